@@ -1,0 +1,51 @@
+// Element types.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+
+#include "crisol/export.h"
+
+namespace crisol {
+
+enum class DType : std::uint8_t { f32, f16, i32, i64, u8, boolean };
+
+/// Bytes of one element; a boolean takes one byte, 0 or 1.
+CRISOL_API std::size_t size_of(DType dtype) noexcept;
+
+/// "f32", "f16", "i32", "i64", "u8" or "bool".
+CRISOL_API const char* name_of(DType dtype) noexcept;
+
+/// f32 and f16.
+constexpr bool is_floating(DType dtype) noexcept { return dtype == DType::f32 || dtype == DType::f16; }
+
+CRISOL_API std::ostream& operator<<(std::ostream& out, DType dtype);
+
+/// IEEE 754 binary16 on the host: storage and conversion only, no arithmetic.
+struct CRISOL_API Half {
+  std::uint16_t bits = 0;
+
+  Half() = default;
+  /// Rounds to nearest, ties to even; overflow gives infinity, NaN stays NaN.
+  explicit Half(float value) noexcept;
+  explicit operator float() const noexcept;
+};
+
+/// The DType of a host element type: dtype_of<float>() is DType::f32.
+template <class T>
+constexpr DType dtype_of() noexcept;
+template <>
+constexpr DType dtype_of<float>() noexcept { return DType::f32; }
+template <>
+constexpr DType dtype_of<Half>() noexcept { return DType::f16; }
+template <>
+constexpr DType dtype_of<std::int32_t>() noexcept { return DType::i32; }
+template <>
+constexpr DType dtype_of<std::int64_t>() noexcept { return DType::i64; }
+template <>
+constexpr DType dtype_of<std::uint8_t>() noexcept { return DType::u8; }
+template <>
+constexpr DType dtype_of<bool>() noexcept { return DType::boolean; }
+
+}  // namespace crisol

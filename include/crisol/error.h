@@ -1,0 +1,40 @@
+// The one exception type of the library.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "crisol/export.h"
+
+namespace crisol {
+
+/// What went wrong, for programs; the text of the exception says it for people.
+enum class ErrorCode {
+  invalid_argument,  ///< An argument breaks a rule of the op; nothing was changed.
+  device_not_found,  ///< No device matches, no OpenCL platform, or the device has no compiler.
+  build_failure,     ///< The device's compiler refused a kernel; the text holds log and source.
+  out_of_memory,     ///< Device memory is exhausted even after the pool was emptied.
+  device_failure,    ///< An OpenCL call failed for another reason.
+  io,                ///< A file is missing, unreadable, damaged or hostile.
+};
+
+/// Short lower-case name of a code, such as "invalid argument".
+CRISOL_API const char* name_of(ErrorCode code) noexcept;
+
+/// Thrown by every function of the library that fails. The text reads
+/// `[conv2d] weight has 3 input channels per group, input has 4 channels / 1 group`: op, rule, values.
+/// All arguments are checked before any work is queued, so a failed call leaves every tensor as it was.
+class CRISOL_API Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
+  Error(const Error&) = default;
+  Error& operator=(const Error&) = default;
+  ~Error() override;  // Key function: one type across shared-library borders.
+
+  ErrorCode code() const noexcept { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+}  // namespace crisol

@@ -1,0 +1,64 @@
+// Sizes of a tensor, outermost first, without allocation.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "crisol/export.h"
+
+namespace crisol {
+
+/// Up to 8 sizes (or strides, or axes), outermost first. Rank 0 is a scalar with one element.
+class CRISOL_API Shape {
+ public:
+  static constexpr int max_rank = 8;
+
+  Shape() = default;
+  /// Throws invalid_argument above max_rank. Sizes may be 0 (empty tensors); whoever uses a Shape as sizes
+  /// refuses negative ones, because the same type carries strides and axes too.
+  Shape(std::initializer_list<std::int64_t> sizes) : Shape(sizes.begin(), sizes.size()) {}
+  Shape(const std::vector<std::int64_t>& sizes) : Shape(sizes.data(), sizes.size()) {}
+  Shape(const std::int64_t* sizes, std::size_t count);
+  /// `count` times the same value.
+  static Shape filled(int count, std::int64_t value);
+
+  int rank() const noexcept { return rank_; }
+  bool empty() const noexcept { return rank_ == 0; }
+  /// Product of the sizes: elements of a tensor of this shape; 1 for rank 0.
+  std::int64_t numel() const noexcept;
+
+  std::int64_t operator[](int axis) const noexcept { return sizes_[static_cast<std::size_t>(axis)]; }
+  std::int64_t& operator[](int axis) noexcept { return sizes_[static_cast<std::size_t>(axis)]; }
+  std::int64_t back() const noexcept { return (*this)[rank_ - 1]; }
+  const std::int64_t* begin() const noexcept { return sizes_.data(); }
+  const std::int64_t* end() const noexcept { return sizes_.data() + rank_; }
+
+  /// Appends an innermost size; throws invalid_argument above max_rank.
+  void push_back(std::int64_t size);
+  /// Removes an axis; the axis must exist.
+  void erase(int axis) noexcept;
+  /// Inserts a size before an axis (rank() appends); throws invalid_argument above max_rank.
+  void insert(int axis, std::int64_t size);
+
+  friend bool operator==(const Shape& a, const Shape& b) noexcept {
+    if (a.rank_ != b.rank_) return false;
+    for (int i = 0; i < a.rank_; ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+  friend bool operator!=(const Shape& a, const Shape& b) noexcept { return !(a == b); }
+
+ private:
+  std::array<std::int64_t, max_rank> sizes_{};
+  int rank_ = 0;
+};
+
+/// "(2, 3, 4)".
+CRISOL_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
+CRISOL_API std::string to_string(const Shape& shape);
+
+}  // namespace crisol
