@@ -36,16 +36,28 @@ struct CRISOL_API Half {
 template <class T>
 constexpr DType dtype_of() noexcept;
 template <>
-constexpr DType dtype_of<float>() noexcept { return DType::f32; }
+constexpr DType dtype_of<float>() noexcept {
+  return DType::f32;
+}
 template <>
-constexpr DType dtype_of<Half>() noexcept { return DType::f16; }
+constexpr DType dtype_of<Half>() noexcept {
+  return DType::f16;
+}
 template <>
-constexpr DType dtype_of<std::int32_t>() noexcept { return DType::i32; }
+constexpr DType dtype_of<std::int32_t>() noexcept {
+  return DType::i32;
+}
 template <>
-constexpr DType dtype_of<std::int64_t>() noexcept { return DType::i64; }
+constexpr DType dtype_of<std::int64_t>() noexcept {
+  return DType::i64;
+}
 template <>
-constexpr DType dtype_of<std::uint8_t>() noexcept { return DType::u8; }
+constexpr DType dtype_of<std::uint8_t>() noexcept {
+  return DType::u8;
+}
 template <>
-constexpr DType dtype_of<bool>() noexcept { return DType::boolean; }
+constexpr DType dtype_of<bool>() noexcept {
+  return DType::boolean;
+}
 
 }  // namespace crisol

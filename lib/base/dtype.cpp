@@ -63,8 +63,7 @@ Half::operator float() const noexcept {
     value = static_cast<float>(mantissa) * 0x1p-24f;  // zero and subnormals
     return sign != 0 ? -value : value;
   }
-  const std::uint32_t f =
-      sign | (exponent == 31 ? 0x7f800000u : (exponent + 112) << 23) | (mantissa << 13);
+  const std::uint32_t f = sign | (exponent == 31 ? 0x7f800000u : (exponent + 112) << 23) | (mantissa << 13);
   std::memcpy(&value, &f, sizeof value);
   return value;
 }

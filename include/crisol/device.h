@@ -1,0 +1,119 @@
+// Devices: which there are, what they can do, which one is used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "crisol/export.h"
+
+namespace crisol {
+
+/// A device that reports several OpenCL types counts as its most capable: gpu, then accelerator, then cpu.
+enum class DeviceType : std::uint8_t { gpu, accelerator, cpu };
+
+/// "gpu", "accelerator" or "cpu": the words that CRISOL_DEVICE takes.
+CRISOL_API const char* name_of(DeviceType type) noexcept;
+
+/// Facts about one OpenCL device, as its driver reports them. A plain value: variants are selected from it alone, so
+/// that selection can be tested for hardware that is not present (see read_device_info).
+struct CRISOL_API DeviceInfo {
+  std::string name, vendor, platform;
+  std::string driver_version, device_version, opencl_c_version;
+  std::string extensions;  ///< Separated by blanks.
+  DeviceType type = DeviceType::cpu;
+  std::uint32_t vendor_id = 0;  ///< PCI vendor where there is one: 0x10de NVIDIA, 0x1002 AMD, 0x8086 Intel.
+  int compute_units = 1;
+  int clock_mhz = 0;
+  int native_float_width = 1;        ///< Lanes of the native float vector: 16 with AVX-512, 1 on SIMT GPUs.
+  std::uint64_t global_memory = 0;   ///< Bytes.
+  std::uint64_t max_allocation = 0;  ///< Bytes of the largest single buffer.
+  std::uint64_t local_memory = 0;    ///< Bytes a work-group may use.
+  std::uint64_t max_work_group = 1;  ///< Work-items in a work-group.
+  std::vector<std::uint64_t> max_work_item_sizes;  ///< Work-items in a work-group, by dimension.
+  std::vector<std::uint64_t> subgroup_sizes;       ///< Sizes a sub-group may have; empty where unknown.
+  bool dedicated_local_memory = false;  ///< Local memory is a memory of its own, not a part of global memory.
+  bool unified_memory = false;          ///< The host shares the device's memory.
+  bool fp16 = false;                    ///< Arithmetic in half (cl_khr_fp16); storing half always works.
+  bool fp64 = false;
+  bool fast_fma = false;  ///< CL_FP_FMA: fma() runs in hardware.
+  bool has_compiler = true;
+
+  bool has_extension(std::string_view extension) const noexcept;
+};
+
+/// Reads a DeviceInfo from a JSON file whose keys are the member names; throws io for an unreadable file, an unknown
+/// key or a wrong type, naming it.
+CRISOL_API DeviceInfo read_device_info(const std::string& path);
+/// The JSON text that read_device_info reads.
+CRISOL_API std::string to_json(const DeviceInfo& info);
+
+/// Figures of a device's memory pool, in bytes.
+struct MemoryStats {
+  std::uint64_t in_use = 0;       ///< Held by live tensors.
+  std::uint64_t cached = 0;       ///< Free, kept for reuse.
+  std::uint64_t peak = 0;         ///< Highest in_use since the start or the last reset_peak_memory.
+  std::uint64_t allocations = 0;  ///< Buffers that were taken from OpenCL so far.
+};
+
+namespace runtime {
+class DeviceState;
+}
+
+/// A handle to one device of this process: cheap to copy, valid until the process ends, equal when it is the same
+/// device.
+class CRISOL_API Device {
+ public:
+  /// The default device: what set_default_device set, else CRISOL_DEVICE, else the GPU with the most memory, then
+  /// accelerators, then CPUs. Throws device_not_found when there is none.
+  Device();
+  /// `spec` as CRISOL_DEVICE takes it: "gpu", "cpu" or "accelerator", each with an optional ":n"; "platform:device"
+  /// indices; or a case-insensitive part of a platform, vendor or device name, also with ":n" for the n-th that
+  /// matches. Throws device_not_found, with the list of devices and what to write, when nothing matches or the device
+  /// has no compiler.
+  explicit Device(std::string_view spec);
+  /// Used by the library; users name devices by text.
+  explicit Device(runtime::DeviceState& state) noexcept : state_(&state) {}
+
+  const DeviceInfo& info() const noexcept;
+  const std::string& name() const noexcept { return info().name; }
+  /// Position in devices().
+  int index() const noexcept;
+
+  /// Waits until all queued work of this device is done; throws device_failure when some of it failed.
+  void synchronize() const;
+
+  MemoryStats memory_stats() const;
+  void reset_peak_memory() const;
+  /// Gives the cached buffers back to OpenCL.
+  void release_cached_memory() const;
+  /// Bounds what the pool may take in total; an allocation past it throws out_of_memory. 0 lifts the bound.
+  void set_memory_limit(std::uint64_t bytes) const;
+
+  runtime::DeviceState& state() const noexcept { return *state_; }
+
+  friend bool operator==(Device a, Device b) noexcept { return a.state_ == b.state_; }
+  friend bool operator!=(Device a, Device b) noexcept { return a.state_ != b.state_; }
+
+ private:
+  runtime::DeviceState* state_;
+};
+
+CRISOL_API std::ostream& operator<<(std::ostream& out, Device device);
+
+/// All devices of all platforms, in the order of the OpenCL loader; empty when no platform is installed.
+CRISOL_API std::vector<Device> devices();
+
+/// What Device() gives from now on, on every thread.
+CRISOL_API void set_default_device(Device device);
+
+/// Why Device() chose its device: "CRISOL_DEVICE=gpu", "the GPU with the most memory", …
+CRISOL_API std::string default_device_reason();
+
+/// Waits for all queued work of the default device.
+inline void synchronize() { Device().synchronize(); }
+
+}  // namespace crisol

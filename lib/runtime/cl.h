@@ -1,0 +1,19 @@
+// OpenCL as this library uses it: CLHPP's handles for ownership, return codes turned into Error.
+#pragma once
+
+#define CL_HPP_TARGET_OPENCL_VERSION 120
+#define CL_HPP_MINIMUM_OPENCL_VERSION 120
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/opencl.hpp>
+
+namespace crisol::runtime {
+
+/// "CL_OUT_OF_RESOURCES", or "unnamed OpenCL error".
+const char* cl_error_name(cl_int code) noexcept;
+
+bool is_memory_error(cl_int code) noexcept;
+
+/// Throws device_failure (out_of_memory for the codes that mean it) unless code is CL_SUCCESS.
+void check_cl(cl_int code, const char* call);
+
+}  // namespace crisol::runtime

@@ -1,0 +1,74 @@
+// All that this process holds of one device. Internal to the runtime: other layers see launch.h, transfer.h and
+// memory_pool.h.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "crisol/device.h"
+#include "runtime/cl.h"
+#include "runtime/memory_pool.h"
+#include "runtime/profiler.h"
+#include "runtime/program_cache.h"
+
+namespace crisol::runtime {
+
+/// Made for every device at enumeration; context and queue only when the device is first used. Never destroyed: an
+/// OpenCL driver may already be unloaded when static objects go.
+class DeviceState {
+ public:
+  DeviceState(cl::Device device, int index, int platform_index, int device_index);
+
+  const DeviceInfo& info() const noexcept { return info_; }
+  int index() const noexcept { return index_; }
+  int platform_index() const noexcept { return platform_index_; }
+  int device_index() const noexcept { return device_index_; }
+  bool used() const noexcept { return used_; }
+
+  const cl::Device& device() const noexcept { return device_; }
+  const cl::Context& context();
+  /// The in-order queue of all work.
+  cl_command_queue queue();
+  /// A second in-order queue, for transfers beside the work.
+  cl_command_queue transfer_queue();
+
+  MemoryPool& pool() noexcept { return pool_; }
+  ProgramCache& programs() noexcept { return programs_; }
+  Profiler& profiler() noexcept { return profiler_; }
+
+  /// Waits for all queued work, lets go of staged host bytes and stores the programs that ran since the last time.
+  void finish();
+
+  /// Switches event profiling; waits for the queued work. No other thread may queue work meanwhile.
+  void set_profiling(bool on);
+
+  /// Keeps host bytes alive until the event's command has run.
+  void keep_until(cl::Event event, std::unique_ptr<std::byte[]> bytes);
+
+ private:
+  struct Staged {
+    cl::Event event;
+    std::unique_ptr<std::byte[]> bytes;
+  };
+
+  void open();
+  void collect_staged();
+
+  cl::Device device_;
+  DeviceInfo info_;
+  int index_, platform_index_, device_index_;
+  std::once_flag opened_;
+  bool used_ = false;
+  cl::Context context_;
+  cl::CommandQueue queue_;
+  std::once_flag transfer_opened_;
+  cl::CommandQueue transfer_queue_;
+  std::mutex staged_mutex_;
+  std::vector<Staged> staged_;
+  MemoryPool pool_{*this};
+  ProgramCache programs_{*this};
+  Profiler profiler_;
+};
+
+}  // namespace crisol::runtime

@@ -1,0 +1,36 @@
+// Program binaries on disk. Any failure means "not there": the caller compiles from source.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace crisol::runtime {
+
+struct CachedProgram {
+  std::vector<unsigned char> binary;
+  /// Kernels and local sizes whose code the binary is known to hold (PoCL adds it at a kernel's first run).
+  std::vector<std::string> warmed;
+};
+
+class DiskCache {
+ public:
+  /// A folder; an empty name is a cache that holds nothing.
+  explicit DiskCache(std::string folder) : folder_(std::move(folder)) {}
+
+  /// CRISOL_CACHE_DIR, else $XDG_CACHE_HOME/crisol, else ~/.cache/crisol.
+  static std::string default_folder();
+
+  /// `key` is the whole identity of a program: source, options, platform, device, driver.
+  std::optional<CachedProgram> load(std::string_view key) const;
+  /// Written under a temporary name and renamed, so that a reader sees all of it or nothing.
+  void store(std::string_view key, const CachedProgram& program) const;
+
+  std::string path_of(std::string_view key) const;
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace crisol::runtime

@@ -1,0 +1,49 @@
+#include "runtime/kernel_source.h"
+
+#include <fstream>
+#include <set>
+
+#include "base/text.h"
+#include "runtime/verbose.h"
+
+namespace crisol::runtime {
+
+namespace {
+
+std::string read_source(std::string_view name) {
+  static const std::string folder = environment("CRISOL_KERNEL_PATH");
+  if (!folder.empty()) {
+    const std::string path = concat(folder, '/', name);
+    std::ifstream file(path, std::ios::binary);
+    if (file) return {std::istreambuf_iterator<char>(file), {}};
+    fail(ErrorCode::build_failure, "kernels", "CRISOL_KERNEL_PATH is set, but ", path, " cannot be read");
+  }
+  const auto found = embedded_kernels().find(name);
+  if (found == embedded_kernels().end()) fail(ErrorCode::build_failure, "kernels", "no kernel file ", name);
+  return std::string(found->second);
+}
+
+void expand(std::string_view name, std::set<std::string, std::less<>>& seen, std::string& out) {
+  if (!seen.emplace(name).second) return;
+  std::istringstream lines(read_source(name));
+  constexpr std::string_view directive = "#include \"";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.compare(0, directive.size(), directive) == 0) {
+      expand(line.substr(directive.size(), line.rfind('"') - directive.size()), seen, out);
+    } else {
+      out += line;
+      out += '\n';
+    }
+  }
+}
+
+}  // namespace
+
+std::string expanded_source(std::string_view name) {
+  std::set<std::string, std::less<>> seen;
+  std::string out;
+  expand(name, seen, out);
+  return out;
+}
+
+}  // namespace crisol::runtime

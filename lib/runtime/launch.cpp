@@ -1,0 +1,126 @@
+#include "runtime/launch.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "base/text.h"
+#include "runtime/device_state.h"
+#include "runtime/verbose.h"
+
+namespace crisol::runtime {
+
+Defines::Defines(std::initializer_list<Define> defines) {
+  for (const Define& define : defines) add(define);
+}
+
+void Defines::add(const Define& define) {
+  require(count_ < max_count, "launch", "more than ", max_count, " defines");
+  list_[count_++] = define;
+}
+
+NdRange::NdRange(std::initializer_list<std::int64_t> global_size, std::initializer_list<std::int64_t> local_size)
+    : dimensions(static_cast<int>(global_size.size())) {
+  std::copy(global_size.begin(), global_size.end(), global.begin());
+  std::copy(local_size.begin(), local_size.end(), local.begin());
+}
+
+KernelArg::KernelArg(const Shape& shape) : size_(64) {
+  bytes_.fill(0);
+  std::copy(shape.begin(), shape.end(), reinterpret_cast<std::int64_t*>(bytes_.data()));
+}
+
+namespace {
+
+void set_arguments(const Kernel& kernel, const KernelArg* args, std::size_t count) {
+  cl_uint index = 0;
+  const auto set = [&](std::size_t size, const void* data) {
+    const cl_int error = clSetKernelArg(kernel.handle(), index, size, data);
+    if (error != CL_SUCCESS)
+      fail(ErrorCode::device_failure, "launch", kernel.name, ": argument ", index, " of ", size,
+           " bytes: ", cl_error_name(error));
+    ++index;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    const KernelArg& arg = args[i];
+    switch (arg.kind()) {
+      case KernelArg::Kind::value: set(arg.size(), arg.data()); break;
+      case KernelArg::Kind::local: set(arg.size(), nullptr); break;
+      case KernelArg::Kind::view: {
+        const cl_mem memory = arg.view().block->memory();
+        set(sizeof memory, &memory);
+        set(sizeof(cl_ulong), &arg.view().offset);
+        break;
+      }
+    }
+  }
+}
+
+// Remembers that the program now holds code for this kernel and local size, which its stored binary may lack.
+void note_run(Kernel& kernel, const NdRange& range) {
+  if (kernel.launched && kernel.warmed_local == range.local) return;
+  kernel.launched = true;
+  kernel.warmed_local = range.local;
+  const std::string run = concat(kernel.name, ' ', range.local[0], ' ', range.local[1], ' ', range.local[2]);
+  Program& program = *kernel.program;
+  const std::lock_guard lock(program.mutex);
+  if (std::find(program.warmed.begin(), program.warmed.end(), run) != program.warmed.end()) return;
+  program.warmed.push_back(run);
+  program.unsaved = true;
+}
+
+void say_launch(const Kernel& kernel, const NdRange& range) {
+  std::string text = "launch " + kernel.name;
+  for (int d = 0; d < range.dimensions; ++d)
+    text += concat(d == 0 ? " global " : "x", range.global[static_cast<std::size_t>(d)]);
+  for (int d = 0; d < range.dimensions; ++d)
+    text += concat(d == 0 ? " local " : "x", range.local[static_cast<std::size_t>(d)]);
+  say_line(text);
+}
+
+}  // namespace
+
+Kernel& resolve(DeviceState& device, const KernelSpec& spec) { return device.programs().resolve(spec); }
+
+void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count) {
+  for (int d = 0; d < range.dimensions; ++d)
+    if (range.global[static_cast<std::size_t>(d)] == 0) return;
+  if (verbose(Topic::launch)) say_launch(kernel, range);
+  const cl_command_queue queue = device.queue();
+  const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
+  const bool profiling = device.profiler().active();
+  cl_event event = nullptr;
+  cl_int error = CL_SUCCESS;
+  {
+    const std::lock_guard lock(kernel.mutex);
+    set_arguments(kernel, args, count);
+    const auto run = [&] {
+      return clEnqueueNDRangeKernel(queue, kernel.handle(), static_cast<cl_uint>(range.dimensions), nullptr,
+                                    range.global.data(), local, 0, nullptr, profiling ? &event : nullptr);
+    };
+    error = run();
+    if (is_memory_error(error)) {
+      // Drivers that allocate late report it here; what the pool caches may be what is missing.
+      device.pool().release_cached();
+      device.finish();
+      error = run();
+    }
+    if (error == CL_SUCCESS) note_run(kernel, range);
+  }
+  if (error != CL_SUCCESS)
+    fail(is_memory_error(error) ? ErrorCode::out_of_memory : ErrorCode::device_failure, "launch", kernel.name, ": ",
+         cl_error_name(error), " (", error, ')');
+  if (profiling) device.profiler().record(kernel.name, cl::Event(event));
+}
+
+const DeviceInfo& info_of(const DeviceState& device) noexcept { return device.info(); }
+
+int vector_width(const DeviceState& device) noexcept {
+  static const int forced = std::atoi(environment("CRISOL_VECTOR_WIDTH").c_str());
+  const int wanted = forced > 0 ? forced : device.info().native_float_width;
+  int width = 16;
+  while (width > wanted && width > 1) width /= 2;
+  return width;
+}
+
+}  // namespace crisol::runtime

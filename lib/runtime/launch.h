@@ -1,0 +1,141 @@
+// The one way to run a kernel.
+//
+//     launch(device, {"relu.cl", "relu_forward", {{"WIDTH", 16}}}, {{groups}, {1}}, x.view(), y.view(), n);
+//
+// dtype, tile sizes and flags are defines; every shape, stride and offset is an argument, so that a new batch size
+// compiles nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include "crisol/shape.h"
+#include "runtime/memory_pool.h"
+
+namespace crisol::runtime {
+
+/// One `#define name value` before the kernel's source. The texts must outlive the KernelSpec.
+struct Define {
+  std::string_view name;
+  std::string_view text;    ///< Used when not empty,
+  std::int64_t number = 0;  ///< else this.
+
+  Define() = default;
+  Define(std::string_view n, std::string_view t) : name(n), text(t) {}
+  Define(std::string_view n, const char* t) : name(n), text(t) {}
+  template <class Integer, class = std::enable_if_t<std::is_integral_v<Integer>>>
+  Define(std::string_view n, Integer value) : name(n), number(static_cast<std::int64_t>(value)) {}
+};
+
+/// A short list of defines without allocation.
+class Defines {
+ public:
+  static constexpr std::size_t max_count = 24;
+
+  Defines() = default;
+  Defines(std::initializer_list<Define> defines);
+  void add(const Define& define);
+  const Define* begin() const noexcept { return list_.data(); }
+  const Define* end() const noexcept { return list_.data() + count_; }
+
+ private:
+  std::array<Define, max_count> list_;
+  std::size_t count_ = 0;
+};
+
+/// What identifies a kernel: entry point of a program, which is a file of cl_kernels/ under defines. `prelude` is
+/// OpenCL C made at run time that goes between the defines and the file. Kernels with equal source, defines and prelude
+/// come from one program and are compiled together.
+struct KernelSpec {
+  std::string_view source;
+  std::string_view entry;
+  Defines defines = {};
+  std::string_view prelude = {};
+};
+
+/// Work-items, and work-items in a group; local 0 leaves the choice to OpenCL. Local sizes must not depend on shapes
+/// (PoCL compiles per local size). The global size must be a multiple of the local one.
+struct NdRange {
+  std::array<std::size_t, 3> global{1, 1, 1};
+  std::array<std::size_t, 3> local{0, 0, 0};
+  int dimensions = 1;
+
+  NdRange(std::initializer_list<std::int64_t> global_size, std::initializer_list<std::int64_t> local_size);
+};
+
+/// A tensor argument: becomes two kernel parameters, the buffer and a ulong, the position of the first element.
+struct BufferView {
+  const Block* block;
+  std::uint64_t offset;
+};
+
+/// `count` elements of local memory.
+struct LocalMemory {
+  std::size_t bytes;
+};
+
+/// A scalar, a view (two parameters), local memory, or a Shape (one long8, outermost first, padded with zeros).
+class KernelArg {
+ public:
+  enum class Kind : std::uint8_t { value, view, local };
+
+  KernelArg(const BufferView& view) : kind_(Kind::view), view_(view) {}
+  KernelArg(LocalMemory local) : kind_(Kind::local), size_(local.bytes) {}
+  KernelArg(std::int32_t value) { set(value); }
+  KernelArg(std::uint32_t value) { set(value); }
+  KernelArg(std::int64_t value) { set(value); }
+  KernelArg(std::uint64_t value) { set(value); }
+  KernelArg(float value) { set(value); }
+  KernelArg(double) = delete;  // Devices need not know double; write a float.
+  KernelArg(bool) = delete;    // Not a legal kernel parameter type.
+  KernelArg(const Shape& shape);
+
+  Kind kind() const noexcept { return kind_; }
+  const BufferView& view() const noexcept { return view_; }
+  std::size_t size() const noexcept { return size_; }
+  const void* data() const noexcept { return bytes_.data(); }
+
+ private:
+  template <class T>
+  void set(T value) {
+    kind_ = Kind::value;
+    size_ = sizeof value;
+    *reinterpret_cast<T*>(bytes_.data()) = value;
+  }
+
+  Kind kind_ = Kind::value;
+  std::size_t size_ = 0;
+  BufferView view_{nullptr, 0};
+  alignas(64) std::array<unsigned char, 64> bytes_;
+};
+
+class Kernel;
+
+/// The kernel of a spec: from memory, else from the disk cache, else compiled. An op resolves every kernel that it
+/// needs before its first launch, so that a build failure leaves nothing half written. Throws build_failure with the
+/// device, the options, the build log and the numbered source.
+Kernel& resolve(DeviceState& device, const KernelSpec& spec);
+
+/// Sets the arguments and queues the kernel, as one step under the kernel's lock. An empty range does nothing.
+void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count);
+
+template <class... Args>
+void launch(DeviceState& device, Kernel& kernel, const NdRange& range, const Args&... args) {
+  const KernelArg list[] = {KernelArg(args)...};
+  enqueue(device, kernel, range, list, sizeof...(args));
+}
+
+template <class... Args>
+void launch(DeviceState& device, const KernelSpec& spec, const NdRange& range, const Args&... args) {
+  launch(device, resolve(device, spec), range, args...);
+}
+
+/// The facts that variants and geometry are chosen by.
+const DeviceInfo& info_of(const DeviceState& device) noexcept;
+
+/// Lanes of a float vector on this device, 1 to 16: its native width, or CRISOL_VECTOR_WIDTH.
+int vector_width(const DeviceState& device) noexcept;
+
+}  // namespace crisol::runtime

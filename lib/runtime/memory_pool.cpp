@@ -1,0 +1,133 @@
+#include "runtime/memory_pool.h"
+
+#include <vector>
+
+#include "base/text.h"
+#include "runtime/device_state.h"
+#include "runtime/verbose.h"
+
+namespace crisol::runtime {
+
+namespace {
+
+// Sizes are rounded up to eighths of a power of two, so that blocks of slightly different tensors can be exchanged and
+// at most 12.5 % is lost.
+std::uint64_t rounded(std::uint64_t bytes) {
+  std::uint64_t step = 512;
+  while (step * 8 < bytes) step *= 2;
+  return bytes == 0 ? step : (bytes + step - 1) / step * step;
+}
+
+}  // namespace
+
+Block::~Block() {
+  if (pooled_)
+    device_.pool().take_back(memory_, bytes_);
+  else
+    clReleaseMemObject(memory_);
+}
+
+BlockPtr allocate(DeviceState& device, std::uint64_t bytes) { return device.pool().allocate(bytes); }
+
+void MemoryPool::fail_out_of_memory(std::uint64_t bytes, const char* why) const {
+  const MemoryStats now = stats();
+  fail(ErrorCode::out_of_memory, "memory", "cannot allocate ", bytes, " bytes on ", device_.info().name, ": ", why,
+       ". In use ", now.in_use, ", cached ", now.cached, ", peak ", now.peak, ", device memory ",
+       device_.info().global_memory, " bytes");
+}
+
+BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
+  if (bytes > device_.info().max_allocation)
+    fail_out_of_memory(bytes, "larger than the device's largest single buffer");
+  std::uint64_t size = std::min(rounded(bytes), std::max<std::uint64_t>(bytes, device_.info().max_allocation));
+  _cl_mem* memory = take_cached(size);
+  if (memory == nullptr) memory = create(size);
+  if (memory == nullptr) {
+    // Queued work may still use what is cached: OpenCL frees a released buffer when that work is done.
+    const std::uint64_t released = release_cached();
+    device_.finish();
+    say(Topic::memory, "out of memory for ", size, " bytes; released ", released, " cached bytes and trying again");
+    memory = create(size);
+  }
+  if (memory == nullptr) fail_out_of_memory(size, "memory is exhausted");
+  {
+    const std::lock_guard lock(mutex_);
+    stats_.in_use += size;
+    stats_.peak = std::max(stats_.peak, stats_.in_use);
+  }
+  try {
+    return std::make_shared<Block>(device_, memory, size, true);
+  } catch (...) {
+    take_back(memory, size);
+    throw;
+  }
+}
+
+_cl_mem* MemoryPool::take_cached(std::uint64_t& bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = free_.lower_bound(bytes);
+  if (found == free_.end() || found->first > bytes + bytes / 4) return nullptr;
+  _cl_mem* memory = found->second;
+  bytes = found->first;
+  stats_.cached -= bytes;
+  free_.erase(found);
+  return memory;
+}
+
+_cl_mem* MemoryPool::create(std::uint64_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (limit_ != 0 && stats_.in_use + stats_.cached + bytes > limit_) return nullptr;
+  }
+  cl_int error = CL_SUCCESS;
+  _cl_mem* memory = clCreateBuffer(device_.context()(), CL_MEM_READ_WRITE, bytes, nullptr, &error);
+  if (error != CL_SUCCESS) {
+    if (is_memory_error(error)) return nullptr;
+    check_cl(error, "clCreateBuffer");
+  }
+  const std::lock_guard lock(mutex_);
+  ++stats_.allocations;
+  say(Topic::memory, "new buffer of ", bytes, " bytes; in use ", stats_.in_use, ", cached ", stats_.cached);
+  return memory;
+}
+
+void MemoryPool::take_back(_cl_mem* memory, std::uint64_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  stats_.in_use -= bytes;
+  try {
+    free_.emplace(bytes, memory);
+    stats_.cached += bytes;
+  } catch (...) {
+    clReleaseMemObject(memory);  // No host memory for the list: give it up instead.
+  }
+}
+
+std::uint64_t MemoryPool::release_cached() {
+  std::multimap<std::uint64_t, _cl_mem*> released;
+  std::uint64_t bytes = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    released.swap(free_);
+    bytes = stats_.cached;
+    stats_.cached = 0;
+  }
+  for (const auto& [size, memory] : released) clReleaseMemObject(memory);
+  return bytes;
+}
+
+MemoryStats MemoryPool::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+void MemoryPool::reset_peak() {
+  const std::lock_guard lock(mutex_);
+  stats_.peak = stats_.in_use;
+}
+
+void MemoryPool::set_limit(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  limit_ = bytes;
+}
+
+}  // namespace crisol::runtime

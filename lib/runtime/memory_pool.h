@@ -1,0 +1,70 @@
+// Device memory: blocks that return to a pool when their last owner goes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "crisol/device.h"
+
+struct _cl_mem;
+
+namespace crisol::runtime {
+
+class DeviceState;
+
+/// One OpenCL buffer. Its memory may be handed out again as soon as the Block is destroyed, while kernels that use it
+/// are still queued: the device's one in-order queue runs the next user's work after theirs.
+class Block {
+ public:
+  Block(DeviceState& device, _cl_mem* memory, std::uint64_t bytes, bool pooled) noexcept
+      : device_(device), memory_(memory), bytes_(bytes), pooled_(pooled) {}
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  DeviceState& device() const noexcept { return device_; }
+  _cl_mem* memory() const noexcept { return memory_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  DeviceState& device_;
+  _cl_mem* memory_;
+  std::uint64_t bytes_;
+  bool pooled_;
+};
+
+using BlockPtr = std::shared_ptr<Block>;
+
+/// At least `bytes` of device memory, contents undefined. Throws out_of_memory with the pool's figures when a single
+/// buffer of that size is not possible, or when memory is exhausted even after the cached blocks were released.
+BlockPtr allocate(DeviceState& device, std::uint64_t bytes);
+
+/// Free blocks by size, and the figures.
+class MemoryPool {
+ public:
+  explicit MemoryPool(DeviceState& device) : device_(device) {}
+
+  BlockPtr allocate(std::uint64_t bytes);
+  void take_back(_cl_mem* memory, std::uint64_t bytes) noexcept;
+  /// Gives every free block back to OpenCL; returns the bytes released.
+  std::uint64_t release_cached();
+
+  MemoryStats stats() const;
+  void reset_peak();
+  void set_limit(std::uint64_t bytes);
+
+ private:
+  _cl_mem* take_cached(std::uint64_t& bytes);
+  _cl_mem* create(std::uint64_t bytes);
+  [[noreturn]] void fail_out_of_memory(std::uint64_t bytes, const char* why) const;
+
+  DeviceState& device_;
+  mutable std::mutex mutex_;
+  std::multimap<std::uint64_t, _cl_mem*> free_;
+  MemoryStats stats_;
+  std::uint64_t limit_ = 0;
+};
+
+}  // namespace crisol::runtime

@@ -1,0 +1,48 @@
+// Event times by kernel.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "crisol/profile.h"
+#include "runtime/cl.h"
+
+namespace crisol::runtime {
+
+class Profiler {
+ public:
+  bool active() const noexcept { return users_.load(std::memory_order_relaxed) > 0; }
+  /// Returns whether this was the first user.
+  bool start() noexcept { return users_.fetch_add(1) == 0; }
+  /// Returns whether this was the last user.
+  bool stop() noexcept { return users_.fetch_sub(1) == 1; }
+
+  void record(const std::string& kernel, cl::Event event);
+  /// Turns the events of finished work into times.
+  void drain();
+
+  /// Launches timed so far; a position for rows_since.
+  std::size_t count() const;
+  std::vector<ProfileRow> rows_since(std::size_t first) const;
+
+ private:
+  struct Pending {
+    std::string kernel;
+    cl::Event event;
+  };
+  struct Timed {
+    std::string kernel;
+    double ms;
+  };
+
+  std::atomic<int> users_{0};
+  mutable std::mutex mutex_;
+  std::vector<Pending> pending_;
+  std::vector<Timed> timed_;
+};
+
+void print_profile(std::ostream& out, const std::vector<ProfileRow>& rows);
+
+}  // namespace crisol::runtime

@@ -1,0 +1,207 @@
+#include "runtime/program_cache.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+
+#include "base/text.h"
+#include "runtime/device_state.h"
+#include "runtime/hash.h"
+#include "runtime/kernel_source.h"
+#include "runtime/verbose.h"
+
+namespace crisol::runtime {
+
+namespace {
+
+std::uint64_t hash_of_spec(const KernelSpec& spec) noexcept {
+  Hash hash;
+  hash.add(spec.source);
+  hash.add(spec.entry);
+  hash.add(spec.prelude);
+  for (const Define& define : spec.defines) {
+    hash.add(define.name);
+    hash.add(define.text);
+    hash.add(static_cast<std::uint64_t>(define.number));
+  }
+  return hash.value();
+}
+
+std::string source_text(const KernelSpec& spec) {
+  std::string text;
+  for (const Define& define : spec.defines)
+    text += define.text.empty() ? concat("#define ", define.name, ' ', define.number, '\n')
+                                : concat("#define ", define.name, ' ', define.text, '\n');
+  text += spec.prelude;
+  text += expanded_source(spec.source);
+  return text;
+}
+
+// OpenCL C 1.2 is all that NVIDIA reports; newer features are reached through extensions.
+constexpr const char* build_options = "-cl-std=CL1.2";
+
+std::string numbered(const std::string& source) {
+  std::ostringstream out;
+  std::istringstream lines(source);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) out << std::setw(5) << ++number << "  " << line << '\n';
+  return out.str();
+}
+
+std::vector<unsigned char> binary_of(const cl::Program& program) {
+  std::size_t size = 0;
+  if (clGetProgramInfo(program(), CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS) return {};
+  std::vector<unsigned char> binary(size);
+  unsigned char* pointer = binary.data();
+  if (size == 0 || clGetProgramInfo(program(), CL_PROGRAM_BINARIES, sizeof pointer, &pointer, nullptr) != CL_SUCCESS)
+    return {};
+  return binary;
+}
+
+void dump(const Program& program, const std::string& source, const DeviceInfo& info) {
+  static const std::string folder = environment("CRISOL_DUMP_DIR");
+  if (folder.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const std::string stem = concat(folder, '/', program.name, '-', std::hex, hash_of(program.key));
+  const std::vector<unsigned char> binary = binary_of(program.handle);
+  std::ofstream(stem + ".cl", std::ios::binary) << source;
+  std::ofstream(stem + ".options") << build_options << "\n# " << info.platform << ", " << info.name << ", "
+                                   << info.driver_version << '\n';
+  std::ofstream(stem + ".bin", std::ios::binary)
+      .write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
+}
+
+}  // namespace
+
+Kernel::Kernel(const KernelSpec& spec, std::shared_ptr<Program> built, cl::Kernel kernel)
+    : handle(std::move(kernel)),
+      name(spec.entry),
+      program(std::move(built)),
+      source_(spec.source),
+      prelude_(spec.prelude) {
+  for (const Define& define : spec.defines) texts_.emplace_back(define.name, define.text);
+  const Define* from = spec.defines.begin();
+  for (const auto& [define_name, text] : texts_) {
+    Define define(define_name, std::string_view(text));
+    define.number = (from++)->number;
+    defines_.add(define);
+  }
+}
+
+bool Kernel::matches(const KernelSpec& spec) const noexcept {
+  return source_ == spec.source && name == spec.entry && prelude_ == spec.prelude &&
+         std::equal(defines_.begin(), defines_.end(), spec.defines.begin(), spec.defines.end(),
+                    [](const Define& a, const Define& b) {
+                      return a.name == b.name && a.text == b.text && a.number == b.number;
+                    });
+}
+
+ProgramCache::ProgramCache(DeviceState& device) : device_(device), disk_(DiskCache::default_folder()) {}
+
+Kernel& ProgramCache::resolve(const KernelSpec& spec) {
+  const std::uint64_t hash = hash_of_spec(spec);
+  const auto find = [&]() -> Kernel* {
+    const auto [first, last] = kernels_.equal_range(hash);
+    for (auto at = first; at != last; ++at)
+      if (at->second->matches(spec)) return at->second.get();
+    return nullptr;
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    if (Kernel* kernel = find()) return *kernel;
+  }
+  std::shared_ptr<Program> program = program_for(spec);
+  cl_int error = CL_SUCCESS;
+  cl::Kernel handle(program->handle, std::string(spec.entry).c_str(), &error);
+  if (error != CL_SUCCESS)
+    fail(ErrorCode::build_failure, "build", "no kernel ", spec.entry, " in ", spec.source, " on ", device_.info().name,
+         ": ", cl_error_name(error));
+  auto kernel = std::make_unique<Kernel>(spec, std::move(program), std::move(handle));
+  const std::lock_guard lock(mutex_);
+  if (Kernel* first = find()) return *first;
+  return *kernels_.emplace(hash, std::move(kernel))->second;
+}
+
+std::shared_ptr<Program> ProgramCache::program_for(const KernelSpec& spec) {
+  const std::string source = source_text(spec);
+  const DeviceInfo& info = device_.info();
+  const std::string key = concat(info.platform, '\n', info.name, '\n', info.driver_version, '\n', info.device_version,
+                                 '\n', build_options, '\n', source);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
+  }
+  // Outside the lock: compiling takes a tenth of a second and more, and other kernels must stay reachable.
+  std::shared_ptr<Program> program = make_program(spec, key, source);
+  const std::lock_guard lock(mutex_);
+  return programs_.emplace(key, std::move(program)).first->second;
+}
+
+bool ProgramCache::build_from_binary(Program& program) const {
+  std::optional<CachedProgram> cached = disk_.load(program.key);
+  if (!cached || cached->binary.empty()) return false;
+  const unsigned char* binary = cached->binary.data();
+  const std::size_t size = cached->binary.size();
+  const cl_device_id device = device_.device()();
+  cl_int status = CL_SUCCESS, error = CL_SUCCESS;
+  program.handle =
+      cl::Program(clCreateProgramWithBinary(device_.context()(), 1, &device, &size, &binary, &status, &error));
+  if (error == CL_SUCCESS) error = status;
+  if (error == CL_SUCCESS) error = clBuildProgram(program.handle(), 1, &device, build_options, nullptr, nullptr);
+  if (error != CL_SUCCESS) {
+    say(Topic::build, "the driver refuses the cached binary of ", program.name, " (", cl_error_name(error),
+        "); compiling from source");
+    return false;
+  }
+  program.warmed = std::move(cached->warmed);
+  return true;
+}
+
+std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, const std::string& key,
+                                                    const std::string& source) const {
+  auto program = std::make_shared<Program>();
+  program->name = std::string(spec.source);
+  program->key = key;
+  device_.context();
+  if (build_from_binary(*program)) {
+    say(Topic::build, program->name, " from the disk cache");
+    dump(*program, source, device_.info());
+    return program;
+  }
+  cl_int error = CL_SUCCESS;
+  program->handle = cl::Program(device_.context(), source, false, &error);
+  check_cl(error, "clCreateProgramWithSource");
+  const cl_device_id device = device_.device()();
+  error = clBuildProgram(program->handle(), 1, &device, build_options, nullptr, nullptr);
+  if (error != CL_SUCCESS) {
+    const std::string log = program->handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.device());
+    fail(ErrorCode::build_failure, "build", spec.source, " does not build on ", device_.info().name, " (",
+         device_.info().platform, "): ", cl_error_name(error), "\noptions: ", build_options, "\nlog:\n", log,
+         "\nsource:\n", numbered(source));
+  }
+  say(Topic::build, "compiled ", program->name, " for ", device_.info().name);
+  dump(*program, source, device_.info());
+  return program;
+}
+
+void ProgramCache::store_unsaved() {
+  std::vector<std::shared_ptr<Program>> unsaved;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, program] : programs_) {
+      const std::lock_guard program_lock(program->mutex);
+      if (program->unsaved) unsaved.push_back(program);
+    }
+  }
+  for (const std::shared_ptr<Program>& program : unsaved) {
+    const std::lock_guard lock(program->mutex);
+    if (!program->unsaved) continue;
+    program->unsaved = false;
+    const std::vector<unsigned char> binary = binary_of(program->handle);
+    if (!binary.empty()) disk_.store(program->key, {binary, program->warmed});
+  }
+}
+
+}  // namespace crisol::runtime

@@ -1,0 +1,73 @@
+#include "runtime/transfer.h"
+
+#include <cstring>
+
+#include "runtime/device_state.h"
+
+namespace crisol::runtime {
+
+namespace {
+
+// Past this the copy into a staging area costs more than waiting for the queue saves.
+constexpr std::size_t max_staged = std::size_t{8} << 20;
+
+}  // namespace
+
+void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t size) {
+  if (size == 0) return;
+  DeviceState& device = block.device();
+  if (size > max_staged) {
+    check_cl(clEnqueueWriteBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, nullptr),
+             "clEnqueueWriteBuffer");
+    return;
+  }
+  auto staged = std::make_unique<std::byte[]>(size);
+  std::memcpy(staged.get(), bytes, size);
+  cl_event event = nullptr;
+  check_cl(
+      clEnqueueWriteBuffer(device.queue(), block.memory(), CL_FALSE, offset, size, staged.get(), 0, nullptr, &event),
+      "clEnqueueWriteBuffer");
+  device.keep_until(cl::Event(event), std::move(staged));
+}
+
+void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[]> bytes, std::size_t size) {
+  if (size == 0) return;
+  DeviceState& device = block.device();
+  // The block may come from the pool with its last user still queued: the write waits for what is queued by now.
+  cl_event queued = nullptr, written = nullptr;
+  check_cl(clEnqueueMarkerWithWaitList(device.queue(), 0, nullptr, &queued), "clEnqueueMarkerWithWaitList");
+  const cl::Event after(queued);
+  check_cl(clFlush(device.queue()), "clFlush");
+  check_cl(clEnqueueWriteBuffer(device.transfer_queue(), block.memory(), CL_FALSE, offset, size, bytes.get(), 1,
+                                &queued, &written),
+           "clEnqueueWriteBuffer");
+  device.keep_until(cl::Event(written), std::move(bytes));
+  check_cl(clFlush(device.transfer_queue()), "clFlush");
+  check_cl(clEnqueueBarrierWithWaitList(device.queue(), 1, &written, nullptr), "clEnqueueBarrierWithWaitList");
+}
+
+void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t size) {
+  DeviceState& device = block.device();
+  if (size != 0)
+    check_cl(clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, nullptr),
+             "clEnqueueReadBuffer");
+  device.programs().store_unsaved();
+}
+
+void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t to_offset, std::size_t size) {
+  if (size == 0) return;
+  check_cl(clEnqueueCopyBuffer(to.device().queue(), from.memory(), to.memory(), from_offset, to_offset, size, 0,
+                               nullptr, nullptr),
+           "clEnqueueCopyBuffer");
+}
+
+void fill(Block& block, std::uint64_t offset, std::size_t size, const void* pattern, std::size_t pattern_size) {
+  if (size == 0) return;
+  check_cl(clEnqueueFillBuffer(block.device().queue(), block.memory(), pattern, pattern_size, offset, size, 0, nullptr,
+                               nullptr),
+           "clEnqueueFillBuffer");
+}
+
+void finish(DeviceState& device) { device.finish(); }
+
+}  // namespace crisol::runtime
