@@ -1,0 +1,175 @@
+// The tensor: a cheap handle to strided elements on a device.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "crisol/device.h"
+#include "crisol/dtype.h"
+#include "crisol/export.h"
+#include "crisol/shape.h"
+
+namespace crisol {
+
+struct TensorImpl;
+
+/// A handle to elements on a device, with shape, strides (in elements) and offset. Copies of a handle are the same
+/// tensor: what is written through one is seen through all. Reshapes, transposes, slices and expands are views of the
+/// same memory. Work is queued; only reads to the host and synchronize() wait.
+///
+/// Axes count from 0, or from -1 backwards. Every function throws Error (invalid_argument) for arguments that break its
+/// rules and leaves all tensors as they were.
+class CRISOL_API Tensor {
+ public:
+  /// The undefined tensor: defined() is false, everything else throws.
+  Tensor() noexcept = default;
+
+  bool defined() const noexcept { return impl_ != nullptr; }
+  const Shape& shape() const;
+  /// Distance in elements between neighbours along each axis; 0 along an expanded axis.
+  const Shape& strides() const;
+  std::int64_t size(int axis) const;
+  int dim() const { return shape().rank(); }
+  std::int64_t numel() const { return shape().numel(); }
+  DType dtype() const;
+  Device device() const;
+  /// Position of the first element in the storage.
+  std::int64_t offset() const;
+  /// Elements lie one after another, outermost axis first.
+  bool is_contiguous() const;
+  /// Both tensors see the same storage (perhaps different parts of it).
+  bool shares_storage_with(const Tensor& other) const;
+
+  // --- To and from the host -------------------------------------------------------------------------------------
+
+  /// All elements, outermost axis first, read after all queued work is done. T must be the tensor's element type:
+  /// float, Half, int32_t, int64_t or uint8_t (which also reads booleans).
+  template <class T>
+  std::vector<T> to_vector() const {
+    check_host_type(dtype_of<T>());
+    std::vector<T> values(static_cast<std::size_t>(numel()));
+    read_bytes(values.data());
+    return values;
+  }
+  /// The value of a tensor with one element, converted to T; waits.
+  template <class T = float>
+  T item() const {
+    return std::is_integral_v<T> ? static_cast<T>(item_as_int()) : static_cast<T>(item_as_double());
+  }
+  /// Overwrites all elements with `values`, outermost axis first, whose count must be numel() and type the tensor's.
+  template <class T>
+  void copy_from(const std::vector<T>& values) {
+    check_host_type(dtype_of<T>());
+    write_elements(values.data(), static_cast<std::int64_t>(values.size()));
+  }
+  /// Overwrites all elements with those of `source`, broadcast to this shape, cast to this dtype, moved to this device.
+  void copy_from(const Tensor& source);
+  /// The elements as raw bytes, outermost axis first: numel() * size_of(dtype()) of them; waits.
+  void read_bytes(void* bytes) const;
+
+  // --- In place; refused on a leaf that wants a gradient unless under no_grad -------------------------------------
+
+  Tensor& fill_(double value);
+  Tensor& zero_() { return fill_(0); }
+
+  // --- Views and copies; differentiable --------------------------------------------------------------------------
+
+  /// A tensor of another shape with the same elements in order; one size may be -1. A view where strides allow, else a
+  /// copy.
+  Tensor reshape(const Shape& shape) const;
+  /// Merges the axes first..last into one.
+  Tensor flatten(int first = 0, int last = -1) const;
+  /// Axis i of the result is axis axes[i] of this one.
+  Tensor permute(const Shape& axes) const;
+  Tensor transpose(int axis_a, int axis_b) const;
+  /// Elements start .. start+length-1 along an axis.
+  Tensor narrow(int axis, std::int64_t start, std::int64_t length) const;
+  /// Element `index` along an axis, which disappears.
+  Tensor select(int axis, std::int64_t index) const;
+  /// Repeats axes of size 1 without copying; new axes may appear in front; -1 keeps a size.
+  Tensor expand(const Shape& shape) const;
+  /// Removes an axis of size 1 (no change where its size is not 1).
+  Tensor squeeze(int axis) const;
+  /// Inserts an axis of size 1.
+  Tensor unsqueeze(int axis) const;
+  /// This tensor where it is contiguous, else a contiguous copy.
+  Tensor contiguous() const;
+  /// A contiguous copy.
+  Tensor clone() const;
+  /// This tensor where it is on the device already, else a copy there.
+  Tensor to(Device device) const;
+  /// This tensor where it has the dtype already, else a converted copy. Floats convert to integers toward zero,
+  /// anything to bool as != 0.
+  Tensor to(DType dtype) const;
+
+  // --- Autograd; see crisol/autograd.h ---------------------------------------------------------------------------
+
+  /// A gradient is wanted for this leaf, or this result depends on one.
+  bool requires_grad() const noexcept;
+  /// Makes a leaf want a gradient (or no more); returns *this.
+  Tensor& requires_grad_(bool wanted = true);
+  /// Not the result of a recorded op.
+  bool is_leaf() const noexcept;
+  /// The accumulated gradient; undefined before the first backward().
+  Tensor grad() const;
+  /// Gradients of this tensor with respect to the leaves below it are added to their grad(). `gradient` is the
+  /// derivative of the final value with respect to this tensor; it may be left out for one element. The graph is freed
+  /// as it is used unless retain_graph.
+  void backward(const Tensor& gradient = Tensor(), bool retain_graph = false) const;
+  /// The same elements, outside the graph.
+  Tensor detach() const;
+
+  /// Used by the library.
+  explicit Tensor(std::shared_ptr<TensorImpl> impl) noexcept : impl_(std::move(impl)) {}
+  const std::shared_ptr<TensorImpl>& impl() const noexcept { return impl_; }
+
+ private:
+  TensorImpl& get() const;
+  void check_host_type(DType wanted) const;
+  void write_elements(const void* values, std::int64_t count);
+  double item_as_double() const;
+  std::int64_t item_as_int() const;
+
+  std::shared_ptr<TensorImpl> impl_;
+};
+
+/// A tensor with undefined contents. Sizes must not be negative; any may be 0.
+CRISOL_API Tensor empty(const Shape& shape, DType dtype = DType::f32, Device device = Device());
+CRISOL_API Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = Device());
+CRISOL_API Tensor ones(const Shape& shape, DType dtype = DType::f32, Device device = Device());
+CRISOL_API Tensor full(const Shape& shape, double value, DType dtype = DType::f32, Device device = Device());
+/// start, start + step, … while below end (above for a negative step): ceil((end - start) / step) elements.
+CRISOL_API Tensor arange(double start, double end, double step = 1, DType dtype = DType::f32, Device device = Device());
+
+/// A tensor from host bytes in the dtype's layout, outermost axis first.
+CRISOL_API Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device = Device());
+
+template <class T>
+Tensor from_span(const T* values, const Shape& shape, Device device = Device()) {
+  return from_bytes(values, shape, dtype_of<T>(), device);
+}
+
+namespace detail {
+CRISOL_API void check_count(std::size_t values, const Shape& shape);
+}
+
+/// Values in order, outermost axis first; their number must be the shape's.
+template <class T>
+Tensor from_vector(const std::vector<T>& values, const Shape& shape, Device device = Device()) {
+  detail::check_count(values.size(), shape);
+  return from_span(values.data(), shape, device);
+}
+/// A tensor of rank 1.
+template <class T>
+Tensor from_vector(const std::vector<T>& values, Device device = Device()) {
+  return from_vector(values, Shape{static_cast<std::int64_t>(values.size())}, device);
+}
+
+/// Like PyTorch's: nested brackets, columns aligned, large tensors shortened. Waits for the values.
+CRISOL_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+}  // namespace crisol

@@ -1,0 +1,89 @@
+// New tensors.
+#include <cmath>
+#include <cstring>
+
+#include "base/text.h"
+#include "runtime/transfer.h"
+#include "tensor/impl.h"
+
+namespace crisol {
+
+namespace {
+
+// Elements and bytes stay below 2^63; sizes not negative.
+std::uint64_t checked_bytes(const Shape& shape, DType dtype) {
+  std::uint64_t bytes = size_of(dtype);
+  bool overflow = false;
+  for (const std::int64_t size : shape) {
+    require(size >= 0, "empty", "negative size in shape ", shape);
+    overflow = overflow || (size != 0 && bytes > (std::uint64_t{1} << 62) / static_cast<std::uint64_t>(size));
+    bytes *= static_cast<std::uint64_t>(size);
+  }
+  require(!overflow || shape.numel() == 0, "empty", "shape ", shape, " has too many elements");
+  return bytes;
+}
+
+// One element of `value` in the dtype's layout, for clEnqueueFillBuffer.
+std::size_t encode(double value, DType dtype, void* bytes) {
+  const auto put = [&](auto encoded) {
+    std::memcpy(bytes, &encoded, sizeof encoded);
+    return sizeof encoded;
+  };
+  switch (dtype) {
+    case DType::f32: return put(static_cast<float>(value));
+    case DType::f16: return put(Half(static_cast<float>(value)));
+    case DType::i32: return put(static_cast<std::int32_t>(value));
+    case DType::i64: return put(static_cast<std::int64_t>(value));
+    case DType::u8: return put(static_cast<std::uint8_t>(value));
+    case DType::boolean: return put(static_cast<std::uint8_t>(value != 0));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void detail::check_count(std::size_t values, const Shape& shape) {
+  require(static_cast<std::int64_t>(values) == shape.numel(), "from_vector", values, " values for shape ", shape,
+          " with ", shape.numel(), " elements");
+}
+
+Tensor empty(const Shape& shape, DType dtype, Device device) {
+  const std::uint64_t bytes = checked_bytes(shape, dtype);
+  auto impl = std::make_shared<TensorImpl>();
+  impl->storage = std::make_shared<Storage>(runtime::allocate(device.state(), bytes), 0, bytes);
+  impl->shape = shape;
+  impl->strides = contiguous_strides(shape);
+  impl->dtype = dtype;
+  return Tensor(std::move(impl));
+}
+
+Tensor full(const Shape& shape, double value, DType dtype, Device device) {
+  Tensor result = empty(shape, dtype, device);
+  unsigned char pattern[8];
+  const std::size_t size = encode(value, dtype, pattern);
+  runtime::fill(*result.impl()->storage->block, 0, static_cast<std::size_t>(result.numel()) * size, pattern, size);
+  return result;
+}
+
+Tensor zeros(const Shape& shape, DType dtype, Device device) { return full(shape, 0, dtype, device); }
+Tensor ones(const Shape& shape, DType dtype, Device device) { return full(shape, 1, dtype, device); }
+
+Tensor arange(double start, double end, double step, DType dtype, Device device) {
+  require(step != 0 && std::isfinite((end - start) / step), "arange", "start ", start, ", end ", end, ", step ", step,
+          " give no finite number of elements");
+  require((end - start) / step >= 0, "arange", "step ", step, " leads away from end ", end, ", start ", start);
+  const auto count = static_cast<std::int64_t>(std::ceil((end - start) / step));
+  const std::size_t size = size_of(dtype);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
+  for (std::int64_t i = 0; i < count; ++i)
+    encode(start + static_cast<double>(i) * step, dtype, bytes.data() + static_cast<std::size_t>(i) * size);
+  return from_bytes(bytes.data(), {count}, dtype, device);
+}
+
+Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device) {
+  Tensor result = empty(shape, dtype, device);
+  runtime::write(*result.impl()->storage->block, 0, bytes, static_cast<std::size_t>(result.numel()) * size_of(dtype));
+  return result;
+}
+
+}  // namespace crisol

@@ -1,0 +1,73 @@
+// What a Tensor handle points to.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "crisol/tensor.h"
+#include "runtime/memory_pool.h"
+
+namespace crisol {
+
+/// A range of a block. Several storages may share a block (the parameters of an optimiser's arena do), each with a
+/// version of its own.
+struct Storage {
+  Storage(runtime::BlockPtr b, std::uint64_t first, std::uint64_t size)
+      : block(std::move(b)), base(first), bytes(size) {}
+
+  const runtime::BlockPtr block;
+  const std::uint64_t base;  ///< Byte where it begins in the block; a multiple of 64.
+  const std::uint64_t bytes;
+  /// Raised by every write, so that backward can tell when a saved tensor was changed.
+  std::atomic<std::uint64_t> version{0};
+
+  /// Data derived from the elements (packed weights), made at most once per version. `make` returns shared_ptr<T>; a
+  /// storage holds one kind of derived data, named by `kind`.
+  template <class T, class Make>
+  std::shared_ptr<T> derived(const void* kind, Make&& make) {
+    const std::lock_guard lock(derived_mutex_);
+    const std::uint64_t now = version.load(std::memory_order_relaxed);
+    if (derived_ == nullptr || derived_kind_ != kind || derived_version_ != now) {
+      derived_ = make();
+      derived_kind_ = kind;
+      derived_version_ = now;
+    }
+    return std::static_pointer_cast<T>(derived_);
+  }
+
+ private:
+  std::mutex derived_mutex_;
+  std::shared_ptr<void> derived_;
+  const void* derived_kind_ = nullptr;
+  std::uint64_t derived_version_ = 0;
+};
+
+/// Base of what autograd keeps with a tensor; opaque to the layers below it.
+struct AutogradSlot {
+  virtual ~AutogradSlot() = default;
+};
+
+struct TensorImpl {
+  std::shared_ptr<Storage> storage;
+  std::int64_t offset = 0;  ///< In elements.
+  Shape shape;
+  Shape strides;
+  DType dtype = DType::f32;
+  std::shared_ptr<AutogradSlot> autograd;
+};
+
+/// Strides of a contiguous tensor.
+Shape contiguous_strides(const Shape& shape);
+
+/// A new tensor over the same storage, outside the graph; the caller has checked that it stays inside.
+Tensor make_view(const Tensor& base, const Shape& shape, const Shape& strides, std::int64_t offset);
+
+/// A contiguous tensor over a part of another one's block, with a storage (and version) of its own: `first` elements
+/// into the block's part that `arena` covers.
+Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape& shape);
+
+/// axis, or axis + rank where it is negative; refuses, naming op, when out of range.
+int normalized_axis(const char* op, int axis, int rank);
+
+}  // namespace crisol

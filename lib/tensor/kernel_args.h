@@ -1,0 +1,26 @@
+// Tensors as kernel arguments. An op reads
+//
+//     launch(state_of(x), spec, range, in(x), out(y), y.numel());
+#pragma once
+
+#include "runtime/launch.h"
+#include "tensor/impl.h"
+
+namespace crisol {
+
+inline runtime::DeviceState& state_of(const Tensor& x) { return x.impl()->storage->block->device(); }
+
+/// A tensor that the kernel only reads: its buffer and the position of its first element.
+inline runtime::BufferView in(const Tensor& x) {
+  const TensorImpl& impl = *x.impl();
+  return {impl.storage->block.get(),
+          impl.storage->base / size_of(impl.dtype) + static_cast<std::uint64_t>(impl.offset)};
+}
+
+/// A tensor that the kernel writes: raises the storage's version.
+inline runtime::BufferView out(const Tensor& x) {
+  x.impl()->storage->version.fetch_add(1, std::memory_order_relaxed);
+  return in(x);
+}
+
+}  // namespace crisol

@@ -1,0 +1,163 @@
+// A tensor's facts and its way to and from the host.
+#include "crisol/tensor.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "base/text.h"
+#include "runtime/transfer.h"
+#include "tensor/impl.h"
+
+namespace crisol {
+
+namespace {
+
+std::uint64_t byte_position(const TensorImpl& impl) {
+  return impl.storage->base + static_cast<std::uint64_t>(impl.offset) * size_of(impl.dtype);
+}
+
+// Copies strided elements one after another.
+void gather(const std::byte* from, const Shape& shape, const Shape& strides, int axis, std::size_t size,
+            std::byte*& to) {
+  if (axis == shape.rank()) {
+    std::memcpy(to, from, size);
+    to += size;
+    return;
+  }
+  for (std::int64_t i = 0; i < shape[axis]; ++i)
+    gather(from + i * strides[axis] * static_cast<std::int64_t>(size), shape, strides, axis + 1, size, to);
+}
+
+double element_as_double(DType dtype, const void* bytes) {
+  const auto as = [&](auto value) {
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+  };
+  switch (dtype) {
+    case DType::f32: return as(float{});
+    case DType::f16: return static_cast<float>(as(Half{}));
+    case DType::i32: return as(std::int32_t{});
+    case DType::i64: return static_cast<double>(as(std::int64_t{}));
+    case DType::u8:
+    case DType::boolean: return as(std::uint8_t{});
+  }
+  return 0;
+}
+
+}  // namespace
+
+Shape contiguous_strides(const Shape& shape) {
+  Shape strides = shape;
+  std::int64_t step = 1;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= shape[i];
+  }
+  return strides;
+}
+
+Tensor make_view(const Tensor& base, const Shape& shape, const Shape& strides, std::int64_t offset) {
+  auto impl = std::make_shared<TensorImpl>();
+  impl->storage = base.impl()->storage;
+  impl->offset = offset;
+  impl->shape = shape;
+  impl->strides = strides;
+  impl->dtype = base.impl()->dtype;
+  return Tensor(std::move(impl));
+}
+
+Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape& shape) {
+  const TensorImpl& whole = *arena.impl();
+  const std::uint64_t size = size_of(whole.dtype);
+  auto impl = std::make_shared<TensorImpl>();
+  impl->storage =
+      std::make_shared<Storage>(whole.storage->block, byte_position(whole) + static_cast<std::uint64_t>(first) * size,
+                                static_cast<std::uint64_t>(shape.numel()) * size);
+  impl->shape = shape;
+  impl->strides = contiguous_strides(shape);
+  impl->dtype = whole.dtype;
+  return Tensor(std::move(impl));
+}
+
+int normalized_axis(const char* op, int axis, int rank) {
+  require(axis >= -rank && axis < rank, op, "axis ", axis, " is out of range for rank ", rank);
+  return axis < 0 ? axis + rank : axis;
+}
+
+TensorImpl& Tensor::get() const {
+  require(defined(), "tensor", "the tensor is undefined");
+  return *impl_;
+}
+
+const Shape& Tensor::shape() const { return get().shape; }
+const Shape& Tensor::strides() const { return get().strides; }
+DType Tensor::dtype() const { return get().dtype; }
+Device Tensor::device() const { return Device(get().storage->block->device()); }
+std::int64_t Tensor::offset() const { return get().offset; }
+std::int64_t Tensor::size(int axis) const { return shape()[normalized_axis("size", axis, dim())]; }
+
+bool Tensor::shares_storage_with(const Tensor& other) const {
+  return get().storage->block == other.get().storage->block;
+}
+
+bool Tensor::is_contiguous() const {
+  const TensorImpl& impl = get();
+  std::int64_t step = 1;
+  for (int i = impl.shape.rank() - 1; i >= 0; --i) {
+    // The stride of an axis of size 1 is never used.
+    if (impl.shape[i] != 1 && impl.strides[i] != step) return impl.shape.numel() == 0;
+    step *= impl.shape[i];
+  }
+  return true;
+}
+
+void Tensor::check_host_type(DType wanted) const {
+  const bool fits = wanted == dtype() || (wanted == DType::u8 && dtype() == DType::boolean);
+  require(fits, "tensor", "the tensor holds ", dtype(), ", the host type is ", wanted);
+}
+
+void Tensor::read_bytes(void* bytes) const {
+  const TensorImpl& impl = get();
+  const std::size_t size = size_of(impl.dtype);
+  if (impl.shape.numel() == 0) return;
+  if (is_contiguous()) {
+    runtime::read(*impl.storage->block, byte_position(impl), bytes, static_cast<std::size_t>(numel()) * size);
+    return;
+  }
+  std::int64_t last = 0;  // Strides are never negative: the first element is the lowest.
+  for (int i = 0; i < impl.shape.rank(); ++i) last += (impl.shape[i] - 1) * impl.strides[i];
+  std::vector<std::byte> span(static_cast<std::size_t>(last + 1) * size);
+  runtime::read(*impl.storage->block, byte_position(impl), span.data(), span.size());
+  std::byte* to = static_cast<std::byte*>(bytes);
+  gather(span.data(), impl.shape, impl.strides, 0, size, to);
+}
+
+void Tensor::write_elements(const void* values, std::int64_t count) {
+  require(count == numel(), "copy_from", count, " values for a tensor of shape ", shape(), " with ", numel(),
+          " elements");
+  if (!is_contiguous()) {
+    copy_from(from_bytes(values, shape(), dtype(), device()));
+    return;
+  }
+  TensorImpl& impl = get();
+  impl.storage->version.fetch_add(1, std::memory_order_relaxed);
+  runtime::write(*impl.storage->block, byte_position(impl), values,
+                 static_cast<std::size_t>(count) * size_of(impl.dtype));
+}
+
+double Tensor::item_as_double() const {
+  require(numel() == 1, "item", "the tensor has ", numel(), " elements, not 1; shape ", shape());
+  std::byte bytes[8];
+  read_bytes(bytes);
+  return element_as_double(dtype(), bytes);
+}
+
+std::int64_t Tensor::item_as_int() const {
+  if (dtype() != DType::i64) return static_cast<std::int64_t>(item_as_double());
+  require(numel() == 1, "item", "the tensor has ", numel(), " elements, not 1; shape ", shape());
+  std::int64_t value = 0;
+  read_bytes(&value);
+  return value;
+}
+
+}  // namespace crisol
