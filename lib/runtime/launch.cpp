@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 
 #include "base/text.h"
 #include "runtime/device_state.h"
@@ -114,6 +113,11 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
 }
 
 const DeviceInfo& info_of(const DeviceState& device) noexcept { return device.info(); }
+
+NdRange flat_range(const DeviceState& device, std::int64_t count) {
+  const auto local = static_cast<std::int64_t>(std::min<std::uint64_t>(64, device.info().max_work_group));
+  return {{(count + local - 1) / local * local}, {local}};
+}
 
 int vector_width(const DeviceState& device) noexcept {
   static const int forced = std::atoi(environment("CRISOL_VECTOR_WIDTH").c_str());
