@@ -1,0 +1,195 @@
+// The order of the layers, checked on the includes of lib/ and include/: a file includes only its own layer and those
+// before it; OpenCL stays in the runtime; public headers hold no OpenCL type.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "doctest/doctest.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array layers{"base", "runtime", "tensor", "ops", "autograd", "nn", "optim", "io", "c_api", "cli"};
+
+// The layer of a public header, by its path below include/crisol/: a file, or the folder that it is in.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 18> public_layers{{
+    {"error.h", "base"},
+    {"dtype.h", "base"},
+    {"shape.h", "base"},
+    {"export.h", "base"},
+    {"device.h", "runtime"},
+    {"profile.h", "runtime"},
+    {"tensor.h", "tensor"},
+    {"random.h", "tensor"},
+    {"opencl_interop.h", "tensor"},
+    {"ops/", "ops"},
+    {"autograd.h", "autograd"},
+    {"functions/", "autograd"},
+    {"nn/", "nn"},
+    {"optim.h", "optim"},
+    {"optim/", "optim"},
+    {"io/", "io"},
+    {"c/", "c_api"},
+    {"crisol.h", "io"},  // The umbrella, over all of the C++ interface.
+}};
+
+constexpr std::string_view interop = "include/crisol/opencl_interop.h";
+
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
+  return std::any_of(starts.begin(), starts.end(), [&](std::string_view start) { return text.starts_with(start); });
+}
+
+std::optional<std::size_t> rank_of(std::string_view layer) {
+  if (layer == "functions") layer = "autograd";
+  const auto found = std::find(layers.begin(), layers.end(), layer);
+  if (found == layers.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - layers.begin());
+}
+
+/// Position in the order of the layers of a path as includes write it ("ops/conv.h", "crisol/ops/conv.h").
+std::optional<std::size_t> rank_of_include(std::string_view path) {
+  if (!path.starts_with("crisol/")) return rank_of(path.substr(0, path.find('/')));
+  path.remove_prefix(std::string_view("crisol/").size());
+  for (const auto& [name, layer] : public_layers) {
+    if (name.ends_with('/') ? path.starts_with(name) : path == name) return rank_of(layer);
+  }
+  return std::nullopt;
+}
+
+struct Include {
+  std::string path;
+  bool quoted;
+};
+
+std::vector<Include> includes_of(const std::string& text) {
+  static const std::regex directive(R"(^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"])");
+  std::vector<Include> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (std::regex_search(line, match, directive)) found.push_back({match[2], match[1] == "\""});
+  }
+  return found;
+}
+
+/// Code alone: comments and the contents of literals are blanked.
+std::string without_comments_and_literals(const std::string& text) {
+  static const std::regex noise(R"(//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|"(?:[^"\\\n]|\\.)*")");
+  return std::regex_replace(text, noise, " ");
+}
+
+/// What is wrong with one include of `file`; empty when nothing is. `file` is a path from the root of the repository.
+std::string fault_of(const std::string& file, const Include& include) {
+  const std::string arrow = file + " includes " + include.path + ": ";
+  const bool is_public = file.starts_with("include/");
+  const std::string own = file.substr(file.find('/') + 1);
+  if (starts_with_any(include.path, {"CL/", "OpenCL/", "clblast"})) {
+    return file.starts_with("lib/runtime/") || file == interop ? "" : arrow + "OpenCL belongs to lib/runtime";
+  }
+  if (!include.quoted && !include.path.starts_with("crisol/")) return "";
+  if (is_public && !include.path.starts_with("crisol/")) return arrow + "public headers include public headers only";
+  if (include.path.starts_with("reference/")) {
+    return starts_with_any(own, {"reference/", "cli/"}) ? "" : arrow + "the references are for cli and the tests";
+  }
+  const auto to = rank_of_include(include.path);
+  if (!to) return arrow + "no layer is known for it (write paths from the root of lib/)";
+  if (own.starts_with("reference/")) {
+    return starts_with_any(include.path, {"crisol/", "base/"}) ? ""
+                                                               : arrow + "a reference sees public headers and base";
+  }
+  const auto from = rank_of_include(own);
+  if (!from) return file + ": no layer is known for it";
+  if (own == "crisol/crisol.h") return "";
+  return *to <= *from ? "" : arrow + layers[*to] + " stands to the right of " + layers[*from];
+}
+
+/// Everything that breaks the order in one file.
+std::vector<std::string> faults(const std::string& file, const std::string& text) {
+  std::vector<std::string> found;
+  for (const Include& include : includes_of(text)) {
+    const std::string fault = fault_of(file, include);
+    if (!fault.empty()) found.push_back(fault);
+  }
+  static const std::regex opencl_name(R"(\b_?cl_[a-z]\w*|\bcl::\w+)");
+  const std::string code = without_comments_and_literals(text);
+  std::smatch match;
+  if (file.starts_with("include/") && file != interop && std::regex_search(code, match, opencl_name)) {
+    found.push_back(file + " names the OpenCL type " + match.str());
+  }
+  return found;
+}
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  REQUIRE(in);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("layers: includes of lib/ and include/ point to the left") {
+  const fs::path root = CRISOL_SOURCE_DIR;
+  int files = 0;
+  for (const char* folder : {"lib", "include"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const fs::path extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cpp") continue;
+      ++files;
+      for (const std::string& fault : faults(fs::relative(entry.path(), root).generic_string(), read(entry.path()))) {
+        FAIL_CHECK(fault);
+      }
+    }
+  }
+  CHECK(files > 10);
+}
+
+TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
+  const auto count = [](const char* file, const char* text) { return faults(file, text).size(); };
+
+  SUBCASE("order") {
+    CHECK(count("lib/tensor/view.cpp", "#include \"ops/copy.h\"\n") == 1);
+    CHECK(count("lib/runtime/launch.h", "  # include <crisol/tensor.h>\n") == 1);
+    CHECK(count("lib/ops/conv.cpp", "#include \"crisol/functions/conv.h\"\n") == 1);
+    CHECK(count("lib/nn/linear.cpp", "#include \"crisol/optim.h\"\n#include \"io/idx.h\"\n") == 2);
+    CHECK(count("include/crisol/ops/conv.h", "#include \"crisol/nn/module.h\"\n") == 1);
+    CHECK(count("include/crisol/device.h", "#include \"crisol/tensor.h\"\n") == 1);
+    CHECK(count("lib/ops/conv.cpp", "#include \"crisol/crisol.h\"\n") == 1);
+    CHECK(count("lib/ops/conv.cpp", "#include \"crisol/tensor.h\"\n#include \"runtime/launch.h\"\n") == 0);
+    CHECK(count("lib/functions/conv.cpp", "#include \"autograd/record.h\"\n#include <vector>\n") == 0);
+    CHECK(count("lib/autograd/engine.cpp", "// #include \"nn/module.h\"\n") == 0);
+    CHECK(count("include/crisol/crisol.h", "#include \"crisol/io/idx.h\"\n#include \"crisol/error.h\"\n") == 0);
+  }
+  SUBCASE("paths without a layer") {
+    CHECK(count("lib/ops/conv.cpp", "#include \"conv.h\"\n") == 1);
+    CHECK(count("lib/ops/conv.cpp", "#include \"crisol/unheard_of.h\"\n") == 1);
+    CHECK(count("lib/extra/file.cpp", "#include \"base/text.h\"\n") == 1);
+  }
+  SUBCASE("public headers include public headers only") {
+    CHECK(count("include/crisol/tensor.h", "#include \"base/text.h\"\n") == 1);
+  }
+  SUBCASE("references stand beside the layers") {
+    CHECK(count("lib/ops/conv.cpp", "#include \"reference/conv.h\"\n") == 1);
+    CHECK(count("lib/reference/conv.cpp", "#include \"runtime/launch.h\"\n") == 1);
+    CHECK(count("lib/cli/selftest.cpp", "#include \"reference/conv.h\"\n") == 0);
+    CHECK(count("lib/reference/conv.cpp", "#include \"reference/conv.h\"\n#include \"crisol/nn/module.h\"\n") == 0);
+  }
+  SUBCASE("OpenCL") {
+    CHECK(count("lib/ops/matmul.cpp", "#include <CL/opencl.hpp>\n") == 1);
+    CHECK(count("lib/ops/matmul.cpp", "#include <clblast_c.h>\n") == 1);
+    CHECK(count("lib/runtime/cl.h", "#include <CL/opencl.hpp>\n#include <clblast_c.h>\n") == 0);
+    CHECK(count("include/crisol/tensor.h", "#include <CL/cl.h>\nstruct T { cl_mem memory; };\n") == 2);
+    CHECK(count("include/crisol/tensor.h", "struct _cl_mem;\n") == 1);
+    CHECK(count("include/crisol/tensor.h", "cl::Buffer buffer();\n") == 1);
+    CHECK(count("include/crisol/device.h", "bool fp16;  ///< cl_khr_fp16\nauto x = \"cl_mem\"; /* cl_mem */\n") == 0);
+    CHECK(count("include/crisol/opencl_interop.h", "#include <CL/cl.h>\ncl_mem memory();\n") == 0);
+  }
+}

@@ -1,0 +1,90 @@
+#include "support/skip.h"
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "crisol/device.h"
+#include "doctest/doctest.h"
+
+namespace crisol::testing {
+namespace {
+
+// What the run came to, by test case; tests/run.sh reads what finish() prints.
+struct Outcome {
+  int passed = 0;
+  std::vector<std::string> failed;
+  std::map<std::string, std::set<std::string>> skipped;
+  std::vector<std::pair<double, std::string>> seconds;
+};
+
+std::string running_test;
+std::set<std::string> skip_reasons;
+Outcome outcome;
+
+void print_slowest() {
+  std::sort(outcome.seconds.rbegin(), outcome.seconds.rend());
+  for (std::size_t i = 0; i < std::min<std::size_t>(5, outcome.seconds.size()); ++i) {
+    const auto& [seconds, name] = outcome.seconds[i];
+    if (seconds >= 1) std::cout << "[slow] " << name << ": " << static_cast<int>(seconds + 0.5) << " s\n";
+  }
+}
+
+/// Listens beside doctest's own console output. Its figures are printed when the run ends, also when a crash ends it.
+class Summary : public doctest::IReporter {
+ public:
+  explicit Summary(const doctest::ContextOptions&) {}
+
+  void test_case_start(const doctest::TestCaseData& test) override {
+    running_test = test.m_name;
+    skip_reasons.clear();
+  }
+
+  void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
+    outcome.seconds.emplace_back(stats.seconds, running_test);
+    if (!stats.testCaseSuccess) {
+      outcome.failed.push_back(running_test);
+    } else if (!skip_reasons.empty()) {
+      outcome.skipped[running_test] = skip_reasons;
+    } else {
+      ++outcome.passed;
+    }
+  }
+
+  void test_run_end(const doctest::TestRunStats&) override {
+    print_slowest();
+    for (const auto& [name, reasons] : outcome.skipped) {
+      for (const std::string& reason : reasons) std::cout << "[skipped] " << name << ": " << reason << '\n';
+    }
+    for (const std::string& name : outcome.failed) std::cout << "[failed] " << name << '\n';
+    std::cout << "crisol_tests: " << outcome.passed << " passed, " << outcome.failed.size() << " failed, "
+              << outcome.skipped.size() << " skipped" << std::endl;
+  }
+
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData&) override {}
+  void log_message(const doctest::MessageData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+};
+
+REGISTER_LISTENER("summary", 1, Summary);
+
+}  // namespace
+
+void note_skip(const std::string& reason) { skip_reasons.insert(reason); }
+
+bool slow_device() {
+  static const bool slow = Device().info().platform == "Oclgrind";
+  return slow;
+}
+
+}  // namespace crisol::testing

@@ -1,0 +1,21 @@
+// Test cases that cannot run here, and sizes for devices that are slow.
+#pragma once
+
+#include <string>
+
+namespace crisol::testing {
+
+/// Counts the running test case as skipped; the run ends with the list of these and their reasons.
+void note_skip(const std::string& reason);
+
+/// The default device does less than a hundred million operations a second (oclgrind): shrink sizes.
+bool slow_device();
+
+}  // namespace crisol::testing
+
+/// Leaves the test case: CRISOL_SKIP("needs fp16");
+#define CRISOL_SKIP(reason)               \
+  do {                                    \
+    ::crisol::testing::note_skip(reason); \
+    return;                               \
+  } while (false)
