@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "runtime/transfer.h"
+#include "tensor/grad_mode.h"
 #include "tensor/impl.h"
 
 namespace crisol {
@@ -135,6 +136,7 @@ void Tensor::read_bytes(void* bytes) const {
 void Tensor::write_elements(const void* values, std::int64_t count) {
   require(count == numel(), "copy_from", count, " values for a tensor of shape ", shape(), " with ", numel(),
           " elements");
+  require_in_place_allowed("copy_from", *this);
   if (!is_contiguous()) {
     copy_from(from_bytes(values, shape(), dtype(), device()));
     return;

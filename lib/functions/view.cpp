@@ -1,0 +1,120 @@
+// Tensor's differentiable views and copies. The gradient of a view is the opposite view, or zeros with the gradient in
+// its place.
+#include "crisol/ops/view.h"
+#include "autograd/node.h"
+#include "base/text.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/reduce.h"
+
+namespace crisol {
+
+using autograd::Gradients;
+using autograd::Needs;
+
+Tensor Tensor::reshape(const Shape& wanted) const {
+  const Tensor y = ops::reshape(*this, wanted);
+  if (!autograd::recording({*this})) return y;
+  return autograd::record("reshape", y, {*this},
+                          [shape = shape()](const Tensor& dy, Needs) { return Gradients{ops::reshape(dy, shape)}; });
+}
+
+Tensor Tensor::flatten(int first, int last) const {
+  const int from = normalized_axis("flatten", first, std::max(dim(), 1));
+  const int to = normalized_axis("flatten", last, std::max(dim(), 1));
+  require(from <= to, "flatten", "first axis ", first, " lies behind last axis ", last, " of shape ", shape());
+  Shape merged;
+  for (int i = 0; i < from; ++i) merged.push_back(size(i));
+  std::int64_t product = 1;
+  for (int i = from; i <= to && i < dim(); ++i) product *= size(i);
+  merged.push_back(product);
+  for (int i = to + 1; i < dim(); ++i) merged.push_back(size(i));
+  return reshape(merged);
+}
+
+Tensor Tensor::permute(const Shape& axes) const {
+  const Tensor y = ops::permute(*this, axes);
+  if (!autograd::recording({*this})) return y;
+  Shape inverse = axes;
+  for (int i = 0; i < axes.rank(); ++i) inverse[normalized_axis("permute", static_cast<int>(axes[i]), dim())] = i;
+  return autograd::record("permute", y, {*this},
+                          [inverse](const Tensor& dy, Needs) { return Gradients{ops::permute(dy, inverse)}; });
+}
+
+Tensor Tensor::transpose(int axis_a, int axis_b) const {
+  const Tensor y = ops::transpose(*this, axis_a, axis_b);
+  if (!autograd::recording({*this})) return y;
+  return autograd::record("transpose", y, {*this}, [axis_a, axis_b](const Tensor& dy, Needs) {
+    return Gradients{ops::transpose(dy, axis_a, axis_b)};
+  });
+}
+
+Tensor Tensor::narrow(int axis, std::int64_t start, std::int64_t length) const {
+  const Tensor y = ops::narrow(*this, axis, start, length);
+  if (!autograd::recording({*this})) return y;
+  return autograd::record("narrow", y, {*this}, [shape = shape(), axis, start, length](const Tensor& dy, Needs) {
+    Tensor dx = zeros(shape, dy.dtype(), dy.device());
+    ops::copy_into(ops::narrow(dx, axis, start, length), dy);
+    return Gradients{dx};
+  });
+}
+
+Tensor Tensor::select(int axis, std::int64_t index) const {
+  const int at = normalized_axis("select", axis, dim());
+  require(index >= -size(at) && index < size(at), "select", "index ", index, " is out of range for axis ", axis,
+          " of shape ", shape());
+  const Tensor row = narrow(at, index < 0 ? index + size(at) : index, 1);
+  return row.squeeze(at);
+}
+
+Tensor Tensor::expand(const Shape& wanted) const {
+  const Tensor y = ops::expand(*this, wanted);
+  if (!autograd::recording({*this})) return y;
+  return autograd::record("expand", y, {*this},
+                          [shape = shape()](const Tensor& dy, Needs) { return Gradients{ops::sum_to(dy, shape)}; });
+}
+
+Tensor Tensor::squeeze(int axis) const {
+  const int at = normalized_axis("squeeze", axis, dim());
+  if (size(at) != 1) return *this;
+  Shape smaller = shape();
+  smaller.erase(at);
+  return reshape(smaller);
+}
+
+Tensor Tensor::unsqueeze(int axis) const {
+  Shape larger = shape();
+  larger.insert(normalized_axis("unsqueeze", axis, dim() + 1), 1);
+  return reshape(larger);
+}
+
+Tensor Tensor::contiguous() const {
+  if (is_contiguous()) return *this;
+  return clone();
+}
+
+Tensor Tensor::clone() const {
+  const Tensor y = ops::clone(*this);
+  if (!autograd::recording({*this})) return y;
+  return autograd::record("clone", y, {*this}, [](const Tensor& dy, Needs) { return Gradients{dy}; });
+}
+
+Tensor Tensor::to(Device target) const {
+  if (target == device()) return *this;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(numel()) * size_of(dtype()));
+  read_bytes(bytes.data());
+  const Tensor y = from_bytes(bytes.data(), shape(), dtype(), target);
+  if (!autograd::recording({*this})) return y;
+  return autograd::record("to", y, {*this},
+                          [source = device()](const Tensor& dy, Needs) { return Gradients{dy.to(source)}; });
+}
+
+Tensor Tensor::to(DType target) const {
+  if (target == dtype()) return *this;
+  const Tensor y = ops::cast(*this, target);
+  // Integers carry no gradient.
+  if (!is_floating(target) || !autograd::recording({*this})) return y;
+  return autograd::record("to", y, {*this},
+                          [source = dtype()](const Tensor& dy, Needs) { return Gradients{ops::cast(dy, source)}; });
+}
+
+}  // namespace crisol

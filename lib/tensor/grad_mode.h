@@ -1,0 +1,12 @@
+// The rule for changing a tensor in place.
+#pragma once
+
+#include "crisol/grad_mode.h"
+#include "crisol/tensor.h"
+
+namespace crisol {
+
+/// Refuses when the tensor wants a gradient and ops are recorded: the graph would not know of the change.
+void require_in_place_allowed(const char* op, const Tensor& tensor);
+
+}  // namespace crisol
