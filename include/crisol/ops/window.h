@@ -1,0 +1,24 @@
+// Sizes of sliding windows over images, for convolution and pooling.
+#pragma once
+
+#include <iosfwd>
+
+#include "crisol/export.h"
+
+namespace crisol {
+
+/// A value for the height and one for the width; a single int stands for both.
+struct IntPair {
+  int h, w;
+
+  constexpr IntPair(int both) noexcept : h(both), w(both) {}
+  constexpr IntPair(int height, int width) noexcept : h(height), w(width) {}
+
+  friend constexpr bool operator==(IntPair a, IntPair b) noexcept { return a.h == b.h && a.w == b.w; }
+  friend constexpr bool operator!=(IntPair a, IntPair b) noexcept { return !(a == b); }
+};
+
+/// "(3, 2)".
+CRISOL_API std::ostream& operator<<(std::ostream& out, IntPair pair);
+
+}  // namespace crisol
