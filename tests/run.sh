@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# tests/run.sh [--only pocl,intel,rusticl,oclgrind] [-- arguments of doctest]
+#
+# Installs what is missing, builds everything in build/, runs all tests once on each OpenCL implementation, prints a table
+# and ends with "N passed, N failed": test cases, summed over the implementations. An implementation that cannot be
+# installed is left out, with the reason in the table; PoCL must be there. Fails when a test failed, when a run crashed,
+# and when PoCL was wanted but not tested. Logs: build/tests/.
+set -euo pipefail
+source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
+
+all_implementations=(pocl intel rusticl oclgrind)
+declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
+  [oclgrind]="Oclgrind")
+work=$crisol_build/tests # Logs, caches, and for each implementation a folder of .icd files that names it alone.
+hang_limit=1500          # Seconds; a run that takes longer is stopped and counts as crashed.
+
+selected=("${all_implementations[@]}")
+doctest_arguments=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --only) [ $# -ge 2 ] || die "--only wants names: ${all_implementations[*]}"
+      IFS=, read -ra selected <<<"$2"; shift 2 ;;
+    --only=*) IFS=, read -ra selected <<<"${1#*=}"; shift ;;
+    --) shift; doctest_arguments=("$@"); break ;;
+    -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
+    *) die "unknown argument $1 (see --help)" ;;
+  esac
+done
+for name in "${selected[@]}"; do
+  [ -n "${platform[$name]:-}" ] || die "unknown implementation $name; there are: ${all_implementations[*]}"
+done
+
+stage_start=$SECONDS
+end_stage() {
+  say "[time] $1: $((SECONDS - stage_start)) s"
+  stage_start=$SECONDS
+}
+
+# ---- The implementations: each prepare_NAME registers one, or fails and says why in `reason` ----------------------------
+
+declare -A left_out=() variables=()
+
+# register NAME LIBRARY: a folder of .icd files in which the OpenCL loader finds this implementation alone.
+register() {
+  mkdir -p -- "$work/icd/$1"
+  printf '%s\n' "$2" >"$work/icd/$1/$1.icd"
+}
+
+# need_package PACKAGE TEST…: installs PACKAGE unless the command TEST holds; fails when it does not hold after that.
+need_package() {
+  local package=$1
+  shift
+  if "$@"; then return 0; fi
+  reason=$(why_no_install)
+  if [ -n "$reason" ]; then
+    reason="$package is missing, $reason"
+  elif ! install_packages "$package"; then
+    reason="$package cannot be installed"
+  else
+    reason="$package does not bring what is needed"
+    "$@"
+    return
+  fi
+  return 1
+}
+
+prepare_from_vendors() {
+  local name=$1 package=$2
+  need_package "$package" test -s "/etc/OpenCL/vendors/$name.icd" || return 1
+  register "$name" "$(cat "/etc/OpenCL/vendors/$name.icd")"
+}
+
+prepare_pocl() { prepare_from_vendors pocl pocl-opencl-icd; }
+prepare_rusticl() { prepare_from_vendors rusticl mesa-opencl-icd; }
+
+oclgrind_library() {
+  local program
+  program=$(command -v oclgrind) || return 1
+  readlink -e -- "$(dirname -- "$(readlink -f -- "$program")")/../lib/oclgrind/liboclgrind-rt-icd.so"
+}
+have_oclgrind() { oclgrind_library >/dev/null; }
+prepare_oclgrind() {
+  need_package oclgrind have_oclgrind || return 1
+  register oclgrind "$(oclgrind_library)"
+}
+
+have_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
+install_intel() {
+  local venv=$1
+  need_package python3-venv have_venv || return 1
+  rm -rf -- "$venv"
+  reason="python3 -m venv failed"
+  run_logged intel-venv "Making a Python environment for Intel's OpenCL runtime" python3 -m venv -- "$venv" || return 1
+  reason="intel-opencl-rt cannot be installed from PyPI"
+  run_logged intel-pip "Installing intel-opencl-rt from PyPI" \
+    "$venv/bin/python" -m pip install --disable-pip-version-check intel-opencl-rt intel-cmplr-lib-rt || return 1
+  reason="intel-opencl-rt has no libintelocl.so"
+  [ -e "$venv/lib/libintelocl.so" ] || return 1
+  : >"$venv/complete"
+}
+prepare_intel() {
+  local venv=$crisol_build/intel-opencl
+  reason="for x86-64 only, this is $(uname -m)"
+  [ "$(uname -m)" = x86_64 ] || return 1
+  [ -e "$venv/complete" ] || install_intel "$venv" || return 1
+  register intel "$venv/lib/libintelocl.so"
+}
+
+variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
+variables[oclgrind]="OCLGRIND_DATA_RACES=1"
+
+# ---- Running ---------------------------------------------------------------------------------------------------------
+
+declare -A passed=() failed=() skipped=() note=() seconds=()
+
+# run_tests NAME: the tests on one implementation, without what the user's environment says about OpenCL and crisol.
+run_tests() {
+  local name=$1 variable log=$work/$1.log status=0 clean=() start=$SECONDS line
+  for variable in ${!CRISOL_@}; do
+    [ "$variable" = CRISOL_TEST_DATA ] || clean+=(-u "$variable")
+  done
+  rm -rf -- "${work:?}/cache/$name"
+  mkdir -p -- "$work/cache/$name"
+  say "Testing on $name"
+  env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$name" "CRISOL_CACHE_DIR=$work/cache/$name" \
+    "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" ${variables[$name]:+"${variables[$name]}"} \
+    timeout --kill-after=20 "$hang_limit" "$crisol_build/bin/crisol_tests" "${doctest_arguments[@]}" \
+    </dev/null 2>&1 | tee -- "$log" || status=$?
+
+  line=$(grep -aE '^crisol_tests: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' -- "$log" | tail -n 1) || true
+  read -r "passed[$name]" "failed[$name]" "skipped[$name]" < <(tr -dc '0-9 \n' <<<"${line:-0 0 0}")
+  if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+    note[$name]="stopped after $hang_limit s"
+  elif [ "$status" -gt 1 ] || { [ "$status" -ne 0 ] && [ "${failed[$name]}" -eq 0 ]; }; then
+    note[$name]="ended with exit code $status"
+  elif [ -z "$line" ]; then
+    note[$name]="no summary"
+  fi
+  [ -z "${note[$name]:-}" ] || [ "${failed[$name]}" -gt 0 ] || failed[$name]=1
+  seconds[$name]=$((SECONDS - start))
+}
+
+# Oclgrind reports invalid accesses and races, and carries on: any report is a failure. Its log is a pipe, so that
+# processes which the tests start write to the same place.
+run_oclgrind() {
+  local reports=$work/oclgrind.reports pipe=$work/oclgrind.pipe reader count
+  rm -f -- "$pipe"
+  mkfifo -- "$pipe"
+  cat -- "$pipe" >"$reports" &
+  reader=$!
+  exec {pipe_fd}>"$pipe" # Keeps the reader going between writers.
+  OCLGRIND_LOG=$pipe run_tests oclgrind
+  exec {pipe_fd}>&-
+  wait "$reader"
+  count=$(grep -acE '^[^[:space:]]' -- "$reports") || true
+  [ "$count" -gt 0 ] || return 0
+  head -n 60 -- "$reports"
+  note[oclgrind]="${note[oclgrind]:+${note[oclgrind]}, }$count reports of oclgrind (build/tests/oclgrind.reports)"
+  failed[oclgrind]=$((failed[oclgrind] + 1))
+}
+
+print_row() { printf '%-14s %8s %8s %8s %7s  %s\n' "$@"; }
+
+print_table() {
+  local name
+  echo
+  print_row implementation passed failed skipped time note
+  for name in "${selected[@]}"; do
+    if [ -n "${left_out[$name]:-}" ]; then
+      print_row "$name" - - - - "left out: ${left_out[$name]}"
+    else
+      print_row "$name" "${passed[$name]}" "${failed[$name]}" "${skipped[$name]}" "${seconds[$name]} s" \
+        "${note[$name]:-}"
+    fi
+  done
+  for name in "${selected[@]}"; do
+    [ -e "$work/$name.log" ] || continue
+    grep -ahE '^\[(failed|skipped)\] ' -- "$work/$name.log" | sed "s/^/$name: /" || true
+  done
+}
+
+rm -f -- "$work"/*.log
+install_build_tools doctest/doctest.h
+for name in "${selected[@]}"; do
+  reason=
+  "prepare_$name" || left_out[$name]=$reason
+done
+end_stage install
+configure CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON
+build
+end_stage build
+
+for name in "${selected[@]}"; do
+  [ -z "${left_out[$name]:-}" ] || continue
+  if [ "$name" = oclgrind ]; then run_oclgrind; else run_tests "$name"; fi
+  end_stage "$name"
+done
+
+print_table
+total_passed=0 total_failed=0 status=0
+for name in "${selected[@]}"; do
+  total_passed=$((total_passed + ${passed[$name]:-0}))
+  total_failed=$((total_failed + ${failed[$name]:-0}))
+done
+if [ -n "${left_out[pocl]:-}" ]; then
+  echo "PoCL must be tested, and was not."
+  status=1
+fi
+[ $total_failed -eq 0 ] && [ $total_passed -gt 0 ] || status=1
+echo "$total_passed passed, $total_failed failed"
+exit $status

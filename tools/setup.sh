@@ -1,0 +1,151 @@
+# shellcheck shell=bash
+# Sourced by samples/run.sh and tests/run.sh: installs what is missing, configures, builds.
+# Nothing here changes the working directory, so relative paths in a user's arguments keep their meaning.
+
+crisol_root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+crisol_build=$crisol_root/build
+
+say() { printf '%s\n' "$*" >&2; }
+die() {
+  say "error: $*"
+  exit 1
+}
+
+# run_logged NAME TEXT COMMAND…: says TEXT, runs COMMAND with its output in build/NAME.log, shows that log on failure.
+run_logged() {
+  local log=$crisol_build/$1.log text=$2 start=$SECONDS status=0
+  shift 2
+  mkdir -p -- "$crisol_build" || die "cannot write to $crisol_build"
+  say "$text"
+  "$@" >"$log" 2>&1 </dev/null || status=$?
+  if [ $status -ne 0 ]; then
+    tail -n 150 -- "$log" >&2
+    say "error: failed after $((SECONDS - start)) s (exit code $status); the whole log: $log"
+  fi
+  return $status
+}
+
+# ---- What is missing -------------------------------------------------------------------------------------------------
+
+have_command() { command -v "$1" >/dev/null 2>&1; }
+
+read -ra crisol_cxx <<<"${CXX:-c++}"
+
+# One line a header that the compiler does not find; all of them without a compiler.
+missing_headers() {
+  local header
+  for header in "$@"; do
+    printf '#if !__has_include(<%s>)\nmissing %s\n#endif\n' "$header" "$header"
+  done | if have_command "${crisol_cxx[0]}"; then "${crisol_cxx[@]}" -E -P -x c++ - 2>/dev/null; else cat; fi | sed -n 's/^missing //p'
+}
+
+links_with() { echo 'int main() {}' | "${crisol_cxx[@]}" -x c++ - "-l$1" -o /dev/null 2>/dev/null; }
+
+# Debian's packages for the parts of the build that this machine lacks, one a line. Looks for the things themselves
+# rather than for packages: a vendor's OpenCL SDK or a cmake from elsewhere serves as well.
+missing_build_packages() {
+  have_command "${crisol_cxx[0]}" || echo g++
+  have_command cmake || echo cmake
+  have_command ninja || have_command make || echo ninja-build
+  local header
+  missing_headers CL/cl.h CL/opencl.hpp zlib.h nlohmann/json.hpp CLI/CLI.hpp stb/stb_image.h clblast_c.h "$@" |
+    while read -r header; do
+      case $header in
+        CL/cl.h) echo opencl-c-headers ;;
+        CL/opencl.hpp) echo opencl-clhpp-headers ;;
+        zlib.h) echo zlib1g-dev ;;
+        nlohmann/json.hpp) echo nlohmann-json3-dev ;;
+        CLI/CLI.hpp) echo libcli11-dev ;;
+        stb/stb_image.h) echo libstb-dev ;;
+        clblast_c.h) echo libclblast-dev ;;
+        doctest/doctest.h) echo doctest-dev ;;
+      esac
+    done
+  links_with OpenCL || echo ocl-icd-opencl-dev
+  links_with z || echo zlib1g-dev
+}
+
+# An OpenCL implementation is registered, or the user names one.
+have_opencl_platform() {
+  [ -n "${OCL_ICD_VENDORS:-}${OCL_ICD_FILENAMES:-}" ] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null
+}
+
+# ---- Installing ------------------------------------------------------------------------------------------------------
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  else
+    sudo -- "$@"
+  fi
+}
+
+# Why packages cannot be installed here; empty when they can.
+why_no_install() {
+  if ! have_command apt-get; then
+    echo "this system has no apt-get"
+  elif [ "$(id -u)" -ne 0 ] && ! have_command sudo; then
+    echo "neither root nor sudo"
+  fi
+}
+
+apt_updated=
+apt_get() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@"
+}
+
+# install_packages PACKAGE…: by apt, from fresh lists. Returns 1 on failure.
+install_packages() {
+  # sudo asks for its password here rather than into a log.
+  [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null || sudo -v || return 1
+  if [ -z "$apt_updated" ]; then
+    # A source that cannot be reached need not hold what is wanted here: what counts is the installation.
+    run_logged apt-update "Updating the package lists" apt_get update || say "going on with the lists that are there"
+    apt_updated=yes
+  fi
+  run_logged apt-install "Installing $*" apt_get install --no-install-recommends "$@"
+}
+
+# Installs what the build lacks: the given headers besides what the library and the programs need.
+install_build_tools() {
+  local packages why
+  mapfile -t packages < <(missing_build_packages "$@" | sort -u)
+  [ ${#packages[@]} -gt 0 ] || return 0
+  why=$(why_no_install)
+  [ -z "$why" ] || die "missing for the build, and not to be installed ($why). In Debian's packages: ${packages[*]}"
+  install_packages "${packages[@]}" || die "could not install: ${packages[*]}"
+}
+
+# A first OpenCL implementation, on the CPU, for machines that have none at all.
+install_any_opencl() {
+  have_opencl_platform && return 0
+  local why
+  why=$(why_no_install)
+  if [ -n "$why" ]; then
+    say "note: no OpenCL implementation in /etc/OpenCL/vendors, and none can be installed ($why)." \
+      "Install your device's driver, or PoCL for the CPU (Debian: pocl-opencl-icd)."
+  else
+    install_packages pocl-opencl-icd || die "could not install pocl-opencl-icd"
+  fi
+}
+
+# ---- Building --------------------------------------------------------------------------------------------------------
+
+# configure NAME=VALUE…: a Release tree in build/ with these options; does nothing when it is there.
+configure() {
+  local cache=$crisol_build/CMakeCache.txt option known=yes generator=()
+  [ -e "$crisol_build/build.ninja" ] || [ -e "$crisol_build/Makefile" ] || known=
+  for option in CMAKE_BUILD_TYPE=Release "$@"; do
+    grep -qs "^${option%%=*}:[A-Z]*=${option#*=}\$" -- "$cache" || known=
+  done
+  [ -z "$known" ] || return 0
+  if [ ! -e "$cache" ] && have_command ninja; then generator=(-G Ninja); fi
+  run_logged configure "Configuring (build/)" cmake -S "$crisol_root" -B "$crisol_build" "${generator[@]}" \
+    -DCMAKE_BUILD_TYPE=Release "${@/#/-D}" || exit 1
+}
+
+# build TARGET…: these targets, or all.
+build() {
+  run_logged build "Building ${*:-everything} (log: build/build.log)" \
+    cmake --build "$crisol_build" --parallel "$(nproc 2>/dev/null || echo 2)" ${1:+--target "$@"} || exit 1
+}
