@@ -100,10 +100,7 @@ void move_into_arena(Tensor& parameter, const Tensor& value, const Tensor& gradi
     slot.gradient = gradient_buffer;
   }
   slot.gradient_buffer = gradient_buffer;
-  TensorImpl& impl = *parameter.impl();
-  impl.storage = value.impl()->storage;
-  impl.offset = value.offset();
-  impl.strides = value.strides();
+  replace_storage(parameter, value);
 }
 
 void clear_gradient(const Tensor& parameter) noexcept {

@@ -67,6 +67,9 @@ Tensor make_view(const Tensor& base, const Shape& shape, const Shape& strides, s
 /// into the block's part that `arena` covers.
 Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape& shape);
 
+/// Lets `tensor`, in all its handles, be what `value` is: same shape and dtype, other memory.
+void replace_storage(const Tensor& tensor, const Tensor& value);
+
 /// axis, or axis + rank where it is negative; refuses, naming op, when out of range.
 int normalized_axis(const char* op, int axis, int rank);
 

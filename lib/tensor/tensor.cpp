@@ -80,6 +80,13 @@ Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape&
   return Tensor(std::move(impl));
 }
 
+void replace_storage(const Tensor& tensor, const Tensor& value) {
+  TensorImpl& impl = *tensor.impl();
+  impl.storage = value.impl()->storage;
+  impl.offset = value.offset();
+  impl.strides = value.strides();
+}
+
 int normalized_axis(const char* op, int axis, int rank) {
   require(axis >= -rank && axis < rank, op, "axis ", axis, " is out of range for rank ", rank);
   return axis < 0 ? axis + rank : axis;

@@ -1,0 +1,29 @@
+// Layers one after another.
+#pragma once
+
+#include "crisol/nn/module.h"
+
+namespace crisol::nn {
+
+/// Feeds each layer's output to the next. Children are named "0", "1", … as in PyTorch.
+///
+///     nn::Sequential net(nn::Linear(784, 128), nn::ReLU(), nn::Linear(128, 10));
+class CRISOL_API Sequential : public Module {
+ public:
+  template <class... Layers, class = std::enable_if_t<(std::is_base_of_v<Module, std::decay_t<Layers>> && ...)>>
+  explicit Sequential(Layers&&... layers) {
+    (append(std::forward<Layers>(layers)), ...);
+  }
+  Sequential(Sequential&&) = default;
+  Sequential& operator=(Sequential&&) = default;
+
+  template <class Layer>
+  Sequential& append(Layer&& layer) {
+    add(std::to_string(named_children().size()), std::forward<Layer>(layer));
+    return *this;
+  }
+
+  Tensor forward(const Tensor& x) override;
+};
+
+}  // namespace crisol::nn
