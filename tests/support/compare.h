@@ -1,0 +1,62 @@
+// Host values for tests, views of them in every layout, and comparison with a reference.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "crisol/error.h"
+#include "crisol/tensor.h"
+
+namespace crisol::testing {
+
+/// `count` values, uniform in [low, high), exactly representable in f32; the same seed gives the same values.
+std::vector<double> random_values(std::uint64_t seed, std::int64_t count, double low = -1, double high = 1);
+
+/// `count` whole numbers, uniform in low..high inclusive.
+std::vector<double> random_integers(std::uint64_t seed, std::int64_t count, std::int64_t low, std::int64_t high);
+
+/// A contiguous tensor of these values, outermost axis first, converted to the dtype.
+Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype = DType::f32);
+
+/// How a tensor with given values lies in its storage. What lies between the elements is NaN (127 in integer dtypes).
+enum class Layout {
+  contiguous,
+  offset,    ///< Contiguous, but begins at element 3 of its storage.
+  permuted,  ///< Axes stored in reverse order.
+  strided,   ///< Every second element along every axis, and an offset.
+};
+inline constexpr Layout all_layouts[] = {Layout::contiguous, Layout::offset, Layout::permuted, Layout::strided};
+const char* name_of(Layout layout);
+
+/// A tensor of these values in a layout.
+Tensor view_of(const std::vector<double>& values, const Shape& shape, Layout layout, DType dtype = DType::f32);
+
+/// All elements of a tensor of any dtype, outermost axis first.
+std::vector<double> values_of(const Tensor& tensor);
+
+/// What rounding may do: |actual - expected| <= factor * epsilon * scale. epsilon is that of the tensor's dtype (2^-23
+/// for f32, 2^-10 for f16); integers and booleans must be equal. Say at the call where the factor comes from.
+struct Tolerance {
+  double factor;
+  /// Magnitude of the terms that are rounded; 0 takes the largest finite |expected|. For a sum it is the sum of the
+  /// magnitudes of its terms.
+  double scale = 0;
+};
+
+/// What is wrong with `actual`: number of wrong elements, the worst error with its index and values; empty when
+/// nothing is. NaN equals only NaN, infinity only itself.
+std::string difference(const Tensor& actual, const std::vector<double>& expected, Tolerance tolerance);
+
+/// Fails the running test case (and goes on) unless `actual` has the shape and values. Returns whether it has.
+bool check_close(const Tensor& actual, const std::vector<double>& expected, Tolerance tolerance);
+bool check_close(const Tensor& actual, const Shape& shape, const std::vector<double>& expected, Tolerance tolerance);
+
+/// Fails the running test case unless the call throws crisol::Error with this code and a text that holds every part.
+void check_error(const std::function<void()>& call, std::initializer_list<std::string_view> parts,
+                 ErrorCode code = ErrorCode::invalid_argument);
+
+}  // namespace crisol::testing
