@@ -18,18 +18,16 @@ void Profiler::record(const std::string& kernel, cl::Event event) {
 
 void Profiler::drain() {
   const std::lock_guard lock(mutex_);
-  const auto finished = [](const Pending& p) {
-    return p.event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() <= CL_COMPLETE;
-  };
   for (const Pending& p : pending_) {
-    if (!finished(p)) continue;
+    // The queue is empty, but rusticl marks events as complete a little later.
+    p.event.wait();
     cl_int start_error = CL_SUCCESS, end_error = CL_SUCCESS;
     const cl_ulong start = p.event.getProfilingInfo<CL_PROFILING_COMMAND_START>(&start_error);
     const cl_ulong end = p.event.getProfilingInfo<CL_PROFILING_COMMAND_END>(&end_error);
     if (start_error == CL_SUCCESS && end_error == CL_SUCCESS)
       timed_.push_back({p.kernel, static_cast<double>(end - start) * 1e-6});
   }
-  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), finished), pending_.end());
+  pending_.clear();
 }
 
 std::size_t Profiler::count() const {
@@ -66,6 +64,7 @@ void print_profile(std::ostream& out, const std::vector<ProfileRow>& rows) {
     width = std::max(width, row.kernel.size());
   }
   const auto flags = out.flags();
+  const auto precision = out.precision();
   out << std::left << std::setw(static_cast<int>(width)) << "kernel" << std::right << std::setw(10) << "launches"
       << std::setw(12) << "total ms" << std::setw(11) << "mean us" << std::setw(9) << "share" << '\n'
       << std::fixed;
@@ -75,6 +74,7 @@ void print_profile(std::ostream& out, const std::vector<ProfileRow>& rows) {
         << row.total_ms * 1e3 / static_cast<double>(row.launches) << std::setw(8) << std::setprecision(1)
         << (total > 0 ? 100 * row.total_ms / total : 0) << "%\n";
   out.flags(flags);
+  out.precision(precision);
 }
 
 }  // namespace runtime

@@ -20,7 +20,7 @@ class Profiler {
   bool stop() noexcept { return users_.fetch_sub(1) == 1; }
 
   void record(const std::string& kernel, cl::Event event);
-  /// Turns the events of finished work into times.
+  /// Turns events into times; call when the queue is empty.
   void drain();
 
   /// Launches timed so far; a position for rows_since.

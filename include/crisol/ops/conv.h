@@ -1,0 +1,41 @@
+// Convolution of images, raw: never recorded. Users call crisol::conv2d (crisol/functions/conv.h).
+#pragma once
+
+#include "crisol/ops/window.h"
+#include "crisol/tensor.h"
+
+namespace crisol {
+
+/// Positive stride and dilation, padding not negative, groups a divisor of the channels.
+struct Conv2dOptions {
+  IntPair stride = 1;
+  IntPair padding = 0;
+  IntPair dilation = 1;
+  int groups = 1;
+};
+
+namespace ops {
+
+/// Cross-correlation, as in PyTorch's conv2d:
+///
+///     y[n, k, i, j] = bias[k] + sum over c, r, s of x[n, g·C/G + c, i·stride_h + r·dilation_h - padding_h,
+///                                                     j·stride_w + s·dilation_w - padding_w] · weight[k, c, r, s]
+///
+/// with g = k / (K/G) and zeros outside x. x (N, C, H, W), weight (K, C/G, R, S), bias (K) or undefined, all f32 and on
+/// one device; y (N, K, H', W'), H' = floor((H + 2·padding_h - dilation_h·(R - 1) - 1) / stride_h) + 1 and likewise W'.
+/// Throws invalid_argument for a wrong rank, dtype or device, channels that do not fit, a stride or dilation below 1, a
+/// negative padding, or an output that would be empty.
+CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
+                         const Conv2dOptions& options = {});
+
+/// Gradient with respect to x, of shape `input` (N, C, H, W): dx[n, c, h, w] = sum of dy · weight over all outputs that
+/// x element took part in.
+CRISOL_API Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input,
+                                       const Conv2dOptions& options = {});
+
+/// Gradient with respect to the weight of shape (K, C/G, R, S) = `weight`. The same bits on every run.
+CRISOL_API Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight,
+                                         const Conv2dOptions& options = {});
+
+}  // namespace ops
+}  // namespace crisol
