@@ -1,0 +1,19 @@
+// Fully connected layer.
+#pragma once
+
+#include "crisol/nn/module.h"
+
+namespace crisol::nn {
+
+/// y = x · weightᵀ + bias; x (…, in_features), y (…, out_features), weight (out_features, in_features), bias
+/// (out_features). First values of both: uniform in [-1/sqrt(in_features), 1/sqrt(in_features)), as PyTorch's.
+class CRISOL_API Linear : public Module {
+ public:
+  Linear(std::int64_t in_features, std::int64_t out_features, bool with_bias = true);
+  Tensor forward(const Tensor& x) override;
+
+  Tensor weight;
+  Tensor bias;  ///< Undefined without bias.
+};
+
+}  // namespace crisol::nn
