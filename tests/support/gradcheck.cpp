@@ -7,7 +7,7 @@
 #include "crisol/autograd.h"
 #include "doctest/doctest.h"
 
-namespace crisol::test {
+namespace crisol::testing {
 
 namespace {
 
@@ -110,4 +110,4 @@ void check_gradients(const std::function<Tensor(const std::vector<Tensor>&)>& f,
   Checker(f, inputs, options).run();
 }
 
-}  // namespace crisol::test
+}  // namespace crisol::testing

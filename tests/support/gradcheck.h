@@ -6,7 +6,7 @@
 
 #include "crisol/tensor.h"
 
-namespace crisol::test {
+namespace crisol::testing {
 
 struct GradcheckOptions {
   double step = 1e-2;       ///< Half the distance of the central difference.
@@ -21,4 +21,4 @@ struct GradcheckOptions {
 void check_gradients(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
                      const GradcheckOptions& options = {});
 
-}  // namespace crisol::test
+}  // namespace crisol::testing

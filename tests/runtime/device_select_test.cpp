@@ -1,0 +1,143 @@
+#include "runtime/device_select.h"
+
+#include "crisol/error.h"
+#include "doctest/doctest.h"
+#include "support/skip.h"
+#include "support/subprocess.h"
+
+namespace {
+
+using crisol::DeviceInfo;
+using crisol::DeviceType;
+using crisol::Error;
+using crisol::ErrorCode;
+using crisol::runtime::Candidate;
+using crisol::runtime::select_default;
+using crisol::runtime::select_device;
+
+DeviceInfo device(const char* name, const char* vendor, const char* platform, DeviceType type, std::uint64_t gib) {
+  DeviceInfo info;
+  info.name = name;
+  info.vendor = vendor;
+  info.platform = platform;
+  info.type = type;
+  info.global_memory = gib << 30;
+  return info;
+}
+
+// Two platforms, one with two devices; hardware that no test machine has.
+struct Machine {
+  std::vector<DeviceInfo> infos{
+      device("pthread-Zen", "AuthenticAMD", "Portable Computing Language", DeviceType::cpu, 64),
+      device("NVIDIA H200", "NVIDIA Corporation", "NVIDIA CUDA", DeviceType::gpu, 141),
+      device("NVIDIA GeForce RTX 4090", "NVIDIA Corporation", "NVIDIA CUDA", DeviceType::gpu, 24),
+      device("FPGA board", "Acme", "Acme SDK", DeviceType::accelerator, 500),
+  };
+  std::vector<Candidate> list() const {
+    return {{&infos[0], 0, 0}, {&infos[1], 1, 0}, {&infos[2], 1, 1}, {&infos[3], 2, 0}};
+  }
+  std::size_t select(const char* spec) const { return select_device(list(), spec, "CRISOL_DEVICE"); }
+  std::string refusal(const char* spec) const {
+    try {
+      select(spec);
+    } catch (const Error& error) {
+      CHECK(error.code() == ErrorCode::device_not_found);
+      return error.what();
+    }
+    return {};
+  }
+};
+
+bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a device is selected by type, with and without a number") {
+  const Machine machine;
+  CHECK(machine.select("gpu") == 1);
+  CHECK(machine.select("GPU:1") == 2);
+  CHECK(machine.select("cpu") == 0);
+  CHECK(machine.select("cpu:0") == 0);
+  CHECK(machine.select("accelerator") == 3);
+}
+
+TEST_CASE("a device is selected by platform and device index") {
+  const Machine machine;
+  CHECK(machine.select("0:0") == 0);
+  CHECK(machine.select("1:1") == 2);
+  CHECK(contains(machine.refusal("1:2"), "no such platform and device index"));
+  CHECK(contains(machine.refusal("7:0"), "1:1  NVIDIA GeForce RTX 4090"));
+}
+
+TEST_CASE("a device is selected by a part of a name, whatever its case") {
+  const Machine machine;
+  CHECK(machine.select("h200") == 1);
+  CHECK(machine.select("geforce") == 2);
+  CHECK(machine.select("portable") == 0);
+  CHECK(machine.select("ACME") == 3);
+  CHECK(machine.select("nvidia") == 1);  // Several match: the first.
+  CHECK(machine.select("nvidia:1") == 2);
+}
+
+TEST_CASE("a text that names no device is refused with the list of devices") {
+  const Machine machine;
+  const std::string text = machine.refusal("radeon");
+  CHECK(contains(text, "CRISOL_DEVICE 'radeon': no device matches"));
+  CHECK(contains(text, "0:0  pthread-Zen"));
+  CHECK(contains(text, "2:0  FPGA board"));
+  CHECK(contains(text, "write gpu, cpu or accelerator"));
+  CHECK(contains(machine.refusal("gpu:2"), "only 2 match"));
+  CHECK(contains(machine.refusal(":1"), "it is empty"));
+  CHECK(contains(machine.refusal("gpu:x"), "no device matches"));
+  CHECK(contains(machine.refusal("gpu:99999999999"), "no device matches"));
+}
+
+TEST_CASE("a device without a compiler is refused when named and passed over otherwise") {
+  Machine machine;
+  machine.infos[1].has_compiler = false;
+  CHECK(contains(machine.refusal("h200"), "has no OpenCL compiler"));
+  CHECK(select_default(machine.list()).index == 2);
+  for (DeviceInfo& info : machine.infos) info.has_compiler = false;
+  CHECK_THROWS_AS(select_default(machine.list()), Error);
+}
+
+TEST_CASE("the default is the GPU with the most memory, then accelerators, then CPUs") {
+  Machine machine;
+  CHECK(select_default(machine.list()).index == 1);
+  machine.infos[2].global_memory = std::uint64_t{200} << 30;
+  CHECK(select_default(machine.list()).index == 2);
+  CHECK(select_default(machine.list()).reason == "the GPU with the most memory");
+  machine.infos[1].type = machine.infos[2].type = DeviceType::cpu;
+  CHECK(select_default(machine.list()).index == 3);
+  machine.infos[3].type = DeviceType::cpu;
+  CHECK(select_default(machine.list()).index == 0);
+}
+
+TEST_CASE("without any device the error says how to install one") {
+  CHECK_THROWS_WITH_AS(select_default({}), doctest::Contains("apt install pocl-opencl-icd"), Error);
+  CHECK_THROWS_WITH_AS(select_device({}, "gpu", "CRISOL_DEVICE"), doctest::Contains("no OpenCL platform"), Error);
+}
+
+// --- In fresh processes: the loader and the variable themselves
+// ---------------------------------------------------------
+
+TEST_CASE("child: say which device is the default" * doctest::skip()) {
+  try {
+    MESSAGE("default is " << crisol::Device().name() << " because " << crisol::default_device_reason());
+  } catch (const Error& error) {
+    MESSAGE("refused: " << error.what());
+  }
+}
+
+TEST_CASE("CRISOL_DEVICE chooses in a real process, and an empty vendors folder is explained") {
+  if (crisol::testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
+  const char* child = "child: say which device is the default";
+  const crisol::Device here;
+  crisol::testing::ProcessResult result = crisol::testing::run_child(child, {{"CRISOL_DEVICE", here.info().platform}});
+  CHECK(contains(result.output, ("default is " + here.name() + " because CRISOL_DEVICE=").c_str()));
+  result = crisol::testing::run_child(child, {{"CRISOL_DEVICE", "no-such-device"}});
+  CHECK(contains(result.output, "CRISOL_DEVICE 'no-such-device': no device matches"));
+  const crisol::testing::TemporaryFolder empty;
+  result = crisol::testing::run_child(child, {{"OCL_ICD_VENDORS", empty.path()}, {"CRISOL_DEVICE", ""}});
+  CHECK(contains(result.output, "no OpenCL platform is installed"));
+}

@@ -1,0 +1,153 @@
+#include "runtime/disk_cache.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "doctest/doctest.h"
+#include "support/skip.h"
+#include "support/subprocess.h"
+
+namespace fs = std::filesystem;
+using crisol::runtime::CachedProgram;
+using crisol::runtime::DiskCache;
+
+namespace {
+
+CachedProgram sample(std::size_t size, unsigned char first) {
+  CachedProgram program;
+  for (std::size_t i = 0; i < size; ++i) program.binary.push_back(static_cast<unsigned char>(first + i * 7));
+  program.warmed = {"gemm 1 1 1", "sum 64 1 1"};
+  return program;
+}
+
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_all(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+}  // namespace
+
+TEST_CASE("a program comes back from the disk cache as it was stored") {
+  const crisol::testing::TemporaryFolder folder;
+  const DiskCache cache(folder.path() + "/made/on/demand");
+  CHECK_FALSE(cache.load("key"));
+  cache.store("key", sample(1000, 3));
+  const auto loaded = cache.load("key");
+  REQUIRE(loaded);
+  CHECK(loaded->binary == sample(1000, 3).binary);
+  CHECK(loaded->warmed == sample(1000, 3).warmed);
+  CHECK_FALSE(cache.load("another key"));
+}
+
+TEST_CASE("a damaged file is never taken for a program") {
+  const crisol::testing::TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  cache.store("key", sample(200, 1));
+  const std::string path = cache.path_of("key");
+  const std::string good = read_all(path);
+  SUBCASE("any byte changed") {
+    for (std::size_t i = 0; i < good.size(); ++i) {
+      std::string bad = good;
+      bad[i] = static_cast<char>(bad[i] ^ 0x20);
+      write_all(path, bad);
+      CAPTURE(i);
+      CHECK_FALSE(cache.load("key"));
+    }
+  }
+  SUBCASE("cut at any length") {
+    for (std::size_t length = 0; length < good.size(); ++length) {
+      write_all(path, good.substr(0, length));
+      CAPTURE(length);
+      CHECK_FALSE(cache.load("key"));
+    }
+  }
+  SUBCASE("longer than it says") {
+    write_all(path, good + "x");
+    CHECK_FALSE(cache.load("key"));
+  }
+  SUBCASE("sizes that would overflow") {
+    std::string bad = good;
+    for (std::size_t i = 16; i < 32; ++i) bad[i] = static_cast<char>(0xff);
+    write_all(path, bad);
+    CHECK_FALSE(cache.load("key"));
+  }
+  SUBCASE("a folder of that name") {
+    fs::remove(path);
+    fs::create_directory(path);
+    CHECK_FALSE(cache.load("key"));
+    cache.store("key", sample(10, 1));  // Cannot replace it, and must not throw.
+    CHECK_FALSE(cache.load("key"));
+  }
+  // The next store repairs it.
+  if (fs::is_regular_file(path)) {
+    cache.store("key", sample(200, 1));
+    CHECK(cache.load("key"));
+  }
+}
+
+TEST_CASE("a folder that cannot be written or made is no cache, and no error") {
+  const crisol::testing::TemporaryFolder folder;
+  write_all(folder.path() + "/file", "");
+  const DiskCache below_a_file(folder.path() + "/file/cache");
+  below_a_file.store("key", sample(10, 1));
+  CHECK_FALSE(below_a_file.load("key"));
+  const DiskCache nowhere("");
+  nowhere.store("key", sample(10, 1));
+  CHECK_FALSE(nowhere.load("key"));
+  if (fs::exists("/dev/full")) {
+    // As a full disk answers: the temporary file's every write fails.
+    const DiskCache full("/proc/self");
+    full.store("key", sample(10, 1));
+    CHECK_FALSE(full.load("key"));
+  }
+}
+
+TEST_CASE("a writer killed at any moment leaves the old program or the new one") {
+  if (crisol::testing::slow_device()) CRISOL_SKIP("file handling only; run on the other implementations");
+  const crisol::testing::TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  const CachedProgram old_one = sample(300000, 1), new_one = sample(300000, 2);
+  for (int round = 0; round < 25; ++round) {
+    cache.store("key", old_one);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      for (;;) cache.store("key", new_one);
+    }
+    usleep(static_cast<useconds_t>(200 * round));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    const auto loaded = cache.load("key");
+    REQUIRE(loaded);
+    CHECK((loaded->binary == old_one.binary || loaded->binary == new_one.binary));
+  }
+}
+
+TEST_CASE("two processes storing the same program at once leave a whole one") {
+  if (crisol::testing::slow_device()) CRISOL_SKIP("file handling only; run on the other implementations");
+  const crisol::testing::TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  const CachedProgram one = sample(100000, 1), two = sample(100000, 2);
+  cache.store("key", one);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    for (int i = 0; i < 100; ++i) cache.store("key", two);
+    _exit(0);
+  }
+  for (int i = 0; i < 100; ++i) {
+    cache.store("key", one);
+    const auto loaded = cache.load("key");
+    REQUIRE(loaded);
+    CHECK((loaded->binary == one.binary || loaded->binary == two.binary));
+  }
+  waitpid(child, nullptr, 0);
+  // No temporary file is left behind.
+  for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().extension() == ".bin");
+}

@@ -1,0 +1,81 @@
+#include "support/subprocess.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+namespace crisol::testing {
+
+namespace {
+
+// In the child: only calls that are safe after fork, then exec.
+[[noreturn]] void become_child(const std::string& filter, const Environment& environment, int output) {
+  for (const auto& [name, value] : environment) {
+    if (value.empty())
+      unsetenv(name.c_str());
+    else
+      setenv(name.c_str(), value.c_str(), 1);
+  }
+  // The parent's own expectation of the platform is not the child's.
+  unsetenv("CRISOL_TEST_EXPECT_PLATFORM");
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  execl("/proc/self/exe", "crisol_tests", "--no-skip", filter.c_str(), static_cast<char*>(nullptr));
+  _exit(127);
+}
+
+ProcessResult run(const std::string& test_case, const Environment& environment, int kill_after_ms) {
+  int pipe_ends[2];
+  if (pipe(pipe_ends) != 0) throw std::runtime_error("pipe failed");
+  const std::string filter = "--test-case=" + test_case;
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork failed");
+  if (child == 0) become_child(filter, environment, pipe_ends[1]);
+  close(pipe_ends[1]);
+  std::thread killer;
+  if (kill_after_ms >= 0)
+    killer = std::thread([=] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(kill_after_ms));
+      kill(child, SIGKILL);
+    });
+  ProcessResult result;
+  char buffer[4096];
+  for (ssize_t n; (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;)
+    result.output.append(buffer, static_cast<std::size_t>(n));
+  close(pipe_ends[0]);
+  // The killer must be done before the process number can be given to somebody else.
+  if (killer.joinable()) killer.join();
+  int status = 0;
+  waitpid(child, &status, 0);
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+}  // namespace
+
+ProcessResult run_child(const std::string& test_case, const Environment& environment) {
+  return run(test_case, environment, -1);
+}
+
+ProcessResult run_child_and_kill(const std::string& test_case, const Environment& environment, int after_ms) {
+  return run(test_case, environment, after_ms);
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "crisol-test-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
+  std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace crisol::testing

@@ -1,0 +1,37 @@
+// Other processes: for what only a fresh process shows (environment variables, no platform, being killed).
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace crisol::testing {
+
+struct ProcessResult {
+  int status = 0;      ///< Exit code, or 128 + signal.
+  std::string output;  ///< stdout and stderr together.
+};
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// Runs this test program again for one test case, whose name begins with "child:" and which is skipped otherwise, with
+/// variables changed (an empty value removes one).
+ProcessResult run_child(const std::string& test_case, const Environment& environment);
+
+/// As run_child, but kills the process (SIGKILL) after so many milliseconds.
+ProcessResult run_child_and_kill(const std::string& test_case, const Environment& environment, int after_ms);
+
+/// A new folder that is removed with all it holds at the end of the scope.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace crisol::testing
