@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::array layers{"base", "runtime", "tensor", "ops", "autograd", "nn", "optim", "io", "c_api", "cli"};
 
 // The layer of a public header, by its path below include/crisol/: a file, or the folder that it is in.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> public_layers{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> public_layers{{
     {"error.h", "base"},
     {"dtype.h", "base"},
     {"shape.h", "base"},
@@ -30,6 +30,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> public_l
     {"profile.h", "runtime"},
     {"tensor.h", "tensor"},
     {"random.h", "tensor"},
+    {"named_tensors.h", "tensor"},
     {"grad_mode.h", "tensor"},
     {"opencl_interop.h", "tensor"},
     {"ops/", "ops"},
