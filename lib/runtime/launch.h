@@ -46,7 +46,7 @@ class Defines {
 };
 
 /// What identifies a kernel: entry point of a program, which is a file of cl_kernels/ under defines. `prelude` is
-/// OpenCL C made at run time that goes between the defines and the file. Kernels with equal source, defines and prelude
+/// OpenCL C made at run time that goes between the defines and the file, which may then be left out (empty). Kernels with equal source, defines and prelude
 /// come from one program and are compiled together.
 struct KernelSpec {
   std::string_view source;

@@ -34,7 +34,7 @@ std::string source_text(const KernelSpec& spec) {
     text += define.text.empty() ? concat("#define ", define.name, ' ', define.number, '\n')
                                 : concat("#define ", define.name, ' ', define.text, '\n');
   text += spec.prelude;
-  text += expanded_source(spec.source);
+  if (!spec.source.empty()) text += expanded_source(spec.source);
   return text;
 }
 
@@ -116,7 +116,7 @@ Kernel& ProgramCache::resolve(const KernelSpec& spec) {
   cl_int error = CL_SUCCESS;
   cl::Kernel handle(program->handle, std::string(spec.entry).c_str(), &error);
   if (error != CL_SUCCESS)
-    fail(ErrorCode::build_failure, "build", "no kernel ", spec.entry, " in ", spec.source, " on ", device_.info().name,
+    fail(ErrorCode::build_failure, "build", "no kernel ", spec.entry, " in ", program->name, " on ", device_.info().name,
          ": ", cl_error_name(error));
   auto kernel = std::make_unique<Kernel>(spec, std::move(program), std::move(handle));
   const std::lock_guard lock(mutex_);
@@ -162,7 +162,7 @@ bool ProgramCache::build_from_binary(Program& program) const {
 std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, const std::string& key,
                                                     const std::string& source) const {
   auto program = std::make_shared<Program>();
-  program->name = std::string(spec.source);
+  program->name = spec.source.empty() ? "generated" : std::string(spec.source);
   program->key = key;
   device_.context();
   if (build_from_binary(*program)) {
@@ -177,7 +177,7 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
   error = clBuildProgram(program->handle(), 1, &device, build_options, nullptr, nullptr);
   if (error != CL_SUCCESS) {
     const std::string log = program->handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.device());
-    fail(ErrorCode::build_failure, "build", spec.source, " does not build on ", device_.info().name, " (",
+    fail(ErrorCode::build_failure, "build", program->name, " does not build on ", device_.info().name, " (",
          device_.info().platform, "): ", cl_error_name(error), "\noptions: ", build_options, "\nlog:\n", log,
          "\nsource:\n", numbered(source));
   }
