@@ -6,8 +6,10 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
 install_build_tools
 install_any_opencl
-# A tree that was configured for the tests stays so.
-if [ -e "$crisol_build/CMakeCache.txt" ]; then configure; else configure CRISOL_BUILD_TESTS=OFF; fi
+options=(CRISOL_BUILD_SAMPLES=ON CRISOL_BUILD_CLI=ON)
+# A new tree does without doctest; one that has the tests keeps them.
+[ -e "$crisol_build/CMakeCache.txt" ] || options+=(CRISOL_BUILD_TESTS=OFF)
+configure "${options[@]}"
 build mnist crisol_cli
 
 [ $# -gt 0 ] || set -- train
