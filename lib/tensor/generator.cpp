@@ -1,0 +1,67 @@
+// Generators: their state, and each thread's default ones.
+#include "tensor/generator.h"
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <optional>
+
+#include "runtime/transfer.h"
+#include "tensor/impl.h"
+
+namespace crisol {
+
+namespace {
+
+struct ThreadGenerators {
+  std::optional<std::uint64_t> seed;
+  std::map<int, Generator> by_device;
+};
+
+ThreadGenerators& thread_generators() {
+  thread_local ThreadGenerators generators;
+  return generators;
+}
+
+// Threads must not repeat each other's numbers.
+std::uint64_t unseeded() {
+  static std::atomic<std::uint64_t> threads{0};
+  return 67280421310721u + threads.fetch_add(1);
+}
+
+}  // namespace
+
+Generator::Generator(std::uint64_t seed, Device device) : impl_(std::make_shared<GeneratorImpl>(device)) {
+  manual_seed(seed);
+}
+
+Device Generator::device() const { return impl_->state.device(); }
+
+GeneratorState Generator::state() const {
+  std::array<std::uint64_t, 2> words;
+  impl_->state.read_bytes(words.data());
+  return {words[0], words[1]};
+}
+
+void Generator::set_state(const GeneratorState& state) {
+  const std::array<std::uint64_t, 2> words{state.seed, state.counter};
+  const Storage& storage = *impl_->state.impl()->storage;
+  const std::lock_guard lock(impl_->mutex);
+  runtime::write(*storage.block, storage.base, words.data(), sizeof words);
+}
+
+Generator& default_generator(Device device) {
+  ThreadGenerators& generators = thread_generators();
+  const auto found = generators.by_device.find(device.index());
+  if (found != generators.by_device.end()) return found->second;
+  if (!generators.seed) generators.seed = unseeded();
+  return generators.by_device.emplace(device.index(), Generator(*generators.seed, device)).first->second;
+}
+
+void manual_seed(std::uint64_t seed) {
+  ThreadGenerators& generators = thread_generators();
+  generators.seed = seed;
+  for (auto& [index, generator] : generators.by_device) generator.manual_seed(seed);
+}
+
+}  // namespace crisol
