@@ -27,26 +27,29 @@ double xavier_deviation(const Tensor& weight, double gain) {
 // A uniform distribution of the given standard deviation.
 Tensor uniform_of_deviation(Tensor weight, double deviation) {
   const double bound = std::sqrt(3.0) * deviation;
-  uniform_(weight, -bound, bound);
-  return weight;
+  return init::uniform_(std::move(weight), -bound, bound);
 }
 
 }  // namespace
 
+Tensor uniform_(Tensor t, double low, double high) {
+  crisol::uniform_(t, low, high);
+  return t;
+}
+
+Tensor normal_(Tensor t, double mean, double deviation) {
+  crisol::normal_(t, mean, deviation);
+  return t;
+}
+
 Tensor kaiming_uniform_(Tensor weight, double a) { return uniform_of_deviation(weight, kaiming_deviation(weight, a)); }
 
-Tensor kaiming_normal_(Tensor weight, double a) {
-  normal_(weight, 0, kaiming_deviation(weight, a));
-  return weight;
-}
+Tensor kaiming_normal_(Tensor weight, double a) { return init::normal_(weight, 0, kaiming_deviation(weight, a)); }
 
 Tensor xavier_uniform_(Tensor weight, double gain) {
   return uniform_of_deviation(weight, xavier_deviation(weight, gain));
 }
 
-Tensor xavier_normal_(Tensor weight, double gain) {
-  normal_(weight, 0, xavier_deviation(weight, gain));
-  return weight;
-}
+Tensor xavier_normal_(Tensor weight, double gain) { return init::normal_(weight, 0, xavier_deviation(weight, gain)); }
 
 }  // namespace crisol::nn::init

@@ -13,6 +13,10 @@ struct Fans {
 };
 CRISOL_API Fans fans_of(const Shape& weight);
 
+/// Uniform in [low, high).
+CRISOL_API Tensor uniform_(Tensor t, double low, double high);
+/// Normal.
+CRISOL_API Tensor normal_(Tensor t, double mean, double deviation);
 /// Uniform in [-b, b), b = sqrt(6 / ((1 + a²) · fan_in)); He et al. 2015. PyTorch's layers use a = sqrt(5), which makes
 /// b = 1 / sqrt(fan_in).
 CRISOL_API Tensor kaiming_uniform_(Tensor weight, double a = 0);

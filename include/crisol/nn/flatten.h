@@ -1,0 +1,18 @@
+// Merges axes.
+#pragma once
+
+#include "crisol/nn/module.h"
+
+namespace crisol::nn {
+
+/// x.flatten(first, last); by default (N, …) becomes (N, product of the rest).
+class CRISOL_API Flatten : public Module {
+ public:
+  explicit Flatten(int first = 1, int last = -1) : first_(first), last_(last) {}
+  Tensor forward(const Tensor& x) override;
+
+ private:
+  int first_, last_;
+};
+
+}  // namespace crisol::nn
