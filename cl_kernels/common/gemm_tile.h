@@ -1,0 +1,44 @@
+// The register tile of the CPU GEMM: MR rows times NV vectors of accumulators.
+//
+//   acc[i][v] += sum over k < depth of a[k * MR + i] * b[k * NR + v * VW …]
+//
+// a is one row panel [depth][MR] of packed A, b one column panel [depth][NR] of packed B, both zero padded.
+// The accumulators must stay in registers: 32 of them hold 12 x 2 or 8 x 3, 16 of them 4 x 3.
+#include "common/vector.h"
+
+#ifndef MR
+#if VW == 16
+#define MR 12
+#else
+#define MR 4
+#endif
+#endif
+#ifndef NV
+#if VW == 16
+#define NV 2
+#else
+#define NV 3
+#endif
+#endif
+#define NR (NV * VW)
+
+inline void tile_clear(floatv acc[MR * NV]) {
+#pragma unroll
+  for (int i = 0; i < MR * NV; ++i) acc[i] = (floatv)(0.0f);
+}
+
+inline void tile_multiply(floatv acc[MR * NV], __global const float* a, __global const float* b, int depth) {
+  for (int k = 0; k < depth; ++k) {
+    floatv bv[NV];
+#pragma unroll
+    for (int v = 0; v < NV; ++v) bv[v] = vloadv(v, b);
+#pragma unroll
+    for (int i = 0; i < MR; ++i) {
+      const floatv av = (floatv)(a[i]);
+#pragma unroll
+      for (int v = 0; v < NV; ++v) acc[i * NV + v] = FMA(av, bv[v], acc[i * NV + v]);
+    }
+    a += MR;
+    b += NR;
+  }
+}

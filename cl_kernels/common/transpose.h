@@ -1,0 +1,19 @@
+// Transposes a square of VW x VW floats in registers: afterwards lane j of rows[i] is what lane i of rows[j] was.
+#include "common/vector.h"
+
+inline void transpose_square(floatv rows[VW]) {
+  // Each pass interleaves row i with row i + VW/2; log2(VW) of these perfect shuffles transpose the square.
+#pragma unroll
+  for (int pass = 1; pass < VW; pass *= 2) {
+    floatv next[VW];
+#pragma unroll
+    for (int i = 0; i < VW / 2; ++i) {
+      next[2 * i].even = rows[i].lo;
+      next[2 * i].odd = rows[i + VW / 2].lo;
+      next[2 * i + 1].even = rows[i].hi;
+      next[2 * i + 1].odd = rows[i + VW / 2].hi;
+    }
+#pragma unroll
+    for (int i = 0; i < VW; ++i) rows[i] = next[i];
+  }
+}

@@ -1,0 +1,37 @@
+// floatv: the vector of VW floats that CPU kernels are written in.
+#ifndef VW
+#define VW 16
+#endif
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define floatv JOIN(float, VW)
+#define intv JOIN(int, VW)
+#define vloadv JOIN(vload, VW)
+#define vstorev JOIN(vstore, VW)
+#define convert_intv JOIN(convert_int, VW)
+#define convert_floatv JOIN(convert_float, VW)
+#define as_floatv JOIN(as_float, VW)
+#define as_intv JOIN(as_int, VW)
+
+// 0, 1, 2, … VW-1.
+#if VW == 16
+#define LANES ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+#elif VW == 8
+#define LANES ((int8)(0, 1, 2, 3, 4, 5, 6, 7))
+#elif VW == 4
+#define LANES ((int4)(0, 1, 2, 3))
+#else
+#error "VW must be 4, 8 or 16"
+#endif
+
+// mad() is not fused on PoCL, fma() is software where the device has none: the host says which.
+#ifdef NO_FMA
+#define FMA(a, b, c) ((a) * (b) + (c))
+#else
+#define FMA(a, b, c) fma(a, b, c)
+#endif
+
+// A kernel whose work-items are work-groups of their own. The hint keeps Intel's runtime from vectorising across
+// work-items, which is of no use here and makes it compile five times as long.
+#define CPU_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1), vec_type_hint(floatv)))

@@ -1,0 +1,219 @@
+// GEMM for CPUs: C = A * B (+ C) (+ bias), relu on request, fp32.
+//
+//   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one problem per batch index
+//
+// 1. gemm_pack_a copies A into row panels [ceil(m / MR)][k][MR].
+// 2. gemm_multiply: every work-item, a work-group of its own, takes units of work (batch index, block of block_n
+//    columns, block of block_m rows) one after another. For each block of block_k rows of B it packs its part of B into
+//    column panels [block_n / NR][block_k][NR] in its own slice of `scratch`, which stays in the L2 cache, and runs the
+//    register tile MR x NR over all pairs of a row panel and a column panel.
+//
+// Where B and C come from is chosen by LOADER:
+//   MATRIX  B[k][j] = b[k * b_row + j * b_column], one of the strides being 1; C[i][j] = c[i * c_row + j].
+//   GATHER  B is the virtual im2col matrix of common/gather.h. C[i][j] lies in plane i of image j / pixels:
+//           c[image * c_image + i * c_row + oh * c_h + ow * c_w]. Forward convolution and, with one launch for each
+//           remainder of the pixel position by the stride, backward data.
+//
+// Shapes and strides are arguments. The matrices of a batch are a_batch (packed), b_batch, c_batch elements apart.
+// flags: see below. bias may be any buffer when no flag asks for it.
+#define MATRIX 0
+#define GATHER 1
+#ifndef LOADER
+#define LOADER MATRIX
+#endif
+
+#define ADD_TO_C 1
+#define BIAS_PER_ROW 2
+#define BIAS_PER_COLUMN 4
+#define RELU 8
+
+#include "common/gemm_tile.h"
+#include "common/gemm_pack_a.h"
+#include "common/transpose.h"
+#include "common/gather.h"
+
+// Position of vector v of a row in a packed block of `depth` rows; row k is k * NR further on.
+#define PANEL_AT(v, depth) (((v) / NV) * (long)(depth) * NR + ((v) % NV) * VW)
+
+#if LOADER == MATRIX
+
+// Rows of B are contiguous.
+inline void pack_rows(__global float* dst, __global const float* b, long b_row, int depth, int columns) {
+  const int vectors = (columns + VW - 1) / VW;
+  for (int v = 0; v < (vectors + NV - 1) / NV * NV; ++v) {
+    __global float* out = dst + PANEL_AT(v, depth);
+    __global const float* in = b + v * VW;
+    const int lanes = min(VW, columns - v * VW);
+    if (lanes == VW) {
+      for (int k = 0; k < depth; ++k) vstorev(vloadv(0, in + k * b_row), 0, out + k * NR);
+    } else {
+      for (int k = 0; k < depth; ++k)
+        for (int lane = 0; lane < VW; ++lane) out[k * NR + lane] = lane < lanes ? in[k * b_row + lane] : 0.0f;
+    }
+  }
+}
+
+// Columns of B are contiguous.
+inline void pack_columns(__global float* dst, __global const float* b, long b_column, int depth, int columns) {
+  const int vectors = (columns + VW - 1) / VW;
+  for (int v = 0; v < (vectors + NV - 1) / NV * NV; ++v) {
+    __global float* out = dst + PANEL_AT(v, depth);
+    __global const float* in = b + v * VW * b_column;
+    const int lanes = min(VW, columns - v * VW);
+    int k = 0;
+    if (lanes == VW) {
+      for (; k + VW <= depth; k += VW) {
+        floatv square[VW];
+#pragma unroll
+        for (int lane = 0; lane < VW; ++lane) square[lane] = vloadv(0, in + lane * b_column + k);
+        transpose_square(square);
+#pragma unroll
+        for (int lane = 0; lane < VW; ++lane) vstorev(square[lane], 0, out + (k + lane) * NR);
+      }
+    }
+    for (; k < depth; ++k)
+      for (int lane = 0; lane < VW; ++lane) out[k * NR + lane] = lane < lanes ? in[lane * b_column + k] : 0.0f;
+  }
+}
+
+#endif
+
+// What happens to a sum on its way to C. The bias of a column differs from lane to lane.
+inline floatv finish(floatv sum, floatv bias, int flags) {
+  sum += bias;
+  return flags & RELU ? fmax(sum, (floatv)(0.0f)) : sum;
+}
+
+// Writes one vector of columns of a tile to rows that are contiguous there; c is the first element.
+inline void store_vector(const floatv acc[MR * NV], int v, __global float* c, long c_row, int rows,
+                         __global const float* bias, int flags) {
+#pragma unroll
+  for (int i = 0; i < MR; ++i) {
+    if (i < rows) {
+      __global float* out = c + i * c_row;
+      floatv b = (floatv)(0.0f);
+      if (flags & BIAS_PER_ROW) b = (floatv)(bias[i]);
+      if (flags & BIAS_PER_COLUMN) b = vloadv(0, bias);
+      floatv sum = acc[i * NV + v];
+      if (flags & ADD_TO_C) sum += vloadv(0, out);
+      vstorev(finish(sum, b, flags), 0, out);
+    }
+  }
+}
+
+// The same where the columns are not contiguous or fewer than VW: lane l goes to c[at[l]].
+inline void store_lanes(const floatv acc[MR * NV], int v, __global float* c, const long* at, int lanes, long c_row,
+                        int rows, __global const float* bias, int flags) {
+  float tile[MR * VW];
+#pragma unroll
+  for (int i = 0; i < MR; ++i) vstorev(acc[i * NV + v], i, tile);
+  for (int i = 0; i < rows; ++i)
+    for (int lane = 0; lane < lanes; ++lane) {
+      __global float* out = c + i * c_row + at[lane];
+      float sum = tile[i * VW + lane];
+      if (flags & ADD_TO_C) sum += *out;
+      if (flags & BIAS_PER_ROW) sum += bias[i];
+      if (flags & BIAS_PER_COLUMN) sum += bias[lane];
+      *out = flags & RELU ? fmax(sum, 0.0f) : sum;
+    }
+}
+
+CPU_KERNEL void gemm_multiply(
+    __global const float* restrict packed, const ulong packed_offset, __global const float* restrict b,
+    const ulong b_offset, __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
+    const ulong bias_offset, __global float* restrict scratch, const ulong scratch_offset, const int m, const long n,
+    const int k, const int batch, const long a_batch, const long b_batch, const long c_batch, const long bias_batch,
+    const long c_row,
+#if LOADER == MATRIX
+    const long b_row, const long b_column,
+#else
+    const int height, const int width, const int taps, const int taps_w, const int step_h, const int step_w,
+    const int start_h, const int start_w, const int tap_h, const int tap_w, const int pixels, const int pixels_w,
+    const long image, const long plane, const long b_size, const long c_image, const int c_h, const int c_w,
+#endif
+    const int block_m, const int block_n, const int block_k, const long slice, const int flags) {
+  packed += packed_offset;
+  b += b_offset;
+  c += c_offset;
+  bias += bias_offset;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  __global float* block = scratch + scratch_offset + item * slice;
+#if LOADER == GATHER
+  __global int* table = (__global int*)(block + (long)block_k * block_n);
+#endif
+  const long blocks_n = (n + block_n - 1) / block_n;
+  const int blocks_m = (m + block_m - 1) / block_m;
+  const long units = batch * blocks_n * blocks_m;
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const int row_first = (int)(unit % blocks_m) * block_m;
+    const int row_end = min(m, row_first + block_m);
+    const long column_first = unit / blocks_m % blocks_n * block_n;
+    const int columns = (int)min((long)block_n, n - column_first);
+    const int vectors = (columns + NR - 1) / NR * NV;
+    const long index = unit / blocks_m / blocks_n;
+    __global const float* bias_rows = bias + index * bias_batch;
+#if LOADER == GATHER
+    const Gather gather = {height,  width,   taps,   taps_w,   step_h, step_w, start_h, start_w,
+                           tap_h,   tap_w,   pixels, pixels_w, n,      image,  plane,   b_size - index * b_batch};
+    gather_columns(table, &gather, column_first, vectors);
+#endif
+    int k_first = 0;
+    do {  // Also once when k is 0, so that C is written.
+      const int depth = min(block_k, k - k_first);
+#if LOADER == MATRIX
+      __global const float* from = b + index * b_batch + k_first * b_row + column_first * b_column;
+      if (b_column == 1)
+        pack_rows(block, from, b_row, depth, columns);
+      else
+        pack_columns(block, from, b_column, depth, columns);
+#else
+      for (int row = k_first; row < min(k_first + depth, k_first + taps); ++row) {
+        const int tap = row % taps;
+        for (int v = 0; v < vectors; ++v)
+          gather_tap(block + PANEL_AT(v, depth) + (row - k_first) * NR, (long)taps * NR, b + index * b_batch, &gather,
+                     table + v * COLUMN_INTS, row, k_first + depth, tap / taps_w, tap % taps_w);
+      }
+#endif
+      int now = k_first == 0 ? flags & ADD_TO_C : ADD_TO_C;
+      if (k_first + depth >= k) now |= flags & ~ADD_TO_C;
+      for (int v0 = 0; v0 < vectors; v0 += NV) {
+        for (int row = row_first; row < row_end; row += MR) {
+          floatv acc[MR * NV];
+          tile_clear(acc);
+          tile_multiply(acc, packed + index * a_batch + ((long)row * k + (long)k_first * MR),
+                        block + PANEL_AT(v0, depth), depth);
+          const int rows = min(MR, row_end - row);
+#pragma unroll
+          for (int v = 0; v < NV; ++v) {
+            const int lanes = min(VW, columns - (v0 + v) * VW);
+            if (lanes <= 0) continue;
+            __global float* out = c + index * c_batch + row * c_row;
+            const long column = column_first + (v0 + v) * VW;
+            __global const float* bias_at = flags & BIAS_PER_COLUMN ? bias_rows + column : bias_rows + row;
+#if LOADER == MATRIX
+            if (lanes == VW) {
+              store_vector(acc, v, out + column, c_row, rows, bias_at, now);
+            } else {
+              long at[VW];
+              for (int lane = 0; lane < lanes; ++lane) at[lane] = column + lane;
+              store_lanes(acc, v, out, at, lanes, c_row, rows, bias_at, now);
+            }
+#else
+            __global const int* info = table + (v0 + v) * COLUMN_INTS;
+            long at[VW];
+            for (int lane = 0; lane < lanes; ++lane)
+              at[lane] = info[COLUMN_IMAGE + lane] * c_image + info[COLUMN_OH + lane] * c_h +
+                         info[COLUMN_OW + lane] * c_w;
+            if (c_w == 1 && c_h == pixels_w && lanes == VW && at[VW - 1] - at[0] == VW - 1)
+              store_vector(acc, v, out + at[0], c_row, rows, bias_at, now);
+            else
+              store_lanes(acc, v, out, at, lanes, c_row, rows, bias_at, now);
+#endif
+          }
+        }
+      }
+      k_first += block_k;
+    } while (k_first < k);
+  }
+}
