@@ -86,4 +86,11 @@ Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device dev
   return result;
 }
 
+Tensor upload_beside(std::unique_ptr<std::byte[]> bytes, const Shape& shape, DType dtype, Device device) {
+  Tensor result = empty(shape, dtype, device);
+  runtime::write_beside(*result.impl()->storage->block, 0, std::move(bytes),
+                        static_cast<std::size_t>(result.numel()) * size_of(dtype));
+  return result;
+}
+
 }  // namespace crisol

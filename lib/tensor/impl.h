@@ -67,6 +67,9 @@ Tensor make_view(const Tensor& base, const Shape& shape, const Shape& strides, s
 /// into the block's part that `arena` covers.
 Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape& shape);
 
+/// A tensor from host bytes, moved to the device beside the work that is queued already; takes the bytes.
+Tensor upload_beside(std::unique_ptr<std::byte[]> bytes, const Shape& shape, DType dtype, Device device);
+
 /// Lets `tensor`, in all its handles, be what `value` is: same shape and dtype, other memory.
 void replace_storage(const Tensor& tensor, const Tensor& value);
 
