@@ -1,0 +1,33 @@
+// Hand-made files, and what a refusal says.
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "crisol/error.h"
+
+namespace crisol::testing {
+
+inline void write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The text of the Error with this code that the function throws; another text when it throws none or another one.
+template <class Function>
+std::string refusal(ErrorCode code, Function&& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    if (error.code() == code) return error.what();
+    return std::string("error of code ") + name_of(error.code()) + ": " + error.what();
+  }
+  return "nothing thrown";
+}
+
+}  // namespace crisol::testing
