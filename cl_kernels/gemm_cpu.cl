@@ -15,22 +15,18 @@
 //           remainder of the pixel position by the stride, backward data.
 //
 // Shapes and strides are arguments. The matrices of a batch are a_batch (packed), b_batch, c_batch elements apart.
-// flags: see below. bias may be any buffer when no flag asks for it.
+// flags: common/gemm_flags.h. bias may be any buffer when no flag asks for it.
 #define MATRIX 0
 #define GATHER 1
 #ifndef LOADER
 #define LOADER MATRIX
 #endif
 
-#define ADD_TO_C 1
-#define BIAS_PER_ROW 2
-#define BIAS_PER_COLUMN 4
-#define RELU 8
-
 #include "common/gemm_tile.h"
 #include "common/gemm_pack_a.h"
 #include "common/transpose.h"
 #include "common/gather.h"
+#include "common/gemm_flags.h"
 
 // Position of vector v of a row in a packed block of `depth` rows; row k is k * NR further on.
 #define PANEL_AT(v, depth) (((v) / NV) * (long)(depth) * NR + ((v) % NV) * VW)

@@ -8,17 +8,13 @@
 
 #ifndef MR
 #if VW == 16
-#define MR 12
+#define MR 8
 #else
 #define MR 4
 #endif
 #endif
 #ifndef NV
-#if VW == 16
-#define NV 2
-#else
 #define NV 3
-#endif
 #endif
 #define NR (NV * VW)
 
