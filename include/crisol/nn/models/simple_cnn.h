@@ -1,0 +1,22 @@
+// The small CNN of the MNIST sample.
+#pragma once
+
+#include "crisol/nn/conv.h"
+#include "crisol/nn/linear.h"
+#include "crisol/nn/module.h"
+
+namespace crisol::nn {
+
+/// x (N, in_channels, 28, 28) → Conv2d(in_channels → 32, 3×3, stride 1, padding 1) → ReLU → MaxPool 2×2 → Conv2d(32 → 64,
+/// 3×3, padding 1) → ReLU → MaxPool 2×2 → flatten 64·7·7 → Linear 128 → ReLU → Linear `classes`: logits (N, classes).
+class CRISOL_API SimpleCNN : public Module {
+ public:
+  explicit SimpleCNN(std::int64_t in_channels = 1, std::int64_t classes = 10);
+  Tensor forward(const Tensor& x) override;
+
+ private:
+  std::shared_ptr<Conv2d> conv1_, conv2_;
+  std::shared_ptr<Linear> fc1_, fc2_;
+};
+
+}  // namespace crisol::nn

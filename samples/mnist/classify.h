@@ -1,0 +1,13 @@
+// `mnist classify`
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mnist {
+
+/// Prints the digit in each picture with its probabilities and what the network saw; returns the exit status, which is
+/// not 0 when a picture could not be read.
+int classify(const std::string& weights, const std::vector<std::string>& pictures);
+
+}  // namespace mnist

@@ -1,0 +1,27 @@
+#include "data.h"
+
+#include "crisol/io/digits.h"
+#include "crisol/io/idx.h"
+
+namespace mnist {
+
+namespace {
+
+// Rendered test digits come from a seed of their own; the same for every training seed, so that runs can be compared.
+constexpr std::uint64_t test_seed = 0x7465737464696769;
+constexpr std::int64_t test_count = 10000;
+
+}  // namespace
+
+Digits load_digits(const std::string& folder, std::int64_t rendered_count, std::uint64_t seed) {
+  using crisol::io::ImageDataset;
+  using crisol::io::MnistPart;
+  if (!folder.empty())
+    return {ImageDataset(crisol::io::load_mnist(folder, MnistPart::train), mean, deviation),
+            ImageDataset(crisol::io::load_mnist(folder, MnistPart::test), mean, deviation), "MNIST from " + folder};
+  return {ImageDataset(crisol::io::render_digits(rendered_count, seed), mean, deviation),
+          ImageDataset(crisol::io::render_digits(test_count, test_seed), mean, deviation),
+          "rendered digits (--data DIR reads the MNIST files)"};
+}
+
+}  // namespace mnist
