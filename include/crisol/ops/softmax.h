@@ -1,0 +1,19 @@
+// Raw softmax and log-softmax. Not recorded by autograd.
+#pragma once
+
+#include "crisol/tensor.h"
+
+namespace crisol::ops {
+
+/// exp(x - max x) / sum exp(x - max x) along an axis; x f32 of rank 1 or more, the result of its shape. A row of -inf
+/// alone gives NaN, as does one that holds +inf or NaN.
+CRISOL_API Tensor softmax(const Tensor& x, int axis);
+/// y (dy - sum dy y): the gradient of x from softmax' result y. dy and y of one shape.
+CRISOL_API Tensor softmax_backward(const Tensor& dy, const Tensor& y, int axis);
+
+/// (x - max x) - log sum exp(x - max x) along an axis; NaN where softmax is NaN, -inf where x is -inf.
+CRISOL_API Tensor log_softmax(const Tensor& x, int axis);
+/// dy - exp(y) sum dy: the gradient of x from log_softmax' result y.
+CRISOL_API Tensor log_softmax_backward(const Tensor& dy, const Tensor& y, int axis);
+
+}  // namespace crisol::ops

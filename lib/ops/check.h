@@ -1,0 +1,30 @@
+// Rules that many ops share.
+#pragma once
+
+#include "base/text.h"
+#include "crisol/tensor.h"
+
+namespace crisol::ops {
+
+inline void require_dtype(const char* op, const char* name, const Tensor& x, DType dtype) {
+  require(x.dtype() == dtype, op, name, " must be ", dtype, ", it is ", x.dtype());
+}
+
+inline void require_shape(const char* op, const char* name, const Tensor& x, const Shape& shape) {
+  require(x.shape() == shape, op, name, " must have shape ", shape, ", it has ", x.shape());
+}
+
+/// `y` must be on the device of `x`.
+inline void require_device(const char* op, const char* x_name, const Tensor& x, const char* y_name, const Tensor& y) {
+  require(x.device() == y.device(), op, x_name, " is on ", x.device(), ", ", y_name, " on ", y.device());
+}
+
+/// A further f32 operand of a given shape, on the device of `x`.
+inline void require_operand(const char* op, const char* x_name, const Tensor& x, const char* y_name, const Tensor& y,
+                            const Shape& shape) {
+  require_dtype(op, y_name, y, DType::f32);
+  require_shape(op, y_name, y, shape);
+  require_device(op, x_name, x, y_name, y);
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,41 @@
+#include "ops/rows.h"
+
+#include <algorithm>
+
+namespace crisol::ops {
+
+namespace {
+
+// Below this, most of a group would idle.
+constexpr std::int64_t shortest_tree_row = 32;
+
+std::int64_t group_of(const runtime::DeviceState& device, std::uint64_t wanted) {
+  std::uint64_t size = wanted;
+  while (size > runtime::info_of(device).max_work_group) size /= 2;
+  return static_cast<std::int64_t>(size);
+}
+
+}  // namespace
+
+RowGeometry vector_rows(const runtime::DeviceState& device) { return {runtime::vector_width(device), 1, 1}; }
+
+RowGeometry item_rows(const runtime::DeviceState& device) { return {1, 1, group_of(device, 64)}; }
+
+RowGeometry tree_rows(const runtime::DeviceState& device) {
+  const std::int64_t group = group_of(device, 128);
+  return {1, group, group};
+}
+
+const char* refuse_vector_rows(const RowProblem& problem, const DeviceInfo& info) {
+  if (info.type != DeviceType::cpu) return "one work-item to a row wants a CPU";
+  if (problem.step != 1) return "the elements of a row are not neighbours";
+  if (problem.length < info.native_float_width) return "rows are shorter than a vector";
+  return nullptr;
+}
+
+const char* refuse_item_rows(const RowProblem& problem, const DeviceInfo& info) {
+  if (info.type == DeviceType::cpu) return nullptr;
+  return problem.length < shortest_tree_row ? nullptr : "rows are long enough for a group each";
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,59 @@
+// How kernels that reduce rows (cl_kernels/common/rows.h) are laid out on a device. A row is worked on by one group:
+//
+//   vector  one work-item with the device's vectors, alone in its group: a CPU, long contiguous rows
+//   item    one work-item without vectors, 64 to a group: short rows anywhere, strided rows on a CPU
+//   tree    a group of up to 128 work-items with a reduction in local memory: a GPU, long rows
+#pragma once
+
+#include <cstdint>
+
+#include "ops/variant.h"
+#include "runtime/launch.h"
+
+namespace crisol::ops {
+
+/// Base of the problems that choose among the three.
+struct RowProblem {
+  runtime::DeviceState& device;
+  std::int64_t rows;
+  std::int64_t length;  ///< Elements of a row.
+  std::int64_t step;    ///< Distance between them.
+};
+
+struct RowGeometry {
+  int lanes;           ///< VW: elements that a work-item takes at once.
+  std::int64_t group;  ///< GROUP: work-items to a row.
+  std::int64_t local;  ///< Work-items in a work-group.
+
+  /// Elements that a group takes at once.
+  std::int64_t width() const noexcept { return lanes * group; }
+  /// A group for each of `rows`; with `parts`, for each part of each row.
+  runtime::NdRange range(std::int64_t rows, std::int64_t parts) const {
+    const std::int64_t items = rows * group;
+    return {{(items + local - 1) / local * local, parts}, {local, 1}};
+  }
+  /// One work-item for each vector of `count` columns, and for each part.
+  runtime::NdRange column_range(std::int64_t count, std::int64_t parts) const {
+    const std::int64_t items = (count + lanes - 1) / lanes;
+    return {{(items + local - 1) / local * local, parts}, {local, 1}};
+  }
+};
+
+RowGeometry vector_rows(const runtime::DeviceState& device);
+RowGeometry item_rows(const runtime::DeviceState& device);
+RowGeometry tree_rows(const runtime::DeviceState& device);
+
+const char* refuse_vector_rows(const RowProblem& problem, const DeviceInfo& info);
+const char* refuse_item_rows(const RowProblem& problem, const DeviceInfo& info);
+
+/// The variants of an op whose run(problem, geometry) serves all three; `Problem` is a RowProblem.
+template <class Problem, void (*run)(const Problem&, const RowGeometry&)>
+inline constexpr Variant<Problem> row_variants[] = {
+    {"vector", [](const Problem& p, const DeviceInfo& info) { return refuse_vector_rows(p, info); },
+     [](const Problem& p) { run(p, vector_rows(p.device)); }},
+    {"item", [](const Problem& p, const DeviceInfo& info) { return refuse_item_rows(p, info); },
+     [](const Problem& p) { run(p, item_rows(p.device)); }},
+    {"tree", accept_all<Problem>, [](const Problem& p) { run(p, tree_rows(p.device)); }},
+};
+
+}  // namespace crisol::ops

@@ -1,0 +1,74 @@
+#include "crisol/ops/softmax.h"
+
+#include "crisol/ops/copy.h"
+#include "ops/check.h"
+#include "ops/rows.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+struct SoftmaxProblem : RowProblem {
+  bool log;
+  Tensor x, y;
+  Tensor dy, dx;  // Backward only.
+};
+
+// The layout (outer, n, inner) around the axis.
+SoftmaxProblem problem_of(const char* op, const Tensor& x, int axis, bool log) {
+  require_dtype(op, "the input", x, DType::f32);
+  axis = normalized_axis(op, axis, x.dim());
+  std::int64_t inner = 1;
+  for (int i = axis + 1; i < x.dim(); ++i) inner *= x.shape()[i];
+  const std::int64_t n = x.shape()[axis];
+  return {{state_of(x), n == 0 ? 0 : x.numel() / n, n, inner}, log, {}, {}, {}, {}};
+}
+
+runtime::KernelSpec spec_of(const SoftmaxProblem& p, const RowGeometry& g, const char* entry) {
+  return {"softmax.cl", entry, {{"LOG", p.log ? 1 : 0}, {"VW", g.lanes}, {"GROUP", g.group}}};
+}
+
+void run_forward(const SoftmaxProblem& p, const RowGeometry& g) {
+  runtime::launch(p.device, spec_of(p, g, "softmax_forward"), g.range(p.rows, 1), in(p.x), out(p.y), p.rows, p.length,
+                  p.step);
+}
+
+void run_backward(const SoftmaxProblem& p, const RowGeometry& g) {
+  runtime::launch(p.device, spec_of(p, g, "softmax_backward"), g.range(p.rows, 1), in(p.dy), in(p.y), out(p.dx), p.rows,
+                  p.length, p.step);
+}
+
+Tensor forward(const char* op, const Tensor& x, int axis, bool log) {
+  SoftmaxProblem p = problem_of(op, x, axis, log);
+  p.x = contiguous(x);
+  p.y = empty(x.shape(), DType::f32, x.device());
+  choose(op, row_variants<SoftmaxProblem, run_forward>, p, x.device().info()).run(p);
+  return p.y;
+}
+
+Tensor backward(const char* op, const Tensor& dy, const Tensor& y, int axis, bool log) {
+  SoftmaxProblem p = problem_of(op, y, axis, log);
+  require_operand(op, "the result", y, "its gradient", dy, y.shape());
+  p.y = contiguous(y);
+  p.dy = contiguous(dy);
+  p.dx = empty(y.shape(), DType::f32, y.device());
+  choose(op, row_variants<SoftmaxProblem, run_backward>, p, y.device().info()).run(p);
+  return p.dx;
+}
+
+}  // namespace
+
+Tensor softmax(const Tensor& x, int axis) { return forward("softmax", x, axis, false); }
+
+Tensor softmax_backward(const Tensor& dy, const Tensor& y, int axis) {
+  return backward("softmax_backward", dy, y, axis, false);
+}
+
+Tensor log_softmax(const Tensor& x, int axis) { return forward("log_softmax", x, axis, true); }
+
+Tensor log_softmax_backward(const Tensor& dy, const Tensor& y, int axis) {
+  return backward("log_softmax_backward", dy, y, axis, true);
+}
+
+}  // namespace crisol::ops

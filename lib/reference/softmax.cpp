@@ -1,0 +1,58 @@
+#include "reference/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace crisol::reference {
+
+namespace {
+
+// Calls row(index) for each row, index(j) being the position of its element j.
+template <class Row>
+void for_each_row(std::int64_t outer, std::int64_t n, std::int64_t inner, Row row) {
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t i = 0; i < inner; ++i)
+      row([=](std::int64_t j) { return static_cast<std::size_t>((o * n + j) * inner + i); });
+}
+
+}  // namespace
+
+Values softmax(const Values& x, std::int64_t outer, std::int64_t n, std::int64_t inner) {
+  Values y = log_softmax(x, outer, n, inner);
+  for (double& value : y) value = std::exp(value);
+  return y;
+}
+
+Values log_softmax(const Values& x, std::int64_t outer, std::int64_t n, std::int64_t inner) {
+  Values y(x.size());
+  for_each_row(outer, n, inner, [&](auto at) {
+    double highest = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (std::int64_t j = 0; j < n; ++j) highest = std::max(highest, x[at(j)]);
+    for (std::int64_t j = 0; j < n; ++j) sum += std::exp(x[at(j)] - highest);
+    for (std::int64_t j = 0; j < n; ++j) y[at(j)] = x[at(j)] - highest - std::log(sum);
+  });
+  return y;
+}
+
+Values softmax_backward(const Values& dy, const Values& y, std::int64_t outer, std::int64_t n, std::int64_t inner) {
+  Values dx(y.size());
+  for_each_row(outer, n, inner, [&](auto at) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < n; ++j) sum += dy[at(j)] * y[at(j)];
+    for (std::int64_t j = 0; j < n; ++j) dx[at(j)] = y[at(j)] * (dy[at(j)] - sum);
+  });
+  return dx;
+}
+
+Values log_softmax_backward(const Values& dy, const Values& y, std::int64_t outer, std::int64_t n, std::int64_t inner) {
+  Values dx(y.size());
+  for_each_row(outer, n, inner, [&](auto at) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < n; ++j) sum += dy[at(j)];
+    for (std::int64_t j = 0; j < n; ++j) dx[at(j)] = dy[at(j)] - std::exp(y[at(j)]) * sum;
+  });
+  return dx;
+}
+
+}  // namespace crisol::reference
