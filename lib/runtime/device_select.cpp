@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
+#include <mutex>
 
 #include "base/text.h"
 #include "runtime/verbose.h"
@@ -17,11 +17,21 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-std::optional<int> parse_index(std::string_view text) {
-  if (text.empty() || text.size() > 6 ||
-      !std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); }))
-    return std::nullopt;
+constexpr int no_index = -1;
+
+int parse_index(std::string_view text) {
+  const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  if (text.empty() || text.size() > 6 || !std::all_of(text.begin(), text.end(), is_digit)) return no_index;
   return std::stoi(std::string(text));
+}
+
+// Once in a process: every later choice by the same text is the same.
+void say_ambiguous(const std::string& what, std::size_t count, const DeviceInfo& first) {
+  static std::once_flag said;
+  std::call_once(said, [&] {
+    say(Topic::device, '\'', what, "' matches ", count, " devices; taking the first, ", first.name, " (write ", what,
+        ":n for another)");
+  });
 }
 
 constexpr const char* no_platform_help =
@@ -62,32 +72,24 @@ std::size_t select_device(const std::vector<Candidate>& candidates, std::string_
   };
   if (candidates.empty()) fail(ErrorCode::device_not_found, "device", origin, " '", spec, "': ", no_platform_help);
 
-  std::size_t chosen = candidates.size();
   const std::size_t colon = spec.rfind(':');
-  const std::optional<int> ordinal =
-      colon == std::string_view::npos ? std::nullopt : parse_index(spec.substr(colon + 1));
-  const std::string what = lower(ordinal ? spec.substr(0, colon) : spec);
+  const int ordinal = colon == std::string_view::npos ? no_index : parse_index(spec.substr(colon + 1));
+  const std::string what = lower(ordinal == no_index ? spec : spec.substr(0, colon));
   if (what.empty()) refuse("it is empty");
 
-  if (const std::optional<int> platform = ordinal ? parse_index(what) : std::nullopt) {
+  std::size_t chosen = candidates.size();
+  if (const int platform = parse_index(what); platform != no_index && ordinal != no_index) {
     const auto at = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-      return c.platform_index == *platform && c.device_index == *ordinal;
+      return c.platform_index == platform && c.device_index == ordinal;
     });
     if (at == candidates.end()) refuse("there is no such platform and device index");
     chosen = static_cast<std::size_t>(at - candidates.begin());
   } else {
     const std::vector<std::size_t> found = find_matches(candidates, what);
     if (found.empty()) refuse("no device matches");
-    const std::size_t n = static_cast<std::size_t>(ordinal.value_or(0));
+    if (ordinal == no_index && found.size() > 1) say_ambiguous(what, found.size(), *candidates[found[0]].info);
+    const std::size_t n = ordinal == no_index ? 0 : static_cast<std::size_t>(ordinal);
     if (n >= found.size()) refuse(concat("only ", found.size(), " match, counted from 0"));
-    if (!ordinal && found.size() > 1) {
-      // Once: every later choice by the same text is the same.
-      static const bool said =
-          (say(Topic::device, '\'', what, "' matches ", found.size(), " devices; taking the first, ",
-               candidates[found[0]].info->name, " (write ", what, ":n for another)"),
-           true);
-      static_cast<void>(said);
-    }
     chosen = found[n];
   }
   if (!candidates[chosen].info->has_compiler)
