@@ -1,0 +1,12 @@
+// Copies whose source is contiguous along another axis than the destination.
+#pragma once
+
+#include "crisol/tensor.h"
+
+namespace crisol::ops {
+
+/// Queues the copy and returns true, if that is what it is and the elements have 4 bytes. The caller has checked
+/// dtypes (equal), devices, overlap, and that src broadcasts to dst.
+bool transpose_copy(const Tensor& dst, const Tensor& src);
+
+}  // namespace crisol::ops
