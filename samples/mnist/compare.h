@@ -1,0 +1,17 @@
+// `mnist compare`
+#pragma once
+
+#include <cstdint>
+
+namespace mnist {
+
+struct CompareOptions {
+  std::int64_t steps = 20;
+  std::int64_t batch = 64;
+};
+
+/// Runs the same training steps on every device and prints images/s and the speed-up of each against the slowest CPU
+/// device; returns the exit status, which is not 0 when a device failed.
+int compare(const CompareOptions& options);
+
+}  // namespace mnist

@@ -1,0 +1,78 @@
+// The MNIST digit classifier: trains on real or rendered digits, reads pictures, compares devices.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "classify.h"
+#include "compare.h"
+#include "crisol/device.h"
+#include "train.h"
+
+namespace {
+
+void add_train(CLI::App& app, mnist::TrainOptions& options) {
+  CLI::App* train = app.add_subcommand("train", "Train the classifier and show how well it does");
+  train->fallthrough();
+  train->add_option("--data", options.data,
+                    "Folder with the four MNIST files, gzipped or not; without it, digits are rendered");
+  train->add_option("--digits", options.digits, "Rendered training digits")
+      ->capture_default_str()
+      ->check(CLI::Range(10, 10000000));
+  train->add_option("--epochs", options.epochs, "Passes over the training images")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  train->add_option("--batch", options.batch, "Images in a step")->capture_default_str()->check(CLI::Range(1, 100000));
+  train
+      ->add_option("--lr", options.lr, "Highest learning rate of the one-cycle schedule (default: 0.002; 0.05 for sgd)")
+      ->check(CLI::PositiveNumber);
+  train->add_option("--optimizer", options.optimizer, "adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"adam", "adamw", "sgd", "rmsprop"}));
+  train->add_option("--seed", options.seed, "Fixes first weights, order of the images and rendered digits")
+      ->capture_default_str();
+  train->add_option("--weights", options.weights, "Save the trained weights here (safetensors)");
+  train->add_option("--json", options.json, "Write the metrics here");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("MNIST digit classifier on any OpenCL device");
+  app.require_subcommand(1);
+  std::string device;
+  app.add_option("--device", device,
+                 "gpu, cpu or accelerator, platform:device, or a part of a name, each with an optional :n; wins over "
+                 "CRISOL_DEVICE");
+
+  mnist::TrainOptions train_options;
+  add_train(app, train_options);
+
+  std::string weights;
+  std::vector<std::string> pictures;
+  CLI::App* classify = app.add_subcommand("classify", "Name the digit in PNG or JPEG pictures");
+  classify->fallthrough();
+  classify->add_option("--weights", weights, "What `mnist train --weights` saved")->required();
+  classify->add_option("picture", pictures, "Pictures with one digit each, of any size, dark on light or light on dark")
+      ->required();
+
+  mnist::CompareOptions compare_options;
+  CLI::App* compare =
+      app.add_subcommand("compare", "Run the same training steps on every device and compare the speed");
+  compare->add_option("--steps", compare_options.steps, "Steps that are timed on each device")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  compare->add_option("--batch", compare_options.batch, "Images in a step")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (!device.empty()) crisol::set_default_device(crisol::Device(device));
+    if (app.got_subcommand("train")) return mnist::train(train_options);
+    if (app.got_subcommand("classify")) return mnist::classify(weights, pictures);
+    return mnist::compare(compare_options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mnist: %s\n", error.what());
+    return 1;
+  }
+}

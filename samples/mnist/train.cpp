@@ -1,0 +1,126 @@
+#include "train.h"
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "crisol/crisol.h"
+#include "data.h"
+#include "evaluate.h"
+#include "terminal.h"
+
+namespace mnist {
+
+namespace {
+
+namespace optim = crisol::optim;
+using crisol::Tensor;
+
+struct EpochMetrics {
+  int epoch;
+  double train_loss, test_accuracy, images_per_second, seconds;
+};
+
+std::unique_ptr<optim::Optimizer> make_optimizer(const std::string& name, const std::vector<Tensor>& parameters,
+                                                 double lr) {
+  if (name == "adam") return std::make_unique<optim::Adam>(parameters, optim::AdamOptions{lr});
+  if (name == "adamw") return std::make_unique<optim::AdamW>(parameters, optim::AdamWOptions{lr});
+  if (name == "rmsprop") return std::make_unique<optim::RMSprop>(parameters, optim::RMSpropOptions{lr});
+  if (name != "sgd") throw std::invalid_argument("no optimizer " + name);
+  optim::SGDOptions options{lr};
+  options.momentum = 0.9;
+  options.nesterov = true;
+  return std::make_unique<optim::SGD>(parameters, options);
+}
+
+double highest_lr(const TrainOptions& options) {
+  if (options.lr > 0) return options.lr;
+  return options.optimizer == "sgd" ? 0.05 : 0.002;
+}
+
+void write_json(const std::string& path, const std::vector<EpochMetrics>& epochs) {
+  nlohmann::ordered_json json;
+  json["device"] = crisol::Device().name();
+  json["epochs"] = nlohmann::ordered_json::array();
+  for (const EpochMetrics& e : epochs)
+    json["epochs"].push_back({{"epoch", e.epoch},
+                              {"train_loss", e.train_loss},
+                              {"test_accuracy", e.test_accuracy},
+                              {"images_per_second", e.images_per_second},
+                              {"seconds", e.seconds}});
+  std::ofstream file(path);
+  file << json.dump(2) << '\n';
+  file.close();
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+// One pass over the training images; the losses are added up on the device, so that nothing waits for them.
+EpochMetrics train_epoch(Trainer& trainer, crisol::io::DataLoader& loader, int epoch, int epochs) {
+  loader.start(epoch);
+  Progress progress(epoch, epochs, loader.batches());
+  Tensor loss_sum = crisol::zeros({});
+  std::int64_t done = 0, images = 0;
+  for (crisol::io::Batch batch; loader.next(batch);) {
+    crisol::ops::add_into(loss_sum, trainer.step(batch));
+    ++done;
+    images += batch.target.numel();
+    if (progress.due(done)) progress.show(done, images, loss_sum.item<double>() / static_cast<double>(done));
+  }
+  const double seconds = progress.seconds();
+  progress.finish();
+  return {epoch, loss_sum.item<double>() / static_cast<double>(done), 0, static_cast<double>(images) / seconds,
+          seconds};
+}
+
+}  // namespace
+
+Trainer::Trainer(const TrainOptions& options, std::int64_t steps) {
+  crisol::manual_seed(options.seed);
+  model_ = crisol::nn::SimpleCNN();
+  optimizer_ = make_optimizer(options.optimizer, model_.parameters(), highest_lr(options));
+  schedule_ = std::make_unique<optim::OneCycleLR>(*optimizer_, highest_lr(options), steps);
+}
+
+Tensor Trainer::step(const crisol::io::Batch& batch) {
+  const Tensor loss = crisol::cross_entropy(model_(batch.input), batch.target);
+  optimizer_->zero_grad();
+  loss.backward();
+  optimizer_->step();
+  schedule_->step();
+  return loss.detach();
+}
+
+int train(const TrainOptions& options) {
+  std::printf("device: %s\n", crisol::Device().name().c_str());
+  const Digits digits = load_digits(options.data, options.digits, options.seed);
+  std::printf("digits: %lld to train on, %lld to test on: %s\n", static_cast<long long>(digits.train.size()),
+              static_cast<long long>(digits.test.size()), digits.source.c_str());
+  crisol::io::DataLoader loader(digits.train, {options.batch, true, false, options.seed});
+  Trainer trainer(options, loader.batches() * options.epochs);
+  std::printf("model: %lld parameters\n", static_cast<long long>(trainer.model().parameter_count()));
+  std::fflush(stdout);
+
+  std::vector<EpochMetrics> metrics;
+  Evaluation evaluation;
+  for (int epoch = 1; epoch <= options.epochs; ++epoch) {
+    EpochMetrics m = train_epoch(trainer, loader, epoch, options.epochs);
+    evaluation = evaluate(trainer.model(), digits.test);
+    m.test_accuracy = evaluation.accuracy();
+    metrics.push_back(m);
+    std::printf("epoch %d/%d: train loss %.4f, test accuracy %.2f %%, %.0f images/s, %.1f s\n", epoch, options.epochs,
+                m.train_loss, 100 * m.test_accuracy, m.images_per_second, m.seconds);
+    std::fflush(stdout);
+    if (!options.json.empty()) write_json(options.json, metrics);
+  }
+  if (!options.weights.empty()) {
+    crisol::io::save_safetensors(options.weights, trainer.model().state_dict());
+    std::printf("weights saved to %s\n", options.weights.c_str());
+  }
+  std::printf("\n%s", confusion_table(evaluation).c_str());
+  if (!evaluation.mistakes.empty())
+    std::printf("\nThe surest mistakes:\n%s", draw_mistakes(evaluation, digits.test.images(), 3).c_str());
+  return 0;
+}
+
+}  // namespace mnist

@@ -1,0 +1,43 @@
+// `mnist train`
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "crisol/io/data_loader.h"
+#include "crisol/nn/models/simple_cnn.h"
+#include "crisol/optim.h"
+
+namespace mnist {
+
+struct TrainOptions {
+  std::string data;             ///< Folder of the MNIST files; empty: rendered digits.
+  std::int64_t digits = 60000;  ///< Rendered training images.
+  int epochs = 2;
+  std::int64_t batch = 64;
+  double lr = 0;                   ///< Highest rate of the one-cycle schedule; 0: the optimiser's own.
+  std::string optimizer = "adam";  ///< adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop.
+  std::uint64_t seed = 0;
+  std::string weights;  ///< Where to save the state dict; empty: nowhere.
+  std::string json;     ///< Where to write the metrics; empty: nowhere.
+};
+
+/// Trains and reports; returns the exit status.
+int train(const TrainOptions& options);
+
+/// Model, optimiser and schedule of a training run.
+class Trainer {
+ public:
+  Trainer(const TrainOptions& options, std::int64_t steps);
+  /// One step on a batch. Returns its loss, which stays on the device.
+  crisol::Tensor step(const crisol::io::Batch& batch);
+  crisol::nn::SimpleCNN& model() { return model_; }
+
+ private:
+  crisol::nn::SimpleCNN model_;
+  std::unique_ptr<crisol::optim::Optimizer> optimizer_;
+  std::unique_ptr<crisol::optim::OneCycleLR> schedule_;
+};
+
+}  // namespace mnist
