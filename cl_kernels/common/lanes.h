@@ -1,0 +1,31 @@
+// Vectors of which only the first n lanes exist: the tails of CPU loops.
+#include "common/vector.h"
+
+// Lanes n … are zero.
+inline floatv load_lanes(__global const float* p, int n) {
+  if (n >= VW) return vloadv(0, p);
+  float lanes[VW];
+  for (int i = 0; i < VW; ++i) lanes[i] = i < n ? p[i] : 0.0f;
+  return vloadv(0, lanes);
+}
+
+// Stores the first n lanes.
+inline void store_lanes(floatv v, int n, __global float* p) {
+  if (n >= VW) {
+    vstorev(v, 0, p);
+    return;
+  }
+  float lanes[VW];
+  vstorev(v, 0, lanes);
+  for (int i = 0; i < n; ++i) p[i] = lanes[i];
+}
+
+inline void store_int_lanes(intv v, int n, __global int* p) {
+  if (n >= VW) {
+    vstorev(v, 0, p);
+    return;
+  }
+  int lanes[VW];
+  vstorev(v, 0, lanes);
+  for (int i = 0; i < n; ++i) p[i] = lanes[i];
+}

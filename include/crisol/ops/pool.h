@@ -1,0 +1,61 @@
+// Pooling over images, forward and backward, without autograd. The differentiable functions of the same names are in
+// crisol/functions/pool.h.
+//
+// Images are (N, C, H, W), f32, of any strides; results are contiguous. Every function throws Error (invalid_argument)
+// for another rank or dtype, a window that does not fit or is not positive, and leaves all tensors as they were.
+#pragma once
+
+#include "crisol/export.h"
+#include "crisol/ops/window.h"
+#include "crisol/tensor.h"
+
+namespace crisol {
+
+/// Window of a max pooling: `max_pool2d(x, {3, 2, 1})` has a 3x3 kernel, stride 2, padding 1.
+struct MaxPool2dOptions {
+  IntPair kernel;
+  IntPair stride = 0;   ///< 0: the kernel's size.
+  IntPair padding = 0;  ///< On all sides, at most half of the kernel; never taken as the maximum.
+  IntPair dilation = 1;
+  bool ceil_mode = false;  ///< Rounds the output's size up: the last windows may reach behind the input.
+};
+
+/// Window of an average pooling.
+struct AvgPool2dOptions {
+  IntPair kernel;
+  IntPair stride = 0;             ///< 0: the kernel's size.
+  IntPair padding = 0;            ///< Zeros on all sides, at most half of the kernel.
+  bool ceil_mode = false;         ///< Rounds the output's size up: the last windows may reach behind the input.
+  bool count_include_pad = true;  ///< The mean counts the padding's zeros.
+  int divisor = 0;                ///< Divides the sums, instead of the count of elements, where it is not 0.
+};
+
+namespace ops {
+
+struct MaxPool2dResult {
+  Tensor values;   ///< (N, C, OH, OW)
+  Tensor indices;  ///< i32 of the same shape: h * W + w of the element that was taken.
+};
+
+/// The largest element of each window; OH = floor((H + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, likewise
+/// OW. Of equal elements the first is taken; a NaN wins, as in PyTorch.
+CRISOL_API MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options);
+
+/// The gradient of x, of shape `input_shape`, from that of the values: each element of `dy` goes to the element that
+/// its index names. Indices outside the plane go nowhere.
+CRISOL_API Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape& input_shape,
+                                      const MaxPool2dOptions& options);
+
+/// The mean of each window: (N, C, OH, OW), sizes as for max_pool2d. The divisor follows PyTorch: a window that
+/// ceil_mode lets reach behind the padding counts up to the padding's end.
+CRISOL_API Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options);
+CRISOL_API Tensor avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const AvgPool2dOptions& options);
+
+/// (N, C, output.h, output.w): output (oh, ow) is the mean over rows floor(oh H / output.h) … ceil((oh + 1) H /
+/// output.h)
+/// - 1 and the like columns.
+CRISOL_API Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output);
+CRISOL_API Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape);
+
+}  // namespace ops
+}  // namespace crisol

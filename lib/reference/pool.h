@@ -1,0 +1,36 @@
+// Pooling by plain loops in double. Images are (N, C, H, W).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "crisol/ops/pool.h"
+#include "crisol/shape.h"
+
+namespace crisol::reference {
+
+/// Outputs along one axis.
+std::int64_t pool_count(std::int64_t size, int kernel, int stride, int padding, int dilation, bool ceil_mode);
+
+struct MaxPool {
+  Shape shape;
+  std::vector<double> values;
+  std::vector<double> indices;
+};
+
+MaxPool max_pool2d(const std::vector<double>& x, const Shape& shape, const MaxPool2dOptions& options);
+std::vector<double> max_pool2d_backward(const std::vector<double>& dy, const MaxPool& forward, const Shape& input);
+
+struct AvgPool {
+  Shape shape;
+  std::vector<double> values;
+};
+
+AvgPool avg_pool2d(const std::vector<double>& x, const Shape& shape, const AvgPool2dOptions& options);
+std::vector<double> avg_pool2d_backward(const std::vector<double>& dy, const Shape& input,
+                                        const AvgPool2dOptions& options);
+
+AvgPool adaptive_avg_pool2d(const std::vector<double>& x, const Shape& shape, IntPair output);
+std::vector<double> adaptive_avg_pool2d_backward(const std::vector<double>& dy, const Shape& input, IntPair output);
+
+}  // namespace crisol::reference
