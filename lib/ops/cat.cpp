@@ -1,0 +1,63 @@
+// Joining along an axis: each tensor is copied to its place.
+#include "crisol/ops/cat.h"
+
+#include "base/text.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/view.h"
+#include "tensor/impl.h"
+
+namespace crisol::ops {
+
+namespace {
+
+// Same dtype, device and sizes, except along `axis` (-1: everywhere).
+void check_alike(const char* op, const std::vector<Tensor>& tensors, int axis, int asked_axis) {
+  const Tensor& first = tensors.front();
+  for (std::size_t i = 1; i < tensors.size(); ++i) {
+    const Tensor& other = tensors[i];
+    bool alike = other.dim() == first.dim();
+    for (int a = 0; alike && a < first.dim(); ++a) alike = a == axis || other.size(a) == first.size(a);
+    require(alike, op, "tensor 0 has shape ", first.shape(), ", tensor ", i, " has ", other.shape(),
+            axis < 0 ? "; they must be equal, axis " : "; they may differ only along axis ", asked_axis);
+    require(other.dtype() == first.dtype(), op, "tensor 0 holds ", first.dtype(), ", tensor ", i, " holds ",
+            other.dtype());
+    require(other.device() == first.device(), op, "tensor 0 is on ", first.device(), ", tensor ", i, " on ",
+            other.device());
+  }
+}
+
+}  // namespace
+
+Tensor cat(const std::vector<Tensor>& tensors, int axis) {
+  require(!tensors.empty(), "cat", "there are no tensors");
+  const int at = normalized_axis("cat", axis, tensors.front().dim());
+  check_alike("cat", tensors, at, axis);
+  Shape shape = tensors.front().shape();
+  shape[at] = 0;
+  for (const Tensor& tensor : tensors) shape[at] += tensor.size(at);
+  const Tensor result = empty(shape, tensors.front().dtype(), tensors.front().device());
+  std::int64_t start = 0;
+  for (const Tensor& tensor : tensors) {
+    copy_into(narrow(result, at, start, tensor.size(at)), tensor);
+    start += tensor.size(at);
+  }
+  return result;
+}
+
+Tensor stack(const std::vector<Tensor>& tensors, int axis) {
+  require(!tensors.empty(), "stack", "there are no tensors");
+  const Shape& shape = tensors.front().shape();
+  const int at = normalized_axis("stack", axis, shape.rank() + 1);
+  check_alike("stack", tensors, -1, axis);
+  Shape stacked = shape;
+  stacked.insert(at, static_cast<std::int64_t>(tensors.size()));
+  const Tensor result = empty(stacked, tensors.front().dtype(), tensors.front().device());
+  const Shape& strides = result.strides();
+  Shape inner = strides;
+  inner.erase(at);
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    copy_into(make_view(result, shape, inner, static_cast<std::int64_t>(i) * strides[at]), tensors[i]);
+  return result;
+}
+
+}  // namespace crisol::ops

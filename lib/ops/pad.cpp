@@ -1,0 +1,42 @@
+// Padding with a constant; negative padding crops.
+#include "crisol/ops/pad.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/view.h"
+
+namespace crisol::ops {
+
+Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value) {
+  require(static_cast<int>(paddings.size()) <= x.dim(), "pad", paddings.size(), " pairs for shape ", x.shape(),
+          " of rank ", x.dim());
+  Shape shape = x.shape();
+  bool grows = false;
+  int axis = x.dim();
+  for (const AxisPadding& padding : paddings) {
+    --axis;
+    const std::int64_t cut = std::max<std::int64_t>(-padding.before, 0) + std::max<std::int64_t>(-padding.after, 0);
+    require(cut <= x.size(axis), "pad", "(", padding.before, ", ", padding.after, ") cuts off ", cut,
+            " elements, axis ", axis, " of shape ", x.shape(), " has ", x.size(axis));
+    shape[axis] += padding.before + padding.after;
+    grows = grows || padding.before > 0 || padding.after > 0;
+  }
+  const Tensor result = empty(shape, x.dtype(), x.device());
+  if (grows) fill_into(result, value);
+  Tensor from = x;
+  Tensor to = result;
+  axis = x.dim();
+  for (const AxisPadding& padding : paddings) {
+    --axis;
+    const std::int64_t cut_before = std::max<std::int64_t>(-padding.before, 0);
+    const std::int64_t kept = x.size(axis) - cut_before - std::max<std::int64_t>(-padding.after, 0);
+    from = narrow(from, axis, cut_before, kept);
+    to = narrow(to, axis, std::max<std::int64_t>(padding.before, 0), kept);
+  }
+  copy_into(to, from);
+  return result;
+}
+
+}  // namespace crisol::ops
