@@ -1,0 +1,86 @@
+// The Euclidean norm of tensors, and scaling by it; the same bits on every run.
+//
+//   partials[group] = sum of x[i]^2 over the group's contiguous part, in blocks of BLOCK vectors an item
+//   norm = sqrt(sum of all partials)
+//   x[i] *= c with c = max_norm / (norm + 1e-6), or 1 where c is above 1; a NaN spreads
+//
+// GROUP: work-items of a group, 1 on CPUs. VW: elements of a vector; neighbouring items read neighbouring vectors.
+#include "common/lanes.h"
+
+#ifndef GROUP
+#define GROUP 64
+#endif
+#ifndef BLOCK
+#define BLOCK 128
+#endif
+
+inline float sum_of_lanes(floatv v) {
+  float lanes[VW];
+  vstorev(v, 0, lanes);
+#pragma unroll
+  for (int width = VW / 2; width > 0; width /= 2)
+    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+  return lanes[0];
+}
+
+// The group's sum, given to all its items.
+inline float sum_of_group(float sum, __local float* sums) {
+  const int item = get_local_id(0);
+  sums[item] = sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int width = GROUP / 2; width > 0; width /= 2) {
+    if (item < width) sums[item] += sums[item + width];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  return sums[0];
+}
+
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void norm_partials(
+    __global const float* restrict x, const ulong x_offset, __global float* restrict partials,
+    const ulong partials_offset, const long first_partial, const long count) {
+  __local float sums[GROUP];
+  x += x_offset;
+  const long group = get_group_id(0);
+  const long groups = get_num_groups(0);
+  const long vectors = (count + VW - 1) / VW;
+  const long end = vectors * (group + 1) / groups;
+  floatv sum = (floatv)(0.0f);
+  // Sums of blocks are added up, not single elements: the error grows with BLOCK plus the number of blocks.
+  for (long block = vectors * group / groups; block < end; block += GROUP * BLOCK) {
+    const long block_end = min(end, block + GROUP * BLOCK);
+    floatv block_sum = (floatv)(0.0f);
+    for (long v = block + get_local_id(0); v < block_end; v += GROUP) {
+      const floatv value = load_lanes(x + v * VW, (int)min((long)VW, count - v * VW));
+      block_sum += value * value;
+    }
+    sum += block_sum;
+  }
+  const float total = sum_of_group(sum_of_lanes(sum), sums);
+  if (get_local_id(0) == 0) partials[partials_offset + first_partial + group] = total;
+}
+
+// One group.
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void norm_of_partials(
+    __global const float* restrict partials, const ulong partials_offset, __global float* restrict norm,
+    const ulong norm_offset, const long count) {
+  __local float sums[GROUP];
+  float sum = 0.0f;
+  for (long i = get_local_id(0); i < count; i += GROUP) sum += partials[partials_offset + i];
+  const float total = sum_of_group(sum, sums);
+  if (get_local_id(0) == 0) norm[norm_offset] = sqrt(total);
+}
+
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void scale_to_norm(
+    __global float* restrict x, const ulong x_offset, __global const float* restrict norm, const ulong norm_offset,
+    const long count, const float max_norm) {
+  x += x_offset;
+  const float wanted = max_norm / (norm[norm_offset] + 1e-6f);
+  const float factor = wanted > 1.0f ? 1.0f : wanted;
+  const long group = get_group_id(0);
+  const long groups = get_num_groups(0);
+  const long vectors = (count + VW - 1) / VW;
+  for (long v = vectors * group / groups + get_local_id(0); v < vectors * (group + 1) / groups; v += GROUP) {
+    const int n = (int)min((long)VW, count - v * VW);
+    store_lanes(factor * load_lanes(x + v * VW, n), n, x + v * VW);
+  }
+}
