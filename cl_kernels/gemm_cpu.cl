@@ -34,7 +34,7 @@
 #if LOADER == MATRIX
 
 // Rows of B are contiguous.
-inline void pack_rows(__global float* dst, __global const float* b, long b_row, int depth, int columns) {
+INLINE void pack_rows(__global float* dst, __global const float* b, long b_row, int depth, int columns) {
   const int vectors = (columns + VW - 1) / VW;
   for (int v = 0; v < (vectors + NV - 1) / NV * NV; ++v) {
     __global float* out = dst + PANEL_AT(v, depth);
@@ -50,7 +50,7 @@ inline void pack_rows(__global float* dst, __global const float* b, long b_row, 
 }
 
 // Columns of B are contiguous.
-inline void pack_columns(__global float* dst, __global const float* b, long b_column, int depth, int columns) {
+INLINE void pack_columns(__global float* dst, __global const float* b, long b_column, int depth, int columns) {
   const int vectors = (columns + VW - 1) / VW;
   for (int v = 0; v < (vectors + NV - 1) / NV * NV; ++v) {
     __global float* out = dst + PANEL_AT(v, depth);
@@ -75,13 +75,13 @@ inline void pack_columns(__global float* dst, __global const float* b, long b_co
 #endif
 
 // What happens to a sum on its way to C. The bias of a column differs from lane to lane.
-inline floatv finish(floatv sum, floatv bias, int flags) {
+INLINE floatv finish(floatv sum, floatv bias, int flags) {
   sum += bias;
   return flags & RELU ? fmax(sum, (floatv)(0.0f)) : sum;
 }
 
 // Writes one vector of columns of a tile to rows that are contiguous there; c is the first element.
-inline void store_vector(const floatv acc[MR * NV], int v, __global float* c, long c_row, int rows,
+INLINE void store_vector(const floatv acc[MR * NV], int v, __global float* c, long c_row, int rows,
                          __global const float* bias, int flags) {
 #pragma unroll
   for (int i = 0; i < MR; ++i) {
@@ -98,7 +98,7 @@ inline void store_vector(const floatv acc[MR * NV], int v, __global float* c, lo
 }
 
 // The same where the columns are not contiguous or fewer than VW: lane l goes to c[at[l]].
-inline void store_lanes(const floatv acc[MR * NV], int v, __global float* c, const long* at, int lanes, long c_row,
+INLINE void store_lanes(const floatv acc[MR * NV], int v, __global float* c, const long* at, int lanes, long c_row,
                         int rows, __global const float* bias, int flags) {
   float tile[MR * VW];
 #pragma unroll
@@ -164,12 +164,10 @@ CPU_KERNEL void gemm_multiply(
       else
         pack_columns(block, from, b_column, depth, columns);
 #else
-      for (int row = k_first; row < min(k_first + depth, k_first + taps); ++row) {
-        const int tap = row % taps;
+      for (int row = k_first; row < min(k_first + depth, k_first + taps); ++row)
         for (int v = 0; v < vectors; ++v)
-          gather_tap(block + PANEL_AT(v, depth) + (row - k_first) * NR, (long)taps * NR, b + index * b_batch, &gather,
-                     table + v * COLUMN_INTS, row, k_first + depth, tap / taps_w, tap % taps_w);
-      }
+          gather_tap(block + PANEL_AT(v, depth), 1, NR, b + index * b_batch, &gather, table + v * COLUMN_INTS, k_first,
+                     k_first + depth, row);
 #endif
       int now = k_first == 0 ? flags & ADD_TO_C : ADD_TO_C;
       if (k_first + depth >= k) now |= flags & ~ADD_TO_C;

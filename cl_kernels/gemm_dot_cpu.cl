@@ -4,7 +4,8 @@
 //
 // Every work-item, a work-group of its own, takes units of work: batch index, part of the depth ("split"), block of
 // block_n rows of B, block of block_m rows of A. It copies block_k elements of the rows of both into its own slice of
-// `scratch`, rows `pitch` apart, and runs the tile DOT_M x DOT_N over all pairs. With more than one split, C is a
+// `scratch`, in panels [block_k / VW][DOT_M or DOT_N rows][VW], and runs the tile DOT_M x DOT_N over all pairs. block_m
+// is a multiple of DOT_M, block_n of DOT_N, block_k of VW. With more than one split, C is a
 // workspace [splits][batch][m][n] that gemm_sum_partials adds up in the order of the splits, so that the result has the
 // same bits on every run, whatever ran beside it.
 //
@@ -24,32 +25,30 @@
 
 #if LOADER == MATRIX
 
-inline void copy_rows(__global float* dst, long pitch, __global const float* src, long row_stride, int rows,
+INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const float* src, long row_stride, int rows,
                       int depth) {
-  for (int i = 0; i < rows; ++i, dst += pitch, src += row_stride) {
+  for (int i = 0; i < rows; ++i, src += row_stride) {
+    __global float* out = dst + (i / tile * vectors * tile + i % tile) * VW;
     int k = 0;
-    for (; k + VW <= depth; k += VW) vstorev(vloadv(0, src + k), 0, dst + k);
+    for (; k + VW <= depth; k += VW) vstorev(vloadv(0, src + k), 0, out + k * tile);
     if (k < depth)
-      for (int lane = 0; lane < VW; ++lane) dst[k + lane] = k + lane < depth ? src[k + lane] : 0.0f;
+      for (int lane = 0; lane < VW; ++lane) out[k * tile + lane] = k + lane < depth ? src[k + lane] : 0.0f;
   }
 }
 
 #else
 
-inline void gather_rows(__global float* dst, long pitch, __global const float* src, const Gather* g,
-                        __global int* table, long first, int vectors, int row_first, int row_end) {
-  gather_columns(table, g, first, vectors);
-  for (int row = row_first; row < min(row_end, row_first + g->taps); ++row) {
-    const int tap = row % g->taps;
+INLINE void gather_rows(__global float* dst, int tile, int vectors, __global const float* src, const Gather* g,
+                        __global int* table, long column, int first, int end) {
+  gather_columns(table, g, column, vectors);
+  for (int row = first; row < min(end, first + g->taps); ++row)
     for (int v = 0; v < vectors; ++v)
-      gather_tap(dst + (row - row_first) * pitch + v * VW, g->taps * pitch, src, g, table + v * COLUMN_INTS, row,
-                 row_end, tap / g->taps_w, tap % g->taps_w);
-  }
+      gather_tap(dst + v * tile * VW, tile, (long)vectors * tile * VW, src, g, table + v * COLUMN_INTS, first, end, row);
 }
 
 #endif
 
-inline float finish_sum(float sum, float old, __global const float* bias, int i, long j, int flags) {
+INLINE float finish_sum(float sum, float old, __global const float* bias, int i, long j, int flags) {
   if (flags & ADD_TO_C) sum += old;
   if (flags & BIAS_PER_ROW) sum += bias[i];
   if (flags & BIAS_PER_COLUMN) sum += bias[j];
@@ -78,12 +77,10 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
   bias += bias_offset;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
-  // One vector more than needed: rows a power of two apart would share few sets of the cache.
-  const long pitch = (block_k + 2 * VW - 1) / VW * VW;
   __global float* part_a = scratch + scratch_offset + item * slice;
-  __global float* part_b = part_a + block_m * pitch;
+  __global float* part_b = part_a + (long)block_m * block_k;
 #if LOADER == GATHER
-  __global int* table = (__global int*)(part_b + block_n * pitch);
+  __global int* table = (__global int*)(part_b + (long)block_n * block_k);
 #endif
   const int blocks_m = (m + block_m - 1) / block_m;
   const int blocks_n = (n + block_n - 1) / block_n;
@@ -102,8 +99,8 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
       const int depth = (int)min((long)block_k, k_end - k_first);
       const int vectors = (depth + VW - 1) / VW;
 #if LOADER == MATRIX
-      copy_rows(part_a, pitch, a + index * a_batch + row_first * a_row + k_first, a_row, rows, depth);
-      copy_rows(part_b, pitch, b + index * b_batch + column_first * b_row + k_first, b_row, columns, depth);
+      copy_rows(part_a, DOT_M, vectors, a + index * a_batch + row_first * a_row + k_first, a_row, rows, depth);
+      copy_rows(part_b, DOT_N, vectors, b + index * b_batch + column_first * b_row + k_first, b_row, columns, depth);
 #else
       const int pixels = out_h * out_w;
       const Gather gather_a = {out_h, out_w,  1,     1,           1,       1,      0,
@@ -112,16 +109,16 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
       const Gather gather_b = {height,  width, taps,  taps_w, step_h, step_w,  start_h,
                                start_w, tap_h, tap_w, pixels, out_w,  k_end, b_image,
                                (long)height * width, b_size - index * b_batch};
-      gather_rows(part_a, pitch, a + index * a_batch, &gather_a, table, k_first, vectors, row_first, row_first + rows);
-      gather_rows(part_b, pitch, b + index * b_batch, &gather_b, table, k_first, vectors, column_first,
+      gather_rows(part_a, DOT_M, vectors, a + index * a_batch, &gather_a, table, k_first, row_first, row_first + rows);
+      gather_rows(part_b, DOT_N, vectors, b + index * b_batch, &gather_b, table, k_first, column_first,
                   column_first + columns);
 #endif
       k_first += block_k;
       if (k_first >= k_end) now |= flags & ~ADD_TO_C;
-      for (int j0 = 0; j0 < columns; j0 += DOT_N) {
-        for (int i0 = 0; i0 < rows; i0 += DOT_M) {
+      for (int i0 = 0; i0 < rows; i0 += DOT_M) {  // These rows stay in the L1 cache while the others pass.
+        for (int j0 = 0; j0 < columns; j0 += DOT_N) {
           float sums[DOT_SUMS];
-          dot_tile(sums, part_a + i0 * pitch, rows - i0, part_b + j0 * pitch, columns - j0, pitch, vectors);
+          dot_tile(sums, part_a + i0 * vectors * VW, part_b + j0 * vectors * VW, vectors);
           for (int i = 0; i < min(DOT_M, rows - i0); ++i)
             for (int j = 0; j < min(DOT_N, columns - j0); ++j) {
               const int row = row_first + i0 + i;

@@ -1,8 +1,9 @@
 // The register tile of products of rows with rows: DOT_M rows of A with DOT_N rows of B, lanes along the depth.
 //
-//   sums[i * DOT_N + j] = sum over k of a[i * pitch + k] * b[j * pitch + k]
+//   sums[i * DOT_N + j] = sum over k of A[i][k] * B[j][k]
 //
-// No operand is transposed or broadcast: each lane gathers its own part of every sum, added up at the end.
+// No operand is transposed or broadcast: each lane gathers its own part of every sum, added up at the end. a and b are
+// panels [vectors][DOT_M or DOT_N][VW], zero past the depth. Rows that a panel lacks give sums that mean nothing.
 #include "common/vector.h"
 
 #ifndef DOT_M
@@ -21,28 +22,22 @@
 #error "DOT_M * DOT_N must be a multiple of VW / 2"
 #endif
 
-// Rows of a and b are zero padded to whole vectors. Rows past rows_a and rows_b are not read; their sums mean nothing.
-inline void dot_tile(float sums[DOT_SUMS], __global const float* a, int rows_a, __global const float* b, int rows_b,
-                     long pitch, int vectors) {
+INLINE void dot_tile(float sums[DOT_SUMS], __global const float* a, __global const float* b, int vectors) {
   floatv acc[DOT_SUMS];
 #pragma unroll
   for (int i = 0; i < DOT_SUMS; ++i) acc[i] = (floatv)(0.0f);
-  long at_a[DOT_M];
-  long at_b[DOT_N];
-#pragma unroll
-  for (int i = 0; i < DOT_M; ++i) at_a[i] = min(i, rows_a - 1) * pitch;
-#pragma unroll
-  for (int j = 0; j < DOT_N; ++j) at_b[j] = min(j, rows_b - 1) * pitch;
-  for (int k = 0; k < vectors; ++k, a += VW, b += VW) {
+  for (int k = 0; k < vectors; ++k) {
     floatv bv[DOT_N];
 #pragma unroll
-    for (int j = 0; j < DOT_N; ++j) bv[j] = vloadv(0, b + at_b[j]);
+    for (int j = 0; j < DOT_N; ++j) bv[j] = vloadv(j, b);
 #pragma unroll
     for (int i = 0; i < DOT_M; ++i) {
-      const floatv av = vloadv(0, a + at_a[i]);
+      const floatv av = vloadv(i, a);
 #pragma unroll
       for (int j = 0; j < DOT_N; ++j) acc[i * DOT_N + j] = FMA(av, bv[j], acc[i * DOT_N + j]);
     }
+    a += DOT_M * VW;
+    b += DOT_N * VW;
   }
   // Neighbouring lanes of two vectors are added into one vector, until each holds VW / 2 sums in two lanes each.
 #pragma unroll

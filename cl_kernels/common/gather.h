@@ -31,7 +31,7 @@ typedef struct {
 #define COLUMN_INTS (6 * VW)
 
 // floor(a / b) for 0 <= a < 2^31, b > 0 and a / b < 2^22: the estimate is off by at most one.
-inline intv divide_lanes(intv a, int b) {
+INLINE intv divide_lanes(intv a, int b) {
   intv q = convert_intv(convert_floatv(a) * (1.0f / (float)b));
   const intv rest = a - q * b;
   q -= rest >= b;  // True is -1.
@@ -40,7 +40,7 @@ inline intv divide_lanes(intv a, int b) {
 }
 
 // Describes the columns first … first + vectors * VW.
-inline void gather_columns(__global int* table, const Gather* g, long first, int vectors) {
+INLINE void gather_columns(__global int* table, const Gather* g, long first, int vectors) {
   for (int v = 0; v < vectors; ++v, first += VW, table += COLUMN_INTS) {
     const int image = (int)(first / g->pixels);
     const intv from_image = LANES + (int)(first - (long)image * g->pixels);
@@ -61,32 +61,38 @@ inline void gather_columns(__global int* table, const Gather* g, long first, int
   }
 }
 
-// Rows k, k + taps, … below k_end (one tap of consecutive channels) of one vector of columns; row k goes to dst.
-inline void gather_tap(__global float* dst, long dst_step, __global const float* src, const Gather* g,
-                       __global const int* table, int k, int k_end, int r, int s) {
-  const int dh = r * g->tap_h;
-  const int dw = s * g->tap_w;
+// Where row i of a block goes: panels of `tile` rows, whose vectors of one column lie side by side.
+#define GATHER_ROW(i, tile, panel) ((i) / (tile) * (panel) + (i) % (tile) * VW)
+
+// Copies those rows of first … end that belong to one tap: k, k + taps, … Row k goes to
+// dst[GATHER_ROW(k - first, tile, panel)], dst being aligned to vectors; table describes the columns.
+INLINE void gather_tap(__global float* dst, int tile, long panel, __global const float* src, const Gather* g,
+                       __global const int* table, int first, int end, int k) {
+  const int tap = k % g->taps;
+  const int channel = k / g->taps;
+  const int rows = (end - k + g->taps - 1) / g->taps;
+  const int dh = tap / g->taps_w * g->tap_h;
+  const int dw = tap % g->taps_w * g->tap_w;
   const intv h = vloadv(0, table + COLUMN_H) + dh;
   const intv w = vloadv(0, table + COLUMN_W) + dw;
   const intv inside = (h >= 0) & (h < g->height) & (w >= 0) & (w < g->width);
   const intv rel = vloadv(0, table + COLUMN_REL);
-  const int channel = k / g->taps;
-  const int rows = (k_end - k + g->taps - 1) / g->taps;
   long at = table[COLUMN_IMAGE] * g->image + channel * g->plane + (long)(table[COLUMN_H] + dh) * g->width +
             (table[COLUMN_W] + dw);
+  const long last = at + (rows - 1) * g->plane + VW;
   const int jump = table[COLUMN_REL + VW - 1] - (VW - 1);  // Of the lanes past an end of a row or image.
   const intv jumps = rel - LANES;
-  const long last = at + (rows - 1) * g->plane + VW;
+  int i = k - first;
   if (all((jumps == 0) | (jumps == jump)) && min(at, at + jump) >= 0 && max(last, last + jump) <= g->size) {
     if (jump == 0) {
-      for (int i = 0; i < rows; ++i, at += g->plane, dst += dst_step)
-        vstorev(as_floatv(as_intv(vloadv(0, src + at)) & inside), 0, dst);
+      for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps)
+        ALIGNED(dst + GATHER_ROW(i, tile, panel)) = as_floatv(as_intv(vloadv(0, src + at)) & inside);
     } else {
       const intv before = inside & (jumps == 0);
       const intv after = inside & (jumps != 0);
-      for (int i = 0; i < rows; ++i, at += g->plane, dst += dst_step)
-        vstorev(as_floatv((as_intv(vloadv(0, src + at)) & before) | (as_intv(vloadv(0, src + at + jump)) & after)), 0,
-                dst);
+      for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps)
+        ALIGNED(dst + GATHER_ROW(i, tile, panel)) =
+            as_floatv((as_intv(vloadv(0, src + at)) & before) | (as_intv(vloadv(0, src + at + jump)) & after));
     }
     return;
   }
@@ -94,6 +100,8 @@ inline void gather_tap(__global float* dst, long dst_step, __global const float*
   int lane_inside[VW];
   vstorev(rel, 0, lane_rel);
   vstorev(inside, 0, lane_inside);
-  for (int i = 0; i < rows; ++i, at += g->plane, dst += dst_step)
-    for (int lane = 0; lane < VW; ++lane) dst[lane] = lane_inside[lane] ? src[at + lane_rel[lane]] : 0.0f;
+  for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps) {
+    __global float* out = dst + GATHER_ROW(i, tile, panel);
+    for (int lane = 0; lane < VW; ++lane) out[lane] = lane_inside[lane] ? src[at + lane_rel[lane]] : 0.0f;
+  }
 }

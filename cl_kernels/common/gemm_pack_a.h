@@ -12,7 +12,7 @@
 #define PACK_CHUNK 512  // Columns of a that one unit of work covers.
 
 // Four columns of four rows at a time; k is contiguous in each row.
-inline void pack_contiguous(__global float* dst, __global const float* a, long row_stride, int rows, int depth) {
+INLINE void pack_contiguous(__global float* dst, __global const float* a, long row_stride, int rows, int depth) {
   for (int i = 0; i < MR; i += 4) {
     __global const float* row0 = a + min(i, rows - 1) * row_stride;
     __global const float* row1 = a + min(i + 1, rows - 1) * row_stride;
@@ -37,7 +37,7 @@ inline void pack_contiguous(__global float* dst, __global const float* a, long r
 }
 
 // Any strides; k starts at first.
-inline void pack_strided(__global float* dst, __global const float* a, long row_stride, int rows, int first, int depth,
+INLINE void pack_strided(__global float* dst, __global const float* a, long row_stride, int rows, int first, int depth,
                          int count1, int count2, long stride0, long stride1, long stride2) {
   int k2 = first % count2;
   int k1 = first / count2 % count1;

@@ -18,12 +18,12 @@
 #endif
 #define NR (NV * VW)
 
-inline void tile_clear(floatv acc[MR * NV]) {
+INLINE void tile_clear(floatv acc[MR * NV]) {
 #pragma unroll
   for (int i = 0; i < MR * NV; ++i) acc[i] = (floatv)(0.0f);
 }
 
-inline void tile_multiply(floatv acc[MR * NV], __global const float* a, __global const float* b, int depth) {
+INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, __global const float* b, int depth) {
   for (int k = 0; k < depth; ++k) {
     floatv bv[NV];
 #pragma unroll

@@ -32,6 +32,12 @@
 #define FMA(a, b, c) fma(a, b, c)
 #endif
 
+// In hot loops the compiler must see its constants: PoCL does not inline large functions by itself.
+#define INLINE inline __attribute__((always_inline))
+
+// A vector that is known to be aligned. PoCL splits vstore16 of computed bits into four stores.
+#define ALIGNED(p) (*(__global floatv*)(p))
+
 // A kernel whose work-items are work-groups of their own. The hint keeps Intel's runtime from vectorising across
 // work-items, which is of no use here and makes it compile five times as long.
 #define CPU_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1), vec_type_hint(floatv)))
