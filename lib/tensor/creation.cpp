@@ -13,14 +13,15 @@ namespace {
 // Elements and bytes stay below 2^63; sizes not negative.
 std::uint64_t checked_bytes(const Shape& shape, DType dtype) {
   std::uint64_t bytes = size_of(dtype);
-  bool overflow = false;
+  bool overflow = false, has_zero = false;
   for (const std::int64_t size : shape) {
     require(size >= 0, "empty", "negative size in shape ", shape);
-    overflow = overflow || (size != 0 && bytes > (std::uint64_t{1} << 62) / static_cast<std::uint64_t>(size));
-    bytes *= static_cast<std::uint64_t>(size);
+    has_zero = has_zero || size == 0;
+    if (size != 0) overflow = overflow || bytes > (std::uint64_t{1} << 62) / static_cast<std::uint64_t>(size);
+    if (!overflow) bytes *= static_cast<std::uint64_t>(size);
   }
-  require(!overflow || shape.numel() == 0, "empty", "shape ", shape, " has too many elements");
-  return bytes;
+  require(!overflow || has_zero, "empty", "shape ", shape, " has too many elements");
+  return has_zero ? 0 : bytes;
 }
 
 // One element of `value` in the dtype's layout, for clEnqueueFillBuffer.

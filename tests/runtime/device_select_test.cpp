@@ -125,7 +125,7 @@ TEST_CASE("child: say which device is the default" * doctest::skip()) {
   try {
     MESSAGE("default is " << crisol::Device().name() << " because " << crisol::default_device_reason());
   } catch (const Error& error) {
-    MESSAGE("refused: " << error.what());
+    MESSAGE("refused: " << std::string(error.what()));
   }
 }
 

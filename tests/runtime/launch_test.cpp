@@ -7,6 +7,7 @@
 #include "crisol/error.h"
 #include "crisol/profile.h"
 #include "doctest/doctest.h"
+#include "runtime/kernel_source.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
 #include "tensor/kernel_args.h"
@@ -156,7 +157,7 @@ TEST_CASE("child: clone once" * doctest::skip()) {
     const Tensor x = from_vector(counted(6), {2, 3});
     MESSAGE("copied " << x.transpose(0, 1).clone().to_vector<float>()[1]);
   } catch (const Error& error) {
-    MESSAGE("refused: " << error.what());
+    MESSAGE("refused: " << std::string(error.what()));
   }
 }
 
@@ -217,9 +218,19 @@ TEST_CASE("a process killed while it works leaves a usable cache") {
 TEST_CASE("CRISOL_KERNEL_PATH replaces the kernels in the library") {
   if (testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
   const testing::TemporaryFolder folder;
-  const std::string output = run("child: clone once", {{"CRISOL_KERNEL_PATH", folder.path()}});
-  CHECK(contains(output, "CRISOL_KERNEL_PATH is set, but"));
-  CHECK(contains(run("child: clone once", {}), "copied 3"));
+  const testing::Environment environment{{"CRISOL_KERNEL_PATH", folder.path()}};
+  CHECK(contains(run("child: clone once", environment), "CRISOL_KERNEL_PATH is set, but"));
+  const auto write_kernels = [&](const char* before) {
+    for (const auto& [name, text] : runtime::embedded_kernels()) {
+      const fs::path path = fs::path(folder.path()) / name;
+      fs::create_directories(path.parent_path());
+      std::ofstream(path) << before << text;
+    }
+  };
+  write_kernels("");
+  CHECK(contains(run("child: clone once", environment), "copied 3"));
+  write_kernels("#error this is the changed kernel\n");
+  CHECK(contains(run("child: clone once", environment), "this is the changed kernel"));
 }
 
 TEST_CASE("CRISOL_DUMP_DIR receives source, options and binary of each program") {

@@ -1,0 +1,39 @@
+// Activations as layers, for Sequential; elsewhere call the functions.
+#pragma once
+
+#include "crisol/functions/elementwise.h"
+#include "crisol/nn/module.h"
+
+namespace crisol::nn {
+
+/// y = function(x), element by element.
+template <Tensor (*function)(const Tensor&)>
+class Activation : public Module {
+ public:
+  Tensor forward(const Tensor& x) override { return function(x); }
+};
+
+using ReLU = Activation<&relu>;
+using Sigmoid = Activation<&sigmoid>;
+using Tanh = Activation<&tanh>;
+using SiLU = Activation<&silu>;
+using GELU = Activation<&gelu>;
+using Softplus = Activation<&softplus>;
+
+/// y = function(x, parameter), element by element.
+template <Tensor (*function)(const Tensor&, double), int default_hundredths>
+class ActivationOf : public Module {
+ public:
+  explicit ActivationOf(double parameter = default_hundredths / 100.0) : parameter_(parameter) {}
+  Tensor forward(const Tensor& x) override { return function(x, parameter_); }
+
+ private:
+  double parameter_;
+};
+
+/// Slope 0.01 below zero.
+using LeakyReLU = ActivationOf<&leaky_relu, 1>;
+/// alpha 1.
+using ELU = ActivationOf<&elu, 100>;
+
+}  // namespace crisol::nn
