@@ -22,6 +22,9 @@
 #endif
 
 #define CHUNKS(n) (((n) + VW - 1) / VW)
+// What one group takes of a row that is worked on in parts: 64 chunks for each work-item, so that plain sums over a part
+// stay exact enough.
+#define PART_CHUNKS (64L * GROUP)
 #define ROW_ID ((long)get_global_id(0) / GROUP)
 // Leaves the kernel for the items that round a range up; whole groups have none, and a return before a barrier breaks
 // PoCL 3.1.
@@ -104,13 +107,14 @@ inline float lanes_max(rowv v) {
 #define ROW_PLUS(a, b) ((a) + (b))
 ROW_TREE(group_sum, ROW_PLUS)
 ROW_TREE(group_max, fmax)
-#define row_sum(v) group_sum(lanes_sum(v), scratch)
+#define group_total(v) group_sum(v, scratch)
 #define row_max(v) group_max(lanes_max(v), scratch)
 #else
 #define ROW_SCRATCH
-#define row_sum(v) lanes_sum(v)
+#define group_total(v) (v)
 #define row_max(v) lanes_max(v)
 #endif
+#define row_sum(v) group_total(lanes_sum(v))
 
 // A long sum in blocks of 64, so that its rounding error grows with the number of blocks only.
 typedef struct {
@@ -139,3 +143,6 @@ inline void exact_add(ExactSum* sum, float v) {
   sum->lost += fabs(sum->total) >= fabs(v) ? (sum->total - next) + v : (v - next) + sum->total;
   sum->total = next;
 }
+
+// Infinity has no rounding error, but infinity - infinity was taken for one.
+inline float exact_total(const ExactSum* sum) { return isfinite(sum->total) ? sum->total + sum->lost : sum->total; }

@@ -26,6 +26,10 @@ RowGeometry tree_rows(const runtime::DeviceState& device) {
   return {1, group, group};
 }
 
+RowGeometry total_row(const runtime::DeviceState& device, const RowGeometry& g, std::int64_t length) {
+  return runtime::info_of(device).type == DeviceType::cpu && length <= 4096 ? g : tree_rows(device);
+}
+
 const char* refuse_vector_rows(const RowProblem& problem, const DeviceInfo& info) {
   if (info.type != DeviceType::cpu) return "one work-item to a row wants a CPU";
   if (problem.step != 1) return "the elements of a row are not neighbours";

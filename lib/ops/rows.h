@@ -25,23 +25,24 @@ struct RowGeometry {
   std::int64_t group;  ///< GROUP: work-items to a row.
   std::int64_t local;  ///< Work-items in a work-group.
 
-  /// Elements that a group takes at once.
-  std::int64_t width() const noexcept { return lanes * group; }
+  /// Parts of a row of `chunks` vectors that is too long for one group (PART_CHUNKS in the kernels).
+  std::int64_t parts_of(std::int64_t chunks) const noexcept { return (chunks + 64 * group - 1) / (64 * group); }
+  /// Vectors that cover `elements`.
+  std::int64_t chunks_of(std::int64_t elements) const noexcept { return (elements + lanes - 1) / lanes; }
   /// A group for each of `rows`; with `parts`, for each part of each row.
-  runtime::NdRange range(std::int64_t rows, std::int64_t parts) const {
-    const std::int64_t items = rows * group;
-    return {{(items + local - 1) / local * local, parts}, {local, 1}};
-  }
-  /// One work-item for each vector of `count` columns, and for each part.
-  runtime::NdRange column_range(std::int64_t count, std::int64_t parts) const {
-    const std::int64_t items = (count + lanes - 1) / lanes;
-    return {{(items + local - 1) / local * local, parts}, {local, 1}};
+  runtime::NdRange range(std::int64_t rows, std::int64_t parts = 1) const { return items(rows * group, parts); }
+  /// `count` work-items, rounded up to whole groups, for each part.
+  runtime::NdRange items(std::int64_t count, std::int64_t parts = 1) const {
+    return {{(count + local - 1) / local * local, parts}, {local, 1}};
   }
 };
 
 RowGeometry vector_rows(const runtime::DeviceState& device);
 RowGeometry item_rows(const runtime::DeviceState& device);
 RowGeometry tree_rows(const runtime::DeviceState& device);
+/// For one row of `length` numbers that kernels of geometry `g` made. A work-item of llvmpipe ends its loops, silently,
+/// after 65535 rounds in all: more than a few thousand numbers are shared by a tree on a CPU too.
+RowGeometry total_row(const runtime::DeviceState& device, const RowGeometry& g, std::int64_t length);
 
 const char* refuse_vector_rows(const RowProblem& problem, const DeviceInfo& info);
 const char* refuse_item_rows(const RowProblem& problem, const DeviceInfo& info);

@@ -30,12 +30,12 @@ runtime::KernelSpec spec_of(const SoftmaxProblem& p, const RowGeometry& g, const
 }
 
 void run_forward(const SoftmaxProblem& p, const RowGeometry& g) {
-  runtime::launch(p.device, spec_of(p, g, "softmax_forward"), g.range(p.rows, 1), in(p.x), out(p.y), p.rows, p.length,
+  runtime::launch(p.device, spec_of(p, g, "softmax_forward"), g.range(p.rows), in(p.x), out(p.y), p.rows, p.length,
                   p.step);
 }
 
 void run_backward(const SoftmaxProblem& p, const RowGeometry& g) {
-  runtime::launch(p.device, spec_of(p, g, "softmax_backward"), g.range(p.rows, 1), in(p.dy), in(p.y), out(p.dx), p.rows,
+  runtime::launch(p.device, spec_of(p, g, "softmax_backward"), g.range(p.rows), in(p.dy), in(p.y), out(p.dx), p.rows,
                   p.length, p.step);
 }
 
