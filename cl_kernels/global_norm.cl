@@ -23,6 +23,12 @@ inline float sum_of_lanes(floatv v) {
   return lanes[0];
 }
 
+// The squares of vector v; zeros from `end` on.
+inline floatv square_at(__global const float* x, long v, long end, long count) {
+  const floatv value = v < end ? load_lanes(x + v * VW, (int)min((long)VW, count - v * VW)) : (floatv)(0.0f);
+  return value * value;
+}
+
 // The group's sum, given to all its items.
 inline float sum_of_group(float sum, __local float* sums) {
   const int item = get_local_id(0);
@@ -45,13 +51,16 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void norm_partials(
   const long vectors = (count + VW - 1) / VW;
   const long end = vectors * (group + 1) / groups;
   floatv sum = (floatv)(0.0f);
-  // Sums of blocks are added up, not single elements: the error grows with BLOCK plus the number of blocks.
+  // Sums of blocks are added up, not single elements: the error grows with BLOCK / 4 plus the number of blocks.
   for (long block = vectors * group / groups; block < end; block += GROUP * BLOCK) {
     const long block_end = min(end, block + GROUP * BLOCK);
     floatv block_sum = (floatv)(0.0f);
-    for (long v = block + get_local_id(0); v < block_end; v += GROUP) {
-      const floatv value = load_lanes(x + v * VW, (int)min((long)VW, count - v * VW));
-      block_sum += value * value;
+    for (long v = block + get_local_id(0); v < block_end; v += 4 * GROUP) {
+      const floatv a = square_at(x, v, block_end, count);
+      const floatv b = square_at(x, v + GROUP, block_end, count);
+      const floatv c = square_at(x, v + 2 * GROUP, block_end, count);
+      const floatv d = square_at(x, v + 3 * GROUP, block_end, count);
+      block_sum += (a + b) + (c + d);
     }
     sum += block_sum;
   }
@@ -64,9 +73,10 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void norm_of_partial
     __global const float* restrict partials, const ulong partials_offset, __global float* restrict norm,
     const ulong norm_offset, const long count) {
   __local float sums[GROUP];
-  float sum = 0.0f;
-  for (long i = get_local_id(0); i < count; i += GROUP) sum += partials[partials_offset + i];
-  const float total = sum_of_group(sum, sums);
+  floatv sum = (floatv)(0.0f);
+  for (long v = get_local_id(0); v * VW < count; v += GROUP)
+    sum += load_lanes(partials + partials_offset + v * VW, (int)min((long)VW, count - v * VW));
+  const float total = sum_of_group(sum_of_lanes(sum), sums);
   if (get_local_id(0) == 0) norm[norm_offset] = sqrt(total);
 }
 

@@ -1,14 +1,9 @@
-// Adaptive average pooling: the output's size is given, the windows follow from it.
+// Adaptive average pooling, one work-item an element; the output's size is given, the windows follow from it.
 //
-//   y[p][oh][ow] = mean of x[p] over rows(oh) and columns(ow), where along an axis of `size` elements output o of `out`
-//                  covers floor(o * size / out) ... ceil((o + 1) * size / out) - 1
+//   y[p][oh][ow] = mean of x[p] over rows(oh) and columns(ow), see common/adaptive_window.h
 //   dx[p][h][w]  = sum over the windows (oh, ow) that cover (h, w) of dy[p][oh][ow] / elements(oh, ow)
-//
-// The windows that cover position i are floor(i * out / size) … ceil((i + 1) * out / size) - 1: the same formula.
+#include "common/adaptive_window.h"
 #include "common/window.h"
-
-inline int range_begin(int i, int from, int to) { return (int)((long)i * from / to); }
-inline int range_end(int i, int from, int to) { return (int)(((long)(i + 1) * from + to - 1) / to); }
 
 // `sizes` = (height, width, out_h, out_w).
 __kernel void adaptive_avg_pool_forward(__global const float* restrict x, const ulong x_offset,

@@ -12,54 +12,69 @@ __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void avg_pool_forward_ro
     __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
     const long planes, const long8 sizes, const long8 taps, const int include_pad, const int divisor) {
   const Window w = window_of(sizes, taps);
-  const long area = (long)w.height * w.width;
   const int inner = first_inner_column(&w);
-  const int inner_end = max(inner, end_inner_column(&w));
-  const long rows = planes * w.out_h;
-  const long item = get_global_id(0);
-  const long items = get_global_size(0);
-  for (long row = rows * item / items; row < rows * (item + 1) / items; ++row) {
-    const long plane = row / w.out_h;
-    const int oh = (int)(row - plane * w.out_h);
+  const int inner_end = end_inner_column(&w);
+  const long reach = vector_reach(&w);
+  const RowRange rows = row_range(planes, w.out_h);
+  long plane = rows.begin / w.out_h;
+  int oh = (int)(rows.begin - plane * w.out_h);
+  y += y_offset;
+  for (long row = rows.begin; row < rows.end; ++row) {
     const int h0 = max(oh * w.stride_h - w.pad_h, 0);
     const int h1 = min(oh * w.stride_h - w.pad_h + w.kernel_h, w.height);
-    const long left = (planes - plane) * area;  // Elements from the plane's first to the tensor's end.
-    __global const float* src = x + x_offset + plane * area;
-    __global float* dst = y + y_offset + row * w.out_w;
+    const long left = (planes - plane) * w.height * w.width;  // Elements from the plane's first to the tensor's end.
+    __global const float* src = x + x_offset + plane * w.height * w.width;
     for (int ow = 0; ow < w.out_w;) {
       const int w0 = ow * w.stride_w - w.pad_w;
-      if (ow >= inner && ow < inner_end && (long)(h1 - 1) * w.width + w0 + vector_reach(&w) <= left) {
-        const int n = min(VW, inner_end - ow);
+      const long to = row * w.out_w + ow;
+      if (ow >= inner && ow < inner_end && (long)(h1 - 1) * w.width + w0 + reach <= left) {
+        // Lanes past the row's end go into rows that this work-item comes to later.
+        const long room = inner_end < w.out_w ? inner_end - ow : rows.end * w.out_w - to;
         floatv sum = (floatv)(0.0f);
         for (int h = h0; h < h1; ++h)
           for (int s = 0; s < w.kernel_w; ++s) sum += load_stepped(src + h * w.width + w0 + s, w.stride_w);
-        store_lanes(sum / elements_of_window(&w, oh, ow, include_pad, divisor), n, dst + ow);
-        ow += n;
+        sum /= elements_of_window(&w, oh, ow, include_pad, divisor);
+        store_lanes(sum, (int)min(room, (long)VW), y + to);
+        ow += min(VW, inner_end - ow);
       } else {
-        dst[ow] = average_of_window(src, &w, oh, ow, include_pad, divisor);
+        y[to] = average_of_window(src, &w, oh, ow, include_pad, divisor);
         ++ow;
       }
+    }
+    if (++oh == w.out_h) {
+      oh = 0;
+      ++plane;
     }
   }
 }
 
-// One plane: zeros, then each window's share is added to what it covers.
+#define SHARES 64  // Outputs whose shares are kept at a time.
+
+// The outputs ow0 … ow0+n-1 of a row give their shares to what they cover, tap by tap.
+inline void spread_row(__global const float* dy, __global float* dx, const Window* w, int oh, int ow0, int n,
+                       int include_pad, int divisor) {
+  float shares[SHARES];
+  for (int i = 0; i < n; ++i) shares[i] = dy[i] / elements_of_window(w, oh, ow0 + i, include_pad, divisor);
+  const int h0 = oh * w->stride_h - w->pad_h;
+  const int h1 = min(h0 + w->kernel_h, w->height);
+  for (int h = max(h0, 0); h < h1; ++h)
+    for (int s = 0; s < w->kernel_w; ++s) {
+      const int w0 = ow0 * w->stride_w - w->pad_w + s;  // May lie outside the plane at the ends of a row.
+      const int begin = w0 < 0 ? (-w0 + w->stride_w - 1) / w->stride_w : 0;
+      const int end = min(n, (w->width - w0 + w->stride_w - 1) / w->stride_w);
+      for (int i = begin; i < end; ++i) dx[h * w->width + w0 + i * w->stride_w] += shares[i];
+    }
+}
+
+// One plane: zeros, then what each window gives.
 inline void spread_plane(__global const float* dy, __global float* dx, const Window* w, int include_pad, int divisor) {
   const int area = w->height * w->width;
   int i = 0;
   for (; i + VW <= area; i += VW) vstorev((floatv)(0.0f), 0, dx + i);
   for (; i < area; ++i) dx[i] = 0.0f;
-  for (int oh = 0; oh < w->out_h; ++oh) {
-    const int h0 = oh * w->stride_h - w->pad_h;
-    const int h1 = min(h0 + w->kernel_h, w->height);
-    for (int ow = 0; ow < w->out_w; ++ow) {
-      const int w0 = ow * w->stride_w - w->pad_w;
-      const int w1 = min(w0 + w->kernel_w, w->width);
-      const float share = dy[oh * w->out_w + ow] / elements_of_window(w, oh, ow, include_pad, divisor);
-      for (int h = max(h0, 0); h < h1; ++h)
-        for (int column = max(w0, 0); column < w1; ++column) dx[h * w->width + column] += share;
-    }
-  }
+  for (int oh = 0; oh < w->out_h; ++oh)
+    for (int ow = 0; ow < w->out_w; ow += SHARES)
+      spread_row(dy + oh * w->out_w + ow, dx, w, oh, ow, min(SHARES, w->out_w - ow), include_pad, divisor);
 }
 
 __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void avg_pool_backward_planes(

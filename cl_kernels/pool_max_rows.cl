@@ -7,8 +7,8 @@
 #include "common/max_window.h"
 #include "common/row_window.h"
 
-// Outputs ow … ow+n-1 of a row; w0 is the input column of the first one's first tap.
-inline void max_of_vector(__global const float* plane, const Window* w, int h0, int w0, int n, __global float* y,
+// VW outputs of a row, of which `room` may be stored; w0 is the input column of the first one's first tap.
+inline void max_of_vector(__global const float* plane, const Window* w, int h0, int w0, long room, __global float* y,
                           __global int* index) {
   const int r0 = first_tap(h0, w->dil_h);
   const int r1 = end_tap(h0, w->dil_h, w->kernel_h, w->height);
@@ -24,41 +24,45 @@ inline void max_of_vector(__global const float* plane, const Window* w, int h0, 
       at = select(at, first + row + s * w->dil_w, take);
     }
   }
-  store_lanes(best, n, y);
-  store_int_lanes(at, n, index);
+  store_lanes(best, (int)min(room, (long)VW), y);
+  store_int_lanes(at, (int)min(room, (long)VW), index);
 }
 
 __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void max_pool_forward_rows(
     __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
     __global int* restrict index, const ulong index_offset, const long planes, const long8 sizes, const long8 taps) {
   const Window w = window_of(sizes, taps);
-  const long area = (long)w.height * w.width;
   const int inner = first_inner_column(&w);
-  const int inner_end = max(inner, end_inner_column(&w));
-  const long rows = planes * w.out_h;
-  const long item = get_global_id(0);
-  const long items = get_global_size(0);
-  for (long row = rows * item / items; row < rows * (item + 1) / items; ++row) {
-    const long plane = row / w.out_h;
-    const int oh = (int)(row - plane * w.out_h);
+  const int inner_end = end_inner_column(&w);
+  const long reach = vector_reach(&w);
+  const RowRange rows = row_range(planes, w.out_h);
+  long plane = rows.begin / w.out_h;
+  int oh = (int)(rows.begin - plane * w.out_h);
+  y += y_offset;
+  index += index_offset;
+  for (long row = rows.begin; row < rows.end; ++row) {
     const int h0 = oh * w.stride_h - w.pad_h;
-    const long left = (planes - plane) * area;  // Elements from the plane's first to the tensor's end.
-    __global const float* src = x + x_offset + plane * area;
-    __global float* dst = y + y_offset + row * w.out_w;
-    __global int* at = index + index_offset + row * w.out_w;
+    const long left = (planes - plane) * w.height * w.width;  // Elements from the plane's first to the tensor's end.
+    __global const float* src = x + x_offset + plane * w.height * w.width;
     const long last_row = (long)min(w.height - 1, h0 + w.dil_h * (w.kernel_h - 1)) * w.width;
     for (int ow = 0; ow < w.out_w;) {
       const int w0 = ow * w.stride_w - w.pad_w;
-      if (ow >= inner && ow < inner_end && last_row + w0 + vector_reach(&w) <= left) {
-        const int n = min(VW, inner_end - ow);
-        max_of_vector(src, &w, h0, w0, n, dst + ow, at + ow);
-        ow += n;
+      const long to = row * w.out_w + ow;
+      if (ow >= inner && ow < inner_end && last_row + w0 + reach <= left) {
+        // Lanes past the row's end go into rows that this work-item comes to later.
+        const long room = inner_end < w.out_w ? inner_end - ow : rows.end * w.out_w - to;
+        max_of_vector(src, &w, h0, w0, room, y + to, index + to);
+        ow += min(VW, inner_end - ow);
       } else {
         int position;
-        dst[ow] = max_of_window(src, &w, oh, ow, &position);
-        at[ow] = position;
+        y[to] = max_of_window(src, &w, oh, ow, &position);
+        index[to] = position;
         ++ow;
       }
+    }
+    if (++oh == w.out_h) {
+      oh = 0;
+      ++plane;
     }
   }
 }

@@ -3,6 +3,21 @@
 #include "common/lanes.h"
 #include "common/window.h"
 
+// The output rows of this work-item, counted over all planes.
+typedef struct {
+  long begin, end;
+} RowRange;
+
+inline RowRange row_range(long planes, int out_h) {
+  const long rows = planes * out_h;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  RowRange range;
+  range.begin = rows * item / items;
+  range.end = rows * (item + 1) / items;
+  return range;
+}
+
 // The columns first … end-1 of an output row have all their taps inside the input's row.
 inline int first_inner_column(const Window* w) { return min(w->out_w, (w->pad_w + w->stride_w - 1) / w->stride_w); }
 inline int end_inner_column(const Window* w) {

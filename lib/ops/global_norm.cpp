@@ -10,11 +10,14 @@ namespace {
 
 struct NormGeometry {
   int width, group;
-  std::int64_t most_groups;
+  std::int64_t enough_groups;
 
   std::int64_t groups(std::int64_t count) const {
-    const std::int64_t least = std::int64_t{64} * width * group;  // Elements that are worth a group.
-    return std::min(most_groups, (count + least - 1) / least);
+    // Elements that are worth a group, and that one can take: rounding errors and llvmpipe's loop budget allow 8192
+    // vectors an item.
+    const std::int64_t least = std::int64_t{64} * width * group;
+    const std::int64_t most = std::int64_t{8192} * width * group;
+    return std::max(std::min(enough_groups, (count + least - 1) / least), (count + most - 1) / most);
   }
 };
 

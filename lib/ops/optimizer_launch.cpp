@@ -62,7 +62,8 @@ runtime::NdRange step_range(const runtime::DeviceState& device, std::int64_t cou
   const StepGeometry geometry = geometry_of(device);
   const std::int64_t span = std::int64_t{geometry.width} * geometry.block;
   const std::int64_t blocks = (count + span - 1) / span;
-  if (geometry.block > 1) return persistent_range(device, blocks);
+  // The last vector goes lane by lane.
+  if (geometry.block > 1) return persistent_range(device, blocks, geometry.block + 8 * geometry.width);
   const std::int64_t most = std::int64_t{2048} * runtime::info_of(device).compute_units;
   return runtime::flat_range(device, std::min(blocks, most));
 }

@@ -3,15 +3,27 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "runtime/launch.h"
 
 namespace crisol::ops {
 
-/// Two items for each compute unit, at least 8, but no more than there are units of work. The kernel gives item i the
-/// units from units * i / items on.
-inline runtime::NdRange persistent_range(const runtime::DeviceState& device, std::int64_t units) {
-  const std::int64_t items = std::max<std::int64_t>(8, 2 * std::int64_t{runtime::info_of(device).compute_units});
+/// Loop iterations that one work-item may do in all its loops together. Mesa's llvmpipe leaves every loop after 65535
+/// of them, without an error; half of that allows for what a compiler adds.
+inline std::int64_t loop_budget(const DeviceInfo& info) noexcept {
+  return info.name.rfind("llvmpipe", 0) == 0 ? 32000 : std::numeric_limits<std::int64_t>::max();
+}
+
+/// Two items for each compute unit, at least 8 and as many as the loop budget asks for, but no more than there are
+/// units of work. `iterations` is what a unit takes at most. The kernel gives item i the units from units * i / items
+/// on.
+inline runtime::NdRange persistent_range(const runtime::DeviceState& device, std::int64_t units,
+                                         std::int64_t iterations) {
+  const DeviceInfo& info = runtime::info_of(device);
+  const std::int64_t units_of_item = std::max<std::int64_t>(1, loop_budget(info) / iterations);
+  const std::int64_t items =
+      std::max({std::int64_t{8}, 2 * std::int64_t{info.compute_units}, units / units_of_item + 1});
   return {{std::min(items, units)}, {1}};
 }
 

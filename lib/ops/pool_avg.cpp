@@ -18,15 +18,25 @@ struct Problem {
   std::int32_t include_pad, divisor;
 };
 
-const char* refuse_rows(const Problem&, const DeviceInfo& info) {
-  return info.type == DeviceType::cpu ? nullptr : "made for CPUs";
+// Loop iterations at most: a lane may be loaded and stored by itself, and the last vector has up to 16.
+std::int64_t iterations_of_row(const Problem& p) { return (p.geometry.out_w + 16) * (2 * p.geometry.window() + 4); }
+std::int64_t iterations_of_plane(const Problem& p) {
+  return p.geometry.height * p.geometry.width + p.geometry.out_h * iterations_of_row(p);
 }
 
-void run_rows(const Problem& p, std::string_view kernel, std::int64_t units) {
+const char* refuse(std::int64_t iterations, const DeviceInfo& info) {
+  if (info.type != DeviceType::cpu) return "made for CPUs";
+  return iterations <= loop_budget(info) ? nullptr : "the device does not run loops of that length";
+}
+
+const char* refuse_rows(const Problem& p, const DeviceInfo& info) { return refuse(iterations_of_row(p), info); }
+const char* refuse_planes(const Problem& p, const DeviceInfo& info) { return refuse(iterations_of_plane(p), info); }
+
+void run_rows(const Problem& p, std::string_view kernel, std::int64_t units, std::int64_t iterations) {
   runtime::DeviceState& device = state_of(p.from);
   runtime::launch(device, {"pool_avg_rows.cl", kernel, {{"VW", cpu_vector_width(device)}}},
-                  persistent_range(device, units), in(p.from), out(p.to), p.geometry.planes, p.geometry.sizes,
-                  p.geometry.taps, p.include_pad, p.divisor);
+                  persistent_range(device, units, iterations), in(p.from), out(p.to), p.geometry.planes,
+                  p.geometry.sizes, p.geometry.taps, p.include_pad, p.divisor);
 }
 
 void run_pixel(const Problem& p, std::string_view kernel) {
@@ -36,14 +46,18 @@ void run_pixel(const Problem& p, std::string_view kernel) {
                   p.geometry.sizes, p.geometry.taps, p.include_pad, p.divisor);
 }
 
-void forward_rows(const Problem& p) { run_rows(p, "avg_pool_forward_rows", p.geometry.planes * p.geometry.out_h); }
+void forward_rows(const Problem& p) {
+  run_rows(p, "avg_pool_forward_rows", p.geometry.planes * p.geometry.out_h, iterations_of_row(p));
+}
 void forward_pixel(const Problem& p) { run_pixel(p, "avg_pool_forward"); }
-void backward_rows(const Problem& p) { run_rows(p, "avg_pool_backward_planes", p.geometry.planes); }
+void backward_rows(const Problem& p) {
+  run_rows(p, "avg_pool_backward_planes", p.geometry.planes, iterations_of_plane(p));
+}
 void backward_pixel(const Problem& p) { run_pixel(p, "avg_pool_backward"); }
 
 constexpr Variant<Problem> forward_variants[] = {{"rows", refuse_rows, forward_rows},
                                                  {"pixel", accept_all, forward_pixel}};
-constexpr Variant<Problem> backward_variants[] = {{"rows", refuse_rows, backward_rows},
+constexpr Variant<Problem> backward_variants[] = {{"rows", refuse_planes, backward_rows},
                                                   {"pixel", accept_all, backward_pixel}};
 
 PoolGeometry geometry_of(const char* op, const Shape& shape, const AvgPool2dOptions& options) {

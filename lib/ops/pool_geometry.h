@@ -16,6 +16,7 @@ struct PoolGeometry {
 
   std::int64_t inputs() const { return planes * height * width; }
   std::int64_t outputs() const { return planes * out_h * out_w; }
+  std::int64_t window() const { return taps[0] * taps[1]; }
 };
 
 /// Positions within a plane are 32-bit.

@@ -21,16 +21,23 @@ struct Backward {
   const PoolGeometry& geometry;
 };
 
+// Loop iterations at most: a lane may be loaded and stored by itself, and the last vector has up to 16.
+std::int64_t iterations_of(const Forward& p) { return (p.geometry.out_w + 16) * (2 * p.geometry.window() + 4); }
+std::int64_t iterations_of(const Backward& p) {
+  return p.geometry.height * p.geometry.width + p.geometry.out_h * p.geometry.out_w;
+}
+
 template <class Problem>
-const char* refuse_rows(const Problem&, const DeviceInfo& info) {
-  return info.type == DeviceType::cpu ? nullptr : "made for CPUs";
+const char* refuse_rows(const Problem& p, const DeviceInfo& info) {
+  if (info.type != DeviceType::cpu) return "made for CPUs";
+  return iterations_of(p) <= loop_budget(info) ? nullptr : "the device does not run loops of that length";
 }
 
 void forward_rows(const Forward& p) {
   runtime::DeviceState& device = state_of(p.x);
   runtime::launch(device, {"pool_max_rows.cl", "max_pool_forward_rows", {{"VW", cpu_vector_width(device)}}},
-                  persistent_range(device, p.geometry.planes * p.geometry.out_h), in(p.x), out(p.values),
-                  out(p.indices), p.geometry.planes, p.geometry.sizes, p.geometry.taps);
+                  persistent_range(device, p.geometry.planes * p.geometry.out_h, iterations_of(p)), in(p.x),
+                  out(p.values), out(p.indices), p.geometry.planes, p.geometry.sizes, p.geometry.taps);
 }
 
 void forward_pixel(const Forward& p) {
@@ -45,8 +52,8 @@ void backward_rows(const Backward& p) {
   const auto area = static_cast<std::int32_t>(p.geometry.height * p.geometry.width);
   const auto out_area = static_cast<std::int32_t>(p.geometry.out_h * p.geometry.out_w);
   runtime::launch(device, {"pool_max_rows.cl", "max_pool_backward_planes", {{"VW", cpu_vector_width(device)}}},
-                  persistent_range(device, p.geometry.planes), in(p.dy), in(p.indices), out(p.dx), p.geometry.planes,
-                  area, out_area);
+                  persistent_range(device, p.geometry.planes, iterations_of(p)), in(p.dy), in(p.indices), out(p.dx),
+                  p.geometry.planes, area, out_area);
 }
 
 void backward_pixel(const Backward& p) {
