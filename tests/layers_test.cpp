@@ -144,7 +144,7 @@ TEST_CASE("layers: includes of lib/ and include/ point to the left") {
   for (const char* folder : {"lib", "include"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const fs::path extension = entry.path().extension();
-      if (extension != ".h" && extension != ".cpp") continue;
+      if (extension != ".h" && extension != ".cpp" && extension != ".def") continue;
       ++files;
       for (const std::string& fault : faults(fs::relative(entry.path(), root).generic_string(), read(entry.path()))) {
         FAIL_CHECK(fault);
