@@ -176,6 +176,7 @@ class Hand {
 
 // Between two styles that take the same strokes, so that their number is not the number of shapes.
 std::vector<PenPath> write_digit(int digit, HostRandom& random) {
+  // One draw a statement throughout: the order of draws within an expression is not specified.
   const DigitStyle& style = pick_style(digit, 0, random);
   const DigitStyle& other = pick_style(digit, style.strokes.size(), random);
   const float blend = random.uniform(-0.3f, 0.5f);
@@ -203,7 +204,9 @@ void render_one(int digit, std::uint64_t seed, std::int64_t index, std::uint8_t*
   HostRandom random(seed, image_stream(index));
   const std::vector<PenPath> paths = write_digit(digit, random);
   Pen pen;
-  pen.radius = random.uniform(0.65f, 0.95f) + random.uniform(0, 0.75f);
+  pen.radius = random.uniform(0.65f, 0.95f);
+  const float broadest = random.chance(0.15f) ? 1.3f : 0.75f;
+  pen.radius += random.uniform(0, broadest);
   pen.softness = random.uniform(0.3f, 1.4f);
   pen.ink = random.uniform(1.05f, 1.6f);
   pen.roughness = random.uniform(0, 0.3f);

@@ -219,6 +219,9 @@ void check_ranges(const std::vector<SafetensorsEntry>& entries, std::uint64_t da
 SafetensorsHeader parse_header(std::string_view text, std::uint64_t data_bytes, const std::string& path) {
   if (text.empty() || text.front() != '{')
     fail(ErrorCode::io, "safetensors", path, ": the header does not begin with '{'");
+  // The JSON parser would take a zero byte for the end and leave the rest unread.
+  if (const std::size_t zero = text.find('\0'); zero != text.npos)
+    fail(ErrorCode::io, "safetensors", path, ": invalid JSON at byte ", zero, " of the header: a zero byte");
   SafetensorsHeader header;
   HeaderReader reader(header, path);
   nlohmann::json::sax_parse(text.begin(), text.end(), &reader);

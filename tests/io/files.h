@@ -6,6 +6,7 @@
 #include <string>
 
 #include "crisol/error.h"
+#include "doctest/doctest.h"
 
 namespace crisol::testing {
 
@@ -20,12 +21,12 @@ inline std::string read_file(const std::string& path) {
 
 /// The text of the Error with this code that the function throws; another text when it throws none or another one.
 template <class Function>
-std::string refusal(ErrorCode code, Function&& function) {
+doctest::String refusal(ErrorCode code, Function&& function) {
   try {
     function();
   } catch (const Error& error) {
-    if (error.code() == code) return error.what();
-    return std::string("error of code ") + name_of(error.code()) + ": " + error.what();
+    if (error.code() == code) return {error.what()};
+    return doctest::String("error of code ") + name_of(error.code()) + ": " + error.what();
   }
   return "nothing thrown";
 }

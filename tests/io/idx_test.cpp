@@ -52,11 +52,11 @@ void write_gzipped(const std::string& path, const std::string& bytes) {
   gzclose(file);
 }
 
-std::string images_refusal(const std::string& path) {
+doctest::String images_refusal(const std::string& path) {
   return refusal(ErrorCode::io, [&] { read_idx_images(path); });
 }
 
-std::string mnist_refusal(const std::string& folder) {
+doctest::String mnist_refusal(const std::string& folder) {
   return refusal(ErrorCode::io, [&] { load_mnist(folder, MnistPart::test); });
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("a damaged IDX file is refused by name with what is wrong") {
   const auto check = [&](const std::string& bytes, const char* expected) {
     CAPTURE(expected);
     write_file(path, bytes);
-    const std::string text = images_refusal(path);
+    const doctest::String text = images_refusal(path);
     CHECK(text == Contains(path.c_str()));
     CHECK(text == Contains(expected));
     // The same damage inside a gzip stream.
@@ -160,7 +160,7 @@ TEST_CASE("labels must be as many as images") {
   const std::string images = folder.path() + "/images", labels = folder.path() + "/labels";
   write_file(images, images_file(3, 2, 2));
   write_file(labels, labels_file("abcd"));
-  const std::string text = refusal(ErrorCode::io, [&] { read_idx(images, labels); });
+  const doctest::String text = refusal(ErrorCode::io, [&] { read_idx(images, labels); });
   CHECK(text == Contains((labels + ": 4 labels for the 3 images of " + images).c_str()));
   CHECK(refusal(ErrorCode::io, [&] { read_idx_labels(images); }) ==
         Contains("magic number is 0x00000803, a file of labels has 0x00000801"));
