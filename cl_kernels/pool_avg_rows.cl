@@ -8,6 +8,15 @@
 #include "common/avg_window.h"
 #include "common/row_window.h"
 
+// Sums of VW windows of a row; w0 is the input column of the first one's first tap. `step` is the stride: a constant at
+// the calls where loads of it are vectors.
+inline floatv sums_of_windows(__global const float* plane, const Window* w, int h0, int h1, int w0, int step) {
+  floatv sum = (floatv)(0.0f);
+  for (int h = h0; h < h1; ++h)
+    for (int s = 0; s < w->kernel_w; ++s) sum += load_stepped(plane + h * w->width + w0 + s, step);
+  return sum;
+}
+
 __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void avg_pool_forward_rows(
     __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
     const long planes, const long8 sizes, const long8 taps, const int include_pad, const int divisor) {
@@ -30,11 +39,10 @@ __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void avg_pool_forward_ro
       if (ow >= inner && ow < inner_end && (long)(h1 - 1) * w.width + w0 + reach <= left) {
         // Lanes past the row's end go into rows that this work-item comes to later.
         const long room = inner_end < w.out_w ? inner_end - ow : rows.end * w.out_w - to;
-        floatv sum = (floatv)(0.0f);
-        for (int h = h0; h < h1; ++h)
-          for (int s = 0; s < w.kernel_w; ++s) sum += load_stepped(src + h * w.width + w0 + s, w.stride_w);
-        sum /= elements_of_window(&w, oh, ow, include_pad, divisor);
-        store_lanes(sum, (int)min(room, (long)VW), y + to);
+        const floatv sum = w.stride_w == 1   ? sums_of_windows(src, &w, h0, h1, w0, 1)
+                           : w.stride_w == 2 ? sums_of_windows(src, &w, h0, h1, w0, 2)
+                                             : sums_of_windows(src, &w, h0, h1, w0, w.stride_w);
+        store_lanes(sum / elements_of_window(&w, oh, ow, include_pad, divisor), (int)min(room, (long)VW), y + to);
         ow += min(VW, inner_end - ow);
       } else {
         y[to] = average_of_window(src, &w, oh, ow, include_pad, divisor);

@@ -7,18 +7,19 @@
 #include "common/max_window.h"
 #include "common/row_window.h"
 
-// VW outputs of a row, of which `room` may be stored; w0 is the input column of the first one's first tap.
-inline void max_of_vector(__global const float* plane, const Window* w, int h0, int w0, long room, __global float* y,
-                          __global int* index) {
+// VW outputs of a row, of which `room` may be stored; w0 is the input column of the first one's first tap. `step` is the
+// stride: a constant at the calls where loads of it are vectors.
+inline void max_of_vector(__global const float* plane, const Window* w, int h0, int w0, int step, long room,
+                          __global float* y, __global int* index) {
   const int r0 = first_tap(h0, w->dil_h);
   const int r1 = end_tap(h0, w->dil_h, w->kernel_h, w->height);
-  const intv first = w0 + LANES * w->stride_w;
+  const intv first = w0 + LANES * step;
   floatv best = (floatv)(-INFINITY);
   intv at = first + (h0 + r0 * w->dil_h) * w->width;
   for (int r = r0; r < r1; ++r) {
     const int row = (h0 + r * w->dil_h) * w->width;
     for (int s = 0; s < w->kernel_w; ++s) {
-      const floatv x = load_stepped(plane + row + w0 + s * w->dil_w, w->stride_w);
+      const floatv x = load_stepped(plane + row + w0 + s * w->dil_w, step);
       const intv take = (x > best) | isnan(x);
       best = select(best, x, take);
       at = select(at, first + row + s * w->dil_w, take);
@@ -51,7 +52,12 @@ __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void max_pool_forward_ro
       if (ow >= inner && ow < inner_end && last_row + w0 + reach <= left) {
         // Lanes past the row's end go into rows that this work-item comes to later.
         const long room = inner_end < w.out_w ? inner_end - ow : rows.end * w.out_w - to;
-        max_of_vector(src, &w, h0, w0, room, y + to, index + to);
+        if (w.stride_w == 1)
+          max_of_vector(src, &w, h0, w0, 1, room, y + to, index + to);
+        else if (w.stride_w == 2)
+          max_of_vector(src, &w, h0, w0, 2, room, y + to, index + to);
+        else
+          max_of_vector(src, &w, h0, w0, w.stride_w, room, y + to, index + to);
         ow += min(VW, inner_end - ow);
       } else {
         int position;
