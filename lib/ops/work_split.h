@@ -13,11 +13,12 @@ struct WorkSplit {
   std::int64_t chunk;  ///< Elements of each; the last may have fewer.
 };
 
-/// Chunks of at least `least` elements and a multiple of 16, at most four work-items for each compute unit.
-inline WorkSplit split_for_cpu(const runtime::DeviceState& device, std::int64_t n, std::int64_t least = 8192) {
+/// Chunks of at least `least` and a multiple of `multiple` elements, at most four work-items for each compute unit.
+inline WorkSplit split_for_cpu(const runtime::DeviceState& device, std::int64_t n, std::int64_t least = 8192,
+                               std::int64_t multiple = 16) {
   const std::int64_t most = std::int64_t{4} * runtime::info_of(device).compute_units;
   const std::int64_t wanted = std::clamp<std::int64_t>(n / least, 1, most);
-  const std::int64_t chunk = ((n + wanted - 1) / wanted + 15) / 16 * 16;
+  const std::int64_t chunk = ((n + wanted - 1) / wanted + multiple - 1) / multiple * multiple;
   return {(n + chunk - 1) / chunk, chunk};
 }
 
