@@ -1,0 +1,219 @@
+// Optimisers and learning-rate schedules, with PyTorch's names, formulas and defaults.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "crisol/export.h"
+#include "crisol/named_tensors.h"
+#include "crisol/ops/optimizer.h"
+#include "crisol/tensor.h"
+
+namespace crisol::optim {
+
+/// Moves its parameters into one flat arena (their handles stay valid, their values are kept), with arenas for the
+/// gradients and the state beside it, so that a step over all of them is one launch. Parameters must be f32 leaves that
+/// want a gradient, on one device, each named once, and in no other living optimiser. Move a model to its device first.
+class CRISOL_API Optimizer {
+ public:
+  virtual ~Optimizer();
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// Forgets the gradients: the next backward starts anew.
+  void zero_grad();
+  /// Updates every parameter that got a gradient since zero_grad(); the others, and their state, stay as they are. t in
+  /// the formulas counts the calls of step().
+  void step();
+
+  double lr() const noexcept { return lr_; }
+  /// Throws invalid_argument unless lr >= 0 and finite.
+  void set_lr(double lr);
+  /// SGD's and RMSprop's momentum, Adam's beta1.
+  double momentum() const noexcept { return momentum_; }
+  /// Throws invalid_argument outside [0, 1), and for a momentum where the optimiser was made without one.
+  void set_momentum(double momentum);
+
+  const std::vector<Tensor>& parameters() const noexcept { return parameters_; }
+
+  /// The state of parameter i as "NAME.i" ("exp_avg.0"), "progress" with the step count, "lr" and "momentum".
+  NamedTensors state_dict() const;
+  /// Takes exactly what state_dict() of the same optimiser over parameters of the same shapes gives; throws
+  /// invalid_argument, naming the entry, and changes nothing otherwise.
+  void load_state_dict(const NamedTensors& state);
+
+ protected:
+  /// Elements of the arenas that one launch updates.
+  struct Range {
+    Tensor parameters, gradients;
+    std::vector<Tensor> state;  ///< In the order of the state names.
+  };
+
+  Optimizer(std::vector<Tensor> parameters, std::vector<std::string> state_names, double lr, double momentum,
+            double beta2);
+  virtual void update(const Range& range) = 0;
+  const Tensor& hyper() const noexcept { return hyper_; }
+  const Tensor& progress() const noexcept { return progress_; }
+
+ private:
+  Range range_of(std::int64_t first, std::int64_t count) const;
+
+  std::vector<Tensor> parameters_;
+  std::vector<std::int64_t> first_;  ///< Where each parameter begins in the arenas; last, the end.
+  std::vector<std::string> state_names_;
+  Tensor values_, gradients_, hyper_, progress_;
+  std::vector<Tensor> state_;
+  double lr_, momentum_, beta2_;
+};
+
+struct SGDOptions {
+  double lr = 1e-3;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  bool nesterov = false;  ///< Needs momentum, and no dampening.
+};
+
+/// g += weight_decay·p; with momentum b = momentum·b + (1 - dampening)·g (b = g in the first step), g = nesterov ?
+/// g + momentum·b : b; p -= lr·g.
+class CRISOL_API SGD : public Optimizer {
+ public:
+  explicit SGD(std::vector<Tensor> parameters, const SGDOptions& options = {});
+
+ private:
+  void update(const Range& range) override;
+  ops::SgdRule rule_;
+};
+
+struct AdamOptions {
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;
+};
+
+/// g += weight_decay·p; m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; p -= lr·m/(1 - beta1^t) /
+/// (sqrt(v/(1 - beta2^t)) + eps). Kingma and Ba 2015.
+class CRISOL_API Adam : public Optimizer {
+ public:
+  explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {});
+
+ protected:
+  Adam(std::vector<Tensor> parameters, const AdamOptions& options, bool decoupled);
+
+ private:
+  void update(const Range& range) override;
+  ops::AdamRule rule_;
+};
+
+struct AdamWOptions : AdamOptions {
+  explicit AdamWOptions(double rate = 1e-3) {
+    lr = rate;
+    weight_decay = 1e-2;
+  }
+};
+
+/// Adam with p -= lr·weight_decay·p instead of the decay in g. Loshchilov and Hutter 2019.
+class CRISOL_API AdamW : public Adam {
+ public:
+  explicit AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = AdamWOptions());
+};
+
+struct RMSpropOptions {
+  double lr = 1e-2;
+  double alpha = 0.99;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  double momentum = 0;
+  bool centered = false;
+};
+
+/// g += weight_decay·p; v = alpha·v + (1 - alpha)·g²; centered: a = alpha·a + (1 - alpha)·g and v' = v - a², else v' =
+/// v; u = g / (sqrt(v') + eps); with momentum b = momentum·b + u and p -= lr·b, else p -= lr·u.
+class CRISOL_API RMSprop : public Optimizer {
+ public:
+  explicit RMSprop(std::vector<Tensor> parameters, const RMSpropOptions& options = {});
+
+ private:
+  void update(const Range& range) override;
+  ops::RmspropRule rule_;
+  bool centered_, with_momentum_;
+};
+
+/// Sets an optimiser's rate as a function of the number of steps. Made before the first step, called after each one.
+class CRISOL_API LRScheduler {
+ public:
+  virtual ~LRScheduler();
+  LRScheduler(const LRScheduler&) = delete;
+  LRScheduler& operator=(const LRScheduler&) = delete;
+
+  void step() { set_steps(steps_ + 1); }
+  std::int64_t steps() const noexcept { return steps_; }
+  /// Continues as if so many steps were done, after loading a state.
+  void set_steps(std::int64_t steps);
+
+ protected:
+  explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer), base_lr_(optimizer.lr()) {}
+  virtual void apply(std::int64_t steps) = 0;
+  Optimizer& optimizer() const noexcept { return optimizer_; }
+  /// The optimiser's rate when the schedule was made.
+  double base_lr() const noexcept { return base_lr_; }
+
+ private:
+  Optimizer& optimizer_;
+  double base_lr_;
+  std::int64_t steps_ = 0;
+};
+
+/// base_lr · gamma^floor(steps / step_size).
+class CRISOL_API StepLR : public LRScheduler {
+ public:
+  StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma = 0.1);
+
+ private:
+  void apply(std::int64_t steps) override;
+  std::int64_t step_size_;
+  double gamma_;
+};
+
+/// eta_min + (base_lr - eta_min) · (1 + cos(π·steps / t_max)) / 2.
+class CRISOL_API CosineAnnealingLR : public LRScheduler {
+ public:
+  CosineAnnealingLR(Optimizer& optimizer, std::int64_t t_max, double eta_min = 0);
+
+ private:
+  void apply(std::int64_t steps) override;
+  std::int64_t t_max_;
+  double eta_min_;
+};
+
+struct OneCycleOptions {
+  double pct_start = 0.3;         ///< Share of the steps in which the rate rises.
+  double div_factor = 25;         ///< First rate = max_lr / div_factor.
+  double final_div_factor = 1e4;  ///< Last rate = first rate / final_div_factor.
+  bool cycle_momentum = true;     ///< Moves momentum (Adam: beta1) the other way, where the optimiser has one.
+  double base_momentum = 0.85;    ///< At the highest rate,
+  double max_momentum = 0.95;     ///< at both ends.
+};
+
+/// Cosine from max_lr / div_factor up to max_lr at step pct_start·total_steps - 1, and down to the last rate at step
+/// total_steps - 1. Smith and Topin 2018; PyTorch's OneCycleLR with two phases. Stepping beyond total_steps throws
+/// invalid_argument.
+class CRISOL_API OneCycleLR : public LRScheduler {
+ public:
+  OneCycleLR(Optimizer& optimizer, double max_lr, std::int64_t total_steps, const OneCycleOptions& options = {});
+
+ private:
+  void apply(std::int64_t steps) override;
+  double max_lr_;
+  std::int64_t total_steps_;
+  OneCycleOptions options_;
+};
+
+/// Scales the gradients of the parameters so that the Euclidean norm of all together is at most max_norm: factor
+/// min(1, max_norm / (norm + 1e-6)). Returns the norm before, as a tensor without axes; nothing waits. Parameters
+/// without a gradient are passed over; throws invalid_argument when none has one or max_norm is not positive.
+CRISOL_API Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm);
+
+}  // namespace crisol::optim

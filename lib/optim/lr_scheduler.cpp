@@ -1,0 +1,67 @@
+#include <cmath>
+
+#include "base/text.h"
+#include "crisol/optim.h"
+
+namespace crisol::optim {
+
+namespace {
+
+constexpr double pi = 3.14159265358979323846;
+
+// From `from` at share 0 to `to` at share 1, along half a cosine.
+double anneal(double from, double to, double share) { return to + (from - to) / 2 * (1 + std::cos(pi * share)); }
+
+}  // namespace
+
+LRScheduler::~LRScheduler() = default;
+
+void LRScheduler::set_steps(std::int64_t steps) {
+  require(steps >= 0, "LRScheduler", "steps ", steps, " is negative");
+  apply(steps);
+  steps_ = steps;
+}
+
+StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma)
+    : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
+  require(step_size > 0, "StepLR", "step_size ", step_size, " must be positive");
+}
+
+void StepLR::apply(std::int64_t steps) {
+  optimizer().set_lr(base_lr() * std::pow(gamma_, static_cast<double>(steps / step_size_)));
+}
+
+CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, std::int64_t t_max, double eta_min)
+    : LRScheduler(optimizer), t_max_(t_max), eta_min_(eta_min) {
+  require(t_max > 0, "CosineAnnealingLR", "t_max ", t_max, " must be positive");
+}
+
+void CosineAnnealingLR::apply(std::int64_t steps) {
+  optimizer().set_lr(anneal(base_lr(), eta_min_, static_cast<double>(steps) / static_cast<double>(t_max_)));
+}
+
+OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, std::int64_t total_steps, const OneCycleOptions& options)
+    : LRScheduler(optimizer), max_lr_(max_lr), total_steps_(total_steps), options_(options) {
+  require(total_steps > 0, "OneCycleLR", "total_steps ", total_steps, " must be positive");
+  require(options.pct_start >= 0 && options.pct_start <= 1, "OneCycleLR", "pct_start ", options.pct_start,
+          " is not in [0, 1]");
+  OneCycleLR::apply(0);
+}
+
+void OneCycleLR::apply(std::int64_t steps) {
+  require(steps <= total_steps_, "OneCycleLR", "step ", steps, " is beyond total_steps ", total_steps_);
+  const double peak = options_.pct_start * static_cast<double>(total_steps_) - 1;
+  const double end = static_cast<double>(total_steps_) - 1;
+  const double at = std::min(static_cast<double>(steps), end);
+  const double first = max_lr_ / options_.div_factor;
+  const bool rising = at <= peak;
+  // A schedule of one step has phases of no length: it stands at their ends.
+  const double share = rising ? (peak > 0 ? at / peak : 1) : (end > peak ? (at - peak) / (end - peak) : 1);
+  optimizer().set_lr(rising ? anneal(first, max_lr_, share)
+                            : anneal(max_lr_, first / options_.final_div_factor, share));
+  if (!options_.cycle_momentum || optimizer().momentum() == 0) return;
+  optimizer().set_momentum(rising ? anneal(options_.max_momentum, options_.base_momentum, share)
+                                  : anneal(options_.base_momentum, options_.max_momentum, share));
+}
+
+}  // namespace crisol::optim
