@@ -1,0 +1,48 @@
+#include "crisol/functions/loss.h"
+
+#include "autograd/node.h"
+#include "crisol/ops/elementwise.h"
+
+namespace crisol {
+
+using autograd::Gradients;
+using autograd::Needs;
+using autograd::Saved;
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
+  const ops::CrossEntropyResult result = ops::cross_entropy(logits, labels, options);
+  if (!autograd::recording({logits})) return result.loss;
+  // Of the result only what backward reads: the loss itself would be its own ancestor.
+  const ops::CrossEntropyResult kept{Tensor(), result.moments, result.scale};
+  return autograd::record(
+      "cross_entropy", result.loss, {logits},
+      [logits = Saved(logits), labels = Saved(labels), kept, options](const Tensor& dy, Needs) {
+        return Gradients{ops::cross_entropy_backward(dy, logits.get(), labels.get(), kept, options)};
+      });
+}
+
+Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
+  const ops::NllResult result = ops::nll_loss(x, labels, reduction, ignore_index);
+  if (!autograd::recording({x})) return result.loss;
+  return autograd::record(
+      "nll_loss", result.loss, {x},
+      [labels = Saved(labels), scale = Saved(result.scale), classes = x.size(1), reduction, ignore_index](
+          const Tensor& dy, Needs) {
+        return Gradients{ops::nll_loss_backward(dy, labels.get(), scale.get(), classes, reduction, ignore_index)};
+      });
+}
+
+Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  const Tensor loss = ops::mse_loss(x, target, reduction);
+  if (!autograd::recording({x, target})) return loss;
+  return autograd::record("mse_loss", loss, {x, target},
+                          [x = Saved(x), target = Saved(target), reduction](const Tensor& dy, Needs needs) {
+                            Gradients gradients(2);
+                            const Tensor dx = ops::mse_loss_backward(dy, x.get(), target.get(), reduction);
+                            if (needs[0]) gradients[0] = dx;
+                            if (needs[1]) gradients[1] = ops::neg(dx);
+                            return gradients;
+                          });
+}
+
+}  // namespace crisol
