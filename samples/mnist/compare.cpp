@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "crisol/error.h"
 #include "data.h"
 #include "train.h"
 
@@ -72,7 +73,7 @@ void print(const std::vector<Row>& rows) {
 int compare(const CompareOptions& options) {
   std::vector<Row> rows;
   for (const crisol::Device device : crisol::devices())
-    if (device.info().has_compiler) rows.push_back({device});
+    if (device.info().has_compiler) rows.push_back(Row{device, 0, 0, 0, {}});
   if (rows.empty()) static_cast<void>(crisol::Device());  // Throws, and says how to get one.
   const Digits digits = load_digits("", (options.steps + 3) * options.batch, 0);
   int status = 0;
