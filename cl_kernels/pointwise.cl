@@ -5,9 +5,11 @@
 //   X0, X1, X2, Y              element types: float, half, int, long, uchar (also for bool), ushort (half, only copied)
 //   S                          what f computes in: float, long, …
 //   FUNCTION(T, S, name)       defines f for the type T, which is S or a vector of it
-// and the defines choose VW, ALIGNED (see common/element.h), and for `items`
-//   RANK                       axes, 1 to 8
-//   INDEX                      uint where every index and offset fits, else ulong
+// and the defines choose VW, ALIGNED (see common/element.h) and one kernel, because compiling all three takes as long as
+// three programs:
+//   (nothing)                  flat
+//   ROWS                       rows
+//   RANK, INDEX                items: axes, 1 to 8; uint where every index and offset fits, else ulong
 //
 // flat    all operands contiguous: a work-item takes `chunk` elements. On a CPU few items take long chunks; on a GPU a
 //         chunk is one vector, so that neighbouring items touch neighbouring vectors.
@@ -81,7 +83,11 @@
 #define STRIDES(k) const long8 x##k##_strides,
 
 FUNCTION(S, S, of_one)
+#ifndef RANK
 FUNCTION(V, S, of_vector)
+#endif
+
+#if !defined(ROWS) && !defined(RANK)
 
 // f at element `at` of contiguous operands.
 #define LOAD_ONE(k) const S v##k = LOAD_S(X##k, x##k, at);
@@ -109,7 +115,7 @@ __kernel void flat(EACH_INPUT(PARAMETER) __global Y* Y_RESTRICT y, const ulong y
   }
 }
 
-#ifndef RANK
+#elif defined(ROWS)
 
 // VW elements that lie `step` apart.
 #define LOAD_APART(type, v, p, at, step)                                                 \
@@ -197,7 +203,7 @@ __kernel void rows(EACH_INPUT(PARAMETER) __global Y* Y_RESTRICT y, const ulong y
   }
 }
 
-#else
+#else  // RANK
 
 #define DECLARE(k)                     \
   long x##k##_step[8];                 \

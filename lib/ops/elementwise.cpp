@@ -37,7 +37,9 @@ struct Comparison {
   Tensor run(const Tensor& a, double b) {
     require(a.defined(), op, "the input is undefined");
     const DType dtype = a.dtype();
-    require(is_floating(dtype) || b == std::floor(b), op, "the scalar ", b, " is not whole, the tensor is ", dtype);
+    const double largest = std::ldexp(1, dtype == DType::i64 ? 53 : 31) - 1;  // Exact as double, and in range.
+    require(is_floating(dtype) || (b == std::floor(b) && std::abs(b) <= largest), op, "the scalar ", b,
+            " is not a whole number of at most ", largest, ", the tensor is ", dtype);
     return with_scalar
         .get(static_cast<std::size_t>(dtype),
              [&] {

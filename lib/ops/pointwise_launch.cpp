@@ -46,10 +46,11 @@ void add_operands(const Problem& problem, Arguments& arguments) {
   for (const Tensor* x : problem.inputs) arguments.add(in(*x));
   arguments.add(out(problem.output));
   for (const double value : problem.scalars) {
-    if (problem.program.computes_in_floats())
-      arguments.add(static_cast<float>(value));
-    else
-      arguments.add(static_cast<std::int64_t>(value));
+    switch (problem.program.computed()) {
+      case DType::f32: arguments.add(static_cast<float>(value)); break;
+      case DType::i64: arguments.add(static_cast<std::int64_t>(value)); break;
+      default: arguments.add(static_cast<std::int32_t>(value));
+    }
   }
 }
 

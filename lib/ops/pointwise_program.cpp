@@ -33,12 +33,14 @@ std::vector<std::string> words(const std::string& text) {
 
 PointwiseProgram::PointwiseProgram(const Snippet& snippet, std::initializer_list<DType> inputs, DType output,
                                    bool in_place)
-    : op_(snippet.op), inputs_(inputs), output_(output), in_place_(in_place) {
-  const bool any_float = is_floating(output) || std::any_of(inputs.begin(), inputs.end(), is_floating);
+    : op_(snippet.op), inputs_(inputs), output_(output) {
+  const auto any = [&](DType dtype) {
+    return output == dtype || std::find(inputs_.begin(), inputs_.end(), dtype) != inputs_.end();
+  };
+  computed_ = any(DType::f32) || any(DType::f16) ? DType::f32 : any(DType::i64) ? DType::i64 : DType::i32;
   // A mere copy moves elements as they are.
   const bool raw = inputs_.size() == 1 && inputs_[0] == output && std::string_view(snippet.expression) == "x";
-  floats_ = any_float && !(raw && output == DType::f16);
-  const char* computed = raw ? memory_type(output, true) : any_float ? "float" : "long";
+  const char* computed = memory_type(raw ? output : computed_, raw);
 
   const std::string arguments = snippet.arguments;
   const std::size_t bar = std::min(arguments.find('|'), arguments.size());
@@ -74,7 +76,10 @@ runtime::Kernel& PointwiseProgram::kernel(runtime::DeviceState& device, Form for
   runtime::KernelSpec spec{"pointwise.cl", "flat", {}, prelude_};
   const bool for_cpu = form == Form::flat_wide || form == Form::rows;
   spec.defines.add({"VW", for_cpu ? std::max(4, runtime::vector_width(device)) : 4});
-  if (form == Form::rows) spec.entry = "rows";
+  if (form == Form::rows) {
+    spec.entry = "rows";
+    spec.defines.add({"ROWS", 1});
+  }
   if (form == Form::flat_aligned) spec.defines.add({"ALIGNED", 1});
   if (form >= Form::items_2) {
     const int step = static_cast<int>(form) - static_cast<int>(Form::items_2);

@@ -67,8 +67,8 @@ class PointwiseProgram {
   };
   runtime::Kernel& kernel(runtime::DeviceState& device, Form form) const;
   const char* op() const noexcept { return op_; }
-  /// Scalars are float, or long where every operand is an integer.
-  bool computes_in_floats() const noexcept { return floats_; }
+  /// What f and its scalars are: f32 where an operand is floating, else i64 where one is, else i32.
+  DType computed() const noexcept { return computed_; }
 
  private:
   void check_inputs(Inputs inputs) const;
@@ -79,8 +79,7 @@ class PointwiseProgram {
 
   const char* op_;
   std::vector<DType> inputs_;
-  DType output_;
-  bool in_place_, floats_;
+  DType output_, computed_ = DType::f32;
   std::string prelude_;
   mutable std::array<Slots, cached_devices> slots_{};
 };

@@ -62,6 +62,10 @@ ReduceAxes split_axes(const char* op, const Tensor& x, const Shape& axes, bool k
   split.kept_strides = kept_loop.strides[0];
   split.reduced_shape = reduced_loop.shape;
   split.reduced_strides = reduced_loop.strides[0];
+  if (split.reduced == 0) {  // Kernels divide by sizes.
+    split.reduced_shape = {1};
+    split.reduced_strides = {1};
+  }
   return split;
 }
 

@@ -304,5 +304,6 @@ TEST_CASE("elementwise: refusals") {
   check_error([&] { ops::mul(x, zeros({2, 3}, DType::f16)); }, {"[mul]", "input 1", "f16"});
   check_error([&] { ops::eq(x, zeros({2, 3}, DType::i32)); }, {"[eq]", "f32", "i32"});
   check_error([&] { ops::eq(zeros({2}, DType::i32), 0.5); }, {"[eq]", "0.5", "i32"});
+  check_error([&] { ops::lt(zeros({2}, DType::u8), 1e10); }, {"[lt]", "1e+10", "u8"});
   check_error([&] { ops::tanh_backward(x, zeros({2})); }, {"[tanh_backward]", "do not broadcast"});
 }
