@@ -1,0 +1,41 @@
+// Losses as objects that keep their options.
+#pragma once
+
+#include "crisol/export.h"
+#include "crisol/ops/loss.h"
+
+namespace crisol::nn {
+
+/// cross_entropy(logits, labels, options).
+class CRISOL_API CrossEntropyLoss {
+ public:
+  explicit CrossEntropyLoss(const CrossEntropyOptions& options = {}) : options_(options) {}
+  Tensor operator()(const Tensor& logits, const Tensor& labels) const;
+
+ private:
+  CrossEntropyOptions options_;
+};
+
+/// mse_loss(x, target, reduction).
+class CRISOL_API MSELoss {
+ public:
+  explicit MSELoss(Reduction reduction = Reduction::mean) : reduction_(reduction) {}
+  Tensor operator()(const Tensor& x, const Tensor& target) const;
+
+ private:
+  Reduction reduction_;
+};
+
+/// nll_loss(x, labels, reduction, ignore_index), x log-probabilities.
+class CRISOL_API NLLLoss {
+ public:
+  explicit NLLLoss(Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100)
+      : reduction_(reduction), ignore_index_(ignore_index) {}
+  Tensor operator()(const Tensor& x, const Tensor& labels) const;
+
+ private:
+  Reduction reduction_;
+  std::int64_t ignore_index_;
+};
+
+}  // namespace crisol::nn

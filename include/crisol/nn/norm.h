@@ -1,0 +1,48 @@
+// Normalisation layers.
+#pragma once
+
+#include "crisol/nn/module.h"
+#include "crisol/ops/norm.h"
+
+namespace crisol::nn {
+
+struct BatchNorm2dOptions {
+  double eps = 1e-5;
+  double momentum = 0.1;            ///< Share of the batch's statistics in the running ones.
+  bool affine = true;               ///< Has weight and bias.
+  bool track_running_stats = true;  ///< Keeps running statistics and uses them in eval(); else always the batch's.
+};
+
+/// y = (x - mean) / sqrt(var + eps) · weight + bias for each of `num_features` channels of x (N, C, H, W): the batch's
+/// mean and biased variance in training, the running ones after eval(). Parameters weight (1 at first) and bias (0);
+/// buffers running_mean (0), running_var (1) and num_batches_tracked (i64), as PyTorch's.
+class CRISOL_API BatchNorm2d : public Module {
+ public:
+  explicit BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+
+  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+
+ private:
+  void count_batch();
+
+  BatchNorm2dOptions options_;
+  std::int64_t batches_ = 0;
+  std::uint64_t counted_version_ = ~std::uint64_t{0};  ///< Of num_batches_tracked when batches_ was written to it.
+};
+
+/// y = (x - mean) / sqrt(var + eps) · weight + bias over the last axes of x, whose sizes are `normalized_shape`.
+/// Parameters weight (1 at first) and bias (0) of that shape.
+class CRISOL_API LayerNorm : public Module {
+ public:
+  explicit LayerNorm(const Shape& normalized_shape, double eps = 1e-5, bool affine = true);
+  Tensor forward(const Tensor& x) override;
+
+  Tensor weight, bias;
+
+ private:
+  Shape normalized_shape_;
+  double eps_;
+};
+
+}  // namespace crisol::nn

@@ -1,0 +1,51 @@
+#include "crisol/nn/norm.h"
+
+#include "base/text.h"
+#include "crisol/functions/norm.h"
+#include "tensor/impl.h"
+
+namespace crisol::nn {
+
+BatchNorm2d::BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& options) : options_(options) {
+  require(num_features > 0, "BatchNorm2d", "num_features ", num_features, " must be positive");
+  if (options.affine) {
+    weight = add_parameter("weight", ones({num_features}));
+    bias = add_parameter("bias", zeros({num_features}));
+  }
+  if (options.track_running_stats) {
+    running_mean = add_buffer("running_mean", zeros({num_features}));
+    running_var = add_buffer("running_var", ones({num_features}));
+    num_batches_tracked = add_buffer("num_batches_tracked", zeros({}, DType::i64));
+  }
+}
+
+Tensor BatchNorm2d::forward(const Tensor& x) {
+  BatchNormOptions options;
+  options.training = training() || !options_.track_running_stats;
+  options.momentum = options_.momentum;
+  options.epsilon = options_.eps;
+  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, options);
+  if (training() && num_batches_tracked.defined()) count_batch();
+  return y;
+}
+
+void BatchNorm2d::count_batch() {
+  const auto version = [this] { return num_batches_tracked.impl()->storage->version.load(std::memory_order_relaxed); };
+  // Somebody else wrote it (a state dict was loaded): read it once, which waits.
+  if (version() != counted_version_) batches_ = num_batches_tracked.item<std::int64_t>();
+  num_batches_tracked.fill_(static_cast<double>(++batches_));
+  counted_version_ = version();
+}
+
+LayerNorm::LayerNorm(const Shape& normalized_shape, double eps, bool affine)
+    : normalized_shape_(normalized_shape), eps_(eps) {
+  require(normalized_shape.rank() > 0 && normalized_shape.numel() > 0, "LayerNorm", "normalized_shape ",
+          normalized_shape, " must have positive sizes");
+  if (!affine) return;
+  weight = add_parameter("weight", ones(normalized_shape));
+  bias = add_parameter("bias", zeros(normalized_shape));
+}
+
+Tensor LayerNorm::forward(const Tensor& x) { return layer_norm(x, normalized_shape_, weight, bias, eps_); }
+
+}  // namespace crisol::nn
