@@ -1,0 +1,257 @@
+// Optimisers over real parameters against double, what they skip, and their state.
+#include <cmath>
+#include <memory>
+
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/reduce.h"
+#include "crisol/optim.h"
+#include "doctest/doctest.h"
+#include "reference/optimizer.h"
+#include "support/compare.h"
+
+namespace crisol {
+
+namespace {
+
+using reference::OptimizerState;
+using testing::check_close;
+using testing::check_error;
+using testing::random_values;
+using testing::tensor_of;
+using testing::values_of;
+
+const Shape shapes[] = {{5, 3}, {7}, {1}, {2, 3, 11}};
+
+std::vector<double> start_of(std::size_t i) { return random_values(100 + i, shapes[i].numel()); }
+
+std::vector<Tensor> make_parameters() {
+  std::vector<Tensor> parameters;
+  for (std::size_t i = 0; i < std::size(shapes); ++i)
+    parameters.push_back(tensor_of(start_of(i), shapes[i]).requires_grad_());
+  return parameters;
+}
+
+std::vector<OptimizerState> make_states() {
+  std::vector<OptimizerState> states;
+  for (std::size_t i = 0; i < std::size(shapes); ++i) states.push_back({start_of(i), {}, {}, {}});
+  return states;
+}
+
+std::vector<double> gradient_of(int step, std::size_t i) {
+  return random_values(static_cast<std::uint64_t>(step) * 10 + i, shapes[i].numel());
+}
+
+// Gives a parameter a gradient through backward: the loss is its product with the gradient, summed.
+void give_gradient(const Tensor& parameter, const std::vector<double>& gradient) {
+  sum(mul(parameter, tensor_of(gradient, parameter.shape()))).backward();
+}
+
+void train(optim::Optimizer& optimizer, int first, int steps) {
+  for (int step = first; step < first + steps; ++step) {
+    optimizer.zero_grad();
+    for (std::size_t i = 0; i < optimizer.parameters().size(); ++i)
+      give_gradient(optimizer.parameters()[i], gradient_of(step, i));
+    optimizer.step();
+  }
+}
+
+using HostStep = std::function<void(OptimizerState&, const std::vector<double>&)>;
+
+void check_training(optim::Optimizer& optimizer, const std::vector<Tensor>& held, const HostStep& host_step) {
+  std::vector<OptimizerState> states = make_states();
+  train(optimizer, 0, 5);
+  for (int step = 0; step < 5; ++step)
+    for (std::size_t i = 0; i < states.size(); ++i) host_step(states[i], gradient_of(step, i));
+  // Steps of at most 0.5 in all; some ten roundings in each of five. The handles that the user holds see the result.
+  for (std::size_t i = 0; i < states.size(); ++i) check_close(held[i], shapes[i], states[i].parameters, {64, 1});
+}
+
+}  // namespace
+
+TEST_CASE("optimisers follow PyTorch's formulas over several steps") {
+  std::vector<Tensor> p = make_parameters();
+  SUBCASE("SGD") {
+    optim::SGD optimizer(p, {0.1});
+    check_training(optimizer, p, [](auto& s, const auto& g) { reference::sgd_step(s, g, 0.1, 0, {}); });
+  }
+  SUBCASE("SGD, dampened momentum and decay") {
+    optim::SGD optimizer(p, {0.05, 0.9, 0.5, 0.1});
+    check_training(optimizer, p, [](auto& s, const auto& g) { reference::sgd_step(s, g, 0.05, 0.9, {0.5, 0.1}); });
+  }
+  SUBCASE("SGD, Nesterov") {
+    optim::SGD optimizer(p, {0.02, 0.9, 0, 0, true});
+    check_training(optimizer, p, [](auto& s, const auto& g) { reference::sgd_step(s, g, 0.02, 0.9, {0, 0, true}); });
+  }
+  SUBCASE("Adam, defaults") {
+    optim::Adam optimizer(p);
+    check_training(optimizer, p, [](auto& s, const auto& g) { reference::adam_step(s, g, 1e-3, 0.9, {}); });
+  }
+  SUBCASE("Adam, other betas and decay") {
+    optim::Adam optimizer(p, {0.05, 0.8, 0.95, 1e-6, 0.1});
+    check_training(optimizer, p, [](auto& s, const auto& g) {
+      reference::adam_step(s, g, 0.05, 0.8, {0.95, 1e-6, 0.1});
+    });
+  }
+  SUBCASE("AdamW, defaults but the rate") {
+    optim::AdamW optimizer(p, optim::AdamWOptions{0.05});
+    check_training(optimizer, p, [](auto& s, const auto& g) {
+      reference::adam_step(s, g, 0.05, 0.9, {0.999, 1e-8, 0.01, true});
+    });
+  }
+  SUBCASE("RMSprop, defaults") {
+    optim::RMSprop optimizer(p);
+    check_training(optimizer, p, [](auto& s, const auto& g) { reference::rmsprop_step(s, g, 0.01, 0, false, {}); });
+  }
+  SUBCASE("RMSprop, centered, momentum and decay") {
+    optim::RMSprop optimizer(p, {0.01, 0.9, 0.1, 0.1, 0.5, true});
+    check_training(optimizer, p, [](auto& s, const auto& g) {
+      reference::rmsprop_step(s, g, 0.01, 0.5, true, {0.9, 0.1, 0.1});
+    });
+  }
+}
+
+TEST_CASE("making an optimiser keeps values and gradients") {
+  std::vector<Tensor> p = make_parameters();
+  give_gradient(p[0], gradient_of(1, 0));
+  const optim::Adam optimizer(p);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    check_close(p[i], shapes[i], start_of(i), {0});
+    CHECK(p[i].shares_storage_with(p[0]));
+    CHECK(p[i].requires_grad());
+  }
+  check_close(p[0].grad(), shapes[0], gradient_of(1, 0), {0});
+  CHECK_FALSE(p[1].grad().defined());
+}
+
+TEST_CASE("a step leaves parameters without a gradient, and their state, as they are") {
+  std::vector<Tensor> p = make_parameters();
+  optim::Adam optimizer(p, {0.1});
+  train(optimizer, 0, 1);
+  std::vector<std::vector<double>> before;
+  for (const Tensor& parameter : p) before.push_back(values_of(parameter));
+  const NamedTensors state = optimizer.state_dict();
+  std::vector<std::vector<double>> state_before;
+  for (const auto& [name, tensor] : state) state_before.push_back(values_of(tensor));
+
+  optimizer.zero_grad();
+  give_gradient(p[0], gradient_of(1, 0));
+  give_gradient(p[2], gradient_of(1, 2));
+  optimizer.step();
+  for (const std::size_t i : {1, 3}) check_close(p[i], before[i], {0});
+  for (const std::size_t i : {0, 2}) CHECK(values_of(p[i]) != before[i]);
+  for (std::size_t k = 0; k < state.size(); ++k) {
+    CAPTURE(state[k].first);
+    const bool of_skipped = state[k].first == "exp_avg.1" || state[k].first == "exp_avg_sq.3";
+    if (of_skipped) check_close(state[k].second, state_before[k], {0});
+    if (state[k].first == "exp_avg.2") CHECK(values_of(state[k].second) != state_before[k]);
+  }
+
+  std::vector<std::vector<double>> between;
+  for (const Tensor& parameter : p) between.push_back(values_of(parameter));
+  optimizer.zero_grad();
+  optimizer.step();  // Nothing has a gradient.
+  for (std::size_t i = 0; i < p.size(); ++i) check_close(p[i], between[i], {0});
+}
+
+TEST_CASE("a step is a change in place: backward over the old values throws") {
+  std::vector<Tensor> p = make_parameters();
+  optim::SGD optimizer(p, {0.1});
+  const Tensor loss = sum(mul(p[0], p[0]));
+  give_gradient(p[0], gradient_of(0, 0));
+  optimizer.step();
+  check_error([&] { loss.backward(); }, {"[backward]", "changed in place"});
+}
+
+TEST_CASE("a saved state goes on where it stopped, bit for bit") {
+  for (const bool adam : {true, false}) {
+    CAPTURE(adam);
+    const auto make = [&](const std::vector<Tensor>& p) -> std::unique_ptr<optim::Optimizer> {
+      if (adam) return std::make_unique<optim::Adam>(p, optim::AdamOptions{0.05});
+      return std::make_unique<optim::SGD>(p, optim::SGDOptions{0.05, 0.9, 0.5});
+    };
+    std::vector<Tensor> whole = make_parameters();
+    const auto one = make(whole);
+    one->set_lr(0.03);
+    train(*one, 0, 3);
+    NamedTensors state;
+    for (const auto& [name, tensor] : one->state_dict()) state.emplace_back(name, tensor.clone());
+    std::vector<Tensor> resumed;
+    for (const Tensor& parameter : whole) resumed.push_back(parameter.detach().clone().requires_grad_());
+    train(*one, 3, 3);
+
+    const auto two = make(resumed);
+    two->load_state_dict(state);
+    CHECK(two->lr() == doctest::Approx(0.03));
+    train(*two, 3, 3);
+    for (std::size_t i = 0; i < whole.size(); ++i) check_close(resumed[i], values_of(whole[i]), {0});
+  }
+}
+
+TEST_CASE("load_state_dict refuses another state and changes nothing") {
+  std::vector<Tensor> p = make_parameters();
+  optim::Adam optimizer(p);
+  train(optimizer, 0, 1);
+  const NamedTensors own = optimizer.state_dict();
+  NamedTensors copy;
+  for (const auto& [name, tensor] : own) copy.emplace_back(name, tensor.clone());
+
+  NamedTensors fewer(copy.begin(), copy.end() - 1);
+  check_error([&] { optimizer.load_state_dict(fewer); }, {"[load_state_dict]"});
+  NamedTensors renamed = copy;
+  renamed[0].first = "other";
+  check_error([&] { optimizer.load_state_dict(renamed); }, {"[load_state_dict]", own[0].first});
+  NamedTensors reshaped = copy;
+  reshaped[0].second = ones({2});
+  check_error([&] { optimizer.load_state_dict(reshaped); }, {"[load_state_dict]", own[0].first, "(2)"});
+  for (std::size_t k = 0; k < own.size(); ++k) check_close(own[k].second, values_of(copy[k].second), {0});
+}
+
+TEST_CASE("optimisers refuse bad parameters and numbers, and move nothing then") {
+  const Tensor p = ones({3}).requires_grad_();
+  check_error([&] { optim::SGD({}); }, {"[optim]", "no parameters"});
+  check_error([&] { optim::SGD({p, Tensor()}); }, {"[optim]", "parameter 1"});
+  check_error([&] { optim::SGD({p, ones({3})}); }, {"[optim]", "parameter 1"});
+  check_error([&] { optim::SGD({p, mul(p, p)}); }, {"[optim]", "parameter 1", "leaf"});
+  check_error([&] { optim::SGD({p, p}); }, {"[optim]", "same"});
+  check_error([&] { optim::SGD({p}, {-1}); }, {"learning rate is -1"});
+  check_error([&] { optim::SGD({p}, {0.1, 1}); }, {"momentum", "1"});
+  check_error([&] { optim::SGD({p}, {0.1, 0, 0, 0, true}); }, {"[SGD]", "nesterov"});
+  check_error([&] { optim::Adam({p}, {0.1, 1.5}); }, {"beta1", "1.5"});
+  CHECK(p.numel() == 3);
+  CHECK(p.offset() == 0);
+  check_close(p, {1, 1, 1}, {0});
+
+  optim::SGD optimizer({p}, {0.1});
+  check_error([&] { optimizer.set_lr(-1); }, {"learning rate is -1"});
+  check_error([&] { optimizer.set_momentum(0.5); }, {"momentum"});
+  CHECK(optimizer.lr() == 0.1);
+}
+
+TEST_CASE("clip_grad_norm scales all gradients by their common norm") {
+  for (const bool in_arena : {false, true}) {
+    CAPTURE(in_arena);
+    std::vector<Tensor> p = make_parameters();
+    std::unique_ptr<optim::SGD> optimizer;
+    if (in_arena) optimizer = std::make_unique<optim::SGD>(p);
+    std::vector<double> all;
+    for (const std::size_t i : {0, 1, 3}) {  // Parameter 2 has none.
+      const std::vector<double> g = gradient_of(0, i);
+      give_gradient(p[i], g);
+      all.insert(all.end(), g.begin(), g.end());
+    }
+    const double norm = reference::norm(all);
+    const Tensor before = optim::clip_grad_norm(p, norm * 2);
+    CHECK(before.item<double>() == doctest::Approx(norm).epsilon(2e-6));
+    check_close(p[0].grad(), gradient_of(0, 0), {0});
+    optim::clip_grad_norm(p, norm / 3);
+    for (const std::size_t i : {0, 1, 3}) {
+      std::vector<double> expected = gradient_of(0, i);
+      for (double& value : expected) value *= norm / 3 / (norm + 1e-6);
+      check_close(p[i].grad(), expected, {20});  // The norm's error, and three roundings.
+    }
+    CHECK_FALSE(p[2].grad().defined());
+    check_error([&] { optim::clip_grad_norm(p, -1); }, {"[clip_grad_norm]", "-1"});
+  }
+}
+
+}  // namespace crisol
