@@ -25,7 +25,7 @@
 // Copies rows first … of a matrix, GROUP columns from k on, zeros outside count and depth: tile[column][row].
 // Neighbouring work-items read neighbouring elements, whichever way the matrix lies.
 inline void load_tile(__local float tile[GROUP][SIDE + 1], __global const float* from, long row_stride,
-                      long column_stride, long first, long count, int k, int depth) {
+                      long column_stride, long first, long count, long k, long depth) {
   const int id = get_local_id(1) * GROUP + get_local_id(0);
 #pragma unroll
   for (int part = 0; part < PER; ++part) {
@@ -40,7 +40,7 @@ inline void load_tile(__local float tile[GROUP][SIDE + 1], __global const float*
 __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
     __global const float* restrict a, const ulong a_offset, __global const float* restrict b, const ulong b_offset,
     __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
-    const long m, const long n, const int k, const long a_batch, const long a_row, const long a_column,
+    const long m, const long n, const long k, const long a_batch, const long a_row, const long a_column,
     const long b_batch, const long b_row, const long b_column, const long c_batch, const long c_row,
     const long c_column, const long bias_batch, const int flags) {
   __local float tile_a[GROUP][SIDE + 1];
@@ -63,7 +63,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
   for (int i = 0; i < PER; ++i)
 #pragma unroll
     for (int j = 0; j < PER; ++j) acc[i][j] = 0.0f;
-  for (int first = 0; first < k; first += GROUP) {
+  for (long first = 0; first < k; first += GROUP) {
     load_tile(tile_a, a, a_row, a_column, row_first, m, first, k);
     load_tile(tile_b, b, b_column, b_row, column_first, n, first, k);
     barrier(CLK_LOCAL_MEM_FENCE);

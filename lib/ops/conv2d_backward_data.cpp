@@ -1,0 +1,157 @@
+// Gradient of a convolution's input. Variants "cpu_gemm", "im2col_gemm" and "direct".
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "crisol/ops/conv.h"
+#include "crisol/ops/copy.h"
+#include "ops/check.h"
+#include "ops/conv2d_problem.h"
+#include "ops/gemm_cpu.h"
+#include "ops/persistent.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+constexpr int column_ints = 6;  // COLUMN_INTS / VW of common/gather.h.
+
+// Positions first, first + stride, … of x along one axis. They see the same kernel taps, at distance `tap_step` from
+// the first that they see, and neighbours among them see neighbouring outputs: output = position / stride + start + t *
+// step for tap number t. So each pair of phases is a convolution of dy with stride 1.
+struct Phase {
+  std::int64_t positions;            // How many of x.
+  std::int32_t first_tap, tap_step;  // Of the kernel.
+  std::int32_t taps;                 // How many of the kernel.
+  std::int32_t start, step;          // In outputs.
+};
+
+Phase phase_of(int first, std::int64_t size, std::int64_t kernel, int stride, int padding, int dilation) {
+  const int common = std::gcd(dilation, stride);
+  Phase phase{(size - first + stride - 1) / stride, 0, stride / common, 0, 0, -dilation / common};
+  for (int tap = 0; tap < std::min<std::int64_t>(kernel, stride); ++tap) {
+    const std::int64_t at = std::int64_t{first} + padding - std::int64_t{tap} * dilation;
+    if (at % stride != 0) continue;
+    phase.first_tap = tap;
+    phase.taps = static_cast<std::int32_t>((kernel - 1 - tap) / phase.tap_step + 1);
+    phase.start = static_cast<std::int32_t>(at / stride);
+    break;
+  }
+  return phase;
+}
+
+struct PhasePlan {
+  int first_h, first_w;
+  Phase h, w;
+  TilePlan plan;
+
+  std::int64_t pixels() const noexcept { return h.positions * w.positions; }
+  std::int64_t taps() const noexcept { return std::int64_t{h.taps} * w.taps; }
+};
+
+// Empty when one of the phases is beyond the kernel.
+std::vector<PhasePlan> plans_of(const Conv2dProblem& p, const DeviceInfo& info) {
+  const Conv2dSizes& s = p.sizes;
+  const Conv2dOptions& o = s.options;
+  std::vector<PhasePlan> plans;
+  for (int h = 0; h < std::min<std::int64_t>(o.stride.h, s.height); ++h)
+    for (int w = 0; w < std::min<std::int64_t>(o.stride.w, s.width); ++w) {
+      PhasePlan phase{h,
+                      w,
+                      phase_of(h, s.height, s.kernel_h, o.stride.h, o.padding.h, o.dilation.h),
+                      phase_of(w, s.width, s.kernel_w, o.stride.w, o.padding.w, o.dilation.w),
+                      {}};
+      const auto plan = plan_tiles(info, cpu_vector_width(state_of(p.y)), s.group_channels(), s.images * phase.pixels(),
+                                   s.group_outputs() * phase.taps(), s.groups(), column_ints);
+      if (!plan) return {};
+      phase.plan = *plan;
+      plans.push_back(phase);
+    }
+  return plans;
+}
+
+const char* refuse_cpu_gemm(const Conv2dProblem& p, const DeviceInfo& info) {
+  const Conv2dSizes& s = p.sizes;
+  if (const char* reason = refuse_gather(info, s.outputs * s.pixels(), s.height, s.height * s.width)) return reason;
+  return plans_of(p, info).empty() ? "too large for the kernel's indices or the device's loops" : nullptr;
+}
+
+void run_phase(const Conv2dProblem& p, const PhasePlan& phase, const TileKernels& kernels, runtime::BufferView packed,
+               runtime::BufferView scratch) {
+  const Conv2dSizes& s = p.sizes;
+  const Conv2dOptions& o = s.options;
+  const TilePlan& plan = phase.plan;
+  runtime::DeviceState& device = state_of(p.x);
+  const std::int64_t m = s.group_channels(), k = s.group_outputs() * phase.taps();
+  runtime::BufferView weight = in(p.weight);
+  weight.offset += static_cast<std::uint64_t>(phase.h.first_tap * s.kernel_w + phase.w.first_tap);
+  runtime::BufferView dx = out(p.x);
+  dx.offset += static_cast<std::uint64_t>(phase.first_h * s.width + phase.first_w);
+  const auto i32 = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
+
+  launch_pack(device, plan, kernels,
+              {.first = weight,
+               .m = m,
+               .k = k,
+               .row = s.taps(),
+               .count1 = phase.h.taps,
+               .count2 = phase.w.taps,
+               .stride0 = s.depth(),
+               .stride1 = phase.h.tap_step * s.kernel_w,
+               .stride2 = phase.w.tap_step,
+               .count = s.groups(),
+               .batch = s.group_outputs() * s.depth()},
+              packed);
+  runtime::launch(device, kernels.multiply, {{plan.items}, {1}}, packed, in(p.y), dx, packed, scratch, i32(m),
+                  s.images * phase.pixels(), i32(k), i32(s.groups()), plan.packed_size(m, k, 1),
+                  s.group_outputs() * s.pixels(), m * s.height * s.width, std::int64_t{0}, s.height * s.width,
+                  i32(s.out_h), i32(s.out_w), i32(phase.taps()), phase.w.taps, 1, 1, phase.h.start, phase.w.start,
+                  phase.h.step, phase.w.step, i32(phase.pixels()), i32(phase.w.positions), s.outputs * s.pixels(),
+                  s.pixels(), s.images * s.outputs * s.pixels(), s.channels * s.height * s.width,
+                  i32(o.stride.h * s.width), o.stride.w, plan.block_m, plan.block_n, plan.block_k, plan.slice, 0);
+}
+
+void run_cpu_gemm(const Conv2dProblem& p) {
+  runtime::DeviceState& device = state_of(p.x);
+  const std::vector<PhasePlan> phases = plans_of(p, runtime::info_of(device));
+  const TileKernels kernels = resolve_tiles(device, phases.front().plan, "GATHER");
+  // The queue runs one phase after the other, so they share the workspaces.
+  std::int64_t packed_floats = 0, scratch_floats = 0;
+  for (const PhasePlan& phase : phases) {
+    packed_floats = std::max(
+        packed_floats,
+        phase.plan.packed_size(p.sizes.group_channels(), p.sizes.group_outputs() * phase.taps(), p.sizes.groups()));
+    scratch_floats = std::max(scratch_floats, phase.plan.items * phase.plan.slice);
+  }
+  const runtime::BlockPtr packed = runtime::allocate(device, 4 * static_cast<std::uint64_t>(packed_floats));
+  const runtime::BlockPtr scratch = runtime::allocate(device, 4 * static_cast<std::uint64_t>(scratch_floats));
+  for (const PhasePlan& phase : phases) run_phase(p, phase, kernels, {packed.get(), 0}, {scratch.get(), 0});
+}
+
+void run_direct(const Conv2dProblem& p) {
+  runtime::DeviceState& device = state_of(p.x);
+  const std::int64_t count = p.x.numel();
+  runtime::launch(device, {"conv2d_direct.cl", "conv2d_direct_data"}, runtime::flat_range(device, count), in(p.y),
+                  in(p.weight), out(p.x), count, p.sizes.kernel_sizes(), p.sizes.kernel_window());
+}
+
+constexpr Variant<Conv2dProblem> variants[] = {{"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm},
+                                               {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_data_im2col},
+                                               {"direct", accept_all, run_direct}};
+
+}  // namespace
+
+Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv2dOptions& options) {
+  constexpr const char* op = "conv2d_backward_data";
+  require_dtype(op, "the weight", weight, DType::f32);
+  const Conv2dSizes sizes = conv2d_sizes(op, input, weight.shape(), options);
+  require_operand(op, "the weight", weight, "the gradient", dy, sizes.output_shape());
+  const Tensor dx = empty(input, DType::f32, dy.device());
+  if (dx.numel() == 0) return dx;
+  const Conv2dProblem problem{sizes, dx, contiguous(weight), contiguous(dy), {}};
+  choose(op, variants, problem, dy.device().info()).run(problem);
+  return dx;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,132 @@
+// Convolution as a GEMM over explicit patches, for devices whose fast GEMM takes plain matrices. The patches of as many
+// images as fit into a bounded workspace are made at once.
+#include <algorithm>
+
+#include "crisol/ops/copy.h"
+#include "crisol/ops/view.h"
+#include "ops/conv2d_problem.h"
+#include "ops/gemm.h"
+#include "runtime/memory_pool.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+constexpr std::int64_t workspace_floats = std::int64_t{1} << 26;  // 256 MB.
+
+std::int64_t images_at_once(const Conv2dSizes& s) {
+  const std::int64_t image = std::max<std::int64_t>(1, s.depth() * s.pixels());
+  return std::clamp<std::int64_t>(workspace_floats / image, 1, std::max<std::int64_t>(1, s.images));
+}
+
+runtime::BlockPtr allocate_columns(runtime::DeviceState& device, const Conv2dSizes& s) {
+  return runtime::allocate(device, 4 * static_cast<std::uint64_t>(images_at_once(s) * s.depth() * s.pixels()));
+}
+
+runtime::BufferView moved(runtime::BufferView view, std::int64_t elements) {
+  return {view.block, view.offset + static_cast<std::uint64_t>(elements)};
+}
+
+// im2col or col2im between images of one group of x and their matrices.
+void launch_columns(const Conv2dProblem& p, const char* entry, std::int64_t count, runtime::BufferView from,
+                    runtime::BufferView to, std::int64_t image_stride, std::int64_t row_stride) {
+  const Conv2dSizes& s = p.sizes;
+  runtime::DeviceState& device = state_of(p.y);
+  runtime::launch(device, {"im2col.cl", entry}, runtime::flat_range(device, count), from, to, count, s.group_channels(),
+                  s.channels * s.height * s.width, image_stride, row_stride, s.kernel_sizes(), s.kernel_window());
+}
+
+// Calls run(first image, images, group) for all pieces.
+template <class Run>
+void for_pieces(const Conv2dSizes& s, Run&& run) {
+  const std::int64_t step = images_at_once(s);
+  for (std::int64_t first = 0; first < s.images; first += step)
+    for (std::int64_t group = 0; group < s.groups(); ++group) run(first, std::min(step, s.images - first), group);
+}
+
+}  // namespace
+
+const char* refuse_conv2d_im2col(const Conv2dProblem& p, const DeviceInfo& info) {
+  const auto image = static_cast<std::uint64_t>(p.sizes.depth() * p.sizes.pixels());
+  if (image > info.max_allocation / 4) return "the patches of one image are larger than the device's largest buffer";
+  if (p.sizes.depth() == 0) return "there are no patches";
+  return nullptr;
+}
+
+void run_conv2d_im2col(const Conv2dProblem& p) {
+  const Conv2dSizes& s = p.sizes;
+  runtime::DeviceState& device = state_of(p.y);
+  const runtime::BlockPtr block = allocate_columns(device, s);
+  const runtime::BufferView columns{block.get(), 0};
+  const std::int64_t m = s.group_outputs(), n = s.pixels(), k = s.depth();
+  for_pieces(s, [&](std::int64_t first, std::int64_t images, std::int64_t group) {
+    const std::int64_t channel = first * s.channels + group * s.group_channels();
+    launch_columns(p, "im2col", images * k * n, moved(in(p.x), channel * s.height * s.width), columns, k * n, n);
+    Gemm product{device,
+                 m,
+                 n,
+                 k,
+                 images,
+                 {moved(in(p.weight), group * m * k), k, 1},
+                 {columns, n, 1, k * n},
+                 {moved(out(p.y), (first * s.outputs + group * m) * n), n, 1, s.outputs * n}};
+    if (p.bias.defined()) {
+      product.flags = bias_per_row;
+      product.bias = moved(in(p.bias), group * m);
+    }
+    gemm(product);
+  });
+}
+
+void run_conv2d_data_im2col(const Conv2dProblem& p) {
+  const Conv2dSizes& s = p.sizes;
+  runtime::DeviceState& device = state_of(p.y);
+  const runtime::BlockPtr block = allocate_columns(device, s);
+  const runtime::BufferView columns{block.get(), 0};
+  const std::int64_t m = s.depth(), n = s.pixels(), k = s.group_outputs();
+  for_pieces(s, [&](std::int64_t first, std::int64_t images, std::int64_t group) {
+    gemm({device,
+          m,
+          n,
+          k,
+          images,
+          {moved(in(p.weight), group * k * m), 1, m},
+          {moved(in(p.y), (first * s.outputs + group * k) * n), n, 1, s.outputs * n},
+          {columns, n, 1, m * n}});
+    const std::int64_t channel = first * s.channels + group * s.group_channels();
+    launch_columns(p, "col2im", images * s.group_channels() * s.height * s.width, columns,
+                   moved(out(p.x), channel * s.height * s.width), m * n, n);
+  });
+}
+
+void run_conv2d_weight_im2col(const Conv2dProblem& p) {
+  const Conv2dSizes& s = p.sizes;
+  runtime::DeviceState& device = state_of(p.y);
+  if (s.images == 0) {
+    fill_into(p.weight, 0);
+    return;
+  }
+  const runtime::BlockPtr block = allocate_columns(device, s);
+  const runtime::BufferView columns{block.get(), 0};
+  // One product over the pixels of all images of a piece: both matrices have them side by side.
+  const Tensor by_output = contiguous(permute(p.y, {1, 0, 2, 3}));
+  const std::int64_t m = s.group_outputs(), n = s.depth();
+  for_pieces(s, [&](std::int64_t first, std::int64_t images, std::int64_t group) {
+    const std::int64_t channel = first * s.channels + group * s.group_channels();
+    const std::int64_t pixels = images * s.pixels();
+    launch_columns(p, "im2col", n * pixels, moved(in(p.x), channel * s.height * s.width), columns, s.pixels(), pixels);
+    Gemm product{device,
+                 m,
+                 n,
+                 pixels,
+                 1,
+                 {moved(in(by_output), (group * m * s.images + first) * s.pixels()), s.images * s.pixels(), 1},
+                 {columns, 1, pixels},
+                 {moved(out(p.weight), group * m * n), n, 1}};
+    if (first > 0) product.flags = add_to_c;
+    gemm(product);
+  });
+}
+
+}  // namespace crisol::ops

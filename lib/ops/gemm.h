@@ -1,0 +1,47 @@
+// Matrix products on raw buffers: what matmul, linear and convolutions are made of.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/variant.h"
+#include "runtime/launch.h"
+
+namespace crisol::ops {
+
+/// A batch of matrices: element (i, j) of matrix p is p * batch + i * row + j * column elements behind `first`.
+struct Matrix {
+  runtime::BufferView first;
+  std::int64_t row, column;
+  std::int64_t batch = 0;
+
+  Matrix transposed() const noexcept { return {first, column, row, batch}; }
+};
+
+/// What happens to a product on its way to C; the numbers are those of cl_kernels/common/gemm_flags.h.
+enum GemmFlag : std::int32_t { add_to_c = 1, bias_per_row = 2, bias_per_column = 4, with_relu = 8 };
+
+/// C = A·B (+ C) (+ bias): `batch` products of m x k with k x n matrices.
+struct Gemm {
+  runtime::DeviceState& device;
+  std::int64_t m, n, k;
+  std::int64_t batch = 1;
+  Matrix a, b, c;
+  std::int32_t flags = 0;
+  runtime::BufferView bias{};  ///< m or n elements, as the flags say; the same for the whole batch.
+};
+
+/// Queues the product with the first variant that accepts it. Variants of "matmul": clblast (GPUs), cpu_rows,
+/// cpu_tiled, plain. The operands must have one of their strides 1 for any but the last.
+void gemm(const Gemm& problem);
+
+extern const Variant<Gemm> gemm_variants[4];
+
+const char* refuse_gemm_clblast(const Gemm& problem, const DeviceInfo& info);
+void run_gemm_clblast(const Gemm& problem);
+const char* refuse_gemm_rows(const Gemm& problem, const DeviceInfo& info);
+void run_gemm_rows(const Gemm& problem);
+const char* refuse_gemm_tiled(const Gemm& problem, const DeviceInfo& info);
+void run_gemm_tiled(const Gemm& problem);
+void run_gemm_plain(const Gemm& problem);
+
+}  // namespace crisol::ops

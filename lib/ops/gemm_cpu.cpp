@@ -1,0 +1,165 @@
+#include "ops/gemm_cpu.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ops/persistent.h"
+
+namespace crisol::ops {
+
+namespace {
+
+constexpr std::int64_t most_int = std::numeric_limits<std::int32_t>::max() / 2;
+constexpr std::int64_t depth_of_block = 512;  // With 4 panels of B 400 KB: half of a usual L2 cache.
+constexpr std::int64_t panels_of_block = 4;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Loop iterations of one unit of work, over its whole depth.
+std::int64_t iterations_of_unit(const TilePlan& plan, std::int64_t k) {
+  const std::int64_t panels = plan.block_n / plan.tile_columns();
+  const std::int64_t row_panels = plan.block_m / plan.tile_rows;
+  const std::int64_t blocks_k = std::max<std::int64_t>(1, ceil_div(k, plan.block_k));
+  const std::int64_t packing = panels * plan.tile_vectors * (k + 40);
+  const std::int64_t storing = blocks_k * plan.tile_vectors * (plan.tile_rows + 2) * plan.vector_width;
+  return packing + panels * row_panels * (k + storing);
+}
+
+// The number of panels a block, 4 or fewer, with which the busiest work-item has least to do.
+std::int64_t choose_panels(std::int64_t panels, std::int64_t batch, std::int64_t items) {
+  std::int64_t best = 1;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t per = std::min(panels_of_block, panels); per >= 1; --per) {
+    const std::int64_t load = ceil_div(batch * ceil_div(panels, per), items) * per;
+    if (load < least) {
+      least = load;
+      best = per;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+std::int64_t TilePlan::packed_size(std::int64_t m, std::int64_t k, std::int64_t count) const noexcept {
+  return count * ceil_div(m, tile_rows) * tile_rows * k;
+}
+
+std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std::int64_t m, std::int64_t n,
+                                   std::int64_t k, std::int64_t batch, int column_ints) {
+  if (m > most_int || k > most_int || batch > most_int) return std::nullopt;
+  TilePlan plan{};
+  plan.vector_width = vector_width;
+  plan.tile_rows = vector_width == 16 ? 8 : 4;  // 24 accumulators of 32 registers, or 12 of 16.
+  plan.tile_vectors = 3;
+  plan.block_k = static_cast<std::int32_t>(ceil_div(std::max<std::int64_t>(k, 1), ceil_div(k + 1, depth_of_block)));
+
+  const std::int64_t wanted = std::max<std::int64_t>(8, 4 * std::int64_t{info.compute_units});
+  const std::int64_t panels = ceil_div(n, plan.tile_columns());
+  const std::int64_t row_panels = ceil_div(m, plan.tile_rows);
+  std::int64_t per_column = choose_panels(panels, batch, wanted);
+  std::int64_t blocks_m = std::min(row_panels, ceil_div(wanted, batch * ceil_div(panels, per_column)));
+  const auto set_blocks = [&] {
+    plan.block_n = static_cast<std::int32_t>(per_column * plan.tile_columns());
+    plan.block_m = static_cast<std::int32_t>(ceil_div(row_panels, blocks_m) * plan.tile_rows);
+    return iterations_of_unit(plan, k);
+  };
+  std::int64_t iterations = set_blocks();
+  const std::int64_t budget = loop_budget(info);
+  while (iterations > budget) {
+    if (per_column > 1)
+      --per_column;
+    else if (blocks_m < row_panels)
+      blocks_m = std::min(row_panels, 2 * blocks_m);
+    else
+      return std::nullopt;
+    iterations = set_blocks();
+  }
+  const std::int64_t units = batch * ceil_div(n, plan.block_n) * ceil_div(m, plan.block_m);
+  const std::int64_t units_of_item = std::max<std::int64_t>(1, budget / iterations);
+  plan.items = std::min(units, std::max(wanted, ceil_div(units, units_of_item)));
+  const std::int64_t size = std::int64_t{plan.block_k} * plan.block_n + std::int64_t{column_ints} * plan.block_n;
+  plan.slice = ceil_div(size, 16) * 16;
+  return plan;
+}
+
+TileKernels resolve_tiles(runtime::DeviceState& device, const TilePlan& plan, const char* loader) {
+  runtime::Defines defines{
+      {"VW", plan.vector_width}, {"MR", plan.tile_rows}, {"NV", plan.tile_vectors}, {"LOADER", loader}};
+  if (!runtime::info_of(device).fast_fma) defines.add({"NO_FMA", 1});
+  return {runtime::resolve(device, {"gemm_cpu.cl", "gemm_pack_a", defines}),
+          runtime::resolve(device, {"gemm_cpu.cl", "gemm_multiply", defines})};
+}
+
+void launch_pack(runtime::DeviceState& device, const TilePlan& plan, const TileKernels& kernels,
+                 const PackSource& source, runtime::BufferView packed) {
+  constexpr std::int64_t chunk = 512;  // PACK_CHUNK of common/gemm_pack_a.h.
+  const std::int64_t units = source.count * ceil_div(source.m, plan.tile_rows) * ceil_div(source.k, chunk);
+  if (units == 0) return;
+  const std::int64_t iterations = chunk * (plan.tile_rows + 1);
+  runtime::launch(device, kernels.pack, persistent_range(device, units, iterations), source.first, packed,
+                  static_cast<std::int32_t>(source.m), static_cast<std::int32_t>(source.k), source.row, source.count1,
+                  source.count2, source.stride0, source.stride1, source.stride2,
+                  static_cast<std::int32_t>(source.count), source.batch);
+}
+
+namespace {
+
+// C must have contiguous rows; a C with contiguous columns is the transpose of such a product.
+Gemm with_contiguous_rows(const Gemm& p) {
+  if (p.c.column == 1) return p;
+  Gemm swapped = p;
+  swapped.m = p.n;
+  swapped.n = p.m;
+  swapped.a = p.b.transposed();
+  swapped.b = p.a.transposed();
+  swapped.c = p.c.transposed();
+  swapped.flags = p.flags & (add_to_c | with_relu);
+  if (p.flags & bias_per_row) swapped.flags |= bias_per_column;
+  if (p.flags & bias_per_column) swapped.flags |= bias_per_row;
+  return swapped;
+}
+
+std::optional<TilePlan> plan_of(const Gemm& p, const DeviceInfo& info) {
+  return plan_tiles(info, cpu_vector_width(p.device), p.m, p.n, p.k, p.batch, 0);
+}
+
+}  // namespace
+
+const char* refuse_gemm_tiled(const Gemm& problem, const DeviceInfo& info) {
+  if (info.type != DeviceType::cpu) return "made for CPUs";
+  const Gemm p = with_contiguous_rows(problem);
+  if (p.c.column != 1) return "neither stride of the result is 1";
+  if (p.b.row != 1 && p.b.column != 1) return "neither stride of the right operand is 1";
+  if (!plan_of(p, info)) return "too large for the kernel's indices or the device's loops";
+  return nullptr;
+}
+
+void run_gemm_tiled(const Gemm& problem) {
+  const Gemm p = with_contiguous_rows(problem);
+  const TilePlan plan = *plan_of(p, runtime::info_of(p.device));
+  const TileKernels kernels = resolve_tiles(p.device, plan, "MATRIX");
+  const std::int64_t a_count = p.a.batch == 0 ? 1 : p.batch;
+  const std::int64_t packed_floats = plan.packed_size(p.m, p.k, a_count);
+  const runtime::BlockPtr packed = runtime::allocate(p.device, 4 * static_cast<std::uint64_t>(packed_floats));
+  const runtime::BlockPtr scratch =
+      runtime::allocate(p.device, 4 * static_cast<std::uint64_t>(plan.items * plan.slice));
+  const runtime::BufferView packed_view{packed.get(), 0};
+
+  launch_pack(p.device, plan, kernels,
+              {.first = p.a.first,
+               .m = p.m,
+               .k = p.k,
+               .row = p.a.row,
+               .stride0 = p.a.column,
+               .count = a_count,
+               .batch = p.a.batch},
+              packed_view);
+  runtime::launch(p.device, kernels.multiply, {{plan.items}, {1}}, packed_view, p.b.first, p.c.first, p.bias,
+                  runtime::BufferView{scratch.get(), 0}, static_cast<std::int32_t>(p.m), p.n,
+                  static_cast<std::int32_t>(p.k), static_cast<std::int32_t>(p.batch),
+                  a_count == 1 ? std::int64_t{0} : packed_floats / a_count, p.b.batch, p.c.batch, std::int64_t{0},
+                  p.c.row, p.b.row, p.b.column, plan.block_m, plan.block_n, plan.block_k, plan.slice, p.flags);
+}
+
+}  // namespace crisol::ops

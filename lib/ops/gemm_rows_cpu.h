@@ -1,0 +1,37 @@
+// Geometry of the row-product kernels for CPUs (gemm_dot_cpu.cl), shared by matmul and convolution's backward weights.
+#pragma once
+
+#include <optional>
+
+#include "ops/gemm.h"
+#include "runtime/memory_pool.h"
+
+namespace crisol::ops {
+
+/// How an m x n result with depth k is cut; see the head of gemm_dot_cpu.cl.
+struct RowPlan {
+  std::int32_t vector_width, tile_m, tile_n;
+  std::int32_t block_m, block_n, block_k;
+  std::int32_t splits;  ///< Parts of the depth; above 1 their sums go through a workspace.
+  std::int64_t items;
+  std::int64_t slice;  ///< Floats of scratch of each.
+};
+
+/// Nothing where the problem is beyond the kernel's int indices or the device's loop budget. `gathered_taps` is 0 for
+/// matrices, else the taps (r, s) of a convolution.
+std::optional<RowPlan> plan_rows(const DeviceInfo& info, int vector_width, std::int64_t m, std::int64_t n,
+                                 std::int64_t k, std::int64_t batch, std::int64_t gathered_taps);
+
+struct RowKernels {
+  runtime::Kernel& multiply;
+  runtime::Kernel& sum;
+};
+RowKernels resolve_rows(runtime::DeviceState& device, const RowPlan& plan, const char* loader);
+
+/// The workspace of the sums of all splits, [splits][batch][m][n]; nothing for one split.
+runtime::BlockPtr allocate_partials(runtime::DeviceState& device, const RowPlan& plan, std::int64_t m, std::int64_t n,
+                                    std::int64_t batch);
+/// Adds them up into C as the problem's flags say; only m, n, batch, c, bias and flags of the problem are used.
+void launch_sum(const RowPlan& plan, const RowKernels& kernels, const Gemm& problem, runtime::BufferView partials);
+
+}  // namespace crisol::ops

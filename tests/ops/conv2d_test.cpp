@@ -1,0 +1,218 @@
+// Convolution and its gradients against the reference: every variant, odd windows, groups, views, refusals.
+#include <algorithm>
+
+#include "crisol/ops/conv.h"
+#include "doctest/doctest.h"
+#include "reference/conv2d.h"
+#include "support/compare.h"
+#include "support/forced.h"
+#include "support/skip.h"
+
+namespace crisol {
+
+namespace {
+
+using testing::check_close;
+using testing::check_error;
+using testing::Layout;
+using testing::random_values;
+using testing::run_variant;
+using testing::tensor_of;
+using testing::view_of;
+
+struct Case {
+  Shape x, weight;
+  Conv2dOptions options;
+};
+
+const Case small_cases[] = {
+    {{1, 1, 1, 1}, {1, 1, 1, 1}, {}},
+    {{2, 3, 5, 7}, {4, 3, 3, 3}, {1, 1}},
+    {{2, 3, 5, 7}, {4, 3, 1, 1}, {}},
+    {{3, 2, 6, 5}, {5, 2, 2, 3}, {{2, 1}, {0, 2}}},
+    {{1, 2, 9, 8}, {3, 2, 3, 2}, {{3, 2}, {1, 0}, {2, 1}}},
+    {{2, 4, 4, 6}, {6, 2, 3, 3}, {1, 1, 1, 2}},
+    {{2, 4, 5, 5}, {4, 1, 3, 3}, {2, 1, 1, 4}},              // Depthwise.
+    {{2, 1, 2, 2}, {2, 1, 5, 5}, {1, 2}},                    // A kernel larger than the image.
+    {{1, 2, 3, 3}, {2, 2, 2, 2}, {{1, 4}, 3, {3, 2}}},       // Columns without any tap inside.
+    {{1, 1, 7, 7}, {1, 1, 1, 1}, {3}},                       // Most of dx is 0.
+    {{2, 1, 8, 9}, {2, 1, 3, 3}, {{2, 6}, {2, 1}, {2, 4}}},  // Stride and dilation with common divisors.
+    {{5, 2, 1, 1}, {3, 2, 1, 1}, {}},                        // Every image one pixel.
+    {{2, 2, 1, 40}, {2, 2, 1, 5}, {1, {0, 2}}},
+    {{2, 2, 40, 1}, {2, 2, 5, 1}, {1, {2, 0}}},
+};
+
+const Case large_cases[] = {
+    {{4, 3, 28, 28}, {32, 3, 3, 3}, {1, 1}},         {{3, 32, 14, 14}, {64, 32, 3, 3}, {1, 1}},
+    {{2, 16, 19, 23}, {24, 16, 5, 3}, {2, 2}},       {{2, 64, 7, 7}, {40, 64, 3, 3}, {1, 1}},
+    {{2, 48, 13, 13}, {36, 12, 3, 3}, {1, 1, 1, 4}}, {{1, 3, 64, 50}, {10, 3, 11, 11}, {4, 2}},
+    {{2, 130, 9, 9}, {20, 130, 1, 1}, {2}},          {{3, 8, 33, 47}, {9, 8, 3, 3}, {1, 2, 2}},
+    {{1, 2, 70, 200}, {3, 2, 4, 4}, {1, {2, 1}}},
+};
+
+// `terms` products of at most 1 are added: no partial sum is larger.
+testing::Tolerance tolerance(std::int64_t terms) { return {2, static_cast<double>(terms + 1)}; }
+
+void check_forward(const Case& c) {
+  const std::vector<double> x = random_values(1, c.x.numel()), weight = random_values(2, c.weight.numel());
+  const std::vector<double> bias = random_values(3, c.weight[0]);
+  const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
+  const std::int64_t terms = c.weight.numel() / c.weight[0] + 1;
+  for (const char* variant : {"cpu_gemm", "im2col_gemm", "direct"}) {
+    CAPTURE(variant);
+    run_variant("conv2d", variant, [&] {
+      check_close(ops::conv2d(tensor_of(x, c.x), tensor_of(weight, c.weight), {}, c.options), shape,
+                  reference::conv2d(x, c.x, weight, c.weight, {}, c.options), tolerance(terms));
+      check_close(
+          ops::conv2d(tensor_of(x, c.x), tensor_of(weight, c.weight), tensor_of(bias, {c.weight[0]}), c.options), shape,
+          reference::conv2d(x, c.x, weight, c.weight, bias, c.options), tolerance(terms));
+    });
+  }
+}
+
+void check_gradients(const Case& c) {
+  const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
+  const std::vector<double> x = random_values(4, c.x.numel()), weight = random_values(5, c.weight.numel());
+  const std::vector<double> dy = random_values(6, shape.numel());
+  const std::vector<double> dx = reference::conv2d_backward_data(dy, weight, c.weight, c.x, c.options);
+  const std::vector<double> dw = reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options);
+  const std::int64_t dx_terms = c.weight[0] / c.options.groups * c.weight[2] * c.weight[3];
+  for (const char* variant : {"cpu_gemm", "im2col_gemm", "direct"}) {
+    CAPTURE(variant);
+    run_variant("conv2d_backward_data", variant, [&] {
+      check_close(ops::conv2d_backward_data(tensor_of(dy, shape), tensor_of(weight, c.weight), c.x, c.options), c.x, dx,
+                  tolerance(dx_terms));
+    });
+  }
+  for (const char* variant : {"cpu_rows", "im2col_gemm", "direct"}) {
+    CAPTURE(variant);
+    run_variant("conv2d_backward_weight", variant, [&] {
+      check_close(ops::conv2d_backward_weight(tensor_of(dy, shape), tensor_of(x, c.x), c.weight, c.options), c.weight,
+                  dw, tolerance(shape[0] * shape[2] * shape[3]));
+    });
+  }
+}
+
+void check_case(const Case& c) {
+  CAPTURE(c.x);
+  CAPTURE(c.weight);
+  CAPTURE(c.options.stride);
+  CAPTURE(c.options.padding);
+  CAPTURE(c.options.dilation);
+  CAPTURE(c.options.groups);
+  check_forward(c);
+  check_gradients(c);
+}
+
+}  // namespace
+
+TEST_CASE("conv2d: values and gradients of odd windows") {
+  for (const Case& c : small_cases) check_case(c);
+}
+
+TEST_CASE("conv2d: values and gradients of layers") {
+  if (testing::slow_device()) CRISOL_SKIP("100 million multiply-adds");
+  for (const Case& c : large_cases) check_case(c);
+}
+
+TEST_CASE("conv2d: the gradient of a batch as long as training's") {
+  // Loops as long as training's: llvmpipe leaves a work-item's loops after 65535 iterations.
+  if (testing::slow_device()) CRISOL_SKIP("60 million multiply-adds");
+  check_case({{64, 1, 28, 28}, {32, 1, 3, 3}, {1, 1}});
+}
+
+TEST_CASE("conv2d takes any strides") {
+  const Case c{{2, 3, 6, 5}, {4, 3, 3, 2}, {1, 1}};
+  const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
+  const std::vector<double> x = random_values(7, c.x.numel()), weight = random_values(8, c.weight.numel());
+  const std::vector<double> dy = random_values(9, shape.numel()), bias = random_values(10, 4);
+  for (const Layout layout : testing::all_layouts) {
+    CAPTURE(testing::name_of(layout));
+    const Tensor input = view_of(x, c.x, layout), w = view_of(weight, c.weight, layout);
+    const Tensor gradient = view_of(dy, shape, layout);
+    check_close(ops::conv2d(input, w, view_of(bias, {4}, layout), c.options), shape,
+                reference::conv2d(x, c.x, weight, c.weight, bias, c.options), tolerance(19));
+    check_close(ops::conv2d_backward_data(gradient, w, c.x, c.options), c.x,
+                reference::conv2d_backward_data(dy, weight, c.weight, c.x, c.options), tolerance(24));
+    check_close(ops::conv2d_backward_weight(gradient, input, c.weight, c.options), c.weight,
+                reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options), tolerance(84));
+  }
+}
+
+TEST_CASE("conv2d: weight gradients have the same bits on every run") {
+  const std::int64_t images = testing::slow_device() ? 2 : 40;
+  const Tensor x = tensor_of(random_values(11, images * 3 * 64), {images, 3, 8, 8});
+  const Tensor dy = tensor_of(random_values(12, images * 5 * 64), {images, 5, 8, 8});
+  for (const char* variant : {"cpu_rows", "im2col_gemm", "direct"})
+    run_variant("conv2d_backward_weight", variant, [&] {
+      const auto run = [&] { return ops::conv2d_backward_weight(dy, x, {5, 3, 3, 3}, {1, 1}).to_vector<float>(); };
+      const std::vector<float> first = run();
+      CHECK(run() == first);
+    });
+}
+
+TEST_CASE("conv2d of nothing") {
+  for (const char* variant : {"cpu_gemm", "im2col_gemm", "direct"}) {
+    CAPTURE(variant);
+    run_variant("conv2d", variant, [] {
+      CHECK(ops::conv2d(zeros({0, 3, 4, 4}), zeros({2, 3, 3, 3})).shape() == Shape{0, 2, 2, 2});
+      CHECK(ops::conv2d(zeros({1, 3, 4, 4}), zeros({0, 3, 3, 3})).shape() == Shape{1, 0, 2, 2});
+    });
+    run_variant("conv2d", variant, [] {  // No input channels: the bias alone.
+      check_close(ops::conv2d(zeros({1, 0, 2, 2}), zeros({2, 0, 1, 1}), tensor_of({1, 2}, {2})), {1, 2, 2, 2},
+                  {1, 1, 1, 1, 2, 2, 2, 2}, {0});
+    });
+    run_variant("conv2d_backward_data", variant, [] {
+      check_close(ops::conv2d_backward_data(zeros({1, 0, 2, 2}), zeros({0, 1, 1, 1}), {1, 1, 2, 2}), {1, 1, 2, 2},
+                  std::vector<double>(4, 0.0), {0});
+    });
+  }
+  for (const char* variant : {"cpu_rows", "im2col_gemm", "direct"}) {
+    CAPTURE(variant);
+    run_variant("conv2d_backward_weight", variant, [] {
+      check_close(ops::conv2d_backward_weight(zeros({0, 2, 2, 2}), zeros({0, 1, 2, 2}), {2, 1, 1, 1}), {2, 1, 1, 1},
+                  std::vector<double>(2, 0.0), {0});
+    });
+  }
+}
+
+TEST_CASE("conv2d refuses bad arguments") {
+  const Tensor x = ones({1, 4, 5, 5}), w = ones({2, 4, 3, 3});
+  check_error([&] { ops::conv2d(ones({4, 5, 5}), w); }, {"[conv2d]", "4 axes", "(4, 5, 5)"});
+  check_error([&] { ops::conv2d(x, ones({2, 4, 3})); }, {"[conv2d]", "4 axes", "(2, 4, 3)"});
+  check_error(
+      [&] {
+        ops::conv2d(x, ones({2, 3, 3, 3}));
+      },
+      {"[conv2d]", "weight has 3 input channels per group, input has 4 channels / 1 group"});
+  check_error([&] { ops::conv2d(x, w, {}, {1, 0, 1, 3}); }, {"[conv2d]", "4 channels", "3 groups"});
+  check_error([&] { ops::conv2d(x, ones({3, 2, 3, 3}), {}, {1, 0, 1, 2}); }, {"[conv2d]", "3 output channels"});
+  check_error([&] { ops::conv2d(x, w, {}, {1, 0, 1, 0}); }, {"[conv2d]", "groups is 0"});
+  check_error([&] { ops::conv2d(x, w, {}, {{1, 0}}); }, {"[conv2d]", "stride's width is 0"});
+  check_error([&] { ops::conv2d(x, w, {}, {1, -1}); }, {"[conv2d]", "padding's height is -1"});
+  check_error([&] { ops::conv2d(x, w, {}, {1, 0, {0, 1}}); }, {"[conv2d]", "dilation's height is 0"});
+  check_error([&] { ops::conv2d(x, w, {}, {1, 0, 3}); }, {"[conv2d]", "does not fit", "7", "5"});
+  check_error([&] { ops::conv2d(x, w, ones({3})); }, {"[conv2d]", "the bias", "(2)", "(3)"});
+  check_error([&] { ops::conv2d(x.to(DType::f16), w); }, {"[conv2d]", "the input", "f16"});
+  check_error([&] { ops::conv2d(x, w.to(DType::i32)); }, {"[conv2d]", "the weight", "i32"});
+
+  const Tensor dy = ones({1, 2, 3, 3});
+  check_error(
+      [&] {
+        ops::conv2d_backward_data(ones({1, 2, 3, 4}), w, {1, 4, 5, 5});
+      },
+      {"[conv2d_backward_data]", "(1, 2, 3, 4)", "(1, 2, 3, 3)"});
+  check_error([&] { ops::conv2d_backward_data(dy, w, {1, 3, 5, 5}); }, {"[conv2d_backward_data]", "3 channels"});
+  check_error(
+      [&] {
+        ops::conv2d_backward_weight(dy, x, {2, 4, 2, 3});
+      },
+      {"[conv2d_backward_weight]", "(1, 2, 3, 3)", "(1, 2, 4, 3)"});
+  check_error(
+      [&] {
+        ops::conv2d_backward_weight(dy.to(DType::f16), x, {2, 4, 3, 3});
+      },
+      {"[conv2d_backward_weight]", "the gradient", "f16"});
+}
+
+}  // namespace crisol

@@ -1,0 +1,229 @@
+// Matrix products against the reference: every variant, odd sizes, views, batches, refusals.
+#include "crisol/ops/matmul.h"
+
+#include <algorithm>
+
+#include "crisol/ops/view.h"
+#include "doctest/doctest.h"
+#include "ops/gemm.h"
+#include "reference/matmul.h"
+#include "support/compare.h"
+#include "support/forced.h"
+#include "support/skip.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol {
+
+namespace {
+
+using testing::check_close;
+using testing::check_error;
+using testing::Layout;
+using testing::random_values;
+using testing::run_variant;
+using testing::tensor_of;
+using testing::view_of;
+
+const char* const variants[] = {"clblast", "cpu_rows", "cpu_tiled", "plain"};
+
+// k products of at most 1 are added: no partial sum is larger than k.
+testing::Tolerance tolerance(std::int64_t k) { return {2, static_cast<double>(k + 1)}; }
+
+// The same elements, stored column by column.
+Tensor stored_transposed(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
+  std::vector<double> turned(values.size());
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      turned[static_cast<std::size_t>(j * rows + i)] = values[static_cast<std::size_t>(i * columns + j)];
+  return ops::transpose(tensor_of(turned, {columns, rows}), 0, 1);
+}
+
+Tensor stored(const std::vector<double>& values, std::int64_t rows, std::int64_t columns, bool transposed) {
+  return transposed ? stored_transposed(values, rows, columns) : tensor_of(values, {rows, columns});
+}
+
+void check_sizes(std::int64_t m, std::int64_t n, std::int64_t k) {
+  CAPTURE(m);
+  CAPTURE(n);
+  CAPTURE(k);
+  const std::vector<double> a = random_values(1, m * k);
+  const std::vector<double> b = random_values(2, k * n);
+  const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
+  for (const char* variant : variants) {
+    CAPTURE(variant);
+    int accepted = 0;
+    for (const bool a_transposed : {false, true})
+      for (const bool b_transposed : {false, true}) {
+        CAPTURE(a_transposed);
+        CAPTURE(b_transposed);
+        accepted += run_variant("matmul", variant, [&] {
+          const Tensor y = ops::matmul(stored(a, m, k, a_transposed), stored(b, k, n, b_transposed));
+          check_close(y, expected.shape, expected.values, tolerance(k));
+        });
+      }
+    if (variant == std::string_view("plain")) CHECK(accepted == 4);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("matmul: small and odd sizes, both operands in either order") {
+  const struct {
+    std::int64_t m, n, k;
+  } sizes[] = {{1, 1, 1}, {1, 7, 3}, {5, 1, 9}, {3, 4, 0}, {2, 3, 17}, {13, 25, 5}, {16, 49, 11}, {31, 15, 33}};
+  for (const auto& size : sizes) check_sizes(size.m, size.n, size.k);
+}
+
+TEST_CASE("matmul: sizes around the tiles and the blocks of the depth") {
+  if (testing::slow_device()) CRISOL_SKIP("50 million multiply-adds");
+  const struct {
+    std::int64_t m, n, k;
+  } sizes[] = {{8, 48, 16}, {9, 47, 17}, {65, 97, 64}, {64, 10, 128}, {70, 200, 515}, {3, 5, 2000}, {130, 260, 1030}};
+  for (const auto& size : sizes) check_sizes(size.m, size.n, size.k);
+}
+
+TEST_CASE("matmul: every layout of the operands") {
+  const std::int64_t m = 9, n = 11, k = 10;
+  const std::vector<double> a = random_values(3, m * k);
+  const std::vector<double> b = random_values(4, k * n);
+  const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
+  for (const char* variant : variants)
+    for (const Layout left : testing::all_layouts)
+      for (const Layout right : testing::all_layouts) {
+        CAPTURE(variant);
+        CAPTURE(testing::name_of(left));
+        CAPTURE(testing::name_of(right));
+        run_variant("matmul", variant, [&] {
+          check_close(ops::matmul(view_of(a, {m, k}, left), view_of(b, {k, n}, right)), expected.shape, expected.values,
+                      tolerance(k));
+        });
+      }
+}
+
+TEST_CASE("matmul: batches broadcast") {
+  const struct {
+    Shape a, b;
+  } cases[] = {{{3, 5, 4}, {3, 4, 6}},       {{3, 5, 4}, {4, 6}},          {{5, 4}, {3, 4, 6}},
+               {{2, 1, 5, 4}, {3, 4, 6}},    {{2, 3, 5, 4}, {2, 1, 4, 6}}, {{2, 3, 2, 3}, {2, 3, 3, 2}},
+               {{1, 3, 2, 3}, {2, 1, 3, 2}}, {{4, 1, 3}, {4, 3, 1}},       {{2, 1, 2, 2, 3}, {3, 1, 3, 4}}};
+  for (const auto& c : cases)
+    for (const char* variant : variants) {
+      CAPTURE(c.a);
+      CAPTURE(c.b);
+      CAPTURE(variant);
+      const std::vector<double> a = random_values(5, c.a.numel());
+      const std::vector<double> b = random_values(6, c.b.numel());
+      const reference::Product expected = reference::matmul(a, c.a, b, c.b);
+      for (const Layout layout : {Layout::contiguous, Layout::permuted, Layout::strided})
+        run_variant("matmul", variant, [&] {
+          check_close(ops::matmul(view_of(a, c.a, layout), view_of(b, c.b, layout)), expected.shape, expected.values,
+                      tolerance(c.a.back()));
+        });
+    }
+}
+
+TEST_CASE("matmul: expanded operands") {
+  const std::vector<double> row = random_values(7, 6);
+  const std::vector<double> b = random_values(8, 6 * 5);
+  std::vector<double> a;
+  for (int i = 0; i < 4; ++i) a.insert(a.end(), row.begin(), row.end());
+  const reference::Product expected = reference::matmul(a, {4, 6}, b, {6, 5});
+  check_close(ops::matmul(ops::expand(tensor_of(row, {1, 6}), {4, 6}), tensor_of(b, {6, 5})), expected.shape,
+              expected.values, tolerance(6));
+}
+
+TEST_CASE("matmul: nothing in, nothing or zeros out") {
+  CHECK(ops::matmul(zeros({0, 3}), zeros({3, 4})).shape() == Shape{0, 4});
+  CHECK(ops::matmul(zeros({2, 0, 3}), zeros({3, 4})).shape() == Shape{2, 0, 4});
+  CHECK(ops::matmul(zeros({0, 2, 3}), zeros({3, 4})).shape() == Shape{0, 2, 4});
+  for (const char* variant : variants)
+    run_variant("matmul", variant, [] {
+      check_close(ops::matmul(zeros({2, 3, 0}), zeros({0, 4})), {2, 3, 4}, std::vector<double>(24, 0.0), {0});
+    });
+}
+
+TEST_CASE("gemm: addition to C, biases, relu, a transposed C") {
+  const std::int64_t m = 10, n = 13, k = 7;
+  const std::vector<double> a = random_values(9, m * k), b = random_values(10, k * n), c = random_values(11, m * n);
+  const std::vector<double> bias = random_values(12, std::max(m, n));
+  const reference::Product product = reference::matmul(a, {m, k}, b, {k, n});
+  const Tensor left = tensor_of(a, {m, k}), right = stored_transposed(b, k, n), shift = tensor_of(bias, {n});
+  for (const char* variant : variants)
+    for (const bool transposed : {false, true})
+      for (const std::int32_t flags : {0, 1, 2, 4, 8, 3, 5, 13, 10}) {
+        CAPTURE(variant);
+        CAPTURE(transposed);
+        CAPTURE(flags);
+        std::vector<double> expected = product.values;
+        for (std::int64_t i = 0; i < m; ++i)
+          for (std::int64_t j = 0; j < n; ++j) {
+            double& value = expected[static_cast<std::size_t>(i * n + j)];
+            if (flags & ops::add_to_c) value += c[static_cast<std::size_t>(i * n + j)];
+            if (flags & ops::bias_per_row) value += bias[static_cast<std::size_t>(i)];
+            if (flags & ops::bias_per_column) value += bias[static_cast<std::size_t>(j)];
+            if (flags & ops::with_relu) value = std::max(value, 0.0);
+          }
+        const Tensor y = stored(c, m, n, transposed);
+        run_variant("matmul", variant, [&] {
+          ops::gemm({.device = state_of(y),
+                     .m = m,
+                     .n = n,
+                     .k = k,
+                     .a = {in(left), k, 1},
+                     .b = {in(right), 1, k},
+                     .c = {out(y), y.strides()[0], y.strides()[1]},
+                     .flags = flags,
+                     .bias = in(shift)});
+          check_close(y, {m, n}, expected, tolerance(k));
+        });
+      }
+}
+
+TEST_CASE("linear: values for any leading axes, with and without bias") {
+  for (const Shape& shape : {Shape{4, 7}, Shape{7}, Shape{2, 3, 7}, Shape{1, 1, 7}, Shape{5, 0}, Shape{0, 7}}) {
+    const std::int64_t inputs = shape.back(), outputs = 5;
+    const std::vector<double> x = random_values(13, shape.numel());
+    const std::vector<double> weight = random_values(14, outputs * inputs);
+    const std::vector<double> bias = random_values(15, outputs);
+    const Tensor w = tensor_of(weight, {outputs, inputs});
+    CAPTURE(shape);
+    for (const char* variant : variants)
+      for (const Layout layout : testing::all_layouts) {
+        CAPTURE(variant);
+        const Tensor input = view_of(x, shape, layout);
+        run_variant("matmul", variant, [&] {
+          const reference::Product plain = reference::linear(x, shape, weight, {outputs, inputs}, {});
+          check_close(ops::linear(input, w), plain.shape, plain.values, tolerance(inputs));
+          const reference::Product shifted = reference::linear(x, shape, weight, {outputs, inputs}, bias);
+          check_close(ops::linear(input, w, tensor_of(bias, {outputs})), shifted.shape, shifted.values,
+                      tolerance(inputs));
+        });
+      }
+  }
+}
+
+TEST_CASE("matmul: the same bits on every run") {
+  if (testing::slow_device()) CRISOL_SKIP("25 million multiply-adds");
+  const Tensor a = tensor_of(random_values(16, 64 * 3000), {64, 3000});
+  const Tensor b = stored_transposed(random_values(17, 3000 * 128), 3000, 128);
+  for (const char* variant : variants)
+    run_variant("matmul", variant, [&] {
+      const std::vector<float> first = ops::matmul(a, b).to_vector<float>();
+      CHECK(ops::matmul(a, b).to_vector<float>() == first);
+    });
+}
+
+TEST_CASE("matmul and linear refuse bad arguments") {
+  const Tensor x = ones({2, 3});
+  check_error([&] { ops::matmul(x, ones({4, 2})); }, {"[matmul]", "(2, 3)", "(4, 2)"});
+  check_error([&] { ops::matmul(x, ones({3})); }, {"[matmul]", "at least 2 axes", "(3)"});
+  check_error([&] { ops::matmul(x, ones({3, 2}, DType::i32)); }, {"[matmul]", "right operand", "i32"});
+  check_error([&] { ops::matmul(ones({2, 2, 3}), ones({3, 3, 2})); }, {"[matmul]", "broadcast", "(2)", "(3)"});
+  check_error([&] { ops::linear(x, ones({4, 2})); }, {"[linear]", "3", "(4, 2)"});
+  check_error([&] { ops::linear(x, ones({4})); }, {"[linear]", "2 axes", "(4)"});
+  check_error([&] { ops::linear(x, ones({4, 3}), ones({3})); }, {"[linear]", "the bias", "(4)", "(3)"});
+  check_error([&] { ops::linear(x.to(DType::f16), ones({4, 3})); }, {"[linear]", "f16"});
+  check_error([&] { ops::linear(ones({}), ones({4, 3})); }, {"[linear]", "at least 1 axis"});
+}
+
+}  // namespace crisol

@@ -1,0 +1,20 @@
+#include "support/forced.h"
+
+#include "crisol/error.h"
+#include "ops/variant.h"
+
+namespace crisol::testing {
+
+bool run_variant(const std::string& op, const std::string& variant, const std::function<void()>& body) {
+  const ops::ForcedVariant forced(op, variant);
+  try {
+    body();
+  } catch (const Error& error) {
+    const std::string refusal = '[' + op + "] variant " + variant + " is forced, but ";
+    if (std::string(error.what()).rfind(refusal, 0) != 0) throw;
+    return false;
+  }
+  return true;
+}
+
+}  // namespace crisol::testing
