@@ -1,0 +1,152 @@
+#include "crisol/ops/copy.h"
+#include "crisol/ops/norm.h"
+#include "ops/check.h"
+#include "ops/rows.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+/// x as (images, channels, spatial); a row of the RowProblem is a channel of an image.
+struct BatchNormProblem : RowProblem {
+  std::int64_t images, channels, spatial;
+  Tensor x, weight, bias;
+  Tensor mean, invstd;
+
+  std::int64_t count() const noexcept { return images * spatial; }
+  int affine() const { return (weight.defined() ? 1 : 0) + (bias.defined() ? 2 : 0); }
+  /// Stands where a kernel does not look.
+  const Tensor& or_x(const Tensor& t) const { return t.defined() ? t : x; }
+};
+
+struct ForwardProblem : BatchNormProblem {
+  Tensor y, running_mean, running_var;
+  BatchNormOptions options;
+};
+
+struct BackwardProblem : BatchNormProblem {
+  Tensor dy;
+  NormGradients gradients;
+  bool training;
+};
+
+BatchNormProblem problem_of(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  require_dtype(op, "the input", x, DType::f32);
+  require(x.dim() >= 2, op, "the input must be (N, C) or (N, C, …), its shape is ", x.shape());
+  const std::int64_t images = x.shape()[0], channels = x.shape()[1];
+  std::int64_t spatial = 1;
+  for (int i = 2; i < x.dim(); ++i) spatial *= x.shape()[i];
+  if (weight.defined()) require_operand(op, "the input", x, "the weight", weight, {channels});
+  if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {channels});
+  BatchNormProblem p{
+      {state_of(x), images * channels, spatial, 1}, images, channels, spatial, contiguous(x), {}, {}, {}, {}};
+  if (weight.defined()) p.weight = contiguous(weight);
+  if (bias.defined()) p.bias = contiguous(bias);
+  return p;
+}
+
+runtime::Kernel& kernel_of(const BatchNormProblem& p, const RowGeometry& g, const char* entry) {
+  return runtime::resolve(p.device, {"batch_norm.cl", entry, {{"VW", g.lanes}, {"GROUP", g.group}}});
+}
+
+std::int64_t parts_of_channel(const BatchNormProblem& p, const RowGeometry& g) {
+  return g.parts_of(p.images * g.chunks_of(p.spatial));
+}
+
+// The elements, with mean and invstd known.
+void launch_apply(const ForwardProblem& p, const RowGeometry& g, runtime::Kernel& kernel) {
+  runtime::launch(p.device, kernel, g.range(p.rows, g.parts_of(g.chunks_of(p.spatial))), in(p.x), in(p.mean),
+                  in(p.invstd), in(p.or_x(p.weight)), in(p.or_x(p.bias)), out(p.y), p.rows, p.channels, p.spatial,
+                  p.affine());
+}
+
+void run_training(const ForwardProblem& p, const RowGeometry& g) {
+  runtime::Kernel& moments = kernel_of(p, g, "batch_norm_moments");
+  runtime::Kernel& statistics = kernel_of(p, g, "batch_norm_statistics");
+  runtime::Kernel& apply = kernel_of(p, g, "batch_norm_apply");
+  const std::int64_t parts = parts_of_channel(p, g);
+  const Tensor partial = empty({parts, p.channels, 2}, DType::f32, p.x.device());
+  const bool running = p.running_mean.defined();
+  runtime::launch(p.device, moments, g.range(p.channels, parts), in(p.x), out(partial), p.images, p.channels,
+                  p.spatial);
+  runtime::launch(p.device, statistics, runtime::flat_range(p.device, p.channels), in(p.x), in(partial), out(p.mean),
+                  out(p.invstd), running ? out(p.running_mean) : in(p.mean),
+                  running ? out(p.running_var) : in(p.invstd), p.images, p.channels, p.spatial, parts,
+                  static_cast<float>(p.options.epsilon), static_cast<float>(p.options.momentum), running ? 1 : 0);
+  launch_apply(p, g, apply);
+}
+
+void run_inference(const ForwardProblem& p, const RowGeometry& g) {
+  runtime::Kernel& constants = kernel_of(p, g, "batch_norm_from_running");
+  runtime::Kernel& apply = kernel_of(p, g, "batch_norm_apply");
+  runtime::launch(p.device, constants, runtime::flat_range(p.device, p.channels), in(p.running_mean), in(p.running_var),
+                  out(p.mean), out(p.invstd), p.channels, static_cast<float>(p.options.epsilon));
+  launch_apply(p, g, apply);
+}
+
+void run_forward(const ForwardProblem& p, const RowGeometry& g) {
+  p.options.training ? run_training(p, g) : run_inference(p, g);
+}
+
+void run_backward(const BackwardProblem& p, const RowGeometry& g) {
+  runtime::Kernel& sums = kernel_of(p, g, "batch_norm_backward_sums");
+  runtime::Kernel& total = kernel_of(p, g, "batch_norm_backward_total");
+  runtime::Kernel& apply = kernel_of(p, g, "batch_norm_backward_apply");
+  const std::int64_t parts = parts_of_channel(p, g);
+  const Tensor partial = empty({parts, p.channels, 2}, DType::f32, p.x.device());
+  const NormGradients& to = p.gradients;
+  runtime::launch(p.device, sums, g.range(p.channels, parts), in(p.dy), in(p.x), in(p.mean), out(partial), p.images,
+                  p.channels, p.spatial);
+  runtime::launch(p.device, total, runtime::flat_range(p.device, p.channels), in(partial), in(p.invstd), out(to.weight),
+                  out(to.bias), p.channels, parts);
+  runtime::launch(p.device, apply, g.range(p.rows, g.parts_of(g.chunks_of(p.spatial))), in(p.dy), in(p.x), in(p.mean),
+                  in(p.invstd), in(p.or_x(p.weight)), in(to.weight), in(to.bias), out(to.x), p.rows, p.channels,
+                  p.spatial, p.affine(), p.training ? 1.0f / static_cast<float>(p.count()) : 0.0f);
+}
+
+void check_running(const char* op, const ForwardProblem& p, const Tensor& mean, const Tensor& var) {
+  require(mean.defined() == var.defined(), op, "running mean and variance must both be given, or neither");
+  require(mean.defined() || p.options.training, op, "inference needs running statistics");
+  if (!mean.defined()) return;
+  require_operand(op, "the input", p.x, "the running mean", mean, {p.channels});
+  require_operand(op, "the input", p.x, "the running variance", var, {p.channels});
+  require(mean.is_contiguous() && var.is_contiguous(), op, "the running statistics must be contiguous");
+}
+
+}  // namespace
+
+BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                             const Tensor& running_var, const BatchNormOptions& options) {
+  constexpr const char* op = "batch_norm2d";
+  ForwardProblem p{problem_of(op, x, weight, bias), {}, running_mean, running_var, options};
+  check_running(op, p, running_mean, running_var);
+  require(options.momentum >= 0 && options.momentum <= 1, op, "momentum must be in [0, 1], it is ", options.momentum);
+  require(options.epsilon >= 0, op, "epsilon must not be negative, it is ", options.epsilon);
+  require(!options.training || p.count() != 1, op, "training needs more than one value per channel, shape ", x.shape(),
+          " has one");
+  const bool nothing = options.training && p.count() == 0;
+  p.y = empty(x.shape(), DType::f32, x.device());
+  p.mean = nothing ? zeros({p.channels}, DType::f32, x.device()) : empty({p.channels}, DType::f32, x.device());
+  p.invstd = nothing ? zeros({p.channels}, DType::f32, x.device()) : empty({p.channels}, DType::f32, x.device());
+  if (!nothing) choose(op, row_variants<ForwardProblem, run_forward>, p, x.device().info()).run(p);
+  return {p.y, p.mean, p.invstd};
+}
+
+NormGradients batch_norm2d_backward(const Tensor& dy, const Tensor& x, const Tensor& weight, const Tensor& mean,
+                                    const Tensor& invstd, bool training) {
+  constexpr const char* op = "batch_norm2d_backward";
+  BackwardProblem p{problem_of(op, x, weight, {}), {}, {}, training};
+  require_operand(op, "the input", x, "the result's gradient", dy, x.shape());
+  require_operand(op, "the input", x, "the mean", mean, {p.channels});
+  require_operand(op, "the input", x, "invstd", invstd, {p.channels});
+  p.dy = contiguous(dy);
+  p.mean = contiguous(mean);
+  p.invstd = contiguous(invstd);
+  p.gradients = {empty(x.shape(), DType::f32, x.device()), empty({p.channels}, DType::f32, x.device()),
+                 empty({p.channels}, DType::f32, x.device())};
+  choose(op, row_variants<BackwardProblem, run_backward>, p, x.device().info()).run(p);
+  return p.gradients;
+}
+
+}  // namespace crisol::ops
