@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "crisol/export.h"
@@ -23,7 +25,8 @@ class CRISOL_API Optimizer {
   /// Forgets the gradients: the next backward starts anew.
   void zero_grad();
   /// Updates every parameter that got a gradient since zero_grad(); the others, and their state, stay as they are. t in
-  /// the formulas counts the calls of step().
+  /// the formulas counts the steps that a parameter took part in. Throws invalid_argument, changing nothing, when a
+  /// parameter's memory was replaced since (by Module::to, or another optimiser).
   void step();
 
   double lr() const noexcept { return lr_; }
@@ -36,7 +39,7 @@ class CRISOL_API Optimizer {
 
   const std::vector<Tensor>& parameters() const noexcept { return parameters_; }
 
-  /// The state of parameter i as "NAME.i" ("exp_avg.0"), "progress" with the step count, "lr" and "momentum".
+  /// The state of parameter i as "NAME.i" ("exp_avg.0", and "progress.0" with its step count), "lr" and "momentum".
   NamedTensors state_dict() const;
   /// Takes exactly what state_dict() of the same optimiser over parameters of the same shapes gives; throws
   /// invalid_argument, naming the entry, and changes nothing otherwise.
@@ -47,23 +50,30 @@ class CRISOL_API Optimizer {
   struct Range {
     Tensor parameters, gradients;
     std::vector<Tensor> state;  ///< In the order of the state names.
+    Tensor progress;            ///< The step count (see ops/optimizer.h).
   };
 
   Optimizer(std::vector<Tensor> parameters, std::vector<std::string> state_names, double lr, double momentum,
             double beta2);
   virtual void update(const Range& range) = 0;
   const Tensor& hyper() const noexcept { return hyper_; }
-  const Tensor& progress() const noexcept { return progress_; }
 
  private:
-  Range range_of(std::int64_t first, std::int64_t count) const;
+  void check_parameters_in_place() const;
+  std::vector<bool> touched_parameters() const;
+  void split_progress(const std::vector<bool>& touched);
+  void load_progress(const std::map<std::string, Tensor>& given);
+  Range range_of(std::size_t first, std::size_t last) const;
 
   std::vector<Tensor> parameters_;
   std::vector<std::int64_t> first_;  ///< Where each parameter begins in the arenas; last, the end.
   std::vector<std::string> state_names_;
-  Tensor values_, gradients_, hyper_, progress_;
+  Tensor values_, gradients_, hyper_;
   std::vector<Tensor> state_;
+  std::vector<Tensor> progress_;          ///< Parameters that took the same steps share one.
+  std::vector<std::size_t> progress_of_;  ///< Of each parameter.
   double lr_, momentum_, beta2_;
+  bool has_momentum_;
 };
 
 struct SGDOptions {

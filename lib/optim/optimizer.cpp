@@ -2,18 +2,17 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "crisol/optim.h"
+#include "optim/arena.h"
 
 namespace crisol::optim {
 
 namespace {
-
-// Every parameter begins at a multiple of this, for aligned vectors; what lies between stays zero.
-constexpr std::int64_t alignment = 64;
 
 void check_parameters(const std::vector<Tensor>& parameters) {
   require(!parameters.empty(), "optim", "there are no parameters");
@@ -38,18 +37,20 @@ Optimizer::Optimizer(std::vector<Tensor> parameters, std::vector<std::string> st
       state_names_(std::move(state_names)),
       lr_(lr),
       momentum_(momentum),
-      beta2_(beta2) {
+      beta2_(beta2),
+      has_momentum_(momentum != 0) {
   check_parameters(parameters_);
   const Device device = parameters_[0].device();
   std::int64_t size = 0;
   for (const Tensor& p : parameters_) {
     first_.push_back(size);
-    size += (p.numel() + alignment - 1) / alignment * alignment;
+    size += (p.numel() + arena_alignment - 1) / arena_alignment * arena_alignment;
   }
   first_.push_back(size);
   hyper_ = ops::make_hyper(device);
   ops::write_hyper(hyper_, lr, momentum);  // Refuses bad values before any parameter moves.
-  progress_ = ops::make_progress(device);
+  progress_.push_back(ops::make_progress(device));
+  progress_of_.assign(parameters_.size(), 0);
   values_ = zeros({size}, DType::f32, device);
   gradients_ = zeros({size}, DType::f32, device);
   for (std::size_t i = 0; i < state_names_.size(); ++i) state_.push_back(zeros({size}, DType::f32, device));
@@ -64,28 +65,60 @@ void Optimizer::zero_grad() {
   for (const Tensor& p : parameters_) autograd::clear_gradient(p);
 }
 
-Optimizer::Range Optimizer::range_of(std::int64_t first, std::int64_t count) const {
-  const auto part = [&](const Tensor& arena) { return make_view(arena, {count}, {1}, first); };
-  Range range{part(values_), part(gradients_), {}};
+void Optimizer::check_parameters_in_place() const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    require(parameters_[i].shares_storage_with(values_), "optim", "parameter ", i, " of shape ", parameters_[i].shape(),
+            " has other memory since this optimiser was made (Module::to, or another optimiser); make a new one");
+}
+
+std::vector<bool> Optimizer::touched_parameters() const {
+  std::vector<bool> touched;
+  for (const Tensor& p : parameters_) touched.push_back(p.grad().defined());
+  return touched;
+}
+
+// Where only some of the parameters that share a step count go on, those take a copy of it.
+void Optimizer::split_progress(const std::vector<bool>& touched) {
+  std::map<std::size_t, std::size_t> copies;  // From a count that stays behind for others to the copy that goes on.
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (!touched[i]) copies.emplace(progress_of_[i], 0);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const auto copy = copies.find(progress_of_[i]);
+    if (!touched[i] || copy == copies.end()) continue;
+    if (copy->second == 0) {
+      progress_.push_back(ops::clone(progress_[copy->first]));
+      copy->second = progress_.size() - 1;
+    }
+    progress_of_[i] = copy->second;
+  }
+}
+
+Optimizer::Range Optimizer::range_of(std::size_t first, std::size_t last) const {
+  const std::int64_t begin = first_[first], count = first_[last] - begin;
+  const auto part = [&](const Tensor& arena) { return make_view(arena, {count}, {1}, begin); };
+  Range range{part(values_), part(gradients_), {}, progress_[progress_of_[first]]};
   for (const Tensor& arena : state_) range.state.push_back(part(arena));
   return range;
 }
 
 void Optimizer::step() {
-  const auto touched = [&](std::size_t i) { return parameters_[i].grad().defined(); };
-  bool advanced = false;
-  for (std::size_t i = 0; i < parameters_.size();) {
-    if (!touched(i)) {
-      ++i;
-      continue;
-    }
-    std::size_t end = i;
-    while (end < parameters_.size() && touched(end)) ++end;
-    if (!advanced) ops::advance_step(progress_, hyper_, beta2_);
-    advanced = true;
-    update(range_of(first_[i], first_[end] - first_[i]));
+  check_parameters_in_place();
+  const std::vector<bool> touched = touched_parameters();
+  split_progress(touched);
+  std::set<std::size_t> advancing;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (touched[i]) advancing.insert(progress_of_[i]);
+  for (const std::size_t progress : advancing) ops::advance_step(progress_[progress], hyper_, beta2_);
+
+  for (std::size_t first = 0, last = 0; first < parameters_.size(); first = last) {
+    last = first + 1;
+    while (last < parameters_.size() && touched[last] == touched[first] && progress_of_[last] == progress_of_[first])
+      ++last;
+    if (!touched[first]) continue;
+    update(range_of(first, last));
     // The launch wrote through the arena; whoever saved a parameter must see that it changed.
-    for (; i < end; ++i) parameters_[i].impl()->storage->version.fetch_add(1, std::memory_order_relaxed);
+    for (std::size_t i = first; i < last; ++i)
+      parameters_[i].impl()->storage->version.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
@@ -95,20 +128,21 @@ void Optimizer::set_lr(double lr) {
 }
 
 void Optimizer::set_momentum(double momentum) {
-  require(momentum == 0 || momentum_ != 0, "optim", "momentum ", momentum,
+  require(momentum == 0 || has_momentum_, "optim", "momentum ", momentum,
           " for an optimiser that was made without one");
   ops::write_hyper(hyper_, lr_, momentum);
   momentum_ = momentum;
 }
 
 NamedTensors Optimizer::state_dict() const {
-  const Device device = progress_.device();
+  const Device device = values_.device();
   NamedTensors all;
   for (std::size_t s = 0; s < state_.size(); ++s)
     for (std::size_t i = 0; i < parameters_.size(); ++i)
       all.emplace_back(concat(state_names_[s], '.', i),
                        make_slice_of_arena(state_[s], first_[i], parameters_[i].shape()));
-  all.emplace_back("progress", progress_);
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    all.emplace_back(concat("progress.", i), progress_[progress_of_[i]].detach());
   all.emplace_back("lr", full({}, lr_, DType::f32, device));
   all.emplace_back("momentum", full({}, momentum_, DType::f32, device));
   return all;
@@ -134,7 +168,22 @@ void Optimizer::load_state_dict(const NamedTensors& state) {
   ops::write_hyper(hyper_, lr, momentum);  // Refuses before anything is written.
   lr_ = lr;
   momentum_ = momentum;
-  for (const auto& [name, tensor] : own) ops::copy_into(tensor, given.at(name));
+  load_progress(given);
+  for (const auto& [name, tensor] : own)
+    if (name.rfind("progress.", 0) != 0) ops::copy_into(tensor, given.at(name));
+}
+
+// Parameters with equal step counts share one again.
+void Optimizer::load_progress(const std::map<std::string, Tensor>& given) {
+  const Device device = values_.device();
+  std::map<std::vector<float>, std::size_t> known;
+  progress_.clear();
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const std::vector<float> values = given.at(concat("progress.", i)).to_vector<float>();
+    const auto [at, is_new] = known.emplace(values, progress_.size());
+    if (is_new) progress_.push_back(from_vector(values, device));
+    progress_of_[i] = at->second;
+  }
 }
 
 }  // namespace crisol::optim

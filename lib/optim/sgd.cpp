@@ -20,8 +20,8 @@ SGD::SGD(std::vector<Tensor> parameters, const SGDOptions& options)
       rule_{options.dampening, options.weight_decay, options.nesterov} {}
 
 void SGD::update(const Range& range) {
-  ops::sgd_step(range.parameters, range.gradients, range.state.empty() ? Tensor() : range.state[0], hyper(), progress(),
-                rule_);
+  ops::sgd_step(range.parameters, range.gradients, range.state.empty() ? Tensor() : range.state[0], hyper(),
+                range.progress, rule_);
 }
 
 }  // namespace crisol::optim

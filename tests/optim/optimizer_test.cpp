@@ -254,4 +254,52 @@ TEST_CASE("clip_grad_norm scales all gradients by their common norm") {
   }
 }
 
+TEST_CASE("each parameter counts its own steps, also after loading the state") {
+  std::vector<Tensor> p = make_parameters();
+  std::vector<OptimizerState> states = make_states();
+  auto optimizer = std::make_unique<optim::Adam>(p, optim::AdamOptions{0.05});
+  const auto run = [&](int step, std::initializer_list<std::size_t> touched) {
+    optimizer->zero_grad();
+    for (const std::size_t i : touched) {
+      give_gradient(p[i], gradient_of(step, i));
+      reference::adam_step(states[i], gradient_of(step, i), 0.05, 0.9, {});
+    }
+    optimizer->step();
+  };
+  run(0, {0, 3});
+  run(1, {0, 1, 3});  // 1 begins late,
+  run(2, {1, 2});     // 2 later still.
+  const NamedTensors saved = [&] {
+    NamedTensors copy;
+    for (const auto& [name, tensor] : optimizer->state_dict()) copy.emplace_back(name, tensor.clone());
+    return copy;
+  }();
+  optimizer = std::make_unique<optim::Adam>(p, optim::AdamOptions{0.05});
+  optimizer->load_state_dict(saved);
+  run(3, {0, 1, 2, 3});
+  run(4, {0, 1, 2, 3});
+  for (std::size_t i = 0; i < states.size(); ++i) check_close(p[i], shapes[i], states[i].parameters, {64, 1});
+}
+
+TEST_CASE("an optimiser whose parameters have moved refuses to step") {
+  std::vector<Tensor> p = make_parameters();
+  optim::SGD first(p, {0.1});
+  const optim::SGD second(p, {0.1});
+  give_gradient(p[1], gradient_of(0, 1));
+  const std::vector<double> before = values_of(p[1]);
+  check_error([&] { first.step(); }, {"[optim]", "parameter 0", "(5, 3)", "other memory"});
+  CHECK(values_of(p[1]) == before);
+}
+
+TEST_CASE("momentum can be switched off and on again where there is one") {
+  std::vector<Tensor> p = make_parameters();
+  optim::SGD with(p, {0.1, 0.9});
+  with.set_momentum(0);
+  with.set_momentum(0.8);
+  CHECK(with.momentum() == 0.8);
+  std::vector<Tensor> q = make_parameters();
+  optim::SGD without(q, {0.1});
+  check_error([&] { without.set_momentum(0.5); }, {"[optim]", "momentum 0.5"});
+}
+
 }  // namespace crisol
