@@ -61,7 +61,8 @@ void report_profiles() {
 
 void store_programs() {
   for (const auto& state : states()) {
-    if (!state->used()) continue;
+    // Oclgrind's own data is gone by now: a call would write to freed memory.
+    if (!state->used() || state->info().platform == "Oclgrind") continue;
     try {
       state->finish();
     } catch (const std::exception&) {
