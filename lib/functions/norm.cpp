@@ -15,9 +15,9 @@ Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, c
   return autograd::record("batch_norm2d", result.y, {x, weight, bias},
                           [x = Saved(x), weight = Saved(weight), mean = Saved(result.mean),
                            invstd = Saved(result.invstd), training = options.training](const Tensor& dy, Needs) {
-                            const ops::NormGradients g = ops::batch_norm2d_backward(dy, x.get(), weight.get(),
-                                                                                    mean.get(), invstd.get(), training);
-                            return Gradients{g.x, g.weight, g.bias};
+                            const ops::NormGradients gradients = ops::batch_norm2d_backward(
+                                dy, x.get(), weight.get(), mean.get(), invstd.get(), training);
+                            return Gradients{gradients.x, gradients.weight, gradients.bias};
                           });
 }
 
@@ -28,10 +28,10 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
   return autograd::record("layer_norm", result.y, {x, weight, bias},
                           [x = Saved(x), weight = Saved(weight), mean = Saved(result.mean), rstd = Saved(result.rstd),
                            normalized_shape](const Tensor& dy, Needs needs) {
-                            const ops::NormGradients g =
+                            const ops::NormGradients gradients =
                                 ops::layer_norm_backward(dy, x.get(), normalized_shape, weight.get(), mean.get(),
                                                          rstd.get(), needs[1] || needs[2]);
-                            return Gradients{g.x, g.weight, g.bias};
+                            return Gradients{gradients.x, gradients.weight, gradients.bias};
                           });
 }
 

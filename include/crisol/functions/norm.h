@@ -1,15 +1,19 @@
-// Differentiable normalisation, with gradients for x, weight and bias.
+// Differentiable normalisations: gradients for x, weight and bias. Rules and errors are those of the raw ops in
+// crisol/ops/norm.h.
 #pragma once
 
 #include "crisol/ops/norm.h"
 
 namespace crisol {
 
-/// ops::batch_norm2d: per channel of x (N, C, …).
+/// (x - mean) / sqrt(variance + epsilon) * weight + bias per channel of x (N, C, …), by the batch's statistics in
+/// training, which also go into running_mean and running_var in place, else by those. Any of the last four may be
+/// undefined, the running ones both in training only.
 CRISOL_API Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                                const Tensor& running_var, const BatchNormOptions& options = {});
 
-/// ops::layer_norm: over the last axes of x.
+/// (x - mean) / sqrt(variance + epsilon) * weight + bias over the last axes of x, whose sizes are normalized_shape;
+/// weight and bias may be undefined.
 CRISOL_API Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = Tensor(),
                              const Tensor& bias = Tensor(), double epsilon = 1e-5);
 
