@@ -2,7 +2,7 @@
 //
 // The prelude (lib/ops/pointwise_program.cpp) makes this file the kernels of one op:
 //   INPUTS, SCALARS            how many x and s there are, 0 to 3 each
-//   X0, X1, X2, Y              element types: float, half, int, long, uchar (also for bool), ushort (half, only copied)
+//   X0, X1, X2, Y              element types: float, half, int, long, uchar, boolean, ushort (a half only copied)
 //   S                          what f computes in: float, long, …
 //   FUNCTION(T, S, name)       defines f for the type T, which is S or a vector of it
 // and the defines choose VW, ALIGNED (see common/element.h) and one kernel, because compiling all three takes as long as

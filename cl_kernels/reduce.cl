@@ -12,8 +12,8 @@
 //          contiguous.
 // groups   GPU: a work-group of LOCAL items takes one output; a tree in local memory joins their results.
 //
-// Sums are pairwise: blocks of a few values are added in order, blocks of blocks in a binary tree, so that the error
-// grows with the logarithm of the count.
+// Sums are added up in blocks, blocks of blocks, and those: the error grows with the number of steps at each level,
+// some 16 + 64 + n / 1024, not with n.
 #define SUM 0
 #define MAX 1
 #define MIN 2
@@ -40,56 +40,51 @@
 #define COMBINE(a, b) ((((a) < (b)) | ((a) != (a))) ? (a) : (b))
 #endif
 
-// Steps of a block, and levels of the tree above the blocks.
+// Three levels of W values each: 16 steps of a block are one of the middle, 64 of those are one of the top.
+//
+// No large private arrays or structs here: rusticl on llvmpipe (22.3) lets concurrent work-groups overwrite each other's.
+#define EACH(w, W) _Pragma("unroll") for (int w = 0; w < W; ++w)
 #define BLOCK 16
-#define LEVELS 48
-
-// Joins block number `count` (from 0) of W values with its elder siblings, as a binary counter carries.
-#define PUSH(stack, count, block, W)                                                                           \
-  {                                                                                                            \
-    int level = 0;                                                                                             \
-    for (long carry = count; (carry & 1) != 0; carry >>= 1, ++level)                                           \
-      for (int w = 0; w < W; ++w) block[w] = COMBINE(stack[level * W + w], block[w]);                          \
-    for (int w = 0; w < W; ++w) {                                                                              \
-      stack[level * W + w] = block[w];                                                                         \
-      block[w] = IDENTITY;                                                                                     \
-    }                                                                                                          \
-    ++count;                                                                                                   \
+#define BLOCKS 64
+#define LEVELS(type, W)                          \
+  type block[W], middle[W], top[W];              \
+  int steps = 0;                                 \
+  EACH(w, W) block[w] = middle[w] = top[w] = (type)(IDENTITY);
+#define COUNT_STEP(type, W)                                   \
+  if ((++steps & (BLOCK - 1)) == 0) {                         \
+    EACH(w, W) {                             \
+      middle[w] = COMBINE(middle[w], block[w]);               \
+      block[w] = (type)(IDENTITY);                            \
+    }                                                         \
+    if (steps == BLOCK * BLOCKS) {                            \
+      EACH(w, W) {                           \
+        top[w] = COMBINE(top[w], middle[w]);                  \
+        middle[w] = (type)(IDENTITY);                         \
+      }                                                       \
+      steps = 0;                                              \
+    }                                                         \
   }
-// Joins what waits on the stack into the last, unfinished block.
-#define FINISH(stack, count, block, W)                                                        \
-  for (int level = 0; (count >> level) != 0; ++level)                                         \
-    if ((count >> level & 1) != 0)                                                            \
-      for (int w = 0; w < W; ++w) block[w] = COMBINE(stack[level * W + w], block[w]);
+// Value w of all levels.
+#define JOINED(w) COMBINE(top[w], COMBINE(middle[w], block[w]))
 
-// A walk over axes in order, outermost first.
-typedef struct {
-  long size[8], stride[8], index[8];
-  int rank;
-  long at;  // Position of the current index.
-} Walk;
-
-void walk_begin(Walk* walk, const long8 size, const long8 stride, const int rank, const long first) {
-  vstore8(size, 0, walk->size);
-  vstore8(stride, 0, walk->stride);
-  walk->rank = rank;
-  walk->at = 0;
-  long rest = first;
-  for (int d = rank - 1; d >= 0; --d) {
-    walk->index[d] = rest % walk->size[d];
-    rest /= walk->size[d];
-    walk->at += walk->index[d] * walk->stride[d];
-  }
+long component(const long8 v, const int k) {
+  long all[8];
+  vstore8(v, 0, all);
+  return all[k];
 }
 
-// To the next index along axis d, with carry to the axes before it.
-void walk_next(Walk* walk, int d) {
-  for (; d >= 0; --d) {
-    walk->at += walk->stride[d];
-    if (++walk->index[d] < walk->size[d]) return;
-    walk->at -= walk->size[d] * walk->stride[d];
-    walk->index[d] = 0;
+// Where the element with this number lies.
+long position(const long8 shape, const long8 strides, const int rank, long number) {
+  if (rank == 1) return number * strides.s0;
+  long size[8], stride[8];
+  vstore8(shape, 0, size);
+  vstore8(strides, 0, stride);
+  long at = 0;
+  for (int d = rank - 1; d > 0; --d) {
+    at += number % size[d] * stride[d];
+    number /= size[d];
   }
+  return at + number * stride[0];
 }
 
 float combine_lanes(floatv v) {
@@ -100,19 +95,15 @@ float combine_lanes(floatv v) {
   return lanes[0];
 }
 
-// `count` elements from where the walk begins, in vectors along its last axis.
-float combine_rows(__global const float* x, Walk* walk, long count) {
-  floatv stack[LEVELS];
-  floatv block[1];
-  block[0] = (floatv)(IDENTITY);
-  long blocks = 0;
-  int steps = 0;
-  const int last = walk->rank - 1;
-  const long apart = walk->stride[last];
-  while (count > 0) {
-    long left = min(walk->size[last] - walk->index[last], count);
-    count -= left;
-    __global const float* from = x + walk->at;
+// Elements r … r_end-1, in vectors along the last axis.
+float combine_rows(__global const float* x, const long8 shape, const long8 strides, const int rank, long r,
+                   const long r_end) {
+  LEVELS(floatv, 1)
+  const long size = component(shape, rank - 1), apart = component(strides, rank - 1);
+  while (r < r_end) {
+    long left = min(size - r % size, r_end - r);
+    __global const float* from = x + position(shape, strides, rank, r);
+    r += left;
     while (left > 0) {
       floatv v;
       if (apart == 1 && left >= 4 * VW) {
@@ -133,39 +124,27 @@ float combine_rows(__global const float* x, Walk* walk, long count) {
         left -= VW;
       }
       block[0] = COMBINE(block[0], v);
-      if (++steps == BLOCK) {
-        PUSH(stack, blocks, block, 1)
-        steps = 0;
-      }
+      COUNT_STEP(floatv, 1)
     }
-    // The next row begins at its first element.
-    walk->at -= walk->index[last] * walk->stride[last];
-    walk->index[last] = 0;
-    walk_next(walk, last - 1);
   }
-  FINISH(stack, blocks, block, 1)
-  return combine_lanes(block[0]);
+  return combine_lanes(JOINED(0));
 }
 
-// W vectors of neighbouring outputs over `count` steps of the walk.
-#define COMBINE_COLUMNS(W)                                                                          \
-  void combine_columns_##W(__global const float* x, Walk* walk, long count, __global float* y,      \
-                           const float divisor) {                                                   \
-    floatv stack[LEVELS * W];                                                                       \
-    floatv block[W];                                                                                \
-    for (int w = 0; w < W; ++w) block[w] = (floatv)(IDENTITY);                                      \
-    long blocks = 0;                                                                                \
-    int steps = 0;                                                                                  \
-    for (; count > 0; --count) {                                                                    \
-      for (int w = 0; w < W; ++w) block[w] = COMBINE(block[w], vloadv(w, x + walk->at));            \
-      walk_next(walk, walk->rank - 1);                                                              \
-      if (++steps == BLOCK) {                                                                       \
-        PUSH(stack, blocks, block, W)                                                               \
-        steps = 0;                                                                                  \
-      }                                                                                             \
-    }                                                                                               \
-    FINISH(stack, blocks, block, W)                                                                 \
-    for (int w = 0; w < W; ++w) vstorev(block[w] / divisor, w, y);                                  \
+// The same of W vectors of neighbouring outputs.
+#define COMBINE_COLUMNS(W)                                                                                   \
+  void combine_columns_##W(__global const float* x, const long8 shape, const long8 strides, const int rank, \
+                           long r, const long r_end, __global float* y, const float divisor) {              \
+    LEVELS(floatv, W)                                                                                        \
+    const long size = component(shape, rank - 1), apart = component(strides, rank - 1);                      \
+    while (r < r_end) {                                                                                      \
+      const long row_end = min(r + size - r % size, r_end);                                                  \
+      __global const float* from = x + position(shape, strides, rank, r);                                    \
+      for (; r < row_end; ++r, from += apart) {                                                              \
+        EACH(w, W) block[w] = COMBINE(block[w], vloadv(w, from));                                            \
+        COUNT_STEP(floatv, W)                                                                                \
+      }                                                                                                      \
+    }                                                                                                        \
+    EACH(w, W) vstorev(JOINED(w) / divisor, w, y);                                                           \
   }
 COMBINE_COLUMNS(1)
 COMBINE_COLUMNS(4)
@@ -177,6 +156,8 @@ COMBINE_COLUMNS(4)
       const float divisor
 #define PART_BEGIN(part, parts) (reduced / (parts) * (part) + min((long)(part), reduced % (parts)))
 
+#define REDUCED reduced_shape, reduced_strides, reduced_rank
+
 __kernel void rows(REDUCE_PARAMETERS, const long chunk) {
   const long part = get_global_id(1), parts = get_global_size(1);
   const long r = PART_BEGIN(part, parts), r_end = PART_BEGIN(part + 1, parts);
@@ -184,13 +165,9 @@ __kernel void rows(REDUCE_PARAMETERS, const long chunk) {
   y += y_offset + part * outputs;
   const long first = get_global_id(0) * chunk;
   const long end = min(first + chunk, outputs);
-  if (first >= end) return;
-  Walk kept, walk;
-  walk_begin(&kept, kept_shape, kept_strides, kept_rank, first);
   for (long o = first; o < end; ++o) {
-    walk_begin(&walk, reduced_shape, reduced_strides, reduced_rank, r);
-    y[o] = combine_rows(x + kept.at, &walk, r_end - r) / divisor;
-    walk_next(&kept, kept_rank - 1);
+    const long at = position(kept_shape, kept_strides, kept_rank, o);
+    y[o] = combine_rows(x + at, REDUCED, r, r_end) / divisor;
   }
 }
 
@@ -199,59 +176,42 @@ __kernel void columns(REDUCE_PARAMETERS, const long chunk) {
   const long r = PART_BEGIN(part, parts), r_end = PART_BEGIN(part + 1, parts);
   x += x_offset;
   y += y_offset + part * outputs;
+  const long width = component(kept_shape, kept_rank - 1);
   long o = get_global_id(0) * chunk;
   const long end = min(o + chunk, outputs);
-  Walk kept, walk;
-  const int last = kept_rank - 1;
   while (o < end) {
-    walk_begin(&kept, kept_shape, kept_strides, kept_rank, o);
-    const long left = min(kept.size[last] - kept.index[last], end - o);
-    walk_begin(&walk, reduced_shape, reduced_strides, reduced_rank, r);
+    __global const float* from = x + position(kept_shape, kept_strides, kept_rank, o);
+    const long left = min(width - o % width, end - o);
     if (left >= 4 * VW) {
-      combine_columns_4(x + kept.at, &walk, r_end - r, y + o, divisor);
+      combine_columns_4(from, REDUCED, r, r_end, y + o, divisor);
       o += 4 * VW;
     } else if (left >= VW) {
-      combine_columns_1(x + kept.at, &walk, r_end - r, y + o, divisor);
+      combine_columns_1(from, REDUCED, r, r_end, y + o, divisor);
       o += VW;
     } else {
-      y[o] = combine_rows(x + kept.at, &walk, r_end - r) / divisor;
+      y[o] = combine_rows(from, REDUCED, r, r_end) / divisor;
       ++o;
     }
   }
 }
 
-// Every `step`-th of `count` elements.
+// Every `step`-th of the elements r … r_end-1.
 float combine_items(__global const float* x, const long8 shape, const long8 strides, const int rank, long r,
                     const long r_end, const long step) {
-  float stack[LEVELS];
-  float block[1] = {IDENTITY};
-  long blocks = 0;
-  int steps = 0;
-  Walk walk;
+  LEVELS(float, 1)
   for (; r < r_end; r += step) {
-    long at = r * strides.s0;
-    if (rank > 1) {
-      walk_begin(&walk, shape, strides, rank, r);
-      at = walk.at;
-    }
-    block[0] = COMBINE(block[0], x[at]);
-    if (++steps == BLOCK) {
-      PUSH(stack, blocks, block, 1)
-      steps = 0;
-    }
+    block[0] = COMBINE(block[0], x[position(shape, strides, rank, r)]);
+    COUNT_STEP(float, 1)
   }
-  FINISH(stack, blocks, block, 1)
-  return block[0];
+  return JOINED(0);
 }
 
 __kernel void items(REDUCE_PARAMETERS) {
   const long part = get_global_id(1), parts = get_global_size(1);
   const long o = get_global_id(0);
   if (o >= outputs) return;
-  Walk kept;
-  walk_begin(&kept, kept_shape, kept_strides, kept_rank, o);
-  const float result = combine_items(x + x_offset + kept.at, reduced_shape, reduced_strides, reduced_rank,
-                                     PART_BEGIN(part, parts), PART_BEGIN(part + 1, parts), 1);
+  x += x_offset + position(kept_shape, kept_strides, kept_rank, o);
+  const float result = combine_items(x, REDUCED, PART_BEGIN(part, parts), PART_BEGIN(part + 1, parts), 1);
   y[y_offset + part * outputs + o] = result / divisor;
 }
 
@@ -261,10 +221,9 @@ void groups(REDUCE_PARAMETERS) {
   const long part = get_group_id(1), parts = get_num_groups(1);
   const long o = get_group_id(0);
   const int item = get_local_id(0);
-  Walk kept;
-  walk_begin(&kept, kept_shape, kept_strides, kept_rank, o);
-  results[item] = combine_items(x + x_offset + kept.at, reduced_shape, reduced_strides, reduced_rank,
-                                PART_BEGIN(part, parts) + item, PART_BEGIN(part + 1, parts), LOCAL);
+  x += x_offset + position(kept_shape, kept_strides, kept_rank, o);
+  results[item] =
+      combine_items(x, REDUCED, PART_BEGIN(part, parts) + item, PART_BEGIN(part + 1, parts), LOCAL);
   for (int half_width = LOCAL / 2; half_width > 0; half_width /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item < half_width) results[item] = COMBINE(results[item], results[item + half_width]);

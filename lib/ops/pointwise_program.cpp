@@ -16,8 +16,8 @@ const char* memory_type(DType dtype, bool raw) {
     case DType::f16: return raw ? "ushort" : "half";
     case DType::i32: return "int";
     case DType::i64: return "long";
-    case DType::u8:
-    case DType::boolean: return "uchar";
+    case DType::u8: return "uchar";
+    case DType::boolean: return raw ? "uchar" : "boolean";
   }
   return "";
 }

@@ -222,8 +222,8 @@ TEST_CASE("elementwise: comparisons on every dtype, with tensors and scalars") {
     const auto& row = reference::comparison_rows()[r];
     REQUIRE(std::string(calls.name) == row.name);
     for (const DType dtype : {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8}) {
-      // Each pair is a program: one comparison on all dtypes tells enough.
-      if (r > 0 && dtype != DType::f32 && dtype != DType::i64) continue;
+      // Each pair is a program of its own to compile: one comparison on all dtypes tells enough.
+      if (r > 0 && dtype != DType::f32) continue;
       CAPTURE(row.name);
       CAPTURE(dtype);
       std::vector<double> with_tensor, with_scalar;
@@ -250,7 +250,7 @@ TEST_CASE("elementwise: comparisons on every dtype, with tensors and scalars") {
 
 TEST_CASE("where: every dtype, broadcasting, gradients") {
   const Tensor condition = tensor_of({1, 0, 0, 1, 1, 0}, {2, 3}, DType::boolean);
-  for (const DType dtype : {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8}) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::i64, DType::u8}) {
     const Tensor a = tensor_of({1, 2, 3}, {3}, dtype), b = tensor_of({7, 8}, {2, 1}, dtype);
     const Tensor y = ops::where(condition, a, b);
     CHECK(y.dtype() == dtype);
