@@ -3,11 +3,12 @@
 //
 //   dst[b, i, j] at dst_batch(b) + i * dst_step + j,  src[b, i, j] at src_batch(b) + i + j * src_step
 //
-// The batch b counts the remaining axes, outermost first. A tile of T x T elements is read along i and written along j.
+// The batch b counts the remaining axes, outermost first. A tile of elements is read along i and written along j.
 //
-// squares  CPU: a work-item takes `chunk` tiles (T = VW) and turns each in registers.
-// tiles    GPU: a work-group of T x LINES items takes one tile (T = 32) through local memory, a column apart so that a row
-//          and a column of it fall into different banks.
+// squares  CPU: a work-item takes `chunk` tiles of 4 VW x VW elements and turns each, square by square, in registers: four
+//          vectors from a page of src before the next page.
+// tiles    GPU: a work-group of T x LINES items takes one tile of T x T (T = 32) through local memory, whose rows are a
+//          column longer so that a row and a column of the tile fall into different banks.
 #ifndef VW
 #define VW 16
 #endif
@@ -30,11 +31,11 @@ long position(const long8 shape, const long8 strides, const int rank, long numbe
   __global const float *restrict src, const ulong src_offset, __global float *restrict dst,                 \
       const ulong dst_offset, const long8 batch_shape, const long8 src_batch, const long8 dst_batch,        \
       const int batch_rank, const long rows, const long columns, const long src_step, const long dst_step
-// Beginnings of the tile with this number; down and across count tiles along i and j.
-#define FIND_TILE(T, number)                                                       \
-  const long down = (rows + T - 1) / T, across = (columns + T - 1) / T;            \
+// The tile of H x W elements with this number; down and across count tiles along i and j.
+#define FIND_TILE(H, W, number)                                                       \
+  const long down = (rows + H - 1) / (H), across = (columns + W - 1) / (W);            \
   const long b = number / (down * across);                                         \
-  const long i = number / across % down * T, j = number % across * T;              \
+  const long i = number / across % down * (H), j = number % across * (W);              \
   __global const float* from = src + src_offset + position(batch_shape, src_batch, batch_rank, b) + i + j * src_step; \
   __global float* to = dst + dst_offset + position(batch_shape, dst_batch, batch_rank, b) + i * dst_step + j;
 
@@ -42,19 +43,21 @@ __kernel void squares(PARAMETERS, const long tiles, const long chunk) {
   const long first = get_global_id(0) * chunk;
   const long end = min(first + chunk, tiles);
   for (long tile = first; tile < end; ++tile) {
-    FIND_TILE(VW, tile)
-    if (i + VW <= rows && j + VW <= columns) {
-      floatv square[VW];
+    FIND_TILE(4 * VW, VW, tile)
+    const int height = min(rows - i, (long)(4 * VW)), width = min(columns - j, (long)VW);
+    int done = 0;
+    if (width == VW) {
+      for (; done + VW <= height; done += VW) {
+        floatv square[VW];
 #pragma unroll
-      for (int k = 0; k < VW; ++k) square[k] = vloadv(0, from + k * src_step);
-      transpose_square(square);
+        for (int k = 0; k < VW; ++k) square[k] = vloadv(0, from + done + k * src_step);
+        transpose_square(square);
 #pragma unroll
-      for (int k = 0; k < VW; ++k) vstorev(square[k], 0, to + k * dst_step);
-    } else {
-      const int height = min(rows - i, (long)VW), width = min(columns - j, (long)VW);
-      for (int r = 0; r < height; ++r)
-        for (int c = 0; c < width; ++c) to[r * dst_step + c] = from[r + c * src_step];
+        for (int k = 0; k < VW; ++k) vstorev(square[k], 0, to + (done + k) * dst_step);
+      }
     }
+    for (int r = done; r < height; ++r)
+      for (int c = 0; c < width; ++c) to[r * dst_step + c] = from[r + c * src_step];
   }
 }
 
@@ -66,7 +69,7 @@ __kernel void squares(PARAMETERS, const long tiles, const long chunk) {
 __kernel __attribute__((reqd_work_group_size(T, LINES, 1)))
 void tiles(PARAMETERS) {
   __local float tile[T][T + 1];
-  FIND_TILE(T, get_group_id(0))
+  FIND_TILE(T, T, get_group_id(0))
   const int x = get_local_id(0), line = get_local_id(1);
   for (int c = line; c < T; c += LINES)
     if (i + x < rows && j + c < columns) tile[c][x] = from[x + c * src_step];

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "ops/collapse.h"
 #include "ops/pointwise_program.h"
+#include "ops/transpose_copy.h"
 #include "ops/variant.h"
 #include "ops/work_split.h"
 #include "tensor/kernel_args.h"
@@ -162,11 +163,22 @@ void PointwiseProgram::run_into(const Tensor& output, Inputs inputs, Scalars sca
 
 void PointwiseProgram::launch(const Tensor& output, Inputs inputs, Scalars scalars) const {
   if (output.numel() == 0) return;
+  std::array<Tensor, max_inputs> copies;
+  std::array<const Tensor*, max_inputs> operands{};
   std::array<Shape, Loop::max_operands> strides;
-  std::size_t operands = 0;
-  for (const Tensor* x : inputs) strides[operands++] = broadcast_strides(*x, output.shape());
-  strides[operands++] = output.strides();
-  const Problem problem{*this, output, inputs, scalars, collapse(output.shape(), {strides.data(), operands})};
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    operands[k] = inputs[k];
+    if (!inputs[k]->is_contiguous()) {
+      if (std::optional<Tensor> copy = turned(*inputs[k])) {
+        copies[k] = std::move(*copy);
+        operands[k] = &copies[k];
+      }
+    }
+    strides[k] = broadcast_strides(*operands[k], output.shape());
+  }
+  strides[inputs.size()] = output.strides();
+  const Problem problem{*this, output, Inputs(operands.data(), inputs.size()), scalars,
+                        collapse(output.shape(), {strides.data(), inputs.size() + 1})};
   choose("pointwise", variants, problem, output.device().info()).run(problem);
 }
 

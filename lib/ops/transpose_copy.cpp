@@ -20,8 +20,8 @@ struct Problem {
   Shape batch, src_batch, dst_batch;  ///< Axes outside the tiles, at least rank 1.
   std::int64_t rows = 0, columns = 0, src_step = 0, dst_step = 0;
 
-  std::int64_t tiles(std::int64_t size) const {
-    return batch.numel() * ((rows + size - 1) / size) * ((columns + size - 1) / size);
+  std::int64_t tiles(std::int64_t height, std::int64_t width) const {
+    return batch.numel() * ((rows + height - 1) / height) * ((columns + width - 1) / width);
   }
 };
 
@@ -71,19 +71,27 @@ const char* refuse_squares(const Problem&, const DeviceInfo& info) {
 
 void run_squares(const Problem& problem) {
   const runtime::DeviceState& device = state_of(problem.dst);
-  const std::int64_t width = cpu_vector_width(device), tiles = problem.tiles(width);
-  const WorkSplit split = split_for_cpu(device, tiles, 8192 / (width * width), 1);
+  const std::int64_t width = cpu_vector_width(device), tiles = problem.tiles(4 * width, width);
+  const WorkSplit split = split_for_cpu(device, tiles, std::max<std::int64_t>(2048 / (width * width), 1), 1);
   launch_tiles(problem, "squares", {{split.items}, {1}}, tiles, split.chunk);
 }
 
 void run_tiles(const Problem& problem) {
   const std::int64_t lines = lines_of(state_of(problem.dst));
-  launch_tiles(problem, "tiles", {{problem.tiles(tile_size) * tile_size, lines}, {tile_size, lines}});
+  launch_tiles(problem, "tiles", {{problem.tiles(tile_size, tile_size) * tile_size, lines}, {tile_size, lines}});
 }
 
 constexpr Variant<Problem> variants[] = {{"squares", refuse_squares, run_squares}, {"tiles", accept_all, run_tiles}};
 
 }  // namespace
+
+std::optional<Tensor> turned(const Tensor& x) {
+  constexpr std::int64_t worth_it = 1 << 14;  // Elements; below, a launch costs more than scattered reads.
+  if (x.numel() < worth_it || x.strides().back() == 1) return std::nullopt;
+  Tensor copy = empty(x.shape(), x.dtype(), x.device());
+  if (!transpose_copy(copy, x)) return std::nullopt;
+  return copy;
+}
 
 bool transpose_copy(const Tensor& dst, const Tensor& src) {
   const std::optional<Problem> problem = as_transposes(dst, src);

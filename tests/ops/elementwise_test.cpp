@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "crisol/ops/view.h"
 #include "doctest/doctest.h"
 #include "reference/elementwise.h"
 #include "support/compare.h"
@@ -181,6 +182,24 @@ TEST_CASE("elementwise: sizes around vectors and work-items, both kinds of kerne
         check_close(ops::add(view_of(a, {count}, layout), tensor_of(b, {count})), expected, {0});
     }
   });
+}
+
+TEST_CASE("elementwise: large transposed inputs") {
+  if (slow_device()) CRISOL_SKIP("too large for this device");
+  const Shape shape{2, 130, 99};
+  const std::vector<double> a = random_values(1, shape.numel()), b = random_values(2, shape.numel());
+  const auto at = [](std::size_t n, std::size_t i, std::size_t j) { return (n * 130 + i) * 99 + j; };
+  std::vector<double> expected;
+  for (std::size_t n = 0; n < 2; ++n)
+    for (std::size_t j = 0; j < 99; ++j)
+      for (std::size_t i = 0; i < 130; ++i) expected.push_back(static_cast<float>(a[at(n, i, j)] + b[at(n, i, j)]));
+  std::vector<double> turned_b;
+  for (std::size_t n = 0; n < 2; ++n)
+    for (std::size_t j = 0; j < 99; ++j)
+      for (std::size_t i = 0; i < 130; ++i) turned_b.push_back(b[at(n, i, j)]);
+  const Tensor x = ops::transpose(tensor_of(a, shape), 1, 2);
+  check_close(ops::add(x, tensor_of(turned_b, {2, 99, 130})), {2, 99, 130}, expected, {0});
+  check_close(ops::add(x, ops::transpose(tensor_of(b, shape), 1, 2)), {2, 99, 130}, expected, {0});
 }
 
 TEST_CASE("elementwise: NaN, infinity and signs") {
