@@ -2,6 +2,7 @@
 #include "crisol/ops/reduce.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "ops/persistent.h"
@@ -80,11 +81,16 @@ void run_on_cpu(const Problem& problem, std::string_view entry) {
   const ReduceAxes& axes = problem.axes;
   // Outputs of a work-item: as many as give it a few thousand elements.
   const std::int64_t least = std::max<std::int64_t>(1, 8192 / std::max<std::int64_t>(axes.reduced, 1));
-  const WorkSplit split = split_for_cpu(device, axes.outputs, least, entry == "rows" ? 1 : 64);
+  const std::int64_t budget = loop_budget(runtime::info_of(device)) / 2;
+  const WorkSplit split = split_for_cpu(device, axes.outputs, least, entry == "rows" ? 1 : 64,
+                                        std::clamp<std::int64_t>(axes.reduced, 1, budget));
   const std::int64_t wanted = std::int64_t{4} * runtime::info_of(device).compute_units;
-  launch_parts(problem, entry, split.items, 1,
-               parts_for(split.items, wanted, axes.reduced, std::max<std::int64_t>(8192 / axes.outputs, 256)),
-               split.chunk);
+  const std::int64_t parts =
+      parts_for(split.items, wanted, axes.reduced, std::max<std::int64_t>(8192 / axes.outputs, 256));
+  // In floating point: the budget may be the largest integer, and then it asks for one part.
+  const auto needed = static_cast<std::int64_t>(
+      std::ceil(static_cast<double>(split.chunk) * static_cast<double>(axes.reduced) / static_cast<double>(budget)));
+  launch_parts(problem, entry, split.items, 1, std::max(parts, needed), split.chunk);
 }
 
 void run_rows(const Problem& problem) { run_on_cpu(problem, "rows"); }

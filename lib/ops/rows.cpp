@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "ops/persistent.h"
+
 namespace crisol::ops {
 
 namespace {
@@ -30,14 +33,33 @@ RowGeometry total_row(const runtime::DeviceState& device, const RowGeometry& g, 
   return runtime::info_of(device).type == DeviceType::cpu && length <= 4096 ? g : tree_rows(device);
 }
 
+namespace {
+
+// The kernels pass over a row four times at most.
+bool fits_loop_budget(const RowProblem& problem, const DeviceInfo& info, std::int64_t elements_a_round) {
+  return problem.length / elements_a_round <= loop_budget(info) / 4 - 16;
+}
+
+constexpr const char* loops_too_long = "the device does not run loops of that length";
+
+}  // namespace
+
+void require_tree_rows(const RowProblem& problem) {
+  const DeviceInfo& info = runtime::info_of(problem.device);
+  require(fits_loop_budget(problem, info, tree_rows(problem.device).group), "rows", info.name,
+          " ends loops early, without an error: rows of ", problem.length, " elements are too long for it");
+}
+
 const char* refuse_vector_rows(const RowProblem& problem, const DeviceInfo& info) {
   if (info.type != DeviceType::cpu) return "one work-item to a row wants a CPU";
   if (problem.step != 1) return "the elements of a row are not neighbours";
   if (problem.length < info.native_float_width) return "rows are shorter than a vector";
+  if (!fits_loop_budget(problem, info, vector_rows(problem.device).lanes)) return loops_too_long;
   return nullptr;
 }
 
 const char* refuse_item_rows(const RowProblem& problem, const DeviceInfo& info) {
+  if (!fits_loop_budget(problem, info, 1)) return loops_too_long;
   if (info.type == DeviceType::cpu) return nullptr;
   return problem.length < shortest_tree_row ? nullptr : "rows are long enough for a group each";
 }

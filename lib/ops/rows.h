@@ -46,6 +46,8 @@ RowGeometry total_row(const runtime::DeviceState& device, const RowGeometry& g, 
 
 const char* refuse_vector_rows(const RowProblem& problem, const DeviceInfo& info);
 const char* refuse_item_rows(const RowProblem& problem, const DeviceInfo& info);
+/// The tree is the last resort: throws for rows that not even it can do (on llvmpipe, above a million elements).
+void require_tree_rows(const RowProblem& problem);
 
 /// The variants of an op whose run(problem, geometry) serves all three; `Problem` is a RowProblem.
 template <class Problem, void (*run)(const Problem&, const RowGeometry&)>
@@ -54,7 +56,11 @@ inline constexpr Variant<Problem> row_variants[] = {
      [](const Problem& p) { run(p, vector_rows(p.device)); }},
     {"item", [](const Problem& p, const DeviceInfo& info) { return refuse_item_rows(p, info); },
      [](const Problem& p) { run(p, item_rows(p.device)); }},
-    {"tree", accept_all<Problem>, [](const Problem& p) { run(p, tree_rows(p.device)); }},
+    {"tree", accept_all<Problem>,
+     [](const Problem& p) {
+       require_tree_rows(p);
+       run(p, tree_rows(p.device));
+     }},
 };
 
 }  // namespace crisol::ops

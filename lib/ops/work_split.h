@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "runtime/launch.h"
+#include "ops/persistent.h"
 
 namespace crisol::ops {
 
@@ -13,12 +13,16 @@ struct WorkSplit {
   std::int64_t chunk;  ///< Elements of each; the last may have fewer.
 };
 
-/// Chunks of at least `least` and a multiple of `multiple` elements, at most four work-items for each compute unit.
+/// Chunks of at least `least` and a multiple of `multiple` elements, at most four work-items for each compute unit, or
+/// as many more as the device's loop budget asks for when an element takes `iterations` of it.
 inline WorkSplit split_for_cpu(const runtime::DeviceState& device, std::int64_t n, std::int64_t least = 8192,
-                               std::int64_t multiple = 16) {
-  const std::int64_t most = std::int64_t{4} * runtime::info_of(device).compute_units;
+                               std::int64_t multiple = 16, std::int64_t iterations = 2) {
+  const DeviceInfo& info = runtime::info_of(device);
+  const std::int64_t longest = std::max<std::int64_t>(1, loop_budget(info) / iterations / multiple) * multiple;
+  const std::int64_t most = std::max(std::int64_t{4} * info.compute_units, (n + longest - 1) / longest);
   const std::int64_t wanted = std::clamp<std::int64_t>(n / least, 1, most);
-  const std::int64_t chunk = ((n + wanted - 1) / wanted + multiple - 1) / multiple * multiple;
+  const std::int64_t even = ((n + wanted - 1) / wanted + multiple - 1) / multiple * multiple;
+  const std::int64_t chunk = std::min(even, longest);
   return {(n + chunk - 1) / chunk, chunk};
 }
 
