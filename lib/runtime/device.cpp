@@ -38,14 +38,14 @@ std::vector<std::unique_ptr<DeviceState>> enumerate() {
 }
 
 void report_profiles();
-void store_programs();
+void finish_used_devices();
 
 // Never destroyed, like the states themselves; programs and profiles are seen to when the process exits.
 const std::vector<std::unique_ptr<DeviceState>>& states() {
   static const auto& list = *[] {
     auto* made = new std::vector<std::unique_ptr<DeviceState>>(enumerate());
     std::atexit(report_profiles);
-    std::atexit(store_programs);
+    std::atexit(finish_used_devices);
     return made;
   }();
   return list;
@@ -70,6 +70,15 @@ void store_programs() {
     }
   }
 }
+
+}  // namespace
+
+void runtime::finish_before_exit() {
+  thread_local const FinishWithThread at_end;
+  static_cast<void>(at_end);
+}
+
+namespace {
 
 std::vector<Candidate> candidates() {
   std::vector<Candidate> list;

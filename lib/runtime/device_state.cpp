@@ -23,6 +23,7 @@ void DeviceState::open() {
   check_cl(error, "clCreateCommandQueue");
   if (profiling) profiler_.start();
   used_ = true;
+  finish_before_exit();
   say(Topic::device, "using ", info_.name, " (", info_.platform, ", driver ", info_.driver_version, ")");
 }
 

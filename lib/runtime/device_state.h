@@ -71,4 +71,9 @@ class DeviceState {
   Profiler profiler_;
 };
 
+/// Lets this thread wait for the queued work of all devices when it ends. Mesa's rusticl crashes when the process ends
+/// with work still queued, and its own exit handlers run before ours: so the thread that opens a device, usually the
+/// main one, sees to it.
+void finish_before_exit();
+
 }  // namespace crisol::runtime

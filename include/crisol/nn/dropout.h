@@ -1,0 +1,20 @@
+// Dropout layer.
+#pragma once
+
+#include "crisol/nn/module.h"
+
+namespace crisol::nn {
+
+/// In training, sets elements to zero with probability p, independently, and multiplies the others by 1 / (1 - p);
+/// after eval(), the input itself. Draws from the default generator of the input's device. Throws invalid_argument for
+/// p outside [0, 1].
+class CRISOL_API Dropout : public Module {
+ public:
+  explicit Dropout(double p = 0.5);
+  Tensor forward(const Tensor& x) override;
+
+ private:
+  double p_;
+};
+
+}  // namespace crisol::nn
