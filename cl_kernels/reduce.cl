@@ -42,27 +42,28 @@
 
 // Three levels of W values each: 16 steps of a block are one of the middle, 64 of those are one of the top.
 //
-// No large private arrays or structs here: rusticl on llvmpipe (22.3) lets concurrent work-groups overwrite each other's.
+// Positions are worked out from numbers: a version that walked with indices kept in a struct was wrong on rusticl (llvmpipe
+// 22.3) as soon as there were two work-groups. Why is not known; large private arrays alone work there.
 #define EACH(w, W) _Pragma("unroll") for (int w = 0; w < W; ++w)
 #define BLOCK 16
 #define BLOCKS 64
-#define LEVELS(type, W)                          \
-  type block[W], middle[W], top[W];              \
-  int steps = 0;                                 \
+#define LEVELS(type, W) \
+  type block[W], middle[W], top[W]; \
+  int steps = 0; \
   EACH(w, W) block[w] = middle[w] = top[w] = (type)(IDENTITY);
-#define COUNT_STEP(type, W)                                   \
-  if ((++steps & (BLOCK - 1)) == 0) {                         \
-    EACH(w, W) {                             \
-      middle[w] = COMBINE(middle[w], block[w]);               \
-      block[w] = (type)(IDENTITY);                            \
-    }                                                         \
-    if (steps == BLOCK * BLOCKS) {                            \
-      EACH(w, W) {                           \
-        top[w] = COMBINE(top[w], middle[w]);                  \
-        middle[w] = (type)(IDENTITY);                         \
-      }                                                       \
-      steps = 0;                                              \
-    }                                                         \
+#define COUNT_STEP(type, W) \
+  if ((++steps & (BLOCK - 1)) == 0) { \
+    EACH(w, W) { \
+      middle[w] = COMBINE(middle[w], block[w]); \
+      block[w] = (type)(IDENTITY); \
+    } \
+    if (steps == BLOCK * BLOCKS) { \
+      EACH(w, W) { \
+        top[w] = COMBINE(top[w], middle[w]); \
+        middle[w] = (type)(IDENTITY); \
+      } \
+      steps = 0; \
+    } \
   }
 // Value w of all levels.
 #define JOINED(w) COMBINE(top[w], COMBINE(middle[w], block[w]))
