@@ -41,7 +41,7 @@ INLINE void pack_rows(__global float* dst, __global const float* b, long b_row, 
     __global const float* in = b + v * VW;
     const int lanes = min(VW, columns - v * VW);
     if (lanes == VW) {
-      for (int k = 0; k < depth; ++k) vstorev(vloadv(0, in + k * b_row), 0, out + k * NR);
+      for (int k = 0; k < depth; ++k) ALIGNED(out + k * NR) = UNALIGNED_CONST(in + k * b_row);
     } else {
       for (int k = 0; k < depth; ++k)
         for (int lane = 0; lane < VW; ++lane) out[k * NR + lane] = lane < lanes ? in[k * b_row + lane] : 0.0f;
@@ -61,10 +61,10 @@ INLINE void pack_columns(__global float* dst, __global const float* b, long b_co
       for (; k + VW <= depth; k += VW) {
         floatv square[VW];
 #pragma unroll
-        for (int lane = 0; lane < VW; ++lane) square[lane] = vloadv(0, in + lane * b_column + k);
+        for (int lane = 0; lane < VW; ++lane) square[lane] = UNALIGNED_CONST(in + lane * b_column + k);
         transpose_square(square);
 #pragma unroll
-        for (int lane = 0; lane < VW; ++lane) vstorev(square[lane], 0, out + (k + lane) * NR);
+        for (int lane = 0; lane < VW; ++lane) ALIGNED(out + (k + lane) * NR) = square[lane];
       }
     }
     for (; k < depth; ++k)
@@ -91,8 +91,8 @@ INLINE void store_vector(const floatv acc[MR * NV], int v, __global float* c, lo
       if (flags & BIAS_PER_ROW) b = (floatv)(bias[i]);
       if (flags & BIAS_PER_COLUMN) b = vloadv(0, bias);
       floatv sum = acc[i * NV + v];
-      if (flags & ADD_TO_C) sum += vloadv(0, out);
-      vstorev(finish(sum, b, flags), 0, out);
+      if (flags & ADD_TO_C) sum += UNALIGNED(out);
+      UNALIGNED(out) = finish(sum, b, flags);
     }
   }
 }
@@ -164,10 +164,8 @@ CPU_KERNEL void gemm_multiply(
       else
         pack_columns(block, from, b_column, depth, columns);
 #else
-      for (int row = k_first; row < min(k_first + depth, k_first + taps); ++row)
-        for (int v = 0; v < vectors; ++v)
-          gather_tap(block + PANEL_AT(v, depth), 1, NR, b + index * b_batch, &gather, table + v * COLUMN_INTS, k_first,
-                     k_first + depth, row);
+      gather_rows(block, 1, NR, NV, (long)depth * NR, VW, b + index * b_batch, &gather, table, vectors, k_first,
+                  k_first + depth);
 #endif
       int now = k_first == 0 ? flags & ADD_TO_C : ADD_TO_C;
       if (k_first + depth >= k) now |= flags & ~ADD_TO_C;

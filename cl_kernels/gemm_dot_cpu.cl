@@ -30,7 +30,7 @@ INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const
   for (int i = 0; i < rows; ++i, src += row_stride) {
     __global float* out = dst + (i / tile * vectors * tile + i % tile) * VW;
     int k = 0;
-    for (; k + VW <= depth; k += VW) vstorev(vloadv(0, src + k), 0, out + k * tile);
+    for (; k + VW <= depth; k += VW) ALIGNED(out + k * tile) = UNALIGNED_CONST(src + k);
     if (k < depth)
       for (int lane = 0; lane < VW; ++lane) out[k * tile + lane] = k + lane < depth ? src[k + lane] : 0.0f;
   }
@@ -38,12 +38,11 @@ INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const
 
 #else
 
-INLINE void gather_rows(__global float* dst, int tile, int vectors, __global const float* src, const Gather* g,
-                        __global int* table, long column, int first, int end) {
+// Rows in panels of `tile`, as the tile wants them.
+INLINE void gather_panels(__global float* dst, int tile, __global const float* src, const Gather* g,
+                          __global int* table, long column, int vectors, int first, int end) {
   gather_columns(table, g, column, vectors);
-  for (int row = first; row < min(end, first + g->taps); ++row)
-    for (int v = 0; v < vectors; ++v)
-      gather_tap(dst + v * tile * VW, tile, (long)vectors * tile * VW, src, g, table + v * COLUMN_INTS, first, end, row);
+  gather_rows(dst, tile, (long)vectors * tile * VW, 1, tile * VW, 0, src, g, table, vectors, first, end);
 }
 
 #endif
@@ -109,9 +108,10 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
       const Gather gather_b = {height,  width, taps,  taps_w, step_h, step_w,  start_h,
                                start_w, tap_h, tap_w, pixels, out_w,  k_end, b_image,
                                (long)height * width, b_size - index * b_batch};
-      gather_rows(part_a, DOT_M, vectors, a + index * a_batch, &gather_a, table, k_first, row_first, row_first + rows);
-      gather_rows(part_b, DOT_N, vectors, b + index * b_batch, &gather_b, table, k_first, column_first,
-                  column_first + columns);
+      gather_panels(part_a, DOT_M, a + index * a_batch, &gather_a, table, k_first, vectors, row_first,
+                    row_first + rows);
+      gather_panels(part_b, DOT_N, b + index * b_batch, &gather_b, table, k_first, vectors, column_first,
+                    column_first + columns);
 #endif
       k_first += block_k;
       if (k_first >= k_end) now |= flags & ~ADD_TO_C;

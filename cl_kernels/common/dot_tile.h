@@ -29,10 +29,10 @@ INLINE void dot_tile(float sums[DOT_SUMS], __global const float* a, __global con
   for (int k = 0; k < vectors; ++k) {
     floatv bv[DOT_N];
 #pragma unroll
-    for (int j = 0; j < DOT_N; ++j) bv[j] = vloadv(j, b);
+    for (int j = 0; j < DOT_N; ++j) bv[j] = ALIGNED_CONST(b + j * VW);
 #pragma unroll
     for (int i = 0; i < DOT_M; ++i) {
-      const floatv av = vloadv(i, a);
+      const floatv av = ALIGNED_CONST(a + i * VW);
 #pragma unroll
       for (int j = 0; j < DOT_N; ++j) acc[i * DOT_N + j] = FMA(av, bv[j], acc[i * DOT_N + j]);
     }

@@ -21,14 +21,23 @@ typedef struct {
   long size;             // elements of src that may be read
 } Gather;
 
-// What is remembered of VW columns, independent of row: six vectors of int.
-#define COLUMN_H 0           // source row at tap 0; far outside for columns past the end
-#define COLUMN_W VW          // source column at tap 0
-#define COLUMN_REL (2 * VW)  // source offset from that of the first lane
+// What is remembered of VW neighbouring columns: vectors of int, and a few scalars.
+#define COLUMN_H 0             // source row at tap 0; far outside for columns past the end
+#define COLUMN_W VW            // source column at tap 0
+#define COLUMN_REL (2 * VW)    // source offset from that of the first lane
 #define COLUMN_IMAGE (3 * VW)
 #define COLUMN_OH (4 * VW)
 #define COLUMN_OW (5 * VW)
-#define COLUMN_INTS (6 * VW)
+#define COLUMN_KIND (6 * VW)
+#define COLUMN_JUMP (6 * VW + 1)
+#define COLUMN_INTS (7 * VW)
+// Source offset of the first lane at tap 0.
+#define COLUMN_FIRST(column) (*(__global long*)((column) + 6 * VW + 2))
+
+// How the lanes lie in the source, whatever the tap.
+#define RUN 0    // side by side
+#define JUMP 1   // in two such runs, the second `jump` further on than its place
+#define LANES_APART 2
 
 // floor(a / b) for 0 <= a < 2^31, b > 0 and a / b < 2^22: the estimate is off by at most one.
 INLINE intv divide_lanes(intv a, int b) {
@@ -51,57 +60,72 @@ INLINE void gather_columns(__global int* table, const Gather* g, long first, int
     const intv h = oh * g->step_h + g->start_h;
     const intv w = ow * g->step_w + g->start_w;
     const intv inside = LANES < (int)min(g->columns - first, (long)VW);
-    const intv rel = (ahead - ahead.s0) * (int)g->image + (h - h.s0) * g->width + (w - w.s0);
+    const intv rel = ((ahead - ahead.s0) * (int)g->image + (h - h.s0) * g->width + (w - w.s0)) & inside;
     vstorev((h & inside) | (~inside & -(1 << 30)), 0, table + COLUMN_H);
     vstorev(w, 0, table + COLUMN_W);
-    vstorev(rel & inside, 0, table + COLUMN_REL);
+    vstorev(rel, 0, table + COLUMN_REL);
     vstorev(ahead + image, 0, table + COLUMN_IMAGE);
     vstorev(oh, 0, table + COLUMN_OH);
     vstorev(ow, 0, table + COLUMN_OW);
+    const int jump = table[COLUMN_REL + VW - 1] - (VW - 1);
+    const intv jumps = rel - LANES;
+    table[COLUMN_KIND] = all((jumps == 0) | (jumps == jump)) ? (jump == 0 ? RUN : JUMP) : LANES_APART;
+    table[COLUMN_JUMP] = jump;
+    COLUMN_FIRST(table) =
+        table[COLUMN_IMAGE] * g->image + (long)table[COLUMN_H] * g->width + table[COLUMN_W];
   }
 }
 
 // Where row i of a block goes: panels of `tile` rows, whose vectors of one column lie side by side.
 #define GATHER_ROW(i, tile, panel) ((i) / (tile) * (panel) + (i) % (tile) * VW)
 
-// Copies those rows of first … end that belong to one tap: k, k + taps, … Row k goes to
-// dst[GATHER_ROW(k - first, tile, panel)], dst being aligned to vectors; table describes the columns.
-INLINE void gather_tap(__global float* dst, int tile, long panel, __global const float* src, const Gather* g,
-                       __global const int* table, int first, int end, int k) {
+// Copies those rows of first … end that belong to the tap of row k (k, k + taps, …) for one vector of columns.
+INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global const float* src, const Gather* g,
+                       __global int* column, int first, int end, int k) {
   const int tap = k % g->taps;
-  const int channel = k / g->taps;
   const int rows = (end - k + g->taps - 1) / g->taps;
   const int dh = tap / g->taps_w * g->tap_h;
   const int dw = tap % g->taps_w * g->tap_w;
-  const intv h = vloadv(0, table + COLUMN_H) + dh;
-  const intv w = vloadv(0, table + COLUMN_W) + dw;
+  const intv h = vloadv(0, column + COLUMN_H) + dh;
+  const intv w = vloadv(0, column + COLUMN_W) + dw;
   const intv inside = (h >= 0) & (h < g->height) & (w >= 0) & (w < g->width);
-  const intv rel = vloadv(0, table + COLUMN_REL);
-  long at = table[COLUMN_IMAGE] * g->image + channel * g->plane + (long)(table[COLUMN_H] + dh) * g->width +
-            (table[COLUMN_W] + dw);
+  const int jump = column[COLUMN_JUMP];
+  int kind = column[COLUMN_KIND];
+  long at = COLUMN_FIRST(column) + k / g->taps * g->plane + (long)dh * g->width + dw;
   const long last = at + (rows - 1) * g->plane + VW;
-  const int jump = table[COLUMN_REL + VW - 1] - (VW - 1);  // Of the lanes past an end of a row or image.
-  const intv jumps = rel - LANES;
+  // A vector load must not leave the tensor, not even in lanes that are masked.
+  if (min(at, at + jump) < 0 || max(last, last + jump) > g->size) kind = LANES_APART;
   int i = k - first;
-  if (all((jumps == 0) | (jumps == jump)) && min(at, at + jump) >= 0 && max(last, last + jump) <= g->size) {
-    if (jump == 0) {
-      for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps)
-        ALIGNED(dst + GATHER_ROW(i, tile, panel)) = as_floatv(as_intv(vloadv(0, src + at)) & inside);
-    } else {
-      const intv before = inside & (jumps == 0);
-      const intv after = inside & (jumps != 0);
-      for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps)
-        ALIGNED(dst + GATHER_ROW(i, tile, panel)) =
-            as_floatv((as_intv(vloadv(0, src + at)) & before) | (as_intv(vloadv(0, src + at + jump)) & after));
+  if (kind == RUN) {
+    for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps)
+      ALIGNED(dst + GATHER_ROW(i, tile, row_panel)) = as_floatv(as_intv(UNALIGNED_CONST(src + at)) & inside);
+  } else if (kind == JUMP) {
+    const intv before = inside & (vloadv(0, column + COLUMN_REL) == LANES);
+    const intv after = inside & ~before;
+    for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps)
+      ALIGNED(dst + GATHER_ROW(i, tile, row_panel)) = as_floatv(
+          (as_intv(UNALIGNED_CONST(src + at)) & before) | (as_intv(UNALIGNED_CONST(src + at + jump)) & after));
+  } else {
+    int lane_inside[VW];
+    vstorev(inside, 0, lane_inside);
+    for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps) {
+      __global float* out = dst + GATHER_ROW(i, tile, row_panel);
+      for (int lane = 0; lane < VW; ++lane)
+        out[lane] = lane_inside[lane] ? src[at + column[COLUMN_REL + lane]] : 0.0f;
     }
-    return;
   }
-  int lane_rel[VW];
-  int lane_inside[VW];
-  vstorev(rel, 0, lane_rel);
-  vstorev(inside, 0, lane_inside);
-  for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps) {
-    __global float* out = dst + GATHER_ROW(i, tile, panel);
-    for (int lane = 0; lane < VW; ++lane) out[lane] = lane_inside[lane] ? src[at + lane_rel[lane]] : 0.0f;
-  }
+}
+
+// Copies the rows first … end of the matrix for the columns that table describes. Row first + i, vector v goes to
+//
+//   dst[i / tile * row_panel + i % tile * VW + v / group * vector_panel + v % group * vector_step]
+//
+// which serves panels of columns (tile 1) and panels of rows (group 1). dst and all distances are aligned to vectors.
+INLINE void gather_rows(__global float* dst, int tile, long row_panel, int group, long vector_panel, int vector_step,
+                        __global const float* src, const Gather* g, __global int* table, int vectors, int first,
+                        int end) {
+  for (int k = first; k < min(end, first + g->taps); ++k)
+    for (int v = 0; v < vectors; ++v)
+      gather_tap(dst + v / group * vector_panel + v % group * vector_step, tile, row_panel, src, g,
+                 table + v * COLUMN_INTS, first, end, k);
 }

@@ -27,7 +27,7 @@ INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, __global
   for (int k = 0; k < depth; ++k) {
     floatv bv[NV];
 #pragma unroll
-    for (int v = 0; v < NV; ++v) bv[v] = vloadv(v, b);
+    for (int v = 0; v < NV; ++v) bv[v] = ALIGNED_CONST(b + v * VW);
 #pragma unroll
     for (int i = 0; i < MR; ++i) {
       const floatv av = (floatv)(a[i]);

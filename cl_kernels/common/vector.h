@@ -35,8 +35,13 @@
 // In hot loops the compiler must see its constants: PoCL does not inline large functions by itself.
 #define INLINE inline __attribute__((always_inline))
 
-// A vector that is known to be aligned. PoCL splits vstore16 of computed bits into four stores.
+// A vector in memory, aligned to vectors or only to floats. PoCL splits vload16 and vstore16 into four where the value is
+// not computed as floats.
 #define ALIGNED(p) (*(__global floatv*)(p))
+#define ALIGNED_CONST(p) (*(__global const floatv*)(p))
+typedef floatv unaligned_floatv __attribute__((aligned(4)));
+#define UNALIGNED(p) (*(__global unaligned_floatv*)(p))
+#define UNALIGNED_CONST(p) (*(__global const unaligned_floatv*)(p))
 
 // A kernel whose work-items are work-groups of their own. The hint keeps Intel's runtime from vectorising across
 // work-items, which is of no use here and makes it compile five times as long.

@@ -11,7 +11,7 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr int column_ints = 6;  // COLUMN_INTS / VW of common/gather.h.
+constexpr int column_ints = 7;  // COLUMN_INTS / VW of common/gather.h.
 
 std::optional<TilePlan> plan_of(const Conv2dProblem& p, const DeviceInfo& info) {
   const Conv2dSizes& s = p.sizes;

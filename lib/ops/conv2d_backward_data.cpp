@@ -15,7 +15,7 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr int column_ints = 6;  // COLUMN_INTS / VW of common/gather.h.
+constexpr int column_ints = 7;  // COLUMN_INTS / VW of common/gather.h.
 
 // Positions first, first + stride, … of x along one axis. They see the same kernel taps, at distance `tap_step` from
 // the first that they see, and neighbours among them see neighbouring outputs: output = position / stride + start + t *

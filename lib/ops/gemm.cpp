@@ -1,13 +1,22 @@
 #include "ops/gemm.h"
 
+#include <algorithm>
+
 namespace crisol::ops {
 
-constexpr Variant<Gemm> gemm_variants[4] = {{"clblast", refuse_gemm_clblast, run_gemm_clblast},
-                                            {"cpu_rows", refuse_gemm_rows, run_gemm_rows},
-                                            {"cpu_tiled", refuse_gemm_tiled, run_gemm_tiled},
-                                            {"plain", accept_all, run_gemm_plain}};
-
 namespace {
+
+constexpr Variant<Gemm> clblast{"clblast", refuse_gemm_clblast, run_gemm_clblast};
+constexpr Variant<Gemm> cpu_rows{"cpu_rows", refuse_gemm_rows, run_gemm_rows};
+constexpr Variant<Gemm> cpu_tiled{"cpu_tiled", refuse_gemm_tiled, run_gemm_tiled};
+constexpr Variant<Gemm> plain{"plain", accept_all, run_gemm_plain};
+
+constexpr Variant<Gemm> variants[] = {clblast, cpu_tiled, cpu_rows, plain};
+constexpr Variant<Gemm> variants_for_depth[] = {clblast, cpu_rows, cpu_tiled, plain};
+
+// Row products save the transposition of an operand, which weighs where few rows share it, and pay for each result at
+// the end of the depth.
+bool is_deep(const Gemm& p) { return p.k >= p.m + p.n && std::min(p.m, p.n) <= 96; }
 
 // Along an axis of one element any stride is right: one that shows the matrix to be contiguous opens more variants.
 void tidy_strides(Matrix& matrix, std::int64_t rows, std::int64_t columns) {
@@ -24,7 +33,7 @@ void gemm(const Gemm& problem) {
   tidy_strides(tidy.b, tidy.k, tidy.n);
   tidy_strides(tidy.c, tidy.m, tidy.n);
   if ((tidy.flags & (bias_per_row | bias_per_column)) == 0) tidy.bias = tidy.a.first;  // Any buffer: it is not read.
-  choose("matmul", gemm_variants, tidy, runtime::info_of(tidy.device)).run(tidy);
+  choose("matmul", is_deep(tidy) ? variants_for_depth : variants, tidy, runtime::info_of(tidy.device)).run(tidy);
 }
 
 void run_gemm_plain(const Gemm& p) {

@@ -52,7 +52,8 @@ std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std
   plan.vector_width = vector_width;
   plan.tile_rows = vector_width == 16 ? 8 : 4;  // 24 accumulators of 32 registers, or 12 of 16.
   plan.tile_vectors = 3;
-  plan.block_k = static_cast<std::int32_t>(ceil_div(std::max<std::int64_t>(k, 1), ceil_div(k + 1, depth_of_block)));
+  plan.block_k = static_cast<std::int32_t>(ceil_div(k, std::max<std::int64_t>(1, ceil_div(k, depth_of_block))));
+  plan.block_k = std::max(plan.block_k, 1);
 
   const std::int64_t wanted = std::max<std::int64_t>(8, 4 * std::int64_t{info.compute_units});
   const std::int64_t panels = ceil_div(n, plan.tile_columns());

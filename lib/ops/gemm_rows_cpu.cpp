@@ -77,7 +77,7 @@ std::optional<RowPlan> plan_rows(const DeviceInfo& info, int vector_width, std::
   const std::int64_t units = splits * batch * ceil_div(m, plan.block_m) * ceil_div(n, plan.block_n);
   const std::int64_t units_of_item = std::max<std::int64_t>(1, budget / iterations);
   plan.items = std::min(units, std::max(wanted, ceil_div(units, units_of_item)));
-  const std::int64_t columns = gathered_taps == 0 ? 0 : 6;  // Ints that the gather remembers of each.
+  const std::int64_t columns = gathered_taps == 0 ? 0 : 7;  // Ints that the gather remembers of each.
   plan.slice = ceil_div(std::int64_t{plan.block_k} * (plan.block_m + plan.block_n + columns), 16) * 16;
   return plan;
 }
