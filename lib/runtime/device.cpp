@@ -59,10 +59,9 @@ void report_profiles() {
   }
 }
 
-void store_programs() {
+void finish_used_devices() {
   for (const auto& state : states()) {
-    // Oclgrind's own data is gone by now: a call would write to freed memory.
-    if (!state->used() || state->info().platform == "Oclgrind") continue;
+    if (!state->used()) continue;
     try {
       state->finish();
     } catch (const std::exception&) {
@@ -70,6 +69,11 @@ void store_programs() {
     }
   }
 }
+
+// Objects of a thread go before any atexit handler runs.
+struct FinishWithThread {
+  ~FinishWithThread() { finish_used_devices(); }
+};
 
 }  // namespace
 
