@@ -18,9 +18,20 @@
 #endif
 #define DOT_SUMS (DOT_M * DOT_N)
 
-#if DOT_SUMS % (VW / 2) != 0
-#error "DOT_M * DOT_N must be a multiple of VW / 2"
+#if DOT_SUMS % 4 != 0
+#error "DOT_M * DOT_N must be a multiple of 4"
 #endif
+
+INLINE float4 add_halves(floatv v) {
+#if VW == 4
+  return v;
+#elif VW == 8
+  return v.lo + v.hi;
+#else
+  const float8 half8 = v.lo + v.hi;
+  return half8.lo + half8.hi;
+#endif
+}
 
 INLINE void dot_tile(float sums[DOT_SUMS], __global const float* a, __global const float* b, int vectors) {
   floatv acc[DOT_SUMS];
@@ -39,22 +50,15 @@ INLINE void dot_tile(float sums[DOT_SUMS], __global const float* a, __global con
     a += DOT_M * VW;
     b += DOT_N * VW;
   }
-  // Neighbouring lanes of two vectors are added into one vector, until each holds VW / 2 sums in two lanes each.
+  // Halves are added down to four lanes, whose sums four vectors then give at once.
 #pragma unroll
-  for (int parts = VW; parts > 2; parts /= 2) {
-#pragma unroll
-    for (int i = 0; i < DOT_SUMS * parts / VW / 2; ++i) {
-      floatv even, odd;
-      even.lo = acc[2 * i].even;
-      even.hi = acc[2 * i + 1].even;
-      odd.lo = acc[2 * i].odd;
-      odd.hi = acc[2 * i + 1].odd;
-      acc[i] = even + odd;
-    }
+  for (int i = 0; i < DOT_SUMS; i += 4) {
+    const float4 p = add_halves(acc[i]);
+    const float4 q = add_halves(acc[i + 1]);
+    const float4 r = add_halves(acc[i + 2]);
+    const float4 s = add_halves(acc[i + 3]);
+    vstore4(((float4)(p.s0, q.s0, r.s0, s.s0) + (float4)(p.s1, q.s1, r.s1, s.s1)) +
+                ((float4)(p.s2, q.s2, r.s2, s.s2) + (float4)(p.s3, q.s3, r.s3, s.s3)),
+            0, sums + i);
   }
-  float halves[2 * DOT_SUMS];
-#pragma unroll
-  for (int i = 0; i < 2 * DOT_SUMS / VW; ++i) vstorev(acc[i], i, halves);
-#pragma unroll
-  for (int i = 0; i < DOT_SUMS; ++i) sums[i] = halves[2 * i] + halves[2 * i + 1];
 }
