@@ -104,9 +104,12 @@ Module& Module::train(bool on) {
 Module& Module::to(Device device) {
   NamedTensors all = named_parameters();
   append(all, named_buffers());
-  for (auto& [name, tensor] : all) {
-    autograd::clear_gradient(tensor);
-    replace_storage(tensor, tensor.detach().to(device));
+  // All copies first: running out of memory then leaves every tensor where it was.
+  std::vector<Tensor> copies;
+  for (const auto& [name, tensor] : all) copies.push_back(tensor.detach().to(device));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    autograd::clear_gradient(all[i].second);
+    replace_storage(all[i].second, copies[i]);
   }
   return *this;
 }

@@ -31,8 +31,11 @@ Tensor BatchNorm2d::forward(const Tensor& x) {
 
 void BatchNorm2d::count_batch() {
   const auto version = [this] { return num_batches_tracked.impl()->storage->version.load(std::memory_order_relaxed); };
-  // Somebody else wrote it (a state dict was loaded): read it once, which waits.
-  if (version() != counted_version_) batches_ = num_batches_tracked.item<std::int64_t>();
+  // Somebody else wrote it (a state dict was loaded) or moved it: read it once, which waits.
+  if (!counted_.defined() || !counted_.shares_storage_with(num_batches_tracked) || version() != counted_version_) {
+    batches_ = num_batches_tracked.item<std::int64_t>();
+    counted_ = num_batches_tracked.detach();
+  }
   num_batches_tracked.fill_(static_cast<double>(++batches_));
   counted_version_ = version();
 }

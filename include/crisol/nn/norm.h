@@ -28,7 +28,8 @@ class CRISOL_API BatchNorm2d : public Module {
 
   BatchNorm2dOptions options_;
   std::int64_t batches_ = 0;
-  std::uint64_t counted_version_ = ~std::uint64_t{0};  ///< Of num_batches_tracked when batches_ was written to it.
+  Tensor counted_;                     ///< The memory that batches_ was written to,
+  std::uint64_t counted_version_ = 0;  ///< and its version then.
 };
 
 /// y = (x - mean) / sqrt(var + eps) · weight + bias over the last axes of x, whose sizes are `normalized_shape`.

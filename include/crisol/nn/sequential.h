@@ -5,12 +5,13 @@
 
 namespace crisol::nn {
 
-/// Feeds each layer's output to the next. Children are named "0", "1", … as in PyTorch.
+/// Feeds each layer's output to the next. Children are named "0", "1", … as in PyTorch. Takes its layers over: one that
+/// has a name is given with std::move.
 ///
 ///     nn::Sequential net(nn::Linear(784, 128), nn::ReLU(), nn::Linear(128, 10));
 class CRISOL_API Sequential : public Module {
  public:
-  template <class... Layers, class = std::enable_if_t<(std::is_base_of_v<Module, std::decay_t<Layers>> && ...)>>
+  template <class... Layers, class = std::enable_if_t<(std::is_base_of_v<Module, Layers> && ...)>>
   explicit Sequential(Layers&&... layers) {
     (append(std::forward<Layers>(layers)), ...);
   }
