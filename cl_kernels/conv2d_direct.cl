@@ -4,8 +4,8 @@
 //   dx[n][c][h][w] = sum over k, r, s of dy[n][k][i][j] * w[k][c'][r][s], i stride_h + r dil_h - pad_h = h, …
 //   dw[k][c][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][gC/G + c][i stride_h + r dil_h - pad_h][…]
 //
-// All tensors are contiguous. sizes = (N, C, H, W, K, OH, OW, groups), window = (R, S, stride, padding, dilation: h and w
-// each). Sums run row by row, each row in a sum of its own, which keeps long ones exact.
+// All tensors are contiguous; sizes and window as in common/conv.h. Sums run row by row or channel by channel, each in a
+// sum of its own, which keeps long ones exact.
 #include "common/conv.h"
 
 __kernel void conv2d_direct(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
@@ -15,10 +15,10 @@ __kernel void conv2d_direct(__global const float* restrict x, const ulong x_offs
   const long id = get_global_id(0);
   if (id >= count) return;
   const Conv v = conv_of(sizes, window);
-  const long j = id % v.out_w;
-  const long i = id / v.out_w % v.out_h;
-  const long k = id / (v.out_w * v.out_h) % v.outputs;
-  const long n = id / (v.out_w * v.out_h * v.outputs);
+  long n = id;
+  const long j = take_index(&n, v.out_w);
+  const long i = take_index(&n, v.out_h);
+  const long k = take_index(&n, v.outputs);
   x += x_offset + (n * v.channels + k / v.group_outputs * v.group_channels) * v.height * v.width;
   w += w_offset + k * v.group_channels * v.r * v.s;
   float sum = has_bias ? bias[bias_offset + k] : 0.0f;
@@ -44,10 +44,10 @@ __kernel void conv2d_direct_data(__global const float* restrict dy, const ulong 
   const long id = get_global_id(0);
   if (id >= count) return;
   const Conv v = conv_of(sizes, window);
-  const long column = id % v.width;
-  const long row = id / v.width % v.height;
-  const long c = id / (v.width * v.height) % v.channels;
-  const long n = id / (v.width * v.height * v.channels);
+  long n = id;
+  const long column = take_index(&n, v.width);
+  const long row = take_index(&n, v.height);
+  const long c = take_index(&n, v.channels);
   const long k_first = c / v.group_channels * v.group_outputs;
   dy += dy_offset + (n * v.outputs + k_first) * v.out_h * v.out_w;
   w += w_offset + (k_first * v.group_channels + c % v.group_channels) * v.r * v.s;
@@ -55,13 +55,11 @@ __kernel void conv2d_direct_data(__global const float* restrict dy, const ulong 
   for (long k = 0; k < v.group_outputs; ++k) {
     float part = 0.0f;
     for (int r = 0; r < v.r; ++r) {
-      const long at_h = row + v.pad_h - r * v.dil_h;
-      const long i = at_h / v.stride_h;
-      if (at_h < 0 || at_h % v.stride_h != 0 || i >= v.out_h) continue;
+      const long i = output_at(row + v.pad_h - r * v.dil_h, v.stride_h, v.out_h);
+      if (i < 0) continue;
       for (int s = 0; s < v.s; ++s) {
-        const long at_w = column + v.pad_w - s * v.dil_w;
-        const long j = at_w / v.stride_w;
-        if (at_w >= 0 && at_w % v.stride_w == 0 && j < v.out_w)
+        const long j = output_at(column + v.pad_w - s * v.dil_w, v.stride_w, v.out_w);
+        if (j >= 0)
           part += dy[(k * v.out_h + i) * v.out_w + j] * w[(k * v.group_channels * v.r + r) * v.s + s];
       }
     }
@@ -78,15 +76,15 @@ __kernel void conv2d_direct_weight(__global const float* restrict dy, const ulon
   const long id = get_global_id(0);
   if (id >= count) return;
   const Conv v = conv_of(sizes, window);
-  const int s = (int)(id % v.s);
-  const int r = (int)(id / v.s % v.r);
-  const long c = id / (v.s * v.r) % v.group_channels;
-  const long k = id / (v.s * v.r * v.group_channels);
+  long k = id;
+  const int s = (int)take_index(&k, v.s);
+  const int r = (int)take_index(&k, v.r);
+  const long c = take_index(&k, v.group_channels);
   const long channel = k / v.group_outputs * v.group_channels + c;
   float sum = first == 0 ? 0.0f : dw[dw_offset + id];
   for (long output_row = first; output_row < end; ++output_row) {
-    const long n = output_row / v.out_h;
-    const long i = output_row % v.out_h;
+    long n = output_row;
+    const long i = take_index(&n, v.out_h);
     const long h = i * v.stride_h - v.pad_h + r * v.dil_h;
     if (h < 0 || h >= v.height) continue;
     const long dy_row = dy_offset + ((n * v.outputs + k) * v.out_h + i) * v.out_w;

@@ -3,7 +3,7 @@
 //   columns[image * image_stride + row * row_stride + i * OW + j] = x[image][channel][i stride_h + r dil_h - pad_h][…]
 //
 // row = (channel, r, s) over `channels` channels of x from its first on, (i, j) an output position, zero outside the
-// image. x is contiguous with images x_image apart. sizes and window as in conv2d_direct.cl.
+// image. x is contiguous with images x_image apart. sizes and window as in common/conv.h.
 #include "common/conv.h"
 
 // One work-item an element of the matrices of all images.
@@ -13,13 +13,13 @@ __kernel void im2col(__global const float* restrict x, const ulong x_offset, __g
   const long id = get_global_id(0);
   if (id >= count) return;
   const Conv v = conv_of(sizes, window);
-  const long j = id % v.out_w;
-  const long i = id / v.out_w % v.out_h;
-  const long row = id / (v.out_w * v.out_h) % (channels * v.r * v.s);
-  const long image = id / (v.out_w * v.out_h * channels * v.r * v.s);
-  const int s = (int)(row % v.s);
-  const int r = (int)(row / v.s % v.r);
-  const long channel = row / (v.s * v.r);
+  long image = id;
+  const long j = take_index(&image, v.out_w);
+  const long i = take_index(&image, v.out_h);
+  const int s = (int)take_index(&image, v.s);
+  const int r = (int)take_index(&image, v.r);
+  const long channel = take_index(&image, channels);
+  const long row = (channel * v.r + r) * v.s + s;
   const long h = i * v.stride_h - v.pad_h + r * v.dil_h;
   const long w = j * v.stride_w - v.pad_w + s * v.dil_w;
   const bool inside = h >= 0 && h < v.height && w >= 0 && w < v.width;
@@ -34,20 +34,18 @@ __kernel void col2im(__global const float* restrict columns, const ulong columns
   const long id = get_global_id(0);
   if (id >= count) return;
   const Conv v = conv_of(sizes, window);
-  const long w = id % v.width;
-  const long h = id / v.width % v.height;
-  const long channel = id / (v.width * v.height) % channels;
-  const long image = id / (v.width * v.height * channels);
+  long image = id;
+  const long w = take_index(&image, v.width);
+  const long h = take_index(&image, v.height);
+  const long channel = take_index(&image, channels);
   columns += columns_offset + image * image_stride + channel * v.r * v.s * row_stride;
   float sum = 0.0f;
   for (int r = 0; r < v.r; ++r) {
-    const long at_h = h + v.pad_h - r * v.dil_h;
-    const long i = at_h / v.stride_h;
-    if (at_h < 0 || at_h % v.stride_h != 0 || i >= v.out_h) continue;
+    const long i = output_at(h + v.pad_h - r * v.dil_h, v.stride_h, v.out_h);
+    if (i < 0) continue;
     for (int s = 0; s < v.s; ++s) {
-      const long at_w = w + v.pad_w - s * v.dil_w;
-      const long j = at_w / v.stride_w;
-      if (at_w >= 0 && at_w % v.stride_w == 0 && j < v.out_w)
+      const long j = output_at(w + v.pad_w - s * v.dil_w, v.stride_w, v.out_w);
+      if (j >= 0)
         sum += columns[(r * v.s + s) * row_stride + i * v.out_w + j];
     }
   }

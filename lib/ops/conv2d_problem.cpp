@@ -1,6 +1,7 @@
 #include "ops/conv2d_problem.h"
 
 #include "base/text.h"
+#include "ops/gemm.h"
 #include "ops/window.h"
 
 namespace crisol::ops {
@@ -29,7 +30,7 @@ Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight
 }
 
 const char* refuse_gather(const DeviceInfo& info, std::int64_t image_elements, std::int64_t rows, std::int64_t pixels) {
-  if (info.type != DeviceType::cpu) return "made for CPUs";
+  if (!takes_cpu_kernels(info)) return "made for CPUs";
   // common/gather.h: 16 neighbouring columns lie in at most 16 images, whose distance must stay an int.
   if (image_elements >= (1 << 27)) return "one image has more than 2^27 elements";
   if (rows >= (1 << 22) || pixels >= (1 << 30)) return "the output plane is too large for the kernel's indices";

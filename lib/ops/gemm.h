@@ -30,6 +30,11 @@ struct Gemm {
   runtime::BufferView bias{};  ///< m or n elements, as the flags say; the same for the whole batch.
 };
 
+/// CPUs, and the simulator Oclgrind, which reports every type: it checks the CPU kernels' accesses in the tests.
+inline bool takes_cpu_kernels(const DeviceInfo& info) noexcept {
+  return info.type == DeviceType::cpu || info.platform == "Oclgrind";
+}
+
 /// Queues the product with the first variant that accepts it. Variants of "matmul": clblast (GPUs), cpu_rows,
 /// cpu_tiled, plain. The operands must have one of their strides 1 for any but the last.
 void gemm(const Gemm& problem);

@@ -128,7 +128,7 @@ std::optional<TilePlan> plan_of(const Gemm& p, const DeviceInfo& info) {
 }  // namespace
 
 const char* refuse_gemm_tiled(const Gemm& problem, const DeviceInfo& info) {
-  if (info.type != DeviceType::cpu) return "made for CPUs";
+  if (!takes_cpu_kernels(info)) return "made for CPUs";
   const Gemm p = with_contiguous_rows(problem);
   if (p.c.column != 1) return "neither stride of the result is 1";
   if (p.b.row != 1 && p.b.column != 1) return "neither stride of the right operand is 1";

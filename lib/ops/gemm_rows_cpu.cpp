@@ -113,7 +113,7 @@ std::optional<RowPlan> plan_of(const Gemm& p, const DeviceInfo& info) {
 }  // namespace
 
 const char* refuse_gemm_rows(const Gemm& p, const DeviceInfo& info) {
-  if (info.type != DeviceType::cpu) return "made for CPUs";
+  if (!takes_cpu_kernels(info)) return "made for CPUs";
   if (p.a.column != 1 || p.b.row != 1) return "the depth is not contiguous in both operands";
   if (!plan_of(p, info)) return "too large for the kernel's indices or the device's loops";
   return nullptr;
