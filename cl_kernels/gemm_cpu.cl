@@ -80,38 +80,75 @@ INLINE floatv finish(floatv sum, floatv bias, int flags) {
   return flags & RELU ? fmax(sum, (floatv)(0.0f)) : sum;
 }
 
-// Writes one vector of columns of a tile to rows that are contiguous there; c is the first element.
-INLINE void store_vector(const floatv acc[MR * NV], int v, __global float* c, long c_row, int rows,
-                         __global const float* bias, int flags) {
+// Where the rows of a tile go: c is row 0, bias its own element or that of the block's first column.
+typedef struct {
+  __global float* c;
+  long c_row;
+  int rows, flags;
+  __global const float* bias;
+} Target;
+
+// Writes one vector of columns of a tile to rows that are contiguous there, from element `at` of each on.
+INLINE void store_vector(const floatv acc[MR * NV], int v, const Target* t, long at, __global const float* bias) {
 #pragma unroll
   for (int i = 0; i < MR; ++i) {
-    if (i < rows) {
-      __global float* out = c + i * c_row;
+    if (i < t->rows) {
+      __global float* out = t->c + i * t->c_row + at;
       floatv b = (floatv)(0.0f);
-      if (flags & BIAS_PER_ROW) b = (floatv)(bias[i]);
-      if (flags & BIAS_PER_COLUMN) b = vloadv(0, bias);
+      if (t->flags & BIAS_PER_ROW) b = (floatv)(bias[i]);
+      if (t->flags & BIAS_PER_COLUMN) b = vloadv(0, bias);
       floatv sum = acc[i * NV + v];
-      if (flags & ADD_TO_C) sum += UNALIGNED(out);
-      UNALIGNED(out) = finish(sum, b, flags);
+      if (t->flags & ADD_TO_C) sum += UNALIGNED(out);
+      UNALIGNED(out) = finish(sum, b, t->flags);
     }
   }
 }
 
-// The same where the columns are not contiguous or fewer than VW: lane l goes to c[at[l]].
-INLINE void store_lanes(const floatv acc[MR * NV], int v, __global float* c, const long* at, int lanes, long c_row,
-                        int rows, __global const float* bias, int flags) {
+// The same where the columns are not contiguous or fewer than VW: lane l goes to element at[l] of each row.
+INLINE void store_lanes(const floatv acc[MR * NV], int v, const Target* t, const long* at, int lanes,
+                        __global const float* bias) {
   float tile[MR * VW];
 #pragma unroll
   for (int i = 0; i < MR; ++i) vstorev(acc[i * NV + v], i, tile);
-  for (int i = 0; i < rows; ++i)
+  for (int i = 0; i < t->rows; ++i)
     for (int lane = 0; lane < lanes; ++lane) {
-      __global float* out = c + i * c_row + at[lane];
+      __global float* out = t->c + i * t->c_row + at[lane];
       float sum = tile[i * VW + lane];
-      if (flags & ADD_TO_C) sum += *out;
-      if (flags & BIAS_PER_ROW) sum += bias[i];
-      if (flags & BIAS_PER_COLUMN) sum += bias[lane];
-      *out = flags & RELU ? fmax(sum, 0.0f) : sum;
+      if (t->flags & ADD_TO_C) sum += *out;
+      if (t->flags & BIAS_PER_ROW) sum += bias[i];
+      if (t->flags & BIAS_PER_COLUMN) sum += bias[lane];
+      *out = t->flags & RELU ? fmax(sum, 0.0f) : sum;
     }
+}
+
+// Vectors v0 … v0 + NV - 1 of a block of `columns` columns.
+#if LOADER == MATRIX
+INLINE void store_tile(const floatv acc[MR * NV], const Target* t, long column_first, int v0, int columns) {
+#else
+INLINE void store_tile(const floatv acc[MR * NV], const Target* t, __global const int* table, long c_image, int c_h,
+                       int c_w, int pixels_w, int v0, int columns) {
+#endif
+#pragma unroll
+  for (int v = 0; v < NV; ++v) {
+    const int first = (v0 + v) * VW;
+    const int lanes = min(VW, columns - first);
+    if (lanes <= 0) continue;
+    __global const float* bias = t->flags & BIAS_PER_COLUMN ? t->bias + first : t->bias;
+    long at[VW];
+#if LOADER == MATRIX
+    for (int lane = 0; lane < lanes; ++lane) at[lane] = column_first + first + lane;
+    const bool contiguous = lanes == VW;
+#else
+    __global const int* info = table + (v0 + v) * COLUMN_INTS;
+    for (int lane = 0; lane < lanes; ++lane)
+      at[lane] = info[COLUMN_IMAGE + lane] * c_image + info[COLUMN_OH + lane] * c_h + info[COLUMN_OW + lane] * c_w;
+    const bool contiguous = c_w == 1 && c_h == pixels_w && lanes == VW && at[VW - 1] - at[0] == VW - 1;
+#endif
+    if (contiguous)
+      store_vector(acc, v, t, at[0], bias);
+    else
+      store_lanes(acc, v, t, at, lanes, bias);
+  }
 }
 
 CPU_KERNEL void gemm_multiply(
@@ -148,7 +185,6 @@ CPU_KERNEL void gemm_multiply(
     const int columns = (int)min((long)block_n, n - column_first);
     const int vectors = (columns + NR - 1) / NR * NV;
     const long index = unit / blocks_m / blocks_n;
-    __global const float* bias_rows = bias + index * bias_batch;
 #if LOADER == GATHER
     const Gather gather = {height,  width,   taps,   taps_w,   step_h, step_w, start_h, start_w,
                            tap_h,   tap_w,   pixels, pixels_w, n,      image,  plane,   b_size - index * b_batch};
@@ -175,34 +211,13 @@ CPU_KERNEL void gemm_multiply(
           tile_clear(acc);
           tile_multiply(acc, packed + index * a_batch + ((long)row * k + (long)k_first * MR),
                         block + PANEL_AT(v0, depth), depth);
-          const int rows = min(MR, row_end - row);
-#pragma unroll
-          for (int v = 0; v < NV; ++v) {
-            const int lanes = min(VW, columns - (v0 + v) * VW);
-            if (lanes <= 0) continue;
-            __global float* out = c + index * c_batch + row * c_row;
-            const long column = column_first + (v0 + v) * VW;
-            __global const float* bias_at = flags & BIAS_PER_COLUMN ? bias_rows + column : bias_rows + row;
+          const Target target = {c + index * c_batch + row * c_row, c_row, min(MR, row_end - row), now,
+                                 bias + index * bias_batch + (flags & BIAS_PER_COLUMN ? column_first : row)};
 #if LOADER == MATRIX
-            if (lanes == VW) {
-              store_vector(acc, v, out + column, c_row, rows, bias_at, now);
-            } else {
-              long at[VW];
-              for (int lane = 0; lane < lanes; ++lane) at[lane] = column + lane;
-              store_lanes(acc, v, out, at, lanes, c_row, rows, bias_at, now);
-            }
+          store_tile(acc, &target, column_first, v0, columns);
 #else
-            __global const int* info = table + (v0 + v) * COLUMN_INTS;
-            long at[VW];
-            for (int lane = 0; lane < lanes; ++lane)
-              at[lane] = info[COLUMN_IMAGE + lane] * c_image + info[COLUMN_OH + lane] * c_h +
-                         info[COLUMN_OW + lane] * c_w;
-            if (c_w == 1 && c_h == pixels_w && lanes == VW && at[VW - 1] - at[0] == VW - 1)
-              store_vector(acc, v, out + at[0], c_row, rows, bias_at, now);
-            else
-              store_lanes(acc, v, out, at, lanes, c_row, rows, bias_at, now);
+          store_tile(acc, &target, table, c_image, c_h, c_w, pixels_w, v0, columns);
 #endif
-          }
         }
       }
       k_first += block_k;

@@ -55,7 +55,7 @@ std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std
   plan.block_k = static_cast<std::int32_t>(ceil_div(k, std::max<std::int64_t>(1, ceil_div(k, depth_of_block))));
   plan.block_k = std::max(plan.block_k, 1);
 
-  const std::int64_t wanted = std::max<std::int64_t>(8, 4 * std::int64_t{info.compute_units});
+  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{info.compute_units});
   const std::int64_t panels = ceil_div(n, plan.tile_columns());
   const std::int64_t row_panels = ceil_div(m, plan.tile_rows);
   std::int64_t per_column = choose_panels(panels, batch, wanted);

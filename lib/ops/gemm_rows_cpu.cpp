@@ -48,7 +48,7 @@ std::optional<RowPlan> plan_rows(const DeviceInfo& info, int vector_width, std::
   const std::int64_t room = rows_of_block - ceil_div(tiles_m, blocks_m) * plan.tile_m;
   std::int64_t blocks_n = ceil_div(tiles_n * plan.tile_n, room);
 
-  const std::int64_t wanted = std::max<std::int64_t>(8, 4 * std::int64_t{info.compute_units});
+  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{info.compute_units});
   const auto units_of_split = [&] { return batch * blocks_m * blocks_n; };
   const std::int64_t budget = loop_budget(info);
   const std::int64_t most_splits = std::max<std::int64_t>(
