@@ -30,7 +30,9 @@ std::int64_t outputs_along(std::int64_t size, std::int64_t kernel, int stride, i
   return (size + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1;
 }
 
-std::vector<double> zero_values(const Shape& shape) { return std::vector<double>(static_cast<std::size_t>(shape.numel())); }
+std::vector<double> zero_values(const Shape& shape) {
+  return std::vector<double>(static_cast<std::size_t>(shape.numel()));
+}
 
 }  // namespace
 

@@ -46,8 +46,8 @@ class Defines {
 };
 
 /// What identifies a kernel: entry point of a program, which is a file of cl_kernels/ under defines. `prelude` is
-/// OpenCL C made at run time that goes between the defines and the file, which may then be left out (empty). Kernels with equal source, defines and prelude
-/// come from one program and are compiled together.
+/// OpenCL C made at run time that goes between the defines and the file, which may then be left out (empty). Kernels
+/// with equal source, defines and prelude come from one program and are compiled together.
 struct KernelSpec {
   std::string_view source;
   std::string_view entry;
@@ -135,8 +135,8 @@ void launch(DeviceState& device, const KernelSpec& spec, const NdRange& range, c
 /// The facts that variants and geometry are chosen by.
 const DeviceInfo& info_of(const DeviceState& device) noexcept;
 
-/// One work-item for each of `count`, rounded up to whole groups of 64 (or the device's maximum): the kernel returns where
-/// its id is not below the count.
+/// One work-item for each of `count`, rounded up to whole groups of 64 (or the device's maximum): the kernel returns
+/// where its id is not below the count.
 NdRange flat_range(const DeviceState& device, std::int64_t count);
 
 /// Lanes of a float vector on this device, 1 to 16: its native width, or CRISOL_VECTOR_WIDTH.
