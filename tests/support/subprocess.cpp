@@ -67,8 +67,8 @@ ProcessResult run_child_and_kill(const std::string& test_case, const Environment
 }
 
 TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / ("crisol-test-" + std::string(6, 'X')))
-                         .string();  // mkdtemp fills the last six in
+  const std::string blanks(6, 'X');  // For mkdtemp to fill in.
+  std::string name = (std::filesystem::temp_directory_path() / ("crisol-test-" + blanks)).string();
   if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
   path_ = name;
 }
