@@ -38,14 +38,14 @@ std::vector<std::unique_ptr<DeviceState>> enumerate() {
 }
 
 void report_profiles();
-void finish_used_devices();
+void finish_at_exit();
 
 // Never destroyed, like the states themselves; programs and profiles are seen to when the process exits.
 const std::vector<std::unique_ptr<DeviceState>>& states() {
   static const auto& list = *[] {
     auto* made = new std::vector<std::unique_ptr<DeviceState>>(enumerate());
     std::atexit(report_profiles);
-    std::atexit(finish_used_devices);
+    std::atexit(finish_at_exit);
     return made;
   }();
   return list;
@@ -59,20 +59,26 @@ void report_profiles() {
   }
 }
 
-void finish_used_devices() {
-  for (const auto& state : states()) {
-    if (!state->used()) continue;
-    try {
-      state->finish();
-    } catch (const std::exception&) {
-      // The process ends; a device that failed has been reported already or no longer matters.
-    }
+void finish_quietly(DeviceState& state) {
+  try {
+    state.finish();
+  } catch (const std::exception&) {
+    // The process or thread ends; a device that failed has been reported already or no longer matters.
   }
+}
+
+void finish_at_exit() {
+  // Oclgrind's objects are gone by now, and a call would write to freed memory.
+  for (const auto& state : states())
+    if (state->used() && state->info().platform != "Oclgrind") finish_quietly(*state);
 }
 
 // Objects of a thread go before any atexit handler runs.
 struct FinishWithThread {
-  ~FinishWithThread() { finish_used_devices(); }
+  ~FinishWithThread() {
+    for (const auto& state : states())
+      if (state->used()) finish_quietly(*state);
+  }
 };
 
 }  // namespace
