@@ -42,16 +42,13 @@ void set_arguments(const Kernel& kernel, const KernelArg* args, std::size_t coun
   };
   for (std::size_t i = 0; i < count; ++i) {
     const KernelArg& arg = args[i];
-    switch (arg.kind()) {
-      case KernelArg::Kind::value: set(arg.size(), arg.data()); break;
-      case KernelArg::Kind::local: set(arg.size(), nullptr); break;
-      case KernelArg::Kind::view: {
-        const cl_mem memory = arg.view().block->memory();
-        set(sizeof memory, &memory);
-        set(sizeof(cl_ulong), &arg.view().offset);
-        break;
-      }
+    if (arg.kind() == KernelArg::Kind::value) {
+      set(arg.size(), arg.data());
+      continue;
     }
+    const cl_mem memory = arg.view().block->memory();
+    set(sizeof memory, &memory);
+    set(sizeof(cl_ulong), &arg.view().offset);
   }
 }
 

@@ -71,18 +71,12 @@ struct BufferView {
   std::uint64_t offset;
 };
 
-/// `count` elements of local memory.
-struct LocalMemory {
-  std::size_t bytes;
-};
-
-/// A scalar, a view (two parameters), local memory, or a Shape (one long8, outermost first, padded with zeros).
+/// A scalar, a view (two parameters), or a Shape (one long8, outermost first, padded with zeros).
 class KernelArg {
  public:
-  enum class Kind : std::uint8_t { value, view, local };
+  enum class Kind : std::uint8_t { value, view };
 
   KernelArg(const BufferView& view) : kind_(Kind::view), view_(view) {}
-  KernelArg(LocalMemory local) : kind_(Kind::local), size_(local.bytes) {}
   KernelArg(std::int32_t value) { set(value); }
   KernelArg(std::uint32_t value) { set(value); }
   KernelArg(std::int64_t value) { set(value); }

@@ -20,12 +20,7 @@ std::uint64_t rounded(std::uint64_t bytes) {
 
 }  // namespace
 
-Block::~Block() {
-  if (pooled_)
-    device_.pool().take_back(memory_, bytes_);
-  else
-    clReleaseMemObject(memory_);
-}
+Block::~Block() { device_.pool().take_back(memory_, bytes_); }
 
 BlockPtr allocate(DeviceState& device, std::uint64_t bytes) { return device.pool().allocate(bytes); }
 
@@ -56,7 +51,7 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
     stats_.peak = std::max(stats_.peak, stats_.in_use);
   }
   try {
-    return std::make_shared<Block>(device_, memory, size, true);
+    return std::make_shared<Block>(device_, memory, size);
   } catch (...) {
     take_back(memory, size);
     throw;

@@ -116,8 +116,8 @@ Kernel& ProgramCache::resolve(const KernelSpec& spec) {
   cl_int error = CL_SUCCESS;
   cl::Kernel handle(program->handle, std::string(spec.entry).c_str(), &error);
   if (error != CL_SUCCESS)
-    fail(ErrorCode::build_failure, "build", "no kernel ", spec.entry, " in ", program->name, " on ", device_.info().name,
-         ": ", cl_error_name(error));
+    fail(ErrorCode::build_failure, "build", "no kernel ", spec.entry, " in ", program->name, " on ",
+         device_.info().name, ": ", cl_error_name(error));
   auto kernel = std::make_unique<Kernel>(spec, std::move(program), std::move(handle));
   const std::lock_guard lock(mutex_);
   if (Kernel* first = find()) return *first;

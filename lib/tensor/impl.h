@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 
 #include "crisol/tensor.h"
 #include "runtime/memory_pool.h"
@@ -21,26 +20,6 @@ struct Storage {
   const std::uint64_t bytes;
   /// Raised by every write, so that backward can tell when a saved tensor was changed.
   std::atomic<std::uint64_t> version{0};
-
-  /// Data derived from the elements (packed weights), made at most once per version. `make` returns shared_ptr<T>; a
-  /// storage holds one kind of derived data, named by `kind`.
-  template <class T, class Make>
-  std::shared_ptr<T> derived(const void* kind, Make&& make) {
-    const std::lock_guard lock(derived_mutex_);
-    const std::uint64_t now = version.load(std::memory_order_relaxed);
-    if (derived_ == nullptr || derived_kind_ != kind || derived_version_ != now) {
-      derived_ = make();
-      derived_kind_ = kind;
-      derived_version_ = now;
-    }
-    return std::static_pointer_cast<T>(derived_);
-  }
-
- private:
-  std::mutex derived_mutex_;
-  std::shared_ptr<void> derived_;
-  const void* derived_kind_ = nullptr;
-  std::uint64_t derived_version_ = 0;
 };
 
 /// Base of what autograd keeps with a tensor; opaque to the layers below it.
