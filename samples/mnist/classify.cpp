@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
+#include <stdexcept>
 
 #include "crisol/crisol.h"
 #include "data.h"
@@ -39,7 +40,12 @@ void classify_one(crisol::nn::SimpleCNN& model, const std::string& picture) {
 
 int classify(const std::string& weights, const std::vector<std::string>& pictures) {
   crisol::nn::SimpleCNN model;
-  model.load_state_dict(crisol::io::load_safetensors(weights));
+  const crisol::NamedTensors state = crisol::io::load_safetensors(weights);
+  try {
+    model.load_state_dict(state);
+  } catch (const crisol::Error& error) {
+    throw std::runtime_error(weights + " holds no weights of this model: " + error.what());
+  }
   model.eval();
   const crisol::NoGrad no_grad;
   int status = 0;

@@ -1,5 +1,7 @@
 #include "data.h"
 
+#include <algorithm>
+
 #include "crisol/io/digits.h"
 #include "crisol/io/idx.h"
 
@@ -9,7 +11,9 @@ namespace {
 
 // Rendered test digits come from a seed of their own; the same for every training seed, so that runs can be compared.
 constexpr std::uint64_t test_seed = 0x7465737464696769;
-constexpr std::int64_t test_count = 10000;
+
+// MNIST's share, one for six: a short run does not spend its time on testing.
+std::int64_t test_count(std::int64_t train_count) { return std::clamp<std::int64_t>(train_count / 6, 100, 10000); }
 
 }  // namespace
 
@@ -20,8 +24,8 @@ Digits load_digits(const std::string& folder, std::int64_t rendered_count, std::
     return {ImageDataset(crisol::io::load_mnist(folder, MnistPart::train), mean, deviation),
             ImageDataset(crisol::io::load_mnist(folder, MnistPart::test), mean, deviation), "MNIST from " + folder};
   return {ImageDataset(crisol::io::render_digits(rendered_count, seed), mean, deviation),
-          ImageDataset(crisol::io::render_digits(test_count, test_seed), mean, deviation),
-          "rendered digits (--data DIR reads the MNIST files)"};
+          ImageDataset(crisol::io::render_digits(test_count(rendered_count), test_seed), mean, deviation),
+          "rendered (--data DIR reads MNIST)"};
 }
 
 }  // namespace mnist

@@ -1,7 +1,10 @@
 #include "digit_image.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -33,10 +36,11 @@ struct Grey {
 
 // Grey values over white where the picture is transparent.
 Grey read_grey(const std::string& path) {
+  if (!std::ifstream(path)) throw std::runtime_error(path + ": " + std::strerror(errno));
   Grey grey;
   const std::unique_ptr<stbi_uc, void (*)(void*)> bytes(stbi_load(path.c_str(), &grey.width, &grey.height, nullptr, 4),
                                                         stbi_image_free);
-  if (bytes == nullptr) throw std::runtime_error(path + ": " + stbi_failure_reason());
+  if (bytes == nullptr) throw std::runtime_error(path + ": no PNG or JPEG that can be read: " + stbi_failure_reason());
   grey.ink.resize(static_cast<std::size_t>(grey.width) * static_cast<std::size_t>(grey.height));
   for (std::size_t i = 0; i < grey.ink.size(); ++i) {
     const stbi_uc* p = bytes.get() + 4 * i;

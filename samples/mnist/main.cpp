@@ -1,7 +1,10 @@
 // The MNIST digit classifier: trains on real or rendered digits, reads pictures, compares devices.
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
+#include <string>
 
 #include "classify.h"
 #include "compare.h"
@@ -9,6 +12,17 @@
 #include "train.h"
 
 namespace {
+
+// Of an option's text; empty when it is right.
+std::string refuse_rate(const std::string& text) {
+  double value = 0;
+  if (CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value)) return {};
+  return text + " is not a positive number";
+}
+
+std::string refuse_seed(const std::string& text) {
+  return text.find('-') == std::string::npos ? std::string() : text + " is negative";
+}
 
 void add_train(CLI::App& app, mnist::TrainOptions& options) {
   CLI::App* train = app.add_subcommand("train", "Train the classifier and show how well it does");
@@ -24,12 +38,13 @@ void add_train(CLI::App& app, mnist::TrainOptions& options) {
   train->add_option("--batch", options.batch, "Images in a step")->capture_default_str()->check(CLI::Range(1, 100000));
   train
       ->add_option("--lr", options.lr, "Highest learning rate of the one-cycle schedule (default: 0.002; 0.05 for sgd)")
-      ->check(CLI::PositiveNumber);
+      ->check(refuse_rate);
   train->add_option("--optimizer", options.optimizer, "adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop")
       ->capture_default_str()
       ->check(CLI::IsMember({"adam", "adamw", "sgd", "rmsprop"}));
   train->add_option("--seed", options.seed, "Fixes first weights, order of the images and rendered digits")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(refuse_seed);
   train->add_option("--weights", options.weights, "Save the trained weights here (safetensors)");
   train->add_option("--json", options.json, "Write the metrics here");
 }
@@ -58,6 +73,7 @@ int main(int argc, char** argv) {
   mnist::CompareOptions compare_options;
   CLI::App* compare =
       app.add_subcommand("compare", "Run the same training steps on every device and compare the speed");
+  compare->fallthrough();
   compare->add_option("--steps", compare_options.steps, "Steps that are timed on each device")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
@@ -67,6 +83,8 @@ int main(int argc, char** argv) {
 
   CLI11_PARSE(app, argc, argv);
   try {
+    if (app.got_subcommand(compare) && !device.empty())
+      throw std::invalid_argument("compare runs on every device: leave --device out");
     if (!device.empty()) crisol::set_default_device(crisol::Device(device));
     if (app.got_subcommand("train")) return mnist::train(train_options);
     if (app.got_subcommand("classify")) return mnist::classify(weights, pictures);
