@@ -14,7 +14,7 @@ namespace crisol::testing {
 namespace {
 
 // In the child: only calls that are safe after fork, then exec.
-[[noreturn]] void become_child(const std::string& filter, const Environment& environment, int output) {
+[[noreturn]] void become_child(char* const* command, const Environment& environment, int output) {
   for (const auto& [name, value] : environment) {
     if (value.empty())
       unsetenv(name.c_str());
@@ -25,17 +25,19 @@ namespace {
   unsetenv("CRISOL_TEST_EXPECT_PLATFORM");
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  execl("/proc/self/exe", "crisol_tests", "--no-skip", filter.c_str(), static_cast<char*>(nullptr));
+  execv(command[0], command);
   _exit(127);
 }
 
-ProcessResult run(const std::string& test_case, const Environment& environment, int kill_after_ms) {
+ProcessResult run(std::vector<std::string> command, const Environment& environment, int kill_after_ms) {
   int pipe_ends[2];
   if (pipe(pipe_ends) != 0) throw std::runtime_error("pipe failed");
-  const std::string filter = "--test-case=" + test_case;
+  std::vector<char*> pointers;
+  for (std::string& part : command) pointers.push_back(part.data());
+  pointers.push_back(nullptr);
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) become_child(filter, environment, pipe_ends[1]);
+  if (child == 0) become_child(pointers.data(), environment, pipe_ends[1]);
   close(pipe_ends[1]);
   std::thread killer;
   if (kill_after_ms >= 0)
@@ -56,14 +58,25 @@ ProcessResult run(const std::string& test_case, const Environment& environment, 
   return result;
 }
 
+std::vector<std::string> child_command(const std::string& test_case) {
+  return {"/proc/self/exe", "--no-skip", "--test-case=" + test_case};
+}
+
 }  // namespace
 
 ProcessResult run_child(const std::string& test_case, const Environment& environment) {
-  return run(test_case, environment, -1);
+  return run(child_command(test_case), environment, -1);
+}
+
+ProcessResult run_program(const std::string& program, const std::vector<std::string>& arguments,
+                          const Environment& environment) {
+  std::vector<std::string> command{program};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run(std::move(command), environment, -1);
 }
 
 ProcessResult run_child_and_kill(const std::string& test_case, const Environment& environment, int after_ms) {
-  return run(test_case, environment, after_ms);
+  return run(child_command(test_case), environment, after_ms);
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -18,6 +18,10 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 /// variables changed (an empty value removes one).
 ProcessResult run_child(const std::string& test_case, const Environment& environment);
 
+/// Runs another program with these arguments and variables changed (an empty value removes one).
+ProcessResult run_program(const std::string& program, const std::vector<std::string>& arguments,
+                          const Environment& environment = {});
+
 /// As run_child, but kills the process (SIGKILL) after so many milliseconds.
 ProcessResult run_child_and_kill(const std::string& test_case, const Environment& environment, int after_ms);
 
