@@ -21,7 +21,7 @@ CRISOL_API const char* name_of(DeviceType type) noexcept;
 /// Facts about one OpenCL device, as its driver reports them. A plain value: variants are selected from it alone, so
 /// that selection can be tested for hardware that is not present (see read_device_info).
 struct CRISOL_API DeviceInfo {
-  std::string name, vendor, platform;
+  std::string name, vendor, platform, platform_vendor;
   std::string driver_version, device_version, opencl_c_version;
   std::string extensions;  ///< Separated by blanks.
   DeviceType type = DeviceType::cpu;

@@ -18,10 +18,10 @@ Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kern
           in_channels, " input and ", out_channels, " output channels cannot be divided into ", options.groups,
           " groups");
   const Shape shape{out_channels, in_channels / options.groups, kernel.h, kernel.w};
-  weight = add_parameter("weight", init::kaiming_uniform_(empty(shape), std::sqrt(5.0)));
+  weight = register_parameter("weight", init::kaiming_uniform_(empty(shape), std::sqrt(5.0)));
   if (!with_bias) return;
   const double bound = 1 / std::sqrt(static_cast<double>(init::fans_of(shape).in));
-  bias = add_parameter("bias", init::uniform_(empty({out_channels}), -bound, bound));
+  bias = register_parameter("bias", init::uniform_(empty({out_channels}), -bound, bound));
 }
 
 Tensor Conv2d::forward(const Tensor& x) { return conv2d(x, weight, bias, options_); }

@@ -118,7 +118,7 @@ void Module::zero_grad() const {
   for (const Tensor& parameter : parameters()) autograd::clear_gradient(parameter);
 }
 
-Tensor Module::add_parameter(const std::string& name, Tensor value) {
+Tensor Module::register_parameter(const std::string& name, Tensor value) {
   if (!value.defined()) return value;
   check_name(name);
   value.requires_grad_();
@@ -126,14 +126,14 @@ Tensor Module::add_parameter(const std::string& name, Tensor value) {
   return value;
 }
 
-Tensor Module::add_buffer(const std::string& name, Tensor value) {
+Tensor Module::register_buffer(const std::string& name, Tensor value) {
   if (!value.defined()) return value;
   check_name(name);
   buffers_.emplace_back(name, value);
   return value;
 }
 
-void Module::add_child(const std::string& name, std::shared_ptr<Module> child) {
+void Module::register_child(const std::string& name, std::shared_ptr<Module> child) {
   require(child != nullptr, "Module", "child ", name, " is null");
   check_name(name);
   children_.emplace_back(name, std::move(child));

@@ -9,13 +9,13 @@ namespace crisol::nn {
 BatchNorm2d::BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& options) : options_(options) {
   require(num_features > 0, "BatchNorm2d", "num_features ", num_features, " must be positive");
   if (options.affine) {
-    weight = add_parameter("weight", ones({num_features}));
-    bias = add_parameter("bias", zeros({num_features}));
+    weight = register_parameter("weight", ones({num_features}));
+    bias = register_parameter("bias", zeros({num_features}));
   }
   if (options.track_running_stats) {
-    running_mean = add_buffer("running_mean", zeros({num_features}));
-    running_var = add_buffer("running_var", ones({num_features}));
-    num_batches_tracked = add_buffer("num_batches_tracked", zeros({}, DType::i64));
+    running_mean = register_buffer("running_mean", zeros({num_features}));
+    running_var = register_buffer("running_var", ones({num_features}));
+    num_batches_tracked = register_buffer("num_batches_tracked", zeros({}, DType::i64));
   }
 }
 
@@ -45,8 +45,8 @@ LayerNorm::LayerNorm(const Shape& normalized_shape, double eps, bool affine)
   require(normalized_shape.rank() > 0 && normalized_shape.numel() > 0, "LayerNorm", "normalized_shape ",
           normalized_shape, " must have positive sizes");
   if (!affine) return;
-  weight = add_parameter("weight", ones(normalized_shape));
-  bias = add_parameter("bias", zeros(normalized_shape));
+  weight = register_parameter("weight", ones(normalized_shape));
+  bias = register_parameter("bias", zeros(normalized_shape));
 }
 
 Tensor LayerNorm::forward(const Tensor& x) { return layer_norm(x, normalized_shape_, weight, bias, eps_); }

@@ -20,6 +20,7 @@ void for_each_member(Info& info, Visit&& visit) {
   visit("name", info.name);
   visit("vendor", info.vendor);
   visit("platform", info.platform);
+  visit("platform_vendor", info.platform_vendor);
   visit("driver_version", info.driver_version);
   visit("device_version", info.device_version);
   visit("opencl_c_version", info.opencl_c_version);

@@ -19,6 +19,9 @@ T fact(const cl::Device& device, cl_device_info name) {
   return clGetDeviceInfo(device(), name, sizeof value, &value, nullptr) == CL_SUCCESS ? value : T{};
 }
 
+// Up to the first zero byte, which some strings include.
+std::string terminated(const std::string& text) { return text.substr(0, text.find('\0')); }
+
 std::string text_fact(const cl::Device& device, cl_device_info name) {
   std::size_t size = 0;
   if (clGetDeviceInfo(device(), name, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
@@ -57,8 +60,8 @@ DeviceInfo query_device(const cl::Device& device) {
   info.name = text_fact(device, CL_DEVICE_NAME);
   info.vendor = text_fact(device, CL_DEVICE_VENDOR);
   const cl::Platform platform(fact<cl_platform_id>(device, CL_DEVICE_PLATFORM));
-  info.platform = platform.getInfo<CL_PLATFORM_NAME>();
-  info.platform.resize(std::min(info.platform.find('\0'), info.platform.size()));
+  info.platform = terminated(platform.getInfo<CL_PLATFORM_NAME>());
+  info.platform_vendor = terminated(platform.getInfo<CL_PLATFORM_VENDOR>());
   info.driver_version = text_fact(device, CL_DRIVER_VERSION);
   info.device_version = text_fact(device, CL_DEVICE_VERSION);
   info.opencl_c_version = text_fact(device, CL_DEVICE_OPENCL_C_VERSION);

@@ -40,8 +40,10 @@ constexpr const char* no_platform_help =
     "OpenCL loader finds.";
 
 bool matches_name(const DeviceInfo& info, const std::string& part) {
-  return lower(info.platform).find(part) != std::string::npos || lower(info.vendor).find(part) != std::string::npos ||
-         lower(info.name).find(part) != std::string::npos;
+  // PoCL's platform is called "Portable Computing Language"; only its vendor, "The pocl project", says pocl.
+  for (const std::string& text : {info.platform, info.platform_vendor, info.vendor, info.name})
+    if (lower(text).find(part) != std::string::npos) return true;
+  return false;
 }
 
 std::vector<std::size_t> find_matches(const std::vector<Candidate>& candidates, const std::string& what) {

@@ -20,26 +20,27 @@ using Names = std::vector<std::string>;
 
 // A module whose parts the test names.
 struct Parts : nn::Module {
-  using nn::Module::add;
-  using nn::Module::add_buffer;
-  using nn::Module::add_child;
-  using nn::Module::add_parameter;
+  using nn::Module::register_buffer;
+  using nn::Module::register_child;
+  using nn::Module::register_module;
+  using nn::Module::register_parameter;
 };
 
 struct Scale : nn::Module {
   explicit Scale(float value)
-      : factor(add_parameter("factor", full({2}, value))), calls(add_buffer("calls", zeros({}, DType::i64))) {}
+      : factor(register_parameter("factor", full({2}, value))),
+        calls(register_buffer("calls", zeros({}, DType::i64))) {}
   Tensor forward(const Tensor& x) override { return mul(x, factor); }
 
   Tensor factor, calls;
 };
 
 struct Net : nn::Module {
-  Net() { bias = add_parameter("bias", full({2}, 7)); }
+  Net() { bias = register_parameter("bias", full({2}, 7)); }
   Tensor forward(const Tensor& x) override { return add_bias(second->forward(first->forward(x))); }
   Tensor add_bias(const Tensor& x) const { return crisol::add(x, bias); }
 
-  std::shared_ptr<Scale> first = add("first", Scale(2)), second = add("second", Scale(3));
+  std::shared_ptr<Scale> first = register_module("first", Scale(2)), second = register_module("second", Scale(3));
   Tensor bias;
 };
 
@@ -87,42 +88,42 @@ TEST_CASE("a module lists its own parts first, then those of its children in ord
 
 TEST_CASE("parts three levels deep are named by their path") {
   Parts inner, middle, outer;
-  inner.add_parameter("w", ones({3}));
-  middle.add("inner", std::move(inner));
-  middle.add_buffer("count", ones({}));
-  outer.add("middle", std::move(middle));
-  outer.add_parameter("w", ones({5}));
+  inner.register_parameter("w", ones({3}));
+  middle.register_module("inner", std::move(inner));
+  middle.register_buffer("count", ones({}));
+  outer.register_module("middle", std::move(middle));
+  outer.register_parameter("w", ones({5}));
   CHECK(names_of(outer.state_dict()) == Names{"w", "middle.count", "middle.inner.w"});
   CHECK(outer.parameter_count() == 8);
 }
 
 TEST_CASE("a module refuses names that are empty, hold a dot or are taken by any of its parts") {
   Parts m;
-  m.add_parameter("weight", ones({1}));
-  m.add_buffer("mean", ones({1}));
-  m.add("layer", Scale(1));
+  m.register_parameter("weight", ones({1}));
+  m.register_buffer("mean", ones({1}));
+  m.register_module("layer", Scale(1));
   for (const char* taken : {"weight", "mean", "layer"}) {
     CAPTURE(taken);
-    check_error([&] { m.add_parameter(taken, ones({1})); }, {"[Module]", taken, "taken"});
-    check_error([&] { m.add_buffer(taken, ones({1})); }, {"[Module]", taken, "taken"});
+    check_error([&] { m.register_parameter(taken, ones({1})); }, {"[Module]", taken, "taken"});
+    check_error([&] { m.register_buffer(taken, ones({1})); }, {"[Module]", taken, "taken"});
     check_error([&] { m.add(taken, Scale(1)); }, {"[Module]", taken, "taken"});
   }
   for (const char* bad : {"", ".", "a.b"}) {
     CAPTURE(bad);
-    check_error([&] { m.add_parameter(bad, ones({1})); }, {"[Module]", bad, "is no name"});
-    check_error([&] { m.add_buffer(bad, ones({1})); }, {"[Module]", bad, "is no name"});
+    check_error([&] { m.register_parameter(bad, ones({1})); }, {"[Module]", bad, "is no name"});
+    check_error([&] { m.register_buffer(bad, ones({1})); }, {"[Module]", bad, "is no name"});
     check_error([&] { m.add(bad, Scale(1)); }, {"[Module]", bad, "is no name"});
   }
-  check_error([&] { m.add_child("absent", nullptr); }, {"[Module]", "absent", "null"});
-  check_error([&] { m.add_parameter("index", zeros({1}, DType::i64)); }, {"[requires_grad_]", "i64"});
+  check_error([&] { m.register_child("absent", nullptr); }, {"[Module]", "absent", "null"});
+  check_error([&] { m.register_parameter("index", zeros({1}, DType::i64)); }, {"[requires_grad_]", "i64"});
   CHECK(names_of(m.state_dict()) == Names{"weight", "mean", "layer.factor", "layer.calls"});
   CHECK(m.named_children().size() == 1);
 }
 
 TEST_CASE("undefined parts are not registered") {
   Parts m;
-  CHECK_FALSE(m.add_parameter("bias", Tensor()).defined());
-  CHECK_FALSE(m.add_buffer("mean", Tensor()).defined());
+  CHECK_FALSE(m.register_parameter("bias", Tensor()).defined());
+  CHECK_FALSE(m.register_buffer("mean", Tensor()).defined());
   CHECK(m.state_dict().empty());
 }
 
@@ -180,7 +181,7 @@ TEST_CASE("loading refuses a state that does not fit, names all that is wrong an
 
 TEST_CASE("train and eval reach all modules below") {
   Parts outer;
-  const auto net = outer.add("net", Net());
+  const auto net = outer.register_module("net", Net());
   CHECK(outer.training());
   CHECK(&outer.eval() == &outer);
   for (const nn::Module* m : {static_cast<nn::Module*>(&outer), static_cast<nn::Module*>(net.get()),

@@ -70,10 +70,12 @@ TEST_CASE("a device is selected by platform and device index") {
 }
 
 TEST_CASE("a device is selected by a part of a name, whatever its case") {
-  const Machine machine;
+  Machine machine;
   CHECK(machine.select("h200") == 1);
   CHECK(machine.select("geforce") == 2);
   CHECK(machine.select("portable") == 0);
+  machine.infos[0].platform_vendor = "The pocl project";
+  CHECK(machine.select("pocl") == 0);
   CHECK(machine.select("ACME") == 3);
   CHECK(machine.select("nvidia") == 1);  // Several match: the first.
   CHECK(machine.select("nvidia:1") == 2);

@@ -17,8 +17,8 @@ namespace crisol::nn {
 /// but are not trained) and named children. Can be moved, not copied.
 ///
 ///     struct Net : nn::Module {
-///       std::shared_ptr<nn::Linear> hidden = add("hidden", nn::Linear(784, 128));
-///       std::shared_ptr<nn::Linear> out = add("out", nn::Linear(128, 10));
+///       std::shared_ptr<nn::Linear> hidden = register_module("hidden", nn::Linear(784, 128));
+///       std::shared_ptr<nn::Linear> out = register_module("out", nn::Linear(128, 10));
 ///       Tensor forward(const Tensor& x) override { return out->forward(relu(hidden->forward(x))); }
 ///     };
 class CRISOL_API Module {
@@ -66,16 +66,16 @@ class CRISOL_API Module {
 
  protected:
   /// Registers a parameter, which wants a gradient from now on; undefined tensors (an absent bias) are not registered.
-  Tensor add_parameter(const std::string& name, Tensor value);
-  Tensor add_buffer(const std::string& name, Tensor value);
+  Tensor register_parameter(const std::string& name, Tensor value);
+  Tensor register_buffer(const std::string& name, Tensor value);
   /// Takes a child and gives it back shared: its address stays the same when the parent is moved.
   template <class Child>
-  std::shared_ptr<std::decay_t<Child>> add(const std::string& name, Child&& child) {
+  std::shared_ptr<std::decay_t<Child>> register_module(const std::string& name, Child&& child) {
     auto shared = std::make_shared<std::decay_t<Child>>(std::forward<Child>(child));
-    add_child(name, shared);
+    register_child(name, shared);
     return shared;
   }
-  void add_child(const std::string& name, std::shared_ptr<Module> child);
+  void register_child(const std::string& name, std::shared_ptr<Module> child);
 
  private:
   void check_name(const std::string& name) const;

@@ -20,7 +20,7 @@ class CRISOL_API Sequential : public Module {
 
   template <class Layer>
   Sequential& append(Layer&& layer) {
-    add(std::to_string(named_children().size()), std::forward<Layer>(layer));
+    register_module(std::to_string(named_children().size()), std::forward<Layer>(layer));
     return *this;
   }
 
