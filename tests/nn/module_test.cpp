@@ -106,13 +106,13 @@ TEST_CASE("a module refuses names that are empty, hold a dot or are taken by any
     CAPTURE(taken);
     check_error([&] { m.register_parameter(taken, ones({1})); }, {"[Module]", taken, "taken"});
     check_error([&] { m.register_buffer(taken, ones({1})); }, {"[Module]", taken, "taken"});
-    check_error([&] { m.add(taken, Scale(1)); }, {"[Module]", taken, "taken"});
+    check_error([&] { m.register_module(taken, Scale(1)); }, {"[Module]", taken, "taken"});
   }
   for (const char* bad : {"", ".", "a.b"}) {
     CAPTURE(bad);
     check_error([&] { m.register_parameter(bad, ones({1})); }, {"[Module]", bad, "is no name"});
     check_error([&] { m.register_buffer(bad, ones({1})); }, {"[Module]", bad, "is no name"});
-    check_error([&] { m.add(bad, Scale(1)); }, {"[Module]", bad, "is no name"});
+    check_error([&] { m.register_module(bad, Scale(1)); }, {"[Module]", bad, "is no name"});
   }
   check_error([&] { m.register_child("absent", nullptr); }, {"[Module]", "absent", "null"});
   check_error([&] { m.register_parameter("index", zeros({1}, DType::i64)); }, {"[requires_grad_]", "i64"});
