@@ -6,7 +6,7 @@
 
 #include "crisol/error.h"
 #include "doctest/doctest.h"
-#include "io/files.h"
+#include "support/files.h"
 
 using crisol::io::ImageSet;
 using crisol::io::render_digits;

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "doctest/doctest.h"
-#include "io/files.h"
+#include "support/files.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "doctest/doctest.h"
-#include "io/files.h"
+#include "support/files.h"
 #include "support/subprocess.h"
 
 namespace fs = std::filesystem;

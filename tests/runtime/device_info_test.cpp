@@ -1,15 +1,14 @@
-#include <fstream>
-
 #include "crisol/device.h"
 #include "crisol/error.h"
 #include "doctest/doctest.h"
+#include "support/files.h"
 #include "support/subprocess.h"
 
 namespace {
 
-std::string write_file(const crisol::testing::TemporaryFolder& folder, const std::string& text) {
+std::string device_file(const crisol::testing::TemporaryFolder& folder, const std::string& text) {
   const std::string path = folder.path() + "/device.json";
-  std::ofstream(path) << text;
+  crisol::testing::write_file(path, text);
   return path;
 }
 
@@ -18,7 +17,7 @@ std::string write_file(const crisol::testing::TemporaryFolder& folder, const std
 TEST_CASE("a DeviceInfo survives being written and read") {
   const crisol::DeviceInfo info = crisol::Device().info();
   const crisol::testing::TemporaryFolder folder;
-  const crisol::DeviceInfo read = crisol::read_device_info(write_file(folder, crisol::to_json(info)));
+  const crisol::DeviceInfo read = crisol::read_device_info(device_file(folder, crisol::to_json(info)));
   CHECK(crisol::to_json(read) == crisol::to_json(info));
   CHECK(read.name == info.name);
   CHECK(read.type == info.type);
@@ -49,7 +48,7 @@ TEST_CASE("extensions are compared as whole words") {
 TEST_CASE("a bad device file is refused with its fault") {
   const crisol::testing::TemporaryFolder folder;
   const auto refuse = [&](const char* text, const char* part) {
-    CHECK_THROWS_WITH_AS(crisol::read_device_info(write_file(folder, text)), doctest::Contains(part), crisol::Error);
+    CHECK_THROWS_WITH_AS(crisol::read_device_info(device_file(folder, text)), doctest::Contains(part), crisol::Error);
   };
   refuse(R"({"nmae": "x"})", "unknown key 'nmae'");
   refuse(R"({"compute_units": "many"})", "must be number");

@@ -4,16 +4,17 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "doctest/doctest.h"
+#include "support/files.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
 
 namespace fs = std::filesystem;
 using crisol::runtime::CachedProgram;
 using crisol::runtime::DiskCache;
+using crisol::testing::read_file;
+using crisol::testing::write_file;
 
 namespace {
 
@@ -23,13 +24,6 @@ CachedProgram sample(std::size_t size, unsigned char first) {
   program.warmed = {"gemm 1 1 1", "sum 64 1 1"};
   return program;
 }
-
-std::string read_all(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_all(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
 }  // namespace
 
@@ -50,31 +44,31 @@ TEST_CASE("a damaged file is never taken for a program") {
   const DiskCache cache(folder.path());
   cache.store("key", sample(200, 1));
   const std::string path = cache.path_of("key");
-  const std::string good = read_all(path);
+  const std::string good = read_file(path);
   SUBCASE("any byte changed") {
     for (std::size_t i = 0; i < good.size(); ++i) {
       std::string bad = good;
       bad[i] = static_cast<char>(bad[i] ^ 0x20);
-      write_all(path, bad);
+      write_file(path, bad);
       CAPTURE(i);
       CHECK_FALSE(cache.load("key"));
     }
   }
   SUBCASE("cut at any length") {
     for (std::size_t length = 0; length < good.size(); ++length) {
-      write_all(path, good.substr(0, length));
+      write_file(path, good.substr(0, length));
       CAPTURE(length);
       CHECK_FALSE(cache.load("key"));
     }
   }
   SUBCASE("longer than it says") {
-    write_all(path, good + "x");
+    write_file(path, good + "x");
     CHECK_FALSE(cache.load("key"));
   }
   SUBCASE("sizes that would overflow") {
     std::string bad = good;
     for (std::size_t i = 16; i < 32; ++i) bad[i] = static_cast<char>(0xff);
-    write_all(path, bad);
+    write_file(path, bad);
     CHECK_FALSE(cache.load("key"));
   }
   SUBCASE("a folder of that name") {
@@ -93,7 +87,7 @@ TEST_CASE("a damaged file is never taken for a program") {
 
 TEST_CASE("a folder that cannot be written or made is no cache, and no error") {
   const crisol::testing::TemporaryFolder folder;
-  write_all(folder.path() + "/file", "");
+  write_file(folder.path() + "/file", "");
   const DiskCache below_a_file(folder.path() + "/file/cache");
   below_a_file.store("key", sample(10, 1));
   CHECK_FALSE(below_a_file.load("key"));

@@ -7,7 +7,7 @@
 #include "crisol/io/safetensors.h"
 #include "crisol/nn/models/simple_cnn.h"
 #include "doctest/doctest.h"
-#include "io/files.h"
+#include "support/files.h"
 #include "samples/mnist_program.h"
 #include "support/skip.h"
 
