@@ -17,6 +17,7 @@
 #include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
 #include "crisol/grad_mode.h"
+#include "crisol/io/checkpoint.h"
 #include "crisol/io/data_loader.h"
 #include "crisol/io/dataset.h"
 #include "crisol/io/digits.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -39,10 +38,12 @@ class CRISOL_API Optimizer {
 
   const std::vector<Tensor>& parameters() const noexcept { return parameters_; }
 
-  /// The state of parameter i as "NAME.i" ("exp_avg.0", and "progress.0" with its step count), "lr" and "momentum".
+  /// The state of parameter i as "NAME.i" ("exp_avg.0", and "progress.0" with its step count), then "lr" and
+  /// "momentum", each as three f32 whose sum in double is the number, so that nothing is lost.
   NamedTensors state_dict() const;
-  /// Takes exactly what state_dict() of the same optimiser over parameters of the same shapes gives; throws
-  /// invalid_argument, naming the entry, and changes nothing otherwise.
+  /// Takes exactly what state_dict() of the same optimiser over parameters of the same shapes gives, from any device;
+  /// training then goes on bit for bit. Throws invalid_argument with all that is missing, unexpected, different or
+  /// impossible, and changes nothing then.
   void load_state_dict(const NamedTensors& state);
 
  protected:
@@ -60,9 +61,9 @@ class CRISOL_API Optimizer {
 
  private:
   void check_parameters_in_place() const;
+  void check_momentum(double momentum) const;
   std::vector<bool> touched_parameters() const;
   void split_progress(const std::vector<bool>& touched);
-  void load_progress(const std::map<std::string, Tensor>& given);
   Range range_of(std::size_t first, std::size_t last) const;
 
   std::vector<Tensor> parameters_;
@@ -160,8 +161,14 @@ class CRISOL_API LRScheduler {
 
   void step() { set_steps(steps_ + 1); }
   std::int64_t steps() const noexcept { return steps_; }
-  /// Continues as if so many steps were done, after loading a state.
+  /// Sets the rate as after so many steps.
   void set_steps(std::int64_t steps);
+
+  /// "steps", i64, and "base_lr" as the optimiser's "lr". What the constructor took besides is not in it.
+  NamedTensors state_dict() const;
+  /// Goes on from there, and sets the optimiser's rate. Throws invalid_argument, and changes nothing, when the state is
+  /// not one of a schedule or lies beyond the end of this one.
+  void load_state_dict(const NamedTensors& state);
 
  protected:
   explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer), base_lr_(optimizer.lr()) {}

@@ -83,11 +83,12 @@ class SafetensorsFile {
 
 SafetensorsHeader parse_safetensors(const std::string& path) { return SafetensorsFile(path).header(); }
 
-NamedTensors load_safetensors(const std::string& path, Device device) {
+NamedTensors load_safetensors(const std::string& path, Device device, Metadata* metadata) {
   SafetensorsFile file(path);
   NamedTensors tensors;
   for (const SafetensorsEntry& entry : file.header().entries)
     tensors.emplace_back(entry.name, from_bytes(file.bytes_of(entry).data(), entry.shape, entry.dtype, device));
+  if (metadata != nullptr) *metadata = file.header().metadata;
   return tensors;
 }
 

@@ -6,6 +6,7 @@
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
+#include "tensor/named_tensors.h"
 
 namespace crisol::nn {
 
@@ -74,24 +75,7 @@ NamedTensors Module::state_dict() const {
 
 void Module::load_state_dict(const NamedTensors& state) {
   const NamedTensors own = state_dict();
-  std::map<std::string, Tensor> given;
-  std::string problems;
-  for (const auto& [name, tensor] : state)
-    if (!given.emplace(name, tensor).second) problems += "\n  twice: " + name;
-  for (const auto& [name, tensor] : own) {
-    const auto found = given.find(name);
-    if (found == given.end())
-      problems += "\n  missing: " + name;
-    else if (!found->second.defined() || found->second.shape() != tensor.shape() ||
-             found->second.dtype() != tensor.dtype())
-      problems += found->second.defined() ? concat("\n  different: ", name, " is ", tensor.shape(), ' ', tensor.dtype(),
-                                                   ", given ", found->second.shape(), ' ', found->second.dtype())
-                                          : "\n  undefined: " + name;
-  }
-  for (const auto& [name, tensor] : given)
-    if (std::none_of(own.begin(), own.end(), [&](const auto& entry) { return entry.first == name; }))
-      problems += "\n  unexpected: " + name;
-  require(problems.empty(), "load_state_dict", "the state does not fit:", problems);
+  const std::map<std::string, Tensor> given = match_state("load_state_dict", own, state);
   for (const auto& [name, tensor] : own) ops::copy_into(tensor, given.at(name));
 }
 

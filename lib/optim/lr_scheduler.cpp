@@ -1,7 +1,10 @@
 #include <cmath>
+#include <utility>
 
 #include "base/text.h"
 #include "crisol/optim.h"
+#include "optim/exact.h"
+#include "tensor/named_tensors.h"
 
 namespace crisol::optim {
 
@@ -20,6 +23,25 @@ void LRScheduler::set_steps(std::int64_t steps) {
   require(steps >= 0, "LRScheduler", "steps ", steps, " is negative");
   apply(steps);
   steps_ = steps;
+}
+
+NamedTensors LRScheduler::state_dict() const {
+  const Device device = optimizer_.parameters()[0].device();
+  return {{"steps", from_vector(std::vector<std::int64_t>{steps_}, Shape{}, device)},
+          {"base_lr", exact_tensor(base_lr_, device)}};
+}
+
+void LRScheduler::load_state_dict(const NamedTensors& state) {
+  const std::map<std::string, Tensor> given = match_state("load_state_dict", state_dict(), state);
+  const double base_lr = exact_value(given.at("base_lr"));
+  require(base_lr >= 0 && std::isfinite(base_lr), "load_state_dict", "base_lr is ", base_lr);
+  const double before = std::exchange(base_lr_, base_lr);
+  try {
+    set_steps(given.at("steps").item<std::int64_t>());
+  } catch (...) {
+    base_lr_ = before;
+    throw;
+  }
 }
 
 StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma)

@@ -1,6 +1,5 @@
 // What all optimisers share: the arenas, and which part of them a step updates.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -127,63 +126,15 @@ void Optimizer::set_lr(double lr) {
   lr_ = lr;
 }
 
-void Optimizer::set_momentum(double momentum) {
+void Optimizer::check_momentum(double momentum) const {
   require(momentum == 0 || has_momentum_, "optim", "momentum ", momentum,
           " for an optimiser that was made without one");
+}
+
+void Optimizer::set_momentum(double momentum) {
+  check_momentum(momentum);
   ops::write_hyper(hyper_, lr_, momentum);
   momentum_ = momentum;
-}
-
-NamedTensors Optimizer::state_dict() const {
-  const Device device = values_.device();
-  NamedTensors all;
-  for (std::size_t s = 0; s < state_.size(); ++s)
-    for (std::size_t i = 0; i < parameters_.size(); ++i)
-      all.emplace_back(concat(state_names_[s], '.', i),
-                       make_slice_of_arena(state_[s], first_[i], parameters_[i].shape()));
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    all.emplace_back(concat("progress.", i), progress_[progress_of_[i]].detach());
-  all.emplace_back("lr", full({}, lr_, DType::f32, device));
-  all.emplace_back("momentum", full({}, momentum_, DType::f32, device));
-  return all;
-}
-
-void Optimizer::load_state_dict(const NamedTensors& state) {
-  const NamedTensors own = state_dict();
-  require(state.size() == own.size(), "load_state_dict", "the optimiser's state has ", own.size(), " entries, given ",
-          state.size());
-  std::map<std::string, Tensor> given(state.begin(), state.end());
-  for (const auto& [name, tensor] : own) {
-    const auto found = given.find(name);
-    require(found != given.end(), "load_state_dict", "missing: ", name);
-    require(found->second.shape() == tensor.shape() && found->second.dtype() == tensor.dtype(), "load_state_dict", name,
-            " is ", tensor.shape(), ' ', tensor.dtype(), ", given ", found->second.shape(), ' ', found->second.dtype());
-  }
-  // f32 in the file: take the double that it came from where it is the one in use.
-  const auto scalar = [&](const char* name, double now) {
-    const float value = given.at(name).item();
-    return value == static_cast<float>(now) ? now : static_cast<double>(value);
-  };
-  const double lr = scalar("lr", lr_), momentum = scalar("momentum", momentum_);
-  ops::write_hyper(hyper_, lr, momentum);  // Refuses before anything is written.
-  lr_ = lr;
-  momentum_ = momentum;
-  load_progress(given);
-  for (const auto& [name, tensor] : own)
-    if (name.rfind("progress.", 0) != 0) ops::copy_into(tensor, given.at(name));
-}
-
-// Parameters with equal step counts share one again.
-void Optimizer::load_progress(const std::map<std::string, Tensor>& given) {
-  const Device device = values_.device();
-  std::map<std::vector<float>, std::size_t> known;
-  progress_.clear();
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const std::vector<float> values = given.at(concat("progress.", i)).to_vector<float>();
-    const auto [at, is_new] = known.emplace(values, progress_.size());
-    if (is_new) progress_.push_back(from_vector(values, device));
-    progress_of_[i] = at->second;
-  }
 }
 
 }  // namespace crisol::optim

@@ -82,6 +82,40 @@ TEST_CASE("OneCycleLR leaves the momentum of optimisers without one, and when to
   check_error([&] { optim::OneCycleLR(adam, 1.0, 10, options); }, {"[OneCycleLR]", "1.5"});
 }
 
+TEST_CASE("a schedule goes on from its state, and refuses what is none") {
+  optim::Adam first(one_parameter(), {0.1 / 3});
+  optim::OneCycleLR schedule(first, 0.2 / 3, 10);
+  for (int i = 0; i < 4; ++i) schedule.step();
+  optim::Adam second(one_parameter(), {0.5});
+  optim::OneCycleLR resumed(second, 0.2 / 3, 10);
+  resumed.load_state_dict(schedule.state_dict());
+  CHECK(resumed.steps() == 4);
+  CHECK(second.lr() == first.lr());
+  CHECK(second.momentum() == first.momentum());
+
+  // The base rate is that of the first run, not of the optimiser that the second one made.
+  optim::SGD plain(one_parameter(), {0.1 / 3}), other(one_parameter(), {0.7});
+  optim::StepLR falling(plain, 2, 0.5), resumed_falling(other, 2, 0.5);
+  for (int i = 0; i < 3; ++i) falling.step();
+  resumed_falling.load_state_dict(falling.state_dict());
+  CHECK(other.lr() == plain.lr());
+
+  const auto state = [](std::int64_t steps, double base_lr) {
+    return NamedTensors{{"steps", from_vector(std::vector<std::int64_t>{steps}, Shape{})},
+                        {"base_lr", from_vector(std::vector<float>{static_cast<float>(base_lr), 0, 0})}};
+  };
+  check_error([&] { resumed.load_state_dict(state(11, 0.1)); }, {"[OneCycleLR]", "11", "10"});
+  check_error([&] { resumed.load_state_dict(state(-1, 0.1)); }, {"-1"});
+  check_error([&] { resumed.load_state_dict(state(1, -0.1)); }, {"[load_state_dict]", "base_lr is -0.1"});
+  check_error(
+      [&] {
+        resumed.load_state_dict({{"steps", ones({})}});
+      },
+      {"different: steps is () i64, given () f32", "missing: base_lr"});
+  CHECK(resumed.steps() == 4);
+  CHECK(second.lr() == first.lr());
+}
+
 TEST_CASE("a schedule changes what the next step does") {
   std::vector<Tensor> p = one_parameter();
   optim::SGD optimizer(p, {1.0});

@@ -55,6 +55,12 @@ void train(optim::Optimizer& optimizer, int first, int steps) {
   }
 }
 
+NamedTensors copy_of(const NamedTensors& tensors) {
+  NamedTensors copy;
+  for (const auto& [name, tensor] : tensors) copy.emplace_back(name, tensor.clone());
+  return copy;
+}
+
 using HostStep = std::function<void(OptimizerState&, const std::vector<double>&)>;
 
 void check_training(optim::Optimizer& optimizer, const std::vector<Tensor>& held, const HostStep& host_step) {
@@ -163,25 +169,30 @@ TEST_CASE("a step is a change in place: backward over the old values throws") {
 }
 
 TEST_CASE("a saved state goes on where it stopped, bit for bit") {
-  for (const bool adam : {true, false}) {
-    CAPTURE(adam);
-    const auto make = [&](const std::vector<Tensor>& p) -> std::unique_ptr<optim::Optimizer> {
-      if (adam) return std::make_unique<optim::Adam>(p, optim::AdamOptions{0.05});
-      return std::make_unique<optim::SGD>(p, optim::SGDOptions{0.05, 0.9, 0.5});
-    };
+  const std::function<std::unique_ptr<optim::Optimizer>(const std::vector<Tensor>&)> kinds[] = {
+      [](const auto& p) {
+        return std::make_unique<optim::SGD>(p, optim::SGDOptions{0.05, 0.9, 0.5});
+      },
+      [](const auto& p) { return std::make_unique<optim::Adam>(p, optim::AdamOptions{0.05}); },
+      [](const auto& p) { return std::make_unique<optim::AdamW>(p, optim::AdamWOptions{0.05}); },
+      [](const auto& p) {
+        return std::make_unique<optim::RMSprop>(p, optim::RMSpropOptions{0.01, 0.9, 1e-8, 0, 0.5, true});
+      }};
+  for (const auto& make : kinds) {
     std::vector<Tensor> whole = make_parameters();
     const auto one = make(whole);
-    one->set_lr(0.03);
+    one->set_lr(0.1 / 3);  // Neither is a float.
+    one->set_momentum(0.7 / 3);
     train(*one, 0, 3);
-    NamedTensors state;
-    for (const auto& [name, tensor] : one->state_dict()) state.emplace_back(name, tensor.clone());
+    const NamedTensors state = copy_of(one->state_dict());
     std::vector<Tensor> resumed;
     for (const Tensor& parameter : whole) resumed.push_back(parameter.detach().clone().requires_grad_());
     train(*one, 3, 3);
 
     const auto two = make(resumed);
     two->load_state_dict(state);
-    CHECK(two->lr() == doctest::Approx(0.03));
+    CHECK(two->lr() == 0.1 / 3);
+    CHECK(two->momentum() == 0.7 / 3);
     train(*two, 3, 3);
     for (std::size_t i = 0; i < whole.size(); ++i) check_close(resumed[i], values_of(whole[i]), {0});
   }
@@ -191,19 +202,36 @@ TEST_CASE("load_state_dict refuses another state and changes nothing") {
   std::vector<Tensor> p = make_parameters();
   optim::Adam optimizer(p);
   train(optimizer, 0, 1);
-  const NamedTensors own = optimizer.state_dict();
-  NamedTensors copy;
-  for (const auto& [name, tensor] : own) copy.emplace_back(name, tensor.clone());
+  const NamedTensors own = optimizer.state_dict(), copy = copy_of(own);
+  const auto check = [&](const std::string& name, const Tensor& value, std::initializer_list<std::string_view> parts) {
+    NamedTensors bad = copy;
+    for (auto& [key, tensor] : bad) tensor = key == name ? value : ones(tensor.shape());  // All others could be taken.
+    for (auto& [key, tensor] : bad)
+      if (key == "momentum" && key != name) tensor = zeros({3});
+    check_error([&] { optimizer.load_state_dict(bad); }, parts);
+  };
+  check("exp_avg.1", ones({2}), {"[load_state_dict]", "different: exp_avg.1 is (7) f32, given (2) f32"});
+  check("exp_avg.1", Tensor(), {"undefined: exp_avg.1"});
+  check("progress.0", full({4}, 0.5), {"progress.0 counts 0.5 steps"});
+  check("progress.3", full({4}, -1), {"progress.3 counts -1 steps"});
+  check("lr", full({3}, -1), {"learning rate is -3"});
+  check("momentum", full({3}, 1), {"beta1", "3"});
 
-  NamedTensors fewer(copy.begin(), copy.end() - 1);
-  check_error([&] { optimizer.load_state_dict(fewer); }, {"[load_state_dict]"});
   NamedTensors renamed = copy;
   renamed[0].first = "other";
-  check_error([&] { optimizer.load_state_dict(renamed); }, {"[load_state_dict]", own[0].first});
-  NamedTensors reshaped = copy;
-  reshaped[0].second = ones({2});
-  check_error([&] { optimizer.load_state_dict(reshaped); }, {"[load_state_dict]", own[0].first, "(2)"});
-  for (std::size_t k = 0; k < own.size(); ++k) check_close(own[k].second, values_of(copy[k].second), {0});
+  check_error([&] { optimizer.load_state_dict(renamed); }, {"missing: exp_avg.0", "unexpected: other"});
+  NamedTensors twice = copy;
+  twice.push_back(copy[0]);
+  check_error([&] { optimizer.load_state_dict(twice); }, {"twice: exp_avg.0"});
+  const optim::SGD other(make_parameters(), {0.1, 0.9});
+  check_error([&] { optimizer.load_state_dict(other.state_dict()); }, {"missing: exp_avg.0", "momentum_buffer.0"});
+
+  const NamedTensors after = optimizer.state_dict();
+  for (std::size_t k = 0; k < own.size(); ++k) check_close(after[k].second, values_of(copy[k].second), {0});
+  // Beta1 cannot be given to an optimiser that was made without.
+  optim::Adam without(make_parameters(), {1e-3, 0});
+  check_error([&] { without.load_state_dict(copy); }, {"[optim]", "momentum 0.9"});
+  CHECK(without.momentum() == 0);
 }
 
 TEST_CASE("optimisers refuse bad parameters and numbers, and move nothing then") {
@@ -269,11 +297,7 @@ TEST_CASE("each parameter counts its own steps, also after loading the state") {
   run(0, {0, 3});
   run(1, {0, 1, 3});  // 1 begins late,
   run(2, {1, 2});     // 2 later still.
-  const NamedTensors saved = [&] {
-    NamedTensors copy;
-    for (const auto& [name, tensor] : optimizer->state_dict()) copy.emplace_back(name, tensor.clone());
-    return copy;
-  }();
+  const NamedTensors saved = copy_of(optimizer->state_dict());
   optimizer = std::make_unique<optim::Adam>(p, optim::AdamOptions{0.05});
   optimizer->load_state_dict(saved);
   run(3, {0, 1, 2, 3});

@@ -42,8 +42,10 @@ struct SafetensorsHeader {
 /// Reads and checks the header of a file, all of the format's rules included, without its data.
 CRISOL_API SafetensorsHeader parse_safetensors(const std::string& path);
 
-/// Reads all tensors to a device, in the order of the header. One tensor at a time passes through host memory.
-CRISOL_API NamedTensors load_safetensors(const std::string& path, Device device = Device());
+/// Reads all tensors to a device, in the order of the header, and the metadata of the same file where it is asked for.
+/// One tensor at a time passes through host memory.
+CRISOL_API NamedTensors load_safetensors(const std::string& path, Device device = Device(),
+                                         Metadata* metadata = nullptr);
 
 /// Writes tensors so that they load in the same order; waits for their values. The file is written under a temporary
 /// name in the same folder, flushed to the disk and renamed: whoever opens `path` sees the old file or the new one.
