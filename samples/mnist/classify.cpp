@@ -8,8 +8,8 @@
 #include "crisol/crisol.h"
 #include "data.h"
 #include "digit_image.h"
+#include "draw.h"
 #include "evaluate.h"
-#include "terminal.h"
 
 namespace mnist {
 

@@ -7,7 +7,7 @@
 
 #include "crisol/autograd.h"
 #include "crisol/io/data_loader.h"
-#include "terminal.h"
+#include "draw.h"
 
 namespace mnist {
 

@@ -1,28 +1,17 @@
 // The MNIST digit classifier: trains on real or rendered digits, reads pictures, compares devices.
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
 #include <string>
 
 #include "classify.h"
+#include "common/options.h"
 #include "compare.h"
 #include "crisol/device.h"
 #include "train.h"
 
 namespace {
-
-// Of an option's text; empty when it is right.
-std::string refuse_rate(const std::string& text) {
-  double value = 0;
-  if (CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value)) return {};
-  return text + " is not a positive number";
-}
-
-std::string refuse_seed(const std::string& text) {
-  return text.find('-') == std::string::npos ? std::string() : text + " is negative";
-}
 
 void add_train(CLI::App& app, mnist::TrainOptions& options) {
   CLI::App* train = app.add_subcommand("train", "Train the classifier and show how well it does");
@@ -38,13 +27,13 @@ void add_train(CLI::App& app, mnist::TrainOptions& options) {
   train->add_option("--batch", options.batch, "Images in a step")->capture_default_str()->check(CLI::Range(1, 100000));
   train
       ->add_option("--lr", options.lr, "Highest learning rate of the one-cycle schedule (default: 0.002; 0.05 for sgd)")
-      ->check(refuse_rate);
+      ->check(samples::refuse_rate);
   train->add_option("--optimizer", options.optimizer, "adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop")
       ->capture_default_str()
       ->check(CLI::IsMember({"adam", "adamw", "sgd", "rmsprop"}));
   train->add_option("--seed", options.seed, "Fixes first weights, order of the images and rendered digits")
       ->capture_default_str()
-      ->check(refuse_seed);
+      ->check(samples::refuse_seed);
   train->add_option("--weights", options.weights, "Save the trained weights here (safetensors)");
   train->add_option("--json", options.json, "Write the metrics here");
 }
@@ -55,9 +44,7 @@ int main(int argc, char** argv) {
   CLI::App app("MNIST digit classifier on any OpenCL device");
   app.require_subcommand(1);
   std::string device;
-  app.add_option("--device", device,
-                 "gpu, cpu or accelerator, platform:device, or a part of a name, each with an optional :n; wins over "
-                 "CRISOL_DEVICE");
+  samples::add_device(app, device);
 
   mnist::TrainOptions train_options;
   add_train(app, train_options);

@@ -1,19 +1,14 @@
 #include "train.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "common/progress.h"
 #include "crisol/crisol.h"
 #include "data.h"
 #include "evaluate.h"
-#include "terminal.h"
 
 namespace mnist {
 
@@ -37,19 +32,6 @@ std::unique_ptr<optim::Optimizer> make_optimizer(const std::string& name, const 
   options.momentum = 0.9;
   options.nesterov = true;
   return std::make_unique<optim::SGD>(parameters, options);
-}
-
-// Throws when a result could not be written there: better before the training than after it.
-void check_output(const std::string& path, bool replaced_by_rename) {
-  if (path.empty()) return;
-  const auto refuse = [&](const char* why) { throw std::runtime_error("cannot write " + path + ": " + why); };
-  const bool exists = std::filesystem::exists(path);
-  if (std::filesystem::is_directory(path)) refuse("it is a folder");
-  if (exists && access(path.c_str(), W_OK) != 0) refuse(std::strerror(errno));
-  if (exists && !replaced_by_rename) return;
-  const std::string probe = path + ".probe";
-  if (!std::ofstream(probe)) refuse(std::strerror(errno));
-  std::filesystem::remove(probe);
 }
 
 double highest_lr(const TrainOptions& options) {
@@ -76,7 +58,8 @@ void write_json(const std::string& path, const std::vector<EpochMetrics>& epochs
 // One pass over the training images; the losses are added up on the device, so that nothing waits for them.
 EpochMetrics train_epoch(Trainer& trainer, crisol::io::DataLoader& loader, int epoch, int epochs) {
   loader.start(epoch);
-  Progress progress(epoch, epochs, loader.batches());
+  samples::Progress progress("epoch " + std::to_string(epoch) + "/" + std::to_string(epochs), "images",
+                             loader.batches());
   Tensor loss_sum = crisol::zeros({});
   std::int64_t done = 0, images = 0;
   for (crisol::io::Batch batch; loader.next(batch);) {
@@ -110,8 +93,8 @@ Tensor Trainer::step(const crisol::io::Batch& batch) {
 }
 
 int train(const TrainOptions& options) {
-  check_output(options.json, false);
-  check_output(options.weights, true);
+  samples::check_output(options.json, false);
+  samples::check_output(options.weights, true);
   std::printf("device: %s\n", crisol::Device().name().c_str());
   const Digits digits = load_digits(options.data, options.digits, options.seed);
   std::printf("digits: %lld to train on, %lld to test on: %s\n", static_cast<long long>(digits.train.size()),

@@ -1,0 +1,28 @@
+// What the samples' command lines share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <string>
+
+namespace samples {
+
+/// Adds `--device` to a program.
+inline void add_device(CLI::App& app, std::string& device) {
+  app.add_option("--device", device,
+                 "gpu, cpu or accelerator, platform:device, or a part of a name, each with an optional :n; wins over "
+                 "CRISOL_DEVICE");
+}
+
+/// Checks of an option's text; what they return is empty when it is right.
+inline std::string refuse_rate(const std::string& text) {
+  double value = 0;
+  if (CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value)) return {};
+  return text + " is not a positive number";
+}
+
+inline std::string refuse_seed(const std::string& text) {
+  return text.find('-') == std::string::npos ? std::string() : text + " is negative";
+}
+
+}  // namespace samples
