@@ -1,4 +1,4 @@
-// Time on the device, by kernel.
+// What ran and what it cost: time by kernel, the variants that ops chose, and the most that a device can do.
 #pragma once
 
 #include <cstdint>
@@ -42,5 +42,51 @@ class CRISOL_API Profile {
 
 /// A table: kernel, launches, total, mean and share of the time.
 CRISOL_API std::ostream& operator<<(std::ostream& out, const Profile& profile);
+
+/// An op and the variant of it that was chosen, by the names that CRISOL_VARIANT takes.
+struct VariantChoice {
+  std::string op, variant;
+  std::int64_t times = 0;
+};
+
+/// Notes the variants that ops choose on this thread while it lives. Ops that have one form only choose nothing.
+///
+///     crisol::VariantRecord record;
+///     conv2d(x, w);
+///     record.choices();  // {{"conv2d", "direct", 1}}
+class CRISOL_API VariantRecord {
+ public:
+  VariantRecord() noexcept;
+  ~VariantRecord();
+  VariantRecord(const VariantRecord&) = delete;
+  VariantRecord& operator=(const VariantRecord&) = delete;
+
+  /// In the order of their first choice.
+  const std::vector<VariantChoice>& choices() const noexcept { return choices_; }
+  /// Used by the library.
+  void note(const char* op, const char* variant);
+
+ private:
+  std::vector<VariantChoice> choices_;
+  VariantRecord* outer_;
+};
+
+/// What a device reached in short kernels that do nothing else: the yardstick for shares of the peak.
+struct DeviceSpeed {
+  double gflops = 0;      ///< 10^9 f32 operations a second of fused multiply-adds in registers; each counts as two.
+  double copy_gbps = 0;   ///< 10^9 bytes a second of y = x on arrays beyond the caches, read and written bytes counted.
+  double triad_gbps = 0;  ///< The same of y = a + s x.
+  double launch_us = 0;   ///< An empty kernel among many queued ones, in microseconds.
+  double wait_us = 0;     ///< An empty kernel and waiting for it.
+
+  /// Of the memory, whichever is more.
+  double gbps() const noexcept { return copy_gbps > triad_gbps ? copy_gbps : triad_gbps; }
+};
+
+/// Measures a device, once in a process: about 0.3 s, and memory for three arrays beyond the caches meanwhile.
+CRISOL_API const DeviceSpeed& measured_speed(Device device = Device());
+
+/// Queues a kernel that does nothing, for measuring what a launch costs.
+CRISOL_API void launch_empty(Device device = Device());
 
 }  // namespace crisol

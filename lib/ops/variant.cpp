@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "runtime/variant_record.h"
 #include "runtime/verbose.h"
 
 namespace crisol::ops {
@@ -61,6 +62,7 @@ void say_refused(const char* op, const char* variant, const char* reason) {
 }
 
 void say_chosen(const char* op, const char* variant) {
+  runtime::note_choice(op, variant);
   runtime::say(runtime::Topic::dispatch, op, ": ", variant, " chosen");
 }
 

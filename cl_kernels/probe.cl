@@ -1,0 +1,81 @@
+// What a device does at best, for shares of the peak: multiply-adds in registers, arrays in memory, launches.
+#include "common/vector.h"
+
+// Independent chains: enough to hide the latency of an FMA, few enough for 16 registers.
+#ifndef CHAINS
+#define CHAINS 12
+#endif
+// Vectors of a work-item of the memory probes.
+#ifndef VECTORS
+#define VECTORS 8192
+#endif
+
+// Past the caches where the compiler lets us, as a kernel that writes more than they hold would.
+#ifdef __has_builtin
+#if __has_builtin(__builtin_nontemporal_store)
+#define STREAM(v, p) __builtin_nontemporal_store(v, p)
+#endif
+#endif
+#ifndef STREAM
+#define STREAM(v, p) (*(p) = (v))
+#endif
+
+__kernel void probe_empty(int unused) {}
+
+// rounds times 4 CHAINS multiply-adds of vectors in each work-item.
+__kernel void probe_fma(__global float* restrict y, ulong y_offset, int rounds, float a, float b) {
+  floatv chain[CHAINS];
+#pragma unroll
+  for (int i = 0; i < CHAINS; ++i) chain[i] = (floatv)(b * (float)i) + (float)get_global_id(0);
+  const floatv va = (floatv)(a), vb = (floatv)(b);
+  for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+    for (int repeat = 0; repeat < 4; ++repeat) {
+#pragma unroll
+      for (int i = 0; i < CHAINS; ++i) chain[i] = FMA(chain[i], va, vb);
+    }
+  }
+  floatv sum = (floatv)(0.0f);
+#pragma unroll
+  for (int i = 0; i < CHAINS; ++i) sum += chain[i];
+  vstorev(sum, 0, y + y_offset + get_global_id(0) * VW);
+}
+
+// Work-item i of `items` takes the vectors i, i + items … (INTERLEAVED, for GPUs) or VECTORS successive ones.
+#ifdef INTERLEAVED
+#define FIRST ((long)get_global_id(0))
+#define STEP ((long)get_global_size(0))
+#else
+#define FIRST ((long)get_global_id(0) * VECTORS)
+#define STEP 1
+#endif
+#define EACH_VECTOR(at, j) for (long j = 0, at = FIRST; j < VECTORS; ++j, at += STEP)
+
+__kernel void probe_copy(__global const float* restrict x, ulong x_offset, __global float* restrict y, ulong y_offset) {
+  __global const floatv* from = (__global const floatv*)(x + x_offset);
+  __global floatv* to = (__global floatv*)(y + y_offset);
+  EACH_VECTOR(at, j) to[at] = from[at];
+}
+
+__kernel void probe_copy_stream(__global const float* restrict x, ulong x_offset, __global float* restrict y,
+                                ulong y_offset) {
+  __global const floatv* from = (__global const floatv*)(x + x_offset);
+  __global floatv* to = (__global floatv*)(y + y_offset);
+  EACH_VECTOR(at, j) STREAM(from[at], to + at);
+}
+
+__kernel void probe_triad(__global const float* restrict a, ulong a_offset, __global const float* restrict x,
+                          ulong x_offset, __global float* restrict y, ulong y_offset, float s) {
+  __global const floatv* from_a = (__global const floatv*)(a + a_offset);
+  __global const floatv* from_x = (__global const floatv*)(x + x_offset);
+  __global floatv* to = (__global floatv*)(y + y_offset);
+  EACH_VECTOR(at, j) to[at] = from_a[at] + s * from_x[at];
+}
+
+__kernel void probe_triad_stream(__global const float* restrict a, ulong a_offset, __global const float* restrict x,
+                                 ulong x_offset, __global float* restrict y, ulong y_offset, float s) {
+  __global const floatv* from_a = (__global const floatv*)(a + a_offset);
+  __global const floatv* from_x = (__global const floatv*)(x + x_offset);
+  __global floatv* to = (__global floatv*)(y + y_offset);
+  EACH_VECTOR(at, j) STREAM(from_a[at] + s * from_x[at], to + at);
+}

@@ -1,0 +1,120 @@
+#include "cli/bench/bench.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/bench/report.h"
+#include "cli/bench/suites.h"
+#include "crisol/error.h"
+
+namespace crisol::cli {
+
+namespace {
+
+using namespace bench;
+
+struct Options {
+  std::vector<std::string> words;
+  std::string suite;
+  Effort effort;
+  bool json = false, list = false, serve = false, no_peak = false;
+};
+
+const DeviceSpeed* speed_of_device(const Options& options) { return options.no_peak ? nullptr : &measured_speed(); }
+
+int run_all(const std::vector<Request>& requests, const Options& options) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  const DeviceSpeed* speed = speed_of_device(options);
+  if (!options.json) {
+    print_device(std::cout, speed);
+    print_heading(std::cout);
+  }
+  for (const Request& request : requests) {
+    const Result result = run(request, options.effort);
+    if (options.json)
+      list.push_back(to_json(result, speed));
+    else
+      print_row(std::cout, result, speed);
+  }
+  if (options.json) std::cout << (options.suite.empty() ? list[0] : list).dump(2) << '\n';
+  return 0;
+}
+
+// One line of JSON for each line of input: for programs that compare, which keep the process to keep it warm.
+int serve(const Options& options) {
+  for (std::string line; std::getline(std::cin, line);) {
+    nlohmann::ordered_json answer;
+    try {
+      const Request request = parse_line(line);
+      const DeviceSpeed* speed = speed_of_device(options);
+      answer = to_json(run(request, options.effort), speed);
+    } catch (const std::runtime_error& error) {
+      answer["case"] = line;
+      answer["error"] = error.what();
+    }
+    std::cout << answer.dump() << std::endl;
+  }
+  return 0;
+}
+
+// PoCL then keeps its threads each on a core of its own, instead of now and then two on one for a while.
+void pin_threads() {
+#ifndef _WIN32
+  constexpr int keep_what_is_set = 0;
+  setenv("POCL_AFFINITY", "1", keep_what_is_set);
+#endif
+}
+
+int run_command(const Options& options) {
+  if (options.serve) return serve(options);
+  std::vector<Request> requests;
+  if (!options.suite.empty()) {
+    for (const std::string& line : suite(options.suite)) requests.push_back(parse_line(line));
+  } else if (options.list) {
+    std::cout << describe_cases() << "\nsuites: " << suite_names() << '\n';
+    return 0;
+  } else {
+    requests.push_back(parse(options.words));
+  }
+  if (options.list) {
+    for (const Request& request : requests) std::cout << request.line << '\n';
+    return 0;
+  }
+  return run_all(requests, options);
+}
+
+}  // namespace
+
+std::function<int()> add_bench(CLI::App& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand(
+      "bench", "Time an op, a network, a launch or a copy; share of the peak that short kernels reach on the device");
+  command->add_option("case", options->words, "CASE key=value ...; see below");
+  command->add_option("--suite", options->suite, "Run a list of cases: " + suite_names())
+      ->expected(0, 1)
+      ->default_str("all");
+  command->add_flag("--list", options->list, "List cases and keys; with --suite the suite's cases");
+  command->add_flag("--json", options->json, "Print JSON: an object for a case, an array for a suite");
+  command->add_option("--repeat", options->effort.repeat, "Samples (otherwise as many as fit into --seconds)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seconds", options->effort.seconds, "Time for the samples of a case, 1 by default")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--no-peak", options->no_peak, "Do not measure the device's peak");
+  command->add_flag("--serve", options->serve, "Read cases from standard input, answer each with a line of JSON");
+  command->footer([] { return describe_cases(); });
+  command->fallthrough();
+  command->parse_complete_callback(pin_threads);  // Before anybody looks at the devices.
+  return [options] {
+    try {
+      return run_command(*options);
+    } catch (const UsageError& error) {
+      std::cerr << "crisol bench: " << error.what() << '\n';
+      return 2;
+    }
+  };
+}
+
+}  // namespace crisol::cli

@@ -1,0 +1,13 @@
+#include <array>
+
+#include "cli/bench/groups.h"
+
+namespace crisol::cli::bench {
+
+std::span<const Case* const> cases() {
+  static constexpr std::array<const Case*, 10> all{&gemm_case,    &conv2d_case, &pool_case, &norm_case,   &softmax_case,
+                                                   &eltwise_case, &reduce_case, &net_case,  &launch_case, &copy_case};
+  return all;
+}
+
+}  // namespace crisol::cli::bench

@@ -1,0 +1,125 @@
+// Elementwise chains, reductions and softmax.
+#include "cli/bench/groups.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/reduce.h"
+#include "crisol/ops/softmax.h"
+#include "crisol/random.h"
+
+namespace crisol::cli::bench {
+
+namespace {
+
+/// One chain: what it computes from its inputs, and how many of them it reads.
+struct Chain {
+  const char* name;
+  int inputs;
+  Tensor (*eager)(const std::vector<Tensor>&);
+};
+
+const Chain chains[] = {
+    {"copy", 1, [](const std::vector<Tensor>& in) { return ops::clone(in[0]); }},
+    {"add", 2, [](const std::vector<Tensor>& in) { return in[0] + in[1]; }},
+    {"exp", 1, [](const std::vector<Tensor>& in) { return exp(in[0]); }},
+    {"tanh", 1, [](const std::vector<Tensor>& in) { return tanh(in[0]); }},
+    {"sigmoid", 1, [](const std::vector<Tensor>& in) { return sigmoid(in[0]); }},
+    {"gelu", 1, [](const std::vector<Tensor>& in) { return gelu(in[0]); }},
+    {"gate", 2, [](const std::vector<Tensor>& in) { return tanh(in[0] * in[1] + in[1]) * sigmoid(in[0]); }},
+    {"chain6", 2, [](const std::vector<Tensor>& in) { return relu(exp(-(in[0] * in[0])) * in[1] + in[0]); }},
+    {"bias_relu", 1, [](const std::vector<Tensor>& in) { return relu(in[0] + in[1]); }},
+};
+
+const Chain& find_chain(const std::string& name) {
+  for (const Chain& chain : chains)
+    if (name == chain.name) return chain;
+  throw UsageError("there is no chain '" + name + "'");
+}
+
+/// bias_relu takes images (n, 64, h, w), as many as come nearest to the elements wanted.
+std::vector<Tensor> bias_inputs(std::int64_t wanted) {
+  constexpr std::int64_t channels = 64, plane = 64 * 64;
+  const std::int64_t images = std::max<std::int64_t>(1, wanted / (channels * plane));
+  const std::int64_t width = std::clamp<std::int64_t>(wanted / (images * channels * 64), 1, 64);
+  return {randn({images, channels, 64, width}), randn({channels, 1, 1})};
+}
+
+Work prepare_eltwise(const Values& v) {
+  const Chain& chain = find_chain(v.text("chain"));
+  if (v.on("fused")) throw UsageError("eltwise: fused=1 is not there yet; it takes 0");
+  std::vector<Tensor> inputs;
+  if (v.is("chain", "bias_relu"))
+    inputs = bias_inputs(v.number("elements"));
+  else
+    for (int i = 0; i < chain.inputs; ++i) inputs.push_back(randn({v.number("elements")}));
+  Work work;
+  work.bytes = 4.0 * static_cast<double>(inputs[0].numel()) * (chain.inputs + 1);
+  work.run = [inputs, eager = chain.eager] { eager(inputs); };
+  return work;
+}
+
+using Reduction = Tensor (*)(const Tensor&, const Shape&, bool);
+
+struct NamedReduction {
+  const char* name;
+  Reduction function;
+};
+
+const NamedReduction reductions[] = {
+    {"sum", ops::sum}, {"mean", ops::mean}, {"max", ops::max}, {"min", ops::min}, {"argmax", ops::argmax}};
+
+Work prepare_reduce(const Values& v) {
+  const Tensor x = randn({v.number("rows"), v.number("cols")});
+  const Shape axes = v.is("over", "all") ? Shape{0, 1} : v.is("over", "rows") ? Shape{0} : Shape{1};
+  Reduction function = nullptr;
+  for (const NamedReduction& named : reductions)
+    if (v.is("op", named.name)) function = named.function;
+  Work work;
+  work.bytes = 4.0 * static_cast<double>(x.numel());
+  work.run = [=] { function(x, axes, false); };
+  return work;
+}
+
+Work prepare_softmax(const Values& v) {
+  const Tensor x = randn({v.number("rows"), v.number("cols")});
+  const bool log = v.on("log");
+  Work work;
+  work.bytes = 4.0 * static_cast<double>(x.numel());
+  if (v.is("dir", "fwd")) {
+    work.bytes *= 2;
+    work.run = [=] { log ? ops::log_softmax(x, 1) : ops::softmax(x, 1); };
+  } else {
+    work.bytes *= 3;
+    const Tensor y = log ? ops::log_softmax(x, 1) : ops::softmax(x, 1), dy = randn(x.shape());
+    work.run = [=] { log ? ops::log_softmax_backward(dy, y, 1) : ops::softmax_backward(dy, y, 1); };
+  }
+  return work;
+}
+
+}  // namespace
+
+const Case eltwise_case{
+    "eltwise",
+    "elementwise chains: gate is tanh(a*b+b)*sigmoid(a), chain6 relu(exp(-(a*a))*b+a), bias_relu relu(x+b) with one b "
+    "for each of 64 channels of images",
+    {{"chain", "add", "copy|add|exp|tanh|sigmoid|gelu|gate|chain6|bias_relu", ""},
+     {"elements", "16777216", ">=1", "of each input"},
+     {"fused", "0", "0|1", "1: one kernel for the chain"}},
+    prepare_eltwise};
+
+const Case reduce_case{"reduce",
+                       "reduction of a matrix (rows, cols)",
+                       {{"op", "sum", "sum|mean|max|min|argmax", ""},
+                        {"rows", "4096", ">=1", ""},
+                        {"cols", "4096", ">=1", ""},
+                        {"over", "all", "all|rows|cols", "the axis that disappears: cols leaves a value for each row"}},
+                       prepare_reduce};
+
+const Case softmax_case{"softmax",
+                        "softmax of the rows of a matrix (rows, cols)",
+                        {{"rows", "4096", ">=1", ""},
+                         {"cols", "1024", ">=1", ""},
+                         {"log", "0", "0|1", "1: log-softmax"},
+                         {"dir", "fwd", "fwd|bwd", ""}},
+                        prepare_softmax};
+
+}  // namespace crisol::cli::bench

@@ -1,0 +1,75 @@
+#include "cli/bench/suites.h"
+
+#include "cli/bench/case.h"
+
+namespace crisol::cli::bench {
+
+namespace {
+
+struct Suite {
+  const char* name;
+  std::vector<const char*> lines;
+};
+
+// 65536 elements stay in the caches, 16777216 do not.
+const Suite suites[] = {
+    {"eltwise",
+     {"eltwise chain=copy",
+      "eltwise chain=add",
+      "eltwise chain=exp",
+      "eltwise chain=tanh",
+      "eltwise chain=sigmoid",
+      "eltwise chain=gelu",
+      "eltwise chain=chain6 fused=0",
+      "eltwise chain=gate fused=0",
+      "eltwise chain=bias_relu fused=0",
+      "softmax rows=4096 cols=1024",
+      "norm kind=layer rows=4096 cols=1024",
+      "reduce op=sum over=all",
+      "reduce op=sum over=rows",
+      "reduce op=sum over=cols",
+      "eltwise chain=copy elements=65536",
+      "eltwise chain=add elements=65536",
+      "eltwise chain=exp elements=65536",
+      "eltwise chain=tanh elements=65536",
+      "eltwise chain=sigmoid elements=65536",
+      "eltwise chain=gelu elements=65536",
+      "eltwise chain=gate elements=65536 fused=0",
+      "reduce op=sum rows=64 cols=1024 over=all",
+      "reduce op=sum rows=64 cols=1024 over=rows",
+      "reduce op=sum rows=64 cols=1024 over=cols",
+      "softmax rows=64 cols=1024",
+      "norm kind=layer rows=64 cols=1024"}},
+    {"cpu",
+     {"gemm m=512 n=512 k=512", "gemm m=1024 n=1024 k=1024", "gemm m=2048 n=2048 k=2048",
+      "conv2d n=16 c=64 k=64 h=56 w=56 dir=fwd", "conv2d n=16 c=64 k=64 h=56 w=56 dir=train",
+      "conv2d n=16 c=128 k=128 h=28 w=28 dir=fwd", "conv2d n=16 c=128 k=128 h=28 w=28 dir=train",
+      "conv2d n=16 c=256 k=256 h=14 w=14 dir=fwd", "conv2d n=16 c=256 k=256 h=14 w=14 dir=train",
+      "conv2d n=64 c=32 k=64 h=14 w=14 dir=fwd", "conv2d n=64 c=32 k=64 h=14 w=14 dir=train",
+      "conv2d n=64 c=1 k=32 h=28 w=28 dir=fwd", "conv2d n=64 c=1 k=32 h=28 w=28 dir=train",
+      "conv2d n=16 c=256 k=64 h=56 w=56 r=1 s=1 pad=0 dir=fwd",
+      "conv2d n=16 c=256 k=64 h=56 w=56 r=1 s=1 pad=0 dir=train", "net net=simplecnn batch=64 mode=train",
+      "net net=simplecnn batch=64 mode=infer", "net net=simplecnn batch=256 mode=infer",
+      "net net=simplecnn batch=1 mode=infer wait=1"}},
+    {"machine",
+     {"launch what=kernel", "launch what=kernel wait=1", "launch what=op", "launch what=op wait=1", "copy dir=h2d",
+      "copy dir=d2h", "copy dir=d2d"}},
+};
+
+}  // namespace
+
+std::string suite_names() {
+  std::string names;
+  for (const Suite& known : suites) names += std::string(known.name) + ", ";
+  return names + "all";
+}
+
+std::vector<std::string> suite(const std::string& name) {
+  std::vector<std::string> lines;
+  for (const Suite& known : suites)
+    if (name == known.name || name == "all") lines.insert(lines.end(), known.lines.begin(), known.lines.end());
+  if (lines.empty()) throw UsageError("there is no suite '" + name + "'; there are: " + suite_names());
+  return lines;
+}
+
+}  // namespace crisol::cli::bench

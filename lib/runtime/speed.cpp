@@ -1,0 +1,162 @@
+// The measured peaks of a device: short kernels of probe.cl, timed from the host.
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+
+#include "crisol/profile.h"
+#include "runtime/launch.h"
+#include "runtime/transfer.h"
+
+namespace crisol {
+
+namespace {
+
+using runtime::BufferView;
+using runtime::DeviceState;
+using runtime::Kernel;
+using runtime::NdRange;
+
+constexpr double sample_seconds = 0.01;
+constexpr int samples = 6;
+
+/// Seconds of one of `times` runs, waiting at the end.
+template <class Run>
+double seconds_of(DeviceState& device, int times, const Run& run) {
+  runtime::finish(device);
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < times; ++i) run();
+  runtime::finish(device);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / times;
+}
+
+/// The shortest of several samples, each of as many runs as take long enough to measure. Several, because it takes the
+/// system a while to give each of a CPU device's threads a core.
+template <class Run>
+double best_seconds(DeviceState& device, const Run& run) {
+  seconds_of(device, 1, run);  // Compiles, and touches the memory.
+  int times = 1;
+  double best = seconds_of(device, times, run);
+  while (best * times < sample_seconds / 2) {
+    times *= 4;
+    best = seconds_of(device, times, run);
+  }
+  for (int sample = 0; sample < samples && best < 10 * sample_seconds; ++sample)
+    best = std::min(best, seconds_of(device, times, run));
+  return best;
+}
+
+class Probe {
+ public:
+  explicit Probe(DeviceState& device)
+      : device_(device),
+        info_(runtime::info_of(device)),
+        cpu_(info_.type == DeviceType::cpu),
+        width_(std::max(4, runtime::vector_width(device))),
+        group_(cpu_ ? 1 : static_cast<std::int64_t>(std::min<std::uint64_t>(256, info_.max_work_group))) {}
+
+  DeviceSpeed measure() {
+    DeviceSpeed speed;
+    measure_launches(speed);
+    measure_arithmetic(speed);
+    measure_memory(speed);
+    return speed;
+  }
+
+  Kernel& kernel(const char* entry) {
+    runtime::KernelSpec spec{"probe.cl", entry, {{"VW", width_}, {"VECTORS", vectors()}}};
+    if (!cpu_) spec.defines.add({"INTERLEAVED", 1});
+    if (!info_.fast_fma) spec.defines.add({"NO_FMA", 1});
+    return runtime::resolve(device_, spec);
+  }
+
+ private:
+  // Few enough for llvmpipe, which ends a work-item's loops after 65535 iterations.
+  std::int64_t vectors() const { return cpu_ ? 8192 : 16; }
+
+  NdRange range(std::int64_t items) const { return {{items}, {group_}}; }
+
+  void measure_launches(DeviceSpeed& speed) {
+    Kernel& empty = kernel("probe_empty");
+    const NdRange one{{1}, {1}};
+    const auto queue = [&] { runtime::launch(device_, empty, one, 0); };
+    speed.launch_us = 1e6 * best_seconds(device_, queue);
+    const auto wait = [&] {
+      queue();
+      runtime::finish(device_);
+    };
+    speed.wait_us = 1e6 * best_seconds(device_, wait);
+  }
+
+  // More rounds until a run is long enough; a slow device stays with few.
+  void measure_arithmetic(DeviceSpeed& speed) {
+    Kernel& fma = kernel("probe_fma");
+    const std::int64_t items = std::int64_t{info_.compute_units} * (cpu_ ? 8 : 16 * group_);
+    const runtime::BlockPtr block = runtime::allocate(device_, static_cast<std::uint64_t>(items * width_) * 4);
+    const BufferView y{block.get(), 0};
+    std::int32_t rounds = 4;
+    const auto run = [&] { runtime::launch(device_, fma, range(items), y, rounds, 0.999f, 0.001f); };
+    seconds_of(device_, 1, run);
+    while (rounds < 30000 && seconds_of(device_, 1, run) < sample_seconds / 2) rounds *= 4;
+    const double chain_ops = 2.0 * 4 * 12 * width_ * rounds * static_cast<double>(items);
+    speed.gflops = chain_ops / best_seconds(device_, run) * 1e-9;
+  }
+
+  void measure_memory(DeviceSpeed& speed) {
+    const std::int64_t of_item = vectors() * width_ * 4;  // Bytes.
+    const std::int64_t step = of_item * group_;
+    const auto room = static_cast<std::int64_t>(
+        std::min({std::uint64_t{cpu_ ? 64u << 20 : 256u << 20}, info_.global_memory / 16, info_.max_allocation}));
+    std::int64_t items = std::max<std::int64_t>(1, room / step) * group_;
+    const auto size = static_cast<std::uint64_t>(items * of_item);
+    runtime::BlockPtr blocks[3];
+    for (runtime::BlockPtr& block : blocks) block = runtime::allocate(device_, size);
+    const float zero = 0;
+    for (int i = 0; i < 2; ++i) runtime::fill(*blocks[i], 0, size, &zero, sizeof zero);
+    const BufferView a{blocks[0].get(), 0}, x{blocks[1].get(), 0}, y{blocks[2].get(), 0};
+
+    const auto copy = [&](Kernel& k) { runtime::launch(device_, k, range(items), x, y); };
+    Kernel& plain = kernel("probe_copy");
+    items = group_;  // One piece first: a slow device stays with as much as it can do.
+    seconds_of(device_, 1, [&] { copy(plain); });
+    const double piece = seconds_of(device_, 1, [&] { copy(plain); });
+    items = std::clamp(static_cast<std::int64_t>(10 * sample_seconds / piece), std::int64_t{1}, room / step) * group_;
+
+    const double bytes = static_cast<double>(items * of_item);
+    const auto rate = [&](double streams, const auto& run) {
+      return streams * bytes / best_seconds(device_, run) * 1e-9;
+    };
+    for (const char* entry : {"probe_copy", "probe_copy_stream"}) {
+      Kernel& k = kernel(entry);
+      speed.copy_gbps = std::max(speed.copy_gbps, rate(2, [&] { copy(k); }));
+    }
+    for (const char* entry : {"probe_triad", "probe_triad_stream"}) {
+      Kernel& k = kernel(entry);
+      const auto triad = [&] { runtime::launch(device_, k, range(items), a, x, y, 3.0f); };
+      speed.triad_gbps = std::max(speed.triad_gbps, rate(3, triad));
+    }
+  }
+
+  DeviceState& device_;
+  const DeviceInfo& info_;
+  const bool cpu_;
+  const int width_;
+  const std::int64_t group_;
+};
+
+}  // namespace
+
+const DeviceSpeed& measured_speed(Device device) {
+  static std::mutex mutex;
+  static std::map<int, DeviceSpeed> measured;
+  const std::lock_guard lock(mutex);
+  const auto known = measured.find(device.index());
+  if (known != measured.end()) return known->second;
+  return measured[device.index()] = Probe(device.state()).measure();
+}
+
+void launch_empty(Device device) {
+  runtime::launch(device.state(), Probe(device.state()).kernel("probe_empty"), {{1}, {1}}, 0);
+}
+
+}  // namespace crisol
