@@ -182,6 +182,9 @@ print_table() {
 
 rm -f -- "$work"/*.log
 install_build_tools doctest/doctest.h
+for tool in make pkg-config; do # For programs that are built against the installed library.
+  need_package "$tool" have_command "$tool" || die "$reason"
+done
 for name in "${selected[@]}"; do
   reason=
   "prepare_$name" || left_out[$name]=$reason

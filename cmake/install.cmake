@@ -1,0 +1,43 @@
+# What `cmake --install` puts where: headers, library, CMake package, pkg-config file, command.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS crisol EXPORT crisolTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+if(CRISOL_BUILD_CLI)
+  # Also works from a prefix that the loader does not know.
+  file(RELATIVE_PATH to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(crisol_cli PROPERTIES INSTALL_RPATH $ORIGIN/${to_libraries})
+  install(TARGETS crisol_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/crisol DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(EXPORT crisolTargets NAMESPACE crisol:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crisol COMPONENT development)
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/crisolConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/generated/crisolConfig.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crisol)
+# The soname is the major version; before 1.0 a minor version may break what was built against another one.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/crisolConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/generated/crisolConfig.cmake
+              ${PROJECT_BINARY_DIR}/generated/crisolConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crisol COMPONENT development)
+
+foreach(folder INCLUDE LIB)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${folder}DIR}")
+    set(CRISOL_PC_${folder}DIR "${CMAKE_INSTALL_${folder}DIR}")
+  else()
+    set(CRISOL_PC_${folder}DIR "\${prefix}/${CMAKE_INSTALL_${folder}DIR}")
+  endif()
+endforeach()
+# From where the file lies, so that the whole tree can be moved.
+file(RELATIVE_PATH CRISOL_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+set(CRISOL_PC_STATIC "")
+if(NOT BUILD_SHARED_LIBS)
+  set(CRISOL_PC_STATIC " -DCRISOL_STATIC")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/crisol.pc.in ${PROJECT_BINARY_DIR}/generated/crisol.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/generated/crisol.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT development)
