@@ -1,0 +1,17 @@
+// Differentiable recurrent layer. Formulas, shapes and errors are those of the raw op in crisol/ops/rnn.h.
+#pragma once
+
+#include "crisol/ops/rnn.h"
+
+namespace crisol {
+
+struct RnnOutput {
+  Tensor y;    ///< (T, B, R)
+  Tensor h_n;  ///< (B, R)
+  Tensor c_n;  ///< (B, H), LSTM only.
+};
+
+/// One layer in one direction over whole sequences, with gradients for x, h0, c0 and all weights.
+CRISOL_API RnnOutput rnn(const ops::RnnInput& input, const RnnWeights& weights, const RnnOptions& options = {});
+
+}  // namespace crisol

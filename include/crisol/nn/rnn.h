@@ -1,0 +1,125 @@
+// Recurrent networks over whole sequences: several layers, one or both directions. Formulas: crisol/ops/rnn.h.
+//
+// Names and orders are PyTorch's, so that its state dicts load as they are: layer k has weight_ih_lk (G H, I_k),
+// weight_hh_lk (G H, R), bias_ih_lk and bias_hh_lk (G H), with proj_size weight_hr_lk (R, H); those of the other
+// direction end in _reverse. G gates of H = hidden_size units; R = H, or proj_size where that is not 0; D directions;
+// I_0 = input_size, later layers read D R. All start uniform in [-1/sqrt(H), 1/sqrt(H)).
+//
+// Sequences are (T, B, I), or (B, T, I) with batch_first, and so are outputs, with D R elements a step: forward first,
+// then reverse. States are (num_layers D, B, R), a cell's (num_layers D, B, H), layer by layer, in each forward first;
+// undefined ones are zeros. With lengths, one for each sequence in any order, steps past a sequence's end give outputs
+// of 0, its final state is that of its last step (reverse: of step 0, having started at its own end), and no gradient
+// leaks past it. Detaching the final states before they are the next initial ones truncates back-propagation there.
+//
+// Every forward throws Error (invalid_argument), naming the argument and both sizes, for x, states or lengths that do
+// not fit and lengths outside 1..T; nothing is changed then.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "crisol/nn/module.h"
+#include "crisol/nn/rnn_cell.h"
+#include "crisol/ops/rnn.h"
+
+namespace crisol::nn {
+
+struct RecurrentOptions {
+  int num_layers = 1;
+  bool bias = true;
+  bool batch_first = false;
+  /// Of the outputs of all layers but the last, in training; in [0, 1].
+  double dropout = 0;
+  bool bidirectional = false;
+  /// LSTM only: the outputs are projected to this size, below hidden_size; 0: they are not.
+  std::int64_t proj_size = 0;
+  /// RNN only.
+  Nonlinearity nonlinearity = Nonlinearity::tanh;
+};
+
+/// The number of steps of each sequence; none: all have T. A tensor (B) of i64 or i32 is read to the host, which waits
+/// for it.
+class CRISOL_API SequenceLengths {
+ public:
+  SequenceLengths() = default;
+  SequenceLengths(std::vector<std::int64_t> values);
+  SequenceLengths(std::initializer_list<std::int64_t> values) : SequenceLengths(std::vector<std::int64_t>(values)) {}
+  SequenceLengths(const Tensor& values);
+
+  bool given() const noexcept { return given_; }
+  const std::vector<std::int64_t>& values() const noexcept { return values_; }
+
+ private:
+  bool given_ = false;
+  std::vector<std::int64_t> values_;
+};
+
+/// What the networks share. Throws invalid_argument for sizes that are not positive, dropout outside [0, 1], a
+/// proj_size that is negative, not below hidden_size or not an LSTM's.
+class CRISOL_API RecurrentNetwork : public Module {
+ public:
+  /// The parameters of a layer and direction.
+  const RnnWeights& weights(int layer, bool reverse = false) const;
+  const RecurrentOptions& options() const noexcept { return options_; }
+  std::int64_t input_size() const noexcept { return input_size_; }
+  std::int64_t hidden_size() const noexcept { return hidden_size_; }
+
+ protected:
+  struct Sequences {
+    Tensor output, h_n, c_n;
+  };
+
+  RecurrentNetwork(const char* name, RnnCell cell, std::int64_t input_size, std::int64_t hidden_size,
+                   const RecurrentOptions& options);
+  Sequences run(const Tensor& x, const Tensor& h0, const Tensor& c0, const SequenceLengths& lengths) const;
+
+ private:
+  void add_layer(int layer, bool reverse);
+  void check(const Tensor& x, const Tensor& h0, const Tensor& c0, const SequenceLengths& lengths) const;
+  void check_state(const char* what, const Tensor& state, const Tensor& x, std::int64_t units) const;
+
+  const char* name_;
+  RnnCell cell_;
+  std::int64_t input_size_, hidden_size_;
+  RecurrentOptions options_;
+  std::vector<RnnWeights> weights_;  ///< Layer by layer, in each forward first.
+};
+
+struct RNNOutput {
+  Tensor output, h_n;
+};
+
+/// Elman network, tanh or ReLU.
+class CRISOL_API RNN : public RecurrentNetwork {
+ public:
+  RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
+  /// The outputs from an initial state of zeros.
+  Tensor forward(const Tensor& x) override { return forward(x, Tensor()).output; }
+  RNNOutput forward(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
+};
+
+struct LSTMOutput {
+  Tensor output;
+  LSTMState state;  ///< h_n and c_n
+};
+
+/// Long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates), with projection where asked for.
+class CRISOL_API LSTM : public RecurrentNetwork {
+ public:
+  LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
+  /// The outputs from an initial state of zeros.
+  Tensor forward(const Tensor& x) override { return forward(x, LSTMState()).output; }
+  LSTMOutput forward(const Tensor& x, const LSTMState& initial, const SequenceLengths& lengths = {});
+};
+
+/// Gated recurrent units (Cho et al. 2014, in PyTorch's form).
+class CRISOL_API GRU : public RecurrentNetwork {
+ public:
+  GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
+  /// The outputs from an initial state of zeros.
+  Tensor forward(const Tensor& x) override { return forward(x, Tensor()).output; }
+  RNNOutput forward(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
+};
+
+}  // namespace crisol::nn

@@ -1,0 +1,96 @@
+// One time step of a recurrent network. Names of parameters, orders of gates and first values are PyTorch's: weight_ih
+// (G H, I), weight_hh (G H, H), bias_ih and bias_hh (G H), all uniform in [-1/sqrt(H), 1/sqrt(H)); G gates of
+// H = hidden_size units, I = input_size. Formulas: crisol/ops/rnn.h. Inputs are (B, I), states (B, H); undefined states
+// are zeros. Whole sequences are faster through crisol/nn/rnn.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "crisol/nn/module.h"
+#include "crisol/ops/rnn.h"
+
+namespace crisol::nn {
+
+enum class Nonlinearity : std::uint8_t { tanh, relu };
+
+/// Hidden and cell state of an LSTM; undefined ones stand for zeros.
+struct CRISOL_API LSTMState {
+  Tensor h, c;
+
+  /// The same values outside the graph: back-propagation ends here.
+  LSTMState detach() const;
+};
+
+/// What the cells share.
+class CRISOL_API RecurrentCell : public Module {
+ public:
+  Tensor weight_ih, weight_hh;
+  Tensor bias_ih, bias_hh;  ///< Undefined without bias.
+
+ protected:
+  RecurrentCell(const char* name, RnnCell cell, std::int64_t input_size, std::int64_t hidden_size, bool bias);
+  LSTMState step(const Tensor& x, const LSTMState& state) const;
+
+ private:
+  const char* name_;
+  RnnCell cell_;
+};
+
+/// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or max(0, …).
+class CRISOL_API RNNCell : public RecurrentCell {
+ public:
+  RNNCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true,
+          Nonlinearity nonlinearity = Nonlinearity::tanh);
+  /// The next state of a state of zeros.
+  Tensor forward(const Tensor& x) override { return forward(x, Tensor()); }
+  Tensor forward(const Tensor& x, const Tensor& h);
+};
+
+/// The LSTM's step; returns h' and c'.
+class CRISOL_API LSTMCell : public RecurrentCell {
+ public:
+  LSTMCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true);
+  using Module::forward;
+  LSTMState forward(const Tensor& x, const LSTMState& state);
+};
+
+/// The GRU's step, with the reset gate applied to W_hn h + b_hn as in PyTorch.
+class CRISOL_API GRUCell : public RecurrentCell {
+ public:
+  GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true);
+  /// The next state of a state of zeros.
+  Tensor forward(const Tensor& x) override { return forward(x, Tensor()); }
+  Tensor forward(const Tensor& x, const Tensor& h);
+};
+
+/// One time step through a list of LSTM cells, the first over input_size, the others over hidden_size:
+/// (h[i], c[i]) = cell_i(input, (h[i], c[i])); input = dropout(h[i]). Parameters are named layers.0.weight_ih, …
+class CRISOL_API StackedLSTM : public Module {
+ public:
+  /// One state for each layer; empty stands for zeros.
+  struct States {
+    std::vector<Tensor> h, c;
+
+    States detach() const;
+  };
+  struct Output {
+    std::vector<Tensor> outputs;  ///< dropout(h[i]) of each layer; the last is the stack's own output.
+    States states;
+  };
+
+  StackedLSTM(int num_layers, std::int64_t input_size, std::int64_t hidden_size, double dropout = 0.5);
+  /// The last layer's output from states of zeros.
+  Tensor forward(const Tensor& x) override { return forward(x, States()).outputs.back(); }
+  /// Throws invalid_argument, with both numbers, unless there are as many states as layers or none.
+  Output forward(const Tensor& x, const States& states);
+
+  int num_layers() const noexcept { return static_cast<int>(cells_.size()); }
+
+ private:
+  std::vector<std::shared_ptr<LSTMCell>> cells_;
+  double dropout_;
+};
+
+}  // namespace crisol::nn

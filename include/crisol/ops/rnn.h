@@ -1,0 +1,100 @@
+// One layer of a recurrent network over a whole sequence, in one direction, without autograd. The differentiable
+// function is in crisol/functions/rnn.h, the modules of several layers and directions are in crisol/nn/rnn.h.
+//
+// T steps, a batch of B, I inputs, H hidden units, R outputs a step: R = H, or the rows of weight_hr where an LSTM
+// projects its output. Gates G: 1 of RnnCell::tanh and relu, 4 of lstm (order i, f, g, o), 3 of gru (r, z, n).
+// With [gate] for the rows of a gate, s the logistic function, and * elementwise:
+//
+//   tanh   h' = tanh(W_ih x + b_ih + W_hh h + b_hh)                  relu the same with max(0, …)
+//   lstm   a = W_ih x + b_ih + W_hh h + b_hh; c' = s(a[f]) * c + s(a[i]) * tanh(a[g]); h' = s(a[o]) * tanh(c')
+//          with weight_hr: h' = W_hr (s(a[o]) * tanh(c'))
+//   gru    u = W_ih x + b_ih, v = W_hh h + b_hh; r = s(u[r] + v[r]); z = s(u[z] + v[z]); n = tanh(u[n] + r * v[n]);
+//          h' = (1 - z) * n + z * h
+//
+// which are PyTorch's formulas, names and orders of rows. Every function throws Error (invalid_argument), naming the
+// argument and both sizes, for what does not fit, and leaves all tensors as they were.
+#pragma once
+
+#include <cstdint>
+
+#include "crisol/export.h"
+#include "crisol/tensor.h"
+
+namespace crisol {
+
+enum class RnnCell : std::uint8_t { tanh, relu, lstm, gru };
+/// "RNN_TANH", "RNN_RELU", "LSTM" or "GRU", as PyTorch calls them.
+CRISOL_API const char* name_of(RnnCell cell) noexcept;
+/// Gates of a cell: the weights have as many times H rows.
+CRISOL_API std::int64_t gates_of(RnnCell cell) noexcept;
+
+/// The parameters of one layer and direction; also their gradients.
+struct RnnWeights {
+  Tensor weight_ih;  ///< (G H, I)
+  Tensor weight_hh;  ///< (G H, R)
+  Tensor bias_ih;    ///< (G H); both biases or none.
+  Tensor bias_hh;    ///< (G H)
+  Tensor weight_hr;  ///< (R, H), LSTM only; undefined: no projection.
+};
+
+struct RnnOptions {
+  RnnCell cell = RnnCell::lstm;
+  bool reverse = false;  ///< From each sequence's last step to its first.
+};
+
+namespace ops {
+
+/// What a layer reads. Sequences shorter than T are padded at their ends: `lengths` (B), i64, holds their numbers of
+/// steps (values outside 1..T count as the nearest of 0 and T; nothing is read beyond). Steps past the end leave the
+/// state as it is and give outputs of 0; in reverse a sequence starts at its own end.
+struct RnnInput {
+  Tensor x;        ///< (T, B, I)
+  Tensor h0;       ///< (B, R); undefined: zeros.
+  Tensor c0;       ///< (B, H), LSTM only; undefined: zeros.
+  Tensor lengths;  ///< (B), i64; undefined: all are T.
+};
+
+/// What backward needs of a forward; its layout is the library's own affair.
+struct RnnSaved {
+  Tensor gates;      ///< (T, B, S H): activated gates; undefined for tanh and relu.
+  Tensor states;     ///< (T + 1, B, R): h0 and the state after each step; in reverse h0 is the last.
+  Tensor cells;      ///< (T + 1, B, H): the same of an LSTM's c.
+  Tensor projected;  ///< (T, B, H): what weight_hr was applied to.
+};
+
+struct RnnResult {
+  Tensor y;    ///< (T, B, R)
+  Tensor h_n;  ///< (B, R): the state after each sequence's last step.
+  Tensor c_n;  ///< (B, H), LSTM only.
+  RnnSaved saved;
+};
+
+/// One pass over the sequences. Without `save` less memory is used and `saved` stays undefined. y, h_n and c_n may be
+/// views of what is saved.
+CRISOL_API RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options = {},
+                                 bool save = true);
+
+/// Gradients of a forward's results; undefined ones are zeros.
+struct RnnOutputGradients {
+  Tensor y, h_n, c_n;
+};
+
+/// Which gradients are wanted; the others stay undefined.
+struct RnnWanted {
+  bool x = true, h0 = true, c0 = true;
+  bool weight_ih = true, weight_hh = true, bias_ih = true, bias_hh = true, weight_hr = true;
+};
+
+struct RnnInputGradients {
+  Tensor x, h0, c0;
+  RnnWeights weights;
+};
+
+/// Gradients of all that a forward read, from those of its results; input, weights, options and saved are the
+/// forward's. Gradients of absent biases, of weight_hr without projection and of c0 without an LSTM stay undefined.
+CRISOL_API RnnInputGradients rnn_backward(const RnnOutputGradients& dy, const RnnInput& input,
+                                          const RnnWeights& weights, const RnnOptions& options, const RnnSaved& saved,
+                                          const RnnWanted& wanted = {});
+
+}  // namespace ops
+}  // namespace crisol

@@ -1,0 +1,64 @@
+#include "crisol/functions/rnn.h"
+
+#include "autograd/node.h"
+
+namespace crisol {
+
+using autograd::Gradients;
+using autograd::Needs;
+using autograd::Saved;
+
+namespace {
+
+struct SavedWeights {
+  explicit SavedWeights(const RnnWeights& w)
+      : weight_ih(w.weight_ih),
+        weight_hh(w.weight_hh),
+        bias_ih(w.bias_ih),
+        bias_hh(w.bias_hh),
+        weight_hr(w.weight_hr) {}
+
+  RnnWeights get() const { return {weight_ih.get(), weight_hh.get(), bias_ih.get(), bias_hh.get(), weight_hr.get()}; }
+
+  Saved weight_ih, weight_hh, bias_ih, bias_hh, weight_hr;
+};
+
+struct SavedForward {
+  explicit SavedForward(const ops::RnnSaved& s)
+      : gates(s.gates), states(s.states), cells(s.cells), projected(s.projected) {}
+
+  ops::RnnSaved get() const { return {gates.get(), states.get(), cells.get(), projected.get()}; }
+
+  Saved gates, states, cells, projected;
+};
+
+// The inputs in the order in which they are recorded.
+std::vector<Tensor> inputs_of(const ops::RnnInput& input, const RnnWeights& w) {
+  return {input.x, input.h0, input.c0, w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh, w.weight_hr};
+}
+
+}  // namespace
+
+RnnOutput rnn(const ops::RnnInput& input, const RnnWeights& weights, const RnnOptions& options) {
+  const std::vector<Tensor> inputs = inputs_of(input, weights);
+  const bool record = autograd::recording(inputs);
+  const ops::RnnResult result = ops::rnn_forward(input, weights, options, record);
+  if (!record) return {result.y, result.h_n, result.c_n};
+
+  // h0 and c0 matter for their presence alone: their values are among what was saved.
+  const auto backward = [x = Saved(input.x), lengths = Saved(input.lengths), w = SavedWeights(weights),
+                         saved = SavedForward(result.saved), options](const Gradients& dy, Needs needs) {
+    const ops::RnnWanted wanted{needs[0], needs[1], needs[2], needs[3], needs[4], needs[5], needs[6], needs[7]};
+    const ops::RnnOutputGradients from{dy[0], dy[1], dy.size() > 2 ? dy[2] : Tensor()};
+    const ops::RnnInputGradients to =
+        ops::rnn_backward(from, {x.get(), {}, {}, lengths.get()}, w.get(), options, saved.get(), wanted);
+    const RnnWeights& dw = to.weights;
+    return Gradients{to.x, to.h0, to.c0, dw.weight_ih, dw.weight_hh, dw.bias_ih, dw.bias_hh, dw.weight_hr};
+  };
+  std::vector<Tensor> outputs{result.y, result.h_n};
+  if (result.c_n.defined()) outputs.push_back(result.c_n);
+  outputs = autograd::record_many("rnn", std::move(outputs), inputs, backward);
+  return {outputs[0], outputs[1], outputs.size() > 2 ? outputs[2] : Tensor()};
+}
+
+}  // namespace crisol

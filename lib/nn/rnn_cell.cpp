@@ -1,0 +1,113 @@
+#include "crisol/nn/rnn_cell.h"
+
+#include "base/text.h"
+#include "crisol/functions/dropout.h"
+#include "crisol/functions/rnn.h"
+#include "nn/rnn_weights.h"
+
+namespace crisol::nn {
+
+namespace {
+
+Tensor detached(const Tensor& x) { return x.defined() ? x.detach() : x; }
+
+std::vector<Tensor> detached(const std::vector<Tensor>& all) {
+  std::vector<Tensor> result;
+  for (const Tensor& x : all) result.push_back(detached(x));
+  return result;
+}
+
+}  // namespace
+
+LSTMState LSTMState::detach() const { return {detached(h), detached(c)}; }
+
+StackedLSTM::States StackedLSTM::States::detach() const { return {detached(h), detached(c)}; }
+
+RecurrentCell::RecurrentCell(const char* name, RnnCell cell, std::int64_t input_size, std::int64_t hidden_size,
+                             bool bias)
+    : name_(name), cell_(cell) {
+  require(input_size > 0 && hidden_size > 0, name, "input_size ", input_size, " and hidden_size ", hidden_size,
+          " must be positive");
+  const RnnWeights w = make_rnn_weights(cell, input_size, hidden_size, bias, 0);
+  weight_ih = register_parameter("weight_ih", w.weight_ih);
+  weight_hh = register_parameter("weight_hh", w.weight_hh);
+  bias_ih = register_parameter("bias_ih", w.bias_ih);
+  bias_hh = register_parameter("bias_hh", w.bias_hh);
+}
+
+LSTMState RecurrentCell::step(const Tensor& x, const LSTMState& state) const {
+  require(x.dim() == 2 && x.size(1) == weight_ih.size(1), name_, "x must have shape (batch, ", weight_ih.size(1),
+          "), it has ", x.shape());
+  const Shape expected{x.size(0), weight_hh.size(1)};
+  require(!state.h.defined() || state.h.shape() == expected, name_, "h must have shape ", expected, ", it has ",
+          state.h.defined() ? state.h.shape() : Shape());
+  require(!state.c.defined() || state.c.shape() == expected, name_, "c must have shape ", expected, ", it has ",
+          state.c.defined() ? state.c.shape() : Shape());
+  const RnnOutput out =
+      rnn({x.unsqueeze(0), state.h, state.c, Tensor()}, {weight_ih, weight_hh, bias_ih, bias_hh, Tensor()}, {cell_});
+  return {out.h_n, out.c_n};
+}
+
+namespace {
+
+RnnCell cell_of(Nonlinearity nonlinearity) {
+  return nonlinearity == Nonlinearity::tanh ? RnnCell::tanh : RnnCell::relu;
+}
+
+}  // namespace
+
+RNNCell::RNNCell(std::int64_t input_size, std::int64_t hidden_size, bool bias, Nonlinearity nonlinearity)
+    : RecurrentCell("RNNCell", cell_of(nonlinearity), input_size, hidden_size, bias) {}
+
+Tensor RNNCell::forward(const Tensor& x, const Tensor& h) { return step(x, {h, Tensor()}).h; }
+
+LSTMCell::LSTMCell(std::int64_t input_size, std::int64_t hidden_size, bool bias)
+    : RecurrentCell("LSTMCell", RnnCell::lstm, input_size, hidden_size, bias) {}
+
+LSTMState LSTMCell::forward(const Tensor& x, const LSTMState& state) { return step(x, state); }
+
+GRUCell::GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias)
+    : RecurrentCell("GRUCell", RnnCell::gru, input_size, hidden_size, bias) {}
+
+Tensor GRUCell::forward(const Tensor& x, const Tensor& h) { return step(x, {h, Tensor()}).h; }
+
+namespace {
+
+// Only gives the layers their names.
+struct Cells : Module {
+  std::shared_ptr<LSTMCell> add(LSTMCell&& cell) {
+    return register_module(std::to_string(named_children().size()), std::move(cell));
+  }
+};
+
+}  // namespace
+
+StackedLSTM::StackedLSTM(int num_layers, std::int64_t input_size, std::int64_t hidden_size, double dropout)
+    : dropout_(dropout) {
+  require(num_layers > 0, "StackedLSTM", "num_layers must be positive, it is ", num_layers);
+  require(dropout >= 0 && dropout <= 1, "StackedLSTM", "dropout ", dropout, " is not in [0, 1]");
+  const auto layers = register_module("layers", Cells());
+  for (int i = 0; i < num_layers; ++i)
+    cells_.push_back(layers->add(LSTMCell(i == 0 ? input_size : hidden_size, hidden_size)));
+}
+
+StackedLSTM::Output StackedLSTM::forward(const Tensor& x, const States& states) {
+  const std::size_t layers = cells_.size();
+  require(states.h.empty() || states.h.size() == layers, "StackedLSTM", "there are ", states.h.size(),
+          " hidden states (h) for ", layers, " layers");
+  require(states.c.empty() || states.c.size() == layers, "StackedLSTM", "there are ", states.c.size(),
+          " cell states (c) for ", layers, " layers");
+  Output result;
+  Tensor input = x;
+  for (std::size_t i = 0; i < layers; ++i) {
+    const LSTMState before{states.h.empty() ? Tensor() : states.h[i], states.c.empty() ? Tensor() : states.c[i]};
+    const LSTMState after = cells_[i]->forward(input, before);
+    input = dropout(after.h, dropout_, training());
+    result.outputs.push_back(input);
+    result.states.h.push_back(after.h);
+    result.states.c.push_back(after.c);
+  }
+  return result;
+}
+
+}  // namespace crisol::nn

@@ -1,0 +1,66 @@
+// A recurrent layer as its variants see it: the steps over the sequence, without the products that cover all of them.
+#pragma once
+
+#include <array>
+
+#include "crisol/ops/rnn.h"
+#include "ops/variant.h"
+#include "runtime/launch.h"
+
+namespace crisol::ops {
+
+/// What distinguishes the cells for the host; the kernels get it as defines.
+struct RnnKind {
+  const char* name;
+  std::int64_t gates;  ///< Rows of the weights are this many times H.
+  std::int64_t saved;  ///< Columns of the buffer of gates are this many times H.
+  bool has_cell_state;
+  bool saves_gates;  ///< Backward reads them; else it reads the outputs.
+};
+const RnnKind& kind_of(RnnCell cell) noexcept;
+
+struct RnnSizes {
+  RnnCell cell;
+  bool reverse;
+  std::int64_t steps, batch, inputs, hidden, outputs;
+
+  const RnnKind& kind() const noexcept { return kind_of(cell); }
+  std::int64_t gate_rows() const noexcept { return kind().gates * hidden; }
+  std::int64_t saved_columns() const noexcept { return kind().saved * hidden; }
+  /// The step that is done as the n-th.
+  std::int64_t step(std::int64_t n) const noexcept { return reverse ? steps - 1 - n : n; }
+  /// Where states before and after step t stand in the buffers of states.
+  std::int64_t slot_before(std::int64_t t) const noexcept { return reverse ? t + 1 : t; }
+  std::int64_t slot_after(std::int64_t t) const noexcept { return reverse ? t : t + 1; }
+};
+
+/// All tensors are contiguous; absent ones are undefined.
+struct RnnForward {
+  RnnSizes sizes;
+  Tensor weight_hh, bias_hh, weight_hr, lengths;
+  /// On entry the input's part, W_ih x + b_ih, in the first gate_rows() columns; backward's gates afterwards.
+  Tensor gates;      ///< (T, B, saved_columns())
+  Tensor states;     ///< (T + 1, B, R), h0 in its slot.
+  Tensor cells;      ///< (T + 1, B, H), or (1, B, H): updated in place; c0 in its slot.
+  Tensor projected;  ///< (T, B, H), or (1, B, H).
+  bool save;         ///< Write what backward reads to gates.
+};
+
+struct RnnBackward {
+  RnnSizes sizes;
+  Tensor weight_hh, weight_hr, lengths;
+  RnnSaved saved;
+  Tensor dy;          ///< (T, B, R), or undefined.
+  Tensor dinput;      ///< (T, B, gate_rows()): gradient of W_ih x + b_ih.
+  Tensor drecurrent;  ///< The same of W_hh h + b_hh; of other cells than the GRU dinput itself.
+  Tensor dprojected;  ///< (T, B, R): gradient of weight_hr's product.
+  Tensor dh, dc;      ///< (B, R) and (B, H): on entry those of h_n and c_n, on return those of h0 and c0.
+};
+
+/// The defines of the kernels for a cell: CELL, GATES, SAVED.
+void add_cell_defines(runtime::Defines& defines, RnnCell cell);
+
+void run_rnn_forward_steps(const RnnForward& problem);
+void run_rnn_backward_steps(const RnnBackward& problem);
+
+}  // namespace crisol::ops
