@@ -17,6 +17,9 @@ CRISOL_API std::size_t size_of(DType dtype) noexcept;
 /// "f32", "f16", "i32", "i64", "u8" or "bool".
 CRISOL_API const char* name_of(DType dtype) noexcept;
 
+/// The dtype that both convert to without loss of kind, as PyTorch has it: bool < u8 < i32 < i64 < f16 < f32.
+CRISOL_API DType promote_types(DType a, DType b) noexcept;
+
 /// f32 and f16.
 constexpr bool is_floating(DType dtype) noexcept { return dtype == DType::f32 || dtype == DType::f16; }
 

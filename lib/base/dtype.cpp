@@ -29,6 +29,13 @@ const char* name_of(DType dtype) noexcept {
   return "unknown";
 }
 
+DType promote_types(DType a, DType b) noexcept {
+  // From the widest: each takes all behind it. PyTorch's table, which has no case where neither of two wins.
+  for (const DType wide : {DType::f32, DType::f16, DType::i64, DType::i32, DType::u8})
+    if (a == wide || b == wide) return wide;
+  return DType::boolean;
+}
+
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }
 
 Half::Half(float value) noexcept {

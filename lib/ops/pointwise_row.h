@@ -1,0 +1,77 @@
+// A pointwise op as data: one row of crisol/ops/pointwise.def.
+//
+// What a row's expressions are written in is explained at the top of that file. Host references, test values and
+// accuracy bounds of the rows are in reference/elementwise.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "crisol/dtype.h"
+
+namespace crisol::ops {
+
+/// Which dtypes a row takes, in what it computes and what it gives. P is the dtype that its inputs and scalars are
+/// promoted to.
+enum class RowRule : std::uint8_t {
+  any,         ///< computes in P, gives P
+  number,      ///< the same, but no bool
+  floating,    ///< the same; whole numbers and bool become f32 first
+  comparison,  ///< computes in P, gives bool
+  test,        ///< computes in float, gives bool
+  logical,     ///< every input becomes bool (!= 0); gives bool
+  choice,      ///< the first input is bool, the others as `any`
+  fill,        ///< the second input is bool; gives the dtype of the first, to which the third is converted
+};
+
+/// Plain constants; a row lives as long as the process, because programs are remembered by its address.
+struct PointwiseRow {
+  static constexpr std::size_t max_inputs = 3, max_scalars = 2;
+
+  const char* name;
+  RowRule rule;
+  std::size_t input_count;
+  const char* inputs[max_inputs];  ///< Names of the tensors (each may be given as a number too).
+  std::size_t scalar_count;
+  const char* scalars[max_scalars];  ///< Names of the numbers that are arguments of the kernel.
+  const char* forward;               ///< The value, in inputs and scalars.
+  const char* integer;               ///< The value where it is computed in integers; nullptr: `forward`.
+  /// The derivative by each input, times dy, in dy, inputs, y (the value) and scalars. nullptr: there is none. "dy"
+  /// passes dy on, "0" is zero everywhere; neither runs a kernel.
+  const char* derivatives[max_inputs];
+  const char* formula;  ///< For the docs.
+
+  /// Whether the derivative by input k reads a name: "y", or one of `inputs`. What it does not read is not saved.
+  bool derivative_reads(std::size_t k, const char* operand) const;
+};
+
+namespace rows {
+// rows::add, rows::gelu, …
+#define CRISOL_UNARY(name, ...) extern const PointwiseRow name;
+#define CRISOL_BINARY(name, ...) extern const PointwiseRow name;
+#define CRISOL_TERNARY(name, ...) extern const PointwiseRow name;
+#include "crisol/ops/pointwise.def"
+}  // namespace rows
+
+/// All rows of the table, in its order.
+std::span<const PointwiseRow* const> all_rows();
+
+/// What takes part in promotion. Kinds further down count only where they are of a higher category (bool, whole,
+/// floating): a number does not turn an i32 tensor into i64.
+enum class OperandKind : std::uint8_t { number, zero_dim_tensor, tensor };
+
+struct OperandType {
+  DType dtype;
+  OperandKind kind = OperandKind::tensor;
+};
+
+struct RowTypes {
+  DType computed;  ///< f32, f16 (computed as float), or an integer type or bool.
+  DType result;
+};
+
+/// Refuses, naming the row and the dtypes, what its rule does not take. `operands`: inputs, then scalars.
+RowTypes types_of(const PointwiseRow& row, std::span<const OperandType> operands);
+
+}  // namespace crisol::ops

@@ -1,0 +1,29 @@
+// OpenCL C from an expression graph.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ops/pointwise_graph.h"
+
+namespace crisol::ops {
+
+/// Type of a value in a kernel: "float" (f32, f16), "int" (i32, u8, bool) or "long" (i64).
+const char* register_type(DType dtype) noexcept;
+/// Type of an element in memory, as common/element.h takes it: "float", "half", "int", "long", "uchar" or "boolean".
+const char* memory_type(DType dtype) noexcept;
+
+/// `#include` lines for the files of cl_kernels/common/ whose functions the graph calls; needs VW to be defined.
+/// They are expanded where they stand in a KernelSpec's prelude.
+std::string includes_of(const PointwiseGraph& graph);
+
+/// The graph as a function, always inlined:
+///
+///     void name(const float16 x0, const int16 x1, const float s0, float16* y0, float16* y1)
+///
+/// x: the inputs, converted to their register types; s: the numbers, never vectors; y: the outputs in the registers of
+/// their dtypes. `width` is "" for single elements, "4", "8" or "16" for vectors; or "##W" for the body of a macro with
+/// a parameter W, whose lines end with a backslash.
+std::string function_of(const PointwiseGraph& graph, std::string_view name, std::string_view width);
+
+}  // namespace crisol::ops
