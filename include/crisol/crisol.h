@@ -33,6 +33,7 @@
 #include "crisol/nn/init.h"
 #include "crisol/nn/linear.h"
 #include "crisol/nn/loss.h"
+#include "crisol/nn/models/row_lstm.h"
 #include "crisol/nn/models/simple_cnn.h"
 #include "crisol/nn/module.h"
 #include "crisol/nn/norm.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 
@@ -10,12 +11,13 @@
 #include "digit_image.h"
 #include "draw.h"
 #include "evaluate.h"
+#include "model.h"
 
 namespace mnist {
 
 namespace {
 
-void classify_one(crisol::nn::SimpleCNN& model, const std::string& picture) {
+void classify_one(crisol::nn::Module& model, const std::string& picture) {
   const DigitImage image = read_digit(picture);
   std::vector<float> input(image.size());
   std::transform(image.begin(), image.end(), input.begin(),
@@ -39,19 +41,13 @@ void classify_one(crisol::nn::SimpleCNN& model, const std::string& picture) {
 }  // namespace
 
 int classify(const std::string& weights, const std::vector<std::string>& pictures) {
-  crisol::nn::SimpleCNN model;
-  const crisol::NamedTensors state = crisol::io::load_safetensors(weights);
-  try {
-    model.load_state_dict(state);
-  } catch (const crisol::Error& error) {
-    throw std::runtime_error(weights + " holds no weights of this model: " + error.what());
-  }
-  model.eval();
+  const std::unique_ptr<crisol::nn::Module> model = load_model(weights);
+  model->eval();
   const crisol::NoGrad no_grad;
   int status = 0;
   for (const std::string& picture : pictures) {
     try {
-      classify_one(model, picture);
+      classify_one(*model, picture);
     } catch (const crisol::Error&) {
       throw;  // The device or the library: no picture would do better.
     } catch (const std::runtime_error& error) {

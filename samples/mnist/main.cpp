@@ -21,12 +21,16 @@ void add_train(CLI::App& app, mnist::TrainOptions& options) {
   train->add_option("--digits", options.digits, "Rendered training digits")
       ->capture_default_str()
       ->check(CLI::Range(10, 10000000));
+  train->add_option("--model", options.model, "cnn, or lstm, which reads an image row by row")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cnn", "lstm"}));
   train->add_option("--epochs", options.epochs, "Passes over the training images")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
   train->add_option("--batch", options.batch, "Images in a step")->capture_default_str()->check(CLI::Range(1, 100000));
   train
-      ->add_option("--lr", options.lr, "Highest learning rate of the one-cycle schedule (default: 0.002; 0.05 for sgd)")
+      ->add_option("--lr", options.lr,
+                   "Highest learning rate of the one-cycle schedule (default: its own of model and optimizer)")
       ->check(samples::refuse_rate);
   train->add_option("--optimizer", options.optimizer, "adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop")
       ->capture_default_str()

@@ -9,6 +9,7 @@
 #include "crisol/crisol.h"
 #include "data.h"
 #include "evaluate.h"
+#include "model.h"
 
 namespace mnist {
 
@@ -36,12 +37,14 @@ std::unique_ptr<optim::Optimizer> make_optimizer(const std::string& name, const 
 
 double highest_lr(const TrainOptions& options) {
   if (options.lr > 0) return options.lr;
-  return options.optimizer == "sgd" ? 0.05 : 0.002;
+  if (options.optimizer == "sgd") return options.model == "lstm" ? 0.2 : 0.05;
+  return options.model == "lstm" ? 0.005 : 0.002;
 }
 
-void write_json(const std::string& path, const std::vector<EpochMetrics>& epochs) {
+void write_json(const TrainOptions& options, const std::vector<EpochMetrics>& epochs) {
   nlohmann::ordered_json json;
   json["device"] = crisol::Device().name();
+  json["model"] = options.model;
   json["epochs"] = nlohmann::ordered_json::array();
   for (const EpochMetrics& e : epochs)
     json["epochs"].push_back({{"epoch", e.epoch},
@@ -49,10 +52,10 @@ void write_json(const std::string& path, const std::vector<EpochMetrics>& epochs
                               {"test_accuracy", e.test_accuracy},
                               {"images_per_second", e.images_per_second},
                               {"seconds", e.seconds}});
-  std::ofstream file(path);
+  std::ofstream file(options.json);
   file << json.dump(2) << '\n';
   file.close();
-  if (!file) throw std::runtime_error("cannot write " + path);
+  if (!file) throw std::runtime_error("cannot write " + options.json);
 }
 
 // One pass over the training images; the losses are added up on the device, so that nothing waits for them.
@@ -78,13 +81,13 @@ EpochMetrics train_epoch(Trainer& trainer, crisol::io::DataLoader& loader, int e
 
 Trainer::Trainer(const TrainOptions& options, std::int64_t steps) {
   crisol::manual_seed(options.seed);
-  model_ = crisol::nn::SimpleCNN();
-  optimizer_ = make_optimizer(options.optimizer, model_.parameters(), highest_lr(options));
+  model_ = make_model(options.model);
+  optimizer_ = make_optimizer(options.optimizer, model_->parameters(), highest_lr(options));
   schedule_ = std::make_unique<optim::OneCycleLR>(*optimizer_, highest_lr(options), steps);
 }
 
 Tensor Trainer::step(const crisol::io::Batch& batch) {
-  const Tensor loss = crisol::cross_entropy(model_(batch.input), batch.target);
+  const Tensor loss = crisol::cross_entropy(model_->forward(batch.input), batch.target);
   optimizer_->zero_grad();
   loss.backward();
   optimizer_->step();
@@ -101,7 +104,8 @@ int train(const TrainOptions& options) {
               static_cast<long long>(digits.test.size()), digits.source.c_str());
   crisol::io::DataLoader loader(digits.train, {options.batch, true, false, options.seed});
   Trainer trainer(options, loader.batches() * options.epochs);
-  std::printf("model: %lld parameters\n", static_cast<long long>(trainer.model().parameter_count()));
+  std::printf("model: %s, %lld parameters\n", options.model.c_str(),
+              static_cast<long long>(trainer.model().parameter_count()));
   std::fflush(stdout);
 
   std::vector<EpochMetrics> metrics;
@@ -114,10 +118,10 @@ int train(const TrainOptions& options) {
     std::printf("epoch %d/%d: train loss %.4f, test accuracy %.2f %%, %.0f images/s, %.1f s\n", epoch, options.epochs,
                 m.train_loss, 100 * m.test_accuracy, m.images_per_second, m.seconds);
     std::fflush(stdout);
-    if (!options.json.empty()) write_json(options.json, metrics);
+    if (!options.json.empty()) write_json(options, metrics);
   }
   if (!options.weights.empty()) {
-    crisol::io::save_safetensors(options.weights, trainer.model().state_dict());
+    save_model(options.weights, options.model, trainer.model());
     std::printf("weights saved to %s\n", options.weights.c_str());
   }
   std::printf("\n%s", confusion_table(evaluation).c_str());

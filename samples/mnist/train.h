@@ -6,7 +6,7 @@
 #include <string>
 
 #include "crisol/io/data_loader.h"
-#include "crisol/nn/models/simple_cnn.h"
+#include "crisol/nn/module.h"
 #include "crisol/optim.h"
 
 namespace mnist {
@@ -14,6 +14,7 @@ namespace mnist {
 struct TrainOptions {
   std::string data;             ///< Folder of the MNIST files; empty: rendered digits.
   std::int64_t digits = 60000;  ///< Rendered training images.
+  std::string model = "cnn";    ///< See make_model.
   int epochs = 2;
   std::int64_t batch = 64;
   double lr = 0;                   ///< Highest rate of the one-cycle schedule; 0: the optimiser's own.
@@ -32,10 +33,10 @@ class Trainer {
   Trainer(const TrainOptions& options, std::int64_t steps);
   /// One step on a batch. Returns its loss, which stays on the device.
   crisol::Tensor step(const crisol::io::Batch& batch);
-  crisol::nn::SimpleCNN& model() { return model_; }
+  crisol::nn::Module& model() { return *model_; }
 
  private:
-  crisol::nn::SimpleCNN model_;
+  std::unique_ptr<crisol::nn::Module> model_;
   std::unique_ptr<crisol::optim::Optimizer> optimizer_;
   std::unique_ptr<crisol::optim::OneCycleLR> schedule_;
 };

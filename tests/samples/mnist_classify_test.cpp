@@ -11,8 +11,8 @@
 #include "crisol/io/safetensors.h"
 #include "crisol/nn/models/simple_cnn.h"
 #include "doctest/doctest.h"
+#include "samples/program.h"
 #include "support/files.h"
-#include "samples/mnist_program.h"
 #include "support/skip.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -23,12 +23,14 @@ namespace crisol {
 
 namespace {
 
+using testing::contains;
 using testing::few_images_only;
 using testing::ProcessResult;
-using testing::run_mnist;
 using testing::TemporaryFolder;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+ProcessResult run_mnist(const std::vector<std::string>& arguments, const testing::Environment& environment = {}) {
+  return testing::run_sample("mnist", arguments, environment);
+}
 
 struct Trained {
   Trained() {
@@ -123,7 +125,7 @@ void draw(const std::string& path, const Picture& picture, const Glyph& glyph) {
 }  // namespace
 
 TEST_CASE("mnist classify names the digit in pictures of every kind") {
-  NEEDS_MNIST();
+  NEEDS_SAMPLE("mnist");
   const TemporaryFolder folder;
   std::vector<std::string> arguments{"classify", "--weights", trained().weights};
   // After few images the model guesses: then one picture shows that the program runs.
@@ -154,7 +156,7 @@ TEST_CASE("mnist classify names the digit in pictures of every kind") {
 }
 
 TEST_CASE("mnist classify names the file that is missing, broken or blank, and goes on with the others") {
-  NEEDS_MNIST();
+  NEEDS_SAMPLE("mnist");
   const TemporaryFolder folder;
   const std::string good = folder.path() + "/good.png", missing = folder.path() + "/missing.png",
                     text = folder.path() + "/text.png", cut = folder.path() + "/cut.png",
@@ -177,7 +179,7 @@ TEST_CASE("mnist classify names the file that is missing, broken or blank, and g
 }
 
 TEST_CASE("mnist classify refuses weights that are missing, broken or another model's") {
-  NEEDS_MNIST();
+  NEEDS_SAMPLE("mnist");
   const TemporaryFolder folder;
   const auto check = [&](const std::string& path, std::initializer_list<std::string> parts) {
     const ProcessResult result = run_mnist({"classify", "--weights", path, "picture.png"});

@@ -5,39 +5,32 @@
 #include <set>
 
 #include "crisol/io/safetensors.h"
+#include "crisol/nn/models/row_lstm.h"
 #include "crisol/nn/models/simple_cnn.h"
 #include "doctest/doctest.h"
+#include "samples/program.h"
 #include "support/files.h"
-#include "samples/mnist_program.h"
 #include "support/skip.h"
 
 namespace crisol {
 
 namespace {
 
+using testing::check_fails;
+using testing::contains;
 using testing::few_images_only;
+using testing::operator+;
 using testing::ProcessResult;
 using testing::read_file;
-using testing::run_mnist;
 using testing::TemporaryFolder;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-void check_fails(const ProcessResult& result, std::initializer_list<std::string> parts) {
-  CHECK(result.status != 0);
-  CHECK(result.status < 128);  // No signal ended it.
-  for (const std::string& part : parts)
-    CHECK_MESSAGE(contains(result.output, part), "\"" << part << "\" is not in: " << result.output);
+ProcessResult run_mnist(const std::vector<std::string>& arguments, const testing::Environment& environment = {}) {
+  return testing::run_sample("mnist", arguments, environment);
 }
 
 std::vector<std::string> short_training(const std::string& seed) {
   const bool few = few_images_only();
   return {"train", "--digits", few ? "20" : "640", "--epochs", "1", "--batch", few ? "10" : "32", "--seed", seed};
-}
-
-std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
 }
 
 std::set<std::string> keys_of(const nlohmann::json& object) {
@@ -47,7 +40,8 @@ std::set<std::string> keys_of(const nlohmann::json& object) {
 }
 
 void check_metrics(const nlohmann::json& json) {
-  CHECK(keys_of(json) == std::set<std::string>{"device", "epochs"});
+  CHECK(keys_of(json) == std::set<std::string>{"device", "epochs", "model"});
+  CHECK(json["model"] == "cnn");
   CHECK(json["device"] == Device().name());
   REQUIRE(json["epochs"].size() == 1);
   const nlohmann::json& epoch = json["epochs"][0];
@@ -68,7 +62,7 @@ void check_metrics(const nlohmann::json& json) {
 }  // namespace
 
 TEST_CASE("mnist train writes metrics and weights, and the seed fixes every bit of them") {
-  NEEDS_MNIST();
+  NEEDS_SAMPLE("mnist");
   const TemporaryFolder folder;
   const std::string json = folder.path() + "/metrics.json", first = folder.path() + "/first",
                     again = folder.path() + "/again", other = folder.path() + "/other";
@@ -95,8 +89,31 @@ TEST_CASE("mnist train writes metrics and weights, and the seed fixes every bit 
   CHECK(names == std::set<std::string>{"again", "first", "metrics.json", "other"});
 }
 
+TEST_CASE("mnist trains the network that --model names, and classify finds it by the weights") {
+  NEEDS_SAMPLE("mnist");
+  const TemporaryFolder folder;
+  const std::string weights = folder.path() + "/weights", json = folder.path() + "/json";
+  const ProcessResult result = run_mnist(
+      short_training("0") + std::vector<std::string>{"--model", "lstm", "--weights", weights, "--json", json});
+  REQUIRE_MESSAGE(result.status == 0, result.output);
+  CHECK(contains(result.output, "model: lstm, 82186 parameters"));
+  CHECK(nlohmann::json::parse(read_file(json))["model"] == "lstm");
+  nn::RowLSTM model;
+  io::Metadata metadata;
+  const NamedTensors state = io::load_safetensors(weights, Device(), &metadata);
+  model.load_state_dict(state);
+  CHECK(metadata == io::Metadata{{"model", "lstm"}});
+  // The weights are taken; what is wrong is the picture.
+  const std::vector<std::string> classify{"classify", "--weights", weights, "missing.png"};
+  check_fails(run_mnist(classify), {"missing.png: No such file"});
+  io::save_safetensors(weights, state, {{"model", "cnn"}});
+  check_fails(run_mnist(classify), {weights, "unexpected: lstm.weight_hh_l0"});
+  io::save_safetensors(weights, state, {{"model", "mlp"}});
+  check_fails(run_mnist(classify), {weights, "no model mlp"});
+}
+
 TEST_CASE("mnist train refuses outputs and data that cannot be, before it trains") {
-  NEEDS_MNIST();
+  NEEDS_SAMPLE("mnist");
   const TemporaryFolder folder;
   const std::string missing = folder.path() + "/missing/file";
   for (const char* option : {"--json", "--weights"}) {
@@ -111,7 +128,7 @@ TEST_CASE("mnist train refuses outputs and data that cannot be, before it trains
 }
 
 TEST_CASE("mnist explains wrong command lines") {
-  NEEDS_MNIST();
+  NEEDS_SAMPLE("mnist");
   const struct {
     std::vector<std::string> arguments;
     std::string says;
@@ -127,6 +144,7 @@ TEST_CASE("mnist explains wrong command lines") {
       {{"train", "--lr", "0"}, "0 is not a positive number"},
       {{"train", "--seed", "-1"}, "-1 is negative"},
       {{"train", "--optimizer", "newton"}, "newton not in {adam,adamw,sgd,rmsprop}"},
+      {{"train", "--model", "mlp"}, "mlp not in {cnn,lstm}"},
       {{"train", "--json"}, "--json"},
       {{"classify", "digit.png"}, "--weights is required"},
       {{"classify", "--weights", "file"}, "picture is required"},
@@ -142,12 +160,12 @@ TEST_CASE("mnist explains wrong command lines") {
   result = run_mnist({"train", "--help"});
   CHECK(result.status == 0);
   for (const char* part :
-       {"--data", "--digits", "--epochs", "--batch", "--lr", "--optimizer", "--seed", "--weights", "--json"})
+       {"--data", "--digits", "--model", "--epochs", "--batch", "--lr", "--optimizer", "--seed", "--weights", "--json"})
     CHECK(contains(result.output, part));
 }
 
 TEST_CASE("mnist: --device wins over CRISOL_DEVICE") {
-  NEEDS_MNIST();
+  NEEDS_SAMPLE("mnist");
   const std::vector<std::string> training{"train", "--digits", "10", "--epochs", "1", "--batch", "10"};
   const std::string here = Device().info().platform, nowhere = "no-such-device";
   ProcessResult result = run_mnist(training + std::vector<std::string>{"--device", here}, {{"CRISOL_DEVICE", nowhere}});
@@ -160,7 +178,7 @@ TEST_CASE("mnist: --device wins over CRISOL_DEVICE") {
 }
 
 TEST_CASE("mnist compare prints a line for every device") {
-  NEEDS_MNIST();
+  NEEDS_SAMPLE("mnist");
   const ProcessResult result = run_mnist({"compare", "--steps", "2", "--batch", "8"});
   CHECK_MESSAGE(result.status == 0, result.output);
   for (const char* part : {"images/s", "speed-up", "first step", "loss"}) CHECK(contains(result.output, part));

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -29,7 +31,9 @@ namespace {
   _exit(127);
 }
 
-ProcessResult run(std::vector<std::string> command, const Environment& environment, int kill_after_ms) {
+// With `kill_when`, kills the process as soon as that holds.
+ProcessResult run(std::vector<std::string> command, const Environment& environment,
+                  const std::function<bool()>& kill_when = {}) {
   int pipe_ends[2];
   if (pipe(pipe_ends) != 0) throw std::runtime_error("pipe failed");
   std::vector<char*> pointers;
@@ -40,16 +44,18 @@ ProcessResult run(std::vector<std::string> command, const Environment& environme
   if (child == 0) become_child(pointers.data(), environment, pipe_ends[1]);
   close(pipe_ends[1]);
   std::thread killer;
-  if (kill_after_ms >= 0)
-    killer = std::thread([=] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(kill_after_ms));
-      kill(child, SIGKILL);
+  std::atomic<bool> ended{false};
+  if (kill_when)
+    killer = std::thread([&] {
+      while (!ended && !kill_when()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      if (!ended) kill(child, SIGKILL);
     });
   ProcessResult result;
   char buffer[4096];
   for (ssize_t n; (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;)
     result.output.append(buffer, static_cast<std::size_t>(n));
   close(pipe_ends[0]);
+  ended = true;
   // The killer must be done before the process number can be given to somebody else.
   if (killer.joinable()) killer.join();
   int status = 0;
@@ -62,21 +68,31 @@ std::vector<std::string> child_command(const std::string& test_case) {
   return {"/proc/self/exe", "--no-skip", "--test-case=" + test_case};
 }
 
+std::vector<std::string> program_command(const std::string& program, const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{program};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
 }  // namespace
 
 ProcessResult run_child(const std::string& test_case, const Environment& environment) {
-  return run(child_command(test_case), environment, -1);
+  return run(child_command(test_case), environment);
 }
 
 ProcessResult run_program(const std::string& program, const std::vector<std::string>& arguments,
                           const Environment& environment) {
-  std::vector<std::string> command{program};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  return run(std::move(command), environment, -1);
+  return run(program_command(program, arguments), environment);
 }
 
 ProcessResult run_child_and_kill(const std::string& test_case, const Environment& environment, int after_ms) {
-  return run(child_command(test_case), environment, after_ms);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(after_ms);
+  return run(child_command(test_case), environment, [&] { return std::chrono::steady_clock::now() >= end; });
+}
+
+ProcessResult run_program_and_kill(const std::string& program, const std::vector<std::string>& arguments,
+                                   const Environment& environment, const std::function<bool()>& when) {
+  return run(program_command(program, arguments), environment, when);
 }
 
 TemporaryFolder::TemporaryFolder() {

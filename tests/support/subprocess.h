@@ -1,6 +1,7 @@
 // Other processes: for what only a fresh process shows (environment variables, no platform, being killed).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,10 @@ ProcessResult run_program(const std::string& program, const std::vector<std::str
 
 /// As run_child, but kills the process (SIGKILL) after so many milliseconds.
 ProcessResult run_child_and_kill(const std::string& test_case, const Environment& environment, int after_ms);
+
+/// As run_program, but kills the process (SIGKILL) as soon as `when` holds, which is asked every few milliseconds.
+ProcessResult run_program_and_kill(const std::string& program, const std::vector<std::string>& arguments,
+                                   const Environment& environment, const std::function<bool()>& when);
 
 /// A new folder that is removed with all it holds at the end of the scope.
 class TemporaryFolder {

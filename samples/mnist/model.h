@@ -1,0 +1,21 @@
+// The networks that the sample trains.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "crisol/nn/module.h"
+
+namespace mnist {
+
+/// "cnn": nn::SimpleCNN; "lstm": nn::RowLSTM, which reads an image as 28 rows of 28 pixels. Throws
+/// std::invalid_argument for another name.
+std::unique_ptr<crisol::nn::Module> make_model(const std::string& name);
+
+/// Writes the weights and the model's name.
+void save_model(const std::string& path, const std::string& name, const crisol::nn::Module& model);
+
+/// Reads what save_model wrote. Throws std::runtime_error, naming the file, when it holds something else.
+std::unique_ptr<crisol::nn::Module> load_model(const std::string& path);
+
+}  // namespace mnist

@@ -1,0 +1,44 @@
+#include "samples/program.h"
+
+#include <filesystem>
+
+#include "crisol/device.h"
+#include "doctest/doctest.h"
+
+namespace crisol::testing {
+
+namespace {
+
+Environment on_this_platform(const Environment& environment) {
+  Environment all{{"CRISOL_DEVICE", Device().info().platform}};
+  all.insert(all.end(), environment.begin(), environment.end());
+  return all;
+}
+
+}  // namespace
+
+std::string sample_program(const std::string& name) {
+  const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+  return std::filesystem::exists(path) ? path.string() : std::string();
+}
+
+ProcessResult run_sample(const std::string& name, const std::vector<std::string>& arguments,
+                         const Environment& environment) {
+  return run_program(sample_program(name), arguments, on_this_platform(environment));
+}
+
+ProcessResult run_sample_and_kill(const std::string& name, const std::vector<std::string>& arguments,
+                                  const std::function<bool()>& when) {
+  return run_program_and_kill(sample_program(name), arguments, on_this_platform({}), when);
+}
+
+bool few_images_only() { return Device().info().platform == "rusticl"; }
+
+void check_fails(const ProcessResult& result, std::initializer_list<std::string> parts) {
+  CHECK(result.status != 0);
+  CHECK(result.status < 128);  // No signal ended it.
+  for (const std::string& part : parts)
+    CHECK_MESSAGE(contains(result.output, part), "\"" << part << "\" is not in: " << result.output);
+}
+
+}  // namespace crisol::testing
