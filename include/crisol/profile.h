@@ -84,7 +84,9 @@ struct DeviceSpeed {
 };
 
 /// Measures a device, once in a process: about 0.3 s, and memory for three arrays beyond the caches meanwhile.
-CRISOL_API const DeviceSpeed& measured_speed(Device device = Device());
+CRISOL_API DeviceSpeed measured_speed(Device device = Device());
+/// Measures once more and keeps the better of each figure: for machines whose memory others use as well.
+CRISOL_API DeviceSpeed measure_speed_again(Device device = Device());
 
 /// Queues a kernel that does nothing, for measuring what a launch costs.
 CRISOL_API void launch_empty(Device device = Device());

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/bench/report.h"
 #include "cli/bench/suites.h"
@@ -23,11 +24,13 @@ struct Options {
   bool json = false, list = false, serve = false, no_peak = false;
 };
 
-const DeviceSpeed* speed_of_device(const Options& options) { return options.no_peak ? nullptr : &measured_speed(); }
+std::optional<DeviceSpeed> speed_of_device(const Options& options) {
+  return options.no_peak ? std::nullopt : std::optional(measured_speed());
+}
 
 int run_all(const std::vector<Request>& requests, const Options& options) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  const DeviceSpeed* speed = speed_of_device(options);
+  const std::optional<DeviceSpeed> speed = speed_of_device(options);
   if (!options.json) {
     print_device(std::cout, speed);
     print_heading(std::cout);
@@ -43,20 +46,30 @@ int run_all(const std::vector<Request>& requests, const Options& options) {
   return 0;
 }
 
+// "peak" measures the device's peak once more.
+nlohmann::ordered_json answer(const std::string& line, const Options& options) {
+  nlohmann::ordered_json json;
+  try {
+    if (line == "peak") {
+      const DeviceSpeed speed = measure_speed_again();
+      json = {{"peak_gflops", speed.gflops},
+              {"peak_gbps", speed.gbps()},
+              {"launch_us", speed.launch_us},
+              {"wait_us", speed.wait_us}};
+    } else {
+      const Request request = parse_line(line);
+      const std::optional<DeviceSpeed> speed = speed_of_device(options);
+      json = to_json(run(request, options.effort), speed);
+    }
+  } catch (const std::runtime_error& error) {
+    json = {{"case", line}, {"error", error.what()}};
+  }
+  return json;
+}
+
 // One line of JSON for each line of input: for programs that compare, which keep the process to keep it warm.
 int serve(const Options& options) {
-  for (std::string line; std::getline(std::cin, line);) {
-    nlohmann::ordered_json answer;
-    try {
-      const Request request = parse_line(line);
-      const DeviceSpeed* speed = speed_of_device(options);
-      answer = to_json(run(request, options.effort), speed);
-    } catch (const std::runtime_error& error) {
-      answer["case"] = line;
-      answer["error"] = error.what();
-    }
-    std::cout << answer.dump() << std::endl;
-  }
+  for (std::string line; std::getline(std::cin, line);) std::cout << answer(line, options).dump() << std::endl;
   return 0;
 }
 

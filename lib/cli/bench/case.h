@@ -34,6 +34,7 @@ class Values {
   int small(const std::string& key) const { return std::stoi(text(key)); }
   bool on(const std::string& key) const { return text(key) == "1"; }
   bool is(const std::string& key, std::string_view value) const { return text(key) == value; }
+  const std::map<std::string, std::string>& all() const noexcept { return texts_; }
 
  private:
   std::map<std::string, std::string> texts_;

@@ -12,6 +12,7 @@ extern const Case norm_case;
 extern const Case softmax_case;
 extern const Case eltwise_case;
 extern const Case reduce_case;
+extern const Case rnn_case;
 extern const Case net_case;
 extern const Case launch_case;
 extern const Case copy_case;

@@ -17,10 +17,10 @@ struct Rate {
   double peak = 0;
 };
 
-Rate rate_of(const Result& result, const DeviceSpeed* speed) {
+Rate rate_of(const Result& result, const std::optional<DeviceSpeed>& speed) {
   const double per_ms = 1e-6 / result.timing.median_ms;
-  if (result.work.flops > 0) return {result.work.flops * per_ms, "GFLOP/s", speed == nullptr ? 0 : speed->gflops};
-  if (result.work.bytes > 0) return {result.work.bytes * per_ms, "GB/s", speed == nullptr ? 0 : speed->gbps()};
+  if (result.work.flops > 0) return {result.work.flops * per_ms, "GFLOP/s", !speed ? 0 : speed->gflops};
+  if (result.work.bytes > 0) return {result.work.bytes * per_ms, "GB/s", !speed ? 0 : speed->gbps()};
   return {};
 }
 
@@ -43,8 +43,7 @@ std::string variants_of(const VariantRecord& record) {
 }  // namespace
 
 Result run(const Request& request, const Effort& effort) {
-  Result result;
-  result.line = request.line;
+  Result result{request, {}, {}, {}};
   result.work = request.what->prepare(request.values);
   {
     const VariantRecord record;
@@ -55,11 +54,12 @@ Result run(const Request& request, const Effort& effort) {
   return result;
 }
 
-nlohmann::ordered_json to_json(const Result& result, const DeviceSpeed* speed) {
+nlohmann::ordered_json to_json(const Result& result, const std::optional<DeviceSpeed>& speed) {
   const Timing& timing = result.timing;
   const Rate rate = rate_of(result, speed);
   nlohmann::ordered_json json;
-  json["case"] = result.line;
+  json["case"] = result.request.line;
+  json["keys"] = result.request.values.all();
   json["median_ms"] = timing.median_ms;
   json["min_ms"] = timing.min_ms;
   json["quartiles_ms"] = {timing.quartile_ms[0], timing.quartile_ms[1]};
@@ -87,13 +87,13 @@ void print_heading(std::ostream& out) {
   out << format("%-58s %12s %12s %7s %18s %6s  %s\n", "case", "median", "min", "spread", "rate", "peak", "variant");
 }
 
-void print_row(std::ostream& out, const Result& result, const DeviceSpeed* speed) {
+void print_row(std::ostream& out, const Result& result, const std::optional<DeviceSpeed>& speed) {
   const Timing& timing = result.timing;
   const Rate rate = rate_of(result, speed);
   std::string text = "-", share = "-";
   if (rate.value > 0) text = format("%.1f %s", rate.value, rate.unit);
   if (rate.value > 0 && rate.peak > 0) share = format("%.0f %%", 100 * rate.value / rate.peak);
-  out << format("%-58s %12s %12s %5.1f %% %18s %6s  ", result.line.c_str(), time_text(timing.median_ms).c_str(),
+  out << format("%-58s %12s %12s %5.1f %% %18s %6s  ", result.request.line.c_str(), time_text(timing.median_ms).c_str(),
                 time_text(timing.min_ms).c_str(), 100 * timing.spread(), text.c_str(), share.c_str())
       << result.variant;
   if (result.work.items > 0)
@@ -102,10 +102,10 @@ void print_row(std::ostream& out, const Result& result, const DeviceSpeed* speed
   out << '\n' << std::flush;
 }
 
-void print_device(std::ostream& out, const DeviceSpeed* speed) {
+void print_device(std::ostream& out, const std::optional<DeviceSpeed>& speed) {
   const Device device;
   out << device.name() << " | " << device.info().platform << '\n';
-  if (speed == nullptr) return;
+  if (!speed) return;
   out << format(
       "measured: %.1f GFLOP/s, copy %.1f GB/s, triad %.1f GB/s, empty kernel %.2f us queued, %.2f us waited for\n",
       speed->gflops, speed->copy_gbps, speed->triad_gbps, speed->launch_us, speed->wait_us);

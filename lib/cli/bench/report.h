@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/bench/measure.h"
@@ -10,7 +11,7 @@
 namespace crisol::cli::bench {
 
 struct Result {
-  std::string line;     ///< The request.
+  Request request;
   std::string variant;  ///< "op:variant" of every choice, by commas; "single" where there was none to make.
   Work work;
   Timing timing;
@@ -20,13 +21,13 @@ struct Result {
 Result run(const Request& request, const Effort& effort);
 
 /// median_ms, min_ms, spread, gflops or gbps, peak_share, variant, device and more. Shares need the device's measured
-/// speed; nullptr leaves them out.
-nlohmann::ordered_json to_json(const Result& result, const DeviceSpeed* speed);
+/// speed; without it they are left out.
+nlohmann::ordered_json to_json(const Result& result, const std::optional<DeviceSpeed>& speed);
 
 /// One line of the table; print_heading gives the line above the first.
 void print_heading(std::ostream& out);
-void print_row(std::ostream& out, const Result& result, const DeviceSpeed* speed);
+void print_row(std::ostream& out, const Result& result, const std::optional<DeviceSpeed>& speed);
 /// The device and what it reaches at best.
-void print_device(std::ostream& out, const DeviceSpeed* speed);
+void print_device(std::ostream& out, const std::optional<DeviceSpeed>& speed);
 
 }  // namespace crisol::cli::bench

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Times crisol against another library, case by case, in turns.
+
+Two long-lived processes, `crisol bench --serve` and the peer, bound to the same cores, answer one case at a time while
+the other one sleeps. The ratio of a case is the peer's median time divided by ours, so above 1 crisol is faster; it is
+taken in every round, and the table shows the median over the rounds with the lowest and the highest.
+
+    python3 -m venv VENV && VENV/bin/pip install torch torchvision
+    bench/compare.py --peer torch --peer-python VENV/bin/python --suite eltwise --json FILE --svg FILE
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+from chart import bar_chart
+from peers import make_peer
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SETTLE_S = 0.05  # Threads that still spin after a case go to sleep.
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", required=True, choices=["torch", "onednn", "dlprimitives"])
+    parser.add_argument("--case", action="append", default=[], metavar="LINE",
+                        help='a case as for crisol bench, "gemm m=512"; may be repeated')
+    parser.add_argument("--suite", action="append", default=[],
+                        help="a suite of crisol bench (crisol bench --list names them); may be repeated")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.4, help="sampling of a case in a round, each side")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--crisol", default=str(ROOT / "build/bin/crisol"), help="the program (default: %(default)s)")
+    parser.add_argument("--device", default="", help="as crisol --device")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="for crisol's process alone")
+    parser.add_argument("--peer-env", action="append", default=[], metavar="NAME=VALUE", help="for the peer alone")
+    parser.add_argument("--peer-python", default=sys.executable, help="Python of the peer's venv (torch, onednn)")
+    parser.add_argument("--peer-path", default="", help="the peer's build or installation (onednn, dlprimitives)")
+    parser.add_argument("--peer-option", action="append", default=[], help="passed on to the peer, such as --compile")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--svg", metavar="FILE")
+    parser.add_argument("--title", default="", help="of the chart")
+    return parser.parse_args()
+
+
+def environment(common, extra):
+    values = dict(os.environ)
+    values.update(common)
+    for setting in extra:
+        name, _, value = setting.partition("=")
+        values[name] = value
+    return values
+
+
+class Side:
+    """A process that answers a line with a line."""
+
+    def __init__(self, command, env, cores):
+        self.process = subprocess.Popen(
+            command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+            preexec_fn=lambda: os.sched_setaffinity(0, cores),
+        )
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise SystemExit(f"{' '.join(self.process.args)} ended with {self.process.wait()}")
+        time.sleep(SETTLE_S)
+        return json.loads(answer)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def case_lines(options):
+    lines = list(options.case)
+    for suite in options.suite:
+        command = [options.crisol, "bench", "--list", "--suite", suite]
+        listed = subprocess.run(command, capture_output=True, text=True)
+        if listed.returncode != 0:
+            raise SystemExit(listed.stderr.strip())
+        lines += listed.stdout.split("\n")[:-1]
+    if not lines:
+        raise SystemExit("name cases with --case or --suite")
+    return lines
+
+
+def run_round(ours, theirs, state, ours_first):
+    """One measurement of a case on each side; returns False when a side cannot do it, and says so in `state`."""
+    for mine in (True, False) if ours_first else (False, True):
+        # Ours answers with every key, so that the peer needs no defaults; the first round therefore begins with ours.
+        answer = (ours if mine else theirs).ask(state["line"] if mine else state["full"])
+        if "median_ms" not in answer:
+            state["missing"] = ("crisol: " if mine else "peer: ") + (answer.get("error") or answer["unsupported"])
+            return False
+        if mine:
+            keys = " ".join(f"{key}={value}" for key, value in answer["keys"].items())
+            state["full"] = f"{state['line'].split()[0]} {keys}"
+        state["ours" if mine else "theirs"].append(answer)
+    return True
+
+
+def summary(state, peak):
+    ours = [answer["median_ms"] for answer in state["ours"]]
+    theirs = [answer["median_ms"] for answer in state["theirs"]]
+    ratios = [their / our for our, their in zip(ours, theirs)]
+    last = state["ours"][-1]
+    result = {
+        "case": state["line"],
+        "ratio": statistics.median(ratios),
+        "ratio_min": min(ratios),
+        "ratio_max": max(ratios),
+        "ours_ms": statistics.median(ours),
+        "peer_ms": statistics.median(theirs),
+        "rounds": len(ratios),
+    }
+    for rate in ("gflops", "gbps"):
+        if rate in last:
+            result[rate] = last[rate] * last["median_ms"] / result["ours_ms"]
+            result["peak_share"] = result[rate] / peak[f"peak_{rate}"]
+    return {**result, "variant": last["variant"], "keys": last["keys"]}
+
+
+def say(text):
+    if sys.stderr.isatty():
+        print(f"\r{text:40}\r", end="", file=sys.stderr, flush=True)
+
+
+def print_table(results):
+    print(f"\n{'case':56} {'ours ms':>10} {'peer ms':>10} {'ratio':>7}  {'lowest-highest':14} {'peak':>5}  variant")
+    for result in results:
+        if "ratio" not in result:
+            print(f"{result['case']:56} {result['missing']}")
+            continue
+        share = f"{100 * result['peak_share']:.0f} %" if "peak_share" in result else "-"
+        spread = f"{result['ratio_min']:.2f}-{result['ratio_max']:.2f}"
+        print(f"{result['case']:56} {result['ours_ms']:10.4f} {result['peer_ms']:10.4f} {result['ratio']:7.2f}  "
+              f"{spread:14} {share:>5}  {result['variant']}")
+
+
+def main():
+    options = parse_arguments()
+    lines = case_lines(options)
+    cores = set(sorted(os.sched_getaffinity(0))[: options.threads])
+    peer_command, peer_env = make_peer(options)
+    command = [options.crisol, "bench", "--serve", "--seconds", str(options.seconds)]
+    if options.device:
+        command += ["--device", options.device]
+    ours = Side(command, environment({"POCL_AFFINITY": "1", "POCL_MAX_PTHREAD_COUNT": str(options.threads)}, options.env), cores)
+    theirs = Side(peer_command, environment(peer_env, options.peer_env), cores)
+    states = [{"line": line, "ours": [], "theirs": []} for line in lines]
+    for number in range(options.rounds):
+        peak = ours.ask("peak")
+        for index, state in enumerate(states):
+            if "missing" in state:
+                continue
+            say(f"round {number + 1}/{options.rounds}, case {index + 1}/{len(states)}")
+            run_round(ours, theirs, state, ours_first=number % 2 == 0)
+    say("")
+    ours.close()
+    theirs.close()
+
+    results = [{"case": s["line"], "missing": s["missing"]} if "missing" in s else summary(s, peak) for s in states]
+    measured = [state for state in states if state["ours"] and state["theirs"]]
+    if not measured:
+        print_table(results)
+        raise SystemExit("nothing was measured on both sides")
+    first = measured[0]
+    about = {
+        "device": first["ours"][0]["device"],
+        "platform": first["ours"][0]["platform"],
+        "peer": first["theirs"][0]["peer"],
+        "threads": options.threads,
+        "rounds": options.rounds,
+        **peak,
+    }
+    print(f"{about['platform']} | {about['device']} against {about['peer']}, {options.threads} threads; ratio = peer / ours")
+    print(f"measured peak: {peak['peak_gflops']:.0f} GFLOP/s, {peak['peak_gbps']:.0f} GB/s; an empty kernel takes "
+          f"{peak['launch_us']:.1f} us queued, {peak['wait_us']:.1f} us waited for")
+    print_table(results)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps({**about, "results": results}, indent=1) + "\n")
+    if options.svg:
+        shown = [result for result in results if "ratio" in result]
+        title = options.title or f"crisol on {about['platform']} against {about['peer']}"
+        bars = [(result["ratio"], result["ratio_min"], result["ratio_max"]) for result in shown]
+        chart = bar_chart(title, f"time of the peer / time of crisol: above 1 crisol is faster; {options.threads} threads, {about['device']}",
+                          [result["case"] for result in shown], [("median of the rounds, lowest to highest", bars)])
+        pathlib.Path(options.svg).write_text(chart)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,251 @@
+"""PyTorch's side of compare.py: the cases of `crisol bench`, as a user of PyTorch writes them. f32, NCHW."""
+
+import argparse
+
+import torch
+import torch.nn.functional as F
+
+from sampling import Unsupported, serve
+
+
+def numbers(keys, *names):
+    return [int(keys[name]) for name in names]
+
+
+def training(inputs, forward):
+    """Forward, and backward to all inputs, which are leaves without gradients in every run."""
+    dy = torch.randn_like(forward(*inputs))
+
+    def run():
+        leaves = [x.detach().requires_grad_() if x is not None else None for x in inputs]
+        forward(*leaves).backward(dy)
+
+    return run
+
+
+def without_grad(function):
+    def run():
+        with torch.no_grad():
+            function()
+
+    return run
+
+
+def gemm(keys):
+    m, n, k, batch = numbers(keys, "m", "n", "k", "batch")
+
+    def matrix(rows, columns, transposed):
+        shape = (columns, rows) if transposed else (rows, columns)
+        stored = torch.randn((batch, *shape) if batch > 1 else shape)
+        return stored.transpose(-2, -1) if transposed else stored
+
+    a, b = matrix(m, k, keys["transa"] == "1"), matrix(k, n, keys["transb"] == "1")
+    return without_grad(lambda: torch.matmul(a, b))
+
+
+def conv2d(keys):
+    n, c, h, w, k, r, s = numbers(keys, "n", "c", "h", "w", "k", "r", "s")
+    stride, pad, dilation, groups = numbers(keys, "stride", "pad", "dilation", "groups")
+    x, weight = torch.randn(n, c, h, w), torch.randn(k, c // groups, r, s)
+    bias = torch.randn(k) if keys["bias"] == "1" else None
+
+    def forward(x, weight, bias):
+        return F.conv2d(x, weight, bias, stride, pad, dilation, groups)
+
+    direction = keys["dir"]
+    if direction == "fwd":
+        return without_grad(lambda: forward(x, weight, bias))
+    if direction == "train":
+        return training([x, weight, bias], forward)
+    dy = torch.randn_like(forward(x, weight, bias))
+    wanted = [direction == "bwd_data", direction == "bwd_weights", False]
+    backward = torch.ops.aten.convolution_backward
+    return without_grad(
+        lambda: backward(
+            dy, x, weight, [0], [stride] * 2, [pad] * 2, [dilation] * 2, False, [0, 0], groups, wanted
+        )
+    )
+
+
+def pool(keys):
+    n, c, h, w, r, stride, pad = numbers(keys, "n", "c", "h", "w", "r", "stride", "pad")
+    x = torch.randn(n, c, h, w)
+    is_max = keys["kind"] == "max"
+
+    def forward(x):
+        # With indices, as training needs them and as ours keeps them.
+        return F.max_pool2d(x, r, stride, pad, return_indices=True)[0] if is_max else F.avg_pool2d(x, r, stride, pad)
+
+    if keys["dir"] == "fwd":
+        return without_grad(lambda: forward(x))
+    if keys["dir"] == "train":
+        return training([x], forward)
+    dy = torch.randn_like(forward(x))
+    if is_max:
+        indices = F.max_pool2d(x, r, stride, pad, return_indices=True)[1]
+        backward = torch.ops.aten.max_pool2d_with_indices_backward
+        return without_grad(lambda: backward(dy, x, [r, r], [stride] * 2, [pad] * 2, [1, 1], False, indices))
+    backward = torch.ops.aten.avg_pool2d_backward
+    return without_grad(lambda: backward(dy, x, [r, r], [stride] * 2, [pad] * 2, False, True, None))
+
+
+def norm(keys):
+    if keys["kind"] == "batch":
+        n, c, h, w = numbers(keys, "n", "c", "h", "w")
+        x, weight, bias = torch.randn(n, c, h, w), torch.ones(c), torch.zeros(c)
+        mean, var = torch.zeros(c), torch.ones(c)
+
+        def forward(x, weight, bias):
+            return F.batch_norm(x, mean, var, weight, bias, training=True)
+
+        def statistics_of_forward():
+            return torch.ops.aten.native_batch_norm(x, weight, bias, mean, var, True, 0.1, 1e-5)[1:]
+
+        def backward(dy, statistics):
+            return torch.ops.aten.native_batch_norm_backward(
+                dy, x, weight, mean, var, *statistics, True, 1e-5, [True] * 3
+            )
+    else:
+        rows, cols = numbers(keys, "rows", "cols")
+        x, weight, bias = torch.randn(rows, cols), torch.ones(cols), torch.zeros(cols)
+
+        def forward(x, weight, bias):
+            return F.layer_norm(x, (cols,), weight, bias)
+
+        def statistics_of_forward():
+            return torch.ops.aten.native_layer_norm(x, [cols], weight, bias, 1e-5)[1:]
+
+        def backward(dy, statistics):
+            return torch.ops.aten.native_layer_norm_backward(dy, x, [cols], *statistics, weight, bias, [True] * 3)
+
+    if keys["dir"] == "fwd":
+        return without_grad(lambda: forward(x, weight, bias))
+    if keys["dir"] == "train":
+        return training([x, weight, bias], forward)
+    dy, statistics = torch.randn_like(x), statistics_of_forward()
+    return without_grad(lambda: backward(dy, statistics))
+
+
+def softmax(keys):
+    x = torch.randn(*numbers(keys, "rows", "cols"))
+    log = keys["log"] == "1"
+    forward = torch.log_softmax if log else torch.softmax
+    if keys["dir"] == "fwd":
+        return without_grad(lambda: forward(x, 1))
+    y, dy = forward(x, 1), torch.randn_like(x)
+    backward = torch.ops.aten._log_softmax_backward_data if log else torch.ops.aten._softmax_backward_data
+    return without_grad(lambda: backward(dy, y, 1, torch.float32))
+
+
+CHAINS = {
+    "copy": lambda a: a.clone(),
+    "add": lambda a, b: a + b,
+    "exp": torch.exp,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "gelu": F.gelu,
+    "gate": lambda a, b: torch.tanh(a * b + b) * torch.sigmoid(a),
+    "chain6": lambda a, b: torch.relu(torch.exp(-(a * a)) * b + a),
+    "bias_relu": lambda x, b: torch.relu(x + b),
+}
+
+
+def eltwise(keys):
+    chain, wanted = CHAINS[keys["chain"]], int(keys["elements"])
+    if keys["chain"] == "bias_relu":  # The shapes of ours: (n, 64, 64, w).
+        images = max(1, wanted // (64 * 4096))
+        width = min(64, max(1, wanted // (images * 64 * 64)))
+        inputs = [torch.randn(images, 64, 64, width), torch.randn(64, 1, 1)]
+    else:
+        inputs = [torch.randn(wanted) for _ in range(chain.__code__.co_argcount if hasattr(chain, "__code__") else 1)]
+    if options.compile and keys["fused"] == "1":
+        chain = torch.compile(chain, dynamic=False)
+    return without_grad(lambda: chain(*inputs))
+
+
+def reduce(keys):
+    x = torch.randn(*numbers(keys, "rows", "cols"))
+    axis = {"all": None, "rows": 0, "cols": 1}[keys["over"]]
+    # amax and amin are the maxima without positions.
+    function = {"max": torch.amax, "min": torch.amin}.get(keys["op"]) or getattr(torch, keys["op"])
+    axes = (0, 1) if axis is None and keys["op"] in ("max", "min") else axis
+    return without_grad(lambda: function(x) if axes is None else function(x, axes))
+
+
+def net_of(name):
+    if name == "simplecnn":
+        from torch import nn
+
+        return nn.Sequential(
+            nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Flatten(), nn.Linear(64 * 49, 128), nn.ReLU(), nn.Linear(128, 10),
+        ), (1, 28, 28), 10  # fmt: skip
+    try:
+        import torchvision.models as models
+    except ImportError as error:
+        raise Unsupported("needs torchvision in the peer's venv") from error
+    return getattr(models, name)(), (3, 224, 224), 1000
+
+
+def net(keys):
+    model, image, classes = net_of(keys["net"])
+    batch = int(keys["batch"])
+    x = torch.randn(batch, *image)
+    if keys["mode"] == "infer":
+        model.eval()
+        return without_grad(lambda: model(x))
+    labels = torch.arange(batch) % classes
+    adam = torch.optim.Adam(model.parameters())
+
+    def step():
+        adam.zero_grad()
+        F.cross_entropy(model(x), labels).backward()
+        adam.step()
+
+    return step
+
+
+def rnn(keys):
+    t, b, i, h, layers = numbers(keys, "t", "b", "i", "h", "layers")
+    kind = {"rnn": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[keys["kind"]]
+    model = kind(i, h, layers)
+    x = torch.randn(t, b, i)
+    if keys["dir"] == "fwd":
+        return without_grad(lambda: model(x))
+    dy = torch.randn(t, b, h)
+
+    def train():
+        model.zero_grad()
+        model(x.detach().requires_grad_())[0].backward(dy)
+
+    return train
+
+
+CASES = {
+    "gemm": gemm,
+    "conv2d": conv2d,
+    "pool": pool,
+    "norm": norm,
+    "softmax": softmax,
+    "eltwise": eltwise,
+    "reduce": reduce,
+    "net": net,
+    "rnn": rnn,
+}
+
+
+def prepare(case, keys):
+    if case not in CASES:
+        raise Unsupported(f"no {case}")
+    return CASES[case](keys)
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--seconds", type=float, default=1)
+parser.add_argument("--threads", type=int, default=2)
+parser.add_argument("--compile", action="store_true", help="torch.compile for the chains that ours fuses")
+options = parser.parse_args()
+torch.set_num_threads(options.threads)
+torch.set_num_interop_threads(1)
+serve(prepare, options.seconds, {"peer": f"PyTorch {torch.__version__}"})

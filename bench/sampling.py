@@ -1,0 +1,59 @@
+"""Timing for peers written in Python: the rules of `crisol bench` (lib/cli/bench/measure.h)."""
+
+import json
+import statistics
+import sys
+import time
+
+SAMPLE_S = 0.005
+WARM_UP_S = 0.1
+FEWEST_SAMPLES, MOST_SAMPLES = 5, 10000
+
+
+def _sample(run, runs):
+    start = time.perf_counter()
+    for _ in range(runs):
+        run()
+    return (time.perf_counter() - start) / runs
+
+
+def measure(run, seconds, wait):
+    """Milliseconds of one run: warm, and several runs a sample unless `wait`. `run` returns when its work is done."""
+    _sample(run, 1)
+    start = time.perf_counter()
+    once = _sample(run, 1)
+    while time.perf_counter() - start < WARM_UP_S:
+        once = _sample(run, max(1, int(SAMPLE_S / once)))
+    runs = 1 if wait else max(1, int(SAMPLE_S / once + 0.999))
+    samples = []
+    start = time.perf_counter()
+    while len(samples) < FEWEST_SAMPLES or (
+        time.perf_counter() - start < seconds and len(samples) < MOST_SAMPLES
+    ):
+        samples.append(1e3 * _sample(run, runs))
+    return {
+        "median_ms": statistics.median(samples),
+        "min_ms": min(samples),
+        "samples": len(samples),
+        "runs_per_sample": runs,
+    }
+
+
+class Unsupported(Exception):
+    """The peer has no such case."""
+
+
+def serve(prepare, seconds, about):
+    """Answers each line of standard input, "case key=value ..." with every key, by a line of JSON. Asleep in between."""
+    for line in sys.stdin:
+        case, *words = line.split()
+        keys = dict(word.split("=", 1) for word in words)
+        try:
+            run = prepare(case, keys)
+            answer = measure(run, seconds, keys.get("wait") == "1")
+            answer.update(about)
+        except Unsupported as error:
+            answer = {"unsupported": str(error)}
+        except Exception as error:  # The comparison goes on with the next case.
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)

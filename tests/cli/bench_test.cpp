@@ -1,0 +1,162 @@
+// `crisol bench`, as users and scripts run it. Times are checked for being there, never for what they are.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "crisol/device.h"
+#include "doctest/doctest.h"
+#include "support/skip.h"
+#include "support/subprocess.h"
+
+using namespace crisol::testing;
+
+namespace {
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+// Beside this program; empty when it is not built.
+std::string crisol_program() {
+  const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "crisol";
+  return std::filesystem::exists(path) ? path.string() : std::string();
+}
+
+ProcessResult bench(const std::string& line) {
+  return run_program(crisol_program(), words_of("bench " + line),
+                     {{"CRISOL_DEVICE", crisol::Device().info().platform}});
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+nlohmann::json measured(const std::string& line) {
+  const ProcessResult result = bench(line + " --json --repeat 2 --no-peak");
+  INFO(line << ": " << result.output);
+  REQUIRE(result.status == 0);
+  const nlohmann::json json = nlohmann::json::parse(result.output);
+  const double median = json.at("median_ms"), least = json.at("min_ms");
+  CHECK(least > 0);
+  CHECK(median >= least);
+  CHECK(json.at("samples") == 2);
+  CHECK(json.at("spread").get<double>() >= 0);
+  CHECK_FALSE(json.at("variant").get<std::string>().empty());
+  CHECK(json.at("device") == crisol::Device().name());
+  CHECK(json.at("case") == line);
+  return json;
+}
+
+// What one run amounts to, by the rate and the time that were printed.
+double work_of(const nlohmann::json& json, const char* rate) {
+  return json.at(rate).get<double>() * json.at("median_ms").get<double>() * 1e6;
+}
+
+void check_usage_error(const std::string& line, std::initializer_list<const char*> parts) {
+  const ProcessResult result = bench(line);
+  INFO(line << ": " << result.output);
+  CHECK(result.status == 2);
+  for (const char* part : parts) CHECK(contains(result.output, part));
+}
+
+}  // namespace
+
+#define NEEDS_CRISOL \
+  if (crisol_program().empty()) CRISOL_SKIP("the crisol program is not built")
+
+TEST_CASE("bench: cases that count operations") {
+  NEEDS_CRISOL;
+  CHECK(work_of(measured("gemm m=3 n=5 k=7"), "gflops") == doctest::Approx(2 * 3 * 5 * 7));
+  CHECK(work_of(measured("gemm m=3 n=5 k=7 transa=1 transb=1 batch=2"), "gflops") == doctest::Approx(4 * 3 * 5 * 7));
+  for (const char* direction : {"fwd", "bwd_data", "bwd_weights", "train"}) {
+    const std::string line = "conv2d n=1 c=2 h=5 w=5 k=4 groups=2 dir=" + std::string(direction);
+    const double forward = 2.0 * 4 * 5 * 5 * 1 * 9;
+    CHECK(work_of(measured(line), "gflops") ==
+          doctest::Approx(direction == std::string("train") ? 3 * forward : forward));
+  }
+}
+
+TEST_CASE("bench: cases that count bytes") {
+  NEEDS_CRISOL;
+  CHECK(work_of(measured("eltwise chain=add elements=100"), "gbps") == doctest::Approx(1200));
+  CHECK(work_of(measured("eltwise chain=gate elements=64 fused=0"), "gbps") == doctest::Approx(64 * 12));
+  CHECK(work_of(measured("eltwise chain=bias_relu elements=4096"), "gbps") == doctest::Approx(2 * 4096 * 4));
+  CHECK(work_of(measured("reduce op=max rows=3 cols=4 over=cols"), "gbps") == doctest::Approx(48));
+  CHECK(work_of(measured("softmax rows=2 cols=8"), "gbps") == doctest::Approx(128));
+  CHECK(work_of(measured("norm kind=layer rows=2 cols=8 dir=train"), "gbps") == doctest::Approx(5 * 64));
+  CHECK(work_of(measured("norm kind=batch n=1 c=2 h=2 w=2 dir=bwd"), "gbps") == doctest::Approx(3 * 32));
+  CHECK(work_of(measured("pool kind=avg n=1 c=1 h=4 w=4 dir=fwd"), "gbps") == doctest::Approx(80));
+  CHECK(work_of(measured("pool kind=max n=1 c=1 h=4 w=4 dir=train"), "gbps") == doctest::Approx(192));
+  CHECK(work_of(measured("copy bytes=64 dir=h2d"), "gbps") == doctest::Approx(64));
+}
+
+TEST_CASE("bench: launches have a time and no rate") {
+  NEEDS_CRISOL;
+  for (const char* line : {"launch what=kernel", "launch what=op wait=1"}) {
+    const nlohmann::json json = measured(line);
+    CHECK_FALSE(json.contains("gflops"));
+    CHECK_FALSE(json.contains("gbps"));
+    CHECK(json.at("host_ms").get<double>() > 0);
+  }
+}
+
+TEST_CASE("bench: recurrent networks count both products of every layer and step") {
+  NEEDS_CRISOL;
+  const double of_gate = 2.0 * 3 * 2 * 4 * (5 + 4 + 4 + 4);
+  for (const auto& [kind, gates] : {std::pair{"rnn", 1}, {"lstm", 4}, {"gru", 3}}) {
+    const std::string line = "rnn t=3 b=2 i=5 h=4 layers=2 kind=" + std::string(kind);
+    CHECK(work_of(measured(line), "gflops") == doctest::Approx(gates * of_gate));
+    CHECK(work_of(measured(line + " dir=train"), "gflops") == doctest::Approx(3 * gates * of_gate));
+  }
+}
+
+TEST_CASE("bench: a network says how many images it does") {
+  NEEDS_CRISOL;
+  if (slow_device()) CRISOL_SKIP("a network takes too long here");
+  const nlohmann::json json = measured("net net=simplecnn batch=2 mode=infer");
+  CHECK(json.at("items_per_second").get<double>() * json.at("median_ms").get<double>() == doctest::Approx(2000));
+  CHECK(contains(json.at("variant"), "conv2d:"));
+}
+
+TEST_CASE("bench: text, with the device's peak") {
+  NEEDS_CRISOL;
+  const ProcessResult result = bench("gemm m=4 n=4 k=4 --repeat 1");
+  INFO(result.output);
+  CHECK(result.status == 0);
+  for (const char* part : {"measured: ", "GFLOP/s, copy ", "median", "gemm m=4 n=4 k=4", "matmul:"})
+    CHECK(contains(result.output, part));
+}
+
+TEST_CASE("bench: a wrong word is answered with the right ones") {
+  NEEDS_CRISOL;
+  check_usage_error("", {"gemm", "conv2d", "copy"});
+  check_usage_error("gem",
+                    {"'gem'", "gemm", "conv2d", "pool", "norm", "softmax", "eltwise", "reduce", "net", "launch"});
+  check_usage_error("gemm q=3", {"'q'", "m=1024", "transa=0", "wait=0"});
+  check_usage_error("gemm 64", {"'64'", "key=value", "m=1024"});
+  check_usage_error("gemm m=0", {"m cannot be '0'", ">=1"});
+  check_usage_error("gemm m=-4", {"m cannot be '-4'"});
+  check_usage_error("gemm m=12x", {"m cannot be '12x'"});
+  check_usage_error("gemm m=9999999999999999999", {"m cannot be"});
+  check_usage_error("conv2d dir=back", {"'back'", "fwd|bwd_data|bwd_weights|train"});
+  check_usage_error("--suite nothing", {"'nothing'", "eltwise", "cpu", "all"});
+}
+
+TEST_CASE("bench: the list documents cases, and suites name valid ones") {
+  NEEDS_CRISOL;
+  const ProcessResult list = bench("--list");
+  CHECK(list.status == 0);
+  for (const char* part : {"gemm: ", "transa=0", "eltwise: ", "chain6", "every case:", "wait=0", "suites: "})
+    CHECK(contains(list.output, part));
+  const ProcessResult help = bench("--help");
+  CHECK(help.status == 0);
+  CHECK(contains(help.output, "transa=0"));
+  const ProcessResult suite = bench("--suite --list");
+  CHECK(suite.status == 0);
+  for (const char* part :
+       {"gemm m=2048 n=2048 k=2048\n", "eltwise chain=gate", "net net=simplecnn batch=64 mode=train"})
+    CHECK(contains(suite.output, part));
+}
