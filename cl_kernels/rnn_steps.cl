@@ -56,7 +56,8 @@ __kernel void rnn_step_forward(__global float* restrict gates, const ulong gates
   const float c = 0.0f;
 #endif
   const float h = j < outputs ? before[j] : 0.0f;
-  const CellStep s = cell_forward(u, v, h, c);
+  CellStep s;
+  cell_forward(&s, u, v, h, c);
   if (flags & KEEP)
     for (int k = 0; k < SAVED; ++k) gates[k * hidden] = s.saved[k];
 #if HAS_CELL_STATE
@@ -112,8 +113,8 @@ __kernel void rnn_step_backward(__global const float* restrict gates, const ulon
 #else
   const float dcell = 0.0f;
 #endif
-  const CellGradient d =
-      cell_backward(saved, before[before_offset + at], after[after_offset + at], gradient, dcell);
+  CellGradient d;
+  cell_backward(&d, saved, before[before_offset + at], after[after_offset + at], gradient, dcell);
   for (int gate = 0; gate < GATES; ++gate) {
     dinput[gate * hidden] = d.du[gate];
 #if CELL == GRU

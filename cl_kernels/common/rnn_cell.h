@@ -50,41 +50,40 @@ typedef struct {
   REAL h, c;
 } CellStep;
 
-INLINE CellStep cell_forward(const REAL u[GATES], const REAL v[GATES], REAL h, REAL c) {
-  CellStep s;
+// Results go through a pointer: Oclgrind cannot inline functions that return structures.
+INLINE void cell_forward(CellStep* s, const REAL u[GATES], const REAL v[GATES], REAL h, REAL c) {
 #if CELL == RNN_TANH
-  s.h = unit_tanh(u[0] + v[0]);
-  s.saved[0] = s.h;
-  s.c = c;
+  s->h = unit_tanh(u[0] + v[0]);
+  s->saved[0] = s->h;
+  s->c = c;
 #elif CELL == RNN_RELU
   // Not fmax: a NaN stays.
   const REAL sum = u[0] + v[0];
-  s.h = sum < 0.0f ? (REAL)(0.0f) : sum;
-  s.saved[0] = s.h;
-  s.c = c;
+  s->h = sum < 0.0f ? (REAL)(0.0f) : sum;
+  s->saved[0] = s->h;
+  s->c = c;
 #elif CELL == LSTM
   const REAL i = unit_sigmoid(u[0] + v[0]);
   const REAL f = unit_sigmoid(u[1] + v[1]);
   const REAL g = unit_tanh(u[2] + v[2]);
   const REAL o = unit_sigmoid(u[3] + v[3]);
-  s.c = FMA(f, c, i * g);
-  s.h = o * unit_tanh(s.c);
-  s.saved[0] = i;
-  s.saved[1] = f;
-  s.saved[2] = g;
-  s.saved[3] = o;
+  s->c = FMA(f, c, i * g);
+  s->h = o * unit_tanh(s->c);
+  s->saved[0] = i;
+  s->saved[1] = f;
+  s->saved[2] = g;
+  s->saved[3] = o;
 #else
   const REAL r = unit_sigmoid(u[0] + v[0]);
   const REAL z = unit_sigmoid(u[1] + v[1]);
   const REAL n = unit_tanh(FMA(r, v[2], u[2]));
-  s.h = FMA(z, h - n, n);
-  s.c = c;
-  s.saved[0] = r;
-  s.saved[1] = z;
-  s.saved[2] = n;
-  s.saved[3] = v[2];
+  s->h = FMA(z, h - n, n);
+  s->c = c;
+  s->saved[0] = r;
+  s->saved[1] = z;
+  s->saved[2] = n;
+  s->saved[3] = v[2];
 #endif
-  return s;
 }
 
 // Gradients of u and v, of the cell state before, and the part of h's that does not pass through the weights.
@@ -94,35 +93,33 @@ typedef struct {
 } CellGradient;
 
 // `saved` is not read for RNN_TANH and RNN_RELU, `before` and `after` are the cell state of an LSTM, h of the others.
-INLINE CellGradient cell_backward(const REAL saved[SAVED], REAL before, REAL after, REAL dh, REAL dc) {
-  CellGradient d;
-  d.dh = (REAL)(0.0f);
-  d.dc = dc;
+INLINE void cell_backward(CellGradient* d, const REAL saved[SAVED], REAL before, REAL after, REAL dh, REAL dc) {
+  d->dh = (REAL)(0.0f);
+  d->dc = dc;
 #if CELL == RNN_TANH
-  d.du[0] = dh * FMA(-after, after, (REAL)(1.0f));
+  d->du[0] = dh * FMA(-after, after, (REAL)(1.0f));
 #elif CELL == RNN_RELU
-  d.du[0] = after > 0.0f ? dh : (REAL)(0.0f);
+  d->du[0] = after > 0.0f ? dh : (REAL)(0.0f);
 #elif CELL == LSTM
   const REAL i = saved[0], f = saved[1], g = saved[2], o = saved[3];
   const REAL t = unit_tanh(after);
   const REAL sum = FMA(dh * o, FMA(-t, t, (REAL)(1.0f)), dc);
-  d.du[0] = sum * g * i * (1.0f - i);
-  d.du[1] = sum * before * f * (1.0f - f);
-  d.du[2] = sum * i * FMA(-g, g, (REAL)(1.0f));
-  d.du[3] = dh * t * o * (1.0f - o);
-  d.dc = sum * f;
+  d->du[0] = sum * g * i * (1.0f - i);
+  d->du[1] = sum * before * f * (1.0f - f);
+  d->du[2] = sum * i * FMA(-g, g, (REAL)(1.0f));
+  d->du[3] = dh * t * o * (1.0f - o);
+  d->dc = sum * f;
 #else
   const REAL r = saved[0], z = saved[1], n = saved[2], v = saved[3];
   const REAL dn = dh * (1.0f - z) * FMA(-n, n, (REAL)(1.0f));
-  d.du[0] = dn * v * r * (1.0f - r);
-  d.du[1] = dh * (before - n) * z * (1.0f - z);
-  d.du[2] = dn;
-  d.dh = dh * z;
+  d->du[0] = dn * v * r * (1.0f - r);
+  d->du[1] = dh * (before - n) * z * (1.0f - z);
+  d->du[2] = dn;
+  d->dh = dh * z;
 #endif
   // Unrolled by the compiler: GATES is a constant.
-  for (int gate = 0; gate < GATES; ++gate) d.dv[gate] = d.du[gate];
+  for (int gate = 0; gate < GATES; ++gate) d->dv[gate] = d->du[gate];
 #if CELL == GRU
-  d.dv[2] = dn * r;
+  d->dv[2] = dn * r;
 #endif
-  return d;
 }

@@ -14,8 +14,10 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr Variant<RnnForward> forward_variants[] = {{"steps", accept_all, run_rnn_forward_steps}};
-constexpr Variant<RnnBackward> backward_variants[] = {{"steps", accept_all, run_rnn_backward_steps}};
+constexpr Variant<RnnForward> forward_variants[] = {{"rows", refuse_rnn_forward_rows, run_rnn_forward_rows},
+                                                    {"steps", accept_all, run_rnn_forward_steps}};
+constexpr Variant<RnnBackward> backward_variants[] = {{"rows", refuse_rnn_backward_rows, run_rnn_backward_rows},
+                                                      {"steps", accept_all, run_rnn_backward_steps}};
 
 Tensor contiguous_or_none(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
 

@@ -60,6 +60,11 @@ struct RnnBackward {
 /// The defines of the kernels for a cell: CELL, GATES, SAVED.
 void add_cell_defines(runtime::Defines& defines, RnnCell cell);
 
+const char* refuse_rnn_forward_rows(const RnnForward& problem, const DeviceInfo& info);
+void run_rnn_forward_rows(const RnnForward& problem);
+const char* refuse_rnn_backward_rows(const RnnBackward& problem, const DeviceInfo& info);
+void run_rnn_backward_rows(const RnnBackward& problem);
+
 void run_rnn_forward_steps(const RnnForward& problem);
 void run_rnn_backward_steps(const RnnBackward& problem);
 

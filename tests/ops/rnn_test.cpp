@@ -22,7 +22,7 @@ using reference::RnnOutputs;
 
 namespace {
 
-constexpr auto variants = {"steps"};
+constexpr auto variants = {"rows", "steps"};
 constexpr RnnCell all_cells[] = {RnnCell::tanh, RnnCell::relu, RnnCell::lstm, RnnCell::gru};
 
 struct Data {
