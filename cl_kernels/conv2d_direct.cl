@@ -1,17 +1,20 @@
 // Convolution that accepts everything: one work-item an element of the result, plain loops.
 //
-//   y[n][k][i][j]  = bias[k] + sum over c, r, s of x[n][gC/G + c][i stride_h + r dil_h - pad_h][…] * w[k][c][r][s]
+//   y[n][k][i][j]  = f(bias[k] + sum over c, r, s of x[n][gC/G + c][i stride_h + r dil_h - pad_h][…] * w[k][c][r][s])
 //   dx[n][c][h][w] = sum over k, r, s of dy[n][k][i][j] * w[k][c'][r][s], i stride_h + r dil_h - pad_h = h, …
 //   dw[k][c][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][gC/G + c][i stride_h + r dil_h - pad_h][…]
 //
-// All tensors are contiguous; sizes and window as in common/conv.h. Sums run row by row or channel by channel, each in a
+// f is the epilogue of common/epilogue.h. All tensors are contiguous; sizes and window as in common/conv.h. Sums run row by row or channel by channel, each in a
 // sum of its own, which keeps long ones exact.
 #include "common/conv.h"
+#include "common/epilogue.h"
+
+DEFINE_FINISH(float, finish_number)
 
 __kernel void conv2d_direct(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
                             const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
-                            __global float* restrict y, const ulong y_offset, const long count, const long8 sizes,
-                            const long8 window, const int has_bias) {
+                            __global float* restrict y, const ulong y_offset, EPILOGUE_PARAMETERS, const long count,
+                            const long8 sizes, const long8 window, const int flags) {
   const long id = get_global_id(0);
   if (id >= count) return;
   const Conv v = conv_of(sizes, window);
@@ -21,7 +24,7 @@ __kernel void conv2d_direct(__global const float* restrict x, const ulong x_offs
   const long k = take_index(&n, v.outputs);
   x += x_offset + (n * v.channels + k / v.group_outputs * v.group_channels) * v.height * v.width;
   w += w_offset + k * v.group_channels * v.r * v.s;
-  float sum = has_bias ? bias[bias_offset + k] : 0.0f;
+  float sum = flags & BIAS_PER_ROW ? bias[bias_offset + k] : 0.0f;
   for (long c = 0; c < v.group_channels; ++c) {
     float part = 0.0f;
     for (int r = 0; r < v.r; ++r) {
@@ -35,7 +38,11 @@ __kernel void conv2d_direct(__global const float* restrict x, const ulong x_offs
     }
     sum += part;
   }
-  y[y_offset + id] = sum;
+  const Finish finish = FINISH_OF(0);
+  const long at = n * v.outputs * v.out_h * v.out_w + i * v.out_w + j;  // In a row of the result: see lib/ops/epilogue.h.
+  const float first = READS_E0(flags) ? finish.e0[k * finish.row0 + at * finish.column0] : 0.0f;
+  const float second = READS_E1(flags) ? finish.e1[k * finish.row1 + at * finish.column1] : 0.0f;
+  y[y_offset + id] = finish_number(sum, first, second, &finish, flags);
 }
 
 __kernel void conv2d_direct_data(__global const float* restrict dy, const ulong dy_offset,

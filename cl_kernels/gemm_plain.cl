@@ -1,4 +1,4 @@
-// GEMM that runs everywhere: C = A * B (+ C) (+ bias), relu on request, fp32, any strides.
+// GEMM that runs everywhere: C = f(A * B (+ C) (+ bias)), fp32, any strides; f as common/epilogue.h says.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one problem per batch index
 //   A[i][k] = a[batch * a_batch + i * a_row + k * a_column], B and C likewise; bias as common/gemm_flags.h says.
@@ -6,7 +6,7 @@
 // A work-group of GROUP x GROUP work-items computes a tile of SIDE x SIDE, SIDE = GROUP * PER, from slices of A and B in
 // local memory (2 * GROUP * (SIDE + 1) floats). Work-item (x, y) owns rows y, y + GROUP, … and columns x, x + GROUP, …
 // Tiles and batch indices share dimension 0, because some devices limit the others to 65,535 groups.
-#include "common/gemm_flags.h"
+#include "common/epilogue.h"
 
 #ifndef GROUP
 #define GROUP 16
@@ -37,10 +37,12 @@ inline void load_tile(__local float tile[GROUP][SIDE + 1], __global const float*
   }
 }
 
+DEFINE_FINISH(float, finish_number)
+
 __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
     __global const float* restrict a, const ulong a_offset, __global const float* restrict b, const ulong b_offset,
     __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
-    const long m, const long n, const long k, const long a_batch, const long a_row, const long a_column,
+    EPILOGUE_PARAMETERS, const long m, const long n, const long k, const long a_batch, const long a_row, const long a_column,
     const long b_batch, const long b_row, const long b_column, const long c_batch, const long c_row,
     const long c_column, const long bias_batch, const int flags) {
   __local float tile_a[GROUP][SIDE + 1];
@@ -57,6 +59,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
   b += b_offset + index * b_batch;
   c += c_offset + index * c_batch;
   bias += bias_offset + index * bias_batch;
+
+  const Finish finish = FINISH_OF(index);
 
   float acc[PER][PER];
 #pragma unroll
@@ -93,7 +97,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
         if (flags & ADD_TO_C) sum += *out;
         if (flags & BIAS_PER_ROW) sum += bias[row];
         if (flags & BIAS_PER_COLUMN) sum += bias[column];
-        *out = flags & RELU ? fmax(sum, 0.0f) : sum;
+        const float first = READS_E0(flags) ? finish.e0[row * finish.row0 + column * finish.column0] : 0.0f;
+        const float second = READS_E1(flags) ? finish.e1[row * finish.row1 + column * finish.column1] : 0.0f;
+        *out = finish_number(sum, first, second, &finish, flags);
       }
     }
 }

@@ -19,20 +19,21 @@ typedef struct {
   long columns;          // of the whole matrix
   long image, plane;     // source strides
   long size;             // elements of src that may be read
+  long to_image;         // strides in the result, of images, rows and columns of pixels; below 2^27, the last two small
+  int to_h, to_w;
 } Gather;
 
 // What is remembered of VW neighbouring columns: vectors of int, and a few scalars.
 #define COLUMN_H 0             // source row at tap 0; far outside for columns past the end
 #define COLUMN_W VW            // source column at tap 0
 #define COLUMN_REL (2 * VW)    // source offset from that of the first lane
-#define COLUMN_IMAGE (3 * VW)
-#define COLUMN_OH (4 * VW)
-#define COLUMN_OW (5 * VW)
-#define COLUMN_KIND (6 * VW)
-#define COLUMN_JUMP (6 * VW + 1)
-#define COLUMN_INTS (7 * VW)
-// Source offset of the first lane at tap 0.
-#define COLUMN_FIRST(column) (*(__global long*)((column) + 6 * VW + 2))
+#define COLUMN_TO (3 * VW)     // the same in the result
+#define COLUMN_KIND (4 * VW)
+#define COLUMN_JUMP (4 * VW + 1)
+#define COLUMN_INTS (4 * VW + (VW < 8 ? 8 : VW))
+// Offset of the first lane at tap 0, and in the result.
+#define COLUMN_FIRST(column) (*(__global long*)((column) + 4 * VW + 2))
+#define COLUMN_TO_FIRST(column) (*(__global long*)((column) + 4 * VW + 4))
 
 // How the lanes lie in the source, whatever the tap.
 #define RUN 0    // side by side
@@ -50,6 +51,7 @@ INLINE intv divide_lanes(intv a, int b) {
 
 // Describes the columns first … first + vectors * VW.
 INLINE void gather_columns(__global int* table, const Gather* g, long first, int vectors) {
+  NO_UNROLL
   for (int v = 0; v < vectors; ++v, first += VW, table += COLUMN_INTS) {
     const int image = (int)(first / g->pixels);
     const intv from_image = LANES + (int)(first - (long)image * g->pixels);
@@ -64,15 +66,14 @@ INLINE void gather_columns(__global int* table, const Gather* g, long first, int
     vstorev((h & inside) | (~inside & -(1 << 30)), 0, table + COLUMN_H);
     vstorev(w, 0, table + COLUMN_W);
     vstorev(rel, 0, table + COLUMN_REL);
-    vstorev(ahead + image, 0, table + COLUMN_IMAGE);
-    vstorev(oh, 0, table + COLUMN_OH);
-    vstorev(ow, 0, table + COLUMN_OW);
+    const intv to = (ahead - ahead.s0) * (int)g->to_image + (oh - oh.s0) * g->to_h + (ow - ow.s0) * g->to_w;
+    vstorev(to, 0, table + COLUMN_TO);
     const int jump = table[COLUMN_REL + VW - 1] - (VW - 1);
     const intv jumps = rel - LANES;
     table[COLUMN_KIND] = all((jumps == 0) | (jumps == jump)) ? (jump == 0 ? RUN : JUMP) : LANES_APART;
     table[COLUMN_JUMP] = jump;
-    COLUMN_FIRST(table) =
-        table[COLUMN_IMAGE] * g->image + (long)table[COLUMN_H] * g->width + table[COLUMN_W];
+    COLUMN_FIRST(table) = (image + ahead.s0) * g->image + (long)table[COLUMN_H] * g->width + table[COLUMN_W];
+    COLUMN_TO_FIRST(table) = (image + ahead.s0) * g->to_image + (long)oh.s0 * g->to_h + (long)ow.s0 * g->to_w;
   }
 }
 
@@ -97,19 +98,23 @@ INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global c
   if (min(at, at + jump) < 0 || max(last, last + jump) > g->size) kind = LANES_APART;
   int i = k - first;
   if (kind == RUN) {
+    NO_UNROLL
     for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps)
       ALIGNED(dst + GATHER_ROW(i, tile, row_panel)) = as_floatv(as_intv(UNALIGNED_CONST(src + at)) & inside);
   } else if (kind == JUMP) {
     const intv before = inside & (vloadv(0, column + COLUMN_REL) == LANES);
     const intv after = inside & ~before;
+    NO_UNROLL
     for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps)
       ALIGNED(dst + GATHER_ROW(i, tile, row_panel)) = as_floatv(
           (as_intv(UNALIGNED_CONST(src + at)) & before) | (as_intv(UNALIGNED_CONST(src + at + jump)) & after));
   } else {
     int lane_inside[VW];
     vstorev(inside, 0, lane_inside);
+    NO_UNROLL
     for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps) {
       __global float* out = dst + GATHER_ROW(i, tile, row_panel);
+      NO_UNROLL
       for (int lane = 0; lane < VW; ++lane)
         out[lane] = lane_inside[lane] ? src[at + column[COLUMN_REL + lane]] : 0.0f;
     }
@@ -124,7 +129,9 @@ INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global c
 INLINE void gather_rows(__global float* dst, int tile, long row_panel, int group, long vector_panel, int vector_step,
                         __global const float* src, const Gather* g, __global int* table, int vectors, int first,
                         int end) {
+  NO_UNROLL
   for (int k = first; k < min(end, first + g->taps); ++k)
+    NO_UNROLL
     for (int v = 0; v < vectors; ++v)
       gather_tap(dst + v / group * vector_panel + v % group * vector_step, tile, row_panel, src, g,
                  table + v * COLUMN_INTS, first, end, k);

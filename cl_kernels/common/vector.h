@@ -35,6 +35,13 @@
 // In hot loops the compiler must see its constants: PoCL does not inline large functions by itself.
 #define INLINE inline __attribute__((always_inline))
 
+// Before loops that compilers would unroll or vectorise to no use: half of the time to compile a kernel goes there.
+#if defined(__clang__)
+#define NO_UNROLL _Pragma("clang loop unroll(disable) vectorize(disable)")
+#else
+#define NO_UNROLL
+#endif
+
 // A vector in memory, aligned to vectors or only to floats. PoCL splits vload16 and vstore16 into four where the value is
 // not computed as floats.
 #define ALIGNED(p) (*(__global floatv*)(p))

@@ -73,11 +73,13 @@ std::vector<PhasePlan> plans_of(const Conv2dProblem& p, const DeviceInfo& info) 
 
 const char* refuse_cpu_gemm(const Conv2dProblem& p, const DeviceInfo& info) {
   const Conv2dSizes& s = p.sizes;
-  if (const char* reason = refuse_gather(info, s.outputs * s.pixels(), s.height, s.height * s.width)) return reason;
+  if (const char* reason = refuse_gather(info, std::max(s.channels * s.height * s.width, s.outputs * s.pixels()),
+                                         s.height, s.height * s.width))
+    return reason;
   return plans_of(p, info).empty() ? "too large for the kernel's indices or the device's loops" : nullptr;
 }
 
-void run_phase(const Conv2dProblem& p, const PhasePlan& phase, const TileKernels& kernels, runtime::BufferView packed,
+void run_phase(const Conv2dProblem& p, const PhasePlan& phase, const TileKernels& kernels,
                runtime::BufferView scratch) {
   const Conv2dSizes& s = p.sizes;
   const Conv2dOptions& o = s.options;
@@ -88,45 +90,52 @@ void run_phase(const Conv2dProblem& p, const PhasePlan& phase, const TileKernels
   weight.offset += static_cast<std::uint64_t>(phase.h.first_tap * s.kernel_w + phase.w.first_tap);
   runtime::BufferView dx = out(p.x);
   dx.offset += static_cast<std::uint64_t>(phase.first_h * s.width + phase.first_w);
-  const auto i32 = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
 
-  launch_pack(device, plan, kernels,
-              {.first = weight,
-               .m = m,
-               .k = k,
-               .row = s.taps(),
-               .count1 = phase.h.taps,
-               .count2 = phase.w.taps,
-               .stride0 = s.depth(),
-               .stride1 = phase.h.tap_step * s.kernel_w,
-               .stride2 = phase.w.tap_step,
-               .count = s.groups(),
-               .batch = s.group_outputs() * s.depth()},
-              packed);
-  runtime::launch(device, kernels.multiply, {{plan.items}, {1}}, packed, in(p.y), dx, packed, scratch, i32(m),
-                  s.images * phase.pixels(), i32(k), i32(s.groups()), plan.packed_size(m, k, 1),
-                  s.group_outputs() * s.pixels(), m * s.height * s.width, std::int64_t{0}, s.height * s.width,
-                  i32(s.out_h), i32(s.out_w), i32(phase.taps()), phase.w.taps, 1, 1, phase.h.start, phase.w.start,
-                  phase.h.step, phase.w.step, i32(phase.pixels()), i32(phase.w.positions), s.outputs * s.pixels(),
-                  s.pixels(), s.images * s.outputs * s.pixels(), s.channels * s.height * s.width,
-                  i32(o.stride.h * s.width), o.stride.w, plan.block_m, plan.block_n, plan.block_k, plan.slice, 0);
+  const runtime::BlockPtr packed = packed_operand(device, kernels.pack,
+                                                  {.first = weight,
+                                                   .m = m,
+                                                   .k = k,
+                                                   .row = s.taps(),
+                                                   .count1 = phase.h.taps,
+                                                   .count2 = phase.w.taps,
+                                                   .stride0 = s.depth(),
+                                                   .stride1 = phase.h.tap_step * s.kernel_w,
+                                                   .stride2 = phase.w.tap_step,
+                                                   .count = s.groups(),
+                                                   .batch = s.group_outputs() * s.depth()},
+                                                  plan.tile_rows, p.weight.impl()->storage.get());
+  launch_tiles(
+      device, plan, kernels,
+      {.packed = {packed.get(), 0},
+       .b = in(p.y),
+       .c = dx,
+       .bias = scratch,
+       .scratch = scratch,
+       .m = m,
+       .n = s.images * phase.pixels(),
+       .k = k,
+       .batch = s.groups(),
+       .a_batch = plan.packed_size(m, k, 1),
+       .b_batch = s.group_outputs() * s.pixels(),
+       .c_batch = m * s.height * s.width,
+       .bias_batch = 0,
+       .c_row = s.height * s.width,
+       .flags = gathered,
+       .plane = {s.out_h, s.out_w, phase.taps(), phase.w.taps, phase.pixels(), phase.w.positions, o.stride.h * s.width,
+                 o.stride.w},
+       .walk = {1, 1, phase.h.start, phase.w.start, phase.h.step, phase.w.step, s.outputs * s.pixels(), s.pixels()},
+       .b_size = s.images * s.outputs * s.pixels(),
+       .to_image = s.channels * s.height * s.width});
 }
 
 void run_cpu_gemm(const Conv2dProblem& p) {
   runtime::DeviceState& device = state_of(p.x);
   const std::vector<PhasePlan> phases = plans_of(p, runtime::info_of(device));
-  const TileKernels kernels = resolve_tiles(device, phases.front().plan, "GATHER");
-  // The queue runs one phase after the other, so they share the workspaces.
-  std::int64_t packed_floats = 0, scratch_floats = 0;
-  for (const PhasePlan& phase : phases) {
-    packed_floats = std::max(
-        packed_floats,
-        phase.plan.packed_size(p.sizes.group_channels(), p.sizes.group_outputs() * phase.taps(), p.sizes.groups()));
-    scratch_floats = std::max(scratch_floats, phase.plan.items * phase.plan.slice);
-  }
-  const runtime::BlockPtr packed = runtime::allocate(device, 4 * static_cast<std::uint64_t>(packed_floats));
-  const runtime::BlockPtr scratch = runtime::allocate(device, 4 * static_cast<std::uint64_t>(scratch_floats));
-  for (const PhasePlan& phase : phases) run_phase(p, phase, kernels, {packed.get(), 0}, {scratch.get(), 0});
+  const TileKernels kernels = resolve_tiles(device, phases.front().plan);
+  std::int64_t floats = 0;  // The queue runs one phase after the other, so they share the workspace.
+  for (const PhasePlan& phase : phases) floats = std::max(floats, phase.plan.items * phase.plan.slice);
+  const runtime::BlockPtr scratch = runtime::allocate(device, 4 * static_cast<std::uint64_t>(floats));
+  for (const PhasePlan& phase : phases) run_phase(p, phase, kernels, {scratch.get(), 0});
 }
 
 void run_direct(const Conv2dProblem& p) {

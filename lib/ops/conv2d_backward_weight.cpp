@@ -31,29 +31,24 @@ void run_cpu_rows(const Conv2dProblem& p) {
   const Conv2dOptions& o = s.options;
   runtime::DeviceState& device = state_of(p.weight);
   const RowPlan plan = *plan_of(p, runtime::info_of(device));
-  const RowKernels kernels = resolve_rows(device, plan, "GATHER");
-  const std::int64_t m = s.group_outputs(), n = s.depth();
-  const runtime::BlockPtr scratch = runtime::allocate(device, 4 * static_cast<std::uint64_t>(plan.items * plan.slice));
-  const runtime::BlockPtr partials = allocate_partials(device, plan, m, n, s.groups());
-  const runtime::BufferView partials_view{partials.get(), 0};
-  const runtime::BufferView dw = out(p.weight);
-  const auto i32 = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
-
+  const std::int64_t m = s.group_outputs(), n = s.depth(), x_image = s.channels * s.height * s.width;
+  const Matrix c{out(p.weight), n, 1, m * n};
   // A row of A is an output channel of dy, a row of B a (channel, r, s) of the im2col matrix; both run over all pixels.
-  runtime::launch(device, kernels.multiply, {{plan.items}, {1}}, in(p.y), in(p.x), partials ? partials_view : dw,
-                  in(p.y), runtime::BufferView{scratch.get(), 0}, i32(m), i32(n), s.images * s.pixels(),
-                  i32(s.groups()), plan.splits, m * s.pixels(), s.group_channels() * s.height * s.width, m * n,
-                  std::int64_t{0}, s.groups() * m * n, n, std::int64_t{1}, i32(s.height), i32(s.width), i32(s.taps()),
-                  i32(s.kernel_w), o.stride.h, o.stride.w, -o.padding.h, -o.padding.w, o.dilation.h, o.dilation.w,
-                  i32(s.out_h), i32(s.out_w), s.outputs * s.pixels(), s.images * s.outputs * s.pixels(),
-                  s.channels * s.height * s.width, s.images * s.channels * s.height * s.width, plan.block_m,
-                  plan.block_n, plan.block_k, plan.slice, 0);
-  if (partials) {
-    const Matrix c{dw, n, 1, m * n};
-    launch_sum(plan, kernels,
-               {.device = device, .m = m, .n = n, .k = 0, .batch = s.groups(), .a = c, .b = c, .c = c, .bias = dw},
-               partials_view);
-  }
+  const Gemm problem{.device = device,
+                     .m = m,
+                     .n = n,
+                     .k = s.images * s.pixels(),
+                     .batch = s.groups(),
+                     .a = {in(p.y), 0, 0, m * s.pixels()},
+                     .b = {in(p.x), 0, 0, s.group_channels() * s.height * s.width},
+                     .c = c,
+                     .bias = c.first};
+  launch_rows(plan, resolve_rows(device, plan),
+              {.problem = problem,
+               .flags = gathered,
+               .places = {s.outputs * s.pixels(), x_image, s.images * s.outputs * s.pixels(), s.images * x_image},
+               .plane = {s.height, s.width, s.taps(), s.kernel_w, s.pixels(), s.out_w},
+               .walk = {o.stride.h, o.stride.w, -o.padding.h, -o.padding.w, o.dilation.h, o.dilation.w}});
 }
 
 void run_direct(const Conv2dProblem& p) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "crisol/ops/conv.h"
+#include "ops/epilogue.h"
 #include "ops/variant.h"
 #include "runtime/launch.h"
 
@@ -35,8 +36,9 @@ Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight
 /// Contiguous tensors of these sizes; what the op computes is the one that is written.
 struct Conv2dProblem {
   const Conv2dSizes& sizes;
-  Tensor x, weight, y;  ///< x is dx and y is dy where gradients are computed or given.
-  Tensor bias;          ///< Forward only; may be undefined.
+  Tensor x, weight, y;                 ///< x is dx and y is dy where gradients are computed or given.
+  Tensor bias;                         ///< Forward only; may be undefined.
+  const Epilogue* epilogue = nullptr;  ///< Forward only.
 };
 
 /// Why the gathering CPU kernels cannot read images of this size, or nullptr.

@@ -42,7 +42,7 @@ void copy_bytes(const Tensor& dst, const Tensor& src) {
   if (dst.numel() == 0) return;
   // OpenCL refuses to copy a range onto itself.
   if (dst.shares_storage_with(src) && byte_position(dst) == byte_position(src)) return;
-  dst.impl()->storage->version.fetch_add(1, std::memory_order_relaxed);
+  dst.impl()->storage->written();
   runtime::copy(*src.impl()->storage->block, byte_position(src), *dst.impl()->storage->block, byte_position(dst),
                 static_cast<std::size_t>(dst.numel()) * size_of(dst.dtype()));
 }

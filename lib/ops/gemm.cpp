@@ -2,21 +2,25 @@
 
 #include <algorithm>
 
+#include "ops/gemm_cpu.h"
+#include "ops/gemm_epilogue.h"
+
 namespace crisol::ops {
 
 namespace {
 
 constexpr Variant<Gemm> clblast{"clblast", refuse_gemm_clblast, run_gemm_clblast};
+constexpr Variant<Gemm> cpu_skinny{"cpu_skinny", refuse_gemm_skinny, run_gemm_skinny};
 constexpr Variant<Gemm> cpu_rows{"cpu_rows", refuse_gemm_rows, run_gemm_rows};
 constexpr Variant<Gemm> cpu_tiled{"cpu_tiled", refuse_gemm_tiled, run_gemm_tiled};
 constexpr Variant<Gemm> plain{"plain", accept_all, run_gemm_plain};
 
-constexpr Variant<Gemm> variants[] = {clblast, cpu_tiled, cpu_rows, plain};
-constexpr Variant<Gemm> variants_for_depth[] = {clblast, cpu_rows, cpu_tiled, plain};
+constexpr Variant<Gemm> variants[] = {clblast, cpu_skinny, cpu_tiled, cpu_rows, plain};
+constexpr Variant<Gemm> variants_for_depth[] = {clblast, cpu_skinny, cpu_rows, cpu_tiled, plain};
 
 // Row products save the transposition of an operand, which weighs where few rows share it, and pay for each result at
 // the end of the depth.
-bool is_deep(const Gemm& p) { return p.k >= p.m + p.n && std::min(p.m, p.n) <= 96; }
+bool is_deep(const Gemm& p) { return !p.b_kept.worth_keeping && p.k >= p.m + p.n && std::min(p.m, p.n) <= 96; }
 
 // Along an axis of one element any stride is right: one that shows the matrix to be contiguous opens more variants.
 void tidy_strides(Matrix& matrix, std::int64_t rows, std::int64_t columns) {
@@ -26,14 +30,23 @@ void tidy_strides(Matrix& matrix, std::int64_t rows, std::int64_t columns) {
 
 }  // namespace
 
-void gemm(const Gemm& problem) {
-  if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return;
+bool gemm(const Gemm& problem) {
+  if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return true;
   Gemm tidy = problem;
   tidy_strides(tidy.a, tidy.m, tidy.k);
   tidy_strides(tidy.b, tidy.k, tidy.n);
   tidy_strides(tidy.c, tidy.m, tidy.n);
   if ((tidy.flags & (bias_per_row | bias_per_column)) == 0) tidy.bias = tidy.a.first;  // Any buffer: it is not read.
-  choose("matmul", is_deep(tidy) ? variants_for_depth : variants, tidy, runtime::info_of(tidy.device)).run(tidy);
+  const DeviceInfo& info = runtime::info_of(tidy.device);
+  if (tidy.b_storage != nullptr && takes_cpu_kernels(info))
+    if (const auto source = b_source(tidy))
+      tidy.b_kept = tidy.b_storage->derived.find(pack_key(*source, panel_columns(tidy.device)),
+                                                 tidy.b_storage->version.load(std::memory_order_relaxed));
+  const Variant<Gemm>& variant = choose("matmul", is_deep(tidy) ? variants_for_depth : variants, tidy, info);
+  const bool ends = tidy.epilogue == nullptr || variant.run != run_gemm_clblast;
+  if (!ends) tidy.epilogue = nullptr;
+  variant.run(tidy);
+  return ends;
 }
 
 void run_gemm_plain(const Gemm& p) {
@@ -43,11 +56,14 @@ void run_gemm_plain(const Gemm& p) {
   const std::int64_t per = std::min(p.m, p.n) >= 2 * group ? 4 : 1;
   const std::int64_t side = group * per;
   const std::int64_t tiles = (p.m + side - 1) / side * ((p.n + side - 1) / side) * p.batch;
-  runtime::KernelSpec spec{"gemm_plain.cl", "gemm_plain", {{"GROUP", group}, {"PER", per}}};
+  runtime::KernelSpec spec{
+      "gemm_plain.cl", "gemm_plain", {{"GROUP", group}, {"PER", per}}, epilogue_prelude(p.epilogue)};
   if (!info.fast_fma) spec.defines.add({"NO_FMA", 1});
+  const EpilogueArguments e = epilogue_arguments(p.epilogue, p.a.first);
   runtime::launch(p.device, spec, {{tiles * group, group}, {group, group}}, p.a.first, p.b.first, p.c.first, p.bias,
-                  p.m, p.n, p.k, p.a.batch, p.a.row, p.a.column, p.b.batch, p.b.row, p.b.column, p.c.batch, p.c.row,
-                  p.c.column, std::int64_t{0}, p.flags);
+                  e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2], p.m, p.n, p.k, p.a.batch,
+                  p.a.row, p.a.column, p.b.batch, p.b.row, p.b.column, p.c.batch, p.c.row, p.c.column, std::int64_t{0},
+                  p.flags | epilogue_flags(p.epilogue));
 }
 
 }  // namespace crisol::ops

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 
+#include "ops/epilogue.h"
 #include "ops/variant.h"
 #include "runtime/launch.h"
+#include "tensor/impl.h"
 
 namespace crisol::ops {
 
@@ -18,9 +20,18 @@ struct Matrix {
 };
 
 /// What happens to a product on its way to C; the numbers are those of cl_kernels/common/gemm_flags.h.
-enum GemmFlag : std::int32_t { add_to_c = 1, bias_per_row = 2, bias_per_column = 4, with_relu = 8 };
+enum GemmFlag : std::int32_t {
+  add_to_c = 1,
+  bias_per_row = 2,
+  bias_per_column = 4,
+  with_relu = 8,
+  add_operand = 16,
+  with_snippet = 32,
+  b_packed = 64,  ///< The last two are the kernels' own.
+  gathered = 128,
+};
 
-/// C = A·B (+ C) (+ bias): `batch` products of m x k with k x n matrices.
+/// C = f(A·B (+ C) (+ bias)): `batch` products of m x k with k x n matrices.
 struct Gemm {
   runtime::DeviceState& device;
   std::int64_t m, n, k;
@@ -28,6 +39,13 @@ struct Gemm {
   Matrix a, b, c;
   std::int32_t flags = 0;
   runtime::BufferView bias{};  ///< m or n elements, as the flags say; the same for the whole batch.
+  /// f, beside with_relu; needs contiguous rows of C.
+  const Epilogue* epilogue = nullptr;
+  /// The storages of A and B, where they are worth keeping packed copies with: an operand that is used again without
+  /// having been written is packed once (see Storage::derived).
+  Storage *a_storage = nullptr, *b_storage = nullptr;
+  /// What b_storage has for this product; gemm() looks it up.
+  DerivedData::Found b_kept{};
 };
 
 /// CPUs, and the simulator Oclgrind, which reports every type: it checks the CPU kernels' accesses in the tests.
@@ -35,14 +53,15 @@ inline bool takes_cpu_kernels(const DeviceInfo& info) noexcept {
   return info.type == DeviceType::cpu || info.platform == "Oclgrind";
 }
 
-/// Queues the product with the first variant that accepts it. Variants of "matmul": clblast (GPUs), cpu_rows,
-/// cpu_tiled, plain. The operands must have one of their strides 1 for any but the last.
-void gemm(const Gemm& problem);
-
-extern const Variant<Gemm> gemm_variants[4];
+/// Queues the product with the first variant that accepts it. Variants of "matmul": clblast (GPUs), cpu_skinny,
+/// cpu_rows, cpu_tiled, plain. The operands must have one of their strides 1 for any but the last. False where the
+/// variant takes no epilogue and the caller has to run it over C.
+bool gemm(const Gemm& problem);
 
 const char* refuse_gemm_clblast(const Gemm& problem, const DeviceInfo& info);
 void run_gemm_clblast(const Gemm& problem);
+const char* refuse_gemm_skinny(const Gemm& problem, const DeviceInfo& info);
+void run_gemm_skinny(const Gemm& problem);
 const char* refuse_gemm_rows(const Gemm& problem, const DeviceInfo& info);
 void run_gemm_rows(const Gemm& problem);
 const char* refuse_gemm_tiled(const Gemm& problem, const DeviceInfo& info);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ops/gemm_epilogue.h"
 #include "ops/persistent.h"
 
 namespace crisol::ops {
@@ -12,6 +13,7 @@ namespace {
 constexpr std::int64_t most_int = std::numeric_limits<std::int32_t>::max() / 2;
 constexpr std::int64_t depth_of_block = 512;  // With 4 panels of B 400 KB: half of a usual L2 cache.
 constexpr std::int64_t panels_of_block = 4;
+constexpr int vectors_of_tile = 3;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -51,7 +53,7 @@ std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std
   TilePlan plan{};
   plan.vector_width = vector_width;
   plan.tile_rows = vector_width == 16 ? 8 : 4;  // 24 accumulators of 32 registers, or 12 of 16.
-  plan.tile_vectors = 3;
+  plan.tile_vectors = vectors_of_tile;
   plan.block_k = static_cast<std::int32_t>(ceil_div(k, std::max<std::int64_t>(1, ceil_div(k, depth_of_block))));
   plan.block_k = std::max(plan.block_k, 1);
 
@@ -84,37 +86,73 @@ std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std
   return plan;
 }
 
-TileKernels resolve_tiles(runtime::DeviceState& device, const TilePlan& plan, const char* loader) {
-  runtime::Defines defines{
-      {"VW", plan.vector_width}, {"MR", plan.tile_rows}, {"NV", plan.tile_vectors}, {"LOADER", loader}};
+TileKernels resolve_tiles(runtime::DeviceState& device, const TilePlan& plan, const Epilogue* epilogue) {
+  runtime::Defines defines{{"VW", plan.vector_width}, {"MR", plan.tile_rows}, {"NV", plan.tile_vectors}};
   if (!runtime::info_of(device).fast_fma) defines.add({"NO_FMA", 1});
-  return {runtime::resolve(device, {"gemm_cpu.cl", "gemm_pack_a", defines}),
-          runtime::resolve(device, {"gemm_cpu.cl", "gemm_multiply", defines})};
+  return {runtime::resolve(device, {"gemm_cpu.cl", "gemm_pack", defines}),
+          runtime::resolve(device, {"gemm_cpu.cl", "gemm_multiply", defines, epilogue_prelude(epilogue)})};
 }
 
-void launch_pack(runtime::DeviceState& device, const TilePlan& plan, const TileKernels& kernels,
-                 const PackSource& source, runtime::BufferView packed) {
-  constexpr std::int64_t chunk = 512;  // PACK_CHUNK of common/gemm_pack_a.h.
-  const std::int64_t units = source.count * ceil_div(source.m, plan.tile_rows) * ceil_div(source.k, chunk);
+namespace {
+
+void launch_pack(runtime::DeviceState& device, runtime::Kernel& pack, const PackSource& source, std::int64_t width,
+                 runtime::BufferView packed) {
+  constexpr std::int64_t chunk = 512;  // PACK_CHUNK of common/gemm_pack.h.
+  const std::int64_t units = source.count * ceil_div(source.m, width) * ceil_div(source.k, chunk);
   if (units == 0) return;
-  const std::int64_t iterations = chunk * (plan.tile_rows + 1);
-  runtime::launch(device, kernels.pack, persistent_range(device, units, iterations), source.first, packed,
-                  static_cast<std::int32_t>(source.m), static_cast<std::int32_t>(source.k), source.row, source.count1,
-                  source.count2, source.stride0, source.stride1, source.stride2,
-                  static_cast<std::int32_t>(source.count), source.batch);
+  const std::int64_t iterations = chunk * (width + 1);
+  runtime::launch(device, pack, persistent_range(device, units, iterations), source.first, packed,
+                  static_cast<std::int32_t>(source.m), static_cast<std::int32_t>(source.k),
+                  static_cast<std::int32_t>(width), source.row, source.count1, source.count2, source.stride0,
+                  source.stride1, source.stride2, static_cast<std::int32_t>(source.count), source.batch);
+}
+
+}  // namespace
+
+DerivedKey pack_key(const PackSource& s, std::int64_t width) {
+  static constexpr char kind[] = "gemm_pack";
+  return {kind,
+          {static_cast<std::int64_t>(s.first.offset), s.m, s.k, s.row, s.count1, s.count2, s.stride0, s.stride1,
+           s.stride2, s.count, s.batch, width}};
+}
+
+runtime::BlockPtr packed_operand(runtime::DeviceState& device, runtime::Kernel& pack, const PackSource& source,
+                                 std::int64_t width, Storage* owner) {
+  const std::uint64_t version = owner == nullptr ? 0 : owner->version.load(std::memory_order_relaxed);
+  DerivedData::Found found;
+  if (owner != nullptr) found = owner->derived.find(pack_key(source, width), version);
+  if (found.data) return std::static_pointer_cast<runtime::Block>(found.data);
+  const std::int64_t floats = source.count * ceil_div(source.m, width) * width * source.k;
+  runtime::BlockPtr block = runtime::allocate(device, 4 * static_cast<std::uint64_t>(floats));
+  launch_pack(device, pack, source, width, {block.get(), 0});
+  if (!found.worth_keeping) return block;
+  return std::static_pointer_cast<runtime::Block>(owner->derived.keep(pack_key(source, width), version, block));
+}
+
+void launch_tiles(runtime::DeviceState& device, const TilePlan& plan, const TileKernels& kernels,
+                  const TileProduct& p) {
+  const EpilogueArguments e = epilogue_arguments(p.epilogue, p.packed);
+  runtime::launch(device, kernels.multiply, {{plan.items}, {1}}, p.packed, p.b, p.c, p.bias, p.scratch, e.first,
+                  e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2], static_cast<std::int32_t>(p.m), p.n,
+                  static_cast<std::int32_t>(p.k), static_cast<std::int32_t>(p.batch),
+                  Shape{p.a_batch, p.b_batch, p.c_batch, p.bias_batch, p.c_row, p.b_row, p.b_column, plan.slice},
+                  p.plane, p.walk, p.b_size, p.to_image, plan.block_m, plan.block_n, plan.block_k,
+                  p.flags | epilogue_flags(p.epilogue));
 }
 
 namespace {
 
 // C must have contiguous rows; a C with contiguous columns is the transpose of such a product.
 Gemm with_contiguous_rows(const Gemm& p) {
-  if (p.c.column == 1) return p;
+  if (p.c.column == 1 || p.epilogue != nullptr) return p;
   Gemm swapped = p;
   swapped.m = p.n;
   swapped.n = p.m;
   swapped.a = p.b.transposed();
   swapped.b = p.a.transposed();
   swapped.c = p.c.transposed();
+  std::swap(swapped.a_storage, swapped.b_storage);
+  swapped.b_kept = {};
   swapped.flags = p.flags & (add_to_c | with_relu);
   if (p.flags & bias_per_row) swapped.flags |= bias_per_column;
   if (p.flags & bias_per_column) swapped.flags |= bias_per_row;
@@ -136,31 +174,64 @@ const char* refuse_gemm_tiled(const Gemm& problem, const DeviceInfo& info) {
   return nullptr;
 }
 
+std::int64_t panel_columns(const runtime::DeviceState& device) {
+  return std::int64_t{vectors_of_tile} * cpu_vector_width(device);
+}
+
+std::optional<PackSource> b_source(const Gemm& p) {
+  if (p.n > most_int || p.k > most_int) return std::nullopt;
+  return PackSource{.first = p.b.first,
+                    .m = p.n,
+                    .k = p.k,
+                    .row = p.b.column,
+                    .stride0 = p.b.row,
+                    .count = p.b.batch == 0 ? 1 : p.batch,
+                    .batch = p.b.batch};
+}
+
+runtime::BlockPtr packed_b(const Gemm& p, runtime::Kernel& pack) {
+  if (p.b_kept.data) return std::static_pointer_cast<runtime::Block>(p.b_kept.data);
+  return packed_operand(p.device, pack, *b_source(p), panel_columns(p.device), p.b_storage);
+}
+
 void run_gemm_tiled(const Gemm& problem) {
   const Gemm p = with_contiguous_rows(problem);
   const TilePlan plan = *plan_of(p, runtime::info_of(p.device));
-  const TileKernels kernels = resolve_tiles(p.device, plan, "MATRIX");
+  const TileKernels kernels = resolve_tiles(p.device, plan, p.epilogue);
   const std::int64_t a_count = p.a.batch == 0 ? 1 : p.batch;
-  const std::int64_t packed_floats = plan.packed_size(p.m, p.k, a_count);
-  const runtime::BlockPtr packed = runtime::allocate(p.device, 4 * static_cast<std::uint64_t>(packed_floats));
   const runtime::BlockPtr scratch =
       runtime::allocate(p.device, 4 * static_cast<std::uint64_t>(plan.items * plan.slice));
-  const runtime::BufferView packed_view{packed.get(), 0};
-
-  launch_pack(p.device, plan, kernels,
-              {.first = p.a.first,
-               .m = p.m,
-               .k = p.k,
-               .row = p.a.row,
-               .stride0 = p.a.column,
-               .count = a_count,
-               .batch = p.a.batch},
-              packed_view);
-  runtime::launch(p.device, kernels.multiply, {{plan.items}, {1}}, packed_view, p.b.first, p.c.first, p.bias,
-                  runtime::BufferView{scratch.get(), 0}, static_cast<std::int32_t>(p.m), p.n,
-                  static_cast<std::int32_t>(p.k), static_cast<std::int32_t>(p.batch),
-                  a_count == 1 ? std::int64_t{0} : packed_floats / a_count, p.b.batch, p.c.batch, std::int64_t{0},
-                  p.c.row, p.b.row, p.b.column, plan.block_m, plan.block_n, plan.block_k, plan.slice, p.flags);
+  const runtime::BlockPtr packed = packed_operand(p.device, kernels.pack,
+                                                  {.first = p.a.first,
+                                                   .m = p.m,
+                                                   .k = p.k,
+                                                   .row = p.a.row,
+                                                   .stride0 = p.a.column,
+                                                   .count = a_count,
+                                                   .batch = p.a.batch},
+                                                  plan.tile_rows, p.a_storage);
+  const runtime::BlockPtr columns = p.b_kept.worth_keeping ? packed_b(p, kernels.pack) : nullptr;
+  const std::int64_t columns_batch =
+      p.b.batch == 0 ? 0 : ceil_div(p.n, plan.tile_columns()) * plan.tile_columns() * p.k;
+  launch_tiles(p.device, plan, kernels,
+               {.packed = {packed.get(), 0},
+                .b = columns ? runtime::BufferView{columns.get(), 0} : p.b.first,
+                .c = p.c.first,
+                .bias = p.bias,
+                .scratch = {scratch.get(), 0},
+                .m = p.m,
+                .n = p.n,
+                .k = p.k,
+                .batch = p.batch,
+                .a_batch = a_count == 1 ? 0 : plan.packed_size(p.m, p.k, 1),
+                .b_batch = columns ? columns_batch : p.b.batch,
+                .c_batch = p.c.batch,
+                .bias_batch = 0,
+                .c_row = p.c.row,
+                .b_row = p.b.row,
+                .b_column = p.b.column,
+                .flags = p.flags | (columns ? b_packed : 0),
+                .epilogue = p.epilogue});
 }
 
 }  // namespace crisol::ops

@@ -8,6 +8,16 @@
 
 namespace crisol::ops {
 
+/// What gemm_pack packs: element (i, k) of a matrix is i * row + k0 * stride0 + k1 * stride1 + k2 * stride2 behind
+/// its first, k = (k0 * count1 + k1) * count2 + k2.
+struct PackSource {
+  runtime::BufferView first;
+  std::int64_t m, k, row;
+  std::int32_t count1 = 1, count2 = 1;
+  std::int64_t stride0, stride1 = 0, stride2 = 0;
+  std::int64_t count = 1, batch = 0;  ///< Matrices, and the distance between them.
+};
+
 /// How a product of m x k with k x n matrices is cut. See the head of gemm_cpu.cl for the blocks.
 struct TilePlan {
   std::int32_t vector_width, tile_rows, tile_vectors;
@@ -20,28 +30,44 @@ struct TilePlan {
   std::int64_t packed_size(std::int64_t m, std::int64_t k, std::int64_t count) const noexcept;
 };
 
+/// Columns of the panels in which B is packed on this device.
+std::int64_t panel_columns(const runtime::DeviceState& device);
+
+/// B of a product as rows to be packed; nothing where it is too wide for that.
+std::optional<PackSource> b_source(const Gemm& problem);
+/// The kept copy of B, or a new one to keep; only for a product whose b_kept says that one is worth keeping.
+std::shared_ptr<runtime::Block> packed_b(const Gemm& problem, runtime::Kernel& pack);
+
 /// Nothing where the problem is beyond the kernel's int indices or the device's loop budget. `column_ints` of scratch
 /// are added for each column (what a gathering loader remembers).
 std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std::int64_t m, std::int64_t n,
                                    std::int64_t k, std::int64_t batch, int column_ints);
 
-/// The kernels of one use: LOADER is MATRIX or GATHER.
 struct TileKernels {
   runtime::Kernel& pack;
   runtime::Kernel& multiply;
 };
-TileKernels resolve_tiles(runtime::DeviceState& device, const TilePlan& plan, const char* loader);
+TileKernels resolve_tiles(runtime::DeviceState& device, const TilePlan& plan, const Epilogue* epilogue = nullptr);
 
-/// What gemm_pack_a packs: element (i, k) of a matrix is i * row + k0 * stride0 + k1 * stride1 + k2 * stride2 behind
-/// its first, k = (k0 * count1 + k1) * count2 + k2.
-struct PackSource {
-  runtime::BufferView first;
-  std::int64_t m, k, row;
-  std::int32_t count1 = 1, count2 = 1;
-  std::int64_t stride0, stride1 = 0, stride2 = 0;
-  std::int64_t count = 1, batch = 0;  ///< Matrices, and the distance between them.
+/// How a packed copy of it is known; width is that of the row panels.
+DerivedKey pack_key(const PackSource& source, std::int64_t width);
+
+/// The packed copy: the one that `owner`, which may be nullptr, keeps for this version, else a new one, which it keeps
+/// from the second use of a version on.
+std::shared_ptr<runtime::Block> packed_operand(runtime::DeviceState& device, runtime::Kernel& pack,
+                                               const PackSource& source, std::int64_t width, Storage* owner);
+
+/// What gemm_multiply multiplies, see there.
+struct TileProduct {
+  runtime::BufferView packed, b, c, bias, scratch;
+  std::int64_t m, n, k, batch;
+  std::int64_t a_batch, b_batch, c_batch, bias_batch, c_row, b_row = 0, b_column = 0;
+  std::int32_t flags = 0;
+  const Epilogue* epilogue = nullptr;
+  Shape plane{}, walk{};  ///< Where B is gathered.
+  std::int64_t b_size = 0, to_image = 0;
 };
-void launch_pack(runtime::DeviceState& device, const TilePlan& plan, const TileKernels& kernels,
-                 const PackSource& source, runtime::BufferView packed);
+void launch_tiles(runtime::DeviceState& device, const TilePlan& plan, const TileKernels& kernels,
+                  const TileProduct& product);
 
 }  // namespace crisol::ops

@@ -4,7 +4,9 @@
 #include <limits>
 #include <numeric>
 
+#include "ops/gemm_epilogue.h"
 #include "ops/persistent.h"
+#include "runtime/memory_pool.h"
 
 namespace crisol::ops {
 
@@ -82,26 +84,49 @@ std::optional<RowPlan> plan_rows(const DeviceInfo& info, int vector_width, std::
   return plan;
 }
 
-RowKernels resolve_rows(runtime::DeviceState& device, const RowPlan& plan, const char* loader) {
-  runtime::Defines defines{
-      {"VW", plan.vector_width}, {"DOT_M", plan.tile_m}, {"DOT_N", plan.tile_n}, {"LOADER", loader}};
+RowKernels resolve_rows(runtime::DeviceState& device, const RowPlan& plan, const Epilogue* epilogue) {
+  runtime::Defines defines{{"VW", plan.vector_width}, {"DOT_M", plan.tile_m}, {"DOT_N", plan.tile_n}};
   if (!runtime::info_of(device).fast_fma) defines.add({"NO_FMA", 1});
-  return {runtime::resolve(device, {"gemm_dot_cpu.cl", "gemm_dot", defines}),
-          runtime::resolve(device, {"gemm_dot_cpu.cl", "gemm_sum_partials", defines})};
+  return {runtime::resolve(device, {"gemm_dot_cpu.cl", "gemm_dot", defines, epilogue_prelude(epilogue)}),
+          runtime::resolve(device, {"gemm_dot_cpu.cl", "gemm_sum_partials", defines, epilogue_prelude(epilogue)})};
 }
 
-runtime::BlockPtr allocate_partials(runtime::DeviceState& device, const RowPlan& plan, std::int64_t m, std::int64_t n,
-                                    std::int64_t batch) {
+namespace {
+
+runtime::BlockPtr allocate_partials(const RowPlan& plan, const Gemm& p) {
   if (plan.splits == 1) return nullptr;
-  return runtime::allocate(device, 4 * static_cast<std::uint64_t>(plan.splits * batch * m * n));
+  return runtime::allocate(p.device, 4 * static_cast<std::uint64_t>(plan.splits * p.batch * p.m * p.n));
 }
 
 void launch_sum(const RowPlan& plan, const RowKernels& kernels, const Gemm& p, runtime::BufferView partials) {
   const std::int64_t units = p.batch * p.m * ceil_div(p.n, plan.vector_width);
   const std::int64_t iterations = plan.vector_width * (plan.splits + 2);
+  const EpilogueArguments e = epilogue_arguments(p.epilogue, partials);
   runtime::launch(p.device, kernels.sum, persistent_range(p.device, units, iterations), partials, p.c.first, p.bias,
+                  e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2],
                   static_cast<std::int32_t>(p.m), static_cast<std::int32_t>(p.n), static_cast<std::int32_t>(p.batch),
-                  plan.splits, p.c.batch, std::int64_t{0}, p.c.row, p.c.column, p.flags);
+                  plan.splits, p.c.batch, std::int64_t{0}, p.c.row, p.c.column, p.flags | epilogue_flags(p.epilogue));
+}
+
+}  // namespace
+
+void launch_rows(const RowPlan& plan, const RowKernels& kernels, const RowProduct& product) {
+  const Gemm& p = product.problem;
+  const runtime::BlockPtr scratch =
+      runtime::allocate(p.device, 4 * static_cast<std::uint64_t>(plan.items * plan.slice));
+  const runtime::BlockPtr partials = allocate_partials(plan, p);
+  const runtime::BufferView partials_view{partials.get(), 0};
+  const Matrix c = partials ? Matrix{partials_view, p.n, 1, p.m * p.n} : p.c;
+  const EpilogueArguments e = epilogue_arguments(partials ? nullptr : p.epilogue, p.a.first);
+  const std::int32_t flags = product.flags | (partials ? 0 : p.flags | epilogue_flags(p.epilogue));
+  runtime::launch(
+      p.device, kernels.multiply, {{plan.items}, {1}}, p.a.first, p.b.first, c.first, p.bias,
+      runtime::BufferView{scratch.get(), 0}, e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2],
+      static_cast<std::int32_t>(p.m), static_cast<std::int32_t>(p.n), p.k, static_cast<std::int32_t>(p.batch),
+      plan.splits,
+      Shape{p.a.batch, p.b.batch, c.batch, product.bias_batch, p.batch * p.m * p.n, c.row, c.column, plan.slice},
+      product.places, product.plane, product.walk, plan.block_m, plan.block_n, plan.block_k, flags);
+  if (partials) launch_sum(plan, kernels, p, partials_view);
 }
 
 namespace {
@@ -121,19 +146,7 @@ const char* refuse_gemm_rows(const Gemm& p, const DeviceInfo& info) {
 
 void run_gemm_rows(const Gemm& p) {
   const RowPlan plan = *plan_of(p, runtime::info_of(p.device));
-  const RowKernels kernels = resolve_rows(p.device, plan, "MATRIX");
-  const runtime::BlockPtr scratch =
-      runtime::allocate(p.device, 4 * static_cast<std::uint64_t>(plan.items * plan.slice));
-  const runtime::BlockPtr partials = allocate_partials(p.device, plan, p.m, p.n, p.batch);
-  const bool split = partials != nullptr;
-  const runtime::BufferView partials_view{partials.get(), 0};
-  runtime::launch(p.device, kernels.multiply, {{plan.items}, {1}}, p.a.first, p.b.first,
-                  split ? partials_view : p.c.first, p.bias, runtime::BufferView{scratch.get(), 0},
-                  static_cast<std::int32_t>(p.m), static_cast<std::int32_t>(p.n), p.k,
-                  static_cast<std::int32_t>(p.batch), plan.splits, p.a.batch, p.b.batch, split ? p.m * p.n : p.c.batch,
-                  std::int64_t{0}, p.batch * p.m * p.n, split ? p.n : p.c.row, split ? std::int64_t{1} : p.c.column,
-                  p.a.row, p.b.column, plan.block_m, plan.block_n, plan.block_k, plan.slice, split ? 0 : p.flags);
-  if (split) launch_sum(plan, kernels, p, partials_view);
+  launch_rows(plan, resolve_rows(p.device, plan, p.epilogue), {.problem = p, .places = {p.a.row, p.b.column}});
 }
 
 }  // namespace crisol::ops

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "ops/gemm.h"
-#include "runtime/memory_pool.h"
 
 namespace crisol::ops {
 
@@ -26,12 +25,16 @@ struct RowKernels {
   runtime::Kernel& multiply;
   runtime::Kernel& sum;
 };
-RowKernels resolve_rows(runtime::DeviceState& device, const RowPlan& plan, const char* loader);
+RowKernels resolve_rows(runtime::DeviceState& device, const RowPlan& plan, const Epilogue* epilogue = nullptr);
 
-/// The workspace of the sums of all splits, [splits][batch][m][n]; nothing for one split.
-runtime::BlockPtr allocate_partials(runtime::DeviceState& device, const RowPlan& plan, std::int64_t m, std::int64_t n,
-                                    std::int64_t batch);
-/// Adds them up into C as the problem's flags say; only m, n, batch, c, bias and flags of the problem are used.
-void launch_sum(const RowPlan& plan, const RowKernels& kernels, const Gemm& problem, runtime::BufferView partials);
+/// What gemm_dot multiplies, see there; from the problem come m, n, k, batch, the first elements, the distances of
+/// batches and C, the bias, the flags and the epilogue. Its sums go to the partials, if there are any.
+struct RowProduct {
+  const Gemm& problem;
+  std::int64_t bias_batch = 0;
+  std::int32_t flags = 0;  ///< gathered or none.
+  Shape places{}, plane{}, walk{};
+};
+void launch_rows(const RowPlan& plan, const RowKernels& kernels, const RowProduct& product);
 
 }  // namespace crisol::ops

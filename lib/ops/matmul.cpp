@@ -8,6 +8,7 @@
 #include "ops/check.h"
 #include "ops/collapse.h"
 #include "ops/gemm.h"
+#include "ops/with_epilogue.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -37,7 +38,7 @@ Shape leading_strides(const Tensor& x, const Shape& joint) {
 }
 
 // Several axes of products: one launch for each index of all but the innermost axis, which is the kernel's batch.
-void run_batches(Gemm& problem, const Loop& loop) {
+bool run_batches(Gemm& problem, const Loop& loop) {
   const int inner = loop.shape.rank() - 1;
   problem.batch = loop.shape[inner];
   Matrix* const matrices[] = {&problem.a, &problem.b, &problem.c};
@@ -47,6 +48,8 @@ void run_batches(Gemm& problem, const Loop& loop) {
     start[i] = matrices[i]->first.offset;
   }
   const std::int64_t outer = loop.shape.numel() / std::max<std::int64_t>(1, problem.batch);
+  if (outer != 1) problem.epilogue = nullptr;  // Its operands have one distance between products.
+  bool applied = outer == 1;
   for (std::int64_t index = 0; index < outer; ++index) {
     for (std::size_t i = 0; i < 3; ++i) matrices[i]->first.offset = start[i];
     std::int64_t rest = index;
@@ -55,13 +58,20 @@ void run_batches(Gemm& problem, const Loop& loop) {
         matrices[i]->first.offset += static_cast<std::uint64_t>(rest % loop.shape[axis] * loop.strides[i][axis]);
       rest /= loop.shape[axis];
     }
-    gemm(problem);
+    applied = gemm(problem) && applied;
   }
+  return applied;
 }
 
-}  // namespace
+// Whether the rows of product p + 1 lie behind those of product p in every operand, m rows each.
+bool rows_continue(const Epilogue* f, std::int64_t m) {
+  if (f == nullptr) return true;
+  for (std::size_t i = 0; i < f->operand_count; ++i)
+    if (f->operands[i].batch != m * f->operands[i].row) return false;
+  return true;
+}
 
-Tensor matmul(const Tensor& a, const Tensor& b) {
+Tensor multiply(const Tensor& a, const Tensor& b, const Epilogue* f, bool& applied) {
   constexpr const char* op = "matmul";
   require_dtype(op, "the left operand", a, DType::f32);
   require_dtype(op, "the right operand", b, DType::f32);
@@ -76,24 +86,27 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   shape.push_back(m);
   shape.push_back(n);
   const Tensor y = empty(shape, DType::f32, a.device());
+  applied = true;
   if (y.numel() == 0) return y;
 
   const Tensor left = with_unit_stride(a);
   const Tensor right = with_unit_stride(b);
   Gemm problem{state_of(y), m, n, k, 1, matrix_of(left, in(left)), matrix_of(right, in(right)), matrix_of(y, out(y))};
+  problem.epilogue = f;
   const Shape strides[] = {leading_strides(left, batch), leading_strides(right, batch), leading_strides(y, batch)};
   Loop loop = collapse(batch, strides);
   // One right matrix for all: the left ones, where they lie one below the other, are one taller matrix.
   const int last = loop.shape.rank() - 1;
-  if (loop.shape[last] > 1 && loop.strides[1][last] == 0 && loop.strides[0][last] == m * problem.a.row) {
+  if (loop.shape[last] > 1 && loop.strides[1][last] == 0 && loop.strides[0][last] == m * problem.a.row &&
+      rows_continue(f, m)) {
     problem.m *= loop.shape[last];
     loop.shape[last] = 1;
   }
-  run_batches(problem, loop);
+  applied = run_batches(problem, loop);
   return y;
 }
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Tensor multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue* f, bool& applied) {
   constexpr const char* op = "linear";
   require_dtype(op, "the input", x, DType::f32);
   require_dtype(op, "the weight", weight, DType::f32);
@@ -107,6 +120,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   Shape shape = x.shape();
   shape[shape.rank() - 1] = n;
   const Tensor y = empty(shape, DType::f32, x.device());
+  applied = true;
   if (y.numel() == 0) return y;
 
   const Tensor rows =
@@ -120,8 +134,30 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     problem.flags = bias_per_column;
     problem.bias = in(shift);
   }
-  gemm(problem);
+  problem.epilogue = f;
+  problem.b_storage = columns.impl()->storage.get();
+  applied = gemm(problem);
   return y;
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  bool applied = false;
+  return multiply(a, b, nullptr, applied);
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& f, bool& applied) {
+  return multiply(a, b, &f, applied);
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  bool applied = false;
+  return multiply_weight(x, weight, bias, nullptr, applied);
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue& f, bool& applied) {
+  return multiply_weight(x, weight, bias, &f, applied);
 }
 
 }  // namespace crisol::ops

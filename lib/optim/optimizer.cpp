@@ -117,7 +117,7 @@ void Optimizer::step() {
     update(range_of(first, last));
     // The launch wrote through the arena; whoever saved a parameter must see that it changed.
     for (std::size_t i = first; i < last; ++i)
-      parameters_[i].impl()->storage->version.fetch_add(1, std::memory_order_relaxed);
+      parameters_[i].impl()->storage->written();
   }
 }
 

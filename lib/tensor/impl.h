@@ -1,13 +1,54 @@
 // What a Tensor handle points to.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "crisol/tensor.h"
 #include "runtime/memory_pool.h"
 
 namespace crisol {
+
+/// What data derived from a storage is: which kind, and of which part and layout of it.
+struct DerivedKey {
+  const char* kind;  ///< The same pointer for the same kind.
+  std::array<std::int64_t, 12> values{};
+
+  friend bool operator==(const DerivedKey& a, const DerivedKey& b) noexcept {
+    return a.kind == b.kind && a.values == b.values;
+  }
+};
+
+/// Copies of a storage's elements in other layouts (packed weights), each valid for one version: an operand that is
+/// used a second time without having been written gets one, so that training, which writes weights between uses, keeps
+/// none.
+class DerivedData {
+ public:
+  struct Found {
+    std::shared_ptr<void> data;  ///< Nothing when there is none,
+    bool worth_keeping = false;  ///< but then whether this version was asked for before: make it and call keep().
+  };
+  Found find(const DerivedKey& key, std::uint64_t version);
+  /// The first of several threads wins; returns what is kept.
+  std::shared_ptr<void> keep(const DerivedKey& key, std::uint64_t version, std::shared_ptr<void> data);
+  /// Forgets everything. Costs one load when there is nothing.
+  void drop() noexcept;
+
+ private:
+  struct Entry {
+    DerivedKey key;
+    std::shared_ptr<void> data;
+  };
+  Entry* entry_of(const DerivedKey& key, std::uint64_t version);
+
+  std::mutex mutex_;
+  std::atomic<bool> holds_{false};
+  std::uint64_t version_ = 0;
+  std::vector<Entry> entries_;
+};
 
 /// A range of a block. Several storages may share a block (the parameters of an optimiser's arena do), each with a
 /// version of its own.
@@ -20,6 +61,13 @@ struct Storage {
   const std::uint64_t bytes;
   /// Raised by every write, so that backward can tell when a saved tensor was changed.
   std::atomic<std::uint64_t> version{0};
+  DerivedData derived;
+
+  /// Every write calls this.
+  void written() noexcept {
+    version.fetch_add(1, std::memory_order_relaxed);
+    derived.drop();
+  }
 };
 
 /// Base of what autograd keeps with a tensor; opaque to the layers below it.

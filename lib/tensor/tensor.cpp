@@ -149,7 +149,7 @@ void Tensor::write_elements(const void* values, std::int64_t count) {
     return;
   }
   TensorImpl& impl = get();
-  impl.storage->version.fetch_add(1, std::memory_order_relaxed);
+  impl.storage->written();
   runtime::write(*impl.storage->block, byte_position(impl), values,
                  static_cast<std::size_t>(count) * size_of(impl.dtype));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "crisol/ops/copy.h"
 #include "crisol/ops/view.h"
 #include "doctest/doctest.h"
 #include "ops/gemm.h"
@@ -200,6 +201,53 @@ TEST_CASE("linear: values for any leading axes, with and without bias") {
         });
       }
   }
+}
+
+TEST_CASE("linear keeps a packed weight for as long as it stays as it is") {
+  const struct {
+    std::int64_t m, n, k;
+  } sizes[] = {{1, 10, 128}, {1, 200, 77}, {3, 48, 16}, {5, 65, 33}, {16, 7, 50}, {17, 100, 9}, {64, 50, 600}};
+  for (const auto& size : sizes) {
+    const auto [m, n, k] = size;
+    if (testing::slow_device() && m * n * k > 30000) continue;
+    CAPTURE(m);
+    CAPTURE(n);
+    const std::vector<double> x = random_values(21, m * k), bias = random_values(22, n);
+    std::vector<double> w = random_values(23, n * k);
+    const Tensor input = tensor_of(x, {m, k}), shift = tensor_of(bias, {n}), weight = tensor_of(w, {n, k});
+    for (int change = 0; change < 2; ++change) {
+      const reference::Product expected = reference::linear(x, {m, k}, w, {n, k}, bias);
+      for (int use = 0; use < 4; ++use) {
+        CAPTURE(use);
+        check_close(ops::linear(input, weight, shift), expected.shape, expected.values, tolerance(k));
+      }
+      for (const char* variant : {"cpu_skinny", "cpu_tiled", "cpu_rows", "plain"}) {
+        CAPTURE(variant);
+        run_variant("matmul", variant, [&] {
+          check_close(ops::linear(input, weight, shift), expected.shape, expected.values, tolerance(k));
+        });
+      }
+      w = random_values(24, n * k);
+      ops::copy_into(weight, tensor_of(w, {n, k}));
+    }
+  }
+}
+
+TEST_CASE("a packed weight is counted, kept from its second use on, and dropped when the weight is written") {
+  if (!ops::takes_cpu_kernels(Device().info())) CRISOL_SKIP("only the variants for CPUs pack weights");
+  const Tensor input = ones({2, 100}), weight = ones({96, 100});
+  const auto held = [] { return Device().memory_stats().in_use; };
+  const std::uint64_t before = held();
+  ops::linear(input, weight);
+  CHECK(held() == before);
+  ops::linear(input, weight);
+  const std::uint64_t with_copy = held();
+  CHECK(with_copy >= before + 4 * 96 * 100);
+  ops::linear(input, weight);
+  CHECK(held() == with_copy);
+  ops::fill_into(weight, 2);
+  CHECK(held() == before);
+  check_close(ops::linear(input, weight), {2, 96}, std::vector<double>(192, 200.0), {0});
 }
 
 TEST_CASE("matmul: the same bits on every run") {

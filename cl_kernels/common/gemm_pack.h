@@ -1,0 +1,90 @@
+// Packs a matrix into row panels [ceil(m / width)][k][width], the rows past m zero; width is a multiple of 4.
+//
+// Element (i, k) of a matrix is a[i * row_stride + k0 * stride0 + k1 * stride1 + k2 * stride2] with
+// k = (k0 * count1 + k1) * count2 + k2: three levels because the weights of a convolution's backward data are walked by
+// (output channel, r, s). A plain matrix has count1 = count2 = 1.
+#include "common/vector.h"
+
+#define PACK_CHUNK 512  // Columns of a that one unit of work covers.
+
+// Four columns of four rows at a time; k is contiguous in each row.
+INLINE void pack_contiguous(__global float* dst, __global const float* a, long row_stride, int rows, int width,
+                            int depth) {
+  for (int i = 0; i < width; i += 4) {
+    __global const float* row0 = a + min(i, rows - 1) * row_stride;
+    __global const float* row1 = a + min(i + 1, rows - 1) * row_stride;
+    __global const float* row2 = a + min(i + 2, rows - 1) * row_stride;
+    __global const float* row3 = a + min(i + 3, rows - 1) * row_stride;
+    const int4 valid = (int4)(i, i + 1, i + 2, i + 3) < rows;
+    __global float* out = dst + i;
+    int k = 0;
+    NO_UNROLL
+    for (; k + 4 <= depth; k += 4, out += 4 * width) {
+      const float4 v0 = vload4(0, row0 + k);
+      const float4 v1 = vload4(0, row1 + k);
+      const float4 v2 = vload4(0, row2 + k);
+      const float4 v3 = vload4(0, row3 + k);
+      vstore4(as_float4(as_int4((float4)(v0.s0, v1.s0, v2.s0, v3.s0)) & valid), 0, out);
+      vstore4(as_float4(as_int4((float4)(v0.s1, v1.s1, v2.s1, v3.s1)) & valid), 0, out + width);
+      vstore4(as_float4(as_int4((float4)(v0.s2, v1.s2, v2.s2, v3.s2)) & valid), 0, out + 2 * width);
+      vstore4(as_float4(as_int4((float4)(v0.s3, v1.s3, v2.s3, v3.s3)) & valid), 0, out + 3 * width);
+    }
+    NO_UNROLL
+    for (; k < depth; ++k, out += width)
+      vstore4(as_float4(as_int4((float4)(row0[k], row1[k], row2[k], row3[k])) & valid), 0, out);
+  }
+}
+
+// Any strides; k starts at first.
+INLINE void pack_strided(__global float* dst, __global const float* a, long row_stride, int rows, int width, int first,
+                         int depth, int count1, int count2, long stride0, long stride1, long stride2) {
+  int k2 = first % count2;
+  int k1 = first / count2 % count1;
+  __global const float* at = a + (long)(first / count2 / count1) * stride0 + k1 * stride1 + k2 * stride2;
+  const bool neighbours = row_stride == 1 && rows == width;
+  NO_UNROLL
+  for (int k = 0; k < depth; ++k, dst += width) {
+    if (neighbours) {
+      NO_UNROLL
+      for (int i = 0; i < width; i += 4) vstore4(vload4(0, at + i), 0, dst + i);
+    } else {
+      NO_UNROLL
+      for (int i = 0; i < width; ++i) dst[i] = i < rows ? at[i * row_stride] : 0.0f;
+    }
+    at += stride2;
+    if (++k2 == count2) {
+      k2 = 0;
+      at += stride1 - count2 * stride2;
+      if (++k1 == count1) {
+        k1 = 0;
+        at += stride0 - count1 * stride1;
+      }
+    }
+  }
+}
+
+CPU_KERNEL void gemm_pack(
+    __global const float* restrict a, const ulong a_offset, __global float* restrict packed, const ulong packed_offset,
+    const int m, const int k, const int width, const long row_stride, const int count1, const int count2,
+    const long stride0, const long stride1, const long stride2, const int batch, const long a_batch) {
+  a += a_offset;
+  packed += packed_offset;
+  const int panels = (m + width - 1) / width;
+  const int chunks = (k + PACK_CHUNK - 1) / PACK_CHUNK;
+  const long units = (long)batch * panels * chunks;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const int first = (int)(unit % chunks) * PACK_CHUNK;
+    const int depth = min(PACK_CHUNK, k - first);
+    const long panel = unit / chunks;  // Counted over the whole batch.
+    const int row = (int)(panel % panels) * width;
+    const int rows = min(width, m - row);
+    __global const float* src = a + panel / panels * a_batch + row * row_stride;
+    __global float* dst = packed + (panel * k + first) * width;
+    if (count1 == 1 && count2 == 1 && stride0 == 1)
+      pack_contiguous(dst, src + first, row_stride, rows, width, depth);
+    else
+      pack_strided(dst, src, row_stride, rows, width, first, depth, count1, count2, stride0, stride1, stride2);
+  }
+}

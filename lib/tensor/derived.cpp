@@ -1,0 +1,39 @@
+#include "tensor/impl.h"
+
+namespace crisol {
+
+DerivedData::Entry* DerivedData::entry_of(const DerivedKey& key, std::uint64_t version) {
+  if (version_ != version) {
+    entries_.clear();
+    version_ = version;
+  }
+  for (Entry& entry : entries_)
+    if (entry.key == key) return &entry;
+  return nullptr;
+}
+
+DerivedData::Found DerivedData::find(const DerivedKey& key, std::uint64_t version) {
+  const std::lock_guard lock(mutex_);
+  if (const Entry* entry = entry_of(key, version)) return {entry->data, true};
+  entries_.push_back({key, nullptr});
+  holds_.store(true, std::memory_order_relaxed);
+  return {};
+}
+
+std::shared_ptr<void> DerivedData::keep(const DerivedKey& key, std::uint64_t version, std::shared_ptr<void> data) {
+  const std::lock_guard lock(mutex_);
+  Entry* entry = entry_of(key, version);
+  if (entry == nullptr) return data;  // Written meanwhile: of use to this call only.
+  if (entry->data == nullptr) entry->data = std::move(data);
+  return entry->data;
+}
+
+void DerivedData::drop() noexcept {
+  if (!holds_.load(std::memory_order_relaxed)) return;
+  std::vector<Entry> entries;  // Freed outside the lock: a block's end locks its pool.
+  const std::lock_guard lock(mutex_);
+  entries.swap(entries_);
+  holds_.store(false, std::memory_order_relaxed);
+}
+
+}  // namespace crisol
