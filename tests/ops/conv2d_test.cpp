@@ -1,5 +1,7 @@
 // Convolution and its gradients against the reference: every variant, odd windows, groups, views, refusals.
 #include <algorithm>
+#include <cmath>
+#include <string_view>
 
 #include "crisol/ops/conv.h"
 #include "doctest/doctest.h"
@@ -47,25 +49,31 @@ const Case large_cases[] = {
     {{2, 16, 19, 23}, {24, 16, 5, 3}, {2, 2}},       {{2, 64, 7, 7}, {40, 64, 3, 3}, {1, 1}},
     {{2, 48, 13, 13}, {36, 12, 3, 3}, {1, 1, 1, 4}}, {{1, 3, 64, 50}, {10, 3, 11, 11}, {4, 2}},
     {{2, 130, 9, 9}, {20, 130, 1, 1}, {2}},          {{3, 8, 33, 47}, {9, 8, 3, 3}, {1, 2, 2}},
-    {{1, 2, 70, 200}, {3, 2, 4, 4}, {1, {2, 1}}},
+    {{1, 2, 70, 200}, {3, 2, 4, 4}, {1, {2, 1}}},    {{3, 16, 12, 12}, {24, 16, 3, 3}, {1, 1}},
+    {{2, 24, 9, 30}, {17, 24, 3, 3}, {1, {0, 2}}},   {{1, 12, 5, 70}, {16, 12, 3, 3}, {1, {2, 1}}},
+    {{5, 40, 8, 8}, {33, 40, 3, 3}, {1, 1}},
 };
 
 // `terms` products of at most 1 are added: no partial sum is larger.
-testing::Tolerance tolerance(std::int64_t terms) { return {2, static_cast<double>(terms + 1)}; }
+// Winograd's transforms add up to eight times as much.
+testing::Tolerance tolerance(std::int64_t terms, std::string_view variant = "") {
+  return {variant == "winograd" ? 16.0 : 2.0, static_cast<double>(terms + 1)};
+}
 
 void check_forward(const Case& c) {
   const std::vector<double> x = random_values(1, c.x.numel()), weight = random_values(2, c.weight.numel());
   const std::vector<double> bias = random_values(3, c.weight[0]);
   const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
   const std::int64_t terms = c.weight.numel() / c.weight[0] + 1;
-  for (const char* variant : {"cpu_gemm", "im2col_gemm", "direct"}) {
+  for (const char* variant : {"winograd", "cpu_gemm", "im2col_gemm", "direct"}) {
     CAPTURE(variant);
+    const auto bound = tolerance(terms, variant);
     run_variant("conv2d", variant, [&] {
       check_close(ops::conv2d(tensor_of(x, c.x), tensor_of(weight, c.weight), {}, c.options), shape,
-                  reference::conv2d(x, c.x, weight, c.weight, {}, c.options), tolerance(terms));
+                  reference::conv2d(x, c.x, weight, c.weight, {}, c.options), bound);
       check_close(
           ops::conv2d(tensor_of(x, c.x), tensor_of(weight, c.weight), tensor_of(bias, {c.weight[0]}), c.options), shape,
-          reference::conv2d(x, c.x, weight, c.weight, bias, c.options), tolerance(terms));
+          reference::conv2d(x, c.x, weight, c.weight, bias, c.options), bound);
     });
   }
 }
@@ -77,11 +85,11 @@ void check_gradients(const Case& c) {
   const std::vector<double> dx = reference::conv2d_backward_data(dy, weight, c.weight, c.x, c.options);
   const std::vector<double> dw = reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options);
   const std::int64_t dx_terms = c.weight[0] / c.options.groups * c.weight[2] * c.weight[3];
-  for (const char* variant : {"cpu_gemm", "im2col_gemm", "direct"}) {
+  for (const char* variant : {"winograd", "cpu_gemm", "im2col_gemm", "direct"}) {
     CAPTURE(variant);
     run_variant("conv2d_backward_data", variant, [&] {
       check_close(ops::conv2d_backward_data(tensor_of(dy, shape), tensor_of(weight, c.weight), c.x, c.options), c.x, dx,
-                  tolerance(dx_terms));
+                  tolerance(dx_terms, variant));
     });
   }
   for (const char* variant : {"cpu_rows", "im2col_gemm", "direct"}) {
@@ -119,6 +127,23 @@ TEST_CASE("conv2d: the gradient of a batch as long as training's") {
   // Loops as long as training's: llvmpipe leaves a work-item's loops after 65535 iterations.
   if (testing::slow_device()) CRISOL_SKIP("60 million multiply-adds");
   check_case({{64, 1, 28, 28}, {32, 1, 3, 3}, {1, 1}});
+}
+
+TEST_CASE("conv2d: the error of Winograd's filtering stays within its bound") {
+  if (testing::slow_device()) CRISOL_SKIP("5 million multiply-adds");
+  // Values of equal sign are its worst case: what is subtracted in the transforms must cancel.
+  const Shape shape{2, 64, 12, 12}, kernel{32, 64, 3, 3};
+  const std::vector<double> x = random_values(13, shape.numel(), 0, 1), w = random_values(14, kernel.numel(), 0, 1);
+  const std::vector<double> expected = reference::conv2d(x, shape, w, kernel, {}, {1, 1});
+  run_variant("conv2d", "winograd", [&] {
+    const std::vector<double> y =
+        testing::values_of(ops::conv2d(tensor_of(x, shape), tensor_of(w, kernel), {}, {1, 1}));
+    double worst = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) worst = std::max(worst, std::abs(y[i] - expected[i]));
+    const double unit = 9 * 64 * std::ldexp(1.0, -24);
+    MESSAGE("largest error ", worst / unit, " n eps");
+    CHECK(worst < 16 * unit);
+  });
 }
 
 TEST_CASE("conv2d takes any strides") {

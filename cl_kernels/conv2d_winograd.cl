@@ -1,0 +1,304 @@
+// Convolution with a 3 x 3 kernel, stride 1, by Winograd's minimal filtering F(4 x 4, 3 x 3), for CPUs, fp32:
+//
+//   y tile (4 x 4) = A' [sum over c of (G g G') . (B' d B)] A        d a 6 x 6 piece of x, g a kernel, . element by element
+//
+// that is 36 products a tile where the direct sum takes 144. With the points 0, 1, -1, 2, -2:
+//
+//        | 4  0 -5  0  1  0 |        |  1/4    0     0  |        | 1  1  1  1  1  0 |
+//        | 0 -4 -4  1  1  0 |        | -1/6  -1/6  -1/6 |   A' = | 0  1 -1  2 -2  0 |
+//   B' = | 0  4 -4 -1  1  0 |    G = | -1/6   1/6  -1/6 |        | 0  1  1  4  4  0 |
+//        | 0 -2 -1  2  1  0 |        | 1/24  1/12   1/6 |        | 0  1 -1  8 -8  1 |
+//        | 0  2 -1 -2  1  0 |        | 1/24 -1/12   1/6 |
+//        | 0  4  0 -5  0  1 |        |   0     0     1  |
+//
+// (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015.)
+//
+// winograd_weights   U[36][ceil(outputs / MR)][channels][MR] = G g G'. Kernel (k, c) begins at weight[k * output_step +
+//                    c * channel_step]; flipped for backward data, where outputs and channels change places.
+// winograd_multiply  A work-item, a work-group of its own, takes units of NR tiles, counted through all images, one after
+//                    another. In its slice of `scratch` it keeps V[36][channels][NR] = B' d B, then for every MR outputs
+//                    36 products of the register tile, M[36][MR][NR], and their A' M A.
+#include "common/gemm_store.h"
+
+#define PIECE (NR + VW)  // Floats between the arrays that a channel's tiles are sorted into: stores may run over by a vector.
+
+typedef struct {
+  floatv v[6];
+} Six;
+
+INLINE Six input_transform(const Six d) {
+  const floatv a = d.v[4] - 4.0f * d.v[2], b = d.v[3] - 4.0f * d.v[1];
+  const floatv c = d.v[4] - d.v[2], e = 2.0f * (d.v[3] - d.v[1]);
+  const Six t = {{4.0f * d.v[0] - 5.0f * d.v[2] + d.v[4], a + b, a - b, c + e, c - e,
+                  4.0f * d.v[1] - 5.0f * d.v[3] + d.v[5]}};
+  return t;
+}
+
+// The first four are the result.
+INLINE Six output_transform(const Six m) {
+  const floatv p = m.v[1] + m.v[2], q = m.v[1] - m.v[2], r = m.v[3] + m.v[4], s = m.v[3] - m.v[4];
+  const Six y = {{m.v[0] + p + r, q + 2.0f * s, p + 4.0f * r, q + 8.0f * s + m.v[5], q, q}};
+  return y;
+}
+
+INLINE void kernel_transform(float u[6], float g0, float g1, float g2) {
+  const float a = (g0 + g2) * (1.0f / 6), b = g1 * (1.0f / 6), c = g0 * (1.0f / 24) + g2 * (1.0f / 6);
+  const float d = g1 * (1.0f / 12);
+  u[0] = 0.25f * g0;
+  u[1] = -a - b;
+  u[2] = b - a;
+  u[3] = c + d;
+  u[4] = c - d;
+  u[5] = g2;
+}
+
+CPU_KERNEL void winograd_weights(__global const float* restrict weight, const ulong weight_offset,
+                                 __global float* restrict u, const ulong u_offset, const int outputs,
+                                 const int channels, const long output_step, const long channel_step,
+                                 const int flipped) {
+  weight += weight_offset;
+  u += u_offset;
+  const int panels = (outputs + MR - 1) / MR;
+  const long units = (long)panels * channels;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    __global float* to = u + unit * MR;
+    NO_UNROLL
+    for (int i = 0; i < MR; ++i) {
+      const long k = unit / channels * MR + i;
+      __global const float* g = weight + min(k, (long)outputs - 1) * output_step + unit % channels * channel_step;
+      const float valid = k < outputs ? 1.0f : 0.0f;
+      float columns[3][6];
+      NO_UNROLL
+      for (int s = 0; s < 3; ++s) {
+        const int at = flipped ? 8 - s : s, step = flipped ? -3 : 3;
+        kernel_transform(columns[s], valid * g[at], valid * g[at + step], valid * g[at + 2 * step]);
+      }
+      NO_UNROLL
+      for (int row = 0; row < 6; ++row) {
+        float line[6];
+        kernel_transform(line, columns[0][row], columns[1][row], columns[2][row]);
+        NO_UNROLL
+        for (int j = 0; j < 6; ++j) to[(row * 6 + j) * units * MR + i] = line[j];
+      }
+    }
+  }
+}
+
+// Tiles side by side in one row of tiles of an image: where they stand among the unit's tiles.
+typedef struct {
+  int at, count;
+  int image, row, column;  // of tiles
+} Run;
+
+INLINE Run run_at(long first, int at, int tiles, int tiles_h, int tiles_w) {
+  const long tile = first + at;
+  const int row = (int)(tile / tiles_w % tiles_h), column = (int)(tile % tiles_w);
+  const Run run = {at, min(tiles - at, tiles_w - column), (int)(tile / tiles_w / tiles_h), row, column};
+  return run;
+}
+
+// Columns 0, 4, 8, … of a line from `line` on, those from 1 on, and so on up to 5: VW of each.
+INLINE Six every_fourth(__global const float* line) {
+  const floatv a = UNALIGNED_CONST(line), b = UNALIGNED_CONST(line + VW);
+  const floatv c = UNALIGNED_CONST(line + 2 * VW), d = UNALIGNED_CONST(line + 3 * VW);
+  const floatv even0 = (floatv)(a.even, b.even), even1 = (floatv)(c.even, d.even);
+  const floatv odd0 = (floatv)(a.odd, b.odd), odd1 = (floatv)(c.odd, d.odd);
+  Six six;
+  six.v[0] = (floatv)(even0.even, even1.even);
+  six.v[1] = (floatv)(odd0.even, odd1.even);
+  six.v[2] = (floatv)(even0.odd, even1.odd);
+  six.v[3] = (floatv)(odd0.odd, odd1.odd);
+  return six;
+}
+
+// Sorts the pieces of one channel of x that the tiles see: element (i, j) of them all goes to pieces[(i * 6 + j) * PIECE].
+INLINE void sort_channel(__global float* pieces, __global float* line, __global const float* x, long image_step,
+                         int height, int width, int pad_h, int pad_w, int tiles_h, int tiles_w, long first,
+                         int tiles) {
+  Run run;
+  NO_UNROLL
+  for (int at = 0; at < tiles; at += run.count) {
+    run = run_at(first, at, tiles, tiles_h, tiles_w);
+    NO_UNROLL
+    for (int i = 0; i < 6; ++i) {
+      const int h = 4 * run.row + i - pad_h;
+      __global float* to = pieces + i * 6 * PIECE + run.at;
+      if (h < 0 || h >= height) {
+        NO_UNROLL
+        for (int t = 0; t < run.count; t += VW)
+          for (int j = 0; j < 6; ++j) UNALIGNED(to + j * PIECE + t) = (floatv)(0.0f);
+        continue;
+      }
+      __global const float* row = x + run.image * image_step + (long)h * width;
+      if (width >= VW) {
+        NO_UNROLL
+        for (int w = 0; w < width; w += VW) {
+          const int from = min(w, width - VW);
+          UNALIGNED(line + pad_w + from) = UNALIGNED_CONST(row + from);
+        }
+      } else {
+        NO_UNROLL
+        for (int w = 0; w < width; ++w) line[pad_w + w] = row[w];
+      }
+      NO_UNROLL
+      for (int t = 0; t < run.count; t += VW) {
+        const Six six = every_fourth(line + 4 * (run.column + t));
+        const Six next = every_fourth(line + 4 * (run.column + t + 1));
+#pragma unroll
+        for (int j = 0; j < 4; ++j) UNALIGNED(to + j * PIECE + t) = six.v[j];
+        UNALIGNED(to + 4 * PIECE + t) = next.v[0];
+        UNALIGNED(to + 5 * PIECE + t) = next.v[1];
+      }
+    }
+  }
+}
+
+// V of one channel, from its sorted pieces.
+INLINE void transform_channel(__global float* v, long position_step, __global const float* pieces) {
+  NO_UNROLL
+  for (int vector = 0; vector < NV; ++vector, v += VW, pieces += VW) {
+    floatv half_done[36];
+    NO_UNROLL
+    for (int j = 0; j < 6; ++j) {
+      Six d;
+#pragma unroll
+      for (int i = 0; i < 6; ++i) d.v[i] = ALIGNED_CONST(pieces + (i * 6 + j) * PIECE);
+      d = input_transform(d);
+#pragma unroll
+      for (int i = 0; i < 6; ++i) half_done[i * 6 + j] = d.v[i];
+    }
+    NO_UNROLL
+    for (int i = 0; i < 6; ++i) {
+      Six d;
+#pragma unroll
+      for (int j = 0; j < 6; ++j) d.v[j] = half_done[i * 6 + j];
+      d = input_transform(d);
+#pragma unroll
+      for (int j = 0; j < 6; ++j) ALIGNED(v + (i * 6 + j) * position_step) = d.v[j];
+    }
+  }
+}
+
+// The four rows of all tiles of one output, rows side by side: strip[row * 4 * NR …], from its 36 products.
+INLINE void make_strip(__global float* strip, __global const float* m) {
+  NO_UNROLL
+  for (int vector = 0; vector < NV; ++vector, strip += 4 * VW, m += VW) {
+    floatv half_done[24];
+    NO_UNROLL
+    for (int j = 0; j < 6; ++j) {
+      Six p;
+#pragma unroll
+      for (int i = 0; i < 6; ++i) p.v[i] = ALIGNED_CONST(m + (i * 6 + j) * MR * NR);
+      p = output_transform(p);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) half_done[i * 6 + j] = p.v[i];
+    }
+    NO_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      Six p;
+#pragma unroll
+      for (int j = 0; j < 6; ++j) p.v[j] = half_done[i * 6 + j];
+      p = output_transform(p);
+      floatv low, high;  // Lanes 0 1 2 3 0 1 2 3 …: columns of a tile side by side.
+      floatv even_low, even_high, odd_low, odd_high;
+      even_low.even = p.v[0].lo;
+      even_low.odd = p.v[2].lo;
+      even_high.even = p.v[0].hi;
+      even_high.odd = p.v[2].hi;
+      odd_low.even = p.v[1].lo;
+      odd_low.odd = p.v[3].lo;
+      odd_high.even = p.v[1].hi;
+      odd_high.odd = p.v[3].hi;
+      __global float* to = strip + i * 4 * NR;
+      low.even = even_low.lo;
+      low.odd = odd_low.lo;
+      high.even = even_low.hi;
+      high.odd = odd_low.hi;
+      ALIGNED(to) = low;
+      ALIGNED(to + VW) = high;
+      low.even = even_high.lo;
+      low.odd = odd_high.lo;
+      high.even = even_high.hi;
+      high.odd = odd_high.hi;
+      ALIGNED(to + 2 * VW) = low;
+      ALIGNED(to + 3 * VW) = high;
+    }
+  }
+}
+
+// sizes = (images, channels, height, width, outputs, out_h, out_w, slice).
+CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong u_offset,
+                                  __global const float* restrict x, const ulong x_offset, __global float* restrict y,
+                                  const ulong y_offset, __global const float* restrict bias, const ulong bias_offset,
+                                  __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
+                                  const long8 sizes, const int pad_h, const int pad_w, const int flags) {
+  const int channels = (int)sizes.s1, height = (int)sizes.s2, width = (int)sizes.s3, outputs = (int)sizes.s4;
+  const int out_h = (int)sizes.s5, out_w = (int)sizes.s6;
+  const int tiles_h = (out_h + 3) / 4, tiles_w = (out_w + 3) / 4, panels = (outputs + MR - 1) / MR;
+  const long all_tiles = sizes.s0 * tiles_h * tiles_w;
+  const long plane = (long)height * width, out_plane = (long)out_h * out_w;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  u += u_offset;
+  x += x_offset;
+  y += y_offset;
+  __global float* v = scratch + scratch_offset + item * sizes.s7;
+  __global float* m = v + 36L * channels * NR;
+  __global float* pieces = m + 36 * MR * NR;
+  __global float* strip = pieces + 36 * PIECE;
+  __global float* line = strip + 16 * NR;
+  const int line_length = 4 * (tiles_w + VW + 1);
+  NO_UNROLL
+  for (int i = 0; i < line_length; ++i) line[i] = 0.0f;  // What a row of x does not overwrite is the padding.
+  NO_UNROLL
+  for (int i = 0; i < 36 * PIECE; ++i) pieces[i] = 0.0f;
+  const Finish finish = FINISH_OF(0);
+  const long units = (all_tiles + NR - 1) / NR;
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const long first = unit * NR;
+    const int tiles = (int)min((long)NR, all_tiles - first);
+    NO_UNROLL
+    for (int c = 0; c < channels; ++c) {
+      sort_channel(pieces, line, x + c * plane, channels * plane, height, width, pad_h, pad_w, tiles_h, tiles_w, first,
+                   tiles);
+      transform_channel(v + (long)c * NR, (long)channels * NR, pieces);
+    }
+    NO_UNROLL
+    for (int panel = 0; panel < panels; ++panel) {
+      NO_UNROLL
+      for (int position = 0; position < 36; ++position) {
+        floatv acc[MR * NV];
+        tile_clear(acc);
+        tile_multiply(acc, u + ((long)position * panels + panel) * channels * MR, v + (long)position * channels * NR,
+                      channels);
+#pragma unroll
+        for (int i = 0; i < MR * NV; ++i) ALIGNED(m + (position * MR * NV + i) * VW) = acc[i];
+      }
+      NO_UNROLL
+      for (int k = panel * MR; k < min(outputs, panel * MR + MR); ++k) {
+        make_strip(strip, m + k % MR * NR);
+        Run run;
+        NO_UNROLL
+        for (int at = 0; at < tiles; at += run.count) {
+          run = run_at(first, at, tiles, tiles_h, tiles_w);
+          const int columns = min(4 * run.count, out_w - 4 * run.column);
+          const long to = run.image * (outputs * out_plane) + 4L * run.row * out_w + 4 * run.column;
+          NO_UNROLL
+          for (int i = 0; i < min(4, out_h - 4 * run.row); ++i) {
+            const Target target = {y + k * out_plane, 0, k, 1, flags, bias + bias_offset + k};
+            NO_UNROLL
+            for (int j = 0; j < columns; j += VW) {
+              float lanes[VW];
+              vstorev(UNALIGNED_CONST(strip + i * 4 * NR + 4 * run.at + j), 0, lanes);
+              store_columns(lanes, 0, &target, &finish, 0, to + (long)i * out_w + j, min(VW, columns - j), target.bias);
+            }
+          }
+        }
+      }
+    }
+  }
+}

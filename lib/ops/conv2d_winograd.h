@@ -1,0 +1,15 @@
+// Convolution of 3 x 3 kernels by Winograd's F(4 x 4, 3 x 3) on CPUs (conv2d_winograd.cl), forward and backward data.
+#pragma once
+
+#include "ops/conv2d_problem.h"
+
+namespace crisol::ops {
+
+/// Rounding errors grow with the transforms: on values below 1, a sum of n products differs from the exact one by less
+/// than 16·n·2^-24 for any input tried (n = 9 · channels), where the direct sum stays below 2·n·2^-24.
+const char* refuse_winograd(const Conv2dProblem& problem, const DeviceInfo& info);
+void run_winograd(const Conv2dProblem& problem);
+const char* refuse_winograd_data(const Conv2dProblem& problem, const DeviceInfo& info);
+void run_winograd_data(const Conv2dProblem& problem);
+
+}  // namespace crisol::ops
