@@ -1,33 +1,8 @@
 #include "reference/cat.h"
 
+#include "reference/index_loop.h"
+
 namespace crisol::reference {
-
-namespace {
-
-// Advances an index of the shape, innermost axis first; false after the last.
-bool next(Shape& index, const Shape& shape) {
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    if (++index[axis] < shape[axis]) return true;
-    index[axis] = 0;
-  }
-  return false;
-}
-
-std::size_t position(const Shape& index, const Shape& shape) {
-  std::int64_t at = 0;
-  for (int axis = 0; axis < shape.rank(); ++axis) at = at * shape[axis] + index[axis];
-  return static_cast<std::size_t>(at);
-}
-
-template <class Visit>
-void for_each_index(const Shape& shape, Visit&& visit) {
-  if (shape.numel() == 0) return;
-  Shape index = Shape::filled(shape.rank(), 0);
-  do visit(index);
-  while (next(index, shape));
-}
-
-}  // namespace
 
 Values cat(const std::vector<Values>& parts, int axis) {
   Values result{parts.front().shape, {}};

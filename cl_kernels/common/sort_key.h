@@ -1,0 +1,62 @@
+// Elements as unsigned keys of 32 bits that have their order; -0 equals 0, and NaN, whatever its bits, comes last.
+//
+// KEY(p, i) is that of element i of p, whose type in memory is MEMORY. TYPE is float, half, int or uchar; long_low and
+// long_high give the halves of a 64-bit key, which is sorted by one after the other.
+#ifndef TYPE
+#define TYPE float
+#endif
+
+inline uint key_of_float(const float x) {
+  const uint bits = x == 0.0f ? 0u : as_uint(x);
+  return isnan(x) ? 0xffffffffu : bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
+}
+
+inline uint16 keys_of_floats(const float16 x) {
+  const uint16 bits = select(as_uint16(x), (uint16)0u, x == 0.0f);
+  const uint16 keys = bits ^ (as_uint16(as_int16(bits) >> 31) | 0x80000000u);
+  return select(keys, (uint16)0xffffffffu, isnan(x));
+}
+
+// Through an aligned array, which the compiler removes: PoCL 3.1 moves half vectors as if they were always aligned.
+inline float16 load_16_halves(__global const half* p) {
+  ushort lanes[16] __attribute__((aligned(32)));
+  vstore16(vload16(0, (__global const ushort*)p), 0, lanes);
+  return vload_half16(0, (const half*)lanes);
+}
+
+#define MEMORY_float float
+#define MEMORY_half half
+#define MEMORY_int int
+#define MEMORY_uchar uchar
+#define MEMORY_long_low long
+#define MEMORY_long_high long
+
+// What elements are moved as: without fp16, halves cannot be.
+#define MOVED_float uint
+#define MOVED_half ushort
+#define MOVED_int uint
+#define MOVED_uchar uchar
+#define MOVED_long_low ulong
+#define MOVED_long_high ulong
+
+#define KEY_float(p, i) key_of_float((p)[i])
+#define KEY_half(p, i) key_of_float(vload_half(i, p))
+#define KEY_int(p, i) ((uint)(p)[i] ^ 0x80000000u)
+#define KEY_uchar(p, i) ((uint)(p)[i])
+#define KEY_long_low(p, i) ((uint)(p)[i])
+#define KEY_long_high(p, i) ((uint)((ulong)(p)[i] >> 32) ^ 0x80000000u)
+
+// Those of elements i … i + 15.
+#define KEYS_float(p, i) keys_of_floats(vload16(0, (p) + (i)))
+#define KEYS_half(p, i) keys_of_floats(load_16_halves((p) + (i)))
+#define KEYS_int(p, i) (as_uint16(vload16(0, (p) + (i))) ^ 0x80000000u)
+#define KEYS_uchar(p, i) convert_uint16(vload16(0, (p) + (i)))
+
+#define SORT_PASTE_(a, b) a##b
+#define SORT_PASTE(a, b) SORT_PASTE_(a, b)
+#define MEMORY SORT_PASTE(MEMORY_, TYPE)
+#define MOVED SORT_PASTE(MOVED_, TYPE)
+#define KEY(p, i) SORT_PASTE(KEY_, TYPE)(p, i)
+#define KEYS(p, i) SORT_PASTE(KEYS_, TYPE)(p, i)
+
+#define ENTRY(key, position) ((ulong)(key) << 32 | (ulong)(position))

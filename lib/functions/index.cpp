@@ -1,0 +1,78 @@
+// Picking and adding: the gradient of each is the other.
+#include "crisol/functions/index.h"
+
+#include "autograd/node.h"
+#include "base/text.h"
+#include "crisol/ops/pad.h"
+
+namespace crisol {
+
+using autograd::Gradients;
+using autograd::Needs;
+using autograd::Saved;
+
+namespace {
+
+Tensor zeros_for(const Tensor& dy, const Shape& shape) { return zeros(shape, dy.dtype(), dy.device()); }
+
+// Zeros behind x along every axis, up to `shape`.
+Tensor grown_to(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  std::vector<AxisPadding> paddings;
+  for (int i = shape.rank() - 1; i >= 0; --i) paddings.push_back({0, shape[i] - x.shape()[i]});
+  return ops::pad(x, paddings, 0);
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& x, int axis, const Tensor& index) {
+  const Tensor y = ops::gather(x, axis, index);
+  if (!autograd::recording({x})) return y;
+  return autograd::record("gather", y, {x}, [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
+    return Gradients{ops::scatter_add(zeros_for(dy, shape), axis, index.get(), dy)};
+  });
+}
+
+Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
+  const Tensor y = ops::index_select(x, axis, index);
+  if (!autograd::recording({x})) return y;
+  return autograd::record("index_select", y, {x},
+                          [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
+                            return Gradients{ops::index_add(zeros_for(dy, shape), axis, index.get(), dy)};
+                          });
+}
+
+Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  const Tensor y = ops::scatter_add(x, axis, index, src);
+  if (!autograd::recording({x, src})) return y;
+  return autograd::record(
+      "scatter_add", y, {x, src}, [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
+        return Gradients{dy, needs[1] ? grown_to(ops::gather(dy, axis, index.get()), shape) : Tensor()};
+      });
+}
+
+Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  const Tensor y = ops::index_add(x, axis, index, src);
+  if (!autograd::recording({x, src})) return y;
+  return autograd::record("index_add", y, {x, src}, [index = Saved(index), axis](const Tensor& dy, Needs needs) {
+    return Gradients{dy, needs[1] ? ops::index_select(dy, axis, index.get()) : Tensor()};
+  });
+}
+
+Tensor embedding(const Tensor& weight, const Tensor& indices, std::optional<std::int64_t> padding_idx) {
+  const Tensor y = ops::embedding(weight, indices);
+  const std::int64_t count = weight.shape()[0];
+  std::optional<std::int64_t> padding = padding_idx;
+  if (padding) {
+    require(*padding >= -count && *padding < count, "embedding", "padding_idx ", *padding, " is not in [", -count, ", ",
+            count, ")");
+    if (*padding < 0) *padding += count;
+  }
+  if (!autograd::recording({weight})) return y;
+  return autograd::record("embedding", y, {weight},
+                          [indices = Saved(indices), count, padding](const Tensor& dy, Needs) {
+                            return Gradients{ops::embedding_backward(dy, indices.get(), count, padding)};
+                          });
+}
+
+}  // namespace crisol

@@ -1,0 +1,34 @@
+#include "crisol/functions/sort.h"
+
+#include "autograd/node.h"
+#include "crisol/ops/index.h"
+
+namespace crisol {
+
+using autograd::Gradients;
+using autograd::Needs;
+using autograd::Saved;
+
+namespace {
+
+SortResult record_order(const char* op, const Tensor& x, const SortResult& result, int axis) {
+  if (!is_floating(x.dtype()) || !autograd::recording({x})) return result;
+  const Tensor values = autograd::record(
+      op, result.values, {x}, [indices = Saved(result.indices), shape = x.shape(), axis](const Tensor& dy, Needs) {
+        if (shape.rank() == 0) return Gradients{dy};
+        return Gradients{ops::scatter_add(zeros(shape, dy.dtype(), dy.device()), axis, indices.get(), dy)};
+      });
+  return {values, result.indices};
+}
+
+}  // namespace
+
+SortResult sort(const Tensor& x, int axis, bool descending) {
+  return record_order("sort", x, ops::sort(x, axis, descending), axis);
+}
+
+SortResult topk(const Tensor& x, std::int64_t k, int axis, bool largest) {
+  return record_order("topk", x, ops::topk(x, k, axis, largest), axis);
+}
+
+}  // namespace crisol

@@ -1,0 +1,27 @@
+// Picking, adding, ordering and cutting by plain loops. Indices are whole numbers in Values.
+#pragma once
+
+#include <cstdint>
+
+#include "reference/cat.h"
+
+namespace crisol::reference {
+
+/// NaN for an index outside the axis.
+Values gather(const Values& x, int axis, const Values& index);
+Values index_select(const Values& x, int axis, const std::vector<double>& index);
+
+/// Nothing is added for an index outside the axis.
+Values scatter_add(const Values& x, int axis, const Values& index, const Values& src);
+Values index_add(const Values& x, int axis, const std::vector<double>& index, const Values& src);
+
+Values one_hot(const Values& indices, std::int64_t classes);
+Values triangle(const Values& x, std::int64_t diagonal, bool upper);
+
+struct Sorted {
+  Values values, indices;
+};
+/// NaN is the largest; equal elements stay in order.
+Sorted sort(const Values& x, int axis, bool descending);
+
+}  // namespace crisol::reference
