@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/bench/groups.h"
+#include "crisol/ops/copy.h"
 
 namespace crisol::cli::bench {
 
@@ -66,6 +67,8 @@ void assign(const Case& what, const std::string& word, Values& values) {
 }
 
 }  // namespace
+
+void touch(const Tensor& x) { ops::fill_into(x.reshape({-1}).narrow(0, 0, 1), 0.5); }
 
 Request parse(const std::vector<std::string>& words) {
   const Case& what = find_case(words.empty() ? std::string() : words.front());

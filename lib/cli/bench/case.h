@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "crisol/tensor.h"
+
 namespace crisol::cli::bench {
 
 /// A word on the command line that does not exist; its text lists those that do.
@@ -40,15 +42,19 @@ class Values {
   std::map<std::string, std::string> texts_;
 };
 
-/// Something to time. `run` queues it once. Rates come from what one run amounts to.
+/// Something to time. `run` queues it once, after `renew` where there is one. Rates come from what one run amounts to.
 struct Work {
   std::function<void()> run;
-  double flops = 0;       ///< Operations, a multiply-add counts two; 0 where bytes are what counts.
-  double bytes = 0;       ///< That the result needs to be read and written at least.
-  double items = 0;       ///< Images, sequences: what a run is said to do "a second".
-  const char* item = "";  ///< Their name.
-  bool alone = false;     ///< Waits for the device by itself.
+  std::function<void()> renew;  ///< Writes operands, so that nothing made from them (packed weights) is used again.
+  double flops = 0;             ///< Operations, a multiply-add counts two; 0 where bytes are what counts.
+  double bytes = 0;             ///< That the result needs to be read and written at least.
+  double items = 0;             ///< Images, sequences: what a run is said to do "a second".
+  const char* item = "";        ///< Their name.
+  bool alone = false;           ///< Waits for the device by itself.
 };
+
+/// Writes one element of a contiguous tensor.
+void touch(const Tensor& x);
 
 struct Case {
   const char* name;

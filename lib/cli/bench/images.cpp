@@ -51,6 +51,7 @@ Work prepare_conv2d(const Values& v) {
     work.run = training({x, weight, bias},
                         [=](const std::vector<Tensor>& in) { return conv2d(in[0], in[1], in[2], options); });
   }
+  if (!v.on("kept")) work.renew = [=] { touch(weight); };
   return work;
 }
 
@@ -153,6 +154,7 @@ const Case conv2d_case{
      {"dilation", "1", ">=1", ""},
      {"groups", "1", ">=1", "c for a depthwise convolution"},
      {"bias", "0", "0|1", ""},
+     {"kept", "0", "0|1", "0: the weight is written in between, so all packing is included"},
      {"dir", "fwd", "fwd|bwd_data|bwd_weights|train", "train: forward, and backward to input, weight and bias"}},
     prepare_conv2d};
 

@@ -25,7 +25,10 @@ struct Sample {
 
 Sample sample(const Work& work, int runs) {
   const auto start = Clock::now();
-  for (int i = 0; i < runs; ++i) work.run();
+  for (int i = 0; i < runs; ++i) {
+    if (work.renew) work.renew();
+    work.run();
+  }
   const double host = ms_since(start);
   synchronize();
   return {ms_since(start) / runs, host / runs};
