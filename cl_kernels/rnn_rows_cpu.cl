@@ -3,17 +3,20 @@
 //
 // Forward:  for each step, block of units and tile of rows: the products W_hh h of all gates in registers, then the
 //           gates. W_hh is packed as [ceil(H / VW)][H][GATES][VW]: a block's weights stay in the caches for all rows.
+//           W_ih x likewise, or it is in `gates` already.
 // Backward: for each step, the gradients of the gates of all units, then dh += drecurrent W_hh, gate by gate. W_hh is
 //           packed as [GATES][vectors of columns][H][VW], PANEL neighbouring vectors interleaved as [H][PANEL][VW].
 // The lanes past H of packed weights are zero.
 //
 // A row whose sequence is over (t >= lengths[b]) hands its state on.
-// flags: 1 lengths are given; 2 bias_hh is given; 4 keep what backward reads; 16 dy is given; 32 in reverse.
+// flags: 1 lengths are given; 2 biases are given; 4 keep what backward reads; 16 dy is given; 32 in reverse; 64 multiply
+// the input here.
 #define WITH_LENGTHS 1
 #define WITH_BIAS 2
 #define KEEP 4
 #define WITH_DY 16
 #define REVERSE 32
+#define WITH_INPUT 64
 
 #include "common/vector.h"
 #include "common/rnn_tile.h"
@@ -53,9 +56,9 @@ INLINE void store_lanes(floatv value, __global float* p, int lanes) {
   for (int lane = 0; lane < lanes; ++lane) p[lane] = part[lane];
 }
 
-// weight (GATES H, H). A unit of work is a gate of a block of units.
+// weight (GATES H, depth). A unit of work is a gate of a block of units.
 CPU_KERNEL void rnn_pack_forward(__global const float* restrict weight, const ulong weight_offset,
-                                 __global float* restrict packed, const ulong packed_offset, const int hidden) {
+                                 __global float* restrict packed, const ulong packed_offset, const int hidden, const int depth) {
   const int blocks = (hidden + VW - 1) / VW;
   const int units = blocks * GATES;
   const int item = get_global_id(0);
@@ -64,22 +67,22 @@ CPU_KERNEL void rnn_pack_forward(__global const float* restrict weight, const ul
     const int block = unit / GATES;
     const int gate = unit % GATES;
     const int lanes = min(VW, hidden - block * VW);
-    __global const float* in = weight + weight_offset + ((long)gate * hidden + block * VW) * hidden;
-    __global float* to = packed + packed_offset + ((long)block * hidden * GATES + gate) * VW;
+    __global const float* in = weight + weight_offset + ((long)gate * hidden + block * VW) * depth;
+    __global float* to = packed + packed_offset + ((long)block * depth * GATES + gate) * VW;
     int k = 0;
     if (lanes == VW) {
-      for (; k + VW <= hidden; k += VW) {
+      for (; k + VW <= depth; k += VW) {
         floatv square[VW];
 #pragma unroll
-        for (int lane = 0; lane < VW; ++lane) square[lane] = UNALIGNED_CONST(in + (long)lane * hidden + k);
+        for (int lane = 0; lane < VW; ++lane) square[lane] = UNALIGNED_CONST(in + (long)lane * depth + k);
         transpose_square(square);
 #pragma unroll
         for (int lane = 0; lane < VW; ++lane) ALIGNED(to + (long)(k + lane) * GATES * VW) = square[lane];
       }
     }
-    for (; k < hidden; ++k)
+    for (; k < depth; ++k)
       for (int lane = 0; lane < VW; ++lane)
-        to[(long)k * GATES * VW + lane] = lane < lanes ? in[(long)lane * hidden + k] : 0.0f;
+        to[(long)k * GATES * VW + lane] = lane < lanes ? in[(long)lane * depth + k] : 0.0f;
   }
 }
 
@@ -107,21 +110,16 @@ typedef struct {
   int first, end;
 } Rows;
 
-// The rows of this item: item 0 of several has none. PoCL hands the first of its threads one work-group more than its
-// share; with an idle one among them all have the same.
 INLINE Rows rows_of_item(int batch) {
-  const int items = max((int)get_global_size(0) - 1, 1);
-  const int item = get_global_size(0) == 1 ? 0 : (int)get_global_id(0) - 1;
-  Rows rows = {0, 0};
-  if (item >= 0) {
-    rows.first = (int)((long)batch * item / items);
-    rows.end = (int)((long)batch * (item + 1) / items);
-  }
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  const Rows rows = {(int)(batch * item / items), (int)(batch * (item + 1) / items)};
   return rows;
 }
 
-// The gates of one row and block of units: products holds W_hh h + b_hh. Pointers are those of the row and block.
-INLINE void unit_forward(const floatv products[GATES], __global float* gates, __global const float* before,
+// The gates of one row and block of units: products holds W_hh h + b_hh, inputs W_ih x + b_ih unless that is in gates.
+// Pointers are those of the row and block.
+INLINE void unit_forward(const floatv inputs[GATES], const floatv products[GATES], __global float* gates, __global const float* before,
                          __global float* after, __global const float* cells_before, __global float* cells_after,
                          int hidden, int lanes, bool over, int flags) {
   const floatv h = load_lanes(before, lanes);
@@ -137,10 +135,11 @@ INLINE void unit_forward(const floatv products[GATES], __global float* gates, __
 #endif
     return;
   }
-  floatv input[GATES];
-  for (int gate = 0; gate < GATES; ++gate) input[gate] = load_lanes(gates + gate * hidden, lanes);
+  floatv u[GATES];
+  for (int gate = 0; gate < GATES; ++gate)
+    u[gate] = flags & WITH_INPUT ? inputs[gate] : load_lanes(gates + gate * hidden, lanes);
   CellStep s;
-  cell_forward(&s, input, products, h, c);
+  cell_forward(&s, u, products, h, c);
   if (flags & KEEP)
     for (int k = 0; k < SAVED; ++k) store_lanes(s.saved[k], gates + k * hidden, lanes);
 #if HAS_CELL_STATE
@@ -149,22 +148,38 @@ INLINE void unit_forward(const floatv products[GATES], __global float* gates, __
   store_lanes(s.h, after, lanes);
 }
 
-// gates (T, B, SAVED H): the input's part on entry; states (T + 1, B, H); cells the same, or (1, B, H) with
-// cell_slot 0.
-CPU_KERNEL void rnn_rows_forward(__global const float* restrict packed, const ulong packed_offset,
-                                 __global const float* restrict bias, const ulong bias_offset, __global float* gates,
-                                 const ulong gates_offset, __global float* states, const ulong states_offset,
-                                 __global float* cells, const ulong cells_offset, __global const long* restrict lengths,
-                                 const ulong lengths_offset, const int steps, const int batch, const int hidden,
-                                 const long cell_slot, const int flags) {
-  packed += packed_offset;
-  bias += bias_offset;
+// The sums of a tile: `count` rows times all gates of a block, from the biases on.
+INLINE void tile_products(floatv* sums, int count, __global const float* a, int depth, __global const float* panel,
+                          __global const float* bias, int hidden, int lanes, int flags) {
+  floatv start[GATES];
+  for (int gate = 0; gate < GATES; ++gate)
+    start[gate] = flags & WITH_BIAS ? load_lanes(bias + gate * hidden, lanes) : (floatv)(0.0f);
+  for (int i = 0; i < count; ++i)
+    for (int gate = 0; gate < GATES; ++gate) sums[i * GATES + gate] = start[gate];
+  TILE_OF_GATES(sums, count, a, depth, panel, depth);
+}
+
+// x (T, B, I); gates (T, B, SAVED H); states (T + 1, B, H); cells the same, or (1, B, H) with cell_slot 0.
+CPU_KERNEL void rnn_rows_forward(
+    __global const float* restrict x, const ulong x_offset, __global const float* restrict packed_ih,
+    const ulong packed_ih_offset, __global const float* restrict bias_ih, const ulong bias_ih_offset,
+    __global const float* restrict packed_hh, const ulong packed_hh_offset, __global const float* restrict bias_hh,
+    const ulong bias_hh_offset, __global float* gates, const ulong gates_offset, __global float* states,
+    const ulong states_offset, __global float* cells, const ulong cells_offset, __global const long* restrict lengths,
+    const ulong lengths_offset, const int steps, const int batch, const int inputs, const int hidden,
+    const long cell_slot, const int flags) {
+  x += x_offset;
+  packed_ih += packed_ih_offset;
+  bias_ih += bias_ih_offset;
+  packed_hh += packed_hh_offset;
+  bias_hh += bias_hh_offset;
   gates += gates_offset;
   states += states_offset;
   cells += cells_offset;
   lengths += lengths_offset;
   const Rows rows = rows_of_item(batch);
   const long slot = (long)batch * hidden;
+  const int blocks = (hidden + VW - 1) / VW;
   const int tiles = (rows.end - rows.first + TILE_ROWS - 1) / TILE_ROWS;
   for (int n = 0; n < steps && tiles > 0; ++n) {
     const int t = flags & REVERSE ? steps - 1 - n : n;
@@ -174,24 +189,25 @@ CPU_KERNEL void rnn_rows_forward(__global const float* restrict packed, const ul
     __global float* after = states + slot_after * slot;
     __global const float* cells_before = cells + slot_before * cell_slot;
     __global float* cells_after = cells + slot_after * cell_slot;
-    for (int unit = 0; unit < hidden; unit += VW) {
+    for (int block = 0; block < blocks; ++block) {
+      // To and fro: what the caches hold of the weights at the end of a step is wanted first in the next.
+      const int unit = (n & 1 ? blocks - 1 - block : block) * VW;
       const int lanes = hidden - unit;
-      __global const float* panel = packed + (long)unit * hidden * GATES;
-      floatv start[GATES];
-      for (int gate = 0; gate < GATES; ++gate)
-        start[gate] = flags & WITH_BIAS ? load_lanes(bias + gate * hidden + unit, lanes) : (floatv)(0.0f);
       for (int tile = 0; tile < tiles; ++tile) {
         const int first = rows.first + (rows.end - rows.first) * tile / tiles;
         const int count = rows.first + (rows.end - rows.first) * (tile + 1) / tiles - first;
-        floatv sums[TILE_ROWS * GATES];
-        for (int i = 0; i < count; ++i)
-          for (int gate = 0; gate < GATES; ++gate) sums[i * GATES + gate] = start[gate];
-        TILE_OF_GATES(sums, count, before + (long)first * hidden, hidden, panel, hidden);
+        floatv of_input[TILE_ROWS * GATES], products[TILE_ROWS * GATES];
+        if (flags & WITH_INPUT)
+          tile_products(of_input, count, x + ((long)t * batch + first) * inputs, inputs,
+                        packed_ih + (long)unit * inputs * GATES, bias_ih + unit, hidden, lanes, flags);
+        tile_products(products, count, before + (long)first * hidden, hidden, packed_hh + (long)unit * hidden * GATES,
+                      bias_hh + unit, hidden, lanes, flags);
         for (int i = 0; i < count; ++i) {
           const long b = first + i;
           const long at = b * hidden + unit;
           const bool over = (flags & WITH_LENGTHS) && t >= lengths[b];
-          unit_forward(sums + i * GATES, gates + ((long)t * batch + b) * SAVED * hidden + unit, before + at, after + at,
+          unit_forward(of_input + i * GATES, products + i * GATES,
+                       gates + ((long)t * batch + b) * SAVED * hidden + unit, before + at, after + at,
                        cells_before + at, cells_after + at, hidden, lanes, over, flags);
         }
       }

@@ -31,23 +31,6 @@ void set(const Tensor& to, const Tensor& value) {
 // (T, B, F) as (T B, F).
 Tensor as_rows(const Tensor& x) { return reshape(x, {x.size(0) * x.size(1), x.size(2)}); }
 
-// gates[:, :, 0 … G H) = x W_ihᵀ + b_ih
-void multiply_input(const RnnSizes& s, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& gates) {
-  Gemm product{state_of(x),
-               s.steps * s.batch,
-               s.gate_rows(),
-               s.inputs,
-               1,
-               {in(x), s.inputs, 1},
-               Matrix{in(weight), s.inputs, 1}.transposed(),
-               {out(gates), s.saved_columns(), 1}};
-  if (bias.defined()) {
-    product.flags = bias_per_column;
-    product.bias = in(bias);
-  }
-  gemm(product);
-}
-
 // y[t] = the state after step t, 0 past a sequence's end.
 void mask_outputs(const RnnSizes& s, const Tensor& states, const Tensor& lengths, const Tensor& y) {
   runtime::DeviceState& device = state_of(y);
@@ -84,6 +67,24 @@ const RnnKind& kind_of(RnnCell cell) noexcept {
   return kinds[static_cast<std::size_t>(cell)];
 }
 
+void multiply_input(const RnnForward& p) {
+  const RnnSizes& s = p.sizes;
+  Gemm product{state_of(p.x),
+               s.steps * s.batch,
+               s.gate_rows(),
+               s.inputs,
+               1,
+               {in(p.x), s.inputs, 1},
+               Matrix{in(p.weight_ih), s.inputs, 1}.transposed(),
+               {out(p.gates), s.saved_columns(), 1}};
+  if (p.bias_ih.defined()) {
+    product.flags = bias_per_column;
+    product.bias = in(p.bias_ih);
+  }
+  product.b_storage = p.weight_ih.impl()->storage.get();
+  gemm(product);
+}
+
 void add_cell_defines(runtime::Defines& defines, RnnCell cell) {
   const RnnKind& kind = kind_of(cell);
   defines.add({"CELL", kind.name});
@@ -94,11 +95,12 @@ void add_cell_defines(runtime::Defines& defines, RnnCell cell) {
 RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options, bool save) {
   const RnnSizes s = check_rnn("rnn", input, weights, options);
   const Device device = input.x.device();
-  const Tensor x = contiguous(input.x);
-  const Tensor weight_ih = contiguous(weights.weight_ih), bias_ih = contiguous_or_none(weights.bias_ih);
   const bool projects = weights.weight_hr.defined();
 
   RnnForward p{s,
+               contiguous(input.x),
+               contiguous(weights.weight_ih),
+               contiguous_or_none(weights.bias_ih),
                contiguous(weights.weight_hh),
                contiguous_or_none(weights.bias_hh),
                contiguous_or_none(weights.weight_hr),
@@ -125,7 +127,6 @@ RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const Rn
 
   set(select(p.states, 0, first), input.h0);
   if (p.cells.defined()) set(select(p.cells, 0, save ? first : 0), input.c0);
-  multiply_input(s, x, weight_ih, bias_ih, p.gates);
   variant.run(p);
   if (padded) mask_outputs(s, narrow(p.states, 0, s.slot_after(0), s.steps), p.lengths, result.y);
   if (save) result.saved = {s.kind().saves_gates ? p.gates : Tensor(), p.states, p.cells, p.projected};

@@ -37,9 +37,8 @@ struct RnnSizes {
 /// All tensors are contiguous; absent ones are undefined.
 struct RnnForward {
   RnnSizes sizes;
-  Tensor weight_hh, bias_hh, weight_hr, lengths;
-  /// On entry the input's part, W_ih x + b_ih, in the first gate_rows() columns; backward's gates afterwards.
-  Tensor gates;      ///< (T, B, saved_columns())
+  Tensor x, weight_ih, bias_ih, weight_hh, bias_hh, weight_hr, lengths;
+  Tensor gates;      ///< (T, B, saved_columns()): afterwards what backward reads.
   Tensor states;     ///< (T + 1, B, R), h0 in its slot.
   Tensor cells;      ///< (T + 1, B, H), or (1, B, H): updated in place; c0 in its slot.
   Tensor projected;  ///< (T, B, H), or (1, B, H).
@@ -59,6 +58,9 @@ struct RnnBackward {
 
 /// The defines of the kernels for a cell: CELL, GATES, SAVED.
 void add_cell_defines(runtime::Defines& defines, RnnCell cell);
+
+/// gates[:, :, 0 … gate_rows()) = x W_ihᵀ + b_ih, for all steps at once.
+void multiply_input(const RnnForward& problem);
 
 const char* refuse_rnn_forward_rows(const RnnForward& problem, const DeviceInfo& info);
 void run_rnn_forward_rows(const RnnForward& problem);

@@ -11,15 +11,14 @@ namespace crisol::ops {
 namespace {
 
 // As in rnn_rows_cpu.cl.
-enum Flag : std::int32_t { with_lengths = 1, with_bias = 2, keep = 4, with_dy = 16, in_reverse = 32 };
+enum Flag : std::int32_t { with_lengths = 1, with_bias = 2, keep = 4, with_dy = 16, in_reverse = 32, with_input = 64 };
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // One work-item for each compute unit, but at least a few rows for each: they share the reading of the weights.
 runtime::NdRange rows_range(const RnnSizes& s, const DeviceInfo& info) {
   constexpr std::int64_t least_rows = 4;
-  const std::int64_t items = std::min<std::int64_t>(info.compute_units, ceil_div(s.batch, least_rows));
-  return {{items == 1 ? 1 : items + 1}, {1}};  // Item 0 of several is idle: see rows_of_item.
+  return {{std::min<std::int64_t>(info.compute_units, ceil_div(s.batch, least_rows))}, {1}};
 }
 
 runtime::Kernel& kernel_of(runtime::DeviceState& device, RnnCell cell, const char* entry) {
@@ -31,24 +30,52 @@ runtime::Kernel& kernel_of(runtime::DeviceState& device, RnnCell cell, const cha
 
 const Tensor& either(const Tensor& wanted, const Tensor& other) { return wanted.defined() ? wanted : other; }
 
-runtime::BlockPtr allocate_packed(runtime::DeviceState& device, const RnnSizes& s) {
-  const std::int64_t width = cpu_vector_width(device);
-  return runtime::allocate(device, 4 * s.kind().gates * s.hidden * ceil_div(s.hidden, width) * width);
+std::int64_t blocks_of(runtime::DeviceState& device, const RnnSizes& s) {
+  return ceil_div(s.hidden, cpu_vector_width(device));
 }
 
-void launch_pack(runtime::DeviceState& device, runtime::Kernel& kernel, const RnnSizes& s, const Tensor& weight,
-                 const runtime::BufferView& packed) {
-  const std::int64_t units = s.kind().gates * ceil_div(s.hidden, cpu_vector_width(device));
-  runtime::launch(device, kernel, persistent_range(device, units, 20 * s.hidden), in(weight), packed,
-                  static_cast<std::int32_t>(s.hidden));
+// A weight in the layout of one of the packing kernels. The copy is kept with a weight that is used again unchanged.
+template <class... Sizes>
+runtime::BlockPtr packed(runtime::Kernel& kernel, const char* kind, const RnnSizes& s, const Tensor& weight,
+                         const Sizes&... sizes) {
+  runtime::DeviceState& device = state_of(weight);
+  Storage& owner = *weight.impl()->storage;
+  const std::int64_t depth = weight.size(1), units = s.kind().gates * blocks_of(device, s);
+  const DerivedKey key{kind, {weight.offset(), s.hidden, depth, static_cast<std::int64_t>(s.cell)}};
+  const std::uint64_t version = owner.version.load(std::memory_order_relaxed);
+  const DerivedData::Found found = owner.derived.find(key, version);
+  if (found.data) return std::static_pointer_cast<runtime::Block>(found.data);
+  const std::int64_t floats = units * cpu_vector_width(device) * depth;
+  runtime::BlockPtr block = runtime::allocate(device, 4 * static_cast<std::uint64_t>(floats));
+  runtime::launch(device, kernel, persistent_range(device, units, 20 * depth), in(weight),
+                  runtime::BufferView{block.get(), 0}, static_cast<std::int32_t>(s.hidden), sizes...);
+  if (!found.worth_keeping) return block;
+  return std::static_pointer_cast<runtime::Block>(owner.derived.keep(key, version, block));
+}
+
+runtime::BlockPtr packed_forward(runtime::Kernel& kernel, const RnnSizes& s, const Tensor& weight) {
+  static constexpr char kind[] = "rnn_pack_forward";
+  return packed(kernel, kind, s, weight, static_cast<std::int32_t>(weight.size(1)));
+}
+
+runtime::BlockPtr packed_backward(runtime::Kernel& kernel, const RnnSizes& s, const Tensor& weight) {
+  static constexpr char kind[] = "rnn_pack_backward";
+  return packed(kernel, kind, s, weight);
+}
+
+// Whether the step kernel also multiplies the input, which saves writing and reading the products: where several rows
+// share the reading of both weights, and these do not crowd the L2 cache.
+bool multiplies_input(const RnnSizes& s) {
+  constexpr std::int64_t most_bytes = 2 << 20, least_batch = 8;
+  return s.batch >= least_batch && 4 * s.gate_rows() * (s.inputs + s.hidden) <= most_bytes;
 }
 
 const char* refuse(const RnnSizes& s, bool projected, const DeviceInfo& info) {
   if (!takes_cpu_kernels(info)) return "made for CPUs";
   if (projected) return "the output is projected";
-  if (std::max({s.steps, s.batch, s.gate_rows()}) > std::numeric_limits<std::int32_t>::max() / 4)
+  if (std::max({s.steps, s.batch, s.inputs, s.gate_rows()}) > std::numeric_limits<std::int32_t>::max() / 4)
     return "sizes beyond the kernel's int indices";
-  const std::int64_t rounds = s.steps * s.batch * s.gate_rows() * (s.hidden + 32);
+  const std::int64_t rounds = s.steps * s.batch * s.gate_rows() * (s.inputs + s.hidden + 32);
   return rounds / 4 <= loop_budget(info) ? nullptr : "the device does not run loops of that length";
 }
 
@@ -63,14 +90,17 @@ void run_rnn_forward_rows(const RnnForward& p) {
   runtime::DeviceState& device = state_of(p.gates);
   runtime::Kernel& pack = kernel_of(device, s.cell, "rnn_pack_forward");
   runtime::Kernel& steps = kernel_of(device, s.cell, "rnn_rows_forward");
-  const runtime::BlockPtr packed = allocate_packed(device, s);
-  const runtime::BufferView weights{packed.get(), 0};
+  const bool fused = multiplies_input(s);
+  const runtime::BlockPtr weight_hh = packed_forward(pack, s, p.weight_hh);
+  const runtime::BlockPtr weight_ih = fused ? packed_forward(pack, s, p.weight_ih) : weight_hh;
+  if (!fused) multiply_input(p);
   const std::int32_t flags = (p.lengths.defined() ? with_lengths : 0) | (p.bias_hh.defined() ? with_bias : 0) |
-                             (p.save ? keep : 0) | (s.reverse ? in_reverse : 0);
-  launch_pack(device, pack, s, p.weight_hh, weights);
-  runtime::launch(device, steps, rows_range(s, runtime::info_of(device)), weights, in(either(p.bias_hh, p.gates)),
-                  out(p.gates), out(p.states), out(either(p.cells, p.states)), in(either(p.lengths, p.gates)),
-                  static_cast<std::int32_t>(s.steps), static_cast<std::int32_t>(s.batch),
+                             (p.save ? keep : 0) | (s.reverse ? in_reverse : 0) | (fused ? with_input : 0);
+  runtime::launch(device, steps, rows_range(s, runtime::info_of(device)), in(p.x),
+                  runtime::BufferView{weight_ih.get(), 0}, in(either(p.bias_ih, p.x)),
+                  runtime::BufferView{weight_hh.get(), 0}, in(either(p.bias_hh, p.x)), out(p.gates), out(p.states),
+                  out(either(p.cells, p.states)), in(either(p.lengths, p.x)), static_cast<std::int32_t>(s.steps),
+                  static_cast<std::int32_t>(s.batch), static_cast<std::int32_t>(s.inputs),
                   static_cast<std::int32_t>(s.hidden), p.save ? s.batch * s.hidden : std::int64_t{0}, flags);
 }
 
@@ -83,16 +113,15 @@ void run_rnn_backward_rows(const RnnBackward& p) {
   runtime::DeviceState& device = state_of(p.dinput);
   runtime::Kernel& pack = kernel_of(device, s.cell, "rnn_pack_backward");
   runtime::Kernel& steps = kernel_of(device, s.cell, "rnn_rows_backward");
-  const runtime::BlockPtr packed = allocate_packed(device, s);
-  const runtime::BufferView weights{packed.get(), 0};
+  const runtime::BlockPtr weight_hh = packed_backward(pack, s, p.weight_hh);
   const std::int32_t flags =
       (p.lengths.defined() ? with_lengths : 0) | (p.dy.defined() ? with_dy : 0) | (s.reverse ? in_reverse : 0);
   const Tensor& states = either(p.saved.cells, p.saved.states);
-  launch_pack(device, pack, s, p.weight_hh, weights);
-  runtime::launch(device, steps, rows_range(s, runtime::info_of(device)), weights, in(either(p.saved.gates, p.dinput)),
-                  in(states), in(either(p.dy, p.dinput)), out(p.dh), out(either(p.dc, p.dh)), out(p.dinput),
-                  out(p.drecurrent), in(either(p.lengths, p.dinput)), static_cast<std::int32_t>(s.steps),
-                  static_cast<std::int32_t>(s.batch), static_cast<std::int32_t>(s.hidden), flags);
+  runtime::launch(device, steps, rows_range(s, runtime::info_of(device)), runtime::BufferView{weight_hh.get(), 0},
+                  in(either(p.saved.gates, p.dinput)), in(states), in(either(p.dy, p.dinput)), out(p.dh),
+                  out(either(p.dc, p.dh)), out(p.dinput), out(p.drecurrent), in(either(p.lengths, p.dinput)),
+                  static_cast<std::int32_t>(s.steps), static_cast<std::int32_t>(s.batch),
+                  static_cast<std::int32_t>(s.hidden), flags);
 }
 
 }  // namespace crisol::ops

@@ -40,6 +40,7 @@ void run_rnn_forward_steps(const RnnForward& p) {
   const runtime::BufferView cells = p.cells.defined() ? out(p.cells) : states;
   const runtime::BufferView unprojected = projected ? out(p.projected) : states;
   const std::int64_t cell_slot = in_place ? 0 : s.batch * s.hidden;
+  multiply_input(p);
   for (std::int64_t n = 0; n < s.steps; ++n) {
     const std::int64_t t = s.step(n);
     const runtime::BufferView before = moved(states, s.slot_before(t) * s.batch * s.outputs);
