@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "crisol/autograd.h"
+#include "autograd/node.h"
 #include "doctest/doctest.h"
 
 namespace crisol::testing {
@@ -29,13 +29,15 @@ class Checker {
   Checker(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
           const GradcheckOptions& options)
       : f_(f), options_(options) {
-    for (const Tensor& input : inputs) inputs_.push_back(input.defined() ? input.detach() : input);
+    for (const Tensor& input : inputs)
+      inputs_.push_back(input.defined() && !is_parameter(input) ? input.detach() : input);
   }
 
   void run() {
     std::vector<Tensor> leaves;
     for (const Tensor& input : inputs_) {
-      leaves.push_back(input.defined() ? input.detach() : input);
+      leaves.push_back(input.defined() && !is_parameter(input) ? input.detach() : input);
+      autograd::clear_gradient(leaves.back());
       if (differentiable(input)) leaves.back().requires_grad_();
     }
     const Tensor result = f_(leaves);
@@ -54,6 +56,8 @@ class Checker {
  private:
   static bool differentiable(const Tensor& x) { return x.defined() && x.dtype() == DType::f32 && x.numel() > 0; }
 
+  static bool is_parameter(const Tensor& x) { return x.defined() && x.is_leaf() && x.requires_grad(); }
+
   // The weighted result with input i moved by `amount` along `direction`.
   double value(std::size_t i, const std::vector<float>& direction, double amount) const {
     const NoGrad no_grad;
@@ -61,8 +65,16 @@ class Checker {
     std::vector<float> values = inputs_[i].to_vector<float>();
     for (std::size_t k = 0; k < values.size(); ++k)
       values[k] = static_cast<float>(static_cast<double>(values[k]) + amount * static_cast<double>(direction[k]));
-    moved[i] = from_vector(values, inputs_[i].shape(), inputs_[i].device());
-    return dot(f_(moved).to_vector<float>(), weights_);
+    if (!is_parameter(inputs_[i])) {
+      moved[i] = from_vector(values, inputs_[i].shape(), inputs_[i].device());
+      return dot(f_(moved).to_vector<float>(), weights_);
+    }
+    Tensor parameter = inputs_[i];
+    const std::vector<float> before = parameter.to_vector<float>();
+    parameter.copy_from(values);
+    const double result = dot(f_(moved).to_vector<float>(), weights_);
+    parameter.copy_from(before);
+    return result;
   }
 
   void check_direction(std::size_t i, const std::vector<float>& gradient, const std::vector<float>& direction,

@@ -17,7 +17,9 @@ struct GradcheckOptions {
 
 /// Compares backward() through f with central differences, for every input that is f32 (others are passed through). The
 /// scalar is a fixed pseudo-random weighting of all elements of f's result, so that no two mistakes cancel. Beside
-/// single elements a random direction over all of them is checked. f must be smooth within `step` of the inputs.
+/// single elements a random direction over all of them is checked. f must be smooth within `step` of the inputs. An
+/// input that is a leaf wanting a gradient is a parameter, which f has got by another way: it is changed in place, and
+/// put back.
 void check_gradients(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
                      const GradcheckOptions& options = {});
 
