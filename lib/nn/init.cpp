@@ -15,8 +15,10 @@ Fans fans_of(const Shape& weight) {
 
 namespace {
 
-double kaiming_deviation(const Tensor& weight, double a) {
-  return std::sqrt(2 / ((1 + a * a) * static_cast<double>(std::max<std::int64_t>(1, fans_of(weight.shape()).in))));
+double kaiming_deviation(const Tensor& weight, double a, Fan fan) {
+  const Fans fans = fans_of(weight.shape());
+  const std::int64_t count = std::max<std::int64_t>(1, fan == Fan::in ? fans.in : fans.out);
+  return std::sqrt(2 / ((1 + a * a) * static_cast<double>(count)));
 }
 
 double xavier_deviation(const Tensor& weight, double gain) {
@@ -42,9 +44,13 @@ Tensor normal_(Tensor t, double mean, double deviation) {
   return t;
 }
 
-Tensor kaiming_uniform_(Tensor weight, double a) { return uniform_of_deviation(weight, kaiming_deviation(weight, a)); }
+Tensor kaiming_uniform_(Tensor weight, double a) {
+  return uniform_of_deviation(weight, kaiming_deviation(weight, a, Fan::in));
+}
 
-Tensor kaiming_normal_(Tensor weight, double a) { return init::normal_(weight, 0, kaiming_deviation(weight, a)); }
+Tensor kaiming_normal_(Tensor weight, double a, Fan fan) {
+  return init::normal_(weight, 0, kaiming_deviation(weight, a, fan));
+}
 
 Tensor xavier_uniform_(Tensor weight, double gain) {
   return uniform_of_deviation(weight, xavier_deviation(weight, gain));

@@ -20,8 +20,10 @@ CRISOL_API Tensor normal_(Tensor t, double mean, double deviation);
 /// Uniform in [-b, b), b = sqrt(6 / ((1 + a²) · fan_in)); He et al. 2015. PyTorch's layers use a = sqrt(5), which makes
 /// b = 1 / sqrt(fan_in).
 CRISOL_API Tensor kaiming_uniform_(Tensor weight, double a = 0);
-/// Normal with standard deviation sqrt(2 / ((1 + a²) · fan_in)).
-CRISOL_API Tensor kaiming_normal_(Tensor weight, double a = 0);
+/// Which of the fans a deviation is scaled by: `in` keeps the variance of activations, `out` that of gradients.
+enum class Fan : std::uint8_t { in, out };
+/// Normal with standard deviation sqrt(2 / ((1 + a²) · fan)).
+CRISOL_API Tensor kaiming_normal_(Tensor weight, double a = 0, Fan fan = Fan::in);
 /// Uniform in [-b, b), b = gain · sqrt(6 / (fan_in + fan_out)); Glorot and Bengio 2010.
 CRISOL_API Tensor xavier_uniform_(Tensor weight, double gain = 1);
 /// Normal with standard deviation gain · sqrt(2 / (fan_in + fan_out)).

@@ -4,7 +4,11 @@
 #include "cli/bench/groups.h"
 #include "crisol/autograd.h"
 #include "crisol/functions/loss.h"
+#include "crisol/nn/models/alexnet.h"
+#include "crisol/nn/models/mobilenet_v2.h"
+#include "crisol/nn/models/resnet.h"
 #include "crisol/nn/models/simple_cnn.h"
+#include "crisol/nn/models/vgg.h"
 #include "crisol/optim.h"
 #include "crisol/random.h"
 
@@ -12,7 +16,7 @@ namespace crisol::cli::bench {
 
 namespace {
 
-/// A network: how it is made, what it takes, and the multiply-adds of one image.
+/// A network: how it is made, what it takes, and the multiply-adds of one image in convolutions and matrix products.
 struct Net {
   const char* name;
   std::shared_ptr<nn::Module> (*make)();
@@ -21,12 +25,17 @@ struct Net {
 };
 
 template <class Model>
-std::shared_ptr<nn::Module> make() {
-  return std::make_shared<Model>();
+std::shared_ptr<nn::Module> share(Model&& model) {
+  return std::make_shared<Model>(std::move(model));
 }
 
 const Net nets[] = {
-    {"simplecnn", make<nn::SimpleCNN>, 1, 28, 10, 28 * 28 * 9 * 32 + 14 * 14 * 9 * 32 * 64 + 64 * 49 * 128 + 128 * 10},
+    {"simplecnn", [] { return share(nn::SimpleCNN()); }, 1, 28, 10,
+     28 * 28 * 9 * 32 + 14 * 14 * 9 * 32 * 64 + 64 * 49 * 128 + 128 * 10},
+    {"alexnet", [] { return share(nn::AlexNet()); }, 3, 224, 1000, 714188480},
+    {"resnet18", [] { return share(nn::resnet18()); }, 3, 224, 1000, 1814073344},
+    {"vgg16", [] { return share(nn::vgg16()); }, 3, 224, 1000, 15470264320},
+    {"mobilenet_v2", [] { return share(nn::MobileNetV2()); }, 3, 224, 1000, 300774272},
 };
 
 const Net& find_net(const std::string& name) {
@@ -76,7 +85,7 @@ Work prepare_net(const Values& v) {
 
 const Case net_case{"net",
                     "whole networks; operations are those of convolutions and matrix products",
-                    {{"net", "simplecnn", "simplecnn", ""},
+                    {{"net", "simplecnn", "simplecnn|alexnet|resnet18|vgg16|mobilenet_v2", ""},
                      {"batch", "64", ">=1", "images"},
                      {"mode", "train", "infer|train", "train: forward, loss, backward and Adam's step"}},
                     prepare_net};

@@ -1,0 +1,81 @@
+#include "crisol/nn/models/mobilenet_v2.h"
+
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/pool.h"
+#include "crisol/nn/dropout.h"
+#include "crisol/nn/norm.h"
+#include "nn/models/layers.h"
+
+namespace crisol::nn {
+
+namespace {
+
+class ReLU6 : public Module {
+ public:
+  Tensor forward(const Tensor& x) override { return clamp(x, 0, 6); }
+};
+
+/// A convolution that keeps the size at stride 1, batch norm and ReLU6.
+Sequential conv_norm_relu(std::int64_t inputs, std::int64_t outputs, int kernel, int stride = 1, int groups = 1) {
+  return Sequential(models::conv(inputs, outputs, kernel, {stride, (kernel - 1) / 2, 1, groups}), BatchNorm2d(outputs),
+                    ReLU6());
+}
+
+/// The layers of a block, with x added to the result where the shapes agree.
+class InvertedResidual : public Module {
+ public:
+  InvertedResidual(std::int64_t inputs, std::int64_t outputs, int stride, int expansion)
+      : with_shortcut_(stride == 1 && inputs == outputs) {
+    const std::int64_t hidden = inputs * expansion;
+    Sequential layers;
+    if (expansion != 1) layers.append(conv_norm_relu(inputs, hidden, 1));
+    layers.append(conv_norm_relu(hidden, hidden, 3, stride, static_cast<int>(hidden)))
+        .append(models::conv(hidden, outputs, 1, {}))
+        .append(BatchNorm2d(outputs));
+    conv_ = register_module("conv", std::move(layers));
+  }
+
+  Tensor forward(const Tensor& x) override {
+    const Tensor y = conv_->forward(x);
+    return with_shortcut_ ? x + y : y;
+  }
+
+ private:
+  bool with_shortcut_;
+  std::shared_ptr<Sequential> conv_;
+};
+
+struct Stage {
+  int expansion, outputs, blocks, stride;
+};
+
+// Table 2 of the paper.
+constexpr Stage stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
+                            {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+constexpr std::int64_t first_channels = 32, last_channels = 1280;
+
+Sequential make_features() {
+  Sequential features;
+  features.append(conv_norm_relu(3, first_channels, 3, 2));
+  std::int64_t channels = first_channels;
+  for (const Stage& stage : stages)
+    for (int block = 0; block < stage.blocks; ++block) {
+      features.append(InvertedResidual(channels, stage.outputs, block == 0 ? stage.stride : 1, stage.expansion));
+      channels = stage.outputs;
+    }
+  features.append(conv_norm_relu(channels, last_channels, 1));
+  return features;
+}
+
+}  // namespace
+
+MobileNetV2::MobileNetV2(std::int64_t classes, double dropout)
+    : features_(register_module("features", make_features())),
+      classifier_(register_module("classifier", Sequential(Dropout(dropout), models::linear(last_channels, classes)))) {
+}
+
+Tensor MobileNetV2::forward(const Tensor& x) {
+  return classifier_->forward(adaptive_avg_pool2d(features_->forward(x), 1).flatten(1));
+}
+
+}  // namespace crisol::nn
