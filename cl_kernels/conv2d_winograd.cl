@@ -292,9 +292,8 @@ CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong 
             const Target target = {y + k * out_plane, 0, k, 1, flags, bias + bias_offset + k};
             NO_UNROLL
             for (int j = 0; j < columns; j += VW) {
-              float lanes[VW];
-              vstorev(UNALIGNED_CONST(strip + i * 4 * NR + 4 * run.at + j), 0, lanes);
-              store_columns(lanes, 0, &target, &finish, 0, to + (long)i * out_w + j, min(VW, columns - j), target.bias);
+              const floatv lanes = UNALIGNED_CONST(strip + i * 4 * NR + 4 * run.at + j);
+              store_columns(&lanes, 0, &target, &finish, 0, to + (long)i * out_w + j, min(VW, columns - j), target.bias);
             }
           }
         }

@@ -42,16 +42,16 @@ CPU_KERNEL void gemm_skinny(__global const float* restrict a, const ulong a_offs
           odd[i] = FMA((floatv)(from[i][(at + 1) * a_column]), second, odd[i]);
         }
       }
-      float tile[ROWS * VW];
+      floatv tile[ROWS];
 #pragma unroll
       for (int i = 0; i < ROWS; ++i) {
         if (k % 2 != 0)
           even[i] = FMA((floatv)(from[i][(k - 1) * a_column]), ALIGNED_CONST(panel + (k - 1) * NR), even[i]);
-        vstorev(even[i] + odd[i], i, tile);
+        tile[i] = even[i] + odd[i];
       }
       __global const float* shift = bias + (flags & BIAS_PER_COLUMN ? unit * VW : row);
       const Target target = {c + row * c_row, c_row, row, min(ROWS, m - row), flags, shift};
-      store_columns(tile, VW, &target, &finish, 0, unit * VW, (int)min((long)VW, n - unit * VW), shift);
+      store_columns(tile, 1, &target, &finish, 0, unit * VW, (int)min((long)VW, n - unit * VW), shift);
     }
   }
 }

@@ -50,13 +50,16 @@ INLINE void dot_tile(float sums[DOT_SUMS], __global const float* a, __global con
     a += DOT_M * VW;
     b += DOT_N * VW;
   }
-  // Halves are added down to four lanes, whose sums four vectors then give at once.
+  // Halves are added down to four lanes, whose sums four vectors then give at once; by way of memory, as one loop.
+  floatv parts[DOT_SUMS];
 #pragma unroll
+  for (int i = 0; i < DOT_SUMS; ++i) parts[i] = acc[i];
+  NO_UNROLL
   for (int i = 0; i < DOT_SUMS; i += 4) {
-    const float4 p = add_halves(acc[i]);
-    const float4 q = add_halves(acc[i + 1]);
-    const float4 r = add_halves(acc[i + 2]);
-    const float4 s = add_halves(acc[i + 3]);
+    const float4 p = add_halves(parts[i]);
+    const float4 q = add_halves(parts[i + 1]);
+    const float4 r = add_halves(parts[i + 2]);
+    const float4 s = add_halves(parts[i + 3]);
     vstore4(((float4)(p.s0, q.s0, r.s0, s.s0) + (float4)(p.s1, q.s1, r.s1, s.s1)) +
                 ((float4)(p.s2, q.s2, r.s2, s.s2) + (float4)(p.s3, q.s3, r.s3, s.s3)),
             0, sums + i);

@@ -33,9 +33,9 @@ INLINE floatv load_operand(__global const float* e, long row, long column, const
   return vloadv(0, values);
 }
 
-// One vector of `lanes` columns of a tile, whose row i is at tile[i * step]: to elements `first` … of the rows of C, or
+// One vector of `lanes` columns of a tile, whose row i is tile[i * step]: to elements `first` … of the rows of C, or
 // where `info` of the gather says.
-INLINE void store_columns(const float* tile, int step, const Target* t, const Finish* finish,
+INLINE void store_columns(const floatv* tile, int step, const Target* t, const Finish* finish,
                           __global const int* info, long first, int lanes, __global const float* bias) {
   const int flags = t->flags;
   int to[VW];
@@ -54,7 +54,7 @@ INLINE void store_columns(const float* tile, int step, const Target* t, const Fi
     const floatv least = (floatv)(flags & RELU ? 0.0f : -INFINITY);
     NO_UNROLL
     for (int i = 0; i < t->rows; ++i) {
-      const floatv sum = vloadv(0, tile + i * step) + column_bias + (flags & BIAS_PER_ROW ? t->bias[i] : 0.0f);
+      const floatv sum = tile[i * step] + column_bias + (flags & BIAS_PER_ROW ? t->bias[i] : 0.0f);
       UNALIGNED(t->c + i * t->c_row + first) = sum < least ? least : sum;
     }
     return;
@@ -62,7 +62,7 @@ INLINE void store_columns(const float* tile, int step, const Target* t, const Fi
   NO_UNROLL
   for (int i = 0; i < t->rows; ++i) {
     __global float* out = t->c + i * t->c_row + first;
-    floatv sum = vloadv(0, tile + i * step) + column_bias;
+    floatv sum = tile[i * step] + column_bias;
     if (flags & BIAS_PER_ROW) sum += t->bias[i];
     if (flags & ADD_TO_C) {
       if (contiguous) {
@@ -95,14 +95,14 @@ INLINE void store_columns(const float* tile, int step, const Target* t, const Fi
 // stores it: unrolled, it would be most of the kernel.
 INLINE void store_tile(const floatv acc[MR * NV], const Target* t, const Finish* finish, __global const int* table,
                        long column_first, int v0, int columns) {
-  float tile[MR * NR];
+  floatv tile[MR * NV];
 #pragma unroll
-  for (int i = 0; i < MR * NV; ++i) vstorev(acc[i], i, tile);
+  for (int i = 0; i < MR * NV; ++i) tile[i] = acc[i];
   NO_UNROLL
   for (int v = 0; v < NV; ++v) {
     const int column = (v0 + v) * VW;  // Of the block.
     if (column >= columns) break;
-    store_columns(tile + v * VW, NR, t, finish, table + (v0 + v) * COLUMN_INTS, column_first + column,
+    store_columns(tile + v, NV, t, finish, table + (v0 + v) * COLUMN_INTS, column_first + column,
                   min(VW, columns - column), t->bias + (t->flags & BIAS_PER_COLUMN ? column : 0));
   }
 }

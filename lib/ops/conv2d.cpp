@@ -1,9 +1,10 @@
-// Convolution. Variants "winograd", "cpu_gemm", "im2col_gemm" and "direct".
+// Convolution. Variants "planes", "winograd", "cpu_gemm", "im2col_gemm" and "direct".
 #include <algorithm>
 
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/conv2d_planes.h"
 #include "ops/conv2d_problem.h"
 #include "ops/conv2d_winograd.h"
 #include "ops/gemm_cpu.h"
@@ -83,7 +84,8 @@ void run_direct(const Conv2dProblem& p) {
                   p.sizes.kernel_sizes(), p.sizes.kernel_window(), flags);
 }
 
-constexpr Variant<Conv2dProblem> variants[] = {{"winograd", refuse_winograd, run_winograd},
+constexpr Variant<Conv2dProblem> variants[] = {{"planes", refuse_planes, run_planes},
+                                               {"winograd", refuse_winograd, run_winograd},
                                                {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm},
                                                {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_im2col},
                                                {"direct", accept_all, run_direct}};

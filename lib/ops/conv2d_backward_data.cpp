@@ -1,4 +1,4 @@
-// Gradient of a convolution's input. Variants "winograd", "cpu_gemm", "im2col_gemm" and "direct".
+// Gradient of a convolution's input. Variants "planes", "winograd", "cpu_gemm", "im2col_gemm" and "direct".
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -6,6 +6,7 @@
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/conv2d_planes.h"
 #include "ops/conv2d_problem.h"
 #include "ops/conv2d_winograd.h"
 #include "ops/gemm_cpu.h"
@@ -146,7 +147,8 @@ void run_direct(const Conv2dProblem& p) {
                   in(p.weight), out(p.x), count, p.sizes.kernel_sizes(), p.sizes.kernel_window());
 }
 
-constexpr Variant<Conv2dProblem> variants[] = {{"winograd", refuse_winograd_data, run_winograd_data},
+constexpr Variant<Conv2dProblem> variants[] = {{"planes", refuse_planes_data, run_planes_data},
+                                               {"winograd", refuse_winograd_data, run_winograd_data},
                                                {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm},
                                                {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_data_im2col},
                                                {"direct", accept_all, run_direct}};

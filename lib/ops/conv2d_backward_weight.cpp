@@ -1,9 +1,10 @@
-// Gradient of a convolution's weight. Variants "cpu_rows", "im2col_gemm" and "direct".
+// Gradient of a convolution's weight. Variants "planes", "cpu_rows", "im2col_gemm" and "direct".
 #include <algorithm>
 
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/conv2d_planes.h"
 #include "ops/conv2d_problem.h"
 #include "ops/gemm_rows_cpu.h"
 #include "ops/persistent.h"
@@ -67,7 +68,8 @@ void run_direct(const Conv2dProblem& p) {
   } while (first < rows);
 }
 
-constexpr Variant<Conv2dProblem> variants[] = {{"cpu_rows", refuse_cpu_rows, run_cpu_rows},
+constexpr Variant<Conv2dProblem> variants[] = {{"planes", refuse_planes_weight, run_planes_weight},
+                                               {"cpu_rows", refuse_cpu_rows, run_cpu_rows},
                                                {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_weight_im2col},
                                                {"direct", accept_all, run_direct}};
 

@@ -125,9 +125,10 @@ TEST_CASE("conv2d ends in every form of epilogue") {
   const struct {
     Shape x, weight;
     Conv2dOptions options;
-  } cases[] = {{{2, 3, 5, 7}, {4, 3, 3, 3}, {1, 1}},    {{2, 4, 6, 6}, {6, 2, 3, 3}, {2, 1, 1, 2}},
-               {{3, 8, 28, 28}, {10, 8, 3, 3}, {1, 1}}, {{2, 70, 9, 9}, {5, 70, 3, 3}, {1, 1}},
-               {{2, 20, 8, 8}, {24, 20, 1, 1}, {}},     {{2, 20, 13, 22}, {20, 20, 3, 3}, {1, 1}}};
+  } cases[] = {{{2, 3, 5, 7}, {4, 3, 3, 3}, {1, 1}},       {{2, 4, 6, 6}, {6, 2, 3, 3}, {2, 1, 1, 2}},
+               {{3, 8, 28, 28}, {10, 8, 3, 3}, {1, 1}},    {{2, 70, 9, 9}, {5, 70, 3, 3}, {1, 1}},
+               {{2, 20, 8, 8}, {24, 20, 1, 1}, {}},        {{2, 20, 13, 22}, {20, 20, 3, 3}, {1, 1}},
+               {{2, 6, 9, 18}, {6, 1, 3, 3}, {1, 1, 1, 6}}};
   for (const auto& c : cases) {
     if (testing::slow_device() && c.x.numel() > 1000) continue;
     CAPTURE(c.x);
@@ -137,7 +138,7 @@ TEST_CASE("conv2d ends in every form of epilogue") {
     const std::vector<double> values = reference::conv2d(x, c.x, w, c.weight, bias, c.options);
     const std::int64_t pixels = shape[2] * shape[3];
     const double scale = static_cast<double>(c.weight.numel() / c.weight[0] + 2);
-    for (const char* variant : {"winograd", "cpu_gemm", "im2col_gemm", "direct"}) {
+    for (const char* variant : {"planes", "winograd", "cpu_gemm", "im2col_gemm", "direct"}) {
       CAPTURE(variant);
       run_variant("conv2d", variant, [&] {
         check_forms({shape, values, shape[1], pixels, pixels, 0}, scale, [&](const Epilogue& f, bool& done) {
