@@ -233,4 +233,8 @@ class CRISOL_API OneCycleLR : public LRScheduler {
 /// without a gradient are passed over; throws invalid_argument when none has one or max_norm is not positive.
 CRISOL_API Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm);
 
+/// Brings every element of the gradients into [-clip_value, clip_value]; NaN stays. Parameters without a gradient are
+/// passed over; throws invalid_argument when none has one or clip_value is not positive.
+CRISOL_API void clip_grad_value(const std::vector<Tensor>& parameters, double clip_value);
+
 }  // namespace crisol::optim

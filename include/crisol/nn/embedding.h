@@ -1,0 +1,27 @@
+// Table of vectors.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "crisol/nn/module.h"
+
+namespace crisol::nn {
+
+/// y[…] = weight[x[…]]: a row of weight (num_embeddings, embedding_dim) for each index of x (…), i64 or i32, as
+/// (…, embedding_dim). First values: normal with deviation 1, as PyTorch's. Row padding_idx, which counts from the end
+/// where it is negative, is zero at first and gets no gradient. An index out of range gives a row of NaN (see
+/// crisol/ops/index.h).
+class CRISOL_API Embedding : public Module {
+ public:
+  Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
+            std::optional<std::int64_t> padding_idx = std::nullopt);
+  Tensor forward(const Tensor& x) override;
+
+  Tensor weight;
+
+ private:
+  std::optional<std::int64_t> padding_idx_;
+};
+
+}  // namespace crisol::nn
