@@ -81,7 +81,6 @@ void multiply_input(const RnnForward& p) {
     product.flags = bias_per_column;
     product.bias = in(p.bias_ih);
   }
-  product.b_storage = p.weight_ih.impl()->storage.get();
   gemm(product);
 }
 

@@ -64,9 +64,10 @@ runtime::BlockPtr packed_backward(runtime::Kernel& kernel, const RnnSizes& s, co
 }
 
 // Whether the step kernel also multiplies the input, which saves writing and reading the products: where several rows
-// share the reading of both weights, and these do not crowd the L2 cache.
+// share the reading of both weights, and these do not crowd the L2 cache, or where there are few steps.
 bool multiplies_input(const RnnSizes& s) {
-  constexpr std::int64_t most_bytes = 2 << 20, least_batch = 8;
+  constexpr std::int64_t most_bytes = 2 << 20, least_batch = 8, few_steps = 4;
+  if (s.steps <= few_steps) return true;
   return s.batch >= least_batch && 4 * s.gate_rows() * (s.inputs + s.hidden) <= most_bytes;
 }
 
