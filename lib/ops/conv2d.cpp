@@ -21,8 +21,8 @@ constexpr int column_ints = 7;  // COLUMN_INTS / VW of common/gather.h.
 
 std::optional<TilePlan> plan_of(const Conv2dProblem& p, const DeviceInfo& info) {
   const Conv2dSizes& s = p.sizes;
-  return plan_tiles(info, cpu_vector_width(state_of(p.y)), s.group_outputs(), s.images * s.pixels(), s.depth(),
-                    s.groups(), column_ints);
+  return plan_tiles(info, cpu_vector_width(p.device), s.group_outputs(), s.images * s.pixels(), s.depth(), s.groups(),
+                    column_ints);
 }
 
 const char* refuse_cpu_gemm(const Conv2dProblem& p, const DeviceInfo& info) {
@@ -33,10 +33,16 @@ const char* refuse_cpu_gemm(const Conv2dProblem& p, const DeviceInfo& info) {
   return plan_of(p, info) ? nullptr : "too large for the kernel's indices or the device's loops";
 }
 
+std::uint64_t gemm_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
+  const TilePlan plan = *plan_of(p, info);
+  const std::int64_t packed = plan.packed_size(p.sizes.group_outputs(), p.sizes.depth(), p.sizes.groups());
+  return 4 * static_cast<std::uint64_t>(packed + plan.items * plan.slice);
+}
+
 void run_cpu_gemm(const Conv2dProblem& p) {
   const Conv2dSizes& s = p.sizes;
   const Conv2dOptions& o = s.options;
-  runtime::DeviceState& device = state_of(p.y);
+  runtime::DeviceState& device = p.device;
   const TilePlan plan = *plan_of(p, runtime::info_of(device));
   const TileKernels kernels = resolve_tiles(device, plan, p.epilogue);
   const runtime::BlockPtr scratch = runtime::allocate(device, 4 * static_cast<std::uint64_t>(plan.items * plan.slice));
@@ -74,7 +80,7 @@ void run_cpu_gemm(const Conv2dProblem& p) {
 }
 
 void run_direct(const Conv2dProblem& p) {
-  runtime::DeviceState& device = state_of(p.y);
+  runtime::DeviceState& device = p.device;
   const std::int64_t count = p.y.numel();
   const EpilogueArguments e = epilogue_arguments(p.epilogue, in(p.weight));
   const std::int32_t flags = (p.bias.defined() ? bias_per_row : 0) | epilogue_flags(p.epilogue);
@@ -84,11 +90,12 @@ void run_direct(const Conv2dProblem& p) {
                   p.sizes.kernel_sizes(), p.sizes.kernel_window(), flags);
 }
 
-constexpr Variant<Conv2dProblem> variants[] = {{"planes", refuse_planes, run_planes},
-                                               {"winograd", refuse_winograd, run_winograd},
-                                               {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm},
-                                               {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_im2col},
-                                               {"direct", accept_all, run_direct}};
+constexpr Variant<Conv2dProblem> variants[] = {
+    {"planes", refuse_planes, run_planes, planes_workspace},
+    {"winograd", refuse_winograd, run_winograd, winograd_workspace},
+    {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm, gemm_workspace},
+    {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_im2col, im2col_workspace},
+    {"direct", accept_all, run_direct}};
 
 Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
                 const Epilogue* f, bool& applied) {
@@ -101,7 +108,8 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   const Tensor y = empty(sizes.output_shape(), DType::f32, x.device());
   applied = true;
   if (y.numel() == 0) return y;
-  Conv2dProblem problem{sizes, contiguous(x), contiguous(weight), y, bias.defined() ? contiguous(bias) : bias};
+  Conv2dProblem problem{
+      sizes, state_of(y), contiguous(x), contiguous(weight), y, bias.defined() ? contiguous(bias) : bias};
   const Variant<Conv2dProblem>& variant = choose(op, variants, problem, x.device().info());
   Epilogue by_group;  // The kernels' batch is the group, whose channels follow one another.
   if (f != nullptr) {
@@ -115,6 +123,8 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
 }
 
 }  // namespace
+
+std::span<const Variant<Conv2dProblem>> conv2d_variants() { return variants; }
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
   bool applied = false;

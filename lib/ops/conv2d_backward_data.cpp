@@ -64,7 +64,7 @@ std::vector<PhasePlan> plans_of(const Conv2dProblem& p, const DeviceInfo& info) 
                       phase_of(h, s.height, s.kernel_h, o.stride.h, o.padding.h, o.dilation.h),
                       phase_of(w, s.width, s.kernel_w, o.stride.w, o.padding.w, o.dilation.w),
                       {}};
-      const auto plan = plan_tiles(info, cpu_vector_width(state_of(p.y)), s.group_channels(), s.images * phase.pixels(),
+      const auto plan = plan_tiles(info, cpu_vector_width(p.device), s.group_channels(), s.images * phase.pixels(),
                                    s.group_outputs() * phase.taps(), s.groups(), column_ints);
       if (!plan) return {};
       phase.plan = *plan;
@@ -81,12 +81,21 @@ const char* refuse_cpu_gemm(const Conv2dProblem& p, const DeviceInfo& info) {
   return plans_of(p, info).empty() ? "too large for the kernel's indices or the device's loops" : nullptr;
 }
 
+std::uint64_t gemm_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
+  std::int64_t most = 0;
+  for (const PhasePlan& phase : plans_of(p, info))
+    most = std::max(most, phase.plan.items * phase.plan.slice +
+                              phase.plan.packed_size(p.sizes.group_channels(), p.sizes.group_outputs() * phase.taps(),
+                                                     p.sizes.groups()));
+  return 4 * static_cast<std::uint64_t>(most);
+}
+
 void run_phase(const Conv2dProblem& p, const PhasePlan& phase, const TileKernels& kernels,
                runtime::BufferView scratch) {
   const Conv2dSizes& s = p.sizes;
   const Conv2dOptions& o = s.options;
   const TilePlan& plan = phase.plan;
-  runtime::DeviceState& device = state_of(p.x);
+  runtime::DeviceState& device = p.device;
   const std::int64_t m = s.group_channels(), k = s.group_outputs() * phase.taps();
   runtime::BufferView weight = in(p.weight);
   weight.offset += static_cast<std::uint64_t>(phase.h.first_tap * s.kernel_w + phase.w.first_tap);
@@ -131,7 +140,7 @@ void run_phase(const Conv2dProblem& p, const PhasePlan& phase, const TileKernels
 }
 
 void run_cpu_gemm(const Conv2dProblem& p) {
-  runtime::DeviceState& device = state_of(p.x);
+  runtime::DeviceState& device = p.device;
   const std::vector<PhasePlan> phases = plans_of(p, runtime::info_of(device));
   const TileKernels kernels = resolve_tiles(device, phases.front().plan);
   std::int64_t floats = 0;  // The queue runs one phase after the other, so they share the workspace.
@@ -141,19 +150,22 @@ void run_cpu_gemm(const Conv2dProblem& p) {
 }
 
 void run_direct(const Conv2dProblem& p) {
-  runtime::DeviceState& device = state_of(p.x);
+  runtime::DeviceState& device = p.device;
   const std::int64_t count = p.x.numel();
   runtime::launch(device, {"conv2d_direct.cl", "conv2d_direct_data"}, runtime::flat_range(device, count), in(p.y),
                   in(p.weight), out(p.x), count, p.sizes.kernel_sizes(), p.sizes.kernel_window());
 }
 
-constexpr Variant<Conv2dProblem> variants[] = {{"planes", refuse_planes_data, run_planes_data},
-                                               {"winograd", refuse_winograd_data, run_winograd_data},
-                                               {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm},
-                                               {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_data_im2col},
-                                               {"direct", accept_all, run_direct}};
+constexpr Variant<Conv2dProblem> variants[] = {
+    {"planes", refuse_planes_data, run_planes_data, planes_data_workspace},
+    {"winograd", refuse_winograd_data, run_winograd_data, winograd_data_workspace},
+    {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm, gemm_workspace},
+    {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_data_im2col, im2col_workspace},
+    {"direct", accept_all, run_direct}};
 
 }  // namespace
+
+std::span<const Variant<Conv2dProblem>> conv2d_backward_data_variants() { return variants; }
 
 Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv2dOptions& options) {
   constexpr const char* op = "conv2d_backward_data";
@@ -162,7 +174,7 @@ Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
   require_operand(op, "the weight", weight, "the gradient", dy, sizes.output_shape());
   const Tensor dx = empty(input, DType::f32, dy.device());
   if (dx.numel() == 0) return dx;
-  const Conv2dProblem problem{sizes, dx, contiguous(weight), contiguous(dy), {}};
+  const Conv2dProblem problem{sizes, state_of(dx), dx, contiguous(weight), contiguous(dy), {}};
   choose(op, variants, problem, dy.device().info()).run(problem);
   return dx;
 }

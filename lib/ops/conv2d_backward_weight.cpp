@@ -16,8 +16,8 @@ namespace {
 
 std::optional<RowPlan> plan_of(const Conv2dProblem& p, const DeviceInfo& info) {
   const Conv2dSizes& s = p.sizes;
-  return plan_rows(info, cpu_vector_width(state_of(p.y)), s.group_outputs(), s.depth(), s.images * s.pixels(),
-                   s.groups(), s.taps());
+  return plan_rows(info, cpu_vector_width(p.device), s.group_outputs(), s.depth(), s.images * s.pixels(), s.groups(),
+                   s.taps());
 }
 
 const char* refuse_cpu_rows(const Conv2dProblem& p, const DeviceInfo& info) {
@@ -27,10 +27,16 @@ const char* refuse_cpu_rows(const Conv2dProblem& p, const DeviceInfo& info) {
   return plan_of(p, info) ? nullptr : "too large for the kernel's indices or the device's loops";
 }
 
+std::uint64_t rows_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
+  const RowPlan plan = *plan_of(p, info);
+  const std::int64_t partials = plan.splits == 1 ? 0 : plan.splits * p.sizes.weight_shape().numel();
+  return 4 * static_cast<std::uint64_t>(partials + plan.items * plan.slice);
+}
+
 void run_cpu_rows(const Conv2dProblem& p) {
   const Conv2dSizes& s = p.sizes;
   const Conv2dOptions& o = s.options;
-  runtime::DeviceState& device = state_of(p.weight);
+  runtime::DeviceState& device = p.device;
   const RowPlan plan = *plan_of(p, runtime::info_of(device));
   const std::int64_t m = s.group_outputs(), n = s.depth(), x_image = s.channels * s.height * s.width;
   const Matrix c{out(p.weight), n, 1, m * n};
@@ -54,7 +60,7 @@ void run_cpu_rows(const Conv2dProblem& p) {
 
 void run_direct(const Conv2dProblem& p) {
   const Conv2dSizes& s = p.sizes;
-  runtime::DeviceState& device = state_of(p.weight);
+  runtime::DeviceState& device = p.device;
   const std::int64_t count = p.weight.numel();
   runtime::Kernel& kernel = runtime::resolve(device, {"conv2d_direct.cl", "conv2d_direct_weight"});
   const std::int64_t rows = s.images * s.out_h;
@@ -68,12 +74,15 @@ void run_direct(const Conv2dProblem& p) {
   } while (first < rows);
 }
 
-constexpr Variant<Conv2dProblem> variants[] = {{"planes", refuse_planes_weight, run_planes_weight},
-                                               {"cpu_rows", refuse_cpu_rows, run_cpu_rows},
-                                               {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_weight_im2col},
-                                               {"direct", accept_all, run_direct}};
+constexpr Variant<Conv2dProblem> variants[] = {
+    {"planes", refuse_planes_weight, run_planes_weight, planes_weight_workspace},
+    {"cpu_rows", refuse_cpu_rows, run_cpu_rows, rows_workspace},
+    {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_weight_im2col, im2col_workspace},
+    {"direct", accept_all, run_direct}};
 
 }  // namespace
+
+std::span<const Variant<Conv2dProblem>> conv2d_backward_weight_variants() { return variants; }
 
 Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight, const Conv2dOptions& options) {
   constexpr const char* op = "conv2d_backward_weight";
@@ -82,7 +91,7 @@ Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
   require_operand(op, "the input", x, "the gradient", dy, sizes.output_shape());
   const Tensor dw = empty(weight, DType::f32, x.device());
   if (dw.numel() == 0) return dw;
-  const Conv2dProblem problem{sizes, contiguous(x), dw, contiguous(dy), {}};
+  const Conv2dProblem problem{sizes, state_of(dw), contiguous(x), dw, contiguous(dy), {}};
   choose(op, variants, problem, x.device().info()).run(problem);
   return dw;
 }

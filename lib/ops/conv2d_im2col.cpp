@@ -13,11 +13,13 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t workspace_floats = std::int64_t{1} << 26;  // 256 MB.
+constexpr std::int64_t workspace_floats = std::int64_t{1} << 26;  // 256 MB, unless the limit is lower.
 
 std::int64_t images_at_once(const Conv2dSizes& s) {
   const std::int64_t image = std::max<std::int64_t>(1, s.depth() * s.pixels());
-  return std::clamp<std::int64_t>(workspace_floats / image, 1, std::max<std::int64_t>(1, s.images));
+  const auto limit = static_cast<std::int64_t>(workspace_limit() / 4);
+  const std::int64_t floats = limit == 0 ? workspace_floats : std::min(limit, workspace_floats);
+  return std::clamp<std::int64_t>(floats / image, 1, std::max<std::int64_t>(1, s.images));
 }
 
 runtime::BlockPtr allocate_columns(runtime::DeviceState& device, const Conv2dSizes& s) {
@@ -32,7 +34,7 @@ runtime::BufferView moved(runtime::BufferView view, std::int64_t elements) {
 void launch_columns(const Conv2dProblem& p, const char* entry, std::int64_t count, runtime::BufferView from,
                     runtime::BufferView to, std::int64_t image_stride, std::int64_t row_stride) {
   const Conv2dSizes& s = p.sizes;
-  runtime::DeviceState& device = state_of(p.y);
+  runtime::DeviceState& device = p.device;
   runtime::launch(device, {"im2col.cl", entry}, runtime::flat_range(device, count), from, to, count, s.group_channels(),
                   s.channels * s.height * s.width, image_stride, row_stride, s.kernel_sizes(), s.kernel_window());
 }
@@ -54,9 +56,13 @@ const char* refuse_conv2d_im2col(const Conv2dProblem& p, const DeviceInfo& info)
   return nullptr;
 }
 
+std::uint64_t im2col_workspace(const Conv2dProblem& p, const DeviceInfo&) {
+  return 4 * static_cast<std::uint64_t>(images_at_once(p.sizes) * p.sizes.depth() * p.sizes.pixels());
+}
+
 void run_conv2d_im2col(const Conv2dProblem& p) {
   const Conv2dSizes& s = p.sizes;
-  runtime::DeviceState& device = state_of(p.y);
+  runtime::DeviceState& device = p.device;
   const runtime::BlockPtr block = allocate_columns(device, s);
   const runtime::BufferView columns{block.get(), 0};
   const std::int64_t m = s.group_outputs(), n = s.pixels(), k = s.depth();
@@ -81,7 +87,7 @@ void run_conv2d_im2col(const Conv2dProblem& p) {
 
 void run_conv2d_data_im2col(const Conv2dProblem& p) {
   const Conv2dSizes& s = p.sizes;
-  runtime::DeviceState& device = state_of(p.y);
+  runtime::DeviceState& device = p.device;
   const runtime::BlockPtr block = allocate_columns(device, s);
   const runtime::BufferView columns{block.get(), 0};
   const std::int64_t m = s.depth(), n = s.pixels(), k = s.group_outputs();
@@ -102,7 +108,7 @@ void run_conv2d_data_im2col(const Conv2dProblem& p) {
 
 void run_conv2d_weight_im2col(const Conv2dProblem& p) {
   const Conv2dSizes& s = p.sizes;
-  runtime::DeviceState& device = state_of(p.y);
+  runtime::DeviceState& device = p.device;
   if (s.images == 0) {
     fill_into(p.weight, 0);
     return;

@@ -104,7 +104,7 @@ const char* refuse(const Planes& p, const runtime::DeviceState& device, const De
 }
 
 void run(const Conv2dProblem& p, const Planes& s, const Tensor& from, const Tensor& to) {
-  runtime::DeviceState& device = state_of(p.y);
+  runtime::DeviceState& device = p.device;
   const DeviceInfo& info = runtime::info_of(device);
   const Plan plan = plan_of(s, device, info);
   const std::int64_t slice = s.slice_of(plan.band, plan.lanes);
@@ -130,14 +130,39 @@ std::int64_t weight_slice(const Planes& p, std::int64_t lanes) {
          16;
 }
 
+// Work-items of the weights' gradient.
+std::int64_t weight_items(const Planes& p, const DeviceInfo& info) {
+  const std::int64_t channels = p.groups * p.outputs;
+  const bool bounded = loop_budget(info) != std::numeric_limits<std::int64_t>::max();
+  return bounded ? channels : std::min(channels, std::max<std::int64_t>(8, 2 * std::int64_t{info.compute_units}));
+}
+
+std::uint64_t workspace_of(const Conv2dProblem& p, const Planes& s, const DeviceInfo& info) {
+  const Plan plan = plan_of(s, p.device, info);
+  return 4 * static_cast<std::uint64_t>(plan.items * s.slice_of(plan.band, plan.lanes));
+}
+
 }  // namespace
+
+std::uint64_t planes_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
+  return workspace_of(p, forward_planes(p.sizes), info);
+}
+
+std::uint64_t planes_data_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
+  return workspace_of(p, data_planes(p.sizes), info);
+}
+
+std::uint64_t planes_weight_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
+  const Planes s = forward_planes(p.sizes);
+  return 4 * static_cast<std::uint64_t>(weight_items(s, info) * weight_slice(s, cpu_vector_width(p.device)));
+}
 
 const char* refuse_planes(const Conv2dProblem& p, const DeviceInfo& info) {
   if (!takes_cpu_kernels(info)) return "made for CPUs";
   const Planes s = forward_planes(p.sizes);
   if (s.outputs > (s.channels == 1 ? 4 : 2)) return "many outputs a group: a matrix product is faster";
   if (s.channels == 0) return "nothing to add up";
-  return refuse(s, state_of(p.y), info);
+  return refuse(s, p.device, info);
 }
 
 void run_planes(const Conv2dProblem& p) { run(p, forward_planes(p.sizes), p.x, p.y); }
@@ -148,7 +173,7 @@ const char* refuse_planes_data(const Conv2dProblem& p, const DeviceInfo& info) {
   if (s.outputs > (s.channels == 1 ? 4 : 2)) return "many outputs a group: a matrix product is faster";
   if (s.channels == 0) return "nothing to add up";
   if (s.channels > 1 && s.insert_h * s.insert_w > 1) return "a stride, whose zeros would be added up too";
-  return refuse(s, state_of(p.y), info);
+  return refuse(s, p.device, info);
 }
 
 void run_planes_data(const Conv2dProblem& p) { run(p, data_planes(p.sizes), p.y, p.x); }
@@ -157,9 +182,9 @@ const char* refuse_planes_weight(const Conv2dProblem& p, const DeviceInfo& info)
   if (!takes_cpu_kernels(info)) return "made for CPUs";
   const Planes s = forward_planes(p.sizes);
   if (s.channels != 1 || s.groups == 1) return "not depthwise";
-  if (const char* reason = refuse(s, state_of(p.y), info)) return reason;
+  if (const char* reason = refuse(s, p.device, info)) return reason;
   if (weight_slice(s, 16) > most_slice) return "too large an image";
-  const std::int64_t lanes = cpu_vector_width(state_of(p.y));
+  const std::int64_t lanes = cpu_vector_width(p.device);
   const std::int64_t image = (s.height * s.width + s.out_h * s.out_w) +
                              s.window[0] * s.window[1] * (s.out_h + 4) * (ceil_div(s.out_w, lanes) + 2);
   const std::int64_t all = s.images * image + weight_slice(s, lanes);
@@ -169,14 +194,11 @@ const char* refuse_planes_weight(const Conv2dProblem& p, const DeviceInfo& info)
 }
 
 void run_planes_weight(const Conv2dProblem& p) {
-  runtime::DeviceState& device = state_of(p.y);
+  runtime::DeviceState& device = p.device;
   const DeviceInfo& info = runtime::info_of(device);
   const Planes s = forward_planes(p.sizes);
   const std::int64_t lanes = cpu_vector_width(device), slice = weight_slice(s, lanes);
-  const std::int64_t channels = s.groups * s.outputs;
-  const bool bounded = loop_budget(info) != std::numeric_limits<std::int64_t>::max();
-  const std::int64_t items =
-      bounded ? channels : std::min(channels, std::max<std::int64_t>(8, 2 * std::int64_t{info.compute_units}));
+  const std::int64_t items = weight_items(s, info);
   const runtime::BlockPtr scratch = runtime::allocate(device, 4 * static_cast<std::uint64_t>(items * slice));
   runtime::Defines defines{{"VW", lanes}};
   if (!info.fast_fma) defines.add({"NO_FMA", 1});

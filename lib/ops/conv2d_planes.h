@@ -12,4 +12,8 @@ void run_planes_data(const Conv2dProblem& problem);
 const char* refuse_planes_weight(const Conv2dProblem& problem, const DeviceInfo& info);
 void run_planes_weight(const Conv2dProblem& problem);
 
+std::uint64_t planes_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
+std::uint64_t planes_data_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
+std::uint64_t planes_weight_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
+
 }  // namespace crisol::ops

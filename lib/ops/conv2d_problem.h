@@ -33,17 +33,25 @@ struct Conv2dSizes {
 /// Checks shapes and options against each other and works out the output's size; refuses, naming op.
 Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight, const Conv2dOptions& options);
 
-/// Contiguous tensors of these sizes; what the op computes is the one that is written.
+/// Contiguous tensors of these sizes, undefined where only the choice of a variant is asked for; what the op computes
+/// is the one that is written.
 struct Conv2dProblem {
   const Conv2dSizes& sizes;
-  Tensor x, weight, y;                 ///< x is dx and y is dy where gradients are computed or given.
-  Tensor bias;                         ///< Forward only; may be undefined.
+  runtime::DeviceState& device;
+  Tensor x{}, weight{}, y{};           ///< x is dx and y is dy where gradients are computed or given.
+  Tensor bias{};                       ///< Forward only; may be undefined.
   const Epilogue* epilogue = nullptr;  ///< Forward only.
 };
 
 /// Why the gathering CPU kernels cannot read images of this size, or nullptr.
 const char* refuse_gather(const DeviceInfo& info, std::int64_t image_elements, std::int64_t rows, std::int64_t pixels);
 
+/// In the order in which they are tried.
+std::span<const Variant<Conv2dProblem>> conv2d_variants();
+std::span<const Variant<Conv2dProblem>> conv2d_backward_data_variants();
+std::span<const Variant<Conv2dProblem>> conv2d_backward_weight_variants();
+
+std::uint64_t im2col_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
 const char* refuse_conv2d_im2col(const Conv2dProblem& problem, const DeviceInfo& info);
 void run_conv2d_im2col(const Conv2dProblem& problem);
 void run_conv2d_data_im2col(const Conv2dProblem& problem);

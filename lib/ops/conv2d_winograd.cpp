@@ -81,7 +81,7 @@ const char* refuse(const Conv2dProblem& p, const Sizes& s, const DeviceInfo& inf
   const auto c = static_cast<double>(s.channels), k = static_cast<double>(s.outputs);
   const double pixels = static_cast<double>(s.out_h * s.out_w) / static_cast<double>(s.tiles_h() * s.tiles_w());
   if (36 * c * k / 16 + 30 * c + 25 * k > pixels * 9 * c * k / 16) return "too few channels or too small planes to pay";
-  const runtime::DeviceState& device = state_of(p.y);
+  const runtime::DeviceState& device = p.device;
   const Plan plan = plan_of(s, device, info);
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 8;
   if (s.height * s.width > most || s.out_h * s.out_w > most || s.tiles_w() * 4 > most) return "too large an image";
@@ -94,7 +94,7 @@ const char* refuse(const Conv2dProblem& p, const Sizes& s, const DeviceInfo& inf
 runtime::BlockPtr transformed_weight(const Conv2dProblem& p, const Sizes& s, const Plan& plan,
                                      const runtime::Defines& defines, bool flipped) {
   static constexpr char kind[] = "winograd";
-  runtime::DeviceState& device = state_of(p.y);
+  runtime::DeviceState& device = p.device;
   const runtime::BufferView weight = in(p.weight);
   const std::int64_t output_step = flipped ? 9 : 9 * s.channels, channel_step = flipped ? 9 * s.outputs : 9;
   Storage& owner = *p.weight.impl()->storage;
@@ -114,7 +114,7 @@ runtime::BlockPtr transformed_weight(const Conv2dProblem& p, const Sizes& s, con
 }
 
 void run(const Conv2dProblem& p, const Sizes& s, const Tensor& from, const Tensor& to, bool flipped) {
-  runtime::DeviceState& device = state_of(p.y);
+  runtime::DeviceState& device = p.device;
   const DeviceInfo& info = runtime::info_of(device);
   const Plan plan = plan_of(s, device, info);
   runtime::Defines defines{{"VW", plan.width}, {"MR", plan.rows}, {"NV", plan.vectors}};
@@ -131,7 +131,21 @@ void run(const Conv2dProblem& p, const Sizes& s, const Tensor& from, const Tenso
                   s.pad_h, s.pad_w, (p.bias.defined() ? bias_per_row : 0) | epilogue_flags(p.epilogue));
 }
 
+std::uint64_t workspace_of(const Conv2dProblem& p, const Sizes& s, const DeviceInfo& info) {
+  const Plan plan = plan_of(s, p.device, info);
+  const std::int64_t weights = 36 * ceil_div(s.outputs, plan.rows) * plan.rows * s.channels;
+  return 4 * static_cast<std::uint64_t>(weights + plan.items * plan.slice);
+}
+
 }  // namespace
+
+std::uint64_t winograd_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
+  return workspace_of(p, forward_sizes(p.sizes), info);
+}
+
+std::uint64_t winograd_data_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
+  return workspace_of(p, data_sizes(p.sizes), info);
+}
 
 const char* refuse_winograd(const Conv2dProblem& p, const DeviceInfo& info) {
   return refuse(p, forward_sizes(p.sizes), info);

@@ -12,4 +12,7 @@ void run_winograd(const Conv2dProblem& problem);
 const char* refuse_winograd_data(const Conv2dProblem& problem, const DeviceInfo& info);
 void run_winograd_data(const Conv2dProblem& problem);
 
+std::uint64_t winograd_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
+std::uint64_t winograd_data_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
+
 }  // namespace crisol::ops

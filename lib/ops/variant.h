@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,13 +17,27 @@
 
 namespace crisol::ops {
 
+/// Why a workspace of this size is not allowed, or nullptr.
+const char* refuse_workspace(std::uint64_t bytes);
+
 template <class Problem>
 struct Variant {
   const char* name;
   /// Why this variant cannot take the problem on such a device, or nullptr.
   const char* (*refuse)(const Problem&, const DeviceInfo&);
   void (*run)(const Problem&);
+  /// Bytes that it takes beside operands and result, of a problem that it does not refuse; nullptr for none.
+  std::uint64_t (*workspace)(const Problem&, const DeviceInfo&) = nullptr;
+
+  /// refuse()'s reason, or that of the limit on workspaces (set_workspace_limit).
+  const char* reason_against(const Problem& problem, const DeviceInfo& info) const;
 };
+
+template <class Problem>
+const char* Variant<Problem>::reason_against(const Problem& problem, const DeviceInfo& info) const {
+  const char* reason = refuse(problem, info);
+  return reason != nullptr || workspace == nullptr ? reason : refuse_workspace(workspace(problem, info));
+}
 
 template <class Problem>
 const char* accept_all(const Problem&, const DeviceInfo&) {
@@ -46,14 +61,15 @@ const Variant<Problem>& choose(const char* op, std::span<const Variant<Problem>>
     for (const Variant<Problem>& variant : variants) {
       names += std::string(names.empty() ? "" : ", ") + variant.name;
       if (forced != variant.name) continue;
-      if (const char* reason = variant.refuse(problem, info)) fail_forced(op, forced, reason);
+      if (const char* reason = variant.reason_against(problem, info)) fail_forced(op, forced, reason);
       say_chosen(op, variant.name);
       return variant;
     }
     fail_forced(op, forced, "there is no such variant; there are: " + names);
   }
   for (const Variant<Problem>& variant : variants) {
-    const char* reason = is_forbidden(op, variant.name) ? "forbidden by CRISOL_VARIANT" : variant.refuse(problem, info);
+    const char* reason =
+        is_forbidden(op, variant.name) ? "forbidden by CRISOL_VARIANT" : variant.reason_against(problem, info);
     if (reason == nullptr) {
       say_chosen(op, variant.name);
       return variant;

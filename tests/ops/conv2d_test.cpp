@@ -146,6 +146,38 @@ TEST_CASE("conv2d: the error of Winograd's filtering stays within its bound") {
   });
 }
 
+TEST_CASE("conv2d keeps to the limit on its workspace, and says what it takes") {
+  struct Lift {
+    ~Lift() { ops::set_workspace_limit(0); }
+  } lift;
+  const Shape image{2, 16, 12, 12}, kernel{24, 16, 3, 3};
+  const std::vector<double> x = random_values(15, image.numel()), w = random_values(16, kernel.numel());
+  const std::vector<double> expected = reference::conv2d(x, image, w, kernel, {}, {1, 1});
+  for (const ops::Conv2dPass pass :
+       {ops::Conv2dPass::forward, ops::Conv2dPass::backward_data, ops::Conv2dPass::backward_weight}) {
+    ops::set_workspace_limit(0);
+    const ops::Conv2dChoice free = ops::conv2d_choice(pass, image, kernel, {1, 1});
+    CHECK(free.workspace > 0);
+    ops::set_workspace_limit(free.workspace);
+    CHECK(ops::conv2d_choice(pass, image, kernel, {1, 1}).variant == free.variant);
+    ops::set_workspace_limit(free.workspace - 1);
+    const ops::Conv2dChoice less = ops::conv2d_choice(pass, image, kernel, {1, 1});
+    CHECK(less.workspace < free.workspace);
+    ops::set_workspace_limit(1);
+    CHECK(ops::conv2d_choice(pass, image, kernel, {1, 1}).variant == "direct");
+  }
+  const std::uint64_t before = Device().memory_stats().in_use;
+  Device().reset_peak_memory();
+  const Tensor input = tensor_of(x, image), weight = tensor_of(w, kernel);
+  check_close(ops::conv2d(input, weight, {}, {1, 1}), {2, 24, 12, 12}, expected, tolerance(145));
+  CHECK(Device().memory_stats().peak - before <= 4 * (x.size() + w.size() + expected.size()) + 3 * 4096);
+  check_error(
+      [&] {
+        ops::conv2d_choice(ops::Conv2dPass::forward, image, {24, 15, 3, 3});
+      },
+      {"[conv2d]", "15 input channels"});
+}
+
 TEST_CASE("conv2d takes any strides") {
   const Case c{{2, 3, 6, 5}, {4, 3, 3, 2}, {1, 1}};
   const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);

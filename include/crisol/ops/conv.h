@@ -1,6 +1,10 @@
 // Convolution of images, raw: never recorded. Users call crisol::conv2d (crisol/functions/conv.h).
 #pragma once
 
+#include <cstdint>
+#include <string>
+
+#include "crisol/device.h"
 #include "crisol/ops/window.h"
 #include "crisol/tensor.h"
 
@@ -36,6 +40,25 @@ CRISOL_API Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, c
 /// Gradient with respect to the weight of shape (K, C/G, R, S) = `weight`. The same bits on every run.
 CRISOL_API Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight,
                                          const Conv2dOptions& options = {});
+
+/// Bounds what one op may take of memory beside its operands and its result: variants that need more are passed over,
+/// the last of each op needs none. In bytes for all threads, 0 for no bound, which is the default; CRISOL_WORKSPACE_MB
+/// sets it in megabytes. Convolutions keep to it.
+CRISOL_API void set_workspace_limit(std::uint64_t bytes);
+CRISOL_API std::uint64_t workspace_limit();
+
+enum class Conv2dPass { forward, backward_data, backward_weight };
+
+/// A variant's name, as CRISOL_VARIANT takes it, and the bytes of its workspace.
+struct Conv2dChoice {
+  std::string variant;
+  std::uint64_t workspace = 0;
+};
+
+/// What conv2d (or one of its gradients) would run for an input and a weight of these shapes on a device, under the
+/// present limit. Throws what conv2d throws for the shapes. Nothing is queued.
+CRISOL_API Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const Shape& weight,
+                                      const Conv2dOptions& options = {}, Device device = Device());
 
 }  // namespace ops
 }  // namespace crisol
