@@ -1,8 +1,11 @@
 #include "runtime/transfer.h"
 
+#include <array>
+#include <bit>
 #include <cstring>
 
 #include "runtime/device_state.h"
+#include "runtime/launch.h"
 
 namespace crisol::runtime {
 
@@ -61,10 +64,33 @@ void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t
            "clEnqueueCopyBuffer");
 }
 
+namespace {
+
+// PoCL's own filling runs at 14 GB/s where a kernel writes 60, Intel's at 1.5: CPUs use a kernel for all but a few
+// bytes.
+constexpr std::size_t least_filled_by_kernel = std::size_t{1} << 14;
+
+// Queues the filling of whole words of 8 bytes; returns how many bytes that were.
+std::size_t fill_words(Block& block, std::uint64_t offset, std::size_t size, const void* pattern,
+                       std::size_t pattern_size) {
+  DeviceState& device = block.device();
+  if (device.info().type != DeviceType::cpu || size < least_filled_by_kernel || offset % 8 != 0) return 0;
+  std::array<std::byte, 8> bytes;
+  for (std::size_t i = 0; i < 8; i += pattern_size) std::memcpy(bytes.data() + i, pattern, pattern_size);
+  const auto words = static_cast<std::int64_t>(size / 8);
+  constexpr std::int64_t chunk = 4096;
+  launch(device, {"fill.cl", "fill_words"}, {{(words + chunk - 1) / chunk}, {1}}, BufferView{&block, offset / 8},
+         std::bit_cast<std::uint64_t>(bytes), words, chunk);
+  return size / 8 * 8;
+}
+
+}  // namespace
+
 void fill(Block& block, std::uint64_t offset, std::size_t size, const void* pattern, std::size_t pattern_size) {
-  if (size == 0) return;
-  check_cl(clEnqueueFillBuffer(block.device().queue(), block.memory(), pattern, pattern_size, offset, size, 0, nullptr,
-                               nullptr),
+  const std::size_t filled = fill_words(block, offset, size, pattern, pattern_size);
+  if (size == filled) return;
+  check_cl(clEnqueueFillBuffer(block.device().queue(), block.memory(), pattern, pattern_size, offset + filled,
+                               size - filled, 0, nullptr, nullptr),
            "clEnqueueFillBuffer");
 }
 

@@ -1,0 +1,11 @@
+// y[0 … words-1] = value. A work-item writes `chunk` words, a multiple of 8.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void fill_words(__global ulong* restrict y, const ulong y_offset, const ulong value, const long words,
+                const long chunk) {
+  const long first = get_global_id(0) * chunk;
+  const long end = min(first + chunk, words);
+  y += y_offset;
+  long i = first;
+  for (; i + 8 <= end; i += 8) vstore8((ulong8)(value), 0, y + i);
+  for (; i < end; ++i) y[i] = value;
+}
