@@ -77,8 +77,12 @@ INLINE void gather_columns(__global int* table, const Gather* g, long first, int
   }
 }
 
-// Where row i of a block goes: panels of `tile` rows, whose vectors of one column lie side by side.
-#define GATHER_ROW(i, tile, panel) ((i) / (tile) * (panel) + (i) % (tile) * VW)
+// Where row i of a block goes: panels of `tile` rows, whose vectors of one column lie side by side. A division for each
+// vector would be felt: i * PANEL_INVERSE(tile) / 2^16 is i / tile for i < 2^15 / tile.
+#define PANEL_INVERSE(tile) (65536 / (tile) + 1)
+#define GATHER_PANEL(i, tile) ((tile) == 1 ? (i) : ((i) * inverse) >> 16)
+#define GATHER_ROW(i, tile, panel) \
+  (GATHER_PANEL(i, tile) * (panel) + ((i) - GATHER_PANEL(i, tile) * (tile)) * VW)
 
 // Copies those rows of first … end that belong to the tap of row k (k, k + taps, …) for one vector of columns.
 INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global const float* src, const Gather* g,
@@ -90,6 +94,7 @@ INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global c
   const intv h = vloadv(0, column + COLUMN_H) + dh;
   const intv w = vloadv(0, column + COLUMN_W) + dw;
   const intv inside = (h >= 0) & (h < g->height) & (w >= 0) & (w < g->width);
+  const int inverse = PANEL_INVERSE(tile);
   const int jump = column[COLUMN_JUMP];
   int kind = column[COLUMN_KIND];
   long at = COLUMN_FIRST(column) + k / g->taps * g->plane + (long)dh * g->width + dw;
