@@ -42,12 +42,12 @@ struct Ownership {
 
 Ownership ownership_on_cpu(const ScatterProblem& p, const DeviceInfo& info) {
   constexpr std::int64_t least_columns = 256;  // 1 KB of a slice.
-  const std::int64_t units = info.compute_units, wanted = std::max<std::int64_t>(4, 2 * units);
+  const std::int64_t wanted = std::max<std::int64_t>(4, 2 * std::int64_t{info.compute_units});
   const std::int64_t outer = std::max<std::int64_t>(1, p.split.outer);
   const std::int64_t across = std::clamp<std::int64_t>(p.split.inner / least_columns, 1, (wanted + outer - 1) / outer);
-  // Each part looks at every position, which costs as much as adding a few columns.
-  const std::int64_t most = p.split.inner < 16 ? units : wanted;
-  const std::int64_t share = std::min({wanted / (outer * across), p.split.size, most});
+  // Each part looks at every position and cannot foresee which are its own: that costs as much as adding many columns.
+  constexpr std::int64_t worth_it = 64;
+  const std::int64_t share = p.split.inner < worth_it ? 1 : std::min(wanted / (outer * across), p.split.size);
   const auto parts =
       static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, share))));
   return {across, parts, p.split.outer * across * parts};
