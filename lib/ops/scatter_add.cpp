@@ -34,20 +34,20 @@ struct ScatterProblem {
 const char* type_of_sum(DType dtype) { return dtype == DType::f32 ? "float" : (dtype == DType::i32 ? "int" : "long"); }
 
 // --- owner: a work-item owns what it adds to, and looks at every position
-// ----------------------------------------------
 
 struct Ownership {
   std::int64_t across, parts, units;
 };
 
 Ownership ownership_on_cpu(const ScatterProblem& p, const DeviceInfo& info) {
-  constexpr std::int64_t least_columns = 256;  // 1 KB of a slice.
+  const std::int64_t least_columns = p.whole_slices ? 256 : 16;  // 1 KB of a slice, or a cache line.
   const std::int64_t wanted = std::max<std::int64_t>(4, 2 * std::int64_t{info.compute_units});
   const std::int64_t outer = std::max<std::int64_t>(1, p.split.outer);
   const std::int64_t across = std::clamp<std::int64_t>(p.split.inner / least_columns, 1, (wanted + outer - 1) / outer);
   // Each part looks at every position and cannot foresee which are its own: that costs as much as adding many columns.
   constexpr std::int64_t worth_it = 64;
-  const std::int64_t share = p.split.inner < worth_it ? 1 : std::min(wanted / (outer * across), p.split.size);
+  const bool shared = p.whole_slices && p.split.inner >= worth_it;
+  const std::int64_t share = shared ? std::min(wanted / (outer * across), p.split.size) : 1;
   const auto parts =
       static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, share))));
   return {across, parts, p.split.outer * across * parts};
@@ -82,7 +82,6 @@ const char* refuse_owner(const ScatterProblem& p, const DeviceInfo& info) {
 }
 
 // --- sorted: the positions of each destination are brought together
-// -----------------------------------------------------
 
 const char* refuse_sorted(const ScatterProblem& p, const DeviceInfo&) {
   const std::int64_t most = longest_sorted_row;
@@ -124,7 +123,6 @@ void run(const ScatterProblem& p) {
 }
 
 // --- what dtypes are added in
-// ------------------------------------------------------------------------------------------
 
 void check_values(const char* op, const Tensor& x, const Tensor& index, const Tensor& src) {
   require(src.defined(), op, "a tensor is undefined");

@@ -336,6 +336,7 @@ TEST_CASE("child: indices are checked" * doctest::skip()) {
   check_error([&] { ops::gather(src, 0, full({2, 4}, 2, DType::i64)); }, {"[gather]", "index 2", "[0, 2)"});
   check_error([&] { ops::scatter_add(x, 0, full({2, 4}, 3, DType::i64), src); }, {"[scatter_add]", "index 3"});
   check_error([&] { ops::embedding(x, row); }, {"[embedding]", "index 3", "[0, 3)"});
+  check_error([&] { ops::embedding_backward(src, row, 3); }, {"[embedding_backward]", "index 3", "[0, 3)"});
   check_error([&] { ops::one_hot(row, 3); }, {"[one_hot]", "index 3", "[0, 3)"});
   check_close(ops::index_select(x, 0, row.narrow(0, 0, 1)), {1, 1, 1, 1}, {0});
 }
