@@ -10,7 +10,7 @@ options=(CRISOL_BUILD_SAMPLES=ON CRISOL_BUILD_CLI=ON)
 # A new tree does without doctest; one that has the tests keeps them.
 [ -e "$crisol_build/CMakeCache.txt" ] || options+=(CRISOL_BUILD_TESTS=OFF)
 configure "${options[@]}"
-build mnist crisol_cli
+build mnist text_lstm crisol_cli
 
 [ $# -gt 0 ] || set -- train
 exec "$crisol_build/bin/mnist" "$@"

@@ -1,0 +1,170 @@
+#include "trainer.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "crisol/autograd.h"
+#include "crisol/functions/loss.h"
+#include "crisol/io/checkpoint.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/random.h"
+
+namespace text_lstm {
+
+namespace {
+
+using crisol::DType;
+using crisol::Shape;
+using crisol::Tensor;
+
+crisol::optim::OneCycleOptions one_cycle() {
+  crisol::optim::OneCycleOptions options;
+  options.pct_start = 0.1;
+  options.cycle_momentum = false;
+  return options;
+}
+
+// The weights' first values come from the seed: it is set before the model is made.
+CharModel seeded_model(std::int64_t characters, const Settings& settings) {
+  crisol::manual_seed(settings.seed);
+  return CharModel(characters, settings);
+}
+
+// Streams of 64 characters or more: few enough to know what went before, many enough to be fast.
+std::int64_t validation_streams(const Text& text) {
+  return std::clamp<std::int64_t>((static_cast<std::int64_t>(text.validation_count()) - 1) / 64, 1, 100);
+}
+
+std::int64_t stream_length(const Text& text, const Settings& settings) {
+  return (static_cast<std::int64_t>(text.train_end) - 1) / settings.batch;
+}
+
+}  // namespace
+
+std::string Text::fingerprint() const {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3u; };
+  for (const char32_t character : vocabulary.characters()) add(character);
+  for (const std::int64_t character : characters) add(static_cast<std::uint64_t>(character));
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return std::to_string(characters.size()) + " characters, hash " + digits;
+}
+
+Text load_text(const std::string& path) {
+  const std::string name = path.empty() ? "crisol's README and docs (--text FILE reads another text)" : path;
+  const std::u32string text = decode_utf8(path.empty() ? embedded_text() : read_text(path), name);
+  if (text.empty()) throw std::runtime_error(name + " is empty");
+  Vocabulary vocabulary(text);
+  std::vector<std::int64_t> characters = vocabulary.encode(text, name);
+  const std::size_t train_end = characters.size() - characters.size() / 10;
+  return {name, std::move(vocabulary), std::move(characters), train_end};
+}
+
+void check_length(const Text& text, const Settings& settings) {
+  const std::string size = text.name + " has " + std::to_string(text.characters.size()) + " characters: ";
+  if (text.validation_count() < 2)
+    throw std::runtime_error(size + "a tenth is kept for validation, which takes at least 2");
+  if (stream_length(text, settings) < settings.window)
+    throw std::runtime_error(size + std::to_string(text.train_end) + " to train on, but --batch " +
+                             std::to_string(settings.batch) + " and --window " + std::to_string(settings.window) +
+                             " take at least " + std::to_string(settings.batch * settings.window + 1));
+}
+
+std::int64_t steps_of_epoch(const Text& text, const Settings& settings) {
+  return stream_length(text, settings) / settings.window;
+}
+
+Trainer::Trainer(const Text& text, const Settings& settings)
+    : settings_(settings),
+      fingerprint_(text.fingerprint()),
+      model_(seeded_model(text.vocabulary.size(), settings)),
+      optimizer_(model_.parameters(), {settings.lr}),
+      schedule_(optimizer_, settings.lr, settings.steps, one_cycle()),
+      train_(text.characters, 0, text.train_end, settings.batch),
+      validation_(text.characters, text.train_end, text.characters.size(), validation_streams(text)),
+      loss_sum_(crisol::zeros({})) {}
+
+void Trainer::step() {
+  const std::int64_t window = steps_done() % (train_.length() / settings_.window);
+  if (window == 0) state_ = {};
+  const std::int64_t first = window * settings_.window;
+  const auto [logits, last] = model_.run(train_.inputs(first, settings_.window), state_);
+  state_ = last.detach();  // Gradients do not go back over windows.
+  const Tensor loss = crisol::cross_entropy(logits, train_.targets(first, settings_.window));
+  optimizer_.zero_grad();
+  loss.backward();
+  crisol::optim::clip_grad_norm(optimizer_.parameters(), settings_.clip);
+  optimizer_.step();
+  schedule_.step();
+  crisol::ops::add_into(loss_sum_, loss.detach());
+  ++losses_;
+}
+
+double Trainer::loss() const {
+  return loss_sum_.item<double>() / static_cast<double>(std::max<std::int64_t>(losses_, 1));
+}
+
+double Trainer::take_loss() {
+  const double mean = loss();
+  loss_sum_.zero_();
+  losses_ = 0;
+  return mean;
+}
+
+double Trainer::validate() {
+  constexpr std::int64_t most_rows = 128;
+  const crisol::NoGrad no_grad;
+  model_.eval();
+  crisol::nn::LSTMState state;
+  double sum = 0;
+  for (std::int64_t first = 0; first < validation_.length(); first += most_rows) {
+    const std::int64_t rows = std::min(most_rows, validation_.length() - first);
+    auto [logits, last] = model_.run(validation_.inputs(first, rows), state);
+    state = std::move(last);
+    sum += crisol::cross_entropy(logits, validation_.targets(first, rows)).item<double>() * static_cast<double>(rows);
+  }
+  model_.train();
+  return sum / static_cast<double>(validation_.length());
+}
+
+void Trainer::save(const std::string& path, const std::string& notes) const {
+  crisol::io::Metadata metadata = describe(settings_);
+  metadata["text"] = fingerprint_;
+  metadata["notes"] = notes;
+  crisol::io::save_checkpoint(path, {model_.state_dict(),
+                                     optimizer_.state_dict(),
+                                     schedule_.state_dict(),
+                                     {{"h", state_.h},
+                                      {"c", state_.c},
+                                      {"loss_sum", loss_sum_},
+                                      {"losses", crisol::full({}, static_cast<double>(losses_), DType::i64)}},
+                                     crisol::default_generator().state(),
+                                     metadata});
+}
+
+std::string Trainer::load(const std::string& path) {
+  const crisol::io::Checkpoint checkpoint = crisol::io::load_checkpoint(path);
+  crisol::io::Metadata wanted = describe(settings_);
+  wanted["text"] = fingerprint_;
+  require_same(path, wanted, checkpoint.metadata);
+  const Shape state{settings_.layers, settings_.batch, settings_.hidden};
+  const auto carried = [&](const std::string& name, const Shape& shape, DType dtype) {
+    for (const auto& [key, tensor] : checkpoint.carried)
+      if (key == name && tensor.shape() == shape && tensor.dtype() == dtype) return tensor;
+    throw std::runtime_error(path + " is no checkpoint of text_lstm: carried." + name +
+                             " is missing or has another shape");
+  };
+  state_ = {carried("h", state, DType::f32), carried("c", state, DType::f32)};
+  loss_sum_ = carried("loss_sum", {}, DType::f32);
+  losses_ = carried("losses", {}, DType::i64).item<std::int64_t>();
+  model_.load_state_dict(checkpoint.model);
+  optimizer_.load_state_dict(checkpoint.optimizer);
+  schedule_.load_state_dict(checkpoint.schedule);
+  crisol::default_generator().set_state(checkpoint.generator);
+  const auto notes = checkpoint.metadata.find("notes");
+  return notes == checkpoint.metadata.end() ? std::string() : notes->second;
+}
+
+}  // namespace text_lstm
