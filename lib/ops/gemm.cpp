@@ -19,8 +19,8 @@ constexpr Variant<Gemm> variants[] = {clblast, cpu_skinny, cpu_tiled, cpu_rows, 
 constexpr Variant<Gemm> variants_for_depth[] = {clblast, cpu_skinny, cpu_rows, cpu_tiled, plain};
 
 // Row products save the transposition of an operand, which weighs where few rows share it, and pay for each result at
-// the end of the depth.
-bool is_deep(const Gemm& p) { return !p.b_kept.worth_keeping && p.k >= p.m + p.n && std::min(p.m, p.n) <= 96; }
+// the end of the depth. Not for weights: whether a packed copy is kept already must not change the sums.
+bool is_deep(const Gemm& p) { return p.b_storage == nullptr && p.k >= p.m + p.n && std::min(p.m, p.n) <= 96; }
 
 // Along an axis of one element any stride is right: one that shows the matrix to be contiguous opens more variants.
 void tidy_strides(Matrix& matrix, std::int64_t rows, std::int64_t columns) {

@@ -191,7 +191,8 @@ std::optional<PackSource> b_source(const Gemm& p) {
 
 runtime::BlockPtr packed_b(const Gemm& p, runtime::Kernel& pack) {
   if (p.b_kept.data) return std::static_pointer_cast<runtime::Block>(p.b_kept.data);
-  return packed_operand(p.device, pack, *b_source(p), panel_columns(p.device), p.b_storage);
+  return packed_operand(p.device, pack, *b_source(p), panel_columns(p.device),
+                        p.b_kept.worth_keeping ? p.b_storage : nullptr);
 }
 
 void run_gemm_tiled(const Gemm& problem) {

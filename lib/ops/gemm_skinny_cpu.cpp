@@ -1,4 +1,5 @@
-// Products of a few rows with a weight that is kept packed: one launch, at the speed of the weight's memory.
+// Products of a few rows with a weight, which is kept packed from its second use on: one launch then, at the speed of
+// the weight's memory. The first use takes the same kernel, so that it gives the same bits.
 #include "ops/gemm_cpu.h"
 #include "ops/gemm_epilogue.h"
 #include "ops/persistent.h"
@@ -22,7 +23,7 @@ std::int64_t iterations_of_unit(const Gemm& p) { return (p.m + 3) / 4 * (p.k + 4
 const char* refuse_gemm_skinny(const Gemm& p, const DeviceInfo& info) {
   if (!takes_cpu_kernels(info)) return "made for CPUs";
   if (p.m > most_rows) return "more than 16 rows";
-  if (!p.b_kept.worth_keeping) return "the right operand is not known as a weight that is used again";
+  if (p.b_storage == nullptr || !b_source(p)) return "the right operand is not known as a weight";
   if (p.c.column != 1) return "the rows of the result are not contiguous";
   if (p.batch != 1) return "a batch of products";
   if (p.k > most_deep && vectors_of(p) < 16) return "too deep for so few columns";
