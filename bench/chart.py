@@ -48,7 +48,9 @@ def bar_chart(title, subtitle, names, series):
             x = left + max(middle, min(high, most)) * scale + 4
             out.append(f'<text x="{x:.1f}" y="{top + BAR - 4}" font-size="11">{middle:.2f}</text>')
     one = left + scale
-    out.append(f'<line x1="{one:.1f}" x2="{one:.1f}" y1="{TOP - 4}" y2="{bottom}" stroke="#c00" stroke-dasharray="4 3"/>')
+    out.append(
+        f'<line x1="{one:.1f}" x2="{one:.1f}" y1="{TOP - 4}" y2="{bottom}" stroke="#c00" stroke-dasharray="4 3"/>'
+    )
     out.append(f'<text x="{one:.1f}" y="{bottom + 16}" fill="#c00" text-anchor="middle">1</text>')
     out.append("</svg>\n")
     return "\n".join(out)

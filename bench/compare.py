@@ -3,7 +3,8 @@
 
 Two long-lived processes, `crisol bench --serve` and the peer, bound to the same cores, answer one case at a time while
 the other one sleeps. The ratio of a case is the peer's median time divided by ours, so above 1 crisol is faster; it is
-taken in every round, and the table shows the median over the rounds with the lowest and the highest.
+taken in every round, and the table shows the median over the rounds with the lowest and the highest, and the ratio of the
+shortest samples of all rounds ("minima").
 
     python3 -m venv VENV && VENV/bin/pip install torch torchvision
     bench/compare.py --peer torch --peer-python VENV/bin/python --suite eltwise --json FILE --svg FILE
@@ -19,7 +20,7 @@ import sys
 import time
 
 from chart import bar_chart
-from peers import make_peer
+from peers import NoPeer, make_peer
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SETTLE_S = 0.05  # Threads that still spin after a case go to sleep.
@@ -39,9 +40,12 @@ def parse_arguments():
     parser.add_argument("--device", default="", help="as crisol --device")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="for crisol's process alone")
     parser.add_argument("--peer-env", action="append", default=[], metavar="NAME=VALUE", help="for the peer alone")
-    parser.add_argument("--peer-python", default=sys.executable, help="Python of the peer's venv (torch, onednn)")
-    parser.add_argument("--peer-path", default="", help="the peer's build or installation (onednn, dlprimitives)")
-    parser.add_argument("--peer-option", action="append", default=[], help="passed on to the peer, such as --compile")
+    parser.add_argument("--peer-python", default=sys.executable, help="Python of torch's venv")
+    parser.add_argument("--peer-path", default="", help="the peer's installation (onednn) or build (dlprimitives)")
+    parser.add_argument("--peer-build", default=str(ROOT / "build/bench"),
+                        help="where peers in C++ are built (default: %(default)s)")
+    parser.add_argument("--peer-option", action="append", default=[],
+                        help="passed on to the peer: --compile for torch, platform:device for dlprimitives")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--svg", metavar="FILE")
     parser.add_argument("--title", default="", help="of the chart")
@@ -58,20 +62,26 @@ def environment(common, extra):
 
 
 class Side:
-    """A process that answers a line with a line."""
+    """A process that answers a line with a line; started again after it died."""
 
     def __init__(self, command, env, cores):
-        self.process = subprocess.Popen(
+        self.start = lambda: subprocess.Popen(
             command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
             preexec_fn=lambda: os.sched_setaffinity(0, cores),
-        )
+        )  # fmt: skip
+        self.process = self.start()
 
     def ask(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
+        try:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
         if not answer:
-            raise SystemExit(f"{' '.join(self.process.args)} ended with {self.process.wait()}")
+            status = self.process.wait()
+            self.process = self.start()
+            return {"error": f"the process ended with {status}"}
         time.sleep(SETTLE_S)
         return json.loads(answer)
 
@@ -120,6 +130,8 @@ def summary(state, peak):
         "ratio_max": max(ratios),
         "ours_ms": statistics.median(ours),
         "peer_ms": statistics.median(theirs),
+        # On a busy machine the undisturbed samples say more than the middle ones.
+        "ratio_of_minima": min(a["min_ms"] for a in state["theirs"]) / min(a["min_ms"] for a in state["ours"]),
         "rounds": len(ratios),
     }
     for rate in ("gflops", "gbps"):
@@ -135,7 +147,8 @@ def say(text):
 
 
 def print_table(results):
-    print(f"\n{'case':56} {'ours ms':>10} {'peer ms':>10} {'ratio':>7}  {'lowest-highest':14} {'peak':>5}  variant")
+    heading = ("case", "ours ms", "peer ms", "ratio", "lowest-highest", "minima", "peak", "variant")
+    print("\n{:56} {:>10} {:>10} {:>7}  {:14} {:>7} {:>6}  {}".format(*heading))
     for result in results:
         if "ratio" not in result:
             print(f"{result['case']:56} {result['missing']}")
@@ -143,19 +156,26 @@ def print_table(results):
         share = f"{100 * result['peak_share']:.0f} %" if "peak_share" in result else "-"
         spread = f"{result['ratio_min']:.2f}-{result['ratio_max']:.2f}"
         print(f"{result['case']:56} {result['ours_ms']:10.4f} {result['peer_ms']:10.4f} {result['ratio']:7.2f}  "
-              f"{spread:14} {share:>5}  {result['variant']}")
+              f"{spread:14} {result['ratio_of_minima']:7.2f} {share:>6}  {result['variant']}")
 
 
-def main():
-    options = parse_arguments()
-    lines = case_lines(options)
+def start_both(options):
     cores = set(sorted(os.sched_getaffinity(0))[: options.threads])
-    peer_command, peer_env = make_peer(options)
+    try:
+        peer_command, peer_env = make_peer(options)
+    except NoPeer as error:
+        raise SystemExit(f"compare.py: {error}") from error
     command = [options.crisol, "bench", "--serve", "--seconds", str(options.seconds)]
     if options.device:
         command += ["--device", options.device]
-    ours = Side(command, environment({"POCL_AFFINITY": "1", "POCL_MAX_PTHREAD_COUNT": str(options.threads)}, options.env), cores)
-    theirs = Side(peer_command, environment(peer_env, options.peer_env), cores)
+    pinned = {"POCL_AFFINITY": "1", "POCL_MAX_PTHREAD_COUNT": str(options.threads)}
+    ours = Side(command, environment(pinned, options.env), cores)
+    return ours, Side(peer_command, environment(peer_env, options.peer_env), cores)
+
+
+def run_rounds(options, lines):
+    """All rounds of all cases; returns what was measured by case, and the device's peak."""
+    ours, theirs = start_both(options)
     states = [{"line": line, "ours": [], "theirs": []} for line in lines]
     for number in range(options.rounds):
         peak = ours.ask("peak")
@@ -167,34 +187,43 @@ def main():
     say("")
     ours.close()
     theirs.close()
+    return states, peak
 
+
+def write_chart(options, about, results):
+    shown = [result for result in results if "ratio" in result]
+    title = options.title or f"crisol on {about['platform']} against {about['peer']}"
+    note = f"time of the peer / time of crisol: above 1 crisol is faster; {options.threads} threads, {about['device']}"
+    bars = [(result["ratio"], result["ratio_min"], result["ratio_max"]) for result in shown]
+    names = [result["case"] for result in shown]
+    chart = bar_chart(title, note, names, [("median of the rounds, lowest to highest", bars)])
+    pathlib.Path(options.svg).write_text(chart)
+
+
+def main():
+    options = parse_arguments()
+    states, peak = run_rounds(options, case_lines(options))
     results = [{"case": s["line"], "missing": s["missing"]} if "missing" in s else summary(s, peak) for s in states]
-    measured = [state for state in states if state["ours"] and state["theirs"]]
-    if not measured:
+    measured = next((state for state in states if state["ours"] and state["theirs"]), None)
+    if measured is None:
         print_table(results)
         raise SystemExit("nothing was measured on both sides")
-    first = measured[0]
     about = {
-        "device": first["ours"][0]["device"],
-        "platform": first["ours"][0]["platform"],
-        "peer": first["theirs"][0]["peer"],
+        "device": measured["ours"][0]["device"],
+        "platform": measured["ours"][0]["platform"],
+        "peer": measured["theirs"][0]["peer"],
         "threads": options.threads,
         "rounds": options.rounds,
         **peak,
     }
-    print(f"{about['platform']} | {about['device']} against {about['peer']}, {options.threads} threads; ratio = peer / ours")
+    print(f"{about['platform']} | {about['device']} against {about['peer']}, {options.threads} threads")
     print(f"measured peak: {peak['peak_gflops']:.0f} GFLOP/s, {peak['peak_gbps']:.0f} GB/s; an empty kernel takes "
-          f"{peak['launch_us']:.1f} us queued, {peak['wait_us']:.1f} us waited for")
+          f"{peak['launch_us']:.1f} us queued, {peak['wait_us']:.1f} us waited for")  # fmt: skip
     print_table(results)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({**about, "results": results}, indent=1) + "\n")
     if options.svg:
-        shown = [result for result in results if "ratio" in result]
-        title = options.title or f"crisol on {about['platform']} against {about['peer']}"
-        bars = [(result["ratio"], result["ratio_min"], result["ratio_max"]) for result in shown]
-        chart = bar_chart(title, f"time of the peer / time of crisol: above 1 crisol is faster; {options.threads} threads, {about['device']}",
-                          [result["case"] for result in shown], [("median of the rounds, lowest to highest", bars)])
-        pathlib.Path(options.svg).write_text(chart)
+        write_chart(options, about, results)
 
 
 if __name__ == "__main__":

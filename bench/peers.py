@@ -1,24 +1,80 @@
-"""How each peer's process is started: its command and the variables that it needs."""
+"""How each peer's process is made and started."""
 
+import os
 import pathlib
+import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def threads_of_openmp(threads):
-    # Workers that go to sleep soon do not disturb crisol's turn.
-    return {
-        "OMP_NUM_THREADS": str(threads),
-        "MKL_NUM_THREADS": str(threads),
-        "OMP_PROC_BIND": "true",
-    }
+class NoPeer(Exception):
+    """The peer cannot be had; the text says what to do."""
+
+
+def openmp(threads):
+    return {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true"}
+
+
+def find(root, name, folders):
+    """The first of the folders below `root` that holds a file `name`."""
+    for folder in folders:
+        if (root / folder / name).exists():
+            return root / folder
+    raise NoPeer(f"{root} has no {name} in {', '.join(folders)}")
+
+
+def build(source, includes, library_folder, libraries, options):
+    """Compiles a peer's program where it is missing or older than its sources; returns its path."""
+    folder = pathlib.Path(options.peer_build)
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / source.stem
+    newest = max(path.stat().st_mtime for path in (source, HERE / "peer.h"))
+    if program.exists() and program.stat().st_mtime > newest:
+        return program
+    command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O2", str(source), "-o", str(program)]
+    command += [f"-I{include}" for include in includes]
+    command += [f"-L{library_folder}", *(f"-l{library}" for library in libraries), f"-Wl,-rpath,{library_folder}"]
+    print("building", program, flush=True)
+    if subprocess.run(command).returncode != 0:
+        raise NoPeer(f"{source.name} does not compile")
+    return program
 
 
 def make_torch(options):
     command = [options.peer_python, str(HERE / "peer_torch.py"), "--seconds", str(options.seconds), "--threads",
-               str(options.threads), *options.peer_option]
-    return command, threads_of_openmp(options.threads)
+               str(options.threads), *options.peer_option]  # fmt: skip
+    return command, openmp(options.threads)
+
+
+def make_onednn(options):
+    if not options.peer_path:
+        raise NoPeer(
+            "name the folder that holds oneDNN's include/ and lib/ (version 3) by --peer-path: a venv after "
+            "pip install onednn-cpu-gomp onednn-devel-cpu-gomp"
+        )
+    root = pathlib.Path(options.peer_path).resolve()
+    include = find(root, "dnnl.hpp", ["include"])
+    library = find(root, "libdnnl.so", ["lib", "lib64", "lib/x86_64-linux-gnu"])
+    program = build(HERE / "peer_onednn.cpp", [include], library, ["dnnl"], options)
+    return [str(program), str(options.seconds)], openmp(options.threads)
+
+
+def make_dlprimitives(options):
+    if not options.peer_path:
+        raise NoPeer(
+            "name a build of DLPrimitives by --peer-path: the folder below its sources that holds libdlprim.so, which "
+            "cmake makes from github.com/artyom-beilis/dlprimitives"
+        )
+    root = pathlib.Path(options.peer_path).resolve()
+    library = find(root, "libdlprim.so", ["."])
+    sources = next((folder for folder in root.parents if (folder / "include/dlprim/net.hpp").exists()), None)
+    if sources is None:
+        raise NoPeer(f"no folder above {root} has include/dlprim/net.hpp")
+    program = build(HERE / "peer_dlprimitives.cpp", [sources / "include", root], library,
+                    ["dlprim", "dlprim_core", "OpenCL"], options)  # fmt: skip
+    return [str(program), str(options.seconds), *options.peer_option], {}
 
 
 def make_peer(options):
-    return {"torch": make_torch}[options.peer](options)
+    makers = {"torch": make_torch, "onednn": make_onednn, "dlprimitives": make_dlprimitives}
+    return makers[options.peer](options)

@@ -44,7 +44,7 @@ class Unsupported(Exception):
 
 
 def serve(prepare, seconds, about):
-    """Answers each line of standard input, "case key=value ..." with every key, by a line of JSON. Asleep in between."""
+    """Answers each line of standard input, "case key=value ..." with every key, by a line of JSON."""
     for line in sys.stdin:
         case, *words = line.split()
         keys = dict(word.split("=", 1) for word in words)
