@@ -1,29 +1,10 @@
-// The part of a recurrent step that is not a matrix product, one work-item for each (row b of the batch, hidden unit j);
-// B rows, H units, R outputs. Formulas: common/rnn_cell.h. A row whose sequence is over (t >= lengths[b]) hands its
-// state on. The host runs products between these launches.
-//
-// flags: 1 lengths are given; 2 bias_hh is given; 4 keep what backward reads; 8 the output is projected: h goes to
-// `projected`, the state after is set to 0 (or handed on) for a product to be added to; 16 dy is given.
-#define WITH_LENGTHS 1
-#define WITH_BIAS 2
-#define KEEP 4
-#define PROJECTS 8
-#define WITH_DY 16
-
-#ifdef NO_FMA
-#define FMA(a, b, c) ((a) * (b) + (c))
-#else
-#define FMA(a, b, c) fma(a, b, c)
-#endif
-#define INLINE inline
-#define REAL float
-#define INT int
-#define AS_REAL as_float
-#define AS_INT as_int
-#include "common/rnn_cell.h"
+// The part of a recurrent step that is not a matrix product, one work-item for each (row b of the batch, hidden unit
+// j); B rows, H units, R outputs. Formulas and flags: common/rnn_cell.h. The host runs products between these launches.
+#include "common/rnn_scalar.h"
 
 // gates (B, SAVED H): the input's part on entry; recurrent (B, GATES H): the product W_hh h. before and after (B, R),
-// cells_before and cells_after (B, H) may be the same.
+// cells_before and cells_after (B, H) may be the same. Of a projected output h goes to `projected`; the state after is
+// 0, or handed on, for a product to be added to.
 __kernel void rnn_step_forward(__global float* restrict gates, const ulong gates_offset,
                                __global const float* restrict recurrent, const ulong recurrent_offset,
                                __global const float* restrict bias, const ulong bias_offset,

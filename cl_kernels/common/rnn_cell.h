@@ -14,6 +14,15 @@
 #endif
 #define HAS_CELL_STATE (CELL == LSTM)
 
+// What a kernel is told; RnnFlag of lib/ops/rnn_problem.h.
+#define WITH_LENGTHS 1  // Row b is over, and hands its state on, from step lengths[b] on.
+#define WITH_BIAS 2     // There are biases.
+#define KEEP 4          // Write what backward reads.
+#define PROJECTS 8      // The output is projected.
+#define WITH_DY 16      // The outputs have a gradient.
+#define REVERSE 32      // From the last step to the first.
+#define WITH_INPUT 64   // W_ih x is multiplied here.
+
 // exp(x) - 1 for x <= 0, within 2 ulp: x = n log 2 + r with n whole; exp(r) - 1 is a polynomial (Cephes' expf) and
 // 2^n (exp(r) - 1) + (2^n - 1) loses nothing near 0. NaN stays NaN.
 INLINE REAL expm1_of_negative(REAL x) {
@@ -50,7 +59,7 @@ typedef struct {
   REAL h, c;
 } CellStep;
 
-// Results go through a pointer: Oclgrind cannot inline functions that return structures.
+// Results go through a pointer: Oclgrind cannot inline functions that return large structures.
 INLINE void cell_forward(CellStep* s, const REAL u[GATES], const REAL v[GATES], REAL h, REAL c) {
 #if CELL == RNN_TANH
   s->h = unit_tanh(u[0] + v[0]);

@@ -5,7 +5,6 @@
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
-#include "ops/gemm.h"
 #include "ops/rnn_check.h"
 #include "ops/rnn_problem.h"
 #include "tensor/kernel_args.h"
@@ -15,8 +14,10 @@ namespace crisol::ops {
 namespace {
 
 constexpr Variant<RnnForward> forward_variants[] = {{"rows", refuse_rnn_forward_rows, run_rnn_forward_rows},
+                                                    {"group", refuse_rnn_forward_group, run_rnn_forward_group},
                                                     {"steps", accept_all, run_rnn_forward_steps}};
 constexpr Variant<RnnBackward> backward_variants[] = {{"rows", refuse_rnn_backward_rows, run_rnn_backward_rows},
+                                                      {"group", refuse_rnn_backward_group, run_rnn_backward_group},
                                                       {"steps", accept_all, run_rnn_backward_steps}};
 
 Tensor contiguous_or_none(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
@@ -58,38 +59,6 @@ RnnInputGradients finish_backward(const RnnSizes& s, const RnnInput& input, cons
 }
 
 }  // namespace
-
-const RnnKind& kind_of(RnnCell cell) noexcept {
-  static constexpr RnnKind kinds[] = {{"RNN_TANH", 1, 1, false, false},
-                                      {"RNN_RELU", 1, 1, false, false},
-                                      {"LSTM", 4, 4, true, true},
-                                      {"GRU", 3, 4, false, true}};
-  return kinds[static_cast<std::size_t>(cell)];
-}
-
-void multiply_input(const RnnForward& p) {
-  const RnnSizes& s = p.sizes;
-  Gemm product{state_of(p.x),
-               s.steps * s.batch,
-               s.gate_rows(),
-               s.inputs,
-               1,
-               {in(p.x), s.inputs, 1},
-               Matrix{in(p.weight_ih), s.inputs, 1}.transposed(),
-               {out(p.gates), s.saved_columns(), 1}};
-  if (p.bias_ih.defined()) {
-    product.flags = bias_per_column;
-    product.bias = in(p.bias_ih);
-  }
-  gemm(product);
-}
-
-void add_cell_defines(runtime::Defines& defines, RnnCell cell) {
-  const RnnKind& kind = kind_of(cell);
-  defines.add({"CELL", kind.name});
-  defines.add({"GATES", kind.gates});
-  defines.add({"SAVED", kind.saved});
-}
 
 RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options, bool save) {
   const RnnSizes s = check_rnn("rnn", input, weights, options);

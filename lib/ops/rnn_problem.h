@@ -56,16 +56,39 @@ struct RnnBackward {
   Tensor dh, dc;      ///< (B, R) and (B, H): on entry those of h_n and c_n, on return those of h0 and c0.
 };
 
-/// The defines of the kernels for a cell: CELL, GATES, SAVED.
-void add_cell_defines(runtime::Defines& defines, RnnCell cell);
+/// What the kernels of all variants are told; the numbers are those of cl_kernels/common/rnn_cell.h.
+enum RnnFlag : std::int32_t {
+  with_lengths = 1,
+  with_bias = 2,
+  keep = 4,
+  projects = 8,
+  with_dy = 16,
+  in_reverse = 32,
+  with_input = 64,
+};
+std::int32_t flags_of(const RnnForward& problem) noexcept;
+std::int32_t flags_of(const RnnBackward& problem) noexcept;
+
+/// A kernel for a cell; `defines` are further ones than the cell's and FMA's.
+runtime::Kernel& rnn_kernel(runtime::DeviceState& device, RnnCell cell, const char* source, const char* entry,
+                            runtime::Defines defines = {});
+
+/// What is read where it is there; else what stands in a kernel's argument that is not looked at.
+inline const Tensor& defined_or(const Tensor& wanted, const Tensor& other) { return wanted.defined() ? wanted : other; }
 
 /// gates[:, :, 0 … gate_rows()) = x W_ihᵀ + b_ih, for all steps at once.
 void multiply_input(const RnnForward& problem);
 
+// The variants of "rnn_forward" and "rnn_backward": rows (CPUs), group (few hidden units), steps.
 const char* refuse_rnn_forward_rows(const RnnForward& problem, const DeviceInfo& info);
 void run_rnn_forward_rows(const RnnForward& problem);
 const char* refuse_rnn_backward_rows(const RnnBackward& problem, const DeviceInfo& info);
 void run_rnn_backward_rows(const RnnBackward& problem);
+
+const char* refuse_rnn_forward_group(const RnnForward& problem, const DeviceInfo& info);
+void run_rnn_forward_group(const RnnForward& problem);
+const char* refuse_rnn_backward_group(const RnnBackward& problem, const DeviceInfo& info);
+void run_rnn_backward_group(const RnnBackward& problem);
 
 void run_rnn_forward_steps(const RnnForward& problem);
 void run_rnn_backward_steps(const RnnBackward& problem);

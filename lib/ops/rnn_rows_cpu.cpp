@@ -1,4 +1,4 @@
-// A recurrent layer on CPUs in one launch: rnn_rows_cpu.cl.
+// A recurrent layer on CPUs in one launch: rnn_forward_cpu.cl, rnn_backward_cpu.cl.
 #include <limits>
 
 #include "ops/gemm.h"
@@ -10,25 +10,21 @@ namespace crisol::ops {
 
 namespace {
 
-// As in rnn_rows_cpu.cl.
-enum Flag : std::int32_t { with_lengths = 1, with_bias = 2, keep = 4, with_dy = 16, in_reverse = 32, with_input = 64 };
-
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+runtime::Kernel& forward_kernel(runtime::DeviceState& device, RnnCell cell, const char* entry) {
+  return rnn_kernel(device, cell, "rnn_forward_cpu.cl", entry, {{"VW", cpu_vector_width(device)}});
+}
+
+runtime::Kernel& backward_kernel(runtime::DeviceState& device, RnnCell cell, const char* entry) {
+  return rnn_kernel(device, cell, "rnn_backward_cpu.cl", entry, {{"VW", cpu_vector_width(device)}});
+}
 
 // One work-item for each compute unit, but at least a few rows for each: they share the reading of the weights.
 runtime::NdRange rows_range(const RnnSizes& s, const DeviceInfo& info) {
   constexpr std::int64_t least_rows = 4;
   return {{std::min<std::int64_t>(info.compute_units, ceil_div(s.batch, least_rows))}, {1}};
 }
-
-runtime::Kernel& kernel_of(runtime::DeviceState& device, RnnCell cell, const char* entry) {
-  runtime::KernelSpec spec{"rnn_rows_cpu.cl", entry, {{"VW", cpu_vector_width(device)}}};
-  add_cell_defines(spec.defines, cell);
-  if (!runtime::info_of(device).fast_fma) spec.defines.add({"NO_FMA", 1});
-  return runtime::resolve(device, spec);
-}
-
-const Tensor& either(const Tensor& wanted, const Tensor& other) { return wanted.defined() ? wanted : other; }
 
 std::int64_t blocks_of(runtime::DeviceState& device, const RnnSizes& s) {
   return ceil_div(s.hidden, cpu_vector_width(device));
@@ -89,20 +85,19 @@ const char* refuse_rnn_forward_rows(const RnnForward& p, const DeviceInfo& info)
 void run_rnn_forward_rows(const RnnForward& p) {
   const RnnSizes& s = p.sizes;
   runtime::DeviceState& device = state_of(p.gates);
-  runtime::Kernel& pack = kernel_of(device, s.cell, "rnn_pack_forward");
-  runtime::Kernel& steps = kernel_of(device, s.cell, "rnn_rows_forward");
+  runtime::Kernel& pack = forward_kernel(device, s.cell, "rnn_pack_forward");
+  runtime::Kernel& steps = forward_kernel(device, s.cell, "rnn_rows_forward");
   const bool fused = multiplies_input(s);
   const runtime::BlockPtr weight_hh = packed_forward(pack, s, p.weight_hh);
   const runtime::BlockPtr weight_ih = fused ? packed_forward(pack, s, p.weight_ih) : weight_hh;
   if (!fused) multiply_input(p);
-  const std::int32_t flags = (p.lengths.defined() ? with_lengths : 0) | (p.bias_hh.defined() ? with_bias : 0) |
-                             (p.save ? keep : 0) | (s.reverse ? in_reverse : 0) | (fused ? with_input : 0);
-  runtime::launch(device, steps, rows_range(s, runtime::info_of(device)), in(p.x),
-                  runtime::BufferView{weight_ih.get(), 0}, in(either(p.bias_ih, p.x)),
-                  runtime::BufferView{weight_hh.get(), 0}, in(either(p.bias_hh, p.x)), out(p.gates), out(p.states),
-                  out(either(p.cells, p.states)), in(either(p.lengths, p.x)), static_cast<std::int32_t>(s.steps),
-                  static_cast<std::int32_t>(s.batch), static_cast<std::int32_t>(s.inputs),
-                  static_cast<std::int32_t>(s.hidden), p.save ? s.batch * s.hidden : std::int64_t{0}, flags);
+  const std::int32_t flags = flags_of(p) | (fused ? with_input : 0);
+  runtime::launch(
+      device, steps, rows_range(s, runtime::info_of(device)), in(p.x), runtime::BufferView{weight_ih.get(), 0},
+      in(defined_or(p.bias_ih, p.x)), runtime::BufferView{weight_hh.get(), 0}, in(defined_or(p.bias_hh, p.x)),
+      out(p.gates), out(p.states), out(defined_or(p.cells, p.states)), in(defined_or(p.lengths, p.x)),
+      static_cast<std::int32_t>(s.steps), static_cast<std::int32_t>(s.batch), static_cast<std::int32_t>(s.inputs),
+      static_cast<std::int32_t>(s.hidden), p.save ? s.batch * s.hidden : std::int64_t{0}, flags);
 }
 
 const char* refuse_rnn_backward_rows(const RnnBackward& p, const DeviceInfo& info) {
@@ -112,17 +107,15 @@ const char* refuse_rnn_backward_rows(const RnnBackward& p, const DeviceInfo& inf
 void run_rnn_backward_rows(const RnnBackward& p) {
   const RnnSizes& s = p.sizes;
   runtime::DeviceState& device = state_of(p.dinput);
-  runtime::Kernel& pack = kernel_of(device, s.cell, "rnn_pack_backward");
-  runtime::Kernel& steps = kernel_of(device, s.cell, "rnn_rows_backward");
+  runtime::Kernel& pack = backward_kernel(device, s.cell, "rnn_pack_backward");
+  runtime::Kernel& steps = backward_kernel(device, s.cell, "rnn_rows_backward");
   const runtime::BlockPtr weight_hh = packed_backward(pack, s, p.weight_hh);
-  const std::int32_t flags =
-      (p.lengths.defined() ? with_lengths : 0) | (p.dy.defined() ? with_dy : 0) | (s.reverse ? in_reverse : 0);
-  const Tensor& states = either(p.saved.cells, p.saved.states);
+  const Tensor& states = defined_or(p.saved.cells, p.saved.states);
   runtime::launch(device, steps, rows_range(s, runtime::info_of(device)), runtime::BufferView{weight_hh.get(), 0},
-                  in(either(p.saved.gates, p.dinput)), in(states), in(either(p.dy, p.dinput)), out(p.dh),
-                  out(either(p.dc, p.dh)), out(p.dinput), out(p.drecurrent), in(either(p.lengths, p.dinput)),
+                  in(defined_or(p.saved.gates, p.dinput)), in(states), in(defined_or(p.dy, p.dinput)), out(p.dh),
+                  out(defined_or(p.dc, p.dh)), out(p.dinput), out(p.drecurrent), in(defined_or(p.lengths, p.dinput)),
                   static_cast<std::int32_t>(s.steps), static_cast<std::int32_t>(s.batch),
-                  static_cast<std::int32_t>(s.hidden), flags);
+                  static_cast<std::int32_t>(s.hidden), flags_of(p));
 }
 
 }  // namespace crisol::ops

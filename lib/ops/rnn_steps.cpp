@@ -7,34 +7,20 @@ namespace crisol::ops {
 
 namespace {
 
-// As in rnn_steps.cl.
-enum Flag : std::int32_t { with_lengths = 1, with_bias = 2, keep = 4, projects = 8, with_dy = 16 };
-
 runtime::BufferView moved(runtime::BufferView view, std::int64_t elements) {
   view.offset += static_cast<std::uint64_t>(elements);
   return view;
 }
-
-runtime::Kernel& kernel_of(runtime::DeviceState& device, RnnCell cell, const char* entry) {
-  runtime::KernelSpec spec{"rnn_steps.cl", entry};
-  add_cell_defines(spec.defines, cell);
-  if (!runtime::info_of(device).fast_fma) spec.defines.add({"NO_FMA", 1});
-  return runtime::resolve(device, spec);
-}
-
-// Stands where a kernel does not look.
-const Tensor& either(const Tensor& wanted, const Tensor& other) { return wanted.defined() ? wanted : other; }
 
 }  // namespace
 
 void run_rnn_forward_steps(const RnnForward& p) {
   const RnnSizes& s = p.sizes;
   runtime::DeviceState& device = state_of(p.gates);
-  runtime::Kernel& step = kernel_of(device, s.cell, "rnn_step_forward");
+  runtime::Kernel& step = rnn_kernel(device, s.cell, "rnn_steps.cl", "rnn_step_forward");
   const bool in_place = p.cells.defined() && p.cells.size(0) == 1;
   const bool projected = p.projected.defined();
-  const std::int32_t flags = (p.lengths.defined() ? with_lengths : 0) | (p.bias_hh.defined() ? with_bias : 0) |
-                             (p.save ? keep : 0) | (projected ? projects : 0);
+  const std::int32_t flags = flags_of(p);
   const Tensor recurrent = empty({s.batch, s.gate_rows()}, DType::f32, p.gates.device());
   const runtime::BufferView gates = out(p.gates), states = out(p.states), products = out(recurrent);
   const runtime::BufferView cells = p.cells.defined() ? out(p.cells) : states;
@@ -56,9 +42,9 @@ void run_rnn_forward_steps(const RnnForward& p) {
           {in(p.weight_hh), 1, s.outputs},
           {products, s.gate_rows(), 1}});
     runtime::launch(device, step, runtime::flat_range(device, s.batch * s.hidden),
-                    moved(gates, t * s.batch * s.saved_columns()), products, in(either(p.bias_hh, p.gates)), before,
+                    moved(gates, t * s.batch * s.saved_columns()), products, in(defined_or(p.bias_hh, p.gates)), before,
                     after, moved(cells, s.slot_before(t) * cell_slot), moved(cells, s.slot_after(t) * cell_slot),
-                    to_project, in(either(p.lengths, p.gates)), s.batch, s.hidden, s.outputs, t, flags);
+                    to_project, in(defined_or(p.lengths, p.gates)), s.batch, s.hidden, s.outputs, t, flags);
     if (projected)
       gemm({device,
             s.batch,
@@ -75,17 +61,17 @@ void run_rnn_forward_steps(const RnnForward& p) {
 void run_rnn_backward_steps(const RnnBackward& p) {
   const RnnSizes& s = p.sizes;
   runtime::DeviceState& device = state_of(p.dinput);
-  runtime::Kernel& step = kernel_of(device, s.cell, "rnn_step_backward");
+  runtime::Kernel& step = rnn_kernel(device, s.cell, "rnn_steps.cl", "rnn_step_backward");
   const bool projected = p.dprojected.defined();
-  runtime::Kernel* output = projected ? &kernel_of(device, s.cell, "rnn_output_backward") : nullptr;
+  runtime::Kernel* output = projected ? &rnn_kernel(device, s.cell, "rnn_steps.cl", "rnn_output_backward") : nullptr;
   const std::int32_t flags =
       (p.lengths.defined() ? with_lengths : 0) | (projected ? projects : 0) | (p.dy.defined() ? with_dy : 0);
   const Tensor unprojected = projected ? empty({s.batch, s.hidden}, DType::f32, p.dinput.device()) : p.dh;
   const runtime::BufferView dinput = out(p.dinput), drecurrent = out(p.drecurrent), dh = out(p.dh);
   const runtime::BufferView dc = p.dc.defined() ? out(p.dc) : dh, dunprojected = out(unprojected);
   const runtime::BufferView dprojected = projected ? out(p.dprojected) : dh;
-  const runtime::BufferView dy = in(either(p.dy, p.dinput)), lengths = in(either(p.lengths, p.dinput));
-  const runtime::BufferView gates = in(either(p.saved.gates, p.dinput));
+  const runtime::BufferView dy = in(defined_or(p.dy, p.dinput)), lengths = in(defined_or(p.lengths, p.dinput));
+  const runtime::BufferView gates = in(defined_or(p.saved.gates, p.dinput));
   const Tensor& states = p.saved.cells.defined() ? p.saved.cells : p.saved.states;
   const std::int64_t slot = s.batch * s.hidden, out_slot = s.batch * s.outputs;
   for (std::int64_t n = s.steps - 1; n >= 0; --n) {

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "crisol/ops/copy.h"
+#include "../../cl_kernels/common/rnn_index.h"
 #include "doctest/doctest.h"
+#include "ops/rnn_problem.h"
 #include "reference/rnn.h"
 #include "support/compare.h"
 #include "support/skip.h"
@@ -22,7 +23,7 @@ using reference::RnnOutputs;
 
 namespace {
 
-constexpr auto variants = {"rows", "steps"};
+constexpr auto variants = {"rows", "group", "steps"};
 constexpr RnnCell all_cells[] = {RnnCell::tanh, RnnCell::relu, RnnCell::lstm, RnnCell::gru};
 
 struct Data {
@@ -176,4 +177,12 @@ TEST_CASE("rnn: sizes that cut tiles and blocks") {
   }
   check_layer({RnnCell::lstm, false, 3, 26, 30, 100});
   check_layer({RnnCell::gru, false, 3, 5, 30, 130});
+}
+
+TEST_CASE("rnn: positions of rows are 64-bit numbers") {
+  static_assert(sizeof(ROW_AT(0, 0, 0, 0)) == 8);
+  const int t = 70000, batch = 70000, b = 69999, columns = 8192;
+  CHECK(ROW_AT(t, batch, b, columns) == (std::int64_t{t} * batch + b) * columns);
+  const ops::RnnSizes s{RnnCell::lstm, true, 70000, 70000, 1, 512, 512};
+  CHECK(s.slot_before(s.step(0)) * s.batch * s.saved_columns() == std::int64_t{70000} * 70000 * 2048);
 }

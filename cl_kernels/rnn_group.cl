@@ -1,0 +1,160 @@
+// Recurrent layers of few hidden units on GPUs: a work-group takes ROWS rows of the batch through the whole sequence,
+// with the state in local memory, so that a step costs barriers instead of launches; B rows, T steps, H hidden units.
+// Formulas and flags: common/rnn_cell.h. Work-item l owns units l, l + GROUP, …, whose weights neighbouring items read
+// from neighbouring places.
+
+#ifndef GROUP
+#define GROUP 128
+#endif
+#ifndef ROWS
+#define ROWS 2
+#endif
+#ifndef MOST_HIDDEN  // The local memory's size: 8 ROWS MOST_HIDDEN bytes forward, 4 GATES ROWS MOST_HIDDEN backward.
+#define MOST_HIDDEN 256
+#endif
+
+#include "common/rnn_index.h"
+#include "common/rnn_scalar.h"
+
+// weight (H, GATES H), transposed; gates (T, B, SAVED H): the input's part on entry; states (T + 1, B, H); cells the
+// same, or (1, B, H) with cell_slot 0.
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forward(
+    __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
+    const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
+    const ulong states_offset, __global float* cells, const ulong cells_offset, __global const long* restrict lengths,
+    const ulong lengths_offset, const int steps, const int batch, const int hidden, const long cell_slot,
+    const int flags) {
+  __local float h[2][ROWS][MOST_HIDDEN];
+  weight += weight_offset;
+  bias += bias_offset;
+  gates += gates_offset;
+  states += states_offset;
+  cells += cells_offset;
+  lengths += lengths_offset;
+  const int item = get_local_id(0);
+  const int first = (int)get_group_id(0) * ROWS;
+  const long slot = (long)batch * hidden;
+  const int first_slot = flags & REVERSE ? steps : 0;
+  for (int j = item; j < hidden; j += GROUP)
+    for (int r = 0; r < ROWS; ++r)
+      h[0][r][j] = first + r < batch ? states[first_slot * slot + (long)(first + r) * hidden + j] : 0.0f;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int n = 0; n < steps; ++n) {
+    const int t = flags & REVERSE ? steps - 1 - n : n;
+    const int slot_before = flags & REVERSE ? t + 1 : t;
+    const int slot_after = flags & REVERSE ? t : t + 1;
+    for (int j = item; j < hidden; j += GROUP) {
+      float v[ROWS][GATES];
+      for (int gate = 0; gate < GATES; ++gate)
+        for (int r = 0; r < ROWS; ++r) v[r][gate] = flags & WITH_BIAS ? bias[gate * hidden + j] : 0.0f;
+#pragma unroll 4
+      for (int k = 0; k < hidden; ++k) {
+        __global const float* column = weight + (long)k * GATES * hidden + j;
+        for (int gate = 0; gate < GATES; ++gate) {
+          const float w = column[gate * hidden];
+          for (int r = 0; r < ROWS; ++r) v[r][gate] = FMA(w, h[n & 1][r][k], v[r][gate]);
+        }
+      }
+      for (int r = 0; r < ROWS; ++r) {
+        const int b = first + r;
+        if (b >= batch) continue;
+        const long at = (long)b * hidden + j;
+        const bool over = (flags & WITH_LENGTHS) && t >= lengths[b];
+        __global float* row = gates + ROW_AT(t, batch, b, SAVED * hidden) + j;
+        float u[GATES];
+        for (int gate = 0; gate < GATES; ++gate) u[gate] = row[gate * hidden];
+        const float before = h[n & 1][r][j];
+#if HAS_CELL_STATE
+        const float c = cells[slot_before * cell_slot + at];
+#else
+        const float c = 0.0f;
+#endif
+        CellStep s;
+        cell_forward(&s, u, v[r], before, c);
+        if (flags & KEEP)
+          for (int k = 0; k < SAVED; ++k) row[k * hidden] = s.saved[k];
+#if HAS_CELL_STATE
+        cells[slot_after * cell_slot + at] = over ? c : s.c;
+#endif
+        const float after = over ? before : s.h;
+        h[(n + 1) & 1][r][j] = after;
+        states[slot_after * slot + at] = after;
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
+
+// weight (GATES H, H); dinput and drecurrent (T, B, GATES H), the same unless CELL is GRU; dh and dc (B, H) hold the
+// gradients of the last states on entry and of the first on return.
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backward(
+    __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
+    const ulong gates_offset, __global const float* restrict states, const ulong states_offset,
+    __global const float* restrict dy, const ulong dy_offset, __global float* dh, const ulong dh_offset,
+    __global float* dc, const ulong dc_offset, __global float* dinput, const ulong dinput_offset,
+    __global float* drecurrent, const ulong drecurrent_offset, __global const long* restrict lengths,
+    const ulong lengths_offset, const int steps, const int batch, const int hidden, const int flags) {
+  __local float dv[ROWS][GATES * MOST_HIDDEN];
+  weight += weight_offset;
+  gates += gates_offset;
+  states += states_offset;
+  dy += dy_offset;
+  dh += dh_offset;
+  dc += dc_offset;
+  dinput += dinput_offset;
+  drecurrent += drecurrent_offset;
+  lengths += lengths_offset;
+  const int item = get_local_id(0);
+  const int first = (int)get_group_id(0) * ROWS;
+  const long slot = (long)batch * hidden;
+  for (int n = steps - 1; n >= 0; --n) {
+    const int t = flags & REVERSE ? steps - 1 - n : n;
+    __global const float* before = states + (flags & REVERSE ? t + 1 : t) * slot;
+    __global const float* after = states + (flags & REVERSE ? t : t + 1) * slot;
+    for (int j = item; j < hidden; j += GROUP)
+      for (int r = 0; r < ROWS; ++r) {
+        const int b = first + r;
+        const bool over = b >= batch || ((flags & WITH_LENGTHS) && t >= lengths[b]);
+        CellGradient d;
+        if (over) {
+          for (int gate = 0; gate < GATES; ++gate) d.du[gate] = d.dv[gate] = 0.0f;
+        } else {
+          const long at = (long)b * hidden + j;
+          float saved[SAVED];
+#if CELL == LSTM || CELL == GRU
+          for (int k = 0; k < SAVED; ++k) saved[k] = gates[ROW_AT(t, batch, b, SAVED * hidden) + k * hidden + j];
+#endif
+          const float gradient = dh[at] + (flags & WITH_DY ? dy[t * slot + at] : 0.0f);
+#if HAS_CELL_STATE
+          cell_backward(&d, saved, before[at], after[at], gradient, dc[at]);
+          dc[at] = d.dc;
+#else
+          cell_backward(&d, saved, before[at], after[at], gradient, 0.0f);
+#endif
+          dh[at] = d.dh;
+        }
+        for (int gate = 0; gate < GATES; ++gate) {
+          dv[r][gate * hidden + j] = d.dv[gate];
+          if (b >= batch) continue;
+          const long to = ROW_AT(t, batch, b, GATES * hidden) + gate * hidden + j;
+          dinput[to] = d.du[gate];
+#if CELL == GRU
+          drecurrent[to] = d.dv[gate];
+#endif
+        }
+      }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int j = item; j < hidden; j += GROUP) {
+      float sums[ROWS];
+      for (int r = 0; r < ROWS; ++r) sums[r] = 0.0f;
+#pragma unroll 8
+      for (int k = 0; k < GATES * hidden; ++k) {
+        const float w = weight[(long)k * hidden + j];
+        for (int r = 0; r < ROWS; ++r) sums[r] = FMA(w, dv[r][k], sums[r]);
+      }
+      for (int r = 0; r < ROWS; ++r)
+        if (first + r < batch) dh[(long)(first + r) * hidden + j] += sums[r];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
