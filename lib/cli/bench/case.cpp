@@ -43,9 +43,8 @@ bool is_number_at_least(const std::string& value, long long least) {
 }
 
 bool is_allowed(const Key& key, const std::string& value) {
-  const std::string allowed = key.allowed;
-  if (allowed.starts_with(">=")) return is_number_at_least(value, std::stoll(allowed.substr(2)));
-  std::istringstream words(allowed);
+  if (key.allowed.starts_with(">=")) return is_number_at_least(value, std::stoll(key.allowed.substr(2)));
+  std::istringstream words(key.allowed);
   for (std::string word; std::getline(words, word, '|');)
     if (word == value) return true;
   return false;
@@ -62,7 +61,7 @@ void assign(const Case& what, const std::string& word, Values& values) {
   const std::string value = word.substr(equals + 1);
   if (!is_allowed(*key, value))
     throw UsageError(concat(what.name, ": ", name, " cannot be '", value, "'; it takes ",
-                            std::string(key->allowed).starts_with(">=") ? "a whole number " : "", key->allowed));
+                            key->allowed.starts_with(">=") ? "a whole number " : "", key->allowed));
   values.set(name, value);
 }
 

@@ -23,7 +23,7 @@ struct UsageError : std::runtime_error {
 struct Key {
   const char* name;
   const char* initial;  ///< Its value when it is not given.
-  const char* allowed;  ///< Words separated by '|', or ">=N" for whole numbers.
+  std::string allowed;  ///< Words separated by '|', or ">=N" for whole numbers.
   const char* help;
 };
 
@@ -55,6 +55,22 @@ struct Work {
 
 /// Writes one element of a contiguous tensor.
 void touch(const Tensor& x);
+
+/// The names of a table's entries as a key's allowed words.
+template <class Table>
+std::string names_of(const Table& table) {
+  std::string names;
+  for (const auto& entry : table) names += std::string(names.empty() ? "" : "|") + entry.name;
+  return names;
+}
+
+/// The entry of that name, which the key's allowed words made sure of.
+template <class Table>
+const auto& entry_of(const Table& table, const std::string& name) {
+  for (const auto& entry : table)
+    if (name == entry.name) return entry;
+  throw UsageError("there is no '" + name + "'; there are " + names_of(table));
+}
 
 struct Case {
   const char* name;

@@ -38,12 +38,6 @@ const Net nets[] = {
     {"mobilenet_v2", [] { return share(nn::MobileNetV2()); }, 3, 224, 1000, 300774272},
 };
 
-const Net& find_net(const std::string& name) {
-  for (const Net& net : nets)
-    if (name == net.name) return net;
-  throw UsageError("there is no net '" + name + "'");
-}
-
 std::function<void()> inference(const std::shared_ptr<nn::Module>& model, const Tensor& images) {
   model->eval();
   return [=] {
@@ -62,7 +56,7 @@ std::function<void()> training(const std::shared_ptr<nn::Module>& model, const T
 }
 
 Work prepare_net(const Values& v) {
-  const Net& net = find_net(v.text("net"));
+  const Net& net = entry_of(nets, v.text("net"));
   const std::int64_t batch = v.number("batch");
   const std::shared_ptr<nn::Module> model = net.make();
   const Tensor images = randn({batch, net.channels, net.size, net.size});
@@ -85,7 +79,7 @@ Work prepare_net(const Values& v) {
 
 const Case net_case{"net",
                     "whole networks; operations are those of convolutions and matrix products",
-                    {{"net", "simplecnn", "simplecnn|alexnet|resnet18|vgg16|mobilenet_v2", ""},
+                    {{"net", "simplecnn", names_of(nets), ""},
                      {"batch", "64", ">=1", "images"},
                      {"mode", "train", "infer|train", "train: forward, loss, backward and Adam's step"}},
                     prepare_net};

@@ -29,12 +29,6 @@ const Chain chains[] = {
     {"bias_relu", 1, [](const std::vector<Tensor>& in) { return relu(in[0] + in[1]); }},
 };
 
-const Chain& find_chain(const std::string& name) {
-  for (const Chain& chain : chains)
-    if (name == chain.name) return chain;
-  throw UsageError("there is no chain '" + name + "'");
-}
-
 /// bias_relu takes images (n, 64, h, w), as many as come nearest to the elements wanted.
 std::vector<Tensor> bias_inputs(std::int64_t wanted) {
   constexpr std::int64_t channels = 64, plane = 64 * 64;
@@ -44,7 +38,7 @@ std::vector<Tensor> bias_inputs(std::int64_t wanted) {
 }
 
 Work prepare_eltwise(const Values& v) {
-  const Chain& chain = find_chain(v.text("chain"));
+  const Chain& chain = entry_of(chains, v.text("chain"));
   if (v.on("fused")) throw UsageError("eltwise: fused=1 is not there yet; it takes 0");
   std::vector<Tensor> inputs;
   if (v.is("chain", "bias_relu"))
@@ -57,22 +51,18 @@ Work prepare_eltwise(const Values& v) {
   return work;
 }
 
-using Reduction = Tensor (*)(const Tensor&, const Shape&, bool);
-
-struct NamedReduction {
+struct Reduction {
   const char* name;
-  Reduction function;
+  Tensor (*function)(const Tensor&, const Shape&, bool);
 };
 
-const NamedReduction reductions[] = {
+const Reduction reductions[] = {
     {"sum", ops::sum}, {"mean", ops::mean}, {"max", ops::max}, {"min", ops::min}, {"argmax", ops::argmax}};
 
 Work prepare_reduce(const Values& v) {
   const Tensor x = randn({v.number("rows"), v.number("cols")});
   const Shape axes = v.is("over", "all") ? Shape{0, 1} : v.is("over", "rows") ? Shape{0} : Shape{1};
-  Reduction function = nullptr;
-  for (const NamedReduction& named : reductions)
-    if (v.is("op", named.name)) function = named.function;
+  const auto function = entry_of(reductions, v.text("op")).function;
   Work work;
   work.bytes = 4.0 * static_cast<double>(x.numel());
   work.run = [=] { function(x, axes, false); };
@@ -101,14 +91,14 @@ const Case eltwise_case{
     "eltwise",
     "elementwise chains: gate is tanh(a*b+b)*sigmoid(a), chain6 relu(exp(-(a*a))*b+a), bias_relu relu(x+b) with one b "
     "for each of 64 channels of images",
-    {{"chain", "add", "copy|add|exp|tanh|sigmoid|gelu|gate|chain6|bias_relu", ""},
+    {{"chain", "add", names_of(chains), ""},
      {"elements", "16777216", ">=1", "of each input"},
      {"fused", "0", "0|1", "1: one kernel for the chain"}},
     prepare_eltwise};
 
 const Case reduce_case{"reduce",
                        "reduction of a matrix (rows, cols)",
-                       {{"op", "sum", "sum|mean|max|min|argmax", ""},
+                       {{"op", "sum", names_of(reductions), ""},
                         {"rows", "4096", ">=1", ""},
                         {"cols", "4096", ">=1", ""},
                         {"over", "all", "all|rows|cols", "the axis that disappears: cols leaves a value for each row"}},
