@@ -1,5 +1,6 @@
 // The text_lstm program: training and its files, going on after a kill, writing text, the command line.
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -111,6 +112,21 @@ TEST_CASE("text_lstm train writes metrics and weights, and the seed fixes every 
   CHECK(run_text_lstm(training + Arguments{"--weights", small.path("other"), "--seed", "1"}).status == 0);
   CHECK(read_file(small.path("other")) != read_file(small.path("first")));
   CHECK(small.files() == std::set<std::string>{"again", "first", "json", "other", "text"});
+}
+
+TEST_CASE("text_lstm learns more of Shakespeare than which character follows which") {
+  NEEDS_SAMPLE("text_lstm");
+  const char* data = std::getenv("CRISOL_TEST_DATA");
+  if (data == nullptr) CRISOL_SKIP("CRISOL_TEST_DATA is not set");
+  if (few_images_only()) CRISOL_SKIP("a training takes too long here");
+  const TemporaryFolder folder;
+  const std::string json = folder.path() + "/json";
+  const ProcessResult result =
+      run_text_lstm({"train", "--text", data + std::string("/tinyshakespeare.txt"), "--hidden", "64", "--embedding",
+                     "32", "--batch", "32", "--window", "32", "--steps", "150", "--lr", "0.02", "--json", json});
+  REQUIRE_MESSAGE(result.status == 0, result.output);
+  // Measured on PoCL with seeds 0 to 2: 2.24 to 2.28; the frequencies of pairs of characters alone give 2.48.
+  CHECK(nlohmann::json::parse(read_file(json))["validations"].back()["validation_loss"] < 2.35);
 }
 
 TEST_CASE("text_lstm train goes on after kill -9 as if nothing had happened") {
