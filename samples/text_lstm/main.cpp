@@ -34,7 +34,7 @@ void add_train(CLI::App& app, text_lstm::TrainOptions& options) {
   text_lstm::Settings& s = options.settings;
   train->add_option("--text", options.text, "Text file, UTF-8; without it, crisol's own README and docs");
   CLI::Option* steps =
-      train->add_option("--steps", options.steps, "Steps of the optimiser (default: 1250; 300 without --text)")
+      train->add_option("--steps", options.steps, "Steps of the optimiser (default: 1300; 300 without --text)")
           ->check(CLI::Range(1, 1000000000));
   train->add_option("--epochs", options.epochs, "Passes over the text, instead of --steps")
       ->check(CLI::Range(1, 1000000))

@@ -16,7 +16,7 @@ namespace text_lstm {
 
 namespace {
 
-constexpr std::int64_t default_steps = 1250, default_steps_of_embedded_text = 300;
+constexpr std::int64_t default_steps = 1300, default_steps_of_embedded_text = 300;
 
 using Json = nlohmann::ordered_json;
 
