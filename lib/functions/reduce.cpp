@@ -8,32 +8,45 @@ using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
 
-Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::sum(x, axes, keepdim);
-  if (!autograd::recording({x})) return y;
-  return autograd::record("sum", y, {x}, [shape = x.shape(), axes](const Tensor& dy, Needs) {
-    return Gradients{ops::sum_backward(dy, shape, axes)};
-  });
-}
-
-Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::mean(x, axes, keepdim);
-  if (!autograd::recording({x})) return y;
-  return autograd::record("mean", y, {x}, [shape = x.shape(), axes](const Tensor& dy, Needs) {
-    return Gradients{ops::mean_backward(dy, shape, axes)};
-  });
-}
-
 namespace {
 
+/// Records y = f(x) where a gradient is wanted: `backward(dy)` gives that of x.
+template <class Backward>
+Tensor record(const char* op, const Tensor& y, const Tensor& x, Backward backward) {
+  if (!is_floating(y.dtype()) || !autograd::recording({x})) return y;
+  return autograd::record(
+      op, y, {x}, [backward = std::move(backward)](const Tensor& dy, Needs) { return Gradients{backward(dy)}; });
+}
+
 Tensor record_extreme(const char* op, const Tensor& x, const Tensor& y, const Shape& axes) {
-  if (!autograd::recording({x})) return y;
-  return autograd::record(op, y, {x}, [x = Saved(x), y = Saved(y), axes](const Tensor& dy, Needs) {
-    return Gradients{ops::max_backward(dy, x.get(), y.get(), axes)};
+  return record(op, y, x, [x = Saved(x), y = Saved(y), axes](const Tensor& dy) {
+    return ops::max_backward(dy, x.get(), y.get(), axes);
   });
+}
+
+ExtremeResult record_indexed(const char* op, const Tensor& x, const ExtremeResult& result, int axis) {
+  const auto backward = [shape = x.shape(), indices = Saved(result.indices), axis](const Tensor& dy) {
+    return ops::max_with_indices_backward(dy, indices.get(), shape, axis);
+  };
+  return {record(op, result.values, x, backward), result.indices};
 }
 
 }  // namespace
+
+Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
+  return record("sum", ops::sum(x, axes, keepdim), x,
+                [shape = x.shape(), axes](const Tensor& dy) { return ops::sum_backward(dy, shape, axes); });
+}
+
+Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
+  return record("mean", ops::mean(x, axes, keepdim), x,
+                [shape = x.shape(), axes](const Tensor& dy) { return ops::mean_backward(dy, shape, axes); });
+}
+
+Tensor prod(const Tensor& x, const Shape& axes, bool keepdim) {
+  return record("prod", ops::prod(x, axes, keepdim), x,
+                [x = Saved(x), axes](const Tensor& dy) { return ops::prod_backward(dy, x.get(), axes); });
+}
 
 Tensor max(const Tensor& x, const Shape& axes, bool keepdim) {
   return record_extreme("max", x, ops::max(x, axes, keepdim), axes);
@@ -41,6 +54,45 @@ Tensor max(const Tensor& x, const Shape& axes, bool keepdim) {
 
 Tensor min(const Tensor& x, const Shape& axes, bool keepdim) {
   return record_extreme("min", x, ops::min(x, axes, keepdim), axes);
+}
+
+ExtremeResult max_with_indices(const Tensor& x, int axis, bool keepdim) {
+  return record_indexed("max_with_indices", x, ops::max_with_indices(x, axis, keepdim), axis);
+}
+
+ExtremeResult min_with_indices(const Tensor& x, int axis, bool keepdim) {
+  return record_indexed("min_with_indices", x, ops::min_with_indices(x, axis, keepdim), axis);
+}
+
+Tensor var(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
+  return record("var", ops::var(x, axes, keepdim, correction), x, [x = Saved(x), axes, correction](const Tensor& dy) {
+    return ops::var_backward(dy, x.get(), axes, correction);
+  });
+}
+
+Tensor stddev(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
+  const Tensor y = ops::stddev(x, axes, keepdim, correction);
+  return record("stddev", y, x, [x = Saved(x), y = Saved(y), axes, correction](const Tensor& dy) {
+    return ops::stddev_backward(dy, x.get(), y.get(), axes, correction);
+  });
+}
+
+Tensor norm(const Tensor& x, double p, const Shape& axes, bool keepdim) {
+  const Tensor y = ops::norm(x, p, axes, keepdim);
+  return record("norm", y, x, [x = Saved(x), y = Saved(y), p, axes](const Tensor& dy) {
+    return ops::norm_backward(dy, x.get(), y.get(), p, axes);
+  });
+}
+
+Tensor logsumexp(const Tensor& x, const Shape& axes, bool keepdim) {
+  const Tensor y = ops::logsumexp(x, axes, keepdim);
+  return record("logsumexp", y, x, [x = Saved(x), y = Saved(y), axes](const Tensor& dy) {
+    return ops::logsumexp_backward(dy, x.get(), y.get(), axes);
+  });
+}
+
+Tensor cumsum(const Tensor& x, int axis) {
+  return record("cumsum", ops::cumsum(x, axis), x, [axis](const Tensor& dy) { return ops::cumsum_backward(dy, axis); });
 }
 
 }  // namespace crisol

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "crisol/ops/view.h"
 #include "ops/collapse.h"
 #include "tensor/impl.h"
 
@@ -31,9 +32,23 @@ Shape reduced_shape(const Shape& shape, unsigned reduced, bool keepdim) {
   return result;
 }
 
+std::int64_t reduced_count(const Shape& shape, unsigned reduced) {
+  std::int64_t count = 1;
+  for (int i = 0; i < shape.rank(); ++i)
+    if ((reduced >> i & 1u) != 0) count *= shape[i];
+  return count;
+}
+
+Tensor with_axes(const char* op, const Tensor& result, const Shape& x_shape, unsigned reduced) {
+  require(result.defined(), op, "the gradient or the result is undefined");
+  const Shape with = reduced_shape(x_shape, reduced, true);
+  require(result.shape() == with || result.shape() == reduced_shape(x_shape, reduced, false), op, "shape ",
+          result.shape(), " for a reduction of ", x_shape, " to ", with);
+  return reshape(result, with);
+}
+
 ReduceAxes split_axes(const char* op, const Tensor& x, const Shape& axes, bool keepdim, bool in_order) {
   require(x.defined(), op, "the tensor is undefined");
-  require(x.dtype() == DType::f32, op, "the tensor is ", x.dtype(), ", must be f32; convert it with to(dtype)");
   const unsigned reduced = reduced_axes(op, x.dim(), axes);
   ReduceAxes split;
   split.result = reduced_shape(x.shape(), reduced, keepdim);

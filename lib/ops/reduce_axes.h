@@ -18,8 +18,15 @@ unsigned reduced_axes(const char* op, int rank, const Shape& axes);
 /// The shape without the reduced axes, or with size 1 for each.
 Shape reduced_shape(const Shape& shape, unsigned reduced, bool keepdim);
 
-/// Refuses undefined tensors and dtypes other than f32. in_order: the walk over the reduced axes keeps their order;
-/// otherwise it takes the one that suits the memory.
+/// The number of elements that a result over these axes is made from.
+std::int64_t reduced_count(const Shape& shape, unsigned reduced);
+
+/// Refuses undefined tensors. in_order: the walk over the reduced axes keeps their order; otherwise it takes the one
+/// that suits the memory.
 ReduceAxes split_axes(const char* op, const Tensor& x, const Shape& axes, bool keepdim, bool in_order = false);
+
+/// A result of reducing x_shape, with the reduced axes or without, as a view in which they have size 1; refuses other
+/// shapes.
+Tensor with_axes(const char* op, const Tensor& result, const Shape& x_shape, unsigned reduced);
 
 }  // namespace crisol::ops

@@ -1,4 +1,6 @@
 // What reductions need in backward: expansion of gradients, and the way back from a broadcast.
+#include <cmath>
+
 #include "base/text.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/reduce.h"
@@ -6,19 +8,27 @@
 #include "ops/collapse.h"
 #include "ops/pointwise_program.h"
 #include "ops/reduce_axes.h"
+#include "ops/reduce_launch.h"
+#include "tensor/impl.h"
 
 namespace crisol::ops {
 
 namespace {
 
-// A result of reducing x_shape, with the reduced axes or without, as a view in which they have size 1.
-Tensor with_axes(const char* op, const Tensor& dy, const Shape& x_shape, unsigned reduced) {
-  require(dy.defined(), op, "the gradient is undefined");
-  const Shape with = reduced_shape(x_shape, reduced, true);
-  require(dy.shape() == with || dy.shape() == reduced_shape(x_shape, reduced, false), op, "a gradient of shape ",
-          dy.shape(), " for a reduction of ", x_shape, " to ", with);
-  return reshape(dy, with);
+/// dy and y as views over which x broadcasts.
+struct Spread {
+  Tensor dy, y;
+  std::int64_t count;  ///< Elements to each.
+};
+
+Spread spread_over(const char* op, const Tensor& dy, const Tensor& x, const Tensor* y, const Shape& axes) {
+  require(x.defined(), op, "the input is undefined");
+  const unsigned reduced = reduced_axes(op, x.dim(), axes);
+  return {with_axes(op, dy, x.shape(), reduced), y != nullptr ? with_axes(op, *y, x.shape(), reduced) : Tensor(),
+          reduced_count(x.shape(), reduced)};
 }
+
+constexpr DType f32 = DType::f32;
 
 }  // namespace
 
@@ -42,23 +52,86 @@ Tensor sum_backward(const Tensor& dy, const Shape& x_shape, const Shape& axes) {
 Tensor mean_backward(const Tensor& dy, const Shape& x_shape, const Shape& axes) {
   const unsigned reduced = reduced_axes("mean_backward", x_shape.rank(), axes);
   const Tensor spread = with_axes("mean_backward", dy, x_shape, reduced);
-  std::int64_t count = 1;
-  for (int i = 0; i < x_shape.rank(); ++i)
-    if ((reduced >> i & 1u) != 0) count *= x_shape[i];
-  return expand(div_scalar(spread, static_cast<double>(count)), x_shape);
+  return expand(div_scalar(spread, static_cast<double>(reduced_count(x_shape, reduced))), x_shape);
+}
+
+Tensor prod_backward(const Tensor& dy, const Tensor& x, const Shape& axes) {
+  constexpr const char* op = "prod_backward";
+  const Spread at = spread_over(op, dy, x, nullptr, axes);
+  // The product without the zeros, and their number: with one zero it alone has a gradient, with more none has.
+  constexpr Reduction others{op, Combine::prod, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : x"};
+  constexpr Reduction zeros{op, Combine::sum, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : (T)(0)"};
+  const Tensor product = reduce(others, x, axes, true).values, count = reduce(zeros, x, axes, true).values;
+  static const PointwiseProgram share(
+      {op, "x p z", "(x == 0.0f) ? ((z == 1.0f) ? p : (T)(0.0f)) : ((z == 0.0f) ? p / x : (T)(0.0f))"}, {f32, f32, f32},
+      f32);
+  return mul(share.run({&x, &product, &count}), at.dy);
 }
 
 Tensor max_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes) {
-  require(x.defined(), "max_backward", "the input is undefined");
-  const unsigned reduced = reduced_axes("max_backward", x.dim(), axes);
-  const Tensor gradient = with_axes("max_backward", dy, x.shape(), reduced);
-  const Tensor extreme = with_axes("max_backward", y, x.shape(), reduced);
+  const Spread at = spread_over("max_backward", dy, x, &y, axes);
   // A NaN result came from the NaNs.
   static const PointwiseProgram equal(
-      {"max_backward", "x y", "((x == y) | ((x != x) & (y != y))) ? (T)(1.0f) : (T)(0.0f)"}, {DType::f32, DType::f32},
-      DType::f32);
-  const Tensor hits = equal.run({&x, &extreme});
-  return mul(hits, div(gradient, sum(hits, axes, true)));
+      {"max_backward", "x y", "((x == y) | ((x != x) & (y != y))) ? (T)(1.0f) : (T)(0.0f)"}, {f32, f32}, f32);
+  const Tensor hits = equal.run({&x, &at.y});
+  return mul(hits, div(at.dy, sum(hits, axes, true)));
+}
+
+Tensor max_with_indices_backward(const Tensor& dy, const Tensor& indices, const Shape& x_shape, int axis) {
+  constexpr const char* op = "max_with_indices_backward";
+  axis = normalized_axis(op, axis, x_shape.rank());
+  const Tensor gradient = with_axes(op, dy, x_shape, 1u << axis), at = with_axes(op, indices, x_shape, 1u << axis);
+  require(at.dtype() == DType::i64, op, "the indices are ", at.dtype(), ", must be i64");
+  Shape along = Shape::filled(x_shape.rank(), 1);
+  along[axis] = x_shape[axis];
+  const Tensor numbers = reshape(arange(0, static_cast<double>(x_shape[axis]), 1, DType::i64, dy.device()), along);
+  static const PointwiseProgram taken({op, "hit g", "(hit != 0.0f) ? g : (T)(0.0f)"}, {DType::boolean, f32}, f32);
+  const Tensor hits = eq(numbers, at);
+  return taken.run({&hits, &gradient});
+}
+
+Tensor var_backward(const Tensor& dy, const Tensor& x, const Shape& axes, double correction) {
+  const Spread at = spread_over("var_backward", dy, x, nullptr, axes);
+  const Tensor middle = mean(x, axes, true);
+  static const PointwiseProgram slope({"var_backward", "x m g | factor", "(x - m) * g * factor"}, {f32, f32, f32}, f32);
+  const double factor = 2 / std::fmax(0.0, static_cast<double>(at.count) - correction);
+  return slope.run({&x, &middle, &at.dy}, {factor});
+}
+
+Tensor stddev_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes, double correction) {
+  const Spread at = spread_over("stddev_backward", dy, x, &y, axes);
+  static const PointwiseProgram root({"stddev_backward", "g y", "(y == 0.0f) ? (T)(0.0f) : g / (y * 2.0f)"}, {f32, f32},
+                                     f32);
+  return var_backward(root.run({&at.dy, &at.y}), x, axes, correction);
+}
+
+Tensor norm_backward(const Tensor& dy, const Tensor& x, const Tensor& y, double p, const Shape& axes) {
+  constexpr const char* op = "norm_backward";
+  const Spread at = spread_over(op, dy, x, &y, axes);
+  if (p == 0) return mul_scalar(x, 0);
+  if (std::isinf(p)) {
+    static const PointwiseProgram equal({op, "x y", "(fabs(x) == y) ? sign(x) : (T)(0.0f)"}, {f32, f32}, f32);
+    const Tensor hits = equal.run({&x, &at.y});
+    return mul(hits, div(at.dy, sum(mul(hits, hits), axes, true)));
+  }
+  if (p == 1) {
+    static const PointwiseProgram side({op, "x g", "sign(x) * g"}, {f32, f32}, f32);
+    return side.run({&x, &at.dy});
+  }
+  if (p == 2) {
+    static const PointwiseProgram share({op, "x y g", "(y == 0.0f) ? (T)(0.0f) : x * (g / y)"}, {f32, f32, f32}, f32);
+    return share.run({&x, &at.y, &at.dy});
+  }
+  static const PointwiseProgram share(
+      {op, "x y g | p", "((y == 0.0f) | (x == 0.0f)) ? (T)(0.0f) : sign(x) * pow(fabs(x) / y, (T)(p - 1.0f)) * g"},
+      {f32, f32, f32}, f32);
+  return share.run({&x, &at.y, &at.dy}, {p});
+}
+
+Tensor logsumexp_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes) {
+  const Spread at = spread_over("logsumexp_backward", dy, x, &y, axes);
+  static const PointwiseProgram share({"logsumexp_backward", "x y g", "exp(x - y) * g"}, {f32, f32, f32}, f32);
+  return share.run({&x, &at.y, &at.dy});
 }
 
 }  // namespace crisol::ops

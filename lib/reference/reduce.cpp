@@ -1,6 +1,7 @@
 #include "reference/reduce.h"
 
 #include <cmath>
+#include <limits>
 
 namespace crisol::reference {
 
@@ -57,6 +58,94 @@ std::int64_t first_largest(const std::vector<double>& values) {
     if (values[i] > values[at]) at = i;
   }
   return static_cast<std::int64_t>(at);
+}
+
+std::int64_t first_smallest(const std::vector<double>& values) {
+  std::vector<double> turned = values;
+  for (double& value : turned) value = -value;
+  return first_largest(turned);
+}
+
+double product(const std::vector<double>& values) {
+  double total = 1;
+  for (const double value : values) total *= value;
+  return total;
+}
+
+double mean(const std::vector<double>& values) { return sum(values) / static_cast<double>(values.size()); }
+
+double variance(const std::vector<double>& values, double correction) {
+  const double middle = mean(values);
+  double total = 0;
+  for (const double value : values) total += (value - middle) * (value - middle);
+  return total / std::fmax(0.0, static_cast<double>(values.size()) - correction);
+}
+
+double norm(const std::vector<double>& values, double p) {
+  std::vector<double> terms = values;
+  for (double& value : terms) value = std::fabs(value);
+  if (std::isinf(p)) return p > 0 ? largest(terms) : smallest(terms);
+  for (double& value : terms) value = p == 0 ? value != 0 : std::pow(value, p);
+  return p == 0 ? sum(terms) : std::pow(sum(terms), 1 / p);
+}
+
+double log_sum_exp(const std::vector<double>& values) {
+  if (values.empty()) return -std::numeric_limits<double>::infinity();
+  const double top = largest(values);
+  if (!std::isfinite(top)) return top;
+  double total = 0;
+  for (const double value : values) total += std::exp(value - top);
+  return top + std::log(total);
+}
+
+double any(const std::vector<double>& values) {
+  for (const double value : values)
+    if (value != 0) return 1;
+  return 0;
+}
+
+double all(const std::vector<double>& values) {
+  for (const double value : values)
+    if (value == 0) return 0;
+  return 1;
+}
+
+std::vector<double> cumsum(const std::vector<double>& x, std::int64_t outer, std::int64_t n, std::int64_t inner,
+                           bool reverse) {
+  std::vector<double> y = x;
+  for (std::int64_t o = 0; o < outer; ++o) {
+    for (std::int64_t i = 0; i < inner; ++i) {
+      double total = 0;
+      for (std::int64_t j = 0; j < n; ++j) {
+        double& at = y[static_cast<std::size_t>((o * n + (reverse ? n - 1 - j : j)) * inner + i)];
+        total += at;
+        at = total;
+      }
+    }
+  }
+  return y;
+}
+
+std::vector<double> reduction_gradient(const std::vector<double>& x, const Shape& shape, const Shape& axes,
+                                       const std::vector<double>& dy,
+                                       const std::function<double(const std::vector<double>&)>& y) {
+  constexpr double step = 1e-5;
+  const std::vector<std::int64_t> outputs = reduction_outputs(shape, axes);
+  std::vector<std::vector<double>> groups = reduction_groups(x, shape, axes);
+  std::vector<std::size_t> next(groups.size(), 0);
+  std::vector<double> gradient;
+  for (const std::int64_t o : outputs) {
+    std::vector<double>& group = groups[static_cast<std::size_t>(o)];
+    double& value = group[next[static_cast<std::size_t>(o)]++];
+    const double kept = value;
+    value = kept + step;
+    const double above = y(group);
+    value = kept - step;
+    const double below = y(group);
+    value = kept;
+    gradient.push_back(dy[static_cast<std::size_t>(o)] * (above - below) / (2 * step));
+  }
+  return gradient;
 }
 
 }  // namespace crisol::reference

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "crisol/shape.h"
@@ -16,8 +17,25 @@ std::vector<std::vector<double>> reduction_groups(const std::vector<double>& x, 
 std::vector<std::int64_t> reduction_outputs(const Shape& shape, const Shape& axes);
 
 double sum(const std::vector<double>& values);
-double largest(const std::vector<double>& values);              ///< NaN where there is one.
-double smallest(const std::vector<double>& values);             ///< NaN where there is one.
-std::int64_t first_largest(const std::vector<double>& values);  ///< Position; of the first NaN where there is one.
+double largest(const std::vector<double>& values);               ///< NaN where there is one.
+double smallest(const std::vector<double>& values);              ///< NaN where there is one.
+std::int64_t first_largest(const std::vector<double>& values);   ///< Position; of the first NaN where there is one.
+std::int64_t first_smallest(const std::vector<double>& values);  ///< The same.
+double product(const std::vector<double>& values);
+double mean(const std::vector<double>& values);
+double variance(const std::vector<double>& values, double correction);
+double norm(const std::vector<double>& values, double p);  ///< p may be 0 or infinite.
+double log_sum_exp(const std::vector<double>& values);
+double any(const std::vector<double>& values);  ///< 0 or 1.
+double all(const std::vector<double>& values);  ///< 0 or 1.
+
+/// Running sums along the middle axis of (outer, n, inner); `reverse`: from the end.
+std::vector<double> cumsum(const std::vector<double>& x, std::int64_t outer, std::int64_t n, std::int64_t inner,
+                           bool reverse);
+
+/// d sum(dy y) / dx of a reduction `y` to outputs, by central differences of the reference: step 1e-5.
+std::vector<double> reduction_gradient(const std::vector<double>& x, const Shape& shape, const Shape& axes,
+                                       const std::vector<double>& dy,
+                                       const std::function<double(const std::vector<double>&)>& y);
 
 }  // namespace crisol::reference

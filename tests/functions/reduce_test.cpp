@@ -32,3 +32,28 @@ TEST_CASE("functions: equal largest elements share the gradient") {
   CHECK_FALSE(argmax(x, {1}).requires_grad());
   check_close(argmax(x, {1}), {1, 1}, {0});
 }
+
+TEST_CASE("functions: gradients of the other reductions") {
+  std::vector<double> values;
+  for (int i = 0; i < 60; ++i) values.push_back(0.5 + (i * 37 % 60) * 0.03);
+  const Tensor x = tensor_of(values, {3, 4, 5});
+  using Inputs = std::vector<Tensor>;
+  for (const Shape& axes : {Shape{}, Shape{0}, Shape{0, 2}}) {
+    CAPTURE(axes);
+    const bool keepdim = axes.rank() == 1;
+    if (!axes.empty()) check_gradients([&](const Inputs& v) { return prod(v[0], axes, keepdim); }, {x});
+    check_gradients([&](const Inputs& v) { return var(v[0], axes, keepdim); }, {x});
+    check_gradients([&](const Inputs& v) { return stddev(v[0], axes, keepdim, 0); }, {x});
+    check_gradients([&](const Inputs& v) { return norm(v[0], 2, axes, keepdim); }, {x});
+    check_gradients([&](const Inputs& v) { return norm(v[0], 3, axes, keepdim); }, {x});
+    check_gradients([&](const Inputs& v) { return logsumexp(v[0], axes, keepdim); }, {x});
+  }
+  for (const int axis : {0, 1, -1}) {
+    check_gradients([&](const Inputs& v) { return cumsum(v[0], axis); }, {x});
+    check_gradients([&](const Inputs& v) { return max_with_indices(v[0], axis).values; }, {x});
+    check_gradients([&](const Inputs& v) { return min_with_indices(v[0], axis, true).values; }, {x});
+  }
+  // Integers have no gradient, and need none.
+  CHECK_FALSE(sum(ones({3}, DType::i32)).requires_grad());
+  CHECK_FALSE(any(x, {0}).requires_grad());
+}

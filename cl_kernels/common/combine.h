@@ -1,0 +1,233 @@
+// What a reduction does with its elements: one row of macros for each KIND. After element.h and exp.h, with S float, int or
+// long; INTEGER where S is no float, WIDE where it is long.
+//
+//   one, many             a scalar S; a vector of VW, whose lanes are worked on apart
+//   one_state, many_state what has been seen: a, b, c, whatever the row needs, d, what additions lost, and `at`, the number
+//                         of an element
+//   T stands for `one` or `many`:
+//   START(T, s, n)        s has seen nothing; elements will be numbered from n on
+//   FOLD(T, s, v, n)      s sees element v, of number n
+//   FOLD_BLOCK(T, s, v, n, step)   s sees v[0] … v[7], of numbers n, n + step, …
+//   SETTLE(T, s)          d goes where it belongs
+//   MERGE(T, s, o)        s sees what o, which is settled, has seen
+//   VALUE(T, s)           the result of a settled state; for the moments the sum of squared distances from the mean
+//   FROM_BASE(v, base)    what is folded for element v; base is the output's first element, the same in all parts
+//   PAIR(x, y)            (simple kinds) one value for two elements: a tree of these may stand for a few FOLDs
+//
+// Sums are exact to a few roundings, however long: eight elements are added as a tree, and what the addition to the total
+// loses is kept (Knuth's two-sum). Moments are those of the distances from the first element, so that a large mean costs
+// no digits. Greatest and least are NaN where there is one; of equal elements ARG takes the first.
+#define SUM 0
+#define PROD 1
+#define MAX 2
+#define MIN 3
+#define LOG_SUM_EXP 4
+#define MOMENTS 5
+#define ARG_MAX 6
+#define ARG_MIN 7
+#ifndef KIND
+#define KIND SUM
+#endif
+
+typedef S one;
+typedef V many;
+#ifdef WIDE
+typedef long lane_index;
+typedef JOIN(long, VW) many_index;
+#define LANE_NUMBERS JOIN(convert_long, VW)(LANES)
+#else
+typedef int lane_index;
+typedef JOIN(int, VW) many_index;
+#define LANE_NUMBERS LANES
+#endif
+typedef long one_index;
+typedef struct {
+  one a, b, c, d;
+  one_index at;
+} one_state;
+typedef struct {
+  many a, b, c, d;
+  many_index at;
+} many_state;
+
+#ifndef INTEGER
+#define LOWEST (-INFINITY)
+#define HIGHEST INFINITY
+#elif defined(WIDE)
+#define LOWEST LONG_MIN
+#define HIGHEST LONG_MAX
+#else
+#define LOWEST INT_MIN
+#define HIGHEST INT_MAX
+#endif
+
+#define START(T, s, n)           \
+  s.a = (T)(IDENTITY);           \
+  s.b = s.c = s.d = (T)(0);      \
+  s.at = (T##_index)(n);
+#define TWO_SUM(T, total, lost, v)                             \
+  {                                                            \
+    const T was_ = total, more_ = (v);                         \
+    const T next_ = was_ + more_;                              \
+    const T part_ = next_ - was_;                              \
+    lost += (was_ - (next_ - part_)) + (more_ - part_);        \
+    total = next_;                                             \
+  }
+// Infinity has no rounding error, but infinity - infinity was taken for one.
+#define WITH_LOST(total, lost) (isfinite(total) ? (total) + (lost) : (total))
+#define SETTLE_(T, total, lost)         \
+  {                                     \
+    total = WITH_LOST(total, lost);     \
+    lost = (T)(0);                      \
+  }
+#define SIMPLE_BLOCK(T, s, v, n, step)                                                                              \
+  {                                                                                                                 \
+    const T left_ = PAIR(PAIR(v[0], v[1]), PAIR(v[2], v[3])), right_ = PAIR(PAIR(v[4], v[5]), PAIR(v[6], v[7])); \
+    const T block_ = PAIR(left_, right_);                                                                           \
+    FOLD(T, s, block_, n)                                                                                           \
+  }
+#define SIMPLE_FOLD(T, s, v, n) s.a = PAIR(s.a, v);
+#define SIMPLE_MERGE(T, s, o) s.a = PAIR(s.a, o.a);
+
+#if KIND == SUM && !defined(INTEGER)
+#define IDENTITY 0
+#define PAIR(x, y) ((x) + (y))
+#define FOLD(T, s, v, n) TWO_SUM(T, s.a, s.d, v)
+#define FOLD_BLOCK SIMPLE_BLOCK
+#define SETTLE(T, s) SETTLE_(T, s.a, s.d)
+#define MERGE(T, s, o) TWO_SUM(T, s.a, s.d, o.a)
+#define VALUE(T, s) (s.a)
+
+#elif KIND <= MIN
+#if KIND == SUM
+#define IDENTITY 0
+#define PAIR(x, y) ((x) + (y))
+#elif KIND == PROD
+#define IDENTITY 1
+#define PAIR(x, y) ((x) * (y))
+#elif KIND == MAX
+#define IDENTITY LOWEST
+#define PAIR(x, y) ((((x) > (y)) | ((x) != (x))) ? (x) : (y))
+#else
+#define IDENTITY HIGHEST
+#define PAIR(x, y) ((((x) < (y)) | ((x) != (x))) ? (x) : (y))
+#endif
+#define FOLD SIMPLE_FOLD
+#define FOLD_BLOCK SIMPLE_BLOCK
+#define MERGE SIMPLE_MERGE
+#define VALUE(T, s) (s.a)
+
+#elif KIND == LOG_SUM_EXP
+// a: the greatest element, b: sum of exp(x - a).
+#define IDENTITY LOWEST
+#define HIGHER(x, y) ((x) > (y) ? (x) : (y))
+// Infinity as a number, so that it can be subtracted from itself.
+#define NUMBER(T, x) ((x) < -FLT_MAX ? (T)(-FLT_MAX) : (x) > FLT_MAX ? (T)(FLT_MAX) : (x))
+// s.b *= share, and more is added.
+#define ADD_TO_(T, s, share, more)  \
+  {                                 \
+    const T share_ = (share);       \
+    s.b *= share_;                  \
+    s.d *= share_;                  \
+    TWO_SUM(T, s.b, s.d, more)      \
+  }
+#define FOLD(T, s, v, n)                                                                   \
+  {                                                                                        \
+    const T top_ = HIGHER(s.a, v);                                                         \
+    const T base_ = NUMBER(T, top_);                                                       \
+    ADD_TO_(T, s, exp_##T(NUMBER(T, s.a) - base_), exp_##T((v) - base_))                   \
+    s.a = top_;                                                                            \
+  }
+#define FOLD_BLOCK(T, s, v, n, step)                                                                                  \
+  {                                                                                                                   \
+    const T left_ = HIGHER(HIGHER(v[0], v[1]), HIGHER(v[2], v[3]));                                                   \
+    const T right_ = HIGHER(HIGHER(v[4], v[5]), HIGHER(v[6], v[7]));                                                  \
+    const T block_ = HIGHER(left_, right_);                                                                           \
+    const T top_ = HIGHER(s.a, block_);                                                                               \
+    const T base_ = NUMBER(T, top_);                                                                                  \
+    T sum_ = exp_##T(v[0] - base_);                                                                                   \
+    for (int k_ = 1; k_ < 8; ++k_) sum_ += exp_##T(v[k_] - base_);                                                    \
+    ADD_TO_(T, s, exp_##T(NUMBER(T, s.a) - base_), sum_)                                                              \
+    s.a = top_;                                                                                                       \
+  }
+#define SETTLE(T, s) SETTLE_(T, s.b, s.d)
+#define MERGE(T, s, o)                                                                                    \
+  {                                                                                                       \
+    const T top_ = HIGHER(s.a, o.a);                                                                      \
+    const T base_ = NUMBER(T, top_);                                                                      \
+    ADD_TO_(T, s, exp_##T(NUMBER(T, s.a) - base_), o.b * exp_##T(NUMBER(T, o.a) - base_))                 \
+    s.a = top_;                                                                                           \
+  }
+#define VALUE(T, s) (s.a + log(s.b))
+
+#elif KIND == MOMENTS
+// a: the mean, b: the sum of squared distances from it, c: the number of elements (Chan, Golub and LeVeque).
+#define IDENTITY 0
+#define MOMENTS_OF(T, s, mean, squares, number)                      \
+  {                                                                  \
+    const T all_ = s.c + (number), apart_ = (mean) - s.a;            \
+    const T share_ = all_ > 0.0f ? (number) / all_ : (T)(0.0f);      \
+    const T more_squares_ = (squares) + apart_ * apart_ * s.c * share_; \
+    TWO_SUM(T, s.b, s.d, more_squares_)                                 \
+    s.a += apart_ * share_;                                          \
+    s.c = all_;                                                      \
+  }
+#define FOLD(T, s, v, n) MOMENTS_OF(T, s, v, (T)(0.0f), (T)(1.0f))
+#define SQUARE_(T, x) ((x) - mean_) * ((x) - mean_)
+#define FOLD_BLOCK(T, s, v, n, step)                                                                          \
+  {                                                                                                           \
+    const T mean_ = (((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]))) * 0.125f;             \
+    const T low_ = (SQUARE_(T, v[0]) + SQUARE_(T, v[1])) + (SQUARE_(T, v[2]) + SQUARE_(T, v[3]));             \
+    const T high_ = (SQUARE_(T, v[4]) + SQUARE_(T, v[5])) + (SQUARE_(T, v[6]) + SQUARE_(T, v[7]));            \
+    MOMENTS_OF(T, s, mean_, low_ + high_, (T)(8.0f))                                                          \
+  }
+#define SETTLE(T, s) SETTLE_(T, s.b, s.d)
+#define MERGE(T, s, o) MOMENTS_OF(T, s, o.a, o.b, o.c)
+#define VALUE(T, s) (s.b)
+
+#else
+// a: the greatest (least) element, at: its number.
+#if KIND == ARG_MAX
+#define IDENTITY LOWEST
+#define BEHIND(x, y) ((x) <= (y))
+#else
+#define IDENTITY HIGHEST
+#define BEHIND(x, y) ((x) >= (y))
+#endif
+#define FOLD(T, s, v, n)                                 \
+  {                                                      \
+    const T v_ = (v);                                    \
+    const T##_index n_ = (n);                            \
+    s.at = !BEHIND(v_, s.a) & (s.a == s.a) ? n_ : s.at;  \
+    s.a = !BEHIND(v_, s.a) & (s.a == s.a) ? v_ : s.a;    \
+  }
+#define FOLD_BLOCK(T, s, v, n, step) \
+  _Pragma("unroll") for (int k_ = 0; k_ < 8; ++k_) FOLD(T, s, v[k_], (n) + k_ * (step))
+#define EQUAL_(x, y) (((x) == (y)) | (((x) != (x)) & ((y) != (y))))
+#define MERGE(T, s, o)                                                                      \
+  {                                                                                         \
+    const T a_ = s.a;                                                                       \
+    s.a = (!BEHIND(o.a, a_) & (a_ == a_)) | (EQUAL_(a_, o.a) & (o.at < s.at)) ? o.a : a_;   \
+    s.at = (!BEHIND(o.a, a_) & (a_ == a_)) | (EQUAL_(a_, o.a) & (o.at < s.at)) ? o.at : s.at; \
+  }
+#define VALUE(T, s) (s.a)
+#endif
+
+#ifndef SETTLE
+#define SETTLE(T, s)
+#endif
+#if KIND == MOMENTS
+#define FROM_BASE(v, base) ((v) - (base))
+#else
+#define FROM_BASE(v, base) (v)
+#endif
+
+// s becomes t in the lanes of a mask.
+#define TAKE_LANES(s, t, mask)         \
+  {                                    \
+    s.a = (mask) ? t.a : s.a;          \
+    s.b = (mask) ? t.b : s.b;          \
+    s.c = (mask) ? t.c : s.c;          \
+    s.d = (mask) ? t.d : s.d;          \
+    s.at = (mask) ? t.at : s.at;       \
+  }
