@@ -87,8 +87,25 @@ class DataLoader::Worker {
       ready_.pop_front();
     }
     changed_.notify_all();
-    return Batch{upload_beside(std::move(host.input), batch_shape(dataset_, host.count), DType::f32, device_),
-                 upload_beside(std::move(host.target), {host.count}, DType::i64, device_)};
+    try {
+      return Batch{upload_beside(std::move(host.input), batch_shape(dataset_, host.count), DType::f32, device_),
+                   upload_beside(std::move(host.target), {host.count}, DType::i64, device_)};
+    } catch (...) {
+      // This batch is lost, so the epoch ends with the error: now, or at the call that would have returned the batch.
+      fail(std::current_exception());
+      if (wait) throw;
+      return std::nullopt;
+    }
+  }
+
+  void fail(std::exception_ptr error) {
+    {
+      const std::lock_guard lock(mutex_);
+      error_ = std::move(error);
+      ready_.clear();
+      stopped_ = finished_ = true;
+    }
+    changed_.notify_all();
   }
 
   HostBatch prepare(std::int64_t batch) const {

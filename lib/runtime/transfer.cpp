@@ -45,8 +45,13 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
                                 &queued, &written),
            "clEnqueueWriteBuffer");
   device.keep_until(cl::Event(written), std::move(bytes));
-  check_cl(clFlush(device.transfer_queue()), "clFlush");
-  check_cl(clEnqueueBarrierWithWaitList(device.queue(), 1, &written, nullptr), "clEnqueueBarrierWithWaitList");
+  try {
+    check_cl(clFlush(device.transfer_queue()), "clFlush");
+    check_cl(clEnqueueBarrierWithWaitList(device.queue(), 1, &written, nullptr), "clEnqueueBarrierWithWaitList");
+  } catch (...) {
+    clFinish(device.transfer_queue());  // The block goes back to the pool: nothing may write to it later.
+    throw;
+  }
 }
 
 void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t size) {

@@ -118,6 +118,27 @@ TEST_CASE("what reading a sample throws reaches the caller after the batches bef
   CHECK_THROWS_WITH(loader.next(batch), "sample is broken");
 }
 
+TEST_CASE("a batch that finds no memory ends the epoch at its turn, until the next start") {
+  const Device device;
+  const Numbers numbers(20);
+  DataLoader loader(numbers, {5});
+  loader.start();
+  Batch batches[2];
+  REQUIRE(loader.next(batches[0]));
+  device.synchronize();
+  device.release_cached_memory();
+  device.set_memory_limit(1);
+  // One batch may have been on its way before; the first one that is not tells why.
+  const auto drain = [&] {
+    while (loader.next(batches[1])) batches[1] = {}, device.release_cached_memory();
+  };
+  testing::check_error(drain, {"[memory]", "cannot allocate"}, ErrorCode::out_of_memory);
+  device.set_memory_limit(0);
+  testing::check_error(drain, {"[memory]", "cannot allocate"}, ErrorCode::out_of_memory);
+  CHECK(batches[0].target.to_vector<std::int64_t>() == counted(5));
+  CHECK(epoch_of(loader, 0) == counted(20));
+}
+
 TEST_CASE("images become normalised floats with their labels") {
   io::ImageSet images;
   images.rows = 1;

@@ -38,7 +38,8 @@ class CRISOL_API DataLoader {
   std::int64_t batches() const noexcept;
   /// Begins an epoch from its first batch; also in the middle of another one.
   void start(std::int64_t epoch = 0);
-  /// The next batch of the epoch, or false after the last. What Dataset::read throws is thrown here.
+  /// The next batch of the epoch, or false after the last. What Dataset::read throws is thrown here, and what a failed
+  /// transfer throws; after that each call throws it again until start().
   bool next(Batch& batch);
 
  private:

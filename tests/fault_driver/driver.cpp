@@ -1,0 +1,149 @@
+// An OpenCL driver that is another driver, the library CRISOL_FAULT_DRIVER, except that chosen calls fail.
+//
+// The loader sends each call through the table that the object's driver put at its beginning. All objects of a driver
+// share one table, so this library asks the true driver for its platform and writes its own functions over some of
+// the table's entries.
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <CL/cl_icd.h>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+
+#include "fault_driver/control.h"
+
+using crisol::testing::Call;
+using crisol::testing::FaultControl;
+
+namespace {
+
+FaultControl control;
+cl_icd_dispatch original;  // The true driver's functions.
+
+/// Counts the call; the code with which it has to fail, or CL_SUCCESS.
+cl_int planned(Call call) {
+  const int kind = static_cast<int>(call);
+  ++control.calls[kind];
+  if (const int delay = control.delay_us; delay > 0) usleep(static_cast<useconds_t>(delay));
+  const int failing = control.kind;
+  if (failing != kind && failing != crisol::testing::call_kinds) return CL_SUCCESS;
+  const long left = --control.countdown;
+  return left == 0 || (left < 0 && control.lasting) ? control.code.load() : CL_SUCCESS;
+}
+
+// A function in place of `entry`, which returns a code itself or (an object's maker) through its last argument.
+template <auto entry, Call call>
+struct Replaced;
+
+template <class Result, class... Args, Result (CL_API_CALL* cl_icd_dispatch::*entry)(Args...), Call call>
+struct Replaced<entry, call> {
+  static Result CL_API_CALL run(Args... args) {
+    const cl_int code = planned(call);
+    if (code == CL_SUCCESS) return (original.*entry)(args...);
+    if constexpr (std::is_pointer_v<Result>) {
+      cl_int* const returned = std::get<sizeof...(Args) - 1>(std::tie(args...));
+      if (returned != nullptr) *returned = code;
+      return nullptr;
+    } else {
+      return code;
+    }
+  }
+};
+
+cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, std::size_t size, void* host, cl_int* error) {
+  const cl_mem made =
+      Replaced<&cl_icd_dispatch::clCreateBuffer, Call::allocate>::run(context, flags, size, host, error);
+  if (made != nullptr) ++control.live_buffers;
+  return made;
+}
+
+cl_int CL_API_CALL retain_buffer(cl_mem memory) {
+  ++control.live_buffers;
+  return original.clRetainMemObject(memory);
+}
+
+cl_int CL_API_CALL release_buffer(cl_mem memory) {
+  --control.live_buffers;
+  return original.clReleaseMemObject(memory);
+}
+
+template <auto entry, Call call>
+void replace(cl_icd_dispatch& table) {
+  table.*entry = &Replaced<entry, call>::run;
+}
+
+void replace_all(cl_icd_dispatch& table) {
+  using D = cl_icd_dispatch;
+  replace<&D::clCreateProgramWithSource, Call::create>(table);
+  replace<&D::clCreateProgramWithBinary, Call::create>(table);
+  replace<&D::clCreateKernel, Call::create>(table);
+  replace<&D::clBuildProgram, Call::build>(table);
+  replace<&D::clSetKernelArg, Call::argument>(table);
+  replace<&D::clEnqueueNDRangeKernel, Call::launch>(table);
+  replace<&D::clEnqueueReadBuffer, Call::transfer>(table);
+  replace<&D::clEnqueueWriteBuffer, Call::transfer>(table);
+  replace<&D::clEnqueueCopyBuffer, Call::transfer>(table);
+  replace<&D::clEnqueueFillBuffer, Call::transfer>(table);
+  replace<&D::clEnqueueMarkerWithWaitList, Call::transfer>(table);
+  replace<&D::clEnqueueBarrierWithWaitList, Call::transfer>(table);
+  replace<&D::clFinish, Call::wait>(table);
+  replace<&D::clFlush, Call::wait>(table);
+  table.clCreateBuffer = create_buffer;
+  table.clRetainMemObject = retain_buffer;
+  table.clReleaseMemObject = release_buffer;
+}
+
+using GetExtension = void*(CL_API_CALL*)(const char*);
+using GetPlatforms = cl_int(CL_API_CALL*)(cl_uint, cl_platform_id*, cl_uint*);
+
+GetExtension true_extension() {
+  static const GetExtension function = [] {
+    const char* path = std::getenv("CRISOL_FAULT_DRIVER");
+    void* library = path == nullptr ? nullptr : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return library == nullptr ? nullptr
+                              : reinterpret_cast<GetExtension>(dlsym(library, "clGetExtensionFunctionAddress"));
+  }();
+  return function;
+}
+
+cl_int CL_API_CALL get_platforms(cl_uint room, cl_platform_id* platforms, cl_uint* count) {
+  const auto get = reinterpret_cast<GetPlatforms>(true_extension()("clIcdGetPlatformIDsKHR"));
+  cl_platform_id first = nullptr;
+  if (get(1, &first, nullptr) == CL_SUCCESS && original.clGetPlatformInfo == nullptr) {
+    cl_icd_dispatch* table = *reinterpret_cast<cl_icd_dispatch**>(first);
+    std::memcpy(&original, table, offsetof(cl_icd_dispatch, clEnqueueBarrierWithWaitList) + sizeof(void*));
+    // The table may lie in memory that was made read-only after loading.
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<std::uintptr_t>(table) / page * page;
+    const auto end = reinterpret_cast<std::uintptr_t>(table) + sizeof *table;
+    if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) == 0) replace_all(*table);
+  }
+  return get(room, platforms, count);
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) FaultControl* crisol_fault_control() { return &control; }
+
+__attribute__((visibility("default"))) void* CL_API_CALL clGetExtensionFunctionAddress(const char* name) {
+  if (true_extension() == nullptr) return nullptr;
+  return std::strcmp(name, "clIcdGetPlatformIDsKHR") == 0 ? reinterpret_cast<void*>(&get_platforms)
+                                                          : true_extension()(name);
+}
+
+// Some loaders look for this symbol before they ask for platforms.
+__attribute__((visibility("default"))) cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform,
+                                                                            cl_platform_info what, std::size_t room,
+                                                                            void* value, std::size_t* size) {
+  return original.clGetPlatformInfo(platform, what, room, value, size);
+}
+
+}  // extern "C"

@@ -1,0 +1,241 @@
+// A training step in which OpenCL calls fail, one after the other: an exception or the right numbers, nothing else.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+
+#include "crisol/crisol.h"
+#include "doctest/doctest.h"
+#include "fault_driver/control.h"
+#include "runtime/cl.h"
+#include "support/skip.h"
+#include "support/subprocess.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+
+namespace {
+
+/// The library that an OpenCL platform's functions lie in.
+std::string driver_of(Device device) {
+  for (cl_uint count = 0; clGetPlatformIDs(0, nullptr, &count) == CL_SUCCESS;) {
+    std::vector<cl_platform_id> platforms(count);
+    clGetPlatformIDs(count, platforms.data(), nullptr);
+    for (const cl_platform_id platform : platforms) {
+      if (cl::Platform(platform).getInfo<CL_PLATFORM_NAME>() != device.info().platform) continue;
+      // An object begins with the address of its driver's table of functions.
+      void* const function = **reinterpret_cast<void***>(platform);
+      Dl_info info;
+      if (dladdr(function, &info) != 0) return info.dli_fname;
+    }
+    break;
+  }
+  return {};
+}
+
+FaultControl& control() {
+  static FaultControl* const found = [] {
+    void* library = dlopen(CRISOL_FAULT_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+    REQUIRE(library != nullptr);
+    return reinterpret_cast<FaultControlFunction>(dlsym(library, fault_control_symbol))();
+  }();
+  return *found;
+}
+
+class Images : public io::Dataset {
+ public:
+  std::int64_t size() const override { return 4; }
+  Shape input_shape() const override { return {1, 28, 28}; }
+  std::int64_t read(std::int64_t index, float* input) const override {
+    for (int i = 0; i < 28 * 28; ++i) input[i] = static_cast<float>((i * 7 + index * 31) % 97) / 97;
+    return index * 3;
+  }
+};
+
+/// Loss and all parameters after one step of training on four images.
+std::vector<float> training_step() {
+  manual_seed(3);
+  nn::SimpleCNN net;
+  optim::Adam optimizer(net.parameters(), {1e-3});
+  const Images images;
+  io::DataLoader loader(images, {4});
+  loader.start();
+  io::Batch batch;
+  if (!loader.next(batch)) throw std::logic_error("the loader gave no batch");
+  const Tensor loss = cross_entropy(net(batch.input), batch.target);
+  optimizer.zero_grad();
+  loss.backward();
+  optimizer.step();
+  std::vector<float> values = loss.to_vector<float>();
+  for (const Tensor& parameter : net.parameters()) {
+    const std::vector<float> more = parameter.to_vector<float>();
+    values.insert(values.end(), more.begin(), more.end());
+  }
+  return values;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+struct Outcomes {
+  int succeeded = 0, threw = 0;
+};
+
+void check_code(const Error& error) {
+  CAPTURE(error.what());
+  CHECK((error.code() == ErrorCode::out_of_memory || error.code() == ErrorCode::device_failure ||
+         error.code() == ErrorCode::build_failure));
+}
+
+/// One step with the plan; the numbers must be the expected ones where it gives any.
+void attempt(int kind, long nth, cl_int code, bool lasting, const std::vector<float>& expected, Outcomes& outcomes) {
+  FaultControl& faults = control();
+  CAPTURE(kind);
+  CAPTURE(nth);
+  CAPTURE(code);
+  CAPTURE(lasting);
+  faults.countdown = nth;
+  faults.code = code;
+  faults.lasting = lasting;
+  faults.kind = kind;
+  try {
+    const std::vector<float> values = training_step();
+    ++outcomes.succeeded;
+    CHECK(same_bits(values, expected));
+  } catch (const Error& error) {
+    ++outcomes.threw;
+    check_code(error);
+  }
+  faults.kind = -1;
+}
+
+constexpr const char* names[] = {"allocate", "create", "build", "argument", "launch", "transfer", "wait", "any"};
+
+void say(int kind, bool lasting, long calls, const Outcomes& outcomes) {
+  std::cout << "faults: " << names[kind] << (lasting ? ", lasting" : "") << ": " << calls << " calls, "
+            << outcomes.threw << " exceptions, " << outcomes.succeeded << " right results\n";
+}
+
+}  // namespace
+
+TEST_CASE("child: faults in every call of a training step" * doctest::skip()) {
+  FaultControl& faults = control();
+  const Device device;
+  const std::vector<float> expected = training_step();
+  training_step();  // From here on nothing is compiled, and every buffer is asked for anew.
+  device.release_cached_memory();
+  device.synchronize();
+  const long live = faults.live_buffers;
+  long before[call_kinds], all = 0;
+  for (int kind = 0; kind < call_kinds; ++kind) before[kind] = faults.calls[kind];
+  CHECK(same_bits(training_step(), expected));
+
+  // What follows a failed call is the library's matter, not the driver's: every call on PoCL, some of them elsewhere.
+  const std::string& platform = device.info().platform;
+  const long stride = platform == "Portable Computing Language" ? 1 : platform == "rusticl" ? 211 : 23;
+  const auto run = [&](int kind, long calls, cl_int code, bool lasting) {
+    Outcomes outcomes;
+    for (long nth = 1; nth <= calls; nth += stride) {
+      device.release_cached_memory();
+      attempt(kind, nth, code, lasting, expected, outcomes);
+      // The device is whole again: so is the library.
+      CHECK(same_bits(training_step(), expected));
+    }
+    say(kind, lasting, calls, outcomes);
+    CHECK(outcomes.threw + outcomes.succeeded == (calls + stride - 1) / stride);
+    if (lasting) CHECK(outcomes.threw > 0);
+    device.synchronize();
+    device.release_cached_memory();
+    CHECK(faults.live_buffers == live);  // What a failed step had, it gave back.
+  };
+  long counts[call_kinds];
+  for (int kind = 0; kind < call_kinds; ++kind) {
+    counts[kind] = faults.calls[kind] - before[kind];
+    all += counts[kind];
+  }
+  const auto count = [&](Call call) { return counts[static_cast<int>(call)]; };
+  for (const Call call : {Call::allocate, Call::argument, Call::launch, Call::transfer, Call::wait})
+    CHECK(count(call) > 0);
+  run(static_cast<int>(Call::allocate), count(Call::allocate), CL_MEM_OBJECT_ALLOCATION_FAILURE, false);
+  run(static_cast<int>(Call::allocate), count(Call::allocate), CL_MEM_OBJECT_ALLOCATION_FAILURE, true);
+  run(static_cast<int>(Call::argument), count(Call::argument), CL_OUT_OF_HOST_MEMORY, false);
+  run(static_cast<int>(Call::launch), count(Call::launch), CL_OUT_OF_RESOURCES, false);
+  run(static_cast<int>(Call::launch), count(Call::launch), CL_OUT_OF_RESOURCES, true);
+  run(static_cast<int>(Call::launch), count(Call::launch), CL_INVALID_OPERATION, false);
+  run(static_cast<int>(Call::transfer), count(Call::transfer), CL_OUT_OF_RESOURCES, false);
+  run(static_cast<int>(Call::wait), count(Call::wait), CL_OUT_OF_RESOURCES, false);
+  // The device is lost at one call, and every later one fails until it is back.
+  run(call_kinds, all, CL_DEVICE_NOT_AVAILABLE, true);
+}
+
+TEST_CASE("child: faults while programs are made" * doctest::skip()) {
+  // Each attempt makes some programs and fails at one of the next; with lasting faults none is made.
+  Outcomes outcomes;
+  std::vector<std::string> errors;
+  FaultControl& faults = control();
+  const auto fail_next = [&](Call call, long nth, cl_int code) {
+    faults.countdown = nth;
+    faults.code = code;
+    faults.kind = static_cast<int>(call);
+    try {
+      training_step();
+      ++outcomes.succeeded;
+    } catch (const Error& error) {
+      ++outcomes.threw;
+      check_code(error);
+    }
+    const bool came = faults.countdown <= 0;
+    faults.kind = -1;
+    return came;
+  };
+  while (fail_next(Call::build, 2, CL_BUILD_PROGRAM_FAILURE) && outcomes.threw + outcomes.succeeded < 1000)
+    fail_next(Call::create, 3, CL_OUT_OF_HOST_MEMORY);
+  say(static_cast<int>(Call::build), false, faults.calls[static_cast<int>(Call::build)], outcomes);
+  CHECK(outcomes.threw > 0);
+  CHECK(faults.calls[static_cast<int>(Call::build)] > 5);
+  const std::vector<float> once = training_step();
+  CHECK(same_bits(training_step(), once));
+}
+
+TEST_CASE("child: a slow device" * doctest::skip()) {
+  const std::vector<float> expected = training_step();
+  control().delay_us = 500;
+  CHECK(same_bits(training_step(), expected));
+}
+
+namespace {
+
+void run_with_faults(const std::string& test_case, const std::string& cache) {
+  const Device device;
+  if (slow_device()) CRISOL_SKIP("needs a driver of its own, not a simulator");
+  const std::string driver = driver_of(device);
+  REQUIRE_FALSE(driver.empty());
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/fault.icd") << CRISOL_FAULT_LIBRARY << '\n';
+  Environment environment{{"OCL_ICD_VENDORS", folder.path()}, {"CRISOL_FAULT_DRIVER", driver}, {"CRISOL_DEVICE", ""}};
+  if (!cache.empty()) environment.emplace_back("CRISOL_CACHE_DIR", folder.path() + "/" + cache);
+  const ProcessResult result = run_child(test_case, environment);
+  std::istringstream lines(result.output);
+  for (std::string line; std::getline(lines, line);)
+    if (line.rfind("faults: ", 0) == 0) std::cout << line << '\n';
+  INFO(result.output);
+  CHECK(result.status == 0);
+  CHECK(result.output.find("1 passed, 0 failed, 0 skipped") != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("every OpenCL call of a training step fails once: an exception or the right numbers, and all goes on") {
+  run_with_faults("child: faults in every call of a training step", "");
+}
+
+TEST_CASE("programs that cannot be made: an exception, and the next step makes them") {
+  run_with_faults("child: faults while programs are made", "empty");
+}
+
+TEST_CASE("a device that is slow to take work gives the same numbers") { run_with_faults("child: a slow device", ""); }
