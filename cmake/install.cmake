@@ -11,6 +11,13 @@ if(CRISOL_BUILD_CLI)
   file(RELATIVE_PATH to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(crisol_cli PROPERTIES INSTALL_RPATH $ORIGIN/${to_libraries})
   install(TARGETS crisol_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/crisol.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+  set(completions ${PROJECT_SOURCE_DIR}/lib/cli/completions)
+  install(FILES ${completions}/crisol.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME crisol COMPONENT runtime)
+  install(FILES ${completions}/_crisol DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT runtime)
+  install(FILES ${completions}/crisol.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+          COMPONENT runtime)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/crisol DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(EXPORT crisolTargets NAMESPACE crisol:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crisol COMPONENT development)

@@ -45,6 +45,9 @@ TEST_CASE("install: programs build against the installed tree by find_package an
   run("cmake", {"--build", tree});
   CHECK(run(tree + "/program", {}).rfind(expected, 0) == 0);
 
+  for (const char* file : {"man/man1/crisol.1", "bash-completion/completions/crisol", "zsh/site-functions/_crisol",
+                           "fish/vendor_completions.d/crisol.fish"})
+    CHECK(fs::exists(prefix + "/share/" + file));
   CHECK(run(prefix + "/bin/crisol", {"devices"}).find(Device().info().name) != std::string::npos);
 
   if (std::system("pkg-config --version >/dev/null 2>&1") != 0) CRISOL_SKIP("pkg-config is not installed");

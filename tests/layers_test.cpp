@@ -21,13 +21,15 @@ namespace fs = std::filesystem;
 constexpr std::array layers{"base", "runtime", "tensor", "ops", "autograd", "nn", "optim", "io", "c_api", "cli"};
 
 // The layer of a public header, by its path below include/crisol/: a file, or the folder that it is in.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 21> public_layers{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 23> public_layers{{
     {"error.h", "base"},
     {"scalar.h", "base"},
     {"dtype.h", "base"},
     {"shape.h", "base"},
     {"export.h", "base"},
+    {"version.h", "base"},
     {"device.h", "runtime"},
+    {"kernel_cache.h", "runtime"},
     {"profile.h", "runtime"},
     {"tensor.h", "tensor"},
     {"random.h", "tensor"},

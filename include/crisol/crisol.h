@@ -29,6 +29,7 @@
 #include "crisol/io/idx.h"
 #include "crisol/io/image_set.h"
 #include "crisol/io/safetensors.h"
+#include "crisol/kernel_cache.h"
 #include "crisol/named_tensors.h"
 #include "crisol/nn/activation.h"
 #include "crisol/nn/conv.h"
@@ -75,3 +76,4 @@
 #include "crisol/random.h"
 #include "crisol/shape.h"
 #include "crisol/tensor.h"
+#include "crisol/version.h"

@@ -1,9 +1,12 @@
-#include "cli/devices.h"
-
+// `crisol devices`
+#include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/command.h"
+#include "cli/terminal.h"
 #include "crisol/device.h"
 #include "crisol/error.h"
 
@@ -28,7 +31,7 @@ Choice default_choice() {
 void print_table(const std::vector<Device>& all, const Choice& choice) {
   for (const Device device : all) {
     const DeviceInfo& info = device.info();
-    std::cout << (device.index() == choice.index ? "* " : "  ") << info.name << '\n'
+    std::cout << (device.index() == choice.index ? "* " + bold(info.name) : "  " + info.name) << '\n'
               << "      " << info.platform << ", " << name_of(info.type) << ", " << info.device_version << ", driver "
               << info.driver_version << '\n'
               << "      " << info.compute_units << " compute units, float vectors of " << info.native_float_width
@@ -48,8 +51,6 @@ void print_json(const std::vector<Device>& all, const Choice& choice) {
   std::cout << json.dump(2) << '\n';
 }
 
-}  // namespace
-
 int list_devices(bool json) {
   const std::vector<Device> all = devices();
   const Choice choice = default_choice();
@@ -59,6 +60,17 @@ int list_devices(bool json) {
     print_table(all, choice);
   if (choice.index < 0) std::cerr << "crisol: " << choice.reason << '\n';
   return choice.index < 0 ? 1 : 0;
+}
+
+}  // namespace
+
+Command add_devices(CLI::App& program) {
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* command =
+      program.add_subcommand("devices", "List the OpenCL devices, mark the default and say why it is the default");
+  command->add_flag("--json", *json, "Print JSON");
+  command->fallthrough();
+  return {command, [json] { return list_devices(*json); }};
 }
 
 }  // namespace crisol::cli

@@ -1,34 +1,35 @@
 // The crisol command.
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <iostream>
 
-#include "cli/bench/bench.h"
-#include "cli/devices.h"
+#include "cli/command.h"
 #include "crisol/device.h"
 #include "crisol/error.h"
+#include "crisol/version.h"
 
 int main(int argc, char** argv) {
+  using namespace crisol;
   CLI::App app("crisol: vendor-neutral deep learning over OpenCL");
   app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("crisol ") + version());
   std::string device;
   app.add_option("--device", device,
                  "gpu, cpu or accelerator, platform:device, or a part of a name, each with an optional :n; wins over "
                  "CRISOL_DEVICE");
-
-  bool json = false;
-  CLI::App* devices =
-      app.add_subcommand("devices", "List the OpenCL devices, mark the default and say why it is the default");
-  devices->add_flag("--json", json, "Print JSON");
-  devices->fallthrough();
-  const std::function<int()> run_bench = crisol::cli::add_bench(app);
-
-  CLI11_PARSE(app, argc, argv);
+  app.footer("Exit status: 0 done, 1 failed, 2 wrong arguments.");
+  const cli::Command commands[] = {cli::add_devices(app), cli::add_info(app), cli::add_cache(app), cli::add_bench(app),
+                                   cli::add_complete(app)};
   try {
-    if (!device.empty()) crisol::set_default_device(crisol::Device(device));
-    return devices->parsed() ? crisol::cli::list_devices(json) : run_bench();
-  } catch (const crisol::Error& error) {
-    std::cerr << "crisol: " << error.what() << '\n';
-    return 1;
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
   }
+  try {
+    if (!device.empty()) set_default_device(Device(device));
+    for (const cli::Command& command : commands)
+      if (command.parser->parsed()) return command.run();
+  } catch (const Error& error) {
+    std::cerr << "crisol: " << error.what() << '\n';
+  }
+  return 1;
 }

@@ -1,11 +1,15 @@
 #include "runtime/disk_cache.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <sstream>
+#include <tuple>
 
+#include "base/text.h"
 #include "runtime/hash.h"
 #include "runtime/verbose.h"
 
@@ -15,11 +19,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// File: this header, the warmed names separated by line ends, the binary.
+// File: this header, the title and the warmed names, a line each, the binary.
 struct Header {
-  char magic[8] = {'c', 'r', 'i', 's', 'o', 'l', '0', '1'};
+  char magic[8] = {'c', 'r', 'i', 's', 'o', 'l', '0', '2'};
   std::uint64_t key_hash = 0;
-  std::uint64_t warmed_size = 0;
+  std::uint64_t text_size = 0;
   std::uint64_t binary_size = 0;
   std::uint64_t checksum = 0;
 };
@@ -30,7 +34,53 @@ std::string_view as_text(const std::vector<unsigned char>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::uint64_t checksum_of(std::string_view warmed, std::string_view binary) { return hash_of(binary, hash_of(warmed)); }
+std::uint64_t checksum_of(std::string_view text, std::string_view binary) { return hash_of(binary, hash_of(text)); }
+
+/// What a file holds, or the reason why it is none of ours or damaged.
+struct Contents {
+  std::uint64_t key_hash = 0;
+  CachedProgram program;
+  const char* fault = nullptr;
+};
+
+Contents faulty(const char* fault) {
+  Contents contents;
+  contents.fault = fault;
+  return contents;
+}
+
+Contents read_contents(std::ifstream& file, const fs::path& path) {
+  Header header;
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return faulty("is truncated");
+  if (std::string_view(header.magic, 8) != std::string_view(Header{}.magic, 8))
+    return faulty("has a wrong magic number");
+  std::error_code error;
+  const std::uint64_t size = fs::file_size(path, error);
+  // Each size alone first: their sum could wrap round.
+  if (error || header.text_size > size || header.binary_size > size ||
+      sizeof header + header.text_size + header.binary_size != size)
+    return faulty("has a wrong size");
+  std::string text(header.text_size, '\0');
+  Contents contents;
+  contents.key_hash = header.key_hash;
+  CachedProgram& program = contents.program;
+  program.binary.resize(header.binary_size);
+  if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) ||
+      !file.read(reinterpret_cast<char*>(program.binary.data()), static_cast<std::streamsize>(program.binary.size())))
+    return faulty("cannot be read");
+  if (checksum_of(text, as_text(program.binary)) != header.checksum) return faulty("has a wrong checksum");
+  std::istringstream lines(text);
+  std::getline(lines, program.title);
+  for (std::string line; std::getline(lines, line);) program.warmed.push_back(line);
+  return contents;
+}
+
+bool has_name_of_ours(const fs::path& path) {
+  const std::string name = path.filename().string();
+  constexpr std::size_t digits = 16;
+  return name.find_first_not_of("0123456789abcdef") == digits && name.compare(digits, 4, ".bin") == 0 &&
+         (name.size() == digits + 4 || path.extension() == ".tmp");
+}
 
 // A writer that was killed leaves its temporary file behind; no writer takes an hour.
 void remove_abandoned(const fs::path& folder) {
@@ -60,31 +110,40 @@ std::optional<CachedProgram> DiskCache::load(std::string_view key) const {
   const std::string path = path_of(key);
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
-  const auto damaged = [&](const char* why) {
-    say(Topic::build, "cache: ", path, ' ', why, "; compiling from source");
-    return std::nullopt;
-  };
-  Header header;
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return damaged("is truncated");
-  if (std::string_view(header.magic, 8) != std::string_view(Header{}.magic, 8))
-    return damaged("has a wrong magic number");
-  if (header.key_hash != hash_of(key, second_seed)) return damaged("belongs to another program");
-  std::error_code error;
-  const std::uint64_t size = fs::file_size(path, error);
-  // Each size alone first: their sum could wrap round.
-  if (error || header.warmed_size > size || header.binary_size > size ||
-      sizeof header + header.warmed_size + header.binary_size != size)
-    return damaged("has a wrong size");
-  std::string warmed(header.warmed_size, '\0');
-  CachedProgram program;
-  program.binary.resize(header.binary_size);
-  if (!file.read(warmed.data(), static_cast<std::streamsize>(warmed.size())) ||
-      !file.read(reinterpret_cast<char*>(program.binary.data()), static_cast<std::streamsize>(program.binary.size())))
-    return damaged("cannot be read");
-  if (checksum_of(warmed, as_text(program.binary)) != header.checksum) return damaged("has a wrong checksum");
-  std::istringstream lines(warmed);
-  for (std::string line; std::getline(lines, line);) program.warmed.push_back(line);
-  return program;
+  Contents contents = read_contents(file, path);
+  if (contents.fault == nullptr && contents.key_hash != hash_of(key, second_seed))
+    contents.fault = "belongs to another program";
+  if (contents.fault == nullptr) return std::move(contents.program);
+  say(Topic::build, "cache: ", path, ' ', contents.fault, "; compiling from source");
+  return std::nullopt;
+}
+
+std::vector<CacheEntry> DiskCache::entries() const {
+  std::vector<CacheEntry> entries;
+  std::error_code ignored;
+  for (const fs::directory_entry& found : fs::directory_iterator(folder_, ignored)) {
+    if (!has_name_of_ours(found.path()) || found.path().extension() == ".tmp") continue;
+    std::ifstream file(found.path(), std::ios::binary);
+    const std::uintmax_t bytes = found.file_size(ignored);
+    entries.push_back({found.path().string(), read_contents(file, found.path()).program.title, ignored ? 0 : bytes});
+  }
+  std::sort(entries.begin(), entries.end(), [](const CacheEntry& a, const CacheEntry& b) {
+    return std::tie(a.title, a.file) < std::tie(b.title, b.file);
+  });
+  return entries;
+}
+
+std::int64_t DiskCache::clear() const {
+  std::error_code ignored;
+  std::vector<fs::path> ours;
+  for (const fs::directory_entry& found : fs::directory_iterator(folder_, ignored))
+    if (has_name_of_ours(found.path())) ours.push_back(found.path());
+  for (const fs::path& path : ours) {
+    std::error_code error;
+    fs::remove(path, error);
+    if (error) fail(ErrorCode::io, "cache", "cannot remove ", path.string(), ": ", error.message());
+  }
+  return static_cast<std::int64_t>(ours.size());
 }
 
 void DiskCache::store(std::string_view key, const CachedProgram& program) const {
@@ -96,20 +155,20 @@ void DiskCache::store(std::string_view key, const CachedProgram& program) const 
   if (error) return give_up(error.message().c_str());
   remove_abandoned(folder_);
 
-  std::string warmed;
-  for (const std::string& name : program.warmed) warmed += name + '\n';
+  std::string text = program.title + '\n';
+  for (const std::string& name : program.warmed) text += name + '\n';
   Header header;
   header.key_hash = hash_of(key, second_seed);
-  header.warmed_size = warmed.size();
+  header.text_size = text.size();
   header.binary_size = program.binary.size();
-  header.checksum = checksum_of(warmed, as_text(program.binary));
+  header.checksum = checksum_of(text, as_text(program.binary));
 
   std::random_device random;  // Two processes may store the same program at once.
   const fs::path temporary = concat(path.string(), '.', random(), random(), ".tmp");
   {
     std::ofstream file(temporary, std::ios::binary);
     file.write(reinterpret_cast<const char*>(&header), sizeof header);
-    file.write(warmed.data(), static_cast<std::streamsize>(warmed.size()));
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
     file.write(reinterpret_cast<const char*>(program.binary.data()),
                static_cast<std::streamsize>(program.binary.size()));
     file.close();
@@ -126,3 +185,17 @@ void DiskCache::store(std::string_view key, const CachedProgram& program) const 
 }
 
 }  // namespace crisol::runtime
+
+namespace crisol {
+
+namespace {
+
+runtime::DiskCache cache() { return runtime::DiskCache(runtime::DiskCache::default_folder()); }
+
+}  // namespace
+
+std::string kernel_cache_folder() { return runtime::DiskCache::default_folder(); }
+std::vector<CacheEntry> kernel_cache_entries() { return cache().entries(); }
+std::int64_t clear_kernel_cache() { return cache().clear(); }
+
+}  // namespace crisol

@@ -6,9 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "crisol/kernel_cache.h"
+
 namespace crisol::runtime {
 
 struct CachedProgram {
+  /// For people, in one line: which program, for which device.
+  std::string title;
   std::vector<unsigned char> binary;
   /// Kernels and local sizes whose code the binary is known to hold (PoCL adds it at a kernel's first run).
   std::vector<std::string> warmed;
@@ -28,6 +32,13 @@ class DiskCache {
   void store(std::string_view key, const CachedProgram& program) const;
 
   std::string path_of(std::string_view key) const;
+
+  const std::string& folder() const noexcept { return folder_; }
+  /// Every program in the folder, by title; a damaged one has none.
+  std::vector<CacheEntry> entries() const;
+  /// Removes all programs, and what killed writers left; no other file. Returns how many files that were; throws io
+  /// when one cannot be removed.
+  std::int64_t clear() const;
 
  private:
   std::string folder_;

@@ -73,6 +73,10 @@ void dump(const Program& program, const std::string& source, const DeviceInfo& i
       .write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
 }
 
+std::string title_of(const Program& program, const DeviceInfo& info) {
+  return concat(program.name, " for ", info.name, " (", info.platform, ", driver ", info.driver_version, ')');
+}
+
 }  // namespace
 
 Kernel::Kernel(const KernelSpec& spec, std::shared_ptr<Program> built, cl::Kernel kernel)
@@ -200,7 +204,7 @@ void ProgramCache::store_unsaved() {
     if (!program->unsaved) continue;
     program->unsaved = false;
     const std::vector<unsigned char> binary = binary_of(program->handle);
-    if (!binary.empty()) disk_.store(program->key, {binary, program->warmed});
+    if (!binary.empty()) disk_.store(program->key, {title_of(*program, device_.info()), binary, program->warmed});
   }
 }
 

@@ -1,36 +1,18 @@
 // `crisol bench`, as users and scripts run it. Times are checked for being there, never for what they are.
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "cli/program.h"
 #include "crisol/device.h"
 #include "doctest/doctest.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 using namespace crisol::testing;
 
 namespace {
 
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream in(line);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
-
-// Beside this program; empty when it is not built.
-std::string crisol_program() {
-  const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "crisol";
-  return std::filesystem::exists(path) ? path.string() : std::string();
-}
-
-ProcessResult bench(const std::string& line) {
-  return run_program(crisol_program(), words_of("bench " + line),
-                     {{"CRISOL_DEVICE", crisol::Device().info().platform}});
-}
+ProcessResult bench(const std::string& line) { return run_crisol(words_of("bench " + line)); }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

@@ -20,6 +20,7 @@ namespace {
 
 CachedProgram sample(std::size_t size, unsigned char first) {
   CachedProgram program;
+  program.title = "gemm.cl for a device";
   for (std::size_t i = 0; i < size; ++i) program.binary.push_back(static_cast<unsigned char>(first + i * 7));
   program.warmed = {"gemm 1 1 1", "sum 64 1 1"};
   return program;
@@ -36,6 +37,7 @@ TEST_CASE("a program comes back from the disk cache as it was stored") {
   REQUIRE(loaded);
   CHECK(loaded->binary == sample(1000, 3).binary);
   CHECK(loaded->warmed == sample(1000, 3).warmed);
+  CHECK(loaded->title == "gemm.cl for a device");
   CHECK_FALSE(cache.load("another key"));
 }
 

@@ -1,5 +1,3 @@
-#include "cli/bench/bench.h"
-
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
@@ -9,6 +7,7 @@
 
 #include "cli/bench/report.h"
 #include "cli/bench/suites.h"
+#include "cli/command.h"
 #include "crisol/error.h"
 
 namespace crisol::cli {
@@ -101,7 +100,7 @@ int run_command(const Options& options) {
 
 }  // namespace
 
-std::function<int()> add_bench(CLI::App& program) {
+Command add_bench(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand(
       "bench", "Time an op, a network, a launch or a copy; share of the peak that short kernels reach on the device");
@@ -120,14 +119,14 @@ std::function<int()> add_bench(CLI::App& program) {
   command->footer([] { return describe_cases(); });
   command->fallthrough();
   command->parse_complete_callback(pin_threads);  // Before anybody looks at the devices.
-  return [options] {
-    try {
-      return run_command(*options);
-    } catch (const UsageError& error) {
-      std::cerr << "crisol bench: " << error.what() << '\n';
-      return 2;
-    }
-  };
+  return {command, [options] {
+            try {
+              return run_command(*options);
+            } catch (const UsageError& error) {
+              std::cerr << "crisol bench: " << error.what() << '\n';
+              return 2;
+            }
+          }};
 }
 
 }  // namespace crisol::cli

@@ -1,0 +1,30 @@
+// The folder in which compiled kernels wait for the next process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "crisol/export.h"
+
+namespace crisol {
+
+/// A compiled program on disk.
+struct CacheEntry {
+  std::string file;
+  std::string title;        ///< Program, device, platform and driver; empty for a damaged file, which is never used.
+  std::uint64_t bytes = 0;  ///< Size of the file.
+};
+
+/// CRISOL_CACHE_DIR, else $XDG_CACHE_HOME/crisol, else ~/.cache/crisol; empty when none of these is set, and then
+/// nothing is kept.
+CRISOL_API std::string kernel_cache_folder();
+
+/// What the folder holds, sorted by title.
+CRISOL_API std::vector<CacheEntry> kernel_cache_entries();
+
+/// Removes all compiled programs from the folder, and no other file; returns how many files that were. Programs that
+/// run now keep what they have compiled. Throws io, naming the file, when one cannot be removed.
+CRISOL_API std::int64_t clear_kernel_cache();
+
+}  // namespace crisol

@@ -1,0 +1,24 @@
+// The commands of the program, each in a file of its own.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace crisol::cli {
+
+/// A subcommand, and what runs it once it was asked for: returns the exit status.
+struct Command {
+  CLI::App* parser;
+  std::function<int()> run;
+};
+
+Command add_bench(CLI::App& program);
+Command add_cache(CLI::App& program);
+Command add_complete(CLI::App& program);
+Command add_devices(CLI::App& program);
+Command add_info(CLI::App& program);
+
+}  // namespace crisol::cli

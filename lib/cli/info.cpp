@@ -1,0 +1,46 @@
+// `crisol info`
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "crisol/device.h"
+
+namespace crisol::cli {
+
+namespace {
+
+struct Options {
+  std::string device;
+  bool json = false;
+};
+
+int print_info(const Options& options) {
+  const Device device = options.device.empty() ? Device() : Device(options.device);
+  const std::string text = to_json(device.info());
+  if (options.json) {
+    std::cout << text << '\n';
+    return 0;
+  }
+  std::cout << bold(device.name()) << '\n';
+  const auto facts = nlohmann::ordered_json::parse(text);
+  for (const auto& [name, value] : facts.items())
+    std::cout << "  " << name << std::string(name.size() < 24 ? 24 - name.size() : 1, ' ')
+              << (value.is_string() ? value.get<std::string>() : value.dump()) << '\n';
+  return 0;
+}
+
+}  // namespace
+
+Command add_info(CLI::App& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand("info", "Show every fact by which kernels are chosen for a device");
+  command->add_option("DEVICE", options->device, "As CRISOL_DEVICE takes it; otherwise the default device");
+  command->add_flag("--json", options->json, "Print JSON, as crisol::read_device_info reads it");
+  command->fallthrough();
+  return {command, [options] { return print_info(*options); }};
+}
+
+}  // namespace crisol::cli

@@ -1,0 +1,132 @@
+// `crisol devices`, `info` and `cache`, as users and scripts run them.
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "cli/program.h"
+#include "crisol/device.h"
+#include "crisol/version.h"
+#include "doctest/doctest.h"
+#include "support/files.h"
+#include "support/skip.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string output_of(const std::string& line, const Environment& environment = {}) {
+  const ProcessResult result = run_crisol(words_of(line), environment);
+  INFO(line << ": " << result.output);
+  CHECK(result.status == 0);
+  return result.output;
+}
+
+#define NEEDS_CRISOL()                                                            \
+  do {                                                                            \
+    if (crisol_program().empty()) CRISOL_SKIP("the crisol program is not built"); \
+    if (slow_device()) CRISOL_SKIP("starts processes outside the simulator");     \
+  } while (false)
+
+}  // namespace
+
+TEST_CASE("crisol: version, help and wrong words, with their exit status") {
+  NEEDS_CRISOL();
+  CHECK(output_of("--version") == std::string("crisol ") + version() + "\n");
+  const std::string help = output_of("--help");
+  for (const char* command : {"devices", "info", "cache", "bench", "--device", "Exit status"})
+    CHECK(contains(help, command));
+  for (const char* command : {"devices", "info", "cache", "cache list", "cache clear", "bench"})
+    CHECK(contains(output_of(std::string(command) + " --help"), "--help"));
+  for (const char* line : {"", "nonsense", "devices --nonsense", "info a b", "cache nonsense", "--device"}) {
+    const ProcessResult result = run_crisol(words_of(line));
+    INFO(line << ": " << result.output);
+    CHECK(result.status == 2);
+    CHECK_FALSE(result.output.empty());
+  }
+}
+
+TEST_CASE("crisol devices: a list for people and one for programs") {
+  NEEDS_CRISOL();
+  const std::string text = output_of("devices");
+  CHECK(contains(text, "* " + Device().name() + "\n"));  // No terminal: no colours.
+  CHECK(contains(text, "is the default: CRISOL_DEVICE="));
+  const auto json = nlohmann::json::parse(output_of("devices --json"));
+  CHECK(json.at("devices").at(json.at("default").get<std::size_t>()).at("name") == Device().name());
+  const ProcessResult none = run_crisol({"devices"}, {{"CRISOL_DEVICE", "no such device"}});
+  CHECK(none.status == 1);
+  CHECK(contains(none.output, "no such device"));
+}
+
+TEST_CASE("crisol info: what read_device_info reads back") {
+  NEEDS_CRISOL();
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/device.json";
+  write_file(file, output_of("info --json"));
+  CHECK(to_json(read_device_info(file)) == to_json(Device().info()));
+  const std::string text = output_of("info");
+  CHECK(contains(text, "compute_units"));
+  CHECK(contains(text, Device().info().driver_version));
+  CHECK_FALSE(contains(text, "\033"));
+  const ProcessResult none = run_crisol({"info", "no such device"});
+  CHECK(none.status == 1);
+  CHECK(contains(none.output, "no such device"));
+}
+
+TEST_CASE("crisol cache: lists what a program compiled, and removes that alone") {
+  NEEDS_CRISOL();
+  const TemporaryFolder folder;
+  const Environment cache{{"CRISOL_CACHE_DIR", folder.path()}};
+  CHECK(contains(output_of("cache", cache), "0 programs, 0 bytes in " + folder.path()));
+  output_of("bench eltwise chain=add elements=10 --repeat 1 --no-peak", cache);
+  write_file(folder.path() + "/notes.txt", "mine");
+  write_file(folder.path() + "/0123456789abcdef.bin", "damaged");
+  const std::string text = output_of("cache list", cache);
+  CHECK(contains(text, " for " + Device().name() + " (" + Device().info().platform));
+  CHECK(contains(text, "damaged, never used: " + folder.path() + "/0123456789abcdef.bin: 7 bytes"));
+  const auto json = nlohmann::json::parse(output_of("cache list --json", cache));
+  CHECK(json.at("folder") == folder.path());
+  CHECK(json.at("programs").size() >= 2);
+  CHECK(contains(output_of("cache clear", cache),
+                 "removed " + std::to_string(json.at("programs").size()) + " files from " + folder.path()));
+  CHECK(contains(output_of("cache", cache), "0 programs, 0 bytes"));
+  CHECK(read_file(folder.path() + "/notes.txt") == "mine");
+}
+
+TEST_CASE("crisol complete: the words of each place, all of them in the manual page") {
+  NEEDS_CRISOL();
+  const std::string manual = read_file(CRISOL_SOURCE_DIR "/docs/crisol.1");
+  for (const char* place : {"", "devices", "info", "cache", "cache list", "bench"}) {
+    std::istringstream words(output_of(std::string("complete -- ") + place));
+    int count = 0;
+    for (std::string word; std::getline(words, word); ++count) {
+      CAPTURE(place);
+      CAPTURE(word);
+      std::string written;
+      for (const char c : word) written.append(c == '-' ? "\\-" : std::string(1, c));
+      if (place != std::string("bench") || word[0] == '-') CHECK(contains(manual, written));
+    }
+    CHECK(count > 0);
+  }
+  CHECK(output_of("complete -- bench softmax").rfind("rows=\ncols=\n", 0) == 0);
+  CHECK_FALSE(contains(output_of("complete"), "complete"));
+}
+
+TEST_CASE("crisol's completion for bash offers what fits the word that was begun") {
+  NEEDS_CRISOL();
+  const auto completed = [](const std::string& words, const std::string& begun) {
+    const std::string script = "source " CRISOL_SOURCE_DIR "/lib/cli/completions/crisol.bash; COMP_WORDS=(" +
+                               crisol_program() + " " + words + " '" + begun +
+                               "'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _crisol \"${COMP_WORDS[0]}\" '" + begun +
+                               "'; echo ${COMPREPLY[@]}";
+    return run_program("/usr/bin/env", {"bash", "-c", script}).output;
+  };
+  CHECK(completed("", "d") == "devices\n");
+  CHECK(completed("", "--v") == "--version\n");
+  CHECK(completed("cache", "") == "list clear --help\n");
+  CHECK(completed("bench", "sof") == "softmax\n");
+  CHECK(completed("bench softmax", "ro") == "rows=\n");
+  CHECK(completed("bench softmax rows=5", "--no") == "--no-peak\n");
+}
