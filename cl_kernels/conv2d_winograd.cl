@@ -13,26 +13,21 @@
 //
 // (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015.)
 //
-// winograd_weights   U[36][ceil(outputs / MR)][channels][MR] = G g G'. Kernel (k, c) begins at weight[k * output_step +
-//                    c * channel_step]; flipped for backward data, where outputs and channels change places.
-// winograd_multiply  A work-item, a work-group of its own, takes units of NR tiles, counted through all images, one after
-//                    another. In its slice of `scratch` it keeps V[36][channels][NR] = B' d B, then for every MR outputs
-//                    36 products of the register tile, M[36][MR][NR], and their A' M A.
+// winograd_weights   U[ceil(outputs / MR)][36][channels][MR] = G g G', with a gap behind each position, so that the 36 do
+//                    not lie a power of two apart. Kernel (k, c) begins at weight[k * output_step + c * channel_step];
+//                    flipped for backward data, where outputs and channels change places.
+// winograd_multiply  A work-item, a work-group of its own, takes units, NR tiles counted through all images and one of
+//                    `blocks` parts of the outputs, one after another. In its slice of `scratch` it keeps
+//                    V[36][channels][NR] = B' d B, then for PANELS times MR outputs 36 products of the register tile
+//                    each, M[36][PANELS * MR][NR], and their A' M A. Of many channels V is larger than the L2 cache:
+//                    PANELS then read each part of it that was fetched.
 #include "common/gemm_store.h"
+#include "common/winograd.h"
 
+#define POSITION_STEP(channels) ((long)(channels)*MR + VW)  // Of U.
+#define PANELS 4
+#define M_STEP (PANELS * MR * NR)  // Between positions of M.
 #define PIECE (NR + VW)  // Floats between the arrays that a channel's tiles are sorted into: stores may run over by a vector.
-
-typedef struct {
-  floatv v[6];
-} Six;
-
-INLINE Six input_transform(const Six d) {
-  const floatv a = d.v[4] - 4.0f * d.v[2], b = d.v[3] - 4.0f * d.v[1];
-  const floatv c = d.v[4] - d.v[2], e = 2.0f * (d.v[3] - d.v[1]);
-  const Six t = {{4.0f * d.v[0] - 5.0f * d.v[2] + d.v[4], a + b, a - b, c + e, c - e,
-                  4.0f * d.v[1] - 5.0f * d.v[3] + d.v[5]}};
-  return t;
-}
 
 // The first four are the result.
 INLINE Six output_transform(const Six m) {
@@ -41,16 +36,15 @@ INLINE Six output_transform(const Six m) {
   return y;
 }
 
-INLINE void kernel_transform(float u[6], float g0, float g1, float g2) {
-  const float a = (g0 + g2) * (1.0f / 6), b = g1 * (1.0f / 6), c = g0 * (1.0f / 24) + g2 * (1.0f / 6);
-  const float d = g1 * (1.0f / 12);
-  u[0] = 0.25f * g0;
-  u[1] = -a - b;
-  u[2] = b - a;
-  u[3] = c + d;
-  u[4] = c - d;
-  u[5] = g2;
+// G g, of which three are given.
+INLINE Six kernel_transform(const Six g) {
+  const floatv a = (g.v[0] + g.v[2]) * (1.0f / 6), b = g.v[1] * (1.0f / 6);
+  const floatv c = g.v[0] * (1.0f / 24) + g.v[2] * (1.0f / 6), d = g.v[1] * (1.0f / 12);
+  const Six u = {{0.25f * g.v[0], -a - b, b - a, c + d, c - d, g.v[2]}};
+  return u;
 }
+
+#define LANE_CHANNELS (VW / MR)  // A vector holds MR outputs of so many channels: they are neighbours in U.
 
 CPU_KERNEL void winograd_weights(__global const float* restrict weight, const ulong weight_offset,
                                  __global float* restrict u, const ulong u_offset, const int outputs,
@@ -58,30 +52,52 @@ CPU_KERNEL void winograd_weights(__global const float* restrict weight, const ul
                                  const int flipped) {
   weight += weight_offset;
   u += u_offset;
-  const int panels = (outputs + MR - 1) / MR;
-  const long units = (long)panels * channels;
+  const int panels = (outputs + MR - 1) / MR, groups = (channels + LANE_CHANNELS - 1) / LANE_CHANNELS;
+  const long position_step = POSITION_STEP(channels);
+  const long units = (long)panels * groups;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
-    __global float* to = u + unit * MR;
+    const int panel = (int)(unit / groups), channel = (int)(unit % groups) * LANE_CHANNELS;
+    const int lanes = min(LANE_CHANNELS, channels - channel) * MR;
+    float kernels[9][VW];
     NO_UNROLL
-    for (int i = 0; i < MR; ++i) {
-      const long k = unit / channels * MR + i;
-      __global const float* g = weight + min(k, (long)outputs - 1) * output_step + unit % channels * channel_step;
-      const float valid = k < outputs ? 1.0f : 0.0f;
-      float columns[3][6];
+    for (int lane = 0; lane < VW; ++lane) {
+      const int k = panel * MR + lane % MR, c = channel + lane / MR;
+      const bool valid = k < outputs && c < channels;
+      __global const float* g = weight + (valid ? k * output_step + c * channel_step : 0);
       NO_UNROLL
-      for (int s = 0; s < 3; ++s) {
-        const int at = flipped ? 8 - s : s, step = flipped ? -3 : 3;
-        kernel_transform(columns[s], valid * g[at], valid * g[at + step], valid * g[at + 2 * step]);
-      }
-      NO_UNROLL
-      for (int row = 0; row < 6; ++row) {
-        float line[6];
-        kernel_transform(line, columns[0][row], columns[1][row], columns[2][row]);
+      for (int tap = 0; tap < 9; ++tap) kernels[flipped ? 8 - tap : tap][lane] = valid ? g[tap] : 0.0f;
+    }
+    floatv half_done[18];
+    NO_UNROLL
+    for (int s = 0; s < 3; ++s) {
+      Six g;
+#pragma unroll
+      for (int r = 0; r < 3; ++r) g.v[r] = vloadv(0, kernels[r * 3 + s]);
+      g = kernel_transform(g);
+#pragma unroll
+      for (int i = 0; i < 6; ++i) half_done[i * 3 + s] = g.v[i];
+    }
+    __global float* to = u + panel * 36 * position_step + channel * MR;
+    NO_UNROLL
+    for (int i = 0; i < 6; ++i) {
+      Six g;
+#pragma unroll
+      for (int s = 0; s < 3; ++s) g.v[s] = half_done[i * 3 + s];
+      g = kernel_transform(g);
+      if (lanes == VW) {
+#pragma unroll
+        for (int j = 0; j < 6; ++j, to += position_step) UNALIGNED(to) = g.v[j];
+      } else {
         NO_UNROLL
-        for (int j = 0; j < 6; ++j) to[(row * 6 + j) * units * MR + i] = line[j];
+        for (int j = 0; j < 6; ++j, to += position_step) {
+          float values[VW];
+          vstorev(g.v[j], 0, values);
+          NO_UNROLL
+          for (int lane = 0; lane < lanes; ++lane) to[lane] = values[lane];
+        }
       }
     }
   }
@@ -191,7 +207,7 @@ INLINE void make_strip(__global float* strip, __global const float* m) {
     for (int j = 0; j < 6; ++j) {
       Six p;
 #pragma unroll
-      for (int i = 0; i < 6; ++i) p.v[i] = ALIGNED_CONST(m + (i * 6 + j) * MR * NR);
+      for (int i = 0; i < 6; ++i) p.v[i] = ALIGNED_CONST(m + (i * 6 + j) * M_STEP);
       p = output_transform(p);
 #pragma unroll
       for (int i = 0; i < 4; ++i) half_done[i * 6 + j] = p.v[i];
@@ -234,7 +250,8 @@ CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong 
                                   __global const float* restrict x, const ulong x_offset, __global float* restrict y,
                                   const ulong y_offset, __global const float* restrict bias, const ulong bias_offset,
                                   __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
-                                  const long8 sizes, const int pad_h, const int pad_w, const int flags) {
+                                  const long8 sizes, const int pad_h, const int pad_w, const int blocks,
+                                  const int flags) {
   const int channels = (int)sizes.s1, height = (int)sizes.s2, width = (int)sizes.s3, outputs = (int)sizes.s4;
   const int out_h = (int)sizes.s5, out_w = (int)sizes.s6;
   const int tiles_h = (out_h + 3) / 4, tiles_w = (out_w + 3) / 4, panels = (outputs + MR - 1) / MR;
@@ -247,7 +264,7 @@ CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong 
   y += y_offset;
   __global float* v = scratch + scratch_offset + item * sizes.s7;
   __global float* m = v + 36L * channels * NR;
-  __global float* pieces = m + 36 * MR * NR;
+  __global float* pieces = m + 36 * M_STEP;
   __global float* strip = pieces + 36 * PIECE;
   __global float* line = strip + 16 * NR;
   const int line_length = 4 * (tiles_w + VW + 1);
@@ -256,10 +273,11 @@ CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong 
   NO_UNROLL
   for (int i = 0; i < 36 * PIECE; ++i) pieces[i] = 0.0f;
   const Finish finish = FINISH_OF(0);
-  const long units = (all_tiles + NR - 1) / NR;
+  const long units = (all_tiles + NR - 1) / NR * blocks;
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
-    const long first = unit * NR;
+    const long first = unit / blocks * NR;
+    const int block = (int)(unit % blocks), panel_end = panels * (block + 1) / blocks;
     const int tiles = (int)min((long)NR, all_tiles - first);
     NO_UNROLL
     for (int c = 0; c < channels; ++c) {
@@ -268,19 +286,23 @@ CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong 
       transform_channel(v + (long)c * NR, (long)channels * NR, pieces);
     }
     NO_UNROLL
-    for (int panel = 0; panel < panels; ++panel) {
+    for (int panel = panels * block / blocks; panel < panel_end; panel += PANELS) {
+      const int now = min(PANELS, panel_end - panel);
       NO_UNROLL
       for (int position = 0; position < 36; ++position) {
-        floatv acc[MR * NV];
-        tile_clear(acc);
-        tile_multiply(acc, u + ((long)position * panels + panel) * channels * MR, v + (long)position * channels * NR,
-                      channels);
+        NO_UNROLL
+        for (int p = 0; p < now; ++p) {
+          floatv acc[MR * NV];
+          tile_clear(acc);
+          tile_multiply(acc, u + ((panel + p) * 36 + position) * POSITION_STEP(channels), MR,
+                        v + (long)position * channels * NR, NR, channels);
 #pragma unroll
-        for (int i = 0; i < MR * NV; ++i) ALIGNED(m + (position * MR * NV + i) * VW) = acc[i];
+          for (int i = 0; i < MR * NV; ++i) ALIGNED(m + position * M_STEP + (p * MR * NV + i) * VW) = acc[i];
+        }
       }
       NO_UNROLL
-      for (int k = panel * MR; k < min(outputs, panel * MR + MR); ++k) {
-        make_strip(strip, m + k % MR * NR);
+      for (int k = panel * MR; k < min(outputs, (panel + now) * MR); ++k) {
+        make_strip(strip, m + (k - panel * MR) * NR);
         Run run;
         NO_UNROLL
         for (int at = 0; at < tiles; at += run.count) {

@@ -119,8 +119,8 @@ CPU_KERNEL void gemm_multiply(
         for (int row = row_first; row < row_end; row += MR) {
           floatv acc[MR * NV];
           tile_clear(acc);
-          tile_multiply(acc, packed + index * strides.s0 + ((long)row * k + (long)k_first * MR),
-                        block + PANEL_AT(v0, panel_depth), depth);
+          tile_multiply(acc, packed + index * strides.s0 + ((long)row * k + (long)k_first * MR), MR,
+                        block + PANEL_AT(v0, panel_depth), NR, depth);
           const Target target = {c + index * strides.s2 + row * c_row, c_row, row, min(MR, row_end - row), now,
                                  bias + index * strides.s3 + (flags & BIAS_PER_COLUMN ? column_first : row)};
           store_tile(acc, &target, &finish, table, column_first, v0, columns);

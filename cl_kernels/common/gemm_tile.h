@@ -1,8 +1,9 @@
 // The register tile of the CPU GEMM: MR rows times NV vectors of accumulators.
 //
-//   acc[i][v] += sum over k < depth of a[k * MR + i] * b[k * NR + v * VW …]
+//   acc[i][v] += sum over k < depth of a[k * a_step + i] * b[k * b_step + v * VW …]
 //
-// a is one row panel [depth][MR] of packed A, b one column panel [depth][NR] of packed B, both zero padded.
+// a is one row panel [depth][MR] of packed A, b one column panel [depth][NR] of packed B, both zero padded; the steps are
+// MR and NR where the panels do not lie side by side.
 // The accumulators must stay in registers: 32 of them hold 12 x 2 or 8 x 3, 16 of them 4 x 3.
 #include "common/vector.h"
 
@@ -23,7 +24,8 @@ INLINE void tile_clear(floatv acc[MR * NV]) {
   for (int i = 0; i < MR * NV; ++i) acc[i] = (floatv)(0.0f);
 }
 
-INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, __global const float* b, int depth) {
+INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, long a_step, __global const float* b,
+                          long b_step, int depth) {
   for (int k = 0; k < depth; ++k) {
     floatv bv[NV];
 #pragma unroll
@@ -34,7 +36,7 @@ INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, __global
 #pragma unroll
       for (int v = 0; v < NV; ++v) acc[i * NV + v] = FMA(av, bv[v], acc[i * NV + v]);
     }
-    a += MR;
-    b += NR;
+    a += a_step;
+    b += b_step;
   }
 }

@@ -1,4 +1,4 @@
-// Gradient of a convolution's weight. Variants "planes", "cpu_rows", "im2col_gemm" and "direct".
+// Gradient of a convolution's weight. Variants "planes", "winograd", "cpu_rows", "im2col_gemm" and "direct".
 #include <algorithm>
 
 #include "crisol/ops/conv.h"
@@ -6,6 +6,7 @@
 #include "ops/check.h"
 #include "ops/conv2d_planes.h"
 #include "ops/conv2d_problem.h"
+#include "ops/conv2d_winograd.h"
 #include "ops/gemm_rows_cpu.h"
 #include "ops/persistent.h"
 #include "tensor/kernel_args.h"
@@ -76,6 +77,7 @@ void run_direct(const Conv2dProblem& p) {
 
 constexpr Variant<Conv2dProblem> variants[] = {
     {"planes", refuse_planes_weight, run_planes_weight, planes_weight_workspace},
+    {"winograd", refuse_winograd_weight, run_winograd_weight, winograd_weight_workspace},
     {"cpu_rows", refuse_cpu_rows, run_cpu_rows, rows_workspace},
     {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_weight_im2col, im2col_workspace},
     {"direct", accept_all, run_direct}};

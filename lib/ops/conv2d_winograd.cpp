@@ -41,11 +41,18 @@ Sizes data_sizes(const Conv2dSizes& s) {
           2 - s.options.padding.w};
 }
 
+constexpr std::int64_t panels_at_once = 4;  // PANELS of the kernel.
+
 struct Plan {
   std::int64_t width, rows, vectors;  // The register tile.
+  std::int64_t blocks;                // Parts of the outputs.
   std::int64_t items, slice, iterations;
 
   std::int64_t columns() const { return vectors * width; }
+  std::int64_t units(const Sizes& s) const { return ceil_div(s.tiles(), columns()) * blocks; }
+  std::int64_t weight_floats(const Sizes& s) const {  // With the gaps of POSITION_STEP.
+    return 36 * ceil_div(s.outputs, rows) * (s.channels * rows + width);
+  }
 };
 
 Plan plan_of(const Sizes& s, const runtime::DeviceState& device, const DeviceInfo& info) {
@@ -54,29 +61,27 @@ Plan plan_of(const Sizes& s, const runtime::DeviceState& device, const DeviceInf
   plan.vectors = panel_columns(device) / plan.width;
   plan.rows = plan.width == 16 ? 8 : 4;
   const std::int64_t n = plan.columns();
-  const std::int64_t units = ceil_div(s.tiles(), n);
-  plan.items = std::min(units, std::max<std::int64_t>(8, 2 * std::int64_t{info.compute_units}));
-  plan.slice = ceil_div(36 * s.channels * n + 36 * plan.rows * n + 36 * (n + plan.width) + 16 * n +
+  const std::int64_t panels = ceil_div(s.outputs, plan.rows);
+  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{info.compute_units});
+  // Few tiles, as of the last layers of networks, would leave cores without work.
+  const std::int64_t cores = std::max<std::int64_t>(1, info.compute_units);
+  const auto uneven = [&](std::int64_t units) { return 8 * ceil_div(units, cores) * cores > 9 * units; };
+  plan.blocks = 1;
+  while (2 * plan.blocks <= panels && (plan.units(s) < 2 * cores || uneven(plan.units(s)))) plan.blocks *= 2;
+  plan.items = std::min(plan.units(s), wanted);
+  plan.slice = ceil_div(36 * s.channels * n + 36 * panels_at_once * plan.rows * n + 36 * (n + plan.width) + 16 * n +
                             4 * (s.tiles_w() + plan.width + 1) + plan.width,
                         16) *
                16;
   const std::int64_t sorting = n * 6 * (ceil_div(s.width, plan.width) + 3 + plan.width);
-  const std::int64_t panels = ceil_div(s.outputs, plan.rows);
   const std::int64_t storing = plan.rows * n * 4 * (plan.width + 6);
-  plan.iterations =
-      s.channels * (sorting + 40 * plan.vectors) + panels * (36 * (s.channels + 1) + storing) + 8 * n * 36;
+  plan.iterations = s.channels * (sorting + 40 * plan.vectors) +
+                    ceil_div(panels, plan.blocks) * (36 * (s.channels + 1) + storing) + 8 * n * 36;
   return plan;
 }
 
 const char* refuse(const Conv2dProblem& p, const Sizes& s, const DeviceInfo& info) {
-  const Conv2dOptions& o = p.sizes.options;
-  if (!takes_cpu_kernels(info)) return "made for CPUs";
-  if (p.sizes.kernel_h != 3 || p.sizes.kernel_w != 3) return "the kernel is not 3 x 3";
-  if (o.stride.h != 1 || o.stride.w != 1 || o.dilation.h != 1 || o.dilation.w != 1)
-    return "a stride or dilation above 1";
-  if (o.groups != 1) return "groups";
-  if (o.padding.h > 2 || o.padding.w > 2) return "a padding above 2";
-  if (s.channels == 0 || s.images == 0) return "nothing to add up";
+  if (const char* reason = refuse_winograd_form(p.sizes, info)) return reason;
   // Vector operations a tile, measured: sorting and transforming a channel takes 30, an output 25.
   const auto c = static_cast<double>(s.channels), k = static_cast<double>(s.outputs);
   const double pixels = static_cast<double>(s.out_h * s.out_w) / static_cast<double>(s.tiles_h() * s.tiles_w());
@@ -85,7 +90,7 @@ const char* refuse(const Conv2dProblem& p, const Sizes& s, const DeviceInfo& inf
   const Plan plan = plan_of(s, device, info);
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 8;
   if (s.height * s.width > most || s.out_h * s.out_w > most || s.tiles_w() * 4 > most) return "too large an image";
-  if (plan.iterations * ceil_div(ceil_div(s.tiles(), plan.columns()), plan.items) > loop_budget(info))
+  if (plan.iterations * ceil_div(plan.units(s), plan.items) > loop_budget(info))
     return "too large for the device's loops";
   return nullptr;
 }
@@ -103,10 +108,10 @@ runtime::BlockPtr transformed_weight(const Conv2dProblem& p, const Sizes& s, con
       kind, {static_cast<std::int64_t>(weight.offset), s.outputs, s.channels, output_step, channel_step, plan.rows}};
   const DerivedData::Found found = owner.derived.find(key, version);
   if (found.data) return std::static_pointer_cast<runtime::Block>(found.data);
-  const std::int64_t units = ceil_div(s.outputs, plan.rows) * s.channels;
-  runtime::BlockPtr block = runtime::allocate(device, 4 * static_cast<std::uint64_t>(36 * units * plan.rows));
+  const std::int64_t units = ceil_div(s.outputs, plan.rows) * ceil_div(s.channels, plan.width / plan.rows);
+  runtime::BlockPtr block = runtime::allocate(device, 4 * static_cast<std::uint64_t>(plan.weight_floats(s)));
   runtime::launch(device, {"conv2d_winograd.cl", "winograd_weights", defines},
-                  persistent_range(device, units, plan.rows * 60), weight, runtime::BufferView{block.get(), 0},
+                  persistent_range(device, units, plan.width * 20), weight, runtime::BufferView{block.get(), 0},
                   static_cast<std::int32_t>(s.outputs), static_cast<std::int32_t>(s.channels), output_step,
                   channel_step, flipped ? 1 : 0);
   if (!found.worth_keeping) return block;
@@ -128,16 +133,28 @@ void run(const Conv2dProblem& p, const Sizes& s, const Tensor& from, const Tenso
   runtime::launch(device, multiply, {{plan.items}, {1}}, any, in(from), out(to), p.bias.defined() ? in(p.bias) : any,
                   runtime::BufferView{scratch.get(), 0}, e.first, e.second, e.strides, e.scalars[0], e.scalars[1],
                   e.scalars[2], Shape{s.images, s.channels, s.height, s.width, s.outputs, s.out_h, s.out_w, plan.slice},
-                  s.pad_h, s.pad_w, (p.bias.defined() ? bias_per_row : 0) | epilogue_flags(p.epilogue));
+                  s.pad_h, s.pad_w, static_cast<std::int32_t>(plan.blocks),
+                  (p.bias.defined() ? bias_per_row : 0) | epilogue_flags(p.epilogue));
 }
 
 std::uint64_t workspace_of(const Conv2dProblem& p, const Sizes& s, const DeviceInfo& info) {
   const Plan plan = plan_of(s, p.device, info);
-  const std::int64_t weights = 36 * ceil_div(s.outputs, plan.rows) * plan.rows * s.channels;
-  return 4 * static_cast<std::uint64_t>(weights + plan.items * plan.slice);
+  return 4 * static_cast<std::uint64_t>(plan.weight_floats(s) + plan.items * plan.slice);
 }
 
 }  // namespace
+
+const char* refuse_winograd_form(const Conv2dSizes& s, const DeviceInfo& info) {
+  const Conv2dOptions& o = s.options;
+  if (!takes_cpu_kernels(info)) return "made for CPUs";
+  if (s.kernel_h != 3 || s.kernel_w != 3) return "the kernel is not 3 x 3";
+  if (o.stride.h != 1 || o.stride.w != 1 || o.dilation.h != 1 || o.dilation.w != 1)
+    return "a stride or dilation above 1";
+  if (o.groups != 1) return "groups";
+  if (o.padding.h > 2 || o.padding.w > 2) return "a padding above 2";
+  if (s.channels == 0 || s.outputs == 0 || s.images == 0) return "nothing to add up";
+  return nullptr;
+}
 
 std::uint64_t winograd_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
   return workspace_of(p, forward_sizes(p.sizes), info);

@@ -1,4 +1,5 @@
-// Convolution of 3 x 3 kernels by Winograd's F(4 x 4, 3 x 3) on CPUs (conv2d_winograd.cl), forward and backward data.
+// Convolution of 3 x 3 kernels by Winograd's F(4 x 4, 3 x 3) on CPUs (conv2d_winograd.cl), forward and backward data,
+// and by F(3 x 3, 4 x 4) backward weights (conv2d_winograd_weight.cl).
 #pragma once
 
 #include "ops/conv2d_problem.h"
@@ -12,7 +13,14 @@ void run_winograd(const Conv2dProblem& problem);
 const char* refuse_winograd_data(const Conv2dProblem& problem, const DeviceInfo& info);
 void run_winograd_data(const Conv2dProblem& problem);
 
+const char* refuse_winograd_weight(const Conv2dProblem& problem, const DeviceInfo& info);
+void run_winograd_weight(const Conv2dProblem& problem);
+
+/// Why none of the three takes such a convolution, whatever its sizes, or nullptr.
+const char* refuse_winograd_form(const Conv2dSizes& sizes, const DeviceInfo& info);
+
 std::uint64_t winograd_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
 std::uint64_t winograd_data_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
+std::uint64_t winograd_weight_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
 
 }  // namespace crisol::ops

@@ -51,7 +51,8 @@ const Case large_cases[] = {
     {{2, 130, 9, 9}, {20, 130, 1, 1}, {2}},          {{3, 8, 33, 47}, {9, 8, 3, 3}, {1, 2, 2}},
     {{1, 2, 70, 200}, {3, 2, 4, 4}, {1, {2, 1}}},    {{3, 16, 12, 12}, {24, 16, 3, 3}, {1, 1}},
     {{2, 24, 9, 30}, {17, 24, 3, 3}, {1, {0, 2}}},   {{1, 12, 5, 70}, {16, 12, 3, 3}, {1, {2, 1}}},
-    {{5, 40, 8, 8}, {33, 40, 3, 3}, {1, 1}},
+    {{5, 40, 8, 8}, {33, 40, 3, 3}, {1, 1}},         {{3, 70, 9, 13}, {130, 70, 3, 3}, {1, 1}},
+    {{7, 33, 3, 3}, {20, 33, 3, 3}, {1, 2}},
 };
 
 // `terms` products of at most 1 are added: no partial sum is larger.
@@ -92,11 +93,11 @@ void check_gradients(const Case& c) {
                   tolerance(dx_terms, variant));
     });
   }
-  for (const char* variant : {"planes", "cpu_rows", "im2col_gemm", "direct"}) {
+  for (const char* variant : {"planes", "winograd", "cpu_rows", "im2col_gemm", "direct"}) {
     CAPTURE(variant);
     run_variant("conv2d_backward_weight", variant, [&] {
       check_close(ops::conv2d_backward_weight(tensor_of(dy, shape), tensor_of(x, c.x), c.weight, c.options), c.weight,
-                  dw, tolerance(shape[0] * shape[2] * shape[3]));
+                  dw, tolerance(shape[0] * shape[2] * shape[3], variant));
     });
   }
 }
@@ -142,6 +143,17 @@ TEST_CASE("conv2d: the error of Winograd's filtering stays within its bound") {
     for (std::size_t i = 0; i < y.size(); ++i) worst = std::max(worst, std::abs(y[i] - expected[i]));
     const double unit = 9 * 64 * std::ldexp(1.0, -24);
     MESSAGE("largest error ", worst / unit, " n eps");
+    CHECK(worst < 16 * unit);
+  });
+  const std::vector<double> gradient = reference::conv2d_backward_weight(expected, x, shape, kernel, {1, 1});
+  const double largest = *std::max_element(expected.begin(), expected.end());
+  run_variant("conv2d_backward_weight", "winograd", [&] {
+    const std::vector<double> dw = testing::values_of(
+        ops::conv2d_backward_weight(tensor_of(expected, {2, 32, 12, 12}), tensor_of(x, shape), kernel, {1, 1}));
+    double worst = 0;
+    for (std::size_t i = 0; i < dw.size(); ++i) worst = std::max(worst, std::abs(dw[i] - gradient[i]));
+    const double unit = 2 * 12 * 12 * largest * std::ldexp(1.0, -24);
+    MESSAGE("largest error of the gradient ", worst / unit, " n eps");
     CHECK(worst < 16 * unit);
   });
 }
