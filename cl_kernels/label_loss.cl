@@ -19,32 +19,46 @@ __kernel void cross_entropy_rows(__global const float* restrict x, ulong x_offse
                                  __global float* restrict moments, ulong moments_offset, long rows, long classes,
                                  long ignored, float smoothing) {
   ROW_SCRATCH;
-  SKIP_ITEMS_FROM(rows);
-  const long row = ROW_ID;
-  x += x_offset + row * classes;
-  rowv highest = -INFINITY;
-  for (long c = LANE_ID; c < CHUNKS(classes); c += GROUP)
-    highest = fmax(highest, load_chunk(x, c, classes, 1, -INFINITY));
-  const float m = row_max(highest);
-  BlockSum sum = EMPTY_SUM;
-  BlockSum distance = EMPTY_SUM;
-  for (long c = LANE_ID; c < CHUNKS(classes); c += GROUP) {
-    block_add(&sum, exp(load_chunk(x, c, classes, 1, -INFINITY) - m));
-    block_add(&distance, load_chunk(x, c, classes, 1, m) - m);
+  EACH_ROW(row, rows) {
+    __global const float* from = x + x_offset + row * classes;
+    rowv v[BLOCK];
+
+    rowv highest = -INFINITY;
+#define READ(k, c, whole) v[k] = load_chunk(from, c, classes, 1, -INFINITY, whole);
+#define RAISE(count)                       \
+  {                                        \
+    const rowv top = block_max(v, count);  \
+    highest = GREATER(top, highest);       \
   }
-  const float log_s = log(block_total(sum));
-  const float distances = block_total(distance);
-  if (LANE_ID != 0) return;
-  const long label = labels[labels_offset + row];
-  float loss = 0.0f;
-  if (label != ignored) {
-    loss = is_class(label, classes) ? (1.0f - smoothing) * (log_s - (x[label] - m)) : NAN;
-    // Only then: scores of -inf would make it 0 times infinity.
-    if (smoothing > 0.0f) loss += smoothing * (log_s - distances / classes);
+    EACH_CHUNK(classes, READ, RAISE)
+    const float m = row_max(highest);
+
+    RowSum sum = EMPTY_SUM, distance = EMPTY_SUM;
+#define ADD(count) ADD_BLOCK(sum, v, count)
+#define EXPONENTIATE(k, c, whole) v[k] = exp_below(load_chunk(from, c, classes, 1, -INFINITY, whole) - m);
+    EACH_CHUNK(classes, EXPONENTIATE, ADD)
+    const float log_s = log(total_of(sum));
+#define ADD_DISTANCE(count) ADD_BLOCK(distance, v, count)
+#define DISTANCE(k, c, whole) v[k] = load_chunk(from, c, classes, 1, m, whole) - m;
+    float distances = 0.0f;
+    if (smoothing > 0.0f) {
+      EACH_CHUNK(classes, DISTANCE, ADD_DISTANCE)
+      distances = total_of(distance);
+    }
+
+    if (LANE_ID == 0) {
+      const long label = labels[labels_offset + row];
+      float loss = 0.0f;
+      if (label != ignored) {
+        loss = is_class(label, classes) ? (1.0f - smoothing) * (log_s - (from[label] - m)) : NAN;
+        // Only then: scores of -inf would make it 0 times infinity.
+        if (smoothing > 0.0f) loss += smoothing * (log_s - distances / classes);
+      }
+      losses[losses_offset + row] = loss;
+      moments[moments_offset + 2 * row] = m;
+      moments[moments_offset + 2 * row + 1] = log_s;
+    }
   }
-  losses[losses_offset + row] = loss;
-  moments[moments_offset + 2 * row] = m;
-  moments[moments_offset + 2 * row + 1] = log_s;
 }
 
 // dy_step is 1 where each row has a gradient of its own, else 0.
@@ -54,24 +68,26 @@ __kernel void cross_entropy_backward(__global const float* restrict dy, ulong dy
                                      __global const float* restrict scale, ulong scale_offset,
                                      __global float* restrict dx, ulong dx_offset, long rows, long classes, long ignored,
                                      float smoothing, long dy_step) {
-  SKIP_ITEMS_FROM(rows);
-  const long row = ROW_ID;
-  x += x_offset + row * classes;
-  dx += dx_offset + row * classes;
-  const long label = labels[labels_offset + row];
-  const float m = moments[moments_offset + 2 * row];
-  const float log_s = moments[moments_offset + 2 * row + 1];
-  const int used = label != ignored;
-  const int known = is_class(label, classes);
-  const float factor = used ? dy[dy_offset + row * dy_step] * scale[scale_offset] : 0.0f;
-  const float base = known ? smoothing / classes : NAN;
-  for (long c = LANE_ID; c < CHUNKS(classes); c += GROUP) {
-    const rowv p = exp(load_chunk(x, c, classes, 1, 0.0f) - m - log_s);
-    store_chunk(used ? (p - base) * factor : (rowv)(0.0f), dx, c, classes, 1);
+  EACH_ROW(row, rows) {
+    __global const float* from = x + x_offset + row * classes;
+    __global float* to = dx + dx_offset + row * classes;
+    const long label = labels[labels_offset + row];
+    const float m = moments[moments_offset + 2 * row];
+    const float log_s = moments[moments_offset + 2 * row + 1];
+    const int used = label != ignored;
+    const int known = is_class(label, classes);
+    const float factor = used ? dy[dy_offset + row * dy_step] * scale[scale_offset] : 0.0f;
+    const float base = known ? smoothing / classes : NAN;
+#define WRITE_GRADIENT(k, c, whole)                                                           \
+  {                                                                                           \
+    const rowv p = exp_below(load_chunk(from, c, classes, 1, 0.0f, whole) - m - log_s);       \
+    store_chunk(used ? (p - base) * factor : (rowv)(0.0f), to, c, classes, 1, whole);         \
   }
-  // The work-item that wrote the label's chunk corrects it.
-  if (used && known && label / VW % GROUP == LANE_ID)
-    dx[label] = (exp(x[label] - m - log_s) - base - (1.0f - smoothing)) * factor;
+    EACH_CHUNK(classes, WRITE_GRADIENT, NOTHING)
+    // The work-item that wrote the label's chunk corrects it.
+    if (used && known && label / VW % GROUP == LANE_ID)
+      to[label] = (exp(from[label] - m - log_s) - base - (1.0f - smoothing)) * factor;
+  }
 }
 
 // One work-item to a row.

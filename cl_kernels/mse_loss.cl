@@ -21,9 +21,10 @@ __kernel void mse_forward(__global const float* restrict x, ulong x_offset, __gl
   const long end = min(first + PART_CHUNKS, CHUNKS(n));
   rowv sum = 0.0f;
   for (long c = first + LANE_ID; c < end; c += GROUP) {
-    const rowv d = load_chunk(x, c, n, 1, 0.0f) - load_chunk(target, c, n, 1, 0.0f);
+    const int whole = IS_WHOLE(c, n);
+    const rowv d = load_chunk(x, c, n, 1, 0.0f, whole) - load_chunk(target, c, n, 1, 0.0f, whole);
 #if EACH
-    store_chunk(d * d, losses, c, n, 1);
+    store_chunk(d * d, losses, c, n, 1, whole);
 #else
     sum += d * d;
 #endif
@@ -56,8 +57,9 @@ __kernel void mse_backward(__global const float* restrict dy, ulong dy_offset, _
   const long first = ROW_ID * PART_CHUNKS;
   const long end = min(first + PART_CHUNKS, CHUNKS(n));
   for (long c = first + LANE_ID; c < end; c += GROUP) {
-    const rowv d = load_chunk(x, c, n, 1, 0.0f) - load_chunk(target, c, n, 1, 0.0f);
-    const rowv g = EACH ? load_chunk(dy, c, n, 1, 0.0f) : (rowv)(dy[0]);
-    store_chunk(2.0f * scale * d * g, dx, c, n, 1);
+    const int whole = IS_WHOLE(c, n);
+    const rowv d = load_chunk(x, c, n, 1, 0.0f, whole) - load_chunk(target, c, n, 1, 0.0f, whole);
+    const rowv g = EACH ? load_chunk(dy, c, n, 1, 0.0f, whole) : (rowv)(dy[0]);
+    store_chunk(2.0f * scale * d * g, dx, c, n, 1, whole);
   }
 }

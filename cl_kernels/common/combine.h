@@ -17,6 +17,8 @@
 // Sums are exact to a few roundings, however long: eight elements are added as a tree, and what the addition to the total
 // loses is kept (Knuth's two-sum). Moments are those of the distances from the first element, so that a large mean costs
 // no digits. Greatest and least are NaN where there is one; of equal elements ARG takes the first.
+#include "common/two_sum.h"
+
 #define SUM 0
 #define PROD 1
 #define MAX 2
@@ -65,16 +67,6 @@ typedef struct {
   s.a = (T)(IDENTITY);           \
   s.b = s.c = s.d = (T)(0);      \
   s.at = (T##_index)(n);
-#define TWO_SUM(T, total, lost, v)                             \
-  {                                                            \
-    const T was_ = total, more_ = (v);                         \
-    const T next_ = was_ + more_;                              \
-    const T part_ = next_ - was_;                              \
-    lost += (was_ - (next_ - part_)) + (more_ - part_);        \
-    total = next_;                                             \
-  }
-// Infinity has no rounding error, but infinity - infinity was taken for one.
-#define WITH_LOST(total, lost) (isfinite(total) ? (total) + (lost) : (total))
 #define SETTLE_(T, total, lost)         \
   {                                     \
     total = WITH_LOST(total, lost);     \

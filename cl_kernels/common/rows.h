@@ -1,11 +1,12 @@
 // Rows of numbers, each worked on by a group of GROUP work-items with VW lanes each.
 //
-//   CPU              GROUP 1, VW 16: wide vectors, no barriers; the elements of a row are neighbours
+//   CPU              GROUP 1, VW 4 to 16: a work-item takes several rows of at least VW elements, one after the other
 //   GPU, long rows   GROUP 128, VW 1: a tree in local memory
-//   short rows       GROUP 1, VW 1
+//   otherwise        GROUP 1, VW 1: short rows, or rows whose elements are not neighbours
 //
 // A row of n elements is CHUNKS(n) chunks of VW; the group's work-items take them in turn, beginning with their LANE_ID.
-// The lanes of the last chunk that lie past the row are filled by load_chunk and left out by store_chunk.
+// Where VW does not divide n, the last chunk is the last VW elements of the row: its first lanes belong to the chunk
+// before, load_chunk fills them and store_chunk leaves them out.
 #ifndef VW
 #define VW 16
 #endif
@@ -13,15 +14,20 @@
 #define GROUP 1
 #endif
 
-#define ROW_JOIN_(a, b) a##b
-#define ROW_JOIN(a, b) ROW_JOIN_(a, b)
-#if VW == 1
-#define rowv float
+#if VW > 1
+#include "common/vector.h"
+#include "common/exp.h"
+#define rowv floatv
+EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #else
-#define rowv ROW_JOIN(float, VW)
+#define INLINE inline __attribute__((always_inline))
+#define rowv float
+#define exp_below exp  // Of x <= 0.
 #endif
+#include "common/two_sum.h"
 
 #define CHUNKS(n) (((n) + VW - 1) / VW)
+#define IS_WHOLE(chunk, n) (VW == 1 || ((chunk) + 1) * VW <= (n))
 // What one group takes of a row that is worked on in parts: 64 chunks for each work-item, so that plain sums over a part
 // stay exact enough.
 #define PART_CHUNKS (64L * GROUP)
@@ -31,63 +37,116 @@
 #define SKIP_ITEMS_FROM(rows) \
   if (GROUP == 1 && ROW_ID >= (rows)) return
 
+// The rows of a group, before a block.
+#if VW > 1
+#define ITEM_BEGIN(units, i) ((units) * (i) / (long)get_global_size(0))
+#define EACH_ROW(row, rows)                                                                                    \
+  for (long row = ITEM_BEGIN(rows, (long)get_global_id(0)), row##_end = ITEM_BEGIN(rows, (long)get_global_id(0) + 1); \
+       row < row##_end; ++row)
+#elif GROUP == 1
+#define EACH_ROW(row, rows)   \
+  const long row = ROW_ID;    \
+  if (row < (rows))
+#else
+#define EACH_ROW(row, rows) const long row = ROW_ID;
+#endif
+
 #if GROUP > 1
 #define LANE_ID ((long)get_local_id(0))
 #else
 #define LANE_ID 0L
 #endif
 
-// Elements chunk * VW … of a row whose neighbours are `step` apart (1 unless VW is 1).
-inline rowv load_chunk(__global const float* row, long chunk, long n, long step, float fill) {
+#define EACH_OF(k, n) _Pragma("unroll") for (int k = 0; k < n; ++k)
+// Walks over a row in blocks: STEP(k, c, whole) is to do chunk c as number k of a block of BLOCK chunks or one, whole is a
+// constant, false for a last chunk that was partly in the one before; then DONE(count) sees the block.
+#define BLOCK 8
+#define EACH_CHUNK(n, STEP, DONE)                                              \
+  {                                                                            \
+    const long whole_ = (n) / VW;                                              \
+    long c_ = LANE_ID;                                                         \
+    for (; c_ + (BLOCK - 1) * GROUP < whole_; c_ += BLOCK * GROUP) {           \
+      EACH_OF(k_, BLOCK) { STEP(k_, c_ + k_ * GROUP, 1) }                      \
+      DONE(BLOCK)                                                              \
+    }                                                                          \
+    for (; c_ < whole_; c_ += GROUP) {                                         \
+      STEP(0, c_, 1)                                                           \
+      DONE(1)                                                                  \
+    }                                                                          \
+    if (VW > 1 && c_ * VW < (n)) {                                             \
+      STEP(0, c_, 0)                                                           \
+      DONE(1)                                                                  \
+    }                                                                          \
+  }
+#define NOTHING(count)
+
+// v, with `fill` in the lanes of a last chunk that belong to the one before.
+INLINE rowv only_new(const rowv v, const long chunk, const long n, const float fill, const int whole) {
+#if VW > 1
+  if (!whole) return LANES < (intv)((int)((chunk + 1) * VW - n)) ? (rowv)(fill) : v;
+#endif
+  return v;
+}
+
+// A chunk of a row whose neighbours are `step` apart (1 unless VW is 1).
+INLINE rowv load_chunk(__global const float* row, const long chunk, const long n, const long step, const float fill,
+                       const int whole) {
 #if VW == 1
   return row[chunk * step];
 #else
-  const long first = chunk * VW;
-  if (first + VW <= n) return ROW_JOIN(vload, VW)(chunk, row);
-  float lanes[VW];
-  for (int i = 0; i < VW; ++i) lanes[i] = first + i < n ? row[first + i] : fill;
-  return ROW_JOIN(vload, VW)(0, lanes);
+  return whole ? UNALIGNED_CONST(row + chunk * VW) : only_new(UNALIGNED_CONST(row + n - VW), chunk, n, fill, 0);
 #endif
 }
 
-inline void store_chunk(rowv v, __global float* row, long chunk, long n, long step) {
+INLINE void store_chunk(const rowv v, __global float* row, const long chunk, const long n, const long step,
+                        const int whole) {
 #if VW == 1
   row[chunk * step] = v;
 #else
-  const long first = chunk * VW;
-  if (first + VW <= n) {
-    ROW_JOIN(vstore, VW)(v, chunk, row);
+  if (whole) {
+    UNALIGNED(row + chunk * VW) = v;
     return;
   }
   float lanes[VW];
-  ROW_JOIN(vstore, VW)(v, 0, lanes);
-  for (int i = 0; first + i < n; ++i) row[first + i] = lanes[i];
+  vstorev(v, 0, lanes);
+  for (int i = (int)((chunk + 1) * VW - n); i < VW; ++i) row[n - VW + i] = lanes[i];
 #endif
 }
 
-inline float lanes_sum(rowv v) {
-#if VW == 1
-  return v;
-#else
-  float lanes[VW];
-  ROW_JOIN(vstore, VW)(v, 0, lanes);
-  for (int w = VW / 2; w > 0; w /= 2)
-    for (int i = 0; i < w; ++i) lanes[i] += lanes[i + w];
-  return lanes[0];
-#endif
-}
+#define PLUS(x, y) ((x) + (y))
+#define GREATER(x, y) ((x) > (y) ? (x) : (y))
 
-inline float lanes_max(rowv v) {
+// Over the lanes of a vector; over the elements of a block, where there are `count`, BLOCK or one.
 #if VW == 1
-  return v;
+#define OVER_LANES(name, combine) \
+  INLINE float name(const rowv v) { return v; }
+#elif VW == 4
+#define OVER_LANES(name, combine) \
+  INLINE float name(const rowv v) { return combine(combine(v.x, v.z), combine(v.y, v.w)); }
 #else
-  float lanes[VW];
-  ROW_JOIN(vstore, VW)(v, 0, lanes);
-  for (int w = VW / 2; w > 0; w /= 2)
-    for (int i = 0; i < w; ++i) lanes[i] = fmax(lanes[i], lanes[i + w]);
-  return lanes[0];
+#if VW == 8
+#define LOW_EIGHT(combine, v) v
+#else
+#define LOW_EIGHT(combine, v) combine(v.lo, v.hi)
 #endif
-}
+#define OVER_LANES(name, combine)                             \
+  INLINE float name(const rowv v) {                           \
+    const float8 a = LOW_EIGHT(combine, v);                   \
+    const float4 b = combine(a.lo, a.hi);                     \
+    return combine(combine(b.x, b.z), combine(b.y, b.w));     \
+  }
+#endif
+#define OVER_BLOCK(name, combine)                                                                      \
+  INLINE rowv name(const rowv* v, const int count) {                                                   \
+    if (count == 1) return v[0];                                                                       \
+    const rowv left = combine(combine(v[0], v[1]), combine(v[2], v[3]));                               \
+    const rowv right = combine(combine(v[4], v[5]), combine(v[6], v[7]));                              \
+    return combine(left, right);                                                                       \
+  }
+OVER_LANES(lanes_sum, PLUS)
+OVER_LANES(lanes_max, GREATER)
+OVER_BLOCK(block_sum, PLUS)
+OVER_BLOCK(block_max, GREATER)
 
 // Over all lanes of all the group's work-items; every one of them must get here. `scratch` is ROW_SCRATCH's.
 #if GROUP > 1
@@ -97,16 +156,15 @@ inline float lanes_max(rowv v) {
     const int id = get_local_id(0);                                                  \
     barrier(CLK_LOCAL_MEM_FENCE); /* The previous result has been read by all. */    \
     scratch[id] = v;                                                                 \
-    for (int w = GROUP / 2; w > 0; w /= 2) {                                \
+    for (int w = GROUP / 2; w > 0; w /= 2) {                                         \
       barrier(CLK_LOCAL_MEM_FENCE);                                                  \
-      if (id < w) scratch[id] = combine(scratch[id], scratch[id + w]);         \
+      if (id < w) scratch[id] = combine(scratch[id], scratch[id + w]);               \
     }                                                                                \
     barrier(CLK_LOCAL_MEM_FENCE);                                                    \
     return scratch[0];                                                               \
   }
-#define ROW_PLUS(a, b) ((a) + (b))
-ROW_TREE(group_sum, ROW_PLUS)
-ROW_TREE(group_max, fmax)
+ROW_TREE(group_sum, PLUS)
+ROW_TREE(group_max, GREATER)
 #define group_total(v) group_sum(v, scratch)
 #define row_max(v) group_max(lanes_max(v), scratch)
 #else
@@ -116,33 +174,19 @@ ROW_TREE(group_max, fmax)
 #endif
 #define row_sum(v) group_total(lanes_sum(v))
 
-// A long sum in blocks of 64, so that its rounding error grows with the number of blocks only.
+// The sum of a row: a tree within a block, and what the addition of a block loses is kept.
 typedef struct {
-  rowv block, total;
-  int count;
-} BlockSum;
+  rowv total, lost;
+} RowSum;
 
-inline void block_add(BlockSum* sum, rowv v) {
-  sum->block += v;
-  if (++sum->count < 64) return;
-  sum->total += sum->block;
-  sum->block = 0.0f;
-  sum->count = 0;
-}
+#define ADD_BLOCK(sum, v, count) TWO_SUM(rowv, (sum).total, (sum).lost, block_sum(v, count))
+#define EMPTY_SUM {0.0f, 0.0f}
+#define total_of(sum) row_sum(WITH_LOST((sum).total, (sum).lost))
 
-#define EMPTY_SUM {0.0f, 0.0f, 0}
-#define block_total(sum) row_sum((sum).total + (sum).block)
-
-// A sum with its rounding error carried along (Kahan, in Neumaier's form).
+// The same for numbers one by one.
 typedef struct {
   float total, lost;
 } ExactSum;
 
-inline void exact_add(ExactSum* sum, float v) {
-  const float next = sum->total + v;
-  sum->lost += fabs(sum->total) >= fabs(v) ? (sum->total - next) + v : (v - next) + sum->total;
-  sum->total = next;
-}
-
-// Infinity has no rounding error, but infinity - infinity was taken for one.
-inline float exact_total(const ExactSum* sum) { return isfinite(sum->total) ? sum->total + sum->lost : sum->total; }
+INLINE void exact_add(ExactSum* sum, const float v) { TWO_SUM(float, sum->total, sum->lost, v) }
+INLINE float exact_total(const ExactSum* sum) { return WITH_LOST(sum->total, sum->lost); }

@@ -47,34 +47,50 @@ BatchNormProblem problem_of(const char* op, const Tensor& x, const Tensor& weigh
 }
 
 runtime::Kernel& kernel_of(const BatchNormProblem& p, const RowGeometry& g, const char* entry) {
-  return runtime::resolve(p.device, {"batch_norm.cl", entry, {{"VW", g.lanes}, {"GROUP", g.group}}});
+  return runtime::resolve(p.device, {"batch_norm.cl", entry, row_defines(p.device, g)});
 }
 
-std::int64_t parts_of_channel(const BatchNormProblem& p, const RowGeometry& g) {
-  return g.parts_of(p.images * g.chunks_of(p.spatial));
+/// How the kernels cut rows, and channels, of which `parts` are reduced apart.
+struct Cut {
+  std::int64_t piece, pieces, parts;
+  runtime::NdRange of_rows, of_channels;
+};
+
+Cut cut_of(const BatchNormProblem& p, const RowGeometry& g) {
+  if (g.lanes == 1) {
+    const std::int64_t piece = 64 * g.group;
+    const std::int64_t pieces = (p.spatial + piece - 1) / piece, parts = (p.count() + piece - 1) / piece;
+    return {piece, pieces, parts, g.range(p.rows, pieces), g.range(p.channels, parts)};
+  }
+  // Where rows are few, pieces of 64 vectors or more that keep all work-items busy.
+  const std::int64_t least = std::int64_t{64} * g.lanes, wanted = 8 * runtime::info_of(p.device).compute_units;
+  const std::int64_t most_pieces = std::max<std::int64_t>(1, p.spatial / least);
+  const std::int64_t each = std::min(most_pieces, (wanted + p.rows - 1) / std::max<std::int64_t>(1, p.rows));
+  const std::int64_t piece = g.chunks_of((p.spatial + each - 1) / each) * g.lanes;
+  const std::int64_t pieces = (p.spatial + piece - 1) / piece;
+  const runtime::NdRange range = g.each_row(p.device, p.rows * pieces, piece);
+  return {piece, pieces, p.images * pieces, range, range};
 }
 
 // The elements, with mean and invstd known.
-void launch_apply(const ForwardProblem& p, const RowGeometry& g, runtime::Kernel& kernel) {
-  runtime::launch(p.device, kernel, g.range(p.rows, g.parts_of(g.chunks_of(p.spatial))), in(p.x), in(p.mean),
-                  in(p.invstd), in(p.or_x(p.weight)), in(p.or_x(p.bias)), out(p.y), p.rows, p.channels, p.spatial,
-                  p.affine());
+void launch_apply(const ForwardProblem& p, const Cut& cut, runtime::Kernel& kernel) {
+  runtime::launch(p.device, kernel, cut.of_rows, in(p.x), in(p.mean), in(p.invstd), in(p.or_x(p.weight)),
+                  in(p.or_x(p.bias)), out(p.y), p.rows, p.channels, p.spatial, cut.piece, p.affine());
 }
 
 void run_training(const ForwardProblem& p, const RowGeometry& g) {
   runtime::Kernel& moments = kernel_of(p, g, "batch_norm_moments");
   runtime::Kernel& statistics = kernel_of(p, g, "batch_norm_statistics");
   runtime::Kernel& apply = kernel_of(p, g, "batch_norm_apply");
-  const std::int64_t parts = parts_of_channel(p, g);
-  const Tensor partial = empty({parts, p.channels, 2}, DType::f32, p.x.device());
+  const Cut cut = cut_of(p, g);
+  const Tensor partial = empty({cut.parts, p.channels, 2}, DType::f32, p.x.device());
   const bool running = p.running_mean.defined();
-  runtime::launch(p.device, moments, g.range(p.channels, parts), in(p.x), out(partial), p.images, p.channels,
-                  p.spatial);
+  runtime::launch(p.device, moments, cut.of_channels, in(p.x), out(partial), p.rows, p.channels, p.spatial, cut.piece);
   runtime::launch(p.device, statistics, runtime::flat_range(p.device, p.channels), in(p.x), in(partial), out(p.mean),
                   out(p.invstd), running ? out(p.running_mean) : in(p.mean),
-                  running ? out(p.running_var) : in(p.invstd), p.images, p.channels, p.spatial, parts,
+                  running ? out(p.running_var) : in(p.invstd), p.images, p.channels, p.spatial, cut.piece, cut.parts,
                   static_cast<float>(p.options.epsilon), static_cast<float>(p.options.momentum), running ? 1 : 0);
-  launch_apply(p, g, apply);
+  launch_apply(p, cut, apply);
 }
 
 void run_inference(const ForwardProblem& p, const RowGeometry& g) {
@@ -82,7 +98,7 @@ void run_inference(const ForwardProblem& p, const RowGeometry& g) {
   runtime::Kernel& apply = kernel_of(p, g, "batch_norm_apply");
   runtime::launch(p.device, constants, runtime::flat_range(p.device, p.channels), in(p.running_mean), in(p.running_var),
                   out(p.mean), out(p.invstd), p.channels, static_cast<float>(p.options.epsilon));
-  launch_apply(p, g, apply);
+  launch_apply(p, cut_of(p, g), apply);
 }
 
 void run_forward(const ForwardProblem& p, const RowGeometry& g) {
@@ -93,16 +109,16 @@ void run_backward(const BackwardProblem& p, const RowGeometry& g) {
   runtime::Kernel& sums = kernel_of(p, g, "batch_norm_backward_sums");
   runtime::Kernel& total = kernel_of(p, g, "batch_norm_backward_total");
   runtime::Kernel& apply = kernel_of(p, g, "batch_norm_backward_apply");
-  const std::int64_t parts = parts_of_channel(p, g);
-  const Tensor partial = empty({parts, p.channels, 2}, DType::f32, p.x.device());
+  const Cut cut = cut_of(p, g);
+  const Tensor partial = empty({cut.parts, p.channels, 2}, DType::f32, p.x.device());
   const NormGradients& to = p.gradients;
-  runtime::launch(p.device, sums, g.range(p.channels, parts), in(p.dy), in(p.x), in(p.mean), out(partial), p.images,
-                  p.channels, p.spatial);
+  runtime::launch(p.device, sums, cut.of_channels, in(p.dy), in(p.x), in(p.mean), out(partial), p.rows, p.channels,
+                  p.spatial, cut.piece);
   runtime::launch(p.device, total, runtime::flat_range(p.device, p.channels), in(partial), in(p.invstd), out(to.weight),
-                  out(to.bias), p.channels, parts);
-  runtime::launch(p.device, apply, g.range(p.rows, g.parts_of(g.chunks_of(p.spatial))), in(p.dy), in(p.x), in(p.mean),
-                  in(p.invstd), in(p.or_x(p.weight)), in(to.weight), in(to.bias), out(to.x), p.rows, p.channels,
-                  p.spatial, p.affine(), p.training ? 1.0f / static_cast<float>(p.count()) : 0.0f);
+                  out(to.bias), p.channels, cut.parts);
+  runtime::launch(p.device, apply, cut.of_rows, in(p.dy), in(p.x), in(p.mean), in(p.invstd), in(p.or_x(p.weight)),
+                  in(to.weight), in(to.bias), out(to.x), p.rows, p.channels, p.spatial, cut.piece, p.affine(),
+                  p.training ? 1.0f / static_cast<float>(p.count()) : 0.0f);
 }
 
 void check_running(const char* op, const ForwardProblem& p, const Tensor& mean, const Tensor& var) {

@@ -14,8 +14,8 @@ struct ForwardProblem : LabelLossProblem {
 void run_forward(const ForwardProblem& p, const RowGeometry& g) {
   runtime::Kernel& rows = runtime::resolve(p.device, label_loss_spec(p, g, "cross_entropy_rows"));
   runtime::Kernel& total = total_kernel(p, g);
-  runtime::launch(p.device, rows, g.range(p.rows), in(p.scores), in(p.labels), out(p.to.rows), out(p.moments), p.rows,
-                  p.classes, p.ignore_index, p.smoothing);
+  runtime::launch(p.device, rows, g.each_row(p.device, p.rows, p.classes), in(p.scores), in(p.labels), out(p.to.rows),
+                  out(p.moments), p.rows, p.classes, p.ignore_index, p.smoothing);
   launch_total(p, g, total, p.to);
 }
 
@@ -25,9 +25,9 @@ struct BackwardProblem : LabelLossProblem {
 
 void run_backward(const BackwardProblem& p, const RowGeometry& g) {
   const std::int64_t dy_step = p.reduction == Reduction::none ? 1 : 0;
-  runtime::launch(p.device, label_loss_spec(p, g, "cross_entropy_backward"), g.range(p.rows), in(p.dy), in(p.scores),
-                  in(p.labels), in(p.moments), in(p.scale), out(p.dx), p.rows, p.classes, p.ignore_index, p.smoothing,
-                  dy_step);
+  runtime::launch(p.device, label_loss_spec(p, g, "cross_entropy_backward"), g.each_row(p.device, p.rows, p.classes),
+                  in(p.dy), in(p.scores), in(p.labels), in(p.moments), in(p.scale), out(p.dx), p.rows, p.classes,
+                  p.ignore_index, p.smoothing, dy_step);
 }
 
 LabelLossProblem problem_of(const char* op, const Tensor& logits, const Tensor& labels,

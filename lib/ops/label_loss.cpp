@@ -37,7 +37,9 @@ void require_loss_gradient(const char* op, const Tensor& dy, const Tensor& label
 }
 
 runtime::KernelSpec label_loss_spec(const LabelLossProblem& p, const RowGeometry& g, const char* entry) {
-  return {"label_loss.cl", entry, {{"LABEL", type_of_labels(p.labels.dtype())}, {"VW", g.lanes}, {"GROUP", g.group}}};
+  runtime::Defines defines = row_defines(p.device, g);
+  defines.add({"LABEL", type_of_labels(p.labels.dtype())});
+  return {"label_loss.cl", entry, std::move(defines)};
 }
 
 LabelLossOutput make_label_loss_output(const LabelLossProblem& p) {

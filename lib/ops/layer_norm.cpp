@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "crisol/ops/copy.h"
 #include "crisol/ops/norm.h"
 #include "ops/check.h"
@@ -8,8 +10,8 @@ namespace crisol::ops {
 
 namespace {
 
-// Rows to one work-item of layer_norm_columns.
-constexpr std::int64_t column_rows = 64;
+// Rows whose gradients of the parameters are added up without regard to rounding.
+constexpr std::int64_t most_part_rows = 64;
 
 struct LayerNormProblem : RowProblem {
   Shape row_shape;  ///< x's, without the normalised axes.
@@ -50,28 +52,32 @@ LayerNormProblem problem_of(const char* op, const Tensor& x, const Shape& normal
 }
 
 runtime::Kernel& kernel_of(const LayerNormProblem& p, const RowGeometry& g, const char* entry) {
-  return runtime::resolve(
-      p.device, {"layer_norm.cl", entry, {{"VW", g.lanes}, {"GROUP", g.group}, {"COLUMN_ROWS", column_rows}}});
+  return runtime::resolve(p.device, {"layer_norm.cl", entry, row_defines(p.device, g)});
 }
 
 void run_forward(const ForwardProblem& p, const RowGeometry& g) {
-  runtime::launch(p.device, kernel_of(p, g, "layer_norm_forward"), g.range(p.rows), in(p.x), in(p.or_x(p.weight)),
-                  in(p.or_x(p.bias)), out(p.y), out(p.mean), out(p.rstd), p.rows, p.length, p.epsilon, p.affine());
+  runtime::launch(p.device, kernel_of(p, g, "layer_norm_forward"), g.each_row(p.device, p.rows, p.length), in(p.x),
+                  in(p.or_x(p.weight)), in(p.or_x(p.bias)), out(p.y), out(p.mean), out(p.rstd), p.rows, p.length,
+                  p.epsilon, p.affine());
 }
 
 void run_backward(const BackwardProblem& p, const RowGeometry& g) {
   const NormGradients& to = p.gradients;
-  const bool parameters = to.weight.defined();
+  const bool parameters = to.weight.defined(), with_rows = g.lanes > 1;
   runtime::Kernel& rows = kernel_of(p, g, "layer_norm_backward");
-  runtime::Kernel& columns = kernel_of(p, g, "layer_norm_columns");
+  runtime::Kernel& columns = with_rows ? rows : kernel_of(p, g, "layer_norm_columns");
   runtime::Kernel& total = kernel_of(p, g, "layer_norm_columns_total");
-  const std::int64_t parts = (p.rows + column_rows - 1) / column_rows;
+  const std::int64_t part_rows =
+      with_rows ? std::min(most_part_rows, g.rows_of_item(p.device, p.length)) : most_part_rows;
+  const std::int64_t parts = (p.rows + part_rows - 1) / part_rows;
   const Tensor partial = empty({parameters ? parts : 0, 2, p.length}, DType::f32, p.x.device());
-  runtime::launch(p.device, rows, g.range(p.rows), in(p.dy), in(p.x), in(p.or_x(p.weight)), in(p.mean), in(p.rstd),
-                  out(to.x), p.rows, p.length, p.affine());
+  const runtime::NdRange range = with_rows ? g.each_row(p.device, parts, part_rows * p.length) : g.range(p.rows);
+  runtime::launch(p.device, rows, range, in(p.dy), in(p.x), in(p.or_x(p.weight)), in(p.mean), in(p.rstd), out(to.x),
+                  out(partial), p.rows, p.length, part_rows, p.affine(), parameters ? 1 : 0);
   if (!parameters) return;
-  runtime::launch(p.device, columns, g.items(g.chunks_of(p.length), parts), in(p.dy), in(p.x), in(p.mean), in(p.rstd),
-                  out(partial), p.rows, p.length);
+  if (!with_rows)
+    runtime::launch(p.device, columns, g.items(p.length, parts), in(p.dy), in(p.x), in(p.mean), in(p.rstd),
+                    out(partial), p.rows, p.length, part_rows);
   runtime::launch(p.device, total, runtime::flat_range(p.device, p.length), in(partial), out(to.weight), out(to.bias),
                   parts, p.length);
 }

@@ -23,8 +23,9 @@ struct MseProblem : RowProblem {
 };
 
 runtime::KernelSpec spec_of(const MseProblem& p, const RowGeometry& g, const char* entry) {
-  return {
-      "mse_loss.cl", entry, {{"EACH", p.reduction == Reduction::none ? 1 : 0}, {"VW", g.lanes}, {"GROUP", g.group}}};
+  runtime::Defines defines = row_defines(p.device, g);
+  defines.add({"EACH", p.reduction == Reduction::none ? 1 : 0});
+  return {"mse_loss.cl", entry, std::move(defines)};
 }
 
 void run_forward(const MseProblem& p, const RowGeometry& g) {

@@ -18,9 +18,35 @@ std::int64_t group_of(const runtime::DeviceState& device, std::uint64_t wanted) 
   return static_cast<std::int64_t>(size);
 }
 
+// What the loops of a kernel may take for a row.
+std::int64_t rounds_of_row(std::int64_t length, std::int64_t elements_a_round) {
+  return 4 * (length / elements_a_round + 16);
+}
+
 }  // namespace
 
-RowGeometry vector_rows(const runtime::DeviceState& device) { return {runtime::vector_width(device), 1, 1}; }
+std::int64_t RowGeometry::rows_of_item(const runtime::DeviceState& device, std::int64_t length) const {
+  return std::max<std::int64_t>(1, loop_budget(runtime::info_of(device)) / rounds_of_row(length, lanes));
+}
+
+runtime::NdRange RowGeometry::each_row(const runtime::DeviceState& device, std::int64_t rows,
+                                       std::int64_t length) const {
+  if (lanes == 1) return range(rows);
+  const DeviceInfo& info = runtime::info_of(device);
+  const double work = static_cast<double>(rows) * static_cast<double>(length);
+  const auto worth = static_cast<std::int64_t>(std::min(work / (1 << 14), 16.0 * info.compute_units));
+  const std::int64_t most_rows = rows_of_item(device, length);
+  const std::int64_t items = std::max({std::int64_t{1}, worth, (rows + most_rows - 1) / most_rows});
+  return {{std::min(items, rows)}, {1}};
+}
+
+runtime::Defines row_defines(const runtime::DeviceState& device, const RowGeometry& g) {
+  runtime::Defines defines{{"VW", g.lanes}, {"GROUP", g.group}};
+  if (!runtime::info_of(device).fast_fma) defines.add({"NO_FMA", 1});
+  return defines;
+}
+
+RowGeometry vector_rows(const runtime::DeviceState& device) { return {cpu_vector_width(device), 1, 1}; }
 
 RowGeometry item_rows(const runtime::DeviceState& device) { return {1, 1, group_of(device, 64)}; }
 
@@ -35,9 +61,8 @@ RowGeometry total_row(const runtime::DeviceState& device, const RowGeometry& g, 
 
 namespace {
 
-// The kernels pass over a row four times at most.
 bool fits_loop_budget(const RowProblem& problem, const DeviceInfo& info, std::int64_t elements_a_round) {
-  return problem.length / elements_a_round <= loop_budget(info) / 4 - 16;
+  return rounds_of_row(problem.length, elements_a_round) <= loop_budget(info);
 }
 
 constexpr const char* loops_too_long = "the device does not run loops of that length";
@@ -53,7 +78,7 @@ void require_tree_rows(const RowProblem& problem) {
 const char* refuse_vector_rows(const RowProblem& problem, const DeviceInfo& info) {
   if (info.type != DeviceType::cpu) return "one work-item to a row wants a CPU";
   if (problem.step != 1) return "the elements of a row are not neighbours";
-  if (problem.length < info.native_float_width) return "rows are shorter than a vector";
+  if (problem.length < vector_rows(problem.device).lanes) return "rows are shorter than a vector";
   if (!fits_loop_budget(problem, info, vector_rows(problem.device).lanes)) return loops_too_long;
   return nullptr;
 }

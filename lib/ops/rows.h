@@ -1,7 +1,7 @@
 // How kernels that reduce rows (cl_kernels/common/rows.h) are laid out on a device. A row is worked on by one group:
 //
-//   vector  one work-item with the device's vectors, alone in its group: a CPU, long contiguous rows
-//   item    one work-item without vectors, 64 to a group: short rows anywhere, strided rows on a CPU
+//   vector  a work-item, alone in its group, goes through several rows with vectors: a CPU, long contiguous rows
+//   item    one work-item without vectors to a row, 64 to a group: short rows anywhere, strided rows on a CPU
 //   tree    a group of up to 128 work-items with a reduction in local memory: a GPU, long rows
 #pragma once
 
@@ -31,11 +31,18 @@ struct RowGeometry {
   std::int64_t chunks_of(std::int64_t elements) const noexcept { return (elements + lanes - 1) / lanes; }
   /// A group for each of `rows`; with `parts`, for each part of each row.
   runtime::NdRange range(std::int64_t rows, std::int64_t parts = 1) const { return items(rows * group, parts); }
+  /// Rows of `length` elements that the device's loop budget allows a work-item.
+  std::int64_t rows_of_item(const runtime::DeviceState& device, std::int64_t length) const;
+  /// For kernels that go through `rows` of `length` elements by EACH_ROW.
+  runtime::NdRange each_row(const runtime::DeviceState& device, std::int64_t rows, std::int64_t length) const;
   /// `count` work-items, rounded up to whole groups, for each part.
   runtime::NdRange items(std::int64_t count, std::int64_t parts = 1) const {
     return {{(count + local - 1) / local * local, parts}, {local, 1}};
   }
 };
+
+/// What common/rows.h wants to know.
+runtime::Defines row_defines(const runtime::DeviceState& device, const RowGeometry& g);
 
 RowGeometry vector_rows(const runtime::DeviceState& device);
 RowGeometry item_rows(const runtime::DeviceState& device);

@@ -26,17 +26,19 @@ SoftmaxProblem problem_of(const char* op, const Tensor& x, int axis, bool log) {
 }
 
 runtime::KernelSpec spec_of(const SoftmaxProblem& p, const RowGeometry& g, const char* entry) {
-  return {"softmax.cl", entry, {{"LOG", p.log ? 1 : 0}, {"VW", g.lanes}, {"GROUP", g.group}}};
+  runtime::Defines defines = row_defines(p.device, g);
+  defines.add({"LOG", p.log ? 1 : 0});
+  return {"softmax.cl", entry, std::move(defines)};
 }
 
 void run_forward(const SoftmaxProblem& p, const RowGeometry& g) {
-  runtime::launch(p.device, spec_of(p, g, "softmax_forward"), g.range(p.rows), in(p.x), out(p.y), p.rows, p.length,
-                  p.step);
+  runtime::launch(p.device, spec_of(p, g, "softmax_forward"), g.each_row(p.device, p.rows, p.length), in(p.x), out(p.y),
+                  p.rows, p.length, p.step);
 }
 
 void run_backward(const SoftmaxProblem& p, const RowGeometry& g) {
-  runtime::launch(p.device, spec_of(p, g, "softmax_backward"), g.range(p.rows), in(p.dy), in(p.y), out(p.dx), p.rows,
-                  p.length, p.step);
+  runtime::launch(p.device, spec_of(p, g, "softmax_backward"), g.each_row(p.device, p.rows, p.length), in(p.dy),
+                  in(p.y), out(p.dx), p.rows, p.length, p.step);
 }
 
 Tensor forward(const char* op, const Tensor& x, int axis, bool log) {

@@ -1,0 +1,11 @@
+// Sums that keep their rounding errors (Knuth's two-sum), of numbers of type T, a scalar or a vector.
+#define TWO_SUM(T, total, lost, v)                             \
+  {                                                            \
+    const T was_ = total, more_ = (v);                         \
+    const T next_ = was_ + more_;                              \
+    const T part_ = next_ - was_;                              \
+    lost += (was_ - (next_ - part_)) + (more_ - part_);        \
+    total = next_;                                             \
+  }
+// Infinity has no rounding error, but infinity - infinity was taken for one.
+#define WITH_LOST(total, lost) (isfinite(total) ? (total) + (lost) : (total))
