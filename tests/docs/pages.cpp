@@ -39,7 +39,7 @@ class Parser {
         block(line);
       } else if (line.starts_with(comment_start)) {
         comment(line);
-      } else if (line.find("<!-- test") != std::string::npos || line.find(fence) != std::string::npos) {
+      } else if (const std::string text = trimmed(line); text.starts_with("<!-- test") || text.starts_with(fence)) {
         fault("a fence or a test comment does not begin its line");
       } else if (blank_before && line.starts_with("    ")) {
         fault("an indented block: use a fence");
