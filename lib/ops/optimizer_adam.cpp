@@ -15,9 +15,10 @@ void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
   check_amount(op, "weight_decay", rule.weight_decay);
 
   runtime::DeviceState& device = state_of(parameters);
-  runtime::launch(device, step_kernel(device, "optimizer_adam"), step_range(device, parameters.numel()),
-                  out(parameters), in(gradients), out(means), out(squares), in(hyper), in(progress), parameters.numel(),
-                  static_cast<float>(rule.beta2), static_cast<float>(1 - rule.beta2), static_cast<float>(rule.eps),
+  runtime::launch(device, step_kernel(device, "optimizer_adam.cl", "optimizer_adam"),
+                  step_range(device, parameters.numel()), out(parameters), in(gradients), out(means), out(squares),
+                  in(hyper), in(progress), parameters.numel(), static_cast<float>(rule.beta2),
+                  static_cast<float>(1 - rule.beta2), static_cast<float>(rule.eps),
                   static_cast<float>(rule.weight_decay), std::int32_t{rule.decoupled});
 }
 

@@ -53,9 +53,9 @@ void check_amount(const char* op, const char* name, double value) {
   require(value >= 0 && std::isfinite(value), op, name, " is ", value, ", it must be finite and not negative");
 }
 
-runtime::KernelSpec step_kernel(const runtime::DeviceState& device, const char* entry) {
+runtime::KernelSpec step_kernel(const runtime::DeviceState& device, const char* source, const char* entry) {
   const StepGeometry geometry = geometry_of(device);
-  return {"optimizer.cl", entry, {{"VW", geometry.width}, {"BLOCK", geometry.block}}};
+  return {source, entry, {{"VW", geometry.width}, {"BLOCK", geometry.block}}};
 }
 
 runtime::NdRange step_range(const runtime::DeviceState& device, std::int64_t count) {
@@ -87,8 +87,9 @@ void advance_step(const Tensor& progress, const Tensor& hyper, double beta2) {
   check_control("advance_step", {"hyper", hyper}, progress.device());
   check_rate("advance_step", "beta2", beta2);
   runtime::DeviceState& device = state_of(progress);
-  runtime::launch(device, step_kernel(device, "optimizer_advance"), {{1}, {1}}, in(hyper), out(progress),
-                  static_cast<float>(std::log(beta2)));
+  runtime::launch(device,
+                  step_kernel(device, beta2 > 0 ? "optimizer_adam.cl" : "optimizer_sgd.cl", "optimizer_advance"),
+                  {{1}, {1}}, in(hyper), out(progress), static_cast<float>(std::log(beta2)));
 }
 
 }  // namespace crisol::ops

@@ -19,11 +19,12 @@ void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tenso
   check_amount(op, "weight_decay", rule.weight_decay);
 
   runtime::DeviceState& device = state_of(parameters);
-  runtime::launch(device, step_kernel(device, "optimizer_rmsprop"), step_range(device, parameters.numel()),
-                  out(parameters), in(gradients), out(squares), centered ? out(mean) : in(mean),
-                  has_momentum ? out(buffer) : in(buffer), in(hyper), parameters.numel(),
-                  static_cast<float>(rule.alpha), static_cast<float>(1 - rule.alpha), static_cast<float>(rule.eps),
-                  static_cast<float>(rule.weight_decay), std::int32_t{centered}, std::int32_t{has_momentum});
+  runtime::launch(device, step_kernel(device, "optimizer_sgd.cl", "optimizer_rmsprop"),
+                  step_range(device, parameters.numel()), out(parameters), in(gradients), out(squares),
+                  centered ? out(mean) : in(mean), has_momentum ? out(buffer) : in(buffer), in(hyper),
+                  parameters.numel(), static_cast<float>(rule.alpha), static_cast<float>(1 - rule.alpha),
+                  static_cast<float>(rule.eps), static_cast<float>(rule.weight_decay), std::int32_t{centered},
+                  std::int32_t{has_momentum});
 }
 
 }  // namespace crisol::ops

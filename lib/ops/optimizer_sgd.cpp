@@ -18,8 +18,9 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
           "Nesterov's momentum needs a momentum and no dampening, dampening is ", rule.dampening);
 
   runtime::DeviceState& device = state_of(parameters);
-  runtime::launch(device, step_kernel(device, "optimizer_sgd"), step_range(device, parameters.numel()), out(parameters),
-                  in(gradients), has_momentum ? out(buffer) : in(buffer), in(hyper), in(progress), parameters.numel(),
+  runtime::launch(device, step_kernel(device, "optimizer_sgd.cl", "optimizer_sgd"),
+                  step_range(device, parameters.numel()), out(parameters), in(gradients),
+                  has_momentum ? out(buffer) : in(buffer), in(hyper), in(progress), parameters.numel(),
                   static_cast<float>(rule.weight_decay), static_cast<float>(1 - rule.dampening),
                   std::int32_t{has_momentum}, std::int32_t{rule.nesterov});
 }

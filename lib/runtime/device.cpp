@@ -62,6 +62,7 @@ void report_profiles() {
 void finish_quietly(DeviceState& state) {
   try {
     state.finish();
+    state.programs().store_unsaved(true);
   } catch (const std::exception&) {
     // The process or thread ends; a device that failed has been reported already or no longer matters.
   }

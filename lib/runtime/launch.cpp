@@ -1,6 +1,7 @@
 #include "runtime/launch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 
 #include "base/text.h"
@@ -52,17 +53,19 @@ void set_arguments(const Kernel& kernel, const KernelArg* args, std::size_t coun
   }
 }
 
-// Remembers that the program now holds code for this kernel and local size, which its stored binary may lack.
-void note_run(Kernel& kernel, const NdRange& range) {
-  if (kernel.launched && kernel.warmed_local == range.local) return;
+// Remembers that the program now holds code for this kernel and local size, which its stored binary may lack. True
+// where that is new.
+bool note_run(Kernel& kernel, const NdRange& range) {
+  if (kernel.launched && kernel.warmed_local == range.local) return false;
   kernel.launched = true;
   kernel.warmed_local = range.local;
   const std::string run = concat(kernel.name, ' ', range.local[0], ' ', range.local[1], ' ', range.local[2]);
   Program& program = *kernel.program;
   const std::lock_guard lock(program.mutex);
-  if (std::find(program.warmed.begin(), program.warmed.end(), run) != program.warmed.end()) return;
+  if (std::find(program.warmed.begin(), program.warmed.end(), run) != program.warmed.end()) return false;
   program.warmed.push_back(run);
   program.unsaved = true;
+  return true;
 }
 
 void say_launch(const Kernel& kernel, const NdRange& range) {
@@ -87,6 +90,9 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
   const bool profiling = device.profiler().active();
   cl_event event = nullptr;
   cl_int error = CL_SUCCESS;
+  bool first = false;
+  const bool timed = verbose(Topic::build);
+  const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
   {
     const std::lock_guard lock(kernel.mutex);
     set_arguments(kernel, args, count);
@@ -101,11 +107,16 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
       device.finish();
       error = run();
     }
-    if (error == CL_SUCCESS) note_run(kernel, range);
+    if (error == CL_SUCCESS) first = note_run(kernel, range);
+    if (first) device.programs().note_unsaved();
   }
   if (error != CL_SUCCESS)
     fail(is_memory_error(error) ? ErrorCode::out_of_memory : ErrorCode::device_failure, "launch", kernel.name, ": ",
          cl_error_name(error), " (", error, ')');
+  if (first && timed) {  // Some implementations compile a kernel when it first runs.
+    device.finish();
+    say(Topic::build, "first run of ", kernel.name, " in ", milliseconds_since(start), " ms");
+  }
   if (profiling) device.profiler().record(kernel.name, cl::Event(event));
 }
 

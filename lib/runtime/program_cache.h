@@ -1,6 +1,8 @@
 // Kernels of one device: in memory by spec, below that the disk cache and the compiler.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -48,8 +50,11 @@ class ProgramCache {
   explicit ProgramCache(DeviceState& device);
 
   Kernel& resolve(const KernelSpec& spec);
-  /// Writes the binaries of programs whose kernels ran for the first time; call when the queue is empty.
-  void store_unsaved();
+  /// Tells that a program's stored binary lacks what has just run.
+  void note_unsaved() noexcept { any_unsaved_.store(true, std::memory_order_relaxed); }
+  /// Writes the binaries of programs whose kernels ran for the first time; call when the queue is empty, `ending`
+  /// before the device is used no more. Where that takes long, it waits for a time when it is felt little.
+  void store_unsaved(bool ending = false);
 
  private:
   std::shared_ptr<Program> program_for(const KernelSpec& spec);
@@ -57,7 +62,11 @@ class ProgramCache {
                                         const std::string& source) const;
   bool build_from_binary(Program& program) const;
 
+  bool worth_storing(std::size_t programs, bool ending) const;
+
   DeviceState& device_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::atomic<bool> any_unsaved_{false};
   DiskCache disk_;
   std::mutex mutex_;
   std::unordered_multimap<std::uint64_t, std::unique_ptr<Kernel>> kernels_;

@@ -1,6 +1,8 @@
 // CRISOL_VERBOSE: what the library says about itself, on stderr.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "base/text.h"
@@ -18,6 +20,10 @@ void say_line(const std::string& text);
 template <class... Parts>
 void say(Topic topic, const Parts&... parts) {
   if (verbose(topic)) say_line(concat(parts...));
+}
+
+inline std::int64_t milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// An environment variable, or an empty text.

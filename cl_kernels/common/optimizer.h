@@ -1,0 +1,38 @@
+// What the optimiser steps share. They work on flat arenas: element i of every buffer belongs to the same parameter
+// element. All formulas are PyTorch's; g is the gradient, p the parameter.
+//
+// What changes from step to step is read from memory, so that a recorded step can be replayed:
+//   hyper    = lr, momentum or beta1, 1 - beta1, log(beta1)         written by the host
+//   progress = t, bias1 = 1 - beta1^t, bias2 = sqrt(1 - beta2^t), -  advanced on the device
+//
+// Work: vectors of VW elements in blocks of BLOCK neighbours; item i takes the blocks i, i + items, … BLOCK 1 is
+// coalesced on GPUs, a larger one keeps a CPU's core on its own memory pages.
+#include "common/lanes.h"
+
+#ifndef BLOCK
+#define BLOCK 256
+#endif
+
+#if BLOCK > 1
+#define STEP_KERNEL CPU_KERNEL
+#else
+#define STEP_KERNEL __kernel
+#endif
+
+#define FOR_EACH_VECTOR(at, count)                                           \
+  for (long block_ = (long)get_global_id(0) * BLOCK * VW; block_ < (count);  \
+       block_ += (long)get_global_size(0) * BLOCK * VW)                      \
+    for (long at = block_; at < min(block_ + BLOCK * VW, (count)); at += VW)
+
+// One work-item. -expm1(t log(beta)) is right to 5e-7 of its value for every t; t counts to 2^24 and stays there, where
+// every beta below 0.999999 has a correction of 1.
+STEP_KERNEL void optimizer_advance(__global const float* restrict hyper, const ulong hyper_offset,
+                                   __global float* restrict progress, const ulong progress_offset,
+                                   const float log_beta2) {
+  if (get_global_id(0) != 0) return;
+  progress += progress_offset;
+  const float t = progress[0] + 1.0f;
+  progress[0] = t;
+  progress[1] = -expm1(t * hyper[hyper_offset + 3]);
+  progress[2] = sqrt(-expm1(t * log_beta2));
+}
