@@ -8,7 +8,8 @@
 // and 0 where (h, w) lies outside the plane. A convolution reads its input with step = stride, start = -padding,
 // tap = dilation; its backward data reads the gradient with negative taps. Where step_w is 1, neighbouring columns are
 // neighbours in memory but for the ends of rows and images, so a vector of columns is one load, or two around one
-// such end, under a mask that depends on the tap alone.
+// such end, under a mask that depends on the tap alone. Where it is 2 or 4, such a load is that many vectors, of whose
+// elements every second or fourth is taken.
 #include "common/vector.h"
 
 typedef struct {
@@ -36,7 +37,7 @@ typedef struct {
 #define COLUMN_TO_FIRST(column) (*(__global long*)((column) + 4 * VW + 4))
 
 // How the lanes lie in the source, whatever the tap.
-#define RUN 0    // side by side
+#define RUN 0    // step_w apart, which is 1, 2 or 4
 #define JUMP 1   // in two such runs, the second `jump` further on than its place
 #define LANES_APART 2
 
@@ -68,9 +69,10 @@ INLINE void gather_columns(__global int* table, const Gather* g, long first, int
     vstorev(rel, 0, table + COLUMN_REL);
     const intv to = (ahead - ahead.s0) * (int)g->to_image + (oh - oh.s0) * g->to_h + (ow - ow.s0) * g->to_w;
     vstorev(to, 0, table + COLUMN_TO);
-    const int jump = table[COLUMN_REL + VW - 1] - (VW - 1);
-    const intv jumps = rel - LANES;
-    table[COLUMN_KIND] = all((jumps == 0) | (jumps == jump)) ? (jump == 0 ? RUN : JUMP) : LANES_APART;
+    const int jump = table[COLUMN_REL + VW - 1] - (VW - 1) * g->step_w;
+    const intv jumps = rel - LANES * g->step_w;
+    const bool runs = (g->step_w == 1 || g->step_w == 2 || g->step_w == 4) && all((jumps == 0) | (jumps == jump));
+    table[COLUMN_KIND] = runs ? (jump == 0 ? RUN : JUMP) : LANES_APART;
     table[COLUMN_JUMP] = jump;
     COLUMN_FIRST(table) = (image + ahead.s0) * g->image + (long)table[COLUMN_H] * g->width + table[COLUMN_W];
     COLUMN_TO_FIRST(table) = (image + ahead.s0) * g->to_image + (long)oh.s0 * g->to_h + (long)ow.s0 * g->to_w;
@@ -83,6 +85,17 @@ INLINE void gather_columns(__global int* table, const Gather* g, long first, int
 #define GATHER_PANEL(i, tile) ((tile) == 1 ? (i) : ((i) * inverse) >> 16)
 #define GATHER_ROW(i, tile, panel) \
   (GATHER_PANEL(i, tile) * (panel) + ((i) - GATHER_PANEL(i, tile) * (tile)) * VW)
+
+// Elements 0, step, 2 step, …
+INLINE floatv load_stepped(__global const float* from, int step) {
+  if (step == 1) return UNALIGNED_CONST(from);
+  const floatv a = UNALIGNED_CONST(from), b = UNALIGNED_CONST(from + VW);
+  const floatv low = (floatv)(a.even, b.even);
+  if (step == 2) return low;
+  const floatv c = UNALIGNED_CONST(from + 2 * VW), d = UNALIGNED_CONST(from + 3 * VW);
+  const floatv high = (floatv)(c.even, d.even);
+  return (floatv)(low.even, high.even);
+}
 
 // Copies those rows of first … end that belong to the tap of row k (k, k + taps, …) for one vector of columns.
 INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global const float* src, const Gather* g,
@@ -98,21 +111,21 @@ INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global c
   const int jump = column[COLUMN_JUMP];
   int kind = column[COLUMN_KIND];
   long at = COLUMN_FIRST(column) + k / g->taps * g->plane + (long)dh * g->width + dw;
-  const long last = at + (rows - 1) * g->plane + VW;
+  const long last = at + (rows - 1) * g->plane + g->step_w * VW;
   // A vector load must not leave the tensor, not even in lanes that are masked.
   if (min(at, at + jump) < 0 || max(last, last + jump) > g->size) kind = LANES_APART;
   int i = k - first;
   if (kind == RUN) {
     NO_UNROLL
     for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps)
-      ALIGNED(dst + GATHER_ROW(i, tile, row_panel)) = as_floatv(as_intv(UNALIGNED_CONST(src + at)) & inside);
+      ALIGNED(dst + GATHER_ROW(i, tile, row_panel)) = as_floatv(as_intv(load_stepped(src + at, g->step_w)) & inside);
   } else if (kind == JUMP) {
-    const intv before = inside & (vloadv(0, column + COLUMN_REL) == LANES);
+    const intv before = inside & (vloadv(0, column + COLUMN_REL) == LANES * g->step_w);
     const intv after = inside & ~before;
     NO_UNROLL
     for (int row = 0; row < rows; ++row, at += g->plane, i += g->taps)
       ALIGNED(dst + GATHER_ROW(i, tile, row_panel)) = as_floatv(
-          (as_intv(UNALIGNED_CONST(src + at)) & before) | (as_intv(UNALIGNED_CONST(src + at + jump)) & after));
+          (as_intv(load_stepped(src + at, g->step_w)) & before) | (as_intv(load_stepped(src + at + jump, g->step_w)) & after));
   } else {
     int lane_inside[VW];
     vstorev(inside, 0, lane_inside);
