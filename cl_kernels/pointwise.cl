@@ -1,241 +1,278 @@
-// y[i] = f(x0[i], x1[i], …, s0, s1, …) for every index i of y; with IN_PLACE y[i] = f(y[i], x0[i], …, s0, …).
+// y0[i], y1[i], … = f(x0[i], x1[i], …, s0, s1, …) for every index i of the outputs: any expression graph of pointwise ops.
 //
-// The prelude (lib/ops/pointwise_program.cpp) makes this file the kernels of one op:
-//   INPUTS, SCALARS            how many x and s there are, 0 to 3 each
-//   X0, X1, X2, Y              element types: float, half, int, long, uchar, boolean, ushort (a half only copied)
-//   S                          what f computes in: float, long, …
-//   FUNCTION(T, S, name)       defines f for the type T, which is S or a vector of it
-// and the defines choose VW, ALIGNED (see common/element.h) and one kernel, because compiling all three takes as long as
-// three programs:
-//   (nothing)                  flat
-//   ROWS                       rows
-//   RANK, INDEX                items: axes, 1 to 8; uint where every index and offset fits, else ulong
+// The prelude (lib/ops/pointwise_kernels.cpp) makes this file the kernels of one graph:
+//   EACH_INPUT(M), EACH_OUTPUT(M), EACH_SCALAR(M)   M(k, element type, register type) for each; see common/element.h
+//   CALL(f)                                         f(x0, x1, …, s0, …, &y0, …)
+//   of_vector, or of_one for `items`                f
+// and the defines choose one of the kernels, because compiling all takes as long as several programs:
+//   (nothing)            flat         all operands contiguous
+//   ROWS                 rows         any strides, for CPUs, where the last axis has VW elements and more
+//   SHORT_ROWS           short_rows   any strides, for CPUs
+//   ITEMS                items        any strides, for GPUs
+//   ITEM_VECTORS         item_vectors   for GPUs, where along the last axis all operands are contiguous or repeated
+// with VW, the lanes of a vector; RANK, the axes that there is room for (2, 4 or 8); INDEX, uint where every index and
+// offset fits, else ulong (items); IN_PLACE where an input may be an output; WHOLE_VECTORS (see common/element.h);
+// STREAM where stores shall pass by the caches.
 //
-// flat    all operands contiguous: a work-item takes `chunk` elements. On a CPU few items take long chunks; on a GPU a
-//         chunk is one vector, so that neighbouring items touch neighbouring vectors.
-// rows    any strides, for CPUs: a work-item takes `chunk` elements, row by row (the last axis), in vectors where a row
-//         is contiguous or repeats one element.
-// items   any strides, for GPUs: a work-item takes one element.
+// flat         a work-item takes `chunk` elements. On a CPU few items take long chunks; on a GPU a chunk is one vector,
+//              so that neighbouring items touch neighbouring vectors.
+// rows         a work-item takes `chunk` elements, row by row (the last axis): index arithmetic once a row. Where a row
+//              does not end with a whole vector, the last one starts earlier and computes some elements again, which
+//              out of place does no harm.
+// short_rows   as rows, but a vector takes elements of several rows, each of which is found by itself.
+// items        a work-item takes one element.
+// item_vectors a work-item takes VW elements of a row, whose length and place in every operand are multiples of VW.
 //
 // Strides count elements and stand beside `shape`, outermost axis first.
-#ifndef INPUTS
-#define INPUTS 1
-#define SCALARS 0
-#define X0 float
-#define Y float
-#define S float
-#define FUNCTION(T, S, name) \
-  T name(const T x) { return x; }
+#ifndef EACH_INPUT
+#define EACH_INPUT(M) M(0, float, float)
+#define EACH_OUTPUT(M) M(0, float, float)
+#define EACH_SCALAR(M)
+#define CALL(f) f(x0, &y0)
+#include "common/vector.h"
+INLINE void of_vector(const floatv x0, floatv* y0) { *y0 = x0; }
+INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
+#endif
+#ifndef RANK
+#define RANK 8
+#endif
+#ifndef INDEX
+#define INDEX ulong
 #endif
 
 #include "common/element.h"
 
-#if INPUTS == 0
-#define EACH_INPUT(M)
-#elif INPUTS == 1
-#define EACH_INPUT(M) M(0)
-#elif INPUTS == 2
-#define EACH_INPUT(M) M(0) M(1)
-#else
-#define EACH_INPUT(M) M(0) M(1) M(2)
-#endif
-
-#if SCALARS == 0
-#define EACH_SCALAR(M)
-#elif SCALARS == 1
-#define EACH_SCALAR(M) M(0)
-#elif SCALARS == 2
-#define EACH_SCALAR(M) M(0) M(1)
-#else
-#define EACH_SCALAR(M) M(0) M(1) M(2)
-#endif
-
-// Arguments of f: the old value, the inputs, the scalars, with commas between them only.
-#define VALUES_0
-#define VALUES_1 v0
-#define VALUES_2 v0, v1
-#define VALUES_3 v0, v1, v2
-#define NUMBERS_0
-#define NUMBERS_1 s0
-#define NUMBERS_2 s0, s1
-#define NUMBERS_3 s0, s1, s2
 #ifdef IN_PLACE
-#define Y_RESTRICT
-#if INPUTS == 0
-#define OLD_VALUE old
+#define RESTRICT
 #else
-#define OLD_VALUE old,
+#define RESTRICT restrict
 #endif
+#define AXES JOIN(long, RANK)
+
+// Parameters; p: memory of an input, q: of an output.
+#define INPUT(k, type, R) __global const type *RESTRICT p##k, const ulong p##k##_offset,
+#define OUTPUT(k, type, R) __global type *RESTRICT q##k, const ulong q##k##_offset,
+#define SCALAR(k, type, R) const R s##k,
+#define INPUT_STRIDES(k, type, R) const AXES p##k##_strides,
+#define SHIFT_INPUT(k, type, R) p##k += p##k##_offset;
+#define SHIFT_OUTPUT(k, type, R) q##k += q##k##_offset;
+
+// Variables: x of an input, y of an output.
+#define INPUT_VECTOR(k, type, R) JOIN(R, VW) x##k;
+#define OUTPUT_VECTOR(k, type, R) JOIN(R, VW) y##k;
+
+#if !defined(ROWS) && !defined(SHORT_ROWS) && !defined(ITEMS) && !defined(ITEM_VECTORS)
+
+#define LOAD(k, type, R) x##k = LOAD_V(type, R, p##k, at);
+#define LOAD_END(k, type, R) LOAD_LANES(type, R, x##k, p##k, at, 1, left)
+#define STORE_END(k, type, R) STORE_LANES(type, R, q##k, at, 1, left, y##k)
+#ifdef STREAM
+#if !__has_builtin(__builtin_nontemporal_store)
+#undef STREAM
+#endif
+#endif
+#ifdef STREAM
+#define STORE(k, type, R) __builtin_nontemporal_store(TO_V(type, y##k), (__global JOIN(type, VW)*)(q##k + at));
 #else
-#define Y_RESTRICT restrict
-#define OLD_VALUE
-#endif
-#if SCALARS > 0 && (INPUTS > 0 || defined(IN_PLACE))
-#define THEN ,
-#else
-#define THEN
-#endif
-#define ARGUMENTS OLD_VALUE JOIN(VALUES_, INPUTS) THEN JOIN(NUMBERS_, SCALARS)
-
-#define PARAMETER(k) __global const X##k *restrict x##k, const ulong x##k##_offset,
-#define SHIFT(k) x##k += x##k##_offset;
-#define SCALAR(k) const S s##k,
-#define STRIDES(k) const long8 x##k##_strides,
-
-FUNCTION(S, S, of_one)
-#ifndef RANK
-FUNCTION(V, S, of_vector)
+#define STORE(k, type, R) STORE_V(type, q##k, at, y##k);
 #endif
 
-#if !defined(ROWS) && !defined(RANK)
-
-// f at element `at` of contiguous operands.
-#define LOAD_ONE(k) const S v##k = LOAD_S(X##k, x##k, at);
-#define LOAD_VECTOR(k) const V v##k = LOAD_V(X##k, x##k, at);
-
-__kernel void flat(EACH_INPUT(PARAMETER) __global Y* Y_RESTRICT y, const ulong y_offset, EACH_SCALAR(SCALAR)
-                   const long n, const long chunk) {
-  EACH_INPUT(SHIFT)
-  y += y_offset;
+__kernel void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const long n, const long chunk) {
+  EACH_INPUT(SHIFT_INPUT)
+  EACH_OUTPUT(SHIFT_OUTPUT)
+  EACH_INPUT(INPUT_VECTOR)
+  EACH_OUTPUT(OUTPUT_VECTOR)
   long at = get_global_id(0) * chunk;
   const long end = min(at + chunk, n);
   for (; at + VW <= end; at += VW) {
-    EACH_INPUT(LOAD_VECTOR)
-#ifdef IN_PLACE
-    const V old = LOAD_V(Y, y, at);
-#endif
-    STORE_V(Y, y, at, of_vector(ARGUMENTS));
+    EACH_INPUT(LOAD)
+    CALL(of_vector);
+    EACH_OUTPUT(STORE)
   }
-  for (; at < end; ++at) {
-    EACH_INPUT(LOAD_ONE)
-#ifdef IN_PLACE
-    const S old = LOAD_S(Y, y, at);
-#endif
-    STORE_S(Y, y, at, of_one(ARGUMENTS));
+  const int left = (int)(end - at);
+  if (left > 0) {
+    EACH_INPUT(LOAD_END)
+    CALL(of_vector);
+    EACH_OUTPUT(STORE_END)
   }
+#ifdef STREAM
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+#endif
 }
 
-#elif defined(ROWS)
+#elif defined(ROWS) || defined(SHORT_ROWS)
 
-// VW elements that lie `step` apart.
-#define LOAD_APART(type, v, p, at, step)                                                 \
-  V v;                                                                                   \
-  if (step == 1) {                                                                       \
-    v = LOAD_V(type, p, at);                                                             \
-  } else if (step == 0) {                                                                \
-    v = (V)(LOAD_S(type, p, at));                                                        \
-  } else {                                                                               \
-    S lanes[VW];                                                                         \
-    for (int lane = 0; lane < VW; ++lane) lanes[lane] = LOAD_S(type, p, at + lane * step); \
-    v = JOIN(vload, VW)(0, lanes);                                                       \
+// Where a work-item is: `column` of a row, and for each operand the element with which the row begins. The outputs lie
+// alike.
+#define INPUT_STEPS(k, type, R) \
+  long p##k##_step[RANK];       \
+  JOIN(vstore, RANK)(p##k##_strides, 0, p##k##_step); \
+  long p##k##_row = 0;
+#define INPUT_BEGIN(k, type, R) p##k##_row += index[d] * p##k##_step[d];
+#define INPUT_NEXT(k, type, R) p##k##_row += p##k##_step[d];
+#define INPUT_WRAP(k, type, R) p##k##_row -= size[d] * p##k##_step[d];
+#define NEXT_ROW                             \
+  for (int d = last - 1; d >= 0; --d) {      \
+    EACH_INPUT(INPUT_NEXT)                   \
+    q_row += q_step[d];                      \
+    if (++index[d] < size[d]) break;         \
+    EACH_INPUT(INPUT_WRAP)                   \
+    q_row -= size[d] * q_step[d];            \
+    index[d] = 0;                            \
   }
 
-#define DECLARE(k)                     \
-  long x##k##_step[8];                 \
-  vstore8(x##k##_strides, 0, x##k##_step); \
-  long x##k##_row = 0;
-#define BEGIN(k) x##k##_row += index[d] * x##k##_step[d];
-#define NEXT(k) x##k##_row += x##k##_step[d];
-#define WRAP(k) x##k##_row -= size[d] * x##k##_step[d];
-#define LOAD_ROW_VECTOR(k) LOAD_APART(X##k, v##k, x##k, x##k##_row + column * x##k##_step[last], x##k##_step[last])
-#define LOAD_ROW_ONE(k) const S v##k = LOAD_S(X##k, x##k, x##k##_row + column * x##k##_step[last]);
+// One row's part of a vector.
+#define LOAD_PART(k, type, R)                                        \
+  {                                                                  \
+    const long step = p##k##_step[last], from = p##k##_row + column * step; \
+    if (count == VW && step == 1) {                                  \
+      x##k = LOAD_V(type, R, p##k, from);                            \
+    } else if (step == 0) {                                          \
+      x##k = (JOIN(R, VW))(LOAD_S(type, R, p##k, from));             \
+    } else {                                                         \
+      LOAD_LANES(type, R, x##k, p##k, from, step, count)             \
+    }                                                                \
+  }
+#define STORE_PART(k, type, R)                                       \
+  {                                                                  \
+    const long step = q_step[last], to = q_row + column * step;           \
+    if (count == VW && step == 1) {                                  \
+      STORE_V(type, q##k, to, y##k);                                 \
+    } else {                                                         \
+      STORE_LANES(type, R, q##k, to, step, count, y##k)              \
+    }                                                                \
+  }
 
-__kernel void rows(EACH_INPUT(PARAMETER) __global Y* Y_RESTRICT y, const ulong y_offset, EACH_SCALAR(SCALAR)
-                   const long8 shape, EACH_INPUT(STRIDES) const long8 y_strides, const int rank, const long n,
-                   const long chunk) {
-  EACH_INPUT(SHIFT)
-  y += y_offset;
+// A vector over several rows.
+#define INPUT_LANES(k, type, R) R p##k##_lanes[VW] = {0};
+#define OUTPUT_LANES(k, type, R) R q##k##_lanes[VW];
+#define LOAD_LANE(k, type, R) \
+  p##k##_lanes[lane] = LOAD_S(type, R, p##k, p##k##_row + column * p##k##_step[last]);
+#define JOIN_LANES(k, type, R) x##k = vloadv(0, p##k##_lanes);
+#define SPLIT_LANES(k, type, R) vstorev(y##k, 0, q##k##_lanes);
+#define STORE_LANE(k, type, R) STORE_S(type, q##k, q_at[lane], q##k##_lanes[lane]);
+
+#ifdef ROWS
+#define ENTRY rows
+#else
+#define ENTRY short_rows
+#endif
+
+__kernel void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const AXES shape,
+                    EACH_INPUT(INPUT_STRIDES) const AXES q_strides, const int rank, const long n,
+                    const long chunk) {
   const long begin = get_global_id(0) * chunk;
   long left = min(chunk, n - begin);
   if (left <= 0) return;
-
+  EACH_INPUT(SHIFT_INPUT)
+  EACH_OUTPUT(SHIFT_OUTPUT)
   const int last = rank - 1;
-  long size[8], index[8], y_step[8];
-  vstore8(shape, 0, size);
-  vstore8(y_strides, 0, y_step);
-  EACH_INPUT(DECLARE)
-  long y_row = 0;
-  long column = begin % size[last];
-  long rest = begin / size[last];
+  long size[RANK], index[RANK], q_step[RANK], q_row = 0;
+  JOIN(vstore, RANK)(shape, 0, size);
+  JOIN(vstore, RANK)(q_strides, 0, q_step);
+  EACH_INPUT(INPUT_STEPS)
+  long column = begin % size[last], rest = begin / size[last];
   for (int d = last - 1; d >= 0; --d) {
     index[d] = rest % size[d];
     rest /= size[d];
-    EACH_INPUT(BEGIN)
-    y_row += index[d] * y_step[d];
+    EACH_INPUT(INPUT_BEGIN)
+    q_row += index[d] * q_step[d];
   }
+  EACH_INPUT(INPUT_VECTOR)
+  EACH_OUTPUT(OUTPUT_VECTOR)
 
-  const long y_apart = y_step[last];
+#ifdef ROWS
   while (left > 0) {
-    const long end = min(size[last], column + left);
-    left -= end - column;
-    for (; column + VW <= end; column += VW) {
-      EACH_INPUT(LOAD_ROW_VECTOR)
-      const long y_at = y_row + column * y_apart;
-#ifdef IN_PLACE
-      LOAD_APART(Y, old, y, y_at, y_apart)
+    const long start = column, end = min(size[last], column + left);
+    left -= end - start;
+    for (; column < end; column += VW) {
+#ifndef IN_PLACE
+      if (end - start >= VW) column = min(column, end - VW);
 #endif
-      const V result = of_vector(ARGUMENTS);
-      if (y_apart == 1) {
-        STORE_V(Y, y, y_at, result);
-      } else {
-        S lanes[VW];
-        JOIN(vstore, VW)(result, 0, lanes);
-        for (int lane = 0; lane < VW; ++lane) STORE_S(Y, y, y_at + lane * y_apart, lanes[lane]);
-      }
-    }
-    for (; column < end; ++column) {
-      EACH_INPUT(LOAD_ROW_ONE)
-      const long y_at = y_row + column * y_apart;
-#ifdef IN_PLACE
-      const S old = LOAD_S(Y, y, y_at);
-#endif
-      STORE_S(Y, y, y_at, of_one(ARGUMENTS));
+      const int count = (int)min((long)VW, end - column);
+      EACH_INPUT(LOAD_PART)
+      CALL(of_vector);
+      EACH_OUTPUT(STORE_PART)
     }
     column = 0;
-    for (int d = last - 1; d >= 0; --d) {
-      EACH_INPUT(NEXT)
-      y_row += y_step[d];
-      if (++index[d] < size[d]) break;
-      EACH_INPUT(WRAP)
-      y_row -= size[d] * y_step[d];
-      index[d] = 0;
+    NEXT_ROW
+  }
+#else
+  for (; left > 0; left -= VW) {
+    const int count = (int)min((long)VW, left);
+    EACH_INPUT(INPUT_LANES)
+    EACH_OUTPUT(OUTPUT_LANES)
+    long q_at[VW];
+    for (int lane = 0; lane < count; ++lane) {
+      EACH_INPUT(LOAD_LANE)
+      q_at[lane] = q_row + column * q_step[last];
+      if (++column == size[last]) {
+        column = 0;
+        NEXT_ROW
+      }
+    }
+    EACH_INPUT(JOIN_LANES)
+    CALL(of_vector);
+    EACH_OUTPUT(SPLIT_LANES)
+    for (int lane = 0; lane < count; ++lane) {
+      EACH_OUTPUT(STORE_LANE)
     }
   }
+#endif
 }
 
-#else  // RANK
+#else  // ITEMS, ITEM_VECTORS
 
-#define DECLARE(k)                     \
-  long x##k##_step[8];                 \
-  vstore8(x##k##_strides, 0, x##k##_step); \
-  INDEX x##k##_at = 0;
-#define ADVANCE(k) x##k##_at += index * (INDEX)x##k##_step[d];
-#define LOAD_ITEM(k) const S v##k = LOAD_S(X##k, x##k, x##k##_at);
+#define INPUT_STEPS(k, type, R) \
+  long p##k##_step[RANK];       \
+  JOIN(vstore, RANK)(p##k##_strides, 0, p##k##_step); \
+  INDEX p##k##_at = 0;
+#define INPUT_ADVANCE(k, type, R) p##k##_at += index * (INDEX)p##k##_step[d];
+#ifdef ITEMS
+#define ENTRY items
+#define WIDTH 1
+#define LOAD(k, type, R) const R x##k = LOAD_S(type, R, p##k, p##k##_at);
+#define RESULT(k, type, R) R y##k;
+#define STORE(k, type, R) STORE_S(type, q##k, q_at, y##k);
+#define FUNCTION of_one
+#else
+#define ENTRY item_vectors
+#define WIDTH VW
+#define LOAD(k, type, R)                                                  \
+  JOIN(R, VW) x##k;                                                       \
+  if (p##k##_step[RANK - 1] == 0) {                                       \
+    x##k = (JOIN(R, VW))(LOAD_S(type, R, p##k, p##k##_at));               \
+  } else {                                                                \
+    x##k = LOAD_V(type, R, p##k, p##k##_at);                              \
+  }
+#define RESULT(k, type, R) OUTPUT_VECTOR(k, type, R)
+#define STORE(k, type, R) STORE_V(type, q##k, q_at, y##k);
+#define FUNCTION of_vector
+#endif
 
-__kernel void items(EACH_INPUT(PARAMETER) __global Y* Y_RESTRICT y, const ulong y_offset, EACH_SCALAR(SCALAR)
-                    const long8 shape, EACH_INPUT(STRIDES) const long8 y_strides, const long n) {
-  const INDEX item = get_global_id(0);
-  if (item >= n) return;
-  EACH_INPUT(SHIFT)
-  y += y_offset;
-  long size[8], y_step[8];
-  vstore8(shape, 0, size);
-  vstore8(y_strides, 0, y_step);
-  EACH_INPUT(DECLARE)
-  INDEX y_at = 0;
-  INDEX rest = item;
+// Axes of size 1 stand in front of the others.
+__kernel void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const AXES shape,
+                    EACH_INPUT(INPUT_STRIDES) const AXES q_strides, const long n) {
+  INDEX rest = get_global_id(0) * (INDEX)WIDTH;
+  if (rest >= n) return;
+  EACH_INPUT(SHIFT_INPUT)
+  EACH_OUTPUT(SHIFT_OUTPUT)
+  long size[RANK], q_step[RANK];
+  JOIN(vstore, RANK)(shape, 0, size);
+  JOIN(vstore, RANK)(q_strides, 0, q_step);
+  INDEX q_at = 0;
+  EACH_INPUT(INPUT_STEPS)
 #pragma unroll
   for (int d = RANK - 1; d >= 0; --d) {
     const INDEX index = d == 0 ? rest : rest % (INDEX)size[d];
     rest /= (INDEX)size[d];
-    EACH_INPUT(ADVANCE)
-    y_at += index * (INDEX)y_step[d];
+    EACH_INPUT(INPUT_ADVANCE)
+    q_at += index * (INDEX)q_step[d];
   }
-  EACH_INPUT(LOAD_ITEM)
-#ifdef IN_PLACE
-  const S old = LOAD_S(Y, y, y_at);
-#endif
-  STORE_S(Y, y, y_at, of_one(ARGUMENTS));
+  EACH_INPUT(LOAD)
+  EACH_OUTPUT(RESULT)
+  CALL(FUNCTION);
+  EACH_OUTPUT(STORE)
 }
 
 #endif

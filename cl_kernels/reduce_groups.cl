@@ -14,9 +14,8 @@
 #define LOCAL 128
 #endif
 
-// In this order: vector.h has a macro ALIGNED, which element.h takes for a promise.
-#include "common/element.h"
 #include "common/vector.h"
+#include "common/element.h"
 
 #define exp_one exp
 

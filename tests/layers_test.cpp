@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::array layers{"base", "runtime", "tensor", "ops", "autograd", "nn", "optim", "io", "c_api", "cli"};
 
 // The layer of a public header, by its path below include/crisol/: a file, or the folder that it is in.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 23> public_layers{{
+constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"error.h", "base"},
     {"scalar.h", "base"},
     {"dtype.h", "base"},
@@ -36,6 +36,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 23> public_l
     {"named_tensors.h", "tensor"},
     {"grad_mode.h", "tensor"},
     {"opencl_interop.h", "tensor"},
+    {"ops/pointwise.def", "base"},  // Data, of which members of Tensor are made, too.
+    {"ops/pointwise_parameters.h", "base"},
     {"ops/", "ops"},
     {"autograd.h", "autograd"},
     {"functions/", "autograd"},
@@ -45,7 +47,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 23> public_l
     {"io/", "io"},
     {"c/", "c_api"},
     {"crisol.h", "io"},  // The umbrella, over all of the C++ interface.
-}};
+};
 
 constexpr std::string_view interop = "include/crisol/opencl_interop.h";
 

@@ -31,6 +31,7 @@
 #define KIND SUM
 #endif
 
+#define V JOIN(S, VW)
 typedef S one;
 typedef V many;
 #ifdef WIDE

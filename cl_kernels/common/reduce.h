@@ -39,7 +39,7 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 #ifdef TYPE_IS_S
 #define READ_MANY(p, i) (*(__global const unaligned_many*)((p) + (i)))
 #else
-#define READ_MANY(p, i) LOAD_V(TYPE, p, i)
+#define READ_MANY(p, i) LOAD_V(TYPE, S, p, i)
 #endif
 
 // Where the element with this number lies; shape and strides innermost first. Not inlined: compilers take long over its
@@ -69,9 +69,9 @@ INLINE long position(const long8 shape, const long8 strides, const int rank, con
 #define SEEK(at, o) at = (long)x_offset + position(kept_shape, kept_strides, KEPT_RANK, o);
 #define MOVE(at, from, r) at = (from) + position(reduced_shape, reduced_strides, REDUCED_RANK, r);
 #define ALONG_IS_UNIT (reduced_strides.s0 == 1)
-#define READ_ONE_ALONG(at, i) LOAD_S(TYPE, x, (at) + (i) * reduced_strides.s0)
+#define READ_ONE_ALONG(at, i) LOAD_S(TYPE, S, x, (at) + (i) * reduced_strides.s0)
 #define READ_MANY_ALONG(at, i) READ_MANY(x, (at) + (i))
-#define READ_ONE_ACROSS(at, i) LOAD_S(TYPE, x, (at) + (i))
+#define READ_ONE_ACROSS(at, i) LOAD_S(TYPE, S, x, (at) + (i))
 #define READ_MANY_ACROSS(at, i) READ_MANY(x, (at) + (i))
 #define CAN_READ_MANY(at, i) ((at) + (i) + VW <= SOURCE_END)
 #endif

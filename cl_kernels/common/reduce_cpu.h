@@ -1,7 +1,6 @@
 // Reductions on CPUs: work-items without groups, vectors, no barriers.
-// In this order: vector.h has a macro ALIGNED, which element.h takes for a promise.
-#include "common/element.h"
 #include "common/vector.h"
+#include "common/element.h"
 #include "common/exp.h"
 
 EXP_OF_NEGATIVE(exp_one, float, int)

@@ -11,11 +11,30 @@
 #include "crisol/device.h"
 #include "crisol/dtype.h"
 #include "crisol/export.h"
+#include "crisol/ops/pointwise_parameters.h"
+#include "crisol/scalar.h"
 #include "crisol/shape.h"
 
 namespace crisol {
 
 struct TensorImpl;
+class Tensor;
+
+/// What elementwise functions work on: a tensor, or a number. Lives no longer than the call.
+class Operand {
+ public:
+  Operand(const Tensor& tensor) noexcept : tensor_(&tensor) {}
+  Operand(const Scalar& number) noexcept : number_(number) {}
+  template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
+  Operand(Number number) noexcept : number_(number) {}
+
+  const Tensor* tensor() const noexcept { return tensor_; }  ///< nullptr for a number.
+  const Scalar& number() const noexcept { return number_; }
+
+ private:
+  const Tensor* tensor_ = nullptr;
+  Scalar number_ = 0;
+};
 
 /// A handle to elements on a device, with shape, strides (in elements) and offset. Copies of a handle are the same
 /// tensor: what is written through one is seen through all. Reshapes, transposes, slices and expands are views of the
@@ -71,10 +90,21 @@ class CRISOL_API Tensor {
   /// The elements as raw bytes, outermost axis first: numel() * size_of(dtype()) of them; waits.
   void read_bytes(void* bytes) const;
 
-  // --- In place; refused on a leaf that wants a gradient unless under no_grad -------------------------------------
+  // --- In place; refused while ops are recorded if this tensor or an operand wants a gradient ---------------------
 
   Tensor& fill_(double value);
   Tensor& zero_() { return fill_(0); }
+
+  /// x.add_(y), x.relu_(), x.clamp_(0, 1), …: this tensor becomes what the function of that name without the underscore
+  /// gives of it (crisol/functions/elementwise.h), for all of them but comparisons, tests and where. The operands
+  /// broadcast to this tensor's shape; a result of a higher kind than its dtype (floating > whole > bool) is refused.
+  /// Operands may be this tensor itself, but not share a part of its elements.
+#define CRISOL_UNARY(name, x, scalars, rule, ...) CRISOL_IN_PLACE_##rule(Tensor& name##_(CRISOL_NUMBERS_##scalars);)
+#define CRISOL_BINARY(name, a, b, scalars, rule, ...) \
+  CRISOL_IN_PLACE_##rule(Tensor& name##_(const Operand& b CRISOL_AND_NUMBERS_##scalars);)
+#define CRISOL_TERNARY(name, a, b, c, scalars, rule, ...) \
+  CRISOL_IN_PLACE_##rule(Tensor& name##_(const Operand& b, const Operand& c CRISOL_AND_NUMBERS_##scalars);)
+#include "crisol/ops/pointwise.def"
 
   // --- Views and copies; differentiable --------------------------------------------------------------------------
 

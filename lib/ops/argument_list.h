@@ -1,33 +1,31 @@
 // Arguments of a kernel whose number is known at run time only.
 #pragma once
 
-#include <array>
-#include <utility>
+#include <cstddef>
+#include <new>
+#include <type_traits>
 
 #include "base/text.h"
 #include "runtime/launch.h"
 
 namespace crisol::ops {
 
+/// Room for `capacity` of them, which cost nothing until they are added.
+template <std::size_t capacity>
 class ArgumentList {
  public:
-  static constexpr std::size_t capacity = 32;
-
-  ArgumentList() : list_(filled(std::make_index_sequence<capacity>())) {}
   void add(const runtime::KernelArg& argument) {
     require(count_ < capacity, "launch", "more than ", capacity, " arguments");
-    list_[count_++] = argument;
+    new (&bytes_[count_++ * sizeof(runtime::KernelArg)]) runtime::KernelArg(argument);
   }
-  const runtime::KernelArg* data() const noexcept { return list_.data(); }
+  const runtime::KernelArg* data() const noexcept {
+    return std::launder(reinterpret_cast<const runtime::KernelArg*>(bytes_));
+  }
   std::size_t count() const noexcept { return count_; }
 
  private:
-  template <std::size_t... i>
-  static std::array<runtime::KernelArg, capacity> filled(std::index_sequence<i...>) {
-    return {((void)i, runtime::KernelArg(std::int32_t{0}))...};
-  }
-
-  std::array<runtime::KernelArg, capacity> list_;
+  static_assert(std::is_trivially_copyable_v<runtime::KernelArg>);
+  alignas(runtime::KernelArg) std::byte bytes_[capacity * sizeof(runtime::KernelArg)];
   std::size_t count_ = 0;
 };
 

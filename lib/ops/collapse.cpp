@@ -19,8 +19,8 @@ Shape broadcast_shape(const char* op, const Shape& a, const Shape& b) {
   for (int i = 0; i < shorter.rank(); ++i) {
     const std::int64_t size = shorter[i];
     std::int64_t& joint = shape[ahead + i];
-    require(size == joint || size == 1 || joint == 1, op, "shapes ", a, " and ", b, " do not broadcast: ", joint,
-            " against ", size);
+    require(size == joint || size == 1 || joint == 1, op, "shapes ", a, " and ", b, " do not broadcast: axis ",
+            i - shorter.rank(), " has ", longer[ahead + i], " and ", size);
     if (joint == 1) joint = size;
   }
   return shape;

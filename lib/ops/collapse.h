@@ -10,7 +10,7 @@ namespace crisol::ops {
 
 /// Operands of one loop: their strides over one shape.
 struct Loop {
-  static constexpr int max_operands = 4;
+  static constexpr int max_operands = 13;
 
   Shape shape;  ///< At least rank 1.
   std::array<Shape, max_operands> strides;

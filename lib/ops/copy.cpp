@@ -2,11 +2,14 @@
 // expression is the element itself; contiguous ones are left to OpenCL.
 #include "crisol/ops/copy.h"
 
+#include <array>
+#include <atomic>
 #include <vector>
 
 #include "base/text.h"
 #include "ops/collapse.h"
-#include "ops/pointwise_program.h"
+#include "ops/overlap.h"
+#include "ops/pointwise_kernels.h"
 #include "ops/transpose_copy.h"
 #include "runtime/transfer.h"
 #include "tensor/impl.h"
@@ -22,29 +25,49 @@ std::uint64_t byte_position(const Tensor& x) {
   return impl.storage->base + static_cast<std::uint64_t>(impl.offset) * size_of(impl.dtype);
 }
 
-const PointwiseProgram& program_of(DType from, DType to) {
-  static ProgramsByDType programs;
+// Kernels by dtypes, made when first asked for.
+class KernelsByDType {
+ public:
+  template <class Make>
+  const PointwiseKernels& get(std::size_t index, Make make) {
+    std::atomic<const PointwiseKernels*>& slot = slots_[index];
+    if (slot.load(std::memory_order_acquire) == nullptr) {
+      PointwiseGraph graph;
+      make(graph);
+      slot.store(&kernels_of(graph), std::memory_order_release);
+    }
+    return *slot.load(std::memory_order_acquire);
+  }
+
+ private:
+  std::array<std::atomic<const PointwiseKernels*>, dtype_count * dtype_count> slots_{};
+};
+
+const PointwiseKernels& copy_kernels(DType from, DType to) {
+  static KernelsByDType kernels;
   const std::size_t index = static_cast<std::size_t>(from) * dtype_count + static_cast<std::size_t>(to);
-  const bool to_bool = to == DType::boolean && from != DType::boolean;
-  return programs.get(index, [&] {
-    return new PointwiseProgram({"copy", "x", to_bool ? "x != (T)(0) ? (T)(1) : (T)(0)" : "x"}, {from}, to);
-  });
+  return kernels.get(index, [&](PointwiseGraph& graph) { graph.output(graph.convert(graph.input(from), to)); });
 }
 
-const PointwiseProgram& fill_program(DType dtype) {
-  static ProgramsByDType programs;
-  return programs.get(static_cast<std::size_t>(dtype), [&] {
-    return new PointwiseProgram({"fill_into", "| value", "(T)(value)"}, {}, dtype);
+const PointwiseKernels& fill_kernels(DType dtype) {
+  static KernelsByDType kernels;
+  return kernels.get(static_cast<std::size_t>(dtype), [&](PointwiseGraph& graph) {
+    graph.output(graph.convert(graph.scalar(is_floating(dtype) ? DType::f32 : DType::i64), dtype));
   });
 }
 
 void copy_bytes(const Tensor& dst, const Tensor& src) {
   if (dst.numel() == 0) return;
-  // OpenCL refuses to copy a range onto itself.
-  if (dst.shares_storage_with(src) && byte_position(dst) == byte_position(src)) return;
   dst.impl()->storage->written();
   runtime::copy(*src.impl()->storage->block, byte_position(src), *dst.impl()->storage->block, byte_position(dst),
                 static_cast<std::size_t>(dst.numel()) * size_of(dst.dtype()));
+}
+
+// On CPUs clEnqueueCopyBuffer works with one thread.
+bool copies_by_kernel(const Tensor& dst) {
+  constexpr std::uint64_t least = std::uint64_t{1} << 20;  // Bytes.
+  return dst.device().info().type == DeviceType::cpu &&
+         static_cast<std::uint64_t>(dst.numel()) * size_of(dst.dtype()) >= least;
 }
 
 // The elements of a tensor on another device, contiguous on this one.
@@ -62,11 +85,17 @@ void copy_into(const Tensor& dst, const Tensor& src) {
   require(broadcast_shape("copy_into", dst.shape(), src.shape()) == dst.shape(), "copy_into", "shape ", src.shape(),
           " does not broadcast to ", dst.shape());
   if (src.device() != dst.device()) return copy_into(dst, through_host(src, dst.device()));
+  const Overlap overlap = overlap_of(src, dst);
+  if (overlap == Overlap::same) return;
+  require(overlap == Overlap::none, "copy_into", "source of shape ", src.shape(), " and destination of shape ",
+          dst.shape(), " share a part of their elements; clone() the source");
   if (dst.dtype() == src.dtype()) {
-    if (dst.shape() == src.shape() && dst.is_contiguous() && src.is_contiguous()) return copy_bytes(dst, src);
-    if (transpose_copy(dst, src)) return;
+    const bool in_order = dst.shape() == src.shape() && dst.is_contiguous() && src.is_contiguous();
+    if (in_order && !copies_by_kernel(dst)) return copy_bytes(dst, src);
+    if (!in_order && transpose_copy(dst, src)) return;
   }
-  program_of(src.dtype(), dst.dtype()).run_into(dst, {&src});
+  const Tensor* input = &src;
+  copy_kernels(src.dtype(), dst.dtype()).run_into("copy_into", {&input, 1}, {}, {&dst, 1});
 }
 
 Tensor clone(const Tensor& x) {
@@ -87,7 +116,12 @@ Tensor cast(const Tensor& x, DType dtype) {
 void fill_into(const Tensor& dst, double value) {
   require(dst.defined(), "fill_into", "the tensor is undefined");
   require_no_overlap("fill_into", dst);
-  fill_program(dst.dtype()).run_into(dst, {}, {dst.dtype() == DType::boolean ? double(value != 0) : value});
+  Scalar number = value;
+  if (dst.dtype() == DType::boolean)
+    number = value != 0 ? 1 : 0;
+  else if (!is_floating(dst.dtype()))
+    number = static_cast<std::int64_t>(value);
+  fill_kernels(dst.dtype()).run_into("fill_into", {}, {&number, 1}, {&dst, 1});
 }
 
 }  // namespace crisol::ops

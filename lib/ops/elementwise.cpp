@@ -1,129 +1,65 @@
-// The rows of crisol/ops/pointwise.def as raw ops, each a program of one expression.
+// The rows of crisol/ops/pointwise.def as raw ops.
 #include "crisol/ops/elementwise.h"
 
-#include <cmath>
-#include <string_view>
+#include <array>
 
 #include "base/text.h"
-#include "ops/pointwise_program.h"
+#include "ops/pointwise.h"
 
-namespace crisol::ops {
+namespace crisol {
+
+DType result_type(const Operand& a, const Operand& b) {
+  using ops::OperandKind;
+  std::array<ops::OperandType, 2> types{{{DType::f32}, {DType::f32}}};
+  const Operand* operands[] = {&a, &b};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Tensor* x = operands[i]->tensor();
+    if (x == nullptr)
+      types[i] = {operands[i]->number().dtype(), OperandKind::number};
+    else
+      types[i] = {x->dtype(), x->dim() == 0 ? OperandKind::zero_dim_tensor : OperandKind::tensor};
+  }
+  return ops::promoted(types).dtype;
+}
+
+namespace ops {
 
 namespace {
 
-constexpr DType f32 = DType::f32;
+const Tensor nothing;
 
-constexpr bool passes_dy(std::string_view derivative) { return derivative == "dy"; }
-
-// Programs of one comparison for each dtype, with a tensor or a scalar on the right.
-struct Comparison {
-  const char* op;
-  const char* expression;
-  ProgramsByDType with_tensor, with_scalar;
-
-  Tensor run(const Tensor& a, const Tensor& b) {
-    require(a.defined() && b.defined(), op, "an input is undefined");
-    require(a.dtype() == b.dtype(), op, "the inputs are ", a.dtype(), " and ", b.dtype(),
-            "; convert one with to(dtype)");
-    const DType dtype = a.dtype();
-    return with_tensor
-        .get(static_cast<std::size_t>(dtype),
-             [&] {
-               return new PointwiseProgram({op, "a b", expression}, {dtype, dtype}, DType::boolean);
-             })
-        .run({&a, &b});
-  }
-
-  Tensor run(const Tensor& a, double b) {
-    require(a.defined(), op, "the input is undefined");
-    const DType dtype = a.dtype();
-    const double largest = std::ldexp(1, dtype == DType::i64 ? 53 : 31) - 1;  // Exact as double, and in range.
-    require(is_floating(dtype) || (b == std::floor(b) && std::abs(b) <= largest), op, "the scalar ", b,
-            " is not a whole number of at most ", largest, ", the tensor is ", dtype);
-    return with_scalar
-        .get(static_cast<std::size_t>(dtype),
-             [&] {
-               return new PointwiseProgram({op, "a | b", expression}, {dtype}, DType::boolean);
-             })
-        .run({&a}, {b});
-  }
-};
+// dst + alpha * src: for accumulating.
+constexpr PointwiseRow add_scaled{
+    "add_into", RowRule::number, 2, {"a", "b"}, 1, {"alpha"}, "a + alpha * b", "as_T(as_U(a) + as_U(alpha) * as_U(b))",
+    {},         "a + alpha b"};
 
 }  // namespace
 
-// What `saved` of a row adds to a backward: parameters, names in the snippet, pointers, dtypes.
-#define PARAMETER_none
-#define PARAMETER_x , const Tensor& x
-#define PARAMETER_y , const Tensor& y
-#define PARAMETER_ab , const Tensor &a, const Tensor &b
-#define NAMES_none
-#define NAMES_x " x"
-#define NAMES_y " y"
-#define NAMES_ab " a b"
-#define POINTERS_none
-#define POINTERS_x , &x
-#define POINTERS_y , &y
-#define POINTERS_ab , &a, &b
-#define DTYPES_none
-#define DTYPES_x , f32
-#define DTYPES_y , f32
-#define DTYPES_ab , f32, f32
+#define INPUT_none nothing
+#define INPUT_x x
+#define INPUT_y nothing
+#define VALUE_none nothing
+#define VALUE_x nothing
+#define VALUE_y y
 
-#define FORWARD(name, expression, scalar_names, scalars)                                        \
-  {                                                                                             \
-    static const PointwiseProgram program({#name, "x |" scalar_names, expression}, {f32}, f32); \
-    return program.run({&x}, scalars);                                                          \
+#define CRISOL_UNARY(name, x, scalars, rule, saved, ...)                                                               \
+  Tensor name(const Tensor& x CRISOL_TAKES_##scalars) { return pointwise(rows::name, {x}, {CRISOL_GIVES_##scalars}); } \
+  CRISOL_GRADIENT_##rule(Tensor name##_backward(const Tensor& dy CRISOL_SAVED_##saved CRISOL_TAKES_##scalars) {        \
+    return pointwise_backward(rows::name, 0, dy, {INPUT_##saved}, VALUE_##saved, {CRISOL_GIVES_##scalars});            \
+  })
+#define CRISOL_BINARY(name, a, b, scalars, ...)                            \
+  Tensor name(const Operand& a, const Operand& b CRISOL_TAKES_##scalars) { \
+    return pointwise(rows::name, {a, b}, {CRISOL_GIVES_##scalars});        \
   }
-#define BACKWARD(name, saved, expression, scalar_names, scalars)                                     \
-  {                                                                                                  \
-    if constexpr (passes_dy(expression)) return dy;                                                  \
-    static const PointwiseProgram program({#name, "dy" NAMES_##saved " |" scalar_names, expression}, \
-                                          {f32 DTYPES_##saved}, f32);                                \
-    return program.run({&dy POINTERS_##saved}, scalars);                                             \
+#define CRISOL_TERNARY(name, a, b, c, scalars, ...)                                          \
+  Tensor name(const Operand& a, const Operand& b, const Operand& c CRISOL_TAKES_##scalars) { \
+    return pointwise(rows::name, {a, b, c}, {CRISOL_GIVES_##scalars});                       \
   }
-#define SCALARS(...) \
-  { __VA_ARGS__ }
-
-#define CRISOL_UNARY(name, saved, forward, derivative, ...)          \
-  Tensor name(const Tensor& x) FORWARD(name, forward, "", SCALARS()) \
-      Tensor name##_backward(const Tensor& dy PARAMETER_##saved)     \
-          BACKWARD(name##_backward, saved, derivative, "", SCALARS())
-#define CRISOL_UNARY_1(name, s, initial, at, saved, forward, derivative, ...)               \
-  Tensor name(const Tensor& x, double s) FORWARD(name, forward, " " #s, SCALARS(s))         \
-      Tensor name##_backward(const Tensor& dy PARAMETER_##saved, [[maybe_unused]] double s) \
-          BACKWARD(name##_backward, saved, derivative, " " #s, SCALARS(s))
-#define CRISOL_UNARY_2(name, s, at, s2, at_2, saved, forward, derivative, ...)                             \
-  Tensor name(const Tensor& x, double s, double s2) FORWARD(name, forward, " " #s " " #s2, SCALARS(s, s2)) \
-      Tensor name##_backward(const Tensor& dy PARAMETER_##saved, double s, double s2)                      \
-          BACKWARD(name##_backward, saved, derivative, " " #s " " #s2, SCALARS(s, s2))
-#define CRISOL_BINARY(name, saved, forward, derivative_a, derivative_b, ...)         \
-  Tensor name(const Tensor& a, const Tensor& b) {                                    \
-    static const PointwiseProgram program({#name, "a b", forward}, {f32, f32}, f32); \
-    return program.run({&a, &b});                                                    \
-  }                                                                                  \
-  Tensor name##_backward_a(const Tensor& dy PARAMETER_##saved)                       \
-      BACKWARD(name##_backward_a, saved, derivative_a, "", SCALARS())                \
-          Tensor name##_backward_b(const Tensor& dy PARAMETER_##saved)               \
-              BACKWARD(name##_backward_b, saved, derivative_b, "", SCALARS())
-#define CRISOL_COMPARISON(name, sign, ...)                                              \
-  static Comparison& name##_programs() {                                                \
-    static Comparison comparison{#name, "a " #sign " b ? (T)(1) : (T)(0)", {}, {}};     \
-    return comparison;                                                                  \
-  }                                                                                     \
-  Tensor name(const Tensor& a, const Tensor& b) { return name##_programs().run(a, b); } \
-  Tensor name(const Tensor& a, double b) { return name##_programs().run(a, b); }
 #include "crisol/ops/pointwise.def"
 
 void add_into(const Tensor& dst, const Tensor& src, double alpha) {
-  require(dst.defined() && src.defined(), "add_into", "a tensor is undefined");
-  require(dst.shape() == src.shape(), "add_into", "shapes ", dst.shape(), " and ", src.shape(), " differ");
-  static const PointwiseProgram program({"add_into", "y x | alpha", "y + alpha * x"}, {f32}, f32, true);
-  program.run_into(dst, {&src}, {alpha});
+  pointwise_into("add_into", add_scaled, dst, {dst, src}, {alpha});
 }
 
-void mul_scalar_into(const Tensor& dst, double value) {
-  static const PointwiseProgram program({"mul_scalar_into", "y | value", "y * value"}, {}, f32, true);
-  program.run_into(dst, {}, {value});
-}
-
-}  // namespace crisol::ops
+}  // namespace ops
+}  // namespace crisol

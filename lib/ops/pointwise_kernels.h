@@ -3,10 +3,8 @@
 
 #include <array>
 #include <atomic>
-#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "crisol/scalar.h"
 #include "crisol/tensor.h"
@@ -19,6 +17,7 @@ namespace crisol::ops {
 /// strided, …) but not for shapes. Lives for the whole process.
 class PointwiseKernels {
  public:
+  /// Refuses a graph of more inputs, numbers or outputs than a kernel can have.
   explicit PointwiseKernels(const PointwiseGraph& graph);
   PointwiseKernels(const PointwiseKernels&) = delete;
   PointwiseKernels& operator=(const PointwiseKernels&) = delete;
@@ -26,17 +25,48 @@ class PointwiseKernels {
   using Inputs = std::span<const Tensor* const>;
   using Scalars = std::span<const Scalar>;
 
-  /// New contiguous tensors, one for each output, of the shape that the inputs broadcast to. Refuses, naming op:
-  /// undefined tensors, other dtypes than the graph's, two devices, shapes that do not broadcast.
+  /// New contiguous tensors, one for each output, of the shape that the inputs broadcast to; at least one input.
+  /// Refuses, naming op: undefined tensors, other dtypes than the graph's, two devices, shapes that do not broadcast,
+  /// numbers that do not fit.
   void run(const char* op, Inputs inputs, Scalars scalars, std::span<Tensor> outputs) const;
-  /// Writes to existing tensors of one shape and any strides, to which the inputs broadcast. An input may be an output
-  /// itself, but not overlap one otherwise. Refuses besides: expanded outputs.
+  /// Writes to existing tensors of one shape and the same strides, any ones, to which the inputs broadcast. An input
+  /// may be an output itself, but not share elements with one otherwise. Refuses besides: expanded outputs.
   void run_into(const char* op, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs) const;
 
   const PointwiseGraph& graph() const noexcept { return graph_; }
 
+  /// Which kernel of cl_kernels/pointwise.cl under which defines; ranks are rounded up, so that few are compiled.
+  enum class Form : std::uint8_t {
+    flat_wide,    ///< For CPUs; so are the next five.
+    flat_stream,  ///< Stores pass by the caches.
+    rows_4,
+    rows_8,
+    short_rows_4,
+    short_rows_8,
+    flat,  ///< For GPUs; so are all that follow.
+    flat_whole_vectors,
+    item_vectors_2,
+    item_vectors_4,
+    item_vectors_8,
+    items_2,
+    items_4,
+    items_8,
+    items_2_long,
+    items_4_long,
+    items_8_long,
+    count
+  };
+  runtime::Kernel& kernel(runtime::DeviceState& device, Form form, bool in_place) const;
+
  private:
-  PointwiseGraph graph_;
+  void check(const char* op, Inputs inputs, Scalars scalars) const;
+  std::string prelude(Form form, int width) const;
+
+  static constexpr std::size_t cached_devices = 8;
+  using Slots = std::array<std::atomic<runtime::Kernel*>, 2 * static_cast<std::size_t>(Form::count)>;
+
+  const PointwiseGraph graph_;
+  mutable std::array<Slots, cached_devices> slots_{};
 };
 
 /// The kernels of a graph: those made before for an equal one, else new ones.

@@ -18,6 +18,7 @@ enum class RowRule : std::uint8_t {
   any,         ///< computes in P, gives P
   number,      ///< the same, but no bool
   floating,    ///< the same; whole numbers and bool become f32 first
+  channel,     ///< as floating; a second input of rank 1 lies along axis 1 of the first
   comparison,  ///< computes in P, gives bool
   test,        ///< computes in float, gives bool
   logical,     ///< every input becomes bool (!= 0); gives bool
@@ -42,8 +43,20 @@ struct PointwiseRow {
   const char* derivatives[max_inputs];
   const char* formula;  ///< For the docs.
 
-  /// Whether the derivative by input k reads a name: "y", or one of `inputs`. What it does not read is not saved.
+  /// Whether the derivative by input k reads a name: "dy", "y", one of `inputs` or `scalars`.
   bool derivative_reads(std::size_t k, const char* operand) const;
+  /// All that the derivative by input k reads, as bits: 1 << i for input i, reads_y, reads_scalar << i for scalar i.
+  /// What no wanted derivative reads need not be saved. Quick: remembered by each thread.
+  unsigned derivative_operands(std::size_t k) const;
+  static constexpr unsigned reads_y = 8, reads_scalar = 16;
+  /// Gives bool, and takes no part in gradients.
+  bool is_predicate() const noexcept {
+    return rule == RowRule::comparison || rule == RowRule::test || rule == RowRule::logical;
+  }
+  /// Whether input i is a condition: bool, never promoted.
+  bool is_condition(std::size_t i) const noexcept {
+    return (rule == RowRule::choice && i == 0) || (rule == RowRule::fill && i == 1);
+  }
 };
 
 namespace rows {
@@ -57,14 +70,19 @@ namespace rows {
 /// All rows of the table, in its order.
 std::span<const PointwiseRow* const> all_rows();
 
-/// What takes part in promotion. Kinds further down count only where they are of a higher category (bool, whole,
-/// floating): a number does not turn an i32 tensor into i64.
+/// What takes part in promotion. Kinds further up in this list count only where they are of a higher category (bool,
+/// whole, floating): a number does not turn an i32 tensor into i64.
 enum class OperandKind : std::uint8_t { number, zero_dim_tensor, tensor };
 
 struct OperandType {
   DType dtype;
   OperandKind kind = OperandKind::tensor;
+
+  friend bool operator==(const OperandType&, const OperandType&) = default;
 };
+
+/// PyTorch's result_type; at least one operand.
+OperandType promoted(std::span<const OperandType> operands);
 
 struct RowTypes {
   DType computed;  ///< f32, f16 (computed as float), or an integer type or bool.

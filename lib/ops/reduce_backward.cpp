@@ -1,4 +1,5 @@
 // What reductions need in backward: expansion of gradients, and the way back from a broadcast.
+#include <array>
 #include <cmath>
 
 #include "base/text.h"
@@ -6,7 +7,7 @@
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
 #include "ops/collapse.h"
-#include "ops/pointwise_program.h"
+#include "ops/pointwise.h"
 #include "ops/reduce_axes.h"
 #include "ops/reduce_launch.h"
 #include "tensor/impl.h"
@@ -28,7 +29,21 @@ Spread spread_over(const char* op, const Tensor& dy, const Tensor& x, const Tens
           reduced_count(x.shape(), reduced)};
 }
 
-constexpr DType f32 = DType::f32;
+// Rows of no table: what gradients of reductions compute of two or three tensors.
+constexpr PointwiseRow row_of(const char* op, std::array<const char*, 3> inputs, const char* forward,
+                              const char* number = nullptr) {
+  const std::size_t count = inputs[2] != nullptr ? 3 : 2;
+  return {op,
+          RowRule::floating,
+          count,
+          {inputs[0], inputs[1], inputs[2]},
+          number != nullptr ? 1u : 0u,
+          {number},
+          forward,
+          nullptr,
+          {},
+          forward};
+}
 
 }  // namespace
 
@@ -52,7 +67,7 @@ Tensor sum_backward(const Tensor& dy, const Shape& x_shape, const Shape& axes) {
 Tensor mean_backward(const Tensor& dy, const Shape& x_shape, const Shape& axes) {
   const unsigned reduced = reduced_axes("mean_backward", x_shape.rank(), axes);
   const Tensor spread = with_axes("mean_backward", dy, x_shape, reduced);
-  return expand(div_scalar(spread, static_cast<double>(reduced_count(x_shape, reduced))), x_shape);
+  return expand(div(spread, static_cast<double>(reduced_count(x_shape, reduced))), x_shape);
 }
 
 Tensor prod_backward(const Tensor& dy, const Tensor& x, const Shape& axes) {
@@ -62,18 +77,17 @@ Tensor prod_backward(const Tensor& dy, const Tensor& x, const Shape& axes) {
   constexpr Reduction others{op, Combine::prod, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : x"};
   constexpr Reduction zeros{op, Combine::sum, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : (T)(0)"};
   const Tensor product = reduce(others, x, axes, true).values, count = reduce(zeros, x, axes, true).values;
-  static const PointwiseProgram share(
-      {op, "x p z", "(x == 0.0f) ? ((z == 1.0f) ? p : (T)(0.0f)) : ((z == 0.0f) ? p / x : (T)(0.0f))"}, {f32, f32, f32},
-      f32);
-  return mul(share.run({&x, &product, &count}), at.dy);
+  static constexpr PointwiseRow share =
+      row_of(op, {"x", "p", "z"}, "(x == 0.0f) ? ((z == 1.0f) ? p : (T)(0.0f)) : ((z == 0.0f) ? p / x : (T)(0.0f))");
+  return mul(pointwise(share, {x, product, count}), at.dy);
 }
 
 Tensor max_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes) {
   const Spread at = spread_over("max_backward", dy, x, &y, axes);
   // A NaN result came from the NaNs.
-  static const PointwiseProgram equal(
-      {"max_backward", "x y", "((x == y) | ((x != x) & (y != y))) ? (T)(1.0f) : (T)(0.0f)"}, {f32, f32}, f32);
-  const Tensor hits = equal.run({&x, &at.y});
+  static constexpr PointwiseRow equal =
+      row_of("max_backward", {"x", "y"}, "((x == y) | ((x != x) & (y != y))) ? (T)(1.0f) : (T)(0.0f)");
+  const Tensor hits = pointwise(equal, {x, at.y});
   return mul(hits, div(at.dy, sum(hits, axes, true)));
 }
 
@@ -85,53 +99,51 @@ Tensor max_with_indices_backward(const Tensor& dy, const Tensor& indices, const 
   Shape along = Shape::filled(x_shape.rank(), 1);
   along[axis] = x_shape[axis];
   const Tensor numbers = reshape(arange(0, static_cast<double>(x_shape[axis]), 1, DType::i64, dy.device()), along);
-  static const PointwiseProgram taken({op, "hit g", "(hit != 0.0f) ? g : (T)(0.0f)"}, {DType::boolean, f32}, f32);
-  const Tensor hits = eq(numbers, at);
-  return taken.run({&hits, &gradient});
+  return where(eq(numbers, at), gradient, 0);
 }
 
 Tensor var_backward(const Tensor& dy, const Tensor& x, const Shape& axes, double correction) {
   const Spread at = spread_over("var_backward", dy, x, nullptr, axes);
   const Tensor middle = mean(x, axes, true);
-  static const PointwiseProgram slope({"var_backward", "x m g | factor", "(x - m) * g * factor"}, {f32, f32, f32}, f32);
+  static constexpr PointwiseRow slope = row_of("var_backward", {"x", "m", "g"}, "(x - m) * g * factor", "factor");
   const double factor = 2 / std::fmax(0.0, static_cast<double>(at.count) - correction);
-  return slope.run({&x, &middle, &at.dy}, {factor});
+  return pointwise(slope, {x, middle, at.dy}, {factor});
 }
 
 Tensor stddev_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes, double correction) {
   const Spread at = spread_over("stddev_backward", dy, x, &y, axes);
-  static const PointwiseProgram root({"stddev_backward", "g y", "(y == 0.0f) ? (T)(0.0f) : g / (y * 2.0f)"}, {f32, f32},
-                                     f32);
-  return var_backward(root.run({&at.dy, &at.y}), x, axes, correction);
+  static constexpr PointwiseRow root =
+      row_of("stddev_backward", {"g", "y"}, "(y == 0.0f) ? (T)(0.0f) : g / (y * 2.0f)");
+  return var_backward(pointwise(root, {at.dy, at.y}), x, axes, correction);
 }
 
 Tensor norm_backward(const Tensor& dy, const Tensor& x, const Tensor& y, double p, const Shape& axes) {
   constexpr const char* op = "norm_backward";
   const Spread at = spread_over(op, dy, x, &y, axes);
-  if (p == 0) return mul_scalar(x, 0);
+  if (p == 0) return mul(x, 0);
   if (std::isinf(p)) {
-    static const PointwiseProgram equal({op, "x y", "(fabs(x) == y) ? sign(x) : (T)(0.0f)"}, {f32, f32}, f32);
-    const Tensor hits = equal.run({&x, &at.y});
+    static constexpr PointwiseRow equal = row_of(op, {"x", "y"}, "(fabs(x) == y) ? sign(x) : (T)(0.0f)");
+    const Tensor hits = pointwise(equal, {x, at.y});
     return mul(hits, div(at.dy, sum(mul(hits, hits), axes, true)));
   }
   if (p == 1) {
-    static const PointwiseProgram side({op, "x g", "sign(x) * g"}, {f32, f32}, f32);
-    return side.run({&x, &at.dy});
+    static constexpr PointwiseRow side = row_of(op, {"x", "g"}, "sign(x) * g");
+    return pointwise(side, {x, at.dy});
   }
   if (p == 2) {
-    static const PointwiseProgram share({op, "x y g", "(y == 0.0f) ? (T)(0.0f) : x * (g / y)"}, {f32, f32, f32}, f32);
-    return share.run({&x, &at.y, &at.dy});
+    static constexpr PointwiseRow share = row_of(op, {"x", "y", "g"}, "(y == 0.0f) ? (T)(0.0f) : x * (g / y)");
+    return pointwise(share, {x, at.y, at.dy});
   }
-  static const PointwiseProgram share(
-      {op, "x y g | p", "((y == 0.0f) | (x == 0.0f)) ? (T)(0.0f) : sign(x) * pow(fabs(x) / y, (T)(p - 1.0f)) * g"},
-      {f32, f32, f32}, f32);
-  return share.run({&x, &at.y, &at.dy}, {p});
+  static constexpr PointwiseRow share =
+      row_of(op, {"x", "y", "g"},
+             "((y == 0.0f) | (x == 0.0f)) ? (T)(0.0f) : sign(x) * pow(fabs(x) / y, (T)(p - 1.0f)) * g", "p");
+  return pointwise(share, {x, at.y, at.dy}, {p});
 }
 
 Tensor logsumexp_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes) {
   const Spread at = spread_over("logsumexp_backward", dy, x, &y, axes);
-  static const PointwiseProgram share({"logsumexp_backward", "x y g", "exp(x - y) * g"}, {f32, f32, f32}, f32);
-  return share.run({&x, &at.y, &at.dy});
+  static constexpr PointwiseRow share = row_of("logsumexp_backward", {"x", "y", "g"}, "exp(x - y) * g");
+  return pointwise(share, {x, at.y, at.dy});
 }
 
 }  // namespace crisol::ops

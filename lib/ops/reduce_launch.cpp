@@ -208,7 +208,7 @@ void run(const Problem& problem, const Cut& cut) {
     states = empty({components(problem.reduction.combine), cut.parts, loop.outputs}, computed, states.device());
     if (positions.defined()) positions = empty({cut.parts, loop.outputs}, DType::i64, states.device());
   }
-  ArgumentList arguments;
+  ArgumentList<32> arguments;
   for (const runtime::KernelArg& argument : problem.source.arguments) arguments.add(argument);
   for (const Shape& shape :
        {innermost_first(loop.kept), innermost_first(loop.reduced), sizes_of(problem, cut.a, cut.b)})

@@ -1,6 +1,7 @@
 #include "reference/elementwise.h"
 
 #include <cmath>
+#include <limits>
 
 namespace crisol::reference {
 
@@ -10,8 +11,45 @@ namespace {
 template <class... T>
 constexpr void unused(const T&...) {}
 
+// The derivative of log |Gamma|.
+double digamma(double x) {
+  if (x == 0) return -std::copysign(std::numeric_limits<double>::infinity(), x);
+  if (x < 0 && x == std::floor(x)) return std::nan("");
+  if (x < 0) return digamma(1 - x) - M_PI / std::tan(M_PI * x);
+  double sum = 0;
+  for (; x < 10; ++x) sum -= 1 / x;
+  const double r = 1 / (x * x);
+  return sum + std::log(x) - 0.5 / x -
+         r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r * (1.0 / 132)))));
+}
+
+// What is left of a, with the sign of b.
+double floored_remainder(double a, double b) {
+  const double rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 }  // namespace
 
+#define AT_NONE
+#define AT_ONE(name, initial, at) at
+#define AT_TWO(name, initial, at, name_2, initial_2, at_2) at, at_2
+#define SCALARS_NONE
+#define SCALARS_ONE(name, initial, at) \
+  const double name = s[0];            \
+  unused(name);
+#define SCALARS_TWO(name, initial, at, name_2, initial_2, at_2) \
+  const double name = s[0], name_2 = s[1];                      \
+  unused(name, name_2);
+#define UNARY_INPUTS(x)  \
+  const double x = v[0]; \
+  unused(x);
+#define BINARY_INPUTS(a, b)        \
+  const double a = v[0], b = v[1]; \
+  unused(a, b);
+#define TERNARY_INPUTS(a, b, c)              \
+  const double a = v[0], b = v[1], c = v[2]; \
+  unused(a, b, c);
 #define FORWARD(begin, reference)                  \
   [](const double* v, const double* s) -> double { \
     begin unused(v, s);                            \
@@ -22,52 +60,39 @@ constexpr void unused(const T&...) {}
     begin unused(dy, v, y, s);                                          \
     return reference;                                                   \
   }
-#define UNARY_ROW(name, begin, scalars, reference, derivative, low, high, formula) \
-  {#name, formula, 1, scalars, low, high, FORWARD(begin, reference), {DERIVATIVE(begin, derivative), nullptr}},
-#define LIST(...) \
-  { __VA_ARGS__ }
-#define ONE_X            \
-  const double x = v[0]; \
-  unused(x);
-#define ONE_SCALAR(name)    \
-  const double name = s[0]; \
-  unused(name);
-#define SECOND_SCALAR(name) \
-  const double name = s[1]; \
-  unused(name);
-#define TWO_INPUTS                 \
-  const double a = v[0], b = v[1]; \
-  unused(a, b);
 
 const std::vector<Elementwise>& elementwise_rows() {
   static const std::vector<Elementwise> rows{
-#define CRISOL_UNARY(name, saved, forward, derivative, reference, reference_derivative, low, high, formula) \
-  UNARY_ROW(name, ONE_X, LIST(), reference, reference_derivative, low, high, formula)
-#define CRISOL_UNARY_1(name, scalar, initial, at, saved, forward, derivative, reference, reference_derivative, low, \
-                       high, formula)                                                                               \
-  UNARY_ROW(name, ONE_X ONE_SCALAR(scalar), LIST(at), reference, reference_derivative, low, high, formula)
-#define CRISOL_UNARY_2(name, scalar, at, scalar_2, at_2, saved, forward, derivative, reference, reference_derivative, \
-                       low, high, formula)                                                                            \
-  UNARY_ROW(name, ONE_X ONE_SCALAR(scalar) SECOND_SCALAR(scalar_2), LIST(at, at_2), reference, reference_derivative,  \
-            low, high, formula)
-#define CRISOL_BINARY(name, saved, forward, derivative_a, derivative_b, reference, reference_a, reference_b, low, \
-                      high, formula)                                                                              \
-  {#name,                                                                                                         \
-   formula,                                                                                                       \
-   2,                                                                                                             \
-   {},                                                                                                            \
-   low,                                                                                                           \
-   high,                                                                                                          \
-   FORWARD(TWO_INPUTS, reference),                                                                                \
-   {DERIVATIVE(TWO_INPUTS, reference_a), DERIVATIVE(TWO_INPUTS, reference_b)}},
-#include "crisol/ops/pointwise.def"
-  };
-  return rows;
-}
-
-const std::vector<Comparison>& comparison_rows() {
-  static const std::vector<Comparison> rows{
-#define CRISOL_COMPARISON(name, sign, formula) {#name, [](double a, double b) { return a sign b; }},
+#define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, reference, reference_derivative, \
+                     low, high, ulp, formula)                                                                      \
+  {#name,                                                                                                          \
+   {AT_##scalars},                                                                                                 \
+   low,                                                                                                            \
+   high,                                                                                                           \
+   ulp,                                                                                                            \
+   FORWARD(UNARY_INPUTS(x) SCALARS_##scalars, reference),                                                          \
+   {DERIVATIVE(UNARY_INPUTS(x) SCALARS_##scalars, reference_derivative), nullptr, nullptr}},
+#define CRISOL_BINARY(name, a, b, scalars, rule, forward, integer, derivative_a, derivative_b, reference, reference_a, \
+                      reference_b, low, high, ulp, formula)                                                            \
+  {#name,                                                                                                              \
+   {AT_##scalars},                                                                                                     \
+   low,                                                                                                                \
+   high,                                                                                                               \
+   ulp,                                                                                                                \
+   FORWARD(BINARY_INPUTS(a, b) SCALARS_##scalars, reference),                                                          \
+   {DERIVATIVE(BINARY_INPUTS(a, b) SCALARS_##scalars, reference_a),                                                    \
+    DERIVATIVE(BINARY_INPUTS(a, b) SCALARS_##scalars, reference_b), nullptr}},
+#define CRISOL_TERNARY(name, a, b, c, scalars, rule, forward, integer, derivative_a, derivative_b, derivative_c, \
+                       reference, reference_a, reference_b, reference_c, low, high, ulp, formula)                \
+  {#name,                                                                                                        \
+   {AT_##scalars},                                                                                               \
+   low,                                                                                                          \
+   high,                                                                                                         \
+   ulp,                                                                                                          \
+   FORWARD(TERNARY_INPUTS(a, b, c) SCALARS_##scalars, reference),                                                \
+   {DERIVATIVE(TERNARY_INPUTS(a, b, c) SCALARS_##scalars, reference_a),                                          \
+    DERIVATIVE(TERNARY_INPUTS(a, b, c) SCALARS_##scalars, reference_b),                                          \
+    DERIVATIVE(TERNARY_INPUTS(a, b, c) SCALARS_##scalars, reference_c)}},
 #include "crisol/ops/pointwise.def"
   };
   return rows;

@@ -1,4 +1,4 @@
-// The host references of crisol/ops/pointwise.def, in double.
+// The host references of crisol/ops/pointwise.def, in double, with what tests want to know of a row.
 #pragma once
 
 #include <cstddef>
@@ -6,24 +6,20 @@
 
 namespace crisol::reference {
 
-/// One row: the value, and its derivative with respect to each input times dy, for one element.
+/// One row for one element: the value, and its derivative by each input times dy.
 struct Elementwise {
+  using Forward = double (*)(const double* inputs, const double* scalars);
+  using Derivative = double (*)(double dy, const double* inputs, double y, const double* scalars);
+
   const char* name;
-  const char* formula;
-  std::size_t inputs;
   std::vector<double> scalars;  ///< The values that tests use.
   double low, high;             ///< Range of the inputs in tests.
-  double (*forward)(const double* inputs, const double* scalars);
-  double (*derivatives[2])(double dy, const double* inputs, double y, const double* scalars);
+  double ulp;                   ///< Largest error of an f32 result in units of its last place; 0: not bounded so.
+  Forward forward;
+  Derivative derivatives[3];
 };
 
-/// All rows but the comparisons, in the table's order.
+/// All rows, in the table's order.
 const std::vector<Elementwise>& elementwise_rows();
-
-struct Comparison {
-  const char* name;
-  bool (*holds)(double a, double b);
-};
-const std::vector<Comparison>& comparison_rows();
 
 }  // namespace crisol::reference

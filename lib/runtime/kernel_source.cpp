@@ -23,13 +23,16 @@ std::string read_source(std::string_view name) {
   return std::string(found->second);
 }
 
-void expand(std::string_view name, std::set<std::string, std::less<>>& seen, std::string& out) {
-  if (!seen.emplace(name).second) return;
-  std::istringstream lines(read_source(name));
+using Names = std::set<std::string, std::less<>>;
+
+void expand_file(std::string_view name, Names& seen, std::string& out);
+
+void expand_text(const std::string& text, Names& seen, std::string& out) {
+  std::istringstream lines(text);
   constexpr std::string_view directive = "#include \"";
   for (std::string line; std::getline(lines, line);) {
     if (line.compare(0, directive.size(), directive) == 0) {
-      expand(line.substr(directive.size(), line.rfind('"') - directive.size()), seen, out);
+      expand_file(line.substr(directive.size(), line.rfind('"') - directive.size()), seen, out);
     } else {
       out += line;
       out += '\n';
@@ -37,12 +40,17 @@ void expand(std::string_view name, std::set<std::string, std::less<>>& seen, std
   }
 }
 
+void expand_file(std::string_view name, Names& seen, std::string& out) {
+  if (seen.emplace(name).second) expand_text(read_source(name), seen, out);
+}
+
 }  // namespace
 
-std::string expanded_source(std::string_view name) {
-  std::set<std::string, std::less<>> seen;
+std::string expanded_source(std::string_view prelude, std::string_view name) {
+  Names seen;
   std::string out;
-  expand(name, seen, out);
+  expand_text(std::string(prelude), seen, out);
+  if (!name.empty()) expand_file(name, seen, out);
   return out;
 }
 

@@ -25,7 +25,7 @@ NdRange::NdRange(std::initializer_list<std::int64_t> global_size, std::initializ
   std::copy(local_size.begin(), local_size.end(), local.begin());
 }
 
-KernelArg::KernelArg(const Shape& shape) : size_(64) {
+KernelArg::KernelArg(const Shape& shape, int lanes) : size_(static_cast<std::size_t>(lanes) * 8) {
   bytes_.fill(0);
   std::copy(shape.begin(), shape.end(), reinterpret_cast<std::int64_t*>(bytes_.data()));
 }

@@ -46,8 +46,9 @@ class Defines {
 };
 
 /// What identifies a kernel: entry point of a program, which is a file of cl_kernels/ under defines. `prelude` is
-/// OpenCL C made at run time that goes between the defines and the file, which may then be left out (empty). Kernels
-/// with equal source, defines and prelude come from one program and are compiled together.
+/// OpenCL C made at run time that goes between the defines and the file, which may then be left out (empty); it may
+/// include files of cl_kernels/. Kernels with equal source, defines and prelude come from one program and are compiled
+/// together.
 struct KernelSpec {
   std::string_view source;
   std::string_view entry;
@@ -71,7 +72,7 @@ struct BufferView {
   std::uint64_t offset;
 };
 
-/// A scalar, a view (two parameters), or a Shape (one long8, outermost first, padded with zeros).
+/// A scalar, a view (two parameters), or a Shape (one long8, or fewer lanes, outermost first, padded with zeros).
 class KernelArg {
  public:
   enum class Kind : std::uint8_t { value, view };
@@ -84,7 +85,7 @@ class KernelArg {
   KernelArg(float value) { set(value); }
   KernelArg(double) = delete;  // Devices need not know double; write a float.
   KernelArg(bool) = delete;    // Not a legal kernel parameter type.
-  KernelArg(const Shape& shape);
+  KernelArg(const Shape& shape, int lanes = Shape::max_rank);
 
   Kind kind() const noexcept { return kind_; }
   const BufferView& view() const noexcept { return view_; }

@@ -34,9 +34,7 @@ std::string source_text(const KernelSpec& spec) {
   for (const Define& define : spec.defines)
     text += define.text.empty() ? concat("#define ", define.name, ' ', define.number, '\n')
                                 : concat("#define ", define.name, ' ', define.text, '\n');
-  text += spec.prelude;
-  if (!spec.source.empty()) text += expanded_source(spec.source);
-  return text;
+  return text + expanded_source(spec.prelude, spec.source);
 }
 
 // OpenCL C 1.2 is all that NVIDIA reports; newer features are reached through extensions.

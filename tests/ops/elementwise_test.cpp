@@ -5,7 +5,7 @@
 
 #include "crisol/ops/view.h"
 #include "doctest/doctest.h"
-#include "reference/elementwise.h"
+#include "ops/pointwise.h"
 #include "support/compare.h"
 #include "support/pointwise_calls.h"
 #include "support/skip.h"
@@ -14,109 +14,6 @@
 
 using namespace crisol;
 using namespace crisol::testing;
-using reference::Elementwise;
-
-namespace {
-
-// OpenCL allows pow and erf 16 ulp; the longest rows join two such values.
-constexpr Tolerance rounding{32};
-
-std::vector<double> inputs_of(const Elementwise& row, std::uint64_t seed, std::int64_t count) {
-  std::vector<double> values = random_values(seed, count, row.low, row.high);
-  // Zero and equal inputs are where conditions turn over.
-  if (row.low < 0 && count > 4) values[1] = values[2] = 0;
-  return values;
-}
-
-// f32 rounds the scalars.
-std::vector<double> rounded(std::vector<double> values) {
-  for (double& value : values) value = static_cast<float>(value);
-  return values;
-}
-
-struct Sample {
-  std::vector<std::vector<double>> inputs;
-  std::vector<double> y, scalars;
-};
-
-Sample sample(const Elementwise& row, std::int64_t count) {
-  Sample made;
-  made.scalars = rounded(row.scalars);
-  for (std::size_t k = 0; k < row.inputs; ++k) made.inputs.push_back(inputs_of(row, 7 + k, count));
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    const double in[2] = {made.inputs[0][i], row.inputs == 2 ? made.inputs[1][i] : 0};
-    made.y.push_back(row.forward(in, made.scalars.data()));
-  }
-  return made;
-}
-
-std::vector<double> derivative(const Elementwise& row, const Sample& at, std::size_t k, const std::vector<double>& dy) {
-  std::vector<double> result;
-  for (std::size_t i = 0; i < dy.size(); ++i) {
-    const double in[2] = {at.inputs[0][i], row.inputs == 2 ? at.inputs[1][i] : 0};
-    result.push_back(row.derivatives[k](dy[i], in, at.y[i], at.scalars.data()));
-  }
-  return result;
-}
-
-const PointwiseCalls& calls_of(std::size_t row) {
-  REQUIRE(std::string(pointwise_calls().at(row).name) == reference::elementwise_rows()[row].name);
-  return pointwise_calls()[row];
-}
-
-}  // namespace
-
-TEST_CASE("elementwise: every row has a name, a formula, a reference and a gradient for each input") {
-  REQUIRE(pointwise_calls().size() == reference::elementwise_rows().size());
-  for (std::size_t r = 0; r < reference::elementwise_rows().size(); ++r) {
-    const Elementwise& row = reference::elementwise_rows()[r];
-    CAPTURE(row.name);
-    CHECK(std::string(row.formula).size() > 0);
-    CHECK(row.low < row.high);
-    CHECK(calls_of(r).backward.size() == row.inputs);
-    // The reference's derivative against central differences of its value, where both sides agree: not at a kink.
-    const Sample at = sample(row, 200);
-    int compared = 0;
-    for (std::size_t i = 0; i < at.y.size(); ++i) {
-      for (std::size_t k = 0; k < row.inputs; ++k) {
-        const double step = 1e-5;
-        const auto moved = [&](double by) {
-          double in[2] = {at.inputs[0][i], row.inputs == 2 ? at.inputs[1][i] : 0};
-          in[k] += by;
-          return row.forward(in, at.scalars.data());
-        };
-        const double above = (moved(step) - at.y[i]) / step, below = (at.y[i] - moved(-step)) / step;
-        if (std::abs(above - below) > 1e-2 * (1 + std::abs(above))) continue;
-        ++compared;
-        const double in[2] = {at.inputs[0][i], row.inputs == 2 ? at.inputs[1][i] : 0};
-        const double given = row.derivatives[k](1, in, at.y[i], at.scalars.data());
-        CHECK(std::abs(given - (above + below) / 2) < 1e-4 * (1 + std::abs(given)));
-      }
-    }
-    CHECK(compared > 150);
-  }
-}
-
-TEST_CASE("elementwise: every row forward and backward") {
-  for (std::size_t r = 0; r < reference::elementwise_rows().size(); ++r) {
-    const Elementwise& row = reference::elementwise_rows()[r];
-    const PointwiseCalls& calls = calls_of(r);
-    CAPTURE(row.name);
-    for (const std::int64_t count : {std::int64_t{1}, std::int64_t{83}}) {
-      const Sample at = sample(row, count);
-      std::vector<Tensor> inputs;
-      for (const auto& values : at.inputs) inputs.push_back(tensor_of(values, {count}));
-      const Tensor y = calls.forward(inputs, at.scalars);
-      check_close(y, {count}, at.y, rounding);
-      const std::vector<double> dy = random_values(99, count);
-      for (std::size_t k = 0; k < row.inputs; ++k) {
-        CAPTURE(k);
-        check_close(calls.backward[k](tensor_of(dy, {count}), inputs, y, at.scalars), {count},
-                    derivative(row, at, k, dy), rounding);
-      }
-    }
-  }
-}
 
 TEST_CASE("elementwise: layouts and broadcasting, both kinds of kernel") {
   struct Case {
@@ -215,7 +112,8 @@ TEST_CASE("elementwise: NaN, infinity and signs") {
   check_close(ops::minimum(tensor_of({0}, {1}), x), {nan, 0, -infinity, 0, 0}, {0});
   check_close(ops::pow(tensor_of({-2, -2, 0, 4}, {4}), 3), {-8, -8, 0, 64}, {16});
   check_close(ops::pow(tensor_of({-2, 4}, {2}), 0.5), {nan, 2}, {16});
-  check_close(ops::pow_backward(tensor_of({1, 1}, {2}), tensor_of({0, 2}, {2}), 0), {0, 0}, {0});
+  check_close(ops::pointwise_backward(ops::rows::pow, 0, tensor_of({1, 1}, {2}), {tensor_of({0, 2}, {2}), 0}, Tensor()),
+              {0, 0}, {0});
   check_close(ops::silu(tensor_of({-200, 200}, {2})), {0, 200}, {1});
 }
 
@@ -233,38 +131,15 @@ TEST_CASE("elementwise: scalars on either side, and new ones compile nothing new
     check_close(ops::leaky_relu(tensor_of({-4, 4}, {2}), slope), {-4 * slope, 4}, {0});
 }
 
-TEST_CASE("elementwise: comparisons on every dtype, with tensors and scalars") {
-  const std::vector<double> a = random_integers(1, 40, 0, 3), b = random_integers(2, 40, 0, 3);
-  REQUIRE(comparison_calls().size() == reference::comparison_rows().size());
-  for (std::size_t r = 0; r < comparison_calls().size(); ++r) {
-    const ComparisonCalls& calls = comparison_calls()[r];
-    const auto& row = reference::comparison_rows()[r];
-    REQUIRE(std::string(calls.name) == row.name);
-    for (const DType dtype : {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8}) {
-      // Each pair is a program of its own to compile: one comparison on all dtypes tells enough.
-      if (r > 0 && dtype != DType::f32) continue;
-      CAPTURE(row.name);
-      CAPTURE(dtype);
-      std::vector<double> with_tensor, with_scalar;
-      for (std::size_t i = 0; i < a.size(); ++i) {
-        with_tensor.push_back(row.holds(a[i], b[i]));
-        with_scalar.push_back(row.holds(a[i], 2));
-      }
-      const Tensor left = tensor_of(a, {40}, dtype);
-      const Tensor result = calls.with_tensor(left, view_of(b, {40}, Layout::strided, dtype));
-      CHECK(result.dtype() == DType::boolean);
-      check_close(result, with_tensor, {0});
-      check_close(calls.with_scalar(left, 2), with_scalar, {0});
-    }
-  }
-  // Whole numbers that f32 cannot tell apart.
+TEST_CASE("elementwise: comparisons of whole numbers that f32 cannot tell apart, and of NaN") {
   const std::int64_t large = std::int64_t{1} << 40;
   const Tensor x = from_vector<std::int64_t>({large, large + 1});
   check_close(ops::eq(x, from_vector<std::int64_t>({large, large})), {1, 0}, {0});
-  check_close(ops::gt(x, static_cast<double>(large)), {0, 1}, {0});
+  check_close(ops::gt(x, large), {0, 1}, {0});
+  CHECK(ops::gt(x, large).dtype() == DType::boolean);
   const double nan = std::nan("");
   check_close(ops::eq(tensor_of({nan}, {1}), tensor_of({nan}, {1})), {0}, {0});
-  check_close(ops::ne(tensor_of({nan}, {1}), tensor_of({nan}, {1})), {1}, {0});
+  check_close(ops::ne(tensor_of({nan}, {1}), nan), {1}, {0});
 }
 
 TEST_CASE("where: every dtype, broadcasting, gradients") {
@@ -277,52 +152,55 @@ TEST_CASE("where: every dtype, broadcasting, gradients") {
   }
   const double nan = std::nan("");
   check_close(ops::where(tensor_of({1}, {1}, DType::boolean), tensor_of({5}, {1}), tensor_of({nan}, {1})), {5}, {0});
-  const Tensor dy = tensor_of({1, 2, 3, 4, 5, 6}, {2, 3});
-  check_close(ops::where_backward_a(dy, condition), {1, 0, 0, 4, 5, 0}, {0});
-  check_close(ops::where_backward_b(dy, condition), {0, 2, 3, 0, 0, 6}, {0});
-  check_error([&] { ops::where(dy, dy, dy); }, {"[where]", "f32", "bool"});
-  check_error([&] { ops::where(condition, dy, tensor_of({1}, {1}, DType::i32)); }, {"[where]", "i32", "f32"});
+  check_close(ops::where(condition, 1, tensor_of({7, 8}, {2, 1}, DType::i32)), {2, 3}, {1, 7, 7, 1, 1, 8}, {0});
+  const Tensor x = tensor_of({1, 2, 3, 4, 5, 6}, {2, 3});
+  check_close(ops::masked_fill(x, condition, -1), {-1, 2, 3, -1, -1, 6}, {0});
+  check_error([&] { ops::where(x, x, x); }, {"[where]", "condition", "f32", "bool"});
+  check_error([&] { ops::masked_fill(zeros({2, 3}, DType::i32), condition, 0.5); }, {"[masked_fill]", "f32", "i32"});
 }
 
-TEST_CASE("elementwise: in place") {
-  for_each_variant("pointwise", {"chunks", "items"}, [&] {
-    for (const Layout layout : all_layouts) {
-      CAPTURE(name_of(layout));
-      const std::vector<double> a = random_values(1, 105), b = random_values(2, 105);
-      const Tensor dst = view_of(a, {3, 5, 7}, layout), src = view_of(b, {3, 5, 7}, Layout::contiguous);
-      const auto before = dst.impl()->storage->version.load();
-      ops::add_into(dst, src, 0.5);
-      std::vector<double> expected;
-      for (std::size_t i = 0; i < a.size(); ++i) expected.push_back(a[i] + 0.5 * b[i]);
-      check_close(dst, {3, 5, 7}, expected, {2});
-      CHECK(dst.impl()->storage->version.load() > before);
-      ops::mul_scalar_into(dst, -2);
-      for (double& value : expected) value *= -2;
-      check_close(dst, {3, 5, 7}, expected, {2});
-      // What lies between the elements stays as it was.
-      if (layout == Layout::strided) {
-        const std::vector<float> all =
-            make_view(dst, {dst.impl()->storage->bytes / 4 > 0 ? 3 : 0}, {1}, 0).to_vector<float>();
-        for (const float value : all) CHECK(std::isnan(value));
-      }
+TEST_CASE("elementwise: every function of a row runs that row") {
+  // Its name stands in the message that refuses an undefined tensor: nothing is compiled.
+  const std::vector<double> numbers{1, 2};
+  REQUIRE(pointwise_calls().size() == table_rows().size());
+  for (std::size_t r = 0; r < table_rows().size(); ++r) {
+    const PointwiseCalls& calls = pointwise_calls()[r];
+    const ops::PointwiseRow& row = *table_rows()[r].row;
+    REQUIRE(std::string(calls.name) == row.name);
+    const std::string start = std::string("[") + row.name + "]", start_in_place = std::string("[") + row.name + "_]";
+    for (std::size_t i = 0; i < row.input_count; ++i) {
+      std::vector<Tensor> inputs(row.input_count, zeros({0}));
+      inputs[i] = Tensor();
+      check_error([&] { calls.raw(inputs, numbers); }, {start, row.inputs[i], "undefined"});
+      check_error([&] { calls.differentiable(inputs, numbers); }, {start, row.inputs[i], "undefined"});
     }
-  });
-  const Tensor x = tensor_of({1, 2}, {2});
-  check_error([&] { ops::add_into(x, zeros({1})); }, {"[add_into]", "(2)", "(1)"});
-  check_error([&] { ops::add_into(make_view(x, {2, 2}, {0, 1}, 0), zeros({2, 2})); }, {"[add_into]", "expanded"});
-  check_error([&] { ops::add_into(x, zeros({2}, DType::i32)); }, {"[add_into]", "i32"});
-  check_error([&] { ops::mul_scalar_into(zeros({2}, DType::f16), 2); }, {"[mul_scalar_into]", "f16"});
-  check_close(x, {1, 2}, {0});
+    if (calls.backward) {
+      CHECK(row.input_count == 1);
+      check_error([&] { calls.backward({Tensor(), zeros({0})}, numbers); }, {start, "gradient"});
+    }
+    const bool changes = !(row.is_predicate() && row.rule != ops::RowRule::logical) && row.rule != ops::RowRule::choice;
+    CHECK(static_cast<bool>(calls.in_place) == changes);
+    if (!changes) continue;
+    std::vector<Tensor> inputs(row.input_count, zeros({0}));
+    if (row.rule == ops::RowRule::fill) inputs[1] = zeros({0}, DType::boolean);
+    CHECK(calls.in_place(inputs, numbers).impl() == inputs[0].impl());
+    inputs[0] = make_view(zeros({1}), {2}, {0}, 0);
+    check_error([&] { calls.in_place(inputs, numbers); }, {start_in_place, "expanded"});
+  }
 }
 
 TEST_CASE("elementwise: refusals") {
   const Tensor x = zeros({2, 3});
-  check_error([&] { ops::add(x, zeros({2})); }, {"[add]", "(2, 3)", "(2)", "do not broadcast"});
-  check_error([&] { ops::relu(zeros({2}, DType::i32)); }, {"[relu]", "i32", "must be f32"});
-  check_error([&] { ops::relu(Tensor()); }, {"[relu]", "undefined"});
-  check_error([&] { ops::mul(x, zeros({2, 3}, DType::f16)); }, {"[mul]", "input 1", "f16"});
-  check_error([&] { ops::eq(x, zeros({2, 3}, DType::i32)); }, {"[eq]", "f32", "i32"});
-  check_error([&] { ops::eq(zeros({2}, DType::i32), 0.5); }, {"[eq]", "0.5", "i32"});
-  check_error([&] { ops::lt(zeros({2}, DType::u8), 1e10); }, {"[lt]", "1e+10", "u8"});
-  check_error([&] { ops::tanh_backward(x, zeros({2})); }, {"[tanh_backward]", "do not broadcast"});
+  check_error([&] { ops::add(x, zeros({2})); }, {"[add]", "(2, 3)", "(2)", "do not broadcast", "axis -1 has 3 and 2"});
+  check_error(
+      [&] {
+        ops::add(zeros({4, 2, 3}), zeros({5, 1, 3}));
+      },
+      {"[add]", "(4, 2, 3)", "(5, 1, 3)", "axis -3 has 4 and 5"});
+  check_error([&] { ops::neg(zeros({2}, DType::boolean)); }, {"[neg]", "bool"});
+  check_error([&] { ops::relu(Tensor()); }, {"[relu]", "x is undefined"});
+  check_error([&] { ops::add(1, 2); }, {"[add]", "at least one tensor"});
+  check_error([&] { ops::add(zeros({2}, DType::i32), std::int64_t{1} << 40); }, {"[add]", "1.09951e+12", "i32"});
+  check_error([&] { ops::tanh_backward(x, zeros({2})); }, {"[tanh]", "do not broadcast"});
+  check_error([&] { ops::tanh_backward(zeros({2, 3}, DType::i32), x); }, {"[tanh]", "f32 or f16"});
 }

@@ -1,45 +1,64 @@
 #include "support/pointwise_calls.h"
 
 #include "crisol/functions/elementwise.h"
+#include "doctest/doctest.h"
 
 namespace crisol::testing {
 
-#define SAVED_none
-#define SAVED_x , v[0]
-#define SAVED_y , y
-#define SAVED_ab , v[0], v[1]
-#define CALL(function, ...) \
-  [](const std::vector<Tensor>& v, [[maybe_unused]] const PointwiseCalls::Scalars& s) { return function(__VA_ARGS__); }
-#define BACKWARD(function, saved, ...)                                                                  \
-  [](const Tensor& dy, [[maybe_unused]] const std::vector<Tensor>& v, [[maybe_unused]] const Tensor& y, \
-     [[maybe_unused]] const PointwiseCalls::Scalars& s) { return function(dy SAVED_##saved __VA_ARGS__); }
+const std::vector<RowUnderTest>& table_rows() {
+  static const std::vector<RowUnderTest> rows = [] {
+    std::vector<RowUnderTest> list;
+    REQUIRE(ops::all_rows().size() == reference::elementwise_rows().size());
+    for (std::size_t i = 0; i < ops::all_rows().size(); ++i)
+      list.push_back({ops::all_rows()[i], &reference::elementwise_rows()[i]});
+    return list;
+  }();
+  return rows;
+}
+
+#define S_NONE
+#define S_ONE(...) , s[0]
+#define S_TWO(...) , s[0], s[1]
+#define ONLY_S_NONE
+#define ONLY_S_ONE(...) s[0]
+#define ONLY_S_TWO(...) s[0], s[1]
+#define SIGNATURE_NONE
+#define SIGNATURE_ONE(name, initial, at) ", " #name " " #initial
+#define SIGNATURE_TWO(name, initial, at, name_2, initial_2, at_2) ", " #name " " #initial ", " #name_2 " " #initial_2
+#define READS_none
+#define READS_x , v[1]
+#define READS_y , v[1]
+#define CALL(...) \
+  [](const std::vector<Tensor>& v, [[maybe_unused]] const std::vector<double>& s) -> Tensor { return __VA_ARGS__; }
+#define IN_PLACE(...)                                                                         \
+  [](const std::vector<Tensor>& v, [[maybe_unused]] const std::vector<double>& s) -> Tensor { \
+    Tensor x = v[0];                                                                          \
+    return __VA_ARGS__;                                                                       \
+  }
 
 const std::vector<PointwiseCalls>& pointwise_calls() {
   static const std::vector<PointwiseCalls> calls{
-#define CRISOL_UNARY(name, saved, ...) \
-  {#name, CALL(ops::name, v[0]), {BACKWARD(ops::name##_backward, saved)}, CALL(crisol::name, v[0])},
-#define CRISOL_UNARY_1(name, scalar, initial, at, saved, ...) \
-  {#name, CALL(ops::name, v[0], s[0]), {BACKWARD(ops::name##_backward, saved, , s[0])}, CALL(crisol::name, v[0], s[0])},
-#define CRISOL_UNARY_2(name, scalar, at, scalar_2, at_2, saved, ...) \
-  {#name,                                                            \
-   CALL(ops::name, v[0], s[0], s[1]),                                \
-   {BACKWARD(ops::name##_backward, saved, , s[0], s[1])},            \
-   CALL(crisol::name, v[0], s[0], s[1])},
-#define CRISOL_BINARY(name, saved, ...)                                                \
-  {#name,                                                                              \
-   CALL(ops::name, v[0], v[1]),                                                        \
-   {BACKWARD(ops::name##_backward_a, saved), BACKWARD(ops::name##_backward_b, saved)}, \
-   CALL(crisol::name, v[0], v[1])},
-#include "crisol/ops/pointwise.def"
-  };
-  return calls;
-}
-
-const std::vector<ComparisonCalls>& comparison_calls() {
-  static const std::vector<ComparisonCalls> calls{
-#define CRISOL_COMPARISON(name, ...)                                        \
-  {#name, [](const Tensor& a, const Tensor& b) { return ops::name(a, b); }, \
-   [](const Tensor& a, double b) { return ops::name(a, b); }},
+#define CRISOL_UNARY(name, x, scalars, rule, saved, ...)            \
+  {#name,                                                           \
+   #name "(" #x SIGNATURE_##scalars ")",                            \
+   CALL(ops::name(v[0] S_##scalars)),                               \
+   CALL(crisol::name(v[0] S_##scalars)),                            \
+   {CRISOL_IN_PLACE_##rule(IN_PLACE(x.name##_(ONLY_S_##scalars)))}, \
+   {CRISOL_GRADIENT_##rule(CALL(ops::name##_backward(v[0] READS_##saved S_##scalars)))}},
+#define CRISOL_BINARY(name, a, b, scalars, rule, ...)               \
+  {#name,                                                           \
+   #name "(" #a ", " #b SIGNATURE_##scalars ")",                    \
+   CALL(ops::name(v[0], v[1] S_##scalars)),                         \
+   CALL(crisol::name(v[0], v[1] S_##scalars)),                      \
+   {CRISOL_IN_PLACE_##rule(IN_PLACE(x.name##_(v[1] S_##scalars)))}, \
+   {}},
+#define CRISOL_TERNARY(name, a, b, c, scalars, rule, ...)                 \
+  {#name,                                                                 \
+   #name "(" #a ", " #b ", " #c SIGNATURE_##scalars ")",                  \
+   CALL(ops::name(v[0], v[1], v[2] S_##scalars)),                         \
+   CALL(crisol::name(v[0], v[1], v[2] S_##scalars)),                      \
+   {CRISOL_IN_PLACE_##rule(IN_PLACE(x.name##_(v[1], v[2] S_##scalars)))}, \
+   {}},
 #include "crisol/ops/pointwise.def"
   };
   return calls;

@@ -1,28 +1,34 @@
-// The rows of crisol/ops/pointwise.def as calls, in the order of reference::elementwise_rows().
+// The rows of crisol/ops/pointwise.def as data with their references, and as the functions that are made of them.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "crisol/tensor.h"
+#include "ops/pointwise_row.h"
+#include "reference/elementwise.h"
 
 namespace crisol::testing {
 
+/// A row and what it must compute.
+struct RowUnderTest {
+  const ops::PointwiseRow* row;
+  const reference::Elementwise* reference;
+};
+
+/// All rows of the table.
+const std::vector<RowUnderTest>& table_rows();
+
+/// The functions made of one row, in the table's order; each takes as many operands and numbers as the row.
 struct PointwiseCalls {
-  using Scalars = std::vector<double>;
+  using Call = std::function<Tensor(const std::vector<Tensor>&, const std::vector<double>&)>;
   const char* name;
-  std::function<Tensor(const std::vector<Tensor>&, const Scalars&)> forward;  ///< The raw op.
-  /// The raw backward for each input, from dy, the inputs and the result.
-  std::vector<std::function<Tensor(const Tensor&, const std::vector<Tensor>&, const Tensor&, const Scalars&)>> backward;
-  std::function<Tensor(const std::vector<Tensor>&, const Scalars&)> function;  ///< The differentiable one.
+  const char* signature;  ///< "leaky_relu(x, slope = 0.01)"
+  Call raw, differentiable;
+  Call in_place;  ///< Changes the first operand; empty where the row has no such form.
+  Call backward;  ///< Unary ones: of dy, and what the derivative reads.
 };
 const std::vector<PointwiseCalls>& pointwise_calls();
-
-struct ComparisonCalls {
-  const char* name;
-  std::function<Tensor(const Tensor&, const Tensor&)> with_tensor;
-  std::function<Tensor(const Tensor&, double)> with_scalar;
-};
-const std::vector<ComparisonCalls>& comparison_calls();
 
 }  // namespace crisol::testing

@@ -1,45 +1,43 @@
 // Differentiable elementwise functions and operators: crisol/ops/elementwise.h with gradients.
 //
-// One function for each row of crisol/ops/pointwise.def, which holds the formulas: relu(x), leaky_relu(x, slope),
-// clamp(x, lower, upper), add(a, b), maximum(a, b), … Inputs of those with two broadcast; their gradients are summed
-// back to each input's shape. Comparisons (a < b as lt(a, b)) give bool and have no gradient. Errors as in
-// crisol/ops/elementwise.h.
+// One function for each row of crisol/ops/pointwise.def: relu(x), leaky_relu(x, slope), clamp(x, lower, upper), add(a,
+// b), lerp(a, b, weight), where(condition, a, b), lt(a, b), … docs/elementwise.md lists their formulas, dtypes and
+// accuracy. Inputs broadcast; their gradients (of f32 and f16 inputs) are summed back to each input's shape. Functions
+// that give bool have none. In-place forms are members of Tensor: x.add_(y). Errors as in crisol/ops/elementwise.h.
 #pragma once
 
 #include "crisol/ops/elementwise.h"
 
 namespace crisol {
 
-#define CRISOL_UNARY(name, ...) CRISOL_API Tensor name(const Tensor& x);
-#define CRISOL_UNARY_1(name, scalar, initial, ...) CRISOL_API Tensor name(const Tensor& x, double scalar initial);
-#define CRISOL_UNARY_2(name, scalar, at, scalar_2, ...) \
-  CRISOL_API Tensor name(const Tensor& x, double scalar, double scalar_2);
-#define CRISOL_BINARY(name, ...) CRISOL_API Tensor name(const Tensor& a, const Tensor& b);
-#define CRISOL_COMPARISON(name, ...) using ops::name;
+#define CRISOL_UNARY(name, x, scalars, ...) CRISOL_API Tensor name(const Tensor& x CRISOL_AND_NUMBERS_##scalars);
+#define CRISOL_BINARY(name, a, b, scalars, ...) \
+  CRISOL_API Tensor name(const Operand& a, const Operand& b CRISOL_AND_NUMBERS_##scalars);
+#define CRISOL_TERNARY(name, a, b, c, scalars, ...) \
+  CRISOL_API Tensor name(const Operand& a, const Operand& b, const Operand& c CRISOL_AND_NUMBERS_##scalars);
 #include "crisol/ops/pointwise.def"
 
-/// a where condition (bool) is true, else b; the three broadcast.
-CRISOL_API Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
-
-inline Tensor add(const Tensor& a, double b) { return add_scalar(a, b); }
-inline Tensor add(double a, const Tensor& b) { return add_scalar(b, a); }
-inline Tensor sub(const Tensor& a, double b) { return add_scalar(a, -b); }
-inline Tensor sub(double a, const Tensor& b) { return rsub_scalar(b, a); }
-inline Tensor mul(const Tensor& a, double b) { return mul_scalar(a, b); }
-inline Tensor mul(double a, const Tensor& b) { return mul_scalar(b, a); }
-inline Tensor div(const Tensor& a, double b) { return div_scalar(a, b); }
-inline Tensor div(double a, const Tensor& b) { return rdiv_scalar(b, a); }
-
+// One operand at least is a tensor: the other converts. There is no ==, which would not give a bool; see eq and ne.
 #define CRISOL_OPERATOR(sign, function)                                                    \
   inline Tensor operator sign(const Tensor& a, const Tensor& b) { return function(a, b); } \
-  inline Tensor operator sign(const Tensor& a, double b) { return function(a, b); }        \
-  inline Tensor operator sign(double a, const Tensor& b) { return function(a, b); }
+  inline Tensor operator sign(const Tensor& a, const Scalar& b) { return function(a, b); } \
+  inline Tensor operator sign(const Scalar& a, const Tensor& b) { return function(a, b); }
 CRISOL_OPERATOR(+, add)
 CRISOL_OPERATOR(-, sub)
 CRISOL_OPERATOR(*, mul)
 CRISOL_OPERATOR(/, div)
+CRISOL_OPERATOR(%, remainder)
+CRISOL_OPERATOR(<, lt)
+CRISOL_OPERATOR(<=, le)
+CRISOL_OPERATOR(>, gt)
+CRISOL_OPERATOR(>=, ge)
 #undef CRISOL_OPERATOR
 
 inline Tensor operator-(const Tensor& x) { return neg(x); }
+
+inline Tensor& operator+=(Tensor& x, const Operand& y) { return x.add_(y); }
+inline Tensor& operator-=(Tensor& x, const Operand& y) { return x.sub_(y); }
+inline Tensor& operator*=(Tensor& x, const Operand& y) { return x.mul_(y); }
+inline Tensor& operator/=(Tensor& x, const Operand& y) { return x.div_(y); }
 
 }  // namespace crisol

@@ -18,10 +18,15 @@ using Sigmoid = Activation<&sigmoid>;
 using Tanh = Activation<&tanh>;
 using SiLU = Activation<&silu>;
 using GELU = Activation<&gelu>;
-using Softplus = Activation<&softplus>;
+using Mish = Activation<&mish>;
+using SELU = Activation<&selu>;
+using LogSigmoid = Activation<&log_sigmoid>;
+using ReLU6 = Activation<&relu6>;
+using Hardsigmoid = Activation<&hard_sigmoid>;
+using Hardswish = Activation<&hard_swish>;
 
 /// y = function(x, parameter), element by element.
-template <Tensor (*function)(const Tensor&, double), int default_hundredths>
+template <Tensor (*function)(const Tensor&, Scalar), int default_hundredths>
 class ActivationOf : public Module {
  public:
   explicit ActivationOf(double parameter = default_hundredths / 100.0) : parameter_(parameter) {}
@@ -35,5 +40,9 @@ class ActivationOf : public Module {
 using LeakyReLU = ActivationOf<&leaky_relu, 1>;
 /// alpha 1.
 using ELU = ActivationOf<&elu, 100>;
+/// alpha 1.
+using CELU = ActivationOf<&celu, 100>;
+/// beta 1.
+using Softplus = ActivationOf<&softplus, 100>;
 
 }  // namespace crisol::nn

@@ -1,0 +1,51 @@
+// Macros for those who make functions of crisol/ops/pointwise.def: parameters of a row's numbers, and what its rule
+// decides. crisol/tensor.h, crisol/ops/elementwise.h and crisol/functions/elementwise.h use them.
+#pragma once
+
+#include "crisol/scalar.h"
+
+// The numbers of a row as parameters with their defaults; alone, or behind others.
+#define CRISOL_NUMBERS_NONE
+#define CRISOL_NUMBERS_ONE(name, initial, at) Scalar name initial
+#define CRISOL_NUMBERS_TWO(name, initial, at, name_2, initial_2, at_2) Scalar name initial, Scalar name_2 initial_2
+#define CRISOL_AND_NUMBERS_NONE
+#define CRISOL_AND_NUMBERS_ONE(name, initial, at) , Scalar name initial
+#define CRISOL_AND_NUMBERS_TWO(name, initial, at, name_2, initial_2, at_2) \
+  , Scalar name initial, Scalar name_2 initial_2
+
+// Without defaults, for a definition.
+#define CRISOL_TAKES_NONE
+#define CRISOL_TAKES_ONE(name, initial, at) , Scalar name
+#define CRISOL_TAKES_TWO(name, initial, at, name_2, initial_2, at_2) , Scalar name, Scalar name_2
+
+#define CRISOL_ONLY_TAKES_NONE
+#define CRISOL_ONLY_TAKES_ONE(name, initial, at) Scalar name
+#define CRISOL_ONLY_TAKES_TWO(name, initial, at, name_2, initial_2, at_2) Scalar name, Scalar name_2
+
+// The numbers themselves.
+#define CRISOL_GIVES_NONE
+#define CRISOL_GIVES_ONE(name, initial, at) name
+#define CRISOL_GIVES_TWO(name, initial, at, name_2, initial_2, at_2) name, name_2
+
+// Whether a row of this rule has an in-place form.
+#define CRISOL_IN_PLACE_any(...) __VA_ARGS__
+#define CRISOL_IN_PLACE_number(...) __VA_ARGS__
+#define CRISOL_IN_PLACE_floating(...) __VA_ARGS__
+#define CRISOL_IN_PLACE_channel(...) __VA_ARGS__
+#define CRISOL_IN_PLACE_logical(...) __VA_ARGS__
+#define CRISOL_IN_PLACE_fill(...) __VA_ARGS__
+#define CRISOL_IN_PLACE_comparison(...)
+#define CRISOL_IN_PLACE_test(...)
+#define CRISOL_IN_PLACE_choice(...)
+
+// Whether a row of this rule has gradients.
+#define CRISOL_GRADIENT_any(...) __VA_ARGS__
+#define CRISOL_GRADIENT_number(...) __VA_ARGS__
+#define CRISOL_GRADIENT_floating(...) __VA_ARGS__
+#define CRISOL_GRADIENT_test(...)
+#define CRISOL_GRADIENT_logical(...)
+
+// What a unary raw backward takes beside dy.
+#define CRISOL_SAVED_none
+#define CRISOL_SAVED_x , const Tensor& x
+#define CRISOL_SAVED_y , const Tensor& y

@@ -1,0 +1,106 @@
+#include "functions/pointwise.h"
+
+#include <algorithm>
+#include <array>
+
+#include "autograd/node.h"
+#include "base/text.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/reduce.h"
+#include "crisol/ops/view.h"
+#include "ops/pointwise.h"
+#include "tensor/grad_mode.h"
+
+namespace crisol::autograd {
+
+namespace {
+
+using ops::PointwiseRow;
+
+constexpr std::size_t max_inputs = PointwiseRow::max_inputs;
+
+/// What backward knows of one input.
+struct Input {
+  bool is_tensor = false;
+  Shape shape, broadcast;  ///< Its own, and with RowRule::channel the one that broadcasts.
+  DType dtype = DType::f32;
+  Saved saved{Tensor()};  ///< Where a derivative reads it.
+  Scalar number = 0;
+};
+
+/// The record of one call.
+struct Record {
+  const PointwiseRow* row;
+  std::array<Input, max_inputs> inputs;
+  Saved y;
+  std::vector<Scalar> scalars;
+
+  Tensor gradient(std::size_t k, const Tensor& dy) const {
+    const Input& input = inputs[k];
+    const bool sums = dy.shape() != input.broadcast;
+    // Sums are not made in f16.
+    const Tensor wide = sums ? ops::cast(dy, DType::f32) : dy;
+    std::array<Operand, max_inputs> operands{0, 0, 0};
+    for (std::size_t i = 0; i < row->input_count; ++i)
+      operands[i] = inputs[i].is_tensor ? Operand(inputs[i].saved.get()) : Operand(inputs[i].number);
+    const Tensor all =
+        ops::pointwise_backward(*row, k, wide, std::span(operands.data(), row->input_count), y.get(), scalars);
+    const Tensor own = sums ? ops::sum_to(all, input.broadcast) : all;
+    return ops::cast(input.shape == input.broadcast ? own : ops::reshape(own, input.shape), input.dtype);
+  }
+};
+
+bool wants_gradient(const Operand& operand) { return operand.tensor() != nullptr && operand.tensor()->requires_grad(); }
+
+}  // namespace
+
+Tensor pointwise(const PointwiseRow& row, std::span<const Operand> inputs, std::span<const Scalar> scalars) {
+  Tensor result = ops::pointwise(row, inputs, scalars);
+  if (!grad_enabled() || row.is_predicate() || !is_floating(result.dtype()) ||
+      std::none_of(inputs.begin(), inputs.end(), wants_gradient))
+    return result;
+
+  unsigned read = 0;
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (wants_gradient(inputs[k]) && row.derivatives[k] != nullptr) read |= row.derivative_operands(k);
+  Record record{&row, {}, Saved((read & PointwiseRow::reads_y) != 0 ? result : Tensor()), {}};
+  record.scalars.assign(scalars.begin(), scalars.end());
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Input& input = record.inputs[i];
+    const Tensor* x = inputs[i].tensor();
+    if (x == nullptr) {
+      input.number = inputs[i].number();
+      continue;
+    }
+    input.is_tensor = true;
+    input.dtype = x->dtype();
+    input.shape = input.broadcast = x->shape();
+    if (row.rule == ops::RowRule::channel && i == 1 && inputs[0].tensor() != nullptr)
+      input.broadcast = ops::channel_shape(inputs[0].tensor()->shape(), x->shape());
+    if ((read >> i & 1) != 0) input.saved = Saved(*x);
+    tensors.push_back(*x);
+  }
+  return autograd::record(row.name, result, tensors, [record = std::move(record)](const Tensor& dy, Needs needs) {
+    Gradients gradients;
+    for (std::size_t i = 0; i < record.row->input_count; ++i) {
+      if (!record.inputs[i].is_tensor) continue;
+      const bool wanted = needs[gradients.size()] && record.row->derivatives[i] != nullptr;
+      gradients.push_back(wanted ? record.gradient(i, dy) : Tensor());
+    }
+    return gradients;
+  });
+}
+
+void pointwise_in_place(const char* op, const PointwiseRow& row, const Tensor& x, std::initializer_list<Operand> others,
+                        std::initializer_list<Scalar> scalars) {
+  require_in_place_allowed(op, x);
+  std::array<Operand, max_inputs> inputs{x, 0, 0};
+  std::copy(others.begin(), others.end(), inputs.begin() + 1);
+  for (const Operand& other : others)
+    require(!grad_enabled() || !wants_gradient(other), op,
+            "an operand wants a gradient: in-place ops are not recorded; use ", row.name, "(), or crisol::NoGrad");
+  ops::pointwise_into(op, row, x, std::span<const Operand>(inputs.data(), 1 + others.size()), scalars);
+}
+
+}  // namespace crisol::autograd

@@ -1,0 +1,77 @@
+#include "ops/overlap.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tensor/impl.h"
+
+namespace crisol::ops {
+
+namespace {
+
+struct Axis {
+  std::int64_t step, size;
+};
+
+/// Axes that are walked along, longest steps first.
+struct Walk {
+  std::array<Axis, Shape::max_rank> axes{};
+  int rank = 0;
+  std::int64_t last = 0;  ///< Furthest element from the first.
+
+  explicit Walk(const Tensor& x) {
+    for (int i = 0; i < x.dim(); ++i) {
+      if (x.shape()[i] == 1 || x.strides()[i] == 0) continue;
+      axes[static_cast<std::size_t>(rank++)] = {x.strides()[i], x.shape()[i]};
+      last += x.strides()[i] * (x.shape()[i] - 1);
+    }
+    std::sort(axes.begin(), axes.begin() + rank, [](const Axis& a, const Axis& b) { return a.step > b.step; });
+  }
+};
+
+bool equal_axes(const Walk& a, const Walk& b) {
+  return a.rank == b.rank &&
+         std::equal(a.axes.begin(), a.axes.begin() + a.rank, b.axes.begin(),
+                    [](const Axis& x, const Axis& y) { return x.step == y.step && x.size == y.size; });
+}
+
+// Whether two indices of one walk lie `distance` elements apart: a sum of k * step with |k| < size. `reach` is what the
+// axes from `axis` on can make up.
+bool lie_apart(const Walk& walk, int axis, std::int64_t distance, std::int64_t reach) {
+  if (distance == 0) return true;
+  if (axis == walk.rank || distance > reach || distance < -reach) return false;
+  const Axis& own = walk.axes[static_cast<std::size_t>(axis)];
+  const std::int64_t rest = reach - own.step * (own.size - 1);
+  const auto down = [&](std::int64_t value) {
+    return value >= 0 ? value / own.step : -((-value + own.step - 1) / own.step);
+  };
+  const std::int64_t first = std::max(-(own.size - 1), down(distance - rest + own.step - 1));
+  const std::int64_t end = std::min(own.size - 1, down(distance + rest));
+  for (std::int64_t k = first; k <= end; ++k)
+    if (lie_apart(walk, axis + 1, distance - k * own.step, rest)) return true;
+  return false;
+}
+
+std::int64_t first_element(const Tensor& x) {
+  return static_cast<std::int64_t>(x.impl()->storage->base / size_of(x.dtype())) + x.offset();
+}
+
+}  // namespace
+
+Overlap overlap_of(const Tensor& a, const Tensor& b) {
+  if (a.numel() == 0 || b.numel() == 0 || a.impl()->storage->block != b.impl()->storage->block) return Overlap::none;
+  const Walk walk_a(a), walk_b(b);
+  const auto bytes_a = static_cast<std::int64_t>(size_of(a.dtype())),
+             bytes_b = static_cast<std::int64_t>(size_of(b.dtype()));
+  const std::int64_t first_a = first_element(a) * bytes_a, first_b = first_element(b) * bytes_b;
+  if (first_a + (walk_a.last + 1) * bytes_a <= first_b || first_b + (walk_b.last + 1) * bytes_b <= first_a)
+    return Overlap::none;
+  if (a.dtype() != b.dtype()) return Overlap::partial;
+  const std::int64_t distance = first_element(b) - first_element(a);
+  if (distance == 0 && a.shape() == b.shape() && a.strides() == b.strides()) return Overlap::same;
+  // Columns of one matrix, say: the same walk from another start.
+  const bool apart = equal_axes(walk_a, walk_b) && !lie_apart(walk_a, 0, distance, walk_a.last);
+  return apart ? Overlap::none : Overlap::partial;
+}
+
+}  // namespace crisol::ops

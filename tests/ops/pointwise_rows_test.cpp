@@ -1,0 +1,115 @@
+// Every row of crisol/ops/pointwise.def: reference, values on every dtype, derivatives, edge values, names.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "crisol/error.h"
+#include "doctest/doctest.h"
+#include "support/compare.h"
+#include "support/pointwise_check.h"
+#include "support/skip.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+
+namespace {
+
+constexpr DType all_dtypes[] = {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean};
+
+bool accepts(const RowUnderTest& row, DType dtype) {
+  std::vector<ops::OperandType> types;
+  for (std::size_t i = 0; i < row.row->input_count; ++i)
+    types.push_back({row.row->is_condition(i) ? DType::boolean : dtype});
+  for (std::size_t i = 0; i < row.row->scalar_count; ++i) types.push_back({DType::f32, ops::OperandKind::number});
+  try {
+    ops::types_of(*row.row, types);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+// Values of a dtype from -4 to 4, all of them exact: outside the domain of some rows, which then shall give NaN, and
+// inside that of all.
+std::vector<double> values_for(DType dtype, std::uint64_t seed, std::int64_t count) {
+  if (dtype == DType::f32) return random_values(seed, count, -4, 4);
+  const int low = dtype == DType::u8 || dtype == DType::boolean ? 0 : -4, high = dtype == DType::boolean ? 1 : 4;
+  if (!is_floating(dtype)) return random_integers(seed, count, low, high);
+  std::vector<double> values = random_integers(seed, count, -128, 128);
+  for (double& value : values) value /= 32;
+  return values;
+}
+
+std::vector<double> inputs_of(const RowUnderTest& row, std::size_t i, const std::vector<std::vector<double>>& inputs,
+                              const std::vector<double>& mask) {
+  return row.row->is_condition(i) ? mask : inputs[i];
+}
+
+std::vector<std::vector<double>> inputs_of(const RowUnderTest& row, const std::vector<std::vector<double>>& inputs,
+                                           const std::vector<double>& mask) {
+  std::vector<std::vector<double>> own;
+  for (std::size_t i = 0; i < row.row->input_count; ++i) own.push_back(inputs_of(row, i, inputs, mask));
+  return own;
+}
+
+}  // namespace
+
+TEST_CASE("pointwise rows: names, formulas, references, and a gradient for each input") {
+  for (const RowUnderTest& row : table_rows()) check_reference(row);
+}
+
+TEST_CASE("pointwise rows: every dtype") {
+  constexpr std::int64_t count = 83;
+  const std::vector<double> mask = random_integers(5, count, 0, 1);
+  for (const DType dtype : all_dtypes) {
+    CAPTURE(dtype);
+    std::vector<std::vector<double>> values;
+    std::vector<Tensor> tensors;
+    for (std::size_t i = 0; i < 3; ++i) {
+      values.push_back(values_for(dtype, 11 + i, count));
+      tensors.push_back(tensor_of(values[i], {count}, dtype));
+    }
+    std::vector<RowUnderTest> rows;
+    for (const RowUnderTest& row : table_rows()) {
+      const bool numeric = row.row->rule == ops::RowRule::number;
+      // Numbers in the tests are fractions: bool becomes f32 beside them.
+      CHECK(accepts(row, dtype) == !(numeric && dtype == DType::boolean && row.row->scalar_count == 0));
+      if (accepts(row, dtype)) rows.push_back(row);
+    }
+    const std::vector<Tensor> results = run_rows(rows, tensors, tensor_of(mask, {count}, DType::boolean));
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      CAPTURE(std::string(rows[r].row->name));
+      check_each(results[r], expected_values(rows[r], inputs_of(rows[r], values, mask), results[r].dtype()), 32);
+    }
+  }
+}
+
+TEST_CASE("pointwise rows: derivatives in f32 and f16") {
+  constexpr std::int64_t count = 83;
+  const std::vector<double> mask = random_integers(5, count, 0, 1);
+  for (const DType dtype : {DType::f32, DType::f16}) {
+    CAPTURE(dtype);
+    std::vector<std::vector<double>> values;
+    std::vector<Tensor> tensors;
+    for (std::size_t i = 0; i < 3; ++i) {
+      values.push_back(values_for(dtype, 21 + i, count));
+      tensors.push_back(tensor_of(values[i], {count}, dtype));
+    }
+    const std::vector<double> dy = values_for(dtype, 31, count);
+    for (std::size_t k = 0; k < 3; ++k) {
+      std::vector<RowUnderTest> rows;
+      for (const RowUnderTest& row : table_rows())
+        if (k < row.row->input_count && row.row->derivatives[k] != nullptr) rows.push_back(row);
+      const std::vector<Tensor> results =
+          run_derivatives(rows, k, tensor_of(dy, {count}, dtype), tensors, tensor_of(mask, {count}, DType::boolean));
+      for (std::size_t r = 0; r < rows.size(); ++r) {
+        CAPTURE(std::string(rows[r].row->name));
+        CAPTURE(k);
+        CHECK(results[r].dtype() == dtype);
+        check_each(results[r], expected_derivatives(rows[r], k, dy, inputs_of(rows[r], values, mask)), 64);
+      }
+    }
+  }
+}
