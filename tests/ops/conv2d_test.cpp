@@ -124,6 +124,12 @@ TEST_CASE("conv2d: values and gradients of layers") {
   for (const Case& c : large_cases) check_case(c);
 }
 
+TEST_CASE("child: conv2d of layers, for one vector width" * doctest::skip()) {
+  for (const Case& c : {Case{{2, 33, 9, 9}, {20, 33, 3, 3}, {1, 1}}, Case{{2, 3, 21, 19}, {10, 3, 5, 5}, {2, 2}},
+                        Case{{2, 6, 11, 9}, {6, 1, 3, 3}, {1, 1, 1, 6}}, Case{{1, 12, 6, 7}, {9, 12, 1, 1}, {}}})
+    check_case(c);
+}
+
 TEST_CASE("conv2d: the gradient of a batch as long as training's") {
   // Loops as long as training's: llvmpipe leaves a work-item's loops after 65535 iterations.
   if (testing::slow_device()) CRISOL_SKIP("60 million multiply-adds");

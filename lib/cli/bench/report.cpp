@@ -44,6 +44,10 @@ std::string variants_of(const VariantRecord& record) {
 
 Result run(const Request& request, const Effort& effort) {
   Result result{request, {}, {}, {}};
+  const Device device;
+  device.release_cached_memory();
+  const std::uint64_t before = device.memory_stats().in_use;
+  device.reset_peak_memory();
   result.work = request.what->prepare(request.values);
   {
     const VariantRecord record;
@@ -51,6 +55,9 @@ Result run(const Request& request, const Effort& effort) {
     result.variant = variants_of(record);
   }
   result.timing = measure(result.work, request.values.on("wait"), effort);
+  const MemoryStats memory = device.memory_stats();
+  result.peak_bytes = memory.peak - before;
+  result.held_bytes = memory.in_use + memory.cached - before;
   return result;
 }
 
@@ -74,6 +81,8 @@ nlohmann::ordered_json to_json(const Result& result, const std::optional<DeviceS
     json[result.work.flops > 0 ? "peak_gflops" : "peak_gbps"] = rate.peak;
   }
   if (result.work.items > 0) json["items_per_second"] = 1e3 * result.work.items / timing.median_ms;
+  json["peak_bytes"] = result.peak_bytes;
+  json["held_bytes"] = result.held_bytes;
   json["variant"] = result.variant;
   const Device device;
   json["device"] = device.name();

@@ -15,6 +15,8 @@ struct Result {
   std::string variant;  ///< "op:variant" of every choice, by commas; "single" where there was none to make.
   Work work;
   Timing timing;
+  std::uint64_t peak_bytes = 0;  ///< Of device memory, operands and parameters included.
+  std::uint64_t held_bytes = 0;  ///< Taken from OpenCL at the end, with what is kept for reuse.
 };
 
 /// Prepares, runs and times a request on the default device.

@@ -1,0 +1,24 @@
+// Kernels for CPUs at every width of their vectors, whatever this device's own is. The width is read once in a process.
+#include "crisol/device.h"
+#include "doctest/doctest.h"
+#include "support/skip.h"
+#include "support/subprocess.h"
+
+namespace crisol {
+
+TEST_CASE("kernels for CPUs are right at vectors of 4 and 8 and 16 lanes") {
+  if (testing::slow_device()) CRISOL_SKIP("three processes of many products");
+  if (Device().info().type != DeviceType::cpu) CRISOL_SKIP("the width counts on CPUs");
+  if (Device().name().rfind("llvmpipe", 0) == 0) CRISOL_SKIP("rusticl compiles them for minutes");
+  for (const char* width : {"4", "8", "16"}) {
+    CAPTURE(width);
+    const testing::ProcessResult result = testing::run_child(
+        "child: conv2d of layers*,matmul: sizes around*,linear: values*,max_pool2d: values*,"
+        "avg_pool2d: values*,adam_step follows*,sgd_step follows*,rmsprop_step follows*",
+        {{"CRISOL_VECTOR_WIDTH", width}});
+    CHECK(result.status == 0);
+    CHECK_MESSAGE(result.output.find(" 8 passed") != std::string::npos, result.output);
+  }
+}
+
+}  // namespace crisol
