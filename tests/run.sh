@@ -185,6 +185,9 @@ install_build_tools doctest/doctest.h
 for tool in make pkg-config; do # For programs that are built against the installed library.
   need_package "$tool" have_command "$tool" || die "$reason"
 done
+for tool in clang-format doxygen; do # The tests of formatting and of the API reference are skipped without them.
+  need_package "$tool" have_command "$tool" || say "note: $reason"
+done
 for name in "${selected[@]}"; do
   reason=
   "prepare_$name" || left_out[$name]=$reason

@@ -116,8 +116,7 @@ void Optimizer::step() {
     if (!touched[first]) continue;
     update(range_of(first, last));
     // The launch wrote through the arena; whoever saved a parameter must see that it changed.
-    for (std::size_t i = first; i < last; ++i)
-      parameters_[i].impl()->storage->written();
+    for (std::size_t i = first; i < last; ++i) parameters_[i].impl()->storage->written();
   }
 }
 
