@@ -41,6 +41,8 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"ops/", "ops"},
     {"autograd.h", "autograd"},
     {"functions/", "autograd"},
+    {"expr.h", "autograd"},
+    {"fuse.h", "autograd"},
     {"nn/", "nn"},
     {"optim.h", "optim"},
     {"optim/", "optim"},

@@ -3,6 +3,9 @@
 #include "autograd/node.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
+#include "functions/epilogue.h"
+#include "ops/collapse.h"
+#include "ops/with_epilogue.h"
 
 namespace crisol {
 
@@ -19,32 +22,71 @@ Tensor as_rows(const Tensor& x) {
   return ops::reshape(x, {x.shape().back() == 0 ? 0 : x.numel() / x.shape().back(), x.shape().back()});
 }
 
-}  // namespace
-
-Tensor matmul(const Tensor& a, const Tensor& b) {
-  const Tensor y = ops::matmul(a, b);
-  if (!autograd::recording({a, b})) return y;
-  return autograd::record("matmul", y, {a, b}, [a = Saved(a), b = Saved(b)](const Tensor& dy, Needs needs) {
+auto matmul_backward(const Tensor& left, const Tensor& right) {
+  return [a = Saved(left), b = Saved(right)](const Tensor& dy, Needs needs) {
     Gradients gradients(2);
     // Leading axes that were broadcast take the sum of their copies' gradients.
     if (needs[0]) gradients[0] = ops::sum_to(ops::matmul(dy, transposed(b.get())), a.get().shape());
     if (needs[1]) gradients[1] = ops::sum_to(ops::matmul(transposed(a.get()), dy), b.get().shape());
     return gradients;
-  });
+  };
+}
+
+auto linear_backward(const Tensor& input, const Tensor& matrix) {
+  return [x = Saved(input), weight = Saved(matrix)](const Tensor& dy, Needs needs) {
+    Gradients gradients(3);
+    const Tensor rows = as_rows(dy);
+    if (needs[0]) gradients[0] = ops::reshape(ops::matmul(rows, weight.get()), x.get().shape());
+    if (needs[1]) gradients[1] = ops::matmul(transposed(rows), as_rows(x.get()));
+    if (needs[2]) gradients[2] = ops::sum(rows, {0});
+    return gradients;
+  };
+}
+
+// All but the last two, which are a matrix.
+Shape leading_axes(const Tensor& x) { return Shape(x.shape().begin(), static_cast<std::size_t>(x.dim() - 2)); }
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  const Tensor y = ops::matmul(a, b);
+  if (!autograd::recording({a, b})) return y;
+  return autograd::record("matmul", y, {a, b}, matmul_backward(a, b));
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
+  if (a.dim() < 2 || b.dim() < 2) return matmul(a, b);  // Which refuses.
+  Shape shape = ops::broadcast_shape("matmul", leading_axes(a), leading_axes(b));
+  shape.push_back(a.size(-2));
+  shape.push_back(b.size(-1));
+  return detail::run_with_epilogue(
+      {.name = "matmul",
+       .layout = {.shape = shape, .in_products = true},
+       .inputs = {a, b},
+       .plain = [&] { return matmul(a, b); },
+       .raw = [&](const ops::Epilogue& f, bool& applied) { return ops::matmul(a, b, f, applied); },
+       .backward = [&] { return matmul_backward(a, b); }},
+      epilogue);
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Tensor y = ops::linear(x, weight, bias);
   if (!autograd::recording({x, weight, bias})) return y;
-  return autograd::record("linear", y, {x, weight, bias},
-                          [x = Saved(x), weight = Saved(weight)](const Tensor& dy, Needs needs) {
-                            Gradients gradients(3);
-                            const Tensor rows = as_rows(dy);
-                            if (needs[0]) gradients[0] = ops::reshape(ops::matmul(rows, weight.get()), x.get().shape());
-                            if (needs[1]) gradients[1] = ops::matmul(transposed(rows), as_rows(x.get()));
-                            if (needs[2]) gradients[2] = ops::sum(rows, {0});
-                            return gradients;
-                          });
+  return autograd::record("linear", y, {x, weight, bias}, linear_backward(x, weight));
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue& epilogue) {
+  if (x.dim() < 1 || weight.dim() != 2) return linear(x, weight, bias);  // Which refuses.
+  Shape shape = x.shape();
+  shape[shape.rank() - 1] = weight.size(0);
+  return detail::run_with_epilogue(
+      {.name = "linear",
+       .layout = {.shape = shape},
+       .inputs = {x, weight, bias},
+       .plain = [&] { return linear(x, weight, bias); },
+       .raw = [&](const ops::Epilogue& f, bool& applied) { return ops::linear(x, weight, bias, f, applied); },
+       .backward = [&] { return linear_backward(x, weight); }},
+      epilogue);
 }
 
 }  // namespace crisol

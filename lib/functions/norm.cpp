@@ -1,6 +1,11 @@
 #include "crisol/functions/norm.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "autograd/node.h"
+#include "crisol/ops/view.h"
+#include "functions/epilogue.h"
 
 namespace crisol {
 
@@ -33,6 +38,42 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
                                                          rstd.get(), needs[1] || needs[2]);
                             return Gradients{gradients.x, gradients.weight, gradients.bias};
                           });
+}
+
+namespace {
+
+const auto& inverse_deviation() {
+  static const auto f = fuse([](const Expr& variance, const Expr& epsilon) { return rsqrt(variance + epsilon); });
+  return f;
+}
+
+// Whether f32 statistics and parameters of x's channels are there, so that nothing is left to refuse.
+bool is_plain_inference(const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options) {
+  if (options.training || options.epsilon < 0 || !x.defined() || x.dim() < 2 || x.dtype() != DType::f32) return false;
+  return std::all_of(of_channels.begin(), of_channels.end(), [&](const Tensor& t) {
+    return t.defined() && t.dtype() == DType::f32 && t.shape() == Shape{x.size(1)} && t.device() == x.device();
+  });
+}
+
+}  // namespace
+
+Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                    const Tensor& running_var, const BatchNormOptions& options, const Epilogue& epilogue) {
+  if (!is_plain_inference(x, {weight, bias, running_mean, running_var}, options) ||
+      autograd::recording({x, weight, bias}))
+    return epilogue(batch_norm2d(x, weight, bias, running_mean, running_var, options));
+  Shape channels = Shape::filled(x.dim() - 1, 1);
+  channels[0] = x.size(1);
+  const auto by_channel = [&](const Tensor& t) { return ops::reshape(t, channels); };
+  const Tensor scale = inverse_deviation()(running_var, options.epsilon);
+  return detail::run_behind([](const Expr* e) { return (e[0] - e[1]) * (e[2] * e[3]) + e[4]; },
+                            {x, by_channel(running_mean), by_channel(scale), by_channel(weight), by_channel(bias)},
+                            epilogue);
+}
+
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                  double epsilon, const Epilogue& epilogue) {
+  return epilogue(layer_norm(x, normalized_shape, weight, bias, epsilon));
 }
 
 }  // namespace crisol

@@ -26,4 +26,8 @@ Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kern
 
 Tensor Conv2d::forward(const Tensor& x) { return conv2d(x, weight, bias, options_); }
 
+Tensor Conv2d::forward(const Tensor& x, const Epilogue& epilogue) {
+  return conv2d(x, weight, bias, options_, epilogue);
+}
+
 }  // namespace crisol::nn

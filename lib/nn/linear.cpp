@@ -19,4 +19,6 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, bool with_bi
 
 Tensor Linear::forward(const Tensor& x) { return linear(x, weight, bias); }
 
+Tensor Linear::forward(const Tensor& x, const Epilogue& epilogue) { return linear(x, weight, bias, epilogue); }
+
 }  // namespace crisol::nn

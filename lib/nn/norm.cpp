@@ -19,12 +19,22 @@ BatchNorm2d::BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& op
   }
 }
 
-Tensor BatchNorm2d::forward(const Tensor& x) {
+BatchNormOptions BatchNorm2d::call_options() const {
   BatchNormOptions options;
   options.training = training() || !options_.track_running_stats;
   options.momentum = options_.momentum;
   options.epsilon = options_.eps;
-  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, options);
+  return options;
+}
+
+Tensor BatchNorm2d::forward(const Tensor& x) {
+  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, call_options());
+  if (training() && num_batches_tracked.defined()) count_batch();
+  return y;
+}
+
+Tensor BatchNorm2d::forward(const Tensor& x, const Epilogue& epilogue) {
+  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, call_options(), epilogue);
   if (training() && num_batches_tracked.defined()) count_batch();
   return y;
 }

@@ -23,7 +23,7 @@ namespace crisol::ops {
 class PointwiseGraph {
  public:
   /// What a kernel can have (PointwiseKernels checks it); a graph itself may have more.
-  static constexpr std::size_t max_inputs = 12, max_scalars = 8, max_outputs = 16;
+  static constexpr std::size_t max_inputs = 12, max_scalars = 12, max_outputs = 16;
   static constexpr std::size_t max_nodes = 32767;
   /// An operand of derivative() that is not there.
   static constexpr int none = -1;

@@ -55,6 +55,11 @@ class ProgramCache {
   /// Writes the binaries of programs whose kernels ran for the first time; call when the queue is empty, `ending`
   /// before the device is used no more. Where that takes long, it waits for a time when it is felt little.
   void store_unsaved(bool ending = false);
+  /// Programs that are in memory: compiled or loaded by this process.
+  std::size_t program_count() {
+    const std::lock_guard lock(mutex_);
+    return programs_.size();
+  }
 
  private:
   std::shared_ptr<Program> program_for(const KernelSpec& spec);

@@ -65,6 +65,7 @@ TEST_CASE("bench: cases that count bytes") {
   NEEDS_CRISOL;
   CHECK(work_of(measured("eltwise chain=add elements=100"), "gbps") == doctest::Approx(1200));
   CHECK(work_of(measured("eltwise chain=gate elements=64 fused=0"), "gbps") == doctest::Approx(64 * 12));
+  CHECK(work_of(measured("eltwise chain=gate elements=64 fused=1"), "gbps") == doctest::Approx(64 * 12));
   CHECK(work_of(measured("eltwise chain=bias_relu elements=4096"), "gbps") == doctest::Approx(2 * 4096 * 4));
   CHECK(work_of(measured("reduce op=max rows=3 cols=4 over=cols"), "gbps") == doctest::Approx(48));
   CHECK(work_of(measured("softmax rows=2 cols=8"), "gbps") == doctest::Approx(128));

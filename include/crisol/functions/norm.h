@@ -2,6 +2,7 @@
 // crisol/ops/norm.h.
 #pragma once
 
+#include "crisol/fuse.h"
 #include "crisol/ops/norm.h"
 
 namespace crisol {
@@ -16,5 +17,14 @@ CRISOL_API Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tens
 /// weight and bias may be undefined.
 CRISOL_API Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = Tensor(),
                              const Tensor& bias = Tensor(), double epsilon = 1e-5);
+
+/// f(batch_norm2d(…), …) of a fused function f: see Epilogue. With running statistics and without gradients one pass
+/// over x; else f runs behind the normalisation.
+CRISOL_API Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                               const Tensor& running_var, const BatchNormOptions& options, const Epilogue& epilogue);
+
+/// f(layer_norm(…), …) of a fused function f, which runs behind the normalisation: see Epilogue.
+CRISOL_API Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                             double epsilon, const Epilogue& epilogue);
 
 }  // namespace crisol

@@ -1,6 +1,7 @@
 // Convolution layer.
 #pragma once
 
+#include "crisol/fuse.h"
 #include "crisol/nn/module.h"
 #include "crisol/ops/conv.h"
 
@@ -14,6 +15,8 @@ class CRISOL_API Conv2d : public Module {
   Conv2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel, const Conv2dOptions& options = {},
          bool with_bias = true);
   Tensor forward(const Tensor& x) override;
+  /// The result through an epilogue, in one kernel where it can be: relu_epilogue(), …
+  Tensor forward(const Tensor& x, const Epilogue& epilogue);
 
   Tensor weight;
   Tensor bias;  ///< Undefined without bias.

@@ -1,6 +1,7 @@
 // Fully connected layer.
 #pragma once
 
+#include "crisol/fuse.h"
 #include "crisol/nn/module.h"
 
 namespace crisol::nn {
@@ -11,6 +12,8 @@ class CRISOL_API Linear : public Module {
  public:
   Linear(std::int64_t in_features, std::int64_t out_features, bool with_bias = true);
   Tensor forward(const Tensor& x) override;
+  /// The result through an epilogue, in one kernel where it can be: relu_epilogue(), …
+  Tensor forward(const Tensor& x, const Epilogue& epilogue);
 
   Tensor weight;
   Tensor bias;  ///< Undefined without bias.

@@ -1,6 +1,7 @@
 // Normalisation layers.
 #pragma once
 
+#include "crisol/fuse.h"
 #include "crisol/nn/module.h"
 #include "crisol/ops/norm.h"
 
@@ -20,10 +21,13 @@ class CRISOL_API BatchNorm2d : public Module {
  public:
   explicit BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& options = {});
   Tensor forward(const Tensor& x) override;
+  /// The result through an epilogue: in one pass with it after eval() and without gradients.
+  Tensor forward(const Tensor& x, const Epilogue& epilogue);
 
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
 
  private:
+  BatchNormOptions call_options() const;
   void count_batch();
 
   BatchNorm2dOptions options_;

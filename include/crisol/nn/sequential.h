@@ -5,7 +5,8 @@
 
 namespace crisol::nn {
 
-/// Feeds each layer's output to the next. Children are named "0", "1", … as in PyTorch. Takes its layers over: one that
+/// Feeds each layer's output to the next; a Conv2d or Linear with a ReLU behind it is one kernel, a BatchNorm2d with a
+/// ReLU or ReLU6 one pass after eval(). Children are named "0", "1", … as in PyTorch. Takes its layers over: one that
 /// has a name is given with std::move.
 ///
 ///     nn::Sequential net(nn::Linear(784, 128), nn::ReLU(), nn::Linear(128, 10));

@@ -1,6 +1,11 @@
 // Elementwise chains, reductions and softmax.
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
 #include "cli/bench/groups.h"
 #include "crisol/functions/elementwise.h"
+#include "crisol/fuse.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/softmax.h"
@@ -10,23 +15,48 @@ namespace crisol::cli::bench {
 
 namespace {
 
-/// One chain: what it computes from its inputs, and how many of them it reads.
+using Inputs = std::vector<Tensor>;
+
+/// One chain, both ways, and how many inputs of full size it reads.
 struct Chain {
   const char* name;
   int inputs;
-  Tensor (*eager)(const std::vector<Tensor>&);
+  Tensor (*eager)(const Inputs&);
+  Tensor (*fused)(const Inputs&);
 };
 
+/// f, or the same fused, of as many inputs as f takes.
+template <class F, class G>
+Tensor call(const G& function, const Inputs& in) {
+  if constexpr (std::is_invocable_v<F, const Tensor&>)
+    return function(in[0]);
+  else
+    return function(in[0], in[1]);
+}
+
+/// f computes it of tensors, one op after another, and of expressions, in one kernel.
+template <class F>
+Chain chain(const char* name, int inputs, F) {
+  return {name, inputs, [](const Inputs& in) { return call<F>(F(), in); },
+          [](const Inputs& in) {
+            static const auto fused = fuse(F());
+            return call<F>(fused, in);
+          }};
+}
+
+Tensor copy_of(const Tensor& x) { return ops::clone(x); }
+Expr copy_of(const Expr& x) { return x; }
+
 const Chain chains[] = {
-    {"copy", 1, [](const std::vector<Tensor>& in) { return ops::clone(in[0]); }},
-    {"add", 2, [](const std::vector<Tensor>& in) { return in[0] + in[1]; }},
-    {"exp", 1, [](const std::vector<Tensor>& in) { return exp(in[0]); }},
-    {"tanh", 1, [](const std::vector<Tensor>& in) { return tanh(in[0]); }},
-    {"sigmoid", 1, [](const std::vector<Tensor>& in) { return sigmoid(in[0]); }},
-    {"gelu", 1, [](const std::vector<Tensor>& in) { return gelu(in[0]); }},
-    {"gate", 2, [](const std::vector<Tensor>& in) { return tanh(in[0] * in[1] + in[1]) * sigmoid(in[0]); }},
-    {"chain6", 2, [](const std::vector<Tensor>& in) { return relu(exp(-(in[0] * in[0])) * in[1] + in[0]); }},
-    {"bias_relu", 1, [](const std::vector<Tensor>& in) { return relu(in[0] + in[1]); }},
+    chain("copy", 1, [](const auto& x) { return copy_of(x); }),
+    chain("add", 2, [](const auto& a, const auto& b) { return a + b; }),
+    chain("exp", 1, [](const auto& x) { return exp(x); }),
+    chain("tanh", 1, [](const auto& x) { return tanh(x); }),
+    chain("sigmoid", 1, [](const auto& x) { return sigmoid(x); }),
+    chain("gelu", 1, [](const auto& x) { return gelu(x); }),
+    chain("gate", 2, [](const auto& a, const auto& b) { return tanh(a * b + b) * sigmoid(a); }),
+    chain("chain6", 2, [](const auto& a, const auto& b) { return relu(exp(-(a * a)) * b + a); }),
+    chain("bias_relu", 1, [](const auto& x, const auto& b) { return relu(x + b); }),
 };
 
 /// bias_relu takes images (n, 64, h, w), as many as come nearest to the elements wanted.
@@ -39,7 +69,6 @@ std::vector<Tensor> bias_inputs(std::int64_t wanted) {
 
 Work prepare_eltwise(const Values& v) {
   const Chain& chain = entry_of(chains, v.text("chain"));
-  if (v.on("fused")) throw UsageError("eltwise: fused=1 is not there yet; it takes 0");
   std::vector<Tensor> inputs;
   if (v.is("chain", "bias_relu"))
     inputs = bias_inputs(v.number("elements"));
@@ -47,7 +76,7 @@ Work prepare_eltwise(const Values& v) {
     for (int i = 0; i < chain.inputs; ++i) inputs.push_back(randn({v.number("elements")}));
   Work work;
   work.bytes = 4.0 * static_cast<double>(inputs[0].numel()) * (chain.inputs + 1);
-  work.run = [inputs, eager = chain.eager] { eager(inputs); };
+  work.run = [inputs, run = v.on("fused") ? chain.fused : chain.eager] { run(inputs); };
   return work;
 }
 

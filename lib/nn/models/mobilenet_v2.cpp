@@ -1,7 +1,7 @@
 #include "crisol/nn/models/mobilenet_v2.h"
 
-#include "crisol/functions/elementwise.h"
 #include "crisol/functions/pool.h"
+#include "crisol/nn/activation.h"
 #include "crisol/nn/dropout.h"
 #include "crisol/nn/norm.h"
 #include "nn/models/layers.h"
@@ -9,11 +9,6 @@
 namespace crisol::nn {
 
 namespace {
-
-class ReLU6 : public Module {
- public:
-  Tensor forward(const Tensor& x) override { return clamp(x, 0, 6); }
-};
 
 /// A convolution that keeps the size at stride 1, batch norm and ReLU6.
 Sequential conv_norm_relu(std::int64_t inputs, std::int64_t outputs, int kernel, int stride = 1, int groups = 1) {

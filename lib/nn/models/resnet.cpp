@@ -1,6 +1,5 @@
 #include "crisol/nn/models/resnet.h"
 
-#include "crisol/functions/elementwise.h"
 #include "crisol/functions/pool.h"
 #include "nn/models/layers.h"
 
@@ -22,8 +21,9 @@ class BasicBlock : public Module {
   }
 
   Tensor forward(const Tensor& x) override {
-    const Tensor inner = relu(bn1_->forward(conv1_->forward(x)));
-    return relu(bn2_->forward(conv2_->forward(inner)) + (downsample_ ? downsample_->forward(x) : x));
+    static const auto add_relu = fuse([](const Expr& y, const Expr& shortcut) { return relu(y + shortcut); });
+    const Tensor inner = bn1_->forward(conv1_->forward(x), relu_epilogue());
+    return bn2_->forward(conv2_->forward(inner), add_relu.epilogue(downsample_ ? downsample_->forward(x) : x));
   }
 
  private:
@@ -56,7 +56,7 @@ ResNet::ResNet(const std::array<int, 4>& blocks, std::int64_t classes)
 }
 
 Tensor ResNet::forward(const Tensor& x) {
-  Tensor y = max_pool2d(relu(bn1_->forward(conv1_->forward(x))), {3, 2, 1});
+  Tensor y = max_pool2d(bn1_->forward(conv1_->forward(x), relu_epilogue()), {3, 2, 1});
   for (const std::shared_ptr<Sequential>& layer : layers_) y = layer->forward(y);
   return fc_->forward(adaptive_avg_pool2d(y, 1).flatten(1));
 }

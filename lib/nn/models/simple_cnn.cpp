@@ -1,7 +1,6 @@
 #include "crisol/nn/models/simple_cnn.h"
 
 #include "base/text.h"
-#include "crisol/functions/elementwise.h"
 #include "crisol/functions/pool.h"
 
 namespace crisol::nn {
@@ -15,9 +14,10 @@ SimpleCNN::SimpleCNN(std::int64_t in_channels, std::int64_t classes)
 Tensor SimpleCNN::forward(const Tensor& x) {
   require(x.dim() == 4 && x.size(2) == 28 && x.size(3) == 28, "SimpleCNN", "images must be (N, C, 28, 28), got shape ",
           x.shape());
-  Tensor y = max_pool2d(relu(conv1_->forward(x)), {2});
-  y = max_pool2d(relu(conv2_->forward(y)), {2});
-  return fc2_->forward(relu(fc1_->forward(y.flatten(1))));
+  const Epilogue& relu = relu_epilogue();
+  Tensor y = max_pool2d(conv1_->forward(x, relu), {2});
+  y = max_pool2d(conv2_->forward(y, relu), {2});
+  return fc2_->forward(fc1_->forward(y.flatten(1), relu));
 }
 
 }  // namespace crisol::nn

@@ -1,0 +1,221 @@
+// Several elementwise ops as one kernel.
+//
+//     const auto gate = crisol::fuse([](const Expr& a, const Expr& b) { return tanh(a * b + b) * sigmoid(a); });
+//     Tensor y = gate(a, b);          // One pass over memory; so is backward().
+//
+// docs/fusion.md says what is recorded when, and what is compiled.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "crisol/expr.h"
+#include "crisol/tensor.h"
+
+namespace crisol {
+
+namespace detail {
+
+/// What a fused function is called with: a tensor, or a number.
+class FusedArgument {
+ public:
+  FusedArgument(const Tensor& tensor) noexcept : tensor_(&tensor) {}
+  template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
+  FusedArgument(Number value) noexcept : value_(value) {}
+  FusedArgument(const Scalar& value) noexcept : value_(value) {}
+
+  /// Null for a number.
+  const Tensor* tensor() const noexcept { return tensor_; }
+  const Scalar& value() const noexcept { return value_; }
+
+ private:
+  const Tensor* tensor_ = nullptr;
+  Scalar value_ = 0;
+};
+
+/// Appends the results of the function to the list.
+using Trace = void (*)(const void* function, const Expr* arguments, std::vector<Expr>& results);
+
+class FusedFunction;
+CRISOL_API std::shared_ptr<FusedFunction> make_fused(const char* op);
+CRISOL_API std::vector<Tensor> run_fused(FusedFunction& fused, Trace trace, const void* function,
+                                         const FusedArgument* arguments, std::size_t count);
+CRISOL_API std::string fused_source(FusedFunction& fused, Trace trace, const void* function,
+                                    const FusedArgument* arguments, std::size_t count);
+
+// From what the function gives to what the fused one gives.
+template <class Result>
+struct FusedResult;
+
+template <>
+struct FusedResult<Expr> {
+  using type = Tensor;
+  static void append(const Expr& result, std::vector<Expr>& list) { list.push_back(result); }
+  static Tensor take(std::vector<Tensor>&& results) { return std::move(results[0]); }
+};
+
+template <std::size_t n>
+struct FusedResult<std::array<Expr, n>> {
+  using type = std::array<Tensor, n>;
+  static void append(const std::array<Expr, n>& result, std::vector<Expr>& list) {
+    list.insert(list.end(), result.begin(), result.end());
+  }
+  static type take(std::vector<Tensor>&& results) {
+    type all;
+    for (std::size_t i = 0; i < n; ++i) all[i] = std::move(results[i]);
+    return all;
+  }
+};
+
+template <class>
+using TensorFor = Tensor;
+
+template <class... Exprs>
+struct FusedResult<std::tuple<Exprs...>> {
+  static_assert((std::is_same_v<Exprs, Expr> && ...), "a fused function gives a tuple of Expr");
+  using type = std::tuple<TensorFor<Exprs>...>;
+  static void append(const std::tuple<Exprs...>& result, std::vector<Expr>& list) {
+    std::apply([&](const auto&... expr) { (list.push_back(expr), ...); }, result);
+  }
+  static type take(std::vector<Tensor>&& results) {
+    return take(results, std::make_index_sequence<sizeof...(Exprs)>());
+  }
+
+ private:
+  template <std::size_t... i>
+  static type take(std::vector<Tensor>& results, std::index_sequence<i...>) {
+    return type(std::move(results[i])...);
+  }
+};
+
+template <>
+struct FusedResult<std::vector<Expr>> {
+  using type = std::vector<Tensor>;
+  static type take(std::vector<Tensor>&& results) { return std::move(results); }
+  static void append(const std::vector<Expr>& result, std::vector<Expr>& list) {
+    list.insert(list.end(), result.begin(), result.end());
+  }
+};
+
+template <class>
+using ExprFor = const Expr&;
+
+}  // namespace detail
+
+/// The last step of a matrix product, linear layer, convolution or normalisation: y = f(result, more…), where f gives
+/// one expression. Made by Fused::epilogue. As a part of the op's own kernel where that can take it (what f reads
+/// beside the result must be f32 and broadcast to it), else by a kernel of its own behind it.
+class CRISOL_API Epilogue {
+ public:
+  Epilogue(std::shared_ptr<detail::FusedFunction> function, detail::Trace calls, std::shared_ptr<const void> object,
+           std::vector<Tensor> tensors, std::vector<Scalar> numbers)
+      : function_(std::move(function)),
+        trace_(calls),
+        object_(std::move(object)),
+        tensors_(std::move(tensors)),
+        numbers_(std::move(numbers)) {}
+
+  /// f(result, more…), as a function of its own.
+  Tensor operator()(const Tensor& result) const;
+
+  // Used by the library.
+  detail::FusedFunction& function() const noexcept { return *function_; }
+  detail::Trace trace() const noexcept { return trace_; }
+  const void* object() const noexcept { return object_.get(); }
+  /// f's arguments with this result as the first.
+  std::vector<detail::FusedArgument> arguments(const Tensor& result) const;
+
+ private:
+  std::shared_ptr<detail::FusedFunction> function_;
+  detail::Trace trace_;
+  std::shared_ptr<const void> object_;
+  std::vector<Tensor> tensors_;  ///< What f takes beside the result; undefined where it is a number,
+  std::vector<Scalar> numbers_;  ///< this one.
+};
+
+/// relu(result).
+CRISOL_API const Epilogue& relu_epilogue();
+
+/// A function of tensors that runs as one kernel; see fuse().
+template <class F>
+class Fused {
+ public:
+  explicit Fused(F function, const char* name)
+      : function_(std::make_shared<const F>(std::move(function))), core_(detail::make_fused(name)) {}
+
+  /// One argument for each parameter: tensors, which broadcast, and numbers, which are arguments of the kernel. Results
+  /// are contiguous. Errors (invalid_argument), with nothing queued: undefined tensors, shapes that do not broadcast,
+  /// two devices, dtypes that an op does not take, more tensors than a kernel can have.
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    if constexpr ((std::is_same_v<Args, Expr> || ...)) {
+      return (*function_)(Expr(args)...);  // A part of another fused function.
+    } else {
+      const detail::FusedArgument list[] = {detail::FusedArgument(args)...};
+      return detail::FusedResult<ResultOf<Args...>>::take(
+          detail::run_fused(*core_, &trace<Args...>, function_.get(), list, sizeof...(Args)));
+    }
+  }
+
+  /// The OpenCL C that was generated for such arguments, as the compiler gets it; compiles nothing.
+  template <class... Args>
+  std::string source(const Args&... args) const {
+    const detail::FusedArgument list[] = {detail::FusedArgument(args)...};
+    return detail::fused_source(*core_, &trace<Args...>, function_.get(), list, sizeof...(Args));
+  }
+
+  /// This function as the last step of another op, whose result is its first argument and `args` the others:
+  ///
+  ///     static const auto add_relu = fuse([](const Expr& y, const Expr& r) { return relu(y + r); });
+  ///     Tensor y = conv2d(x, weight, bias, options, add_relu.epilogue(residual));
+  template <class... Args>
+  Epilogue epilogue(const Args&... args) const {
+    static_assert(std::is_same_v<ResultOf<Tensor, Args...>, Expr>, "an epilogue gives one expression");
+    const detail::FusedArgument list[] = {detail::FusedArgument(0), detail::FusedArgument(args)...};
+    std::vector<Tensor> tensors;
+    std::vector<Scalar> numbers;
+    for (std::size_t i = 1; i <= sizeof...(Args); ++i) {
+      tensors.push_back(list[i].tensor() != nullptr ? *list[i].tensor() : Tensor());
+      numbers.push_back(list[i].value());
+    }
+    return Epilogue(core_, &trace<Tensor, Args...>, function_, std::move(tensors), std::move(numbers));
+  }
+
+ private:
+  template <class... Args>
+  using ResultOf = std::decay_t<std::invoke_result_t<const F&, detail::ExprFor<Args>...>>;
+
+  template <class... Args>
+  static void trace(const void* function, const Expr* arguments, std::vector<Expr>& results) {
+    trace_with<Args...>(*static_cast<const F*>(function), arguments, results, std::index_sequence_for<Args...>());
+  }
+  template <class... Args, std::size_t... i>
+  static void trace_with(const F& function, const Expr* arguments, std::vector<Expr>& results,
+                         std::index_sequence<i...>) {
+    detail::FusedResult<ResultOf<Args...>>::append(function(arguments[i]...), results);
+  }
+
+  std::shared_ptr<const F> function_;
+  std::shared_ptr<detail::FusedFunction> core_;
+};
+
+/// A function that computes `f` in one kernel, however many elementwise ops it takes. f is called with one `const
+/// Expr&` for each argument and gives an Expr, or several in a std::array, std::tuple or std::vector; it is called once
+/// for each combination of argument dtypes and must not depend on anything that changes. Numbers in f become arguments
+/// of the kernel. A result may end in a reduction: `sum(square(a - b))`. `name` stands in messages and must be a
+/// literal.
+///
+/// Kernels are remembered by what they compute: equal functions share them, shapes and constants compile nothing.
+/// Differentiable: backward is fused as well and computes what it needs from the arguments again.
+template <class F>
+Fused<F> fuse(F f, const char* name = "fuse") {
+  return Fused<F>(std::move(f), name);
+}
+
+}  // namespace crisol
