@@ -28,7 +28,6 @@ int rank_of(Form form) noexcept {
     case Form::items_2:
     case Form::items_2_long: return 2;
     case Form::rows_4:
-    case Form::rows_stream_4:
     case Form::short_rows_4:
     case Form::item_vectors_4:
     case Form::items_4:
@@ -55,6 +54,15 @@ PointwiseKernels::PointwiseKernels(const PointwiseGraph& graph) : graph_(graph) 
   limit(graph.input_count(), PointwiseGraph::max_inputs, "tensors");
   limit(graph.scalar_count(), PointwiseGraph::max_scalars, "numbers");
   limit(graph.outputs().size(), PointwiseGraph::max_outputs, "results");
+  // A second thread must gain more than it takes to wake it. In reads and writes of an element; a function costs as
+  // much as some fourteen.
+  constexpr std::int64_t of_function = 14, per_item = 262144;
+  const std::int64_t cost = static_cast<std::int64_t>(graph.input_count() + graph.outputs().size()) +
+                            of_function * static_cast<std::int64_t>(function_calls(graph));
+  least_chunk_ = std::max<std::int64_t>(8192, per_item / cost);
+  // A lane of a vector over several rows goes through two loops, integer powers through up to 63 rounds a vector; fmod
+  // takes a round for each bit that the exponents differ in.
+  loop_rounds_ = 12 + 300 * static_cast<std::int64_t>(function_calls(graph, "fmod"));
 }
 
 std::string PointwiseKernels::prelude(Form form, int width) const {
@@ -106,9 +114,9 @@ runtime::Kernel& PointwiseKernels::kernel(runtime::DeviceState& device, Form for
   if (in_place) spec.defines.add({"IN_PLACE", 1});
   if (!info.fast_fma) spec.defines.add({"NO_FMA", 1});
   if (info.type == DeviceType::cpu) spec.defines.add({"CPU", 1});
-  if (form == Form::flat_stream || form == Form::rows_stream_4) spec.defines.add({"STREAM", 1});
+  if (form == Form::flat_stream) spec.defines.add({"STREAM", 1});
   if (form >= Form::flat_whole_vectors && form < Form::items_2) spec.defines.add({"WHOLE_VECTORS", 1});
-  const bool rows = form == Form::rows_4 || form == Form::rows_stream_4 || form == Form::rows_8;
+  const bool rows = form == Form::rows_4 || form == Form::rows_8;
   if (rows || form == Form::short_rows_4 || form == Form::short_rows_8) {
     spec.entry = rows ? "rows" : "short_rows";
     spec.defines.add({rows ? "ROWS" : "SHORT_ROWS", 1});

@@ -34,13 +34,16 @@ class PointwiseKernels {
   void run_into(const char* op, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs) const;
 
   const PointwiseGraph& graph() const noexcept { return graph_; }
+  /// Elements that are worth a work-item of their own on a CPU: more where each costs less.
+  std::int64_t least_chunk() const noexcept { return least_chunk_; }
+  /// Rounds of loops that an element may take, for devices that bound them.
+  std::int64_t loop_rounds() const noexcept { return loop_rounds_; }
 
   /// Which kernel of cl_kernels/pointwise.cl under which defines; ranks are rounded up, so that few are compiled.
   enum class Form : std::uint8_t {
-    flat_wide,    ///< For CPUs; so are the next six.
+    flat_wide,    ///< For CPUs; so are the next five.
     flat_stream,  ///< Stores pass by the caches.
     rows_4,
-    rows_stream_4,  ///< As flat_stream.
     rows_8,
     short_rows_4,
     short_rows_8,
@@ -67,6 +70,7 @@ class PointwiseKernels {
   using Slots = std::array<std::atomic<runtime::Kernel*>, 2 * static_cast<std::size_t>(Form::count)>;
 
   const PointwiseGraph graph_;
+  std::int64_t least_chunk_, loop_rounds_;
   mutable std::array<Slots, cached_devices> slots_{};
 };
 

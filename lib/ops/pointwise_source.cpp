@@ -165,6 +165,21 @@ const char* memory_type(DType dtype) noexcept {
   return "";
 }
 
+std::size_t function_calls(const PointwiseGraph& graph, std::string_view of) {
+  std::size_t calls = 0;
+  for (const Graph::Node& node : graph.nodes()) {
+    if (node.row == nullptr) continue;
+    std::string_view name;
+    for_each_piece(expression_of(node), [&](std::string_view piece, bool is_name) {
+      const bool is_function =
+          of.empty() ? name.size() > 1 && name != "as_T" && name != "as_U" && name != "fabs" : name == of;
+      if (!is_name && is_function && piece.front() == '(') ++calls;
+      name = is_name ? piece : std::string_view();
+    });
+  }
+  return calls;
+}
+
 std::string includes_of(const PointwiseGraph& graph) {
   std::set<std::string, std::less<>> names;
   for (const Graph::Node& node : graph.nodes()) {
