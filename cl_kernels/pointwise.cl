@@ -12,7 +12,8 @@
 //   ITEM_VECTORS         item_vectors   for GPUs, where along the last axis all operands are contiguous or repeated
 // with VW, the lanes of a vector; RANK, the axes that there is room for (2, 4 or 8); INDEX, uint where every index and
 // offset fits, else ulong (items); IN_PLACE where an input may be an output; WHOLE_VECTORS (see common/element.h);
-// STREAM where stores shall pass by the caches.
+// STREAM where stores shall pass by the caches (flat, rows): the outputs begin with whole vectors and, in rows, have rows of
+// whole vectors, one after another; so are the chunks.
 //
 // flat         a work-item takes `chunk` elements. On a CPU few items take long chunks; on a GPU a chunk is one vector,
 //              so that neighbouring items touch neighbouring vectors.
@@ -61,18 +62,29 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #define INPUT_VECTOR(k, type, R) JOIN(R, VW) x##k;
 #define OUTPUT_VECTOR(k, type, R) JOIN(R, VW) y##k;
 
+#ifdef STREAM
+#if !__has_builtin(__builtin_nontemporal_store)
+#undef STREAM
+#endif
+#endif
+// Past the caches; p is a multiple of whole vectors. Halves go the usual way.
+#define STREAM_V(type, p, v) OF_TYPE(STREAM_, type)(p, v)
+#define STREAM_AS(type, p, v) __builtin_nontemporal_store(TO_V(type, v), (__global OF_TYPE(type, VW)*)(p))
+#define STREAM_float(p, v) STREAM_AS(float, p, v)
+#define STREAM_int(p, v) STREAM_AS(int, p, v)
+#define STREAM_long(p, v) STREAM_AS(long, p, v)
+#define STREAM_uchar(p, v) STREAM_AS(uchar, p, v)
+#define STREAM_ushort(p, v) STREAM_AS(ushort, p, v)
+#define STREAM_boolean(p, v) STREAM_AS(uchar, p, v)
+#define STREAM_half(p, v) store_halves(p, v)
+
 #if !defined(ROWS) && !defined(SHORT_ROWS) && !defined(ITEMS) && !defined(ITEM_VECTORS)
 
 #define LOAD(k, type, R) x##k = LOAD_V(type, R, p##k, at);
 #define LOAD_END(k, type, R) LOAD_LANES(type, R, x##k, p##k, at, 1, left)
 #define STORE_END(k, type, R) STORE_LANES(type, R, q##k, at, 1, left, y##k)
 #ifdef STREAM
-#if !__has_builtin(__builtin_nontemporal_store)
-#undef STREAM
-#endif
-#endif
-#ifdef STREAM
-#define STORE(k, type, R) __builtin_nontemporal_store(TO_V(type, y##k), (__global JOIN(type, VW)*)(q##k + at));
+#define STORE(k, type, R) STREAM_V(type, q##k + at, y##k);
 #else
 #define STORE(k, type, R) STORE_V(type, q##k, at, y##k);
 #endif
@@ -133,6 +145,9 @@ __kernel void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) con
       LOAD_LANES(type, R, x##k, p##k, from, step, count)             \
     }                                                                \
   }
+#ifdef STREAM
+#define STORE_PART(k, type, R) STREAM_V(type, q##k + q_row + column, y##k);
+#else
 #define STORE_PART(k, type, R)                                       \
   {                                                                  \
     const long step = q_step[last], to = q_row + column * step;           \
@@ -142,6 +157,7 @@ __kernel void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) con
       STORE_LANES(type, R, q##k, to, step, count, y##k)              \
     }                                                                \
   }
+#endif
 
 // A vector over several rows.
 #define INPUT_LANES(k, type, R) R p##k##_lanes[VW] = {0};
@@ -218,6 +234,9 @@ __kernel void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) co
       EACH_OUTPUT(STORE_LANE)
     }
   }
+#endif
+#ifdef STREAM
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
 #endif
 }
 

@@ -57,7 +57,7 @@ Plan plan_of(const Conv2dSizes& s, const runtime::DeviceState& device, const Dev
   const std::int64_t m = 36 * plan.block_k * plan.block_c, of_tile = 36 * (plan.block_k + plan.block_c);
   plan.chunk = std::clamp((wanted_slice - m) / of_tile, least_chunk, most_chunk);
   plan.parts = 1;
-  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{info.compute_units});
+  const std::int64_t wanted = 2 * std::int64_t{info.compute_units};  // Each more writes another M.
   plan.parts = std::clamp<std::int64_t>(ceil_div(wanted, plan.units(s)), 1, ceil_div(plan.tiles, plan.chunk));
   plan.items = std::min(plan.units(s), wanted);
   plan.slice = ceil_div(m + of_tile * plan.chunk + 3 * 36 * plan.width, 16) * 16;

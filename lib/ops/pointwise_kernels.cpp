@@ -28,6 +28,7 @@ int rank_of(Form form) noexcept {
     case Form::items_2:
     case Form::items_2_long: return 2;
     case Form::rows_4:
+    case Form::rows_stream_4:
     case Form::short_rows_4:
     case Form::item_vectors_4:
     case Form::items_4:
@@ -114,9 +115,9 @@ runtime::Kernel& PointwiseKernels::kernel(runtime::DeviceState& device, Form for
   if (in_place) spec.defines.add({"IN_PLACE", 1});
   if (!info.fast_fma) spec.defines.add({"NO_FMA", 1});
   if (info.type == DeviceType::cpu) spec.defines.add({"CPU", 1});
-  if (form == Form::flat_stream) spec.defines.add({"STREAM", 1});
+  if (form == Form::flat_stream || form == Form::rows_stream_4) spec.defines.add({"STREAM", 1});
   if (form >= Form::flat_whole_vectors && form < Form::items_2) spec.defines.add({"WHOLE_VECTORS", 1});
-  const bool rows = form == Form::rows_4 || form == Form::rows_8;
+  const bool rows = form == Form::rows_4 || form == Form::rows_stream_4 || form == Form::rows_8;
   if (rows || form == Form::short_rows_4 || form == Form::short_rows_8) {
     spec.entry = rows ? "rows" : "short_rows";
     spec.defines.add({rows ? "ROWS" : "SHORT_ROWS", 1});

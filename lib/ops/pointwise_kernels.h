@@ -41,9 +41,10 @@ class PointwiseKernels {
 
   /// Which kernel of cl_kernels/pointwise.cl under which defines; ranks are rounded up, so that few are compiled.
   enum class Form : std::uint8_t {
-    flat_wide,    ///< For CPUs; so are the next five.
+    flat_wide,    ///< For CPUs; so are the next six.
     flat_stream,  ///< Stores pass by the caches.
     rows_4,
+    rows_stream_4,  ///< As flat_stream.
     rows_8,
     short_rows_4,
     short_rows_8,

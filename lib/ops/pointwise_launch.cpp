@@ -86,6 +86,15 @@ bool streams(const Problem& problem) {
                      [](const Tensor& y) { return in(y).offset % 16 == 0; });
 }
 
+// The outputs' rows are whole vectors, one after another.
+bool writes_whole_rows(const Loop& loop) {
+  const Shape& strides = loop.strides[static_cast<std::size_t>(loop.operands) - 1];
+  std::int64_t step = 1;
+  for (int i = loop.shape.rank(); i-- > 0; step *= loop.shape[i])
+    if (strides[i] != step) return false;
+  return loop.shape.back() % 16 == 0;
+}
+
 void run_chunks(const Problem& problem) {
   runtime::DeviceState& device = state_of(problem.outputs[0]);
   const Loop& loop = problem.loop;
@@ -96,9 +105,13 @@ void run_chunks(const Problem& problem) {
   const PointwiseKernels& kernels = problem.kernels;
   const WorkSplit split = split_for_cpu(device, problem.n, kernels.least_chunk(), 16, kernels.loop_rounds());
   if (!flat) {
+    const bool streamed = form == Form::flat_stream && split.chunk % 16 == 0 && writes_whole_rows(loop);
     const bool is_short = loop.shape.back() < cpu_vector_width(device);
     const bool deep = loop.shape.rank() > 4;
-    form = is_short ? (deep ? Form::short_rows_8 : Form::short_rows_4) : (deep ? Form::rows_8 : Form::rows_4);
+    form = is_short   ? (deep ? Form::short_rows_8 : Form::short_rows_4)
+           : deep     ? Form::rows_8
+           : streamed ? Form::rows_stream_4
+                      : Form::rows_4;
     add_axes(problem, deep ? 8 : 4, true, arguments);
     arguments.add(std::int32_t{loop.shape.rank()});
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
 #include "doctest/doctest.h"
 #include "ops/pointwise.h"
@@ -216,4 +217,25 @@ TEST_CASE("elementwise: refusals") {
   check_error([&] { ops::add(zeros({2}, DType::i32), std::int64_t{1} << 40); }, {"[add]", "1.09951e+12", "i32"});
   check_error([&] { ops::tanh_backward(x, zeros({2})); }, {"[tanh]", "do not broadcast"});
   check_error([&] { ops::tanh_backward(zeros({2, 3}, DType::i32), x); }, {"[tanh]", "f32 or f16"});
+}
+
+TEST_CASE("elementwise: results too large for the caches, of every dtype") {
+  if (slow_device()) CRISOL_SKIP("nine million elements are too many for the simulator");
+  // Kernels may write such results past the caches; their parts are written the usual way.
+  constexpr std::int64_t rows = 1152, columns = 8192, part = 288;
+  const Tensor numbers = ops::reshape(arange(0, rows * columns, 1, DType::i32), {rows, columns});
+  const Tensor small = ops::remainder(numbers, 61);
+  for (const DType dtype : {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean}) {
+    CAPTURE(dtype);
+    const Tensor x = small.to(dtype), row = x.narrow(0, 7, 1);
+    const Tensor flat = ops::add(x, x), broadcast = ops::add(x, row);
+    for (std::int64_t first = 0; first < rows; first += part) {
+      const Tensor some = x.narrow(0, first, part);
+      const auto differ = [&](const Tensor& all, const Tensor& expected) {
+        return ops::max(ops::ne(all.narrow(0, first, part), expected).to(DType::f32)).item();
+      };
+      CHECK(differ(flat, ops::add(some, some)) == 0);
+      CHECK(differ(broadcast, ops::add(some, row)) == 0);
+    }
+  }
 }
