@@ -167,8 +167,11 @@ def reduce(keys):
     x = torch.randn(*numbers(keys, "rows", "cols"))
     axis = {"all": None, "rows": 0, "cols": 1}[keys["over"]]
     # amax and amin are the maxima without positions.
-    function = {"max": torch.amax, "min": torch.amin}.get(keys["op"]) or getattr(torch, keys["op"])
-    axes = (0, 1) if axis is None and keys["op"] in ("max", "min") else axis
+    special = {"max": torch.amax, "min": torch.amin, "norm": lambda x, axes=None: torch.linalg.vector_norm(x, dim=axes)}
+    function = special.get(keys["op"]) or getattr(torch, keys["op"])
+    axes = axis
+    if axis is None:  # Those that want to be told; cumsum goes along rows.
+        axes = {"max": (0, 1), "min": (0, 1), "logsumexp": (0, 1), "cumsum": 1}.get(keys["op"])
     return without_grad(lambda: function(x) if axes is None else function(x, axes))
 
 

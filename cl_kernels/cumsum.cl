@@ -42,55 +42,52 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 
 // total += v; what is lost goes to `lost`.
 #ifdef INTEGER
-#define ADD(T, total, lost, v) total += v;
+#define ADD(T, total, lost, v) total += (v);
+#define SUM_OF(total, lost) (total)
 #else
-#define ADD(T, total, lost, v)                       \
-  {                                                  \
-    const T was_ = total;                            \
-    total += v;                                      \
-    const T part_ = total - was_;                    \
-    lost += (was_ - (total - part_)) + ((v) - part_); \
-  }
-#endif
-// Infinity has no rounding error, but infinity - infinity was taken for one.
-#ifdef INTEGER
-#define WITH_LOST(total, lost) (total)
-#else
-#define WITH_LOST(total, lost) (isfinite(total) ? (total) + (lost) : (total))
+#include "common/two_sum.h"
+#define ADD TWO_SUM
+#define SUM_OF WITH_LOST
 #endif
 
-// Lane k of SHIFT_d(v) is lane k - d of v (k + d with REVERSE), 0 where there is none.
+// Lane k of t becomes lane k - d of v (k + d with REVERSE); t is 0. In pieces that compilers make one permutation of.
 #if VW == 16 && !REVERSE
-#define SHIFT_1(v) (many)(0, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se)
-#define SHIFT_2(v) (many)(0, 0, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb, v.sc, v.sd)
-#define SHIFT_4(v) (many)(0, 0, 0, 0, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb)
-#define SHIFT_8(v) (many)(0, 0, 0, 0, 0, 0, 0, 0, v.lo)
+#define SHIFT_1(t, v) t.s1 = v.s0, t.s23 = v.s12, t.s4567 = v.s3456, t.hi = v.s789abcde
+#define SHIFT_2(t, v) t.s23 = v.s01, t.s4567 = v.s2345, t.hi = v.s6789abcd
+#define SHIFT_4(t, v) t.s4567 = v.s0123, t.hi = v.s456789ab
+#define SHIFT_8(t, v) t.hi = v.lo
 #define LAST(v) v.sf
 #elif VW == 16
-#define SHIFT_1(v) (many)(v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf, 0)
-#define SHIFT_2(v) (many)(v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf, 0, 0)
-#define SHIFT_4(v) (many)(v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf, 0, 0, 0, 0)
-#define SHIFT_8(v) (many)(v.hi, 0, 0, 0, 0, 0, 0, 0, 0)
+#define SHIFT_1(t, v) t.lo = v.s12345678, t.s89ab = v.s9abc, t.scd = v.sde, t.se = v.sf
+#define SHIFT_2(t, v) t.lo = v.s23456789, t.s89ab = v.sabcd, t.scd = v.sef
+#define SHIFT_4(t, v) t.lo = v.s456789ab, t.s89ab = v.scdef
+#define SHIFT_8(t, v) t.lo = v.hi
 #define LAST(v) v.s0
 #elif VW == 8 && !REVERSE
-#define SHIFT_1(v) (many)(0, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6)
-#define SHIFT_2(v) (many)(0, 0, v.s0, v.s1, v.s2, v.s3, v.s4, v.s5)
-#define SHIFT_4(v) (many)(0, 0, 0, 0, v.lo)
+#define SHIFT_1(t, v) t.s1 = v.s0, t.s23 = v.s12, t.hi = v.s3456
+#define SHIFT_2(t, v) t.s23 = v.s01, t.hi = v.s2345
+#define SHIFT_4(t, v) t.hi = v.lo
 #define LAST(v) v.s7
 #elif VW == 8
-#define SHIFT_1(v) (many)(v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, 0)
-#define SHIFT_2(v) (many)(v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, 0, 0)
-#define SHIFT_4(v) (many)(v.hi, 0, 0, 0, 0)
+#define SHIFT_1(t, v) t.lo = v.s1234, t.s45 = v.s56, t.s6 = v.s7
+#define SHIFT_2(t, v) t.lo = v.s2345, t.s45 = v.s67
+#define SHIFT_4(t, v) t.lo = v.hi
 #define LAST(v) v.s0
 #elif !REVERSE
-#define SHIFT_1(v) (many)(0, v.s0, v.s1, v.s2)
-#define SHIFT_2(v) (many)(0, 0, v.lo)
+#define SHIFT_1(t, v) t.s1 = v.s0, t.hi = v.s12
+#define SHIFT_2(t, v) t.hi = v.lo
 #define LAST(v) v.s3
 #else
-#define SHIFT_1(v) (many)(v.s1, v.s2, v.s3, 0)
-#define SHIFT_2(v) (many)(v.hi, 0, 0)
+#define SHIFT_1(t, v) t.lo = v.s12, t.s2 = v.s3
+#define SHIFT_2(t, v) t.lo = v.hi
 #define LAST(v) v.s0
 #endif
+#define ADD_SHIFTED(v, SHIFT) \
+  {                           \
+    many t_ = (many)(0);      \
+    SHIFT(t_, v);             \
+    v += t_;                  \
+  }
 
 #define SCAN_PARAMETERS                                                                                    \
   __global const S *restrict x, const ulong x_offset, __global const S *restrict offsets,                  \
@@ -111,21 +108,21 @@ CPU_KERNEL void rows(SCAN_PARAMETERS) {
     for (; j + VW <= end; j += VW) {
       const long at = REVERSE ? N - j - VW : j;
       many v = CONST_VECTOR(from + at);
-      v += SHIFT_1(v);
-      v += SHIFT_2(v);
+      ADD_SHIFTED(v, SHIFT_1)
+      ADD_SHIFTED(v, SHIFT_2)
 #if VW > 4
-      v += SHIFT_4(v);
+      ADD_SHIFTED(v, SHIFT_4)
 #endif
 #if VW > 8
-      v += SHIFT_8(v);
+      ADD_SHIFTED(v, SHIFT_8)
 #endif
-      VECTOR(to + at) = v + WITH_LOST(total, lost);
+      VECTOR(to + at) = v + SUM_OF(total, lost);
       ADD(one, total, lost, LAST(v))
     }
     for (; j < end; ++j) {
       const one v = from[PLACE(j)];
       ADD(one, total, lost, v)
-      to[PLACE(j)] = WITH_LOST(total, lost);
+      to[PLACE(j)] = SUM_OF(total, lost);
     }
   }
 }
@@ -152,7 +149,7 @@ CPU_KERNEL void columns(SCAN_PARAMETERS) {
         v = JOIN(vload, VW)(0, lanes);
       }
       ADD(many, total, lost, v)
-      const many sum = WITH_LOST(total, lost);
+      const many sum = SUM_OF(total, lost);
       if (left == VW) {
         VECTOR(to + at) = sum;
       } else {
@@ -174,7 +171,7 @@ __kernel void items(SCAN_PARAMETERS) {
   for (long j = b * LENGTH; j < end; ++j) {
     const one v = x[PLACE(j) * INNER];
     ADD(one, total, lost, v)
-    y[PLACE(j) * INNER] = WITH_LOST(total, lost);
+    y[PLACE(j) * INNER] = SUM_OF(total, lost);
   }
 }
 
@@ -199,7 +196,7 @@ void groups(SCAN_PARAMETERS) {
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const one v = sums[now][item], all = sums[now][LOCAL - 1];
-    if (exists) y[PLACE(j + item)] = WITH_LOST(total, lost) + v;
+    if (exists) y[PLACE(j + item)] = SUM_OF(total, lost) + v;
     ADD(one, total, lost, all)
     barrier(CLK_LOCAL_MEM_FENCE);  // The next round writes what others still read.
   }

@@ -80,8 +80,10 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 std::int64_t cpu_items(const Problem& problem) {
   const double work = static_cast<double>(problem.loop.outputs) * static_cast<double>(problem.loop.elements);
   const double least = problem.reduction.combine == Combine::log_sum_exp ? 1 << 14 : 1 << 18;
-  const std::int64_t most = std::int64_t{4} * runtime::info_of(problem.device).compute_units;
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(work / least, 1e9)), 1, most);
+  if (work < 2 * least) return 1;
+  // PoCL hands out a device's share of the remaining groups at a time: of few, one thread would get most.
+  const std::int64_t most = std::int64_t{16} * runtime::info_of(problem.device).compute_units;
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(4 * work / least, 1e9)), 1, most);
 }
 
 /// Parts so that items * parts is what the work is worth, each of `least` elements at least, and no work-item takes

@@ -34,7 +34,7 @@ runtime::NdRange RowGeometry::each_row(const runtime::DeviceState& device, std::
   if (lanes == 1) return range(rows);
   const DeviceInfo& info = runtime::info_of(device);
   const double work = static_cast<double>(rows) * static_cast<double>(length);
-  const auto worth = static_cast<std::int64_t>(std::min(work / (1 << 14), 16.0 * info.compute_units));
+  const auto worth = static_cast<std::int64_t>(std::min(work / (1 << 14), 32.0 * info.compute_units));
   const std::int64_t most_rows = rows_of_item(device, length);
   const std::int64_t items = std::max({std::int64_t{1}, worth, (rows + most_rows - 1) / most_rows});
   return {{std::min(items, rows)}, {1}};

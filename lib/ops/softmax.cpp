@@ -1,5 +1,6 @@
 #include "crisol/ops/softmax.h"
 
+#include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
 #include "ops/rows.h"
@@ -17,7 +18,7 @@ struct SoftmaxProblem : RowProblem {
 
 // The layout (outer, n, inner) around the axis.
 SoftmaxProblem problem_of(const char* op, const Tensor& x, int axis, bool log) {
-  require_dtype(op, "the input", x, DType::f32);
+  require(is_floating(x.dtype()), op, "the input must be f32 or f16, it is ", x.dtype());
   axis = normalized_axis(op, axis, x.dim());
   std::int64_t inner = 1;
   for (int i = axis + 1; i < x.dim(); ++i) inner *= x.shape()[i];
@@ -43,6 +44,7 @@ void run_backward(const SoftmaxProblem& p, const RowGeometry& g) {
 
 Tensor forward(const char* op, const Tensor& x, int axis, bool log) {
   SoftmaxProblem p = problem_of(op, x, axis, log);
+  if (x.dtype() == DType::f16) return cast(forward(op, cast(x, DType::f32), axis, log), DType::f16);
   p.x = contiguous(x);
   p.y = empty(x.shape(), DType::f32, x.device());
   choose(op, row_variants<SoftmaxProblem, run_forward>, p, x.device().info()).run(p);
@@ -51,7 +53,11 @@ Tensor forward(const char* op, const Tensor& x, int axis, bool log) {
 
 Tensor backward(const char* op, const Tensor& dy, const Tensor& y, int axis, bool log) {
   SoftmaxProblem p = problem_of(op, y, axis, log);
-  require_operand(op, "the result", y, "its gradient", dy, y.shape());
+  require_dtype(op, "the gradient", dy, y.dtype());
+  require_shape(op, "the gradient", dy, y.shape());
+  require_device(op, "the result", y, "its gradient", dy);
+  if (y.dtype() == DType::f16)
+    return cast(backward(op, cast(dy, DType::f32), cast(y, DType::f32), axis, log), DType::f16);
   p.y = contiguous(y);
   p.dy = contiguous(dy);
   p.dx = empty(y.shape(), DType::f32, y.device());

@@ -256,6 +256,20 @@ TEST_CASE("reduce: sums of many equal values stay accurate, and repeat to the bi
   }
 }
 
+TEST_CASE("reduce: two runs give the same bits") {
+  const std::int64_t rows = slow_device() ? 9 : 33, columns = slow_device() ? 130 : 1031;
+  const Tensor x = tensor_of(random_values(9, rows * columns), {rows, columns});
+  for_each_variant("reduce", variants, [&] {
+    for (const Op& op : kinds) {
+      CAPTURE(op.name);
+      for (const Shape& axes : {Shape{}, Shape{0}, Shape{1}}) {
+        const Tensor once = unless_refused([&] { return op.reduce(x, axes, false); });
+        if (once.defined()) check_close(op.reduce(x, axes, false), once.shape(), values_of(once), {0});
+      }
+    }
+  });
+}
+
 TEST_CASE("reduce: the variance of numbers far from zero") {
   const Shape shape{5, 4001};
   std::vector<double> x = random_values(8, shape.numel());

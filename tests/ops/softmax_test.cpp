@@ -93,6 +93,18 @@ TEST_CASE("softmax: large logits and infinities") {
   });
 }
 
+TEST_CASE("softmax: f16 is computed in float") {
+  const std::vector<double> x = random_integers(5, 3 * 40, -4, 4), dy = random_integers(6, 3 * 40, -2, 2);
+  const Tensor t = tensor_of(x, {3, 40}, DType::f16), g = tensor_of(dy, {3, 40}, DType::f16);
+  const Tensor y = ops::softmax(t, 1), log_y = ops::log_softmax(t, 1);
+  CHECK(y.dtype() == DType::f16);
+  check_close(y, {3, 40}, reference::softmax(x, 3, 40, 1), {1});
+  check_close(log_y, {3, 40}, reference::log_softmax(x, 3, 40, 1), {1});
+  check_close(ops::softmax_backward(g, y, 1), {3, 40}, reference::softmax_backward(dy, values_of(y), 3, 40, 1), {1});
+  check_close(ops::log_softmax_backward(g, log_y, 1), {3, 40},
+              reference::log_softmax_backward(dy, values_of(log_y), 3, 40, 1), {1});
+}
+
 TEST_CASE("softmax: refusals") {
   const Tensor x = zeros({2, 3});
   check_error([&] { ops::softmax(x, 2); }, {"[softmax]", "axis 2", "rank 2"});

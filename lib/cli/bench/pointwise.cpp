@@ -86,14 +86,28 @@ struct Reduction {
 };
 
 const Reduction reductions[] = {
-    {"sum", ops::sum}, {"mean", ops::mean}, {"max", ops::max}, {"min", ops::min}, {"argmax", ops::argmax}};
+    {"sum", ops::sum},
+    {"mean", ops::mean},
+    {"prod", ops::prod},
+    {"max", ops::max},
+    {"min", ops::min},
+    {"argmax", ops::argmax},
+    {"argmin", ops::argmin},
+    {"any", ops::any},
+    {"all", ops::all},
+    {"var", [](const Tensor& x, const Shape& axes, bool keepdim) { return ops::var(x, axes, keepdim); }},
+    {"norm", [](const Tensor& x, const Shape& axes, bool keepdim) { return ops::norm(x, 2, axes, keepdim); }},
+    {"logsumexp", ops::logsumexp},
+    // A result of x's shape; over=all scans the rows.
+    {"cumsum",
+     [](const Tensor& x, const Shape& axes, bool) { return ops::cumsum(x, static_cast<int>(axes[axes.rank() - 1])); }}};
 
 Work prepare_reduce(const Values& v) {
   const Tensor x = randn({v.number("rows"), v.number("cols")});
   const Shape axes = v.is("over", "all") ? Shape{0, 1} : v.is("over", "rows") ? Shape{0} : Shape{1};
   const auto function = entry_of(reductions, v.text("op")).function;
   Work work;
-  work.bytes = 4.0 * static_cast<double>(x.numel());
+  work.bytes = 4.0 * static_cast<double>(x.numel()) * (v.is("op", "cumsum") ? 2 : 1);
   work.run = [=] { function(x, axes, false); };
   return work;
 }
