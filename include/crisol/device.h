@@ -21,27 +21,33 @@ CRISOL_API const char* name_of(DeviceType type) noexcept;
 /// Facts about one OpenCL device, as its driver reports them. A plain value: variants are selected from it alone, so
 /// that selection can be tested for hardware that is not present (see read_device_info).
 struct CRISOL_API DeviceInfo {
-  std::string name, vendor, platform, platform_vendor;
-  std::string driver_version, device_version, opencl_c_version;
-  std::string extensions;  ///< Separated by blanks.
-  DeviceType type = DeviceType::cpu;
-  std::uint32_t vendor_id = 0;  ///< PCI vendor where there is one: 0x10de NVIDIA, 0x1002 AMD, 0x8086 Intel.
-  int compute_units = 1;
-  int clock_mhz = 0;
-  int native_float_width = 1;        ///< Lanes of the native float vector: 16 with AVX-512, 1 on SIMT GPUs.
-  std::uint64_t global_memory = 0;   ///< Bytes.
-  std::uint64_t max_allocation = 0;  ///< Bytes of the largest single buffer.
-  std::uint64_t local_memory = 0;    ///< Bytes a work-group may use.
-  std::uint64_t max_work_group = 1;  ///< Work-items in a work-group.
+  std::string name;                   ///< CL_DEVICE_NAME.
+  std::string vendor;                 ///< CL_DEVICE_VENDOR.
+  std::string platform;               ///< CL_PLATFORM_NAME: the implementation.
+  std::string platform_vendor;        ///< CL_PLATFORM_VENDOR.
+  std::string driver_version;         ///< CL_DRIVER_VERSION.
+  std::string device_version;         ///< CL_DEVICE_VERSION: the OpenCL version of the API.
+  std::string opencl_c_version;       ///< CL_DEVICE_OPENCL_C_VERSION.
+  std::string extensions;             ///< Separated by blanks.
+  DeviceType type = DeviceType::cpu;  ///< The most capable of those that the device reports.
+  std::uint32_t vendor_id = 0;        ///< PCI vendor where there is one: 0x10de NVIDIA, 0x1002 AMD, 0x8086 Intel.
+  int compute_units = 1;              ///< Cores of a CPU, multiprocessors of a GPU.
+  int clock_mhz = 0;                  ///< Highest clock rate.
+  int native_float_width = 1;         ///< Lanes of the native float vector: 16 with AVX-512, 1 on SIMT GPUs.
+  std::uint64_t global_memory = 0;    ///< Bytes.
+  std::uint64_t max_allocation = 0;   ///< Bytes of the largest single buffer.
+  std::uint64_t local_memory = 0;     ///< Bytes a work-group may use.
+  std::uint64_t max_work_group = 1;   ///< Work-items in a work-group.
   std::vector<std::uint64_t> max_work_item_sizes;  ///< Work-items in a work-group, by dimension.
   std::vector<std::uint64_t> subgroup_sizes;       ///< Sizes a sub-group may have; empty where unknown.
   bool dedicated_local_memory = false;  ///< Local memory is a memory of its own, not a part of global memory.
   bool unified_memory = false;          ///< The host shares the device's memory.
   bool fp16 = false;                    ///< Arithmetic in half (cl_khr_fp16); storing half always works.
-  bool fp64 = false;
-  bool fast_fma = false;  ///< CL_FP_FMA: fma() runs in hardware.
-  bool has_compiler = true;
+  bool fp64 = false;                    ///< Arithmetic in double (cl_khr_fp64).
+  bool fast_fma = false;                ///< CL_FP_FMA: fma() runs in hardware.
+  bool has_compiler = true;             ///< Without one the device cannot be used.
 
+  /// The name is one of `extensions`.
   bool has_extension(std::string_view extension) const noexcept;
 };
 
@@ -78,7 +84,9 @@ class CRISOL_API Device {
   /// Used by the library; users name devices by text.
   explicit Device(runtime::DeviceState& state) noexcept : state_(&state) {}
 
+  /// What the driver reports.
   const DeviceInfo& info() const noexcept;
+  /// info().name.
   const std::string& name() const noexcept { return info().name; }
   /// Position in devices().
   int index() const noexcept;
@@ -86,13 +94,16 @@ class CRISOL_API Device {
   /// Waits until all queued work of this device is done; throws device_failure when some of it failed.
   void synchronize() const;
 
+  /// Figures of this device's memory pool.
   MemoryStats memory_stats() const;
+  /// Lets the peak begin anew at what is in use now.
   void reset_peak_memory() const;
   /// Gives the cached buffers back to OpenCL.
   void release_cached_memory() const;
   /// Bounds what the pool may take in total; an allocation past it throws out_of_memory. 0 lifts the bound.
   void set_memory_limit(std::uint64_t bytes) const;
 
+  /// Used by the library.
   runtime::DeviceState& state() const noexcept { return *state_; }
 
   friend bool operator==(Device a, Device b) noexcept { return a.state_ == b.state_; }
@@ -102,6 +113,7 @@ class CRISOL_API Device {
   runtime::DeviceState* state_;
 };
 
+/// The device's name.
 CRISOL_API std::ostream& operator<<(std::ostream& out, Device device);
 
 /// All devices of all platforms, in the order of the OpenCL loader; empty when no platform is installed.

@@ -9,6 +9,7 @@
 
 namespace crisol {
 
+/// f32 for computing; the others are stored, cast and copied, and serve as indices and masks.
 enum class DType : std::uint8_t { f32, f16, i32, i64, u8, boolean };
 
 /// Bytes of one element; a boolean takes one byte, 0 or 1.
@@ -23,21 +24,24 @@ CRISOL_API DType promote_types(DType a, DType b) noexcept;
 /// f32 and f16.
 constexpr bool is_floating(DType dtype) noexcept { return dtype == DType::f32 || dtype == DType::f16; }
 
+/// name_of(dtype).
 CRISOL_API std::ostream& operator<<(std::ostream& out, DType dtype);
 
 /// IEEE 754 binary16 on the host: storage and conversion only, no arithmetic.
 struct CRISOL_API Half {
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0;  ///< Sign, 5 bits of exponent, 10 of mantissa.
 
   Half() = default;
   /// Rounds to nearest, ties to even; overflow gives infinity, NaN stays NaN.
   explicit Half(float value) noexcept;
+  /// Exact.
   explicit operator float() const noexcept;
 };
 
 /// The DType of a host element type: dtype_of<float>() is DType::f32.
 template <class T>
 constexpr DType dtype_of() noexcept;
+/// @cond
 template <>
 constexpr DType dtype_of<float>() noexcept {
   return DType::f32;
@@ -62,5 +66,6 @@ template <>
 constexpr DType dtype_of<bool>() noexcept {
   return DType::boolean;
 }
+/// @endcond
 
 }  // namespace crisol

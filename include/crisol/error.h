@@ -31,6 +31,7 @@ class CRISOL_API Error : public std::runtime_error {
   Error& operator=(const Error&) = default;
   ~Error() override;  // Key function: one type across shared-library borders.
 
+  /// What went wrong, for programs.
   ErrorCode code() const noexcept { return code_; }
 
  private:

@@ -11,7 +11,7 @@ namespace crisol {
 
 /// A compiled program on disk.
 struct CacheEntry {
-  std::string file;
+  std::string file;         ///< Its whole path.
   std::string title;        ///< Program, device, platform and driver; empty for a damaged file, which is never used.
   std::uint64_t bytes = 0;  ///< Size of the file.
 };

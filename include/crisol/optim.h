@@ -28,6 +28,7 @@ class CRISOL_API Optimizer {
   /// parameter's memory was replaced since (by Module::to, or another optimiser).
   void step();
 
+  /// The learning rate.
   double lr() const noexcept { return lr_; }
   /// Throws invalid_argument unless lr >= 0 and finite.
   void set_lr(double lr);
@@ -36,6 +37,7 @@ class CRISOL_API Optimizer {
   /// Throws invalid_argument outside [0, 1), and for a momentum where the optimiser was made without one.
   void set_momentum(double momentum);
 
+  /// In the order of the constructor.
   const std::vector<Tensor>& parameters() const noexcept { return parameters_; }
 
   /// The state of parameter i as "NAME.i" ("exp_avg.0", and "progress.0" with its step count), then "lr" and
@@ -49,14 +51,17 @@ class CRISOL_API Optimizer {
  protected:
   /// Elements of the arenas that one launch updates.
   struct Range {
-    Tensor parameters, gradients;
+    Tensor parameters;          ///< Their values.
+    Tensor gradients;           ///< Of the same elements.
     std::vector<Tensor> state;  ///< In the order of the state names.
     Tensor progress;            ///< The step count (see ops/optimizer.h).
   };
 
   Optimizer(std::vector<Tensor> parameters, std::vector<std::string> state_names, double lr, double momentum,
             double beta2);
+  /// One step over a range of the arenas.
   virtual void update(const Range& range) = 0;
+  /// Learning rate and momentum in device memory (see ops/optimizer.h).
   const Tensor& hyper() const noexcept { return hyper_; }
 
  private:
@@ -77,12 +82,13 @@ class CRISOL_API Optimizer {
   bool has_momentum_;
 };
 
+/// PyTorch's options of SGD.
 struct SGDOptions {
-  double lr = 1e-3;
-  double momentum = 0;
-  double dampening = 0;
-  double weight_decay = 0;
-  bool nesterov = false;  ///< Needs momentum, and no dampening.
+  double lr = 1e-3;         ///< Learning rate.
+  double momentum = 0;      ///< In [0, 1).
+  double dampening = 0;     ///< Share of the gradient that the momentum does not take.
+  double weight_decay = 0;  ///< Adds weight_decay·p to g.
+  bool nesterov = false;    ///< Needs momentum, and no dampening.
 };
 
 /// g += weight_decay·p; with momentum b = momentum·b + (1 - dampening)·g (b = g in the first step), g = nesterov ?
@@ -96,12 +102,13 @@ class CRISOL_API SGD : public Optimizer {
   ops::SgdRule rule_;
 };
 
+/// PyTorch's options of Adam.
 struct AdamOptions {
-  double lr = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double weight_decay = 0;
+  double lr = 1e-3;         ///< Learning rate.
+  double beta1 = 0.9;       ///< Decay of the mean of gradients; in [0, 1).
+  double beta2 = 0.999;     ///< Decay of the mean of squares; in [0, 1).
+  double eps = 1e-8;        ///< Added to the root.
+  double weight_decay = 0;  ///< Adds weight_decay·p to g.
 };
 
 /// g += weight_decay·p; m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; p -= lr·m/(1 - beta1^t) /
@@ -118,6 +125,7 @@ class CRISOL_API Adam : public Optimizer {
   ops::AdamRule rule_;
 };
 
+/// Adam's options with AdamW's default of weight_decay, 1e-2.
 struct AdamWOptions : AdamOptions {
   explicit AdamWOptions(double rate = 1e-3) {
     lr = rate;
@@ -131,13 +139,14 @@ class CRISOL_API AdamW : public Adam {
   explicit AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = AdamWOptions());
 };
 
+/// PyTorch's options of RMSprop.
 struct RMSpropOptions {
-  double lr = 1e-2;
-  double alpha = 0.99;
-  double eps = 1e-8;
-  double weight_decay = 0;
-  double momentum = 0;
-  bool centered = false;
+  double lr = 1e-2;         ///< Learning rate.
+  double alpha = 0.99;      ///< Decay of the mean of squares; in [0, 1).
+  double eps = 1e-8;        ///< Added to the root.
+  double weight_decay = 0;  ///< Adds weight_decay·p to g.
+  double momentum = 0;      ///< In [0, 1).
+  bool centered = false;    ///< Divides by the variance's root instead of the mean square's.
 };
 
 /// g += weight_decay·p; v = alpha·v + (1 - alpha)·g²; centered: a = alpha·a + (1 - alpha)·g and v' = v - a², else v' =
@@ -159,7 +168,9 @@ class CRISOL_API LRScheduler {
   LRScheduler(const LRScheduler&) = delete;
   LRScheduler& operator=(const LRScheduler&) = delete;
 
+  /// To be called after each step of the optimiser.
   void step() { set_steps(steps_ + 1); }
+  /// Steps so far.
   std::int64_t steps() const noexcept { return steps_; }
   /// Sets the rate as after so many steps.
   void set_steps(std::int64_t steps);
@@ -172,7 +183,9 @@ class CRISOL_API LRScheduler {
 
  protected:
   explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer), base_lr_(optimizer.lr()) {}
+  /// Sets the optimiser's rate as after so many steps.
   virtual void apply(std::int64_t steps) = 0;
+  /// Whose rate is set.
   Optimizer& optimizer() const noexcept { return optimizer_; }
   /// The optimiser's rate when the schedule was made.
   double base_lr() const noexcept { return base_lr_; }
@@ -205,6 +218,7 @@ class CRISOL_API CosineAnnealingLR : public LRScheduler {
   double eta_min_;
 };
 
+/// PyTorch's options of OneCycleLR.
 struct OneCycleOptions {
   double pct_start = 0.3;         ///< Share of the steps in which the rate rises.
   double div_factor = 25;         ///< First rate = max_lr / div_factor.

@@ -14,9 +14,11 @@ namespace crisol {
 
 /// What one kernel cost: times from OpenCL events, in milliseconds.
 struct ProfileRow {
-  std::string kernel;
-  std::int64_t launches = 0;
-  double total_ms = 0, min_ms = 0, max_ms = 0;
+  std::string kernel;         ///< Its entry.
+  std::int64_t launches = 0;  ///< While it was recorded.
+  double total_ms = 0;        ///< Of all launches.
+  double min_ms = 0;          ///< Of the shortest.
+  double max_ms = 0;          ///< Of the longest.
 };
 
 /// Records every launch on a device from construction to destruction. The environment variable CRISOL_PROFILE=1 records
@@ -45,8 +47,9 @@ CRISOL_API std::ostream& operator<<(std::ostream& out, const Profile& profile);
 
 /// An op and the variant of it that was chosen, by the names that CRISOL_VARIANT takes.
 struct VariantChoice {
-  std::string op, variant;
-  std::int64_t times = 0;
+  std::string op;          ///< "conv2d"
+  std::string variant;     ///< "direct"
+  std::int64_t times = 0;  ///< How often.
 };
 
 /// Notes the variants that ops choose on this thread while it lives. Ops that have one form only choose nothing.

@@ -22,6 +22,7 @@ class Scalar {
 
   /// bool, i64 or f32: what the number counts as beside tensors.
   constexpr DType dtype() const noexcept { return dtype_; }
+  /// Rounded to nearest.
   constexpr double as_double() const noexcept { return real_; }
   /// Toward zero; a floating number must lie within 64 bits.
   constexpr std::int64_t as_int() const noexcept {

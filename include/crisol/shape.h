@@ -15,7 +15,7 @@ namespace crisol {
 /// Up to 8 sizes (or strides, or axes), outermost first. Rank 0 is a scalar with one element.
 class CRISOL_API Shape {
  public:
-  static constexpr int max_rank = 8;
+  static constexpr int max_rank = 8;  ///< Axes that a shape can have.
 
   Shape() = default;
   /// Throws invalid_argument above max_rank. Sizes may be 0 (empty tensors); whoever uses a Shape as sizes
@@ -26,15 +26,22 @@ class CRISOL_API Shape {
   /// `count` times the same value.
   static Shape filled(int count, std::int64_t value);
 
+  /// Number of axes.
   int rank() const noexcept { return rank_; }
+  /// Rank 0: a scalar's shape.
   bool empty() const noexcept { return rank_ == 0; }
   /// Product of the sizes: elements of a tensor of this shape; 1 for rank 0.
   std::int64_t numel() const noexcept;
 
+  /// The size of an axis, which must exist and counts from 0.
   std::int64_t operator[](int axis) const noexcept { return sizes_[static_cast<std::size_t>(axis)]; }
+  /// The same, to be changed.
   std::int64_t& operator[](int axis) noexcept { return sizes_[static_cast<std::size_t>(axis)]; }
+  /// The innermost size; there must be one.
   std::int64_t back() const noexcept { return (*this)[rank_ - 1]; }
+  /// The outermost size.
   const std::int64_t* begin() const noexcept { return sizes_.data(); }
+  /// Behind the innermost size.
   const std::int64_t* end() const noexcept { return sizes_.data() + rank_; }
 
   /// Appends an innermost size; throws invalid_argument above max_rank.
@@ -59,6 +66,7 @@ class CRISOL_API Shape {
 
 /// "(2, 3, 4)".
 CRISOL_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
+/// "(2, 3, 4)".
 CRISOL_API std::string to_string(const Shape& shape);
 
 }  // namespace crisol

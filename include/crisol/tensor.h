@@ -29,7 +29,7 @@ class Operand {
   Operand(Number number) noexcept : number_(number) {}
 
   const Tensor* tensor() const noexcept { return tensor_; }  ///< nullptr for a number.
-  const Scalar& number() const noexcept { return number_; }
+  const Scalar& number() const noexcept { return number_; }  ///< 0 for a tensor.
 
  private:
   const Tensor* tensor_ = nullptr;
@@ -47,14 +47,21 @@ class CRISOL_API Tensor {
   /// The undefined tensor: defined() is false, everything else throws.
   Tensor() noexcept = default;
 
+  /// There is a tensor behind the handle.
   bool defined() const noexcept { return impl_ != nullptr; }
+  /// Sizes, outermost axis first.
   const Shape& shape() const;
   /// Distance in elements between neighbours along each axis; 0 along an expanded axis.
   const Shape& strides() const;
+  /// Size of one axis.
   std::int64_t size(int axis) const;
+  /// Number of axes.
   int dim() const { return shape().rank(); }
+  /// Number of elements.
   std::int64_t numel() const { return shape().numel(); }
+  /// Type of the elements.
   DType dtype() const;
+  /// Where the elements are.
   Device device() const;
   /// Position of the first element in the storage.
   std::int64_t offset() const;
@@ -92,7 +99,9 @@ class CRISOL_API Tensor {
 
   // --- In place; refused while ops are recorded if this tensor or an operand wants a gradient ---------------------
 
+  /// Sets every element to a value, converted to the dtype; returns *this.
   Tensor& fill_(double value);
+  /// fill_(0).
   Tensor& zero_() { return fill_(0); }
 
   /// x.add_(y), x.relu_(), x.clamp_(0, 1), …: this tensor becomes what the function of that name without the underscore
@@ -115,6 +124,7 @@ class CRISOL_API Tensor {
   Tensor flatten(int first = 0, int last = -1) const;
   /// Axis i of the result is axis axes[i] of this one.
   Tensor permute(const Shape& axes) const;
+  /// Exchanges two axes.
   Tensor transpose(int axis_a, int axis_b) const;
   /// Elements start .. start+length-1 along an axis.
   Tensor narrow(int axis, std::int64_t start, std::int64_t length) const;
@@ -155,6 +165,7 @@ class CRISOL_API Tensor {
 
   /// Used by the library.
   explicit Tensor(std::shared_ptr<TensorImpl> impl) noexcept : impl_(std::move(impl)) {}
+  /// Used by the library.
   const std::shared_ptr<TensorImpl>& impl() const noexcept { return impl_; }
 
  private:
@@ -169,8 +180,11 @@ class CRISOL_API Tensor {
 
 /// A tensor with undefined contents. Sizes must not be negative; any may be 0.
 CRISOL_API Tensor empty(const Shape& shape, DType dtype = DType::f32, Device device = Device());
+/// Zeros.
 CRISOL_API Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = Device());
+/// Ones.
 CRISOL_API Tensor ones(const Shape& shape, DType dtype = DType::f32, Device device = Device());
+/// One value, converted to the dtype, everywhere.
 CRISOL_API Tensor full(const Shape& shape, double value, DType dtype = DType::f32, Device device = Device());
 /// start, start + step, … while below end (above for a negative step): ceil((end - start) / step) elements.
 CRISOL_API Tensor arange(double start, double end, double step = 1, DType dtype = DType::f32, Device device = Device());
@@ -178,6 +192,7 @@ CRISOL_API Tensor arange(double start, double end, double step = 1, DType dtype 
 /// A tensor from host bytes in the dtype's layout, outermost axis first.
 CRISOL_API Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device = Device());
 
+/// A tensor from host values, outermost axis first; as many as the shape has elements are read.
 template <class T>
 Tensor from_span(const T* values, const Shape& shape, Device device = Device()) {
   return from_bytes(values, shape, dtype_of<T>(), device);

@@ -33,11 +33,16 @@ CRISOL_OPERATOR(>, gt)
 CRISOL_OPERATOR(>=, ge)
 #undef CRISOL_OPERATOR
 
+/// neg(x).
 inline Tensor operator-(const Tensor& x) { return neg(x); }
 
+/// x.add_(y).
 inline Tensor& operator+=(Tensor& x, const Operand& y) { return x.add_(y); }
+/// x.sub_(y).
 inline Tensor& operator-=(Tensor& x, const Operand& y) { return x.sub_(y); }
+/// x.mul_(y).
 inline Tensor& operator*=(Tensor& x, const Operand& y) { return x.mul_(y); }
+/// x.div_(y).
 inline Tensor& operator/=(Tensor& x, const Operand& y) { return x.div_(y); }
 
 }  // namespace crisol

@@ -5,6 +5,7 @@
 
 namespace crisol {
 
+/// Outputs of all T steps, and the final states.
 struct RnnOutput {
   Tensor y;    ///< (T, B, R)
   Tensor h_n;  ///< (B, R)

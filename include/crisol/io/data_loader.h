@@ -10,13 +10,15 @@
 
 namespace crisol::io {
 
+/// How a DataLoader cuts a data set into batches.
 struct DataLoaderOptions {
-  std::int64_t batch_size = 64;
-  bool shuffle = false;    ///< Another order each epoch, fixed by seed and epoch on every machine.
-  bool drop_last = false;  ///< Leaves out a last batch that is not full.
-  std::uint64_t seed = 0;
+  std::int64_t batch_size = 64;  ///< At least 1.
+  bool shuffle = false;          ///< Another order each epoch, fixed by seed and epoch on every machine.
+  bool drop_last = false;        ///< Leaves out a last batch that is not full.
+  std::uint64_t seed = 0;        ///< Of the shuffling.
 };
 
+/// B samples on the loader's device.
 struct Batch {
   Tensor input;   ///< (B, …input shape), f32.
   Tensor target;  ///< (B), i64.

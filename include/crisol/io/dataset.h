@@ -14,6 +14,7 @@ namespace crisol::io {
 class CRISOL_API Dataset {
  public:
   virtual ~Dataset();
+  /// Number of samples.
   virtual std::int64_t size() const = 0;
   /// Shape of one input.
   virtual Shape input_shape() const = 0;
@@ -26,9 +27,11 @@ class CRISOL_API Dataset {
 class CRISOL_API ImageDataset : public Dataset {
  public:
   explicit ImageDataset(ImageSet images, float mean = 0, float deviation = 1);
+  /// Number of images.
   std::int64_t size() const override { return images_.size(); }
   Shape input_shape() const override { return {1, images_.rows, images_.columns}; }
   std::int64_t read(std::int64_t index, float* input) const override;
+  /// The images as they were given.
   const ImageSet& images() const noexcept { return images_; }
 
  private:

@@ -17,10 +17,10 @@ namespace crisol::io {
 
 /// The images of one IDX file: count · rows · columns bytes.
 struct IdxImages {
-  std::int64_t count = 0;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::vector<std::uint8_t> pixels;
+  std::int64_t count = 0;            ///< Images.
+  std::int64_t rows = 0;             ///< Of an image.
+  std::int64_t columns = 0;          ///< Of an image.
+  std::vector<std::uint8_t> pixels;  ///< Image by image, row by row.
 };
 
 /// Reads a file of three dimensions (magic 0x00000803).
@@ -32,6 +32,7 @@ CRISOL_API std::vector<std::uint8_t> read_idx_labels(const std::string& path);
 /// Reads images and their labels, which must be equally many.
 CRISOL_API ImageSet read_idx(const std::string& images_path, const std::string& labels_path);
 
+/// 60,000 images for training, or 10,000 for the test.
 enum class MnistPart { train, test };
 
 /// Reads MNIST's training or test part from a folder: `train-images-idx3-ubyte` and `train-labels-idx1-ubyte`, or the

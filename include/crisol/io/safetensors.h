@@ -26,17 +26,18 @@ using Metadata = std::map<std::string, std::string>;
 
 /// One tensor of a file: its bytes are begin … end-1, counted from the start of the data.
 struct SafetensorsEntry {
-  std::string name;
-  DType dtype = DType::f32;
-  Shape shape;
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
+  std::string name;          ///< Unique in the file.
+  DType dtype = DType::f32;  ///< F32, F16, I32, I64, U8 or BOOL in the file.
+  Shape shape;               ///< Outermost axis first.
+  std::uint64_t begin = 0;   ///< Of its first byte.
+  std::uint64_t end = 0;     ///< Behind its last byte.
 };
 
+/// What a file holds, without its data.
 struct SafetensorsHeader {
   std::vector<SafetensorsEntry> entries;  ///< In the order of the header.
-  Metadata metadata;
-  std::uint64_t data_begin = 0;  ///< Where the data starts in the file.
+  Metadata metadata;                      ///< `__metadata__`; empty without one.
+  std::uint64_t data_begin = 0;           ///< Where the data starts in the file.
 };
 
 /// Reads and checks the header of a file, all of the format's rules included, without its data.

@@ -13,17 +13,17 @@ class Activation : public Module {
   Tensor forward(const Tensor& x) override { return function(x); }
 };
 
-using ReLU = Activation<&relu>;
-using Sigmoid = Activation<&sigmoid>;
-using Tanh = Activation<&tanh>;
-using SiLU = Activation<&silu>;
-using GELU = Activation<&gelu>;
-using Mish = Activation<&mish>;
-using SELU = Activation<&selu>;
-using LogSigmoid = Activation<&log_sigmoid>;
-using ReLU6 = Activation<&relu6>;
-using Hardsigmoid = Activation<&hard_sigmoid>;
-using Hardswish = Activation<&hard_swish>;
+using ReLU = Activation<&relu>;                 ///< relu(x).
+using Sigmoid = Activation<&sigmoid>;           ///< sigmoid(x).
+using Tanh = Activation<&tanh>;                 ///< tanh(x).
+using SiLU = Activation<&silu>;                 ///< silu(x).
+using GELU = Activation<&gelu>;                 ///< gelu(x).
+using Mish = Activation<&mish>;                 ///< mish(x).
+using SELU = Activation<&selu>;                 ///< selu(x).
+using LogSigmoid = Activation<&log_sigmoid>;    ///< log_sigmoid(x).
+using ReLU6 = Activation<&relu6>;               ///< relu6(x).
+using Hardsigmoid = Activation<&hard_sigmoid>;  ///< hard_sigmoid(x).
+using Hardswish = Activation<&hard_swish>;      ///< hard_swish(x).
 
 /// y = function(x, parameter), element by element.
 template <Tensor (*function)(const Tensor&, Scalar), int default_hundredths>

@@ -18,8 +18,8 @@ class CRISOL_API Conv2d : public Module {
   /// The result through an epilogue, in one kernel where it can be: relu_epilogue(), …
   Tensor forward(const Tensor& x, const Epilogue& epilogue);
 
-  Tensor weight;
-  Tensor bias;  ///< Undefined without bias.
+  Tensor weight;  ///< (out_channels, in_channels / groups, kernel.h, kernel.w)
+  Tensor bias;    ///< Undefined without bias.
 
  private:
   Conv2dOptions options_;

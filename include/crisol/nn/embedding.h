@@ -18,7 +18,7 @@ class CRISOL_API Embedding : public Module {
             std::optional<std::int64_t> padding_idx = std::nullopt);
   Tensor forward(const Tensor& x) override;
 
-  Tensor weight;
+  Tensor weight;  ///< (num_embeddings, embedding_dim)
 
  private:
   std::optional<std::int64_t> padding_idx_;

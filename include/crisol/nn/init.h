@@ -9,8 +9,10 @@ namespace crisol::nn::init {
 
 /// Inputs and outputs of one unit: (O, I, R, S) has I·R·S and O·R·S, (O, I) has I and O. Refuses ranks below 2.
 struct Fans {
-  std::int64_t in, out;
+  std::int64_t in;   ///< Inputs of one unit.
+  std::int64_t out;  ///< Units that read one input.
 };
+/// The fans of a weight.
 CRISOL_API Fans fans_of(const Shape& weight);
 
 /// Uniform in [low, high).

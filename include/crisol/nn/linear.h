@@ -15,8 +15,8 @@ class CRISOL_API Linear : public Module {
   /// The result through an epilogue, in one kernel where it can be: relu_epilogue(), …
   Tensor forward(const Tensor& x, const Epilogue& epilogue);
 
-  Tensor weight;
-  Tensor bias;  ///< Undefined without bias.
+  Tensor weight;  ///< (out_features, in_features)
+  Tensor bias;    ///< Undefined without bias.
 };
 
 }  // namespace crisol::nn

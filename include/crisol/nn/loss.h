@@ -10,6 +10,7 @@ namespace crisol::nn {
 class CRISOL_API CrossEntropyLoss {
  public:
   explicit CrossEntropyLoss(const CrossEntropyOptions& options = {}) : options_(options) {}
+  /// The loss of logits (N, C) against labels (N).
   Tensor operator()(const Tensor& logits, const Tensor& labels) const;
 
  private:
@@ -20,6 +21,7 @@ class CRISOL_API CrossEntropyLoss {
 class CRISOL_API MSELoss {
  public:
   explicit MSELoss(Reduction reduction = Reduction::mean) : reduction_(reduction) {}
+  /// The loss of x against a target of its shape.
   Tensor operator()(const Tensor& x, const Tensor& target) const;
 
  private:
@@ -31,6 +33,7 @@ class CRISOL_API NLLLoss {
  public:
   explicit NLLLoss(Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100)
       : reduction_(reduction), ignore_index_(ignore_index) {}
+  /// The loss of log-probabilities (N, C) against labels (N).
   Tensor operator()(const Tensor& x, const Tensor& labels) const;
 
  private:

@@ -32,11 +32,14 @@ class CRISOL_API Module {
 
   /// The output for one input. Modules with other signatures leave this one throwing.
   virtual Tensor forward(const Tensor& x);
+  /// forward(x).
   Tensor operator()(const Tensor& x) { return forward(x); }
 
   /// Own parameters first, then those of the children in order of their addition, as "child.parameter".
   NamedTensors named_parameters() const;
+  /// Buffers in the same order, by the same kind of names.
   NamedTensors named_buffers() const;
+  /// named_parameters() without the names: what an optimiser takes.
   std::vector<Tensor> parameters() const;
   /// Elements of all parameters.
   std::int64_t parameter_count() const;
@@ -50,13 +53,16 @@ class CRISOL_API Module {
 
   /// Training mode, here and in all children: dropout drops, batch norm uses the batch's statistics. True at first.
   Module& train(bool on = true);
+  /// train(false).
   Module& eval() { return train(false); }
+  /// In training mode.
   bool training() const noexcept { return training_; }
 
   /// Moves parameters and buffers to a device; tensors held by the user move with them, gradients are dropped. Make the
   /// optimiser afterwards.
   Module& to(Device device);
 
+  /// Forgets the gradients of all parameters.
   void zero_grad() const;
 
   /// Children in order of their addition.
@@ -67,6 +73,7 @@ class CRISOL_API Module {
  protected:
   /// Registers a parameter, which wants a gradient from now on; undefined tensors (an absent bias) are not registered.
   Tensor register_parameter(const std::string& name, Tensor value);
+  /// Registers a tensor that is part of the state and not trained; undefined ones are not registered.
   Tensor register_buffer(const std::string& name, Tensor value);
   /// Takes a child and gives it back shared: its address stays the same when the parent is moved.
   template <class Child>
@@ -75,6 +82,7 @@ class CRISOL_API Module {
     register_child(name, shared);
     return shared;
   }
+  /// As register_module, for a child that is shared already.
   void register_child(const std::string& name, std::shared_ptr<Module> child);
 
  private:

@@ -7,8 +7,9 @@
 
 namespace crisol::nn {
 
+/// PyTorch's options of BatchNorm2d.
 struct BatchNorm2dOptions {
-  double eps = 1e-5;
+  double eps = 1e-5;                ///< Added to the variance.
   double momentum = 0.1;            ///< Share of the batch's statistics in the running ones.
   bool affine = true;               ///< Has weight and bias.
   bool track_running_stats = true;  ///< Keeps running statistics and uses them in eval(); else always the batch's.
@@ -24,7 +25,11 @@ class CRISOL_API BatchNorm2d : public Module {
   /// The result through an epilogue: in one pass with it after eval() and without gradients.
   Tensor forward(const Tensor& x, const Epilogue& epilogue);
 
-  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+  Tensor weight;               ///< (num_features); undefined unless affine.
+  Tensor bias;                 ///< (num_features); undefined unless affine.
+  Tensor running_mean;         ///< (num_features); undefined unless track_running_stats.
+  Tensor running_var;          ///< The same of the unbiased variances.
+  Tensor num_batches_tracked;  ///< i64 (): batches seen in training.
 
  private:
   BatchNormOptions call_options() const;
@@ -43,7 +48,8 @@ class CRISOL_API LayerNorm : public Module {
   explicit LayerNorm(const Shape& normalized_shape, double eps = 1e-5, bool affine = true);
   Tensor forward(const Tensor& x) override;
 
-  Tensor weight, bias;
+  Tensor weight;  ///< normalized_shape; undefined unless affine.
+  Tensor bias;    ///< normalized_shape; undefined unless affine.
 
  private:
   Shape normalized_shape_;

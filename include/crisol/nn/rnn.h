@@ -25,13 +25,14 @@
 
 namespace crisol::nn {
 
+/// PyTorch's options of RNN, LSTM and GRU.
 struct RecurrentOptions {
-  int num_layers = 1;
-  bool bias = true;
-  bool batch_first = false;
+  int num_layers = 1;        ///< Each reads the outputs of the one before.
+  bool bias = true;          ///< Both of each layer, or none.
+  bool batch_first = false;  ///< Sequences are (B, T, …) instead of (T, B, …).
   /// Of the outputs of all layers but the last, in training; in [0, 1].
   double dropout = 0;
-  bool bidirectional = false;
+  bool bidirectional = false;  ///< A second direction in each layer, from the last step to the first.
   /// LSTM only: the outputs are projected to this size, below hidden_size; 0: they are not.
   std::int64_t proj_size = 0;
   /// RNN only.
@@ -47,7 +48,9 @@ class CRISOL_API SequenceLengths {
   SequenceLengths(std::initializer_list<std::int64_t> values) : SequenceLengths(std::vector<std::int64_t>(values)) {}
   SequenceLengths(const Tensor& values);
 
+  /// There are lengths.
   bool given() const noexcept { return given_; }
+  /// One for each sequence, or empty.
   const std::vector<std::int64_t>& values() const noexcept { return values_; }
 
  private:
@@ -61,17 +64,24 @@ class CRISOL_API RecurrentNetwork : public Module {
  public:
   /// The parameters of a layer and direction.
   const RnnWeights& weights(int layer, bool reverse = false) const;
+  /// As the constructor got them.
   const RecurrentOptions& options() const noexcept { return options_; }
+  /// Elements of a step of the input.
   std::int64_t input_size() const noexcept { return input_size_; }
+  /// Units of a layer and direction.
   std::int64_t hidden_size() const noexcept { return hidden_size_; }
 
  protected:
+  /// What run() gives.
   struct Sequences {
-    Tensor output, h_n, c_n;
+    Tensor output;  ///< Of each step of the last layer.
+    Tensor h_n;     ///< Final states.
+    Tensor c_n;     ///< Final cells, LSTM only.
   };
 
   RecurrentNetwork(const char* name, RnnCell cell, std::int64_t input_size, std::int64_t hidden_size,
                    const RecurrentOptions& options);
+  /// All layers and directions over whole sequences.
   Sequences run(const Tensor& x, const Tensor& h0, const Tensor& c0, const SequenceLengths& lengths) const;
 
  private:
@@ -86,8 +96,10 @@ class CRISOL_API RecurrentNetwork : public Module {
   std::vector<RnnWeights> weights_;  ///< Layer by layer, in each forward first.
 };
 
+/// Outputs and final states of an RNN or GRU.
 struct RNNOutput {
-  Tensor output, h_n;
+  Tensor output;  ///< (T, B, D R), or (B, T, D R) with batch_first.
+  Tensor h_n;     ///< (num_layers D, B, R)
 };
 
 /// Elman network, tanh or ReLU.
@@ -96,11 +108,13 @@ class CRISOL_API RNN : public RecurrentNetwork {
   RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
   /// The outputs from an initial state of zeros.
   Tensor forward(const Tensor& x) override { return forward(x, Tensor()).output; }
+  /// Outputs and final states from an initial state; without lengths all sequences have T steps.
   RNNOutput forward(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
 };
 
+/// Outputs and final states of an LSTM.
 struct LSTMOutput {
-  Tensor output;
+  Tensor output;    ///< (T, B, D R), or (B, T, D R) with batch_first.
   LSTMState state;  ///< h_n and c_n
 };
 
@@ -110,6 +124,7 @@ class CRISOL_API LSTM : public RecurrentNetwork {
   LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
   /// The outputs from an initial state of zeros.
   Tensor forward(const Tensor& x) override { return forward(x, LSTMState()).output; }
+  /// Outputs and final states from an initial state; without lengths all sequences have T steps.
   LSTMOutput forward(const Tensor& x, const LSTMState& initial, const SequenceLengths& lengths = {});
 };
 
@@ -119,6 +134,7 @@ class CRISOL_API GRU : public RecurrentNetwork {
   GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
   /// The outputs from an initial state of zeros.
   Tensor forward(const Tensor& x) override { return forward(x, Tensor()).output; }
+  /// Outputs and final states from an initial state; without lengths all sequences have T steps.
   RNNOutput forward(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
 };
 

@@ -13,11 +13,13 @@
 
 namespace crisol::nn {
 
+/// Of an RNN.
 enum class Nonlinearity : std::uint8_t { tanh, relu };
 
 /// Hidden and cell state of an LSTM; undefined ones stand for zeros.
 struct CRISOL_API LSTMState {
-  Tensor h, c;
+  Tensor h;  ///< Hidden state, (B, R); of a network (num_layers D, B, R).
+  Tensor c;  ///< Cell state, (B, H); of a network (num_layers D, B, H).
 
   /// The same values outside the graph: back-propagation ends here.
   LSTMState detach() const;
@@ -26,11 +28,14 @@ struct CRISOL_API LSTMState {
 /// What the cells share.
 class CRISOL_API RecurrentCell : public Module {
  public:
-  Tensor weight_ih, weight_hh;
-  Tensor bias_ih, bias_hh;  ///< Undefined without bias.
+  Tensor weight_ih;  ///< (G H, I)
+  Tensor weight_hh;  ///< (G H, H)
+  Tensor bias_ih;    ///< (G H); undefined without bias.
+  Tensor bias_hh;    ///< (G H); undefined without bias.
 
  protected:
   RecurrentCell(const char* name, RnnCell cell, std::int64_t input_size, std::int64_t hidden_size, bool bias);
+  /// The next state; cells other than an LSTM leave c undefined.
   LSTMState step(const Tensor& x, const LSTMState& state) const;
 
  private:
@@ -45,6 +50,7 @@ class CRISOL_API RNNCell : public RecurrentCell {
           Nonlinearity nonlinearity = Nonlinearity::tanh);
   /// The next state of a state of zeros.
   Tensor forward(const Tensor& x) override { return forward(x, Tensor()); }
+  /// The next state.
   Tensor forward(const Tensor& x, const Tensor& h);
 };
 
@@ -53,6 +59,7 @@ class CRISOL_API LSTMCell : public RecurrentCell {
  public:
   LSTMCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true);
   using Module::forward;
+  /// The next state.
   LSTMState forward(const Tensor& x, const LSTMState& state);
 };
 
@@ -62,6 +69,7 @@ class CRISOL_API GRUCell : public RecurrentCell {
   GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true);
   /// The next state of a state of zeros.
   Tensor forward(const Tensor& x) override { return forward(x, Tensor()); }
+  /// The next state.
   Tensor forward(const Tensor& x, const Tensor& h);
 };
 
@@ -71,13 +79,16 @@ class CRISOL_API StackedLSTM : public Module {
  public:
   /// One state for each layer; empty stands for zeros.
   struct States {
-    std::vector<Tensor> h, c;
+    std::vector<Tensor> h;  ///< Hidden states.
+    std::vector<Tensor> c;  ///< Cell states.
 
+    /// The same values outside the graph.
     States detach() const;
   };
+  /// What forward() gives.
   struct Output {
     std::vector<Tensor> outputs;  ///< dropout(h[i]) of each layer; the last is the stack's own output.
-    States states;
+    States states;                ///< The next ones, before dropout.
   };
 
   StackedLSTM(int num_layers, std::int64_t input_size, std::int64_t hidden_size, double dropout = 0.5);
@@ -86,6 +97,7 @@ class CRISOL_API StackedLSTM : public Module {
   /// Throws invalid_argument, with both numbers, unless there are as many states as layers or none.
   Output forward(const Tensor& x, const States& states);
 
+  /// Cells in the stack.
   int num_layers() const noexcept { return static_cast<int>(cells_.size()); }
 
  private:

@@ -19,6 +19,7 @@ class CRISOL_API Sequential : public Module {
   Sequential(Sequential&&) = default;
   Sequential& operator=(Sequential&&) = default;
 
+  /// Adds a layer at the end; returns *this.
   template <class Layer>
   Sequential& append(Layer&& layer) {
     register_module(std::to_string(named_children().size()), std::forward<Layer>(layer));

@@ -26,8 +26,9 @@ CRISOL_API std::vector<Tensor> split(const Tensor& x, const std::vector<std::int
 /// where the elements run out (as in PyTorch).
 CRISOL_API std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, int axis = 0);
 
-/// The sizes that split and chunk cut into.
+/// The sizes that split cuts into.
 CRISOL_API std::vector<std::int64_t> split_sizes(const Tensor& x, std::int64_t size, int axis);
+/// The sizes that chunk cuts into.
 CRISOL_API std::vector<std::int64_t> chunk_sizes(const Tensor& x, std::int64_t chunks, int axis);
 
 }  // namespace crisol::ops

@@ -12,10 +12,10 @@ namespace crisol {
 
 /// Positive stride and dilation, padding not negative, groups a divisor of the channels.
 struct Conv2dOptions {
-  IntPair stride = 1;
-  IntPair padding = 0;
-  IntPair dilation = 1;
-  int groups = 1;
+  IntPair stride = 1;    ///< Distance between windows.
+  IntPair padding = 0;   ///< Zeros on all sides.
+  IntPair dilation = 1;  ///< Distance between the elements of a window.
+  int groups = 1;        ///< Parts that the channels fall into, each with weights of its own.
 };
 
 namespace ops {
@@ -45,14 +45,16 @@ CRISOL_API Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, cons
 /// the last of each op needs none. In bytes for all threads, 0 for no bound, which is the default; CRISOL_WORKSPACE_MB
 /// sets it in megabytes. Convolutions keep to it.
 CRISOL_API void set_workspace_limit(std::uint64_t bytes);
+/// The bound in bytes; 0 for none.
 CRISOL_API std::uint64_t workspace_limit();
 
+/// A convolution, or one of its gradients.
 enum class Conv2dPass { forward, backward_data, backward_weight };
 
 /// A variant's name, as CRISOL_VARIANT takes it, and the bytes of its workspace.
 struct Conv2dChoice {
-  std::string variant;
-  std::uint64_t workspace = 0;
+  std::string variant;          ///< "direct"
+  std::uint64_t workspace = 0;  ///< Bytes beside operands and result.
 };
 
 /// What conv2d (or one of its gradients) would run for an input and a weight of these shapes on a device, under the

@@ -6,8 +6,9 @@
 
 namespace crisol::ops {
 
+/// The result, and what its backward needs.
 struct DropoutResult {
-  Tensor y;
+  Tensor y;     ///< Of x's shape.
   Tensor mask;  ///< u8 of y's shape: 1 where the element was kept.
 };
 

@@ -13,17 +13,18 @@ namespace crisol {
 /// What becomes of the losses of single rows or elements: their mean, their sum, or they themselves.
 enum class Reduction : std::uint8_t { mean, sum, none };
 
+/// PyTorch's options of cross_entropy.
 struct CrossEntropyOptions {
-  Reduction reduction = Reduction::mean;
-  double label_smoothing = 0;        ///< In [0, 1]: this share of the target is spread evenly over all classes.
-  std::int64_t ignore_index = -100;  ///< Rows with this label count for nothing.
+  Reduction reduction = Reduction::mean;  ///< Of the rows' losses.
+  double label_smoothing = 0;             ///< In [0, 1]: this share of the target is spread evenly over all classes.
+  std::int64_t ignore_index = -100;       ///< Rows with this label count for nothing.
 };
 
 namespace ops {
 
 /// A loss of labelled rows, and what its backward needs.
 struct CrossEntropyResult {
-  Tensor loss;
+  Tensor loss;     ///< (), or (N) without reduction.
   Tensor moments;  ///< f32 (N, 2): of each row the maximum m, and log sum exp(x - m).
   Tensor scale;    ///< f32 (): what the sum of the rows' losses was multiplied with.
 };
@@ -42,8 +43,9 @@ CRISOL_API CrossEntropyResult cross_entropy(const Tensor& logits, const Tensor& 
 CRISOL_API Tensor cross_entropy_backward(const Tensor& dy, const Tensor& logits, const Tensor& labels,
                                          const CrossEntropyResult& forward, const CrossEntropyOptions& options = {});
 
+/// A loss of labelled rows, and what its backward needs.
 struct NllResult {
-  Tensor loss;
+  Tensor loss;   ///< (), or (N) without reduction.
   Tensor scale;  ///< As CrossEntropyResult's.
 };
 

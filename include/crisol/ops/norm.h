@@ -6,8 +6,9 @@
 
 namespace crisol {
 
+/// How batch_norm2d takes and keeps its statistics.
 struct BatchNormOptions {
-  bool training = true;
+  bool training = true;   ///< By the batch's statistics, else by the running ones.
   double momentum = 0.1;  ///< Share of the new statistics in the running ones; in [0, 1].
   double epsilon = 1e-5;  ///< Added to the variance; not negative.
 };
@@ -16,8 +17,8 @@ namespace ops {
 
 /// The result, and the statistics that it was made with, f32 (C) each: what backward needs.
 struct BatchNormResult {
-  Tensor y;
-  Tensor mean;
+  Tensor y;       ///< Of x's shape.
+  Tensor mean;    ///< What was subtracted.
   Tensor invstd;  ///< 1 / sqrt(variance + epsilon).
 };
 
@@ -32,8 +33,11 @@ CRISOL_API BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, c
                                         const Tensor& running_mean, const Tensor& running_var,
                                         const BatchNormOptions& options = {});
 
+/// Gradients of a normalisation's inputs.
 struct NormGradients {
-  Tensor x, weight, bias;
+  Tensor x;       ///< Of x's shape.
+  Tensor weight;  ///< Of weight's.
+  Tensor bias;    ///< Of bias'.
 };
 
 /// All three gradients of batch_norm2d, those of weight and bias as if both had been given:
@@ -47,8 +51,8 @@ CRISOL_API NormGradients batch_norm2d_backward(const Tensor& dy, const Tensor& x
 
 /// The result, and each row's statistics, f32 of x's shape without the normalised axes.
 struct LayerNormResult {
-  Tensor y;
-  Tensor mean;
+  Tensor y;     ///< Of x's shape.
+  Tensor mean;  ///< What was subtracted.
   Tensor rstd;  ///< 1 / sqrt(variance + epsilon).
 };
 

@@ -29,10 +29,11 @@ CRISOL_API Tensor make_progress(Device device);
 /// 1).
 CRISOL_API void advance_step(const Tensor& progress, const Tensor& hyper, double beta2 = 0);
 
+/// What of an SGD step does not change.
 struct SgdRule {
-  double dampening = 0;
-  double weight_decay = 0;
-  bool nesterov = false;
+  double dampening = 0;     ///< Share of the gradient that the momentum does not take.
+  double weight_decay = 0;  ///< Adds weight_decay p to g.
+  bool nesterov = false;    ///< Looks one step of momentum ahead.
 };
 
 /// One step of PyTorch's SGD: g += weight_decay p; where `momenta` is defined b = momentum b + (1 - dampening) g (b = g
@@ -40,11 +41,12 @@ struct SgdRule {
 CRISOL_API void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& momenta, const Tensor& hyper,
                          const Tensor& progress, const SgdRule& rule = {});
 
+/// What of an Adam step does not change.
 struct AdamRule {
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double weight_decay = 0;
-  bool decoupled = false;  ///< AdamW: the decay shrinks the parameter itself, by lr weight_decay.
+  double beta2 = 0.999;     ///< Decay of the mean of squares.
+  double eps = 1e-8;        ///< Added to the root.
+  double weight_decay = 0;  ///< Adds weight_decay p to g, unless decoupled.
+  bool decoupled = false;   ///< AdamW: the decay shrinks the parameter itself, by lr weight_decay.
 };
 
 /// One step of PyTorch's Adam (or AdamW): m += (1 - beta1) (g - m); v = beta2 v + (1 - beta2) g^2;
@@ -52,10 +54,11 @@ struct AdamRule {
 CRISOL_API void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& means, const Tensor& squares,
                           const Tensor& hyper, const Tensor& progress, const AdamRule& rule = {});
 
+/// What of an RMSprop step does not change.
 struct RmspropRule {
-  double alpha = 0.99;
-  double eps = 1e-8;
-  double weight_decay = 0;
+  double alpha = 0.99;      ///< Decay of the means.
+  double eps = 1e-8;        ///< Added to the root.
+  double weight_decay = 0;  ///< Adds weight_decay p to g.
 };
 
 /// One step of PyTorch's RMSprop: g += weight_decay p; v = alpha v + (1 - alpha) g^2; where `means` is defined

@@ -11,7 +11,8 @@ namespace crisol {
 
 /// Elements that an axis gains before its first and after its last one; negative ones are cut off.
 struct AxisPadding {
-  std::int64_t before = 0, after = 0;
+  std::int64_t before = 0;  ///< Before the first element.
+  std::int64_t after = 0;   ///< After the last element.
 };
 
 namespace ops {

@@ -13,16 +13,16 @@ namespace crisol {
 
 /// Window of a max pooling: `max_pool2d(x, {3, 2, 1})` has a 3x3 kernel, stride 2, padding 1.
 struct MaxPool2dOptions {
-  IntPair kernel;
-  IntPair stride = 0;   ///< 0: the kernel's size.
-  IntPair padding = 0;  ///< On all sides, at most half of the kernel; never taken as the maximum.
-  IntPair dilation = 1;
+  IntPair kernel;          ///< The window's size; positive.
+  IntPair stride = 0;      ///< 0: the kernel's size.
+  IntPair padding = 0;     ///< On all sides, at most half of the kernel; never taken as the maximum.
+  IntPair dilation = 1;    ///< Distance between the window's elements; positive.
   bool ceil_mode = false;  ///< Rounds the output's size up: the last windows may reach behind the input.
 };
 
 /// Window of an average pooling.
 struct AvgPool2dOptions {
-  IntPair kernel;
+  IntPair kernel;                 ///< The window's size; positive.
   IntPair stride = 0;             ///< 0: the kernel's size.
   IntPair padding = 0;            ///< Zeros on all sides, at most half of the kernel.
   bool ceil_mode = false;         ///< Rounds the output's size up: the last windows may reach behind the input.
@@ -32,6 +32,7 @@ struct AvgPool2dOptions {
 
 namespace ops {
 
+/// The largest elements, and where they were.
 struct MaxPool2dResult {
   Tensor values;   ///< (N, C, OH, OW)
   Tensor indices;  ///< i32 of the same shape: h * W + w of the element that was taken.
@@ -49,12 +50,13 @@ CRISOL_API Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, c
 /// The mean of each window: (N, C, OH, OW), sizes as for max_pool2d. The divisor follows PyTorch: a window that
 /// ceil_mode lets reach behind the padding counts up to the padding's end.
 CRISOL_API Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options);
+/// The gradient of x, of shape `input_shape`: each element of `dy` over its window, divided as the mean was.
 CRISOL_API Tensor avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const AvgPool2dOptions& options);
 
-/// (N, C, output.h, output.w): output (oh, ow) is the mean over rows floor(oh H / output.h) … ceil((oh + 1) H /
-/// output.h)
-/// - 1 and the like columns.
+/// (N, C, output.h, output.w): output (oh, ow) is the mean over the rows from floor(oh H / output.h) to ceil((oh + 1) H
+/// / output.h) - 1 and the like columns.
 CRISOL_API Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output);
+/// The gradient of x, of shape `input_shape`.
 CRISOL_API Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape);
 
 }  // namespace ops

@@ -22,6 +22,7 @@
 
 namespace crisol {
 
+/// Which formula a layer follows (see above).
 enum class RnnCell : std::uint8_t { tanh, relu, lstm, gru };
 /// "RNN_TANH", "RNN_RELU", "LSTM" or "GRU", as PyTorch calls them.
 CRISOL_API const char* name_of(RnnCell cell) noexcept;
@@ -37,9 +38,10 @@ struct RnnWeights {
   Tensor weight_hr;  ///< (R, H), LSTM only; undefined: no projection.
 };
 
+/// What a layer computes, and in which direction.
 struct RnnOptions {
-  RnnCell cell = RnnCell::lstm;
-  bool reverse = false;  ///< From each sequence's last step to its first.
+  RnnCell cell = RnnCell::lstm;  ///< Its formula.
+  bool reverse = false;          ///< From each sequence's last step to its first.
 };
 
 namespace ops {
@@ -62,11 +64,12 @@ struct RnnSaved {
   Tensor projected;  ///< (T, B, H): what weight_hr was applied to.
 };
 
+/// What a forward gives.
 struct RnnResult {
-  Tensor y;    ///< (T, B, R)
-  Tensor h_n;  ///< (B, R): the state after each sequence's last step.
-  Tensor c_n;  ///< (B, H), LSTM only.
-  RnnSaved saved;
+  Tensor y;        ///< (T, B, R)
+  Tensor h_n;      ///< (B, R): the state after each sequence's last step.
+  Tensor c_n;      ///< (B, H), LSTM only.
+  RnnSaved saved;  ///< For backward; undefined without `save`.
 };
 
 /// One pass over the sequences. Without `save` less memory is used and `saved` stays undefined. y, h_n and c_n may be
@@ -76,18 +79,29 @@ CRISOL_API RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weight
 
 /// Gradients of a forward's results; undefined ones are zeros.
 struct RnnOutputGradients {
-  Tensor y, h_n, c_n;
+  Tensor y;    ///< (T, B, R)
+  Tensor h_n;  ///< (B, R)
+  Tensor c_n;  ///< (B, H), LSTM only.
 };
 
 /// Which gradients are wanted; the others stay undefined.
 struct RnnWanted {
-  bool x = true, h0 = true, c0 = true;
-  bool weight_ih = true, weight_hh = true, bias_ih = true, bias_hh = true, weight_hr = true;
+  bool x = true;          ///< That of x.
+  bool h0 = true;         ///< That of h0.
+  bool c0 = true;         ///< That of c0.
+  bool weight_ih = true;  ///< That of weight_ih.
+  bool weight_hh = true;  ///< That of weight_hh.
+  bool bias_ih = true;    ///< That of bias_ih.
+  bool bias_hh = true;    ///< That of bias_hh.
+  bool weight_hr = true;  ///< That of weight_hr.
 };
 
+/// Gradients of what a forward read, each of its shape.
 struct RnnInputGradients {
-  Tensor x, h0, c0;
-  RnnWeights weights;
+  Tensor x;            ///< (T, B, I)
+  Tensor h0;           ///< (B, R)
+  Tensor c0;           ///< (B, H), LSTM only.
+  RnnWeights weights;  ///< Of all parameters that there are.
 };
 
 /// Gradients of all that a forward read, from those of its results; input, weights, options and saved are the

@@ -30,6 +30,7 @@ namespace crisol::ops {
 /// rest is -1.
 CRISOL_API Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement,
                               const Generator& generator);
+/// The same with this thread's default generator.
 CRISOL_API Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement = false);
 
 /// One class for each row of logits (N, C), as i64 (N), or of logits (C), as a scalar: class c with probability
@@ -40,6 +41,7 @@ CRISOL_API Tensor multinomial(const Tensor& weights, std::int64_t num_samples, b
 /// negative or not finite and a top_k outside [0, C].
 CRISOL_API Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_k,
                                 const Generator& generator);
+/// The same with this thread's default generator.
 CRISOL_API Tensor sample_logits(const Tensor& logits, double temperature = 1, std::int64_t top_k = 0);
 
 }  // namespace crisol::ops

@@ -13,7 +13,7 @@ namespace crisol {
 
 /// Elements in order, and where each stood along the axis.
 struct SortResult {
-  Tensor values;
+  Tensor values;   ///< The elements.
   Tensor indices;  ///< i64, of the shape of values.
 };
 

@@ -9,7 +9,8 @@ namespace crisol {
 
 /// A value for the height and one for the width; a single int stands for both.
 struct IntPair {
-  int h, w;
+  int h;  ///< For the height.
+  int w;  ///< For the width.
 
   constexpr IntPair(int both) noexcept : h(both), w(both) {}
   constexpr IntPair(int height, int width) noexcept : h(height), w(width) {}
