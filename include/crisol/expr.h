@@ -33,6 +33,7 @@ class CRISOL_API Expr {
 
   /// Used by the library.
   explicit Expr(std::shared_ptr<const detail::ExprNode> node) noexcept : node_(std::move(node)) {}
+  /// Used by the library.
   const std::shared_ptr<const detail::ExprNode>& node() const noexcept { return node_; }
 
  private:
@@ -66,6 +67,7 @@ CRISOL_OPERATOR(<=, le)
 CRISOL_OPERATOR(>, gt)
 CRISOL_OPERATOR(>=, ge)
 #undef CRISOL_OPERATOR
+/// neg(x).
 inline Expr operator-(const Expr& x) { return neg(x); }
 
 /// Reductions end a fused function: their results can only be returned. `axes` is empty, which means all, or {-1}, the

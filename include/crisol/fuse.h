@@ -124,9 +124,11 @@ class CRISOL_API Epilogue {
   /// f(result, more…), as a function of its own.
   Tensor operator()(const Tensor& result) const;
 
-  // Used by the library.
+  /// Used by the library, as are the next three.
   detail::FusedFunction& function() const noexcept { return *function_; }
+  /// How f is called with expressions.
   detail::Trace trace() const noexcept { return trace_; }
+  /// f itself.
   const void* object() const noexcept { return object_.get(); }
   /// f's arguments with this result as the first.
   std::vector<detail::FusedArgument> arguments(const Tensor& result) const;

@@ -1,9 +1,8 @@
 // Every code block of README.md and docs/*.md: compiled against the built library as a user would, and run. The rules
 // are in docs/design.md.
 #include <filesystem>
-#include <functional>
 #include <iostream>
-#include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -222,6 +221,19 @@ TEST_CASE("docs: every code block compiles and runs") {
   run_in(folder.path(), {program}, "the parts of programs, run; the last place named is the one that failed");
   std::cout << "docs: " << counts.fragments << " parts of programs, " << counts.programs << " programs, "
             << counts.scripts << " blocks of commands; " << counts.skipped << " are not tested\n";
+}
+
+TEST_CASE("docs: links between pages and into the checkout lead to files") {
+  static const std::regex link(R"(\]\(([^)#: ]+)(#[^)]*)?\))");
+  int links = 0;
+  for (const Page& page : read_pages(root)) {
+    const std::string text = read_file(root + "/" + page.path);
+    for (std::sregex_iterator match(text.begin(), text.end(), link), end; match != end; ++match, ++links) {
+      INFO(page.path << " links to " << (*match)[1]);
+      CHECK(fs::exists((fs::path(root) / page.path).parent_path() / (*match)[1].str()));
+    }
+  }
+  CHECK(links > 20);
 }
 
 TEST_CASE("docs: a page's marks are read, and what breaks the rules is reported") {
