@@ -116,7 +116,8 @@ class CRISOL_API Device {
 /// The device's name.
 CRISOL_API std::ostream& operator<<(std::ostream& out, Device device);
 
-/// All devices of all platforms, in the order of the OpenCL loader; empty when no platform is installed.
+/// All devices of all platforms, in the order of the OpenCL loader, then those of crisol/opencl_interop.h; empty when
+/// no platform is installed.
 CRISOL_API std::vector<Device> devices();
 
 /// What Device() gives from now on, on every thread.

@@ -51,8 +51,27 @@ const std::vector<std::unique_ptr<DeviceState>>& states() {
   return list;
 }
 
+/// Devices that work in contexts of the user's, behind the others.
+struct Adopted {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<DeviceState>> states;
+};
+
+Adopted& adopted() {
+  static Adopted& list = *new Adopted;
+  return list;
+}
+
+std::vector<DeviceState*> all_states() {
+  std::vector<DeviceState*> all;
+  for (const auto& state : states()) all.push_back(state.get());
+  const std::lock_guard lock(adopted().mutex);
+  for (const auto& state : adopted().states) all.push_back(state.get());
+  return all;
+}
+
 void report_profiles() {
-  for (const auto& state : states()) {
+  for (DeviceState* state : all_states()) {
     if (!state->used() || !state->profiler().active()) continue;
     std::cerr << "\nCRISOL_PROFILE: " << state->info().name << '\n';
     runtime::print_profile(std::cerr, state->profiler().rows_since(0));
@@ -70,14 +89,14 @@ void finish_quietly(DeviceState& state) {
 
 void finish_at_exit() {
   // Oclgrind's objects are gone by now, and a call would write to freed memory.
-  for (const auto& state : states())
+  for (DeviceState* state : all_states())
     if (state->used() && state->info().platform != "Oclgrind") finish_quietly(*state);
 }
 
 // Objects of a thread go before any atexit handler runs.
 struct FinishWithThread {
   ~FinishWithThread() {
-    for (const auto& state : states())
+    for (DeviceState* state : all_states())
       if (state->used()) finish_quietly(*state);
   }
 };
@@ -148,8 +167,17 @@ std::ostream& operator<<(std::ostream& out, Device device) {
 
 std::vector<Device> devices() {
   std::vector<Device> list;
-  for (const auto& state : states()) list.emplace_back(*state);
+  for (DeviceState* state : all_states()) list.emplace_back(*state);
   return list;
+}
+
+DeviceState& runtime::add_device(cl::Device device, cl::Context context, cl::CommandQueue queue) {
+  const std::size_t before = states().size();
+  const std::lock_guard lock(adopted().mutex);
+  const int index = static_cast<int>(before + adopted().states.size());
+  adopted().states.push_back(
+      std::make_unique<DeviceState>(std::move(device), index, std::move(context), std::move(queue)));
+  return *adopted().states.back();
 }
 
 void set_default_device(Device device) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "runtime/device_query.h"
 #include "runtime/verbose.h"
 
@@ -14,6 +15,16 @@ DeviceState::DeviceState(cl::Device device, int index, int platform_index, int d
       platform_index_(platform_index),
       device_index_(device_index) {}
 
+DeviceState::DeviceState(cl::Device device, int index, cl::Context context, cl::CommandQueue queue)
+    : DeviceState(std::move(device), index, -1, -1) {
+  std::call_once(opened_, [&] {
+    context_ = std::move(context);
+    queue_ = std::move(queue);
+    adopted_ = true;
+    begin();
+  });
+}
+
 void DeviceState::open() {
   cl_int error = CL_SUCCESS;
   context_ = cl::Context(device_, nullptr, nullptr, nullptr, &error);
@@ -22,6 +33,10 @@ void DeviceState::open() {
   queue_ = cl::CommandQueue(context_, device_, profiling ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
   check_cl(error, "clCreateCommandQueue");
   if (profiling) profiler_.start();
+  begin();
+}
+
+void DeviceState::begin() {
   used_ = true;
   finish_before_exit();
   say(Topic::device, "using ", info_.name, " (", info_.platform, ", driver ", info_.driver_version, ")");
@@ -54,6 +69,7 @@ void DeviceState::finish() {
 }
 
 void DeviceState::set_profiling(bool on) {
+  require(!adopted_, "profile", info_.name, " works in a queue of the program's, which it cannot exchange");
   finish();
   cl_int error = CL_SUCCESS;
   cl::CommandQueue queue(context(), device_, on ? CL_QUEUE_PROFILING_ENABLE : 0, &error);

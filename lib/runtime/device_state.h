@@ -20,6 +20,9 @@ class DeviceState {
  public:
   DeviceState(cl::Device device, int index, int platform_index, int device_index);
 
+  /// Works in a context and an in-order queue of the user's, which it keeps (see crisol/opencl_interop.h).
+  DeviceState(cl::Device device, int index, cl::Context context, cl::CommandQueue queue);
+
   const DeviceInfo& info() const noexcept { return info_; }
   int index() const noexcept { return index_; }
   int platform_index() const noexcept { return platform_index_; }
@@ -53,13 +56,14 @@ class DeviceState {
   };
 
   void open();
+  void begin();
   void collect_staged();
 
   cl::Device device_;
   DeviceInfo info_;
   int index_, platform_index_, device_index_;
   std::once_flag opened_;
-  bool used_ = false;
+  bool used_ = false, adopted_ = false;
   cl::Context context_;
   cl::CommandQueue queue_;
   std::once_flag transfer_opened_;
@@ -70,6 +74,9 @@ class DeviceState {
   ProgramCache programs_{*this};
   Profiler profiler_;
 };
+
+/// Adds a device that works in these, behind those that were found.
+DeviceState& add_device(cl::Device device, cl::Context context, cl::CommandQueue queue);
 
 /// Lets this thread wait for the queued work of all devices when it ends. Mesa's rusticl crashes when the process ends
 /// with work still queued, and its own exit handlers run before ours: so the thread that opens a device, usually the

@@ -20,7 +20,12 @@ std::uint64_t rounded(std::uint64_t bytes) {
 
 }  // namespace
 
-Block::~Block() { device_.pool().take_back(memory_, bytes_); }
+Block::~Block() {
+  if (pooled_)
+    device_.pool().take_back(memory_, bytes_);
+  else
+    clReleaseMemObject(memory_);
+}
 
 BlockPtr allocate(DeviceState& device, std::uint64_t bytes) { return device.pool().allocate(bytes); }
 

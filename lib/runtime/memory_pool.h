@@ -18,8 +18,10 @@ class DeviceState;
 /// are still queued: the device's one in-order queue runs the next user's work after theirs.
 class Block {
  public:
-  Block(DeviceState& device, _cl_mem* memory, std::uint64_t bytes) noexcept
-      : device_(device), memory_(memory), bytes_(bytes) {}
+  /// `pooled`: the memory goes to the pool at the end; otherwise it is somebody else's, and one reference is given
+  /// back.
+  Block(DeviceState& device, _cl_mem* memory, std::uint64_t bytes, bool pooled = true) noexcept
+      : device_(device), memory_(memory), bytes_(bytes), pooled_(pooled) {}
   ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
@@ -32,6 +34,7 @@ class Block {
   DeviceState& device_;
   _cl_mem* memory_;
   std::uint64_t bytes_;
+  bool pooled_;
 };
 
 using BlockPtr = std::shared_ptr<Block>;

@@ -81,10 +81,15 @@ void print_profile(std::ostream& out, const std::vector<ProfileRow>& rows) {
 
 Profile::Profile(Device device) : device_(device) {
   runtime::DeviceState& state = device_.state();
-  if (state.profiler().start())
-    state.set_profiling(true);
-  else
-    state.finish();  // What was queued before belongs to the outer profile only.
+  try {
+    if (state.profiler().start())
+      state.set_profiling(true);
+    else
+      state.finish();  // What was queued before belongs to the outer profile only.
+  } catch (...) {
+    state.profiler().stop();
+    throw;
+  }
   first_ = state.profiler().count();
 }
 

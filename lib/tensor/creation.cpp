@@ -10,20 +10,6 @@ namespace crisol {
 
 namespace {
 
-// Elements and bytes stay below 2^63; sizes not negative.
-std::uint64_t checked_bytes(const Shape& shape, DType dtype) {
-  std::uint64_t bytes = size_of(dtype);
-  bool overflow = false, has_zero = false;
-  for (const std::int64_t size : shape) {
-    require(size >= 0, "empty", "negative size in shape ", shape);
-    has_zero = has_zero || size == 0;
-    if (size != 0) overflow = overflow || bytes > (std::uint64_t{1} << 62) / static_cast<std::uint64_t>(size);
-    if (!overflow) bytes *= static_cast<std::uint64_t>(size);
-  }
-  require(!overflow || has_zero, "empty", "shape ", shape, " has too many elements");
-  return has_zero ? 0 : bytes;
-}
-
 // One element of `value` in the dtype's layout, for clEnqueueFillBuffer.
 std::size_t encode(double value, DType dtype, void* bytes) {
   const auto put = [&](auto encoded) {
@@ -43,13 +29,26 @@ std::size_t encode(double value, DType dtype, void* bytes) {
 
 }  // namespace
 
+std::uint64_t checked_bytes(const char* op, const Shape& shape, DType dtype) {
+  std::uint64_t bytes = size_of(dtype);
+  bool overflow = false, has_zero = false;
+  for (const std::int64_t size : shape) {
+    require(size >= 0, op, "negative size in shape ", shape);
+    has_zero = has_zero || size == 0;
+    if (size != 0) overflow = overflow || bytes > (std::uint64_t{1} << 62) / static_cast<std::uint64_t>(size);
+    if (!overflow) bytes *= static_cast<std::uint64_t>(size);
+  }
+  require(!overflow || has_zero, op, "shape ", shape, " has too many elements");
+  return has_zero ? 0 : bytes;
+}
+
 void detail::check_count(std::size_t values, const Shape& shape) {
   require(static_cast<std::int64_t>(values) == shape.numel(), "from_vector", values, " values for shape ", shape,
           " with ", shape.numel(), " elements");
 }
 
 Tensor empty(const Shape& shape, DType dtype, Device device) {
-  const std::uint64_t bytes = checked_bytes(shape, dtype);
+  const std::uint64_t bytes = checked_bytes("empty", shape, dtype);
   auto impl = std::make_shared<TensorImpl>();
   impl->storage = std::make_shared<Storage>(runtime::allocate(device.state(), bytes), 0, bytes);
   impl->shape = shape;

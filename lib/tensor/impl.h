@@ -84,6 +84,9 @@ struct TensorImpl {
   std::shared_ptr<AutogradSlot> autograd;
 };
 
+/// Bytes of a contiguous tensor; refuses, naming op, negative sizes and what would pass 2^62.
+std::uint64_t checked_bytes(const char* op, const Shape& shape, DType dtype);
+
 /// Strides of a contiguous tensor.
 Shape contiguous_strides(const Shape& shape);
 

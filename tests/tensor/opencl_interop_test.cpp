@@ -1,0 +1,150 @@
+#include "crisol/opencl_interop.h"
+
+#include "crisol/crisol.h"
+#include "doctest/doctest.h"
+#include "runtime/cl.h"
+#include "support/compare.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+
+namespace {
+
+/// A context, a queue and a kernel as a program without the library has them.
+struct Mine {
+  cl::Device device;
+  cl::Context context;
+  cl::CommandQueue queue;
+
+  explicit Mine(cl_command_queue_properties properties = 0)
+      : device(opencl_device(Device()), true), context(device), queue(context, device, properties) {}
+
+  cl::Buffer buffer(const std::vector<float>& values, cl_mem_flags flags = CL_MEM_READ_WRITE) const {
+    return {context, flags | CL_MEM_COPY_HOST_PTR, values.size() * sizeof(float), const_cast<float*>(values.data())};
+  }
+};
+
+cl::Kernel doubling_kernel(const cl::Context& context) {
+  cl::Program program(context,
+                      "__kernel void twice(__global float* x, ulong first) {"
+                      "  x[first + get_global_id(0)] *= 2.0f; }");
+  REQUIRE(program.build() == CL_SUCCESS);
+  return {program, "twice"};
+}
+
+void run_twice(cl_command_queue queue, cl::Kernel& kernel, const OpenclBuffer& buffer, std::size_t count) {
+  const cl_ulong first = buffer.offset / sizeof(float);
+  REQUIRE(clSetKernelArg(kernel(), 0, sizeof buffer.memory, &buffer.memory) == CL_SUCCESS);
+  REQUIRE(clSetKernelArg(kernel(), 1, sizeof first, &first) == CL_SUCCESS);
+  REQUIRE(clEnqueueNDRangeKernel(queue, kernel(), 1, nullptr, &count, nullptr, 0, nullptr, nullptr) == CL_SUCCESS);
+}
+
+}  // namespace
+
+TEST_CASE("a kernel of the user's runs between the library's, in its queue and on its tensors") {
+  const Device device;
+  cl::Kernel twice = doubling_kernel(cl::Context(opencl_context(device), true));
+  const Tensor x = from_vector<float>({-1, 2, 3, 4, 5, 6}, {2, 3});
+  const Tensor y = relu(x), row = y.select(0, 1);
+  run_twice(opencl_queue(device), twice, opencl_buffer_for_writing(row), 3);
+  CHECK(sum(y).item() == 0 + 2 + 3 + 8 + 10 + 12);
+  CHECK(opencl_buffer(row).offset == opencl_buffer(y).offset + 12);
+  CHECK(opencl_buffer(row).memory == opencl_buffer(y).memory);
+}
+
+TEST_CASE("backward knows of what the user's kernels wrote") {
+  Tensor x = from_vector<float>({1, 2});
+  x.requires_grad_();
+  const Tensor y = exp(x);
+  opencl_buffer_for_writing(y.detach());
+  check_error([&] { sum(y).backward(); }, {"changed in place"});
+  check_error([&] { opencl_buffer_for_writing(x); }, {"[opencl_buffer_for_writing]"});
+  const NoGrad no_grad;
+  CHECK(opencl_buffer_for_writing(x).memory != nullptr);
+}
+
+TEST_CASE("a buffer of the user's is a tensor, without a copy, and outlives its handle") {
+  const Mine mine;
+  const Device device = adopt_opencl(mine.device(), mine.context(), mine.queue());
+  CHECK(opencl_context(device) == mine.context());
+  CHECK(opencl_queue(device) == mine.queue());
+  CHECK(opencl_device(device) == mine.device());
+  CHECK(devices().back() == device);
+  CHECK_FALSE(Device() == device);
+  CHECK(device.name() == Device().name());
+
+  cl::Buffer buffer = mine.buffer({1, 2, 3, 4, 5, 6});
+  const cl_mem memory = buffer();
+  const auto references = [&] { return buffer.getInfo<CL_MEM_REFERENCE_COUNT>(); };
+  const cl_uint before = references();
+  {
+    Tensor x = from_opencl(memory, {2, 2}, DType::f32, device, 8);
+    CHECK(references() == before + 1);
+    CHECK(x.to_vector<float>() == std::vector<float>{3, 4, 5, 6});
+    x.fill_(7);
+    CHECK(relu(x).to_vector<float>() == std::vector<float>(4, 7));
+    float all[6];
+    REQUIRE(mine.queue.enqueueReadBuffer(buffer, CL_TRUE, 0, sizeof all, all) == CL_SUCCESS);
+    CHECK(all[1] == 2);
+    CHECK(all[2] == 7);
+    CHECK(opencl_buffer(x).memory == memory);
+    CHECK(opencl_buffer(x).offset == 8);
+  }
+  device.synchronize();
+  CHECK(references() == before);
+  // A network there, its result moved to the other device.
+  nn::Linear layer(3, 2);
+  layer.to(device);
+  const Tensor y = layer(from_opencl(memory, {2, 3}, DType::f32, device));
+  CHECK(y.to(Device()).to_vector<float>() == y.to_vector<float>());
+  check_error([&] { add(y, ones({2, 2})); }, {"device"});
+}
+
+TEST_CASE("events order the library's queue and others") {
+  const Mine mine;
+  const Device device = adopt_opencl(mine.device(), mine.context(), mine.queue());
+  const cl::CommandQueue other(mine.context, mine.device);
+  cl::Kernel twice = doubling_kernel(mine.context);
+  const cl::Buffer buffer = mine.buffer({1, 2, 3});
+  const Tensor x = from_opencl(buffer(), {3}, DType::f32, device);
+  const Tensor y = add(x, 1);
+  const cl::Event made(opencl_event(y));
+  const cl_event waited = made();
+  REQUIRE(clEnqueueBarrierWithWaitList(other(), 1, &waited, nullptr) == CL_SUCCESS);
+  run_twice(other(), twice, opencl_buffer_for_writing(y), 3);
+  cl::Event doubled;
+  REQUIRE(other.enqueueMarkerWithWaitList(nullptr, &doubled) == CL_SUCCESS);
+  REQUIRE(other.flush() == CL_SUCCESS);
+  wait_for_opencl(device, doubled());
+  CHECK(add(y, 1).to_vector<float>() == std::vector<float>{5, 7, 9});
+}
+
+TEST_CASE("what OpenCL objects cannot be shared is refused") {
+  const Mine mine, stranger;
+  check_error([&] { adopt_opencl(nullptr, mine.context(), mine.queue()); }, {"[adopt_opencl]", "null"});
+  check_error([&] { adopt_opencl(mine.device(), mine.context(), stranger.queue()); }, {"another context"});
+  const Device device = adopt_opencl(mine.device(), mine.context(), mine.queue());
+  const cl::Buffer buffer = mine.buffer({1, 2, 3});
+  const auto wrap = [&](const Shape& shape, DType dtype, std::size_t offset) {
+    return [=] { from_opencl(buffer(), shape, dtype, device, offset); };
+  };
+  check_error(wrap({4}, DType::f32, 0), {"[from_opencl]", "(4)", "12 bytes"});
+  check_error(wrap({3}, DType::f32, 4), {"offset 4", "12 bytes"});
+  check_error(wrap({1}, DType::f32, 16), {"offset 16"});
+  check_error(wrap({1}, DType::i64, 4), {"offset 4", "8 bytes of i64"});
+  check_error(wrap({-1}, DType::f32, 0), {"negative"});
+  check_error(wrap({std::int64_t{1} << 62, 4}, DType::f32, 0), {"too many"});
+  check_error([&] { from_opencl(buffer(), {3}); }, {"another context"});
+  check_error([&] { from_opencl(nullptr, {3}); }, {"null"});
+  const cl::Buffer constant = mine.buffer({1}, CL_MEM_READ_ONLY);
+  check_error([&] { from_opencl(constant(), {1}, DType::f32, device); }, {"read-only"});
+  check_error([&] { wait_for_opencl(device, nullptr); }, {"null"});
+  check_error([&] { opencl_buffer(Tensor()); }, {"undefined"});
+  check_error([&] { opencl_event(Tensor()); }, {"undefined"});
+  check_error([&] { const Profile profile(device); }, {"[profile]", "cannot exchange"});
+  const cl::Device& one = mine.device;
+  if ((one.getInfo<CL_DEVICE_QUEUE_PROPERTIES>() & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
+    const Mine unordered(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    check_error([&] { adopt_opencl(unordered.device(), unordered.context(), unordered.queue()); }, {"out of order"});
+  }
+}
