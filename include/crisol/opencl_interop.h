@@ -31,10 +31,12 @@ namespace crisol {
 /// or the queue is not in order.
 CRISOL_API Device adopt_opencl(_cl_device_id* device, _cl_context* context, _cl_command_queue* queue);
 
-/// What a device works in. Nothing is retained for the caller. The queue is in order, and all kernels run in it;
-/// uploads that a DataLoader makes run in another one, and this one waits for them.
+/// OpenCL's name of a device. Nothing is retained for the caller, here and below.
 CRISOL_API _cl_device_id* opencl_device(Device device);
+/// The context of the device's buffers, programs and queues.
 CRISOL_API _cl_context* opencl_context(Device device);
+/// The queue of all kernels, which is in order. Uploads that a DataLoader makes run in another one, and this one waits
+/// for them.
 CRISOL_API _cl_command_queue* opencl_queue(Device device);
 
 /// A tensor over a buffer of yours, contiguous, its first element `offset` bytes into the buffer. The buffer is kept
