@@ -187,12 +187,12 @@ typedef struct {
 #define IDENTITY HIGHEST
 #define BEHIND(x, y) ((x) >= (y))
 #endif
-#define FOLD(T, s, v, n)                                 \
-  {                                                      \
-    const T v_ = (v);                                    \
-    const T##_index n_ = (n);                            \
-    s.at = !BEHIND(v_, s.a) & (s.a == s.a) ? n_ : s.at;  \
-    s.a = !BEHIND(v_, s.a) & (s.a == s.a) ? v_ : s.a;    \
+#define FOLD(T, s, v, n)                                   \
+  {                                                        \
+    const T v_ = (v);                                      \
+    const T##_index n_ = (n);                              \
+    s.at = (!BEHIND(v_, s.a) & (s.a == s.a)) ? n_ : s.at;  \
+    s.a = (!BEHIND(v_, s.a) & (s.a == s.a)) ? v_ : s.a;    \
   }
 #define FOLD_BLOCK(T, s, v, n, step) \
   _Pragma("unroll") for (int k_ = 0; k_ < 8; ++k_) FOLD(T, s, v[k_], (n) + k_ * (step))

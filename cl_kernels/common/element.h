@@ -49,14 +49,15 @@ typedef uchar boolean;
 #define STORE_S_long(p, i, s) (p)[i] = convert_long(s)
 #define STORE_S_uchar(p, i, s) (p)[i] = convert_uchar(s)
 #define STORE_S_ushort(p, i, s) (p)[i] = convert_ushort(s)
-#define STORE_S_boolean(p, i, s) (p)[i] = convert_uchar(s)
+// Conditions are -1 where true: oclgrind lets that through however they are brought to 1 before.
+#define STORE_S_boolean(p, i, s) (p)[i] = convert_uchar(s) & (uchar)1
 #define STORE_S_half(p, i, s) vstore_half(s, i, p)
 #define STORE_V_float(p, i, v) WRITE_V(float, p, i, JOIN(convert_float, VW)(v))
 #define STORE_V_int(p, i, v) WRITE_V(int, p, i, JOIN(convert_int, VW)(v))
 #define STORE_V_long(p, i, v) WRITE_V(long, p, i, JOIN(convert_long, VW)(v))
 #define STORE_V_uchar(p, i, v) WRITE_V(uchar, p, i, JOIN(convert_uchar, VW)(v))
 #define STORE_V_ushort(p, i, v) WRITE_V(ushort, p, i, JOIN(convert_ushort, VW)(v))
-#define STORE_V_boolean(p, i, v) WRITE_V(uchar, p, i, JOIN(convert_uchar, VW)(v))
+#define STORE_V_boolean(p, i, v) WRITE_V(uchar, p, i, JOIN(convert_uchar, VW)(v) & (uchar)1)
 #define STORE_V_half(p, i, v) store_halves((p) + (i), v)
 
 #define LOAD_LANES(type, R, v, p, i, step, count)                                    \
