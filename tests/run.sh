@@ -197,11 +197,44 @@ configure CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON
 build
 end_stage build
 
+# run_beside NAME: the same in a process of its own; its results come through a file, its output lies in the log.
+run_beside() {
+  (
+    if [ "$1" = oclgrind ]; then run_oclgrind; else run_tests "$1"; fi
+    declare -p passed failed skipped note seconds >"$work/$1.results"
+  ) >/dev/null 2>&1
+}
+take_results() {
+  local name=$1 part
+  eval "$(sed 's/^declare -A \([a-z]*\)=/declare -A its_\1=/' -- "$work/$name.results" 2>/dev/null)"
+  for part in passed failed skipped note seconds; do
+    local -n own=$part its=its_$part
+    own[$name]=${its[$name]:-}
+    unset -n own its
+  done
+  [ -n "${passed[$name]}" ] || { failed[$name]=1 note[$name]="no results"; }
+}
+
+# PoCL and Intel's runtime use all cores; llvmpipe's compiler and the simulator one each, so they run side by side.
+beside=()
 for name in "${selected[@]}"; do
   [ -z "${left_out[$name]:-}" ] || continue
-  if [ "$name" = oclgrind ]; then run_oclgrind; else run_tests "$name"; fi
-  end_stage "$name"
+  case $name in
+    rusticl | oclgrind) beside+=("$name") ;;
+    *) run_tests "$name"; end_stage "$name" ;;
+  esac
 done
+for name in "${beside[@]}"; do
+  rm -f -- "$work/$name.results"
+  say "Testing on $name (build/tests/$name.log)"
+  run_beside "$name" &
+done
+wait
+for name in "${beside[@]}"; do
+  cat -- "$work/$name.log"
+  take_results "$name"
+done
+[ ${#beside[@]} -eq 0 ] || end_stage "${beside[*]}"
 
 print_table
 total_passed=0 total_failed=0 status=0
