@@ -54,7 +54,8 @@ TEST_CASE("install: programs build against the installed tree by find_package an
   const std::string copy = folder.path() + "/pkg_config";
   fs::create_directory(copy);
   fs::copy(consumers + "pkg_config/Makefile", copy + "/Makefile");
-  fs::copy(consumers + "program.cpp", folder.path() + "/program.cpp");
+  for (const char* source : {"/program.cpp", "/program.c"}) fs::copy(consumers + source, folder.path() + source);
   run("make", {"-C", copy}, {{"PKG_CONFIG_PATH", (libraries / "pkgconfig").string()}});
   CHECK(run(copy + "/program", {}).rfind(expected, 0) == 0);
+  CHECK(run(copy + "/c_program", {}).rfind("largest 3\nrefused: [reduce] there is no 'nonsense'", 0) == 0);
 }

@@ -1,0 +1,185 @@
+// Models, optimizers and files for C.
+#include <array>
+#include <string_view>
+
+#include "c_api/handles.h"
+#include "crisol/io/safetensors.h"
+#include "crisol/nn/models/alexnet.h"
+#include "crisol/nn/models/mobilenet_v2.h"
+#include "crisol/nn/models/resnet.h"
+#include "crisol/nn/models/row_lstm.h"
+#include "crisol/nn/models/simple_cnn.h"
+#include "crisol/nn/models/vgg.h"
+
+using namespace crisol;
+using namespace crisol::c_api;
+
+namespace {
+
+using ModulePtr = std::unique_ptr<nn::Module>;
+
+struct Model {
+  std::string_view name;
+  ModulePtr (*make)(std::int64_t classes);
+};
+
+constexpr std::array models{
+    Model{"simple_cnn", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::SimpleCNN>(1, classes); }},
+    Model{"row_lstm",
+          [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::RowLSTM>(28, 128, classes); }},
+    Model{"alexnet", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::AlexNet>(classes); }},
+    Model{"vgg16", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::VGG>(nn::vgg16(classes)); }},
+    Model{"resnet18",
+          [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::ResNet>(nn::resnet18(classes)); }},
+    Model{"mobilenet_v2", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::MobileNetV2>(classes); }},
+};
+
+ModulePtr make_model(std::string_view name, std::int64_t classes) {
+  std::string names;
+  for (const Model& model : models) {
+    if (model.name == name) return model.make(classes);
+    names.append(names.empty() ? "" : ", ").append(model.name);
+  }
+  fail(ErrorCode::invalid_argument, "model_create", "there is no model '", name, "'; there are: ", names);
+}
+
+}  // namespace
+
+crisol_status crisol_model_create(const char* name, int64_t classes, crisol_device device, crisol_model** result) {
+  constexpr const char* op = "model_create";
+  return guarded([&] {
+    crisol_model*& place = need(result, op, "result");
+    ModulePtr module = make_model(&need(name, op, "name"), classes);
+    module->to(device_of(device, op));
+    NamedTensors parameters = module->named_parameters();
+    place = new crisol_model{std::move(module), std::move(parameters)};
+  });
+}
+
+void crisol_model_destroy(crisol_model* model) { delete model; }
+
+crisol_status crisol_model_load(crisol_model* model, const char* path) {
+  constexpr const char* op = "model_load";
+  return guarded([&] {
+    nn::Module& module = *need(model, op, "model").module;
+    module.load_state_dict(io::load_safetensors(&need(path, op, "path"), module.parameters().front().device()));
+  });
+}
+
+crisol_status crisol_model_save(const crisol_model* model, const char* path) {
+  constexpr const char* op = "model_save";
+  return guarded([&] { io::save_safetensors(&need(path, op, "path"), need(model, op, "model").module->state_dict()); });
+}
+
+crisol_status crisol_model_train(crisol_model* model, int on) {
+  return guarded([&] { need(model, "model_train", "model").module->train(on != 0); });
+}
+
+crisol_status crisol_model_forward(crisol_model* model, const crisol_tensor* x, crisol_tensor** result) {
+  return give_from(x, result, "model_forward",
+                   [&](const Tensor& t) { return need(model, "model_forward", "model").module->forward(t); });
+}
+
+crisol_status crisol_model_parameter_count(const crisol_model* model, int32_t* tensors) {
+  constexpr const char* op = "model_parameter_count";
+  return guarded(
+      [&] { need(tensors, op, "tensors") = static_cast<int32_t>(need(model, op, "model").parameters.size()); });
+}
+
+crisol_status crisol_model_parameter(const crisol_model* model, int32_t index, const char** name,
+                                     crisol_tensor** result) {
+  constexpr const char* op = "model_parameter";
+  return guarded([&] {
+    const NamedTensors& all = need(model, op, "model").parameters;
+    require(index >= 0 && static_cast<std::size_t>(index) < all.size(), op, "parameter ", index, " of ", all.size());
+    const auto& [its_name, value] = all[static_cast<std::size_t>(index)];
+    if (result != nullptr) *result = new crisol_tensor{value};
+    if (name != nullptr) *name = its_name.c_str();
+  });
+}
+
+namespace {
+
+template <class Kind, class Options>
+crisol_status give_optimizer(crisol_optimizer** result, const char* op, const crisol_tensor* const* parameters,
+                             int count, const Options& options) noexcept {
+  return guarded([&] {
+    crisol_optimizer*& place = need(result, op, "result");
+    place = new crisol_optimizer{std::make_unique<Kind>(tensors_of(parameters, count, op, "parameters"), options)};
+  });
+}
+
+}  // namespace
+
+crisol_status crisol_sgd(int count, const crisol_tensor* const* parameters, double lr, double momentum,
+                         double weight_decay, int nesterov, crisol_optimizer** result) {
+  return give_optimizer<optim::SGD>(result, "sgd", parameters, count,
+                                    optim::SGDOptions{lr, momentum, 0, weight_decay, nesterov != 0});
+}
+
+crisol_status crisol_adam(int count, const crisol_tensor* const* parameters, double lr, double beta1, double beta2,
+                          double eps, double weight_decay, crisol_optimizer** result) {
+  return give_optimizer<optim::Adam>(result, "adam", parameters, count,
+                                     optim::AdamOptions{lr, beta1, beta2, eps, weight_decay});
+}
+
+crisol_status crisol_adamw(int count, const crisol_tensor* const* parameters, double lr, double beta1, double beta2,
+                           double eps, double weight_decay, crisol_optimizer** result) {
+  optim::AdamWOptions options(lr);
+  options.beta1 = beta1;
+  options.beta2 = beta2;
+  options.eps = eps;
+  options.weight_decay = weight_decay;
+  return give_optimizer<optim::AdamW>(result, "adamw", parameters, count, options);
+}
+
+crisol_status crisol_rmsprop(int count, const crisol_tensor* const* parameters, double lr, double alpha, double eps,
+                             double weight_decay, double momentum, int centered, crisol_optimizer** result) {
+  return give_optimizer<optim::RMSprop>(result, "rmsprop", parameters, count,
+                                        optim::RMSpropOptions{lr, alpha, eps, weight_decay, momentum, centered != 0});
+}
+
+void crisol_optimizer_destroy(crisol_optimizer* optimizer) { delete optimizer; }
+
+crisol_status crisol_optimizer_zero_grad(crisol_optimizer* optimizer) {
+  return guarded([&] { need(optimizer, "optimizer_zero_grad", "optimizer").value->zero_grad(); });
+}
+
+crisol_status crisol_optimizer_step(crisol_optimizer* optimizer) {
+  return guarded([&] { need(optimizer, "optimizer_step", "optimizer").value->step(); });
+}
+
+crisol_status crisol_optimizer_set_lr(crisol_optimizer* optimizer, double lr) {
+  return guarded([&] { need(optimizer, "optimizer_set_lr", "optimizer").value->set_lr(lr); });
+}
+
+crisol_status crisol_clip_grad_norm(int count, const crisol_tensor* const* parameters, double max_norm,
+                                    crisol_tensor** norm) {
+  constexpr const char* op = "clip_grad_norm";
+  return guarded([&] {
+    const Tensor before = optim::clip_grad_norm(tensors_of(parameters, count, op, "parameters"), max_norm);
+    if (norm != nullptr) *norm = new crisol_tensor{before};
+  });
+}
+
+crisol_status crisol_save_tensors(const char* path, int count, const char* const* names,
+                                  const crisol_tensor* const* tensors) {
+  constexpr const char* op = "save_tensors";
+  return guarded([&] {
+    const std::vector<Tensor> values = tensors_of(tensors, count, op, "tensors");
+    NamedTensors named;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      named.emplace_back(&need((&need(names, op, "names"))[i], op, "a name"), values[i]);
+    io::save_safetensors(&need(path, op, "path"), named);
+  });
+}
+
+crisol_status crisol_load_tensor(const char* path, const char* name, crisol_device device, crisol_tensor** result) {
+  constexpr const char* op = "load_tensor";
+  return give(result, op, [&] {
+    const std::string wanted = &need(name, op, "name");
+    for (const auto& [its_name, value] : io::load_safetensors(&need(path, op, "path"), device_of(device, op)))
+      if (its_name == wanted) return value;
+    fail(ErrorCode::invalid_argument, op, path, " has no tensor '", wanted, "'");
+  });
+}
