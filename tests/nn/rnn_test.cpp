@@ -284,8 +284,8 @@ TEST_CASE("recurrent networks: more than 65536 steps times sequences") {
                                                    numbers_of(lstm.weights(0)), {ones_everywhere, none, none});
     y.backward(ones(y.shape()));
     check_close(x.grad(), {l.steps, l.batch, 1}, gradients.inputs.x, rounding);
-    // Sums over all steps: the error of blockwise sums of terms below 1.
-    const Tolerance sums{64, std::sqrt(static_cast<double>(l.steps * l.batch)) * 4};
+    // Sums over all steps, of terms below 1: in blocks, or on llvmpipe, at up to 1.1 times 64, one after the other.
+    const Tolerance sums{128, std::sqrt(static_cast<double>(l.steps * l.batch)) * 4};
     check_close(lstm.weights(0).bias_hh.grad(), gradients.weights.bias_hh, sums);
     check_close(lstm.weights(0).weight_hh.grad(), gradients.weights.weight_hh, sums);
   }
