@@ -10,6 +10,7 @@
 #include "crisol/opencl_interop.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
+#include "support/skip.h"
 #include "support/subprocess.h"
 
 using namespace crisol;
@@ -393,6 +394,7 @@ TEST_CASE("C: joining, picking and sorting") {
 }
 
 TEST_CASE("C: a model trains, is saved and loaded") {
+  if (testing::slow_device()) CRISOL_SKIP("a training takes too long here");
   const testing::TemporaryFolder folder;
   const std::string file = folder.path() + "/model.safetensors";
   OK(crisol_manual_seed(2));
