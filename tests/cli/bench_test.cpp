@@ -3,18 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "cli/program.h"
 #include "crisol/device.h"
 #include "doctest/doctest.h"
+#include "support/program.h"
 #include "support/skip.h"
 
 using namespace crisol::testing;
 
 namespace {
 
-ProcessResult bench(const std::string& line) { return run_crisol(words_of("bench " + line)); }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+ProcessResult bench(const std::string& line) { return run_built("crisol", words_of("bench " + line)); }
 
 nlohmann::json measured(const std::string& line) {
   const ProcessResult result = bench(line + " --json --repeat 2 --no-peak");
@@ -47,7 +45,7 @@ void check_usage_error(const std::string& line, std::initializer_list<const char
 }  // namespace
 
 #define NEEDS_CRISOL \
-  if (crisol_program().empty()) CRISOL_SKIP("the crisol program is not built")
+  if (built_program("crisol").empty()) CRISOL_SKIP("the crisol program is not built")
 
 TEST_CASE("bench: cases that count operations") {
   NEEDS_CRISOL;

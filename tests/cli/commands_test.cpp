@@ -3,11 +3,11 @@
 #include <sstream>
 #include <string>
 
-#include "cli/program.h"
 #include "crisol/device.h"
 #include "crisol/version.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
+#include "support/program.h"
 #include "support/skip.h"
 
 using namespace crisol;
@@ -15,19 +15,17 @@ using namespace crisol::testing;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 std::string output_of(const std::string& line, const Environment& environment = {}) {
-  const ProcessResult result = run_crisol(words_of(line), environment);
+  const ProcessResult result = run_built("crisol", words_of(line), environment);
   INFO(line << ": " << result.output);
   CHECK(result.status == 0);
   return result.output;
 }
 
-#define NEEDS_CRISOL()                                                            \
-  do {                                                                            \
-    if (crisol_program().empty()) CRISOL_SKIP("the crisol program is not built"); \
-    if (slow_device()) CRISOL_SKIP("starts processes outside the simulator");     \
+#define NEEDS_CRISOL()                                                                   \
+  do {                                                                                   \
+    if (built_program("crisol").empty()) CRISOL_SKIP("the crisol program is not built"); \
+    if (slow_device()) CRISOL_SKIP("starts processes outside the simulator");            \
   } while (false)
 
 }  // namespace
@@ -41,7 +39,7 @@ TEST_CASE("crisol: version, help and wrong words, with their exit status") {
   for (const char* command : {"devices", "info", "cache", "cache list", "cache clear", "bench"})
     CHECK(contains(output_of(std::string(command) + " --help"), "--help"));
   for (const char* line : {"", "nonsense", "devices --nonsense", "info a b", "cache nonsense", "--device"}) {
-    const ProcessResult result = run_crisol(words_of(line));
+    const ProcessResult result = run_built("crisol", words_of(line));
     INFO(line << ": " << result.output);
     CHECK(result.status == 2);
     CHECK_FALSE(result.output.empty());
@@ -55,7 +53,7 @@ TEST_CASE("crisol devices: a list for people and one for programs") {
   CHECK(contains(text, "is the default: CRISOL_DEVICE="));
   const auto json = nlohmann::json::parse(output_of("devices --json"));
   CHECK(json.at("devices").at(json.at("default").get<std::size_t>()).at("name") == Device().name());
-  const ProcessResult none = run_crisol({"devices"}, {{"CRISOL_DEVICE", "no such device"}});
+  const ProcessResult none = run_built("crisol", {"devices"}, {{"CRISOL_DEVICE", "no such device"}});
   CHECK(none.status == 1);
   CHECK(contains(none.output, "no such device"));
 }
@@ -70,7 +68,7 @@ TEST_CASE("crisol info: what read_device_info reads back") {
   CHECK(contains(text, "compute_units"));
   CHECK(contains(text, Device().info().driver_version));
   CHECK_FALSE(contains(text, "\033"));
-  const ProcessResult none = run_crisol({"info", "no such device"});
+  const ProcessResult none = run_built("crisol", {"info", "no such device"});
   CHECK(none.status == 1);
   CHECK(contains(none.output, "no such device"));
 }
@@ -118,7 +116,7 @@ TEST_CASE("crisol's completion for bash offers what fits the word that was begun
   NEEDS_CRISOL();
   const auto completed = [](const std::string& words, const std::string& begun) {
     const std::string script = "source " CRISOL_SOURCE_DIR "/lib/cli/completions/crisol.bash; COMP_WORDS=(" +
-                               crisol_program() + " " + words + " '" + begun +
+                               built_program("crisol") + " " + words + " '" + begun +
                                "'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _crisol \"${COMP_WORDS[0]}\" '" + begun +
                                "'; echo ${COMPREPLY[@]}";
     return run_program("/usr/bin/env", {"bash", "-c", script}).output;

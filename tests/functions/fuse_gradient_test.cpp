@@ -1,14 +1,13 @@
 // Gradients of fused functions: by finite differences, against the eager ops', and in how many kernels.
-#include <functional>
 
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/fuse.h"
 #include "crisol/grad_mode.h"
-#include "crisol/profile.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
+#include "support/launches.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -24,15 +23,6 @@ struct Gate {
 
 Tensor leaf(std::uint64_t seed, const Shape& shape, double low = -1, double high = 1) {
   return tensor_of(random_values(seed, shape.numel(), low, high), shape).requires_grad_();
-}
-
-// Launches of kernels whose name contains a text (none: of any).
-std::int64_t launches_of(const std::function<void()>& run) {
-  const Profile profile;
-  run();
-  std::int64_t launches = 0;
-  for (const ProfileRow& row : profile.rows()) launches += row.launches;
-  return launches;
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -12,12 +11,12 @@
 
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
-#include "crisol/profile.h"
 #include "doctest/doctest.h"
 #include "functions/expr_node.h"
 #include "ops/pointwise_graph.h"
 #include "runtime/device_state.h"
 #include "support/compare.h"
+#include "support/launches.h"
 #include "support/pointwise_calls.h"
 #include "support/skip.h"
 #include "support/variants.h"
@@ -45,14 +44,6 @@ std::vector<double> gates_of(const std::vector<double>& a, const std::vector<dou
 }
 
 std::size_t programs() { return state_of(empty({1})).programs().program_count(); }
-
-std::int64_t launches_of(const std::function<void()>& run) {
-  const Profile profile;
-  run();
-  std::int64_t launches = 0;
-  for (const ProfileRow& row : profile.rows()) launches += row.launches;
-  return launches;
-}
 
 // Rows of floats whose inputs may come from one range, a few at a time: as many as one function may have numbers for.
 std::vector<std::vector<RowUnderTest>> rows_by_range() {

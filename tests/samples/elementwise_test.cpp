@@ -1,28 +1,20 @@
 // The elementwise program: what it shows, small.
-#include <filesystem>
-
-#include "crisol/device.h"
 #include "doctest/doctest.h"
+#include "support/program.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 namespace crisol {
 
 namespace {
 
-std::string elementwise_program() {
-  const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "elementwise";
-  return std::filesystem::exists(path) ? path.string() : std::string();
-}
-
 testing::ProcessResult run(const std::vector<std::string>& arguments) {
-  return testing::run_program(elementwise_program(), arguments, {{"CRISOL_DEVICE", Device().info().platform}});
+  return testing::run_built("elementwise", arguments);
 }
 
 }  // namespace
 
 TEST_CASE("elementwise shows the generated code, and times and speeds of every form") {
-  if (elementwise_program().empty()) CRISOL_SKIP("the elementwise sample is not built");
+  if (testing::built_program("elementwise").empty()) CRISOL_SKIP("the elementwise sample is not built");
   if (testing::slow_device()) CRISOL_SKIP("the simulator's times say nothing");
   const testing::ProcessResult result = run({"--elements", "10001", "--rounds", "1"});
   REQUIRE_MESSAGE(result.status == 0, result.output);
@@ -33,7 +25,7 @@ TEST_CASE("elementwise shows the generated code, and times and speeds of every f
 }
 
 TEST_CASE("elementwise explains wrong command lines") {
-  if (elementwise_program().empty()) CRISOL_SKIP("the elementwise sample is not built");
+  if (testing::built_program("elementwise").empty()) CRISOL_SKIP("the elementwise sample is not built");
   if (testing::slow_device()) CRISOL_SKIP("the simulator is slow to start");
   for (const auto& [argument, value] : {std::pair{"--elements", "0"}, {"--rounds", "none"}, {"--device", "no-such"}}) {
     const testing::ProcessResult result = run({argument, value});

@@ -11,8 +11,8 @@
 #include "crisol/io/safetensors.h"
 #include "crisol/nn/models/simple_cnn.h"
 #include "doctest/doctest.h"
-#include "samples/program.h"
 #include "support/files.h"
+#include "support/program.h"
 #include "support/skip.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -29,7 +29,7 @@ using testing::ProcessResult;
 using testing::TemporaryFolder;
 
 ProcessResult run_mnist(const std::vector<std::string>& arguments, const testing::Environment& environment = {}) {
-  return testing::run_sample("mnist", arguments, environment);
+  return testing::run_built("mnist", arguments, environment);
 }
 
 struct Trained {

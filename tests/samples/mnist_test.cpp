@@ -8,8 +8,8 @@
 #include "crisol/nn/models/row_lstm.h"
 #include "crisol/nn/models/simple_cnn.h"
 #include "doctest/doctest.h"
-#include "samples/program.h"
 #include "support/files.h"
+#include "support/program.h"
 #include "support/skip.h"
 
 namespace crisol {
@@ -25,7 +25,7 @@ using testing::read_file;
 using testing::TemporaryFolder;
 
 ProcessResult run_mnist(const std::vector<std::string>& arguments, const testing::Environment& environment = {}) {
-  return testing::run_sample("mnist", arguments, environment);
+  return testing::run_built("mnist", arguments, environment);
 }
 
 std::vector<std::string> short_training(const std::string& seed) {

@@ -1,18 +1,18 @@
 // The opencl_interop sample, as users run it.
 #include "doctest/doctest.h"
-#include "samples/program.h"
+#include "support/program.h"
 #include "support/skip.h"
 
 using namespace crisol::testing;
 
 TEST_CASE("opencl_interop: a kernel of its own between the library's ops, and the library in its context") {
   NEEDS_SAMPLE("opencl_interop");
-  const ProcessResult result = run_sample("opencl_interop", {});
+  const ProcessResult result = run_built("opencl_interop", {});
   INFO(result.output);
   CHECK(result.status == 0);
   // Rows 1 1 9 1 2 2 and -9 2 3 3 3 9, ten times.
   CHECK(contains(result.output, "[10., 10., 10., 20., 20., 20.]"));
   CHECK(contains(result.output, "[ 0., 20., 30., 30., 30., 90.]"));
   CHECK(contains(result.output, "largest pixel of a buffer of the program's: 9, after the median 9"));
-  check_fails(run_sample("opencl_interop", {"--device", "no such device"}), {"no such device"});
+  check_fails(run_built("opencl_interop", {"--device", "no such device"}), {"no such device"});
 }

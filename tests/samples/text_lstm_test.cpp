@@ -9,8 +9,8 @@
 #include "crisol/device.h"
 #include "crisol/io/checkpoint.h"
 #include "doctest/doctest.h"
-#include "samples/program.h"
 #include "support/files.h"
+#include "support/program.h"
 #include "support/skip.h"
 
 namespace crisol {
@@ -28,7 +28,7 @@ using testing::operator+;
 using Arguments = std::vector<std::string>;
 
 ProcessResult run_text_lstm(const Arguments& arguments, const testing::Environment& environment = {}) {
-  return testing::run_sample("text_lstm", arguments, environment);
+  return testing::run_built("text_lstm", arguments, environment);
 }
 
 // A sentence over and over: what follows is always the same. 40 characters, two of them of more than one byte.
@@ -144,13 +144,13 @@ TEST_CASE("text_lstm train goes on after kill -9 as if nothing had happened") {
   const std::string checkpoint = small.path("checkpoint");
   const Arguments resumed = training + results("resumed") + Arguments{"--checkpoint", checkpoint, "--resume"};
   const auto there = [&] { return std::filesystem::exists(checkpoint); };
-  const ProcessResult killed = testing::run_sample_and_kill("text_lstm", resumed, there);
+  const ProcessResult killed = testing::run_built_and_kill("text_lstm", resumed, there);
   CHECK_MESSAGE(killed.status == 128 + 9, killed.output);
   CHECK(contains(killed.output, "no checkpoint at " + checkpoint));
   // Once more, after a checkpoint by the process that went on.
   const std::string before = read_file(checkpoint);
   const ProcessResult again =
-      testing::run_sample_and_kill("text_lstm", resumed, [&] { return read_file(checkpoint) != before; });
+      testing::run_built_and_kill("text_lstm", resumed, [&] { return read_file(checkpoint) != before; });
   CHECK_MESSAGE(again.status == 128 + 9, again.output);
   const ProcessResult last = run_text_lstm(resumed);
   REQUIRE_MESSAGE(last.status == 0, last.output);

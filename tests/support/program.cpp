@@ -1,6 +1,7 @@
-#include "samples/program.h"
+#include "support/program.h"
 
 #include <filesystem>
+#include <sstream>
 
 #include "crisol/device.h"
 #include "doctest/doctest.h"
@@ -17,22 +18,29 @@ Environment on_this_platform(const Environment& environment) {
 
 }  // namespace
 
-std::string sample_program(const std::string& name) {
+std::string built_program(const std::string& name) {
   const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
   return std::filesystem::exists(path) ? path.string() : std::string();
 }
 
-ProcessResult run_sample(const std::string& name, const std::vector<std::string>& arguments,
-                         const Environment& environment) {
-  return run_program(sample_program(name), arguments, on_this_platform(environment));
+ProcessResult run_built(const std::string& name, const std::vector<std::string>& arguments,
+                        const Environment& environment) {
+  return run_program(built_program(name), arguments, on_this_platform(environment));
 }
 
-ProcessResult run_sample_and_kill(const std::string& name, const std::vector<std::string>& arguments,
-                                  const std::function<bool()>& when) {
-  return run_program_and_kill(sample_program(name), arguments, on_this_platform({}), when);
+ProcessResult run_built_and_kill(const std::string& name, const std::vector<std::string>& arguments,
+                                 const std::function<bool()>& when) {
+  return run_program_and_kill(built_program(name), arguments, on_this_platform({}), when);
 }
 
 bool few_images_only() { return Device().info().platform == "rusticl"; }
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
 
 void check_fails(const ProcessResult& result, std::initializer_list<std::string> parts) {
   CHECK(result.status != 0);

@@ -1,0 +1,46 @@
+// The programs that are built beside this one, the samples and the crisol command, as users run them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/subprocess.h"
+
+namespace crisol::testing {
+
+/// Where a program lies; empty when it is not built.
+std::string built_program(const std::string& name);
+
+/// Runs it on the default device's platform; variables as in run_program.
+ProcessResult run_built(const std::string& name, const std::vector<std::string>& arguments,
+                        const Environment& environment = {});
+
+/// As run_built, but kills the process (SIGKILL) as soon as `when` holds.
+ProcessResult run_built_and_kill(const std::string& name, const std::vector<std::string>& arguments,
+                                 const std::function<bool()>& when);
+
+/// Training runs at some ten images a second here (llvmpipe, whose loops are slow): a few images must do.
+bool few_images_only();
+
+/// Checks that a program failed by itself, and that its output has these parts.
+void check_fails(const ProcessResult& result, std::initializer_list<std::string> parts);
+
+/// The words of a line, separated by blanks.
+std::vector<std::string> words_of(const std::string& line);
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+inline std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+}  // namespace crisol::testing
+
+/// Leaves the test case where the program cannot be run.
+#define NEEDS_SAMPLE(name)                                                                             \
+  do {                                                                                                 \
+    if (crisol::testing::built_program(name).empty()) CRISOL_SKIP("the sample " name " is not built"); \
+    if (crisol::testing::slow_device()) CRISOL_SKIP("a training takes too long here");                 \
+  } while (false)
