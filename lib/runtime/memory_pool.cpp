@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "runtime/device_state.h"
+#include "runtime/large_pages.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -80,7 +81,7 @@ _cl_mem* MemoryPool::create(std::uint64_t bytes) {
     if (limit_ != 0 && stats_.in_use + stats_.cached + bytes > limit_) return nullptr;
   }
   cl_int error = CL_SUCCESS;
-  _cl_mem* memory = clCreateBuffer(device_.context()(), CL_MEM_READ_WRITE, bytes, nullptr, &error);
+  _cl_mem* memory = create_buffer(device_, bytes, error);
   if (error != CL_SUCCESS) {
     if (is_memory_error(error)) return nullptr;
     check_cl(error, "clCreateBuffer");
