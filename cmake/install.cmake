@@ -45,6 +45,12 @@ set(CRISOL_PC_STATIC "")
 if(NOT BUILD_SHARED_LIBS)
   set(CRISOL_PC_STATIC " -DCRISOL_STATIC")
 endif()
+# What a C compiler does not link by itself.
+set(CRISOL_PC_CXX ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER CRISOL_PC_CXX INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|m)$")
+list(REMOVE_DUPLICATES CRISOL_PC_CXX)
+list(TRANSFORM CRISOL_PC_CXX PREPEND -l)
+list(JOIN CRISOL_PC_CXX " " CRISOL_PC_CXX)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/crisol.pc.in ${PROJECT_BINARY_DIR}/generated/crisol.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/generated/crisol.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT development)

@@ -5,8 +5,9 @@
 
 #include "crisol/device.h"
 #include "doctest/doctest.h"
+#include "support/commands.h"
+#include "support/files.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -16,19 +17,63 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string consumers = CRISOL_SOURCE_DIR "/tests/consumer/";
+constexpr const char* expected = "sum 14, gradient 6\ncaught [relu] ";
+constexpr const char* expected_of_c = "largest 3\nrefused: [reduce] there is no 'nonsense'";
 
-std::string run(const std::string& program, const std::vector<std::string>& arguments,
-                const Environment& environment = {}) {
-  std::vector<std::string> words{program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const ProcessResult result = run_program("/usr/bin/env", words, environment);  // Which finds it in PATH.
-  CAPTURE(program);
-  CAPTURE(result.output);
-  REQUIRE(result.status == 0);
-  return result.output;
+/// A folder that comes before the system's in the search for headers: no program may see OpenCL's.
+std::string without_opencl_headers(const TemporaryFolder& folder) {
+  const std::string shadow = folder.path() + "/no_opencl";
+  fs::create_directories(shadow + "/CL");
+  for (const char* name : {"cl.h", "cl_ext.h", "cl_gl.h", "cl_platform.h", "opencl.h", "opencl.hpp", "cl2.hpp"})
+    write_file(shadow + "/CL/" + name, "#error \"a header of OpenCL\"\n");
+  return " -I" + shadow;
 }
 
-constexpr const char* expected = "sum 14, gradient 6\ncaught [relu] ";
+void check_find_package(const TemporaryFolder& folder, const std::string& prefix) {
+  const std::string tree = folder.path() + "/find_package";
+  run_command({"cmake", "-S", consumers + "find_package", "-B", tree, "-DCMAKE_PREFIX_PATH=" + prefix,
+               "-DCMAKE_DISABLE_FIND_PACKAGE_OpenCL=ON", "-DCMAKE_CXX_FLAGS=" + without_opencl_headers(folder)});
+  run_command({"cmake", "--build", tree});
+  CHECK(run_command({tree + "/program"}).rfind(expected, 0) == 0);
+}
+
+void check_pkg_config(const TemporaryFolder& folder, const std::string& prefix, const std::string& pkg_config) {
+  const std::string copy = folder.path() + "/pkg_config";
+  fs::create_directory(copy);
+  fs::copy(consumers + "pkg_config/Makefile", copy + "/Makefile");
+  for (const char* source : {"/program.cpp", "/program.c"}) fs::copy(consumers + source, folder.path() + source);
+  const std::string shadow = without_opencl_headers(folder);
+  run_command({"make", "-C", copy, "PKG_CONFIG=" + pkg_config, "CXX=" CRISOL_CXX_COMPILER + shadow, "CC=cc" + shadow},
+              {{"PKG_CONFIG_PATH", prefix + "/" CRISOL_LIBDIR "/pkgconfig"}});
+  CHECK(run_command({copy + "/program"}).rfind(expected, 0) == 0);
+  CHECK(run_command({copy + "/c_program"}).rfind(expected_of_c, 0) == 0);
+}
+
+/// A source with all public headers that lie below prefix.
+std::string all_headers(const std::string& prefix) {
+  std::string text;
+  const fs::path include = prefix + "/include";
+  for (const auto& entry : fs::recursive_directory_iterator(include))
+    if (entry.path().extension() == ".h") text += "#include <" + fs::relative(entry.path(), include).string() + ">\n";
+  return text;
+}
+
+void check_headers_with(const std::string& compiler, const std::vector<std::string>& how, const std::string& source,
+                        const TemporaryFolder& folder, const std::string& prefix) {
+  if (!have_command(compiler)) {
+    note_skip(compiler + " is not installed");
+    return;
+  }
+  std::vector<std::string> command{compiler, "-std=c++17"};
+  command.insert(command.end(), how.begin(), how.end());
+  command.insert(command.end(), {"-I", folder.path() + "/no_opencl", "-I", prefix + "/include", source});
+  run_command(command);
+}
+
+std::string object_target(const std::string& source) {
+  const std::string generator = CRISOL_GENERATOR;
+  return (generator.find("Ninja") == 0 ? "CMakeFiles/crisol_objects.dir/" : "") + source + ".o";
+}
 
 }  // namespace
 
@@ -36,26 +81,66 @@ TEST_CASE("install: programs build against the installed tree by find_package an
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
   const TemporaryFolder folder;
   const std::string prefix = folder.path() + "/prefix";
-  run("cmake", {"--install", CRISOL_BINARY_DIR, "--prefix", prefix});
-  const fs::path libraries = prefix + "/" CRISOL_LIBDIR;
-  CHECK(fs::exists(libraries / "libcrisol.so"));
-
-  const std::string tree = folder.path() + "/find_package";
-  run("cmake", {"-S", consumers + "find_package", "-B", tree, "-DCMAKE_PREFIX_PATH=" + prefix});
-  run("cmake", {"--build", tree});
-  CHECK(run(tree + "/program", {}).rfind(expected, 0) == 0);
+  run_command({"cmake", "--install", CRISOL_BINARY_DIR, "--prefix", prefix});
+  CHECK(fs::exists(prefix + "/" CRISOL_LIBDIR "/libcrisol.so"));
+  check_find_package(folder, prefix);
 
   for (const char* file : {"man/man1/crisol.1", "bash-completion/completions/crisol", "zsh/site-functions/_crisol",
                            "fish/vendor_completions.d/crisol.fish"})
     CHECK(fs::exists(prefix + "/share/" + file));
-  CHECK(run(prefix + "/bin/crisol", {"devices"}).find(Device().info().name) != std::string::npos);
+  CHECK(run_command({prefix + "/bin/crisol", "devices"}).find(Device().info().name) != std::string::npos);
 
-  if (std::system("pkg-config --version >/dev/null 2>&1") != 0) CRISOL_SKIP("pkg-config is not installed");
-  const std::string copy = folder.path() + "/pkg_config";
-  fs::create_directory(copy);
-  fs::copy(consumers + "pkg_config/Makefile", copy + "/Makefile");
-  for (const char* source : {"/program.cpp", "/program.c"}) fs::copy(consumers + source, folder.path() + source);
-  run("make", {"-C", copy}, {{"PKG_CONFIG_PATH", (libraries / "pkgconfig").string()}});
-  CHECK(run(copy + "/program", {}).rfind(expected, 0) == 0);
-  CHECK(run(copy + "/c_program", {}).rfind("largest 3\nrefused: [reduce] there is no 'nonsense'", 0) == 0);
+  const std::string source = folder.path() + "/headers.cpp", cuda = folder.path() + "/headers.cu";
+  write_file(source, all_headers(prefix));
+  fs::copy(source, cuda);
+  for (const char* compiler : {"g++", "clang++"})
+    check_headers_with(compiler, {"-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"}, source, folder,
+                       prefix);
+  check_headers_with("nvcc", {"-Xcompiler=-Wall,-Wextra,-Werror", "-c", "-o", folder.path() + "/headers.o"}, cuda,
+                     folder, prefix);
+
+  if (!have_command("pkg-config")) CRISOL_SKIP("pkg-config is not installed");
+  check_pkg_config(folder, prefix, "pkg-config");
+}
+
+TEST_CASE("install: a static library serves the same programs, by find_package and by pkg-config") {
+  if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
+  const TemporaryFolder folder;
+  const std::string tree = folder.path() + "/static", prefix = folder.path() + "/prefix";
+  run_command({"cmake", "-G", CRISOL_GENERATOR, "-S", CRISOL_SOURCE_DIR, "-B", tree, "-DBUILD_SHARED_LIBS=OFF",
+               "-DCRISOL_BUILD_TESTS=OFF", "-DCRISOL_BUILD_SAMPLES=OFF", "-DCRISOL_BUILD_CLI=OFF"});
+  if (std::getenv("CRISOL_TEST_WHOLE_BUILDS") != nullptr) {
+    run_command({"cmake", "--build", tree, "--parallel", "2"});
+  } else {
+    // Objects of a static build differ from those of this build in what they hide from a loader, and in nothing that
+    // a linker of archives sees. So one is compiled for that difference, and the archive is made of what is there.
+    run_command({"cmake", "--build", tree, "--target", object_target("lib/base/version.cpp")});
+    const std::string symbols =
+        run_command({"readelf", "-sW", tree + "/CMakeFiles/crisol_objects.dir/lib/base/version.cpp.o"});
+    CHECK(symbols.find("GLOBAL HIDDEN") != std::string::npos);
+    CHECK(symbols.find("GLOBAL DEFAULT    1 ") == std::string::npos);
+    fs::create_directories(tree + "/lib");
+    run_command({"ar", "qcs", tree + "/lib/libcrisol.a", "@" CRISOL_BINARY_DIR "/generated/objects.rsp"});
+  }
+  run_command({"cmake", "--install", tree, "--prefix", prefix});
+  CHECK_FALSE(fs::exists(prefix + "/" CRISOL_LIBDIR "/libcrisol.so"));
+  check_find_package(folder, prefix);
+  if (!have_command("pkg-config")) CRISOL_SKIP("pkg-config is not installed");
+  check_pkg_config(folder, prefix, "pkg-config --static");
+}
+
+TEST_CASE("subproject: crisol as a part of another project builds its library alone, and sets nothing there") {
+  if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
+  const TemporaryFolder folder;
+  for (const char* by : {"OFF", "ON"}) {
+    const std::string tree = folder.path() + "/by_fetch_content_" + by;
+    run_command({"cmake", "-G", CRISOL_GENERATOR, "-S", consumers + "subproject", "-B", tree,
+                 std::string("-DBY_FETCH_CONTENT=") + by, "-DCRISOL_CHECKOUT=" CRISOL_SOURCE_DIR});  // Which checks.
+    if (std::getenv("CRISOL_TEST_WHOLE_BUILDS") != nullptr) {
+      run_command({"cmake", "--build", tree, "--parallel", "2"});
+      CHECK(run_command({tree + "/program"}).rfind(expected, 0) == 0);
+    } else {
+      run_command({"cmake", "--build", tree, "--target", "program_object"});
+    }
+  }
 }

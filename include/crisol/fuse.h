@@ -73,13 +73,16 @@ struct FusedResult<std::array<Expr, n>> {
   }
 };
 
-template <class>
-using TensorFor = Tensor;
+/// T, once for each class of a pack: nvcc loses the pack where an alias template ignores it.
+template <class, class T>
+struct Repeated {
+  using type = T;
+};
 
 template <class... Exprs>
 struct FusedResult<std::tuple<Exprs...>> {
   static_assert((std::is_same_v<Exprs, Expr> && ...), "a fused function gives a tuple of Expr");
-  using type = std::tuple<TensorFor<Exprs>...>;
+  using type = std::tuple<typename Repeated<Exprs, Tensor>::type...>;
   static void append(const std::tuple<Exprs...>& result, std::vector<Expr>& list) {
     std::apply([&](const auto&... expr) { (list.push_back(expr), ...); }, result);
   }
@@ -102,9 +105,6 @@ struct FusedResult<std::vector<Expr>> {
     list.insert(list.end(), result.begin(), result.end());
   }
 };
-
-template <class>
-using ExprFor = const Expr&;
 
 }  // namespace detail
 
@@ -191,7 +191,7 @@ class Fused {
 
  private:
   template <class... Args>
-  using ResultOf = std::decay_t<std::invoke_result_t<const F&, detail::ExprFor<Args>...>>;
+  using ResultOf = std::decay_t<std::invoke_result_t<const F&, typename detail::Repeated<Args, const Expr&>::type...>>;
 
   template <class... Args>
   static void trace(const void* function, const Expr* arguments, std::vector<Expr>& results) {

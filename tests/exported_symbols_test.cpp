@@ -1,0 +1,114 @@
+// What the shared library exports is what tests/exported_symbols.txt lists, and what the public headers declare.
+//
+// CRISOL_UPDATE_SYMBOLS=1 build/bin/crisol_tests --test-case='*exported symbols*' writes the list again; what has left
+// it is a break of the binary interface (docs/design.md, "Versions and the binary interface").
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "crisol/device.h"
+#include "doctest/doctest.h"
+#include "support/files.h"
+#include "support/skip.h"
+#include "support/subprocess.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+
+namespace {
+
+const std::string list_path = CRISOL_SOURCE_DIR "/tests/exported_symbols.txt";
+
+using Names = std::set<std::string>;
+
+std::string replace_all(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+/// Functions and variables. Not what compilers place as they like: weak instances of templates and inline functions,
+/// tables of virtual functions and of types.
+Names exported_symbols(const std::string& library) {
+  const ProcessResult result = run_program("/usr/bin/env", {"nm", "-D", "--defined-only", "-C", library});
+  REQUIRE_MESSAGE(result.status == 0, result.output);
+  static const std::regex strong(R"([0-9a-f]+ [TDBR] (.*))");
+  static const std::regex table("(vtable|typeinfo|typeinfo name|VTT|construction vtable) for .*");
+  Names names;
+  std::istringstream lines(result.output);
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    if (!std::regex_match(line, match, strong) || std::regex_match(match.str(1), table)) continue;
+    static const std::string string = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
+    names.insert(replace_all(match[1], string, "std::string"));
+  }
+  return names;
+}
+
+Names lines_of(const std::string& text) {
+  std::istringstream in(text);
+  Names lines;
+  for (std::string line; std::getline(in, line);) lines.insert(line);
+  return lines;
+}
+
+Names missing_from(const Names& some, const Names& others) {
+  Names missing;
+  std::set_difference(some.begin(), some.end(), others.begin(), others.end(), std::inserter(missing, missing.end()));
+  return missing;
+}
+
+/// The words of the public headers, once macros have made functions of the rows of pointwise.def.
+Names words_of_headers() {
+  const std::string include = CRISOL_SOURCE_DIR "/include";
+  std::vector<std::string> command{CRISOL_CXX_COMPILER, "-std=c++17", "-E", "-I" + include};
+  for (const char* header : {"opencl_interop.h", "c/crisol.h"})
+    command.insert(command.end(), {"-include", include + "/crisol/" + header});
+  command.insert(command.end(), {"-x", "c++", include + "/crisol/crisol.h"});
+  const ProcessResult result = run_program("/usr/bin/env", command);
+  REQUIRE_MESSAGE(result.status == 0, result.output.substr(0, 2000));
+  static const std::regex word(R"([A-Za-z_]\w*)");
+  Names words;
+  bool ours = false;  // Lines of the form `# 12 "file"` say where the next ones come from.
+  std::istringstream lines(result.output);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("# "))
+      ours = line.find("/include/crisol/") != std::string::npos;
+    else if (ours)
+      for (std::sregex_iterator at(line.begin(), line.end(), word), end; at != end; ++at) words.insert(at->str());
+  return words;
+}
+
+/// The words of the name of a function without its parameters: crisol, Tensor, add_.
+Names words_of_name(const std::string& symbol) {
+  static const std::regex tag(R"(\[abi:\w+\])"), word(R"([A-Za-z_]\w*)");
+  const std::string name = std::regex_replace(symbol.substr(0, symbol.find('(')), tag, "");
+  return {std::sregex_token_iterator(name.begin(), name.end(), word), std::sregex_token_iterator()};
+}
+
+}  // namespace
+
+TEST_CASE("exported symbols: those of the committed list, all declared by public headers") {
+  const std::string library = CRISOL_SHARED_LIBRARY;
+  if (library.empty()) CRISOL_SKIP("a static library exports nothing");
+  if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
+  const Names exported = exported_symbols(library);
+  CHECK(exported.size() > 500);
+  if (std::getenv("CRISOL_UPDATE_SYMBOLS") != nullptr) {
+    std::ofstream list(list_path);
+    for (const std::string& name : exported) list << name << '\n';
+  }
+  const Names listed = lines_of(read_file(list_path));
+  for (const std::string& name : missing_from(exported, listed)) FAIL_CHECK("exported, and not listed: ", name);
+  for (const std::string& name : missing_from(listed, exported)) FAIL_CHECK("listed, and not exported: ", name);
+
+  const Names declared = words_of_headers();
+  for (const std::string& name : exported)
+    for (const std::string& word : missing_from(words_of_name(name), declared))
+      FAIL_CHECK("no public header has the word ", word, " of: ", name);
+}
