@@ -41,16 +41,17 @@ INLINE void pack_strided(__global float* dst, __global const float* a, long row_
   int k2 = first % count2;
   int k1 = first / count2 % count1;
   __global const float* at = a + (long)(first / count2 / count1) * stride0 + k1 * stride1 + k2 * stride2;
-  const bool neighbours = row_stride == 1 && rows == width;
   NO_UNROLL
   for (int k = 0; k < depth; ++k, dst += width) {
-    if (neighbours) {
+    int i = 0;
+    if (row_stride == 1) {
       NO_UNROLL
-      for (int i = 0; i < width; i += 4) vstore4(vload4(0, at + i), 0, dst + i);
-    } else {
+      for (; i + VW <= rows; i += VW) UNALIGNED(dst + i) = UNALIGNED_CONST(at + i);
       NO_UNROLL
-      for (int i = 0; i < width; ++i) dst[i] = i < rows ? at[i * row_stride] : 0.0f;
+      for (; i + 4 <= rows; i += 4) vstore4(vload4(0, at + i), 0, dst + i);
     }
+    NO_UNROLL
+    for (; i < width; ++i) dst[i] = i < rows ? at[i * row_stride] : 0.0f;
     at += stride2;
     if (++k2 == count2) {
       k2 = 0;

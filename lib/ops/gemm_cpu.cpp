@@ -48,7 +48,7 @@ std::int64_t TilePlan::packed_size(std::int64_t m, std::int64_t k, std::int64_t 
 }
 
 std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std::int64_t m, std::int64_t n,
-                                   std::int64_t k, std::int64_t batch, int column_ints) {
+                                   std::int64_t k, std::int64_t batch, int column_ints, bool b_packed) {
   if (m > most_int || k > most_int || batch > most_int) return std::nullopt;
   TilePlan plan{};
   plan.vector_width = vector_width;
@@ -60,8 +60,11 @@ std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std
   const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{info.compute_units});
   const std::int64_t panels = ceil_div(n, plan.tile_columns());
   const std::int64_t row_panels = ceil_div(m, plan.tile_rows);
-  std::int64_t per_column = choose_panels(panels, batch, wanted);
-  std::int64_t blocks_m = std::min(row_panels, ceil_div(wanted, batch * ceil_div(panels, per_column)));
+  std::int64_t per_column = b_packed ? 1 : choose_panels(panels, batch, wanted);
+  // A block of B that an item packs should serve many rows. One that is packed serves any number of items: as many
+  // blocks of rows as items give all of them the same work.
+  std::int64_t blocks_m =
+      std::min(row_panels, b_packed ? wanted : ceil_div(wanted, batch * ceil_div(panels, per_column)));
   const auto set_blocks = [&] {
     plan.block_n = static_cast<std::int32_t>(per_column * plan.tile_columns());
     plan.block_m = static_cast<std::int32_t>(ceil_div(row_panels, blocks_m) * plan.tile_rows);
@@ -81,7 +84,8 @@ std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std
   const std::int64_t units = batch * ceil_div(n, plan.block_n) * ceil_div(m, plan.block_m);
   const std::int64_t units_of_item = std::max<std::int64_t>(1, budget / iterations);
   plan.items = std::min(units, std::max(wanted, ceil_div(units, units_of_item)));
-  const std::int64_t size = std::int64_t{plan.block_k} * plan.block_n + std::int64_t{column_ints} * plan.block_n;
+  const std::int64_t size =
+      b_packed ? 0 : std::int64_t{plan.block_k} * plan.block_n + std::int64_t{column_ints} * plan.block_n;
   plan.slice = ceil_div(size, 16) * 16;
   return plan;
 }
@@ -159,8 +163,15 @@ Gemm with_contiguous_rows(const Gemm& p) {
   return swapped;
 }
 
+// Whether B is packed as a whole before the product: to be kept, or because so many rows use it that an even share of
+// the tiles is worth more than a copy that never left the item's cache.
+bool packs_b(const Gemm& p) {
+  constexpr std::int64_t many_rows = 384;
+  return p.b_kept.data || p.b_kept.worth_keeping || (p.m >= many_rows && b_source(p));
+}
+
 std::optional<TilePlan> plan_of(const Gemm& p, const DeviceInfo& info) {
-  return plan_tiles(info, cpu_vector_width(p.device), p.m, p.n, p.k, p.batch, 0);
+  return plan_tiles(info, cpu_vector_width(p.device), p.m, p.n, p.k, p.batch, 0, packs_b(p));
 }
 
 }  // namespace
@@ -211,7 +222,7 @@ void run_gemm_tiled(const Gemm& problem) {
                                                    .count = a_count,
                                                    .batch = p.a.batch},
                                                   plan.tile_rows, p.a_storage);
-  const runtime::BlockPtr columns = p.b_kept.worth_keeping ? packed_b(p, kernels.pack) : nullptr;
+  const runtime::BlockPtr columns = packs_b(p) ? packed_b(p, kernels.pack) : nullptr;
   const std::int64_t columns_batch =
       p.b.batch == 0 ? 0 : ceil_div(p.n, plan.tile_columns()) * plan.tile_columns() * p.k;
   launch_tiles(p.device, plan, kernels,

@@ -41,7 +41,7 @@ std::shared_ptr<runtime::Block> packed_b(const Gemm& problem, runtime::Kernel& p
 /// Nothing where the problem is beyond the kernel's int indices or the device's loop budget. `column_ints` of scratch
 /// are added for each column (what a gathering loader remembers).
 std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std::int64_t m, std::int64_t n,
-                                   std::int64_t k, std::int64_t batch, int column_ints);
+                                   std::int64_t k, std::int64_t batch, int column_ints, bool b_packed = false);
 
 struct TileKernels {
   runtime::Kernel& pack;

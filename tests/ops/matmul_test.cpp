@@ -79,7 +79,8 @@ TEST_CASE("matmul: sizes around the tiles and the blocks of the depth") {
   if (testing::slow_device()) CRISOL_SKIP("50 million multiply-adds");
   const struct {
     std::int64_t m, n, k;
-  } sizes[] = {{8, 48, 16}, {9, 47, 17}, {65, 97, 64}, {64, 10, 128}, {70, 200, 515}, {3, 5, 2000}, {130, 260, 1030}};
+  } sizes[] = {{8, 48, 16},    {9, 47, 17},  {65, 97, 64},     {64, 10, 128},
+               {70, 200, 515}, {3, 5, 2000}, {130, 260, 1030}, {391, 53, 519}};
   for (const auto& size : sizes) check_sizes(size.m, size.n, size.k);
 }
 
