@@ -54,3 +54,7 @@ list(JOIN CRISOL_PC_CXX " " CRISOL_PC_CXX)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/crisol.pc.in ${PROJECT_BINARY_DIR}/generated/crisol.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/generated/crisol.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT development)
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(${CMAKE_CURRENT_LIST_DIR}/package.cmake)
+endif()

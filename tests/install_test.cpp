@@ -6,6 +6,7 @@
 #include "crisol/device.h"
 #include "doctest/doctest.h"
 #include "support/commands.h"
+#include "support/consumers.h"
 #include "support/files.h"
 #include "support/skip.h"
 
@@ -15,39 +16,6 @@ using namespace crisol::testing;
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::string consumers = CRISOL_SOURCE_DIR "/tests/consumer/";
-constexpr const char* expected = "sum 14, gradient 6\ncaught [relu] ";
-constexpr const char* expected_of_c = "largest 3\nrefused: [reduce] there is no 'nonsense'";
-
-/// A folder that comes before the system's in the search for headers: no program may see OpenCL's.
-std::string without_opencl_headers(const TemporaryFolder& folder) {
-  const std::string shadow = folder.path() + "/no_opencl";
-  fs::create_directories(shadow + "/CL");
-  for (const char* name : {"cl.h", "cl_ext.h", "cl_gl.h", "cl_platform.h", "opencl.h", "opencl.hpp", "cl2.hpp"})
-    write_file(shadow + "/CL/" + name, "#error \"a header of OpenCL\"\n");
-  return " -I" + shadow;
-}
-
-void check_find_package(const TemporaryFolder& folder, const std::string& prefix) {
-  const std::string tree = folder.path() + "/find_package";
-  run_command({"cmake", "-S", consumers + "find_package", "-B", tree, "-DCMAKE_PREFIX_PATH=" + prefix,
-               "-DCMAKE_DISABLE_FIND_PACKAGE_OpenCL=ON", "-DCMAKE_CXX_FLAGS=" + without_opencl_headers(folder)});
-  run_command({"cmake", "--build", tree});
-  CHECK(run_command({tree + "/program"}).rfind(expected, 0) == 0);
-}
-
-void check_pkg_config(const TemporaryFolder& folder, const std::string& prefix, const std::string& pkg_config) {
-  const std::string copy = folder.path() + "/pkg_config";
-  fs::create_directory(copy);
-  fs::copy(consumers + "pkg_config/Makefile", copy + "/Makefile");
-  for (const char* source : {"/program.cpp", "/program.c"}) fs::copy(consumers + source, folder.path() + source);
-  const std::string shadow = without_opencl_headers(folder);
-  run_command({"make", "-C", copy, "PKG_CONFIG=" + pkg_config, "CXX=" CRISOL_CXX_COMPILER + shadow, "CC=cc" + shadow},
-              {{"PKG_CONFIG_PATH", prefix + "/" CRISOL_LIBDIR "/pkgconfig"}});
-  CHECK(run_command({copy + "/program"}).rfind(expected, 0) == 0);
-  CHECK(run_command({copy + "/c_program"}).rfind(expected_of_c, 0) == 0);
-}
 
 /// A source with all public headers that lie below prefix.
 std::string all_headers(const std::string& prefix) {
@@ -98,9 +66,7 @@ TEST_CASE("install: programs build against the installed tree by find_package an
                        prefix);
   check_headers_with("nvcc", {"-Xcompiler=-Wall,-Wextra,-Werror", "-c", "-o", folder.path() + "/headers.o"}, cuda,
                      folder, prefix);
-
-  if (!have_command("pkg-config")) CRISOL_SKIP("pkg-config is not installed");
-  check_pkg_config(folder, prefix, "pkg-config");
+  check_pkg_config(folder, prefix + "/" CRISOL_LIBDIR);
 }
 
 TEST_CASE("install: a static library serves the same programs, by find_package and by pkg-config") {
@@ -125,8 +91,7 @@ TEST_CASE("install: a static library serves the same programs, by find_package a
   run_command({"cmake", "--install", tree, "--prefix", prefix});
   CHECK_FALSE(fs::exists(prefix + "/" CRISOL_LIBDIR "/libcrisol.so"));
   check_find_package(folder, prefix);
-  if (!have_command("pkg-config")) CRISOL_SKIP("pkg-config is not installed");
-  check_pkg_config(folder, prefix, "pkg-config --static");
+  check_pkg_config(folder, prefix + "/" CRISOL_LIBDIR, "--static");
 }
 
 TEST_CASE("subproject: crisol as a part of another project builds its library alone, and sets nothing there") {
@@ -134,11 +99,11 @@ TEST_CASE("subproject: crisol as a part of another project builds its library al
   const TemporaryFolder folder;
   for (const char* by : {"OFF", "ON"}) {
     const std::string tree = folder.path() + "/by_fetch_content_" + by;
-    run_command({"cmake", "-G", CRISOL_GENERATOR, "-S", consumers + "subproject", "-B", tree,
+    run_command({"cmake", "-G", CRISOL_GENERATOR, "-S", consumers_folder() + "subproject", "-B", tree,
                  std::string("-DBY_FETCH_CONTENT=") + by, "-DCRISOL_CHECKOUT=" CRISOL_SOURCE_DIR});  // Which checks.
     if (std::getenv("CRISOL_TEST_WHOLE_BUILDS") != nullptr) {
       run_command({"cmake", "--build", tree, "--parallel", "2"});
-      CHECK(run_command({tree + "/program"}).rfind(expected, 0) == 0);
+      CHECK(run_command({tree + "/program"}).rfind(consumer_output, 0) == 0);
     } else {
       run_command({"cmake", "--build", tree, "--target", "program_object"});
     }

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# tests/clean_root.sh PACKAGE.deb FOLDER
+#
+# Makes a minimal Debian in FOLDER (by debootstrap, as root; one that lies there is used), installs the package there with
+# apt, and PoCL; then compiles README's first program with pkg-config, runs it, and runs `crisol selftest`. Downloads some
+# 600 MB and takes minutes. Ends with exit code 0 when all of it worked.
+set -euo pipefail
+[ $# -eq 2 ] || { sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 2; }
+package=$1 root=$2
+checkout=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+
+[ -x "$root/usr/bin/apt-get" ] || debootstrap --variant=minbase bookworm "$root" http://deb.debian.org/debian
+cp -- "$package" "$root/root/crisol.deb"
+# The first block of C++ that is a program of its own.
+awk '/^```/ { inside = $0 == "```cpp" && !done; next } inside { print; done = 1 }' "$checkout/README.md" \
+  >"$root/root/program.cpp"
+grep -q 'int main()' "$root/root/program.cpp"
+# PoCL reads there what the CPU is like.
+mounted=()
+trap 'for folder in "${mounted[@]}"; do umount -- "$folder"; done' EXIT
+for folder in proc sys; do
+  mount --bind "/$folder" "$root/$folder"
+  mounted+=("$root/$folder")
+done
+
+inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
+inside apt-get -q update
+inside apt-get -q -y install --no-install-recommends --reinstall /root/crisol.deb pocl-opencl-icd g++ pkg-config
+inside crisol --version
+inside crisol devices
+inside sh -c 'cd /root && g++ -std=c++17 program.cpp $(pkg-config --cflags --libs crisol) -o program && ./program'
+inside crisol selftest
