@@ -102,18 +102,27 @@ std::string fault_of(const std::string& file, const Include& include) {
   const bool is_public = file.starts_with("include/");
   const std::string own = file.substr(file.find('/') + 1);
   if (starts_with_any(include.path, {"CL/", "OpenCL/", "clblast"})) {
-    return file.starts_with("lib/runtime/") || file == interop ? "" : arrow + "OpenCL belongs to lib/runtime";
+    return starts_with_any(file, {"lib/runtime/", "lib/null_driver/"}) || file == interop
+               ? ""
+               : arrow + "OpenCL belongs to lib/runtime";
   }
   if (!include.quoted && !include.path.starts_with("crisol/")) return "";
   if (is_public && !include.path.starts_with("crisol/")) return arrow + "public headers include public headers only";
   if (include.path.starts_with("reference/")) {
     return starts_with_any(own, {"reference/", "cli/"}) ? "" : arrow + "the references are for cli and the tests";
   }
+  if (include.path.starts_with("null_driver/")) {
+    return starts_with_any(own, {"null_driver/", "cli/"}) ? "" : arrow + "the null driver is a program of its own";
+  }
   const auto to = rank_of_include(include.path);
   if (!to) return arrow + "no layer is known for it (write paths from the root of lib/)";
   if (own.starts_with("reference/")) {
     return starts_with_any(include.path, {"crisol/", "base/"}) ? ""
                                                                : arrow + "a reference sees public headers and base";
+  }
+  if (own.starts_with("null_driver/")) {
+    return include.path == "crisol/device.h" ? ""
+                                             : arrow + "the null driver sees no more of the library than DeviceInfo";
   }
   const auto from = rank_of_include(own);
   if (!from) return file + ": no layer is known for it";
@@ -190,6 +199,12 @@ TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
     CHECK(count("lib/reference/conv.cpp", "#include \"runtime/launch.h\"\n") == 1);
     CHECK(count("lib/cli/selftest.cpp", "#include \"reference/conv.h\"\n") == 0);
     CHECK(count("lib/reference/conv.cpp", "#include \"reference/conv.h\"\n#include \"crisol/nn/module.h\"\n") == 0);
+  }
+  SUBCASE("the null driver is no part of the library") {
+    CHECK(count("lib/null_driver/facts.cpp", "#include <CL/cl.h>\n#include \"null_driver/facts.h\"\n") == 0);
+    CHECK(count("lib/null_driver/facts.cpp", "#include \"runtime/launch.h\"\n") == 1);
+    CHECK(count("lib/runtime/launch.cpp", "#include \"null_driver/control.h\"\n") == 1);
+    CHECK(count("lib/cli/kernels.cpp", "#include \"null_driver/control.h\"\n") == 0);
   }
   SUBCASE("OpenCL") {
     CHECK(count("lib/ops/matmul.cpp", "#include <CL/opencl.hpp>\n") == 1);

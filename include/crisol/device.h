@@ -52,7 +52,7 @@ struct CRISOL_API DeviceInfo {
 };
 
 /// Reads a DeviceInfo from a JSON file whose keys are the member names; throws io for an unreadable file, an unknown
-/// key or a wrong type, naming it.
+/// key or a wrong type, naming it. The key "offline" is passed over: see docs/gpu-kernels.md.
 CRISOL_API DeviceInfo read_device_info(const std::string& path);
 /// The JSON text that read_device_info reads.
 CRISOL_API std::string to_json(const DeviceInfo& info);

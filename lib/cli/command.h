@@ -20,5 +20,6 @@ Command add_cache(CLI::App& program);
 Command add_complete(CLI::App& program);
 Command add_devices(CLI::App& program);
 Command add_info(CLI::App& program);
+Command add_kernels(CLI::App& program);
 
 }  // namespace crisol::cli

@@ -34,9 +34,9 @@ TEST_CASE("crisol: version, help and wrong words, with their exit status") {
   NEEDS_CRISOL();
   CHECK(output_of("--version") == std::string("crisol ") + version() + "\n");
   const std::string help = output_of("--help");
-  for (const char* command : {"devices", "info", "cache", "bench", "--device", "Exit status"})
+  for (const char* command : {"devices", "info", "cache", "bench", "kernels", "--device", "Exit status"})
     CHECK(contains(help, command));
-  for (const char* command : {"devices", "info", "cache", "cache list", "cache clear", "bench"})
+  for (const char* command : {"devices", "info", "cache", "cache list", "cache clear", "bench", "kernels"})
     CHECK(contains(output_of(std::string(command) + " --help"), "--help"));
   for (const char* line : {"", "nonsense", "devices --nonsense", "info a b", "cache nonsense", "--device"}) {
     const ProcessResult result = run_built("crisol", words_of(line));
@@ -96,7 +96,7 @@ TEST_CASE("crisol cache: lists what a program compiled, and removes that alone")
 TEST_CASE("crisol complete: the words of each place, all of them in the manual page") {
   NEEDS_CRISOL();
   const std::string manual = read_file(CRISOL_SOURCE_DIR "/docs/crisol.1");
-  for (const char* place : {"", "devices", "info", "cache", "cache list", "bench"}) {
+  for (const char* place : {"", "devices", "info", "cache", "cache list", "bench", "kernels"}) {
     std::istringstream words(output_of(std::string("complete -- ") + place));
     int count = 0;
     for (std::string word; std::getline(words, word); ++count) {

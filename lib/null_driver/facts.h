@@ -1,0 +1,30 @@
+// A DeviceInfo as clGetDeviceInfo and clGetPlatformInfo answer.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "crisol/device.h"
+#include "null_driver/opencl.h"
+
+namespace crisol::null_driver {
+
+/// The bytes of an answer; none where the device does not know the question.
+using Fact = std::optional<std::string>;
+
+/// Any plain value as such bytes.
+template <class T>
+Fact fact_of(const T& value) {
+  return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+Fact platform_fact(const DeviceInfo& info, cl_platform_info question);
+Fact device_fact(const DeviceInfo& info, cl_device_info question);
+
+/// Writes a fact as the clGet…Info functions do.
+cl_int answer(const Fact& fact, std::size_t room, void* value, std::size_t* size);
+
+}  // namespace crisol::null_driver

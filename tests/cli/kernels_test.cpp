@@ -1,0 +1,94 @@
+// `crisol kernels`: what the library would build for a device that is not there.
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "crisol/device.h"
+#include "doctest/doctest.h"
+#include "support/files.h"
+#include "support/program.h"
+#include "support/skip.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+
+namespace {
+
+DeviceInfo imagined_gpu() {
+  DeviceInfo info;
+  info.name = "Imagined 3000";
+  info.vendor = info.platform = info.platform_vendor = "Imagined";
+  info.driver_version = "1";
+  info.device_version = "OpenCL 1.2 ";
+  info.opencl_c_version = "OpenCL C 1.2 ";
+  info.type = DeviceType::gpu;
+  info.compute_units = 20;
+  info.global_memory = 4ull << 30;
+  info.max_allocation = 1ull << 30;
+  info.local_memory = 32 << 10;
+  info.max_work_group = 256;
+  info.max_work_item_sizes = {256, 256, 256};
+  info.dedicated_local_memory = true;
+  info.fast_fma = true;
+  return info;
+}
+
+#define NEEDS_KERNELS()                                                                  \
+  do {                                                                                   \
+    if (built_program("crisol").empty()) CRISOL_SKIP("the crisol program is not built"); \
+    if (Device().info().platform != "Portable Computing Language")                       \
+      CRISOL_SKIP("the same whatever implementation there is; done beside PoCL");        \
+  } while (false)
+
+}  // namespace
+
+TEST_CASE("crisol kernels: programs and launches for a GPU that is not there") {
+  NEEDS_KERNELS();
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/device.json", dump = folder.path() + "/dump";
+  auto device = nlohmann::json::parse(to_json(imagined_gpu()));
+  device["offline"] = {{"targets", {"sm_80"}}};
+  write_file(file, device.dump());
+  const ProcessResult result =
+      run_built("crisol", words_of("kernels --for " + file + " --dump " + dump + " net net=simplecnn batch=8"),
+                {{"CRISOL_DEVICE", "no such device"}});
+  INFO(result.output);
+  REQUIRE(result.status == 0);
+  CHECK(contains(result.output, "for Imagined 3000"));
+
+  const auto index = nlohmann::json::parse(read_file(dump + "/index.json"));
+  CHECK(index.at("device") == device);
+  CHECK(index.at("parts").size() == 1);
+  std::set<std::string> kernels;
+  for (const auto& program : index.at("programs")) {
+    const std::string source = read_file(dump + "/" + program.at("file").get<std::string>());
+    for (const auto& kernel : program.at("kernels")) {
+      const auto name = kernel.at("name").get<std::string>();
+      CHECK(contains(source, name));
+      kernels.insert(name);
+      for (const auto& launch : kernel.at("launches")) {
+        CHECK(launch.at("global").size() >= 1);
+        CHECK(launch.at("times").get<int>() >= 1);
+      }
+    }
+  }
+  CHECK(kernels.count("optimizer_adam") == 1);
+  CHECK(kernels.size() > 8);
+}
+
+TEST_CASE("crisol kernels: what is wrong with the file, the case or the folder") {
+  NEEDS_KERNELS();
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/device.json", with_file = "kernels --for " + file + " --dump ";
+  write_file(file, to_json(imagined_gpu()));
+  const auto check = [](const std::string& line, int status, const char* part) {
+    const ProcessResult result = run_built("crisol", words_of(line));
+    INFO(line << ": " << result.output);
+    CHECK(result.status == status);
+    CHECK(contains(result.output, part));
+  };
+  check("kernels --for /no/such/file.json --dump " + folder.path(), 1, "cannot open /no/such/file.json");
+  check(with_file + folder.path() + " nonsense", 2, "nonsense");
+  check(with_file + file + "/below eltwise elements=10", 1, "cannot write");
+  check("kernels --dump " + folder.path(), 2, "--for");
+}
