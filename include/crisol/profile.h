@@ -91,6 +91,30 @@ CRISOL_API DeviceSpeed measured_speed(Device device = Device());
 /// Measures once more and keeps the better of each figure: for machines whose memory others use as well.
 CRISOL_API DeviceSpeed measure_speed_again(Device device = Device());
 
+/// 10^9 f16 operations a second of fused multiply-adds in registers; 0 where the device has no arithmetic in half
+/// (cl_khr_fp16). Measures each time: about 0.1 s.
+CRISOL_API double measured_half_gflops(Device device = Device());
+
+/// 10^9 bytes a second of large copies between the host and a device.
+struct TransferSpeed {
+  double to_device_gbps = 0;         ///< From memory of the program's.
+  double from_device_gbps = 0;       ///< To memory of the program's.
+  double pinned_to_device_gbps = 0;  ///< From memory that OpenCL gave (CL_MEM_ALLOC_HOST_PTR), pinned where it can be.
+  double pinned_from_device_gbps = 0;  ///< To such memory.
+};
+
+/// Measures copies of 64 MiB, of less where the device is slow or small.
+CRISOL_API TransferSpeed measure_transfers(Device device = Device());
+
+/// Milliseconds until a kernel has run for the first time, its program once compiled and once loaded.
+struct CompileTime {
+  double source_ms = 0;  ///< From OpenCL C that neither the library nor the driver has met before.
+  double binary_ms = 0;  ///< From the binary of the same program, as the library keeps it on disk; 0: there was none.
+};
+
+/// Compiles a small program of pointwise arithmetic, which no cache can hold.
+CRISOL_API CompileTime measure_compile(Device device = Device());
+
 /// Queues a kernel that does nothing, for measuring what a launch costs.
 CRISOL_API void launch_empty(Device device = Device());
 

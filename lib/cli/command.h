@@ -21,5 +21,6 @@ Command add_complete(CLI::App& program);
 Command add_devices(CLI::App& program);
 Command add_info(CLI::App& program);
 Command add_kernels(CLI::App& program);
+Command add_report(CLI::App& program);
 
 }  // namespace crisol::cli

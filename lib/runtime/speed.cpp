@@ -1,50 +1,24 @@
 // The measured peaks of a device: short kernels of probe.cl, timed from the host.
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <mutex>
 
 #include "crisol/profile.h"
 #include "runtime/launch.h"
+#include "runtime/timing.h"
 #include "runtime/transfer.h"
 
 namespace crisol {
 
 namespace {
 
+using runtime::best_seconds;
 using runtime::BufferView;
 using runtime::DeviceState;
 using runtime::Kernel;
 using runtime::NdRange;
-
-constexpr double sample_seconds = 0.01;
-constexpr int samples = 6;
-
-/// Seconds of one of `times` runs, waiting at the end.
-template <class Run>
-double seconds_of(DeviceState& device, int times, const Run& run) {
-  runtime::finish(device);
-  const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < times; ++i) run();
-  runtime::finish(device);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / times;
-}
-
-/// The shortest of several samples, each of as many runs as take long enough to measure. Several, because it takes the
-/// system a while to give each of a CPU device's threads a core.
-template <class Run>
-double best_seconds(DeviceState& device, const Run& run) {
-  seconds_of(device, 1, run);  // Compiles, and touches the memory.
-  int times = 1;
-  double best = seconds_of(device, times, run);
-  while (best * times < sample_seconds / 2) {
-    times *= 4;
-    best = seconds_of(device, times, run);
-  }
-  for (int sample = 0; sample < samples && best < 10 * sample_seconds; ++sample)
-    best = std::min(best, seconds_of(device, times, run));
-  return best;
-}
+using runtime::sample_seconds;
+using runtime::seconds_of;
 
 class Probe {
  public:
@@ -58,9 +32,17 @@ class Probe {
   DeviceSpeed measure() {
     DeviceSpeed speed;
     measure_launches(speed);
-    measure_arithmetic(speed);
+    speed.gflops = arithmetic(kernel("probe_fma"), width_);
     measure_memory(speed);
     return speed;
+  }
+
+  /// Operations in half, twice as many lanes to a vector where the device has vectors.
+  double half_gflops() {
+    if (!info_.fp16) return 0;
+    const int width = cpu_ ? 16 : width_;
+    runtime::KernelSpec spec{"probe_half.cl", "probe_half", {{"VW", width}}};
+    return arithmetic(runtime::resolve(device_, spec), width);
   }
 
   Kernel& kernel(const char* entry) {
@@ -88,18 +70,18 @@ class Probe {
     speed.wait_us = 1e6 * best_seconds(device_, wait);
   }
 
-  // More rounds until a run is long enough; a slow device stays with few.
-  void measure_arithmetic(DeviceSpeed& speed) {
-    Kernel& fma = kernel("probe_fma");
+  // 10^9 operations a second of chains of multiply-adds on vectors of `width`. More rounds until a run is long enough;
+  // a slow device stays with few.
+  double arithmetic(Kernel& fma, int width) {
     const std::int64_t items = std::int64_t{info_.compute_units} * (cpu_ ? 8 : 16 * group_);
-    const runtime::BlockPtr block = runtime::allocate(device_, static_cast<std::uint64_t>(items * width_) * 4);
+    const runtime::BlockPtr block = runtime::allocate(device_, static_cast<std::uint64_t>(items * width) * 4);
     const BufferView y{block.get(), 0};
     std::int32_t rounds = 4;
     const auto run = [&] { runtime::launch(device_, fma, range(items), y, rounds, 0.999f, 0.001f); };
     seconds_of(device_, 1, run);
     while (rounds < 30000 && seconds_of(device_, 1, run) < sample_seconds / 2) rounds *= 4;
-    const double chain_ops = 2.0 * 4 * 12 * width_ * rounds * static_cast<double>(items);
-    speed.gflops = chain_ops / best_seconds(device_, run) * 1e-9;
+    const double chain_ops = 2.0 * 4 * 12 * width * rounds * static_cast<double>(items);
+    return chain_ops / best_seconds(device_, run) * 1e-9;
   }
 
   void measure_memory(DeviceSpeed& speed) {
@@ -175,6 +157,8 @@ DeviceSpeed measure_speed_again(Device device) {
              std::max(before.triad_gbps, now.triad_gbps), std::min(before.launch_us, now.launch_us),
              std::min(before.wait_us, now.wait_us)};
 }
+
+double measured_half_gflops(Device device) { return Probe(device.state()).half_gflops(); }
 
 void launch_empty(Device device) {
   runtime::launch(device.state(), Probe(device.state()).kernel("probe_empty"), {{1}, {1}}, 0);

@@ -96,7 +96,7 @@ TEST_CASE("crisol cache: lists what a program compiled, and removes that alone")
 TEST_CASE("crisol complete: the words of each place, all of them in the manual page") {
   NEEDS_CRISOL();
   const std::string manual = read_file(CRISOL_SOURCE_DIR "/docs/crisol.1");
-  for (const char* place : {"", "devices", "info", "cache", "cache list", "bench", "kernels"}) {
+  for (const char* place : {"", "devices", "info", "cache", "cache list", "bench", "kernels", "report"}) {
     std::istringstream words(output_of(std::string("complete -- ") + place));
     int count = 0;
     for (std::string word; std::getline(words, word); ++count) {

@@ -53,6 +53,25 @@ TEST_CASE("measured_speed: positive figures, measured once or again") {
   CHECK(measured_speed().gflops == again.gflops);
 }
 
+TEST_CASE("measured_half_gflops: a rate exactly where the device has arithmetic in half") {
+  CHECK((measured_half_gflops() > 0) == Device().info().fp16);
+}
+
+TEST_CASE("measure_transfers: positive rates both ways") {
+  const TransferSpeed speed = measure_transfers();
+  CHECK(speed.to_device_gbps > 0);
+  CHECK(speed.from_device_gbps > 0);
+  CHECK(speed.pinned_to_device_gbps > 0);
+  CHECK(speed.pinned_from_device_gbps > 0);
+}
+
+TEST_CASE("measure_compile: a new program each time") {
+  const CompileTime first = measure_compile(), second = measure_compile();
+  CHECK(first.source_ms > 0);
+  CHECK(second.source_ms > 0);
+  CHECK(first.binary_ms >= 0);
+}
+
 TEST_CASE("launch_empty: queues and leaves the device in order") {
   for (int i = 0; i < 3; ++i) launch_empty();
   CHECK_NOTHROW(synchronize());

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -70,14 +69,6 @@ nlohmann::ordered_json answer(const std::string& line, const Options& options) {
 int serve(const Options& options) {
   for (std::string line; std::getline(std::cin, line);) std::cout << answer(line, options).dump() << std::endl;
   return 0;
-}
-
-// PoCL then keeps its threads each on a core of its own, instead of now and then two on one for a while.
-void pin_threads() {
-#ifndef _WIN32
-  constexpr int keep_what_is_set = 0;
-  setenv("POCL_AFFINITY", "1", keep_what_is_set);
-#endif
 }
 
 int run_command(const Options& options) {

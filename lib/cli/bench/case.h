@@ -47,7 +47,7 @@ struct Work {
   std::function<void()> run;
   std::function<void()> renew;  ///< Writes operands, so that nothing made from them (packed weights) is used again.
   double flops = 0;             ///< Operations, a multiply-add counts two; 0 where bytes are what counts.
-  double bytes = 0;             ///< That the result needs to be read and written at least.
+  double bytes = 0;             ///< That the result needs to be read and written at least; the rate where flops is 0.
   double items = 0;             ///< Images, sequences: what a run is said to do "a second".
   const char* item = "";        ///< Their name.
   bool alone = false;           ///< Waits for the device by itself.

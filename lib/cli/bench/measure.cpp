@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 #include "crisol/device.h"
 
@@ -81,6 +82,13 @@ Timing measure(const Work& work, bool wait, const Effort& effort) {
   timing.quartile_ms[1] = quantile(totals, 0.75);
   timing.host_ms = median_of(std::move(hosts));
   return timing;
+}
+
+void pin_threads() {
+#ifndef _WIN32
+  constexpr int keep_what_is_set = 0;
+  setenv("POCL_AFFINITY", "1", keep_what_is_set);
+#endif
 }
 
 }  // namespace crisol::cli::bench

@@ -28,4 +28,8 @@ struct Timing {
 /// every run: what fits into the caches stays there.
 Timing measure(const Work& work, bool wait, const Effort& effort);
 
+/// PoCL then keeps its threads each on a core of its own, instead of now and then two on one for a while. To be called
+/// before anybody looks at the devices.
+void pin_threads();
+
 }  // namespace crisol::cli::bench

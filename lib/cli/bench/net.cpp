@@ -16,12 +16,13 @@ namespace crisol::cli::bench {
 
 namespace {
 
-/// A network: how it is made, what it takes, and the multiply-adds of one image in convolutions and matrix products.
+/// A network: how it is made, what it takes, the multiply-adds of one image in convolutions and matrix products, and
+/// the elements that these and poolings read and write of activations.
 struct Net {
   const char* name;
   std::shared_ptr<nn::Module> (*make)();
   std::int64_t channels, size, classes;
-  double multiply_adds;
+  double multiply_adds, activations;
 };
 
 template <class Model>
@@ -31,11 +32,12 @@ std::shared_ptr<nn::Module> share(Model&& model) {
 
 const Net nets[] = {
     {"simplecnn", [] { return share(nn::SimpleCNN()); }, 1, 28, 10,
-     28 * 28 * 9 * 32 + 14 * 14 * 9 * 32 * 64 + 64 * 49 * 128 + 128 * 10},
-    {"alexnet", [] { return share(nn::AlexNet()); }, 3, 224, 1000, 714188480},
-    {"resnet18", [] { return share(nn::resnet18()); }, 3, 224, 1000, 1814073344},
-    {"vgg16", [] { return share(nn::vgg16()); }, 3, 224, 1000, 15470264320},
-    {"mobilenet_v2", [] { return share(nn::MobileNetV2()); }, 3, 224, 1000, 300774272},
+     28 * 28 * 9 * 32 + 14 * 14 * 9 * 32 * 64 + 64 * 49 * 128 + 128 * 10,
+     28 * 28 * (1 + 32 + 32) + 14 * 14 * (32 + 32 + 64 + 64) + 49 * (64 + 64) + 128 + 128 + 10},
+    {"alexnet", [] { return share(nn::AlexNet()); }, 3, 224, 1000, 714188480, 1314536},
+    {"resnet18", [] { return share(nn::resnet18()); }, 3, 224, 1000, 1814073344, 5697000},
+    {"vgg16", [] { return share(nn::vgg16()); }, 3, 224, 1000, 15470264320, 30323688},
+    {"mobilenet_v2", [] { return share(nn::MobileNetV2()); }, 3, 224, 1000, 300774272, 13510312},
 };
 
 std::function<void()> inference(const std::shared_ptr<nn::Module>& model, const Tensor& images) {
@@ -55,6 +57,17 @@ std::function<void()> training(const std::shared_ptr<nn::Module>& model, const T
   };
 }
 
+/// Bytes at least. Inference: every parameter and every activation at each place where it is read or written. A
+/// training step: the activations three times (forward, gradients of inputs, gradients of weights), the parameters read
+/// by two products, their gradients written, and Adam, which reads both and two moments and writes all but the
+/// gradient.
+double bytes_of(const Net& net, const nn::Module& model, double images, bool training) {
+  double parameters = 0;
+  for (const Tensor& parameter : model.parameters()) parameters += static_cast<double>(parameter.numel());
+  const double activations = net.activations * images;
+  return 4 * (training ? 3 * activations + (2 + 1 + 7) * parameters : activations + parameters);
+}
+
 Work prepare_net(const Values& v) {
   const Net& net = entry_of(nets, v.text("net"));
   const std::int64_t batch = v.number("batch");
@@ -64,6 +77,7 @@ Work prepare_net(const Values& v) {
   work.items = static_cast<double>(batch);
   work.item = "images";
   work.flops = 2 * net.multiply_adds * work.items;
+  work.bytes = bytes_of(net, *model, work.items, !v.is("mode", "infer"));
   if (v.is("mode", "infer")) {
     work.run = inference(model, images);
   } else {

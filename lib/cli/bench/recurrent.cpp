@@ -35,6 +35,10 @@ Work prepare_rnn(const Values& v) {
   work.item = "sequences";
   work.flops =
       2 * static_cast<double>(v.number("t")) * work.items * gates_of(v.text("kind")) * h * (inputs + layers * h);
+  // At least: inputs, gates and outputs of every step once, the weights once; three times for training.
+  const double gates = gates_of(v.text("kind"));
+  work.bytes = 4 * (static_cast<double>(v.number("t")) * work.items * (inputs + layers * (2 * gates + 1) * h) +
+                    gates * h * (inputs + layers * h));
   if (v.is("dir", "fwd")) {
     work.run = [=] {
       const NoGrad no_grad;
@@ -43,6 +47,7 @@ Work prepare_rnn(const Values& v) {
   } else {
     const Tensor dy = randn({v.number("t"), v.number("b"), v.number("h")});
     work.flops *= 3;
+    work.bytes *= 3;
     work.run = [=] {
       network->zero_grad();
       network->forward(x.detach().requires_grad_()).backward(dy);

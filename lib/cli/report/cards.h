@@ -1,0 +1,26 @@
+// What vendors and databases say about cards; nothing of it was measured.
+#pragma once
+
+#include <span>
+
+namespace crisol::cli::report {
+
+enum class CardSource : unsigned char { techpowerup, vendor_matrix, vendor };
+
+struct Card {
+  const char* name;
+  int year;
+  const char* memory_type;
+  double memory_gb, gbps, fp32_tflops;
+  double fp16_tflops;  ///< Without sparsity; 0: none stated.
+  bool fp16_in_matrix_units;
+  CardSource source;
+};
+
+/// The rows of cards.def.
+std::span<const Card> cards();
+
+/// Which document, of which year.
+const char* text_of(CardSource source);
+
+}  // namespace crisol::cli::report

@@ -1,0 +1,95 @@
+// `crisol report`
+#include <CLI/CLI.hpp>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/bench/measure.h"
+#include "cli/command.h"
+#include "cli/report/measure.h"
+#include "cli/report/show.h"
+#include "crisol/version.h"
+
+namespace crisol::cli {
+
+namespace {
+
+struct Options {
+  std::string name, html;
+  std::vector<std::string> merge;
+  bool json = false, quick = false;
+};
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+report::Machine measure_machine(const std::vector<Device>& devices, const Options& options) {
+  report::Machine machine{options.name, today(), version(), options.quick, {}};
+  for (const Device device : devices)
+    machine.devices.push_back(report::measure(device, options.quick, [&](const std::string& part) {
+      if (!options.json) std::cerr << device.name() << " (" << device.info().platform << "): " << part << '\n';
+    }));
+  return machine;
+}
+
+std::vector<report::Machine> read_all(const std::vector<std::string>& files) {
+  std::vector<report::Machine> machines;
+  for (const std::string& file : files)
+    for (report::Machine& machine : report::read_file(file)) machines.push_back(std::move(machine));
+  return machines;
+}
+
+bool anything_measured(const std::vector<report::Machine>& machines) {
+  for (const report::Machine& machine : machines)
+    for (const report::Device& device : machine.devices)
+      if (!device.figures.empty()) return true;
+  return false;
+}
+
+int run_report(const Options& options, bool one_device) {
+  std::ofstream page;
+  if (!options.html.empty()) {  // Before a minute of measuring, not after it.
+    page.open(options.html, std::ios::binary);
+    if (!page) fail(ErrorCode::io, "report", "cannot write to ", options.html);
+  }
+  std::vector<report::Machine> machines;
+  if (!options.merge.empty()) {
+    machines = read_all(options.merge);
+  } else {
+    const std::vector<Device> all = one_device ? std::vector{Device()} : devices();
+    if (all.empty()) Device();  // Throws, with how to install one.
+    machines.push_back(measure_machine(all, options));
+  }
+  if (page.is_open() && !(page << report::page_of(machines) << std::flush))
+    fail(ErrorCode::io, "report", "cannot write to ", options.html);
+  if (options.json)
+    std::cout << report::to_json(machines) << '\n';
+  else
+    report::print(std::cout, machines);
+  return anything_measured(machines) ? 0 : 1;
+}
+
+}  // namespace
+
+Command add_report(CLI::App& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand(
+      "report",
+      "Measure every device, or the one of --device: memory, arithmetic, transfers, launches, compiling, networks");
+  command->add_flag("--json", options->json, "Print JSON, as --merge reads it");
+  command->add_option("--html", options->html, "Write a page with roofline and bars to this file, too");
+  command->add_option("--merge", options->merge, "Show the reports of these files together; measures nothing");
+  command->add_option("--name", options->name, "What this machine is called beside others");
+  command->add_flag("--quick", options->quick, "Few samples of small workloads: says little, takes seconds");
+  command->fallthrough();
+  command->parse_complete_callback(bench::pin_threads);
+  return {command, [options, &program] { return run_report(*options, program["--device"]->count() > 0); }};
+}
+
+}  // namespace crisol::cli

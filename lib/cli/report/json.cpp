@@ -1,0 +1,138 @@
+// Reports as JSON files.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/report/report.h"
+
+namespace crisol::cli::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* format_name = "crisol report";
+constexpr int version = 1;
+
+Json json_of(const Device& device, const Workload& workload) {
+  Json json{{"title", workload.title}, {"case", workload.line},   {"flops", workload.flops},
+            {"bytes", workload.bytes}, {"items", workload.items}, {"item", workload.item}};
+  if (workload.median_ms > 0) {
+    json["median_ms"] = workload.median_ms;
+    json["per_second"] = workload.per_second();
+  } else {
+    json["left_out"] = workload.left_out;
+  }
+  if (const double estimate = device.estimate_ms(workload); estimate > 0) json["roofline_ms"] = estimate;
+  return json;
+}
+
+Json json_of(const Device& device) {
+  Json json{{"name", device.name},
+            {"platform", device.platform},
+            {"driver", device.driver},
+            {"type", device.type},
+            {"memory_bytes", device.memory}};
+  json["figures"] = Json::object();
+  for (const Figure& figure : figures())
+    if (device.figures.count(figure.key) != 0) json["figures"][figure.key] = device.figure(figure.key);
+  json["workloads"] = Json::array();
+  for (const Workload& workload : device.workloads) json["workloads"].push_back(json_of(device, workload));
+  json["failures"] = Json::array();
+  for (const Failure& failure : device.failures)
+    json["failures"].push_back({{"part", failure.part}, {"error", failure.error}});
+  return json;
+}
+
+Json json_of(const Machine& machine) {
+  Json json{{"name", machine.name}, {"date", machine.date}, {"crisol", machine.crisol}, {"quick", machine.quick}};
+  json["devices"] = Json::array();
+  for (const Device& device : machine.devices) json["devices"].push_back(json_of(device));
+  return json;
+}
+
+/// A finite number that is not negative, as all in a report are.
+double number(const Json& json, const char* key) {
+  const double value = json.at(key).get<double>();
+  if (!std::isfinite(value) || value < 0) throw std::runtime_error(concat(key, " is ", value));
+  return value;
+}
+
+Workload workload_of(const Json& json) {
+  Workload workload;
+  workload.title = json.at("title").get<std::string>();
+  workload.line = json.at("case").get<std::string>();
+  workload.flops = number(json, "flops");
+  workload.bytes = number(json, "bytes");
+  workload.items = number(json, "items");
+  workload.item = json.at("item").get<std::string>();
+  if (json.contains("median_ms")) workload.median_ms = number(json, "median_ms");
+  if (workload.median_ms == 0) workload.left_out = json.at("left_out").get<std::string>();
+  return workload;
+}
+
+Device device_of(const Json& json) {
+  Device device;
+  device.name = json.at("name").get<std::string>();
+  device.platform = json.at("platform").get<std::string>();
+  device.driver = json.at("driver").get<std::string>();
+  device.type = json.at("type").get<std::string>();
+  device.memory = json.at("memory_bytes").get<std::uint64_t>();
+  for (const Figure& figure : figures())
+    if (json.at("figures").contains(figure.key)) device.figures[figure.key] = number(json.at("figures"), figure.key);
+  for (const Json& workload : json.at("workloads")) device.workloads.push_back(workload_of(workload));
+  for (const Json& failure : json.at("failures"))
+    device.failures.push_back({failure.at("part").get<std::string>(), failure.at("error").get<std::string>()});
+  return device;
+}
+
+Machine machine_of(const Json& json, const std::string& path) {
+  Machine machine;
+  machine.name = json.at("name").get<std::string>();
+  if (machine.name.empty()) machine.name = std::filesystem::path(path).stem().string();
+  machine.date = json.at("date").get<std::string>();
+  machine.crisol = json.at("crisol").get<std::string>();
+  machine.quick = json.at("quick").get<bool>();
+  for (const Json& device : json.at("devices")) machine.devices.push_back(device_of(device));
+  return machine;
+}
+
+std::string text_of(const std::string& path) {
+  std::error_code error;
+  std::ifstream in(path, std::ios::binary);
+  if (!in || std::filesystem::is_directory(path, error)) fail(ErrorCode::io, "report", "cannot read ", path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<Machine>& machines) {
+  Json json{{"format", format_name}, {"version", version}};
+  json["machines"] = Json::array();
+  for (const Machine& machine : machines) json["machines"].push_back(json_of(machine));
+  // A driver may call itself what it likes: bytes that are no UTF-8 are replaced.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<Machine> read_file(const std::string& path) {
+  const std::string text = text_of(path);
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) fail(ErrorCode::io, "report", path, " is not JSON");
+  if (!json.is_object() || json.value("format", Json()) != format_name)
+    fail(ErrorCode::io, "report", path, " is not a report: `crisol report --json` writes one");
+  if (json.value("version", Json()) != version)
+    fail(ErrorCode::io, "report", path, " is of version ", json.value("version", Json()).dump(),
+         ", this program reads version ", version);
+  try {
+    std::vector<Machine> machines;
+    for (const Json& machine : json.at("machines")) machines.push_back(machine_of(machine, path));
+    return machines;
+  } catch (const std::exception& error) {
+    fail(ErrorCode::io, "report", path, " is damaged: ", error.what());
+  }
+}
+
+}  // namespace crisol::cli::report
