@@ -6,7 +6,6 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
-#include "support/skip.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -60,7 +59,7 @@ void check(RnnCell cell, bool reverse, bool with_lengths, std::int64_t projectio
       [&](const std::vector<Tensor>& in) {
         return joined(run(in, {cell, reverse}, lengths));
       },
-      Values(cell, projection).all(), {.elements = slow_device() ? 2 : 12});
+      Values(cell, projection).all());
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ void check_all(std::int64_t projection = 0, nn::Nonlinearity nonlinearity = nn::
       for (const bool lengths : {false, true})
         for (const bool batch_first : {false, true}) {
           // There each option once, all of them together, and the deepest.
-          if (slow_device() && !(layers == 1 && !both && lengths != batch_first) &&
+          if (slow_launches() && !(layers == 1 && !both && lengths != batch_first) &&
               !(layers == 2 && both && lengths && batch_first))
             continue;
           check<Network>({layers, both, lengths, batch_first, projection, nonlinearity});

@@ -87,4 +87,9 @@ bool slow_device() {
   return slow;
 }
 
+bool slow_launches() {
+  static const bool slow = slow_device() || Device().info().platform == "rusticl";
+  return slow;
+}
+
 }  // namespace crisol::testing

@@ -11,6 +11,9 @@ void note_skip(const std::string& reason);
 /// The default device does less than a hundred million operations a second (oclgrind): shrink sizes.
 bool slow_device();
 
+/// A launch takes a millisecond and more (oclgrind, rusticl): check fewer elements of what runs a network for each.
+bool slow_launches();
+
 }  // namespace crisol::testing
 
 /// Leaves the test case: CRISOL_SKIP("needs fp16");
