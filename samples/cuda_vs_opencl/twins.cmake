@@ -1,0 +1,52 @@
+# The sides of cuda_vs_opencl: OpenCL and crisol always, CUDA where a toolkit is found, its libraries where cuDNN is.
+set(twins ${CMAKE_CURRENT_SOURCE_DIR}/cuda_vs_opencl)
+file(GLOB sources CONFIGURE_DEPENDS ${twins}/*/*.cpp)
+file(GLOB kernels CONFIGURE_DEPENDS ${twins}/*/*.cl)
+string(REPLACE ";" "," kernel_list "${kernels}")
+set(embedded ${CMAKE_CURRENT_BINARY_DIR}/twin_kernels.cpp)
+add_custom_command(
+  OUTPUT ${embedded}
+  COMMAND ${CMAKE_COMMAND} -DFILES=${kernel_list} -DOUTPUT=${embedded} -P ${twins}/embed.cmake
+  DEPENDS ${kernels} ${twins}/embed.cmake
+  VERBATIM)
+target_sources(cuda_vs_opencl PRIVATE ${sources} ${embedded})
+target_include_directories(cuda_vs_opencl SYSTEM PRIVATE ${CLHPP_INCLUDE_DIR})
+target_link_libraries(cuda_vs_opencl PRIVATE OpenCL::OpenCL)
+
+option(CRISOL_SAMPLE_CUDA "Build the CUDA side of cuda_vs_opencl where a toolkit is found" ON)
+if(NOT CRISOL_SAMPLE_CUDA)
+  return()
+endif()
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 80)  # With its PTX, which newer GPUs take as well.
+endif()
+include(CheckLanguage)
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  return()
+endif()
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+find_library(CUDNN_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
+
+set(cuda_sources ${twins}/cuda.cu)
+file(GLOB tasks CONFIGURE_DEPENDS ${twins}/*/cuda.cu)
+list(APPEND cuda_sources ${tasks})
+set(defines TWINS_WITH_CUDA)
+if(CUDNN_INCLUDE_DIR AND CUDNN_LIBRARY AND TARGET CUDA::cublas)
+  file(GLOB libraries CONFIGURE_DEPENDS ${twins}/cuda_libraries.cu ${twins}/*/cublas.cu ${twins}/*/cudnn.cu)
+  list(APPEND cuda_sources ${libraries})
+  list(APPEND defines TWINS_WITH_CUDA_LIBRARIES)
+endif()
+# Apart from the program: its warning options are the C++ compiler's.
+add_library(cuda_twin STATIC ${cuda_sources})
+set_target_properties(cuda_twin PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
+target_include_directories(cuda_twin PRIVATE ${twins})
+if(TWINS_WITH_CUDA_LIBRARIES IN_LIST defines)
+  target_include_directories(cuda_twin SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR})
+  target_link_libraries(cuda_twin PRIVATE CUDA::cublas ${CUDNN_LIBRARY})
+endif()
+target_link_libraries(cuda_twin PRIVATE CUDA::cudart_static)
+target_compile_definitions(cuda_vs_opencl PRIVATE ${defines})
+target_link_libraries(cuda_vs_opencl PRIVATE cuda_twin)
