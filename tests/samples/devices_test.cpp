@@ -1,0 +1,21 @@
+// The devices sample, as users run it.
+#include "crisol/device.h"
+#include "doctest/doctest.h"
+#include "support/program.h"
+#include "support/skip.h"
+
+using namespace crisol::testing;
+
+TEST_CASE("devices: lists, places, moves, waits") {
+  NEEDS_SAMPLE("devices");
+  const ProcessResult result = run_built("devices", {});
+  INFO(result.output);
+  CHECK(result.status == 0);
+  for (const char* part : {"the default: ", "try_gpu(9): ", "try_all(): ", "shares its memory: yes",
+                           "as a thousand: ", "printing waited", "0.weight (8, 4): device "})
+    CHECK_MESSAGE(contains(result.output, part), part);
+  CHECK(contains(result.output, crisol::Device().name()));
+  // A second device is there or not: either the error of an op over two, or that there is none.
+  CHECK(contains(result.output, "one device only") != contains(result.output, "a + b: ["));
+  check_fails(run_built("devices", {"--device", "no such device"}), {"no such device"});
+}
