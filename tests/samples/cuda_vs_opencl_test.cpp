@@ -35,6 +35,6 @@ TEST_CASE("cuda_vs_opencl: OpenCL and crisol compute every task rightly, and wha
 TEST_CASE("cuda_vs_opencl: wrong arguments are named") {
   NEEDS_SAMPLE("cuda_vs_opencl");
   check_fails(run_built("cuda_vs_opencl", {"--device", "no such device"}), {"no such device"});
-  check_fails(run_built("cuda_vs_opencl", {"--weights", "none.safetensors"}), {"none.safetensors"});
+  check_fails(run_built("cuda_vs_opencl", {"--small", "--weights", "none.safetensors"}), {"none.safetensors"});
   check_fails(run_built("cuda_vs_opencl", {"--small", "--json", "/no/such/folder/runs.json"}), {"cannot write to"});
 }

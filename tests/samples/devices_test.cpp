@@ -8,6 +8,7 @@ using namespace crisol::testing;
 
 TEST_CASE("devices: lists, places, moves, waits") {
   NEEDS_SAMPLE("devices");
+  if (few_images_only()) CRISOL_SKIP("its matrix products take half a minute here");
   const ProcessResult result = run_built("devices", {});
   INFO(result.output);
   CHECK(result.status == 0);

@@ -100,6 +100,7 @@ Device measure(crisol::Device device, bool quick, const std::function<void(const
     try {
       progress(part);
       run();
+      device.synchronize();  // What a left-out workload had queued, and errors that show late.
     } catch (const std::exception& error) {
       report.failures.push_back({part, error.what()});
     }

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# docs/build.sh [--measure]
+#
+# Writes the tables of the pages anew from docs/results/*.json, and the API reference to build/api/html where doxygen is.
+# With --measure takes those results again first (minutes): needs the CUDA toolkit, and what tests/run.sh installs.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+if [ "${1:-}" = --measure ]; then
+  bench/memory_formula.py
+  icd=$PWD/build/tests/icd
+  samples/cuda_vs_opencl/measure.py \
+    --device "PoCL=OCL_ICD_VENDORS=$icd/pocl" \
+    --device "Intel CPU runtime=OCL_ICD_VENDORS=$icd/intel LD_LIBRARY_PATH=$PWD/build/intel-opencl/lib" \
+    --device "rusticl on llvmpipe=OCL_ICD_VENDORS=$icd/rusticl RUSTICL_ENABLE=llvmpipe"
+elif [ $# -gt 0 ]; then
+  sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"
+  exit 2
+fi
+samples/cuda_vs_opencl/tables.py
+if command -v doxygen >/dev/null; then doxygen docs/Doxyfile; fi
