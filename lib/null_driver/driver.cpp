@@ -1,7 +1,9 @@
 // An OpenCL driver for a device that is not there. It answers as the file CRISOL_NULL_DEVICE says, takes programs and
 // kernels, writes them down and runs nothing; buffers hold zeros. With it `crisol kernels` sees what the library would
 // build and queue on any device. It knows the calls that the library makes, and none of images, samplers or SVM.
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
 
@@ -33,8 +35,18 @@ _cl_device_id* loaded_device() {
   return device;
 }
 
+// In place of each call that this driver lacks: better than the null pointer that the loader would jump to.
+void missing() {
+  std::fputs("crisol_null_driver: the program made an OpenCL call that this driver does not know\n", stderr);
+  std::abort();
+}
+
 cl_icd_dispatch make_table() {
-  cl_icd_dispatch calls{};
+  cl_icd_dispatch calls;
+  const auto entry = reinterpret_cast<void*>(&missing);
+  static_assert(sizeof calls % sizeof entry == 0);
+  for (std::size_t at = 0; at < sizeof calls; at += sizeof entry)
+    std::memcpy(reinterpret_cast<char*>(&calls) + at, &entry, sizeof entry);
   add_platform_calls(calls);
   add_program_calls(calls);
   add_memory_calls(calls);

@@ -78,8 +78,7 @@ Fact device_fact(const DeviceInfo& info, cl_device_info question) {
     case CL_DEVICE_GLOBAL_MEM_SIZE: return fact_of(cl_ulong{info.global_memory});
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE: return fact_of(cl_ulong{info.max_allocation});
     case CL_DEVICE_LOCAL_MEM_SIZE: return fact_of(cl_ulong{info.local_memory});
-    case CL_DEVICE_LOCAL_MEM_TYPE:
-      return number(info.dedicated_local_memory ? CL_LOCAL : CL_GLOBAL);
+    case CL_DEVICE_LOCAL_MEM_TYPE: return number(info.dedicated_local_memory ? CL_LOCAL : CL_GLOBAL);
     case CL_DEVICE_MAX_WORK_GROUP_SIZE: return fact_of(static_cast<std::size_t>(info.max_work_group));
     case CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS: return number(info.max_work_item_sizes.size());
     case CL_DEVICE_MAX_WORK_ITEM_SIZES: return sizes(info.max_work_item_sizes);

@@ -26,6 +26,18 @@ cl_mem CL_API_CALL create_sub_buffer(cl_mem buffer, cl_mem_flags flags, cl_buffe
   return new_buffer(buffer->context, flags, static_cast<const cl_buffer_region*>(region)->size, error);
 }
 
+cl_int CL_API_CALL call_when_gone(cl_mem buffer, void(CL_CALLBACK* function)(cl_mem, void*), void* user_data) {
+  buffer->when_gone.emplace_back(function, user_data);
+  return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL release_buffer(cl_mem buffer) {
+  if (--buffer->references > 0) return CL_SUCCESS;
+  for (auto at = buffer->when_gone.rbegin(); at != buffer->when_gone.rend(); ++at) at->first(buffer, at->second);
+  delete buffer;
+  return CL_SUCCESS;
+}
+
 cl_int CL_API_CALL get_memory_info(cl_mem buffer, cl_mem_info question, std::size_t room, void* value,
                                    std::size_t* size) {
   switch (question) {
@@ -87,7 +99,8 @@ void add_memory_calls(cl_icd_dispatch& calls) {
   calls.clCreateBuffer = create_buffer;
   calls.clCreateSubBuffer = create_sub_buffer;
   calls.clRetainMemObject = retain;
-  calls.clReleaseMemObject = release;
+  calls.clReleaseMemObject = release_buffer;
+  calls.clSetMemObjectDestructorCallback = call_when_gone;
   calls.clGetMemObjectInfo = get_memory_info;
   calls.clEnqueueReadBuffer = read;
   calls.clEnqueueWriteBuffer = write;

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "crisol/device.h"
 #include "null_driver/opencl.h"
@@ -71,6 +73,7 @@ struct _cl_mem : crisol::null_driver::Object {
   cl_context context = nullptr;
   cl_mem_flags flags = 0;
   std::size_t size = 0;
+  std::vector<std::pair<void(CL_CALLBACK*)(cl_mem, void*), void*>> when_gone;  ///< The last comes first.
 };
 
 struct _cl_program : crisol::null_driver::Object {
