@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# tests/run.sh [--only pocl,intel,rusticl,oclgrind] [-- arguments of doctest]
+# tests/run.sh [--only pocl,intel,rusticl,oclgrind,offline] [-- arguments of doctest]
 #
-# Installs what is missing, builds everything in build/, runs all tests once on each OpenCL implementation, prints a table
-# and ends with "N passed, N failed": test cases, summed over the implementations. An implementation that cannot be
+# Installs what is missing, builds everything in build/, runs all tests once on each OpenCL implementation, compiles the
+# kernels for GPUs that are not here ("offline": its counts are targets, see docs/gpu-kernels.md), prints a table and ends
+# with "N passed, N failed": test cases, summed over the implementations, and targets. An implementation that cannot be
 # installed is left out, with the reason in the table; PoCL must be there. Fails when a test failed, when a run crashed,
 # and when PoCL was wanted but not tested. Logs: build/tests/.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-all_implementations=(pocl intel rusticl oclgrind)
+all_implementations=(pocl intel rusticl oclgrind offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
-  [oclgrind]="Oclgrind")
+  [oclgrind]="Oclgrind" [offline]="none")
 work=$crisol_build/tests # Logs, caches, and for each implementation a folder of .icd files that names it alone.
 hang_limit=1500          # Seconds; a run that takes longer is stopped and counts as crashed.
 
@@ -105,6 +106,8 @@ prepare_intel() {
   [ -e "$venv/complete" ] || install_intel "$venv" || return 1
   register intel "$venv/lib/libintelocl.so"
 }
+
+source "$crisol_root/tests/gpu/offline.sh"
 
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
@@ -221,6 +224,7 @@ for name in "${selected[@]}"; do
   [ -z "${left_out[$name]:-}" ] || continue
   case $name in
     rusticl | oclgrind) beside+=("$name") ;;
+    offline) run_offline; end_stage "$name" ;;
     *) run_tests "$name"; end_stage "$name" ;;
   esac
 done

@@ -1,4 +1,5 @@
 // `crisol kernels`: what the library would build for a device that is not there.
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -74,6 +75,29 @@ TEST_CASE("crisol kernels: programs and launches for a GPU that is not there") {
   }
   CHECK(kernels.count("optimizer_adam") == 1);
   CHECK(kernels.size() > 8);
+}
+
+TEST_CASE("crisol kernels: each file of devices/ tells a device and where its facts come from") {
+  NEEDS_KERNELS();
+  const TemporaryFolder folder;
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(CRISOL_SOURCE_DIR "/devices")) {
+    const std::string file = entry.path().string();
+    CAPTURE(file);
+    const DeviceInfo info = read_device_info(file);
+    CHECK(info.max_work_item_sizes.size() == 3);
+    CHECK(info.local_memory >= 32 << 10);
+    CHECK(info.max_allocation <= info.global_memory);
+    const auto offline = nlohmann::json::parse(read_file(file)).at("offline");
+    CHECK(offline.at("sources").size() >= 1);
+    CHECK((offline.at("targets").size() == 1) == (info.type == DeviceType::gpu));
+    const ProcessResult result =
+        run_built("crisol", words_of("kernels --for " + file + " --dump " + folder.path() + " gemm m=64 n=64 k=64"));
+    INFO(result.output);
+    CHECK(result.status == 0);
+    ++files;
+  }
+  CHECK(files >= 16);
 }
 
 TEST_CASE("crisol kernels: what is wrong with the file, the case or the folder") {

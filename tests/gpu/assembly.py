@@ -55,7 +55,8 @@ class Instruction:
 
 
 def inner_loop(code):
-    """Of the loops that hold no other one: that with the most multiply-adds, else the longest. None without loops."""
+    """Of the loops that hold no other one: that with the most multiply-adds, else with the most accesses to memory, else
+    the longest. None without loops."""
     position = {}
     for at, instruction in enumerate(code):
         if instruction.label is not None:
@@ -70,7 +71,7 @@ def inner_loop(code):
         return None
     def weight(loop):
         kinds = Counter(instruction.kind for instruction in code[loop[0] : loop[1] + 1])
-        return kinds["fma"] + kinds["matrix"], loop[1] - loop[0]
+        return kinds["fma"] + kinds["matrix"], kinds["global"] + kinds["local"], loop[1] - loop[0]
     begin, end = max(innermost, key=weight)
     return code[begin : end + 1]
 

@@ -38,6 +38,7 @@ class Tools:
     """What is installed; `missing` says per vendor what is not."""
 
     def __init__(self, folder):
+        folder = os.path.abspath(folder)
         self.missing = {}
         self.versions = {}
         places = os.environ.get("PATH", "").split(os.pathsep) + [
@@ -49,8 +50,12 @@ class Tools:
         self.ocloc = find("ocloc")
         self.ptxas, self.cuobjdump, self.nvdisasm = find("ptxas"), find("cuobjdump"), find("nvdisasm")
         self.libclc = os.path.join(folder, "libclc/usr/lib/clc/nvptx64--nvidiacl.bc")
+        self.libdevice = next(filter(os.path.exists, (
+            "/usr/local/cuda/nvvm/libdevice/libdevice.10.bc",
+            os.path.join(folder, "triton/triton/backends/nvidia/lib/libdevice.10.bc"))), None)  # fmt: skip
         self.folder = folder
-        self._check("nvidia", [("clang-19", self.clang), ("libclc-19", os.path.exists(self.libclc)), ("ptxas", self.ptxas),
+        self._check("nvidia", [("clang-19", self.clang), ("libclc-19", os.path.exists(self.libclc)),
+                               ("libdevice", self.libdevice), ("ptxas", self.ptxas),
                                ("cuobjdump", self.cuobjdump), ("nvdisasm", self.nvdisasm)])
         self._check("amd", [("clang-19", self.clang), ("rocm-device-libs", os.path.isdir(AMD_BITCODE))])
         self._check("intel", [("ocloc (intel-opencl-icd)", self.ocloc)])
@@ -88,7 +93,7 @@ class Tools:
     def key(self):
         """Changes with everything that figures depend on beside the program."""
         text = repr(sorted(self.versions.items()))
-        for name in ("compilers.py", "assembly.py"):
+        for name in ("compilers.py", "assembly.py", "nvidia.cl"):
             with open(os.path.join(HERE, name)) as file:
                 text += file.read()
         return hashlib.sha256(text.encode()).hexdigest()
@@ -107,8 +112,12 @@ def clang_command(tools, program, target, device):
 
 def compile_nvidia(tools, program, target, device, work):
     command = clang_command(tools, program, target, device)
-    run(command + ["-target", "nvptx64--nvidiacl", f"-march={target}", "-Xclang", "-mlink-bitcode-file",
-                   "-Xclang", tools.libclc, program["path"], "-o", f"{work}/k.ptx"])  # fmt: skip
+    libraries = [word for path in (tools.libclc, tools.libdevice)
+                 for word in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", path)]  # fmt: skip
+    # OpenCL allows 2.5 and 3 ulp for division and square root, and the driver makes use of it.
+    roots = ["-mllvm", "-nvptx-prec-divf32=1", "-mllvm", "-nvptx-prec-sqrtf32=0"]
+    run(command + ["-target", "nvptx64--nvidiacl", f"-march={target}", "-include", os.path.join(HERE, "nvidia.cl"),
+                   *libraries, *roots, program["path"], "-o", f"{work}/k.ptx"])  # fmt: skip
     log = run([tools.ptxas, "-v", f"-arch={target}", f"{work}/k.ptx", "-o", f"{work}/k.cubin"])
     environment = dict(os.environ, PATH=os.path.dirname(tools.nvdisasm) + os.pathsep + os.environ["PATH"])
     sass = assembly.read_sass(run([tools.cuobjdump, "-sass", f"{work}/k.cubin"], env=environment))
