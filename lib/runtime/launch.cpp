@@ -123,7 +123,11 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
 const DeviceInfo& info_of(const DeviceState& device) noexcept { return device.info(); }
 
 NdRange flat_range(const DeviceState& device, std::int64_t count) {
-  const auto local = static_cast<std::int64_t>(std::min<std::uint64_t>(64, device.info().max_work_group));
+  const DeviceInfo& info = device.info();
+  // A GPU starts about one group a clock, in which its memory moves 2 KB: small groups would bound the copying of large
+  // arrays. Few items are spread over all units instead.
+  const bool many = info.type == DeviceType::gpu && count >= std::int64_t{2048} * info.compute_units;
+  const auto local = static_cast<std::int64_t>(std::min<std::uint64_t>(many ? 256 : 64, info.max_work_group));
   return {{(count + local - 1) / local * local}, {local}};
 }
 

@@ -130,8 +130,8 @@ void launch(DeviceState& device, const KernelSpec& spec, const NdRange& range, c
 /// The facts that variants and geometry are chosen by.
 const DeviceInfo& info_of(const DeviceState& device) noexcept;
 
-/// One work-item for each of `count`, rounded up to whole groups of 64 (or the device's maximum): the kernel returns
-/// where its id is not below the count.
+/// One work-item for each of `count`, rounded up to whole groups of 64 (of 256 for many on a GPU; at most the device's
+/// limit): the kernel returns where its id is not below the count.
 NdRange flat_range(const DeviceState& device, std::int64_t count);
 
 /// Lanes of a float vector on this device, 1 to 16: its native width, or CRISOL_VECTOR_WIDTH.
