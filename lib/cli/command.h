@@ -22,5 +22,6 @@ Command add_devices(CLI::App& program);
 Command add_info(CLI::App& program);
 Command add_kernels(CLI::App& program);
 Command add_report(CLI::App& program);
+Command add_selftest(CLI::App& program);
 
 }  // namespace crisol::cli

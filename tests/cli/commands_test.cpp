@@ -34,9 +34,9 @@ TEST_CASE("crisol: version, help and wrong words, with their exit status") {
   NEEDS_CRISOL();
   CHECK(output_of("--version") == std::string("crisol ") + version() + "\n");
   const std::string help = output_of("--help");
-  for (const char* command : {"devices", "info", "cache", "bench", "kernels", "--device", "Exit status"})
+  for (const char* command : {"devices", "info", "selftest", "cache", "bench", "kernels", "--device", "Exit status"})
     CHECK(contains(help, command));
-  for (const char* command : {"devices", "info", "cache", "cache list", "cache clear", "bench", "kernels"})
+  for (const char* command : {"devices", "info", "selftest", "cache", "cache list", "cache clear", "bench", "kernels"})
     CHECK(contains(output_of(std::string(command) + " --help"), "--help"));
   for (const char* line : {"", "nonsense", "devices --nonsense", "info a b", "cache nonsense", "--device"}) {
     const ProcessResult result = run_built("crisol", words_of(line));

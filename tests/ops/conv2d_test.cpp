@@ -6,6 +6,7 @@
 #include "crisol/ops/conv.h"
 #include "doctest/doctest.h"
 #include "reference/conv2d.h"
+#include "reference/conv2d_cases.h"
 #include "support/compare.h"
 #include "support/forced.h"
 #include "support/skip.h"
@@ -22,43 +23,10 @@ using testing::run_variant;
 using testing::tensor_of;
 using testing::view_of;
 
-struct Case {
-  Shape x, weight;
-  Conv2dOptions options;
-};
+using Case = reference::Conv2dCase;
 
-const Case small_cases[] = {
-    {{1, 1, 1, 1}, {1, 1, 1, 1}, {}},
-    {{2, 3, 5, 7}, {4, 3, 3, 3}, {1, 1}},
-    {{2, 3, 5, 7}, {4, 3, 1, 1}, {}},
-    {{3, 2, 6, 5}, {5, 2, 2, 3}, {{2, 1}, {0, 2}}},
-    {{1, 2, 9, 8}, {3, 2, 3, 2}, {{3, 2}, {1, 0}, {2, 1}}},
-    {{2, 4, 4, 6}, {6, 2, 3, 3}, {1, 1, 1, 2}},
-    {{2, 4, 5, 5}, {4, 1, 3, 3}, {2, 1, 1, 4}},              // Depthwise.
-    {{2, 1, 2, 2}, {2, 1, 5, 5}, {1, 2}},                    // A kernel larger than the image.
-    {{1, 2, 3, 3}, {2, 2, 2, 2}, {{1, 4}, 3, {3, 2}}},       // Columns without any tap inside.
-    {{1, 1, 7, 7}, {1, 1, 1, 1}, {3}},                       // Most of dx is 0.
-    {{2, 1, 8, 9}, {2, 1, 3, 3}, {{2, 6}, {2, 1}, {2, 4}}},  // Stride and dilation with common divisors.
-    {{5, 2, 1, 1}, {3, 2, 1, 1}, {}},                        // Every image one pixel.
-    {{2, 2, 1, 40}, {2, 2, 1, 5}, {1, {0, 2}}},
-    {{2, 2, 40, 1}, {2, 2, 5, 1}, {1, {2, 0}}},
-};
-
-const Case large_cases[] = {
-    {{4, 3, 28, 28}, {32, 3, 3, 3}, {1, 1}},         {{3, 32, 14, 14}, {64, 32, 3, 3}, {1, 1}},
-    {{2, 16, 19, 23}, {24, 16, 5, 3}, {2, 2}},       {{2, 64, 7, 7}, {40, 64, 3, 3}, {1, 1}},
-    {{2, 48, 13, 13}, {36, 12, 3, 3}, {1, 1, 1, 4}}, {{1, 3, 64, 50}, {10, 3, 11, 11}, {4, 2}},
-    {{2, 130, 9, 9}, {20, 130, 1, 1}, {2}},          {{3, 8, 33, 47}, {9, 8, 3, 3}, {1, 2, 2}},
-    {{1, 2, 70, 200}, {3, 2, 4, 4}, {1, {2, 1}}},    {{3, 16, 12, 12}, {24, 16, 3, 3}, {1, 1}},
-    {{2, 24, 9, 30}, {17, 24, 3, 3}, {1, {0, 2}}},   {{1, 12, 5, 70}, {16, 12, 3, 3}, {1, {2, 1}}},
-    {{5, 40, 8, 8}, {33, 40, 3, 3}, {1, 1}},         {{3, 70, 9, 13}, {130, 70, 3, 3}, {1, 1}},
-    {{7, 33, 3, 3}, {20, 33, 3, 3}, {1, 2}},
-};
-
-// `terms` products of at most 1 are added: no partial sum is larger.
-// Winograd's transforms add up to eight times as much.
 testing::Tolerance tolerance(std::int64_t terms, std::string_view variant = "") {
-  return {variant == "winograd" ? 16.0 : 2.0, static_cast<double>(terms + 1)};
+  return reference::conv2d_tolerance(terms, variant);
 }
 
 void check_forward(const Case& c) {
@@ -116,12 +84,12 @@ void check_case(const Case& c) {
 }  // namespace
 
 TEST_CASE("conv2d: values and gradients of odd windows") {
-  for (const Case& c : small_cases) check_case(c);
+  for (const Case& c : reference::small_conv2d_cases) check_case(c);
 }
 
 TEST_CASE("conv2d: values and gradients of layers") {
   if (testing::slow_device()) CRISOL_SKIP("100 million multiply-adds");
-  for (const Case& c : large_cases) check_case(c);
+  for (const Case& c : reference::large_conv2d_cases) check_case(c);
 }
 
 TEST_CASE("child: conv2d of layers, for one vector width" * doctest::skip()) {

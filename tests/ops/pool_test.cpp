@@ -7,6 +7,7 @@
 #include "doctest/doctest.h"
 #include "ops/variant.h"
 #include "reference/pool.h"
+#include "reference/pool_cases.h"
 #include "support/compare.h"
 #include "support/skip.h"
 
@@ -21,35 +22,6 @@ using testing::Layout;
 using testing::random_values;
 using testing::tensor_of;
 using testing::view_of;
-
-struct MaxCase {
-  Shape shape;
-  MaxPool2dOptions options;
-};
-
-const MaxCase max_cases[] = {
-    {{2, 3, 8, 8}, {2}},
-    {{1, 1, 1, 1}, {1}},
-    {{2, 2, 7, 9}, {2}},                                     // The last row and column are left out.
-    {{2, 2, 7, 9}, {2, 0, 0, 1, true}},                      // … or not.
-    {{1, 2, 9, 70}, {{3, 2}, {2, 1}, {1, 0}}},               // Several vectors a row.
-    {{1, 2, 5, 40}, {{1, 3}, {1, 3}}},                       // A stride without a vector load.
-    {{2, 1, 11, 38}, {3, 2, 1}},                             // ResNet's.
-    {{1, 2, 10, 45}, {{3, 3}, {2, 2}, {1, 1}, {2, 3}}},      // Dilated, overlapping.
-    {{1, 1, 6, 6}, {{2, 3}, {3, 2}, {1, 1}, {3, 2}, true}},  // Dilated: taps step over elements.
-    {{1, 1, 5, 3}, {5, 1, 2}},                               // Wider than the input.
-    {{1, 2, 4, 33}, {{4, 2}, {4, 2}}},
-};
-
-const AvgPool2dOptions avg_options[] = {
-    {2},
-    {3, 2, 1},
-    {3, 2, 1, true},
-    {3, 2, 1, true, false},
-    {{2, 3}, 1, {1, 1}, false, false},
-    {2, 2, 0, true, true, 3},
-    {{3, 2}, {3, 3}, {1, 0}, true},
-};
 
 const char* const variants[] = {"rows", "pixel"};
 
@@ -66,7 +38,7 @@ TEST_CASE("max_pool2d: values, indices and gradient") {
     CAPTURE(variant);
     const ForcedVariant forward_variant("max_pool2d", variant);
     const ForcedVariant backward_variant("max_pool2d_backward", variant);
-    for (const MaxCase& c : max_cases) {
+    for (const reference::MaxPoolCase& c : reference::max_pool_cases) {
       CAPTURE(c.shape);
       CAPTURE(c.options.kernel);
       const std::vector<double> x = random_values(1, c.shape.numel());
@@ -137,7 +109,7 @@ TEST_CASE("avg_pool2d: values and gradient") {
     const ForcedVariant forward_variant("avg_pool2d", variant);
     const ForcedVariant backward_variant("avg_pool2d_backward", variant);
     for (const Shape& shape : {Shape{2, 3, 8, 8}, Shape{1, 2, 7, 37}, Shape{2, 1, 3, 4}}) {
-      for (const AvgPool2dOptions& options : avg_options) {
+      for (const AvgPool2dOptions& options : reference::avg_pool_options) {
         CAPTURE(shape);
         CAPTURE(options.kernel);
         CAPTURE(options.ceil_mode);

@@ -10,14 +10,14 @@
 
 #include "crisol/error.h"
 #include "crisol/tensor.h"
+#include "reference/compare.h"
 
 namespace crisol::testing {
 
-/// `count` values, uniform in [low, high), exactly representable in f32; the same seed gives the same values.
-std::vector<double> random_values(std::uint64_t seed, std::int64_t count, double low = -1, double high = 1);
-
-/// `count` whole numbers, uniform in low..high inclusive.
-std::vector<double> random_integers(std::uint64_t seed, std::int64_t count, std::int64_t low, std::int64_t high);
+using reference::random_integers;
+using reference::random_values;
+using reference::Tolerance;
+using reference::values_of;
 
 /// A contiguous tensor of these values, outermost axis first, converted to the dtype.
 Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype = DType::f32);
@@ -34,18 +34,6 @@ const char* name_of(Layout layout);
 
 /// A tensor of these values in a layout.
 Tensor view_of(const std::vector<double>& values, const Shape& shape, Layout layout, DType dtype = DType::f32);
-
-/// All elements of a tensor of any dtype, outermost axis first.
-std::vector<double> values_of(const Tensor& tensor);
-
-/// What rounding may do: |actual - expected| <= factor * epsilon * scale. epsilon is that of the tensor's dtype (2^-23
-/// for f32, 2^-10 for f16); integers and booleans must be equal. Say at the call where the factor comes from.
-struct Tolerance {
-  double factor;
-  /// Magnitude of the terms that are rounded; 0 takes the largest finite |expected|. For a sum it is the sum of the
-  /// magnitudes of its terms.
-  double scale = 0;
-};
 
 /// What is wrong with `actual`: number of wrong elements, the worst error with its index and values; empty when
 /// nothing is. NaN equals only NaN, infinity only itself.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -243,18 +242,6 @@ bool check_each(const Tensor& actual, const std::vector<double>& expected, doubl
     return false;
   }
   return true;
-}
-
-double ulp_error(float actual, double expected) {
-  const auto rounded = static_cast<float>(expected);
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (std::isnan(actual) || std::isnan(expected)) return std::isnan(actual) && std::isnan(expected) ? 0 : infinity;
-  if (rounded == 0 && actual == 0) return std::signbit(rounded) == std::signbit(actual) ? 0 : infinity;
-  if (std::isinf(actual) && std::isinf(rounded)) return actual == rounded ? 0 : infinity;
-  // The largest number is as far from what would follow it as from the one before.
-  const double value = std::isinf(actual) ? std::copysign(0x1p128, actual) : static_cast<double>(actual);
-  const int exponent = expected == 0 ? -126 : std::max(-126, std::min(127, std::ilogb(expected)));
-  return std::abs(value - expected) / std::ldexp(1, exponent - 23);
 }
 
 }  // namespace crisol::testing

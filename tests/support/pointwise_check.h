@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "crisol/tensor.h"
+#include "reference/compare.h"
 #include "support/pointwise_calls.h"
 
 namespace crisol::testing {
@@ -37,8 +38,6 @@ void check_row(const RowUnderTest& row);
 /// Fails unless every element is within factor * epsilon * max(1, |expected|); integers and bool are equal.
 bool check_each(const Tensor& actual, const std::vector<double>& expected, double factor);
 
-/// |actual - expected| in units of the last place of an f32; infinite where only one is NaN, infinite, or a zero of
-/// another sign. Below the least normal number a unit is one of those there.
-double ulp_error(float actual, double expected);
+using reference::ulp_error;
 
 }  // namespace crisol::testing

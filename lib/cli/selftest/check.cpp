@@ -1,0 +1,76 @@
+#include "cli/selftest/check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "crisol/shape.h"
+
+namespace crisol::cli::selftest {
+
+Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype) {
+  return from_bytes(reference::encoded(values, dtype).data(), shape, dtype);
+}
+
+void Check::note(double error, double bound, const char* measure) {
+  // A bound of 0 is missed by any error, and met by none.
+  const auto share = [](double e, double b) { return e == 0 ? 0 : b == 0 ? HUGE_VAL : e / b; };
+  const bool first = outcome.cases++ == 0;
+  if (!first && share(error, bound) < share(outcome.error, outcome.bound)) return;
+  if (!first && share(error, bound) == share(outcome.error, outcome.bound) && bound <= outcome.bound) return;
+  outcome.error = error;
+  outcome.bound = bound;
+  outcome.measure = measure;
+}
+
+bool Check::has_shape(const Tensor& actual, const Shape& shape) {
+  if (actual.shape() == shape) return true;
+  holds(false, "shape " + to_string(actual.shape()) + ", expected " + to_string(shape));
+  return false;
+}
+
+void Check::holds(bool fact, const std::string& text) {
+  ++outcome.cases;
+  if (!fact && outcome.failure.empty()) outcome.failure = text;
+}
+
+void Check::close(const Tensor& actual, const Shape& shape, const std::vector<double>& expected,
+                  reference::Tolerance tolerance) {
+  if (!has_shape(actual, shape)) return;
+  const std::vector<double> values = reference::values_of(actual);
+  const reference::Difference found = reference::difference(values, expected, tolerance, actual.dtype());
+  if (found.allowed == 0)
+    note(static_cast<double>(found.wrong), 0, "equal");
+  else
+    note(found.error / found.allowed * tolerance.factor, tolerance.factor, "eps");
+  if (found.wrong == 0 || !outcome.failure.empty()) return;
+  std::ostringstream text;
+  text.precision(9);
+  text << found.wrong << " of " << values.size() << " elements of shape " << to_string(shape) << "; element "
+       << found.worst << " is " << values[found.worst] << ", expected " << expected[found.worst];
+  outcome.failure = text.str();
+}
+
+void Check::ulp(const Tensor& actual, const Shape& shape, const std::vector<double>& expected, double bound) {
+  if (!has_shape(actual, shape)) return;
+  const std::vector<float> values = actual.to_vector<float>();
+  double worst = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::abs(values[i] - expected[i]) < std::numeric_limits<float>::min()) continue;
+    const double error = reference::ulp_error(values[i], expected[i]);
+    if (error > worst) {
+      worst = error;
+      at = i;
+    }
+  }
+  note(worst, bound, "ulp");
+  if (worst <= bound || !outcome.failure.empty()) return;
+  std::ostringstream text;
+  text.precision(9);
+  text << "element " << at << " is " << values[at] << ", expected " << expected[at];
+  outcome.failure = text.str();
+}
+
+}  // namespace crisol::cli::selftest

@@ -1,0 +1,115 @@
+// Matrix products and convolutions.
+#include <iterator>
+
+#include "cli/selftest/check.h"
+#include "crisol/ops/conv.h"
+#include "crisol/ops/matmul.h"
+#include "crisol/ops/view.h"
+#include "reference/conv2d.h"
+#include "reference/conv2d_cases.h"
+#include "reference/matmul.h"
+
+namespace crisol::cli::selftest {
+
+namespace {
+
+using reference::Conv2dCase;
+using reference::random_values;
+
+/// k products of at most 1 are added.
+reference::Tolerance product_tolerance(std::int64_t k) { return {2, static_cast<double>(k + 1)}; }
+
+void check_matmul(Check& check) {
+  const struct {
+    Shape a, b;
+  } cases[] = {{{1, 1}, {1, 1}},          {{1, 300}, {300, 64}},    {{7, 33}, {33, 5}},   {{64, 64}, {64, 64}},
+               {{130, 71}, {71, 90}},     {{24, 2000}, {2000, 17}}, {{200, 3}, {3, 200}}, {{3, 5, 4}, {4, 6}},
+               {{2, 1, 5, 4}, {3, 4, 6}}, {{2, 40, 8}, {2, 8, 40}}};
+  for (const auto& c : cases) {
+    const auto a = random_values(1, c.a.numel()), b = random_values(2, c.b.numel());
+    const reference::Product expected = reference::matmul(a, c.a, b, c.b);
+    check.close(ops::matmul(tensor_of(a, c.a), tensor_of(b, c.b)), expected.shape, expected.values,
+                product_tolerance(c.a.back()));
+  }
+}
+
+void check_transposed(Check& check) {
+  const std::int64_t m = 45, n = 38, k = 70;
+  const auto a = random_values(3, m * k), b = random_values(4, k * n);
+  const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
+  const Tensor left = tensor_of(a, {m, k}), right = tensor_of(b, {k, n});
+  // The same matrices, stored the other way round.
+  const auto stored = [](const Tensor& x) { return ops::transpose(ops::transpose(x, 0, 1).contiguous(), 0, 1); };
+  for (const Tensor& x : {left, stored(left)})
+    for (const Tensor& y : {right, stored(right)})
+      check.close(ops::matmul(x, y), expected.shape, expected.values, product_tolerance(k));
+}
+
+void check_linear(Check& check) {
+  for (const Shape& shape : {Shape{1, 128}, Shape{64, 784}, Shape{2, 3, 7}}) {
+    const std::int64_t inputs = shape.back(), outputs = 45;
+    const auto x = random_values(5, shape.numel()), w = random_values(6, outputs * inputs);
+    const auto bias = random_values(7, outputs);
+    const reference::Product expected = reference::linear(x, shape, w, {outputs, inputs}, bias);
+    const Tensor weight = tensor_of(w, {outputs, inputs});
+    for (int use = 0; use < 3; ++use)  // Packed copies of the weight are made at the second use.
+      check.close(ops::linear(tensor_of(x, shape), weight, tensor_of(bias, {outputs})), expected.shape, expected.values,
+                  product_tolerance(inputs));
+  }
+}
+
+template <class Body>
+void for_each_convolution(Body body) {
+  for (const Conv2dCase& c : reference::small_conv2d_cases) body(c, reference::conv2d_shape(c.x, c.weight, c.options));
+  // Every third of these, whose references take long.
+  for (std::size_t i = 0; i < std::size(reference::large_conv2d_cases); i += 3) {
+    const Conv2dCase& c = reference::large_conv2d_cases[i];
+    body(c, reference::conv2d_shape(c.x, c.weight, c.options));
+  }
+}
+
+reference::Tolerance tolerance(ops::Conv2dPass pass, const Conv2dCase& c, std::int64_t terms) {
+  return reference::conv2d_tolerance(terms, ops::conv2d_choice(pass, c.x, c.weight, c.options).variant);
+}
+
+void check_conv2d(Check& check) {
+  for_each_convolution([&](const Conv2dCase& c, const Shape& y) {
+    const auto x = random_values(1, c.x.numel()), w = random_values(2, c.weight.numel());
+    const auto bias = random_values(3, c.weight[0]);
+    check.close(ops::conv2d(tensor_of(x, c.x), tensor_of(w, c.weight), tensor_of(bias, {c.weight[0]}), c.options), y,
+                reference::conv2d(x, c.x, w, c.weight, bias, c.options),
+                tolerance(ops::Conv2dPass::forward, c, c.weight.numel() / c.weight[0] + 1));
+  });
+}
+
+void check_conv2d_data(Check& check) {
+  for_each_convolution([&](const Conv2dCase& c, const Shape& y) {
+    const auto dy = random_values(4, y.numel()), w = random_values(5, c.weight.numel());
+    check.close(
+        ops::conv2d_backward_data(tensor_of(dy, y), tensor_of(w, c.weight), c.x, c.options), c.x,
+        reference::conv2d_backward_data(dy, w, c.weight, c.x, c.options),
+        tolerance(ops::Conv2dPass::backward_data, c, c.weight[0] / c.options.groups * c.weight[2] * c.weight[3]));
+  });
+}
+
+void check_conv2d_weight(Check& check) {
+  for_each_convolution([&](const Conv2dCase& c, const Shape& y) {
+    const auto dy = random_values(6, y.numel()), x = random_values(7, c.x.numel());
+    check.close(ops::conv2d_backward_weight(tensor_of(dy, y), tensor_of(x, c.x), c.weight, c.options), c.weight,
+                reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options),
+                tolerance(ops::Conv2dPass::backward_weight, c, y[0] * y[2] * y[3]));
+  });
+}
+
+}  // namespace
+
+std::vector<Op> products() {
+  return {{"matmul", check_matmul},
+          {"matmul_transposed", check_transposed},
+          {"linear", check_linear},
+          {"conv2d", check_conv2d},
+          {"conv2d_backward_data", check_conv2d_data},
+          {"conv2d_backward_weight", check_conv2d_weight}};
+}
+
+}  // namespace crisol::cli::selftest

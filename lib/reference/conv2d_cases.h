@@ -1,0 +1,51 @@
+// Convolutions that the tests and `crisol selftest` run, and how exact they must be.
+#pragma once
+
+#include <string_view>
+
+#include "crisol/ops/conv.h"
+#include "crisol/shape.h"
+#include "reference/compare.h"
+
+namespace crisol::reference {
+
+struct Conv2dCase {
+  Shape x, weight;
+  Conv2dOptions options;
+};
+
+inline const Conv2dCase small_conv2d_cases[] = {
+    {{1, 1, 1, 1}, {1, 1, 1, 1}, {}},
+    {{2, 3, 5, 7}, {4, 3, 3, 3}, {1, 1}},
+    {{2, 3, 5, 7}, {4, 3, 1, 1}, {}},
+    {{3, 2, 6, 5}, {5, 2, 2, 3}, {{2, 1}, {0, 2}}},
+    {{1, 2, 9, 8}, {3, 2, 3, 2}, {{3, 2}, {1, 0}, {2, 1}}},
+    {{2, 4, 4, 6}, {6, 2, 3, 3}, {1, 1, 1, 2}},
+    {{2, 4, 5, 5}, {4, 1, 3, 3}, {2, 1, 1, 4}},              // Depthwise.
+    {{2, 1, 2, 2}, {2, 1, 5, 5}, {1, 2}},                    // A kernel larger than the image.
+    {{1, 2, 3, 3}, {2, 2, 2, 2}, {{1, 4}, 3, {3, 2}}},       // Columns without any tap inside.
+    {{1, 1, 7, 7}, {1, 1, 1, 1}, {3}},                       // Most of dx is 0.
+    {{2, 1, 8, 9}, {2, 1, 3, 3}, {{2, 6}, {2, 1}, {2, 4}}},  // Stride and dilation with common divisors.
+    {{5, 2, 1, 1}, {3, 2, 1, 1}, {}},                        // Every image one pixel.
+    {{2, 2, 1, 40}, {2, 2, 1, 5}, {1, {0, 2}}},
+    {{2, 2, 40, 1}, {2, 2, 5, 1}, {1, {2, 0}}},
+};
+
+inline const Conv2dCase large_conv2d_cases[] = {
+    {{4, 3, 28, 28}, {32, 3, 3, 3}, {1, 1}},         {{3, 32, 14, 14}, {64, 32, 3, 3}, {1, 1}},
+    {{2, 16, 19, 23}, {24, 16, 5, 3}, {2, 2}},       {{2, 64, 7, 7}, {40, 64, 3, 3}, {1, 1}},
+    {{2, 48, 13, 13}, {36, 12, 3, 3}, {1, 1, 1, 4}}, {{1, 3, 64, 50}, {10, 3, 11, 11}, {4, 2}},
+    {{2, 130, 9, 9}, {20, 130, 1, 1}, {2}},          {{3, 8, 33, 47}, {9, 8, 3, 3}, {1, 2, 2}},
+    {{1, 2, 70, 200}, {3, 2, 4, 4}, {1, {2, 1}}},    {{3, 16, 12, 12}, {24, 16, 3, 3}, {1, 1}},
+    {{2, 24, 9, 30}, {17, 24, 3, 3}, {1, {0, 2}}},   {{1, 12, 5, 70}, {16, 12, 3, 3}, {1, {2, 1}}},
+    {{5, 40, 8, 8}, {33, 40, 3, 3}, {1, 1}},         {{3, 70, 9, 13}, {130, 70, 3, 3}, {1, 1}},
+    {{7, 33, 3, 3}, {20, 33, 3, 3}, {1, 2}},
+};
+
+/// `terms` products of at most 1 are added: no partial sum is larger. Winograd's transforms add up to eight times as
+/// much.
+inline Tolerance conv2d_tolerance(std::int64_t terms, std::string_view variant) {
+  return {variant == "winograd" ? 16.0 : 2.0, static_cast<double>(terms + 1)};
+}
+
+}  // namespace crisol::reference
