@@ -177,3 +177,25 @@ TEST_CASE("report: a device that fails is shown with its errors") {
   CHECK(contains(result.output, "compile"));  // Needs no kernel of the library's: measured.
   CHECK(result.status == 0);
 }
+
+TEST_CASE("report: a driver that crashes costs its own device alone") {
+  NEEDS_CRISOL();
+  if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("a kernel that crashes PoCL");
+  const TemporaryFolder folder;
+  write_file(folder.path() + "/probe.cl",
+             "__kernel void probe_empty(int at) { ((volatile __global int*)8)[at] = 1; }\n");
+  const ProcessResult result = report({"--quick", "--json"}, {{"CRISOL_KERNEL_PATH", folder.path()}});
+  INFO(result.output);
+  CHECK(result.status == 1);  // There was nothing else to measure.
+  CHECK(contains(result.output, Device().name()));
+  CHECK(contains(result.output, "its process ended with signal "));
+}
+
+TEST_CASE("report: without any device it says what to install") {
+  NEEDS_CRISOL();
+  const TemporaryFolder folder;
+  const ProcessResult result = report({"--quick"}, {{"OCL_ICD_VENDORS", folder.path()}});
+  INFO(result.output);
+  CHECK(result.status == 1);
+  CHECK(contains(result.output, "no OpenCL platform"));
+}

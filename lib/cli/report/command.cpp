@@ -29,12 +29,15 @@ std::string today() {
   return text;
 }
 
-report::Machine measure_machine(const std::vector<Device>& devices, const Options& options) {
+report::Machine measure_machine(bool one_device, const Options& options) {
+  const report::Progress progress = [&](const report::Device& device, const std::string& part) {
+    if (!options.json) std::cerr << device.name << " (" << device.platform << "): " << part << '\n';
+  };
   report::Machine machine{options.name, today(), version(), options.quick, {}};
-  for (const Device device : devices)
-    machine.devices.push_back(report::measure(device, options.quick, [&](const std::string& part) {
-      if (!options.json) std::cerr << device.name() << " (" << device.info().platform << "): " << part << '\n';
-    }));
+  if (one_device)
+    machine.devices.push_back(report::measure(Device(), options.quick, progress));
+  else
+    machine.devices = report::measure_all(options.quick, progress);
   return machine;
 }
 
@@ -62,9 +65,7 @@ int run_report(const Options& options, bool one_device) {
   if (!options.merge.empty()) {
     machines = read_all(options.merge);
   } else {
-    const std::vector<Device> all = one_device ? std::vector{Device()} : devices();
-    if (all.empty()) Device();  // Throws, with how to install one.
-    machines.push_back(measure_machine(all, options));
+    machines.push_back(measure_machine(one_device, options));
   }
   if (page.is_open() && !(page << report::page_of(machines) << std::flush))
     fail(ErrorCode::io, "report", "cannot write to ", options.html);

@@ -117,6 +117,12 @@ std::string to_json(const std::vector<Machine>& machines) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string to_json(const Device& device) {
+  return json_of(device).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Device device_from_json(const std::string& text) { return device_of(Json::parse(text)); }
+
 std::vector<Machine> read_file(const std::string& path) {
   const std::string text = text_of(path);
   const Json json = Json::parse(text, nullptr, false);

@@ -93,12 +93,12 @@ class Workloads {
 
 }  // namespace
 
-Device measure(crisol::Device device, bool quick, const std::function<void(const std::string&)>& progress) {
+Device measure(crisol::Device device, bool quick, const Progress& progress) {
   const DeviceInfo& info = device.info();
   Device report{info.name, info.platform, info.driver_version, name_of(info.type), info.global_memory, {}, {}, {}};
   const auto attempt = [&](const std::string& part, const auto& run) {
     try {
-      progress(part);
+      progress(report, part);
       run();
       device.synchronize();  // What a left-out workload had queued, and errors that show late.
     } catch (const std::exception& error) {

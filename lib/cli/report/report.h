@@ -71,4 +71,8 @@ std::vector<Machine> read_file(const std::string& path);
 /// The JSON text that read_file reads.
 std::string to_json(const std::vector<Machine>& machines);
 
+/// A device alone, in one line, and back.
+std::string to_json(const Device& device);
+Device device_from_json(const std::string& text);
+
 }  // namespace crisol::cli::report
