@@ -20,8 +20,8 @@ std::span<const Card> cards() { return all_cards; }
 const char* text_of(CardSource source) {
   switch (source) {
     case CardSource::techpowerup: return "TechPowerUp 2025";
-    case CardSource::vendor_matrix: return "TechPowerUp 2025, fp16: vendor's data sheet";
-    case CardSource::vendor: return "vendor's data sheet";
+    case CardSource::vendor_matrix: return "TechPowerUp 2025, fp16 data sheet";
+    case CardSource::vendor: return "data sheet";
   }
   return "";
 }

@@ -17,7 +17,7 @@ constexpr const char* style = R"(
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e7eaee; --faint: #a3adb8; --line: #3a424c; --back: #14171b; --spec: #66717d;
     --c0: #7ab3f0; --c1: #f29a55; --c2: #5fcb88; --c3: #c79af2; --c4: #f28b82; --c5: #5cc8dc; --c6: #e0bb53; --c7: #b4bec9; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--back); max-width: 60rem;
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--back); max-width: 64rem;
   margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; } h3 { font-size: 1rem; margin-bottom: .2rem; }
 p, figcaption { color: var(--faint); max-width: 44rem; }
@@ -26,7 +26,8 @@ th, td { text-align: left; padding: .25rem .7rem .25rem 0; border-bottom: 1px so
 th { font-weight: 600; color: var(--faint); } td.n, th.n { text-align: right; white-space: nowrap; }
 td.b { width: 30%; min-width: 5rem; vertical-align: middle; }
 table.bars { table-layout: fixed; } .bars td.b { width: 36%; } .bars td.n { width: 14rem; } tr.spec td { color: var(--faint); }
-.scroll { overflow-x: auto; } figure { margin: 0; }
+.cards td:first-child { white-space: nowrap; } .cards th.n { white-space: normal; } .cards td.b { width: 14%; }
+.cards th { vertical-align: bottom; } .cards td:last-child { font-size: .8rem; min-width: 15rem; } .scroll { overflow-x: auto; } figure { margin: 0; }
 svg.plot { display: block; width: 100%; max-width: 46rem; height: auto; font: 12px system-ui, sans-serif; fill: var(--faint); }
 .grid { stroke: var(--line); stroke-width: 1; } .roof { fill: none; stroke: currentColor; stroke-width: 2; }
 .sign { fill: currentColor; stroke: var(--back); stroke-width: 1; }
@@ -38,7 +39,8 @@ svg.legend { vertical-align: -2px; } ul.keys { list-style: none; padding: 0; dis
 .failed { color: var(--c4); }
 @media (max-width: 40rem) { .wide { display: none; } td.b { width: 20%; min-width: 3rem; }
   .bars td.b { width: 22%; } .bars td.n { width: 9.2rem; white-space: normal; } th, td { padding-right: .4rem; }
-  svg.plot { font-size: 15px; } }
+  .cards td.b, .cards th.b { display: none; } .cards { font-size: .85rem; }
+  .cards td:first-child { white-space: normal; } svg.plot { font-size: 15px; } }
 )";
 
 /// All devices of all machines in order: their number is their colour.
@@ -177,11 +179,12 @@ std::string comparison_section(const std::vector<Machine>& machines) {
   for (const Row& row : rows) most = std::max(most, row.gbps);
   std::string html =
       "<h2>Among public specifications</h2>\n<p>Grey rows were not measured: they are what the source of the row says "
-      "of a card. m: in matrix units, without sparsity. Specified bandwidths are those of the memory chips; a copy "
-      "reaches less.</p>\n<div class=\"scroll\"><table>\n<tr><th></th><th class=\"n wide\">year</th><th class=\"wide\">"
-      "memory</th><th class=\"n\">GB</th><th class=\"b\"></th><th class=\"n\">GB/s</th><th class=\"n\">fp32 "
-      "TFLOP/s</th>"
-      "<th class=\"n\">fp16 TFLOP/s</th><th class=\"wide\">source</th></tr>\n";
+      "of a card; a data sheet is the vendor's. m: in matrix units, without sparsity. Specified bandwidths are those "
+      "of "
+      "the memory chips; a copy reaches less.</p>\n<div class=\"scroll\"><table class=\"cards\">\n<tr><th></th>"
+      "<th class=\"n wide\">year</th><th class=\"wide\">memory</th><th class=\"n\">GB</th><th class=\"b\"></th>"
+      "<th class=\"n\">GB/s</th><th class=\"n\">fp32 TFLOP/s</th><th class=\"n\">fp16 TFLOP/s</th>"
+      "<th class=\"wide\">source</th></tr>\n";
   for (const Row& row : rows)
     html +=
         concat("<tr", row.measured ? "" : " class=\"spec\"", ">", cell(row.name, ""),
