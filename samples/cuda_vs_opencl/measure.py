@@ -136,6 +136,17 @@ def sizes(build):
     }
 
 
+def build_flags(build):
+    with open(f"{build}/CMakeCache.txt") as file:
+        return re.search(r"CMAKE_CXX_FLAGS_RELEASE:\w+=(.*)", file.read())[1]
+
+
+def processor():
+    with open("/proc/cpuinfo") as file:
+        found = re.search(r"model name\s*: (.*)", file.read())
+    return f"{found[1] if found else os.uname().machine}, {os.cpu_count()} cores"
+
+
 def measure_device(build, name, variables):
     environment = {**os.environ, **dict(word.split("=", 1) for word in variables.split())}
     with tempfile.TemporaryDirectory() as folder:
@@ -171,6 +182,8 @@ if options.only != "devices":
     result["code"] = count_code()
     result["sizes"] = sizes(options.build)
 if options.only != "code":
+    result["machine"] = processor()
+    result["device_build"] = build_flags(options.build)
     result["devices"] = [measure_device(options.build, *device.split("=", 1)) for device in options.device]
 options.output.write_text(json.dumps(result, indent=1) + "\n")
 print(f"wrote {options.output}")

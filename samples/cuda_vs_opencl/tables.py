@@ -22,7 +22,9 @@ def table(heading, rows):
 
 
 def megabytes(count):
-    return f"{count / 1e6:.0f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
+    if count < 1e6:
+        return f"{count / 1e3:.0f} kB"
+    return f"{count / 1e6:.1f} MB" if count < 1e7 else f"{count / 1e6:.0f} MB"
 
 
 def milliseconds(ms):
@@ -64,6 +66,10 @@ def shipped(data):
     ])  # fmt: skip
 
 
+def circumstances(data):
+    return f"\n\n{data['date']}, {data['machine']}, host code compiled with `{data['device_build']}`."
+
+
 def devices_of(data):
     return [(device["name"], device["report"]["machines"][0]["devices"][0], device["twins"]) for device in data["devices"]]
 
@@ -77,7 +83,7 @@ def devices(data):
                      f"{figure['launch_us']:.1f} µs", f"{figure['wait_us']:.1f} µs",
                      gbps("to_device_gbps", "pinned_to_device_gbps"), gbps("from_device_gbps", "pinned_from_device_gbps")])  # fmt: skip
     return table(["device", "compile, cold", "from its binary", "launch among many", "waited for",
-                  "to it, GB/s: plain / pinned", "from it, GB/s: plain / pinned"], rows)  # fmt: skip
+                  "to it, GB/s: plain / pinned", "from it, GB/s: plain / pinned"], rows) + circumstances(data)  # fmt: skip
 
 
 def twins(data):
@@ -90,7 +96,7 @@ def twins(data):
             by_task.setdefault(run["task"], {})[run["side"]] = run["ms"]
         for task, sides in by_task.items():
             rows.append([name, task, milliseconds(sides["OpenCL"]), milliseconds(sides["crisol"])])
-    return table(["device", "task", "OpenCL, written for GPUs", "crisol"], rows)
+    return table(["device", "task", "OpenCL, written for GPUs", "crisol"], rows) + circumstances(data)
 
 
 def report(data):
@@ -100,7 +106,7 @@ def report(data):
             measured = work.get("median_ms")
             rows.append([name, work["title"], f"{work['flops'] / work['bytes']:.0f}", milliseconds(work["roofline_ms"]),
                          milliseconds(measured) if measured else "left out", f"{100 * work['roofline_ms'] / measured:.0f} %" if measured else "–"])  # fmt: skip
-    return table(["device", "workload", "operations a byte", "roofline", "measured", "roofline / measured"], rows)
+    return table(["device", "workload", "operations a byte", "roofline", "measured", "roofline / measured"], rows) + circumstances(data)
 
 
 def memory(data):
