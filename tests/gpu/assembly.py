@@ -27,8 +27,8 @@ PATTERNS = {
         ("matrix", r"dpasw?\b"),
         ("fma", r"(mad|mac|mach|madm|dp4a)\b(?=.*:(f|hf|bf|df)\b)"),
         ("private", r"sends?c?\b.*scratch"),
-        ("local", r"sends?c?\b.*(slm|SLM)"),
-        ("control", r"(jmpi|goto|while|join|if|else|endif|break|cont|halt|call|ret|brd|brc|sync|nop|wait|illegal)\b|sends?c?.*(gateway|barrier|eot)"),
+        ("local", r"sends?c?\b.*(slm|SLM|0x[0-9A-F]{6}FE\b)"),  # Surface 254 of a data port's message.
+        ("control", r"(jmpi|goto|while|join|if|else|endif|break|cont|halt|call|ret|brd|brc|sync|nop|wait|illegal)\b|sends?c?.*(gtwy|gateway|barrier|eot|end of thread)"),
         ("global", r"sends?c?\b"),
     ],
 }

@@ -45,7 +45,7 @@ def rows_of(index, program, target, result, known):
             yield dict(row, local_size=list(local), times=sum(launch["times"] for launch in launches),
                        registers=figures["registers"], spill_bytes=figures["spills"], private_bytes=figures["private"],
                        local_bytes=bytes_, simd=figures["simd"], groups=groups, occupancy=round(part, 3),
-                       loop=figures["loop"], all=figures["all"],
+                       loop=figures["loop"], without_loop=None if figures["loop"] else figures["all"],
                        problems=list(problems_of(device, target, name, figures, local, items, bytes_, groups, known)))  # fmt: skip
 
 
