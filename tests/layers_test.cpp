@@ -36,6 +36,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"named_tensors.h", "tensor"},
     {"grad_mode.h", "tensor"},
     {"opencl_interop.h", "tensor"},
+    {"recording.h", "tensor"},
     {"ops/pointwise.def", "base"},  // Data, of which members of Tensor are made, too.
     {"ops/pointwise_parameters.h", "base"},
     {"ops/", "ops"},

@@ -76,6 +76,7 @@
 #include "crisol/optim.h"
 #include "crisol/profile.h"
 #include "crisol/random.h"
+#include "crisol/recording.h"
 #include "crisol/shape.h"
 #include "crisol/tensor.h"
 #include "crisol/version.h"

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "crisol/functions/norm.h"
+#include "runtime/recording.h"
 #include "tensor/impl.h"
 
 namespace crisol::nn {
@@ -40,6 +41,10 @@ Tensor BatchNorm2d::forward(const Tensor& x, const Epilogue& epilogue) {
 }
 
 void BatchNorm2d::count_batch() {
+  if (runtime::current_recorder() != nullptr) {  // Each replay is to count one more.
+    num_batches_tracked.add_(1);
+    return;
+  }
   const auto version = [this] { return num_batches_tracked.impl()->storage->version.load(std::memory_order_relaxed); };
   // Somebody else wrote it (a state dict was loaded) or moved it: read it once, which waits.
   if (!counted_.defined() || !counted_.shares_storage_with(num_batches_tracked) || version() != counted_version_) {

@@ -106,7 +106,7 @@ runtime::BlockPtr transformed_weight(const Conv2dProblem& p, const Sizes& s, con
   const std::uint64_t version = owner.version.load(std::memory_order_relaxed);
   const DerivedKey key{
       kind, {static_cast<std::int64_t>(weight.offset), s.outputs, s.channels, output_step, channel_step, plan.rows}};
-  const DerivedData::Found found = owner.derived.find(key, version);
+  const DerivedData::Found found = owner.find_derived(key, version);
   if (found.data) return std::static_pointer_cast<runtime::Block>(found.data);
   const std::int64_t units = ceil_div(s.outputs, plan.rows) * ceil_div(s.channels, plan.width / plan.rows);
   runtime::BlockPtr block = runtime::allocate(device, 4 * static_cast<std::uint64_t>(plan.weight_floats(s)));

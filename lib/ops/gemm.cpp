@@ -40,7 +40,7 @@ bool gemm(const Gemm& problem) {
   const DeviceInfo& info = runtime::info_of(tidy.device);
   if (tidy.b_storage != nullptr && takes_cpu_kernels(info))
     if (const auto source = b_source(tidy))
-      tidy.b_kept = tidy.b_storage->derived.find(pack_key(*source, panel_columns(tidy.device)),
+      tidy.b_kept = tidy.b_storage->find_derived(pack_key(*source, panel_columns(tidy.device)),
                                                  tidy.b_storage->version.load(std::memory_order_relaxed));
   const Variant<Gemm>& variant = choose("matmul", is_deep(tidy) ? variants_for_depth : variants, tidy, info);
   const bool ends = tidy.epilogue == nullptr || variant.run != run_gemm_clblast;

@@ -1,6 +1,7 @@
 // CLBlast as a variant of matmul, for GPUs.
 #include "ops/gemm.h"
 #include "runtime/clblast.h"
+#include "runtime/recording.h"
 
 namespace crisol::ops {
 
@@ -22,6 +23,7 @@ runtime::ClblastMatrix as_blas(const Matrix& matrix, std::int64_t columns) {
 const char* refuse_gemm_clblast(const Gemm& p, const DeviceInfo& info) {
   if (info.type == DeviceType::cpu) return "made for GPUs: seconds for its first call and a tenth of the peak on CPUs";
   if (info.platform == "Oclgrind") return "CLBlast frees its programs at exit, when this simulator is gone already";
+  if (runtime::current_recorder() != nullptr) return "what it launches cannot be recorded";
   if (p.k == 0) return "the depth is 0";
   if (p.flags & with_relu) return "it has no relu";
   if (p.c.column != 1 || p.c.row < p.n) return "the rows of the result are not contiguous";

@@ -124,7 +124,7 @@ runtime::BlockPtr packed_operand(runtime::DeviceState& device, runtime::Kernel& 
                                  std::int64_t width, Storage* owner) {
   const std::uint64_t version = owner == nullptr ? 0 : owner->version.load(std::memory_order_relaxed);
   DerivedData::Found found;
-  if (owner != nullptr) found = owner->derived.find(pack_key(source, width), version);
+  if (owner != nullptr) found = owner->find_derived(pack_key(source, width), version);
   if (found.data) return std::static_pointer_cast<runtime::Block>(found.data);
   const std::int64_t floats = source.count * ceil_div(source.m, width) * width * source.k;
   runtime::BlockPtr block = runtime::allocate(device, 4 * static_cast<std::uint64_t>(floats));

@@ -39,7 +39,7 @@ runtime::BlockPtr packed(runtime::Kernel& kernel, const char* kind, const RnnSiz
   const std::int64_t depth = weight.size(1), units = s.kind().gates * blocks_of(device, s);
   const DerivedKey key{kind, {weight.offset(), s.hidden, depth, static_cast<std::int64_t>(s.cell)}};
   const std::uint64_t version = owner.version.load(std::memory_order_relaxed);
-  const DerivedData::Found found = owner.derived.find(key, version);
+  const DerivedData::Found found = owner.find_derived(key, version);
   if (found.data) return std::static_pointer_cast<runtime::Block>(found.data);
   const std::int64_t floats = units * cpu_vector_width(device) * depth;
   runtime::BlockPtr block = runtime::allocate(device, 4 * static_cast<std::uint64_t>(floats));

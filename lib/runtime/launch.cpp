@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "runtime/device_state.h"
+#include "runtime/recorder.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -30,14 +31,12 @@ KernelArg::KernelArg(const Shape& shape, int lanes) : size_(static_cast<std::siz
   std::copy(shape.begin(), shape.end(), reinterpret_cast<std::int64_t*>(bytes_.data()));
 }
 
-namespace {
-
-void set_arguments(const Kernel& kernel, const KernelArg* args, std::size_t count) {
+void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count) {
   cl_uint index = 0;
   const auto set = [&](std::size_t size, const void* data) {
-    const cl_int error = clSetKernelArg(kernel.handle(), index, size, data);
+    const cl_int error = clSetKernelArg(kernel, index, size, data);
     if (error != CL_SUCCESS)
-      fail(ErrorCode::device_failure, "launch", kernel.name, ": argument ", index, " of ", size,
+      fail(ErrorCode::device_failure, "launch", name, ": argument ", index, " of ", size,
            " bytes: ", cl_error_name(error));
     ++index;
   };
@@ -52,6 +51,8 @@ void set_arguments(const Kernel& kernel, const KernelArg* args, std::size_t coun
     set(sizeof(cl_ulong), &arg.view().offset);
   }
 }
+
+namespace {
 
 // Remembers that the program now holds code for this kernel and local size, which its stored binary may lack. True
 // where that is new.
@@ -85,6 +86,7 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
   for (int d = 0; d < range.dimensions; ++d)
     if (range.global[static_cast<std::size_t>(d)] == 0) return;
   if (verbose(Topic::launch)) say_launch(kernel, range);
+  Recorder* recorder = recorder_of(device);
   const cl_command_queue queue = device.queue();
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
   const bool profiling = device.profiler().active();
@@ -95,7 +97,7 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
   const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
   {
     const std::lock_guard lock(kernel.mutex);
-    set_arguments(kernel, args, count);
+    set_arguments(kernel.handle(), kernel.name, args, count);
     const auto run = [&] {
       return clEnqueueNDRangeKernel(queue, kernel.handle(), static_cast<cl_uint>(range.dimensions), nullptr,
                                     range.global.data(), local, 0, nullptr, profiling ? &event : nullptr);
@@ -113,6 +115,7 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
   if (error != CL_SUCCESS)
     fail(is_memory_error(error) ? ErrorCode::out_of_memory : ErrorCode::device_failure, "launch", kernel.name, ": ",
          cl_error_name(error), " (", error, ')');
+  if (recorder != nullptr) recorder->add_launch(kernel, range, args, count);
   if (first && timed) {  // Some implementations compile a kernel when it first runs.
     device.finish();
     say(Topic::build, "first run of ", kernel.name, " in ", milliseconds_since(start), " ms");

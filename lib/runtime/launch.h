@@ -14,6 +14,8 @@
 #include "crisol/shape.h"
 #include "runtime/memory_pool.h"
 
+struct _cl_kernel;
+
 namespace crisol::runtime {
 
 /// One `#define name value` before the kernel's source. The texts must outlive the KernelSpec.
@@ -107,6 +109,9 @@ class KernelArg {
 };
 
 class Kernel;
+
+/// Sets a kernel's arguments; `name` is for the message.
+void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count);
 
 /// The kernel of a spec: from memory, else from the disk cache, else compiled. An op resolves every kernel that it
 /// needs before its first launch, so that a build failure leaves nothing half written. Throws build_failure with the

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "runtime/device_state.h"
 #include "runtime/large_pages.h"
+#include "runtime/recorder.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -41,7 +42,8 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
   if (bytes > device_.info().max_allocation)
     fail_out_of_memory(bytes, "larger than the device's largest single buffer");
   std::uint64_t size = std::min(rounded(bytes), std::max<std::uint64_t>(bytes, device_.info().max_allocation));
-  _cl_mem* memory = take_cached(size);
+  _cl_mem* memory = take_reserved(size);
+  if (memory == nullptr) memory = take_cached(size);
   if (memory == nullptr) memory = create(size);
   if (memory == nullptr) {
     // Queued work may still use what is cached: OpenCL frees a released buffer when that work is done.
@@ -64,21 +66,54 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
   }
 }
 
-_cl_mem* MemoryPool::take_cached(std::uint64_t& bytes) {
-  const std::lock_guard lock(mutex_);
-  const auto found = free_.lower_bound(bytes);
-  if (found == free_.end() || found->first > bytes + bytes / 4) return nullptr;
+_cl_mem* MemoryPool::take_from(std::multimap<std::uint64_t, _cl_mem*>& free, std::uint64_t& bytes) {
+  const auto found = free.lower_bound(bytes);
+  if (found == free.end() || found->first > bytes + bytes / 4) return nullptr;
   _cl_mem* memory = found->second;
   bytes = found->first;
-  stats_.cached -= bytes;
-  free_.erase(found);
+  free.erase(found);
   return memory;
+}
+
+_cl_mem* MemoryPool::take_cached(std::uint64_t& bytes) {
+  const std::lock_guard lock(mutex_);
+  _cl_mem* memory = take_from(free_, bytes);
+  if (memory != nullptr) stats_.cached -= bytes;
+  return memory;
+}
+
+_cl_mem* MemoryPool::take_reserved(std::uint64_t& bytes) {
+  Recorder* recorder = recorder_of(device_);
+  if (recorder == nullptr) return nullptr;
+  const std::lock_guard lock(mutex_);
+  _cl_mem* memory = take_from(recorder->idle, bytes);
+  if (memory != nullptr) {
+    reserved_.at(memory).idle = false;
+    stats_.recorded -= bytes;
+  }
+  return memory;
+}
+
+void MemoryPool::reserve(_cl_mem* memory) {
+  const std::lock_guard lock(mutex_);
+  ++reserved_[memory].recordings;
+}
+
+void MemoryPool::release_reserved(_cl_mem* memory) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = reserved_.find(memory);
+  if (--found->second.recordings > 0) return;
+  const Reserved last = found->second;
+  reserved_.erase(found);
+  if (!last.idle) return;
+  stats_.recorded -= last.bytes;
+  put_free(memory, last.bytes);
 }
 
 _cl_mem* MemoryPool::create(std::uint64_t bytes) {
   {
     const std::lock_guard lock(mutex_);
-    if (limit_ != 0 && stats_.in_use + stats_.cached + bytes > limit_) return nullptr;
+    if (limit_ != 0 && stats_.in_use + stats_.cached + stats_.recorded + bytes > limit_) return nullptr;
   }
   cl_int error = CL_SUCCESS;
   _cl_mem* memory = create_buffer(device_, bytes, error);
@@ -93,8 +128,25 @@ _cl_mem* MemoryPool::create(std::uint64_t bytes) {
 }
 
 void MemoryPool::take_back(_cl_mem* memory, std::uint64_t bytes) noexcept {
+  Recorder* recorder = current_recorder();
   const std::lock_guard lock(mutex_);
   stats_.in_use -= bytes;
+  const auto reserved = reserved_.find(memory);
+  if (reserved == reserved_.end()) {
+    put_free(memory, bytes);
+    return;
+  }
+  reserved->second.idle = true;
+  reserved->second.bytes = bytes;
+  stats_.recorded += bytes;
+  if (recorder == nullptr || !recorder->uses(memory)) return;
+  try {
+    recorder->idle.emplace(bytes, memory);
+  } catch (...) {  // No host memory for the list: later commands do without it.
+  }
+}
+
+void MemoryPool::put_free(_cl_mem* memory, std::uint64_t bytes) noexcept {
   try {
     free_.emplace(bytes, memory);
     stats_.cached += bytes;

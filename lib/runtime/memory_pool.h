@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 
 #include "crisol/device.h"
 
@@ -29,6 +30,7 @@ class Block {
   DeviceState& device() const noexcept { return device_; }
   _cl_mem* memory() const noexcept { return memory_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
+  bool pooled() const noexcept { return pooled_; }
 
  private:
   DeviceState& device_;
@@ -50,6 +52,10 @@ class MemoryPool {
 
   BlockPtr allocate(std::uint64_t bytes);
   void take_back(_cl_mem* memory, std::uint64_t bytes) noexcept;
+  /// Keeps a block's memory, once it is taken back, from everybody but the thread that records with it (see
+  /// recorder.h), until release_reserved has been called as often.
+  void reserve(_cl_mem* memory);
+  void release_reserved(_cl_mem* memory) noexcept;
   /// Gives every free block back to OpenCL; returns the bytes released.
   std::uint64_t release_cached();
 
@@ -58,13 +64,23 @@ class MemoryPool {
   void set_limit(std::uint64_t bytes);
 
  private:
+  struct Reserved {
+    std::uint64_t bytes = 0;  ///< Known while nobody holds it.
+    int recordings = 0;
+    bool idle = false;
+  };
+
+  _cl_mem* take_from(std::multimap<std::uint64_t, _cl_mem*>& free, std::uint64_t& bytes);
+  _cl_mem* take_reserved(std::uint64_t& bytes);
   _cl_mem* take_cached(std::uint64_t& bytes);
   _cl_mem* create(std::uint64_t bytes);
+  void put_free(_cl_mem* memory, std::uint64_t bytes) noexcept;
   [[noreturn]] void fail_out_of_memory(std::uint64_t bytes, const char* why) const;
 
   DeviceState& device_;
   mutable std::mutex mutex_;
   std::multimap<std::uint64_t, _cl_mem*> free_;
+  std::unordered_map<_cl_mem*, Reserved> reserved_;
   MemoryStats stats_;
   std::uint64_t limit_ = 0;
 };

@@ -50,9 +50,13 @@ class DerivedData {
   std::vector<Entry> entries_;
 };
 
+/// What this thread's recording has to know of storages, or null; see recorded_uses.h.
+class RecordedUses;
+extern constinit thread_local RecordedUses* recorded_uses;
+
 /// A range of a block. Several storages may share a block (the parameters of an optimiser's arena do), each with a
 /// version of its own.
-struct Storage {
+struct Storage : std::enable_shared_from_this<Storage> {
   Storage(runtime::BlockPtr b, std::uint64_t first, std::uint64_t size)
       : block(std::move(b)), base(first), bytes(size) {}
 
@@ -64,10 +68,16 @@ struct Storage {
   DerivedData derived;
 
   /// Every write calls this.
-  void written() noexcept {
+  void written() {
     version.fetch_add(1, std::memory_order_relaxed);
     derived.drop();
+    if (recorded_uses != nullptr) note_recorded_write();
   }
+  /// What is kept for this version. A recording relies on it only where nothing is trained, and keeps nothing itself.
+  DerivedData::Found find_derived(const DerivedKey& key, std::uint64_t at_version);
+
+ private:
+  void note_recorded_write();
 };
 
 /// Base of what autograd keeps with a tensor; opaque to the layers below it.

@@ -1,5 +1,6 @@
 // Tensors over OpenCL buffers of the user's, and where tensors lie.
 #include "runtime/interop.h"
+#include "runtime/recording.h"
 
 #include "base/text.h"
 #include "crisol/opencl_interop.h"
@@ -49,6 +50,7 @@ OpenclBuffer opencl_buffer(const Tensor& x) {
 OpenclBuffer opencl_buffer_for_writing(const Tensor& x) {
   const OpenclBuffer buffer = opencl_buffer(x);
   require_in_place_allowed("opencl_buffer_for_writing", x);
+  runtime::refuse_while_recording("a program of the user's writes a tensor");
   x.impl()->storage->written();
   return buffer;
 }

@@ -11,6 +11,7 @@
 #include "crisol/nn/models/vgg.h"
 #include "crisol/optim.h"
 #include "crisol/random.h"
+#include "crisol/recording.h"
 
 namespace crisol::cli::bench {
 
@@ -86,6 +87,10 @@ Work prepare_net(const Values& v) {
     work.flops *= 3;
     work.run = training(model, images, from_vector(labels));
   }
+  if (v.on("replay")) {
+    for (int i = 0; i < 3; ++i) work.run();  // From the third use on, packed weights are there.
+    work.run = [recording = record(work.run)] { recording.replay(); };
+  }
   return work;
 }
 
@@ -95,7 +100,8 @@ const Case net_case{"net",
                     "whole networks; operations are those of convolutions and matrix products",
                     {{"net", "simplecnn", names_of(nets), ""},
                      {"batch", "64", ">=1", "images"},
-                     {"mode", "train", "infer|train", "train: forward, loss, backward and Adam's step"}},
+                     {"mode", "train", "infer|train", "train: forward, loss, backward and Adam's step"},
+                     {"replay", "0", "0|1", "1: a recording of it is replayed"}},
                     prepare_net};
 
 }  // namespace crisol::cli::bench
