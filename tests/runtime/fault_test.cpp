@@ -78,6 +78,23 @@ std::vector<float> training_step() {
   return values;
 }
 
+/// The weights after a step of a small layer that was called, recorded and replayed twice.
+std::vector<float> recorded_steps() {
+  manual_seed(3);
+  nn::Linear layer(6, 4);
+  optim::Adam optimizer(layer.parameters(), {1e-2});
+  const Tensor x = ones({2, 6});
+  const auto step = [&] {
+    optimizer.zero_grad();
+    sum(square(layer(x))).backward();
+    optimizer.step();
+  };
+  step();
+  const Recording recording = record(step);
+  for (int i = 0; i < 2; ++i) recording.replay();
+  return layer.weight.to_vector<float>();
+}
+
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
@@ -92,8 +109,11 @@ void check_code(const Error& error) {
          error.code() == ErrorCode::build_failure));
 }
 
-/// One step with the plan; the numbers must be the expected ones where it gives any.
-void attempt(int kind, long nth, cl_int code, bool lasting, const std::vector<float>& expected, Outcomes& outcomes) {
+using Work = std::vector<float> (*)();
+
+/// The work with the plan; the numbers must be the expected ones where it gives any.
+void attempt(Work work, int kind, long nth, cl_int code, bool lasting, const std::vector<float>& expected,
+             Outcomes& outcomes) {
   FaultControl& faults = control();
   CAPTURE(kind);
   CAPTURE(nth);
@@ -104,7 +124,7 @@ void attempt(int kind, long nth, cl_int code, bool lasting, const std::vector<fl
   faults.lasting = lasting;
   faults.kind = kind;
   try {
-    const std::vector<float> values = training_step();
+    const std::vector<float> values = work();
     ++outcomes.succeeded;
     CHECK(same_bits(values, expected));
   } catch (const Error& error) {
@@ -123,54 +143,82 @@ void say(int kind, bool lasting, long calls, const Outcomes& outcomes) {
 
 }  // namespace
 
-TEST_CASE("child: faults in every call of a training step" * doctest::skip()) {
-  FaultControl& faults = control();
-  const Device device;
-  const std::vector<float> expected = training_step();
-  training_step();  // From here on nothing is compiled, and every buffer is asked for anew.
-  device.release_cached_memory();
-  device.synchronize();
-  const long live = faults.live_buffers;
-  long before[call_kinds], all = 0;
-  for (int kind = 0; kind < call_kinds; ++kind) before[kind] = faults.calls[kind];
-  CHECK(same_bits(training_step(), expected));
+namespace {
 
-  // What follows a failed call is the library's matter, not the driver's: every call on PoCL, some of them elsewhere.
-  const std::string& platform = device.info().platform;
-  const long stride = platform == "Portable Computing Language" ? 1 : platform == "rusticl" ? 211 : 23;
-  const auto run = [&](int kind, long calls, cl_int code, bool lasting) {
+/// The work with each of its calls failing once, and with all calls failing from one on.
+class Faults {
+ public:
+  explicit Faults(Work work) : work_(work), expected_(work()) {
+    work();  // From here on nothing is compiled, and every buffer is asked for anew.
+    device_.release_cached_memory();
+    device_.synchronize();
+    live_ = faults_.live_buffers;
+    long before[call_kinds];
+    for (int kind = 0; kind < call_kinds; ++kind) before[kind] = faults_.calls[kind];
+    CHECK(same_bits(work(), expected_));
+    for (int kind = 0; kind < call_kinds; ++kind) counts_[kind] = faults_.calls[kind] - before[kind];
+  }
+
+  void run(Call call, cl_int code, bool lasting) {
+    CHECK(counts_[static_cast<int>(call)] > 0);
+    run(static_cast<int>(call), counts_[static_cast<int>(call)], code, lasting);
+  }
+  /// The device is lost at one call, and every later one fails until it is back.
+  void run_lost() {
+    long all = 0;
+    for (const long count : counts_) all += count;
+    run(call_kinds, all, CL_DEVICE_NOT_AVAILABLE, true);
+  }
+
+ private:
+  void run(int kind, long calls, cl_int code, bool lasting) {
+    // What follows a failed call is the library's matter, not the driver's: every call on PoCL, some of them elsewhere.
+    const std::string& platform = device_.info().platform;
+    const long stride = platform == "Portable Computing Language" ? 1 : platform == "rusticl" ? 211 : 23;
     Outcomes outcomes;
     for (long nth = 1; nth <= calls; nth += stride) {
-      device.release_cached_memory();
-      attempt(kind, nth, code, lasting, expected, outcomes);
+      device_.release_cached_memory();
+      attempt(work_, kind, nth, code, lasting, expected_, outcomes);
       // The device is whole again: so is the library.
-      CHECK(same_bits(training_step(), expected));
+      CHECK(same_bits(work_(), expected_));
     }
     say(kind, lasting, calls, outcomes);
     CHECK(outcomes.threw + outcomes.succeeded == (calls + stride - 1) / stride);
     if (lasting) CHECK(outcomes.threw > 0);
-    device.synchronize();
-    device.release_cached_memory();
-    CHECK(faults.live_buffers == live);  // What a failed step had, it gave back.
-  };
-  long counts[call_kinds];
-  for (int kind = 0; kind < call_kinds; ++kind) {
-    counts[kind] = faults.calls[kind] - before[kind];
-    all += counts[kind];
+    device_.synchronize();
+    device_.release_cached_memory();
+    CHECK(faults_.live_buffers == live_);  // What failed work had, it gave back.
   }
-  const auto count = [&](Call call) { return counts[static_cast<int>(call)]; };
-  for (const Call call : {Call::allocate, Call::argument, Call::launch, Call::transfer, Call::wait})
-    CHECK(count(call) > 0);
-  run(static_cast<int>(Call::allocate), count(Call::allocate), CL_MEM_OBJECT_ALLOCATION_FAILURE, false);
-  run(static_cast<int>(Call::allocate), count(Call::allocate), CL_MEM_OBJECT_ALLOCATION_FAILURE, true);
-  run(static_cast<int>(Call::argument), count(Call::argument), CL_OUT_OF_HOST_MEMORY, false);
-  run(static_cast<int>(Call::launch), count(Call::launch), CL_OUT_OF_RESOURCES, false);
-  run(static_cast<int>(Call::launch), count(Call::launch), CL_OUT_OF_RESOURCES, true);
-  run(static_cast<int>(Call::launch), count(Call::launch), CL_INVALID_OPERATION, false);
-  run(static_cast<int>(Call::transfer), count(Call::transfer), CL_OUT_OF_RESOURCES, false);
-  run(static_cast<int>(Call::wait), count(Call::wait), CL_OUT_OF_RESOURCES, false);
-  // The device is lost at one call, and every later one fails until it is back.
-  run(call_kinds, all, CL_DEVICE_NOT_AVAILABLE, true);
+
+  FaultControl& faults_ = control();
+  const Device device_;
+  const Work work_;
+  const std::vector<float> expected_;
+  long live_ = 0, counts_[call_kinds] = {};
+};
+
+}  // namespace
+
+TEST_CASE("child: faults in every call of a training step" * doctest::skip()) {
+  Faults faults(training_step);
+  faults.run(Call::allocate, CL_MEM_OBJECT_ALLOCATION_FAILURE, false);
+  faults.run(Call::allocate, CL_MEM_OBJECT_ALLOCATION_FAILURE, true);
+  faults.run(Call::argument, CL_OUT_OF_HOST_MEMORY, false);
+  faults.run(Call::launch, CL_OUT_OF_RESOURCES, false);
+  faults.run(Call::launch, CL_OUT_OF_RESOURCES, true);
+  faults.run(Call::launch, CL_INVALID_OPERATION, false);
+  faults.run(Call::transfer, CL_OUT_OF_RESOURCES, false);
+  faults.run(Call::wait, CL_OUT_OF_RESOURCES, false);
+  faults.run_lost();
+}
+
+TEST_CASE("child: faults while a step is recorded and replayed" * doctest::skip()) {
+  Faults faults(recorded_steps);
+  faults.run(Call::allocate, CL_MEM_OBJECT_ALLOCATION_FAILURE, false);
+  faults.run(Call::create, CL_OUT_OF_HOST_MEMORY, false);
+  faults.run(Call::argument, CL_OUT_OF_HOST_MEMORY, false);
+  faults.run(Call::launch, CL_OUT_OF_RESOURCES, false);
+  faults.run_lost();
 }
 
 TEST_CASE("child: faults while programs are made" * doctest::skip()) {
@@ -232,6 +280,10 @@ void run_with_faults(const std::string& test_case, const std::string& cache) {
 
 TEST_CASE("every OpenCL call of a training step fails once: an exception or the right numbers, and all goes on") {
   run_with_faults("child: faults in every call of a training step", "");
+}
+
+TEST_CASE("every OpenCL call of a recording and its replays fails once: an exception or the right numbers") {
+  run_with_faults("child: faults while a step is recorded and replayed", "");
 }
 
 TEST_CASE("programs that cannot be made: an exception, and the next step makes them") {
