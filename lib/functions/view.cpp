@@ -35,7 +35,7 @@ Tensor Tensor::permute(const Shape& axes) const {
   const Tensor y = ops::permute(*this, axes);
   if (!autograd::recording({*this})) return y;
   Shape inverse = axes;
-  for (int i = 0; i < axes.rank(); ++i) inverse[normalized_axis("permute", static_cast<int>(axes[i]), dim())] = i;
+  for (int i = 0; i < axes.rank(); ++i) inverse[normalized_axis("permute", axes[i], dim())] = i;
   return autograd::record("permute", y, {*this},
                           [inverse](const Tensor& dy, Needs) { return Gradients{ops::permute(dy, inverse)}; });
 }

@@ -173,16 +173,18 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   std::unordered_set<std::string> names_, metadata_keys_, fields_;
 };
 
-// Bytes of the entry's elements; nothing where the product passes 2^63.
+// Bytes of the entry's elements; nothing for sizes that no tensor may have, whose product passes 2^62, zeros left out.
 std::optional<std::uint64_t> byte_count(const SafetensorsEntry& entry) {
-  constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  constexpr auto limit = std::uint64_t{1} << 62;
   std::uint64_t bytes = size_of(entry.dtype);
+  bool is_empty = false;
   for (const std::int64_t size : entry.shape) {
     const auto factor = static_cast<std::uint64_t>(size);
+    is_empty = is_empty || factor == 0;
     if (factor != 0 && bytes > limit / factor) return std::nullopt;
-    bytes *= factor;
+    bytes *= std::max<std::uint64_t>(factor, 1);
   }
-  return bytes;
+  return is_empty ? 0 : bytes;
 }
 
 void check_ranges(const std::vector<SafetensorsEntry>& entries, std::uint64_t data_bytes, const std::string& path) {

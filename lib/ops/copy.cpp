@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/whole.h"
 #include "ops/collapse.h"
 #include "ops/overlap.h"
 #include "ops/pointwise_kernels.h"
@@ -120,7 +121,7 @@ void fill_into(const Tensor& dst, double value) {
   if (dst.dtype() == DType::boolean)
     number = value != 0 ? 1 : 0;
   else if (!is_floating(dst.dtype()))
-    number = static_cast<std::int64_t>(value);
+    number = whole_part(value);
   fill_kernels(dst.dtype()).run_into("fill_into", {}, {&number, 1}, {&dst, 1});
 }
 

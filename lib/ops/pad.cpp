@@ -12,11 +12,14 @@ namespace crisol::ops {
 Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value) {
   require(static_cast<int>(paddings.size()) <= x.dim(), "pad", paddings.size(), " pairs for shape ", x.shape(),
           " of rank ", x.dim());
+  constexpr std::int64_t most = std::int64_t{1} << 61;  // Sums of three stay below 2^63.
   Shape shape = x.shape();
   bool grows = false;
   int axis = x.dim();
   for (const AxisPadding& padding : paddings) {
     --axis;
+    for (const std::int64_t count : {padding.before, padding.after})
+      require(count >= -most && count <= most, "pad", "padding ", count, " of axis ", axis, " is beyond 2^61");
     const std::int64_t cut = std::max<std::int64_t>(-padding.before, 0) + std::max<std::int64_t>(-padding.after, 0);
     require(cut <= x.size(axis), "pad", "(", padding.before, ", ", padding.after, ") cuts off ", cut,
             " elements, axis ", axis, " of shape ", x.shape(), " has ", x.size(axis));

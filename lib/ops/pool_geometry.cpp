@@ -12,7 +12,7 @@ bool has_element(const WindowAxis& axis, std::int64_t window) {
 }
 
 std::int64_t checked_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode) {
-  require(axis.padding * 2 <= axis.kernel, op, "the padding's ", axis_name, " is ", axis.padding,
+  require(std::int64_t{axis.padding} * 2 <= axis.kernel, op, "the padding's ", axis_name, " is ", axis.padding,
           ", it must be at most half of the kernel's, ", axis.kernel);
   const std::int64_t count = window_count(op, axis_name, axis, ceil_mode);
   if (axis.dilation > 1)

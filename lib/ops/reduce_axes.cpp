@@ -14,7 +14,7 @@ unsigned reduced_axes(const char* op, int rank, const Shape& axes) {
   if (axes.empty()) return (1u << rank) - 1;
   unsigned reduced = 0;
   for (const std::int64_t wanted : axes) {
-    const unsigned bit = 1u << normalized_axis(op, static_cast<int>(wanted), rank);
+    const unsigned bit = 1u << normalized_axis(op, wanted, rank);
     require((reduced & bit) == 0, op, "axis ", wanted, " is named twice in ", axes);
     reduced |= bit;
   }

@@ -16,16 +16,15 @@ void require_defined(const char* op, const Tensor& x) { require(x.defined(), op,
 Shape full_shape(const Tensor& x, const Shape& wanted) {
   Shape shape = wanted;
   int open = -1;
-  std::int64_t known = 1;
   for (int i = 0; i < shape.rank(); ++i) {
     require(shape[i] >= -1, "reshape", "size ", shape[i], " in shape ", wanted);
     require(shape[i] != -1 || open == -1, "reshape", "more than one -1 in shape ", wanted);
-    if (shape[i] == -1)
-      open = i;
-    else
-      known *= shape[i];
+    if (shape[i] == -1) open = i;
   }
+  if (open >= 0) shape[open] = 1;
+  checked_bytes("reshape", shape, x.dtype());  // From here on no product passes 2^62.
   if (open >= 0) {
+    const std::int64_t known = shape.numel();
     require(known != 0 && x.numel() % known == 0, "reshape", "shape ", wanted, " does not divide the ", x.numel(),
             " elements of ", x.shape());
     shape[open] = x.numel() / known;
@@ -92,7 +91,7 @@ Tensor permute(const Tensor& x, const Shape& axes) {
   Shape shape, strides;
   unsigned seen = 0;
   for (const std::int64_t wanted : axes) {
-    const int axis = normalized_axis("permute", static_cast<int>(wanted), x.dim());
+    const int axis = normalized_axis("permute", wanted, x.dim());
     require((seen >> axis & 1u) == 0, "permute", "axis ", axis, " is named twice in ", axes);
     seen |= 1u << axis;
     shape.push_back(x.shape()[axis]);
@@ -146,6 +145,7 @@ Tensor expand(const Tensor& x, const Shape& wanted) {
             " of shape ", x.shape(), " cannot become ", wanted[i], " in ", wanted);
     if (!is_new && shape[i] == size) strides[i] = x.strides()[i - ahead];
   }
+  checked_bytes("expand", shape, x.dtype());
   return make_view(x, shape, strides, x.offset());
 }
 

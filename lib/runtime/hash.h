@@ -29,7 +29,7 @@ class Hash {
       text.remove_prefix(8);
     }
     std::uint64_t word = 0;
-    std::memcpy(&word, text.data(), text.size());
+    if (!text.empty()) std::memcpy(&word, text.data(), text.size());  // An empty view may have no address.
     add(word);
   }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "base/whole.h"
 #include "runtime/transfer.h"
 #include "tensor/impl.h"
 
@@ -10,7 +11,7 @@ namespace crisol {
 
 namespace {
 
-// One element of `value` in the dtype's layout, for clEnqueueFillBuffer.
+// One element of `value` in the dtype's layout; whole dtypes keep its lowest bits, as the device does.
 std::size_t encode(double value, DType dtype, void* bytes) {
   const auto put = [&](auto encoded) {
     std::memcpy(bytes, &encoded, sizeof encoded);
@@ -19,9 +20,9 @@ std::size_t encode(double value, DType dtype, void* bytes) {
   switch (dtype) {
     case DType::f32: return put(static_cast<float>(value));
     case DType::f16: return put(Half(static_cast<float>(value)));
-    case DType::i32: return put(static_cast<std::int32_t>(value));
-    case DType::i64: return put(static_cast<std::int64_t>(value));
-    case DType::u8: return put(static_cast<std::uint8_t>(value));
+    case DType::i32: return put(static_cast<std::int32_t>(whole_part(value)));
+    case DType::i64: return put(whole_part(value));
+    case DType::u8: return put(static_cast<std::uint8_t>(whole_part(value)));
     case DType::boolean: return put(static_cast<std::uint8_t>(value != 0));
   }
   return 0;
@@ -31,18 +32,20 @@ std::size_t encode(double value, DType dtype, void* bytes) {
 
 std::uint64_t checked_bytes(const char* op, const Shape& shape, DType dtype) {
   std::uint64_t bytes = size_of(dtype);
-  bool overflow = false, has_zero = false;
+  bool has_zero = false;
   for (const std::int64_t size : shape) {
     require(size >= 0, op, "negative size in shape ", shape);
     has_zero = has_zero || size == 0;
-    if (size != 0) overflow = overflow || bytes > (std::uint64_t{1} << 62) / static_cast<std::uint64_t>(size);
-    if (!overflow) bytes *= static_cast<std::uint64_t>(size);
+    if (size == 0) continue;  // The other sizes' product is a stride, so it must be a number all the same.
+    require(bytes <= (std::uint64_t{1} << 62) / static_cast<std::uint64_t>(size), op, "shape ", shape,
+            " has too many elements");
+    bytes *= static_cast<std::uint64_t>(size);
   }
-  require(!overflow || has_zero, op, "shape ", shape, " has too many elements");
   return has_zero ? 0 : bytes;
 }
 
 void detail::check_count(std::size_t values, const Shape& shape) {
+  checked_bytes("from_vector", shape, DType::u8);
   require(static_cast<std::int64_t>(values) == shape.numel(), "from_vector", values, " values for shape ", shape,
           " with ", shape.numel(), " elements");
 }
@@ -72,12 +75,16 @@ Tensor arange(double start, double end, double step, DType dtype, Device device)
   require(step != 0 && std::isfinite((end - start) / step), "arange", "start ", start, ", end ", end, ", step ", step,
           " give no finite number of elements");
   require((end - start) / step >= 0, "arange", "step ", step, " leads away from end ", end, ", start ", start);
+  require((end - start) / step < 0x1p53, "arange", "start ", start, ", end ", end, ", step ", step,
+          " give more than 2^53 elements");
   const auto count = static_cast<std::int64_t>(std::ceil((end - start) / step));
   const std::size_t size = size_of(dtype);
+  Tensor result = empty({count}, dtype, device);  // Before the host's memory is asked for: too much is refused here.
   std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
   for (std::int64_t i = 0; i < count; ++i)
     encode(start + static_cast<double>(i) * step, dtype, bytes.data() + static_cast<std::size_t>(i) * size);
-  return from_bytes(bytes.data(), {count}, dtype, device);
+  runtime::write(*result.impl()->storage->block, 0, bytes.data(), bytes.size());
+  return result;
 }
 
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device) {

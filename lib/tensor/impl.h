@@ -94,7 +94,7 @@ struct TensorImpl {
   std::shared_ptr<AutogradSlot> autograd;
 };
 
-/// Bytes of a contiguous tensor; refuses, naming op, negative sizes and what would pass 2^62.
+/// Bytes of a contiguous tensor; refuses, naming op, negative sizes and sizes other than 0 whose product passes 2^62.
 std::uint64_t checked_bytes(const char* op, const Shape& shape, DType dtype);
 
 /// Strides of a contiguous tensor.
@@ -114,6 +114,6 @@ Tensor upload_beside(std::unique_ptr<std::byte[]> bytes, const Shape& shape, DTy
 void replace_storage(const Tensor& tensor, const Tensor& value);
 
 /// axis, or axis + rank where it is negative; refuses, naming op, when out of range.
-int normalized_axis(const char* op, int axis, int rank);
+int normalized_axis(const char* op, std::int64_t axis, int rank);
 
 }  // namespace crisol

@@ -87,9 +87,9 @@ void replace_storage(const Tensor& tensor, const Tensor& value) {
   impl.strides = value.strides();
 }
 
-int normalized_axis(const char* op, int axis, int rank) {
+int normalized_axis(const char* op, std::int64_t axis, int rank) {
   require(axis >= -rank && axis < rank, op, "axis ", axis, " is out of range for rank ", rank);
-  return axis < 0 ? axis + rank : axis;
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
 TensorImpl& Tensor::get() const {

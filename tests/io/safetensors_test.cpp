@@ -146,6 +146,9 @@ TEST_CASE("dtypes and shapes that no tensor has are refused") {
   // The product wraps round to 4 bytes.
   CHECK(refusal_of(one_tensor("F32", "[4294967296,4294967296,1]", "[0,4]"), 4) == Contains("has too many elements"));
   CHECK(refusal_of(one_tensor("F32", "[4611686018427387905]", "[0,4]"), 4) == Contains("has too many elements"));
+  // No tensor has such sizes, not even an empty one.
+  CHECK(refusal_of(one_tensor("U8", "[0,1099511627776,1099511627776]", "[0,0]"), 0) ==
+        Contains("has too many elements"));
   CHECK(refusal_of(one_tensor("U8", "[1,1,1,1,1,1,1,1,1]", "[0,1]"), 1) == Contains("has more than 8 sizes"));
 }
 

@@ -1,6 +1,8 @@
 // Joining, cutting and padding against the reference.
 #include "crisol/ops/cat.h"
 
+#include <limits>
+
 #include "crisol/ops/pad.h"
 #include "doctest/doctest.h"
 #include "reference/cat.h"
@@ -121,6 +123,8 @@ TEST_CASE("pad: constants around, negative paddings crop") {
   check_close(ops::pad(zeros({0, 2}), {{1, 0}, {0, 1}}, 7), {1, 3}, {7, 7, 7}, {0});
   check_error([&] { ops::pad(zeros({3}), {{1, 1}, {1, 1}}); }, {"[pad]", "2 pairs", "(3)", "rank 1"});
   check_error([&] { ops::pad(zeros({2, 3}), {{-2, -2}}); }, {"[pad]", "4", "axis 1", "(2, 3)"});
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  check_error([&] { ops::pad(zeros({2, 3}), {{least, least}}); }, {"[pad]", "-9223372036854775808", "axis 1"});
   check_error([&] { ops::pad(zeros({2, 3}), {{-4, 4}}); }, {"[pad]", "4", "axis 1", "(2, 3)"});
 }
 

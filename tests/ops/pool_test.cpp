@@ -194,6 +194,7 @@ TEST_CASE("pooling refuses bad arguments") {
   check_error([&] { ops::max_pool2d(x, {2, {1, -1}}); }, {"[max_pool2d]", "stride's width is -1"});
   check_error([&] { ops::max_pool2d(x, {2, 1, 0, 0}); }, {"[max_pool2d]", "dilation's height is 0"});
   check_error([&] { ops::max_pool2d(x, {3, 1, 2}); }, {"[max_pool2d]", "at most half", "3"});
+  check_error([&] { ops::max_pool2d(x, {3, 1, 1 << 30}); }, {"[max_pool2d]", "at most half", "1073741824"});
   check_error([&] { ops::max_pool2d(x, {3, 1, -1}); }, {"[max_pool2d]", "padding's height is -1"});
   check_error([&] { ops::max_pool2d(x, {7}); }, {"[max_pool2d]", "does not fit", "7", "6"});
   check_error([&] { ops::max_pool2d(ones({1, 1, 1, 1}), {2, 1, 1, 2}); }, {"[max_pool2d]", "padding", "window 0"});

@@ -355,6 +355,7 @@ TEST_CASE("reduce: refusals") {
   const Tensor x = zeros({2, 3});
   check_error([&] { ops::sum(x, {2}); }, {"[sum]", "axis 2", "rank 2"});
   check_error([&] { ops::mean(x, {-3}); }, {"[mean]", "axis -3"});
+  check_error([&] { ops::mean(x, {std::int64_t{1} << 32}); }, {"[mean]", "axis 4294967296"});
   check_error([&] { ops::max(x, {1, -1}); }, {"[max]", "named twice"});
   for (const DType dtype : {DType::i32, DType::i64, DType::u8, DType::boolean}) {
     const std::string name = name_of(dtype);

@@ -54,6 +54,10 @@ TEST_CASE("view: reshape keeps the order, as a view where it can") {
   check_error([&] { ops::reshape(x, {-1, -1}); }, {"[reshape]", "more than one -1"});
   check_error([&] { ops::reshape(x, {-2, 12}); }, {"[reshape]", "-2"});
   check_error([&] { ops::reshape(zeros({0}), {0, -1}); }, {"[reshape]", "(0, -1)"});
+  // Products that wrap round to the right number are not the right number.
+  const std::int64_t far = std::int64_t{1} << 32;
+  check_error([&] { ops::reshape(zeros({0}), {far, far}); }, {"[reshape]", "(4294967296, 4294967296)"});
+  check_error([&] { ops::reshape(x, {far, far, -1}); }, {"[reshape]", "(4294967296, 4294967296, 1)"});
   check_error([&] { ops::reshape(Tensor(), {1}); }, {"[reshape]", "undefined"});
 }
 
@@ -79,6 +83,7 @@ TEST_CASE("view: permute and transpose") {
   CHECK(ops::permute(x, {1, 0}).shares_storage_with(x));
   check_error([&] { ops::permute(x, {0}); }, {"[permute]", "(0)", "(2, 3)"});
   check_error([&] { ops::permute(x, {0, 0}); }, {"[permute]", "named twice"});
+  check_error([&] { ops::permute(x, {0, (std::int64_t{1} << 32) + 1}); }, {"[permute]", "axis 4294967297"});
   check_error([&] { ops::permute(x, {0, 2}); }, {"[permute]", "axis 2"});
   check_error([&] { ops::transpose(x, 0, 2); }, {"[transpose]", "axis 2", "rank 2"});
 }
@@ -113,6 +118,8 @@ TEST_CASE("view: expand, squeeze, unsqueeze") {
   check_close(ops::unsqueeze(ops::transpose(counted({2, 3}), 0, 1), 1), {3, 1, 2}, {0, 3, 1, 4, 2, 5}, {0});
   check_error([&] { ops::expand(x, {3, 3}); }, {"[expand]", "(2, 1)", "(3, 3)"});
   check_error([&] { ops::expand(x, {2}); }, {"[expand]", "(2)", "(2, 1)"});
+  const std::int64_t huge = std::int64_t{1} << 40;
+  check_error([&] { ops::expand(zeros({1}), {huge, huge}); }, {"[expand]", "too many elements"});
   check_error([&] { ops::expand(x, {-1, 2, 1}); }, {"[expand]", "(-1, 2, 1)"});
   check_error([&] { ops::squeeze(x, 2); }, {"[squeeze]", "axis 2"});
   check_error([&] { ops::unsqueeze(x, 4); }, {"[unsqueeze]", "axis 4"});

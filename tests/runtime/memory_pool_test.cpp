@@ -63,4 +63,7 @@ TEST_CASE("a buffer larger than the device allows is refused before anything is 
   CHECK_THROWS_WITH_AS(empty({elements}), doctest::Contains("largest single buffer"), Error);
   CHECK_THROWS_WITH_AS(empty({std::int64_t{1} << 40, std::int64_t{1} << 40}), doctest::Contains("too many elements"),
                        Error);
+  CHECK_THROWS_WITH_AS(empty({0, std::int64_t{1} << 40, std::int64_t{1} << 40}), doctest::Contains("too many elements"),
+                       Error);
+  CHECK(empty({0, std::int64_t{1} << 40}).numel() == 0);
 }

@@ -1,6 +1,7 @@
 #include "crisol/tensor.h"
 
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "crisol/error.h"
@@ -107,6 +108,28 @@ TEST_CASE("copy_from broadcasts and converts") {
   CHECK(x.to_vector<float>() == std::vector<float>{1, 2, 3, 1, 2, 3});
 }
 
+TEST_CASE("numbers beyond a whole dtype become its lowest bits, those beyond 64 bits the nearest, NaN 0") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const DType dtype : {DType::u8, DType::i32, DType::i64}) {
+    CAPTURE(dtype);
+    // By the host's fill, and by the kernel's.
+    const auto check = [&](double value, std::int64_t expected) {
+      CHECK(full({1}, value, dtype).item<std::int64_t>() == expected);
+      CHECK(zeros({2}, dtype).select(0, 1).fill_(value).item<std::int64_t>() == expected);
+    };
+    check(-1, dtype == DType::u8 ? 255 : -1);
+    check(1.9, 1);
+    check(std::nan(""), 0);
+    check(0x1p32 + 2, dtype == DType::i64 ? (std::int64_t{1} << 32) + 2 : 2);
+    CHECK(full({1}, infinity, dtype).item<std::int64_t>() == (dtype == DType::u8 ? 255
+                                                              : dtype == DType::i32
+                                                                  ? -1
+                                                                  : std::numeric_limits<std::int64_t>::max()));
+    check_error([&] { zeros({2}, dtype).select(0, 1).fill_(infinity); }, {"[fill_into]", "does not fit i64"});
+    check(-infinity, dtype == DType::i64 ? std::numeric_limits<std::int64_t>::min() : 0);
+  }
+}
+
 TEST_CASE("wrong uses of a tensor are refused with the values") {
   const Tensor x = zeros({2, 3});
   check_error([&] { x.to_vector<std::int32_t>(); }, {"holds f32", "i32"});
@@ -114,6 +137,9 @@ TEST_CASE("wrong uses of a tensor are refused with the values") {
   check_error([&] { x.size(2); }, {"axis 2", "rank 2"});
   check_error([&] { Tensor(x).copy_from(std::vector<float>{1}); }, {"[copy_from]", "1 values", "(2, 3)"});
   check_error([&] { from_vector(std::vector<float>{1, 2}, {3}); }, {"2 values", "(3)"});
+  const std::int64_t wide = std::int64_t{1} << 32;  // The product of two wraps round to 0.
+  check_error([&] { from_vector(std::vector<float>{}, {wide, wide}); }, {"[from_vector]", "too many elements"});
+  check_error([&] { arange(0, 1e30); }, {"[arange]", "1e+30"});
   check_error([&] { empty({2, -1}); }, {"negative size", "(2, -1)"});
   check_error([&] { arange(0, 1, 0); }, {"[arange]", "step 0"});
   check_error([&] { arange(0, 1, -1); }, {"[arange]", "leads away"});
