@@ -1,0 +1,115 @@
+// The C interface: functions that are called by name, joining, picking and sorting, against the C++ ones.
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+#include "c_api/handle.h"
+#include "crisol/crisol.h"
+
+using namespace crisol;
+using namespace crisol::testing::c_api;
+
+TEST_CASE("C: reductions by name are the C++ functions") {
+  Handle x({4, 1, 3, 2, 6, 5}, {2, 3}), y;
+  const Tensor t = from_vector<float>({4, 1, 3, 2, 6, 5}, {2, 3});
+  const std::int64_t axis = 1;
+  std::istringstream names(crisol_reduce_names());
+  int count = 0;
+  for (std::string name; names >> name; ++count) {
+    CAPTURE(name);
+    OK(crisol_reduce(name.c_str(), x.get(), 1, &axis, 1, 1, y.place()));
+    CHECK(sizes_of(y.get()) == Longs{2, 1});
+    const std::size_t bytes = name == "argmax" || name == "argmin" ? 8 : name == "any" || name == "all" ? 1 : 4;
+    std::vector<std::byte> values(2 * bytes);
+    OK(crisol_tensor_read(y.get(), values.data(), values.size()));
+  }
+  CHECK(count == 13);
+  const auto gives = [&](const char* name, double parameter, const Tensor& expected) {
+    CAPTURE(name);
+    OK(crisol_reduce(name, x.get(), 1, &axis, 0, parameter, y.place()));
+    CHECK(values_of(y.get()) == expected.to_vector<float>());
+  };
+  gives("sum", 0, sum(t, {1}));
+  gives("mean", 0, mean(t, {1}));
+  gives("prod", 0, prod(t, {1}));
+  gives("max", 0, max(t, {1}));
+  gives("min", 0, min(t, {1}));
+  gives("var", 0, var(t, {1}, false, 0));
+  gives("stddev", 1, stddev(t, {1}));
+  gives("norm", 1, norm(t, 1, {1}));
+  gives("logsumexp", 0, logsumexp(t, {1}));
+  OK(crisol_reduce("argmax", x.get(), 1, &axis, 0, 0, y.place()));
+  CHECK(values_of<std::int64_t>(y.get()) == Longs{0, 1});
+  OK(crisol_cumsum(x.get(), 1, y.place()));
+  CHECK(values_of(y.get()) == Floats{4, 5, 8, 2, 8, 13});
+}
+
+TEST_CASE("C: pointwise functions by name are the C++ functions") {
+  Handle x({-1, 0.5f, 2}, {3}), y;
+  const crisol_operand one[] = {{x.get(), 0}}, two[] = {{x.get(), 0}, {nullptr, 2}}, numbers[] = {{nullptr, 1}};
+  const double slope = 0.1;
+  OK(crisol_pointwise("relu", 1, one, 0, nullptr, y.place()));
+  CHECK(values_of(y.get()) == Floats{0, 0.5f, 2});
+  OK(crisol_pointwise("mul", 2, two, 0, nullptr, y.place()));
+  CHECK(values_of(y.get()) == Floats{-2, 1, 4});
+  OK(crisol_pointwise("leaky_relu", 1, one, 1, &slope, y.place()));
+  CHECK(values_of(y.get()) == Floats{-0.1f, 0.5f, 2});
+  Handle whole(Longs{3, 5});
+  const crisol_operand sum[] = {{whole.get(), 0}, {nullptr, 2}}, fraction[] = {{whole.get(), 0}, {nullptr, 0.5}};
+  OK(crisol_pointwise("add", 2, sum, 0, nullptr, y.place()));
+  CHECK(values_of<std::int64_t>(y.get()) == Longs{5, 7});
+  OK(crisol_pointwise("add", 2, fraction, 0, nullptr, y.place()));
+  CHECK(values_of(y.get()) == Floats{3.5f, 5.5f});
+  int count = 0;
+  std::istringstream names(crisol_pointwise_names());
+  for (std::string name; names >> name;) ++count;
+  CHECK(count > 70);
+  const crisol_tensor* before = y.get();
+  crisol_tensor* result = y.get();
+  refused(crisol_pointwise("nonsense", 1, one, 0, nullptr, &result), CRISOL_INVALID_ARGUMENT, {"'nonsense'", "relu"});
+  refused(crisol_pointwise("relu", 2, two, 0, nullptr, &result), CRISOL_INVALID_ARGUMENT, {"[relu]", "2 inputs", "1"});
+  refused(crisol_pointwise("leaky_relu", 1, one, 0, nullptr, &result), CRISOL_INVALID_ARGUMENT, {"0 numbers", "1"});
+  refused(crisol_pointwise("relu", 1, numbers, 0, nullptr, &result), CRISOL_INVALID_ARGUMENT, {"must be a tensor"});
+  refused(crisol_pointwise("relu", 1, nullptr, 0, nullptr, &result), CRISOL_INVALID_ARGUMENT, {"is null"});
+  CHECK(result == before);
+}
+
+TEST_CASE("C: joining, picking and sorting") {
+  Handle a({1, 2}, {2}), b({3, 4}, {2}), y, z;
+  const crisol_tensor* both[] = {a.get(), b.get()};
+  OK(crisol_cat(2, both, 0, y.place()));
+  CHECK(values_of(y.get()) == Floats{1, 2, 3, 4});
+  OK(crisol_stack(2, both, 1, y.place()));
+  CHECK(values_of(y.get()) == Floats{1, 3, 2, 4});
+  const std::int64_t before = 1, after = 2;
+  OK(crisol_pad(a.get(), &before, &after, 9, y.place()));
+  CHECK(values_of(y.get()) == Floats{9, 1, 2, 9, 9});
+  Handle square({1, 2, 3, 4}, {2, 2});
+  OK(crisol_tril(square.get(), 0, y.place()));
+  CHECK(values_of(y.get()) == Floats{1, 0, 3, 4});
+  OK(crisol_triu(square.get(), 1, y.place()));
+  CHECK(values_of(y.get()) == Floats{0, 2, 0, 0});
+  Handle index(Longs{1, 0});
+  OK(crisol_index_select(square.get(), 0, index.get(), y.place()));
+  CHECK(values_of(y.get()) == Floats{3, 4, 1, 2});
+  OK(crisol_gather(a.get(), 0, index.get(), y.place()));
+  CHECK(values_of(y.get()) == Floats{2, 1});
+  OK(crisol_scatter_add(a.get(), 0, index.get(), b.get(), y.place()));
+  CHECK(values_of(y.get()) == Floats{5, 5});
+  OK(crisol_index_add(a.get(), 0, index.get(), b.get(), y.place()));
+  CHECK(values_of(y.get()) == Floats{5, 5});
+  OK(crisol_embedding(square.get(), index.get(), -1, y.place()));
+  CHECK(values_of(y.get()) == Floats{3, 4, 1, 2});
+  OK(crisol_one_hot(index.get(), 3, CRISOL_F32, y.place()));
+  CHECK(values_of(y.get()) == Floats{0, 1, 0, 1, 0, 0});
+  OK(crisol_sort(square.get(), 1, 1, y.place(), z.place()));
+  CHECK(values_of(y.get()) == Floats{2, 1, 4, 3});
+  CHECK(values_of<std::int64_t>(z.get()) == Longs{1, 0, 1, 0});
+  OK(crisol_topk(square.get(), 1, 1, 1, nullptr, z.place()));
+  CHECK(values_of<std::int64_t>(z.get()) == Longs{1, 1});
+  Handle weights({0, 1, 0}, {1, 3});
+  OK(crisol_multinomial(weights.get(), 4, 1, y.place()));
+  CHECK(values_of<std::int64_t>(y.get()) == Longs{1, 1, 1, 1});
+  OK(crisol_sample_logits(weights.get(), 1e-3, 1, y.place()));
+  CHECK(values_of<std::int64_t>(y.get()) == Longs{1});
+}
