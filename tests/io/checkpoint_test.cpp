@@ -2,6 +2,8 @@
 #include "crisol/io/checkpoint.h"
 
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "base/text.h"
@@ -14,6 +16,8 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/files.h"
+#include "support/skip.h"
+#include "support/small_disk.h"
 #include "support/subprocess.h"
 
 namespace crisol {
@@ -175,6 +179,68 @@ TEST_CASE("a checkpoint that cannot be saved leaves the one before") {
   broken.carried.emplace_back("h", Tensor());
   CHECK(refusal(ErrorCode::invalid_argument, [&] { io::save_checkpoint(path, broken); }) == Contains("carried.h"));
   CHECK(read_file(path) == before);
+}
+
+TEST_CASE("a checkpoint that a full or read-only disk cannot take leaves the one before, and nothing else") {
+  const testing::SmallDisk disk(64);
+  if (!disk.mounted()) CRISOL_SKIP("a small disk cannot be mounted: needs root");
+  const std::string path = disk.path() + "/c";
+  io::save_checkpoint(path, small_checkpoint());
+  const std::string before = read_file(path);
+  Checkpoint large = small_checkpoint();
+  large.model[0].second = ones({1 << 16});
+  const auto only_file = [&] {
+    const auto files = std::filesystem::directory_iterator(disk.path());
+    return std::distance(begin(files), end(files)) == 1;
+  };
+  CHECK(refusal(ErrorCode::io, [&] { io::save_checkpoint(path, large); }) ==
+        Contains((path + " cannot be written: No space left").c_str()));
+  CHECK(read_file(path) == before);
+  CHECK(only_file());
+  disk.make_read_only();
+  CHECK(refusal(ErrorCode::io, [&] { io::save_checkpoint(path, small_checkpoint()); }) ==
+        Contains((path + " cannot be created: Read-only").c_str()));
+  CHECK(read_file(path) == before);
+  CHECK(only_file());
+}
+
+TEST_CASE("child: trains and saves a checkpoint each step" * doctest::skip()) {
+  const std::string folder = std::getenv("CRISOL_TEST_CHILD_FOLDER");
+  Training training("adam", 1);
+  for (int step = 1;; ++step) {
+    training.train(1);
+    training.save(folder + "/checkpoint");
+    testing::write_file(concat(folder, "/saved-", step), "");
+  }
+}
+
+TEST_CASE("kill -9 while checkpoints are written loses nothing that was saved") {
+  if (testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
+  for (const int steps : {1, 2, 4, 9}) {
+    CAPTURE(steps);
+    const TemporaryFolder folder;
+    const auto saved = [&](int step) { return std::filesystem::exists(concat(folder.path(), "/saved-", step)); };
+    // Somewhere in the next step, or while it is written.
+    const testing::ProcessResult killed = testing::run_program_and_kill(
+        "/proc/self/exe", {"--no-skip", "--test-case=child: trains and saves a checkpoint each step"},
+        {{"CRISOL_TEST_CHILD_FOLDER", folder.path()}, {"CRISOL_DEVICE", Device().info().platform}},
+        [&] { return saved(steps); });
+    CHECK_MESSAGE(killed.status == 128 + 9, killed.output);
+    int last = steps;
+    while (saved(last + 1)) ++last;
+    const Checkpoint checkpoint = io::load_checkpoint(folder.path() + "/checkpoint");
+    const int reached = std::stoi(checkpoint.metadata.at("steps"));
+    CHECK((reached == last || reached == last + 1));  // The killed one may have been renamed but not yet noted.
+    // It is a checkpoint of this training: going on gives what training through gives.
+    Training whole("adam", 1);
+    whole.train(reached + 1);
+    whole.save(folder.path() + "/whole");
+    Training resumed("adam", 2);
+    resumed.load(folder.path() + "/checkpoint");
+    resumed.train(1);
+    resumed.save(folder.path() + "/resumed");
+    CHECK(read_file(folder.path() + "/resumed") == read_file(folder.path() + "/whole"));
+  }
 }
 
 }  // namespace crisol

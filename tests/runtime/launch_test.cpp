@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "crisol/error.h"
@@ -9,6 +10,7 @@
 #include "doctest/doctest.h"
 #include "runtime/kernel_source.h"
 #include "support/skip.h"
+#include "support/small_disk.h"
 #include "support/subprocess.h"
 #include "tensor/kernel_args.h"
 
@@ -174,6 +176,12 @@ std::string run(const char* child, testing::Environment environment) {
 
 bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
+std::set<std::string> files_in(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename());
+  return names;
+}
+
 }  // namespace
 
 TEST_CASE("programs come from the disk cache in the next process, and damage is survived") {
@@ -205,6 +213,46 @@ TEST_CASE("a cache folder that cannot be written changes no result") {
   const std::string output = run("child: scale once", {{"CRISOL_CACHE_DIR", folder.path() + "/file"}});
   CHECK(contains(output, "cache: cannot store"));
   CHECK(contains(output, "scaled right"));
+}
+
+TEST_CASE("a cache folder on a full or on a read-only disk changes no result") {
+  if (testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
+  const testing::SmallDisk full(64), stored(4096);
+  if (!full.mounted()) CRISOL_SKIP("a small disk cannot be mounted: needs root");
+  full.fill();
+  std::string output = run("child: scale once", {{"CRISOL_CACHE_DIR", full.path()}});
+  CHECK(contains(output, "scaled right"));
+  CHECK(contains(output, "full or not writable"));
+  CHECK(files_in(full.path()) == std::set<std::string>{"filler"});  // No half of a program.
+
+  run("child: scale once", {{"CRISOL_CACHE_DIR", stored.path()}});
+  const std::set<std::string> programs = files_in(stored.path());
+  stored.make_read_only();
+  output = run("child: scale once", {{"CRISOL_CACHE_DIR", stored.path()}});
+  CHECK(contains(output, "scaled right"));
+  if (!programs.empty()) CHECK(contains(output, "generated from the disk cache"));
+  output = run("child: clone once", {{"CRISOL_CACHE_DIR", stored.path()}});
+  CHECK(contains(output, "copied 3"));
+  CHECK(files_in(stored.path()) == programs);
+}
+
+TEST_CASE("processes that start at once on one empty cache folder all work, and leave whole programs") {
+  if (testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
+  const testing::TemporaryFolder folder;
+  std::vector<std::string> outputs(3);
+  std::vector<std::thread> threads;
+  for (std::string& output : outputs)
+    threads.emplace_back([&] {
+      output = testing::run_child("child: scale once",
+                                  {{"CRISOL_CACHE_DIR", folder.path()}, {"CRISOL_DEVICE", Device().info().platform}})
+                   .output;
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& output : outputs) CHECK_MESSAGE(contains(output, "scaled right"), output);
+  for (const std::string& name : files_in(folder.path())) CHECK(fs::path(name).extension() == ".bin");
+  const std::string output = run("child: scale once", {{"CRISOL_CACHE_DIR", folder.path()}});
+  CHECK(contains(output, "scaled right"));
+  if (!fs::is_empty(folder.path())) CHECK(contains(output, "generated from the disk cache"));
 }
 
 TEST_CASE("a process killed while it works leaves a usable cache") {

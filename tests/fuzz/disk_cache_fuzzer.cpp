@@ -1,0 +1,55 @@
+// Files in the folder of compiled programs, from any bytes: no program, or one that is stored and loaded as it was.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "expect.h"
+#include "runtime/disk_cache.h"
+#include "runtime/hash.h"
+#include "support/subprocess.h"
+
+using namespace crisol;
+using namespace crisol::fuzz;
+
+namespace {
+
+constexpr const char* key = "a program's identity";
+
+struct Header {
+  char magic[8];
+  std::uint64_t key_hash, text_size, binary_size, checksum;
+};
+
+/// Gives the file the checksum of what follows its header, which no mutation finds by itself.
+void mend(std::string& file) {
+  Header header;
+  if (file.size() < sizeof header) return;
+  std::memcpy(&header, file.data(), sizeof header);
+  const std::string_view rest = std::string_view(file).substr(sizeof header);
+  if (header.text_size > rest.size()) return;
+  header.checksum = runtime::hash_of(rest.substr(header.text_size), runtime::hash_of(rest.substr(0, header.text_size)));
+  std::memcpy(file.data(), &header, sizeof header);
+}
+
+}  // namespace
+
+/// The first byte says whether the checksum is mended.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+  if (count == 0) return 0;
+  static const testing::TemporaryFolder folder;
+  static const runtime::DiskCache cache(folder.path());
+  std::string content(reinterpret_cast<const char*>(bytes + 1), count - 1);
+  if (bytes[0] % 2 == 1) mend(content);
+  std::ofstream(cache.path_of(key), std::ios::binary) << content;
+
+  const auto loaded = cache.load(key);
+  expect(cache.entries().size() == 1, "every file is listed");
+  if (!loaded) return 0;
+  // A title is one line, and so is each name: what was read is written again as it stands.
+  cache.store(key, *loaded);
+  const auto again = cache.load(key);
+  expect(again && again->title == loaded->title && again->warmed == loaded->warmed && again->binary == loaded->binary,
+         "a program is stored and loaded as it was");
+  return 0;
+}

@@ -1,0 +1,33 @@
+// What a fuzzer demands of the library: a rule that does not hold ends the process, which libFuzzer reports with the
+// input.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "crisol/error.h"
+
+namespace crisol::fuzz {
+
+inline void expect(bool holds, const char* rule) {
+  if (holds) return;
+  std::fprintf(stderr, "broken rule: %s\n", rule);
+  std::abort();
+}
+
+/// Runs the call and returns whether it was refused, which must be with an Error of this code and a text that begins
+/// "[op] "; any other exception ends the process by itself.
+template <class Call>
+bool refused(ErrorCode code, Call&& call) {
+  try {
+    call();
+    return false;
+  } catch (const Error& error) {
+    if (error.code() != code) std::fprintf(stderr, "%s: %s\n", name_of(error.code()), error.what());
+    expect(error.code() == code, "a refusal has the code of its kind");
+    expect(error.what()[0] == '[', "a refusal begins with the op's name");
+    return true;
+  }
+}
+
+}  // namespace crisol::fuzz

@@ -1,0 +1,92 @@
+// Several threads, each with tensors and generators of its own, on one device and on several: the numbers of one
+// thread.
+#include <cmath>
+#include <exception>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crisol/device.h"
+#include "doctest/doctest.h"
+#include "support/skip.h"
+#include "support/subprocess.h"
+#include "support/training.h"
+
+namespace crisol {
+
+namespace {
+
+using testing::trained;
+
+constexpr int steps = 4;
+
+struct Task {
+  Device device;
+  std::uint64_t seed;
+};
+
+/// All tasks at once, a thread each.
+std::vector<std::vector<float>> trained_at_once(const std::vector<Task>& tasks) {
+  std::vector<std::vector<float>> results(tasks.size());
+  std::vector<std::exception_ptr> errors(tasks.size());
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    threads.emplace_back([&, t] {
+      try {
+        results[t] = trained(tasks[t].device, tasks[t].seed, steps);
+      } catch (...) {
+        errors[t] = std::current_exception();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+  return results;
+}
+
+void check_same_as_alone(const std::vector<Task>& tasks) {
+  // At once first: then the threads also ask for kernels that nobody has made yet.
+  const std::vector<std::vector<float>> results = trained_at_once(tasks);
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    CAPTURE(t);
+    const std::vector<float> alone = trained(tasks[t].device, tasks[t].seed, steps);
+    CHECK(std::isfinite(alone[0]));
+    CHECK(results[t] == alone);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("threads that train on one device give the numbers of one thread, bit for bit") {
+  if (testing::slow_device()) CRISOL_SKIP("the simulator aborts when two threads launch at once");
+  check_same_as_alone({{Device(), 1}, {Device(), 2}, {Device(), 3}});
+}
+
+TEST_CASE("child: threads with kernels to make" * doctest::skip()) {
+  check_same_as_alone({{Device(), 1}, {Device(), 1}, {Device(), 2}});
+}
+
+TEST_CASE("child: threads on all devices" * doctest::skip()) {
+  std::vector<Task> tasks;
+  for (const Device device : devices()) {
+    tasks.push_back({device, 1});
+    // PoCL 3.1's basic device waits for itself when two threads give it work: docs/implementations.md.
+    if (device.name().find("basic") == std::string::npos) tasks.push_back({device, 2});
+  }
+  CHECK(tasks.size() == 3);
+  check_same_as_alone(tasks);
+}
+
+TEST_CASE(
+    "threads that need the same new kernels at once, and threads on two devices, give the numbers of one thread") {
+  if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("only PoCL shows two devices when asked");
+  const testing::TemporaryFolder cache;
+  const testing::ProcessResult cold =
+      testing::run_child("child: threads with kernels to make", {{"CRISOL_CACHE_DIR", cache.path()}});
+  CHECK_MESSAGE(cold.output.find("crisol_tests: 1 passed, 0 failed, 0 skipped") != std::string::npos, cold.output);
+  const testing::ProcessResult two =
+      testing::run_child("child: threads on all devices", {{"POCL_DEVICES", "pthread basic"}});
+  CHECK_MESSAGE(two.output.find("crisol_tests: 1 passed, 0 failed, 0 skipped") != std::string::npos, two.output);
+}
+
+}  // namespace crisol
