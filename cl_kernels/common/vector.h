@@ -1,4 +1,6 @@
 // floatv: the vector of VW floats that CPU kernels are written in.
+#include "common/inline.h"
+
 #ifndef VW
 #define VW 16
 #endif
@@ -31,9 +33,6 @@
 #else
 #define FMA(a, b, c) fma(a, b, c)
 #endif
-
-// In hot loops the compiler must see its constants: PoCL does not inline large functions by itself.
-#define INLINE inline __attribute__((always_inline))
 
 // Before loops that compilers would unroll or vectorise to no use: half of the time to compile a kernel goes there.
 #if defined(__clang__)

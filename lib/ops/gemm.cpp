@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/gemm_block.h"
 #include "ops/gemm_cpu.h"
 #include "ops/gemm_epilogue.h"
 
@@ -13,10 +14,11 @@ constexpr Variant<Gemm> clblast{"clblast", refuse_gemm_clblast, run_gemm_clblast
 constexpr Variant<Gemm> cpu_skinny{"cpu_skinny", refuse_gemm_skinny, run_gemm_skinny};
 constexpr Variant<Gemm> cpu_rows{"cpu_rows", refuse_gemm_rows, run_gemm_rows};
 constexpr Variant<Gemm> cpu_tiled{"cpu_tiled", refuse_gemm_tiled, run_gemm_tiled};
+constexpr Variant<Gemm> block{"block", refuse_gemm_block, run_gemm_block};
 constexpr Variant<Gemm> plain{"plain", accept_all, run_gemm_plain};
 
-constexpr Variant<Gemm> variants[] = {clblast, cpu_skinny, cpu_tiled, cpu_rows, plain};
-constexpr Variant<Gemm> variants_for_depth[] = {clblast, cpu_skinny, cpu_rows, cpu_tiled, plain};
+constexpr Variant<Gemm> variants[] = {block, clblast, cpu_skinny, cpu_tiled, cpu_rows, plain};
+constexpr Variant<Gemm> variants_for_depth[] = {block, clblast, cpu_skinny, cpu_rows, cpu_tiled, plain};
 
 // Row products save the transposition of an operand, which weighs where few rows share it, and pay for each result at
 // the end of the depth. Not for weights: whether a packed copy is kept already must not change the sums.

@@ -26,6 +26,8 @@ using testing::tensor_of;
 using testing::view_of;
 
 const char* const variants[] = {"clblast", "cpu_rows", "cpu_tiled", "plain"};
+// That for GPUs has a test of its own, gemm_block_test.cpp: its many programs take long to compile for CPUs.
+const char* const all_variants[] = {"block", "clblast", "cpu_rows", "cpu_tiled", "plain"};
 
 // k products of at most 1 are added: no partial sum is larger than k.
 testing::Tolerance tolerance(std::int64_t k) { return {2, static_cast<double>(k + 1)}; }
@@ -109,7 +111,7 @@ TEST_CASE("matmul: batches broadcast") {
                {{2, 1, 5, 4}, {3, 4, 6}},    {{2, 3, 5, 4}, {2, 1, 4, 6}}, {{2, 3, 2, 3}, {2, 3, 3, 2}},
                {{1, 3, 2, 3}, {2, 1, 3, 2}}, {{4, 1, 3}, {4, 3, 1}},       {{2, 1, 2, 2, 3}, {3, 1, 3, 4}}};
   for (const auto& c : cases)
-    for (const char* variant : variants) {
+    for (const char* variant : all_variants) {
       CAPTURE(c.a);
       CAPTURE(c.b);
       CAPTURE(variant);
@@ -150,7 +152,7 @@ TEST_CASE("gemm: addition to C, biases, relu, a transposed C") {
   const std::vector<double> bias = random_values(12, std::max(m, n));
   const reference::Product product = reference::matmul(a, {m, k}, b, {k, n});
   const Tensor left = tensor_of(a, {m, k}), right = stored_transposed(b, k, n), shift = tensor_of(bias, {n});
-  for (const char* variant : variants)
+  for (const char* variant : all_variants)
     for (const bool transposed : {false, true})
       for (const std::int32_t flags : {0, 1, 2, 4, 8, 3, 5, 13, 10}) {
         CAPTURE(variant);

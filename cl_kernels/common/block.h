@@ -1,0 +1,69 @@
+// The shape of a tile that a work-group of a GPU computes, and where its work-items stand in it.
+//
+// BM x BN results a group, TM x TN a work-item, BK of the depth at a time. 32 neighbouring work-items form a patch of
+// 4 x 8, which computes 4 * TM rows and 8 * TN columns in quadrants: item (y, x) of a patch owns rows 4y … 4y + 3 of every
+// 16 and columns 4x … 4x + 3 of every 32, so that it reads operands from local memory four at a time and the 32 of a wave
+// read neighbouring banks. Nothing depends on the device's wave size.
+//
+// Local ids are (8, ITEMS / 8): dimension 0 is x, dimension 1 counts the rows of all patches.
+#include "common/inline.h"
+
+#ifndef BM
+#define BM 128
+#endif
+#ifndef BN
+#define BN 128
+#endif
+#ifndef BK
+#define BK 8
+#endif
+#ifndef TM
+#define TM 8
+#endif
+#ifndef TN
+#define TN 8
+#endif
+
+#define ITEMS (BM / TM * (BN / TN))
+#define PATCH_ROWS (4 * TM)
+#define PATCH_COLUMNS (8 * TN)
+#if BM % PATCH_ROWS || BN % PATCH_COLUMNS || TM % 4 || TN % 4 || BK % 4
+#error "a tile is made of whole patches"
+#endif
+
+// Local memory: [BK][PITCH] of each operand. 4 beyond the side: then items that store eight pieces of a row each, turned,
+// meet no bank twice.
+#define PITCH_A (BM + 4)
+#define PITCH_B (BN + 4)
+#define STAGE (BK * (PITCH_A + PITCH_B))
+
+#ifdef NO_FMA
+#define FMA(a, b, c) ((a) * (b) + (c))
+#else
+#define FMA(a, b, c) fma(a, b, c)
+#endif
+
+// Everything is unrolled, so that arrays become registers; not on CPUs, which run this in tests only and would compile for
+// seconds (ROLLED).
+#ifdef ROLLED
+#define UNROLL _Pragma("clang loop unroll(disable) vectorize(disable)")
+#else
+#define UNROLL _Pragma("unroll")
+#endif
+
+#define BLOCK_KERNEL __kernel __attribute__((reqd_work_group_size(8, ITEMS / 8, 1)))
+
+INLINE int block_item(void) { return get_local_id(1) * 8 + get_local_id(0); }
+
+// The item's first row and column in the tile.
+INLINE int block_row(void) {
+  const int y = get_local_id(1);
+  return (y >> 2) / (BN / PATCH_COLUMNS) * PATCH_ROWS + (y & 3) * 4;
+}
+INLINE int block_column(void) {
+  const int y = get_local_id(1);
+  return (y >> 2) % (BN / PATCH_COLUMNS) * PATCH_COLUMNS + (int)get_local_id(0) * 4;
+}
+// Rows i and columns j of the item, counted from there.
+#define ROW_OF(i) ((i) / 4 * 16 + (i) % 4)
+#define COLUMN_OF(j) ((j) / 4 * 32 + (j) % 4)

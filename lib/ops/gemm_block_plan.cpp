@@ -1,0 +1,112 @@
+// Which tile, and in how many parts of the depth: a model of a GPU in a few figures. None was measured; they are ratios
+// of the compiled kernels' instructions and of what vendors say about their devices.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/gemm_block.h"
+
+namespace crisol::ops {
+
+namespace {
+
+// The first is for large products. Skinny ones for few rows or columns, where the rest of a tile would be waste; the
+// least for small products, which need many groups.
+constexpr BlockTile tiles[] = {
+    {128, 128, 8, 8, 8, 1.0},  {128, 64, 8, 8, 8, 1.06},  {64, 128, 8, 8, 8, 1.06},  {64, 64, 8, 8, 4, 1.1},
+    {128, 32, 16, 8, 4, 1.15}, {32, 128, 16, 8, 4, 1.15}, {16, 128, 16, 4, 8, 1.15}, {32, 32, 16, 4, 4, 1.35},
+};
+
+// In multiply-adds of one compute unit: what a group takes beside them for each of its results (reading the first
+// slices, storing), what a part of the depth costs for each result (written, read again), and another launch.
+constexpr double of_result = 48, of_part = 24, of_launch = 5e5;
+// Items of a compute unit that hide each other's waiting, and groups that it takes at a time.
+constexpr double busy_items = 256, most_groups = 4;
+
+bool is_intel_gpu(const DeviceInfo& info) { return info.vendor_id == 0x8086 && info.type != DeviceType::cpu; }
+
+// Intel counts execution units, of which eight share local memory and what a work-group runs on.
+double units_of(const DeviceInfo& info) {
+  return std::max(1.0, is_intel_gpu(info) ? info.compute_units / 8.0 : info.compute_units);
+}
+
+// Intel's work-items have 4 KB of registers for eight of them. Without vectors, what is read ahead takes addresses,
+// too.
+bool spills_on_intel(const BlockTile& tile, int vec) {
+  const int ahead = (tile.rows + tile.columns) * tile.depth / tile.items();
+  return tile.item_rows * tile.item_columns > 32 || ahead > (vec == 4 ? 16 : 8);
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+double cost_of(const BlockPlan& plan, double units, std::int64_t results) {
+  const double area = double{1} * plan.tile.rows * plan.tile.columns;
+  const double rounds = std::max(1.0, static_cast<double>(plan.groups) / units);
+  const double together = std::min(rounds, most_groups) * plan.tile.items();
+  const double waiting = std::max(1.0, busy_items / together);
+  double cost =
+      std::ceil(rounds) * area * (static_cast<double>(plan.part_depth) * plan.tile.effort + of_result) * waiting;
+  if (plan.parts > 1) cost += of_launch + of_part * static_cast<double>(plan.parts * results) / units;
+  return cost;
+}
+
+}  // namespace
+
+void BlockTile::define(runtime::Defines& defines) const {
+  for (const auto& [name, value] : {std::pair<const char*, int>{"BM", rows},
+                                    {"BN", columns},
+                                    {"BK", depth},
+                                    {"TM", item_rows},
+                                    {"TN", item_columns}})
+    defines.add({name, value});
+}
+
+std::span<const BlockTile> block_tiles() { return tiles; }
+
+const char* refuse_tile(const BlockTile& tile, const DeviceInfo& info, int vec) {
+  if (is_intel_gpu(info) && spills_on_intel(tile, vec)) return "the device has too few registers";
+  if (static_cast<std::uint64_t>(tile.items()) > info.max_work_group) return "the device's work-groups are too small";
+  if (tile.local_bytes() > static_cast<std::int64_t>(info.local_memory))
+    return "the device has too little local memory";
+  return nullptr;
+}
+
+const char* refuse_blocks(const DeviceInfo& info) {
+  const char* reason = nullptr;
+  for (const BlockTile& tile : tiles)
+    if ((reason = refuse_tile(tile, info, 1)) == nullptr) return nullptr;
+  return reason;
+}
+
+BlockPlan cut_blocks(const BlockTile& tile, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
+                     int parts) {
+  const std::int64_t step = std::int64_t{8} * tile.depth;  // A part is worth its prologue, and begins where vectors do.
+  BlockPlan plan{tile, 1, ceil_div(ceil_div(k, parts), step) * step, 0};
+  plan.parts = static_cast<int>(ceil_div(k, plan.part_depth));
+  if (plan.parts == 1) plan.part_depth = k;
+  plan.groups = ceil_div(m, tile.rows) * ceil_div(n, tile.columns) * batch * plan.parts;
+  return plan;
+}
+
+BlockPlan plan_blocks(const DeviceInfo& info, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
+                      int vec, int most_parts) {
+  const double units = units_of(info);
+  BlockPlan best;
+  double least = 0;
+  for (const BlockTile& tile : tiles) {
+    // Without vectors its many addresses take registers that leave room for one group at a time.
+    if (refuse_tile(tile, info, vec) != nullptr || (vec == 1 && tile.rows + tile.columns == 256 && tile.items() == 256))
+      continue;
+    for (int parts = 1; parts <= most_parts; parts *= 2) {
+      const BlockPlan plan = cut_blocks(tile, m, n, k, batch, parts);
+      const bool enough = parts > 1 && static_cast<double>(plan.groups) > 4 * units;  // For all units, evenly.
+      if (plan.parts < parts || enough) break;
+      const double cost = cost_of(plan, units, m * n * batch);
+      if (best.groups != 0 && cost >= least) continue;
+      best = plan;
+      least = cost;
+    }
+  }
+  return best;
+}
+
+}  // namespace crisol::ops
