@@ -2,7 +2,7 @@
 # tests/tidy.sh [FILE…]
 #
 # clang-tidy, with the checks of .clang-tidy, over these sources or all of lib/. It needs a configured build/ and takes some
-# seconds a file: by hand, and in CI over the files that differ from the main branch.
+# seconds a file, so it is no part of CI.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 tidy=$(command -v clang-tidy clang-tidy-14 | head -n 1) || { echo "error: clang-tidy is missing" >&2; exit 1; }
