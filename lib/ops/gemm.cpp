@@ -17,8 +17,9 @@ constexpr Variant<Gemm> cpu_tiled{"cpu_tiled", refuse_gemm_tiled, run_gemm_tiled
 constexpr Variant<Gemm> block{"block", refuse_gemm_block, run_gemm_block};
 constexpr Variant<Gemm> plain{"plain", accept_all, run_gemm_plain};
 
-constexpr Variant<Gemm> variants[] = {block, clblast, cpu_skinny, cpu_tiled, cpu_rows, plain};
-constexpr Variant<Gemm> variants_for_depth[] = {block, clblast, cpu_skinny, cpu_rows, cpu_tiled, plain};
+// CLBlast, where it is installed, goes before block until that has beaten it on a GPU.
+constexpr Variant<Gemm> variants[] = {clblast, block, cpu_skinny, cpu_tiled, cpu_rows, plain};
+constexpr Variant<Gemm> variants_for_depth[] = {clblast, block, cpu_skinny, cpu_rows, cpu_tiled, plain};
 
 // Row products save the transposition of an operand, which weighs where few rows share it, and pay for each result at
 // the end of the depth. Not for weights: whether a packed copy is kept already must not change the sums.

@@ -53,7 +53,7 @@ inline bool takes_cpu_kernels(const DeviceInfo& info) noexcept {
   return info.type == DeviceType::cpu || info.platform == "Oclgrind";
 }
 
-/// Queues the product with the first variant that accepts it. Variants of "matmul": block and clblast
+/// Queues the product with the first variant that accepts it. Variants of "matmul": clblast and block
 /// (GPUs), cpu_skinny, cpu_rows, cpu_tiled, plain. The operands must have one of their strides 1 for any but the last.
 /// False where the variant takes no epilogue and the caller has to run it over C.
 bool gemm(const Gemm& problem);
