@@ -29,11 +29,19 @@ double units_of(const DeviceInfo& info) {
   return std::max(1.0, is_intel_gpu(info) ? info.compute_units / 8.0 : info.compute_units);
 }
 
+// Elements of a slice that an item reads while it multiplies the one before.
+int read_ahead(const BlockTile& tile) { return (tile.rows + tile.columns) * tile.depth / tile.items(); }
+
 // Intel's work-items have 4 KB of registers for eight of them. Without vectors, what is read ahead takes addresses,
 // too.
 bool spills_on_intel(const BlockTile& tile, int vec) {
-  const int ahead = (tile.rows + tile.columns) * tile.depth / tile.items();
-  return tile.item_rows * tile.item_columns > 32 || ahead > (vec == 4 ? 16 : 8);
+  return tile.item_rows * tile.item_columns > 32 || read_ahead(tile) > (vec == 4 ? 16 : 8);
+}
+
+// Without vectors the many addresses of these tiles take registers: those of the largest leave room for one group at a
+// time, those of the one with 16 rows spill on gfx942.
+bool too_many_addresses(const BlockTile& tile, int vec) {
+  return vec == 1 && ((tile.rows + tile.columns == 256 && tile.items() == 256) || read_ahead(tile) > 32);
 }
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -93,9 +101,7 @@ BlockPlan plan_blocks(const DeviceInfo& info, std::int64_t m, std::int64_t n, st
   BlockPlan best;
   double least = 0;
   for (const BlockTile& tile : tiles) {
-    // Without vectors its many addresses take registers that leave room for one group at a time.
-    if (refuse_tile(tile, info, vec) != nullptr || (vec == 1 && tile.rows + tile.columns == 256 && tile.items() == 256))
-      continue;
+    if (refuse_tile(tile, info, vec) != nullptr || too_many_addresses(tile, vec)) continue;
     for (int parts = 1; parts <= most_parts; parts *= 2) {
       const BlockPlan plan = cut_blocks(tile, m, n, k, batch, parts);
       const bool enough = parts > 1 && static_cast<double>(plan.groups) > 4 * units;  // For all units, evenly.
