@@ -59,6 +59,7 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
     stats_.peak = std::max(stats_.peak, stats_.in_use);
   }
   try {
+    if (Recorder* recorder = recorder_of(device_)) recorder->note_made(memory);
     return std::make_shared<Block>(device_, memory, size);
   } catch (...) {
     take_back(memory, size);
@@ -139,7 +140,7 @@ void MemoryPool::take_back(_cl_mem* memory, std::uint64_t bytes) noexcept {
   reserved->second.idle = true;
   reserved->second.bytes = bytes;
   stats_.recorded += bytes;
-  if (recorder == nullptr || !recorder->uses(memory)) return;
+  if (recorder == nullptr || !recorder->made(memory)) return;
   try {
     recorder->idle.emplace(bytes, memory);
   } catch (...) {  // No host memory for the list: later commands do without it.

@@ -37,8 +37,8 @@ struct CopyCommand {
 using Command = std::variant<LaunchCommand, FillCommand, CopyCommand>;
 
 /// From construction to end() it takes down what this thread queues on the device. The memory that this uses is
-/// reserved (MemoryPool::reserve) until the Recorder goes: what is freed meanwhile serves later commands of this
-/// recording, and nobody else.
+/// reserved (MemoryPool::reserve) until the Recorder goes: what is made and freed meanwhile serves later commands of
+/// this recording, and nobody else.
 class Recorder {
  public:
   /// Refuses when this thread records already.
@@ -62,7 +62,10 @@ class Recorder {
   void replay();
 
   std::size_t size() const noexcept { return commands_.size(); }
-  bool uses(_cl_mem* memory) const { return used_.count(memory) != 0; }
+  /// The pool gave this memory out for the recording. Only such memory may serve it again when it is let go of: what
+  /// was there before is read by each replay.
+  void note_made(_cl_mem* memory) { made_.insert(memory); }
+  bool made(_cl_mem* memory) const { return made_.count(memory) != 0; }
   DeviceState& device() const noexcept { return device_; }
 
   /// Blocks of this recording that nobody holds, by size; the pool's, guarded by its lock.
@@ -78,7 +81,7 @@ class Recorder {
   std::mutex mutex_;  ///< Of replays.
   std::vector<Command> commands_;
   std::vector<cl::Memory> memory_;
-  std::unordered_set<_cl_mem*> used_;
+  std::unordered_set<_cl_mem*> used_, made_;
   std::vector<_cl_mem*> reserved_;
   std::unique_ptr<CommandBuffer> buffer_;
 };

@@ -154,6 +154,24 @@ TEST_CASE("recording: its memory is used again inside it, by nobody else, and gi
   CHECK(device.memory_stats().recorded == 0);
 }
 
+TEST_CASE("recording: a tensor that the work lets go of, and did not make, is there for each replay") {
+  by_each_way([](ReplayBy by) {
+    Tensor x = full({3000}, 2), y, z;
+    const Recording recording = record(
+        [&] {
+          y = add(x, 1);
+          x = Tensor();
+          for (int i = 0; i < 4; ++i) z = full({3000}, 50);  // Takes whatever memory is free.
+        },
+        Device(), by);
+    for (int i = 0; i < 2; ++i) {
+      recording.replay();
+      CHECK(y.to_vector<float>()[2999] == 3);
+      CHECK(z.to_vector<float>()[2999] == 50);
+    }
+  });
+}
+
 TEST_CASE("recording: a kept copy of a weight is relied on until the weight is written") {
   manual_seed(3);
   nn::Sequential net{nn::Linear(40, 30), nn::ReLU(), nn::Linear(30, 2)};
