@@ -22,12 +22,6 @@ std::string output_of(const std::string& line, const Environment& environment = 
   return result.output;
 }
 
-#define NEEDS_CRISOL()                                                                   \
-  do {                                                                                   \
-    if (built_program("crisol").empty()) CRISOL_SKIP("the crisol program is not built"); \
-    if (slow_device()) CRISOL_SKIP("starts processes outside the simulator");            \
-  } while (false)
-
 }  // namespace
 
 TEST_CASE("crisol: version, help and wrong words, with their exit status") {

@@ -51,12 +51,6 @@ json machine_with(const json& device) {
            {{{"name", ""}, {"date", "2026-11-21"}, {"crisol", "0.1.0"}, {"quick", false}, {"devices", {device}}}}}};
 }
 
-#define NEEDS_CRISOL()                                                                   \
-  do {                                                                                   \
-    if (built_program("crisol").empty()) CRISOL_SKIP("the crisol program is not built"); \
-    if (slow_device()) CRISOL_SKIP("starts processes outside the simulator");            \
-  } while (false)
-
 }  // namespace
 
 TEST_CASE("report: measures the device, as JSON and as a page") {

@@ -13,12 +13,6 @@
 using namespace crisol;
 using namespace crisol::testing;
 
-#define NEEDS_CRISOL()                                                                   \
-  do {                                                                                   \
-    if (built_program("crisol").empty()) CRISOL_SKIP("the crisol program is not built"); \
-    if (slow_device()) CRISOL_SKIP("starts processes outside the simulator");            \
-  } while (false)
-
 TEST_CASE("crisol selftest: ops that agree with their references") {
   NEEDS_CRISOL();
   const ProcessResult result = run_built("crisol", {"selftest", "--only", "tril,mse_loss,logical_or"});

@@ -44,3 +44,9 @@ inline std::vector<std::string> operator+(std::vector<std::string> a, const std:
     if (crisol::testing::built_program(name).empty()) CRISOL_SKIP("the sample " name " is not built"); \
     if (crisol::testing::slow_device()) CRISOL_SKIP("a training takes too long here");                 \
   } while (false)
+
+#define NEEDS_CRISOL()                                                                                    \
+  do {                                                                                                    \
+    if (crisol::testing::built_program("crisol").empty()) CRISOL_SKIP("the crisol program is not built"); \
+    if (crisol::testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");            \
+  } while (false)
