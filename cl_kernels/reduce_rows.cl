@@ -30,10 +30,11 @@ INLINE many read_along(const CURSOR at, const long i, const long left, const int
   return map_many(v, PARAMETER);
 }
 
-// s sees, lane by lane, elements i … n-1 of a run whose first is numbered `number`; `unit`: they are neighbours.
-INLINE many_state fold_run(many_state s, const CURSOR at, long i, const long n, const long number, const many base,
-                           const int unit, SOURCE_FORMAL, AXES_FORMAL) {
+// s sees, lane by lane, the n elements of a run whose first is numbered `number`; `unit`: they are neighbours.
+INLINE many_state fold_run(many_state s, const CURSOR at, const long n, const long number, const many base, const int unit,
+                           SOURCE_FORMAL, AXES_FORMAL) {
   const many_index first = (many_index)((lane_index)number) + LANE_NUMBERS;
+  long i = 0;
   for (; unit && i + 8 * VW <= n; i += 8 * VW) {
     many v[8];
     EACH(k, 8) v[k] = FROM_BASE(read_along(at, i + k * VW, VW, 1, SOURCE, AXES), base);
@@ -47,53 +48,6 @@ INLINE many_state fold_run(many_state s, const CURSOR at, long i, const long n, 
   }
   return s;
 }
-
-#ifdef PAIR
-#define STREAMS 4
-// The whole blocks of that many runs of n elements, block by block in turn, for states a[0], a[step], …: memory serves
-// several streams sooner than one. Gives the number of elements that were seen.
-INLINE long fold_streams(many* a, many* d, const int step, const CURSOR* at, const long n, SOURCE_FORMAL, AXES_FORMAL) {
-  many_state s[STREAMS];
-  EACH(q, STREAMS) {
-    s[q].a = a[q * step];
-    s[q].d = d[q * step];
-  }
-  long i = 0;
-  for (; i + 8 * VW <= n; i += 8 * VW)
-    EACH(q, STREAMS) {
-      many v[8];
-      EACH(k, 8) v[k] = read_along(at[q], i + k * VW, VW, 1, SOURCE, AXES);
-      FOLD_BLOCK(many, s[q], v, 0, VW)
-    }
-  EACH(q, STREAMS) {
-    a[q * step] = s[q].a;
-    d[q * step] = s[q].d;
-  }
-  return i;
-}
-
-// The quarters of one long run.
-INLINE long fold_quarters(many* a, many* d, const CURSOR row, const long begin, const long n, SOURCE_FORMAL, AXES_FORMAL) {
-  many quarter_a[STREAMS], quarter_d[STREAMS];
-  CURSOR at[STREAMS];
-  const long quarter = n / (STREAMS * 8 * VW) * (8 * VW);
-  EACH(q, STREAMS) {
-    quarter_a[q] = (many)(IDENTITY);
-    quarter_d[q] = (many)(0);
-    MOVE(at[q], row, begin + q * quarter)
-  }
-  fold_streams(quarter_a, quarter_d, 1, at, quarter, SOURCE, AXES);
-  EACH(q, STREAMS) {
-    many_state s = {*a, (many)(0), (many)(0), *d, (many_index)(0)};
-    many_state part = {quarter_a[q], (many)(0), (many)(0), quarter_d[q], (many_index)(0)};
-    SETTLE(many, part)
-    MERGE(many, s, part)
-    *a = s.a;
-    *d = s.d;
-  }
-  return STREAMS * quarter;
-}
-#endif
 
 // Row i's lanes are a[i], b[i], …; lane i of the result is all of row i.
 INLINE many_state merge_rows(many* a, many* b, many* c, many* d, many_index* at) {
@@ -142,30 +96,14 @@ INLINE void reduce_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FORMAL) 
     }
     for (long begin = r; begin < r_end;) {
       const long n = min(reduced_shape.s0 - begin % reduced_shape.s0, r_end - begin);
-      long seen = 0;
-#ifdef PAIR
-      if (ALONG_IS_UNIT && lanes == VW && n >= 8 * VW)
-        for (int i = 0; i < VW / STREAMS; ++i) {
-          CURSOR row[STREAMS];
-          EACH(q, STREAMS) {
-            SEEK(row[q], o + i + q * (VW / STREAMS))
-            MOVE(row[q], row[q], begin)
-          }
-          seen = fold_streams(a + i, d + i, VW / STREAMS, row, n, SOURCE, AXES);
-        }
-#endif
       for (int i = 0; i < lanes; ++i) {
         CURSOR row;
         SEEK(row, o + i)
-#ifdef PAIR
-        if (ALONG_IS_UNIT && lanes < VW && n >= STREAMS * 64 * VW)
-          seen = fold_quarters(a + i, d + i, row, begin, n, SOURCE, AXES);
-#endif
         many base;
         if (KIND == MOMENTS) base = (many)(map_one(READ_ONE_ALONG(row, 0), PARAMETER));
         MOVE(row, row, begin)
         LOAD_STATE(s, i)
-        s = fold_run(s, row, seen, n, begin - r, base, ALONG_IS_UNIT, SOURCE, AXES);
+        s = fold_run(s, row, n, begin - r, base, ALONG_IS_UNIT, SOURCE, AXES);
         KEEP_STATE(s, i)
       }
       begin += n;
