@@ -1,13 +1,10 @@
 #!/usr/bin/env bash
 # tests/sanitize.sh [address,undefined|thread]… [-- arguments of doctest]
 #
-# Builds library and tests with sanitizers (by clang, in build/address/ and build/thread/) and runs the tests on PoCL; both
-# without a name. Ends with "N passed, N failed"; fails when a test failed or a sanitizer reported something. Logs beside
+# Builds library and tests with sanitizers (in build/address/ and build/thread/) and runs the tests on PoCL; both without a
+# name. Ends with "N passed, N failed"; fails when a test failed or a sanitizer reported something. Logs beside
 # the builds. A build takes about as long as the plain one, a run about twice as long: not part of tests/run.sh.
 set -euo pipefail
-: "${CXX:=$(command -v clang++ clang++-14 | head -n 1)}"
-[ -n "$CXX" ] || CXX=c++
-export CXX
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
 selected=()

@@ -68,6 +68,8 @@ TEST_CASE("C: an LSTM layer is the C++ one") {
   CHECK(values_of(h.get()) == expected.h_n.to_vector<float>());
   CHECK(values_of(c.get()) == expected.c_n.to_vector<float>());
   OK(crisol_rnn(&input, y.place(), nullptr, nullptr));
+  input.cell = CRISOL_GRU;
+  refused(crisol_rnn(&input, y.place(), h.place(), c.place()), CRISOL_INVALID_ARGUMENT, {"c_n", "only an LSTM"});
   input.cell = 8;
   refused(crisol_rnn(&input, y.place(), nullptr, nullptr), CRISOL_INVALID_ARGUMENT, {"cell 8"});
 }

@@ -234,6 +234,11 @@ TEST_CASE("fuse: what cannot be is refused by name, and nothing runs") {
   const auto nine = fuse([](const Expr& a, const Expr& b, const Expr& c, const Expr& d, const Expr& e, const Expr& g,
                             const Expr& h, const Expr& i, const Expr& j) { return a + b + c + d + e + g + h + i + j; });
   check_error([&] { nine(x, x, x, x, x, x, x, x, x); }, {"9 tensors", "8"});
+  using E = const Expr&;
+  const auto sixteen = fuse([](E a, E, E, E, E, E, E, E, E, E, E, E, E, E, E, E) { return a; });
+  check_error([&] { sixteen(x, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16); }, {"16 arguments, at most 15"});
+  const auto numbers = fuse([](E a) { return a * 2 + 3 - pow(a, 5) * 7 + a * 11 - a * 13 + a * 17 - a * 19 + a * 23; });
+  check_error([&] { numbers(x); }, {"more than 8 numbers"});
   check_error([&] { fuse([](const Expr& a) { return sum(a, {0}); })(x); }, {"[sum]", "{-1}", "(0)"});
 }
 

@@ -7,6 +7,7 @@
 
 #include "doctest/doctest.h"
 #include "support/files.h"
+#include "support/no_files.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
 
@@ -18,9 +19,11 @@ using crisol::io::MnistPart;
 using crisol::io::read_idx;
 using crisol::io::read_idx_images;
 using crisol::io::read_idx_labels;
+using crisol::testing::NoMoreFiles;
 using crisol::testing::read_file;
 using crisol::testing::refusal;
 using crisol::testing::TemporaryFolder;
+using crisol::testing::unreadable_file;
 using crisol::testing::write_file;
 using doctest::Contains;
 
@@ -153,6 +156,19 @@ TEST_CASE("what is no file is refused") {
   const TemporaryFolder folder;
   CHECK(images_refusal(folder.path()) == Contains("not a regular file"));
   CHECK(images_refusal(folder.path() + "/none") == Contains("/none: no such file"));
+}
+
+TEST_CASE("an IDX file that cannot be opened or read is refused with the system's reason") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/images";
+  write_file(path, images_file(1, 1, 1));
+  doctest::String text;
+  {
+    const NoMoreFiles none;
+    text = images_refusal(path);
+  }
+  CHECK(text == Contains("/images: cannot be opened: Too many open files"));
+  CHECK(images_refusal(unreadable_file) == Contains("cannot be read: Input/output error"));
 }
 
 TEST_CASE("labels must be as many as images") {

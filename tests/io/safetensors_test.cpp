@@ -5,6 +5,7 @@
 
 #include "doctest/doctest.h"
 #include "support/files.h"
+#include "support/no_files.h"
 #include "support/subprocess.h"
 
 namespace fs = std::filesystem;
@@ -17,6 +18,7 @@ using crisol::io::load_safetensors;
 using crisol::io::parse_safetensors;
 using crisol::io::SafetensorsHeader;
 using crisol::io::save_safetensors;
+using crisol::testing::NoMoreFiles;
 using crisol::testing::read_file;
 using crisol::testing::refusal;
 using crisol::testing::TemporaryFolder;
@@ -188,6 +190,18 @@ TEST_CASE("what is no file is no safetensors file") {
   CHECK(refusal(ErrorCode::io, [&] { load_safetensors(folder.path() + "/no"); }) == Contains("/no: no such file"));
 }
 
+TEST_CASE("a safetensors file that cannot be opened is refused") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/f";
+  save_safetensors(path, {{"w", crisol::ones({2})}});
+  doctest::String text;
+  {
+    const NoMoreFiles none;
+    text = refusal(ErrorCode::io, [&] { load_safetensors(path); });
+  }
+  CHECK(text == Contains("/f: cannot be opened"));
+}
+
 TEST_CASE("tensors of every dtype come back from a safetensors file in order") {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/f.safetensors";
@@ -258,6 +272,7 @@ TEST_CASE("a save that fails leaves the old file and nothing else") {
   CHECK(refused({{"\xff", w}}) == Contains("not UTF-8"));
   CHECK(refused({{"w", w}}, {{"a", "\xff"}}) == Contains("not UTF-8"));
   CHECK(refused({{"w", Tensor()}}) == Contains("tensor \"w\" is undefined"));
+  CHECK(refused({{std::string(100'000'000, 'w'), w}}) == Contains("the format allows 100000000"));
   CHECK(read_file(path) == "old");
   CHECK(files_in(folder.path()) == 1);
 

@@ -6,6 +6,7 @@
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/loss.h"
+#include "crisol/ops/pool.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
 #include "crisol/optim.h"
@@ -43,6 +44,8 @@ TEST_CASE("refusals: ranks, sizes and dtypes of gradients and indices") {
       },
       {"[nll_loss_backward]", "(2, 1)"});
   check_error([&] { ops::nll_loss_backward(zeros({}), row, zeros({}), 0); }, {"[nll_loss_backward]", "not 0"});
+  const Tensor large = ops::expand(ones({1, 1, 1, 1}), {1, 1, 65536, 65536});
+  check_error([&] { ops::max_pool2d(large, {2}); }, {"[max_pool2d]", "65536", "2^31 - 1"});
   const Tensor long_kernel = ops::expand(ones({1, 1, 1, 1}), {1, 1, std::int64_t{1} << 30, 1});
   check_error([&] { ops::conv2d(ones({1, 1, 2, 2}), long_kernel); }, {"[conv2d]", "1073741824", "too large"});
 }

@@ -5,6 +5,7 @@
 #include "crisol/nn/rnn.h"
 #include "crisol/ops/cat.h"
 #include "crisol/ops/dropout.h"
+#include "crisol/ops/elementwise.h"
 #include "crisol/ops/optimizer.h"
 #include "crisol/ops/pool.h"
 #include "crisol/ops/sampling.h"
@@ -50,6 +51,10 @@ TEST_CASE("child: ops on two devices" * doctest::skip()) {
   refused("LSTM", [&] { lstm.forward(ones({1, 1, 2}), {ones({1, 1, 2}, DType::f32, other), ones({1, 1, 2})}); });
   static const auto plus = fuse([](const Expr& a, const Expr& b) { return a + b; });
   refused("linear", [&] { linear(x, x, Tensor(), plus.epilogue(y)); });
+  refused("add_into", [&] { ops::add_into(x, y); });
+  refused("fuse", [&] { fuse([](const Expr& a, const Expr& b) { return a * b; })(x, y); });
+  const Tensor hyper = ops::make_hyper(other);
+  refused("sgd_step", [&] { ops::sgd_step(x, ones({2, 2}), Tensor(), hyper, ops::make_progress(Device())); });
   check_close(x, {1, 1, 1, 1}, {0});
   check_close(y, {3, 3, 3, 3}, {0});
 }

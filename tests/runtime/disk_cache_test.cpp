@@ -104,6 +104,17 @@ TEST_CASE("a folder that cannot be written or made is no cache, and no error") {
   }
 }
 
+TEST_CASE("what cannot be removed from the folder is said") {
+  const crisol::testing::TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  cache.store("key", sample(10, 1));
+  const std::string file = cache.entries().at(0).file;
+  REQUIRE(fs::remove(file));
+  fs::create_directories(file + "/holds");
+  CHECK(crisol::testing::refusal(crisol::ErrorCode::io, [&] { cache.clear(); }) ==
+        doctest::Contains("[cache] cannot remove "));
+}
+
 TEST_CASE("a writer killed at any moment leaves the old program or the new one") {
   if (crisol::testing::slow_device()) CRISOL_SKIP("file handling only; run on the other implementations");
   const crisol::testing::TemporaryFolder folder;

@@ -4,6 +4,8 @@
 #include "doctest/doctest.h"
 #include "runtime/cl.h"
 #include "support/compare.h"
+#include "support/skip.h"
+#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -148,4 +150,22 @@ TEST_CASE("what OpenCL objects cannot be shared is refused") {
     const Mine unordered(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     check_error([&] { adopt_opencl(unordered.device(), unordered.context(), unordered.queue()); }, {"out of order"});
   }
+}
+
+TEST_CASE("child: a context and a queue of other devices" * doctest::skip()) {
+  REQUIRE(devices().size() == 2);
+  const cl::Device first(opencl_device(devices()[0]), true), second(opencl_device(devices()[1]), true);
+  const cl::Context alone(first), both(std::vector<cl::Device>{first, second});
+  const cl::CommandQueue queue(alone, first), far(both, second);
+  check_error([&] { adopt_opencl(second(), alone(), queue()); }, {"[adopt_opencl]", "1 devices", "none of them"});
+  check_error([&] { adopt_opencl(first(), both(), far()); }, {"[adopt_opencl]", "the queue is of another device"});
+  check_error([&] { adopt_opencl(first(), both(), queue()); }, {"[adopt_opencl]", "the queue is of another context"});
+  CHECK(devices().size() == 2);
+}
+
+TEST_CASE("a context and a queue must be the device's") {
+  if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("only PoCL shows two devices when asked");
+  const ProcessResult result =
+      run_child("child: a context and a queue of other devices", {{"POCL_DEVICES", "pthread basic"}});
+  CHECK_MESSAGE(result.output.find("crisol_tests: 1 passed, 0 failed, 0 skipped") != std::string::npos, result.output);
 }
