@@ -31,6 +31,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"device.h", "runtime"},
     {"kernel_cache.h", "runtime"},
     {"profile.h", "runtime"},
+    {"tuning.h", "runtime"},
     {"tensor.h", "tensor"},
     {"random.h", "tensor"},
     {"named_tensors.h", "tensor"},

@@ -79,4 +79,5 @@
 #include "crisol/recording.h"
 #include "crisol/shape.h"
 #include "crisol/tensor.h"
+#include "crisol/tuning.h"
 #include "crisol/version.h"

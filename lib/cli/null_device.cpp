@@ -51,6 +51,7 @@ NullDevice::NullDevice(const std::string& device_file) : folder_(make_folder()),
   set("OCL_ICD_VENDORS", folder_.string());    // ocl-icd
   set("OCL_ICD_FILENAMES", driver_.string());  // The Khronos loader
   set("CRISOL_CACHE_DIR", (folder_ / "cache").string());
+  set("CRISOL_TUNING", "0");  // What the library does by itself.
   for (const char* variable : {"CRISOL_DEVICE", "CRISOL_PROFILE", "CRISOL_VECTOR_WIDTH"}) unsetenv(variable);
   // CLBlast makes its own programs, which are not this library's to judge.
   const char* variants = std::getenv("CRISOL_VARIANT");

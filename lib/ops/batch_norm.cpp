@@ -16,6 +16,7 @@ struct BatchNormProblem : RowProblem {
 
   std::int64_t count() const noexcept { return images * spatial; }
   int affine() const { return (weight.defined() ? 1 : 0) + (bias.defined() ? 2 : 0); }
+  ProblemKey key() const { return {{"images", images}, {"channels", channels}, {"spatial", spatial}}; }
   /// Stands where a kernel does not look.
   const Tensor& or_x(const Tensor& t) const { return t.defined() ? t : x; }
 };

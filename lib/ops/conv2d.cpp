@@ -110,15 +110,15 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   if (y.numel() == 0) return y;
   Conv2dProblem problem{
       sizes, state_of(y), contiguous(x), contiguous(weight), y, bias.defined() ? contiguous(bias) : bias};
-  const Variant<Conv2dProblem>& variant = choose(op, variants, problem, x.device().info());
+  const Choice<Conv2dProblem> choice = choose(op, variants, problem, x.device().info());
   Epilogue by_group;  // The kernels' batch is the group, whose channels follow one another.
   if (f != nullptr) {
     by_group = *f;
     for (EpilogueOperand& operand : by_group.operands) operand.batch = sizes.group_outputs() * operand.row;
-    applied = variant.run != run_conv2d_im2col;
+    applied = choice.variant->run != run_conv2d_im2col;
     if (applied) problem.epilogue = &by_group;
   }
-  variant.run(problem);
+  choice.run(problem);
   return y;
 }
 

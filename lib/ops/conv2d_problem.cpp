@@ -11,6 +11,23 @@ Shape Conv2dSizes::kernel_window() const {
           options.padding.h, options.padding.w, options.dilation.h, options.dilation.w};
 }
 
+ProblemKey Conv2dSizes::key() const {
+  return {{"n", images},
+          {"c", channels},
+          {"h", height},
+          {"w", width},
+          {"k", outputs},
+          {"r", kernel_h},
+          {"s", kernel_w},
+          {"stride_h", options.stride.h},
+          {"stride_w", options.stride.w},
+          {"pad_h", options.padding.h},
+          {"pad_w", options.padding.w},
+          {"dil_h", options.dilation.h},
+          {"dil_w", options.dilation.w},
+          {"groups", options.groups}};
+}
+
 Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight, const Conv2dOptions& options) {
   require(input.rank() == 4, op, "the input must have 4 axes (N, C, H, W), its shape is ", input);
   require(weight.rank() == 4, op, "the weight must have 4 axes (K, C/groups, R, S), its shape is ", weight);

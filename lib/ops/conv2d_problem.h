@@ -25,6 +25,8 @@ struct Conv2dSizes {
   Shape weight_shape() const { return {outputs, group_channels(), kernel_h, kernel_w}; }
   Shape output_shape() const { return {images, outputs, out_h, out_w}; }
 
+  ProblemKey key() const;
+
   /// The arguments of kernels that include common/conv.h.
   Shape kernel_sizes() const { return {images, channels, height, width, outputs, out_h, out_w, options.groups}; }
   Shape kernel_window() const;
@@ -41,6 +43,8 @@ struct Conv2dProblem {
   Tensor x{}, weight{}, y{};           ///< x is dx and y is dy where gradients are computed or given.
   Tensor bias{};                       ///< Forward only; may be undefined.
   const Epilogue* epilogue = nullptr;  ///< Forward only.
+
+  ProblemKey key() const { return sizes.key(); }
 };
 
 /// Why the gathering CPU kernels cannot read images of this size, or nullptr.

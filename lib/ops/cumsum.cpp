@@ -22,6 +22,13 @@ struct Problem {
   std::int64_t outer() const { return x.shape()[0]; }
   std::int64_t n() const { return x.shape()[1]; }
   std::int64_t inner() const { return x.shape()[2]; }
+  ProblemKey key() const {
+    return {{"outer", outer()},
+            {"length", n()},
+            {"inner", inner()},
+            {"i64", x.dtype() == DType::i64},
+            {"reverse", reverse}};
+  }
 };
 
 void scan(const Problem& problem);

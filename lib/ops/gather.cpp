@@ -20,6 +20,11 @@ struct GatherProblem {
   std::int64_t picked;
   bool whole_slices;  ///< index_select.
   std::uint64_t missing;
+
+  ProblemKey key() const {
+    return {{"outer", split.outer}, {"size", split.size},     {"inner", split.inner},
+            {"picked", picked},     {"slices", whole_slices}, {"dtype", static_cast<std::int64_t>(x.dtype())}};
+  }
 };
 
 runtime::KernelSpec gather_spec(const GatherProblem& p, const char* entry) {

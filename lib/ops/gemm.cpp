@@ -14,7 +14,7 @@ constexpr Variant<Gemm> clblast{"clblast", refuse_gemm_clblast, run_gemm_clblast
 constexpr Variant<Gemm> cpu_skinny{"cpu_skinny", refuse_gemm_skinny, run_gemm_skinny};
 constexpr Variant<Gemm> cpu_rows{"cpu_rows", refuse_gemm_rows, run_gemm_rows};
 constexpr Variant<Gemm> cpu_tiled{"cpu_tiled", refuse_gemm_tiled, run_gemm_tiled};
-constexpr Variant<Gemm> block{"block", refuse_gemm_block, run_gemm_block};
+constexpr Variant<Gemm> block{"block", refuse_gemm_block, run_gemm_block, nullptr, &block_settings};
 constexpr Variant<Gemm> plain{"plain", accept_all, run_gemm_plain};
 
 // CLBlast, where it is installed, goes before block until that has beaten it on a GPU.
@@ -45,10 +45,10 @@ bool gemm(const Gemm& problem) {
     if (const auto source = b_source(tidy))
       tidy.b_kept = tidy.b_storage->find_derived(pack_key(*source, panel_columns(tidy.device)),
                                                  tidy.b_storage->version.load(std::memory_order_relaxed));
-  const Variant<Gemm>& variant = choose("matmul", is_deep(tidy) ? variants_for_depth : variants, tidy, info);
-  const bool ends = tidy.epilogue == nullptr || variant.run != run_gemm_clblast;
+  const Choice<Gemm> choice = choose("matmul", is_deep(tidy) ? variants_for_depth : variants, tidy, info);
+  const bool ends = tidy.epilogue == nullptr || choice.variant->run != run_gemm_clblast;
   if (!ends) tidy.epilogue = nullptr;
-  variant.run(tidy);
+  choice.run(tidy);
   return ends;
 }
 

@@ -46,6 +46,18 @@ struct Gemm {
   Storage *a_storage = nullptr, *b_storage = nullptr;
   /// What b_storage has for this product; gemm() looks it up.
   DerivedData::Found b_kept{};
+
+  /// Which operands lie transposed, and whether B belongs to somebody who keeps packed copies.
+  ProblemKey key() const {
+    return {{"m", m},
+            {"n", n},
+            {"k", k},
+            {"batch", batch},
+            {"transa", a.column != 1},
+            {"transb", b.column != 1},
+            {"transc", c.column != 1},
+            {"weight", b_storage != nullptr}};
+  }
 };
 
 /// CPUs, and the simulator Oclgrind, which reports every type: it checks the CPU kernels' accesses in the tests.

@@ -2,6 +2,8 @@
 #include "ops/gemm_block.h"
 
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "ops/gemm_epilogue.h"
 #include "ops/gpu_variant.h"
@@ -79,9 +81,46 @@ int most_parts(const Gemm& p) {
   return parts;
 }
 
+int vectors_of(const Gemm& p) {
+  return side_of(p.a, p.m, p.k).vectors && side_of(p.b.transposed(), p.n, p.k).vectors ? 4 : 1;
+}
+
 BlockPlan plan_of(const Gemm& p, const DeviceInfo& info) {
-  const int vec = side_of(p.a, p.m, p.k).vectors && side_of(p.b.transposed(), p.n, p.k).vectors ? 4 : 1;
-  return plan_blocks(info, p.m, p.n, p.k, p.batch, vec, std::max(1, most_parts(p)));
+  return plan_blocks(info, p.m, p.n, p.k, p.batch, vectors_of(p), std::max(1, most_parts(p)));
+}
+
+// ---- Settings: every tile with 1, 2, 4, … parts ----
+
+constexpr std::size_t part_counts = 7;
+
+int parts_of(std::size_t setting) { return 1 << setting % part_counts; }
+const BlockTile& tile_of(std::size_t setting) { return block_tiles()[setting / part_counts]; }
+
+std::span<const std::string> setting_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> made;
+    for (std::size_t i = 0; i < block_tiles().size() * part_counts; ++i) {
+      made.push_back(std::to_string(tile_of(i).rows) + 'x' + std::to_string(tile_of(i).columns));
+      if (parts_of(i) > 1) made.back() += '/' + std::to_string(parts_of(i));
+    }
+    return made;
+  }();
+  return names;
+}
+
+const char* refuse_setting(const Gemm& problem, const DeviceInfo& info, std::size_t setting) {
+  const Gemm p = with_rows_along(problem);
+  const int parts = parts_of(setting);
+  if (const char* reason = refuse_tile(tile_of(setting), info, vectors_of(p))) return reason;
+  if (parts > 1 && parts > most_parts(p)) return "the sums of the parts would take too much memory";
+  const BlockPlan plan = cut_blocks(tile_of(setting), p.m, p.n, p.k, p.batch, parts);
+  if (plan.parts != parts) return "the depth is too small for so many parts";
+  return plan.groups > most_groups ? "too many tiles" : nullptr;
+}
+
+void run_setting(const Gemm& problem, std::size_t setting) {
+  const Gemm p = with_rows_along(problem);
+  run_gemm_block(p, cut_blocks(tile_of(setting), p.m, p.n, p.k, p.batch, parts_of(setting)));
 }
 
 runtime::KernelSpec spec_of(const DeviceInfo& info, const char* file, const char* entry, const Epilogue* epilogue,
@@ -93,6 +132,8 @@ runtime::KernelSpec spec_of(const DeviceInfo& info, const char* file, const char
 }
 
 }  // namespace
+
+const Settings<Gemm> block_settings{setting_names, refuse_setting, run_setting};
 
 const char* refuse_gemm_block(const Gemm& problem, const DeviceInfo& info) {
   if (const char* reason = refuse_off_gpu("matmul", "block", info)) return reason;

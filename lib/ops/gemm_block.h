@@ -37,6 +37,9 @@ const char* refuse_blocks(const DeviceInfo& info);
 BlockPlan plan_blocks(const DeviceInfo& info, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
                       int vec, int most_parts);
 
+/// A tile, and parts of the depth: "64x64", "64x64/4".
+extern const Settings<Gemm> block_settings;
+
 const char* refuse_gemm_block(const Gemm& problem, const DeviceInfo& info);
 void run_gemm_block(const Gemm& problem);
 /// The same with a plan of the caller's.

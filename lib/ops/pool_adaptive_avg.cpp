@@ -33,6 +33,9 @@ struct Problem {
   Shape sizes;  ///< Height, width, out_h, out_w.
 
   std::int64_t planes() const { return from.size(0) * from.size(1); }
+  ProblemKey key() const {
+    return {{"planes", planes()}, {"h", sizes[0]}, {"w", sizes[1]}, {"out_h", sizes[2]}, {"out_w", sizes[3]}};
+  }
   // Loop iterations for a plane at most.
   std::int64_t iterations() const {
     const std::int64_t windows = (sizes[0] + sizes[2]) * (sizes[1] + sizes[3]);  // Elements that all windows cover.

@@ -16,6 +16,8 @@ struct Problem {
   const Tensor &from, &to;
   const PoolGeometry& geometry;
   std::int32_t include_pad, divisor;
+
+  ProblemKey key() const { return geometry.key(); }
 };
 
 // Loop iterations at most: a lane may be loaded and stored by itself, and the last vector has up to 16.

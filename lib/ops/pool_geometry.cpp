@@ -25,6 +25,12 @@ std::int64_t checked_count(const char* op, const char* axis_name, const WindowAx
 
 }  // namespace
 
+ProblemKey PoolGeometry::key() const {
+  return {{"planes", planes},  {"h", height},      {"w", width},          {"out_h", out_h},      {"out_w", out_w},
+          {"r", taps[0]},      {"s", taps[1]},     {"stride_h", taps[2]}, {"stride_w", taps[3]}, {"pad_h", sizes[4]},
+          {"pad_w", sizes[5]}, {"dil_h", taps[4]}, {"dil_w", taps[5]}};
+}
+
 PoolGeometry pool_geometry(const char* op, const Shape& shape, IntPair kernel, IntPair stride, IntPair padding,
                            IntPair dilation, bool ceil_mode) {
   require_images(op, shape);

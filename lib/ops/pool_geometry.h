@@ -5,6 +5,7 @@
 
 #include "crisol/ops/window.h"
 #include "ops/check.h"
+#include "ops/problem_key.h"
 #include "ops/window.h"
 
 namespace crisol::ops {
@@ -17,6 +18,7 @@ struct PoolGeometry {
   std::int64_t inputs() const { return planes * height * width; }
   std::int64_t outputs() const { return planes * out_h * out_w; }
   std::int64_t window() const { return taps[0] * taps[1]; }
+  ProblemKey key() const;
 };
 
 /// Positions within a plane are 32-bit.

@@ -14,11 +14,15 @@ namespace {
 struct Forward {
   const Tensor &x, &values, &indices;
   const PoolGeometry& geometry;
+
+  ProblemKey key() const { return geometry.key(); }
 };
 
 struct Backward {
   const Tensor &dy, &indices, &dx;
   const PoolGeometry& geometry;
+
+  ProblemKey key() const { return geometry.key(); }
 };
 
 // Loop iterations at most: a lane may be loaded and stored by itself, and the last vector has up to 16.

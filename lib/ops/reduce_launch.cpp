@@ -24,6 +24,16 @@ struct Problem {
   float parameter;
 
   std::int64_t width() const { return loop.kept.back(); }  ///< Outputs side by side.
+  ProblemKey key() const {
+    return {{"kind", static_cast<std::int64_t>(reduction.combine)},
+            {"dtype", static_cast<std::int64_t>(source.type)},
+            {"outputs", loop.outputs},
+            {"elements", loop.elements},
+            {"width", width()},
+            {"across", source.across},
+            {"along", source.along},
+            {"fused", !source.prelude.empty()}};
+  }
 };
 
 bool finds_positions(const Reduction& reduction) { return reduction.combine >= Combine::arg_max; }

@@ -91,11 +91,11 @@ RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const Rn
     if (save) result.saved = {p.gates, p.states, p.cells, p.projected};
     return result;
   }
-  const Variant<RnnForward>& variant = choose("rnn_forward", forward_variants, p, device.info());
+  const Choice<RnnForward> choice = choose("rnn_forward", forward_variants, p, device.info());
 
   set(select(p.states, 0, first), input.h0);
   if (p.cells.defined()) set(select(p.cells, 0, save ? first : 0), input.c0);
-  variant.run(p);
+  choice.run(p);
   if (padded) mask_outputs(s, narrow(p.states, 0, s.slot_after(0), s.steps), p.lengths, result.y);
   if (save) result.saved = {s.kind().saves_gates ? p.gates : Tensor(), p.states, p.cells, p.projected};
   return result;
@@ -121,10 +121,10 @@ RnnInputGradients rnn_backward(const RnnOutputGradients& dy, const RnnInput& inp
   if (weights.weight_hr.defined()) p.dprojected = empty({s.steps, s.batch, s.outputs}, DType::f32, device);
   if (s.kind().has_cell_state) p.dc = empty({s.batch, s.hidden}, DType::f32, device);
   if (s.batch > 0) {
-    const Variant<RnnBackward>& variant = choose("rnn_backward", backward_variants, p, device.info());
+    const Choice<RnnBackward> choice = choose("rnn_backward", backward_variants, p, device.info());
     set(p.dh, dy.h_n);
     if (p.dc.defined()) set(p.dc, dy.c_n);
-    variant.run(p);
+    choice.run(p);
   }
   return finish_backward(s, input, weights, p, wanted);
 }

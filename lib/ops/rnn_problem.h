@@ -32,6 +32,16 @@ struct RnnSizes {
   /// Where states before and after step t stand in the buffers of states.
   std::int64_t slot_before(std::int64_t t) const noexcept { return reverse ? t + 1 : t; }
   std::int64_t slot_after(std::int64_t t) const noexcept { return reverse ? t : t + 1; }
+  ProblemKey key(bool padded) const {
+    return {{"cell", static_cast<std::int64_t>(cell)},
+            {"reverse", reverse},
+            {"t", steps},
+            {"b", batch},
+            {"i", inputs},
+            {"h", hidden},
+            {"outputs", outputs},
+            {"padded", padded}};
+  }
 };
 
 /// All tensors are contiguous; absent ones are undefined.
@@ -43,6 +53,8 @@ struct RnnForward {
   Tensor cells;      ///< (T + 1, B, H), or (1, B, H): updated in place; c0 in its slot.
   Tensor projected;  ///< (T, B, H), or (1, B, H).
   bool save;         ///< Write what backward reads to gates.
+
+  ProblemKey key() const { return sizes.key(lengths.defined()); }
 };
 
 struct RnnBackward {
@@ -54,6 +66,8 @@ struct RnnBackward {
   Tensor drecurrent;  ///< The same of W_hh h + b_hh; of other cells than the GRU dinput itself.
   Tensor dprojected;  ///< (T, B, R): gradient of weight_hr's product.
   Tensor dh, dc;      ///< (B, R) and (B, H): on entry those of h_n and c_n, on return those of h0 and c0.
+
+  ProblemKey key() const { return sizes.key(lengths.defined()); }
 };
 
 /// What the kernels of all variants are told; the numbers are those of cl_kernels/common/rnn_cell.h.

@@ -18,6 +18,8 @@ struct RowProblem {
   std::int64_t rows;
   std::int64_t length;  ///< Elements of a row.
   std::int64_t step;    ///< Distance between them.
+
+  ProblemKey key() const { return {{"rows", rows}, {"length", length}, {"step", step}}; }
 };
 
 struct RowGeometry {

@@ -25,6 +25,10 @@ struct ScatterProblem {
   bool whole_slices;     ///< index_add.
   std::int64_t skipped;  ///< -1 where none is.
 
+  ProblemKey key() const {
+    return {{"outer", split.outer}, {"size", split.size},     {"inner", split.inner},
+            {"picked", picked},     {"slices", whole_slices}, {"dtype", static_cast<std::int64_t>(y.dtype())}};
+  }
   std::int64_t columns() const { return split.outer * split.inner; }
   /// Entries of the sorted list, and the destinations that they name.
   std::int64_t entries() const { return index.numel(); }

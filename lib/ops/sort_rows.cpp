@@ -20,6 +20,7 @@ struct SortProblem {
 
   std::int64_t rows() const { return entries.shape()[0]; }
   std::int64_t length() const { return entries.shape()[1]; }
+  ProblemKey key() const { return {{"rows", rows()}, {"length", length()}}; }
 };
 
 // Merges runs of `run` entries until each row is one; `other` has room for all. Returns which of both holds the result.

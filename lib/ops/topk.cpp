@@ -22,6 +22,13 @@ struct TopkProblem {
 
   std::int64_t rows() const { return x.shape()[0]; }
   std::int64_t length() const { return x.shape()[1]; }
+  ProblemKey key() const {
+    return {{"rows", rows()},
+            {"length", length()},
+            {"k", k},
+            {"largest", largest},
+            {"dtype", static_cast<std::int64_t>(x.dtype())}};
+  }
 };
 
 constexpr const char* two_keys = "64-bit elements are sorted by one half after the other";

@@ -20,6 +20,7 @@ struct Problem {
   Shape batch, src_batch, dst_batch;  ///< Axes outside the tiles, at least rank 1.
   std::int64_t rows = 0, columns = 0, src_step = 0, dst_step = 0;
 
+  ProblemKey key() const { return {{"batch", batch.numel()}, {"rows", rows}, {"columns", columns}}; }
   std::int64_t tiles(std::int64_t height, std::int64_t width) const {
     return batch.numel() * ((rows + height - 1) / height) * ((columns + width - 1) / width);
   }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "runtime/tuning.h"
 #include "runtime/variant_record.h"
 #include "runtime/verbose.h"
 
@@ -61,19 +62,32 @@ void say_refused(const char* op, const char* variant, const char* reason) {
   runtime::say(runtime::Topic::dispatch, op, ": ", variant, " refused: ", reason);
 }
 
-void say_chosen(const char* op, const char* variant) {
+void say_chosen(const char* op, const char* variant, bool tuned) {
   runtime::note_choice(op, variant);
-  runtime::say(runtime::Topic::dispatch, op, ": ", variant, " chosen");
+  runtime::say(runtime::Topic::dispatch, op, ": ", variant, tuned ? " chosen, as tuned" : " chosen");
 }
 
 void fail_forced(const char* op, const std::string& variant, const std::string& reason) {
   fail(ErrorCode::invalid_argument, op, "variant ", variant, " is forced, but ", reason);
 }
 
-ForcedVariant::ForcedVariant(std::string op, std::string variant) {
-  thread_requests().push_back({std::move(op), std::move(variant), false});
+bool has_tuned_variants() {
+  static const bool any = !runtime::tuning_table().empty();
+  return any;
 }
 
-ForcedVariant::~ForcedVariant() { thread_requests().pop_back(); }
+const std::string* tuned_variant(const char* op, const ProblemKey& key, const DeviceInfo& info) {
+  return runtime::tuning_table().find(info, key.hash(op));
+}
 
 }  // namespace crisol::ops
+
+namespace crisol {
+
+ForcedVariant::ForcedVariant(std::string op, std::string variant) {
+  ops::thread_requests().push_back({std::move(op), std::move(variant), false});
+}
+
+ForcedVariant::~ForcedVariant() { ops::thread_requests().pop_back(); }
+
+}  // namespace crisol

@@ -4,9 +4,12 @@
 //     run_plain}}; choose("matmul", variants, problem, info).run(problem);
 //
 // The last entry accepts everything. CRISOL_VERBOSE=dispatch prints every refusal and the choice;
-// CRISOL_VARIANT=conv2d:direct,matmul:-clblast forces one and forbids another.
+// CRISOL_VARIANT=conv2d:direct,matmul:-clblast forces one and forbids another. Without a forced one, that which
+// `crisol tune` stored for the problem comes before the order of the list, where it accepts. Problems that have a
+// ProblemKey key() can be tuned, and are written where CRISOL_RECORD_SHAPES says.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,11 +17,24 @@
 #include <string_view>
 
 #include "crisol/device.h"
+#include "crisol/tuning.h"
+#include "ops/problem_key.h"
+#include "runtime/problem_record.h"
 
 namespace crisol::ops {
 
 /// Why a workspace of this size is not allowed, or nullptr.
 const char* refuse_workspace(std::uint64_t bytes);
+
+/// Tiles, or the like, of which a variant has a choice for any problem; named "variant/setting". All give the same
+/// within rounding, and the variant by itself picks one.
+template <class Problem>
+struct Settings {
+  std::span<const std::string> (*names)();
+  /// Why the setting of that position cannot be used for a problem that the variant takes, or nullptr.
+  const char* (*refuse)(const Problem&, const DeviceInfo&, std::size_t setting);
+  void (*run)(const Problem&, std::size_t setting);
+};
 
 template <class Problem>
 struct Variant {
@@ -28,6 +44,8 @@ struct Variant {
   void (*run)(const Problem&);
   /// Bytes that it takes beside operands and result, of a problem that it does not refuse; nullptr for none.
   std::uint64_t (*workspace)(const Problem&, const DeviceInfo&) = nullptr;
+  /// nullptr for none.
+  const Settings<Problem>* settings = nullptr;
 
   /// refuse()'s reason, or that of the limit on workspaces (set_workspace_limit).
   const char* reason_against(const Problem& problem, const DeviceInfo& info) const;
@@ -44,35 +62,130 @@ const char* accept_all(const Problem&, const DeviceInfo&) {
   return nullptr;
 }
 
-/// The variant that a ForcedVariant of this thread or CRISOL_VARIANT forces for an op, or an empty text.
+/// A variant, and a setting where one was asked for.
+template <class Problem>
+struct Choice {
+  static constexpr std::size_t own = SIZE_MAX;
+
+  const Variant<Problem>* variant = nullptr;
+  std::size_t setting = own;
+
+  const char* reason_against(const Problem& problem, const DeviceInfo& info) const {
+    const char* reason = variant->reason_against(problem, info);
+    return reason != nullptr || setting == own ? reason : variant->settings->refuse(problem, info, setting);
+  }
+  void run(const Problem& problem) const {
+    setting == own ? variant->run(problem) : variant->settings->run(problem, setting);
+  }
+};
+
+/// What "variant" or "variant/setting" names, or no variant.
+template <class Problem>
+Choice<Problem> find_choice(std::span<const Variant<Problem>> variants, std::string_view name) {
+  const std::size_t slash = name.find('/');
+  for (const Variant<Problem>& variant : variants) {
+    if (name.substr(0, slash) != variant.name) continue;
+    if (slash == std::string_view::npos) return {&variant};
+    if (variant.settings == nullptr) continue;
+    const std::span<const std::string> settings = variant.settings->names();
+    for (std::size_t i = 0; i < settings.size(); ++i)
+      if (settings[i] == name.substr(slash + 1)) return {&variant, i};
+  }
+  return {};
+}
+
+/// What a ForcedVariant of this thread or CRISOL_VARIANT forces for an op, or an empty text.
 std::string forced_variant(std::string_view op);
 bool is_forbidden(std::string_view op, std::string_view variant);
 
 void say_refused(const char* op, const char* variant, const char* reason);
-void say_chosen(const char* op, const char* variant);
+void say_chosen(const char* op, const char* variant, bool tuned = false);
 [[noreturn]] void fail_forced(const char* op, const std::string& variant, const std::string& reason);
 
-/// The first variant that accepts; a forced one that refuses, or does not exist, throws invalid_argument.
+constexpr const char* forbidden_reason = "forbidden by CRISOL_VARIANT";
+
 template <class Problem>
-const Variant<Problem>& choose(const char* op, std::span<const Variant<Problem>> variants, const Problem& problem,
-                               const DeviceInfo& info) {
+const char* reason_against(const char* op, const Choice<Problem>& choice, const Problem& problem,
+                           const DeviceInfo& info) {
+  return is_forbidden(op, choice.variant->name) ? forbidden_reason : choice.reason_against(problem, info);
+}
+
+template <class Problem>
+concept HasKey = requires(const Problem& problem) {
+  { problem.key() } -> std::same_as<ProblemKey>;
+};
+
+template <class Problem>
+void note_problem(ProblemRecord& record, const char* op, std::span<const Variant<Problem>> variants,
+                  const Problem& problem, const DeviceInfo& info) {
+  const ProblemKey key = problem.key();
+  TuningProblem noted{op, key.text(op), key.hash(op), 1, {}};
+  const auto add = [&](const std::string& name, const Choice<Problem>& choice) {
+    const char* const reason = reason_against(op, choice, problem, info);
+    noted.candidates.push_back({name, reason == nullptr ? "" : reason});
+    return reason == nullptr;
+  };
+  for (const Variant<Problem>& variant : variants) {
+    if (!add(variant.name, {&variant}) || variant.settings == nullptr) continue;
+    const std::span<const std::string> settings = variant.settings->names();
+    for (std::size_t i = 0; i < settings.size(); ++i) add(std::string(variant.name) + '/' + settings[i], {&variant, i});
+  }
+  record.note(noted);
+}
+
+/// The stored choice for a problem, as text, or nullptr.
+const std::string* tuned_variant(const char* op, const ProblemKey& key, const DeviceInfo& info);
+/// Whether there are any.
+bool has_tuned_variants();
+
+/// The stored choice where there is one that accepts.
+template <class Problem>
+Choice<Problem> choose_tuned(const char* op, std::span<const Variant<Problem>> variants, const Problem& problem,
+                             const DeviceInfo& info) {
+  const std::string* const name = tuned_variant(op, problem.key(), info);
+  if (name == nullptr) return {};
+  const Choice<Problem> choice = find_choice(variants, *name);
+  const char* const reason =
+      choice.variant == nullptr ? "there is no such variant" : reason_against(op, choice, problem, info);
+  if (reason == nullptr) {
+    say_chosen(op, name->c_str(), true);
+    return choice;
+  }
+  say_refused(op, name->c_str(), reason);
+  return {};
+}
+
+/// The forced, the tuned, or the first variant that accepts; a forced one that refuses, or does not exist, throws
+/// invalid_argument.
+template <class Problem>
+Choice<Problem> choose(const char* op, std::span<const Variant<Problem>> variants, const Problem& problem,
+                       const DeviceInfo& info) {
+  if constexpr (HasKey<Problem>) {
+    if (shapes_are_recorded()) record_shape(op, problem.key());
+    if (ProblemRecord* const record = runtime::problem_record()) note_problem(*record, op, variants, problem, info);
+  }
   if (const std::string forced = forced_variant(op); !forced.empty()) {
-    std::string names;
-    for (const Variant<Problem>& variant : variants) {
-      names += std::string(names.empty() ? "" : ", ") + variant.name;
-      if (forced != variant.name) continue;
-      if (const char* reason = variant.reason_against(problem, info)) fail_forced(op, forced, reason);
-      say_chosen(op, variant.name);
-      return variant;
+    const Choice<Problem> choice = find_choice(variants, forced);
+    if (choice.variant == nullptr) {
+      std::string names;
+      for (const Variant<Problem>& variant : variants) names += std::string(names.empty() ? "" : ", ") + variant.name;
+      fail_forced(op, forced, "there is no such variant; there are: " + names);
     }
-    fail_forced(op, forced, "there is no such variant; there are: " + names);
+    if (const char* reason = choice.reason_against(problem, info)) fail_forced(op, forced, reason);
+    say_chosen(op, forced.c_str());
+    return choice;
+  }
+  if constexpr (HasKey<Problem>) {
+    if (has_tuned_variants())
+      if (const Choice<Problem> choice = choose_tuned(op, variants, problem, info); choice.variant != nullptr)
+        return choice;
   }
   for (const Variant<Problem>& variant : variants) {
-    const char* reason =
-        is_forbidden(op, variant.name) ? "forbidden by CRISOL_VARIANT" : variant.reason_against(problem, info);
+    const Choice<Problem> choice{&variant};
+    const char* reason = reason_against(op, choice, problem, info);
     if (reason == nullptr) {
       say_chosen(op, variant.name);
-      return variant;
+      return choice;
     }
     say_refused(op, variant.name, reason);
   }
@@ -80,18 +193,11 @@ const Variant<Problem>& choose(const char* op, std::span<const Variant<Problem>>
 }
 
 template <class Problem, std::size_t n>
-const Variant<Problem>& choose(const char* op, const Variant<Problem> (&variants)[n], const Problem& problem,
-                               const DeviceInfo& info) {
+Choice<Problem> choose(const char* op, const Variant<Problem> (&variants)[n], const Problem& problem,
+                       const DeviceInfo& info) {
   return choose(op, std::span<const Variant<Problem>>(variants), problem, info);
 }
 
-/// Forces a variant on this thread while it lives: for tests that run every variant and for measuring.
-class ForcedVariant {
- public:
-  ForcedVariant(std::string op, std::string variant);
-  ~ForcedVariant();
-  ForcedVariant(const ForcedVariant&) = delete;
-  ForcedVariant& operator=(const ForcedVariant&) = delete;
-};
+using crisol::ForcedVariant;
 
 }  // namespace crisol::ops

@@ -1,0 +1,31 @@
+#include "ops/problem_key.h"
+
+#include <cassert>
+
+#include "runtime/hash.h"
+
+namespace crisol::ops {
+
+ProblemKey::ProblemKey(std::initializer_list<KeyField> fields) {
+  assert(fields.size() <= most_fields);
+  for (const KeyField& field : fields) fields_[count_++] = field;
+}
+
+std::uint64_t ProblemKey::hash(std::string_view op) const noexcept {
+  runtime::Hash hash;
+  hash.add(op);
+  for (std::size_t i = 0; i < count_; ++i) {
+    hash.add(std::string_view(fields_[i].name));
+    hash.add(static_cast<std::uint64_t>(fields_[i].value));
+  }
+  return hash.value();
+}
+
+std::string ProblemKey::text(std::string_view op) const {
+  std::string text(op);
+  for (std::size_t i = 0; i < count_; ++i)
+    text.append(1, ' ').append(fields_[i].name).append(1, '=').append(std::to_string(fields_[i].value));
+  return text;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,42 @@
+// What distinguishes the problems of an op where its variants are measured: sizes and layout, no addresses and no
+// values. Each Problem that variants are chosen for says it once, beside its members:
+//
+//     ProblemKey key() const { return {{"rows", rows}, {"length", length}}; }
+//
+// The text, "softmax rows=64 length=10", is what CRISOL_RECORD_SHAPES writes and `crisol tune` reads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace crisol::ops {
+
+struct KeyField {
+  const char* name;
+  std::int64_t value;
+};
+
+class ProblemKey {
+ public:
+  static constexpr std::size_t most_fields = 18;
+
+  ProblemKey(std::initializer_list<KeyField> fields);
+
+  /// Of the op, and the names and values in order.
+  std::uint64_t hash(std::string_view op) const noexcept;
+  std::string text(std::string_view op) const;
+
+ private:
+  std::array<KeyField, most_fields> fields_;
+  std::size_t count_ = 0;
+};
+
+/// Whether CRISOL_RECORD_SHAPES names a file.
+bool shapes_are_recorded();
+/// Counts the problem there. A file that cannot be written throws io, naming the variable and the path.
+void record_shape(const char* op, const ProblemKey& key);
+
+}  // namespace crisol::ops
