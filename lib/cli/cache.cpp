@@ -31,9 +31,13 @@ int list(bool json) {
   return 0;
 }
 
-int clear() {
+int clear(bool json) {
   const std::int64_t removed = clear_kernel_cache();
-  std::cout << "removed " << removed << " files from " << kernel_cache_folder() << '\n';
+  const std::string folder = kernel_cache_folder();
+  if (json)
+    std::cout << nlohmann::ordered_json{{"folder", folder}, {"removed", removed}}.dump(2) << '\n';
+  else
+    std::cout << "removed " << removed << " files from " << folder << '\n';
   return 0;
 }
 
@@ -44,9 +48,9 @@ Command add_cache(CLI::App& program) {
   command->require_subcommand(0, 1);
   const auto json = std::make_shared<bool>(false);
   CLI::App* lister = command->add_subcommand("list", "List the programs: name, device, bytes (the default)");
-  lister->add_flag("--json", *json, "Print JSON");
   CLI::App* cleaner = command->add_subcommand("clear", "Remove them all; they are compiled again when needed");
-  return {command, [cleaner, json] { return cleaner->parsed() ? clear() : list(*json); }};
+  for (CLI::App* one : {command, lister, cleaner}) one->add_flag("--json", *json, "Print JSON");
+  return {command, [cleaner, json] { return cleaner->parsed() ? clear(*json) : list(*json); }};
 }
 
 }  // namespace crisol::cli

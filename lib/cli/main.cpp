@@ -1,10 +1,10 @@
 // The crisol command.
 #include <CLI/CLI.hpp>
+#include <exception>
 #include <iostream>
 
 #include "cli/command.h"
 #include "crisol/device.h"
-#include "crisol/error.h"
 #include "crisol/version.h"
 
 int main(int argc, char** argv) {
@@ -27,9 +27,13 @@ int main(int argc, char** argv) {
   }
   try {
     if (!device.empty()) set_default_device(Device(device));
-    for (const cli::Command& command : commands)
-      if (command.parser->parsed()) return command.run();
-  } catch (const Error& error) {
+    for (const cli::Command& command : commands) {
+      if (!command.parser->parsed()) continue;
+      const int status = command.run();
+      if (std::cout.flush()) return status;
+      std::cerr << "crisol: standard output cannot be written\n";
+    }
+  } catch (const std::exception& error) {
     std::cerr << "crisol: " << error.what() << '\n';
   }
   return 1;

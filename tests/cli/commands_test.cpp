@@ -1,4 +1,5 @@
 // `crisol devices`, `info` and `cache`, as users and scripts run them.
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -37,6 +38,33 @@ TEST_CASE("crisol: version, help and wrong words, with their exit status") {
     INFO(line << ": " << result.output);
     CHECK(result.status == 2);
     CHECK_FALSE(result.output.empty());
+  }
+}
+
+TEST_CASE("crisol: what cannot be written is an error") {
+  NEEDS_CRISOL();
+  if (!std::ofstream("/dev/full")) CRISOL_SKIP("this system has no /dev/full");
+  for (const char* line : {"devices", "devices --json", "info", "cache", "complete"}) {
+    CAPTURE(std::string(line));
+    const ProcessResult result =
+        run_program("/usr/bin/env", {"sh", "-c", built_program("crisol") + " " + line + " >/dev/full"});
+    CHECK(result.status == 1);
+    CHECK(result.output == "crisol: standard output cannot be written\n");
+  }
+}
+
+TEST_CASE("crisol: bold on a terminal alone, and not where NO_COLOR is set") {
+  NEEDS_CRISOL();
+  const auto shown = [](const std::vector<std::string>& words, const char* no_color) {
+    return run_built_on_terminal("crisol", words, {{"NO_COLOR", no_color}}).output;
+  };
+  for (const char* command : {"devices", "info"}) {
+    CAPTURE(std::string(command));
+    CHECK(contains(shown({command}, ""), "\033[1m" + Device().name() + "\033[0m"));
+    for (const std::string& plain : {shown({command}, "1"), shown({command, "--json"}, "")}) {
+      CHECK(contains(plain, Device().name()));
+      CHECK_FALSE(contains(plain, "\033"));
+    }
   }
 }
 
@@ -79,11 +107,14 @@ TEST_CASE("crisol cache: lists what a program compiled, and removes that alone")
   CHECK(contains(text, " for " + Device().name() + " (" + Device().info().platform));
   CHECK(contains(text, "damaged, never used: " + folder.path() + "/0123456789abcdef.bin: 7 bytes"));
   const auto json = nlohmann::json::parse(output_of("cache list --json", cache));
+  CHECK(nlohmann::json::parse(output_of("cache --json", cache)) == json);
   CHECK(json.at("folder") == folder.path());
   CHECK(json.at("programs").size() >= 2);
   CHECK(contains(output_of("cache clear", cache),
                  "removed " + std::to_string(json.at("programs").size()) + " files from " + folder.path()));
   CHECK(contains(output_of("cache", cache), "0 programs, 0 bytes"));
+  CHECK(nlohmann::json::parse(output_of("cache clear --json", cache)) ==
+        nlohmann::json{{"folder", folder.path()}, {"removed", 0}});
   CHECK(read_file(folder.path() + "/notes.txt") == "mine");
 }
 
@@ -117,7 +148,7 @@ TEST_CASE("crisol's completion for bash offers what fits the word that was begun
   };
   CHECK(completed("", "d") == "devices\n");
   CHECK(completed("", "--v") == "--version\n");
-  CHECK(completed("cache", "") == "list clear --help\n");
+  CHECK(completed("cache", "") == "list clear --help --json\n");
   CHECK(completed("bench", "sof") == "softmax\n");
   CHECK(completed("bench softmax", "ro") == "rows=\n");
   CHECK(completed("bench softmax rows=5", "--no") == "--no-peak\n");

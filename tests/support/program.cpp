@@ -28,6 +28,11 @@ ProcessResult run_built(const std::string& name, const std::vector<std::string>&
   return run_program(built_program(name), arguments, on_this_platform(environment));
 }
 
+ProcessResult run_built_on_terminal(const std::string& name, const std::vector<std::string>& arguments,
+                                    const Environment& environment) {
+  return run_program_on_terminal(built_program(name), arguments, on_this_platform(environment));
+}
+
 ProcessResult run_built_and_kill(const std::string& name, const std::vector<std::string>& arguments,
                                  const std::function<bool()>& when) {
   return run_program_and_kill(built_program(name), arguments, on_this_platform({}), when);

@@ -16,6 +16,10 @@ std::string built_program(const std::string& name);
 ProcessResult run_built(const std::string& name, const std::vector<std::string>& arguments,
                         const Environment& environment = {});
 
+/// As run_built, with a terminal for its output.
+ProcessResult run_built_on_terminal(const std::string& name, const std::vector<std::string>& arguments,
+                                    const Environment& environment = {});
+
 /// As run_built, but kills the process (SIGKILL) as soon as `when` holds.
 ProcessResult run_built_and_kill(const std::string& name, const std::vector<std::string>& arguments,
                                  const std::function<bool()>& when);

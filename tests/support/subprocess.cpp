@@ -1,5 +1,6 @@
 #include "support/subprocess.h"
 
+#include <pty.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,18 +32,21 @@ namespace {
   _exit(127);
 }
 
+enum class Output { pipe, terminal };
+
 // With `kill_when`, kills the process as soon as that holds.
 ProcessResult run(std::vector<std::string> command, const Environment& environment,
-                  const std::function<bool()>& kill_when = {}) {
-  int pipe_ends[2];
-  if (pipe(pipe_ends) != 0) throw std::runtime_error("pipe failed");
+                  const std::function<bool()>& kill_when = {}, Output output = Output::pipe) {
+  int ends[2];  // Ours, the child's.
+  if ((output == Output::pipe ? pipe(ends) : openpty(&ends[0], &ends[1], nullptr, nullptr, nullptr)) != 0)
+    throw std::runtime_error("no pipe or terminal");
   std::vector<char*> pointers;
   for (std::string& part : command) pointers.push_back(part.data());
   pointers.push_back(nullptr);
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) become_child(pointers.data(), environment, pipe_ends[1]);
-  close(pipe_ends[1]);
+  if (child == 0) become_child(pointers.data(), environment, ends[1]);
+  close(ends[1]);
   std::thread killer;
   std::atomic<bool> ended{false};
   if (kill_when)
@@ -52,9 +56,9 @@ ProcessResult run(std::vector<std::string> command, const Environment& environme
     });
   ProcessResult result;
   char buffer[4096];
-  for (ssize_t n; (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;)
+  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
     result.output.append(buffer, static_cast<std::size_t>(n));
-  close(pipe_ends[0]);
+  close(ends[0]);
   ended = true;
   // The killer must be done before the process number can be given to somebody else.
   if (killer.joinable()) killer.join();
@@ -83,6 +87,11 @@ ProcessResult run_child(const std::string& test_case, const Environment& environ
 ProcessResult run_program(const std::string& program, const std::vector<std::string>& arguments,
                           const Environment& environment) {
   return run(program_command(program, arguments), environment);
+}
+
+ProcessResult run_program_on_terminal(const std::string& program, const std::vector<std::string>& arguments,
+                                      const Environment& environment) {
+  return run(program_command(program, arguments), environment, {}, Output::terminal);
 }
 
 ProcessResult run_child_and_kill(const std::string& test_case, const Environment& environment, int after_ms) {

@@ -23,6 +23,10 @@ ProcessResult run_child(const std::string& test_case, const Environment& environ
 ProcessResult run_program(const std::string& program, const std::vector<std::string>& arguments,
                           const Environment& environment = {});
 
+/// As run_program, with a terminal for its output, which ends lines with "\\r\\n".
+ProcessResult run_program_on_terminal(const std::string& program, const std::vector<std::string>& arguments,
+                                      const Environment& environment = {});
+
 /// As run_child, but kills the process (SIGKILL) after so many milliseconds.
 ProcessResult run_child_and_kill(const std::string& test_case, const Environment& environment, int after_ms);
 

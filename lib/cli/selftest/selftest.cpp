@@ -136,12 +136,13 @@ int run(const Options& options) {
 Command add_selftest(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand(
-      "selftest", "Compare every op with a reference on the host, in about a minute: what a bug report wants to know");
+      "selftest", "Compare every op with a reference on the host: what a bug report wants to know");
   command->add_option("--only", options->only, "Ops whose name has one of these parts, by commas")->delimiter(',');
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Errors are in units of the last place (ulp), or in rounding errors of the largest term (eps), and bounded as\n"
-      "docs/tolerances.md says. Exit status: 0 all agree, 1 one does not, 2 wrong arguments.");
+      "docs/tolerances.md says. Compiling takes most of the time: a minute or two at first, then seconds.\n"
+      "Exit status: 0 all agree, 1 one does not, 2 wrong arguments.");
   command->fallthrough();
   return {command, [options] { return run(*options); }};
 }
