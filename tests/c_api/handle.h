@@ -63,10 +63,10 @@ using Longs = std::vector<std::int64_t>;
 
 inline void refused(crisol_status status, crisol_status expected, std::initializer_list<const char*> parts) {
   CHECK(status == expected);
-  for (const char* part : parts)
-    CHECK_MESSAGE(std::string(crisol_error_message()).find(part) != std::string::npos, crisol_error_message());
+  const std::string message = crisol_error_message();
+  for (const char* part : parts) CHECK_MESSAGE(message.find(part) != std::string::npos, message);
 }
 
 }  // namespace crisol::testing::c_api
 
-#define OK(call) CHECK_MESSAGE((call) == CRISOL_OK, crisol_error_message())
+#define OK(call) CHECK_MESSAGE((call) == CRISOL_OK, std::string(crisol_error_message()))

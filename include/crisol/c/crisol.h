@@ -5,7 +5,7 @@
  * exception leaves the library. A failed call writes no result and leaves every tensor as it was. Results are written
  * through the last pointers, which must not be null unless it is said.
  *
- * Handles (tensors, models, optimizers) belong to the caller, who gives each back with its
+ * Handles (tensors, models, optimizers, recordings) belong to the caller, who gives each back with its
  * _destroy function; null is accepted there. A handle is used by one thread at a time; different handles, also to the
  * same tensor, by several.
  *
@@ -206,8 +206,8 @@ CRISOL_API int crisol_set_grad_enabled(int enabled);
 
 /* ---- Ops, recorded for backward ---------------------------------------------------------------------------------- */
 
-/** Pointwise and reducing functions are called by their names, which crisol_function_names lists: "add", "relu",
- * "where", …; "sum", "argmax", "var", …. */
+/** Pointwise and reducing functions are called by their names, which the functions ending in _names list:
+ * "add", "relu", "where", …; "sum", "argmax", "var", …. */
 
 /** An input of a pointwise function: a tensor, or where that is null the number. A number without a fraction counts as
  * whole: it leaves a tensor of integers one of integers. */
@@ -421,6 +421,19 @@ CRISOL_API crisol_status crisol_optimizer_set_lr(crisol_optimizer* optimizer, do
 /** Scales the gradients so that their norm is at most max_norm; the norm before is written unless `norm` is null. */
 CRISOL_API crisol_status crisol_clip_grad_norm(int count, const crisol_tensor* const* parameters, double max_norm,
                                                crisol_tensor** norm);
+
+/* ---- Recordings -------------------------------------------------------------------------------------------------- */
+
+/** A fixed sequence of work on a device: crisol::Recording. */
+typedef struct crisol_recording crisol_recording;
+/** Calls work(data) once and records what this thread queues on the device meanwhile; see crisol/recording.h for what
+ * the work may not do. Another status than CRISOL_OK from it is given back, and nothing is recorded. */
+CRISOL_API crisol_status crisol_record(crisol_device device, crisol_status (*work)(void* data), void* data,
+                                       crisol_recording** result);
+/** Queues the commands once more, on the memory that they had. */
+CRISOL_API crisol_status crisol_recording_replay(crisol_recording* recording);
+/** Gives a recording back, and its memory. */
+CRISOL_API void crisol_recording_destroy(crisol_recording* recording);
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 

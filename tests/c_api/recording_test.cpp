@@ -1,0 +1,55 @@
+// The C interface: recordings.
+#include "c_api/handle.h"
+
+using namespace crisol::testing::c_api;
+
+namespace {
+
+/// y = x x, whose values the work may also read, which no recording allows, or give up.
+struct Work {
+  Handle x{{1, 2, 3}, {3}}, y;
+  float* read = nullptr;
+  crisol_status end = CRISOL_OK;
+
+  static crisol_status run(void* data) {
+    Work& work = *static_cast<Work*>(data);
+    const crisol_operand operands[] = {{work.x.get(), 0}, {work.x.get(), 0}};
+    crisol_status status = crisol_pointwise("mul", 2, operands, 0, nullptr, work.y.place());
+    if (status == CRISOL_OK && work.read != nullptr)
+      status = crisol_tensor_read(work.y.get(), work.read, 3 * sizeof(float));
+    return status == CRISOL_OK ? work.end : status;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("C: what was recorded runs again on new values") {
+  Work work;
+  crisol_recording* recording = nullptr;
+  OK(crisol_record(here, Work::run, &work, &recording));
+  CHECK(values_of(work.y.get()) == Floats{1, 4, 9});
+  const Floats more{-1, 0, 4};
+  OK(crisol_tensor_write(work.x.get(), more.data(), more.size() * sizeof(float)));
+  OK(crisol_recording_replay(recording));
+  CHECK(values_of(work.y.get()) == Floats{1, 0, 16});
+  crisol_recording_destroy(recording);
+  crisol_recording_destroy(nullptr);
+}
+
+TEST_CASE("C: work that fails or reads is not recorded") {
+  Work work;
+  crisol_recording* recording = nullptr;
+  float values[3];
+  work.end = CRISOL_IO;
+  CHECK(crisol_record(here, Work::run, &work, &recording) == CRISOL_IO);
+  work.end = CRISOL_OK;
+  work.read = values;
+  refused(crisol_record(here, Work::run, &work, &recording), CRISOL_INVALID_ARGUMENT, {"[record]", "read"});
+  CHECK(recording == nullptr);
+  refused(crisol_record(here, nullptr, nullptr, &recording), CRISOL_INVALID_ARGUMENT, {"work is null"});
+  refused(crisol_record(here, Work::run, &work, nullptr), CRISOL_INVALID_ARGUMENT, {"result is null"});
+  refused(crisol_recording_replay(nullptr), CRISOL_INVALID_ARGUMENT, {"recording is null"});
+  work.read = nullptr;  // Nothing is left of what failed.
+  OK(crisol_record(here, Work::run, &work, &recording));
+  crisol_recording_destroy(recording);
+}
