@@ -15,6 +15,8 @@
 //   SOURCE_PARAMETERS, SOURCE_FORMAL, SOURCE   the operands as parameters of kernels, of functions, as arguments
 //   CURSOR                   a position in all operands
 //   SEEK(at, o)  MOVE(at, from, r)   statements: `at` becomes the position of element (o, 0); that r elements after `from`
+//   MOVE_TO_RUN(at, from, n)  MOVE_ALONG(at, from, i)   the same: that of run n along the last reduced axis, `from` being
+//                                                       element 0; that i elements further in a run
 //   READ_ONE_ALONG(at, i), READ_MANY_ALONG(at, i)     the element i (VW elements from i on) further along the last
 //                                                     reduced axis, of type one (many), MAP left out
 //   READ_ONE_ACROSS(at, i), READ_MANY_ACROSS(at, i)   the same along the last kept axis
@@ -31,29 +33,32 @@
 #define FINISH a
 #endif
 
+#ifndef OUTLINE
 #define OUTLINE __attribute__((noinline))
+#endif
 
 // Vectors of a type that is computed in are moved as they are: PoCL turns a conversion, even to the same type, into moves
 // of two elements.
 typedef many unaligned_many __attribute__((aligned(sizeof(one))));
-#ifdef TYPE_IS_S
+#if defined(TYPE_IS_S) && !defined(WHOLE_VECTORS)
 #define READ_MANY(p, i) (*(__global const unaligned_many*)((p) + (i)))
 #else
 #define READ_MANY(p, i) LOAD_V(TYPE, S, p, i)
 #endif
 
-// Where the element with this number lies; shape and strides innermost first. Not inlined: compilers take long over its
-// loops.
-OUTLINE long position_in(const long8 shape, const long8 strides, const int rank, long number) {
-  long size[8], stride[8];
-  vstore8(shape, 0, size);
-  vstore8(strides, 0, stride);
+// Where the element with this number lies; shape and strides innermost first. Not inlined on CPUs: compilers take long
+// over loops. The lists turn, so that no variable indexes them: they would have to lie in memory.
+OUTLINE long position_in(long8 shape, long8 strides, const int rank, long number) {
   long at = 0;
-  for (int d = 0; d < rank - 1; ++d) {
-    at += number % size[d] * stride[d];
-    number /= size[d];
+  NO_UNROLL
+  for (int d = 1; d < rank; ++d) {
+    const long next = number / shape.s0;
+    at += (number - next * shape.s0) * strides.s0;
+    number = next;
+    shape = shape.s12345670;
+    strides = strides.s12345670;
   }
-  return at + number * stride[rank - 1];
+  return at + number * strides.s0;
 }
 
 INLINE long position(const long8 shape, const long8 strides, const int rank, const long number) {
@@ -68,12 +73,21 @@ INLINE long position(const long8 shape, const long8 strides, const int rank, con
 #define CURSOR long
 #define SEEK(at, o) at = (long)x_offset + position(kept_shape, kept_strides, KEPT_RANK, o);
 #define MOVE(at, from, r) at = (from) + position(reduced_shape, reduced_strides, REDUCED_RANK, r);
+#define MOVE_TO_RUN(at, from, n) at = (from) + RUN_POSITION(reduced_strides, n);
+#define MOVE_ALONG(at, from, i) at = (from) + (i) * reduced_strides.s0;
 #define ALONG_IS_UNIT (reduced_strides.s0 == 1)
 #define READ_ONE_ALONG(at, i) LOAD_S(TYPE, S, x, (at) + (i) * reduced_strides.s0)
 #define READ_MANY_ALONG(at, i) READ_MANY(x, (at) + (i))
 #define READ_ONE_ACROSS(at, i) LOAD_S(TYPE, S, x, (at) + (i))
 #define READ_MANY_ACROSS(at, i) READ_MANY(x, (at) + (i))
 #define CAN_READ_MANY(at, i) ((at) + (i) + VW <= SOURCE_END)
+#endif
+
+// Where run n begins: the reduced axes but the last.
+#if RUNS == 2
+#define RUN_POSITION(strides, n) ((n) * strides.s1)
+#else
+#define RUN_POSITION(strides, n) position_in(reduced_shape.s12345670, strides.s12345670, REDUCED_RANK - 1, n)
 #endif
 
 // All lists of axes are innermost first. Few arguments: each costs a tenth of a microsecond and more to launch.

@@ -26,22 +26,6 @@ constexpr std::size_t max_inputs = 8;
 // The parts of the contract of common/reduce.h that do not depend on the graph. A tensor's strides are those of the
 // reduced axes, then those of the kept ones, each innermost first.
 constexpr const char* common_text = R"(
-__attribute__((noinline)) long graph_position_in(const long8 shape, const long4 strides, const int rank, long number) {
-  long size[8], stride[4];
-  vstore8(shape, 0, size);
-  vstore4(strides, 0, stride);
-  long at = 0;
-  for (int d = 0; d < rank - 1; ++d) {
-    at += number % size[d] * stride[d];
-    number /= size[d];
-  }
-  return at + number * stride[rank - 1];
-}
-
-INLINE long graph_position(const long8 shape, const long4 strides, const int rank, const long number) {
-  return rank == 1 ? number * strides.s0 : graph_position_in(shape, strides, rank, number);
-}
-
 #define CURSOR graph_cursor
 #define READ_ONE_ALONG(at, i) graph_one_along(at, i, SOURCE)
 #define READ_MANY_ALONG(at, i) graph_many_along(at, i, SOURCE)
@@ -102,14 +86,20 @@ class Writer {
   void positions() {
     out_ << "#define SEEK(at, o) { ";
     each_input(" ", [&](std::size_t k) {
-      out_ << "at.x" << k << " = (long)x" << k << "_offset + graph_position(kept_shape, x" << k
-           << "_strides.hi, KEPT_RANK, o);";
+      out_ << "at.x" << k << " = (long)x" << k << "_offset + position(kept_shape, x" << k
+           << "_strides.s45674567, KEPT_RANK, o);";
     });
     out_ << " }\n#define MOVE(at, from, r) { ";
     each_input(" ", [&](std::size_t k) {
-      out_ << "at.x" << k << " = from.x" << k << " + graph_position(reduced_shape, x" << k
-           << "_strides.lo, REDUCED_RANK, r);";
+      out_ << "at.x" << k << " = from.x" << k << " + position(reduced_shape, x" << k << "_strides, REDUCED_RANK, r);";
     });
+    out_ << " }\n#define MOVE_TO_RUN(at, from, n) { ";
+    each_input(" ", [&](std::size_t k) {
+      out_ << "at.x" << k << " = from.x" << k << " + RUN_POSITION(x" << k << "_strides, n);";
+    });
+    out_ << " }\n#define MOVE_ALONG(at, from, i) { ";
+    each_input(" ",
+               [&](std::size_t k) { out_ << "at.x" << k << " = from.x" << k << " + (i) * x" << k << "_strides.s0;"; });
     out_ << " }\n#define ALONG_IS_UNIT (";
     each_input(" && ", [&](std::size_t k) { out_ << "(ulong)x" << k << "_strides.s0 <= 1"; });
     out_ << ")\n#define CAN_READ_MANY(at, i) (";
@@ -190,6 +180,15 @@ bool in_vectors(const Loop& loop) {
                      [](const Shape& strides) { return strides.back() == 0 || strides.back() == 1; });
 }
 
+// The vectors that in_vectors() found begin at multiples of whole ones. What is repeated is read one by one.
+bool all_in_whole_vectors(const Loop& inner, const Loop& outer, GraphReduction::Inputs inputs) {
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (inner.strides[k].back() == 1 &&
+        !in_whole_vectors({inner.shape, inner.strides[k], outer.shape, outer.strides[k]}, in(*inputs[k]).offset))
+      return false;
+  return inner.shape.rank() == 1 || inner.shape.back() % gpu_width == 0;
+}
+
 // Strides of the reduced axes, then of the kept ones, innermost first.
 Shape kernel_strides(const Axes& axes, std::size_t input) {
   Shape strides = Shape::filled(2 * max_axes, 0);
@@ -225,11 +224,15 @@ Tensor GraphReduction::run(const Reduction& reduction, Inputs inputs, Scalars sc
     arguments.emplace_back(static_cast<std::int64_t>(view.offset) + extent_of(*inputs[k]));
   }
   for (std::size_t k = 0; k < scalars.size(); ++k) arguments.push_back(argument_of(scalars[k], graph_.scalar_dtype(k)));
-  const ReduceSource source{.prelude = prelude(cpu_vector_width(state_of(*inputs[0]))),
+  const bool across = in_vectors(split_axes.kept), along = in_vectors(split_axes.reduced);
+  const ReduceSource source{.prelude = [this](int width) -> std::string_view { return prelude(width); },
                             .arguments = arguments,
                             .type = graph_.output_dtype(0),
-                            .across = in_vectors(split_axes.kept),
-                            .along = in_vectors(split_axes.reduced)};
+                            .across = across,
+                            .along = along,
+                            .whole_across = across && split_axes.kept.shape.back() % gpu_width == 0 &&
+                                            all_in_whole_vectors(split_axes.kept, split_axes.reduced, inputs),
+                            .whole_along = along && all_in_whole_vectors(split_axes.reduced, split_axes.kept, inputs)};
   const ReduceLoop loop{split_axes.kept.shape, split_axes.reduced.shape, split_axes.outputs, split_axes.elements};
   return run_reduction(reduction, source, loop, reduced_shape(shape, reduced, keepdim), inputs[0]->device()).values;
 }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "base/text.h"
 #include "ops/argument_list.h"
 #include "ops/persistent.h"
 #include "ops/reduce_axes.h"
+#include "ops/swap.h"
 #include "ops/variant.h"
 #include "tensor/kernel_args.h"
 
@@ -32,7 +34,7 @@ struct Problem {
             {"width", width()},
             {"across", source.across},
             {"along", source.along},
-            {"fused", !source.prelude.empty()}};
+            {"fused", source.prelude != nullptr}};
   }
 };
 
@@ -68,8 +70,10 @@ int components(Combine combine) { return combine == Combine::moments ? 3 : combi
 
 // ---- Geometry ----
 
-int group_size(const runtime::DeviceState& device) {
-  return static_cast<int>(std::min<std::uint64_t>(128, runtime::info_of(device).max_work_group));
+/// The largest power of two up to `wanted` that the device allows.
+std::int64_t group_size(const runtime::DeviceState& device, std::uint64_t wanted) {
+  while (wanted > runtime::info_of(device).max_work_group) wanted /= 2;
+  return static_cast<std::int64_t>(wanted);
 }
 
 /// Vectors of a strip: their states are to stay in the first cache; llvmpipe keeps loops short.
@@ -77,11 +81,19 @@ int strip_vectors(const runtime::DeviceState& device) {
   return loop_budget(runtime::info_of(device)) < 1 << 20 ? 4 : 64;
 }
 
+/// FORM of reduce_groups.cl: what is read at once.
+enum class Form : std::uint8_t { scalars, along, across };
+
 struct Cut {
   const char *source, *entry, *join;
-  std::int64_t items, local;
+  std::int64_t items;  ///< Work-items but for the groups' dimension of rows.
   std::int64_t parts;
-  std::int64_t a, b;  ///< SPLIT_A and SPLIT_B of the kernel.
+  std::int64_t a = 0, b = 0;        ///< SPLIT_A and SPLIT_B of the kernel.
+  std::int64_t local = 1;           ///< Work-items of a group,
+  std::int64_t span = 0, rows = 0;  ///< or its dimensions, SPAN and ROWS of reduce_groups.cl.
+  Form form = Form::scalars;
+
+  bool on_gpu() const { return span > 0; }
 };
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -116,7 +128,7 @@ Cut cut_rows(const Problem& problem) {
   chunk = std::min(chunk, std::max<std::int64_t>(1, budget / rounds_of_row));
   const std::int64_t items = ceil_div(outputs, chunk);
   const double rounds = static_cast<double>(chunk) * static_cast<double>(rounds_of_row);
-  return {"reduce_rows.cl", "rows", "join", items, 1, cpu_parts(problem, items, 8192, rounds), chunk, 0};
+  return {"reduce_rows.cl", "rows", "join", items, cpu_parts(problem, items, 8192, rounds), chunk};
 }
 
 Cut cut_columns(const Problem& problem) {
@@ -133,32 +145,62 @@ Cut cut_columns(const Problem& problem) {
   const std::int64_t items =
       std::max(std::min(units, wanted), ceil_div(units, std::max<std::int64_t>(1, budget / rounds_of_unit)));
   const double rounds = static_cast<double>(ceil_div(units, items)) * static_cast<double>(rounds_of_unit);
-  return {"reduce_columns.cl", "columns", "join", items, 1, cpu_parts(problem, items, 16, rounds), units, strip};
+  return {"reduce_columns.cl", "columns", "join", items, cpu_parts(problem, items, 16, rounds), units, strip};
 }
 
-std::int64_t gpu_parts(std::int64_t pieces, std::int64_t wanted, std::int64_t elements, std::int64_t least) {
-  return std::clamp<std::int64_t>(std::min(ceil_div(wanted, pieces), elements / least), 1, 1024);
+/// Parts so that pieces * parts is `wanted`, each of `least` elements at least. Elements of a part are counted with 32
+/// bits.
+std::int64_t gpu_parts(const Problem& problem, std::int64_t pieces, std::int64_t wanted, std::int64_t least) {
+  const std::int64_t elements = problem.loop.elements;
+  const auto parts = std::clamp<std::int64_t>(std::min(ceil_div(wanted, pieces), elements / least), 1, 1024);
+  return std::max(parts, ceil_div(elements, std::int64_t{1} << 30));
 }
+
+/// The join of many outputs leaves an item alone with each.
+const char* gpu_join(const Problem& problem, std::int64_t parts) {
+  return problem.loop.outputs >= 512 && parts <= 256 ? "join_items" : "join_groups";
+}
+
+constexpr std::int64_t most_items = 128;  ///< Of a group that works on one output.
 
 Cut cut_items(const Problem& problem) {
-  const runtime::NdRange range = runtime::flat_range(problem.device, problem.loop.outputs);
-  const auto items = static_cast<std::int64_t>(range.global[0]), local = static_cast<std::int64_t>(range.local[0]);
-  const std::int64_t parts = gpu_parts(items, 1 << 15, problem.loop.elements, 64);
-  return {"reduce_groups.cl", "items", "join_groups", items, local, parts, 0, 0};
+  const Form form = problem.source.whole_across ? Form::across : Form::scalars;
+  const std::int64_t outputs = problem.loop.outputs / (form == Form::across ? gpu_width : 1);
+  const runtime::NdRange range = runtime::flat_range(problem.device, outputs);
+  const auto items = static_cast<std::int64_t>(range.global[0]);
+  const std::int64_t parts = gpu_parts(problem, items, 1 << 15, 64);
+  Cut cut{"reduce_groups.cl", "items", gpu_join(problem, parts), items, parts};
+  cut.local = static_cast<std::int64_t>(range.local[0]);
+  cut.span = group_size(problem.device, most_items);
+  cut.rows = 1;
+  cut.form = form;
+  return cut;
 }
 
 Cut cut_groups(const Problem& problem) {
-  const std::int64_t local = group_size(problem.device), outputs = problem.loop.outputs;
+  const ReduceLoop& loop = problem.loop;
+  const bool whole = problem.source.whole_along && loop.elements >= gpu_width;
+  const std::int64_t unit = whole ? gpu_width : 1;
+  const std::int64_t group = group_size(problem.device, most_items);
+  // Blocks of eight units to an item, or nearly: else four rows share a group.
+  const std::int64_t span = loop.outputs >= 4 && loop.elements < 16 * unit * group ? ceil_div(group, 4) : group;
+  const std::int64_t rows = group / span, blocks = ceil_div(loop.outputs, rows);
   const std::int64_t wanted = std::int64_t{8} * runtime::info_of(problem.device).compute_units;
-  const std::int64_t parts = gpu_parts(outputs, wanted, problem.loop.elements, 32 * local);
-  return {"reduce_groups.cl", "groups", "join_groups", outputs * local, local, parts, 0, 0};
+  const std::int64_t parts = gpu_parts(problem, blocks, wanted, 8 * unit * group);
+  Cut cut{"reduce_groups.cl", "groups", gpu_join(problem, parts), blocks * span, parts};
+  cut.span = span;
+  cut.rows = rows;
+  cut.form = whole ? Form::along : Form::scalars;
+  return cut;
 }
 
 // ---- Launch ----
 
 runtime::KernelSpec spec_of(const Problem& problem, const Cut& cut, const char* entry) {
   const DType type = problem.source.type, computed = accumulator(problem.reduction, type);
-  runtime::KernelSpec spec{cut.source, entry, {}, problem.source.prelude};
+  const int width = cut.on_gpu() ? gpu_width : cpu_vector_width(problem.device);
+  runtime::KernelSpec spec{cut.source, entry, {}};
+  if (problem.source.prelude) spec.prelude = problem.source.prelude(width);
   runtime::Defines& defines = spec.defines;
   defines.add({"KIND", static_cast<int>(problem.reduction.combine)});
   defines.add({"TYPE", opencl_name(type)});
@@ -170,12 +212,32 @@ runtime::KernelSpec spec_of(const Problem& problem, const Cut& cut, const char* 
   if (result_type(problem.reduction, type) == computed) defines.add({"OUT_IS_S", 1});
   defines.add({"MAP", problem.reduction.map});
   defines.add({"FINISH", problem.reduction.finish});
-  defines.add({"VW", cpu_vector_width(problem.device)});
-  if (cut.local > 1)
-    defines.add({"LOCAL", group_size(problem.device)});
-  else
+  defines.add({"VW", width});
+  if (!cut.on_gpu()) {
     defines.add({"STRIP", strip_vectors(problem.device)});
+    return spec;
+  }
+  const Shape& reduced = problem.loop.reduced;
+  defines.add({"SPAN", cut.span});
+  defines.add({"ROWS", cut.rows});
+  defines.add({"FORM", static_cast<int>(cut.form)});
+  if (cut.form != Form::scalars) defines.add({"WHOLE_VECTORS", 1});
+  defines.add({"RUNS", std::min(reduced.rank(), 3)});
+  if (problem.loop.elements > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
+  add_swap_define(defines, runtime::info_of(problem.device), cut.span);
   return spec;
+}
+
+runtime::NdRange range_of(const Cut& cut) {
+  if (std::string_view(cut.entry) == "groups") return {{cut.items, cut.rows * cut.parts}, {cut.span, cut.rows}};
+  return {{cut.items, cut.parts}, {cut.local, 1}};
+}
+
+runtime::NdRange range_of_join(const Problem& problem, const Cut& cut, std::int64_t chunk) {
+  const std::int64_t outputs = problem.loop.outputs;
+  if (!cut.on_gpu()) return {{ceil_div(outputs, chunk)}, {1}};
+  if (std::string_view(cut.join) == "join_items") return runtime::flat_range(problem.device, outputs);
+  return {{ceil_div(outputs, cut.rows) * cut.span, cut.rows}, {cut.span, cut.rows}};
 }
 
 /// The kernels' `sizes`.
@@ -193,12 +255,9 @@ Shape sizes_of(const Problem& problem, std::int64_t split_a, std::int64_t split_
 
 void enqueue_join(const Problem& problem, const Cut& cut, runtime::Kernel& kernel, const Tensor& states,
                   const Tensor& part_positions) {
-  const std::int64_t outputs = problem.loop.outputs;
   const std::int64_t budget = loop_budget(runtime::info_of(problem.device)) / 2;
   const std::int64_t chunk = std::max<std::int64_t>(1, std::min<std::int64_t>(32768, budget) / cut.parts);
-  const runtime::NdRange range =
-      cut.local > 1 ? runtime::NdRange{{outputs * group_size(problem.device)}, {group_size(problem.device)}}
-                    : runtime::NdRange{{ceil_div(outputs, chunk)}, {1}};
+  const runtime::NdRange range = range_of_join(problem, cut, chunk);
   const Shape sizes = sizes_of(problem, chunk, cut.parts);
   const ReduceResult& result = problem.result;
   if (part_positions.defined())
@@ -227,7 +286,7 @@ void run(const Problem& problem, const Cut& cut) {
     arguments.add(shape);
   arguments.add(out(states));
   if (positions.defined()) arguments.add(out(positions));
-  runtime::enqueue(device, kernel, {{cut.items, cut.parts}, {cut.local, 1}}, arguments.data(), arguments.count());
+  runtime::enqueue(device, kernel, range_of(cut), arguments.data(), arguments.count());
   if (in_parts) enqueue_join(problem, cut, join, states, positions);
 }
 
@@ -242,7 +301,8 @@ const char* refuse_rows(const Problem&, const DeviceInfo& info) {
 }
 
 const char* refuse_items(const Problem& problem, const DeviceInfo&) {
-  return problem.source.across || problem.loop.elements < 32 ? nullptr : "neighbouring outputs are not contiguous";
+  if (problem.loop.elements < 32) return nullptr;
+  return problem.source.across && problem.width() >= 16 ? nullptr : "few neighbouring outputs are contiguous";
 }
 
 template <Cut (*cut)(const Problem&)>
@@ -263,6 +323,18 @@ std::int64_t extent_of(const Tensor& x) {
 }
 
 }  // namespace
+
+bool in_whole_vectors(const AxesOfVectors& axes, std::uint64_t first) {
+  const auto all_multiples = [&](const Shape& shape, const Shape& strides, int axes_of_it) {
+    for (int i = 0; i < axes_of_it; ++i)
+      if (shape[i] > 1 && strides[i] % gpu_width != 0) return false;
+    return true;
+  };
+  const int last = axes.inner.rank() - 1;
+  return first % gpu_width == 0 && (last == 0 || axes.inner[last] % gpu_width == 0) &&
+         all_multiples(axes.inner, axes.inner_strides, last) &&
+         all_multiples(axes.outer, axes.outer_strides, axes.outer.rank());
+}
 
 Shape innermost_first(const Shape& axes) {
   Shape turned;
@@ -295,12 +367,21 @@ ReduceResult reduce(const Reduction& reduction, const Tensor& x, const Shape& ax
   const runtime::BufferView view = in(x);
   const runtime::KernelArg arguments[] = {view, innermost_first(split.kept_strides),
                                           innermost_first(split.reduced_strides)};
-  const ReduceSource source{.prelude = {},
-                            .arguments = arguments,
-                            .type = x.dtype(),
-                            .across = split.kept_strides.back() == 1,
-                            .along = split.reduced_strides.back() == 1,
-                            .end = static_cast<std::int64_t>(view.offset) + extent_of(x)};
+  const bool across = split.kept_strides.back() == 1, along = split.reduced_strides.back() == 1;
+  const ReduceSource source{
+      .prelude = {},
+      .arguments = arguments,
+      .type = x.dtype(),
+      .across = across,
+      .along = along,
+      .end = static_cast<std::int64_t>(view.offset) + extent_of(x),
+      .whole_across =
+          across && split.kept_shape.back() % gpu_width == 0 &&
+          in_whole_vectors({split.kept_shape, split.kept_strides, split.reduced_shape, split.reduced_strides},
+                           view.offset),
+      .whole_along =
+          along && in_whole_vectors({split.reduced_shape, split.reduced_strides, split.kept_shape, split.kept_strides},
+                                    view.offset)};
   return run_reduction(reduction, source, {split.kept_shape, split.reduced_shape, split.outputs, split.reduced},
                        split.result, x.device(), static_cast<float>(parameter));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -35,16 +36,29 @@ struct Reduction {
 /// cl_kernels/common/reduce.h) reads them. Without a prelude: a tensor and its strides along the kept and the reduced
 /// axes, innermost first.
 struct ReduceSource {
-  std::string_view prelude;
+  std::function<std::string_view(int width)> prelude;  ///< For vectors of that width: VW.
   std::span<const runtime::KernelArg> arguments;
   DType type;            ///< TYPE, whose rules hold.
   bool across;           ///< Neighbours along the last kept axis can be read as vectors (READ_MANY_ACROSS),
   bool along;            ///< along the last reduced axis (READ_MANY_ALONG).
   std::int64_t end = 0;  ///< SOURCE_END.
+  /// Those vectors begin at multiples of gpu_width elements in memory; what is left of an axis is a vector too, but
+  /// for that of one reduced axis alone.
+  bool whole_across = false, whole_along = false;
 };
 
 /// The same axes (or sizes, or strides) in the kernels' order.
 Shape innermost_first(const Shape& axes);
+
+/// Elements of the GPU kernels' vectors: 16 bytes of f32.
+inline constexpr int gpu_width = 4;
+
+/// Whether vectors along the last axis of `inner`, which are neighbours, begin at multiples of gpu_width, counted from
+/// `first`; `outer` are the other axes, each list outermost first, with the strides of one tensor.
+struct AxesOfVectors {
+  const Shape &inner, &inner_strides, &outer, &outer_strides;
+};
+bool in_whole_vectors(const AxesOfVectors& axes, std::uint64_t first);
 
 /// Axes, collapsed, at least one each.
 struct ReduceLoop {

@@ -19,6 +19,8 @@ namespace {
 
 const double nan_value = std::nan(""), infinity = std::numeric_limits<double>::infinity();
 
+constexpr auto cpu_variants = {"columns", "rows"};
+constexpr auto gpu_variants = {"items", "groups"};
 constexpr auto variants = {"columns", "rows", "items", "groups"};
 
 using Reduce = std::function<Tensor(const Tensor&, const Shape&, bool)>;
@@ -110,15 +112,44 @@ void check_op(const Op& op, const ReduceCase& c, const Tensor& t, const std::vec
 
 TEST_CASE("reduce: every kind over every set of axes, layout and variant") {
   const std::vector<ReduceCase> cases = all_cases();
-  for_each_variant("reduce", variants, [&] {
+  // The GPU's kernels are compiled apart for the number of axes and what is read at once: each kind takes a part of the
+  // cases.
+  const auto check_every = [&](std::size_t share) {
     for (const Op& op : kinds) {
       for (std::size_t i = 0; i < cases.size(); ++i) {
         const std::vector<double> x = random_values(i, cases[i].shape.numel(), 0.5, 1.5);
         for (const Layout layout : all_layouts) {
-          if (slow_device() && (i + static_cast<std::size_t>(layout)) % 4 != 0) continue;
+          if ((i + 5 * static_cast<std::size_t>(layout) + static_cast<std::size_t>(&op - kinds)) % share != 0) continue;
           CAPTURE(name_of(layout));
           check_op(op, cases[i], view_of(x, cases[i].shape, layout), x, i % 2 == 0);
         }
+      }
+    }
+  };
+  for_each_variant("reduce", cpu_variants, [&] { check_every(slow_device() ? 4 : 1); });
+  for_each_variant("reduce", gpu_variants, [&] { check_every(Device().info().type == DeviceType::cpu ? 12 : 4); });
+}
+
+// Sizes are multiples of 16, the widest vector, so that vectors are whole on every device; then also axes that are not.
+TEST_CASE("reduce: whole vectors, one axis, two and more, on GPUs") {
+  const ReduceCase cases[] = {{{3, 48}, {1}, {3}, {3, 1}},
+                              {{9, 32}, {0}, {32}, {1, 32}},
+                              {{3, 4, 3, 32}, {1, 3}, {3, 3}, {3, 1, 3, 1}},
+                              {{3, 2, 2, 2, 3, 16}, {1, 3, 5}, {3, 2, 3}, {3, 1, 2, 1, 3, 1}},
+                              {{2, 3, 3, 16}, {0, 2}, {3, 16}, {1, 3, 1, 16}},
+                              {{2, 2, 2, 3, 2, 16}, {0, 2, 4}, {2, 3, 16}, {1, 2, 1, 3, 1, 16}},
+                              {{4, 5003}, {1}, {4}, {4, 1}},
+                              {{40003}, {0}, {}, {1}}};
+  for_each_variant("reduce", gpu_variants, [&] {
+    for (const Op& op : kinds) {
+      const std::string name = op.name;
+      if (name != "sum" && name != "argmax" && name != "var") continue;
+      for (const ReduceCase& c : cases) {
+        if (name == "var" && c.shape.rank() > 2) continue;  // Compiling takes longer than all else.
+        if (slow_launches() && c.shape.numel() > 10000) continue;
+        const std::vector<double> x = random_values(3, c.shape.numel(), 0.5, 1.5);
+        const Op wide{op.name, op.reduce, op.reference, name == "sum" ? of_sum(40003) : op.tolerance};
+        check_op(wide, c, tensor_of(x, c.shape), x, false);
       }
     }
   });

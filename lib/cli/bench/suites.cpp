@@ -106,6 +106,8 @@ const Suite suites[] = {
       "reduce op=sum over=all",
       "reduce op=sum over=rows",
       "reduce op=sum over=cols",
+      "reduce op=sum rows=1000 cols=1001 over=rows",
+      "reduce op=sum rows=1000 cols=1001 over=cols",
       "reduce op=argmax over=cols",
       "reduce op=var over=cols"}},
     {"machine",

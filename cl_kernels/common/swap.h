@@ -1,0 +1,32 @@
+// Work-items of a sub-group show each other numbers, without local memory and without a barrier.
+//
+//   SWAP_LANES           so many items, neighbours along dimension 0, can; 1 where none can
+//   SWAP(type, v, mask)  v, of 32 bits, of the item whose place among them differs in `mask`, a literal below SWAP_LANES
+//   SWAP_LONG(v, mask)   the same of 64 bits
+//   GROUP_KERNEL(x, y)   begins a kernel of work-groups of x times y, x a multiple of SWAP_LANES
+//
+// INTEL_SUBGROUPS, from the host: cl_intel_subgroups is there, and 16 is a size that may be required. On AMD 32 are
+// within a sub-group of 32 or 64, whichever the compiler takes. Elsewhere: local memory.
+#ifdef INTEL_SUBGROUPS
+#define SWAP_LANES 16
+#define SWAP(type, v, mask) as_##type(intel_sub_group_shuffle_xor(as_uint(v), mask))
+#define GROUP_KERNEL(x, y) \
+  __kernel __attribute__((intel_reqd_sub_group_size(16))) __attribute__((reqd_work_group_size(x, y, 1)))
+#elif defined(__AMDGCN__) && defined(__has_builtin)
+#if __has_builtin(__builtin_amdgcn_ds_swizzle)
+#define SWAP_LANES 32
+// Bit mode: the lane's lower five bits, exclusive-or the mask.
+#define SWAP(type, v, mask) as_##type(__builtin_amdgcn_ds_swizzle(as_int(v), (mask) << 10 | 0x1f))
+#endif
+#endif
+
+#ifndef SWAP_LANES
+#define SWAP_LANES 1
+#define SWAP(type, v, mask) (v)
+#endif
+#ifndef GROUP_KERNEL
+#define GROUP_KERNEL(x, y) __kernel __attribute__((reqd_work_group_size(x, y, 1)))
+#endif
+
+#define SWAP_LONG(v, mask) \
+  as_long((int2)(SWAP(int, as_int2((long)(v)).x, mask), SWAP(int, as_int2((long)(v)).y, mask)))
