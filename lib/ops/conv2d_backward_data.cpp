@@ -1,11 +1,12 @@
 // Gradient of a convolution's input. Variants "planes", "winograd", "cpu_gemm", "im2col_gemm" and "direct".
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/conv2d_block.h"
+#include "ops/conv2d_phase.h"
 #include "ops/conv2d_planes.h"
 #include "ops/conv2d_problem.h"
 #include "ops/conv2d_winograd.h"
@@ -18,30 +19,6 @@ namespace crisol::ops {
 namespace {
 
 constexpr int column_ints = 7;  // COLUMN_INTS / VW of common/gather.h.
-
-// Positions first, first + stride, … of x along one axis. They see the same kernel taps, at distance `tap_step` from
-// the first that they see, and neighbours among them see neighbouring outputs: output = position / stride + start + t *
-// step for tap number t. So each pair of phases is a convolution of dy with stride 1.
-struct Phase {
-  std::int64_t positions;            // How many of x.
-  std::int32_t first_tap, tap_step;  // Of the kernel.
-  std::int32_t taps;                 // How many of the kernel.
-  std::int32_t start, step;          // In outputs.
-};
-
-Phase phase_of(int first, std::int64_t size, std::int64_t kernel, int stride, int padding, int dilation) {
-  const int common = std::gcd(dilation, stride);
-  Phase phase{(size - first + stride - 1) / stride, 0, stride / common, 0, 0, -dilation / common};
-  for (int tap = 0; tap < std::min<std::int64_t>(kernel, stride); ++tap) {
-    const std::int64_t at = std::int64_t{first} + padding - std::int64_t{tap} * dilation;
-    if (at % stride != 0) continue;
-    phase.first_tap = tap;
-    phase.taps = static_cast<std::int32_t>((kernel - 1 - tap) / phase.tap_step + 1);
-    phase.start = static_cast<std::int32_t>(at / stride);
-    break;
-  }
-  return phase;
-}
 
 struct PhasePlan {
   int first_h, first_w;
@@ -160,6 +137,7 @@ constexpr Variant<Conv2dProblem> variants[] = {
     {"planes", refuse_planes_data, run_planes_data, planes_data_workspace},
     {"winograd", refuse_winograd_data, run_winograd_data, winograd_data_workspace},
     {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm, gemm_workspace},
+    {"block", refuse_block_data, run_block_data, block_data_workspace},
     {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_data_im2col, im2col_workspace},
     {"direct", accept_all, run_direct}};
 

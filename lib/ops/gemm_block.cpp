@@ -13,8 +13,7 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t most_groups = std::int64_t{1} << 27;        // The kernel counts work-items in 32 bits.
-constexpr std::int64_t most_step = std::int64_t{1} << 22;          // Bytes within a tile, too.
+constexpr std::int64_t most_step = std::int64_t{1} << 22;          // The kernel counts bytes of a tile in 32 bits.
 constexpr std::int64_t workspace_bytes = std::int64_t{256} << 20;  // Unless the limit is lower.
 
 // An operand as the kernel reads it: `sides` rows (of A; columns of B), `depth` deep.
@@ -42,21 +41,10 @@ bool has_unit_stride(const Matrix& matrix) { return matrix.row == 1 || matrix.co
 
 bool has_small_step(const Side& side) { return side.step >= 0 && side.step <= most_step; }
 
-// Whether rows of an operand of the epilogue can be read four columns at a time.
-bool takes_vectors(const Epilogue* epilogue) {
-  if (epilogue == nullptr) return true;
-  for (std::size_t i = 0; i < epilogue->operand_count; ++i) {
-    const EpilogueOperand& e = epilogue->operands[i];
-    if (e.column == 0) continue;
-    if (e.column != 1 || e.first.offset % 4 != 0 || !is_multiple(e.row) || !is_multiple(e.batch)) return false;
-  }
-  return true;
-}
-
 int result_vectors(const Gemm& p) {
   const bool aligned = p.c.column == 1 && is_multiple(p.n) && is_multiple(p.c.row) && is_multiple(p.c.batch) &&
                        p.c.first.offset % 4 == 0;
-  return aligned && takes_vectors(p.epilogue) ? 4 : 1;
+  return aligned && reads_vectors(p.epilogue) ? 4 : 1;
 }
 
 // C transposed is B transposed times A transposed: then its rows lie one element after the other.
@@ -73,20 +61,14 @@ Gemm with_rows_along(const Gemm& p) {
   return turned;
 }
 
-int most_parts(const Gemm& p) {
-  const std::int64_t one = 4 * p.m * p.n * p.batch;
-  const std::int64_t fit = workspace_bytes / one;
-  int parts = static_cast<int>(std::min<std::int64_t>(fit, 64));
-  while (parts > 1 && refuse_workspace(static_cast<std::uint64_t>(one * parts)) != nullptr) parts /= 2;
-  return parts;
-}
+int most_parts(const Gemm& p) { return most_block_parts(4 * p.m * p.n * p.batch, 0); }
 
 int vectors_of(const Gemm& p) {
   return side_of(p.a, p.m, p.k).vectors && side_of(p.b.transposed(), p.n, p.k).vectors ? 4 : 1;
 }
 
 BlockPlan plan_of(const Gemm& p, const DeviceInfo& info) {
-  return plan_blocks(info, p.m, p.n, p.k, p.batch, vectors_of(p), std::max(1, most_parts(p)));
+  return plan_blocks(info, p.m, p.n, p.k, p.batch, vectors_of(p), most_parts(p));
 }
 
 // ---- Settings: every tile with 1, 2, 4, … parts ----
@@ -115,7 +97,7 @@ const char* refuse_setting(const Gemm& problem, const DeviceInfo& info, std::siz
   if (parts > 1 && parts > most_parts(p)) return "the sums of the parts would take too much memory";
   const BlockPlan plan = cut_blocks(tile_of(setting), p.m, p.n, p.k, p.batch, parts);
   if (plan.parts != parts) return "the depth is too small for so many parts";
-  return plan.groups > most_groups ? "too many tiles" : nullptr;
+  return plan.groups > most_block_groups ? "too many tiles" : nullptr;
 }
 
 void run_setting(const Gemm& problem, std::size_t setting) {
@@ -126,14 +108,35 @@ void run_setting(const Gemm& problem, std::size_t setting) {
 runtime::KernelSpec spec_of(const DeviceInfo& info, const char* file, const char* entry, const Epilogue* epilogue,
                             int result_vectors) {
   runtime::KernelSpec spec{file, entry, {{"VEC_C", result_vectors}}, epilogue_prelude(epilogue)};
-  if (!info.fast_fma) spec.defines.add({"NO_FMA", 1});
-  if (takes_cpu_kernels(info)) spec.defines.add({"ROLLED", 1});
+  define_block(spec.defines, info);
   return spec;
 }
 
 }  // namespace
 
 const Settings<Gemm> block_settings{setting_names, refuse_setting, run_setting};
+
+void define_block(runtime::Defines& defines, const DeviceInfo& info) {
+  if (!info.fast_fma) defines.add({"NO_FMA", 1});
+  if (takes_cpu_kernels(info)) defines.add({"ROLLED", 1});
+}
+
+bool reads_vectors(const Epilogue* epilogue) {
+  if (epilogue == nullptr) return true;
+  for (std::size_t i = 0; i < epilogue->operand_count; ++i) {
+    const EpilogueOperand& e = epilogue->operands[i];
+    if (e.column == 0) continue;
+    if (e.column != 1 || e.first.offset % 4 != 0 || !is_multiple(e.row) || !is_multiple(e.batch)) return false;
+  }
+  return true;
+}
+
+int most_block_parts(std::int64_t part_bytes, std::int64_t other_bytes) {
+  int parts = static_cast<int>(std::min<std::int64_t>(workspace_bytes / part_bytes, 64));
+  const auto bytes = [&] { return static_cast<std::uint64_t>(part_bytes * parts + other_bytes); };
+  while (parts > 1 && refuse_workspace(bytes()) != nullptr) parts /= 2;
+  return std::max(1, parts);
+}
 
 const char* refuse_gemm_block(const Gemm& problem, const DeviceInfo& info) {
   if (const char* reason = refuse_off_gpu("matmul", "block", info)) return reason;
@@ -144,7 +147,7 @@ const char* refuse_gemm_block(const Gemm& problem, const DeviceInfo& info) {
   if (!has_small_step(side_of(p.a, p.m, p.k)) || !has_small_step(side_of(p.b.transposed(), p.n, p.k)))
     return "the rows of an operand lie too far apart";
   if (p.k > std::numeric_limits<std::int32_t>::max() / 2 || p.k / 8 > loop_budget(info)) return "too deep";
-  return plan_of(p, info).groups > most_groups ? "too many tiles" : nullptr;
+  return plan_of(p, info).groups > most_block_groups ? "too many tiles" : nullptr;
 }
 
 void run_gemm_block(const Gemm& problem) {

@@ -36,6 +36,16 @@ const char* refuse_blocks(const DeviceInfo& info);
 /// the parts of the depth.
 BlockPlan plan_blocks(const DeviceInfo& info, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
                       int vec, int most_parts);
+/// The same among these tiles, of which there is at least one.
+BlockPlan plan_blocks_among(std::span<const BlockTile> tiles, const DeviceInfo& info, std::int64_t m, std::int64_t n,
+                            std::int64_t k, std::int64_t batch, int most_parts);
+/// Into how many parts a depth may be cut, each of which takes so many bytes of a workspace that has others besides.
+int most_block_parts(std::int64_t part_bytes, std::int64_t other_bytes);
+/// NO_FMA and ROLLED of common/block.h, for this device.
+void define_block(runtime::Defines& defines, const DeviceInfo& info);
+/// Whether an epilogue's operands can be read four columns at a time.
+bool reads_vectors(const Epilogue* epilogue);
+constexpr std::int64_t most_block_groups = std::int64_t{1} << 27;  ///< The kernels count work-items in 32 bits.
 
 /// A tile, and parts of the depth: "64x64", "64x64/4".
 extern const Settings<Gemm> block_settings;

@@ -2,6 +2,7 @@
 // of the compiled kernels' instructions and of what vendors say about their devices.
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "ops/gemm_block.h"
 
@@ -95,13 +96,12 @@ BlockPlan cut_blocks(const BlockTile& tile, std::int64_t m, std::int64_t n, std:
   return plan;
 }
 
-BlockPlan plan_blocks(const DeviceInfo& info, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
-                      int vec, int most_parts) {
+BlockPlan plan_blocks_among(std::span<const BlockTile> some, const DeviceInfo& info, std::int64_t m, std::int64_t n,
+                            std::int64_t k, std::int64_t batch, int most_parts) {
   const double units = units_of(info);
   BlockPlan best;
   double least = 0;
-  for (const BlockTile& tile : tiles) {
-    if (refuse_tile(tile, info, vec) != nullptr || too_many_addresses(tile, vec)) continue;
+  for (const BlockTile& tile : some) {
     for (int parts = 1; parts <= most_parts; parts *= 2) {
       const BlockPlan plan = cut_blocks(tile, m, n, k, batch, parts);
       const bool enough = parts > 1 && static_cast<double>(plan.groups) > 4 * units;  // For all units, evenly.
@@ -113,6 +113,14 @@ BlockPlan plan_blocks(const DeviceInfo& info, std::int64_t m, std::int64_t n, st
     }
   }
   return best;
+}
+
+BlockPlan plan_blocks(const DeviceInfo& info, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
+                      int vec, int most_parts) {
+  std::vector<BlockTile> usable;
+  for (const BlockTile& tile : tiles)
+    if (refuse_tile(tile, info, vec) == nullptr && !too_many_addresses(tile, vec)) usable.push_back(tile);
+  return plan_blocks_among(usable, info, m, n, k, batch, most_parts);
 }
 
 }  // namespace crisol::ops

@@ -34,7 +34,7 @@ void check_forward(const Case& c) {
   const std::vector<double> bias = random_values(3, c.weight[0]);
   const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
   const std::int64_t terms = c.weight.numel() / c.weight[0] + 1;
-  for (const char* variant : {"planes", "winograd", "cpu_gemm", "im2col_gemm", "direct"}) {
+  for (const char* variant : {"planes", "winograd", "cpu_gemm", "block", "im2col_gemm", "direct"}) {
     CAPTURE(variant);
     const auto bound = tolerance(terms, variant);
     run_variant("conv2d", variant, [&] {
@@ -54,14 +54,14 @@ void check_gradients(const Case& c) {
   const std::vector<double> dx = reference::conv2d_backward_data(dy, weight, c.weight, c.x, c.options);
   const std::vector<double> dw = reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options);
   const std::int64_t dx_terms = c.weight[0] / c.options.groups * c.weight[2] * c.weight[3];
-  for (const char* variant : {"planes", "winograd", "cpu_gemm", "im2col_gemm", "direct"}) {
+  for (const char* variant : {"planes", "winograd", "cpu_gemm", "block", "im2col_gemm", "direct"}) {
     CAPTURE(variant);
     run_variant("conv2d_backward_data", variant, [&] {
       check_close(ops::conv2d_backward_data(tensor_of(dy, shape), tensor_of(weight, c.weight), c.x, c.options), c.x, dx,
                   tolerance(dx_terms, variant));
     });
   }
-  for (const char* variant : {"planes", "winograd", "cpu_rows", "im2col_gemm", "direct"}) {
+  for (const char* variant : {"planes", "winograd", "cpu_rows", "block", "im2col_gemm", "direct"}) {
     CAPTURE(variant);
     run_variant("conv2d_backward_weight", variant, [&] {
       check_close(ops::conv2d_backward_weight(tensor_of(dy, shape), tensor_of(x, c.x), c.weight, c.options), c.weight,
@@ -186,7 +186,7 @@ TEST_CASE("conv2d: weight gradients have the same bits on every run") {
   const std::int64_t images = testing::slow_device() ? 2 : 40;
   const Tensor x = tensor_of(random_values(11, images * 3 * 64), {images, 3, 8, 8});
   const Tensor dy = tensor_of(random_values(12, images * 5 * 64), {images, 5, 8, 8});
-  for (const char* variant : {"planes", "cpu_rows", "im2col_gemm", "direct"})
+  for (const char* variant : {"planes", "cpu_rows", "block", "im2col_gemm", "direct"})
     run_variant("conv2d_backward_weight", variant, [&] {
       const auto run = [&] { return ops::conv2d_backward_weight(dy, x, {5, 3, 3, 3}, {1, 1}).to_vector<float>(); };
       const std::vector<float> first = run();
@@ -195,7 +195,7 @@ TEST_CASE("conv2d: weight gradients have the same bits on every run") {
 }
 
 TEST_CASE("conv2d of nothing") {
-  for (const char* variant : {"planes", "winograd", "cpu_gemm", "im2col_gemm", "direct"}) {
+  for (const char* variant : {"planes", "winograd", "cpu_gemm", "block", "im2col_gemm", "direct"}) {
     CAPTURE(variant);
     run_variant("conv2d", variant, [] {
       CHECK(ops::conv2d(zeros({0, 3, 4, 4}), zeros({2, 3, 3, 3})).shape() == Shape{0, 2, 2, 2});
@@ -210,7 +210,7 @@ TEST_CASE("conv2d of nothing") {
                   std::vector<double>(4, 0.0), {0});
     });
   }
-  for (const char* variant : {"planes", "cpu_rows", "im2col_gemm", "direct"}) {
+  for (const char* variant : {"planes", "cpu_rows", "block", "im2col_gemm", "direct"}) {
     CAPTURE(variant);
     run_variant("conv2d_backward_weight", variant, [] {
       check_close(ops::conv2d_backward_weight(zeros({0, 2, 2, 2}), zeros({0, 1, 2, 2}), {2, 1, 1, 1}), {2, 1, 1, 1},
