@@ -22,27 +22,12 @@
 //                    each, M[36][PANELS * MR][NR], and their A' M A. Of many channels V is larger than the L2 cache:
 //                    PANELS then read each part of it that was fetched.
 #include "common/gemm_store.h"
-#include "common/winograd.h"
+#include "common/winograd_lanes.h"
 
 #define POSITION_STEP(channels) ((long)(channels)*MR + VW)  // Of U.
 #define PANELS 4
 #define M_STEP (PANELS * MR * NR)  // Between positions of M.
 #define PIECE (NR + VW)  // Floats between the arrays that a channel's tiles are sorted into: stores may run over by a vector.
-
-// The first four are the result.
-INLINE Six output_transform(const Six m) {
-  const floatv p = m.v[1] + m.v[2], q = m.v[1] - m.v[2], r = m.v[3] + m.v[4], s = m.v[3] - m.v[4];
-  const Six y = {{m.v[0] + p + r, q + 2.0f * s, p + 4.0f * r, q + 8.0f * s + m.v[5], q, q}};
-  return y;
-}
-
-// G g, of which three are given.
-INLINE Six kernel_transform(const Six g) {
-  const floatv a = (g.v[0] + g.v[2]) * (1.0f / 6), b = g.v[1] * (1.0f / 6);
-  const floatv c = g.v[0] * (1.0f / 24) + g.v[2] * (1.0f / 6), d = g.v[1] * (1.0f / 12);
-  const Six u = {{0.25f * g.v[0], -a - b, b - a, c + d, c - d, g.v[2]}};
-  return u;
-}
 
 #define LANE_CHANNELS (VW / MR)  // A vector holds MR outputs of so many channels: they are neighbours in U.
 
@@ -175,27 +160,8 @@ INLINE void sort_channel(__global float* pieces, __global float* line, __global 
 // V of one channel, from its sorted pieces.
 INLINE void transform_channel(__global float* v, long position_step, __global const float* pieces) {
   NO_UNROLL
-  for (int vector = 0; vector < NV; ++vector, v += VW, pieces += VW) {
-    floatv half_done[36];
-    NO_UNROLL
-    for (int j = 0; j < 6; ++j) {
-      Six d;
-#pragma unroll
-      for (int i = 0; i < 6; ++i) d.v[i] = ALIGNED_CONST(pieces + (i * 6 + j) * PIECE);
-      d = input_transform(d);
-#pragma unroll
-      for (int i = 0; i < 6; ++i) half_done[i * 6 + j] = d.v[i];
-    }
-    NO_UNROLL
-    for (int i = 0; i < 6; ++i) {
-      Six d;
-#pragma unroll
-      for (int j = 0; j < 6; ++j) d.v[j] = half_done[i * 6 + j];
-      d = input_transform(d);
-#pragma unroll
-      for (int j = 0; j < 6; ++j) ALIGNED(v + (i * 6 + j) * position_step) = d.v[j];
-    }
-  }
+  for (int vector = 0; vector < NV; ++vector, v += VW, pieces += VW)
+    transform_piece(v, position_step, pieces, 6 * PIECE, PIECE, 6);
 }
 
 // The four rows of all tiles of one output, rows side by side: strip[row * 4 * NR …], from its 36 products.

@@ -22,7 +22,7 @@
 #include "common/gemm_tile.h"
 #include "common/lanes.h"
 #include "common/transpose_memory.h"
-#include "common/winograd.h"
+#include "common/winograd_lanes.h"
 
 CPU_KERNEL void winograd_pixels(__global const float* restrict x, const ulong x_offset, __global float* restrict pixels,
                                 const ulong pixels_offset, const int images, const int channels, const int height,
@@ -71,45 +71,6 @@ CPU_KERNEL void winograd_pixels(__global const float* restrict x, const ulong x_
   }
 }
 
-// G e, of which four are given.
-INLINE Six piece_transform(const Six e) {
-  const floatv a = (e.v[0] + e.v[2]) * (1.0f / 6), b = (e.v[1] + e.v[3]) * (1.0f / 6);
-  const floatv c = e.v[0] * (1.0f / 24) + e.v[2] * (1.0f / 6), d = e.v[1] * (1.0f / 12) + e.v[3] * (1.0f / 3);
-  const Six u = {{0.25f * e.v[0], -a - b, b - a, c + d, c - d, e.v[3]}};
-  return u;
-}
-
-// A' m: the first three are the result.
-INLINE Six kernel_gradient(const Six m) {
-  const floatv p = m.v[1] + m.v[2], q = m.v[1] - m.v[2], r = m.v[3] + m.v[4], s = m.v[3] - m.v[4];
-  const Six y = {{m.v[0] + p + r, q + 2.0f * s, p + 4.0f * r + m.v[5], q, q, q}};
-  return y;
-}
-
-// Transforms a piece of `side` x `side` pixels into 36 positions.
-INLINE void transform_piece(__global float* to, long position_step, __global const float* pixel, int columns,
-                            const int side) {
-  floatv half_done[36];
-  NO_UNROLL
-  for (int j = 0; j < side; ++j) {
-    Six d;
-#pragma unroll
-    for (int i = 0; i < side; ++i) d.v[i] = ALIGNED_CONST(pixel + ((long)i * columns + j) * VW);
-    d = side == 6 ? input_transform(d) : piece_transform(d);
-#pragma unroll
-    for (int i = 0; i < 6; ++i) half_done[i * 6 + j] = d.v[i];
-  }
-  NO_UNROLL
-  for (int i = 0; i < 6; ++i) {
-    Six d;
-#pragma unroll
-    for (int j = 0; j < side; ++j) d.v[j] = half_done[i * 6 + j];
-    d = side == 6 ? input_transform(d) : piece_transform(d);
-#pragma unroll
-    for (int j = 0; j < 6; ++j) ALIGNED(to + (i * 6 + j) * position_step) = d.v[j];
-  }
-}
-
 // sizes = (images, channels of x, of dy, tiles of a column, of a row, parts of the tiles, block_k, block_c).
 CPU_KERNEL void winograd_gradient(__global const float* restrict x, const ulong x_offset,
                                   __global const float* restrict dy, const ulong dy_offset, __global float* restrict dw,
@@ -150,11 +111,11 @@ CPU_KERNEL void winograd_gradient(__global const float* restrict x, const ulong 
             x + x_offset + (image * lines_c + first_c / VW) * x_plane + (4L * tile_h * x_columns + 4 * tile_w) * VW;
         NO_UNROLL
         for (int c = 0; c < vectors_c; ++c, from += x_plane)
-          transform_piece(v + (long)t * block_c + c * VW, v_step, from, x_columns, 6);
+          transform_piece(v + (long)t * block_c + c * VW, v_step, from, x_columns * VW, VW, 6);
         from = dy + dy_offset + (image * lines_k + first_k / VW) * dy_plane + (4L * tile_h * dy_columns + 4 * tile_w) * VW;
         NO_UNROLL
         for (int k = 0; k < vectors_k; ++k, from += dy_plane)
-          transform_piece(u + (long)t * block_k + k * VW, u_step, from, dy_columns, 4);
+          transform_piece(u + (long)t * block_k + k * VW, u_step, from, dy_columns * VW, VW, 4);
       }
       NO_UNROLL
       for (int position = 0; position < 36; ++position) {

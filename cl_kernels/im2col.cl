@@ -3,51 +3,65 @@
 //   columns[image * image_stride + row * row_stride + i * OW + j] = x[image][channel][i stride_h + r dil_h - pad_h][…]
 //
 // row = (channel, r, s) over `channels` channels of x from its first on, (i, j) an output position, zero outside the
-// image. x is contiguous with images x_image apart. sizes and window as in common/conv.h.
-#include "common/conv.h"
+// image. x is contiguous with images x_image apart. sizes = (H, W, OH, OW, R, S, unused …), window = (stride, padding,
+// dilation: h and w each). There are fewer than 2^31 elements, so that indices take 32-bit divisions: those of 64 bits are
+// a hundred instructions and more.
+#include "common/inline.h"
+
+// The index along an axis of `size` of flat index *rest, which becomes the index of what that axis is part of.
+INLINE uint take(uint* rest, uint size) {
+  const uint outer = *rest / size, index = *rest - outer * size;
+  *rest = outer;
+  return index;
+}
 
 // One work-item an element of the matrices of all images.
 __kernel void im2col(__global const float* restrict x, const ulong x_offset, __global float* restrict columns,
-                     const ulong columns_offset, const long count, const long channels, const long x_image,
+                     const ulong columns_offset, const uint count, const uint channels, const long x_image,
                      const long image_stride, const long row_stride, const long8 sizes, const long8 window) {
-  const long id = get_global_id(0);
+  const uint id = (uint)get_global_id(0);
   if (id >= count) return;
-  const Conv v = conv_of(sizes, window);
-  long image = id;
-  const long j = take_index(&image, v.out_w);
-  const long i = take_index(&image, v.out_h);
-  const int s = (int)take_index(&image, v.s);
-  const int r = (int)take_index(&image, v.r);
-  const long channel = take_index(&image, channels);
-  const long row = (channel * v.r + r) * v.s + s;
-  const long h = i * v.stride_h - v.pad_h + r * v.dil_h;
-  const long w = j * v.stride_w - v.pad_w + s * v.dil_w;
-  const bool inside = h >= 0 && h < v.height && w >= 0 && w < v.width;
-  columns[columns_offset + image * image_stride + row * row_stride + i * v.out_w + j] =
-      inside ? x[x_offset + image * x_image + (channel * v.height + h) * v.width + w] : 0.0f;
+  const int height = (int)sizes.s0, width = (int)sizes.s1;
+  uint image = id;
+  const uint j = take(&image, (uint)sizes.s3);
+  const uint i = take(&image, (uint)sizes.s2);
+  const uint s = take(&image, (uint)sizes.s5);
+  const uint r = take(&image, (uint)sizes.s4);
+  const uint channel = take(&image, channels);
+  const uint row = (channel * (uint)sizes.s4 + r) * (uint)sizes.s5 + s;
+  const int h = (int)(i * (uint)window.s0 + r * (uint)window.s4) - (int)window.s2;
+  const int w = (int)(j * (uint)window.s1 + s * (uint)window.s5) - (int)window.s3;
+  const bool inside = (uint)h < (uint)height && (uint)w < (uint)width;
+  const float value = x[x_offset + image * x_image + (inside ? ((int)channel * height + h) * width + w : 0)];
+  columns[columns_offset + image * image_stride + row * row_stride + i * (uint)sizes.s3 + j] = inside ? value : 0.0f;
+}
+
+// For a tap of a window at `position` = output * stride: the output, or -1 where that is none of 0 … count-1.
+INLINE int output_of(int position, uint stride, int count) {
+  const int output = (int)((uint)position / stride);
+  return position >= 0 && output < count && output * (int)stride == position ? output : -1;
 }
 
 // One work-item an element of x, which becomes the sum of all elements of the matrix that im2col would copy it to.
 __kernel void col2im(__global const float* restrict columns, const ulong columns_offset, __global float* restrict x,
-                     const ulong x_offset, const long count, const long channels, const long x_image,
+                     const ulong x_offset, const uint count, const uint channels, const long x_image,
                      const long image_stride, const long row_stride, const long8 sizes, const long8 window) {
-  const long id = get_global_id(0);
+  const uint id = (uint)get_global_id(0);
   if (id >= count) return;
-  const Conv v = conv_of(sizes, window);
-  long image = id;
-  const long w = take_index(&image, v.width);
-  const long h = take_index(&image, v.height);
-  const long channel = take_index(&image, channels);
-  columns += columns_offset + image * image_stride + channel * v.r * v.s * row_stride;
+  uint image = id;
+  const uint w = take(&image, (uint)sizes.s1);
+  const uint h = take(&image, (uint)sizes.s0);
+  const uint channel = take(&image, channels);
+  const int taps_h = (int)sizes.s4, taps_w = (int)sizes.s5;
+  columns += columns_offset + image * image_stride + channel * (taps_h * taps_w) * row_stride;
   float sum = 0.0f;
-  for (int r = 0; r < v.r; ++r) {
-    const long i = output_at(h + v.pad_h - r * v.dil_h, v.stride_h, v.out_h);
+  for (int r = 0; r < taps_h; ++r) {
+    const int i = output_of((int)h + (int)window.s2 - r * (int)window.s4, (uint)window.s0, (int)sizes.s2);
     if (i < 0) continue;
-    for (int s = 0; s < v.s; ++s) {
-      const long j = output_at(w + v.pad_w - s * v.dil_w, v.stride_w, v.out_w);
-      if (j >= 0)
-        sum += columns[(r * v.s + s) * row_stride + i * v.out_w + j];
+    for (int s = 0; s < taps_w; ++s) {
+      const int j = output_of((int)w + (int)window.s3 - s * (int)window.s5, (uint)window.s1, (int)sizes.s3);
+      if (j >= 0) sum += columns[(r * taps_w + s) * row_stride + i * (int)sizes.s3 + j];
     }
   }
-  x[x_offset + image * x_image + (channel * v.height + h) * v.width + w] = sum;
+  x[x_offset + image * x_image + ((long)channel * sizes.s0 + h) * sizes.s1 + w] = sum;
 }

@@ -7,6 +7,7 @@
 //
 // Local ids are (8, ITEMS / 8): dimension 0 is x, dimension 1 counts the rows of all patches.
 #include "common/inline.h"
+#include "common/unroll.h"
 
 #ifndef BM
 #define BM 128
@@ -36,20 +37,6 @@
 #define PITCH_A (BM + 4)
 #define PITCH_B (BN + 4)
 #define STAGE (BK * (PITCH_A + PITCH_B))
-
-#ifdef NO_FMA
-#define FMA(a, b, c) ((a) * (b) + (c))
-#else
-#define FMA(a, b, c) fma(a, b, c)
-#endif
-
-// Everything is unrolled, so that arrays become registers; not on CPUs, which run this in tests only and would compile for
-// seconds (ROLLED).
-#ifdef ROLLED
-#define UNROLL _Pragma("clang loop unroll(disable) vectorize(disable)")
-#else
-#define UNROLL _Pragma("unroll")
-#endif
 
 #define BLOCK_KERNEL __kernel __attribute__((reqd_work_group_size(8, ITEMS / 8, 1)))
 

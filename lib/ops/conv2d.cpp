@@ -1,13 +1,17 @@
-// Convolution. Variants "planes", "winograd", "cpu_gemm", "im2col_gemm" and "direct".
+// Convolution. Variants for GPUs: "depthwise", "gemm", "winograd_f4", "winograd_f2", "block" and "im2col_gemm"; for
+// CPUs: "planes", "winograd", "cpu_gemm"; "direct".
 #include <algorithm>
 
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
 #include "ops/conv2d_block.h"
+#include "ops/conv2d_depthwise.h"
+#include "ops/conv2d_gemm.h"
 #include "ops/conv2d_planes.h"
 #include "ops/conv2d_problem.h"
 #include "ops/conv2d_winograd.h"
+#include "ops/conv2d_winograd_gpu.h"
 #include "ops/gemm_cpu.h"
 #include "ops/gemm_epilogue.h"
 #include "ops/persistent.h"
@@ -92,6 +96,10 @@ void run_direct(const Conv2dProblem& p) {
 }
 
 constexpr Variant<Conv2dProblem> variants[] = {
+    {"depthwise", refuse_depthwise, run_depthwise},
+    {"gemm", refuse_conv2d_gemm, run_conv2d_gemm},
+    winograd_tiles<false, 4>,
+    winograd_tiles<false, 2>,
     {"planes", refuse_planes, run_planes, planes_workspace},
     {"winograd", refuse_winograd, run_winograd, winograd_workspace},
     {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm, gemm_workspace},
@@ -117,8 +125,8 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   if (f != nullptr) {
     by_group = *f;
     for (EpilogueOperand& operand : by_group.operands) operand.batch = sizes.group_outputs() * operand.row;
-    applied = choice.variant->run != run_conv2d_im2col;
-    if (applied) problem.epilogue = &by_group;
+    problem.epilogue = &by_group;
+    problem.applied = &applied;
   }
   choice.run(problem);
   return y;

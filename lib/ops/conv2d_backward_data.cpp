@@ -1,4 +1,5 @@
-// Gradient of a convolution's input. Variants "planes", "winograd", "cpu_gemm", "im2col_gemm" and "direct".
+// Gradient of a convolution's input. Variants for GPUs: "depthwise", "gemm", "winograd_f4", "winograd_f2", "block" and
+// "im2col_gemm"; for CPUs: "planes", "winograd", "cpu_gemm"; "direct".
 #include <algorithm>
 #include <vector>
 
@@ -6,10 +7,13 @@
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
 #include "ops/conv2d_block.h"
+#include "ops/conv2d_depthwise.h"
+#include "ops/conv2d_gemm.h"
 #include "ops/conv2d_phase.h"
 #include "ops/conv2d_planes.h"
 #include "ops/conv2d_problem.h"
 #include "ops/conv2d_winograd.h"
+#include "ops/conv2d_winograd_gpu.h"
 #include "ops/gemm_cpu.h"
 #include "ops/persistent.h"
 #include "tensor/kernel_args.h"
@@ -134,6 +138,10 @@ void run_direct(const Conv2dProblem& p) {
 }
 
 constexpr Variant<Conv2dProblem> variants[] = {
+    {"depthwise", refuse_depthwise_data, run_depthwise_data},
+    {"gemm", refuse_conv2d_data_gemm, run_conv2d_data_gemm},
+    winograd_tiles<true, 4>,
+    winograd_tiles<true, 2>,
     {"planes", refuse_planes_data, run_planes_data, planes_data_workspace},
     {"winograd", refuse_winograd_data, run_winograd_data, winograd_data_workspace},
     {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm, gemm_workspace},

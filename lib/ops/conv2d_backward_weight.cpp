@@ -1,10 +1,13 @@
-// Gradient of a convolution's weight. Variants "planes", "winograd", "cpu_rows", "im2col_gemm" and "direct".
+// Gradient of a convolution's weight. Variants for GPUs: "depthwise", "gemm", "block" and "im2col_gemm"; for CPUs:
+// "planes", "winograd", "cpu_rows"; "direct".
 #include <algorithm>
 
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
 #include "ops/conv2d_block.h"
+#include "ops/conv2d_depthwise.h"
+#include "ops/conv2d_gemm.h"
 #include "ops/conv2d_planes.h"
 #include "ops/conv2d_problem.h"
 #include "ops/conv2d_winograd.h"
@@ -77,6 +80,8 @@ void run_direct(const Conv2dProblem& p) {
 }
 
 constexpr Variant<Conv2dProblem> variants[] = {
+    {"depthwise", refuse_depthwise_weight, run_depthwise_weight, depthwise_weight_workspace},
+    {"gemm", refuse_conv2d_weight_gemm, run_conv2d_weight_gemm},
     {"planes", refuse_planes_weight, run_planes_weight, planes_weight_workspace},
     {"winograd", refuse_winograd_weight, run_winograd_weight, winograd_weight_workspace},
     {"cpu_rows", refuse_cpu_rows, run_cpu_rows, rows_workspace},

@@ -11,14 +11,21 @@ namespace crisol::ops {
 
 namespace {
 
-// As in gemm_block_plan.cpp, but columns are dear: each is gathered number by number. So tall tiles come before wide
-// ones.
+// As in gemm_block_plan.cpp, but few, since each is a program more to compile, and no wide ones: columns are gathered
+// number by number.
 constexpr BlockTile tiles[] = {
-    {128, 128, 8, 8, 8, 1.0}, {128, 64, 8, 8, 8, 1.03}, {64, 64, 8, 8, 4, 1.1}, {32, 32, 16, 4, 4, 1.25}};
+    {128, 128, 8, 8, 8, 1.0}, {128, 64, 8, 8, 8, 1.0}, {64, 64, 8, 8, 4, 1.09}, {32, 32, 16, 4, 4, 1.25}};
 
-constexpr std::int64_t most_index = std::int64_t{1}
-                                    << 30;  // The kernels count pixels and offsets in an image in 32 bits.
-constexpr std::int64_t slack = 16;          // Elements of the depth that a slice may reach beyond it.
+// A multiprocessor of NVIDIA's has registers for one group of the first or three of the second; a compute unit of AMD's
+// for as many items of the first as of the second, which need more of them.
+bool suits(const BlockTile& tile, const DeviceInfo& info) {
+  constexpr std::uint32_t nvidia = 0x10de;
+  const bool first = tile.columns == 128, second = tile.rows != tile.columns;
+  return info.vendor_id == nvidia ? !first : !second;
+}
+
+constexpr std::int64_t most_index = std::int64_t{1} << 30;  // The kernels count pixels of an image in 32 bits.
+constexpr std::int64_t slack = 16;                          // Elements of the depth that a slice may reach beyond it.
 
 std::int64_t table_count(const GatheredProduct& p) { return p.packed_depth() + slack; }
 
@@ -75,7 +82,7 @@ const char* refuse_gathered(const GatheredProduct& p, const DeviceInfo& info) {
 std::vector<BlockTile> gather_tiles(const DeviceInfo& info) {
   std::vector<BlockTile> usable;
   for (const BlockTile& tile : tiles)
-    if (refuse_tile(tile, info, 1) == nullptr) usable.push_back(tile);
+    if (suits(tile, info) && refuse_tile(tile, info, 1) == nullptr) usable.push_back(tile);
   return usable;
 }
 

@@ -46,8 +46,9 @@ struct GatheredOperands {
 const char* refuse_gather_tiles(const Conv2dSizes& sizes, const DeviceInfo& info);
 const char* refuse_gathered(const GatheredProduct& product, const DeviceInfo& info);
 
-/// `tiles` are those of gather_tiles(), or the one that a plan for a neighbouring product took.
+/// The tiles of kernels that gather pixels.
 std::vector<BlockTile> gather_tiles(const DeviceInfo& info);
+/// `tiles` are those of gather_tiles(), or the one that a plan for a neighbouring product took.
 BlockPlan plan_gathered(const GatheredProduct& product, const DeviceInfo& info, std::span<const BlockTile> tiles);
 std::uint64_t gathered_workspace(const GatheredProduct& product, const BlockPlan& plan);
 

@@ -14,9 +14,11 @@ namespace crisol::ops {
 namespace {
 
 constexpr std::int64_t workspace_floats = std::int64_t{1} << 26;  // 256 MB, unless the limit is lower.
+constexpr std::int64_t most_elements = std::int64_t{1} << 30;     // The kernels count them in 32 bits.
 
 std::int64_t images_at_once(const Conv2dSizes& s) {
-  const std::int64_t image = std::max<std::int64_t>(1, s.depth() * s.pixels());
+  const std::int64_t image = std::max({std::int64_t{1}, s.depth() * s.pixels(),
+                                       s.group_channels() * s.height * s.width * workspace_floats / most_elements});
   const auto limit = static_cast<std::int64_t>(workspace_limit() / 4);
   const std::int64_t floats = limit == 0 ? workspace_floats : std::min(limit, workspace_floats);
   return std::clamp<std::int64_t>(floats / image, 1, std::max<std::int64_t>(1, s.images));
@@ -34,9 +36,13 @@ runtime::BufferView moved(runtime::BufferView view, std::int64_t elements) {
 void launch_columns(const Conv2dProblem& p, const char* entry, std::int64_t count, runtime::BufferView from,
                     runtime::BufferView to, std::int64_t image_stride, std::int64_t row_stride) {
   const Conv2dSizes& s = p.sizes;
+  const Conv2dOptions& o = s.options;
   runtime::DeviceState& device = p.device;
-  runtime::launch(device, {"im2col.cl", entry}, runtime::flat_range(device, count), from, to, count, s.group_channels(),
-                  s.channels * s.height * s.width, image_stride, row_stride, s.kernel_sizes(), s.kernel_window());
+  runtime::launch(device, {"im2col.cl", entry}, runtime::flat_range(device, count), from, to,
+                  static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(s.group_channels()),
+                  s.channels * s.height * s.width, image_stride, row_stride,
+                  Shape{s.height, s.width, s.out_h, s.out_w, s.kernel_h, s.kernel_w},
+                  Shape{o.stride.h, o.stride.w, o.padding.h, o.padding.w, o.dilation.h, o.dilation.w});
 }
 
 // Calls run(first image, images, group) for all pieces.
@@ -50,9 +56,15 @@ void for_pieces(const Conv2dSizes& s, Run&& run) {
 }  // namespace
 
 const char* refuse_conv2d_im2col(const Conv2dProblem& p, const DeviceInfo& info) {
-  const auto image = static_cast<std::uint64_t>(p.sizes.depth() * p.sizes.pixels());
-  if (image > info.max_allocation / 4) return "the patches of one image are larger than the device's largest buffer";
-  if (p.sizes.depth() == 0) return "there are no patches";
+  const Conv2dSizes& s = p.sizes;
+  const Conv2dOptions& o = s.options;
+  if (static_cast<std::uint64_t>(s.depth() * s.pixels()) > info.max_allocation / 4)
+    return "the patches of one image are larger than the device's largest buffer";
+  if (s.depth() == 0) return "there are no patches";
+  const std::int64_t rows = s.height + 2 * std::int64_t{o.padding.h} + s.kernel_h * o.dilation.h;
+  const std::int64_t columns = s.width + 2 * std::int64_t{o.padding.w} + s.kernel_w * o.dilation.w;
+  if (std::max({s.depth() * s.pixels(), s.group_channels() * s.height * s.width, rows, columns}) > most_elements)
+    return "one image is too large for the kernel's indices";
   return nullptr;
 }
 
@@ -61,6 +73,7 @@ std::uint64_t im2col_workspace(const Conv2dProblem& p, const DeviceInfo&) {
 }
 
 void run_conv2d_im2col(const Conv2dProblem& p) {
+  if (p.epilogue != nullptr) *p.applied = false;  // The product knows no images.
   const Conv2dSizes& s = p.sizes;
   runtime::DeviceState& device = p.device;
   const runtime::BlockPtr block = allocate_columns(device, s);

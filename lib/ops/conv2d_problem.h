@@ -43,6 +43,7 @@ struct Conv2dProblem {
   Tensor x{}, weight{}, y{};           ///< x is dx and y is dy where gradients are computed or given.
   Tensor bias{};                       ///< Forward only; may be undefined.
   const Epilogue* epilogue = nullptr;  ///< Forward only.
+  bool* applied = nullptr;             ///< Made false by a variant that leaves the epilogue to the caller.
 
   ProblemKey key() const { return sizes.key(); }
 };

@@ -81,7 +81,8 @@ Plan plan_of(const Sizes& s, const runtime::DeviceState& device, const DeviceInf
 }
 
 const char* refuse(const Conv2dProblem& p, const Sizes& s, const DeviceInfo& info) {
-  if (const char* reason = refuse_winograd_form(p.sizes, info)) return reason;
+  if (!takes_cpu_kernels(info)) return "made for CPUs";
+  if (const char* reason = refuse_winograd_form(p.sizes)) return reason;
   // Vector operations a tile, measured: sorting and transforming a channel takes 30, an output 25.
   const auto c = static_cast<double>(s.channels), k = static_cast<double>(s.outputs);
   const double pixels = static_cast<double>(s.out_h * s.out_w) / static_cast<double>(s.tiles_h() * s.tiles_w());
@@ -144,9 +145,8 @@ std::uint64_t workspace_of(const Conv2dProblem& p, const Sizes& s, const DeviceI
 
 }  // namespace
 
-const char* refuse_winograd_form(const Conv2dSizes& s, const DeviceInfo& info) {
+const char* refuse_winograd_form(const Conv2dSizes& s) {
   const Conv2dOptions& o = s.options;
-  if (!takes_cpu_kernels(info)) return "made for CPUs";
   if (s.kernel_h != 3 || s.kernel_w != 3) return "the kernel is not 3 x 3";
   if (o.stride.h != 1 || o.stride.w != 1 || o.dilation.h != 1 || o.dilation.w != 1)
     return "a stride or dilation above 1";

@@ -16,8 +16,8 @@ void run_winograd_data(const Conv2dProblem& problem);
 const char* refuse_winograd_weight(const Conv2dProblem& problem, const DeviceInfo& info);
 void run_winograd_weight(const Conv2dProblem& problem);
 
-/// Why none of the three takes such a convolution, whatever its sizes, or nullptr.
-const char* refuse_winograd_form(const Conv2dSizes& sizes, const DeviceInfo& info);
+/// Why Winograd's filtering does not compute such a convolution, or nullptr.
+const char* refuse_winograd_form(const Conv2dSizes& sizes);
 
 std::uint64_t winograd_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
 std::uint64_t winograd_data_workspace(const Conv2dProblem& problem, const DeviceInfo& info);

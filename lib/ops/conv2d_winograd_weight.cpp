@@ -86,7 +86,8 @@ std::uint64_t winograd_weight_workspace(const Conv2dProblem& p, const DeviceInfo
 
 const char* refuse_winograd_weight(const Conv2dProblem& p, const DeviceInfo& info) {
   const Conv2dSizes& s = p.sizes;
-  if (const char* reason = refuse_winograd_form(s, info)) return reason;
+  if (!takes_cpu_kernels(info)) return "made for CPUs";
+  if (const char* reason = refuse_winograd_form(s)) return reason;
   const Plan plan = plan_of(s, p.device, info);
   // Vector operations a tile, measured: transforming 16 channels takes 250, 16 outputs 200, for each block of the
   // others.

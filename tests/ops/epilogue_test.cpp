@@ -139,7 +139,8 @@ TEST_CASE("conv2d ends in every form of epilogue") {
     const std::vector<double> values = reference::conv2d(x, c.x, w, c.weight, bias, c.options);
     const std::int64_t pixels = shape[2] * shape[3];
     const double scale = static_cast<double>(c.weight.numel() / c.weight[0] + 2);
-    for (const char* variant : {"planes", "winograd", "cpu_gemm", "block", "im2col_gemm", "direct"}) {
+    for (const char* variant : {"depthwise", "gemm", "winograd_f4", "winograd_f2", "planes", "winograd", "cpu_gemm",
+                                "block", "im2col_gemm", "direct"}) {
       CAPTURE(variant);
       run_variant("conv2d", variant, [&] {
         check_forms({shape, values, shape[1], pixels, pixels, 0}, scale, [&](const Epilogue& f, bool& done) {

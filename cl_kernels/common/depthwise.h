@@ -1,0 +1,45 @@
+// What the depthwise convolutions for GPUs share: the piece of a plane that ROWS outputs below each other see.
+//
+// The window stands in defines, so that its loops are unrolled and what it reads stays in registers: taps, strides and
+// dilations. INSERT_H, INSERT_W: the plane is read as if its elements lay that far apart, with zeros between them.
+#include "common/inline.h"
+#include "common/unroll.h"
+
+#ifndef TAPS_H
+#define TAPS_H 3
+#define TAPS_W 3
+#define STRIDE_H 1
+#define STRIDE_W 1
+#define DILATION_H 1
+#define DILATION_W 1
+#endif
+#ifndef INSERT_H
+#define INSERT_H 1
+#define INSERT_W 1
+#endif
+
+#define ROWS 4
+#define SEEN ((ROWS - 1) * STRIDE_H + (TAPS_H - 1) * DILATION_H + 1)  // Rows of the plane.
+
+// Where an output's window begins in a plane.
+typedef struct {
+  int h, w, height, width;
+} Piece;
+
+// The place of row h of `height`, that far apart, or -1.
+INLINE int plane_index(int h, int height, int apart) {
+  const int row = apart == 1 ? h : h / apart;
+  return h >= 0 && row < height && (apart == 1 || row * apart == h) ? row : -1;
+}
+
+// The TAPS_W elements of row t of a piece.
+INLINE void piece_row(__global const float* plane, const Piece* piece, int t, float values[TAPS_W]) {
+  const int row = plane_index(piece->h + t, piece->height, INSERT_H);
+  UNROLL
+  for (int s = 0; s < TAPS_W; ++s) {
+    const int column = plane_index(piece->w + s * DILATION_W, piece->width, INSERT_W);
+    const bool inside = row >= 0 && column >= 0;
+    const float value = plane[inside ? row * piece->width + column : 0];
+    values[s] = inside ? value : 0.0f;
+  }
+}
