@@ -23,5 +23,6 @@ Command add_info(CLI::App& program);
 Command add_kernels(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_selftest(CLI::App& program);
+Command add_tune(CLI::App& program);
 
 }  // namespace crisol::cli

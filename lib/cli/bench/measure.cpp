@@ -20,31 +20,11 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-struct Sample {
-  double total_ms, host_ms;
-};
-
-Sample sample(const Work& work, int runs) {
-  const auto start = Clock::now();
-  for (int i = 0; i < runs; ++i) {
-    if (work.renew) work.renew();
-    work.run();
-  }
-  const double host = ms_since(start);
-  synchronize();
-  return {ms_since(start) / runs, host / runs};
-}
-
 double quantile(const std::vector<double>& sorted, double part) {
   const double at = part * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return quantile(values, 0.5);
 }
 
 // Compiles, then runs on: clocks, caches and the pools of memory and threads settle. Returns the time of one run.
@@ -57,6 +37,22 @@ double warm_up(const Work& work) {
 }
 
 }  // namespace
+
+Sample sample(const Work& work, int runs) {
+  const auto start = Clock::now();
+  for (int i = 0; i < runs; ++i) {
+    if (work.renew) work.renew();
+    work.run();
+  }
+  const double host = ms_since(start);
+  synchronize();
+  return {ms_since(start) / runs, host / runs};
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
 
 Timing measure(const Work& work, bool wait, const Effort& effort) {
   const double once = warm_up(work);

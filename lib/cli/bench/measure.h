@@ -23,6 +23,15 @@ struct Timing {
   double spread() const noexcept { return (quartile_ms[1] - quartile_ms[0]) / median_ms; }
 };
 
+/// The time of runs, one after another, with the device idle before and waited for at the end.
+struct Sample {
+  double total_ms, host_ms;  ///< Of one run; host_ms until everything was queued.
+};
+Sample sample(const Work& work, int runs);
+
+/// Neither half of the values is below it.
+double median_of(std::vector<double> values);
+
 /// Runs until everything is compiled and warm, then takes samples: each as many runs, one after another, as take 5 ms,
 /// with the device idle before and waited for at the end. With `wait` a sample is one run. The inputs are the same in
 /// every run: what fits into the caches stays there.

@@ -1,0 +1,139 @@
+#include "cli/tune/measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "base/text.h"
+#include "cli/bench/measure.h"
+
+namespace crisol::cli::tune {
+
+namespace {
+
+constexpr double sample_ms = 10;
+// After a first sample: what is so much slower than the fastest is not measured any further.
+constexpr double hopeless = 1.5;
+constexpr double most_reference_effort = 2e8;
+
+/// A variant under the clock.
+struct Runner {
+  std::string variant;
+  int runs;
+};
+
+double time_of(const bench::Work& work, const TuningProblem& problem, const std::string& variant, int runs) {
+  const ForcedVariant forced(problem.op, variant);
+  return bench::sample(work, runs).total_ms;
+}
+
+std::vector<Values> results_of(const Replay& replay, const TuningProblem& problem, const std::string& variant) {
+  const ForcedVariant forced(problem.op, variant);
+  std::vector<Values> results;
+  for (const Tensor& result : replay.run()) results.push_back(reference::values_of(result));
+  return results;
+}
+
+/// What the results of a variant are held against.
+struct Expected {
+  std::vector<Values> results;
+  double rounding;  ///< How many of both sides round.
+};
+
+/// The largest error of a variant's results as a part of what is allowed; says what is wrong.
+double check(const Replay& replay, const TuningProblem& problem, VariantTime& variant, const Expected& expected) {
+  const std::vector<Values> got = results_of(replay, problem, variant.variant);
+  reference::Tolerance tolerance = replay.tolerance(variant.variant);
+  tolerance.factor *= expected.rounding;
+  double share = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const reference::Difference found = reference::difference(got[i], expected.results[i], tolerance, DType::f32);
+    if (found.allowed > 0) share = std::max(share, found.error / found.allowed);
+    if (found.wrong > 0 && variant.wrong.empty())
+      variant.wrong = concat(found.wrong, " of ", got[i].size(), " results, element ", found.worst, " is ",
+                             got[i][found.worst], " instead of ", expected.results[i][found.worst]);
+  }
+  return share;
+}
+
+bool is_better(const VariantTime& a, const VariantTime& usual) {
+  if (a.rounds_ms.size() != usual.rounds_ms.size() || a.median_ms > (1 - least_gain) * usual.median_ms) return false;
+  std::size_t faster = 0;
+  for (std::size_t i = 0; i < a.rounds_ms.size(); ++i) faster += a.rounds_ms[i] < usual.rounds_ms[i] ? 1 : 0;
+  return a.rounds_ms.size() - faster <= a.rounds_ms.size() / 8;
+}
+
+/// Compiles and warms up every variant, and takes the samples.
+std::vector<VariantTime> time_all(const bench::Work& work, const TuningProblem& problem, int rounds) {
+  std::vector<VariantTime> times;
+  std::vector<Runner> runners;
+  double fastest = HUGE_VAL;
+  for (const std::string& variant : accepting(problem)) {
+    time_of(work, problem, variant, 1);  // Compiles; the next brings memory and clocks to where they stay.
+    const double once = std::min(time_of(work, problem, variant, 1), time_of(work, problem, variant, 1));
+    times.push_back({variant, {once}, once, {}});
+    runners.push_back({variant, std::max(1, static_cast<int>(sample_ms / once + 0.999))});
+    fastest = std::min(fastest, once);
+  }
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (i == 0 || times[i].median_ms <= hopeless * fastest) kept.push_back(i);
+  for (const std::size_t i : kept) times[i].rounds_ms.clear();
+  for (int round = 0; round < rounds; ++round)
+    for (const std::size_t i : kept)
+      times[i].rounds_ms.push_back(time_of(work, problem, runners[i].variant, runners[i].runs));
+  for (const std::size_t i : kept) times[i].median_ms = bench::median_of(times[i].rounds_ms);
+  return times;
+}
+
+}  // namespace
+
+TuningProblem meet(const Replay& replay, const Problem& problem) {
+  const ProblemRecord record;
+  replay.run();
+  std::string met;
+  for (const TuningProblem& found : record.problems()) {
+    if (found.text == problem.text) return found;
+    if (found.op == problem.op) met = found.text;
+  }
+  throw bench::UsageError(concat("'", problem.text, "' cannot be made again: it becomes '", met, "'"));
+}
+
+std::vector<std::string> accepting(const TuningProblem& problem) {
+  std::vector<std::string> variants;
+  for (const TuningCandidate& candidate : problem.candidates)
+    if (candidate.refusal.empty()) variants.push_back(candidate.variant);
+  return variants;
+}
+
+Measured measure(const Replay& replay, const TuningProblem& problem, const Effort& effort) {
+  bench::Work work;
+  work.run = [&] { replay.run(); };
+  if (!effort.kept) work.renew = replay.renew;
+  Measured measured{problem, problem.times, time_all(work, problem, effort.rounds), 0, {}, 0};
+
+  std::vector<std::size_t> order(measured.variants.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return measured.variants[a].median_ms < measured.variants[b].median_ms;
+  });
+  std::optional<Expected> expected;
+  for (const std::size_t i : order) {
+    VariantTime& variant = measured.variants[i];
+    if (!is_better(variant, measured.usual())) continue;
+    if (!expected) {
+      const bool by_reference = replay.reference && replay.effort <= most_reference_effort;
+      expected = by_reference ? Expected{replay.reference(), 1}
+                              : Expected{results_of(replay, problem, measured.usual().variant), 2};
+      measured.checked_against = by_reference ? "the reference" : measured.usual().variant;
+    }
+    measured.share_of_bound = check(replay, problem, variant, *expected);
+    if (!variant.wrong.empty()) continue;
+    measured.best = i;
+    break;
+  }
+  return measured;
+}
+
+}  // namespace crisol::cli::tune

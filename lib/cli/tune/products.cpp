@@ -1,0 +1,132 @@
+// Matrix products and convolutions.
+#include <algorithm>
+
+#include "cli/bench/case.h"
+#include "cli/tune/replay.h"
+#include "crisol/ops/conv.h"
+#include "crisol/ops/matmul.h"
+#include "reference/conv2d.h"
+#include "reference/conv2d_cases.h"
+#include "reference/matmul.h"
+
+namespace crisol::cli::tune {
+
+namespace {
+
+/// A batch of matrices, rows or columns one element after another, and what it is a view of.
+struct Operand {
+  Tensor stored, matrix;
+  Shape shape;
+  Values values;
+};
+
+Operand operand(std::uint64_t seed, const Shape& shape, bool transposed) {
+  Operand made{{}, {}, shape, values_for(seed, shape.numel())};
+  made.stored = tensor_of(made.values, shape);
+  made.matrix = made.stored;
+  if (transposed) {
+    made.stored = made.stored.transpose(-2, -1).contiguous();
+    made.matrix = made.stored.transpose(-2, -1);
+  }
+  return made;
+}
+
+std::optional<Replay> make_matmul(const Problem& p) {
+  // Results that lie transposed are only made by other ops.
+  if (p["transc"] != 0) return std::nullopt;
+  const std::int64_t m = p["m"], n = p["n"], k = p["k"], batch = p["batch"];
+  const Shape lead = batch > 1 ? Shape{batch} : Shape{};
+  const auto matrices = [&](std::int64_t rows, std::int64_t columns) {
+    Shape shape = lead;
+    shape.push_back(rows);
+    shape.push_back(columns);
+    return shape;
+  };
+  const Operand a = operand(1, matrices(m, k), p["transa"] != 0);
+  Replay replay;
+  replay.effort = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * batch);
+  replay.tolerance = within(2, static_cast<double>(k + 1));  // k products of at most 1 are added.
+  if (p["weight"] == 0) {
+    const Operand b = operand(2, matrices(k, n), p["transb"] != 0);
+    replay.run = [=] { return std::vector<Tensor>{ops::matmul(a.matrix, b.matrix)}; };
+    replay.reference = [=] {
+      return std::vector<Values>{reference::matmul(a.values, a.shape, b.values, b.shape).values};
+    };
+  } else {
+    const Operand weight = operand(2, {n, k}, p["transb"] == 0);
+    replay.run = [=] { return std::vector<Tensor>{ops::linear(a.matrix, weight.matrix, {})}; };
+    replay.renew = [=] { bench::touch(weight.stored); };
+    replay.reference = [=] {
+      return std::vector<Values>{reference::linear(a.values, a.shape, weight.values, weight.shape, {}).values};
+    };
+  }
+  return replay;
+}
+
+struct Convolution {
+  Shape x, weight, y;
+  Conv2dOptions options;
+
+  explicit Convolution(const Problem& p)
+      : x{p["n"], p["c"], p["h"], p["w"]},
+        weight{p["k"], p["c"] / std::max<std::int64_t>(1, p["groups"]), p["r"], p["s"]},
+        options{{p.small("stride_h"), p.small("stride_w")},
+                {p.small("pad_h"), p.small("pad_w")},
+                {p.small("dil_h"), p.small("dil_w")},
+                p.small("groups")} {
+    y = reference::conv2d_shape(x, weight, options);
+  }
+
+  /// `terms` products make a result.
+  Replay replay(std::int64_t terms) const {
+    Replay made;
+    made.effort = static_cast<double>(y.numel()) * static_cast<double>(weight.numel() / weight[0]);
+    made.tolerance = [terms](std::string_view variant) { return reference::conv2d_tolerance(terms, variant); };
+    return made;
+  }
+};
+
+std::optional<Replay> make_conv2d(const Problem& p) {
+  const Convolution c(p);
+  const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel());
+  const Tensor input = tensor_of(x, c.x), weight = tensor_of(w, c.weight);
+  Replay replay = c.replay(c.weight.numel() / c.weight[0]);
+  replay.run = [=] { return std::vector<Tensor>{ops::conv2d(input, weight, {}, c.options)}; };
+  replay.renew = [=] { bench::touch(weight); };
+  replay.reference = [=] { return std::vector<Values>{reference::conv2d(x, c.x, w, c.weight, {}, c.options)}; };
+  return replay;
+}
+
+std::optional<Replay> make_data(const Problem& p) {
+  const Convolution c(p);
+  const Values dy = values_for(1, c.y.numel()), w = values_for(2, c.weight.numel());
+  const Tensor gradient = tensor_of(dy, c.y), weight = tensor_of(w, c.weight);
+  Replay replay = c.replay(c.weight[0] / c.options.groups * c.weight[2] * c.weight[3]);
+  replay.run = [=] { return std::vector<Tensor>{ops::conv2d_backward_data(gradient, weight, c.x, c.options)}; };
+  replay.renew = [=] { bench::touch(weight); };
+  replay.reference = [=] {
+    return std::vector<Values>{reference::conv2d_backward_data(dy, w, c.weight, c.x, c.options)};
+  };
+  return replay;
+}
+
+std::optional<Replay> make_weight(const Problem& p) {
+  const Convolution c(p);
+  const Values dy = values_for(1, c.y.numel()), x = values_for(2, c.x.numel());
+  const Tensor gradient = tensor_of(dy, c.y), input = tensor_of(x, c.x);
+  Replay replay = c.replay(c.y[0] * c.y[2] * c.y[3]);
+  replay.run = [=] { return std::vector<Tensor>{ops::conv2d_backward_weight(gradient, input, c.weight, c.options)}; };
+  replay.reference = [=] {
+    return std::vector<Values>{reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options)};
+  };
+  return replay;
+}
+
+}  // namespace
+
+const std::vector<Maker> product_makers{{"matmul", make_matmul},
+                                        {"conv2d", make_conv2d},
+                                        {"conv2d_backward_data", make_data},
+                                        {"conv2d_backward_weight", make_weight}};
+
+}  // namespace crisol::cli::tune

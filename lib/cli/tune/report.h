@@ -1,0 +1,24 @@
+// What tuning found, as text and as JSON.
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include "cli/tune/measure.h"
+
+namespace crisol::cli::tune {
+
+/// A line for the problem; `before` is the variant that was stored for it, if there was one.
+void print_heading(std::ostream& out);
+void print_row(std::ostream& out, const Measured& measured, const std::optional<std::string>& before);
+
+nlohmann::ordered_json to_json(const Measured& measured, const std::optional<std::string>& before);
+
+/// Milliseconds of all problems, each as often as it came: with the usual variants and with the best.
+struct Total {
+  double usual_ms = 0, best_ms = 0;
+  void add(const Measured& measured);
+};
+
+}  // namespace crisol::cli::tune
