@@ -2,8 +2,8 @@
 # tests/fuzz.sh [--seconds N] [NAME…]
 #
 # Builds fuzzers (by clang, with its sanitizers, in build/fuzz/) and runs each for N seconds (10) from its seeds in
-# tests/fuzz/seeds/ and what earlier runs found in build/fuzz/corpus/. Names: idx safetensors device_spec disk_cache, which
-# need few of the library's sources and are the default, and ops, which needs all of them. Fails when one finds something;
+# tests/fuzz/seeds/ and what earlier runs found in build/fuzz/corpus/. Names: idx safetensors device_spec disk_cache tuning,
+# which need few of the library's sources and are the default, and ops, which needs all of them. Fails when one finds something;
 # the input is then in build/fuzz/findings/. Ends with 3 where clang is missing and cannot be installed.
 set -euo pipefail
 : "${CXX:=$(command -v clang++ clang++-14 | head -n 1)}"
@@ -15,12 +15,12 @@ names=()
 while [ $# -gt 0 ]; do
   case $1 in
     --seconds) [ $# -ge 2 ] || die "--seconds wants a number"; seconds=$2; shift 2 ;;
-    idx | safetensors | device_spec | disk_cache | ops) names+=("$1"); shift ;;
+    idx | safetensors | device_spec | disk_cache | tuning | ops) names+=("$1"); shift ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
     *) die "unknown argument $1 (see --help)" ;;
   esac
 done
-[ ${#names[@]} -gt 0 ] || names=(idx safetensors device_spec disk_cache)
+[ ${#names[@]} -gt 0 ] || names=(idx safetensors device_spec disk_cache tuning)
 
 if ! echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
   "${CXX:-clang++}" -x c++ -fsanitize=fuzzer,address,undefined -fuse-ld=lld - -o /dev/null 2>/dev/null; then

@@ -34,8 +34,9 @@ void make_checkout(const std::string& folder) {
 /// Runs a command in a folder, which is the user's home as well; fails the test unless it succeeds.
 std::string run_in(const std::string& folder, std::vector<std::string> command, const std::string& place) {
   command.insert(command.begin(), {"-C", folder});
-  const ProcessResult result =
-      run_program("/usr/bin/env", command, {{"HOME", folder}, {"CRISOL_CACHE_DIR", kernel_cache_folder()}});
+  const ProcessResult result = run_program(
+      "/usr/bin/env", command,
+      {{"HOME", folder}, {"CRISOL_CACHE_DIR", kernel_cache_folder()}, {"CRISOL_TUNING", folder + "/tuning.txt"}});
   INFO(place << "\n" << result.output);
   CHECK(result.status == 0);
   return result.output;

@@ -64,15 +64,23 @@ bool is_better(const VariantTime& a, const VariantTime& usual) {
   return a.rounds_ms.size() - faster <= a.rounds_ms.size() / 8;
 }
 
+/// One run, after another that compiled; of a variant that will not be the best not even that.
+double first_time(const bench::Work& work, const TuningProblem& problem, const std::string& variant, double fastest) {
+  constexpr double compiling_ms = 5000;
+  const double first = time_of(work, problem, variant, 1);
+  if (first > compiling_ms + hopeless * fastest) return first;
+  const double second = time_of(work, problem, variant, 1);
+  return second > 2 * fastest ? second : std::min(second, time_of(work, problem, variant, 1));
+}
+
 /// Compiles and warms up every variant, and takes the samples.
 std::vector<VariantTime> time_all(const bench::Work& work, const TuningProblem& problem, int rounds) {
   std::vector<VariantTime> times;
   std::vector<Runner> runners;
   double fastest = HUGE_VAL;
   for (const std::string& variant : accepting(problem)) {
-    time_of(work, problem, variant, 1);  // Compiles; the next brings memory and clocks to where they stay.
-    const double once = std::min(time_of(work, problem, variant, 1), time_of(work, problem, variant, 1));
-    times.push_back({variant, {once}, once, {}});
+    const double once = first_time(work, problem, variant, fastest);
+    times.push_back({variant, {once}, once, {}, {}});
     runners.push_back({variant, std::max(1, static_cast<int>(sample_ms / once + 0.999))});
     fastest = std::min(fastest, once);
   }
@@ -111,7 +119,7 @@ Measured measure(const Replay& replay, const TuningProblem& problem, const Effor
   bench::Work work;
   work.run = [&] { replay.run(); };
   if (!effort.kept) work.renew = replay.renew;
-  Measured measured{problem, problem.times, time_all(work, problem, effort.rounds), 0, {}, 0};
+  Measured measured{problem, problem.times, time_all(work, problem, effort.rounds), 0, {}};
 
   std::vector<std::size_t> order(measured.variants.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -121,17 +129,16 @@ Measured measure(const Replay& replay, const TuningProblem& problem, const Effor
   std::optional<Expected> expected;
   for (const std::size_t i : order) {
     VariantTime& variant = measured.variants[i];
-    if (!is_better(variant, measured.usual())) continue;
+    const bool wanted = measured.best == 0 && is_better(variant, measured.usual());
+    if (!wanted && !effort.check_all) continue;
     if (!expected) {
       const bool by_reference = replay.reference && replay.effort <= most_reference_effort;
       expected = by_reference ? Expected{replay.reference(), 1}
                               : Expected{results_of(replay, problem, measured.usual().variant), 2};
       measured.checked_against = by_reference ? "the reference" : measured.usual().variant;
     }
-    measured.share_of_bound = check(replay, problem, variant, *expected);
-    if (!variant.wrong.empty()) continue;
-    measured.best = i;
-    break;
+    variant.share_of_bound = check(replay, problem, variant, *expected);
+    if (wanted && variant.wrong.empty()) measured.best = i;
   }
   return measured;
 }

@@ -1,6 +1,7 @@
 // Timing the variants of a problem against each other, and checking the best one's numbers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,15 +11,17 @@
 namespace crisol::cli::tune {
 
 struct Effort {
-  int rounds = 9;     ///< Each takes a sample of every variant.
-  bool kept = false;  ///< Weights stay as they are between runs.
+  int rounds = 9;          ///< Each takes a sample of every variant.
+  bool kept = false;       ///< Weights stay as they are between runs.
+  bool check_all = false;  ///< Look at the numbers of every variant, not only of those that could be stored.
 };
 
 struct VariantTime {
   std::string variant;
   std::vector<double> rounds_ms;  ///< Of one run, a value for each round; a single one where it was too slow for more.
   double median_ms = 0;
-  std::string wrong;  ///< What was wrong with the numbers; empty where nothing was, or nobody looked.
+  std::optional<double> share_of_bound;  ///< The largest error, as a part of what rounding may do; if anybody looked.
+  std::string wrong;                     ///< What is wrong with the numbers; empty where nothing is, or nobody looked.
 };
 
 struct Measured {
@@ -26,8 +29,7 @@ struct Measured {
   std::int64_t times = 1;
   std::vector<VariantTime> variants;  ///< The usual one first.
   std::size_t best = 0;               ///< Position of what should be used: of the usual one where no other is better.
-  std::string checked_against;        ///< "the reference", or a variant's name; empty where the usual one stays.
-  double share_of_bound = 0;          ///< The largest error, as a part of what rounding may do.
+  std::string checked_against;        ///< "the reference", or a variant's name; empty where nothing was checked.
 
   const VariantTime& usual() const { return variants.front(); }
   const VariantTime& winner() const { return variants[best]; }

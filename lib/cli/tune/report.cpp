@@ -54,13 +54,11 @@ nlohmann::ordered_json to_json(const Measured& measured, const std::optional<std
                               {"best", measured.winner().variant}, {"best_ms", measured.winner().median_ms},
                               {"gain", gain_of(measured)}};
   json["before"] = before ? nlohmann::ordered_json(*before) : nlohmann::ordered_json();
-  if (!measured.checked_against.empty()) {
-    json["checked_against"] = measured.checked_against;
-    json["share_of_bound"] = measured.share_of_bound;
-  }
+  if (!measured.checked_against.empty()) json["checked_against"] = measured.checked_against;
   for (const VariantTime& variant : measured.variants) {
     nlohmann::ordered_json entry{
         {"variant", variant.variant}, {"median_ms", variant.median_ms}, {"rounds_ms", variant.rounds_ms}};
+    if (variant.share_of_bound) entry["share_of_bound"] = *variant.share_of_bound;
     if (!variant.wrong.empty()) entry["wrong"] = variant.wrong;
     json["variants"].push_back(std::move(entry));
   }

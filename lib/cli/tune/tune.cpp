@@ -212,6 +212,8 @@ Command add_tune(CLI::App& program) {
   command->add_flag("--dry-run", options->dry, "Measure and print, store nothing");
   command->add_option("--repeat", options->effort.rounds, "Rounds, in each of which every variant is timed (9)")
       ->check(CLI::Range(1, 1000));
+  command->add_flag("--check", options->effort.check_all,
+                    "Check the numbers of every variant, not only of those that could be stored");
   command->add_flag("--kept", options->effort.kept, "Weights stay as they are between runs, as in inference");
   command->footer(
       "A variant is stored where its median is at least 3 % shorter than that of the usual one, it was faster in all "

@@ -1,0 +1,38 @@
+// Files of stored variants, from any bytes: no entries, or such that are written and read as they were.
+#include <string>
+#include <string_view>
+
+#include "expect.h"
+#include "runtime/hash.h"
+#include "runtime/tuning.h"
+
+using namespace crisol;
+using namespace crisol::fuzz;
+
+namespace {
+
+/// The file of these lines, with the checksum that no mutation finds by itself.
+std::string file_of(std::string_view lines) {
+  char checksum[20];
+  std::snprintf(checksum, sizeof checksum, "%016llx", static_cast<unsigned long long>(runtime::hash_of(lines)));
+  const std::string empty = runtime::write_tuning({});
+  return empty.substr(0, empty.size() - 17) + checksum + '\n' + std::string(lines);
+}
+
+}  // namespace
+
+/// The first byte says whether the rest is a whole file or its lines.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+  if (count == 0) return 0;
+  const std::string_view rest(reinterpret_cast<const char*>(bytes + 1), count - 1);
+  const std::string text = bytes[0] % 2 == 1 ? file_of(rest) : std::string(rest);
+  const runtime::TuningFile file = runtime::read_tuning(text);
+  expect(file.fault == nullptr || file.entries.empty(), "nothing of a damaged file is used");
+  const std::string written = runtime::write_tuning(file.entries);
+  const runtime::TuningFile again = runtime::read_tuning(written);
+  expect(again.fault == nullptr && again.entries.size() == file.entries.size(), "what was read can be written");
+  expect(runtime::write_tuning(again.entries) == written, "entries are written and read as they were");
+  const runtime::TuningTable table(file.entries);
+  expect(table.empty() == file.entries.empty(), "the table holds the entries");
+  return 0;
+}
