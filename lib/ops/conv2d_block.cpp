@@ -87,7 +87,7 @@ struct PhasePlan {
 };
 
 // One tile for all phases, that of the one with the most work: others would be compiled for little.
-std::vector<PhasePlan> plans_of(const Conv2dSizes& s, const DeviceInfo& info) {
+std::vector<PhasePlan> plans_of(const Conv2dSizes& s, const DeviceInfo& info, std::span<const BlockTile> tiles) {
   const Conv2dOptions& o = s.options;
   std::vector<PhasePlan> plans;
   for (int h = 0; h < std::min<std::int64_t>(o.stride.h, s.height); ++h)
@@ -95,7 +95,7 @@ std::vector<PhasePlan> plans_of(const Conv2dSizes& s, const DeviceInfo& info) {
   const auto work = [](const PhasePlan& a) { return a.phase.product.n() * a.phase.product.packed_depth(); };
   const auto most = std::max_element(plans.begin(), plans.end(),
                                      [&](const PhasePlan& a, const PhasePlan& b) { return work(a) < work(b); });
-  const BlockTile tile = plan_gathered(most->phase.product, info, gather_tiles(info)).tile;
+  const BlockTile tile = plan_gathered(most->phase.product, info, tiles).tile;
   for (PhasePlan& plan : plans) plan.plan = plan_gathered(plan.phase.product, info, {&tile, 1});
   return plans;
 }
@@ -104,23 +104,14 @@ runtime::BufferView moved(runtime::BufferView view, std::int64_t elements) {
   return {view.block, view.offset + static_cast<std::uint64_t>(elements)};
 }
 
-}  // namespace
-
-const char* refuse_block(const Conv2dProblem& p, const DeviceInfo& info) {
-  if (const char* reason = refuse_off_gpu("conv2d", "block", info)) return reason;
-  if (const char* reason = refuse_gather_tiles(p.sizes, info)) return reason;
-  return refuse_gathered(forward_product(p.sizes), info);
+const char* refuse_forward(const Conv2dProblem& p, const DeviceInfo& info, std::span<const BlockTile> tiles) {
+  return refuse_gathered(forward_product(p.sizes), info, tiles);
 }
 
-std::uint64_t block_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
-  const GatheredProduct product = forward_product(p.sizes);
-  return gathered_workspace(product, plan_gathered(product, info, gather_tiles(info)));
-}
-
-void run_block(const Conv2dProblem& p) {
+void run_forward(const Conv2dProblem& p, std::span<const BlockTile> tiles) {
   const DeviceInfo& info = runtime::info_of(p.device);
   const GatheredProduct product = forward_product(p.sizes);
-  const GatheredLaunch launch(p.device, product, plan_gathered(product, info, gather_tiles(info)),
+  const GatheredLaunch launch(p.device, product, plan_gathered(product, info, tiles),
                               {.weight = in(p.weight),
                                .src = in(p.x),
                                .c = out(p.y),
@@ -131,25 +122,15 @@ void run_block(const Conv2dProblem& p) {
   launch.queue();
 }
 
-const char* refuse_block_data(const Conv2dProblem& p, const DeviceInfo& info) {
-  if (const char* reason = refuse_off_gpu("conv2d_backward_data", "block", info)) return reason;
-  if (const char* reason = refuse_gather_tiles(p.sizes, info)) return reason;
-  const Conv2dOptions& o = p.sizes.options;
-  if (std::int64_t{o.stride.h} * o.stride.w > 64) return "a stride with more than 64 phases";
-  for (const PhasePlan& phase : plans_of(p.sizes, info))
-    if (const char* reason = refuse_gathered(phase.phase.product, info)) return reason;
+const char* refuse_data(const Conv2dProblem& p, const DeviceInfo& info, std::span<const BlockTile> tiles) {
+  for (const PhasePlan& phase : plans_of(p.sizes, info, tiles))
+    if (const char* reason = refuse_gathered(phase.phase.product, info, {&phase.plan.tile, 1})) return reason;
   return nullptr;
 }
 
-std::uint64_t block_data_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
-  std::uint64_t bytes = 0;
-  for (const PhasePlan& phase : plans_of(p.sizes, info)) bytes += gathered_workspace(phase.phase.product, phase.plan);
-  return bytes;
-}
-
-void run_block_data(const Conv2dProblem& p) {
+void run_data(const Conv2dProblem& p, std::span<const BlockTile> tiles) {
   std::vector<GatheredLaunch> launches;
-  for (const auto& [phase, plan] : plans_of(p.sizes, runtime::info_of(p.device))) {
+  for (const auto& [phase, plan] : plans_of(p.sizes, runtime::info_of(p.device), tiles)) {
     const runtime::BufferView weight = moved(in(p.weight), phase.weight_first);
     launches.emplace_back(p.device, phase.product, plan,
                           GatheredOperands{.weight = weight,
@@ -160,5 +141,62 @@ void run_block_data(const Conv2dProblem& p) {
   }
   for (const GatheredLaunch& launch : launches) launch.queue();
 }
+
+// ---- Settings: the tiles ----
+
+std::span<const std::string> setting_names() {
+  static const std::vector<std::string> names = tile_names(all_gather_tiles());
+  return names;
+}
+
+std::span<const BlockTile> tile_of(std::size_t setting) { return all_gather_tiles().subspan(setting, 1); }
+
+template <const char* (*refuse)(const Conv2dProblem&, const DeviceInfo&, std::span<const BlockTile>)>
+const char* refuse_setting(const Conv2dProblem& p, const DeviceInfo& info, std::size_t setting) {
+  if (const char* reason = refuse_tile(tile_of(setting).front(), info, 1)) return reason;
+  return refuse(p, info, tile_of(setting));
+}
+
+template <void (*run)(const Conv2dProblem&, std::span<const BlockTile>)>
+void run_setting(const Conv2dProblem& p, std::size_t setting) {
+  run(p, tile_of(setting));
+}
+
+}  // namespace
+
+const Settings<Conv2dProblem> conv2d_block_settings{setting_names, refuse_setting<refuse_forward>,
+                                                    run_setting<run_forward>};
+const Settings<Conv2dProblem> conv2d_block_data_settings{setting_names, refuse_setting<refuse_data>,
+                                                         run_setting<run_data>};
+
+const char* refuse_block(const Conv2dProblem& p, const DeviceInfo& info) {
+  if (const char* reason = refuse_off_gpu("conv2d", "block", info)) return reason;
+  if (const char* reason = refuse_gather_tiles(p.sizes, info)) return reason;
+  return refuse_forward(p, info, gather_tiles(info));
+}
+
+std::uint64_t block_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
+  const GatheredProduct product = forward_product(p.sizes);
+  return gathered_workspace(product, plan_gathered(product, info, gather_tiles(info)));
+}
+
+void run_block(const Conv2dProblem& p) { run_forward(p, gather_tiles(runtime::info_of(p.device))); }
+
+const char* refuse_block_data(const Conv2dProblem& p, const DeviceInfo& info) {
+  if (const char* reason = refuse_off_gpu("conv2d_backward_data", "block", info)) return reason;
+  if (const char* reason = refuse_gather_tiles(p.sizes, info)) return reason;
+  const Conv2dOptions& o = p.sizes.options;
+  if (std::int64_t{o.stride.h} * o.stride.w > 64) return "a stride with more than 64 phases";
+  return refuse_data(p, info, gather_tiles(info));
+}
+
+std::uint64_t block_data_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
+  std::uint64_t bytes = 0;
+  for (const PhasePlan& phase : plans_of(p.sizes, info, gather_tiles(info)))
+    bytes += gathered_workspace(phase.phase.product, phase.plan);
+  return bytes;
+}
+
+void run_block_data(const Conv2dProblem& p) { run_data(p, gather_tiles(runtime::info_of(p.device))); }
 
 }  // namespace crisol::ops

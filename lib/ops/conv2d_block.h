@@ -17,4 +17,7 @@ std::uint64_t block_workspace(const Conv2dProblem& problem, const DeviceInfo& in
 std::uint64_t block_data_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
 std::uint64_t block_weight_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
 
+/// The tiles.
+extern const Settings<Conv2dProblem> conv2d_block_settings, conv2d_block_data_settings, conv2d_block_weight_settings;
+
 }  // namespace crisol::ops

@@ -1,5 +1,7 @@
 // Gradient of a convolution's weight on GPUs: conv2d_block_weight.cl, and gemm_parts.cl where the depth is cut.
 #include <algorithm>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "ops/conv2d_block.h"
@@ -33,41 +35,20 @@ std::vector<BlockTile> usable_tiles(const DeviceInfo& info) {
   return usable;
 }
 
-Plan plan_of(const Conv2dSizes& s, const DeviceInfo& info) {
+Plan plan_of(const Conv2dSizes& s, const DeviceInfo& info, std::span<const BlockTile> among) {
   const std::int64_t images = (most_slice + s.pixels() - 1) / s.pixels();
   const std::int64_t weights = s.weight_shape().numel();
-  return {plan_blocks_among(usable_tiles(info), info, s.group_outputs(), s.depth(), s.images * s.pixels(), s.groups(),
+  return {plan_blocks_among(among, info, s.group_outputs(), s.depth(), s.images * s.pixels(), s.groups(),
                             most_block_parts(4 * weights, 16 * images * s.pixels())),
           images};
 }
 
-}  // namespace
-
-const char* refuse_block_weight(const Conv2dProblem& p, const DeviceInfo& info) {
-  const Conv2dSizes& s = p.sizes;
-  if (const char* reason = refuse_off_gpu("conv2d_backward_weight", "block", info)) return reason;
-  if (const char* reason = refuse_gather_tiles(s, info)) return reason;
-  if (s.images == 0) return "there are no images";
-  const std::int64_t turn = most_slice + s.pixels();  // Of the table.
-  if (s.images * s.pixels() >= most_depth ||
-      turn * std::max(s.channels * s.height * s.width, s.outputs * s.pixels()) / s.pixels() >= most_depth)
-    return "too large for the kernel's indices";
-  if (s.depth() >= most_depth || s.images * s.pixels() / 4 > loop_budget(info)) return "too deep";
-  return plan_of(s, info).blocks.groups > most_block_groups ? "too many tiles" : nullptr;
-}
-
-std::uint64_t block_weight_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
-  const Plan plan = plan_of(p.sizes, info);
-  const std::int64_t sums = plan.blocks.parts > 1 ? plan.blocks.parts * p.sizes.weight_shape().numel() : 0;
-  return static_cast<std::uint64_t>(4 * sums + 16 * plan.table_size(p.sizes));
-}
-
-void run_block_weight(const Conv2dProblem& p) {
+void run(const Conv2dProblem& p, std::span<const BlockTile> among) {
   const Conv2dSizes& s = p.sizes;
   const Conv2dOptions& o = s.options;
   runtime::DeviceState& device = p.device;
   const DeviceInfo& info = runtime::info_of(device);
-  const Plan plan = plan_of(s, info);
+  const Plan plan = plan_of(s, info, among);
   const int parts = plan.blocks.parts;
   const std::int64_t m = s.group_outputs(), n = s.depth(), size = m * n, table_size = plan.table_size(s);
   const int vectors = n % 4 == 0 ? 4 : 1;
@@ -106,5 +87,42 @@ void run_block_weight(const Conv2dProblem& p) {
                   e.strides, e.scalars[0], e.scalars[1], e.scalars[2], m, n, s.groups(), size, n, std::int64_t{1},
                   parts, 0);
 }
+
+std::span<const std::string> setting_names() {
+  static const std::vector<std::string> names = tile_names(tiles);
+  return names;
+}
+
+const char* refuse_setting(const Conv2dProblem& p, const DeviceInfo& info, std::size_t setting) {
+  if (const char* reason = refuse_tile(tiles[setting], info, 1)) return reason;
+  return plan_of(p.sizes, info, {&tiles[setting], 1}).blocks.groups > most_block_groups ? "too many tiles" : nullptr;
+}
+
+void run_setting(const Conv2dProblem& p, std::size_t setting) { run(p, {&tiles[setting], 1}); }
+
+}  // namespace
+
+const Settings<Conv2dProblem> conv2d_block_weight_settings{setting_names, refuse_setting, run_setting};
+
+const char* refuse_block_weight(const Conv2dProblem& p, const DeviceInfo& info) {
+  const Conv2dSizes& s = p.sizes;
+  if (const char* reason = refuse_off_gpu("conv2d_backward_weight", "block", info)) return reason;
+  if (const char* reason = refuse_gather_tiles(s, info)) return reason;
+  if (s.images == 0) return "there are no images";
+  const std::int64_t turn = most_slice + s.pixels();  // Of the table.
+  if (s.images * s.pixels() >= most_depth ||
+      turn * std::max(s.channels * s.height * s.width, s.outputs * s.pixels()) / s.pixels() >= most_depth)
+    return "too large for the kernel's indices";
+  if (s.depth() >= most_depth || s.images * s.pixels() / 4 > loop_budget(info)) return "too deep";
+  return plan_of(s, info, usable_tiles(info)).blocks.groups > most_block_groups ? "too many tiles" : nullptr;
+}
+
+std::uint64_t block_weight_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
+  const Plan plan = plan_of(p.sizes, info, usable_tiles(info));
+  const std::int64_t sums = plan.blocks.parts > 1 ? plan.blocks.parts * p.sizes.weight_shape().numel() : 0;
+  return static_cast<std::uint64_t>(4 * sums + 16 * plan.table_size(p.sizes));
+}
+
+void run_block_weight(const Conv2dProblem& p) { run(p, usable_tiles(runtime::info_of(p.device))); }
 
 }  // namespace crisol::ops

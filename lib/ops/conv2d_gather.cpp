@@ -73,11 +73,13 @@ const char* refuse_gather_tiles(const Conv2dSizes& s, const DeviceInfo& info) {
   return nullptr;
 }
 
-const char* refuse_gathered(const GatheredProduct& p, const DeviceInfo& info) {
+const char* refuse_gathered(const GatheredProduct& p, const DeviceInfo& info, std::span<const BlockTile> among) {
   if (p.n() >= most_index || packed_floats(p) >= most_index) return "too large for the kernel's indices";
   if (p.packed_depth() / 4 > loop_budget(info)) return "too deep";
-  return plan_gathered(p, info, gather_tiles(info)).groups > most_block_groups ? "too many tiles" : nullptr;
+  return plan_gathered(p, info, among).groups > most_block_groups ? "too many tiles" : nullptr;
 }
+
+std::span<const BlockTile> all_gather_tiles() { return tiles; }
 
 std::vector<BlockTile> gather_tiles(const DeviceInfo& info) {
   std::vector<BlockTile> usable;

@@ -42,13 +42,14 @@ struct GatheredOperands {
   std::int32_t flags = 0;
 };
 
-/// Reasons against kernels that gather pixels in tiles, for a convolution of these sizes.
+/// Why kernels that gather pixels in tiles cannot take a convolution of these sizes, or nullptr.
 const char* refuse_gather_tiles(const Conv2dSizes& sizes, const DeviceInfo& info);
-const char* refuse_gathered(const GatheredProduct& product, const DeviceInfo& info);
 
-/// The tiles of kernels that gather pixels.
+/// The tiles that conv2d_block.cl is compiled for, and those of them that a device is given by itself.
+std::span<const BlockTile> all_gather_tiles();
 std::vector<BlockTile> gather_tiles(const DeviceInfo& info);
-/// `tiles` are those of gather_tiles(), or the one that a plan for a neighbouring product took.
+/// `tiles` are those of gather_tiles(), or the only one wanted.
+const char* refuse_gathered(const GatheredProduct& product, const DeviceInfo& info, std::span<const BlockTile> tiles);
 BlockPlan plan_gathered(const GatheredProduct& product, const DeviceInfo& info, std::span<const BlockTile> tiles);
 std::uint64_t gathered_workspace(const GatheredProduct& product, const BlockPlan& plan);
 

@@ -80,9 +80,10 @@ const BlockTile& tile_of(std::size_t setting) { return block_tiles()[setting / p
 
 std::span<const std::string> setting_names() {
   static const std::vector<std::string> names = [] {
+    const std::vector<std::string> tiles = tile_names(block_tiles());
     std::vector<std::string> made;
     for (std::size_t i = 0; i < block_tiles().size() * part_counts; ++i) {
-      made.push_back(std::to_string(tile_of(i).rows) + 'x' + std::to_string(tile_of(i).columns));
+      made.push_back(tiles[i / part_counts]);
       if (parts_of(i) > 1) made.back() += '/' + std::to_string(parts_of(i));
     }
     return made;

@@ -84,7 +84,6 @@ const Suite suites[] = {
       "net net=resnet18 batch=32 mode=train",
       "net net=resnet18 batch=32 mode=infer",
       "net net=mobilenet_v2 batch=8 mode=train",
-      "conv2d n=32 c=256 k=256 h=56 w=56 r=5 s=5 pad=2 dir=train",
       "conv2d n=256 c=256 k=256 h=2 w=2 dir=fwd",
       "gemm m=1024 n=1024 k=1024",
       "gemm m=4096 n=4096 k=4096",
