@@ -11,10 +11,14 @@
 //   VW > 1   a row (channel of an image) has `pieces` pieces of `piece` elements; part p is piece p % pieces of image
 //            p / pieces. A work-item takes pieces as they lie in memory.
 //   VW 1     the elements of a channel are numbered through all images, a part is PART_CHUNKS of them, `piece` as well.
-//            Groups side by side take channels side by side.
+//            Groups side by side take channels side by side. QUADS: rows are made of four neighbours that begin at
+//            multiples of 16 bytes and are read at once.
 //
 // All parts take off the channel's first value, so that their means are small numbers: at an offset of 1000 deviations
 // their rounding errors would be seen in the variance.
+#ifndef INDEX  // Holds the number of elements, where VW is 1.
+#define INDEX int
+#endif
 #include "common/rows.h"
 
 // Before a block: `begin` and `n` say which elements of `row` it is for.
@@ -33,31 +37,61 @@
     PIECE_OF_ROW((long)get_global_id(1))
 #endif
 
-// Before a block: `part` of `channel`, whose elements EACH_CHUNK_OF_PART goes through; STEP finds the chunk in x + at.
+// Before a block: `part` of `channel`, whose elements EACH_UNIT_OF_PART goes through; STEP finds the chunk in x + at.
 #if VW > 1
 #define EACH_PART                                                                           \
   EACH_PIECE                                                                                \
     const long channel = row % channels, part = row / channels * PIECES + unit % PIECES;    \
     const long at = row * spatial + begin;
-#define EACH_CHUNK_OF_PART(STEP, DONE) EACH_CHUNK(n, STEP, DONE)
+#define EACH_UNIT_OF_PART(STEP, DONE) EACH_CHUNK(n, STEP, DONE)
+#define UNIT 1
+#define FETCH(v, p, c, fill, whole) *(v) = load_chunk(p, c, n, 1, fill, whole);
+#define ONLY_NEW(v, c, whole) only_new(v, c, n, 0.0f, whole)
 #else
-// Elements GROUP apart, through the images.
+#define ONLY_NEW(v, c, whole) (v)
+#ifdef QUADS
+#define UNIT 4
+#define FETCH(v, p, c, fill, whole) vstore4(((__global const float4*)(p))[c], 0, v);
+#else
+#define UNIT 1
+#define FETCH(v, p, c, fill, whole) *(v) = (p)[c];
+#endif
 #define EACH_PART                                                   \
   EACH_ROW(channel, channels) {                                     \
-    const long part = get_global_id(1), n = spatial;                \
-    const long first = part * PART_CHUNKS + LANE_ID;                \
-    const long end = min((part + 1) * PART_CHUNKS, rows / channels * spatial);
-#define EACH_CHUNK_OF_PART(STEP, DONE)                                                              \
-  {                                                                                                 \
-    long image = first / spatial, k_ = first % spatial;                                             \
-    for (long i = first; i < end; i += GROUP) {                                                     \
-      const long at = (image * channels + channel) * spatial;                                       \
-      STEP(0, k_, 1)                                                                                \
-      DONE(1)                                                                                       \
-      k_ += GROUP % spatial;                                                                        \
-      image += GROUP / spatial + (k_ >= spatial);                                                   \
-      k_ -= k_ >= spatial ? spatial : 0;                                                            \
-    }                                                                                               \
+    const long part = get_global_id(1);                             \
+    const long first = part * (PART_CHUNKS / UNIT);                 \
+    const long end = min(first + PART_CHUNKS / UNIT, rows / channels * spatial / UNIT);
+// Units GROUP apart, through the images: STEP(k, 0, 1) is to put the one at x + at to v[k]. All that is divided is divided
+// once; then a place moves on by additions.
+#define EACH_UNIT_OF_PART(STEP, DONE)                                                           \
+  {                                                                                             \
+    const INDEX length = (INDEX)(spatial / UNIT), further = GROUP % length;                     \
+    const INDEX next_image = (INDEX)((channels - 1) * spatial);                                 \
+    const INDEX jump = (INDEX)(GROUP / length * channels * spatial) + further * UNIT;           \
+    const long unit = first + LANE_ID;                                                          \
+    INDEX in_row = (INDEX)(unit % length);                                                      \
+    INDEX at = (INDEX)((unit / length * channels + channel) * spatial) + in_row * UNIT;         \
+    const int number = (int)(end - first);                                                      \
+    int i_ = (int)LANE_ID;                                                                      \
+    for (; i_ + (BLOCK / UNIT - 1) * GROUP < number; i_ += BLOCK / UNIT * GROUP) {              \
+      EACH_OF(k_, BLOCK / UNIT) {                                                               \
+        STEP(k_ * UNIT, 0, 1)                                                                   \
+        NEXT_UNIT                                                                               \
+      }                                                                                         \
+      DONE(BLOCK)                                                                               \
+    }                                                                                           \
+    for (; i_ < number; i_ += GROUP) {                                                          \
+      STEP(0, 0, 1)                                                                             \
+      NEXT_UNIT                                                                                 \
+      DONE(UNIT)                                                                                \
+    }                                                                                           \
+  }
+#define NEXT_UNIT            \
+  in_row += further;         \
+  at += jump;                \
+  if (in_row >= length) {    \
+    in_row -= length;        \
+    at += next_image;        \
   }
 #endif
 #define END_EACH }
@@ -72,7 +106,7 @@ INLINE long part_size(const long part, const long images, const long spatial, co
 }
 
 // Per part the mean, less the channel's first value, and the sum of squared distances from it.
-__kernel void batch_norm_moments(__global const float* restrict x, ulong x_offset, __global float* restrict partial,
+ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_offset, __global float* restrict partial,
                                  ulong partial_offset, long rows, long channels, long spatial, long piece) {
   ROW_SCRATCH;
   x += x_offset;
@@ -81,17 +115,21 @@ __kernel void batch_norm_moments(__global const float* restrict x, ulong x_offse
     const long count = part_size(part, rows / channels, spatial, piece);
     rowv v[BLOCK];
     RowSum sum = EMPTY_SUM;
-#define READ(k, c, whole) v[k] = load_chunk(x + at, c, n, 1, base, whole) - base;
+#define READ(k, c, whole)                          \
+  FETCH(v + (k), x + at, c, base, whole)           \
+  EACH_OF(u, UNIT) v[(k) + u] -= base;
 #define ADD(count) ADD_BLOCK(sum, v, count)
-    EACH_CHUNK_OF_PART(READ, ADD)
+    EACH_UNIT_OF_PART(READ, ADD)
     const float mean = total_of(sum) / count;
+    const float centre = base + mean;
     sum.total = sum.lost = 0.0f;
-#define SQUARE(k, c, whole)                                                                                       \
-  {                                                                                                               \
-    const rowv d = only_new(load_chunk(x + at, c, n, 1, 0.0f, whole) - base - mean, c, n, 0.0f, whole);           \
-    v[k] = d * d;                                                                                                 \
+#define SQUARE(k, c, whole)                                                        \
+  FETCH(v + (k), x + at, c, 0.0f, whole)                                           \
+  EACH_OF(u, UNIT) {                                                               \
+    const rowv d = ONLY_NEW(v[(k) + u] - centre, c, whole); \
+    v[(k) + u] = d * d;                                                            \
   }
-    EACH_CHUNK_OF_PART(SQUARE, ADD)
+    EACH_UNIT_OF_PART(SQUARE, ADD)
     const float all = total_of(sum);
     if (LANE_ID == 0) {
       __global float* to = partial + partial_offset + 2 * (part * channels + channel);
@@ -103,7 +141,7 @@ __kernel void batch_norm_moments(__global const float* restrict x, ulong x_offse
 
 // One work-item to a channel. running_* are written where `running`: (1 - momentum) old + momentum new, the variance
 // over M - 1.
-__kernel void batch_norm_statistics(__global const float* restrict x, ulong x_offset,
+ROW_KERNEL void batch_norm_statistics(__global const float* restrict x, ulong x_offset,
                                     __global const float* restrict partial, ulong partial_offset,
                                     __global float* restrict mean, ulong mean_offset, __global float* restrict invstd,
                                     ulong invstd_offset, __global float* running_mean, ulong running_mean_offset,
@@ -134,7 +172,7 @@ __kernel void batch_norm_statistics(__global const float* restrict x, ulong x_of
 }
 
 // Mean and invstd of a channel from its running statistics.
-__kernel void batch_norm_from_running(__global const float* restrict running_mean, ulong running_mean_offset,
+ROW_KERNEL void batch_norm_from_running(__global const float* restrict running_mean, ulong running_mean_offset,
                                       __global const float* restrict running_var, ulong running_var_offset,
                                       __global float* restrict mean, ulong mean_offset, __global float* restrict invstd,
                                       ulong invstd_offset, long channels, float epsilon) {
@@ -145,7 +183,7 @@ __kernel void batch_norm_from_running(__global const float* restrict running_mea
 }
 
 // affine: 1 for a weight, 2 for a bias.
-__kernel void batch_norm_apply(__global const float* restrict x, ulong x_offset, __global const float* restrict mean,
+ROW_KERNEL void batch_norm_apply(__global const float* restrict x, ulong x_offset, __global const float* restrict mean,
                                ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,
                                __global const float* weight, ulong weight_offset, __global const float* bias,
                                ulong bias_offset, __global float* restrict y, ulong y_offset, long rows, long channels,
@@ -164,7 +202,7 @@ __kernel void batch_norm_apply(__global const float* restrict x, ulong x_offset,
 }
 
 // Per part the sums of dy and dy (x - mean).
-__kernel void batch_norm_backward_sums(__global const float* restrict dy, ulong dy_offset,
+ROW_KERNEL void batch_norm_backward_sums(__global const float* restrict dy, ulong dy_offset,
                                        __global const float* restrict x, ulong x_offset,
                                        __global const float* restrict mean, ulong mean_offset,
                                        __global float* restrict partial, ulong partial_offset, long rows,
@@ -177,12 +215,13 @@ __kernel void batch_norm_backward_sums(__global const float* restrict dy, ulong 
     rowv v[BLOCK], w[BLOCK];
     RowSum sum = EMPTY_SUM, products = EMPTY_SUM;
 #define TERMS(k, c, whole)                                    \
-  v[k] = load_chunk(dy + at, c, n, 1, 0.0f, whole);           \
-  w[k] = v[k] * (load_chunk(x + at, c, n, 1, m, whole) - m);
+  FETCH(v + (k), dy + at, c, 0.0f, whole)                     \
+  FETCH(w + (k), x + at, c, m, whole)                         \
+  EACH_OF(u, UNIT) w[(k) + u] = v[(k) + u] * (w[(k) + u] - m);
 #define ADD_TERMS(count)      \
   ADD_BLOCK(sum, v, count)    \
   ADD_BLOCK(products, w, count)
-    EACH_CHUNK_OF_PART(TERMS, ADD_TERMS)
+    EACH_UNIT_OF_PART(TERMS, ADD_TERMS)
     const float all = total_of(sum);
     const float all_products = total_of(products);
     if (LANE_ID == 0) {
@@ -194,7 +233,7 @@ __kernel void batch_norm_backward_sums(__global const float* restrict dy, ulong 
 }
 
 // One work-item to a channel.
-__kernel void batch_norm_backward_total(__global const float* restrict partial, ulong partial_offset,
+ROW_KERNEL void batch_norm_backward_total(__global const float* restrict partial, ulong partial_offset,
                                         __global const float* restrict invstd, ulong invstd_offset,
                                         __global float* restrict dweight, ulong dweight_offset,
                                         __global float* restrict dbias, ulong dbias_offset, long channels, long parts) {
@@ -212,7 +251,7 @@ __kernel void batch_norm_backward_total(__global const float* restrict partial, 
 }
 
 // As batch_norm_apply; 1 / M is 0 where mean and invstd are constants.
-__kernel void batch_norm_backward_apply(
+ROW_KERNEL void batch_norm_backward_apply(
     __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
     __global const float* restrict mean, ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,
     __global const float* weight, ulong weight_offset, __global const float* restrict dweight, ulong dweight_offset,

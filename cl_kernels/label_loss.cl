@@ -14,7 +14,7 @@
 
 inline int is_class(long label, long classes) { return label >= 0 && label < classes; }
 
-__kernel void cross_entropy_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
+ROW_KERNEL void cross_entropy_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
                                  ulong labels_offset, __global float* restrict losses, ulong losses_offset,
                                  __global float* restrict moments, ulong moments_offset, long rows, long classes,
                                  long ignored, float smoothing) {
@@ -62,7 +62,7 @@ __kernel void cross_entropy_rows(__global const float* restrict x, ulong x_offse
 }
 
 // dy_step is 1 where each row has a gradient of its own, else 0.
-__kernel void cross_entropy_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
+ROW_KERNEL void cross_entropy_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
                                      ulong x_offset, __global const LABEL* restrict labels, ulong labels_offset,
                                      __global const float* restrict moments, ulong moments_offset,
                                      __global const float* restrict scale, ulong scale_offset,
@@ -91,7 +91,7 @@ __kernel void cross_entropy_backward(__global const float* restrict dy, ulong dy
 }
 
 // One work-item to a row.
-__kernel void nll_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
+ROW_KERNEL void nll_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
                        ulong labels_offset, __global float* restrict losses, ulong losses_offset, long rows,
                        long classes, long ignored) {
   const long row = get_global_id(0);
@@ -103,7 +103,7 @@ __kernel void nll_rows(__global const float* restrict x, ulong x_offset, __globa
 }
 
 // One work-item to an element.
-__kernel void nll_backward(__global const float* restrict dy, ulong dy_offset, __global const LABEL* restrict labels,
+ROW_KERNEL void nll_backward(__global const float* restrict dy, ulong dy_offset, __global const LABEL* restrict labels,
                            ulong labels_offset, __global const float* restrict scale, ulong scale_offset,
                            __global float* restrict dx, ulong dx_offset, long rows, long classes, long ignored,
                            long dy_step) {
@@ -121,7 +121,7 @@ __kernel void nll_backward(__global const float* restrict dy, ulong dy_offset, _
 
 // One group: total[0] = sum of the losses, divided by the number of rows that are not ignored where `mean`; scale[0] is
 // what it was multiplied with.
-__kernel void label_loss_total(__global const float* restrict losses, ulong losses_offset,
+ROW_KERNEL void label_loss_total(__global const float* restrict losses, ulong losses_offset,
                                __global const LABEL* restrict labels, ulong labels_offset, __global float* restrict total,
                                ulong total_offset, __global float* restrict scale, ulong scale_offset, long rows,
                                long ignored, int mean) {

@@ -10,7 +10,7 @@
 #include "common/rows.h"
 
 // affine: 1 for a weight, 2 for a bias.
-__kernel void layer_norm_forward(__global const float* restrict x, ulong x_offset, __global const float* weight,
+ROW_KERNEL void layer_norm_forward(__global const float* restrict x, ulong x_offset, __global const float* weight,
                                  ulong weight_offset, __global const float* bias, ulong bias_offset,
                                  __global float* restrict y, ulong y_offset, __global float* restrict mean,
                                  ulong mean_offset, __global float* restrict rstd, ulong rstd_offset, long rows, long n,
@@ -66,7 +66,7 @@ INLINE void add_to_columns(const rowv g, const rowv x_hat, __global float* produ
 }
 
 // Row r of `rows`: of a CPU's item a part, of others a row. columns: whether `partial` is to be made here.
-__kernel void layer_norm_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
+ROW_KERNEL void layer_norm_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
                                   ulong x_offset, __global const float* weight, ulong weight_offset,
                                   __global const float* restrict mean, ulong mean_offset,
                                   __global const float* restrict rstd, ulong rstd_offset, __global float* restrict dx,
@@ -120,7 +120,7 @@ __kernel void layer_norm_backward(__global const float* restrict dy, ulong dy_of
 }
 
 #if VW == 1
-__kernel void layer_norm_columns(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
+ROW_KERNEL void layer_norm_columns(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
                                  ulong x_offset, __global const float* restrict mean, ulong mean_offset,
                                  __global const float* restrict rstd, ulong rstd_offset,
                                  __global float* restrict partial, ulong partial_offset, long rows, long n, long part_rows) {
@@ -139,7 +139,7 @@ __kernel void layer_norm_columns(__global const float* restrict dy, ulong dy_off
 }
 #endif
 
-__kernel void layer_norm_columns_total(__global const float* restrict partial, ulong partial_offset,
+ROW_KERNEL void layer_norm_columns_total(__global const float* restrict partial, ulong partial_offset,
                                        __global float* restrict dweight, ulong dweight_offset,
                                        __global float* restrict dbias, ulong dbias_offset, long parts, long n) {
   const long column = get_global_id(0);

@@ -9,7 +9,7 @@
 #endif
 
 // Writes each element's loss, or the part's sum.
-__kernel void mse_forward(__global const float* restrict x, ulong x_offset, __global const float* restrict target,
+ROW_KERNEL void mse_forward(__global const float* restrict x, ulong x_offset, __global const float* restrict target,
                           ulong target_offset, __global float* restrict losses, ulong losses_offset, long n,
                           long parts) {
   ROW_SCRATCH;
@@ -36,7 +36,7 @@ __kernel void mse_forward(__global const float* restrict x, ulong x_offset, __gl
 }
 
 // One group.
-__kernel void mse_total(__global const float* restrict partial, ulong partial_offset, __global float* restrict loss,
+ROW_KERNEL void mse_total(__global const float* restrict partial, ulong partial_offset, __global float* restrict loss,
                         ulong loss_offset, long parts, float scale) {
   ROW_SCRATCH;
   SKIP_ITEMS_FROM(1);
@@ -46,7 +46,7 @@ __kernel void mse_total(__global const float* restrict partial, ulong partial_of
   if (LANE_ID == 0) loss[loss_offset] = all * scale;
 }
 
-__kernel void mse_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
+ROW_KERNEL void mse_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
                            ulong x_offset, __global const float* restrict target, ulong target_offset,
                            __global float* restrict dx, ulong dx_offset, long n, long parts, float scale) {
   SKIP_ITEMS_FROM(parts);

@@ -25,6 +25,14 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #define exp_below exp  // Of x <= 0.
 #endif
 #include "common/two_sum.h"
+#include "common/swap.h"
+
+// Begins a kernel that may call row_sum and the like.
+#ifdef INTEL_SUBGROUPS
+#define ROW_KERNEL __kernel __attribute__((intel_reqd_sub_group_size(16)))
+#else
+#define ROW_KERNEL __kernel
+#endif
 
 #define CHUNKS(n) (((n) + VW - 1) / VW)
 #define IS_WHOLE(chunk, n) (VW == 1 || ((chunk) + 1) * VW <= (n))
@@ -116,7 +124,7 @@ INLINE void store_chunk(const rowv v, __global float* row, const long chunk, con
 #define PLUS(x, y) ((x) + (y))
 #define GREATER(x, y) ((x) > (y) ? (x) : (y))
 
-// Over the lanes of a vector; over the elements of a block, where there are `count`, BLOCK or one.
+// Over the lanes of a vector; over the elements of a block, where there are `count`, BLOCK, four or one.
 #if VW == 1
 #define OVER_LANES(name, combine) \
   INLINE float name(const rowv v) { return v; }
@@ -139,6 +147,7 @@ INLINE void store_chunk(const rowv v, __global float* row, const long chunk, con
 #define OVER_BLOCK(name, combine)                                                                      \
   INLINE rowv name(const rowv* v, const int count) {                                                   \
     if (count == 1) return v[0];                                                                       \
+    if (count == 4) return combine(combine(v[0], v[1]), combine(v[2], v[3]));                          \
     const rowv left = combine(combine(v[0], v[1]), combine(v[2], v[3]));                               \
     const rowv right = combine(combine(v[4], v[5]), combine(v[6], v[7]));                              \
     return combine(left, right);                                                                       \
@@ -151,6 +160,28 @@ OVER_BLOCK(block_max, GREATER)
 // Over all lanes of all the group's work-items; every one of them must get here. `scratch` is ROW_SCRATCH's.
 #if GROUP > 1
 #define ROW_SCRATCH __local float scratch[GROUP]
+// Within a sub-group by exchange, after which all its items have the result; one of each writes it, and all items read
+// all of these. Without: a tree.
+#if SWAP_LANES > 1
+#define SWAP_STEP(combine, v, mask) \
+  if (SWAP_LANES > mask && GROUP > mask) v = combine(v, SWAP(float, v, mask));
+#define ROW_TREE(name, combine)                                                      \
+  INLINE float name(float v, __local float* scratch) {                               \
+    const int id = get_local_id(0);                                                  \
+    SWAP_STEP(combine, v, 16)                                                        \
+    SWAP_STEP(combine, v, 8)                                                         \
+    SWAP_STEP(combine, v, 4)                                                         \
+    SWAP_STEP(combine, v, 2)                                                         \
+    SWAP_STEP(combine, v, 1)                                                         \
+    if (GROUP <= SWAP_LANES) return v;                                               \
+    barrier(CLK_LOCAL_MEM_FENCE); /* The previous result has been read by all. */    \
+    if (id % SWAP_LANES == 0) scratch[id / SWAP_LANES] = v;                          \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                    \
+    float all = scratch[0];                                                          \
+    EACH_OF(k, GROUP / SWAP_LANES - 1) all = combine(all, scratch[k + 1]);           \
+    return all;                                                                      \
+  }
+#else
 #define ROW_TREE(name, combine)                                                      \
   inline float name(float v, __local float* scratch) {                               \
     const int id = get_local_id(0);                                                  \
@@ -163,6 +194,7 @@ OVER_BLOCK(block_max, GREATER)
     barrier(CLK_LOCAL_MEM_FENCE);                                                    \
     return scratch[0];                                                               \
   }
+#endif
 ROW_TREE(group_sum, PLUS)
 ROW_TREE(group_max, GREATER)
 #define group_total(v) group_sum(v, scratch)

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "crisol/ops/copy.h"
 #include "crisol/ops/norm.h"
 #include "ops/check.h"
@@ -13,8 +15,13 @@ struct BatchNormProblem : RowProblem {
   std::int64_t images, channels, spatial;
   Tensor x, weight, bias;
   Tensor mean, invstd;
+  Tensor dy;  ///< Backward.
 
   std::int64_t count() const noexcept { return images * spatial; }
+  /// Rows are made of vectors of four floats that begin at multiples of 16 bytes.
+  bool in_quads() const {
+    return spatial % 4 == 0 && in(x).offset % 4 == 0 && (!dy.defined() || in(dy).offset % 4 == 0);
+  }
   int affine() const { return (weight.defined() ? 1 : 0) + (bias.defined() ? 2 : 0); }
   ProblemKey key() const { return {{"images", images}, {"channels", channels}, {"spatial", spatial}}; }
   /// Stands where a kernel does not look.
@@ -27,7 +34,6 @@ struct ForwardProblem : BatchNormProblem {
 };
 
 struct BackwardProblem : BatchNormProblem {
-  Tensor dy;
   NormGradients gradients;
   bool training;
 };
@@ -41,14 +47,17 @@ BatchNormProblem problem_of(const char* op, const Tensor& x, const Tensor& weigh
   if (weight.defined()) require_operand(op, "the input", x, "the weight", weight, {channels});
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {channels});
   BatchNormProblem p{
-      {state_of(x), images * channels, spatial, 1}, images, channels, spatial, contiguous(x), {}, {}, {}, {}};
+      {state_of(x), images * channels, spatial, 1}, images, channels, spatial, contiguous(x), {}, {}, {}, {}, {}};
   if (weight.defined()) p.weight = contiguous(weight);
   if (bias.defined()) p.bias = contiguous(bias);
   return p;
 }
 
 runtime::Kernel& kernel_of(const BatchNormProblem& p, const RowGeometry& g, const char* entry) {
-  return runtime::resolve(p.device, {"batch_norm.cl", entry, row_defines(p.device, g)});
+  runtime::Defines defines = row_defines(p.device, g);
+  if (g.lanes == 1 && p.rows * p.spatial > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
+  if (g.group > 1 && p.in_quads()) defines.add({"QUADS", 1});
+  return runtime::resolve(p.device, {"batch_norm.cl", entry, defines});
 }
 
 /// How the kernels cut rows, and channels, of which `parts` are reduced apart.
@@ -153,7 +162,7 @@ BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor
 NormGradients batch_norm2d_backward(const Tensor& dy, const Tensor& x, const Tensor& weight, const Tensor& mean,
                                     const Tensor& invstd, bool training) {
   constexpr const char* op = "batch_norm2d_backward";
-  BackwardProblem p{problem_of(op, x, weight, {}), {}, {}, training};
+  BackwardProblem p{problem_of(op, x, weight, {}), {}, training};
   require_operand(op, "the input", x, "the result's gradient", dy, x.shape());
   require_operand(op, "the input", x, "the mean", mean, {p.channels});
   require_operand(op, "the input", x, "invstd", invstd, {p.channels});

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "ops/persistent.h"
+#include "ops/swap.h"
 
 namespace crisol::ops {
 
@@ -43,6 +44,7 @@ runtime::NdRange RowGeometry::each_row(const runtime::DeviceState& device, std::
 runtime::Defines row_defines(const runtime::DeviceState& device, const RowGeometry& g) {
   runtime::Defines defines{{"VW", g.lanes}, {"GROUP", g.group}};
   if (!runtime::info_of(device).fast_fma) defines.add({"NO_FMA", 1});
+  if (g.group > 1) add_swap_define(defines, runtime::info_of(device), g.group);
   return defines;
 }
 
