@@ -1,7 +1,7 @@
 // Recurrent layers of few hidden units on GPUs: a work-group takes ROWS rows of the batch through the whole sequence,
 // with the state in local memory, so that a step costs barriers instead of launches; B rows, T steps, H hidden units.
-// Formulas and flags: common/rnn_cell.h. Work-item l owns units l, l + GROUP, …, whose weights neighbouring items read
-// from neighbouring places.
+// Formulas and flags: common/rnn_cell.h. Work-item l owns units l, l + GROUP, …. Weights come as (depth, unit, gate): the
+// gates of a unit are read at once, those of neighbouring items lie side by side, and a pointer steps along the depth.
 
 #ifndef GROUP
 #define GROUP 128
@@ -16,7 +16,25 @@
 #include "common/rnn_index.h"
 #include "common/rnn_scalar.h"
 
-// weight (H, GATES H), transposed; gates (T, B, SAVED H): the input's part on entry; states (T + 1, B, H); cells the
+// The gates of a unit, from `space`.
+#if GATES == 4
+#define LOAD_GATES(w, space, p) vstore4(*(space const float4*)(p), 0, w);
+#else
+#define LOAD_GATES(w, space, p) \
+  for (int g_ = 0; g_ < GATES; ++g_) w[g_] = (p)[g_];
+#endif
+
+// v of all rows sees the next unit, whose state in row r is `state_of_row`.
+#define MULTIPLY_UNIT(state_of_row)                                                                       \
+  {                                                                                                       \
+    float w[GATES];                                                                                       \
+    LOAD_GATES(w, __global, weight + from)                                                                \
+    from += GATES * hidden;                                                                               \
+    for (int r = 0; r < ROWS; ++r)                                                                        \
+      for (int gate = 0; gate < GATES; ++gate) v[r][gate] = FMA(w[gate], state_of_row, v[r][gate]);       \
+  }
+
+// weight (H, H, GATES), of the unit that is read, the one that is computed and its gates; gates (T, B, SAVED H): the input's part on entry; states (T + 1, B, H); cells the
 // same, or (1, B, H) with cell_slot 0.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
@@ -24,7 +42,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
     const ulong states_offset, __global float* cells, const ulong cells_offset, __global const long* restrict lengths,
     const ulong lengths_offset, const int steps, const int batch, const int hidden, const long cell_slot,
     const int flags) {
-  __local float h[2][ROWS][MOST_HIDDEN];
+  __local float h[2][ROWS][MOST_HIDDEN] __attribute__((aligned(16)));
   weight += weight_offset;
   bias += bias_offset;
   gates += gates_offset;
@@ -47,14 +65,16 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
       float v[ROWS][GATES];
       for (int gate = 0; gate < GATES; ++gate)
         for (int r = 0; r < ROWS; ++r) v[r][gate] = flags & WITH_BIAS ? bias[gate * hidden + j] : 0.0f;
-#pragma unroll 4
-      for (int k = 0; k < hidden; ++k) {
-        __global const float* column = weight + (long)k * GATES * hidden + j;
-        for (int gate = 0; gate < GATES; ++gate) {
-          const float w = column[gate * hidden];
-          for (int r = 0; r < ROWS; ++r) v[r][gate] = FMA(w, h[n & 1][r][k], v[r][gate]);
-        }
+      uint from = j * GATES;  // 32 bits beside an address that is the same for all items.
+      __local const float* state = h[n & 1][0];
+      int k = 0;
+      for (; k + 4 <= hidden; k += 4) {
+        float four[ROWS][4];
+        for (int r = 0; r < ROWS; ++r) vstore4(*(__local const float4*)(state + r * MOST_HIDDEN + k), 0, four[r]);
+#pragma unroll
+        for (int u = 0; u < 4; ++u) MULTIPLY_UNIT(four[r][u])
       }
+      for (; k < hidden; ++k) MULTIPLY_UNIT(state[r * MOST_HIDDEN + k])
       for (int r = 0; r < ROWS; ++r) {
         const int b = first + r;
         if (b >= batch) continue;
@@ -85,7 +105,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
   }
 }
 
-// weight (GATES H, H); dinput and drecurrent (T, B, GATES H), the same unless CELL is GRU; dh and dc (B, H) hold the
+// weight (H, H, GATES), of the unit whose gates are read, the one that is computed; dinput and drecurrent (T, B, GATES H), the same unless CELL is GRU; dh and dc (B, H) hold the
 // gradients of the last states on entry and of the first on return.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
@@ -94,7 +114,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backw
     __global float* dc, const ulong dc_offset, __global float* dinput, const ulong dinput_offset,
     __global float* drecurrent, const ulong drecurrent_offset, __global const long* restrict lengths,
     const ulong lengths_offset, const int steps, const int batch, const int hidden, const int flags) {
-  __local float dv[ROWS][GATES * MOST_HIDDEN];
+  __local float dv[ROWS][GATES * MOST_HIDDEN] __attribute__((aligned(16)));  // Of a row [unit][gate].
   weight += weight_offset;
   gates += gates_offset;
   states += states_offset;
@@ -134,7 +154,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backw
           dh[at] = d.dh;
         }
         for (int gate = 0; gate < GATES; ++gate) {
-          dv[r][gate * hidden + j] = d.dv[gate];
+          dv[r][j * GATES + gate] = d.dv[gate];
           if (b >= batch) continue;
           const long to = ROW_AT(t, batch, b, GATES * hidden) + gate * hidden + j;
           dinput[to] = d.du[gate];
@@ -147,10 +167,17 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backw
     for (int j = item; j < hidden; j += GROUP) {
       float sums[ROWS];
       for (int r = 0; r < ROWS; ++r) sums[r] = 0.0f;
-#pragma unroll 8
-      for (int k = 0; k < GATES * hidden; ++k) {
-        const float w = weight[(long)k * hidden + j];
-        for (int r = 0; r < ROWS; ++r) sums[r] = FMA(w, dv[r][k], sums[r]);
+      uint from = j * GATES;  // 32 bits beside an address that is the same for all items.
+#pragma unroll 4
+      for (int k = 0; k < hidden; ++k) {
+        float w[GATES];
+        LOAD_GATES(w, __global, weight + from)
+        from += GATES * hidden;
+        for (int r = 0; r < ROWS; ++r) {
+          float d[GATES];
+          LOAD_GATES(d, __local, dv[r] + k * GATES)
+          for (int gate = 0; gate < GATES; ++gate) sums[r] = FMA(w[gate], d[gate], sums[r]);
+        }
       }
       for (int r = 0; r < ROWS; ++r)
         if (first + r < batch) dh[(long)(first + r) * hidden + j] += sums[r];

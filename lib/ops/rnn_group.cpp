@@ -23,6 +23,11 @@ runtime::Kernel& kernel_of(runtime::DeviceState& device, RnnCell cell, const cha
 
 runtime::NdRange groups_of(const RnnSizes& s) { return {{(s.batch + rows - 1) / rows * group}, {group}}; }
 
+/// A weight (GATES H, H) as the kernels read it: (depth, unit, gate).
+Tensor packed(const RnnSizes& s, const Tensor& weight, const Shape& axes) {
+  return contiguous(permute(reshape(weight, {s.kind().gates, s.hidden, s.hidden}), axes));
+}
+
 const char* refuse(const RnnSizes& s, bool projected, const DeviceInfo& info) {
   if (projected) return "the output is projected";
   if (s.hidden > most_hidden || 4 * s.gate_rows() * s.hidden > most_weights) return "too many hidden units";
@@ -45,9 +50,9 @@ void run_rnn_forward_group(const RnnForward& p) {
   const RnnSizes& s = p.sizes;
   runtime::DeviceState& device = state_of(p.gates);
   runtime::Kernel& kernel = kernel_of(device, s.cell, "rnn_group_forward");
-  const Tensor columns = contiguous(transpose(p.weight_hh, 0, 1));
+  const Tensor weight = packed(s, p.weight_hh, {2, 1, 0});
   multiply_input(p);
-  runtime::launch(device, kernel, groups_of(s), in(columns), in(defined_or(p.bias_hh, p.gates)), out(p.gates),
+  runtime::launch(device, kernel, groups_of(s), in(weight), in(defined_or(p.bias_hh, p.gates)), out(p.gates),
                   out(p.states), out(defined_or(p.cells, p.states)), in(defined_or(p.lengths, p.gates)),
                   static_cast<std::int32_t>(s.steps), static_cast<std::int32_t>(s.batch),
                   static_cast<std::int32_t>(s.hidden), p.save ? s.batch * s.hidden : std::int64_t{0}, flags_of(p));
@@ -61,7 +66,8 @@ void run_rnn_backward_group(const RnnBackward& p) {
   const RnnSizes& s = p.sizes;
   runtime::DeviceState& device = state_of(p.dinput);
   runtime::Kernel& kernel = kernel_of(device, s.cell, "rnn_group_backward");
-  runtime::launch(device, kernel, groups_of(s), in(p.weight_hh), in(defined_or(p.saved.gates, p.dinput)),
+  const Tensor weight = packed(s, p.weight_hh, {1, 2, 0});
+  runtime::launch(device, kernel, groups_of(s), in(weight), in(defined_or(p.saved.gates, p.dinput)),
                   in(defined_or(p.saved.cells, p.saved.states)), in(defined_or(p.dy, p.dinput)), out(p.dh),
                   out(defined_or(p.dc, p.dh)), out(p.dinput), out(p.drecurrent), in(defined_or(p.lengths, p.dinput)),
                   static_cast<std::int32_t>(s.steps), static_cast<std::int32_t>(s.batch),
