@@ -5,6 +5,7 @@
 #include "ops/gemm_block.h"
 #include "ops/gemm_cpu.h"
 #include "ops/gemm_epilogue.h"
+#include "ops/persistent.h"
 
 namespace crisol::ops {
 
@@ -22,8 +23,13 @@ constexpr Variant<Gemm> variants[] = {clblast, block, cpu_skinny, cpu_tiled, cpu
 constexpr Variant<Gemm> variants_for_depth[] = {clblast, block, cpu_skinny, cpu_rows, cpu_tiled, plain};
 
 // Row products save the transposition of an operand, which weighs where few rows share it, and pay for each result at
-// the end of the depth. Not for weights: whether a packed copy is kept already must not change the sums.
-bool is_deep(const Gemm& p) { return p.b_storage == nullptr && p.k >= p.m + p.n && std::min(p.m, p.n) <= 96; }
+// the end of the depth. Of weights only those of few columns, which leave most of a tile empty, kept or not: whether a
+// packed copy is kept already must not change the sums.
+bool is_deep(const Gemm& p) {
+  if (p.b_storage == nullptr) return p.k >= p.m + p.n && std::min(p.m, p.n) <= 96;
+  const std::int64_t lanes = cpu_vector_width(p.device);
+  return p.n <= lanes && p.k >= 2 * lanes;
+}
 
 // Along an axis of one element any stride is right: one that shows the matrix to be contiguous opens more variants.
 void tidy_strides(Matrix& matrix, std::int64_t rows, std::int64_t columns) {

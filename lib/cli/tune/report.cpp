@@ -43,7 +43,7 @@ void print_row(std::ostream& out, const Measured& measured, const std::optional<
       << measured.problem.text << '\n';
   for (const VariantTime& variant : measured.variants)
     if (!variant.wrong.empty())
-      out << "  WRONG numbers of " << variant.variant << ", which is not used: " << variant.wrong << " (against "
+      out << "  WRONG numbers of " << variant.variant << ": " << variant.wrong << " (against "
           << measured.checked_against << ")\n";
   out << std::flush;
 }
