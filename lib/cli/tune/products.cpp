@@ -80,7 +80,7 @@ struct Convolution {
   /// `terms` products make a result.
   Replay replay(std::int64_t terms) const {
     Replay made;
-    made.effort = static_cast<double>(y.numel()) * static_cast<double>(weight.numel() / weight[0]);
+    made.effort = static_cast<double>(y.numel()) * static_cast<double>(weight[1] * weight[2] * weight[3]);
     made.tolerance = [terms](std::string_view variant) { return reference::conv2d_tolerance(terms, variant); };
     return made;
   }
