@@ -58,5 +58,5 @@ __kernel void conv2d_depthwise(__global const float* restrict x, const ulong x_o
   UNROLL
   for (int o = 0; o < ROWS; ++o)
     if (i + o < out_h)
-      store_number(sums[o], k, (long)image * outputs * out_h * out_w + (i + o) * out_w + j, &target, &finish);
+      store_sums(sums[o], k, (long)image * outputs * out_h * out_w + (i + o) * out_w + j, &target, &finish);
 }

@@ -27,11 +27,11 @@ __kernel void winograd_output(__global const float* restrict m, const ulong m_of
   for (int i = 0; i < TILE; ++i) {
     if (h + i >= out_h) continue;
 #if VEC_C == 4
-    store_four(vload4(0, d[i]), output, to + (long)i * out_w, &target, &finish);
+    store_sums(vload4(0, d[i]), output, to + (long)i * out_w, &target, &finish);
 #else
     UNROLL
     for (int j = 0; j < TILE; ++j)
-      if (w + j < out_w) store_number(d[i][j], output, to + (long)i * out_w + j, &target, &finish);
+      if (w + j < out_w) store_sums(d[i][j], output, to + (long)i * out_w + j, &target, &finish);
 #endif
   }
 }

@@ -30,6 +30,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"version.h", "base"},
     {"device.h", "runtime"},
     {"kernel_cache.h", "runtime"},
+    {"precision.h", "runtime"},
     {"profile.h", "runtime"},
     {"tuning.h", "runtime"},
     {"tensor.h", "tensor"},

@@ -19,8 +19,8 @@ INLINE void block_store(float acc[TM][TN], long row, long column, long m, long n
       const long to_column = column + COLUMN_OF(j);
       if (to_column >= n) continue;
       const long place = place_of(columns, to_column);
-#if VEC_C == 4
-      store_sums(vload4(0, &acc[i][j]), to_row, place, t, finish);
+#if VEC_C > 1
+      store_sums(LOAD_SUMS(0, &acc[i][j]), to_row, place, t, finish);
 #else
       store_sums(acc[i][j], to_row, place, t, finish);
 #endif

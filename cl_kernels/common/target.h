@@ -1,5 +1,5 @@
-// Where the results of a product go: C = f(sum (+ C) (+ bias)), one element of a row at a time or, with VEC_C = 4, four:
-// then rows and epilogue operands begin at multiples of four, and their length is one.
+// Where the results of a product go: C = f(sum (+ C) (+ bias)), one element of a row at a time or, with VEC_C = 2 or 4, as many:
+// then rows and epilogue operands begin at multiples of that, and their length is one.
 #include "common/epilogue.h"
 #include "common/inline.h"
 
@@ -7,11 +7,18 @@
 #define VEC_C 1
 #endif
 
+// What the sums of a product are stored with, VEC_C at a time.
 #if VEC_C == 4
-DEFINE_FINISH(float4, finish_four)
+#define SUMS float4
+#define LOAD_SUMS vload4
+#elif VEC_C == 2
+#define SUMS float2
+#define LOAD_SUMS vload2
 #else
-DEFINE_FINISH(float, finish_number)
+#define SUMS float
 #endif
+
+DEFINE_FINISH(SUMS, finish_sums)
 
 // Where the results go.
 typedef struct {
@@ -21,41 +28,32 @@ typedef struct {
   int flags;
 } Target;
 
-#if VEC_C == 4
-// Four neighbours of a row, all inside. The rows of C and of the epilogue's operands begin at multiples of four.
-INLINE void store_four(float4 sum, long row, long column, const Target* t, const Finish* finish) {
-  __global float4* out = (__global float4*)(t->c + row * t->row + column);
+#if VEC_C > 1
+// Neighbours of a row, all inside. The rows of C and of the epilogue's operands begin at multiples of VEC_C.
+INLINE void store_sums(SUMS sum, long row, long column, const Target* t, const Finish* finish) {
+  __global SUMS* out = (__global SUMS*)(t->c + row * t->row + column);
   if (t->flags & ADD_TO_C) sum += *out;
   if (t->flags & BIAS_PER_ROW) sum += t->bias[row];
-  if (t->flags & BIAS_PER_COLUMN) sum += vload4(0, t->bias + column);
-  float4 first = sum, second = sum;
+  if (t->flags & BIAS_PER_COLUMN) sum += LOAD_SUMS(0, t->bias + column);
+  SUMS first = sum, second = sum;
   if (READS_E0(t->flags)) {
     __global const float* e = finish->e0 + row * finish->row0;
-    first = finish->column0 == 0 ? (float4)(*e) : *(__global const float4*)(e + column);
+    first = finish->column0 == 0 ? (SUMS)(*e) : *(__global const SUMS*)(e + column);
   }
   if (READS_E1(t->flags)) {
     __global const float* e = finish->e1 + row * finish->row1;
-    second = finish->column1 == 0 ? (float4)(*e) : *(__global const float4*)(e + column);
+    second = finish->column1 == 0 ? (SUMS)(*e) : *(__global const SUMS*)(e + column);
   }
-  *out = finish_four(sum, first, second, finish, t->flags);
+  *out = finish_sums(sum, first, second, finish, t->flags);
 }
 #else
-INLINE void store_number(float sum, long row, long column, const Target* t, const Finish* finish) {
+INLINE void store_sums(float sum, long row, long column, const Target* t, const Finish* finish) {
   __global float* out = t->c + row * t->row + column * t->column;
   if (t->flags & ADD_TO_C) sum += *out;
   if (t->flags & BIAS_PER_ROW) sum += t->bias[row];
   if (t->flags & BIAS_PER_COLUMN) sum += t->bias[column];
   const float first = READS_E0(t->flags) ? finish->e0[row * finish->row0 + column * finish->column0] : 0.0f;
   const float second = READS_E1(t->flags) ? finish->e1[row * finish->row1 + column * finish->column1] : 0.0f;
-  *out = finish_number(sum, first, second, finish, t->flags);
+  *out = finish_sums(sum, first, second, finish, t->flags);
 }
-#endif
-
-// What the sums of a product are stored with, VEC_C at a time.
-#if VEC_C == 4
-#define SUMS float4
-#define store_sums store_four
-#else
-#define SUMS float
-#define store_sums store_number
 #endif

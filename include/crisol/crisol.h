@@ -74,6 +74,7 @@
 #include "crisol/ops/view.h"
 #include "crisol/ops/window.h"
 #include "crisol/optim.h"
+#include "crisol/precision.h"
 #include "crisol/profile.h"
 #include "crisol/random.h"
 #include "crisol/recording.h"

@@ -73,8 +73,11 @@ void run_backward(const std::shared_ptr<Node>& root, std::size_t output, const T
     const auto own = gradients.extract(node);
     const bool reached =
         std::any_of(own.mapped().begin(), own.mapped().end(), [](const Tensor& g) { return g.defined(); });
-    Gradients results =
-        reached ? node->backward(own.mapped(), autograd::Needs(node->needs)) : Gradients(node->edges.size());
+    Gradients results(node->edges.size());
+    if (reached) {
+      const WithPrecision same(node->precision);
+      results = node->backward(own.mapped(), autograd::Needs(node->needs));
+    }
     if (!retain_graph) node->backward = nullptr;  // Gives saved tensors back to the pool as backward advances.
     require(results.size() == node->edges.size(), node->op, "backward gave ", results.size(), " gradients for ",
             node->edges.size(), " inputs");

@@ -41,7 +41,11 @@ Slot& ensure_slot(const Tensor& tensor) {
 }
 
 Node::Node(const char* name, std::size_t outputs, const std::vector<Tensor>& inputs, Backward function)
-    : op(name), output_count(outputs), sequence(next_sequence()), backward(std::move(function)) {
+    : op(name),
+      output_count(outputs),
+      sequence(next_sequence()),
+      precision(crisol::precision()),
+      backward(std::move(function)) {
   for (const Tensor& input : inputs) {
     Edge edge;
     if (input.defined()) edge.shape = input.shape();

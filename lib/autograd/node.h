@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "crisol/autograd.h"
+#include "crisol/precision.h"
 #include "tensor/impl.h"
 
 namespace crisol::autograd {
@@ -80,6 +81,7 @@ class Node {
   const char* op;
   const std::size_t output_count;
   const std::uint64_t sequence;  ///< Later ops have higher numbers.
+  const Precision precision;     ///< Of the op, and of its gradient.
   std::vector<Edge> edges;
   std::vector<bool> needs;
   Backward backward;  ///< Empty once used and freed.

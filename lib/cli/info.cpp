@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "crisol/device.h"
+#include "crisol/ops/matmul.h"
 
 namespace crisol::cli {
 
@@ -16,6 +17,19 @@ struct Options {
   std::string device;
   bool json = false;
 };
+
+void print_fact(const std::string& name, const std::string& value) {
+  std::cout << "  " << name << std::string(name.size() < 24 ? 24 - name.size() : 1, ' ') << value << '\n';
+}
+
+// What a probe finds for each precision, or why it finds nothing.
+void print_matrix_units(Device device) {
+  for (const Precision precision : {Precision::tf32, Precision::fp16, Precision::bf16}) {
+    const ops::MatrixUnits units = ops::matrix_units(device, precision);
+    print_fact(std::string("products in ") + name_of(precision),
+               units.unit.empty() ? "computed in fp32: " + units.reason : "by " + units.unit);
+  }
+}
 
 int print_info(const Options& options) {
   const Device device = options.device.empty() ? Device() : Device(options.device);
@@ -27,8 +41,8 @@ int print_info(const Options& options) {
   std::cout << bold(device.name()) << '\n';
   const auto facts = nlohmann::ordered_json::parse(text);
   for (const auto& [name, value] : facts.items())
-    std::cout << "  " << name << std::string(name.size() < 24 ? 24 - name.size() : 1, ' ')
-              << (value.is_string() ? value.get<std::string>() : value.dump()) << '\n';
+    print_fact(name, value.is_string() ? value.get<std::string>() : value.dump());
+  print_matrix_units(device);
   return 0;
 }
 

@@ -79,7 +79,7 @@ int dump_kernels(const Options& options) {
   const std::vector<bench::Request> requests = requests_of(options);
   ordered_json parts = ordered_json::array();
   bool failed = false;
-  static_cast<void>(devices());  // Loads the driver.
+  options.device->answer_probes();
   for (const bench::Request& request : requests) {
     options.device->begin_part(parts.size());
     parts.push_back(request.line);

@@ -2,10 +2,12 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/text.h"
 #include "crisol/device.h"
+#include "crisol/ops/matmul.h"
 #include "null_driver/control.h"
 
 #ifdef CRISOL_NULL_DRIVER_FOLDERS
@@ -44,7 +46,8 @@ void set(const char* variable, const std::string& value) { setenv(variable, valu
 
 }  // namespace
 
-NullDevice::NullDevice(const std::string& device_file) : folder_(make_folder()), driver_(find_driver()) {
+NullDevice::NullDevice(const std::string& device_file)
+    : device_file_(device_file), folder_(make_folder()), driver_(find_driver()) {
   read_device_info(device_file);  // For its errors.
   std::ofstream(folder_ / "null.icd") << driver_.string() << '\n';
   set(null_driver::device_variable, fs::absolute(device_file).string());
@@ -72,6 +75,19 @@ void* NullDevice::symbol(const char* name) const {
   return found;
 }
 
+void NullDevice::answer_probes() const {
+  const Device device;  // Loads the driver.
+  std::ifstream file(device_file_);
+  const auto facts = nlohmann::json::parse(file);
+  auto probes = facts.value("/offline/probes"_json_pointer, nlohmann::json::object());
+  for (const Precision precision : {Precision::tf32, Precision::fp16, Precision::bf16}) {
+    const std::string name = concat("matrix_", name_of(precision));
+    ops::assume_matrix_units(device, precision, probes.value(name, std::string()));
+    probes.erase(name);
+  }
+  if (!probes.empty()) fail(ErrorCode::io, op, device_file_.string(), ": unknown probe ", probes.begin().key());
+}
+
 void NullDevice::begin_part(std::size_t part) const {
   reinterpret_cast<null_driver::BeginPart>(symbol(null_driver::begin_part_symbol))(part);
 }
@@ -87,6 +103,7 @@ NullDevice::NullDevice(const std::string&) {
 }
 NullDevice::~NullDevice() = default;
 void* NullDevice::symbol(const char*) const { return nullptr; }
+void NullDevice::answer_probes() const {}
 void NullDevice::begin_part(std::size_t) const {}
 std::string NullDevice::record() const { return {}; }
 

@@ -17,6 +17,9 @@ class NullDevice {
   NullDevice(const NullDevice&) = delete;
   NullDevice& operator=(const NullDevice&) = delete;
 
+  /// Lets probes of the device find what the key "probes" of the file's "offline" says: {"matrix_fp16": "mma_sm80", …},
+  /// and nothing else. Loads the driver. Throws io for a probe that does not exist, invalid_argument for such a unit.
+  void answer_probes() const;
   /// What is queued from now on belongs to the `part`-th part of the run.
   void begin_part(std::size_t part) const;
   /// Programs and launches so far, as JSON (see null_driver/record.h).
@@ -25,7 +28,7 @@ class NullDevice {
  private:
   void* symbol(const char* name) const;
 
-  std::filesystem::path folder_, driver_;
+  std::filesystem::path device_file_, folder_, driver_;
 };
 
 }  // namespace crisol::cli

@@ -5,12 +5,18 @@
 #include "ops/gemm_block.h"
 #include "ops/gemm_cpu.h"
 #include "ops/gemm_epilogue.h"
+#include "ops/gemm_matrix.h"
+#include "ops/gemm_matrix_packed.h"
+#include "ops/matrix_probe.h"
 #include "ops/persistent.h"
 
 namespace crisol::ops {
 
 namespace {
 
+constexpr Variant<Gemm> matrix_packed{"matrix_packed", refuse_gemm_matrix_packed, run_gemm_matrix_packed,
+                                      packed_workspace};
+constexpr Variant<Gemm> matrix{"matrix", refuse_gemm_matrix, run_gemm_matrix};
 constexpr Variant<Gemm> clblast{"clblast", refuse_gemm_clblast, run_gemm_clblast};
 constexpr Variant<Gemm> cpu_skinny{"cpu_skinny", refuse_gemm_skinny, run_gemm_skinny};
 constexpr Variant<Gemm> cpu_rows{"cpu_rows", refuse_gemm_rows, run_gemm_rows};
@@ -19,8 +25,9 @@ constexpr Variant<Gemm> block{"block", refuse_gemm_block, run_gemm_block, nullpt
 constexpr Variant<Gemm> plain{"plain", accept_all, run_gemm_plain};
 
 // CLBlast, where it is installed, goes before block until that has beaten it on a GPU.
-constexpr Variant<Gemm> variants[] = {clblast, block, cpu_skinny, cpu_tiled, cpu_rows, plain};
-constexpr Variant<Gemm> variants_for_depth[] = {clblast, block, cpu_skinny, cpu_rows, cpu_tiled, plain};
+constexpr Variant<Gemm> variants[] = {matrix_packed, matrix, clblast, block, cpu_skinny, cpu_tiled, cpu_rows, plain};
+constexpr Variant<Gemm> variants_for_depth[] = {matrix_packed, matrix,   clblast,   block,
+                                                cpu_skinny,    cpu_rows, cpu_tiled, plain};
 
 // Row products save the transposition of an operand, which weighs where few rows share it, and pay for each result at
 // the end of the depth. Of weights only those of few columns, which leave most of a tile empty, kept or not: whether a
@@ -32,9 +39,9 @@ bool is_deep(const Gemm& p) {
 }
 
 // Along an axis of one element any stride is right: one that shows the matrix to be contiguous opens more variants.
-void tidy_strides(Matrix& matrix, std::int64_t rows, std::int64_t columns) {
-  if (columns <= 1 && matrix.row != 1) matrix.column = 1;
-  if (rows <= 1 && matrix.column != 1) matrix.row = 1;
+void tidy_strides(Matrix& of, std::int64_t rows, std::int64_t columns) {
+  if (columns <= 1 && of.row != 1) of.column = 1;
+  if (rows <= 1 && of.column != 1) of.row = 1;
 }
 
 }  // namespace
@@ -46,6 +53,8 @@ bool gemm(const Gemm& problem) {
   tidy_strides(tidy.b, tidy.k, tidy.n);
   tidy_strides(tidy.c, tidy.m, tidy.n);
   if ((tidy.flags & (bias_per_row | bias_per_column)) == 0) tidy.bias = tidy.a.first;  // Any buffer: it is not read.
+  tidy.precision = precision();
+  if (tidy.precision != Precision::fp32) tidy.unit = matrix_unit_of(tidy.device, tidy.precision);
   const DeviceInfo& info = runtime::info_of(tidy.device);
   if (tidy.b_storage != nullptr && takes_cpu_kernels(info))
     if (const auto source = b_source(tidy))

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
+#include "crisol/precision.h"
 #include "ops/epilogue.h"
+#include "ops/matrix_unit.h"
 #include "ops/variant.h"
 #include "runtime/launch.h"
 #include "tensor/impl.h"
@@ -46,8 +48,11 @@ struct Gemm {
   Storage *a_storage = nullptr, *b_storage = nullptr;
   /// What b_storage has for this product; gemm() looks it up.
   DerivedData::Found b_kept{};
+  /// What A and B may be rounded to, and what multiplies them then; gemm() asks precision() and the device.
+  Precision precision = Precision::fp32;
+  MatrixUnit unit{};
 
-  /// Which operands lie transposed, and whether B belongs to somebody who keeps packed copies.
+  /// Which operands lie transposed, whether B belongs to somebody who keeps packed copies, and the precision's number.
   ProblemKey key() const {
     return {{"m", m},
             {"n", n},
@@ -56,7 +61,8 @@ struct Gemm {
             {"transa", a.column != 1},
             {"transb", b.column != 1},
             {"transc", c.column != 1},
-            {"weight", b_storage != nullptr}};
+            {"weight", b_storage != nullptr},
+            {"precision", static_cast<std::int64_t>(precision)}};
   }
 };
 
@@ -65,9 +71,10 @@ inline bool takes_cpu_kernels(const DeviceInfo& info) noexcept {
   return info.type == DeviceType::cpu || info.platform == "Oclgrind";
 }
 
-/// Queues the product with the first variant that accepts it. Variants of "matmul": clblast and block
-/// (GPUs), cpu_skinny, cpu_rows, cpu_tiled, plain. The operands must have one of their strides 1 for any but the last.
-/// False where the variant takes no epilogue and the caller has to run it over C.
+/// Queues the product with the first variant that accepts it. Variants of "matmul": matrix_packed, matrix (matrix
+/// units, where the precision allows), clblast and block (GPUs), cpu_skinny, cpu_rows, cpu_tiled, plain. The operands
+/// must have one of their strides 1 for any but the last. False where the variant takes no epilogue and the caller has
+/// to run it over C.
 bool gemm(const Gemm& problem);
 
 const char* refuse_gemm_clblast(const Gemm& problem, const DeviceInfo& info);

@@ -47,8 +47,8 @@ int most_block_parts(std::int64_t part_bytes, std::int64_t other_bytes);
 std::vector<std::string> tile_names(std::span<const BlockTile> tiles);
 /// NO_FMA and ROLLED of common/block.h, for this device.
 void define_block(runtime::Defines& defines, const DeviceInfo& info);
-/// Whether an epilogue's operands can be read four columns at a time.
-bool reads_vectors(const Epilogue* epilogue);
+/// Whether an epilogue's operands can be read so many columns at a time.
+bool reads_vectors(const Epilogue* epilogue, int count = 4);
 constexpr std::int64_t most_block_groups = std::int64_t{1} << 27;  ///< The kernels count work-items in 32 bits.
 
 /// A tile, and parts of the depth: "64x64", "64x64/4".

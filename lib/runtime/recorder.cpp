@@ -35,6 +35,9 @@ void refuse_while_recording(const char* what) {
   require(current == nullptr, "record", what, ", which a replay cannot repeat; do it before or after");
 }
 
+PauseRecording::PauseRecording() noexcept : paused_(current) { current = nullptr; }
+PauseRecording::~PauseRecording() { current = paused_; }
+
 Recorder::Recorder(DeviceState& device) : device_(device) {
   require(current == nullptr, "record", "this thread is recording already");
   current = this;

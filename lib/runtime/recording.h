@@ -23,6 +23,18 @@ void replay(Recorder& recorder);
 Recorder* current_recorder() noexcept;
 /// The same where it records this device; refuses work on another device, which a replay would leave out.
 Recorder* recorder_of(const DeviceState& device);
+/// While it lives, this thread's work is done and not recorded: for work of the library's own, on memory that the
+/// recorded work does not use.
+class PauseRecording {
+ public:
+  PauseRecording() noexcept;
+  ~PauseRecording();
+  PauseRecording(const PauseRecording&) = delete;
+  PauseRecording& operator=(const PauseRecording&) = delete;
+
+ private:
+  Recorder* const paused_;
+};
 /// Refuses what a replay cannot repeat: `what` happens.
 void refuse_while_recording(const char* what);
 

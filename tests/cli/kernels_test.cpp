@@ -77,6 +77,25 @@ TEST_CASE("crisol kernels: programs and launches for a GPU that is not there") {
   CHECK(kernels.size() > 8);
 }
 
+TEST_CASE("crisol kernels: probes are answered as the device's file says") {
+  NEEDS_KERNELS();
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/device.json", dump = folder.path() + "/dump";
+  auto device = nlohmann::json::parse(to_json(imagined_gpu()));
+  const auto run = [&](const nlohmann::json& probes) {
+    device["offline"] = {{"probes", probes}};
+    write_file(file, device.dump());
+    const ProcessResult result = run_built(
+        "crisol", words_of("kernels --for " + file + " --dump " + dump + " gemm m=64 n=64 k=64 precision=fp16"));
+    if (result.status != 0) return result.output;
+    return nlohmann::json::parse(read_file(dump + "/index.json"))["programs"].dump();
+  };
+  CHECK(contains(run({{"matrix_fp16", "mfma"}}), "gemm_matrix"));
+  CHECK(!contains(run({{"matrix_bf16", "mfma"}}), "gemm_matrix"));
+  CHECK(contains(run({{"matrix_fp16", "abacus"}}), "there is no unit 'abacus'"));
+  CHECK(contains(run({{"matrix_fp8", "mfma"}}), "unknown probe matrix_fp8"));
+}
+
 TEST_CASE("crisol kernels: each file of devices/ tells a device and where its facts come from") {
   NEEDS_KERNELS();
   const TemporaryFolder folder;

@@ -73,7 +73,7 @@ TEST_CASE("problem record: problems with their candidates, counted, in all recor
     REQUIRE(inner.problems().size() == 1);
     const TuningProblem& problem = inner.problems()[0];
     CHECK(problem.op == "matmul");
-    CHECK(problem.text == "matmul m=6 n=7 k=40 batch=1 transa=0 transb=0 transc=0 weight=0");
+    CHECK(problem.text == "matmul m=6 n=7 k=40 batch=1 transa=0 transb=0 transc=0 weight=0 precision=0");
     CHECK(problem.times == 2);
     CHECK(problem.usual() == multiply());
     REQUIRE(!problem.candidates.empty());
@@ -152,8 +152,9 @@ TEST_CASE("CRISOL_RECORD_SHAPES: problems with their counts, added up over proce
   for (int run = 1; run <= 2; ++run) {
     const ProcessResult result = run_child("child: multiplies and normalises", {{"CRISOL_RECORD_SHAPES", path}});
     CHECK(result.status == 0);
-    CHECK(contains(read_file(path), "matmul m=6 n=7 k=40 batch=1 transa=0 transb=0 transc=0 weight=0 count=" +
-                                        std::to_string(2 * run) + "\n"));
+    CHECK(
+        contains(read_file(path), "matmul m=6 n=7 k=40 batch=1 transa=0 transb=0 transc=0 weight=0 precision=0 count=" +
+                                      std::to_string(2 * run) + "\n"));
     CHECK(contains(read_file(path), "softmax rows=3 length=5 step=1 count=" + std::to_string(run) + "\n"));
   }
   write_file(folder.path() + "/file", "");

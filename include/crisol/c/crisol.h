@@ -204,6 +204,21 @@ CRISOL_API crisol_status crisol_detach(const crisol_tensor* x, crisol_tensor** r
 /** Whether ops on this thread are recorded for backward (1 at first); returns what was set before. */
 CRISOL_API int crisol_set_grad_enabled(int enabled);
 
+/* ---- Precision of products --------------------------------------------------------------------------------------- */
+
+/** What the operands of matrix products, and of what is made of them, may be rounded to; crisol/precision.h says more.
+ */
+typedef int32_t crisol_precision;
+enum { CRISOL_FP32 = 0, CRISOL_TF32 = 1, CRISOL_FP16 = 2, CRISOL_BF16 = 3 };
+
+/** Of all threads; CRISOL_FP32 at first, or what the variable CRISOL_PRECISION names. */
+CRISOL_API crisol_status crisol_set_precision(crisol_precision precision);
+/** What crisol_set_precision set. */
+CRISOL_API crisol_status crisol_get_precision(crisol_precision* precision);
+/** What the device multiplies matrices with in that precision: "mma_sm80", …, empty where they are computed in fp32 all
+ * the same. Valid as long as the process runs. */
+CRISOL_API crisol_status crisol_matrix_units(crisol_device device, crisol_precision precision, const char** unit);
+
 /* ---- Ops, recorded for backward ---------------------------------------------------------------------------------- */
 
 /** Pointwise and reducing functions are called by their names, which the functions ending in _names list:

@@ -1,6 +1,10 @@
 // Matrix products, raw: never recorded. Users call crisol::matmul and crisol::linear (crisol/functions/matmul.h).
 #pragma once
 
+#include <string>
+
+#include "crisol/device.h"
+#include "crisol/precision.h"
 #include "crisol/tensor.h"
 
 namespace crisol::ops {
@@ -12,5 +16,19 @@ CRISOL_API Tensor matmul(const Tensor& a, const Tensor& b);
 
 /// y = x · weightᵀ + bias: x (…, I), weight (O, I), bias (O) or undefined, y (…, O).
 CRISOL_API Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor());
+
+/// What multiplies matrices in a precision.
+struct MatrixUnits {
+  std::string unit;    ///< "mma_sm80", "mfma", …; empty where products are computed in fp32 all the same,
+  std::string reason;  ///< and then why.
+};
+
+/// What a device multiplies matrices with where the precision allows. The first question compiles a kernel and checks
+/// what it computes; the answer is kept with the cached programs, for this device, driver and version of the library.
+CRISOL_API MatrixUnits matrix_units(Device device, Precision precision);
+
+/// Lets this process take the unit of that name, or with an empty one that there is none, for granted on the device:
+/// for tools that look at programs for devices that are not there. Throws invalid_argument when there is no such unit.
+CRISOL_API void assume_matrix_units(Device device, Precision precision, const std::string& unit);
 
 }  // namespace crisol::ops

@@ -1,0 +1,35 @@
+// A matrix unit in plain OpenCL C, with the places of the one that UNIT names: each item computes its own numbers from
+// local memory.
+typedef struct {
+  __local const uint* operand;
+  int row, word;
+} FragmentA;
+typedef FragmentA FragmentB;
+
+INLINE FragmentA fragment_a(__local const uint* operand, int row, int step) {
+  const FragmentA fragment = {operand, row, step * 8};
+  return fragment;
+}
+#define fragment_b fragment_a
+
+// The sum of a word's products.
+INLINE float product_of(uint a, uint b, float sum) {
+#if PRECISION == 1
+  return fma(as_float(a), as_float(b), sum);
+#elif PRECISION == 2
+  const ushort halves[4] = {(ushort)a, (ushort)b, (ushort)(a >> 16), (ushort)(b >> 16)};
+  const half* from = (const half*)halves;
+  return fma(vload_half(2, from), vload_half(3, from), fma(vload_half(0, from), vload_half(1, from), sum));
+#else
+  return fma(as_float(a & 0xffff0000u), as_float(b & 0xffff0000u), fma(as_float(a << 16), as_float(b << 16), sum));
+#endif
+}
+
+INLINE void fragment_multiply(float* acc, FragmentA a, FragmentB b) {
+  for (int i = 0; i < ACC; ++i) {
+    const int row = a.row + acc_row(i, get_local_id(0)), column = b.row + acc_column(i, get_local_id(0));
+    for (int word = 0; word < 8; ++word)
+      acc[i] = product_of(a.operand[place_of_word(row, a.word + word)], b.operand[place_of_word(column, b.word + word)],
+                          acc[i]);
+  }
+}

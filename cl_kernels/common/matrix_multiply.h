@@ -1,0 +1,32 @@
+// The work of a tile of common/matrix_tile.h on a slice of the depth.
+#include "common/matrix_tile.h"
+
+#define ROWS_OF_FRAGMENTS (WM / FM)
+#define COLUMNS_OF_FRAGMENTS (WN / FN)
+
+INLINE void sums_clear(float acc[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC]) {
+  UNROLL
+  for (int i = 0; i < ROWS_OF_FRAGMENTS; ++i)
+    UNROLL
+    for (int j = 0; j < COLUMNS_OF_FRAGMENTS; ++j)
+      UNROLL
+      for (int e = 0; e < ACC; ++e) acc[i][j][e] = 0.0f;
+}
+
+// acc += a slice of A times one of B, both in local memory.
+INLINE void slice_multiply(float acc[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC], __local const uint* slice) {
+  UNROLL
+  for (int step = 0; step < 2; ++step) {
+    FragmentA a[ROWS_OF_FRAGMENTS];
+    FragmentB b[COLUMNS_OF_FRAGMENTS];
+    UNROLL
+    for (int i = 0; i < ROWS_OF_FRAGMENTS; ++i) a[i] = fragment_a(slice, wave_row() + i * FM, step);
+    UNROLL
+    for (int j = 0; j < COLUMNS_OF_FRAGMENTS; ++j)
+      b[j] = fragment_b(slice + BM * SLICE_WORDS, wave_column() + j * FN, step);
+    UNROLL
+    for (int i = 0; i < ROWS_OF_FRAGMENTS; ++i)
+      UNROLL
+      for (int j = 0; j < COLUMNS_OF_FRAGMENTS; ++j) fragment_multiply(acc[i][j], a[i], b[j]);
+  }
+}

@@ -1,0 +1,60 @@
+// fp32 to what matrix units take, to nearest: a word of local memory from PER_WORD neighbours of the depth.
+#include "common/inline.h"
+
+#ifndef PRECISION
+#define PRECISION 2
+#endif
+#define PER_WORD (PRECISION == 1 ? 1 : 2)
+
+#if !defined(EMULATED) && (UNIT == 1 || UNIT == 2)
+#if PRECISION == 1
+INLINE uint round_one(float x) {
+  uint word;
+  __asm__("cvt.rna.tf32.f32 %0, %1;" : "=r"(word) : "f"(x));
+  return word;
+}
+#elif UNIT == 2
+INLINE uint round_two(float low, float high) {
+  uint word;
+  __asm__("{ .reg .b16 l, h; cvt.rn.f16.f32 l, %1; cvt.rn.f16.f32 h, %2; mov.b32 %0, {l, h}; }"
+      : "=r"(word) : "f"(low), "f"(high));
+  return word;
+}
+#else
+INLINE uint round_two(float low, float high) {
+  uint word;
+#if PRECISION == 2
+  __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+#else
+  __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+#endif
+  return word;
+}
+#endif
+#else
+// In whole numbers, ties as the instructions above have them: away from zero for tf32, to even for bf16. NaN stays.
+#if PRECISION == 1
+INLINE uint round_one(float x) {
+  const uint bits = as_uint(x);
+  return isnan(x) ? bits : (bits + 0x1000u) & ~0x1fffu;
+}
+#elif PRECISION == 2
+#if defined(cl_khr_fp16) && !defined(EMULATED)
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+INLINE uint round_two(float low, float high) { return as_uint((half2)((half)low, (half)high)); }
+#else
+INLINE uint round_two(float low, float high) {
+  ushort halves[2];
+  vstore_half_rte(low, 0, (half*)halves);
+  vstore_half_rte(high, 1, (half*)halves);
+  return halves[0] | (uint)halves[1] << 16;
+}
+#endif
+#else
+INLINE uint bf16_of(float x) {
+  const uint bits = as_uint(x);
+  return isnan(x) ? bits >> 16 | 0x40u : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+}
+INLINE uint round_two(float low, float high) { return bf16_of(low) | bf16_of(high) << 16; }
+#endif
+#endif

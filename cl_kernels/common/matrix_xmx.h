@@ -1,0 +1,71 @@
+// Intel: cl_intel_subgroup_matrix_multiply_accumulate, 8 rows of A by a column of B a lane. UNIT 6 has sub-groups of 8 (Arc),
+// UNIT 7 of 16 (Data Center GPU Max, which has tf32 as well).
+#if UNIT == 6
+#define LANES 8
+#else
+#define LANES 16
+#endif
+#define FM 8
+#define FN LANES
+#define ACC 8
+#define RUN 1
+
+INLINE int acc_row(int i, int lane) { return i; }
+INLINE int acc_column(int i, int lane) { return lane; }
+
+#ifndef EMULATED
+#pragma OPENCL EXTENSION cl_intel_subgroup_matrix_multiply_accumulate : enable
+#if PRECISION == 1 && UNIT == 7
+#pragma OPENCL EXTENSION cl_intel_subgroup_matrix_multiply_accumulate_tf32 : enable
+#elif PRECISION == 1
+#error "the device does not multiply in tf32"
+#endif
+typedef int8 FragmentB;
+
+// A column's eight words.
+INLINE int8 fragment_b(__local const uint* operand, int column, int step) {
+  const int at = column + (int)get_local_id(0);
+  return as_int8((uint8)(*(__local const uint4*)(operand + place_of_word(at, step * 8)),
+                         *(__local const uint4*)(operand + place_of_word(at, step * 8 + 4))));
+}
+
+// Sub-groups of 8 hold two numbers of the depth a lane, those of 16 one; of fp32 (tf32), 8 lanes of 16 hold two rows' each.
+#if UNIT == 6
+typedef int8 FragmentA;
+INLINE int8 fragment_a(__local const uint* operand, int row, int step) {
+  int words[8];
+  UNROLL
+  for (int i = 0; i < 8; ++i) words[i] = (int)operand[place_of_word(row + i, step * 8 + (int)get_local_id(0))];
+  return vload8(0, words);
+}
+#elif PRECISION == 1
+typedef float4 FragmentA;
+INLINE float4 fragment_a(__local const uint* operand, int row, int step) {
+  const int lane = get_local_id(0);
+  float rows[4];
+  UNROLL
+  for (int i = 0; i < 4; ++i) rows[i] = as_float(operand[place_of_word(row + 2 * i + lane / 8, step * 8 + lane % 8)]);
+  return vload4(0, rows);
+}
+#else
+typedef short8 FragmentA;
+INLINE short8 fragment_a(__local const uint* operand, int row, int step) {
+  const int lane = get_local_id(0);
+  short rows[8];
+  UNROLL
+  for (int i = 0; i < 8; ++i)
+    rows[i] = ((__local const short*)(operand + place_of_word(row + i, step * 8 + lane / 2)))[lane % 2];
+  return vload8(0, rows);
+}
+#endif
+
+#if PRECISION == 1
+#define DPAS(a, b, c) intel_sub_group_tf32_tf32_matrix_mad_k8(a, as_float8(b), c)
+#elif PRECISION == 2
+#define DPAS(a, b, c) intel_sub_group_f16_f16_matrix_mad_k16(a, b, c)
+#else
+#define DPAS(a, b, c) intel_sub_group_bf16_bf16_matrix_mad_k16(a, b, c)
+#endif
+
+INLINE void fragment_multiply(float* acc, FragmentA a, FragmentB b) { vstore8(DPAS(a, b, vload8(0, acc)), 0, acc); }
+#endif

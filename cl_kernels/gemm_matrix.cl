@@ -1,0 +1,88 @@
+// GEMM on matrix units: C = f(A * B (+ C) (+ bias)) of fp32 matrices, whose elements are rounded to tf32, fp16 or bf16 on their
+// way into local memory and multiplied there, summed in fp32; f as common/epilogue.h says.
+//
+//   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one product per batch index
+//
+// A work-group computes a BM x BN tile (common/matrix_tile.h); local memory holds STAGES slices of both operands, (BM + BN) * 64
+// bytes each. A_ALONG_K: the depth is A's axis of stride 1 (A as it is written), else its rows are (A transposed); B_ALONG_K
+// likewise (B transposed), else its columns. `a_step` and `b_step` are the strides of the other axes. VEC: elements that are
+// read at a time, 4 where everything is aligned to it, else 1; VEC_C the same for C, at most RUN of the unit.
+//
+// Deep products with few tiles are cut in `parts` along the depth as in gemm_block.cl, and tiles are numbered as there.
+#ifndef A_ALONG_K
+#define A_ALONG_K 1
+#endif
+#ifndef B_ALONG_K
+#define B_ALONG_K 0
+#endif
+#ifndef VEC
+#define VEC 1
+#endif
+#include "common/matrix_round.h"
+#include "common/matrix_source.h"
+#include "common/matrix_store.h"
+
+#define LOADS_A (PARTS_OF(BM) * 16)
+#define LOADS_B (PARTS_OF(BN) * 16)
+#if !defined(EMULATED) && UNIT >= 6
+__attribute__((intel_reqd_sub_group_size(LANES)))
+#endif
+__kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1))) void gemm_matrix(
+    __global const float* restrict a, const ulong a_offset, __global const float* restrict b, const ulong b_offset,
+    __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
+    EPILOGUE_PARAMETERS, const long m, const long n, const long k, const long a_batch, const long a_step,
+    const long b_batch, const long b_step, const long c_batch, const long c_row, const long c_column, const long c_part,
+    const long part_depth, const int parts, const int flags) {
+  __local uint stages[STAGES * STAGE] __attribute__((aligned(128)));
+  const uint tiles_m = (uint)((m + BM - 1) / BM), tiles_n = (uint)((n + BN - 1) / BN);
+  uint group = get_group_id(0);
+  uint tile = group % (tiles_m * tiles_n);
+  group /= tiles_m * tiles_n;
+  const uint part = group % parts;
+  const long index = group / parts;
+  const uint band = tile / (8 * tiles_n) * 8, band_rows = min(8u, tiles_m - band);
+  tile -= band * tiles_n;
+  const long row = (long)(band + tile % band_rows) * BM;
+  const long column = (long)(tile / band_rows) * BN;
+  const long first = part * part_depth;
+  const int depth = (int)min(k - first, part_depth);
+
+  MatrixSource from_a = source_begin(a + a_offset + index * a_batch + first * (A_ALONG_K ? 1 : a_step), a_step, row, m,
+                                     depth, BM, A_ALONG_K, VEC);
+  MatrixSource from_b = source_begin(b + b_offset + index * b_batch + first * (B_ALONG_K ? 1 : b_step), b_step, column,
+                                     n, depth, BN, B_ALONG_K, VEC);
+  float next_a[LOADS_A], next_b[LOADS_B];
+  int slices = (depth + SLICE - 1) / SLICE;
+  // What does not fill a slice comes first, so that the loop needs no bounds.
+  int move = depth - (slices - 1) * SLICE;
+  source_load(&from_a, next_a, BM, VEC);
+  source_load(&from_b, next_b, BN, VEC);
+  source_end(next_a, move, BM, A_ALONG_K);
+  source_end(next_b, move, BN, B_ALONG_K);
+
+  float acc[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC];
+  sums_clear(acc);
+
+  // Each slice is on its way from memory while the one before it is multiplied. The reads are unconditional, so that
+  // compilers leave them where they are: at the end the last slice is read again.
+  for (int now = 0;; now = (STAGES - 1) * STAGE - now) {
+    source_keep(next_a, stages + now, BM, A_ALONG_K);
+    source_keep(next_b, stages + now + BM * SLICE_WORDS, BN, B_ALONG_K);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (slices == 1) move = 0;
+    from_a.at += move * from_a.step;
+    from_b.at += move * from_b.step;
+    move = SLICE;
+    source_load(&from_a, next_a, BM, VEC);
+    source_load(&from_b, next_b, BN, VEC);
+    slice_multiply(acc, stages + now);
+    if (--slices == 0) break;
+#if STAGES == 1
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+  }
+
+  const Target target = {c + c_offset + index * c_batch + part * c_part, bias + bias_offset, c_row, c_column, flags};
+  const Finish finish = FINISH_OF(index);
+  tile_store(acc, row, column, m, n, &target, &finish);
+}

@@ -1,0 +1,63 @@
+// GEMM on matrix units, of operands that gemm_matrix_pack.cl has laid out: C = f(A * B (+ C) (+ bias)), m x n, depth of
+// `slices` slices; f as common/epilogue.h says.
+//
+// A work-group computes a BM x BN tile (common/matrix_tile.h). Local memory holds STAGES slices: the next ones are on their way
+// (common/matrix_copy.h) while one is multiplied. `sides_a` and `sides_b` are the packed rows of A and columns of B.
+//
+// Tiles are numbered as in gemm_block.cl.
+#ifndef STAGES
+#define STAGES 3
+#endif
+#include "common/matrix_multiply.h"
+#include "common/matrix_copy.h"
+#include "common/matrix_store.h"
+
+// Begins to copy a slice of the tile.
+INLINE void slice_begin(__local uint* to, __global const uint* a, __global const uint* b) {
+  const int item = tile_item();
+  UNROLL
+  for (int i = 0; i < BM * SLICE_WORDS / 4; i += ITEMS) copy_begin(to + (i + item) * 4, a + (i + item) * 4);
+  UNROLL
+  for (int i = 0; i < BN * SLICE_WORDS / 4; i += ITEMS)
+    copy_begin(to + BM * SLICE_WORDS + (i + item) * 4, b + (i + item) * 4);
+  copies_set();
+}
+
+__kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1))) void gemm_matrix_packed(
+    __global const uint* restrict a, const ulong a_offset, __global const uint* restrict b, const ulong b_offset,
+    __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
+    EPILOGUE_PARAMETERS, const long m, const long n, const long sides_a, const long sides_b, const long c_row,
+    const int slices, const int flags) {
+  __local uint stages[STAGES * STAGE] __attribute__((aligned(128)));
+  const uint tiles_m = (uint)((m + BM - 1) / BM), tiles_n = (uint)((n + BN - 1) / BN);
+  uint tile = get_group_id(0);
+  const uint band = tile / (8 * tiles_n) * 8, band_rows = min(8u, tiles_m - band);
+  tile -= band * tiles_n;
+  const long row = (long)(band + tile % band_rows) * BM;
+  const long column = (long)(tile / band_rows) * BN;
+  a += a_offset + row * SLICE_WORDS;
+  b += b_offset + column * SLICE_WORDS;
+  const long step_a = sides_a * SLICE_WORDS, step_b = sides_b * SLICE_WORDS;
+
+  // Past the last slice it is copied again, to where nobody reads: so the loop has no branch.
+  const int last = slices - 1;
+  UNROLL
+  for (int s = 0; s < STAGES - 1; ++s) slice_begin(stages + s * STAGE, a + min(s, last) * step_a, b + min(s, last) * step_b);
+  float acc[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC];
+  sums_clear(acc);
+  int now = 0, next = (STAGES - 1) * STAGE;
+  for (int s = 0; s < slices; ++s) {
+    COPIES_WAIT(STAGES - 2);
+    barrier(CLK_LOCAL_MEM_FENCE);  // Everybody's copies are there, and nobody reads the stage that is written next.
+    const int ahead = min(s + STAGES - 1, last);
+    slice_begin(stages + next, a + ahead * step_a, b + ahead * step_b);
+    slice_multiply(acc, stages + now);
+    next = now;
+    now = now == (STAGES - 1) * STAGE ? 0 : now + STAGE;
+  }
+  COPIES_WAIT(0);
+
+  const Target target = {c + c_offset, bias + bias_offset, c_row, 1, flags};
+  const Finish finish = FINISH_OF(0);
+  tile_store(acc, row, column, m, n, &target, &finish);
+}

@@ -1,0 +1,108 @@
+// gemm_matrix_pack.cl for each operand, then gemm_matrix_packed.cl.
+#include "ops/gemm_matrix_packed.h"
+
+#include <algorithm>
+
+#include "ops/gemm_epilogue.h"
+#include "ops/gemm_matrix.h"
+#include "ops/gemm_tiles.h"
+#include "ops/persistent.h"
+
+namespace crisol::ops {
+
+namespace {
+
+// PANEL of gemm_matrix_pack.cl, and the tile that is made of them: waves of 64 x 64, three slices in local memory.
+constexpr int panel = 128, pack_waves = 8, slice_words = 16, stages = 3;
+constexpr MatrixTile tile{panel, panel, 64, 64, 1.0};
+
+// Packing reads and writes each element once, a tile's row of panels saves as much for each panel of the other operand.
+constexpr std::int64_t least_side = 1024, least_depth = 256;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::int64_t slices_of(const Gemm& p) { return ceil_div(p.k, slice_depth(p.precision)); }
+
+std::int64_t sides_of(std::int64_t sides) { return ceil_div(sides, panel) * panel; }
+
+std::uint64_t packed_bytes(const Gemm& p, std::int64_t sides) {
+  return static_cast<std::uint64_t>(slices_of(p) * sides_of(sides) * slice_words * 4);
+}
+
+std::int64_t tiles_of(const Gemm& p) { return ceil_div(p.m, panel) * ceil_div(p.n, panel); }
+
+runtime::KernelSpec spec_of(const Gemm& p, const char* file, const char* entry) {
+  runtime::KernelSpec spec{
+      file, entry, {{"UNIT", static_cast<int>(p.unit.kind)}, {"PRECISION", static_cast<int>(p.precision)}}};
+  if (p.unit.emulated) spec.defines.add({"EMULATED", 1});
+  return spec;
+}
+
+/// One operand on its way: B is given transposed.
+struct Packing {
+  Packing(const Gemm& p, const Matrix& of, std::int64_t count)
+      : matrix(of),
+        sides(count),
+        side(side_of(of, count, p.k)),
+        block(runtime::allocate(p.device, packed_bytes(p, count))) {
+    runtime::KernelSpec spec = spec_of(p, "gemm_matrix_pack.cl", "gemm_matrix_pack");
+    spec.defines.add({"ALONG_K", side.along_depth ? 1 : 0});
+    spec.defines.add({"VEC", side.vectors ? 4 : 1});
+    if (takes_cpu_kernels(runtime::info_of(p.device))) spec.defines.add({"ROLLED", 1});
+    kernel = &runtime::resolve(p.device, spec);
+  }
+
+  runtime::BufferView view() const { return {block.get(), 0}; }
+
+  void launch(const Gemm& p) const {
+    const std::int64_t lanes = facts_of(p.unit.kind).lanes, groups = slices_of(p) * sides_of(sides) / panel;
+    runtime::launch(p.device, *kernel, {{groups * lanes, pack_waves}, {lanes, pack_waves}}, matrix.first, view(),
+                    side.step, sides, p.k, sides_of(sides));
+  }
+
+  Matrix matrix;
+  std::int64_t sides;
+  Side side;
+  runtime::BlockPtr block;
+  runtime::Kernel* kernel = nullptr;
+};
+
+}  // namespace
+
+const char* refuse_gemm_matrix_packed(const Gemm& problem, const DeviceInfo& info) {
+  if (const char* reason = refuse_matrix_unit(problem, info)) return reason;
+  if (problem.unit.kind != MatrixUnit::Kind::mma_sm80) return "the device does not copy to local memory while it works";
+  if (problem.batch != 1) return "there are several products";
+  if (static_cast<int>(info.local_memory) < stages * tile.local_bytes())
+    return "the device has too little local memory";
+  const Gemm p = with_rows_along(problem);
+  if (p.c.column != 1) return "the columns of the result do not lie side by side";
+  const bool worth = std::min(p.m, p.n) >= least_side && p.k >= least_depth && tiles_of(p) >= info.compute_units;
+  return worth || p.unit.emulated ? nullptr : "too small for packing to pay";
+}
+
+std::uint64_t packed_workspace(const Gemm& p, const DeviceInfo&) { return packed_bytes(p, p.m) + packed_bytes(p, p.n); }
+
+void run_gemm_matrix_packed(const Gemm& problem) {
+  const Gemm p = with_rows_along(problem);
+  const MatrixUnitFacts& unit = facts_of(p.unit.kind);
+  const Packing a(p, p.a, p.m), b(p, p.b.transposed(), p.n);
+  runtime::KernelSpec spec = spec_of(p, "gemm_matrix_packed.cl", "gemm_matrix_packed");
+  for (const auto& [name, value] : {std::pair<const char*, int>{"BM", tile.rows},
+                                    {"BN", tile.columns},
+                                    {"WM", tile.wave_rows},
+                                    {"WN", tile.wave_columns},
+                                    {"STAGES", stages}})
+    spec.defines.add({name, value});
+  add_result(spec, runtime::info_of(p.device), p.epilogue, std::min(unit.run, result_vectors(p)));
+  runtime::Kernel& multiply = runtime::resolve(p.device, spec);
+  a.launch(p);
+  b.launch(p);
+  const EpilogueArguments e = epilogue_arguments(p.epilogue, p.a.first);
+  runtime::launch(p.device, multiply, {{tiles_of(p) * unit.lanes, tile.waves()}, {unit.lanes, tile.waves()}}, a.view(),
+                  b.view(), p.c.first, p.bias, e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2],
+                  p.m, p.n, sides_of(p.m), sides_of(p.n), p.c.row, static_cast<std::int32_t>(slices_of(p)),
+                  p.flags | epilogue_flags(p.epilogue));
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,300 @@
+// Products on matrix units: the block-level kernel with every unit's places, emulated, in every precision and layout;
+// what is chosen for which device; and the places of the units' operands against models of the instructions.
+#include "ops/gemm_matrix.h"
+
+#include <cmath>
+
+#include "crisol/ops/matmul.h"
+#include "doctest/doctest.h"
+#include "ops/gemm_matrix_packed.h"
+#include "reference/matmul.h"
+#include "support/compare.h"
+#include "support/forced.h"
+#include "support/skip.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol {
+
+namespace {
+
+using Kind = ops::MatrixUnit::Kind;
+using ops::MatrixPlan;
+using ops::MatrixTile;
+using testing::check_close;
+using testing::random_values;
+using testing::tensor_of;
+
+constexpr Precision rounded[] = {Precision::tf32, Precision::fp16, Precision::bf16};
+constexpr Kind all_kinds[] = {Kind::mma_sm80,   Kind::mma_sm75, Kind::mfma, Kind::wmma,
+                              Kind::wmma_gfx12, Kind::xmx8,     Kind::xmx16};
+
+std::vector<double> turned(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
+  std::vector<double> result(values.size());
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      result[static_cast<std::size_t>(j * rows + i)] = values[static_cast<std::size_t>(i * columns + j)];
+  return result;
+}
+
+/// The bound of an operand's relative error, as include/crisol/precision.h has it.
+double unit_error(Precision precision) { return std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11); }
+
+/// As matrix units get it: rounded to nearest, ties to even (tf32: away from zero).
+double round_to(double value, Precision precision) {
+  if (value == 0) return 0;
+  const int bits = precision == Precision::bf16 ? 8 : 11;
+  const double unit = std::ldexp(1.0, std::ilogb(value) + 1 - bits);
+  return unit * (precision == Precision::tf32 ? std::round(value / unit) : std::nearbyint(value / unit));
+}
+
+struct Case {
+  std::int64_t m, n, k;
+  int parts = 1;
+  bool a_turned = false, b_turned = false;
+};
+
+/// A product of tensors with values between 0.1 and 1 in size, so that fp16 holds them: against the double product of
+/// the values, within the precision's bound, and against that of the rounded values, within fp32's.
+void check_product(const MatrixTile& tile, Kind kind, bool emulated, Precision precision, const Case& c) {
+  const auto [m, n, k, parts, a_turned, b_turned] = c;
+  CAPTURE(ops::facts_of(kind).name);
+  CAPTURE(precision);
+  CAPTURE(tile.rows);
+  CAPTURE(m);
+  CAPTURE(n);
+  CAPTURE(k);
+  CAPTURE(parts);
+  CAPTURE(a_turned);
+  CAPTURE(b_turned);
+  std::vector<double> a = random_values(1, m * k), b = random_values(2, k * n), shift = random_values(3, n);
+  for (std::vector<double>* values : {&a, &b})
+    for (double& value : *values) value = std::copysign(std::max(0.1, std::abs(value)), value);
+  const Tensor left = tensor_of(a_turned ? turned(a, m, k) : a, {m * k});
+  const Tensor right = tensor_of(b_turned ? turned(b, k, n) : b, {k * n});
+  const Tensor bias = tensor_of(shift, {n}), y = full({m, n}, NAN);
+  const ops::Gemm problem{.device = state_of(y),
+                          .m = m,
+                          .n = n,
+                          .k = k,
+                          .a = a_turned ? ops::Matrix{in(left), 1, m} : ops::Matrix{in(left), k, 1},
+                          .b = b_turned ? ops::Matrix{in(right), 1, k} : ops::Matrix{in(right), n, 1},
+                          .c = {out(y), n, 1},
+                          .flags = ops::bias_per_column,
+                          .bias = in(bias),
+                          .precision = precision,
+                          .unit = {kind, emulated}};
+  const MatrixPlan plan = ops::cut_matrix(tile, problem, parts);
+  CHECK(plan.parts == parts);
+  ops::run_gemm_matrix(problem, plan);
+  const std::vector<float> found = y.to_vector<float>();
+  const double u = unit_error(precision), fp32 = static_cast<double>(k + 2) * std::ldexp(1.0, -23);
+  double worst = 0, worst_of_rounded = 0;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      const double added = double{static_cast<float>(shift[static_cast<std::size_t>(j)])};
+      double sum = added, size = std::abs(added), of_rounded = added;
+      for (std::int64_t at = 0; at < k; ++at) {
+        const double x = static_cast<float>(a[static_cast<std::size_t>(i * k + at)]);
+        const double z = static_cast<float>(b[static_cast<std::size_t>(at * n + j)]);
+        sum += x * z;
+        size += std::abs(x * z);
+        of_rounded += round_to(x, precision) * round_to(z, precision);
+      }
+      const double value = found[static_cast<std::size_t>(i * n + j)];
+      worst = std::max(worst, std::isnan(value) ? 1e9 : std::abs(value - sum) / (size * (2 * u + u * u + fp32)));
+      worst_of_rounded =
+          std::max(worst_of_rounded, std::isnan(value) ? 1e9 : std::abs(value - of_rounded) / (size * fp32));
+    }
+  CHECK(worst <= 1);
+  CHECK(worst_of_rounded <= 1);
+}
+
+/// Two waves: what is emulated is slow.
+constexpr MatrixTile least_tile{32, 16, 16, 16, 1.0};
+
+DeviceInfo gpu(const char* platform, const char* name, int compute_units = 100) {
+  DeviceInfo info;
+  info.type = DeviceType::gpu;
+  info.platform = platform;
+  info.name = name;
+  info.compute_units = compute_units;
+  info.local_memory = 48 << 10;
+  info.max_work_group = 1024;
+  return info;
+}
+
+ops::Gemm problem_of(const Tensor& any, std::int64_t m, std::int64_t n, std::int64_t k, Precision precision,
+                     Kind kind) {
+  return {.device = state_of(any),
+          .m = m,
+          .n = n,
+          .k = k,
+          .a = {in(any), k, 1},
+          .b = {in(any), n, 1},
+          .c = {out(any), n, 1},
+          .precision = precision,
+          .unit = {kind, false}};
+}
+
+}  // namespace
+
+// Programs take seconds to compile on CPUs, so sizes share them: with odd rows no vectors are read or stored.
+TEST_CASE("gemm matrix: every precision within its bound") {
+  for (const Precision precision : rounded) {
+    check_product(least_tile, Kind::mma_sm80, true, precision, {3, 5, 7});
+    check_product(least_tile, Kind::mma_sm80, true, precision, {35, 17, 101});
+  }
+}
+
+TEST_CASE("gemm matrix: operands in either order, aligned and not, cut depths") {
+  if (testing::slow_launches()) CRISOL_SKIP("four programs take half a minute to compile");
+  check_product(least_tile, Kind::mma_sm80, true, Precision::fp16, {36, 20, 68, 1, true, true});
+  check_product(least_tile, Kind::mma_sm80, true, Precision::fp16, {68, 36, 4, 1, true, true});
+  check_product(least_tile, Kind::mma_sm80, true, Precision::fp16, {9, 11, 545, 3, true, false});
+  check_product(least_tile, Kind::mma_sm80, true, Precision::tf32, {36, 20, 52, 1, true, true});
+}
+
+TEST_CASE("gemm matrix: every tile, and the places of every unit's results") {
+  const DeviceInfo& info = Device().info();
+  if (info.platform != "Intel(R) OpenCL") CRISOL_SKIP("a dozen programs, which Intel's runtime compiles the soonest");
+  for (const Kind kind : all_kinds) {
+    const auto tiles = ops::matrix_tiles(kind);
+    check_product(tiles.back(), kind, true, Precision::fp16, {tiles.back().rows + 4, tiles.back().columns + 8, 36});
+  }
+  for (const MatrixTile& tile : ops::matrix_tiles(Kind::mma_sm80))
+    check_product(tile, Kind::mma_sm80, true, Precision::bf16, {tile.rows + 3, tile.columns - 2, 33});
+}
+
+TEST_CASE("gemm matrix: on this device's own units") {
+  int ran = 0;
+  for (const Precision precision : rounded) {
+    const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
+    if (units.unit.empty()) continue;
+    const Kind kind = ops::matrix_unit_named(units.unit);
+    for (const MatrixTile& tile : ops::matrix_tiles(kind)) {
+      check_product(tile, kind, false, precision, {tile.rows + 4, tile.columns + 8, 100});
+      check_product(tile, kind, false, precision, {tile.rows + 3, tile.columns + 5, 67, 1, true, true});
+      check_product(tile, kind, false, precision, {tile.rows + 3, tile.columns + 5, 1067, 3, true, false});
+    }
+    ++ran;
+  }
+  if (ran == 0) CRISOL_SKIP("vendors' instructions: " + ops::matrix_units(Device(), Precision::fp16).reason);
+}
+
+TEST_CASE("gemm matrix: what is too large for fp16 becomes infinite, NaN and infinity stay") {
+  const ops::ForcedVariant forced("matmul", "matrix");
+  for (const Precision precision : rounded) {
+    if (testing::slow_launches() && precision != Precision::fp16) continue;
+    CAPTURE(precision);
+    const WithPrecision same(precision);
+    const Tensor left = tensor_of({1e5, INFINITY, NAN, -1e5}, {4, 1}), right = tensor_of({2.0}, {1, 1});
+    const std::vector<float> y = ops::matmul(left, right).to_vector<float>();
+    if (precision == Precision::fp16) {
+      CHECK(y[0] == INFINITY);
+      CHECK(y[3] == -INFINITY);
+    } else {
+      CHECK(y[0] == doctest::Approx(2e5).epsilon(unit_error(precision)));
+      CHECK(y[3] == doctest::Approx(-2e5).epsilon(unit_error(precision)));
+    }
+    CHECK(y[1] == INFINITY);
+    CHECK(std::isnan(y[2]));
+  }
+}
+
+TEST_CASE("gemm matrix: packed operands") {
+  if (testing::slow_launches()) CRISOL_SKIP("three programs with large tiles take a minute to compile");
+  const std::int64_t m = 5, n = 135, k = 39;
+  std::vector<double> a = random_values(1, m * k), b = random_values(2, k * n);
+  for (std::vector<double>* values : {&a, &b})
+    for (double& value : *values) value = round_to(static_cast<float>(value), Precision::bf16);
+  const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
+  const ops::ForcedVariant forced("matmul", "matrix_packed");
+  const WithPrecision rounded_to(Precision::bf16);
+  check_close(ops::matmul(tensor_of(a, {m, k}), tensor_of(b, {k, n})), expected.shape, expected.values,
+              {2, static_cast<double>(k + 1)});
+}
+
+TEST_CASE("gemm matrix: packed where packing pays") {
+  const Tensor x = ones({1});
+  const DeviceInfo info = gpu("NVIDIA CUDA", "NVIDIA A100", 108);
+  const auto reason = [&](std::int64_t m, std::int64_t n, std::int64_t k, Kind kind = Kind::mma_sm80) {
+    const char* text = ops::refuse_gemm_matrix_packed(problem_of(x, m, n, k, Precision::fp16, kind), info);
+    return std::string(text == nullptr ? "" : text);
+  };
+  CHECK(reason(4096, 4096, 4096).empty());
+  CHECK(reason(1024, 1024, 1024) == "too small for packing to pay");  // 64 tiles, 108 units.
+  CHECK(reason(128, 65536, 4096) == "too small for packing to pay");
+  CHECK(reason(4096, 4096, 64) == "too small for packing to pay");
+  CHECK(reason(4096, 4096, 4096, Kind::mfma) == "the device does not copy to local memory while it works");
+  CHECK(ops::packed_workspace(problem_of(x, 100, 300, 33, Precision::fp16, Kind::mma_sm80), info) ==
+        2 * (128 + 384) * 64);
+}
+
+TEST_CASE("gemm matrix: which units a device may have") {
+  using Kinds = std::vector<Kind>;
+  const auto of = [](const DeviceInfo& info, Precision precision) { return ops::matrix_candidates(info, precision); };
+  const DeviceInfo a100 = gpu("NVIDIA CUDA", "NVIDIA A100");
+  CHECK(of(a100, Precision::fp32).empty());
+  CHECK(of(a100, Precision::tf32) == Kinds{Kind::mma_sm80});
+  CHECK(of(a100, Precision::fp16) == Kinds{Kind::mma_sm80, Kind::mma_sm75});
+  const char* const amd = "AMD Accelerated Parallel Processing";
+  CHECK(of(gpu(amd, "gfx90a:sramecc+:xnack-"), Precision::bf16) == Kinds{Kind::mfma});
+  CHECK(of(gpu(amd, "gfx90a:sramecc+:xnack-"), Precision::tf32).empty());
+  CHECK(of(gpu(amd, "gfx908"), Precision::fp16) == Kinds{Kind::mfma});
+  CHECK(of(gpu(amd, "gfx908"), Precision::bf16).empty());
+  CHECK(of(gpu(amd, "gfx942"), Precision::tf32) == Kinds{Kind::mfma});
+  CHECK(of(gpu(amd, "gfx1100"), Precision::fp16) == Kinds{Kind::wmma});
+  CHECK(of(gpu(amd, "gfx1100"), Precision::tf32).empty());
+  CHECK(of(gpu(amd, "gfx1201"), Precision::bf16) == Kinds{Kind::wmma_gfx12});
+  CHECK(of(gpu(amd, "gfx1030"), Precision::fp16).empty());
+  DeviceInfo arc = gpu("Intel(R) OpenCL Graphics", "Arc");
+  CHECK(of(arc, Precision::fp16).empty());
+  arc.extensions = "cl_khr_fp16 cl_intel_subgroup_matrix_multiply_accumulate";
+  arc.subgroup_sizes = {8, 16, 32};
+  CHECK(of(arc, Precision::fp16) == Kinds{Kind::xmx8});
+  CHECK(of(arc, Precision::tf32).empty());
+  arc.extensions += " cl_intel_subgroup_matrix_multiply_accumulate_tf32";
+  arc.subgroup_sizes = {16, 32};
+  CHECK(of(arc, Precision::tf32) == Kinds{Kind::xmx16});
+  DeviceInfo cpu = a100;
+  cpu.type = DeviceType::cpu;
+  CHECK(of(cpu, Precision::fp16).empty());
+}
+
+TEST_CASE("gemm matrix: chosen where the precision allows and the device can, refused with the reason elsewhere") {
+  const Tensor x = ones({8, 8});
+  const DeviceInfo a100 = gpu("NVIDIA CUDA", "NVIDIA A100");
+  const auto reason = [&](const ops::Gemm& problem) {
+    const char* text = ops::refuse_gemm_matrix(problem, a100);
+    return std::string(text == nullptr ? "" : text);
+  };
+  CHECK(reason(problem_of(x, 8, 8, 8, Precision::fp16, Kind::mma_sm80)).empty());
+  CHECK(reason(problem_of(x, 8, 8, 8, Precision::fp32, Kind::mma_sm80)) == "the precision is fp32");
+  CHECK(reason(problem_of(x, 8, 8, 8, Precision::tf32, Kind::none)) ==
+        "the device has no matrix units for the precision");
+  CHECK(reason(problem_of(x, 8, 8, 0, Precision::fp16, Kind::mma_sm80)) == "the depth is 0");
+}
+
+TEST_CASE("gemm matrix: large tiles for large products, skinny ones for few rows, cuts for deep ones") {
+  const Tensor x = ones({1});
+  const DeviceInfo info = gpu("NVIDIA CUDA", "NVIDIA A100", 108);
+  const auto plan = [&](std::int64_t m, std::int64_t n, std::int64_t k, Kind kind = Kind::mma_sm80) {
+    return ops::plan_matrix(info, problem_of(x, m, n, k, Precision::fp16, kind), 64);
+  };
+  CHECK(plan(4096, 4096, 4096).tile.rows == 128);
+  CHECK(plan(4096, 4096, 4096).groups == 1024);
+  CHECK(plan(16, 65536, 4096).tile.rows == 32);
+  CHECK(plan(65536, 32, 4096).tile.columns == 32);
+  CHECK(plan(64, 64, 65536).parts > 4);
+  CHECK(plan(4096, 4096, 64).parts == 1);
+  for (const Kind kind : all_kinds)
+    for (const std::int64_t k : {1, 70, 5000}) {
+      const MatrixPlan p = plan(500, 100, k, kind);
+      CHECK(p.part_depth * p.parts >= k);
+      CHECK(p.part_depth * (p.parts - 1) < k);
+      CHECK(p.groups ==
+            (500 + p.tile.rows - 1) / p.tile.rows * ((100 + p.tile.columns - 1) / p.tile.columns) * p.parts);
+    }
+}
+
+}  // namespace crisol
