@@ -41,6 +41,7 @@
 
 #define exp_one exp
 #define exp_many exp
+#define EACH_EXP(k) _Pragma("unroll") for (int k = 1; k < 8; ++k)
 
 #include "common/combine.h"
 #define OUTLINE INLINE  // A call would cost every work-item a stack.

@@ -224,7 +224,9 @@ runtime::KernelSpec spec_of(const Problem& problem, const Cut& cut, const char* 
   if (cut.form != Form::scalars) defines.add({"WHOLE_VECTORS", 1});
   defines.add({"RUNS", std::min(reduced.rank(), 3)});
   if (problem.loop.elements > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
-  add_swap_define(defines, runtime::info_of(problem.device), cut.span);
+  // Moments of vectors take more registers than Intel's work-items have in sub-groups of 16.
+  if (problem.reduction.combine != Combine::moments)
+    add_swap_define(defines, runtime::info_of(problem.device), cut.span);
   return spec;
 }
 

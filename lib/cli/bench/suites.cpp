@@ -116,6 +116,7 @@ const Suite suites[] = {
       "reduce op=sum rows=1000 cols=1001 over=rows",
       "reduce op=sum rows=1000 cols=1001 over=cols",
       "reduce op=argmax over=cols",
+      "reduce op=logsumexp over=cols",
       "reduce op=var over=cols"}},
     {"machine",
      {"launch what=kernel", "launch what=kernel wait=1", "launch what=op", "launch what=op wait=1", "copy dir=h2d",
