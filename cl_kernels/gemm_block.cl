@@ -9,8 +9,6 @@
 //
 // Deep products with few tiles are cut in `parts` along the depth, `part_depth` each (but the last): then C is a
 // workspace of one m x n matrix a part, c_part apart, without epilogue, that gemm_parts.cl adds up.
-//
-// Tiles are numbered so that groups that run at the same time share operands: 8 rows of tiles, then the next column.
 #ifndef A_ALONG_K
 #define A_ALONG_K 1
 #endif
@@ -54,6 +52,7 @@ INLINE long place_of(const Columns* columns, long column) { return column; }
 
 #include "common/block_multiply.h"
 #include "common/block_store.h"
+#include "common/tile_place.h"
 
 BLOCK_KERNEL void gemm_block(__global const float* restrict a, const ulong a_offset, __global const float* restrict b,
                              const ulong b_offset, __global float* restrict c, const ulong c_offset,
@@ -63,16 +62,9 @@ BLOCK_KERNEL void gemm_block(__global const float* restrict a, const ulong a_off
                              const long c_column, const long c_part, const long part_depth, const int parts,
                              const int flags) {
   __local float stages[2 * STAGE] __attribute__((aligned(16)));
-  const uint tiles_m = (uint)((m + BM - 1) / BM), tiles_n = (uint)((n + BN - 1) / BN);
-  uint group = get_group_id(0);
-  uint tile = group % (tiles_m * tiles_n);
-  group /= tiles_m * tiles_n;
-  const uint part = group % parts;
-  const long index = group / parts;
-  const uint band = tile / (8 * tiles_n) * 8, band_rows = min(8u, tiles_m - band);
-  tile -= band * tiles_n;
-  const long row = (long)(band + tile % band_rows) * BM;
-  const long column = (long)(tile / band_rows) * BN;
+  const TilePlace place = tile_place(m, n, parts);
+  const long row = place.row, column = place.column, index = place.index;
+  const uint part = place.part;
   const long first = part * part_depth;
   const int depth = (int)min(k - first, part_depth);
 

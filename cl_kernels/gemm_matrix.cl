@@ -8,7 +8,7 @@
 // likewise (B transposed), else its columns. `a_step` and `b_step` are the strides of the other axes. VEC: elements that are
 // read at a time, 4 where everything is aligned to it, else 1; VEC_C the same for C, at most RUN of the unit.
 //
-// Deep products with few tiles are cut in `parts` along the depth as in gemm_block.cl, and tiles are numbered as there.
+// Deep products with few tiles are cut in `parts` along the depth as in gemm_block.cl.
 #ifndef A_ALONG_K
 #define A_ALONG_K 1
 #endif
@@ -21,6 +21,7 @@
 #include "common/matrix_round.h"
 #include "common/matrix_source.h"
 #include "common/matrix_store.h"
+#include "common/tile_place.h"
 
 #define LOADS_A (PARTS_OF(BM) * 16)
 #define LOADS_B (PARTS_OF(BN) * 16)
@@ -34,16 +35,9 @@ __kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1))) void gemm_matrix
     const long b_batch, const long b_step, const long c_batch, const long c_row, const long c_column, const long c_part,
     const long part_depth, const int parts, const int flags) {
   __local uint stages[STAGES * STAGE] __attribute__((aligned(128)));
-  const uint tiles_m = (uint)((m + BM - 1) / BM), tiles_n = (uint)((n + BN - 1) / BN);
-  uint group = get_group_id(0);
-  uint tile = group % (tiles_m * tiles_n);
-  group /= tiles_m * tiles_n;
-  const uint part = group % parts;
-  const long index = group / parts;
-  const uint band = tile / (8 * tiles_n) * 8, band_rows = min(8u, tiles_m - band);
-  tile -= band * tiles_n;
-  const long row = (long)(band + tile % band_rows) * BM;
-  const long column = (long)(tile / band_rows) * BN;
+  const TilePlace place = tile_place(m, n, parts);
+  const long row = place.row, column = place.column, index = place.index;
+  const uint part = place.part;
   const long first = part * part_depth;
   const int depth = (int)min(k - first, part_depth);
 

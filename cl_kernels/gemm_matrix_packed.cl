@@ -3,14 +3,13 @@
 //
 // A work-group computes a BM x BN tile (common/matrix_tile.h). Local memory holds STAGES slices: the next ones are on their way
 // (common/matrix_copy.h) while one is multiplied. `sides_a` and `sides_b` are the packed rows of A and columns of B.
-//
-// Tiles are numbered as in gemm_block.cl.
 #ifndef STAGES
 #define STAGES 3
 #endif
 #include "common/matrix_multiply.h"
 #include "common/matrix_copy.h"
 #include "common/matrix_store.h"
+#include "common/tile_place.h"
 
 // Begins to copy a slice of the tile.
 INLINE void slice_begin(__local uint* to, __global const uint* a, __global const uint* b) {
@@ -29,12 +28,8 @@ __kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1))) void gemm_matrix
     EPILOGUE_PARAMETERS, const long m, const long n, const long sides_a, const long sides_b, const long c_row,
     const int slices, const int flags) {
   __local uint stages[STAGES * STAGE] __attribute__((aligned(128)));
-  const uint tiles_m = (uint)((m + BM - 1) / BM), tiles_n = (uint)((n + BN - 1) / BN);
-  uint tile = get_group_id(0);
-  const uint band = tile / (8 * tiles_n) * 8, band_rows = min(8u, tiles_m - band);
-  tile -= band * tiles_n;
-  const long row = (long)(band + tile % band_rows) * BM;
-  const long column = (long)(tile / band_rows) * BN;
+  const TilePlace place = tile_place(m, n, 1);
+  const long row = place.row, column = place.column;
   a += a_offset + row * SLICE_WORDS;
   b += b_offset + column * SLICE_WORDS;
   const long step_a = sides_a * SLICE_WORDS, step_b = sides_b * SLICE_WORDS;

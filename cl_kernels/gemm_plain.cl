@@ -7,6 +7,7 @@
 // local memory (2 * GROUP * (SIDE + 1) floats). Work-item (x, y) owns rows y, y + GROUP, … and columns x, x + GROUP, …
 // Tiles and batch indices share dimension 0, because some devices limit the others to 65,535 groups.
 #include "common/epilogue.h"
+#include "common/fma.h"
 
 #ifndef GROUP
 #define GROUP 16
@@ -15,12 +16,6 @@
 #define PER 4
 #endif
 #define SIDE (GROUP * PER)
-
-#ifdef NO_FMA
-#define FMA(a, b, c) ((a) * (b) + (c))
-#else
-#define FMA(a, b, c) fma(a, b, c)
-#endif
 
 // Copies rows first … of a matrix, GROUP columns from k on, zeros outside count and depth: tile[column][row].
 // Neighbouring work-items read neighbouring elements, whichever way the matrix lies.

@@ -1,9 +1,5 @@
 // common/rnn_cell.h for one unit a work-item.
-#ifdef NO_FMA
-#define FMA(a, b, c) ((a) * (b) + (c))
-#else
-#define FMA(a, b, c) fma(a, b, c)
-#endif
+#include "common/fma.h"
 #define INLINE inline
 #define REAL float
 #define INT int

@@ -1,4 +1,5 @@
 // floatv: the vector of VW floats that CPU kernels are written in.
+#include "common/fma.h"
 #include "common/inline.h"
 
 #ifndef VW
@@ -25,13 +26,6 @@
 #define LANES ((int4)(0, 1, 2, 3))
 #else
 #error "VW must be 4, 8 or 16"
-#endif
-
-// mad() is not fused on PoCL, fma() is software where the device has none: the host says which.
-#ifdef NO_FMA
-#define FMA(a, b, c) ((a) * (b) + (c))
-#else
-#define FMA(a, b, c) fma(a, b, c)
 #endif
 
 // Before loops that compilers would unroll or vectorise to no use: half of the time to compile a kernel goes there.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "doctest/doctest.h"
+#include "ops/gemm_operands.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
 #include "support/skip.h"
@@ -19,14 +20,6 @@ using ops::BlockTile;
 using testing::check_close;
 using testing::random_values;
 using testing::tensor_of;
-
-std::vector<double> turned(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
-  std::vector<double> result(values.size());
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j)
-      result[static_cast<std::size_t>(j * rows + i)] = values[static_cast<std::size_t>(i * columns + j)];
-  return result;
-}
 
 struct Case {
   std::int64_t m, n, k;
@@ -46,28 +39,18 @@ void check_tile(const BlockTile& tile, const Case& c, bool a_turned, bool b_turn
   CAPTURE(parts);
   CAPTURE(a_turned);
   CAPTURE(b_turned);
-  const std::vector<double> a = random_values(1, m * k), b = random_values(2, k * n), shift = random_values(3, n);
-  std::vector<double> expected = reference::matmul(a, {m, k}, b, {k, n}).values;
-  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += shift[i % static_cast<std::size_t>(n)];
-  const Tensor left = tensor_of(a_turned ? turned(a, m, k) : a, {m * k});
-  const Tensor right = tensor_of(b_turned ? turned(b, k, n) : b, {k * n});
-  const Tensor bias = tensor_of(shift, {n}), y = full({m, n}, NAN);
-  const ops::Gemm problem{.device = state_of(y),
-                          .m = m,
-                          .n = n,
-                          .k = k,
-                          .a = a_turned ? ops::Matrix{in(left), 1, m} : ops::Matrix{in(left), k, 1},
-                          .b = b_turned ? ops::Matrix{in(right), 1, k} : ops::Matrix{in(right), n, 1},
-                          .c = {out(y), n, 1},
-                          .flags = ops::bias_per_column,
-                          .bias = in(bias)};
+  const testing::GemmValues values{m, n, k};
+  std::vector<double> expected = reference::matmul(values.a, {m, k}, values.b, {k, n}).values;
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += values.bias[i % static_cast<std::size_t>(n)];
+  const testing::GemmTensors tensors(values, a_turned, b_turned);
+  const ops::Gemm problem = tensors.problem();
   const BlockPlan plan = ops::cut_blocks(tile, m, n, k, 1, parts);
   CHECK(plan.parts == parts);
   ops::run_gemm_block(problem, plan);
-  check_close(y, {m, n}, expected, tolerance(k));
-  const std::vector<float> first = y.to_vector<float>();
+  check_close(tensors.y(), {m, n}, expected, tolerance(k));
+  const std::vector<float> first = tensors.y().to_vector<float>();
   ops::run_gemm_block(problem, plan);
-  CHECK(y.to_vector<float>() == first);
+  CHECK(tensors.y().to_vector<float>() == first);
 }
 
 DeviceInfo gpu(int compute_units, std::uint64_t local_kib = 48, std::uint64_t group = 1024) {

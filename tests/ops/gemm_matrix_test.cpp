@@ -7,6 +7,7 @@
 #include "crisol/ops/matmul.h"
 #include "doctest/doctest.h"
 #include "ops/gemm_matrix_packed.h"
+#include "ops/gemm_operands.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
 #include "support/forced.h"
@@ -27,14 +28,6 @@ using testing::tensor_of;
 constexpr Precision rounded[] = {Precision::tf32, Precision::fp16, Precision::bf16};
 constexpr Kind all_kinds[] = {Kind::mma_sm80,   Kind::mma_sm75, Kind::mfma, Kind::wmma,
                               Kind::wmma_gfx12, Kind::xmx8,     Kind::xmx16};
-
-std::vector<double> turned(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
-  std::vector<double> result(values.size());
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j)
-      result[static_cast<std::size_t>(j * rows + i)] = values[static_cast<std::size_t>(i * columns + j)];
-  return result;
-}
 
 /// The bound of an operand's relative error, as include/crisol/precision.h has it.
 double unit_error(Precision precision) { return std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11); }
@@ -66,36 +59,26 @@ void check_product(const MatrixTile& tile, Kind kind, bool emulated, Precision p
   CAPTURE(parts);
   CAPTURE(a_turned);
   CAPTURE(b_turned);
-  std::vector<double> a = random_values(1, m * k), b = random_values(2, k * n), shift = random_values(3, n);
-  for (std::vector<double>* values : {&a, &b})
-    for (double& value : *values) value = std::copysign(std::max(0.1, std::abs(value)), value);
-  const Tensor left = tensor_of(a_turned ? turned(a, m, k) : a, {m * k});
-  const Tensor right = tensor_of(b_turned ? turned(b, k, n) : b, {k * n});
-  const Tensor bias = tensor_of(shift, {n}), y = full({m, n}, NAN);
-  const ops::Gemm problem{.device = state_of(y),
-                          .m = m,
-                          .n = n,
-                          .k = k,
-                          .a = a_turned ? ops::Matrix{in(left), 1, m} : ops::Matrix{in(left), k, 1},
-                          .b = b_turned ? ops::Matrix{in(right), 1, k} : ops::Matrix{in(right), n, 1},
-                          .c = {out(y), n, 1},
-                          .flags = ops::bias_per_column,
-                          .bias = in(bias),
-                          .precision = precision,
-                          .unit = {kind, emulated}};
+  testing::GemmValues values{m, n, k};
+  for (std::vector<double>* operand : {&values.a, &values.b})
+    for (double& value : *operand) value = std::copysign(std::max(0.1, std::abs(value)), value);
+  const testing::GemmTensors tensors(values, a_turned, b_turned);
+  ops::Gemm problem = tensors.problem();
+  problem.precision = precision;
+  problem.unit = {kind, emulated};
   const MatrixPlan plan = ops::cut_matrix(tile, problem, parts);
   CHECK(plan.parts == parts);
   ops::run_gemm_matrix(problem, plan);
-  const std::vector<float> found = y.to_vector<float>();
+  const std::vector<float> found = tensors.y().to_vector<float>();
   const double u = unit_error(precision), fp32 = static_cast<double>(k + 2) * std::ldexp(1.0, -23);
   double worst = 0, worst_of_rounded = 0;
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
-      const double added = double{static_cast<float>(shift[static_cast<std::size_t>(j)])};
+      const double added = double{static_cast<float>(values.bias[static_cast<std::size_t>(j)])};
       double sum = added, size = std::abs(added), of_rounded = added;
       for (std::int64_t at = 0; at < k; ++at) {
-        const double x = static_cast<float>(a[static_cast<std::size_t>(i * k + at)]);
-        const double z = static_cast<float>(b[static_cast<std::size_t>(at * n + j)]);
+        const double x = static_cast<float>(values.a[static_cast<std::size_t>(i * k + at)]);
+        const double z = static_cast<float>(values.b[static_cast<std::size_t>(at * n + j)]);
         sum += x * z;
         size += std::abs(x * z);
         of_rounded += round_to(x, precision) * round_to(z, precision);

@@ -1,9 +1,9 @@
 #include "cli/bench/report.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "cli/format.h"
 #include "crisol/device.h"
 
 namespace crisol::cli::bench {
@@ -23,15 +23,6 @@ Rate rate_of(const Result& result, const std::optional<DeviceSpeed>& speed) {
   if (result.work.bytes > 0) return {result.work.bytes * per_ms, "GB/s", !speed ? 0 : speed->gbps()};
   return {};
 }
-
-template <class... Parts>
-std::string format(const char* form, Parts... parts) {
-  char text[256];
-  std::snprintf(text, sizeof text, form, parts...);
-  return text;
-}
-
-std::string time_text(double ms) { return ms < 0.1 ? format("%.2f us", ms * 1e3) : format("%.3f ms", ms); }
 
 std::string variants_of(const VariantRecord& record) {
   std::string text;

@@ -1,9 +1,9 @@
 #include "cli/report/measure.h"
 
-#include <cstdio>
 #include <exception>
 
 #include "cli/bench/report.h"
+#include "cli/format.h"
 #include "crisol/error.h"
 
 namespace crisol::cli::report {
@@ -71,9 +71,7 @@ class Workloads {
     workload.item = work.item;
     const double seconds = gflops_ > 0 ? 1e-9 * work.flops / gflops_ : 0;
     if (seconds > longest_run) {
-      char text[80];
-      std::snprintf(text, sizeof text, "a run would take %.0f s at %.3g GFLOP/s", seconds, gflops_);
-      workload.left_out = text;
+      workload.left_out = format("a run would take %.0f s at %.3g GFLOP/s", seconds, gflops_);
     } else {
       workload.median_ms = bench::run(request, effort()).timing.median_ms;
       gflops_ = workload.gflops();

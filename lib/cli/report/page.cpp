@@ -1,6 +1,5 @@
 // A report as one HTML page.
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include "base/text.h"

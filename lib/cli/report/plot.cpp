@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "base/text.h"
+#include "cli/format.h"
 #include "cli/report/show.h"
 
 namespace crisol::cli::report {
@@ -14,11 +14,7 @@ namespace {
 constexpr double width = 480, height = 340;
 constexpr double left = 48, right = 22, top = 12, bottom = 40;
 
-std::string rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
+std::string rounded(double value) { return format("%.1f", value); }
 
 /// A logarithmic axis between powers of ten.
 class Axis {

@@ -1,8 +1,8 @@
 // A report on a terminal.
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 
+#include "cli/format.h"
 #include "cli/report/cards.h"
 #include "cli/report/show.h"
 #include "cli/terminal.h"
@@ -10,13 +10,6 @@
 namespace crisol::cli::report {
 
 namespace {
-
-template <class... Parts>
-std::string format(const char* form, Parts... parts) {
-  char text[256];
-  std::snprintf(text, sizeof text, form, parts...);
-  return text;
-}
 
 void print_figures(std::ostream& out, const Device& device) {
   std::string group;

@@ -2,12 +2,12 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/format.h"
 #include "cli/selftest/check.h"
 #include "cli/terminal.h"
 #include "crisol/device.h"
@@ -62,18 +62,14 @@ Outcome outcome_of(const Op& op) {
 }
 
 std::string measured(const Outcome& outcome) {
-  char text[64];
-  if (std::string_view(outcome.measure) == "equal")
-    std::snprintf(text, sizeof text, outcome.error == 0 ? "equal" : "%.0f wrong", outcome.error);
-  else
-    std::snprintf(text, sizeof text, "%.3g of %.3g %s", outcome.error, outcome.bound, outcome.measure);
-  return text;
+  if (std::string_view(outcome.measure) != "equal")
+    return format("%.3g of %.3g %s", outcome.error, outcome.bound, outcome.measure);
+  return outcome.error == 0 ? "equal" : format("%.0f wrong", outcome.error);
 }
 
 void print_line(const Outcome& outcome) {
-  char text[128];
-  std::snprintf(text, sizeof text, "%-24s %5d  %-22s ", outcome.op.c_str(), outcome.cases, measured(outcome).c_str());
-  std::cout << text << (outcome.failure.empty() ? "ok" : bold("FAILED") + "  " + outcome.failure) << std::endl;
+  std::cout << format("%-24s %5d  %-22s ", outcome.op.c_str(), outcome.cases, measured(outcome).c_str())
+            << (outcome.failure.empty() ? "ok" : bold("FAILED") + "  " + outcome.failure) << std::endl;
 }
 
 nlohmann::ordered_json json_of(const Outcome& outcome) {

@@ -1,21 +1,13 @@
 #include "cli/tune/report.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
+
+#include "cli/format.h"
 
 namespace crisol::cli::tune {
 
 namespace {
-
-template <class... Parts>
-std::string format(const char* form, Parts... parts) {
-  char text[256];
-  std::snprintf(text, sizeof text, form, parts...);
-  return text;
-}
-
-std::string time_text(double ms) { return ms < 0.1 ? format("%.2f us", ms * 1e3) : format("%.3f ms", ms); }
 
 double gain_of(const Measured& measured) { return measured.usual().median_ms / measured.winner().median_ms; }
 

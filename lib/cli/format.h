@@ -1,0 +1,19 @@
+// Numbers as text.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+namespace crisol::cli {
+
+/// As std::printf writes it; up to 255 characters.
+template <class... Parts>
+std::string format(const char* form, Parts... parts) {
+  char text[256];
+  std::snprintf(text, sizeof text, form, parts...);
+  return text;
+}
+
+inline std::string time_text(double ms) { return ms < 0.1 ? format("%.2f us", ms * 1e3) : format("%.3f ms", ms); }
+
+}  // namespace crisol::cli
