@@ -224,8 +224,8 @@ runtime::KernelSpec spec_of(const Problem& problem, const Cut& cut, const char* 
   if (cut.form != Form::scalars) defines.add({"WHOLE_VECTORS", 1});
   defines.add({"RUNS", std::min(reduced.rank(), 3)});
   if (problem.loop.elements > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
-  // Moments of vectors take more registers than Intel's work-items have in sub-groups of 16.
-  if (problem.reduction.combine != Combine::moments)
+  // Moments and exponentials of vectors take more registers than Intel's work-items have in sub-groups of 16.
+  if (const Combine c = problem.reduction.combine; c != Combine::moments && c != Combine::log_sum_exp)
     add_swap_define(defines, runtime::info_of(problem.device), cut.span);
   return spec;
 }
