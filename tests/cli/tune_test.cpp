@@ -34,7 +34,7 @@ struct Place {
   }
 };
 
-const std::string product = "matmul m=5 n=6 k=300 batch=1 transa=0 transb=0 transc=0 weight=0";
+const std::string product = "matmul m=5 n=6 k=300 batch=1 transa=0 transb=0 transc=0 weight=0 precision=0";
 
 void check_usage_error(const Place& place, const std::string& line, const std::string& part,
                        const Environment& more = {}) {
@@ -90,7 +90,7 @@ TEST_CASE("crisol tune: shapes that a program recorded, each once, with how ofte
 
   write_file(place.shapes, "# a comment\n\n" + product + " count=7\n" + product + " count=2\n" +
                                "gather outer=1 size=2 inner=3 picked=4 slices=0 dtype=0 count=1\n" +
-                               "matmul m=4 n=4 k=4 batch=1 transa=0 transb=1 transc=0 weight=1 note=5\n");
+                               "matmul m=4 n=4 k=4 batch=1 transa=0 transb=1 transc=0 weight=1 precision=0 note=5\n");
   const auto json = place.json("--shapes " + place.shapes + " --dry-run --repeat 1");
   REQUIRE(json.at("problems").size() == 1);
   CHECK(json.at("problems")[0].at("times") == 9);
@@ -109,9 +109,9 @@ TEST_CASE("crisol tune: every kind of problem can be made again and is computed 
   NEEDS_CRISOL();
   if (slow_launches()) CRISOL_SKIP("compiles many kernels");
   const Place place;
-  write_file(place.shapes, R"(matmul m=3 n=40 k=20 batch=2 transa=1 transb=1 transc=0 weight=0
-matmul m=9 n=10 k=30 batch=1 transa=0 transb=1 transc=0 weight=1
-matmul m=9 n=10 k=30 batch=1 transa=1 transb=0 transc=0 weight=1
+  write_file(place.shapes, R"(matmul m=3 n=40 k=20 batch=2 transa=1 transb=1 transc=0 weight=0 precision=0
+matmul m=9 n=10 k=30 batch=1 transa=0 transb=1 transc=0 weight=1 precision=0
+matmul m=9 n=10 k=30 batch=1 transa=1 transb=0 transc=0 weight=1 precision=3
 conv2d n=2 c=4 h=7 w=6 k=6 r=3 s=2 stride_h=2 stride_w=1 pad_h=1 pad_w=0 dil_h=1 dil_w=2 groups=2
 conv2d_backward_data n=2 c=4 h=7 w=6 k=6 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1 groups=1
 conv2d_backward_weight n=2 c=4 h=7 w=6 k=6 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1 groups=1
@@ -161,7 +161,7 @@ TEST_CASE("crisol tune: a variant with wrong numbers is named and never stored")
   REQUIRE(contains(source, right));
   source.replace(source.find(right), right.size(), "  sum += 1.0f;" + right);
   write_file(kernels + "/gemm_dot_cpu.cl", source);
-  write_file(place.shapes, "matmul m=64 n=40 k=128 batch=1 transa=0 transb=1 transc=0 weight=1\n");
+  write_file(place.shapes, "matmul m=64 n=40 k=128 batch=1 transa=0 transb=1 transc=0 weight=1 precision=0\n");
   const ProcessResult result =
       place.run("tune --check --repeat 1 --json --shapes " + place.shapes, {{"CRISOL_KERNEL_PATH", kernels}});
   INFO(result.output);

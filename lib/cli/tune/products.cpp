@@ -1,10 +1,14 @@
 // Matrix products and convolutions.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
+#include "base/text.h"
 #include "cli/bench/case.h"
 #include "cli/tune/replay.h"
 #include "crisol/ops/conv.h"
 #include "crisol/ops/matmul.h"
+#include "crisol/precision.h"
 #include "reference/conv2d.h"
 #include "reference/conv2d_cases.h"
 #include "reference/matmul.h"
@@ -12,6 +16,8 @@
 namespace crisol::cli::tune {
 
 namespace {
+
+constexpr double epsilon = std::numeric_limits<float>::epsilon();
 
 /// A batch of matrices, rows or columns one element after another, and what it is a view of.
 struct Operand {
@@ -31,6 +37,18 @@ Operand operand(std::uint64_t seed, const Shape& shape, bool transposed) {
   return made;
 }
 
+Precision precision_of(const Problem& p) {
+  for (const Precision one : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16})
+    if (p["precision"] == static_cast<std::int64_t>(one)) return one;
+  throw bench::UsageError(concat("'", p.text, "': no precision has this number"));
+}
+
+/// As crisol/precision.h bounds it: k products of at most 1, of operands rounded by up to u, are added.
+std::function<reference::Tolerance(std::string_view)> product_tolerance(std::int64_t k, Precision precision) {
+  const double u = precision == Precision::fp32 ? 0 : std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11);
+  return within(2 + (2 * u + u * u) / epsilon, static_cast<double>(k + 1));
+}
+
 std::optional<Replay> make_matmul(const Problem& p) {
   // Results that lie transposed are only made by other ops.
   if (p["transc"] != 0) return std::nullopt;
@@ -42,19 +60,26 @@ std::optional<Replay> make_matmul(const Problem& p) {
     shape.push_back(columns);
     return shape;
   };
+  const Precision precision = precision_of(p);
   const Operand a = operand(1, matrices(m, k), p["transa"] != 0);
   Replay replay;
   replay.effort = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * batch);
-  replay.tolerance = within(2, static_cast<double>(k + 1));  // k products of at most 1 are added.
+  replay.tolerance = product_tolerance(k, precision);
   if (p["weight"] == 0) {
     const Operand b = operand(2, matrices(k, n), p["transb"] != 0);
-    replay.run = [=] { return std::vector<Tensor>{ops::matmul(a.matrix, b.matrix)}; };
+    replay.run = [=] {
+      const WithPrecision allowed(precision);
+      return std::vector<Tensor>{ops::matmul(a.matrix, b.matrix)};
+    };
     replay.reference = [=] {
       return std::vector<Values>{reference::matmul(a.values, a.shape, b.values, b.shape).values};
     };
   } else {
     const Operand weight = operand(2, {n, k}, p["transb"] == 0);
-    replay.run = [=] { return std::vector<Tensor>{ops::linear(a.matrix, weight.matrix, {})}; };
+    replay.run = [=] {
+      const WithPrecision allowed(precision);
+      return std::vector<Tensor>{ops::linear(a.matrix, weight.matrix, {})};
+    };
     replay.renew = [=] { bench::touch(weight.stored); };
     replay.reference = [=] {
       return std::vector<Values>{reference::linear(a.values, a.shape, weight.values, weight.shape, {}).values};
