@@ -34,8 +34,8 @@
       for (int gate = 0; gate < GATES; ++gate) v[r][gate] = FMA(w[gate], state_of_row, v[r][gate]);       \
   }
 
-// weight (H, H, GATES), of the unit that is read, the one that is computed and its gates; gates (T, B, SAVED H): the input's part on entry; states (T + 1, B, H); cells the
-// same, or (1, B, H) with cell_slot 0.
+// weight (H, H, GATES), of the unit that is read, the one that is computed and its gates; gates (T, B, SAVED H): the
+// input's part on entry; states (T + 1, B, H); cells the same, or (1, B, H) with cell_slot 0.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
     const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
@@ -66,15 +66,15 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
       for (int gate = 0; gate < GATES; ++gate)
         for (int r = 0; r < ROWS; ++r) v[r][gate] = flags & WITH_BIAS ? bias[gate * hidden + j] : 0.0f;
       uint from = j * GATES;  // 32 bits beside an address that is the same for all items.
-      __local const float* state = h[n & 1][0];
+      __local const float (*state)[MOST_HIDDEN] = h[n & 1];
       int k = 0;
       for (; k + 4 <= hidden; k += 4) {
         float four[ROWS][4];
-        for (int r = 0; r < ROWS; ++r) vstore4(*(__local const float4*)(state + r * MOST_HIDDEN + k), 0, four[r]);
+        for (int r = 0; r < ROWS; ++r) vstore4(*(__local const float4*)(state[r] + k), 0, four[r]);
 #pragma unroll
         for (int u = 0; u < 4; ++u) MULTIPLY_UNIT(four[r][u])
       }
-      for (; k < hidden; ++k) MULTIPLY_UNIT(state[r * MOST_HIDDEN + k])
+      for (; k < hidden; ++k) MULTIPLY_UNIT(state[r][k])
       for (int r = 0; r < ROWS; ++r) {
         const int b = first + r;
         if (b >= batch) continue;
@@ -105,8 +105,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
   }
 }
 
-// weight (H, H, GATES), of the unit whose gates are read, the one that is computed; dinput and drecurrent (T, B, GATES H), the same unless CELL is GRU; dh and dc (B, H) hold the
-// gradients of the last states on entry and of the first on return.
+// weight (H, H, GATES), of the unit whose gates are read, the one that is computed; dinput and drecurrent (T, B, GATES H),
+// the same unless CELL is GRU; dh and dc (B, H) hold the gradients of the last states on entry and of the first on return.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
     const ulong gates_offset, __global const float* restrict states, const ulong states_offset,
