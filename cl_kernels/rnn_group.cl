@@ -66,7 +66,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
       for (int gate = 0; gate < GATES; ++gate)
         for (int r = 0; r < ROWS; ++r) v[r][gate] = flags & WITH_BIAS ? bias[gate * hidden + j] : 0.0f;
       uint from = j * GATES;  // 32 bits beside an address that is the same for all items.
-      __local const float (*state)[MOST_HIDDEN] = h[n & 1];
+      __local float(*state)[MOST_HIDDEN] = h[n & 1];
       int k = 0;
       for (; k + 4 <= hidden; k += 4) {
         float four[ROWS][4];
