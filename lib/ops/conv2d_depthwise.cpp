@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "ops/gemm_block.h"
 #include "ops/gemm_epilogue.h"
 #include "ops/gpu_variant.h"
@@ -17,8 +18,6 @@ constexpr std::int64_t items = 128;       // ITEMS of conv2d_depthwise_weight.cl
 constexpr std::int64_t most_taps = 49;    // They stand in registers.
 constexpr std::int64_t most_seen = 32;    // Rows that an item reads, each in code of its own.
 constexpr std::int64_t most_index = std::int64_t{1} << 30;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::int64_t strips(std::int64_t planes, std::int64_t rows, std::int64_t columns) {
   return planes * ceil_div(rows, rows_at_once) * columns;

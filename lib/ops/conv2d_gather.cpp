@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/gemm_epilogue.h"
+#include "ops/gemm_tiles.h"
 #include "ops/gpu_variant.h"
 #include "ops/persistent.h"
 
@@ -38,13 +39,6 @@ int result_vectors(const GatheredProduct& p, const GatheredOperands& o) {
   const bool aligned = p.c_w == 1 && p.c_h == p.columns && is_multiple(p.pixels()) && is_multiple(p.c_image) &&
                        is_multiple(p.c_group) && is_multiple(p.c_row) && o.c.offset % 4 == 0;
   return aligned && reads_vectors(o.epilogue) ? 4 : 1;
-}
-
-runtime::KernelSpec spec_of(const DeviceInfo& info, const char* file, const char* entry, const Epilogue* epilogue,
-                            int vectors) {
-  runtime::KernelSpec spec{file, entry, {{"VEC_C", vectors}}, epilogue_prelude(epilogue)};
-  define_block(spec.defines, info);
-  return spec;
 }
 
 DerivedKey key_of(const GatheredProduct& p, runtime::BufferView weight) {
@@ -106,13 +100,14 @@ GatheredLaunch::GatheredLaunch(runtime::DeviceState& device, const GatheredProdu
   const bool cut = plan.parts > 1;
   packs_ = !product.lies_packed() || operands.weight.offset % 4 != 0;
   vectors_ = result_vectors(product, operands);
-  runtime::KernelSpec spec = spec_of(info, "conv2d_block.cl", "conv2d_block", cut ? nullptr : operands.epilogue,
-                                     cut ? (is_multiple(product.n()) ? 4 : 1) : vectors_);
+  runtime::KernelSpec spec{"conv2d_block.cl", "conv2d_block"};
+  add_result(spec, info, cut ? nullptr : operands.epilogue, cut ? (is_multiple(product.n()) ? 4 : 1) : vectors_);
   plan.tile.define(spec.defines);
   multiply_ = &runtime::resolve(device, spec);
   if (cut) {
-    add_ = &runtime::resolve(device,
-                             spec_of(info, "conv2d_block_parts.cl", "conv2d_block_parts", operands.epilogue, vectors_));
+    runtime::KernelSpec adding{"conv2d_block_parts.cl", "conv2d_block_parts"};
+    add_result(adding, info, operands.epilogue, vectors_);
+    add_ = &runtime::resolve(device, adding);
     sums_ = runtime::allocate(device,
                               4 * static_cast<std::uint64_t>(product.groups * product.m * product.n() * plan.parts));
   }

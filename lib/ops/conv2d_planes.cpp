@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ceil_div.h"
 #include "ops/gemm_cpu.h"
 #include "ops/gemm_epilogue.h"
 #include "ops/persistent.h"
@@ -16,8 +17,6 @@ constexpr std::int64_t rows_at_once = 4;        // ROWS of the kernel.
 constexpr std::int64_t most_taps = 64;          // MOST_TAPS.
 constexpr std::int64_t wanted_slice = 1 << 16;  // Floats: a quarter of a usual L2 cache.
 constexpr std::int64_t most_slice = std::int64_t{1} << 24;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // A convolution as the kernel sees it: backward data is one of dy, with zeros between its elements where there was a
 // stride, and the kernels turned round.

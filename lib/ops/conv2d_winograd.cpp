@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ceil_div.h"
 #include "ops/gemm_cpu.h"
 #include "ops/gemm_epilogue.h"
 #include "ops/persistent.h"
@@ -11,8 +12,6 @@
 namespace crisol::ops {
 
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // A convolution as the kernels see it: backward data is one of dy with the kernels turned round.
 struct Sizes {

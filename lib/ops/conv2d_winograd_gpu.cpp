@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "ops/conv2d_winograd.h"
 #include "ops/gemm_block.h"
 #include "ops/gemm_epilogue.h"
@@ -16,8 +17,6 @@ namespace {
 constexpr std::int64_t workspace_floats = std::int64_t{1}
                                           << 26;            // 256 MB, unless the limit is lower or an image needs more.
 constexpr std::int64_t most_index = std::int64_t{1} << 30;  // The kernels count elements of a position in 32 bits.
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // A convolution as the kernels see it: backward data is one of dy with the kernels turned round.
 struct Sizes {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/ceil_div.h"
 #include "ops/conv2d_winograd.h"
 #include "ops/gemm_cpu.h"
 #include "ops/persistent.h"
@@ -16,8 +17,6 @@ constexpr std::int64_t vectors = 2;      // NV: channels are mostly multiples of
 constexpr std::int64_t wanted_slice =
     220'000;  // Floats, in a usual L2 cache of 1 MB; of which M takes 147,000 at most.
 constexpr std::int64_t least_chunk = 16, most_chunk = 64;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 struct Plan {
   std::int64_t width, rows;

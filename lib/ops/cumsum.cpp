@@ -2,6 +2,7 @@
 // sums come from a reduction, what lies before each from a scan of those, and the rest is one launch.
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/reduce.h"
@@ -32,8 +33,6 @@ struct Problem {
 };
 
 void scan(const Problem& problem);
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// The length of blocks so that `pieces` that do not depend on each other times their number is what is wanted; at
 /// least `least`, at most `most`.

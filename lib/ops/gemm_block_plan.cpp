@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "ops/gemm_block.h"
 
 namespace crisol::ops {
@@ -44,8 +45,6 @@ bool spills_on_intel(const BlockTile& tile, int vec) {
 bool too_many_addresses(const BlockTile& tile, int vec) {
   return vec == 1 && ((tile.rows + tile.columns == 256 && tile.items() == 256) || read_ahead(tile) > 32);
 }
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 double cost_of(const BlockPlan& plan, double units, std::int64_t results) {
   const double area = double{1} * plan.tile.rows * plan.tile.columns;

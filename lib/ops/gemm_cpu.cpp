@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ceil_div.h"
 #include "ops/gemm_epilogue.h"
 #include "ops/persistent.h"
 
@@ -14,8 +15,6 @@ constexpr std::int64_t most_int = std::numeric_limits<std::int32_t>::max() / 2;
 constexpr std::int64_t depth_of_block = 512;  // With 4 panels of B 400 KB: half of a usual L2 cache.
 constexpr std::int64_t panels_of_block = 4;
 constexpr int vectors_of_tile = 3;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Loop iterations of one unit of work, over its whole depth.
 std::int64_t iterations_of_unit(const TilePlan& plan, std::int64_t k) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "ops/gemm_tiles.h"
 #include "ops/persistent.h"
 
@@ -20,8 +21,6 @@ constexpr MatrixTile tiles_64[] = {
 constexpr MatrixTile tiles_xmx[] = {{64, 64, 16, 16, 1.0}};
 
 constexpr std::int64_t most_groups = std::int64_t{1} << 24;  // The kernel counts work-items in 32 bits.
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // All loops of an item together where everything is rolled, as on CPUs: for each slice of the depth the 64 sums' steps.
 constexpr std::int64_t emulated_rounds = 2400;

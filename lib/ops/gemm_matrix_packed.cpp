@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "ops/gemm_epilogue.h"
 #include "ops/gemm_matrix.h"
 #include "ops/gemm_tiles.h"
@@ -18,8 +19,6 @@ constexpr MatrixTile tile{panel, panel, 64, 64, 1.0};
 
 // Packing reads and writes each element once, a tile's row of panels saves as much for each panel of the other operand.
 constexpr std::int64_t least_side = 1024, least_depth = 256;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::int64_t slices_of(const Gemm& p) { return ceil_div(p.k, slice_depth(p.precision)); }
 

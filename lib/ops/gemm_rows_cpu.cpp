@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/ceil_div.h"
 #include "ops/gemm_epilogue.h"
 #include "ops/persistent.h"
 #include "runtime/memory_pool.h"
@@ -18,8 +19,6 @@ constexpr std::int64_t vectors_of_block = 55;
 constexpr std::int64_t rows_of_block = 208;                    // Of A and B together: 730 KB of a usual L2 cache.
 constexpr std::int64_t least_split = 512;                      // Depth below which another split does not pay.
 constexpr std::int64_t most_partials = std::int64_t{1} << 24;  // Floats of workspace.
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Loop iterations of one unit of work, over its part of the depth.
 std::int64_t iterations_of_unit(const RowPlan& plan, std::int64_t k, std::int64_t taps) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/ceil_div.h"
 #include "base/text.h"
 #include "ops/argument_list.h"
 #include "ops/persistent.h"
@@ -95,8 +96,6 @@ struct Cut {
 
   bool on_gpu() const { return span > 0; }
 };
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Work-items that the work is worth on a CPU: waking a thread for less costs more than it saves.
 std::int64_t cpu_items(const Problem& problem) {

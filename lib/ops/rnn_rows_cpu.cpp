@@ -1,6 +1,7 @@
 // A recurrent layer on CPUs in one launch: rnn_forward_cpu.cl, rnn_backward_cpu.cl.
 #include <limits>
 
+#include "base/ceil_div.h"
 #include "ops/gemm.h"
 #include "ops/persistent.h"
 #include "ops/rnn_problem.h"
@@ -9,8 +10,6 @@
 namespace crisol::ops {
 
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 runtime::Kernel& forward_kernel(runtime::DeviceState& device, RnnCell cell, const char* entry) {
   return rnn_kernel(device, cell, "rnn_forward_cpu.cl", entry, {{"VW", cpu_vector_width(device)}});
