@@ -203,7 +203,10 @@ end_stage build
 # run_beside NAME: the same in a process of its own; its results come through a file, its output lies in the log.
 run_beside() {
   (
-    if [ "$1" = oclgrind ]; then run_oclgrind; else run_tests "$1"; fi
+    case $1 in
+      oclgrind | offline) "run_$1" ;;
+      *) run_tests "$1" ;;
+    esac
     declare -p passed failed skipped note seconds >"$work/$1.results"
   ) >/dev/null 2>&1
 }
@@ -218,19 +221,19 @@ take_results() {
   [ -n "${passed[$name]}" ] || { failed[$name]=1 note[$name]="no results"; }
 }
 
-# PoCL and Intel's runtime use all cores; llvmpipe's compiler and the simulator one each, so they run side by side.
+# PoCL and Intel's runtime use all cores. llvmpipe's compiler and the simulator take one, and the compilers for GPUs fill
+# what is left, so these run side by side.
 beside=()
 for name in "${selected[@]}"; do
   [ -z "${left_out[$name]:-}" ] || continue
   case $name in
-    rusticl | oclgrind) beside+=("$name") ;;
-    offline) run_offline; end_stage "$name" ;;
+    rusticl | oclgrind | offline) beside+=("$name") ;;
     *) run_tests "$name"; end_stage "$name" ;;
   esac
 done
 for name in "${beside[@]}"; do
   rm -f -- "$work/$name.results"
-  say "Testing on $name (build/tests/$name.log)"
+  say "Testing: $name (build/tests/$name.log)"
   run_beside "$name" &
 done
 wait

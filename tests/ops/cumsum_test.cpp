@@ -39,6 +39,7 @@ void check_axis(const Tensor& t, const std::vector<double>& x, int axis) {
 
 TEST_CASE("cumsum: every axis, layout and variant") {
   for (const Shape& shape : {Shape{3, 50, 7}, Shape{1}, Shape{37}, Shape{2, 1, 3}, Shape{5, 3, 20}}) {
+    if (slow_device() && shape.numel() > 250) continue;
     const std::vector<double> x = random_integers(1, shape.numel(), -9, 9);
     for (const Layout layout : all_layouts)
       for (int axis = 0; axis < shape.rank(); ++axis) check_axis(view_of(x, shape, layout), x, axis - shape.rank());

@@ -61,6 +61,7 @@ void check_cross_entropy(const Tensor& logits, const std::vector<double>& x, con
 
 TEST_CASE("cross_entropy: sizes, reductions, smoothing and ignored rows") {
   for (const Shape& shape : {Shape{5, 10}, Shape{1, 1}, Shape{3, 16}, Shape{70, 3}, Shape{4, 133}}) {
+    if (slow_device() && shape[0] > 5) continue;
     CAPTURE(shape);
     const auto x = random_values(1, shape.numel(), -6, 6);
     Labels labels = random_labels(2, shape[0], shape[1]);

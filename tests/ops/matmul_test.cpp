@@ -193,6 +193,7 @@ TEST_CASE("linear: values for any leading axes, with and without bias") {
     CAPTURE(shape);
     for (const char* variant : variants)
       for (const Layout layout : testing::all_layouts) {
+        if (testing::slow_device() && layout != Layout::contiguous && shape.rank() != 3) continue;
         CAPTURE(variant);
         const Tensor input = view_of(x, shape, layout);
         run_variant("matmul", variant, [&] {
