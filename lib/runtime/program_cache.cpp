@@ -190,18 +190,22 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
   return program;
 }
 
-// PoCL compiles all kernels of a program once more, for any local size, when it is asked for its binary: about half a
-// second. It keeps what it compiled in a cache of its own, from which another process starts in 40 ms a program instead
-// of 5: so it is asked only where that is a small part of the time that the process takes anyway.
-bool ProgramCache::worth_storing(std::size_t programs, bool ending) const {
+// PoCL compiles all kernels of a program once more, for any local size, when it is asked for its binary: half a second,
+// or seconds on a busy machine. It keeps what it compiled in a cache of its own, from which another process starts in
+// 40 ms a program instead of 5: so asking may take an eighth of the time that the process lives, a quarter at its end.
+bool ProgramCache::may_store(bool ending) const {
   if (device_.info().platform != "Portable Computing Language") return true;
-  const auto lived = std::chrono::steady_clock::now() - start_;
-  const auto cost = std::chrono::milliseconds(500) * static_cast<std::int64_t>(programs);
-  return lived > 4 * cost || (ending && (programs <= 4 || lived > 2 * cost));
+  using namespace std::chrono_literals;
+  const std::chrono::steady_clock::duration lived = std::chrono::steady_clock::now() - start_, least = 2s;
+  const auto likely = stored_ == 0 ? 500ms : storing_ / stored_;
+  return storing_ + likely <= (ending ? std::max(lived / 4, least) : lived / 8);
 }
 
 void ProgramCache::store_unsaved(bool ending) {
   if (!any_unsaved_.load(std::memory_order_relaxed)) return;
+  const std::unique_lock storing(storing_mutex_, std::try_to_lock);
+  if (!storing || !may_store(ending)) return;
+  any_unsaved_.store(false, std::memory_order_relaxed);
   std::vector<std::shared_ptr<Program>> unsaved;
   {
     const std::lock_guard lock(mutex_);
@@ -210,14 +214,18 @@ void ProgramCache::store_unsaved(bool ending) {
       if (program->unsaved) unsaved.push_back(program);
     }
   }
-  if (!worth_storing(unsaved.size(), ending)) return;
-  any_unsaved_.store(false, std::memory_order_relaxed);
   for (const std::shared_ptr<Program>& program : unsaved) {
+    if (!may_store(ending)) {
+      note_unsaved();
+      return;
+    }
+    const auto start = std::chrono::steady_clock::now();
     const std::lock_guard lock(program->mutex);
-    if (!program->unsaved) continue;
     program->unsaved = false;
     const std::vector<unsigned char> binary = binary_of(program->handle);
     if (!binary.empty()) disk_.store(program->key, {title_of(*program, device_.info()), binary, program->warmed});
+    storing_ += std::chrono::steady_clock::now() - start;
+    ++stored_;
   }
 }
 

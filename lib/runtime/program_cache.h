@@ -53,7 +53,8 @@ class ProgramCache {
   /// Tells that a program's stored binary lacks what has just run.
   void note_unsaved() noexcept { any_unsaved_.store(true, std::memory_order_relaxed); }
   /// Writes the binaries of programs whose kernels ran for the first time; call when the queue is empty, `ending`
-  /// before the device is used no more. Where that takes long, it waits for a time when it is felt little.
+  /// before the device is used no more. Where that takes long, it takes a small part of the process's time: what is
+  /// left waits for the next call.
   void store_unsaved(bool ending = false);
   /// Programs that are in memory: compiled or loaded by this process.
   std::size_t program_count() {
@@ -67,11 +68,14 @@ class ProgramCache {
                                         const std::string& source) const;
   bool build_from_binary(Program& program) const;
 
-  bool worth_storing(std::size_t programs, bool ending) const;
+  bool may_store(bool ending) const;
 
   DeviceState& device_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<bool> any_unsaved_{false};
+  std::mutex storing_mutex_;  ///< Of who stores, and of the two below.
+  std::chrono::steady_clock::duration storing_{};
+  int stored_ = 0;
   DiskCache disk_;
   std::mutex mutex_;
   std::unordered_multimap<std::uint64_t, std::unique_ptr<Kernel>> kernels_;
