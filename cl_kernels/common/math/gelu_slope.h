@@ -1,19 +1,10 @@
-// gelu_slope_(x), the derivative of x normal_cdf_(x).
-#include "common/math/decay.h"
+// gelu_slope_(x), the derivative of x normal_cdf_(x), with the density from what normal_cdf_ computes anyway.
 #include "common/math/normal_cdf.h"
 
-#ifdef CPU
-// The density from what normal_cdf_ computes anyway.
 #define DEFINE_GELU_SLOPE(T, I)                                                     \
   INLINE T JOIN(gelu_slope_, T)(const T x) {                                        \
     const T a = fabs(x) > 14.3f ? (T)(14.3f) : fabs(x);                             \
     const T density = JOIN(gauss_, T)(a, 0.5f) * (0.39894228f * POWER_SCALE);       \
     return FMA(copysign(a, x), density, JOIN(normal_cdf_, T)(x));                   \
   }
-#else
-#define DEFINE_GELU_SLOPE(T, I)                                                          \
-  INLINE T JOIN(gelu_slope_, T)(const T x) {                                             \
-    return JOIN(normal_cdf_, T)(x) + 0.39894228f * x * JOIN(decay_, T)(0.5f * x * x);    \
-  }
-#endif
 ON_FLOATS(DEFINE_GELU_SLOPE)
