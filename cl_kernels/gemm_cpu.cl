@@ -29,15 +29,16 @@
 
 // Rows of B are contiguous.
 INLINE void pack_rows(__global float* dst, __global const float* b, long b_row, int depth, int columns) {
-  const int vectors = (columns + NR - 1) / NR * NV;
   NO_UNROLL
-  for (int v = 0; v < vectors; ++v) {
-    __global float* out = dst + PANEL_AT(v, depth);
-    __global const float* in = b + v * VW;
-    const int lanes = columns - v * VW;
+  for (int k = 0; k < depth; ++k, dst += NR, b += b_row) {
+    __global float* panel = dst;
     NO_UNROLL
-    for (int k = 0; k < depth; ++k, out += NR, in += b_row)
-      ALIGNED(out) = lanes >= VW ? UNALIGNED_CONST(in) : load_some(in, lanes, 1);
+    for (int column = 0; column < columns; panel += (long)depth * NR) {
+      NO_UNROLL
+      for (int v = 0; v < NV; ++v, column += VW)
+        ALIGNED(panel + v * VW) =
+            columns - column >= VW ? UNALIGNED_CONST(b + column) : load_some(b + column, columns - column, 1);
+    }
   }
 }
 
@@ -117,12 +118,14 @@ CPU_KERNEL void gemm_multiply(
       for (int v0 = 0; v0 < vectors; v0 += NV) {
         NO_UNROLL
         for (int row = row_first; row < row_end; row += MR) {
+          const Target target = {c + index * strides.s2 + row * c_row, c_row, row, min(MR, row_end - row), now,
+                                 bias + index * strides.s3 + (flags & BIAS_PER_COLUMN ? column_first : row)};
+          if ((now & (ADD_TO_C | GATHERED)) == ADD_TO_C)
+            prefetch_rows(target.c + column_first + v0 * VW, c_row, target.rows, min(NR, columns - v0 * VW));
           floatv acc[MR * NV];
           tile_clear(acc);
           tile_multiply(acc, packed + index * strides.s0 + ((long)row * k + (long)k_first * MR), MR,
                         block + PANEL_AT(v0, panel_depth), NR, depth);
-          const Target target = {c + index * strides.s2 + row * c_row, c_row, row, min(MR, row_end - row), now,
-                                 bias + index * strides.s3 + (flags & BIAS_PER_COLUMN ? column_first : row)};
           store_tile(acc, &target, &finish, table, column_first, v0, columns);
         }
       }

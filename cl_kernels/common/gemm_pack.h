@@ -5,7 +5,7 @@
 // (output channel, r, s). A plain matrix has count1 = count2 = 1.
 #include "common/vector.h"
 
-#define PACK_CHUNK 512  // Columns of a that one unit of work covers.
+#define PACK_CHUNK 512  // Columns of a that one unit of work covers, in `group` panels.
 
 // Four columns of four rows at a time; k is contiguous in each row.
 INLINE void pack_contiguous(__global float* dst, __global const float* a, long row_stride, int rows, int width,
@@ -35,23 +35,31 @@ INLINE void pack_contiguous(__global float* dst, __global const float* a, long r
   }
 }
 
-// Any strides; k starts at first.
-INLINE void pack_strided(__global float* dst, __global const float* a, long row_stride, int rows, int width, int first,
-                         int depth, int count1, int count2, long stride0, long stride1, long stride2) {
+// Column k of up to `width` rows.
+INLINE void pack_column(__global float* dst, __global const float* a, long row_stride, int rows, int width) {
+  int i = 0;
+  if (row_stride == 1) {
+    NO_UNROLL
+    for (; i + VW <= rows; i += VW) UNALIGNED(dst + i) = UNALIGNED_CONST(a + i);
+    NO_UNROLL
+    for (; i + 4 <= rows; i += 4) vstore4(vload4(0, a + i), 0, dst + i);
+  }
+  NO_UNROLL
+  for (; i < width; ++i) dst[i] = i < rows ? a[i * row_stride] : 0.0f;
+}
+
+// Any strides, any number of rows, whose panels are `panel` apart; k starts at first.
+INLINE void pack_strided(__global float* dst, long panel, __global const float* a, long row_stride, int rows, int width,
+                         int first, int depth, int count1, int count2, long stride0, long stride1, long stride2) {
   int k2 = first % count2;
   int k1 = first / count2 % count1;
   __global const float* at = a + (long)(first / count2 / count1) * stride0 + k1 * stride1 + k2 * stride2;
   NO_UNROLL
   for (int k = 0; k < depth; ++k, dst += width) {
-    int i = 0;
-    if (row_stride == 1) {
-      NO_UNROLL
-      for (; i + VW <= rows; i += VW) UNALIGNED(dst + i) = UNALIGNED_CONST(at + i);
-      NO_UNROLL
-      for (; i + 4 <= rows; i += 4) vstore4(vload4(0, at + i), 0, dst + i);
-    }
+    __global float* out = dst;
     NO_UNROLL
-    for (; i < width; ++i) dst[i] = i < rows ? at[i * row_stride] : 0.0f;
+    for (int row = 0; row < rows; row += width, out += panel)
+      pack_column(out, at + row * row_stride, row_stride, min(width, rows - row), width);
     at += stride2;
     if (++k2 == count2) {
       k2 = 0;
@@ -66,26 +74,28 @@ INLINE void pack_strided(__global float* dst, __global const float* a, long row_
 
 CPU_KERNEL void gemm_pack(
     __global const float* restrict a, const ulong a_offset, __global float* restrict packed, const ulong packed_offset,
-    const int m, const int k, const int width, const long row_stride, const int count1, const int count2,
+    const int m, const int k, const int width, const int group, const long row_stride, const int count1, const int count2,
     const long stride0, const long stride1, const long stride2, const int batch, const long a_batch) {
   a += a_offset;
   packed += packed_offset;
   const int panels = (m + width - 1) / width;
   const int chunks = (k + PACK_CHUNK - 1) / PACK_CHUNK;
-  const long units = (long)batch * panels * chunks;
+  const int groups = (panels + group - 1) / group;
+  const long units = (long)batch * groups * chunks;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const int first = (int)(unit % chunks) * PACK_CHUNK;
     const int depth = min(PACK_CHUNK, k - first);
-    const long panel = unit / chunks;  // Counted over the whole batch.
-    const int row = (int)(panel % panels) * width;
-    const int rows = min(width, m - row);
-    __global const float* src = a + panel / panels * a_batch + row * row_stride;
-    __global float* dst = packed + (panel * k + first) * width;
-    if (count1 == 1 && count2 == 1 && stride0 == 1)
+    const long index = unit / chunks / groups;
+    const int panel = (int)(unit / chunks % groups) * group;
+    const int row = panel * width;
+    const int rows = min(group * width, m - row);
+    __global const float* src = a + index * a_batch + row * row_stride;
+    __global float* dst = packed + ((index * panels + panel) * k + first) * width;
+    if (group == 1 && count1 == 1 && count2 == 1 && stride0 == 1)
       pack_contiguous(dst, src + first, row_stride, rows, width, depth);
     else
-      pack_strided(dst, src, row_stride, rows, width, first, depth, count1, count2, stride0, stride1, stride2);
+      pack_strided(dst, (long)k * width, src, row_stride, rows, width, first, depth, count1, count2, stride0, stride1, stride2);
   }
 }

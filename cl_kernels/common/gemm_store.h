@@ -50,12 +50,14 @@ INLINE void store_columns(const floatv* tile, int step, const Target* t, const F
   }
   floatv column_bias = (floatv)(0.0f);
   if (flags & BIAS_PER_COLUMN) column_bias = load_some(bias, lanes, 1);
-  if (contiguous && !(flags & (ADD_TO_C | ADD_E0 | SNIPPET))) {  // Most tiles; this loop is all of a shallow product.
+  if (contiguous && !(flags & (ADD_E0 | SNIPPET))) {  // Most tiles; this loop is all of a shallow product.
     const floatv least = (floatv)(flags & RELU ? 0.0f : -INFINITY);
+    __global float* out = t->c + first;
     NO_UNROLL
-    for (int i = 0; i < t->rows; ++i) {
-      const floatv sum = tile[i * step] + column_bias + (flags & BIAS_PER_ROW ? t->bias[i] : 0.0f);
-      UNALIGNED(t->c + i * t->c_row + first) = sum < least ? least : sum;
+    for (int i = 0; i < t->rows; ++i, out += t->c_row) {
+      floatv sum = tile[i * step] + column_bias + (flags & BIAS_PER_ROW ? t->bias[i] : 0.0f);
+      if (flags & ADD_TO_C) sum += UNALIGNED(out);
+      UNALIGNED(out) = sum < least ? least : sum;
     }
     return;
   }
@@ -89,6 +91,14 @@ INLINE void store_columns(const floatv* tile, int step, const Target* t, const F
       for (int lane = 0; lane < lanes; ++lane) out[to[lane]] = values[lane];
     }
   }
+}
+
+// Asks for the first `columns` of the rows of C that a tile is added to, while it is computed.
+INLINE void prefetch_rows(__global const float* c, long c_row, int rows, int columns) {
+  NO_UNROLL
+  for (int i = 0; i < rows; ++i, c += c_row)
+    NO_UNROLL
+    for (int column = 0; column < columns; column += 16) PREFETCH(c + column);
 }
 
 // Vectors v0 … v0 + NV - 1 of a block of `columns` columns. The tile goes through memory, so that one piece of code

@@ -5,6 +5,7 @@
 // a is one row panel [depth][MR] of packed A, b one column panel [depth][NR] of packed B, both zero padded; the steps are
 // MR and NR where the panels do not lie side by side.
 // The accumulators must stay in registers: 32 of them hold 12 x 2 or 8 x 3, 16 of them 4 x 3.
+#include "common/prefetch.h"
 #include "common/vector.h"
 
 #ifndef MR
@@ -24,6 +25,9 @@ INLINE void tile_clear(floatv acc[MR * NV]) {
   for (int i = 0; i < MR * NV; ++i) acc[i] = (floatv)(0.0f);
 }
 
+// From memory beyond the L2 cache a comes too late without being asked for.
+#define A_AHEAD 24  // Steps of k.
+
 INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, long a_step, __global const float* b,
                           long b_step, int depth) {
   for (int k = 0; k < depth; ++k) {
@@ -36,6 +40,7 @@ INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, long a_s
 #pragma unroll
       for (int v = 0; v < NV; ++v) acc[i * NV + v] = FMA(av, bv[v], acc[i * NV + v]);
     }
+    PREFETCH(a + A_AHEAD * a_step);
     a += a_step;
     b += b_step;
   }

@@ -20,7 +20,7 @@ constexpr Variant<Gemm> matrix{"matrix", refuse_gemm_matrix, run_gemm_matrix};
 constexpr Variant<Gemm> clblast{"clblast", refuse_gemm_clblast, run_gemm_clblast};
 constexpr Variant<Gemm> cpu_skinny{"cpu_skinny", refuse_gemm_skinny, run_gemm_skinny};
 constexpr Variant<Gemm> cpu_rows{"cpu_rows", refuse_gemm_rows, run_gemm_rows};
-constexpr Variant<Gemm> cpu_tiled{"cpu_tiled", refuse_gemm_tiled, run_gemm_tiled};
+constexpr Variant<Gemm> cpu_tiled{"cpu_tiled", refuse_gemm_tiled, run_gemm_tiled, nullptr, &tiled_settings};
 constexpr Variant<Gemm> block{"block", refuse_gemm_block, run_gemm_block, nullptr, &block_settings};
 constexpr Variant<Gemm> plain{"plain", accept_all, run_gemm_plain};
 

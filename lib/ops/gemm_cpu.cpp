@@ -12,9 +12,13 @@ namespace crisol::ops {
 namespace {
 
 constexpr std::int64_t most_int = std::numeric_limits<std::int32_t>::max() / 2;
-constexpr std::int64_t depth_of_block = 512;  // With 4 panels of B 400 KB: half of a usual L2 cache.
 constexpr std::int64_t panels_of_block = 4;
-constexpr int vectors_of_tile = 3;
+constexpr std::int64_t depth_of_panels = 1024;
+constexpr std::int32_t vectors_of_tile = TileChoice().vectors;
+constexpr std::int32_t vectors_of_tall_tile = 2;
+
+// 24 accumulators of 32 registers, or 12 of 16.
+constexpr std::int32_t rows_of_tile(int vector_width, int vectors) { return (vector_width == 16 ? 24 : 12) / vectors; }
 
 // Loop iterations of one unit of work, over its whole depth.
 std::int64_t iterations_of_unit(const TilePlan& plan, std::int64_t k) {
@@ -47,23 +51,23 @@ std::int64_t TilePlan::packed_size(std::int64_t m, std::int64_t k, std::int64_t 
 }
 
 std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std::int64_t m, std::int64_t n,
-                                   std::int64_t k, std::int64_t batch, int column_ints, bool b_packed) {
+                                   std::int64_t k, std::int64_t batch, int column_ints, const TileChoice& choice) {
   if (m > most_int || k > most_int || batch > most_int) return std::nullopt;
   TilePlan plan{};
   plan.vector_width = vector_width;
-  plan.tile_rows = vector_width == 16 ? 8 : 4;  // 24 accumulators of 32 registers, or 12 of 16.
-  plan.tile_vectors = vectors_of_tile;
-  plan.block_k = static_cast<std::int32_t>(ceil_div(k, std::max<std::int64_t>(1, ceil_div(k, depth_of_block))));
+  plan.tile_rows = rows_of_tile(vector_width, choice.vectors);
+  plan.tile_vectors = choice.vectors;
+  plan.block_k = static_cast<std::int32_t>(ceil_div(k, std::max<std::int64_t>(1, ceil_div(k, choice.depth))));
   plan.block_k = std::max(plan.block_k, 1);
 
   const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{info.compute_units});
   const std::int64_t panels = ceil_div(n, plan.tile_columns());
   const std::int64_t row_panels = ceil_div(m, plan.tile_rows);
-  std::int64_t per_column = b_packed ? 1 : choose_panels(panels, batch, wanted);
+  std::int64_t per_column = choice.b_packed ? 1 : choose_panels(panels, batch, wanted);
   // A block of B that an item packs should serve many rows. One that is packed serves any number of items: as many
   // blocks of rows as items give all of them the same work.
   std::int64_t blocks_m =
-      std::min(row_panels, b_packed ? wanted : ceil_div(wanted, batch * ceil_div(panels, per_column)));
+      std::min(row_panels, choice.b_packed ? wanted : ceil_div(wanted, batch * ceil_div(panels, per_column)));
   const auto set_blocks = [&] {
     plan.block_n = static_cast<std::int32_t>(per_column * plan.tile_columns());
     plan.block_m = static_cast<std::int32_t>(ceil_div(row_panels, blocks_m) * plan.tile_rows);
@@ -84,7 +88,7 @@ std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std
   const std::int64_t units_of_item = std::max<std::int64_t>(1, budget / iterations);
   plan.items = std::min(units, std::max(wanted, ceil_div(units, units_of_item)));
   const std::int64_t size =
-      b_packed ? 0 : std::int64_t{plan.block_k} * plan.block_n + std::int64_t{column_ints} * plan.block_n;
+      choice.b_packed ? 0 : std::int64_t{plan.block_k} * plan.block_n + std::int64_t{column_ints} * plan.block_n;
   plan.slice = ceil_div(size, 16) * 16;
   return plan;
 }
@@ -101,13 +105,24 @@ namespace {
 void launch_pack(runtime::DeviceState& device, runtime::Kernel& pack, const PackSource& source, std::int64_t width,
                  runtime::BufferView packed) {
   constexpr std::int64_t chunk = 512;  // PACK_CHUNK of common/gemm_pack.h.
-  const std::int64_t units = source.count * ceil_div(source.m, width) * ceil_div(source.k, chunk);
+  constexpr std::int64_t panels_together = 4;
+  const DeviceInfo& info = runtime::info_of(device);
+  const std::int64_t panels = ceil_div(source.m, width);
+  const auto units_of = [&](std::int64_t group) {
+    return source.count * ceil_div(panels, group) * ceil_div(source.k, chunk);
+  };
+  // Rows side by side are read some panels at a time, or every line read would lie on another page than the one before.
+  const bool together = source.row == 1 && units_of(panels_together) >= 2 * std::int64_t{info.compute_units} &&
+                        loop_budget(info) > chunk * panels_together * (width + 1);
+  const std::int64_t group = together ? panels_together : 1;
+  const std::int64_t units = units_of(group);
   if (units == 0) return;
-  const std::int64_t iterations = chunk * (width + 1);
+  const std::int64_t iterations = chunk * group * (width + 1);
   runtime::launch(device, pack, persistent_range(device, units, iterations), source.first, packed,
                   static_cast<std::int32_t>(source.m), static_cast<std::int32_t>(source.k),
-                  static_cast<std::int32_t>(width), source.row, source.count1, source.count2, source.stride0,
-                  source.stride1, source.stride2, static_cast<std::int32_t>(source.count), source.batch);
+                  static_cast<std::int32_t>(width), static_cast<std::int32_t>(group), source.row, source.count1,
+                  source.count2, source.stride0, source.stride1, source.stride2,
+                  static_cast<std::int32_t>(source.count), source.batch);
 }
 
 }  // namespace
@@ -162,15 +177,25 @@ Gemm with_contiguous_rows(const Gemm& p) {
   return swapped;
 }
 
-// Whether B is packed as a whole before the product: to be kept, or because so many rows use it that an even share of
-// the tiles is worth more than a copy that never left the item's cache.
-bool packs_b(const Gemm& p) {
+bool keeps_b(const Gemm& p) { return p.b_kept.data || p.b_kept.worth_keeping; }
+
+// So many rows use B that an even share of the tiles is worth more than a copy that never left the item's cache.
+bool shares_b(const Gemm& p) {
   constexpr std::int64_t many_rows = 384;
-  return p.b_kept.data || p.b_kept.worth_keeping || (p.m >= many_rows && b_source(p));
+  return p.m >= many_rows && b_source(p);
 }
 
-std::optional<TilePlan> plan_of(const Gemm& p, const DeviceInfo& info) {
-  return plan_tiles(info, cpu_vector_width(p.device), p.m, p.n, p.k, p.batch, 0, packs_b(p));
+// Whether B is packed as a whole before the product.
+bool packs_b(const Gemm& p) { return keeps_b(p) || shares_b(p); }
+
+// The blocks that an item packs must leave room in its cache; of panels that are packed there is one at a time. Whether
+// a weight's are kept already must not change the depth, and with it the sums.
+TileChoice choose_tiles(const Gemm& p) {
+  return {.b_packed = packs_b(p), .depth = shares_b(p) ? depth_of_panels : TileChoice().depth};
+}
+
+std::optional<TilePlan> plan_of(const Gemm& p, const DeviceInfo& info, const TileChoice& choice) {
+  return plan_tiles(info, cpu_vector_width(p.device), p.m, p.n, p.k, p.batch, 0, choice);
 }
 
 }  // namespace
@@ -180,7 +205,7 @@ const char* refuse_gemm_tiled(const Gemm& problem, const DeviceInfo& info) {
   const Gemm p = with_contiguous_rows(problem);
   if (p.c.column != 1) return "neither stride of the result is 1";
   if (p.b.row != 1 && p.b.column != 1) return "neither stride of the right operand is 1";
-  if (!plan_of(p, info)) return "too large for the kernel's indices or the device's loops";
+  if (!plan_of(p, info, choose_tiles(p))) return "too large for the kernel's indices or the device's loops";
   return nullptr;
 }
 
@@ -199,15 +224,15 @@ std::optional<PackSource> b_source(const Gemm& p) {
                     .batch = p.b.batch};
 }
 
-runtime::BlockPtr packed_b(const Gemm& p, runtime::Kernel& pack) {
+runtime::BlockPtr packed_b(const Gemm& p, runtime::Kernel& pack, std::int64_t columns) {
   if (p.b_kept.data) return std::static_pointer_cast<runtime::Block>(p.b_kept.data);
-  return packed_operand(p.device, pack, *b_source(p), panel_columns(p.device),
-                        p.b_kept.worth_keeping ? p.b_storage : nullptr);
+  return packed_operand(p.device, pack, *b_source(p), columns, p.b_kept.worth_keeping ? p.b_storage : nullptr);
 }
 
-void run_gemm_tiled(const Gemm& problem) {
-  const Gemm p = with_contiguous_rows(problem);
-  const TilePlan plan = *plan_of(p, runtime::info_of(p.device));
+namespace {
+
+void run_tiled(const Gemm& p, const TileChoice& choice) {
+  const TilePlan plan = *plan_of(p, runtime::info_of(p.device), choice);
   const TileKernels kernels = resolve_tiles(p.device, plan, p.epilogue);
   const std::int64_t a_count = p.a.batch == 0 ? 1 : p.batch;
   const runtime::BlockPtr scratch =
@@ -221,7 +246,7 @@ void run_gemm_tiled(const Gemm& problem) {
                                                    .count = a_count,
                                                    .batch = p.a.batch},
                                                   plan.tile_rows, p.a_storage);
-  const runtime::BlockPtr columns = packs_b(p) ? packed_b(p, kernels.pack) : nullptr;
+  const runtime::BlockPtr columns = choice.b_packed ? packed_b(p, kernels.pack, plan.tile_columns()) : nullptr;
   const std::int64_t columns_batch =
       p.b.batch == 0 ? 0 : ceil_div(p.n, plan.tile_columns()) * plan.tile_columns() * p.k;
   launch_tiles(p.device, plan, kernels,
@@ -244,5 +269,51 @@ void run_gemm_tiled(const Gemm& problem) {
                 .flags = p.flags | (columns ? b_packed : 0),
                 .epilogue = p.epilogue});
 }
+
+// ---- Settings ----
+
+constexpr std::int64_t setting_depths[] = {256, 512, 1024};
+
+TileChoice choice_of(std::size_t setting) {
+  return {.b_packed = setting % 2 != 0,
+          .vectors = setting / 2 % 2 != 0 ? vectors_of_tall_tile : vectors_of_tile,
+          .depth = setting_depths[setting / 4]};
+}
+
+std::span<const std::string> setting_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> made;
+    for (std::size_t i = 0; i < 4 * std::size(setting_depths); ++i) {
+      const TileChoice choice = choice_of(i);
+      made.push_back((choice.vectors == vectors_of_tile ? "wide/" : "tall/") + std::to_string(choice.depth) +
+                     (choice.b_packed ? "/packed" : ""));
+    }
+    return made;
+  }();
+  return names;
+}
+
+const char* refuse_setting(const Gemm& problem, const DeviceInfo& info, std::size_t setting) {
+  const Gemm p = with_contiguous_rows(problem);
+  const TileChoice choice = choice_of(setting);
+  const bool tall = choice.vectors != vectors_of_tile;
+  if (tall && cpu_vector_width(p.device) != 16) return "made for vectors of 16";
+  if (keeps_b(p) && (tall || !choice.b_packed)) return "the kept weight is packed for the wide tile";
+  if (choice.b_packed && !b_source(p)) return "the right operand is too large to be packed";
+  return plan_of(p, info, choice) ? nullptr : "too large for the device's loops";
+}
+
+void run_setting(const Gemm& problem, std::size_t setting) {
+  run_tiled(with_contiguous_rows(problem), choice_of(setting));
+}
+
+}  // namespace
+
+void run_gemm_tiled(const Gemm& problem) {
+  const Gemm p = with_contiguous_rows(problem);
+  run_tiled(p, choose_tiles(p));
+}
+
+const Settings<Gemm> tiled_settings{setting_names, refuse_setting, run_setting};
 
 }  // namespace crisol::ops

@@ -18,6 +18,13 @@ struct PackSource {
   std::int64_t count = 1, batch = 0;  ///< Matrices, and the distance between them.
 };
 
+/// What a plan leaves open.
+struct TileChoice {
+  bool b_packed = false;     ///< B as a whole, before the product.
+  std::int32_t vectors = 3;  ///< In a row of the tile: 3 with 8 rows, or 2 with 12; with fewer lanes 3 and 4.
+  std::int64_t depth = 512;  ///< Of a block, at most. With 4 panels of B 400 KB: half of a usual L2 cache.
+};
+
 /// How a product of m x k with k x n matrices is cut. See the head of gemm_cpu.cl for the blocks.
 struct TilePlan {
   std::int32_t vector_width, tile_rows, tile_vectors;
@@ -35,13 +42,14 @@ std::int64_t panel_columns(const runtime::DeviceState& device);
 
 /// B of a product as rows to be packed; nothing where it is too wide for that.
 std::optional<PackSource> b_source(const Gemm& problem);
-/// The kept copy of B, or a new one to keep; only for a product whose b_kept says that one is worth keeping.
-std::shared_ptr<runtime::Block> packed_b(const Gemm& problem, runtime::Kernel& pack);
+/// The kept copy of B, or a new one in panels of `columns`, which is kept where the problem's b_kept says so; what is
+/// kept has panel_columns().
+std::shared_ptr<runtime::Block> packed_b(const Gemm& problem, runtime::Kernel& pack, std::int64_t columns);
 
 /// Nothing where the problem is beyond the kernel's int indices or the device's loop budget. `column_ints` of scratch
 /// are added for each column (what a gathering loader remembers).
 std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std::int64_t m, std::int64_t n,
-                                   std::int64_t k, std::int64_t batch, int column_ints, bool b_packed = false);
+                                   std::int64_t k, std::int64_t batch, int column_ints, const TileChoice& choice = {});
 
 struct TileKernels {
   runtime::Kernel& pack;
@@ -69,5 +77,8 @@ struct TileProduct {
 };
 void launch_tiles(runtime::DeviceState& device, const TilePlan& plan, const TileKernels& kernels,
                   const TileProduct& product);
+
+/// The tile, the depth of the blocks, and whether B is packed as a whole: "wide/512/packed".
+extern const Settings<Gemm> tiled_settings;
 
 }  // namespace crisol::ops

@@ -38,7 +38,7 @@ void run_gemm_skinny(const Gemm& p) {
   runtime::Kernel& pack = runtime::resolve(p.device, {"gemm_cpu.cl", "gemm_pack", defines});
   runtime::Kernel& skinny =
       runtime::resolve(p.device, {"gemm_skinny_cpu.cl", "gemm_skinny", defines, epilogue_prelude(p.epilogue)});
-  const runtime::BlockPtr columns = packed_b(p, pack);
+  const runtime::BlockPtr columns = packed_b(p, pack, panel_columns(p.device));
   const EpilogueArguments e = epilogue_arguments(p.epilogue, p.a.first);
   runtime::launch(p.device, skinny, persistent_range(p.device, vectors_of(p), iterations_of_unit(p)), p.a.first,
                   runtime::BufferView{columns.get(), 0}, p.c.first, p.bias, e.first, e.second, e.strides, e.scalars[0],

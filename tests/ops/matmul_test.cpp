@@ -2,11 +2,14 @@
 #include "crisol/ops/matmul.h"
 
 #include <algorithm>
+#include <span>
+#include <string>
 
 #include "crisol/ops/copy.h"
 #include "crisol/ops/view.h"
 #include "doctest/doctest.h"
 #include "ops/gemm.h"
+#include "ops/gemm_cpu.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
 #include "support/forced.h"
@@ -84,6 +87,30 @@ TEST_CASE("matmul: sizes around the tiles and the blocks of the depth") {
   } sizes[] = {{8, 48, 16},    {9, 47, 17},  {65, 97, 64},     {64, 10, 128},
                {70, 200, 515}, {3, 5, 2000}, {130, 260, 1030}, {391, 53, 519}};
   for (const auto& size : sizes) check_sizes(size.m, size.n, size.k);
+}
+
+TEST_CASE("matmul: every tile, depth and packing of cpu_tiled") {
+  const struct {
+    std::int64_t m, n, k;
+  } sizes[] = {{25, 50, 260}, {9, 650, 20}};  // Two blocks of the depth, panels that are packed together.
+  const std::span<const std::string> settings = ops::tiled_settings.names();
+  const std::size_t tried = testing::slow_device() ? 4 : settings.size();  // Those of the least depth come first.
+  int accepted = 0;
+  for (const auto& [m, n, k] : sizes) {
+    const std::vector<double> a = random_values(1, m * k);
+    const std::vector<double> b = random_values(2, k * n);
+    const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
+    for (const std::string& setting : settings.first(tried)) {
+      CAPTURE(setting);
+      const std::string variant = "cpu_tiled/" + setting;
+      for (const bool b_transposed : {false, true})
+        accepted += run_variant("matmul", variant.c_str(), [&] {
+          const Tensor y = ops::matmul(tensor_of(a, {m, k}), stored(b, k, n, b_transposed));
+          check_close(y, expected.shape, expected.values, tolerance(k));
+        });
+    }
+  }
+  if (ops::takes_cpu_kernels(Device().info())) CHECK(accepted >= 8);
 }
 
 TEST_CASE("matmul: every layout of the operands") {
