@@ -31,6 +31,7 @@ typedef struct {
 #define COLUMN_TO (3 * VW)     // the same in the result
 #define COLUMN_KIND (4 * VW)
 #define COLUMN_JUMP (4 * VW + 1)
+#define COLUMN_TO_RUN (4 * VW + 6)  // whether all lanes are neighbours in the result
 #define COLUMN_INTS (4 * VW + (VW < 8 ? 8 : VW))
 // Offset of the first lane at tap 0, and in the result.
 #define COLUMN_FIRST(column) (*(__global long*)((column) + 4 * VW + 2))
@@ -74,6 +75,7 @@ INLINE void gather_columns(__global int* table, const Gather* g, long first, int
     const bool runs = (g->step_w == 1 || g->step_w == 2 || g->step_w == 4) && all((jumps == 0) | (jumps == jump));
     table[COLUMN_KIND] = runs ? (jump == 0 ? RUN : JUMP) : LANES_APART;
     table[COLUMN_JUMP] = jump;
+    table[COLUMN_TO_RUN] = all((to == LANES) & inside);
     COLUMN_FIRST(table) = (image + ahead.s0) * g->image + (long)table[COLUMN_H] * g->width + table[COLUMN_W];
     COLUMN_TO_FIRST(table) = (image + ahead.s0) * g->to_image + (long)oh.s0 * g->to_h + (long)ow.s0 * g->to_w;
   }
