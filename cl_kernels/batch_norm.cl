@@ -19,6 +19,7 @@
 #ifndef INDEX  // Holds the number of elements, where VW is 1.
 #define INDEX int
 #endif
+#include "common/fma.h"
 #include "common/rows.h"
 
 // Before a block: `begin` and `n` say which elements of `row` it is for.
@@ -96,6 +97,27 @@
 #endif
 #define END_EACH }
 
+// The sum over a part. Without vectors an item's blocks are eight, few enough to be added as they are.
+#if VW > 1
+#define PART_SUM RowSum
+#define ADD_TO(sum, block) TWO_SUM(rowv, (sum).total, (sum).lost, block)
+#define PART_TOTAL(sum) total_of(sum)
+#define EMPTY_PART EMPTY_SUM
+#else
+#define PART_SUM rowv
+#define ADD_TO(sum, block) sum += block;
+#define PART_TOTAL(sum) row_sum(sum)
+#define EMPTY_PART 0.0f
+#endif
+
+// Of v[i] w[i] in a block.
+INLINE rowv block_products(const rowv* v, const rowv* w, const int count) {
+  if (count == 1) return v[0] * w[0];
+#define TWO(i) FMA(v[i], w[i], v[i + 1] * w[i + 1])
+  return count == 4 ? TWO(0) + TWO(2) : (TWO(0) + TWO(2)) + (TWO(4) + TWO(6));
+#undef TWO
+}
+
 // Elements of a part.
 INLINE long part_size(const long part, const long images, const long spatial, const long piece) {
 #if VW > 1
@@ -114,23 +136,21 @@ ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_off
     const float base = x[channel * spatial];
     const long count = part_size(part, rows / channels, spatial, piece);
     rowv v[BLOCK];
-    RowSum sum = EMPTY_SUM;
+    PART_SUM sum = EMPTY_PART;
 #define READ(k, c, whole)                          \
   FETCH(v + (k), x + at, c, base, whole)           \
   EACH_OF(u, UNIT) v[(k) + u] -= base;
-#define ADD(count) ADD_BLOCK(sum, v, count)
+#define ADD(count) ADD_TO(sum, block_sum(v, count))
     EACH_UNIT_OF_PART(READ, ADD)
-    const float mean = total_of(sum) / count;
+    const float mean = PART_TOTAL(sum) / count;
     const float centre = base + mean;
-    sum.total = sum.lost = 0.0f;
-#define SQUARE(k, c, whole)                                                        \
-  FETCH(v + (k), x + at, c, 0.0f, whole)                                           \
-  EACH_OF(u, UNIT) {                                                               \
-    const rowv d = ONLY_NEW(v[(k) + u] - centre, c, whole); \
-    v[(k) + u] = d * d;                                                            \
-  }
-    EACH_UNIT_OF_PART(SQUARE, ADD)
-    const float all = total_of(sum);
+    PART_SUM squares = EMPTY_PART;
+#define CENTRE(k, c, whole)              \
+  FETCH(v + (k), x + at, c, 0.0f, whole) \
+  EACH_OF(u, UNIT) v[(k) + u] = ONLY_NEW(v[(k) + u] - centre, c, whole);
+#define ADD_SQUARES(count) ADD_TO(squares, block_products(v, v, count))
+    EACH_UNIT_OF_PART(CENTRE, ADD_SQUARES)
+    const float all = PART_TOTAL(squares);
     if (LANE_ID == 0) {
       __global float* to = partial + partial_offset + 2 * (part * channels + channel);
       to[0] = mean;
@@ -213,17 +233,17 @@ ROW_KERNEL void batch_norm_backward_sums(__global const float* restrict dy, ulon
   EACH_PART
     const float m = mean[mean_offset + channel];
     rowv v[BLOCK], w[BLOCK];
-    RowSum sum = EMPTY_SUM, products = EMPTY_SUM;
+    PART_SUM sum = EMPTY_PART, products = EMPTY_PART;
 #define TERMS(k, c, whole)                                    \
   FETCH(v + (k), dy + at, c, 0.0f, whole)                     \
   FETCH(w + (k), x + at, c, m, whole)                         \
-  EACH_OF(u, UNIT) w[(k) + u] = v[(k) + u] * (w[(k) + u] - m);
-#define ADD_TERMS(count)      \
-  ADD_BLOCK(sum, v, count)    \
-  ADD_BLOCK(products, w, count)
+  EACH_OF(u, UNIT) w[(k) + u] -= m;
+#define ADD_TERMS(count)            \
+  ADD_TO(sum, block_sum(v, count))  \
+  ADD_TO(products, block_products(v, w, count))
     EACH_UNIT_OF_PART(TERMS, ADD_TERMS)
-    const float all = total_of(sum);
-    const float all_products = total_of(products);
+    const float all = PART_TOTAL(sum);
+    const float all_products = PART_TOTAL(products);
     if (LANE_ID == 0) {
       __global float* to = partial + partial_offset + 2 * (part * channels + channel);
       to[0] = all;

@@ -5,11 +5,11 @@
 //   x[i] *= c with c = max_norm / (norm + 1e-6), or 1 where c is above 1; a NaN spreads
 //
 // GROUP: work-items of a group, 1 on CPUs. VW: elements of a vector; neighbouring items read neighbouring vectors.
-#include "common/lanes.h"
-
 #ifndef GROUP
 #define GROUP 64
 #endif
+#include "common/lanes.h"
+#include "common/group_tree.h"
 #ifndef BLOCK
 #define BLOCK 128
 #endif
@@ -29,19 +29,14 @@ inline floatv square_at(__global const float* x, long v, long end, long count) {
   return value * value;
 }
 
-// The group's sum, given to all its items.
-inline float sum_of_group(float sum, __local float* sums) {
-  const int item = get_local_id(0);
-  sums[item] = sum;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int width = GROUP / 2; width > 0; width /= 2) {
-    if (item < width) sums[item] += sums[item + width];
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  return sums[0];
-}
+#define PLUS(x, y) ((x) + (y))
+#if GROUP > 1
+GROUP_TREE(sum_of_group, PLUS)
+#else
+#define sum_of_group(v, scratch) (v)
+#endif
 
-__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void norm_partials(
+GROUP_KERNEL(GROUP, 1) void norm_partials(
     __global const float* restrict x, const ulong x_offset, __global float* restrict partials,
     const ulong partials_offset, const long first_partial, const long count) {
   __local float sums[GROUP];
@@ -69,7 +64,7 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void norm_partials(
 }
 
 // One group.
-__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void norm_of_partials(
+GROUP_KERNEL(GROUP, 1) void norm_of_partials(
     __global const float* restrict partials, const ulong partials_offset, __global float* restrict norm,
     const ulong norm_offset, const long count) {
   __local float sums[GROUP];
@@ -80,7 +75,7 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void norm_of_partial
   if (get_local_id(0) == 0) norm[norm_offset] = sqrt(total);
 }
 
-__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void scale_to_norm(
+GROUP_KERNEL(GROUP, 1) void scale_to_norm(
     __global float* restrict x, const ulong x_offset, __global const float* restrict norm, const ulong norm_offset,
     const long count, const float max_norm) {
   x += x_offset;

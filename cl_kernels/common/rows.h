@@ -25,7 +25,7 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #define exp_below exp  // Of x <= 0.
 #endif
 #include "common/two_sum.h"
-#include "common/swap.h"
+#include "common/group_tree.h"
 
 // Begins a kernel that may call row_sum and the like.
 #ifdef INTEL_SUBGROUPS
@@ -160,43 +160,8 @@ OVER_BLOCK(block_max, GREATER)
 // Over all lanes of all the group's work-items; every one of them must get here. `scratch` is ROW_SCRATCH's.
 #if GROUP > 1
 #define ROW_SCRATCH __local float scratch[GROUP]
-// Within a sub-group by exchange, after which all its items have the result; one of each writes it, and all items read
-// all of these. Without: a tree.
-#if SWAP_LANES > 1
-#define SWAP_STEP(combine, v, mask) \
-  if (SWAP_LANES > mask && GROUP > mask) v = combine(v, SWAP(float, v, mask));
-#define ROW_TREE(name, combine)                                                      \
-  INLINE float name(float v, __local float* scratch) {                               \
-    const int id = get_local_id(0);                                                  \
-    SWAP_STEP(combine, v, 16)                                                        \
-    SWAP_STEP(combine, v, 8)                                                         \
-    SWAP_STEP(combine, v, 4)                                                         \
-    SWAP_STEP(combine, v, 2)                                                         \
-    SWAP_STEP(combine, v, 1)                                                         \
-    if (GROUP <= SWAP_LANES) return v;                                               \
-    barrier(CLK_LOCAL_MEM_FENCE); /* The previous result has been read by all. */    \
-    if (id % SWAP_LANES == 0) scratch[id / SWAP_LANES] = v;                          \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                    \
-    float all = scratch[0];                                                          \
-    EACH_OF(k, GROUP / SWAP_LANES - 1) all = combine(all, scratch[k + 1]);           \
-    return all;                                                                      \
-  }
-#else
-#define ROW_TREE(name, combine)                                                      \
-  inline float name(float v, __local float* scratch) {                               \
-    const int id = get_local_id(0);                                                  \
-    barrier(CLK_LOCAL_MEM_FENCE); /* The previous result has been read by all. */    \
-    scratch[id] = v;                                                                 \
-    for (int w = GROUP / 2; w > 0; w /= 2) {                                         \
-      barrier(CLK_LOCAL_MEM_FENCE);                                                  \
-      if (id < w) scratch[id] = combine(scratch[id], scratch[id + w]);               \
-    }                                                                                \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                    \
-    return scratch[0];                                                               \
-  }
-#endif
-ROW_TREE(group_sum, PLUS)
-ROW_TREE(group_max, GREATER)
+GROUP_TREE(group_sum, PLUS)
+GROUP_TREE(group_max, GREATER)
 #define group_total(v) group_sum(v, scratch)
 #define row_max(v) group_max(lanes_max(v), scratch)
 #else

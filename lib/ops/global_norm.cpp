@@ -3,6 +3,7 @@
 
 #include "ops/optimizer_launch.h"
 #include "ops/persistent.h"
+#include "ops/swap.h"
 
 namespace crisol::ops {
 
@@ -26,8 +27,10 @@ NormGeometry geometry_of(const runtime::DeviceState& device) {
   return {4, 64, 1024};
 }
 
-runtime::KernelSpec kernel_of(const NormGeometry& geometry, const char* entry) {
-  return {"global_norm.cl", entry, {{"VW", geometry.width}, {"GROUP", geometry.group}}};
+runtime::KernelSpec kernel_of(const runtime::DeviceState& device, const NormGeometry& geometry, const char* entry) {
+  runtime::KernelSpec spec{"global_norm.cl", entry, {{"VW", geometry.width}, {"GROUP", geometry.group}}};
+  add_swap_define(spec.defines, runtime::info_of(device), geometry.group);
+  return spec;
 }
 
 runtime::NdRange range_of(const NormGeometry& geometry, std::int64_t groups) {
@@ -48,8 +51,8 @@ Tensor global_norm(const std::vector<Tensor>& parts) {
             part.device());
     partial_count += geometry.groups(part.numel());
   }
-  runtime::Kernel& sum_part = runtime::resolve(device, kernel_of(geometry, "norm_partials"));
-  runtime::Kernel& sum_all = runtime::resolve(device, kernel_of(geometry, "norm_of_partials"));
+  runtime::Kernel& sum_part = runtime::resolve(device, kernel_of(device, geometry, "norm_partials"));
+  runtime::Kernel& sum_all = runtime::resolve(device, kernel_of(device, geometry, "norm_of_partials"));
   const Tensor partials = empty({partial_count}, DType::f32, parts.front().device());
   const Tensor norm = empty({}, DType::f32, parts.front().device());
 
@@ -72,8 +75,8 @@ void scale_by_clip(const Tensor& x, const Tensor& norm, double max_norm) {
   check_amount(op, "max_norm", max_norm);
   runtime::DeviceState& device = state_of(x);
   const NormGeometry geometry = geometry_of(device);
-  runtime::launch(device, kernel_of(geometry, "scale_to_norm"), range_of(geometry, geometry.groups(x.numel())), out(x),
-                  in(norm), x.numel(), static_cast<float>(max_norm));
+  runtime::launch(device, kernel_of(device, geometry, "scale_to_norm"), range_of(geometry, geometry.groups(x.numel())),
+                  out(x), in(norm), x.numel(), static_cast<float>(max_norm));
 }
 
 }  // namespace crisol::ops
