@@ -13,8 +13,7 @@
 #define MOST_HIDDEN 256
 #endif
 
-#include "common/rnn_index.h"
-#include "common/rnn_scalar.h"
+#include "common/rnn_unit.h"
 
 // The gates of a unit, from `space`.
 #if GATES == 4
@@ -82,7 +81,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
         const bool over = (flags & WITH_LENGTHS) && t >= lengths[b];
         __global float* row = gates + ROW_AT(t, batch, b, SAVED * hidden) + j;
         float u[GATES];
-        for (int gate = 0; gate < GATES; ++gate) u[gate] = row[gate * hidden];
+        read_gates(u, row, hidden);
         const float before = h[n & 1][r][j];
 #if HAS_CELL_STATE
         const float c = cells[slot_before * cell_slot + at];
@@ -91,8 +90,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
 #endif
         CellStep s;
         cell_forward(&s, u, v[r], before, c);
-        if (flags & KEEP)
-          for (int k = 0; k < SAVED; ++k) row[k * hidden] = s.saved[k];
+        if (flags & KEEP) write_saved(row, &s, hidden);
 #if HAS_CELL_STATE
         cells[slot_after * cell_slot + at] = over ? c : s.c;
 #endif
@@ -136,14 +134,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backw
         const int b = first + r;
         const bool over = b >= batch || ((flags & WITH_LENGTHS) && t >= lengths[b]);
         CellGradient d;
-        if (over) {
-          for (int gate = 0; gate < GATES; ++gate) d.du[gate] = d.dv[gate] = 0.0f;
-        } else {
+        if (!over) {
           const long at = (long)b * hidden + j;
           float saved[SAVED];
-#if CELL == LSTM || CELL == GRU
-          for (int k = 0; k < SAVED; ++k) saved[k] = gates[ROW_AT(t, batch, b, SAVED * hidden) + k * hidden + j];
-#endif
+          read_saved(saved, gates + ROW_AT(t, batch, b, SAVED * hidden) + j, hidden);
           const float gradient = dh[at] + (flags & WITH_DY ? dy[t * slot + at] : 0.0f);
 #if HAS_CELL_STATE
           cell_backward(&d, saved, before[at], after[at], gradient, dc[at]);
@@ -153,15 +147,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backw
 #endif
           dh[at] = d.dh;
         }
-        for (int gate = 0; gate < GATES; ++gate) {
-          dv[r][j * GATES + gate] = d.dv[gate];
-          if (b >= batch) continue;
-          const long to = ROW_AT(t, batch, b, GATES * hidden) + gate * hidden + j;
-          dinput[to] = d.du[gate];
-#if CELL == GRU
-          drecurrent[to] = d.dv[gate];
-#endif
-        }
+        share_gradient(dv[r] + j * GATES, &d, over);
+        if (b >= batch) continue;
+        const long to = ROW_AT(t, batch, b, GATES * hidden) + j;
+        write_gradient(dinput + to, drecurrent + to, &d, over, hidden);
       }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int j = item; j < hidden; j += GROUP) {

@@ -1,6 +1,6 @@
 // The part of a recurrent step that is not a matrix product, one work-item for each (row b of the batch, hidden unit
 // j); B rows, H units, R outputs. Formulas and flags: common/rnn_cell.h. The host runs products between these launches.
-#include "common/rnn_scalar.h"
+#include "common/rnn_unit.h"
 
 // gates (B, SAVED H): the input's part on entry; recurrent (B, GATES H): the product W_hh h. before and after (B, R),
 // cells_before and cells_after (B, H) may be the same. Of a projected output h goes to `projected`; the state after is
@@ -27,10 +27,9 @@ __kernel void rnn_step_forward(__global float* restrict gates, const ulong gates
   const bool over = (flags & WITH_LENGTHS) && t >= lengths[lengths_offset + b];
 
   float u[GATES], v[GATES];
-  for (int gate = 0; gate < GATES; ++gate) {
-    u[gate] = gates[gate * hidden];
+  read_gates(u, gates, hidden);
+  for (int gate = 0; gate < GATES; ++gate)
     v[gate] = recurrent[gate * hidden] + (flags & WITH_BIAS ? bias[gate * hidden] : 0.0f);
-  }
 #if HAS_CELL_STATE
   const float c = cells_before[cells_before_offset + at];
 #else
@@ -39,8 +38,7 @@ __kernel void rnn_step_forward(__global float* restrict gates, const ulong gates
   const float h = j < outputs ? before[j] : 0.0f;
   CellStep s;
   cell_forward(&s, u, v, h, c);
-  if (flags & KEEP)
-    for (int k = 0; k < SAVED; ++k) gates[k * hidden] = s.saved[k];
+  if (flags & KEEP) write_saved(gates, &s, hidden);
 #if HAS_CELL_STATE
   cells_after[cells_after_offset + at] = over ? c : s.c;
 #endif
@@ -71,19 +69,13 @@ __kernel void rnn_step_backward(__global const float* restrict gates, const ulon
   const long j = at - b * hidden;
   dinput += dinput_offset + b * GATES * hidden + j;
   drecurrent += drecurrent_offset + b * GATES * hidden + j;
+  CellGradient d;
   if ((flags & WITH_LENGTHS) && t >= lengths[lengths_offset + b]) {
-    for (int gate = 0; gate < GATES; ++gate) {
-      dinput[gate * hidden] = 0.0f;
-#if CELL == GRU
-      drecurrent[gate * hidden] = 0.0f;
-#endif
-    }
+    write_gradient(dinput, drecurrent, &d, true, hidden);
     return;
   }
   float saved[SAVED];
-#if CELL == LSTM || CELL == GRU
-  for (int k = 0; k < SAVED; ++k) saved[k] = gates[gates_offset + b * SAVED * hidden + k * hidden + j];
-#endif
+  read_saved(saved, gates + gates_offset + b * SAVED * hidden + j, hidden);
   float gradient;
   if (flags & PROJECTS)
     gradient = dprojected[dprojected_offset + at];
@@ -94,14 +86,8 @@ __kernel void rnn_step_backward(__global const float* restrict gates, const ulon
 #else
   const float dcell = 0.0f;
 #endif
-  CellGradient d;
   cell_backward(&d, saved, before[before_offset + at], after[after_offset + at], gradient, dcell);
-  for (int gate = 0; gate < GATES; ++gate) {
-    dinput[gate * hidden] = d.du[gate];
-#if CELL == GRU
-    drecurrent[gate * hidden] = d.dv[gate];
-#endif
-  }
+  write_gradient(dinput, drecurrent, &d, false, hidden);
 #if HAS_CELL_STATE
   dc[dc_offset + at] = d.dc;
 #endif

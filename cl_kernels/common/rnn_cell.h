@@ -101,34 +101,31 @@ typedef struct {
   REAL dh, dc;
 } CellGradient;
 
-// `saved` is not read for RNN_TANH and RNN_RELU, `before` and `after` are the cell state of an LSTM, h of the others.
+// `saved` is not read for RNN_TANH and RNN_RELU, `before` and `after` are the cell state of an LSTM, h of the others. du
+// and dv are assigned one by one: arrays that are copied stay in memory with Intel's compiler for GPUs.
 INLINE void cell_backward(CellGradient* d, const REAL saved[SAVED], REAL before, REAL after, REAL dh, REAL dc) {
   d->dh = (REAL)(0.0f);
   d->dc = dc;
 #if CELL == RNN_TANH
-  d->du[0] = dh * FMA(-after, after, (REAL)(1.0f));
+  d->du[0] = d->dv[0] = dh * FMA(-after, after, (REAL)(1.0f));
 #elif CELL == RNN_RELU
-  d->du[0] = after > 0.0f ? dh : (REAL)(0.0f);
+  d->du[0] = d->dv[0] = after > 0.0f ? dh : (REAL)(0.0f);
 #elif CELL == LSTM
   const REAL i = saved[0], f = saved[1], g = saved[2], o = saved[3];
   const REAL t = unit_tanh(after);
   const REAL sum = FMA(dh * o, FMA(-t, t, (REAL)(1.0f)), dc);
-  d->du[0] = sum * g * i * (1.0f - i);
-  d->du[1] = sum * before * f * (1.0f - f);
-  d->du[2] = sum * i * FMA(-g, g, (REAL)(1.0f));
-  d->du[3] = dh * t * o * (1.0f - o);
+  d->du[0] = d->dv[0] = sum * g * i * (1.0f - i);
+  d->du[1] = d->dv[1] = sum * before * f * (1.0f - f);
+  d->du[2] = d->dv[2] = sum * i * FMA(-g, g, (REAL)(1.0f));
+  d->du[3] = d->dv[3] = dh * t * o * (1.0f - o);
   d->dc = sum * f;
 #else
   const REAL r = saved[0], z = saved[1], n = saved[2], v = saved[3];
   const REAL dn = dh * (1.0f - z) * FMA(-n, n, (REAL)(1.0f));
-  d->du[0] = dn * v * r * (1.0f - r);
-  d->du[1] = dh * (before - n) * z * (1.0f - z);
+  d->du[0] = d->dv[0] = dn * v * r * (1.0f - r);
+  d->du[1] = d->dv[1] = dh * (before - n) * z * (1.0f - z);
   d->du[2] = dn;
-  d->dh = dh * z;
-#endif
-  // Unrolled by the compiler: GATES is a constant.
-  for (int gate = 0; gate < GATES; ++gate) d->dv[gate] = d->du[gate];
-#if CELL == GRU
   d->dv[2] = dn * r;
+  d->dh = dh * z;
 #endif
 }

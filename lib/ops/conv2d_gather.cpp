@@ -5,6 +5,7 @@
 
 #include "ops/gemm_epilogue.h"
 #include "ops/gemm_tiles.h"
+#include "ops/gpu_model.h"
 #include "ops/gpu_variant.h"
 #include "ops/persistent.h"
 
@@ -20,9 +21,8 @@ constexpr BlockTile tiles[] = {
 // A multiprocessor of NVIDIA's has registers for one group of the first or three of the second; a compute unit of AMD's
 // for as many items of the first as of the second, which need more of them.
 bool suits(const BlockTile& tile, const DeviceInfo& info) {
-  constexpr std::uint32_t nvidia = 0x10de;
   const bool first = tile.columns == 128, second = tile.rows != tile.columns;
-  return info.vendor_id == nvidia ? !first : !second;
+  return info.vendor_id == vendor_nvidia ? !first : !second;
 }
 
 constexpr std::int64_t most_index = std::int64_t{1} << 30;  // The kernels count pixels of an image in 32 bits.

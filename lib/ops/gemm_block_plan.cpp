@@ -6,6 +6,7 @@
 
 #include "base/ceil_div.h"
 #include "ops/gemm_block.h"
+#include "ops/gpu_model.h"
 
 namespace crisol::ops {
 
@@ -23,13 +24,6 @@ constexpr BlockTile tiles[] = {
 constexpr double of_result = 48, of_part = 24, of_launch = 5e5;
 // Items of a compute unit that hide each other's waiting, and groups that it takes at a time.
 constexpr double busy_items = 256, most_groups = 4;
-
-bool is_intel_gpu(const DeviceInfo& info) { return info.vendor_id == 0x8086 && info.type != DeviceType::cpu; }
-
-// Intel counts execution units, of which eight share local memory and what a work-group runs on.
-double units_of(const DeviceInfo& info) {
-  return std::max(1.0, is_intel_gpu(info) ? info.compute_units / 8.0 : info.compute_units);
-}
 
 // Elements of a slice that an item reads while it multiplies the one before.
 int read_ahead(const BlockTile& tile) { return (tile.rows + tile.columns) * tile.depth / tile.items(); }
@@ -77,7 +71,7 @@ std::vector<std::string> tile_names(std::span<const BlockTile> some) {
 }
 
 const char* refuse_tile(const BlockTile& tile, const DeviceInfo& info, int vec) {
-  if (is_intel_gpu(info) && spills_on_intel(tile, vec)) return "the device has too few registers";
+  if (is_gpu_of(vendor_intel, info) && spills_on_intel(tile, vec)) return "the device has too few registers";
   if (static_cast<std::uint64_t>(tile.items()) > info.max_work_group) return "the device's work-groups are too small";
   if (tile.local_bytes() > static_cast<std::int64_t>(info.local_memory))
     return "the device has too little local memory";
@@ -103,7 +97,7 @@ BlockPlan cut_blocks(const BlockTile& tile, std::int64_t m, std::int64_t n, std:
 
 BlockPlan plan_blocks_among(std::span<const BlockTile> some, const DeviceInfo& info, std::int64_t m, std::int64_t n,
                             std::int64_t k, std::int64_t batch, int most_parts) {
-  const double units = units_of(info);
+  const double units = multiprocessors_of(info);
   BlockPlan best;
   double least = 0;
   for (const BlockTile& tile : some) {

@@ -14,11 +14,14 @@ namespace crisol::ops {
 namespace {
 
 constexpr Variant<RnnForward> forward_variants[] = {{"rows", refuse_rnn_forward_rows, run_rnn_forward_rows},
+                                                    {"resident", refuse_rnn_forward_resident, run_rnn_forward_resident},
                                                     {"group", refuse_rnn_forward_group, run_rnn_forward_group},
                                                     {"steps", accept_all, run_rnn_forward_steps}};
-constexpr Variant<RnnBackward> backward_variants[] = {{"rows", refuse_rnn_backward_rows, run_rnn_backward_rows},
-                                                      {"group", refuse_rnn_backward_group, run_rnn_backward_group},
-                                                      {"steps", accept_all, run_rnn_backward_steps}};
+constexpr Variant<RnnBackward> backward_variants[] = {
+    {"rows", refuse_rnn_backward_rows, run_rnn_backward_rows},
+    {"resident", refuse_rnn_backward_resident, run_rnn_backward_resident},
+    {"group", refuse_rnn_backward_group, run_rnn_backward_group},
+    {"steps", accept_all, run_rnn_backward_steps}};
 
 Tensor contiguous_or_none(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
 

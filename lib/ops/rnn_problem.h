@@ -93,11 +93,17 @@ inline const Tensor& defined_or(const Tensor& wanted, const Tensor& other) { ret
 /// gates[:, :, 0 … gate_rows()) = x W_ihᵀ + b_ih, for all steps at once.
 void multiply_input(const RnnForward& problem);
 
-// The variants of "rnn_forward" and "rnn_backward": rows (CPUs), group (few hidden units), steps.
+// The variants of "rnn_forward" and "rnn_backward": rows (CPUs), resident (hidden units whose weights a work-group
+// holds in registers), group (few hidden units), steps.
 const char* refuse_rnn_forward_rows(const RnnForward& problem, const DeviceInfo& info);
 void run_rnn_forward_rows(const RnnForward& problem);
 const char* refuse_rnn_backward_rows(const RnnBackward& problem, const DeviceInfo& info);
 void run_rnn_backward_rows(const RnnBackward& problem);
+
+const char* refuse_rnn_forward_resident(const RnnForward& problem, const DeviceInfo& info);
+void run_rnn_forward_resident(const RnnForward& problem);
+const char* refuse_rnn_backward_resident(const RnnBackward& problem, const DeviceInfo& info);
+void run_rnn_backward_resident(const RnnBackward& problem);
 
 const char* refuse_rnn_forward_group(const RnnForward& problem, const DeviceInfo& info);
 void run_rnn_forward_group(const RnnForward& problem);

@@ -7,6 +7,7 @@
 
 #include "../../cl_kernels/common/rnn_index.h"
 #include "doctest/doctest.h"
+#include "ops/gpu_model.h"
 #include "ops/rnn_problem.h"
 #include "reference/rnn.h"
 #include "support/compare.h"
@@ -23,7 +24,10 @@ using reference::RnnOutputs;
 
 namespace {
 
-constexpr auto variants = {"rows", "group", "steps"};
+using Variants = std::initializer_list<const char*>;
+constexpr Variants all_variants = {"rows", "resident", "group", "steps"};
+// For sizes of which `resident` would have to build programs of their own.
+constexpr Variants other_variants = {"rows", "group", "steps"};
 constexpr RnnCell all_cells[] = {RnnCell::tanh, RnnCell::relu, RnnCell::lstm, RnnCell::gru};
 
 struct Data {
@@ -88,7 +92,8 @@ void check_gradient(const Tensor& actual, const Shape& shape, const Numbers& exp
   check_close(actual, shape, expected, {64 + 4 * std::sqrt(terms), std::max(1.0, largest(expected))});
 }
 
-void check_layer(const RnnLayer& l, Layout layout = Layout::contiguous, bool with_bias = true) {
+void check_layer(const RnnLayer& l, Layout layout = Layout::contiguous, bool with_bias = true,
+                 Variants variants = all_variants) {
   CAPTURE(std::string(name_of(l.cell)));
   CAPTURE(l.reverse);
   CAPTURE(Shape({l.steps, l.batch, l.inputs, l.hidden, l.projection}));
@@ -154,7 +159,8 @@ TEST_CASE("rnn: every cell agrees with the reference, in both directions and wit
 TEST_CASE("rnn: odd sizes, views as inputs, no bias") {
   for (const RnnCell cell : all_cells) {
     check_layer({cell, false, 1, 1, 1, 1});
-    check_layer({cell, true, 2, 7, 5, 17});
+    check_layer({cell, true, 2, 7, 5, 17}, Layout::contiguous, true,
+                ops::kind_of(cell).saves_gates ? all_variants : other_variants);
     check_layer({cell, false, 2, 3, 4, 5}, Layout::contiguous, false);
   }
   for (const Layout layout : all_layouts) check_layer({RnnCell::lstm, false, 2, 3, 4, 5}, layout);
@@ -172,11 +178,13 @@ TEST_CASE("rnn: an LSTM with projection") {
 TEST_CASE("rnn: sizes that cut tiles and blocks") {
   if (slow_device()) CRISOL_SKIP("millions of multiply-adds");
   for (const RnnCell cell : all_cells) {
-    check_layer({cell, false, 4, 13, 21, 40});
-    check_layer({cell, true, 3, 33, 9, 64, 0, true, mixed_lengths(3, 33)});
+    check_layer({cell, false, 4, 13, 21, 40}, Layout::contiguous, true,
+                cell == RnnCell::gru ? all_variants : other_variants);
+    check_layer({cell, true, 3, 33, 9, 64, 0, true, mixed_lengths(3, 33)}, Layout::contiguous, true,
+                cell == RnnCell::tanh ? all_variants : other_variants);
   }
   check_layer({RnnCell::lstm, false, 3, 26, 30, 100});
-  check_layer({RnnCell::gru, false, 3, 5, 30, 130});
+  check_layer({RnnCell::gru, false, 3, 5, 30, 130}, Layout::contiguous, true, other_variants);
 }
 
 TEST_CASE("rnn: positions of rows are 64-bit numbers") {
@@ -185,4 +193,40 @@ TEST_CASE("rnn: positions of rows are 64-bit numbers") {
   CHECK(ROW_AT(t, batch, b, columns) == (std::int64_t{t} * batch + b) * columns);
   const ops::RnnSizes s{RnnCell::lstm, true, 70000, 70000, 1, 512, 512};
   CHECK(s.slot_before(s.step(0)) * s.batch * s.saved_columns() == std::int64_t{70000} * 70000 * 2048);
+}
+
+TEST_CASE("rnn: the most hidden units whose weights a work-group keeps, by device and cell") {
+  struct Limits {
+    std::uint32_t vendor;
+    std::uint64_t work_group, local_memory;
+    std::int64_t lstm, gru, tanh;
+  };
+  // The table of docs/recurrent.md.
+  for (const Limits& limits :
+       {Limits{ops::vendor_nvidia, 1024, 49152, 96, 128, 192}, Limits{ops::vendor_amd, 256, 65536, 96, 96, 192},
+        Limits{ops::vendor_intel, 256, 65536, 64, 80, 128}, Limits{ops::vendor_intel, 1024, 65536, 80, 96, 176},
+        Limits{0, 256, 32768, 32, 32, 64}}) {
+    CAPTURE(limits.vendor);
+    CAPTURE(limits.work_group);
+    DeviceInfo info;
+    info.type = DeviceType::gpu;
+    info.vendor_id = limits.vendor;
+    info.max_work_group = limits.work_group;
+    info.local_memory = limits.local_memory;
+    info.compute_units = 16;
+    const auto check = [&](RnnCell cell, std::int64_t most) {
+      CAPTURE(std::string(name_of(cell)));
+      const auto takes = [&](std::int64_t hidden) {
+        ops::RnnForward problem;
+        problem.sizes = {cell, false, 10, 1000, 8, hidden, hidden};
+        return ops::refuse_rnn_forward_resident(problem, info) == nullptr;
+      };
+      CHECK(takes(1));
+      CHECK(takes(most));
+      CHECK(!takes(most + 1));
+    };
+    check(RnnCell::lstm, limits.lstm);
+    check(RnnCell::gru, limits.gru);
+    check(RnnCell::tanh, limits.tanh);
+  }
 }
