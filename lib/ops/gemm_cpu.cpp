@@ -298,13 +298,16 @@ const char* refuse_setting(const Gemm& problem, const DeviceInfo& info, std::siz
   const TileChoice choice = choice_of(setting);
   const bool tall = choice.vectors != vectors_of_tile;
   if (tall && cpu_vector_width(p.device) != 16) return "made for vectors of 16";
-  if (keeps_b(p) && (tall || !choice.b_packed)) return "the kept weight is packed for the wide tile";
   if (choice.b_packed && !b_source(p)) return "the right operand is too large to be packed";
   return plan_of(p, info, choice) ? nullptr : "too large for the device's loops";
 }
 
 void run_setting(const Gemm& problem, std::size_t setting) {
-  run_tiled(with_contiguous_rows(problem), choice_of(setting));
+  Gemm p = with_contiguous_rows(problem);
+  const TileChoice choice = choice_of(setting);
+  // Kept panels are those of the wide tile.
+  if (choice.vectors != vectors_of_tile || !choice.b_packed) p.b_kept = {};
+  run_tiled(p, choice);
 }
 
 }  // namespace
