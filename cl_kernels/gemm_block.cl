@@ -44,13 +44,8 @@ INLINE void operands_keep(const Operands* o, const float* a, const float* b, __l
   source_keep(b, stage + BK * PITCH_A, PITCH_B, BN, B_ALONG_K, VEC);
 }
 
-// Column j of the result is element j of its row.
-typedef struct {
-  int unused;
-} Columns;
-INLINE long place_of(const Columns* columns, long column) { return column; }
-
 #include "common/block_multiply.h"
+#include "common/plain_columns.h"
 #include "common/block_store.h"
 #include "common/tile_place.h"
 
@@ -61,7 +56,7 @@ BLOCK_KERNEL void gemm_block(__global const float* restrict a, const ulong a_off
                              const long b_batch, const long b_step, const long c_batch, const long c_row,
                              const long c_column, const long c_part, const long part_depth, const int parts,
                              const int flags) {
-  __local float stages[2 * STAGE] __attribute__((aligned(16)));
+  LOCAL_STAGES;
   const TilePlace place = tile_place(m, n, parts);
   const long row = place.row, column = place.column, index = place.index;
   const uint part = place.part;
@@ -73,11 +68,11 @@ BLOCK_KERNEL void gemm_block(__global const float* restrict a, const ulong a_off
                             BM, A_ALONG_K, VEC);
   operands.b = source_begin(b + b_offset + index * b_batch + first * (B_ALONG_K ? 1 : b_step), b_step, column, n, depth,
                             BN, B_ALONG_K, VEC);
-  float acc[TM][TN];
-  block_multiply(acc, &operands, stages, depth);
+  TileSums acc;
+  tile_multiply(acc, &operands, stages, depth);
 
   const Target target = {c + c_offset + index * c_batch + part * c_part, bias + bias_offset, c_row, c_column, flags};
   const Finish finish = FINISH_OF(index);
   const Columns columns = {0};
-  block_store(acc, row, column, m, n, &columns, &target, &finish);
+  tile_store(acc, row, column, m, n, &columns, &target, &finish);
 }

@@ -18,65 +18,63 @@
 #ifndef VEC
 #define VEC 1
 #endif
-#include "common/matrix_round.h"
 #include "common/matrix_source.h"
-#include "common/matrix_store.h"
-#include "common/tile_place.h"
 
 #define LOADS_A (PARTS_OF(BM) * 16)
 #define LOADS_B (PARTS_OF(BN) * 16)
-#if !defined(EMULATED) && UNIT >= 6
-__attribute__((intel_reqd_sub_group_size(LANES)))
-#endif
-__kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1))) void gemm_matrix(
+
+typedef struct {
+  MatrixSource a, b;
+} Operands;
+
+INLINE void operands_load(const Operands* o, float* a, float* b) {
+  source_load(&o->a, a, BM, VEC);
+  source_load(&o->b, b, BN, VEC);
+}
+
+INLINE void operands_end(float* a, float* b, int depth) {
+  source_end(a, depth, BM, A_ALONG_K);
+  source_end(b, depth, BN, B_ALONG_K);
+}
+
+INLINE void operands_move(Operands* o, int depth) {
+  o->a.at += depth * o->a.step;
+  o->b.at += depth * o->b.step;
+}
+
+INLINE void operands_keep(const Operands* o, const float* a, const float* b, __local uint* stage) {
+  source_keep(a, stage, BM, A_ALONG_K);
+  source_keep(b, stage + BM * SLICE_WORDS, BN, B_ALONG_K);
+}
+
+#include "common/matrix_loop.h"
+#include "common/plain_columns.h"
+#include "common/matrix_store.h"
+#include "common/tile_place.h"
+
+MATRIX_KERNEL void gemm_matrix(
     __global const float* restrict a, const ulong a_offset, __global const float* restrict b, const ulong b_offset,
     __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
     EPILOGUE_PARAMETERS, const long m, const long n, const long k, const long a_batch, const long a_step,
     const long b_batch, const long b_step, const long c_batch, const long c_row, const long c_column, const long c_part,
     const long part_depth, const int parts, const int flags) {
-  __local uint stages[STAGES * STAGE] __attribute__((aligned(128)));
+  LOCAL_STAGES;
   const TilePlace place = tile_place(m, n, parts);
   const long row = place.row, column = place.column, index = place.index;
   const uint part = place.part;
   const long first = part * part_depth;
   const int depth = (int)min(k - first, part_depth);
 
-  MatrixSource from_a = source_begin(a + a_offset + index * a_batch + first * (A_ALONG_K ? 1 : a_step), a_step, row, m,
-                                     depth, BM, A_ALONG_K, VEC);
-  MatrixSource from_b = source_begin(b + b_offset + index * b_batch + first * (B_ALONG_K ? 1 : b_step), b_step, column,
-                                     n, depth, BN, B_ALONG_K, VEC);
-  float next_a[LOADS_A], next_b[LOADS_B];
-  int slices = (depth + SLICE - 1) / SLICE;
-  // What does not fill a slice comes first, so that the loop needs no bounds.
-  int move = depth - (slices - 1) * SLICE;
-  source_load(&from_a, next_a, BM, VEC);
-  source_load(&from_b, next_b, BN, VEC);
-  source_end(next_a, move, BM, A_ALONG_K);
-  source_end(next_b, move, BN, B_ALONG_K);
-
-  float acc[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC];
-  sums_clear(acc);
-
-  // Each slice is on its way from memory while the one before it is multiplied. The reads are unconditional, so that
-  // compilers leave them where they are: at the end the last slice is read again.
-  for (int now = 0;; now = (STAGES - 1) * STAGE - now) {
-    source_keep(next_a, stages + now, BM, A_ALONG_K);
-    source_keep(next_b, stages + now + BM * SLICE_WORDS, BN, B_ALONG_K);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (slices == 1) move = 0;
-    from_a.at += move * from_a.step;
-    from_b.at += move * from_b.step;
-    move = SLICE;
-    source_load(&from_a, next_a, BM, VEC);
-    source_load(&from_b, next_b, BN, VEC);
-    slice_multiply(acc, stages + now);
-    if (--slices == 0) break;
-#if STAGES == 1
-    barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-  }
+  Operands operands;
+  operands.a = source_begin(a + a_offset + index * a_batch + first * (A_ALONG_K ? 1 : a_step), a_step, row, m, depth, BM,
+                            A_ALONG_K, VEC);
+  operands.b = source_begin(b + b_offset + index * b_batch + first * (B_ALONG_K ? 1 : b_step), b_step, column, n, depth,
+                            BN, B_ALONG_K, VEC);
+  TileSums acc;
+  tile_multiply(acc, &operands, stages, depth);
 
   const Target target = {c + c_offset + index * c_batch + part * c_part, bias + bias_offset, c_row, c_column, flags};
   const Finish finish = FINISH_OF(index);
-  tile_store(acc, row, column, m, n, &target, &finish);
+  const Columns columns = {0};
+  tile_store(acc, row, column, m, n, &columns, &target, &finish);
 }

@@ -8,6 +8,7 @@
 #endif
 #include "common/matrix_multiply.h"
 #include "common/matrix_copy.h"
+#include "common/plain_columns.h"
 #include "common/matrix_store.h"
 #include "common/tile_place.h"
 
@@ -22,12 +23,12 @@ INLINE void slice_begin(__local uint* to, __global const uint* a, __global const
   copies_set();
 }
 
-__kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1))) void gemm_matrix_packed(
+MATRIX_KERNEL void gemm_matrix_packed(
     __global const uint* restrict a, const ulong a_offset, __global const uint* restrict b, const ulong b_offset,
     __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
     EPILOGUE_PARAMETERS, const long m, const long n, const long sides_a, const long sides_b, const long c_row,
     const int slices, const int flags) {
-  __local uint stages[STAGES * STAGE] __attribute__((aligned(128)));
+  LOCAL_STAGES;
   const TilePlace place = tile_place(m, n, 1);
   const long row = place.row, column = place.column;
   a += a_offset + row * SLICE_WORDS;
@@ -38,7 +39,7 @@ __kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1))) void gemm_matrix
   const int last = slices - 1;
   UNROLL
   for (int s = 0; s < STAGES - 1; ++s) slice_begin(stages + s * STAGE, a + min(s, last) * step_a, b + min(s, last) * step_b);
-  float acc[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC];
+  TileSums acc;
   sums_clear(acc);
   int now = 0, next = (STAGES - 1) * STAGE;
   for (int s = 0; s < slices; ++s) {
@@ -54,5 +55,6 @@ __kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1))) void gemm_matrix
 
   const Target target = {c + c_offset, bias + bias_offset, c_row, 1, flags};
   const Finish finish = FINISH_OF(0);
-  tile_store(acc, row, column, m, n, &target, &finish);
+  const Columns columns = {0};
+  tile_store(acc, row, column, m, n, &columns, &target, &finish);
 }

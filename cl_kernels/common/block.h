@@ -38,6 +38,8 @@
 #define PITCH_B (BN + 4)
 #define STAGE (BK * (PITCH_A + PITCH_B))
 
+typedef float TileSums[TM][TN];
+#define LOCAL_STAGES __local float stages[2 * STAGE] __attribute__((aligned(16)))
 #define BLOCK_KERNEL __kernel __attribute__((reqd_work_group_size(8, ITEMS / 8, 1)))
 
 INLINE int block_item(void) { return get_local_id(1) * 8 + get_local_id(0); }

@@ -62,7 +62,7 @@ INLINE void block_slice(float acc[TM][TN], Operands* operands, float a[2][TM], f
 }
 
 // `stages` is 2 * STAGE of local memory, depth at least 1.
-INLINE void block_multiply(float acc[TM][TN], Operands* operands, __local float* stages, int depth) {
+INLINE void tile_multiply(TileSums acc, Operands* operands, __local float* stages, int depth) {
   float a[2][TM], b[2][TN], next_a[LOADS_A], next_b[LOADS_B];
   int slices = (depth + BK - 1) / BK;
   // What does not fill a slice comes first, so that the loop needs no bounds.

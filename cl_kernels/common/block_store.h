@@ -6,8 +6,8 @@
 #include "common/target.h"
 
 // The item's part of the tile whose first row and column these are, of an m x n result.
-INLINE void block_store(float acc[TM][TN], long row, long column, long m, long n, const Columns* columns,
-                        const Target* t, const Finish* finish) {
+INLINE void tile_store(TileSums acc, long row, long column, long m, long n, const Columns* columns, const Target* t,
+                       const Finish* finish) {
   row += block_row();
   column += block_column();
   UNROLL

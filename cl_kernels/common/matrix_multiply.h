@@ -4,7 +4,16 @@
 #define ROWS_OF_FRAGMENTS (WM / FM)
 #define COLUMNS_OF_FRAGMENTS (WN / FN)
 
-INLINE void sums_clear(float acc[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC]) {
+typedef float TileSums[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC];
+#define LOCAL_STAGES __local uint stages[STAGES * STAGE] __attribute__((aligned(128)))
+#if !defined(EMULATED) && UNIT >= 6
+#define MATRIX_KERNEL \
+  __attribute__((intel_reqd_sub_group_size(LANES))) __kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1)))
+#else
+#define MATRIX_KERNEL __kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1)))
+#endif
+
+INLINE void sums_clear(TileSums acc) {
   UNROLL
   for (int i = 0; i < ROWS_OF_FRAGMENTS; ++i)
     UNROLL
@@ -14,7 +23,7 @@ INLINE void sums_clear(float acc[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC]) 
 }
 
 // acc += a slice of A times one of B, both in local memory.
-INLINE void slice_multiply(float acc[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC], __local const uint* slice) {
+INLINE void slice_multiply(TileSums acc, __local const uint* slice) {
   UNROLL
   for (int step = 0; step < 2; ++step) {
     FragmentA a[ROWS_OF_FRAGMENTS];

@@ -58,3 +58,12 @@ INLINE uint bf16_of(float x) {
 INLINE uint round_two(float low, float high) { return bf16_of(low) | bf16_of(high) << 16; }
 #endif
 #endif
+
+// A word of neighbours of the depth: of two, in tf32 of the first alone.
+INLINE uint round_word(float first, float second) {
+#if PER_WORD == 2
+  return round_two(first, second);
+#else
+  return round_one(first);
+#endif
+}

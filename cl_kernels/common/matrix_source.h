@@ -6,6 +6,7 @@
 // across is turned in registers. Eight (tf32: four) neighbours take squares that follow each other along the depth, so that
 // they read whole lines of 128 bytes either way and write whole rows. `vec` is 4 where beginning, steps and the size of the
 // axis with stride 1 are multiples of 4, else 1. `side`, `along_k` and `vec` are constants wherever this is called.
+#include "common/inline.h"
 #include "common/matrix_place.h"
 #include "common/matrix_round.h"
 #include "common/matrix_tile.h"

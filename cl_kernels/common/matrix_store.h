@@ -1,10 +1,10 @@
-// Stores a tile of common/matrix_multiply.h.
+// Stores a tile of common/matrix_multiply.h. Whoever includes this defines Columns before it, as for common/block_store.h.
 #include "common/matrix_multiply.h"
 #include "common/target.h"
 
 // The wave's part of the tile whose first row and column these are, of an m x n result.
-INLINE void tile_store(float acc[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC], long row, long column, long m, long n,
-                       const Target* t, const Finish* finish) {
+INLINE void tile_store(TileSums acc, long row, long column, long m, long n, const Columns* columns, const Target* t,
+                       const Finish* finish) {
   const int lane = wave_lane();
   UNROLL
   for (int i = 0; i < ROWS_OF_FRAGMENTS; ++i)
@@ -15,10 +15,11 @@ INLINE void tile_store(float acc[ROWS_OF_FRAGMENTS][COLUMNS_OF_FRAGMENTS][ACC], 
         const long to_row = row + wave_row() + i * FM + acc_row(e, lane);
         const long to_column = column + wave_column() + j * FN + acc_column(e, lane);
         if (to_row >= m || to_column >= n) continue;
+        const long place = place_of(columns, to_column);
 #if VEC_C > 1
-        store_sums(LOAD_SUMS(0, acc[i][j] + e), to_row, to_column, t, finish);
+        store_sums(LOAD_SUMS(0, acc[i][j] + e), to_row, place, t, finish);
 #else
-        store_sums(acc[i][j][e], to_row, to_column, t, finish);
+        store_sums(acc[i][j][e], to_row, place, t, finish);
 #endif
       }
 }

@@ -1,8 +1,8 @@
 // What products may round their operands to.
 //
-// Matrix products, and what is made of them (linear layers, convolutions, recurrent layers), compute in fp32 unless
-// they may do less: matrix units of GPUs multiply numbers of fewer bits several times as fast. Operands and results
-// stay f32 tensors; the products are summed in fp32.
+// Matrix products, what is made of them (linear and recurrent layers), and convolutions but depthwise ones compute in
+// fp32 unless they may do less: matrix units of GPUs multiply numbers of fewer bits several times as fast. Operands and
+// results stay f32 tensors; the products are summed in fp32.
 //
 //     crisol::set_precision(crisol::Precision::tf32);             // Of the whole process.
 //     {

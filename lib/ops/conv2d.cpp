@@ -1,5 +1,5 @@
-// Convolution. Variants for GPUs: "depthwise", "gemm", "winograd_f4", "winograd_f2", "block" and "im2col_gemm"; for
-// CPUs: "planes", "winograd", "cpu_gemm"; "direct".
+// Convolution. Variants for GPUs: "depthwise", "gemm", "winograd_f4", "winograd_f2", "matrix", "block" and
+// "im2col_gemm"; for CPUs: "planes", "winograd", "cpu_gemm"; "direct".
 #include <algorithm>
 
 #include "crisol/ops/conv.h"
@@ -8,6 +8,7 @@
 #include "ops/conv2d_block.h"
 #include "ops/conv2d_depthwise.h"
 #include "ops/conv2d_gemm.h"
+#include "ops/conv2d_matrix.h"
 #include "ops/conv2d_planes.h"
 #include "ops/conv2d_problem.h"
 #include "ops/conv2d_winograd.h"
@@ -103,6 +104,7 @@ constexpr Variant<Conv2dProblem> variants[] = {
     {"planes", refuse_planes, run_planes, planes_workspace},
     {"winograd", refuse_winograd, run_winograd, winograd_workspace},
     {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm, gemm_workspace},
+    {"matrix", refuse_matrix, run_matrix, matrix_workspace},
     {"block", refuse_block, run_block, block_workspace, &conv2d_block_settings},
     {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_im2col, im2col_workspace},
     {"direct", accept_all, run_direct}};
@@ -118,8 +120,8 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   const Tensor y = empty(sizes.output_shape(), DType::f32, x.device());
   applied = true;
   if (y.numel() == 0) return y;
-  Conv2dProblem problem{
-      sizes, state_of(y), contiguous(x), contiguous(weight), y, bias.defined() ? contiguous(bias) : bias};
+  Conv2dProblem problem = with_precision(
+      op, {sizes, state_of(y), contiguous(x), contiguous(weight), y, bias.defined() ? contiguous(bias) : bias});
   const Choice<Conv2dProblem> choice = choose(op, variants, problem, x.device().info());
   Epilogue by_group;  // The kernels' batch is the group, whose channels follow one another.
   if (f != nullptr) {

@@ -1,5 +1,5 @@
-// Gradient of a convolution's input. Variants for GPUs: "depthwise", "gemm", "winograd_f4", "winograd_f2", "block" and
-// "im2col_gemm"; for CPUs: "planes", "winograd", "cpu_gemm"; "direct".
+// Gradient of a convolution's input. Variants for GPUs: "depthwise", "gemm", "winograd_f4", "winograd_f2", "matrix",
+// "block" and "im2col_gemm"; for CPUs: "planes", "winograd", "cpu_gemm"; "direct".
 #include <algorithm>
 #include <vector>
 
@@ -9,6 +9,7 @@
 #include "ops/conv2d_block.h"
 #include "ops/conv2d_depthwise.h"
 #include "ops/conv2d_gemm.h"
+#include "ops/conv2d_matrix.h"
 #include "ops/conv2d_phase.h"
 #include "ops/conv2d_planes.h"
 #include "ops/conv2d_problem.h"
@@ -145,6 +146,7 @@ constexpr Variant<Conv2dProblem> variants[] = {
     {"planes", refuse_planes_data, run_planes_data, planes_data_workspace},
     {"winograd", refuse_winograd_data, run_winograd_data, winograd_data_workspace},
     {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm, gemm_workspace},
+    {"matrix", refuse_matrix_data, run_matrix_data, matrix_data_workspace},
     {"block", refuse_block_data, run_block_data, block_data_workspace, &conv2d_block_data_settings},
     {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_data_im2col, im2col_workspace},
     {"direct", accept_all, run_direct}};
@@ -160,7 +162,7 @@ Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
   require_operand(op, "the weight", weight, "the gradient", dy, sizes.output_shape());
   const Tensor dx = empty(input, DType::f32, dy.device());
   if (dx.numel() == 0) return dx;
-  const Conv2dProblem problem{sizes, state_of(dx), dx, contiguous(weight), contiguous(dy), {}};
+  const Conv2dProblem problem = with_precision(op, {sizes, state_of(dx), dx, contiguous(weight), contiguous(dy)});
   choose(op, variants, problem, dy.device().info()).run(problem);
   return dx;
 }

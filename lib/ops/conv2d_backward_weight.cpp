@@ -8,6 +8,7 @@
 #include "ops/conv2d_block.h"
 #include "ops/conv2d_depthwise.h"
 #include "ops/conv2d_gemm.h"
+#include "ops/conv2d_matrix.h"
 #include "ops/conv2d_planes.h"
 #include "ops/conv2d_problem.h"
 #include "ops/conv2d_winograd.h"
@@ -85,6 +86,7 @@ constexpr Variant<Conv2dProblem> variants[] = {
     {"planes", refuse_planes_weight, run_planes_weight, planes_weight_workspace},
     {"winograd", refuse_winograd_weight, run_winograd_weight, winograd_weight_workspace},
     {"cpu_rows", refuse_cpu_rows, run_cpu_rows, rows_workspace},
+    {"matrix", refuse_matrix_weight, run_matrix_weight, matrix_weight_workspace},
     {"block", refuse_block_weight, run_block_weight, block_weight_workspace, &conv2d_block_weight_settings},
     {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_weight_im2col, im2col_workspace},
     {"direct", accept_all, run_direct}};
@@ -100,7 +102,7 @@ Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
   require_operand(op, "the input", x, "the gradient", dy, sizes.output_shape());
   const Tensor dw = empty(weight, DType::f32, x.device());
   if (dw.numel() == 0) return dw;
-  const Conv2dProblem problem{sizes, state_of(dw), contiguous(x), dw, contiguous(dy), {}};
+  const Conv2dProblem problem = with_precision(op, {sizes, state_of(dw), contiguous(x), dw, contiguous(dy)});
   choose(op, variants, problem, x.device().info()).run(problem);
   return dw;
 }

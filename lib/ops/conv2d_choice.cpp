@@ -15,7 +15,7 @@ Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const Shape& wei
                     {"conv2d_backward_weight", conv2d_backward_weight_variants()}};
   const Op& op = ops[static_cast<int>(pass)];
   const Conv2dSizes sizes = conv2d_sizes(op.name, input, weight, options);
-  const Conv2dProblem problem{.sizes = sizes, .device = device.state()};
+  const Conv2dProblem problem = with_precision(op.name, {.sizes = sizes, .device = device.state()});
   const Variant<Conv2dProblem>& variant = *choose(op.name, op.variants, problem, device.info()).variant;
   return {variant.name, variant.workspace == nullptr ? 0 : variant.workspace(problem, device.info())};
 }

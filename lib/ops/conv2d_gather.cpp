@@ -1,32 +1,17 @@
 #include "ops/conv2d_gather.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "ops/gemm_block.h"
 #include "ops/gemm_epilogue.h"
-#include "ops/gemm_tiles.h"
-#include "ops/gpu_model.h"
-#include "ops/gpu_variant.h"
 #include "ops/persistent.h"
 
 namespace crisol::ops {
 
 namespace {
 
-// As in gemm_block_plan.cpp, but few, since each is a program more to compile, and no wide ones: columns are gathered
-// number by number.
-constexpr BlockTile tiles[] = {
-    {128, 128, 8, 8, 8, 1.0}, {128, 64, 8, 8, 8, 1.0}, {64, 64, 8, 8, 4, 1.09}, {32, 32, 16, 4, 4, 1.25}};
-
-// A multiprocessor of NVIDIA's has registers for one group of the first or three of the second; a compute unit of AMD's
-// for as many items of the first as of the second, which need more of them.
-bool suits(const BlockTile& tile, const DeviceInfo& info) {
-  const bool first = tile.columns == 128, second = tile.rows != tile.columns;
-  return info.vendor_id == vendor_nvidia ? !first : !second;
-}
-
 constexpr std::int64_t most_index = std::int64_t{1} << 30;  // The kernels count pixels of an image in 32 bits.
-constexpr std::int64_t slack = 16;                          // Elements of the depth that a slice may reach beyond it.
+constexpr std::int64_t slack = 32;                          // Elements of the depth that a slice may reach beyond it.
 
 std::int64_t table_count(const GatheredProduct& p) { return p.packed_depth() + slack; }
 
@@ -55,9 +40,8 @@ bool GatheredProduct::lies_packed() const noexcept {
   return depth() == packed_depth() && weight_strides == packed;
 }
 
-const char* refuse_gather_tiles(const Conv2dSizes& s, const DeviceInfo& info) {
+const char* refuse_gathering(const Conv2dSizes& s) {
   const Conv2dOptions& o = s.options;
-  if (gather_tiles(info).empty()) return "the device's work-groups, local memory or registers are too small";
   if (s.kernel_h > 16 || s.kernel_w > 15) return "the kernel is larger than 16 x 15";
   const std::int64_t rows = s.height + s.out_h + 2 * std::int64_t{o.padding.h} + 16 * std::int64_t{o.dilation.h};
   const std::int64_t columns = s.width + s.out_w + 2 * std::int64_t{o.padding.w} + 16 * std::int64_t{o.dilation.w};
@@ -67,49 +51,38 @@ const char* refuse_gather_tiles(const Conv2dSizes& s, const DeviceInfo& info) {
   return nullptr;
 }
 
-const char* refuse_gathered(const GatheredProduct& p, const DeviceInfo& info, std::span<const BlockTile> among) {
+const char* refuse_gathered(const GatheredProduct& p, const DeviceInfo& info, std::int64_t groups) {
   if (p.n() >= most_index || packed_floats(p) >= most_index) return "too large for the kernel's indices";
   if (p.packed_depth() / 4 > loop_budget(info)) return "too deep";
-  return plan_gathered(p, info, among).groups > most_block_groups ? "too many tiles" : nullptr;
+  return groups > most_block_groups ? "too many tiles" : nullptr;
 }
 
-std::span<const BlockTile> all_gather_tiles() { return tiles; }
-
-std::vector<BlockTile> gather_tiles(const DeviceInfo& info) {
-  std::vector<BlockTile> usable;
-  for (const BlockTile& tile : tiles)
-    if (suits(tile, info) && refuse_tile(tile, info, 1) == nullptr) usable.push_back(tile);
-  return usable;
+int most_gathered_parts(const GatheredProduct& p) {
+  return most_block_parts(4 * p.groups * p.m * p.n(), 4 * (2 * table_count(p) + packed_floats(p)));
 }
 
-BlockPlan plan_gathered(const GatheredProduct& p, const DeviceInfo& info, std::span<const BlockTile> among) {
-  const std::int64_t prepared = 4 * (2 * table_count(p) + packed_floats(p));
-  return plan_blocks_among(among, info, p.m, p.n(), p.packed_depth(), p.groups,
-                           most_block_parts(4 * p.groups * p.m * p.n(), prepared));
-}
-
-std::uint64_t gathered_workspace(const GatheredProduct& p, const BlockPlan& plan) {
-  const std::int64_t sums = plan.parts > 1 ? p.groups * p.m * p.n() * plan.parts : 0;
+std::uint64_t gathered_workspace(const GatheredProduct& p, int parts) {
+  const std::int64_t sums = parts > 1 ? p.groups * p.m * p.n() * parts : 0;
   return 4 * static_cast<std::uint64_t>(2 * table_count(p) + packed_floats(p) + sums);
 }
 
-GatheredLaunch::GatheredLaunch(runtime::DeviceState& device, const GatheredProduct& product, const BlockPlan& plan,
-                               const GatheredOperands& operands)
-    : device_(device), product_(product), plan_(plan), operands_(operands) {
+GatheredLaunch::GatheredLaunch(runtime::DeviceState& device, const GatheredProduct& product,
+                               const GatheredKernel& kernel, const GatheredOperands& operands)
+    : device_(device), product_(product), cut_(kernel.cut), operands_(operands) {
   const DeviceInfo& info = runtime::info_of(device);
-  const bool cut = plan.parts > 1;
+  const bool in_parts = cut_.parts > 1;
   packs_ = !product.lies_packed() || operands.weight.offset % 4 != 0;
   vectors_ = result_vectors(product, operands);
-  runtime::KernelSpec spec{"conv2d_block.cl", "conv2d_block"};
-  add_result(spec, info, cut ? nullptr : operands.epilogue, cut ? (is_multiple(product.n()) ? 4 : 1) : vectors_);
-  plan.tile.define(spec.defines);
+  runtime::KernelSpec spec = kernel.spec;
+  const int stored = in_parts ? (is_multiple(product.n()) ? 4 : 1) : vectors_;
+  add_result(spec, info, in_parts ? nullptr : operands.epilogue, std::min(kernel.run, stored));
   multiply_ = &runtime::resolve(device, spec);
-  if (cut) {
+  if (in_parts) {
     runtime::KernelSpec adding{"conv2d_block_parts.cl", "conv2d_block_parts"};
     add_result(adding, info, operands.epilogue, vectors_);
     add_ = &runtime::resolve(device, adding);
     sums_ = runtime::allocate(device,
-                              4 * static_cast<std::uint64_t>(product.groups * product.m * product.n() * plan.parts));
+                              4 * static_cast<std::uint64_t>(product.groups * product.m * product.n() * cut_.parts));
   }
   find_prepared();
 }
@@ -152,7 +125,7 @@ void GatheredLaunch::queue_preparation() const {
 void GatheredLaunch::queue() const {
   const GatheredProduct& p = product_;
   const GatheredOperands& o = operands_;
-  const bool cut = plan_.parts > 1;
+  const bool cut = cut_.parts > 1;
   const auto number = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
   const EpilogueArguments e = epilogue_arguments(o.epilogue, o.src);
   const std::int32_t flags = o.flags | epilogue_flags(o.epilogue);
@@ -161,17 +134,17 @@ void GatheredLaunch::queue() const {
   const runtime::BufferView c = cut ? runtime::BufferView{sums_.get(), 0} : o.c;
   const Shape plane{p.height, p.width, p.taps_h, p.taps_w, p.pixels(), p.columns, p.src_image};
   const runtime::KernelArg to(Shape{p.c_image, p.c_h, p.c_w}, 4);
-  const std::int64_t items = plan_.tile.items() / 8, depth = p.packed_depth();
-  runtime::launch(device_, *multiply_, {{plan_.groups * 8, items}, {8, items}}, a, o.src, c, o.bias,
+  const std::int64_t depth = p.packed_depth(), *local = cut_.local;
+  runtime::launch(device_, *multiply_, {{cut_.groups * local[0], local[1]}, {local[0], local[1]}}, a, o.src, c, o.bias,
                   runtime::BufferView{prepared_.get(), 0}, e.first, e.second, e.strides, e.scalars[0], e.scalars[1],
                   e.scalars[2], number(p.m), number(p.n()), number(depth), p.m * depth, number(depth), p.src_group,
                   p.c_group, p.c_row, plane, Shape{p.step_h, p.step_w, p.start_h, p.start_w, p.tap_h, p.tap_w}, to,
-                  number(plan_.part_depth), plan_.parts, flags);
+                  number(cut_.part_depth), cut_.parts, flags);
   if (!cut) return;
   const std::int64_t count = p.groups * p.m * p.n();
   runtime::launch(device_, *add_, runtime::flat_range(device_, count / vectors_), c, o.c, o.bias, e.first, e.second,
                   e.strides, e.scalars[0], e.scalars[1], e.scalars[2], number(p.m), number(p.n()), count, p.c_group,
-                  p.c_row, plane, to, plan_.parts, flags);
+                  p.c_row, plane, to, cut_.parts, flags);
 }
 
 }  // namespace crisol::ops

@@ -1,13 +1,12 @@
-// The product of conv2d_block.cl: a convolution, or one of the convolutions that a gradient of an input is made of.
+// The product of conv2d_block.cl and conv2d_matrix.cl: a convolution, or one of the convolutions that a gradient of an
+// input is made of.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <span>
-#include <vector>
 
 #include "ops/conv2d_problem.h"
-#include "ops/gemm_block.h"
+#include "ops/gemm_tiles.h"
 
 namespace crisol::ops {
 
@@ -42,29 +41,34 @@ struct GatheredOperands {
   std::int32_t flags = 0;
 };
 
-/// Why kernels that gather pixels in tiles cannot take a convolution of these sizes, or nullptr.
-const char* refuse_gather_tiles(const Conv2dSizes& sizes, const DeviceInfo& info);
+/// The kernel that multiplies (cl_kernels/common/conv_product.h), with its tile's defines, and how the product is cut
+/// for it.
+struct GatheredKernel {
+  runtime::KernelSpec spec;
+  TileCut cut;
+  int run;  ///< Neighbours of a row that an item has of the result, at least.
+};
 
-/// The tiles that conv2d_block.cl is compiled for, and those of them that a device is given by itself.
-std::span<const BlockTile> all_gather_tiles();
-std::vector<BlockTile> gather_tiles(const DeviceInfo& info);
-/// `tiles` are those of gather_tiles(), or the only one wanted.
-const char* refuse_gathered(const GatheredProduct& product, const DeviceInfo& info, std::span<const BlockTile> tiles);
-BlockPlan plan_gathered(const GatheredProduct& product, const DeviceInfo& info, std::span<const BlockTile> tiles);
-std::uint64_t gathered_workspace(const GatheredProduct& product, const BlockPlan& plan);
+/// Why kernels that gather pixels in tiles cannot take a convolution of these sizes, or nullptr.
+const char* refuse_gathering(const Conv2dSizes& sizes);
+/// The same of one product, cut into so many work-groups.
+const char* refuse_gathered(const GatheredProduct& product, const DeviceInfo& info, std::int64_t groups);
+/// Into how many parts the depth may be cut, for the memory that they take, and the memory that some take.
+int most_gathered_parts(const GatheredProduct& product);
+std::uint64_t gathered_workspace(const GatheredProduct& product, int parts);
 
 /// Kernels, memory and arguments of a product, everything that may fail, so that several can be made before the first
 /// is queued.
 class GatheredLaunch {
  public:
-  GatheredLaunch(runtime::DeviceState& device, const GatheredProduct& product, const BlockPlan& plan,
+  GatheredLaunch(runtime::DeviceState& device, const GatheredProduct& product, const GatheredKernel& kernel,
                  const GatheredOperands& operands);
   void queue() const;
 
  private:
   runtime::DeviceState& device_;
   GatheredProduct product_;
-  BlockPlan plan_;
+  TileCut cut_;
   GatheredOperands operands_;
   bool packs_;
   int vectors_;  // VEC_C of the kernel that writes the result.

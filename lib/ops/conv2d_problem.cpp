@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "ops/gemm.h"
+#include "ops/matrix_probe.h"
 #include "ops/window.h"
 
 namespace crisol::ops {
@@ -11,21 +12,19 @@ Shape Conv2dSizes::kernel_window() const {
           options.padding.h, options.padding.w, options.dilation.h, options.dilation.w};
 }
 
-ProblemKey Conv2dSizes::key() const {
-  return {{"n", images},
-          {"c", channels},
-          {"h", height},
-          {"w", width},
-          {"k", outputs},
-          {"r", kernel_h},
-          {"s", kernel_w},
-          {"stride_h", options.stride.h},
-          {"stride_w", options.stride.w},
-          {"pad_h", options.padding.h},
-          {"pad_w", options.padding.w},
-          {"dil_h", options.dilation.h},
-          {"dil_w", options.dilation.w},
-          {"groups", options.groups}};
+ProblemKey Conv2dProblem::key() const {
+  const Conv2dOptions& o = sizes.options;
+  return {{"n", sizes.images},     {"c", sizes.channels},    {"h", sizes.height},
+          {"w", sizes.width},      {"k", sizes.outputs},     {"r", sizes.kernel_h},
+          {"s", sizes.kernel_w},   {"stride_h", o.stride.h}, {"stride_w", o.stride.w},
+          {"pad_h", o.padding.h},  {"pad_w", o.padding.w},   {"dil_h", o.dilation.h},
+          {"dil_w", o.dilation.w}, {"groups", o.groups},     {"precision", static_cast<std::int64_t>(precision)}};
+}
+
+Conv2dProblem with_precision(const char* op, Conv2dProblem problem) {
+  problem.precision = precision();
+  problem.unit = matrix_unit_of(problem.device, problem.precision, op);
+  return problem;
 }
 
 Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight, const Conv2dOptions& options) {

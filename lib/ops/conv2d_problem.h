@@ -2,7 +2,9 @@
 #pragma once
 
 #include "crisol/ops/conv.h"
+#include "crisol/precision.h"
 #include "ops/epilogue.h"
+#include "ops/matrix_unit.h"
 #include "ops/variant.h"
 #include "runtime/launch.h"
 
@@ -25,8 +27,6 @@ struct Conv2dSizes {
   Shape weight_shape() const { return {outputs, group_channels(), kernel_h, kernel_w}; }
   Shape output_shape() const { return {images, outputs, out_h, out_w}; }
 
-  ProblemKey key() const;
-
   /// The arguments of kernels that include common/conv.h.
   Shape kernel_sizes() const { return {images, channels, height, width, outputs, out_h, out_w, options.groups}; }
   Shape kernel_window() const;
@@ -44,9 +44,15 @@ struct Conv2dProblem {
   Tensor bias{};                       ///< Forward only; may be undefined.
   const Epilogue* epilogue = nullptr;  ///< Forward only.
   bool* applied = nullptr;             ///< Made false by a variant that leaves the epilogue to the caller.
+  /// What the operands may be rounded to, and what multiplies them then.
+  Precision precision = Precision::fp32;
+  MatrixUnit unit{};
 
-  ProblemKey key() const { return sizes.key(); }
+  ProblemKey key() const;
 };
+
+/// The same problem in the thread's precision(), with what the device has for it.
+Conv2dProblem with_precision(const char* op, Conv2dProblem problem);
 
 /// Why the gathering CPU kernels cannot read images of this size, or nullptr.
 const char* refuse_gather(const DeviceInfo& info, std::int64_t image_elements, std::int64_t rows, std::int64_t pixels);

@@ -186,7 +186,11 @@ const char* refuse_winograd_tiles(const Conv2dProblem& p, const DeviceInfo& info
     return "too large for the kernel's indices";
   if (s.channels / 8 > loop_budget(info)) return "too deep";
   if (forced_variant(op) == name) return nullptr;
-  if (cost_of(s) > direct_cost(p.sizes)) return "too few channels or too small planes to pay";
+  // Its products are fp32, since its transforms would enlarge the rounding to less: what it saves must be more than
+  // what matrix units save.
+  const double direct = direct_cost(p.sizes), gain = matrix_gain(info, p.unit, p.precision);
+  if (cost_of(s) > direct) return "too few channels or too small planes to pay";
+  if (cost_of(s) > direct / gain) return "matrix units take less";
   if (cost_of(sizes_of(p.sizes, data, 6 - tile)) < cost_of(s)) return "tiles of the other size take less";
   return nullptr;
 }

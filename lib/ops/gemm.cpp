@@ -54,7 +54,7 @@ bool gemm(const Gemm& problem) {
   tidy_strides(tidy.c, tidy.m, tidy.n);
   if ((tidy.flags & (bias_per_row | bias_per_column)) == 0) tidy.bias = tidy.a.first;  // Any buffer: it is not read.
   tidy.precision = precision();
-  if (tidy.precision != Precision::fp32) tidy.unit = matrix_unit_of(tidy.device, tidy.precision);
+  if (tidy.precision != Precision::fp32) tidy.unit = matrix_unit_of(tidy.device, tidy.precision, "matmul");
   const DeviceInfo& info = runtime::info_of(tidy.device);
   if (tidy.b_storage != nullptr && takes_cpu_kernels(info))
     if (const auto source = b_source(tidy))

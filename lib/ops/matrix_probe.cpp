@@ -50,7 +50,7 @@ bool multiplies_rightly(Device device, Precision precision, Kind kind) {
                .bias = in(left),
                .precision = precision,
                .unit = {kind, false}};
-  run_gemm_matrix(problem, cut_matrix(matrix_tiles(kind).front(), problem, 1));
+  run_gemm_matrix(problem, cut_matrix(matrix_tiles(kind).front(), work_of(problem), 1));
   const std::vector<float> found = y.to_vector<float>();
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
@@ -118,10 +118,9 @@ ProbeOutcome known_unit(runtime::DeviceState& state, Precision precision) {
 
 }  // namespace
 
-MatrixUnit matrix_unit_of(runtime::DeviceState& device, Precision precision) {
+MatrixUnit matrix_unit_of(runtime::DeviceState& device, Precision precision, const char* op) {
   if (precision == Precision::fp32) return {};
-  if (forced_variant("matmul").rfind("matrix", 0) == 0 &&
-      matrix_candidates(runtime::info_of(device), precision).empty())
+  if (forced_variant(op).rfind("matrix", 0) == 0 && matrix_candidates(runtime::info_of(device), precision).empty())
     return {Kind::mma_sm80, true};
   return {matrix_unit_named(known_unit(device, precision).found), false};
 }

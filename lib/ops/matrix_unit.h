@@ -35,4 +35,8 @@ MatrixUnit::Kind matrix_unit_named(std::string_view name) noexcept;
 /// What a device might multiply a precision with, as it describes itself, the best first; a probe has to confirm it.
 std::vector<MatrixUnit::Kind> matrix_candidates(const DeviceInfo& info, Precision precision);
 
+/// How many times as fast as fp32's multiply-adds the unit's are in a kernel that gathers its operands; 1 without a
+/// unit.
+double matrix_gain(const DeviceInfo& info, const MatrixUnit& unit, Precision precision);
+
 }  // namespace crisol::ops

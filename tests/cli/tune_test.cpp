@@ -113,9 +113,9 @@ TEST_CASE("crisol tune: every kind of problem can be made again and is computed 
   write_file(place.shapes, R"(matmul m=3 n=40 k=20 batch=2 transa=1 transb=1 transc=0 weight=0 precision=0
 matmul m=9 n=10 k=30 batch=1 transa=0 transb=1 transc=0 weight=1 precision=0
 matmul m=9 n=10 k=30 batch=1 transa=1 transb=0 transc=0 weight=1 precision=3
-conv2d n=2 c=4 h=7 w=6 k=6 r=3 s=2 stride_h=2 stride_w=1 pad_h=1 pad_w=0 dil_h=1 dil_w=2 groups=2
-conv2d_backward_data n=2 c=4 h=7 w=6 k=6 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1 groups=1
-conv2d_backward_weight n=2 c=4 h=7 w=6 k=6 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1 groups=1
+conv2d n=2 c=4 h=7 w=6 k=6 r=3 s=2 stride_h=2 stride_w=1 pad_h=1 pad_w=0 dil_h=1 dil_w=2 groups=2 precision=0
+conv2d_backward_data n=2 c=4 h=7 w=6 k=6 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1 groups=1 precision=1
+conv2d_backward_weight n=2 c=4 h=7 w=6 k=6 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1 groups=1 precision=3
 softmax rows=6 length=40 step=3
 softmax_backward rows=6 length=40 step=1
 log_softmax rows=6 length=40 step=1

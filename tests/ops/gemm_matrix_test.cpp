@@ -8,6 +8,7 @@
 #include "doctest/doctest.h"
 #include "ops/gemm_matrix_packed.h"
 #include "ops/gemm_operands.h"
+#include "ops/matrix_units.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
 #include "support/forced.h"
@@ -18,27 +19,16 @@ namespace crisol {
 
 namespace {
 
-using Kind = ops::MatrixUnit::Kind;
 using ops::MatrixPlan;
 using ops::MatrixTile;
+using testing::all_kinds;
 using testing::check_close;
+using testing::Kind;
+using testing::least_tile;
 using testing::random_values;
+using testing::round_to;
 using testing::tensor_of;
-
-constexpr Precision rounded[] = {Precision::tf32, Precision::fp16, Precision::bf16};
-constexpr Kind all_kinds[] = {Kind::mma_sm80,   Kind::mma_sm75, Kind::mfma, Kind::wmma,
-                              Kind::wmma_gfx12, Kind::xmx8,     Kind::xmx16};
-
-/// The bound of an operand's relative error, as include/crisol/precision.h has it.
-double unit_error(Precision precision) { return std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11); }
-
-/// As matrix units get it: rounded to nearest, ties to even (tf32: away from zero).
-double round_to(double value, Precision precision) {
-  if (value == 0) return 0;
-  const int bits = precision == Precision::bf16 ? 8 : 11;
-  const double unit = std::ldexp(1.0, std::ilogb(value) + 1 - bits);
-  return unit * (precision == Precision::tf32 ? std::round(value / unit) : std::nearbyint(value / unit));
-}
+using testing::unit_error;
 
 struct Case {
   std::int64_t m, n, k;
@@ -60,18 +50,15 @@ void check_product(const MatrixTile& tile, Kind kind, bool emulated, Precision p
   CAPTURE(a_turned);
   CAPTURE(b_turned);
   testing::GemmValues values{m, n, k};
-  for (std::vector<double>* operand : {&values.a, &values.b})
-    for (double& value : *operand) value = std::copysign(std::max(0.1, std::abs(value)), value);
+  for (std::vector<double>* operand : {&values.a, &values.b}) *operand = testing::away_from_zero(*operand);
   const testing::GemmTensors tensors(values, a_turned, b_turned);
   ops::Gemm problem = tensors.problem();
   problem.precision = precision;
   problem.unit = {kind, emulated};
-  const MatrixPlan plan = ops::cut_matrix(tile, problem, parts);
+  const MatrixPlan plan = ops::cut_matrix(tile, ops::work_of(problem), parts);
   CHECK(plan.parts == parts);
   ops::run_gemm_matrix(problem, plan);
-  const std::vector<float> found = tensors.y().to_vector<float>();
-  const double u = unit_error(precision), fp32 = static_cast<double>(k + 2) * std::ldexp(1.0, -23);
-  double worst = 0, worst_of_rounded = 0;
+  testing::RoundedSums sums;
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       const double added = double{static_cast<float>(values.bias[static_cast<std::size_t>(j)])};
@@ -83,27 +70,11 @@ void check_product(const MatrixTile& tile, Kind kind, bool emulated, Precision p
         size += std::abs(x * z);
         of_rounded += round_to(x, precision) * round_to(z, precision);
       }
-      const double value = found[static_cast<std::size_t>(i * n + j)];
-      worst = std::max(worst, std::isnan(value) ? 1e9 : std::abs(value - sum) / (size * (2 * u + u * u + fp32)));
-      worst_of_rounded =
-          std::max(worst_of_rounded, std::isnan(value) ? 1e9 : std::abs(value - of_rounded) / (size * fp32));
+      sums.exact.push_back(sum);
+      sums.sizes.push_back(size);
+      sums.of_rounded.push_back(of_rounded);
     }
-  CHECK(worst <= 1);
-  CHECK(worst_of_rounded <= 1);
-}
-
-/// Two waves: what is emulated is slow.
-constexpr MatrixTile least_tile{32, 16, 16, 16, 1.0};
-
-DeviceInfo gpu(const char* platform, const char* name, int compute_units = 100) {
-  DeviceInfo info;
-  info.type = DeviceType::gpu;
-  info.platform = platform;
-  info.name = name;
-  info.compute_units = compute_units;
-  info.local_memory = 48 << 10;
-  info.max_work_group = 1024;
-  return info;
+  testing::check_rounded(tensors.y().to_vector<float>(), sums, precision, k);
 }
 
 ops::Gemm problem_of(const Tensor& any, std::int64_t m, std::int64_t n, std::int64_t k, Precision precision,
@@ -123,7 +94,7 @@ ops::Gemm problem_of(const Tensor& any, std::int64_t m, std::int64_t n, std::int
 
 // Programs take seconds to compile on CPUs, so sizes share them: with odd rows no vectors are read or stored.
 TEST_CASE("gemm matrix: every precision within its bound") {
-  for (const Precision precision : rounded) {
+  for (const Precision precision : testing::rounded_precisions) {
     check_product(least_tile, Kind::mma_sm80, true, precision, {3, 5, 7});
     check_product(least_tile, Kind::mma_sm80, true, precision, {35, 17, 101});
   }
@@ -150,7 +121,7 @@ TEST_CASE("gemm matrix: every tile, and the places of every unit's results") {
 
 TEST_CASE("gemm matrix: on this device's own units") {
   int ran = 0;
-  for (const Precision precision : rounded) {
+  for (const Precision precision : testing::rounded_precisions) {
     const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
     if (units.unit.empty()) continue;
     const Kind kind = ops::matrix_unit_named(units.unit);
@@ -166,7 +137,7 @@ TEST_CASE("gemm matrix: on this device's own units") {
 
 TEST_CASE("gemm matrix: what is too large for fp16 becomes infinite, NaN and infinity stay") {
   const ops::ForcedVariant forced("matmul", "matrix");
-  for (const Precision precision : rounded) {
+  for (const Precision precision : testing::rounded_precisions) {
     if (testing::slow_launches() && precision != Precision::fp16) continue;
     CAPTURE(precision);
     const WithPrecision same(precision);
@@ -199,7 +170,7 @@ TEST_CASE("gemm matrix: packed operands") {
 
 TEST_CASE("gemm matrix: packed where packing pays") {
   const Tensor x = ones({1});
-  const DeviceInfo info = gpu("NVIDIA CUDA", "NVIDIA A100", 108);
+  const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
   const auto reason = [&](std::int64_t m, std::int64_t n, std::int64_t k, Kind kind = Kind::mma_sm80) {
     const char* text = ops::refuse_gemm_matrix_packed(problem_of(x, m, n, k, Precision::fp16, kind), info);
     return std::string(text == nullptr ? "" : text);
@@ -216,21 +187,21 @@ TEST_CASE("gemm matrix: packed where packing pays") {
 TEST_CASE("gemm matrix: which units a device may have") {
   using Kinds = std::vector<Kind>;
   const auto of = [](const DeviceInfo& info, Precision precision) { return ops::matrix_candidates(info, precision); };
-  const DeviceInfo a100 = gpu("NVIDIA CUDA", "NVIDIA A100");
+  const DeviceInfo a100 = testing::imagined("NVIDIA CUDA", "NVIDIA A100");
   CHECK(of(a100, Precision::fp32).empty());
   CHECK(of(a100, Precision::tf32) == Kinds{Kind::mma_sm80});
   CHECK(of(a100, Precision::fp16) == Kinds{Kind::mma_sm80, Kind::mma_sm75});
   const char* const amd = "AMD Accelerated Parallel Processing";
-  CHECK(of(gpu(amd, "gfx90a:sramecc+:xnack-"), Precision::bf16) == Kinds{Kind::mfma});
-  CHECK(of(gpu(amd, "gfx90a:sramecc+:xnack-"), Precision::tf32).empty());
-  CHECK(of(gpu(amd, "gfx908"), Precision::fp16) == Kinds{Kind::mfma});
-  CHECK(of(gpu(amd, "gfx908"), Precision::bf16).empty());
-  CHECK(of(gpu(amd, "gfx942"), Precision::tf32) == Kinds{Kind::mfma});
-  CHECK(of(gpu(amd, "gfx1100"), Precision::fp16) == Kinds{Kind::wmma});
-  CHECK(of(gpu(amd, "gfx1100"), Precision::tf32).empty());
-  CHECK(of(gpu(amd, "gfx1201"), Precision::bf16) == Kinds{Kind::wmma_gfx12});
-  CHECK(of(gpu(amd, "gfx1030"), Precision::fp16).empty());
-  DeviceInfo arc = gpu("Intel(R) OpenCL Graphics", "Arc");
+  CHECK(of(testing::imagined(amd, "gfx90a:sramecc+:xnack-"), Precision::bf16) == Kinds{Kind::mfma});
+  CHECK(of(testing::imagined(amd, "gfx90a:sramecc+:xnack-"), Precision::tf32).empty());
+  CHECK(of(testing::imagined(amd, "gfx908"), Precision::fp16) == Kinds{Kind::mfma});
+  CHECK(of(testing::imagined(amd, "gfx908"), Precision::bf16).empty());
+  CHECK(of(testing::imagined(amd, "gfx942"), Precision::tf32) == Kinds{Kind::mfma});
+  CHECK(of(testing::imagined(amd, "gfx1100"), Precision::fp16) == Kinds{Kind::wmma});
+  CHECK(of(testing::imagined(amd, "gfx1100"), Precision::tf32).empty());
+  CHECK(of(testing::imagined(amd, "gfx1201"), Precision::bf16) == Kinds{Kind::wmma_gfx12});
+  CHECK(of(testing::imagined(amd, "gfx1030"), Precision::fp16).empty());
+  DeviceInfo arc = testing::imagined("Intel(R) OpenCL Graphics", "Arc");
   CHECK(of(arc, Precision::fp16).empty());
   arc.extensions = "cl_khr_fp16 cl_intel_subgroup_matrix_multiply_accumulate";
   arc.subgroup_sizes = {8, 16, 32};
@@ -246,7 +217,7 @@ TEST_CASE("gemm matrix: which units a device may have") {
 
 TEST_CASE("gemm matrix: chosen where the precision allows and the device can, refused with the reason elsewhere") {
   const Tensor x = ones({8, 8});
-  const DeviceInfo a100 = gpu("NVIDIA CUDA", "NVIDIA A100");
+  const DeviceInfo a100 = testing::imagined("NVIDIA CUDA", "NVIDIA A100");
   const auto reason = [&](const ops::Gemm& problem) {
     const char* text = ops::refuse_gemm_matrix(problem, a100);
     return std::string(text == nullptr ? "" : text);
@@ -260,9 +231,9 @@ TEST_CASE("gemm matrix: chosen where the precision allows and the device can, re
 
 TEST_CASE("gemm matrix: large tiles for large products, skinny ones for few rows, cuts for deep ones") {
   const Tensor x = ones({1});
-  const DeviceInfo info = gpu("NVIDIA CUDA", "NVIDIA A100", 108);
+  const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
   const auto plan = [&](std::int64_t m, std::int64_t n, std::int64_t k, Kind kind = Kind::mma_sm80) {
-    return ops::plan_matrix(info, problem_of(x, m, n, k, Precision::fp16, kind), 64);
+    return ops::plan_matrix_among(ops::matrix_tiles(kind), info, {m, n, k, 1, Precision::fp16, {kind, false}}, 64);
   };
   CHECK(plan(4096, 4096, 4096).tile.rows == 128);
   CHECK(plan(4096, 4096, 4096).groups == 1024);

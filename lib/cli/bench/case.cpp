@@ -101,4 +101,22 @@ std::string describe_cases() {
   return out.str();
 }
 
+Key precision_key() {
+  return {"precision", "default", "default|fp32|tf32|fp16|bf16",
+          "what operands of products may be rounded to, on matrix units; default: as CRISOL_PRECISION says"};
+}
+
+Precision precision_of(const Values& values) {
+  for (const Precision known : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16})
+    if (values.is("precision", name_of(known))) return known;
+  return precision();
+}
+
+std::function<void()> in_precision(Precision precision, std::function<void()> run) {
+  return [precision, run = std::move(run)] {
+    const WithPrecision same(precision);
+    run();
+  };
+}
+
 }  // namespace crisol::cli::bench

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "crisol/precision.h"
 #include "crisol/tensor.h"
 
 namespace crisol::cli::bench {
@@ -71,6 +72,11 @@ const auto& entry_of(const Table& table, const std::string& name) {
     if (name == entry.name) return entry;
   throw UsageError("there is no '" + name + "'; there are " + names_of(table));
 }
+
+/// What products may round to, by the key "precision" of a case that has precision_key(); and work under that.
+Key precision_key();
+Precision precision_of(const Values& values);
+std::function<void()> in_precision(Precision precision, std::function<void()> run);
 
 struct Case {
   const char* name;

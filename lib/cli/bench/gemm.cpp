@@ -1,6 +1,5 @@
 #include "cli/bench/groups.h"
 #include "crisol/ops/matmul.h"
-#include "crisol/precision.h"
 #include "crisol/random.h"
 
 namespace crisol::cli::bench {
@@ -19,21 +18,12 @@ Operand operand(std::int64_t batch, std::int64_t rows, std::int64_t columns, boo
   return {stored, transposed ? stored.transpose(-2, -1) : stored};
 }
 
-Precision precision_of(const Values& v) {
-  for (const Precision known : {Precision::tf32, Precision::fp16, Precision::bf16})
-    if (v.is("precision", name_of(known))) return known;
-  return Precision::fp32;
-}
-
 Work prepare_gemm(const Values& v) {
   const std::int64_t m = v.number("m"), n = v.number("n"), k = v.number("k"), batch = v.number("batch");
   const Operand a = operand(batch, m, k, v.on("transa")), b = operand(batch, k, n, v.on("transb"));
   Work work;
   work.flops = 2.0 * static_cast<double>(m * n) * static_cast<double>(k * batch);
-  work.run = [=, precision = precision_of(v)] {
-    const WithPrecision same(precision);
-    ops::matmul(a.matrix, b.matrix);
-  };
+  work.run = in_precision(precision_of(v), [=] { ops::matmul(a.matrix, b.matrix); });
   if (!v.on("kept"))
     work.renew = [=] {
       touch(a.stored);
@@ -52,7 +42,7 @@ const Case gemm_case{"gemm",
                       {"transa", "0", "0|1", "1: a lies transposed in memory"},
                       {"transb", "0", "0|1", "1: b lies transposed in memory"},
                       {"batch", "1", ">=1", "products in one call"},
-                      {"precision", "fp32", "fp32|tf32|fp16|bf16", "what a and b may be rounded to, on matrix units"},
+                      precision_key(),
                       {"kept", "0", "0|1", "0: both are written in between, so all packing is included; 1: they stay"}},
                      prepare_gemm};
 

@@ -36,6 +36,7 @@ Work prepare_conv2d(const Values& v) {
   const Tensor x = randn(image_shape(v));
   const Tensor weight = randn({v.number("k"), v.number("c") / v.number("groups"), v.number("r"), v.number("s")});
   const Tensor bias = v.on("bias") ? randn({v.number("k")}) : Tensor();
+  const WithPrecision same(precision_of(v));
   const Tensor y = ops::conv2d(x, weight, bias, options);
   const Tensor dy = randn(y.shape());
   Work work;
@@ -51,6 +52,7 @@ Work prepare_conv2d(const Values& v) {
     work.run = training({x, weight, bias},
                         [=](const std::vector<Tensor>& in) { return conv2d(in[0], in[1], in[2], options); });
   }
+  work.run = in_precision(precision_of(v), work.run);
   if (!v.on("kept")) work.renew = [=] { touch(weight); };
   return work;
 }
@@ -155,7 +157,8 @@ const Case conv2d_case{
      {"groups", "1", ">=1", "c for a depthwise convolution"},
      {"bias", "0", "0|1", ""},
      {"kept", "0", "0|1", "0: the weight is written in between, so all packing is included"},
-     {"dir", "fwd", "fwd|bwd_data|bwd_weights|train", "train: forward, and backward to input, weight and bias"}},
+     {"dir", "fwd", "fwd|bwd_data|bwd_weights|train", "train: forward, and backward to input, weight and bias"},
+     precision_key()},
     prepare_conv2d};
 
 const Case pool_case{"pool",

@@ -87,6 +87,7 @@ Work prepare_net(const Values& v) {
     work.flops *= 3;
     work.run = training(model, images, from_vector(labels));
   }
+  work.run = in_precision(precision_of(v), work.run);
   if (v.on("replay")) {
     for (int i = 0; i < 3; ++i) work.run();  // From the third use on, packed weights are there.
     work.run = [recording = record(work.run)] { recording.replay(); };
@@ -101,7 +102,8 @@ const Case net_case{"net",
                     {{"net", "simplecnn", names_of(nets), ""},
                      {"batch", "64", ">=1", "images"},
                      {"mode", "train", "infer|train", "train: forward, loss, backward and Adam's step"},
-                     {"replay", "0", "0|1", "1: a recording of it is replayed"}},
+                     {"replay", "0", "0|1", "1: a recording of it is replayed"},
+                     precision_key()},
                     prepare_net};
 
 }  // namespace crisol::cli::bench

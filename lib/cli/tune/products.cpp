@@ -43,10 +43,10 @@ Precision precision_of(const Problem& p) {
   throw bench::UsageError(concat("'", p.text, "': no precision has this number"));
 }
 
-/// As crisol/precision.h bounds it: k products of at most 1, of operands rounded by up to u, are added.
-std::function<reference::Tolerance(std::string_view)> product_tolerance(std::int64_t k, Precision precision) {
+/// What rounding both operands does to a product, in epsilons, as crisol/precision.h bounds it.
+double rounding_of(Precision precision) {
   const double u = precision == Precision::fp32 ? 0 : std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11);
-  return within(2 + (2 * u + u * u) / epsilon, static_cast<double>(k + 1));
+  return (2 * u + u * u) / epsilon;
 }
 
 std::optional<Replay> make_matmul(const Problem& p) {
@@ -64,7 +64,7 @@ std::optional<Replay> make_matmul(const Problem& p) {
   const Operand a = operand(1, matrices(m, k), p["transa"] != 0);
   Replay replay;
   replay.effort = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * batch);
-  replay.tolerance = product_tolerance(k, precision);
+  replay.tolerance = within(2 + rounding_of(precision), static_cast<double>(k + 1));
   if (p["weight"] == 0) {
     const Operand b = operand(2, matrices(k, n), p["transb"] != 0);
     replay.run = [=] {
@@ -91,6 +91,7 @@ std::optional<Replay> make_matmul(const Problem& p) {
 struct Convolution {
   Shape x, weight, y;
   Conv2dOptions options;
+  Precision precision;
 
   explicit Convolution(const Problem& p)
       : x{p["n"], p["c"], p["h"], p["w"]},
@@ -98,15 +99,24 @@ struct Convolution {
         options{{p.small("stride_h"), p.small("stride_w")},
                 {p.small("pad_h"), p.small("pad_w")},
                 {p.small("dil_h"), p.small("dil_w")},
-                p.small("groups")} {
+                p.small("groups")},
+        precision(precision_of(p)) {
     y = reference::conv2d_shape(x, weight, options);
   }
 
-  /// `terms` products make a result.
-  Replay replay(std::int64_t terms) const {
+  /// `run` makes results of `terms` products each.
+  Replay replay(std::int64_t terms, std::function<Tensor()> run) const {
     Replay made;
     made.effort = static_cast<double>(y.numel()) * static_cast<double>(weight[1] * weight[2] * weight[3]);
-    made.tolerance = [terms](std::string_view variant) { return reference::conv2d_tolerance(terms, variant); };
+    made.tolerance = [terms, rounding = rounding_of(precision)](std::string_view variant) {
+      reference::Tolerance tolerance = reference::conv2d_tolerance(terms, variant);
+      tolerance.factor += rounding;
+      return tolerance;
+    };
+    made.run = [run = std::move(run), precision = precision] {
+      const WithPrecision allowed(precision);
+      return std::vector<Tensor>{run()};
+    };
     return made;
   }
 };
@@ -115,8 +125,7 @@ std::optional<Replay> make_conv2d(const Problem& p) {
   const Convolution c(p);
   const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel());
   const Tensor input = tensor_of(x, c.x), weight = tensor_of(w, c.weight);
-  Replay replay = c.replay(c.weight.numel() / c.weight[0]);
-  replay.run = [=] { return std::vector<Tensor>{ops::conv2d(input, weight, {}, c.options)}; };
+  Replay replay = c.replay(c.weight.numel() / c.weight[0], [=] { return ops::conv2d(input, weight, {}, c.options); });
   replay.renew = [=] { bench::touch(weight); };
   replay.reference = [=] { return std::vector<Values>{reference::conv2d(x, c.x, w, c.weight, {}, c.options)}; };
   return replay;
@@ -126,8 +135,8 @@ std::optional<Replay> make_data(const Problem& p) {
   const Convolution c(p);
   const Values dy = values_for(1, c.y.numel()), w = values_for(2, c.weight.numel());
   const Tensor gradient = tensor_of(dy, c.y), weight = tensor_of(w, c.weight);
-  Replay replay = c.replay(c.weight[0] / c.options.groups * c.weight[2] * c.weight[3]);
-  replay.run = [=] { return std::vector<Tensor>{ops::conv2d_backward_data(gradient, weight, c.x, c.options)}; };
+  Replay replay = c.replay(c.weight[0] / c.options.groups * c.weight[2] * c.weight[3],
+                           [=] { return ops::conv2d_backward_data(gradient, weight, c.x, c.options); });
   replay.renew = [=] { bench::touch(weight); };
   replay.reference = [=] {
     return std::vector<Values>{reference::conv2d_backward_data(dy, w, c.weight, c.x, c.options)};
@@ -139,8 +148,8 @@ std::optional<Replay> make_weight(const Problem& p) {
   const Convolution c(p);
   const Values dy = values_for(1, c.y.numel()), x = values_for(2, c.x.numel());
   const Tensor gradient = tensor_of(dy, c.y), input = tensor_of(x, c.x);
-  Replay replay = c.replay(c.y[0] * c.y[2] * c.y[3]);
-  replay.run = [=] { return std::vector<Tensor>{ops::conv2d_backward_weight(gradient, input, c.weight, c.options)}; };
+  Replay replay = c.replay(c.y[0] * c.y[2] * c.y[3],
+                           [=] { return ops::conv2d_backward_weight(gradient, input, c.weight, c.options); });
   replay.reference = [=] {
     return std::vector<Values>{reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options)};
   };
