@@ -5,13 +5,22 @@
 //   SWAP_LONG(v, mask)   the same of 64 bits
 //   GROUP_KERNEL(x, y)   begins a kernel of work-groups of x times y, x a multiple of SWAP_LANES
 //
-// INTEL_SUBGROUPS, from the host: cl_intel_subgroups is there, and 16 is a size that may be required. On AMD 32 are
-// within a sub-group of 32 or 64, whichever the compiler takes. Elsewhere: local memory.
+// From the host: INTEL_SUBGROUPS, cl_intel_subgroups is there, and 16 is a size that may be required; NVIDIA_SHUFFLES, a
+// probe found that inline PTX works. On AMD 32 are within a sub-group of 32 or 64, whichever the compiler takes.
+// Elsewhere local memory: cl_khr_subgroups needs OpenCL C 2.0, and programs are built as 1.2.
 #ifdef INTEL_SUBGROUPS
 #define SWAP_LANES 16
 #define SWAP(type, v, mask) as_##type(intel_sub_group_shuffle_xor(as_uint(v), mask))
 #define GROUP_KERNEL(x, y) \
   __kernel __attribute__((intel_reqd_sub_group_size(16))) __attribute__((reqd_work_group_size(x, y, 1)))
+#elif defined(NVIDIA_SHUFFLES)
+#define SWAP_LANES 32
+inline uint shuffle_xor(const uint v, const uint mask) {
+  uint other;
+  __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(v), "r"(mask));
+  return other;
+}
+#define SWAP(type, v, mask) as_##type(shuffle_xor(as_uint(v), mask))
 #elif defined(__AMDGCN__) && defined(__has_builtin)
 #if __has_builtin(__builtin_amdgcn_ds_swizzle)
 #define SWAP_LANES 32

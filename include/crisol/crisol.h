@@ -65,6 +65,7 @@
 #include "crisol/ops/optimizer.h"
 #include "crisol/ops/pad.h"
 #include "crisol/ops/pool.h"
+#include "crisol/ops/probe.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/rnn.h"
 #include "crisol/ops/sampling.h"

@@ -2,12 +2,13 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/text.h"
 #include "crisol/device.h"
-#include "crisol/ops/matmul.h"
+#include "crisol/ops/probe.h"
 #include "null_driver/control.h"
 
 #ifdef CRISOL_NULL_DRIVER_FOLDERS
@@ -79,13 +80,7 @@ void NullDevice::answer_probes() const {
   const Device device;  // Loads the driver.
   std::ifstream file(device_file_);
   const auto facts = nlohmann::json::parse(file);
-  auto probes = facts.value("/offline/probes"_json_pointer, nlohmann::json::object());
-  for (const Precision precision : {Precision::tf32, Precision::fp16, Precision::bf16}) {
-    const std::string name = concat("matrix_", name_of(precision));
-    ops::assume_matrix_units(device, precision, probes.value(name, std::string()));
-    probes.erase(name);
-  }
-  if (!probes.empty()) fail(ErrorCode::io, op, device_file_.string(), ": unknown probe ", probes.begin().key());
+  ops::assume_probes(device, facts.value("/offline/probes"_json_pointer, std::map<std::string, std::string>()));
 }
 
 void NullDevice::begin_part(std::size_t part) const {

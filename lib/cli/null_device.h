@@ -18,7 +18,7 @@ class NullDevice {
   NullDevice& operator=(const NullDevice&) = delete;
 
   /// Lets probes of the device find what the key "probes" of the file's "offline" says: {"matrix_fp16": "mma_sm80", …},
-  /// and nothing else. Loads the driver. Throws io for a probe that does not exist, invalid_argument for such a unit.
+  /// and nothing else. Loads the driver. Throws invalid_argument for a probe that does not exist or cannot find that.
   void answer_probes() const;
   /// What is queued from now on belongs to the `part`-th part of the run.
   void begin_part(std::size_t part) const;

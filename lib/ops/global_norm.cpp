@@ -27,9 +27,9 @@ NormGeometry geometry_of(const runtime::DeviceState& device) {
   return {4, 64, 1024};
 }
 
-runtime::KernelSpec kernel_of(const runtime::DeviceState& device, const NormGeometry& geometry, const char* entry) {
+runtime::KernelSpec kernel_of(runtime::DeviceState& device, const NormGeometry& geometry, const char* entry) {
   runtime::KernelSpec spec{"global_norm.cl", entry, {{"VW", geometry.width}, {"GROUP", geometry.group}}};
-  add_swap_define(spec.defines, runtime::info_of(device), geometry.group);
+  add_swap_define(spec.defines, device, geometry.group);
   return spec;
 }
 

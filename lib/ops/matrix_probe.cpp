@@ -1,15 +1,9 @@
 #include "ops/matrix_probe.h"
 
-#include <map>
-#include <mutex>
-
 #include "base/text.h"
 #include "crisol/ops/matmul.h"
+#include "ops/device_probe.h"
 #include "ops/gemm_matrix.h"
-#include "runtime/kernel_source.h"
-#include "runtime/probe_store.h"
-#include "runtime/recording.h"
-#include "runtime/verbose.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -18,10 +12,6 @@ namespace {
 
 using Kind = MatrixUnit::Kind;
 using runtime::ProbeOutcome;
-
-std::string probe_name(Precision precision) { return concat("matrix_", name_of(precision)); }
-
-std::string kernel_source() { return runtime::expanded_source({}, "gemm_matrix.cl"); }
 
 // Eighths from -7.5 to 7.5, which every precision holds and whose products' sums fp32 holds.
 std::vector<float> eighths(std::int64_t count, std::uint32_t seed) {
@@ -62,58 +52,22 @@ bool multiplies_rightly(Device device, Precision precision, Kind kind) {
   return true;
 }
 
-struct Found {
-  ProbeOutcome outcome;
-  bool lasting = true;  // Not where it may come from want of memory or the like.
-};
-
-Found probe(Device device, Precision precision, const std::vector<Kind>& candidates) {
-  Found found{{"none", ""}};
+Probed probe(Device device, Precision precision, const std::vector<Kind>& candidates) {
+  Probed all{{"none", ""}};
   for (const Kind kind : candidates) {
-    const char* name = facts_of(kind).name;
-    try {
-      if (multiplies_rightly(device, precision, kind)) return {{name, ""}};
-      found.outcome.reason = concat(name, " gives wrong numbers");
-    } catch (const Error& error) {
-      const std::string text = error.what();
-      found.outcome.reason = concat(name, ": ", text.substr(0, text.find('\n')));
-      found.lasting = found.lasting && error.code() == ErrorCode::build_failure;
-    }
+    Probed one = probe_one(facts_of(kind).name, [&] { return multiplies_rightly(device, precision, kind); });
+    if (one.outcome.found != "none") return one;
+    all = {std::move(one.outcome), all.lasting && one.lasting};
   }
-  return found;
-}
-
-ProbeOutcome find_unit(runtime::DeviceState& state, Precision precision) {
-  const DeviceInfo& info = runtime::info_of(state);
-  const std::vector<Kind> candidates = matrix_candidates(info, precision);
-  if (candidates.empty()) return {"none", "the device has no matrix units for it that are known here"};
-  const std::string name = probe_name(precision), source = kernel_source();
-  if (const auto stored = runtime::load_probe(info, name, source)) return *stored;
-  const runtime::PauseRecording pause;  // Its launches are not the user's.
-  const Found found = probe(Device(state), precision, candidates);
-  runtime::say(runtime::Topic::build, "probe of ", name, " on ", info.name, ": ", found.outcome.found, ' ',
-               found.outcome.reason);
-  if (found.lasting) runtime::store_probe(info, name, source, found.outcome);
-  return found.outcome;
-}
-
-struct Known {
-  std::mutex mutex;
-  std::map<std::pair<int, Precision>, ProbeOutcome> outcomes;
-};
-
-Known& known() {
-  static Known& all = *new Known;  // Kept for callers that outlive static objects.
   return all;
 }
 
-// One question of a device and precision at a time; the others wait for its answer.
-ProbeOutcome known_unit(runtime::DeviceState& state, Precision precision) {
-  const std::lock_guard lock(known().mutex);
-  const std::pair key{Device(state).index(), precision};
-  const auto found = known().outcomes.find(key);
-  if (found != known().outcomes.end()) return found->second;
-  return known().outcomes[key] = find_unit(state, precision);
+ProbeOutcome known_unit(runtime::DeviceState& device, Precision precision) {
+  return probe_outcome(device, concat("matrix_", name_of(precision)), "gemm_matrix.cl", [&]() -> Probed {
+    const std::vector<Kind> candidates = matrix_candidates(runtime::info_of(device), precision);
+    if (candidates.empty()) return {{"none", "the device has no matrix units for it that are known here"}, false};
+    return probe(Device(device), precision, candidates);
+  });
 }
 
 }  // namespace
@@ -130,14 +84,6 @@ MatrixUnits matrix_units(Device device, Precision precision) {
   const ProbeOutcome outcome = known_unit(device.state(), precision);
   if (outcome.found == "none") return {"", outcome.reason};
   return {outcome.found, ""};
-}
-
-void assume_matrix_units(Device device, Precision precision, const std::string& unit) {
-  require(unit.empty() || matrix_unit_named(unit) != Kind::none, "assume_matrix_units", "there is no unit '", unit,
-          '\'');
-  const std::lock_guard lock(known().mutex);
-  known().outcomes[{device.index(), precision}] =
-      unit.empty() ? ProbeOutcome{"none", "none is assumed"} : ProbeOutcome{unit, ""};
 }
 
 }  // namespace crisol::ops

@@ -225,7 +225,7 @@ runtime::KernelSpec spec_of(const Problem& problem, const Cut& cut, const char* 
   if (problem.loop.elements > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
   // Moments and exponentials of vectors take more registers than Intel's work-items have in sub-groups of 16.
   if (const Combine c = problem.reduction.combine; c != Combine::moments && c != Combine::log_sum_exp)
-    add_swap_define(defines, runtime::info_of(problem.device), cut.span);
+    add_swap_define(defines, problem.device, cut.span);
   return spec;
 }
 

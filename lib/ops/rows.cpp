@@ -41,10 +41,10 @@ runtime::NdRange RowGeometry::each_row(const runtime::DeviceState& device, std::
   return {{std::min(items, rows)}, {1}};
 }
 
-runtime::Defines row_defines(const runtime::DeviceState& device, const RowGeometry& g) {
+runtime::Defines row_defines(runtime::DeviceState& device, const RowGeometry& g) {
   runtime::Defines defines{{"VW", g.lanes}, {"GROUP", g.group}};
   if (!runtime::info_of(device).fast_fma) defines.add({"NO_FMA", 1});
-  if (g.group > 1) add_swap_define(defines, runtime::info_of(device), g.group);
+  if (g.group > 1) add_swap_define(defines, device, g.group);
   return defines;
 }
 

@@ -44,7 +44,7 @@ struct RowGeometry {
 };
 
 /// What common/rows.h wants to know.
-runtime::Defines row_defines(const runtime::DeviceState& device, const RowGeometry& g);
+runtime::Defines row_defines(runtime::DeviceState& device, const RowGeometry& g);
 
 RowGeometry vector_rows(const runtime::DeviceState& device);
 RowGeometry item_rows(const runtime::DeviceState& device);

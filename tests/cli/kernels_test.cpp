@@ -92,8 +92,8 @@ TEST_CASE("crisol kernels: probes are answered as the device's file says") {
   };
   CHECK(contains(run({{"matrix_fp16", "mfma"}}), "gemm_matrix"));
   CHECK(!contains(run({{"matrix_bf16", "mfma"}}), "gemm_matrix"));
-  CHECK(contains(run({{"matrix_fp16", "abacus"}}), "there is no unit 'abacus'"));
-  CHECK(contains(run({{"matrix_fp8", "mfma"}}), "unknown probe matrix_fp8"));
+  CHECK(contains(run({{"matrix_fp16", "abacus"}}), "matrix_fp16 cannot find 'abacus'"));
+  CHECK(contains(run({{"matrix_fp8", "mfma"}}), "there is no probe 'matrix_fp8'"));
 }
 
 TEST_CASE("crisol kernels: each file of devices/ tells a device and where its facts come from") {

@@ -27,8 +27,4 @@ struct MatrixUnits {
 /// what it computes; the answer is kept with the cached programs, for this device, driver and version of the library.
 CRISOL_API MatrixUnits matrix_units(Device device, Precision precision);
 
-/// Lets this process take the unit of that name, or with an empty one that there is none, for granted on the device:
-/// for tools that look at programs for devices that are not there. Throws invalid_argument when there is no such unit.
-CRISOL_API void assume_matrix_units(Device device, Precision precision, const std::string& unit);
-
 }  // namespace crisol::ops

@@ -1,0 +1,14 @@
+// Each item of a group writes what the items whose numbers differ from its own in one bit show it, -1 beyond SWAP_LANES.
+#include "common/swap.h"
+
+#define PARTNER(bit) y[bit] = 1 << bit < SWAP_LANES ? SWAP(int, item, 1 << bit) : -1;
+
+GROUP_KERNEL(64, 1) void swap_probe(__global int* y, const ulong y_offset) {
+  const int item = get_local_id(0);
+  y += y_offset + 5 * item;
+  PARTNER(0)
+  PARTNER(1)
+  PARTNER(2)
+  PARTNER(3)
+  PARTNER(4)
+}
