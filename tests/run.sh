@@ -125,11 +125,10 @@ run_tests() {
   done
   rm -rf -- "${work:?}/cache/$name"
   mkdir -p -- "$work/cache/$name"
-  say "Testing on $name"
   env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$name" "CRISOL_CACHE_DIR=$work/cache/$name" \
     "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" ${variables[$name]:+"${variables[$name]}"} \
     timeout --kill-after=20 "$hang_limit" "$crisol_build/bin/crisol_tests" "${doctest_arguments[@]}" \
-    </dev/null 2>&1 | tee -- "$log" || status=$?
+    </dev/null >"$log" 2>&1 || status=$?
 
   line=$(grep -aE '^crisol_tests: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' -- "$log" | tail -n 1) || true
   read -r "passed[$name]" "failed[$name]" "skipped[$name]" < <(tr -dc '0-9 \n' <<<"${line:-0 0 0}")
@@ -200,7 +199,7 @@ configure CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON
 build
 end_stage build
 
-# run_beside NAME: the same in a process of its own; its results come through a file, its output lies in the log.
+# run_beside NAME: tests in a process of their own; its results come through a file, its output lies in the log.
 run_beside() {
   (
     case $1 in
@@ -221,27 +220,28 @@ take_results() {
   [ -n "${passed[$name]}" ] || { failed[$name]=1 note[$name]="no results"; }
 }
 
-# PoCL and Intel's runtime use all cores. llvmpipe's compiler and the simulator take one, and the compilers for GPUs fill
-# what is left, so these run side by side.
-beside=()
-for name in "${selected[@]}"; do
-  [ -z "${left_out[$name]:-}" ] || continue
-  case $name in
-    rusticl | oclgrind | offline) beside+=("$name") ;;
-    *) run_tests "$name"; end_stage "$name" ;;
-  esac
-done
-for name in "${beside[@]}"; do
+# Tests mostly wait for a driver's compiler, which uses one core: so many implementations at a time, those that take
+# longest first.
+running=0
+for name in pocl rusticl oclgrind intel offline; do
+  [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue
+  if [ $running -ge "$(nproc 2>/dev/null || echo 2)" ]; then
+    wait -n || true
+    running=$((running - 1))
+  fi
   rm -f -- "$work/$name.results"
   say "Testing: $name (build/tests/$name.log)"
   run_beside "$name" &
+  running=$((running + 1))
 done
 wait
-for name in "${beside[@]}"; do
+for name in "${selected[@]}"; do
+  [ -z "${left_out[$name]:-}" ] || continue
   cat -- "$work/$name.log"
   take_results "$name"
+  say "[time] $name: ${seconds[$name]:-?} s"
 done
-[ ${#beside[@]} -eq 0 ] || end_stage "${beside[*]}"
+end_stage "all tests"
 
 print_table
 total_passed=0 total_failed=0 status=0

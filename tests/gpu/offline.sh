@@ -54,7 +54,6 @@ prepare_offline() {
 # The counts are targets. A device whose kernels cannot be written counts as a failed one.
 run_offline() {
   local log=$work/offline.log start=$SECONDS file name dumps=() undumped=0 line count
-  say "Compiling for GPUs that are not here (build/tests/offline.log)"
   python3 "$crisol_root/tests/gpu/selftest.py" >"$log" 2>&1 || note[offline]="tests/gpu/selftest.py failed"
   for file in "$crisol_root"/devices/*.json; do
     name=$(basename -- "$file" .json)
