@@ -192,14 +192,14 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
 
 // PoCL compiles all kernels of a program once more, for any local size, when it is asked for its binary: half a second,
 // or seconds on a busy machine. It keeps what it compiled in a cache of its own, from which another process starts in
-// 40 ms a program instead of 5: so asking may take an eighth of the time that the process lives, at its end two
-// seconds.
+// 40 ms a program instead of 5: so asking may take a sixteenth of the time that the process lives, at its end
+// two seconds.
 bool ProgramCache::may_store(bool ending) const {
   if (device_.info().platform != "Portable Computing Language") return true;
   using namespace std::chrono_literals;
   const std::chrono::steady_clock::duration lived = std::chrono::steady_clock::now() - start_, least = 2s;
   const auto likely = stored_ == 0 ? 500ms : storing_ / stored_;
-  return storing_ + likely <= (ending ? std::max(lived / 8, least) : lived / 8);
+  return storing_ + likely <= (ending ? std::max(lived / 16, least) : lived / 16);
 }
 
 void ProgramCache::store_unsaved(bool ending) {

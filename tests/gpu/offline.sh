@@ -3,9 +3,9 @@
 # build for every device in devices/, and the vendors' compilers, as far as they can be installed, judge it.
 
 gpu_tools=$crisol_build/gpu-tools
-# One device for each target that CI compiles for: neighbours differ little, and all of them take minutes.
-offline_devices=(nvidia-gtx-1660 nvidia-a100 nvidia-h100 amd-rx-6800 amd-rx-7900-xtx amd-mi250 amd-mi300x intel-uhd-620
-  intel-arc-a770)
+# One device for each target that CI compiles for: neighbours (gfx1030 of gfx1100, gfx90a of gfx942) differ little, and all
+# of them take minutes.
+offline_devices=(nvidia-gtx-1660 nvidia-a100 nvidia-h100 amd-rx-7900-xtx amd-mi300x intel-uhd-620 intel-arc-a770)
 
 have_nvidia_tools() {
   PATH=$PATH:/usr/local/cuda/bin:$gpu_tools/triton/triton/backends/nvidia/bin
