@@ -112,7 +112,7 @@ std::int64_t cpu_items(const Problem& problem) {
 std::int64_t cpu_parts(const Problem& problem, std::int64_t items, std::int64_t least, double rounds_of_item) {
   const std::int64_t elements = problem.loop.elements;
   const std::int64_t wanted = std::min(ceil_div(cpu_items(problem), items), elements / least);
-  const double budget = static_cast<double>(loop_budget(runtime::info_of(problem.device)) / 2);
+  const double budget = static_cast<double>(loop_budget(runtime::info_of(problem.device))) / 2;
   const auto needed = static_cast<std::int64_t>(std::ceil(rounds_of_item / budget));
   return std::max({std::int64_t{1}, wanted, std::min(needed, elements), ceil_div(elements, std::int64_t{1} << 30)});
 }

@@ -147,7 +147,7 @@ bool ProgramCache::build_from_binary(Program& program) const {
   if (!cached || cached->binary.empty()) return false;
   const unsigned char* binary = cached->binary.data();
   const std::size_t size = cached->binary.size();
-  const cl_device_id device = device_.device()();
+  cl_device_id device = device_.device()();
   cl_int status = CL_SUCCESS, error = CL_SUCCESS;
   program.handle =
       cl::Program(clCreateProgramWithBinary(device_.context()(), 1, &device, &size, &binary, &status, &error));
@@ -177,7 +177,7 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
   cl_int error = CL_SUCCESS;
   program->handle = cl::Program(device_.context(), source, false, &error);
   check_cl(error, "clCreateProgramWithSource");
-  const cl_device_id device = device_.device()();
+  cl_device_id device = device_.device()();
   error = clBuildProgram(program->handle(), 1, &device, build_options, nullptr, nullptr);
   if (error != CL_SUCCESS) {
     const std::string log = program->handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.device());
