@@ -37,6 +37,10 @@ BlockPlan plan_of(const GatheredProduct& p, const DeviceInfo& info, Tiles among)
   return plan_blocks_among(among, info, p.m, p.n(), p.packed_depth(), p.groups, most_gathered_parts(p));
 }
 
+BlockTile tile_of_phases(const std::vector<PhaseProduct>& phases, const DeviceInfo& info, Tiles among) {
+  return plan_of(largest_phase(phases), info, among).tile;
+}
+
 GatheredKernel kernel_of(const GatheredProduct& p, const DeviceInfo& info, Tiles among) {
   const BlockPlan plan = plan_of(p, info, among);
   GatheredKernel kernel{
@@ -60,7 +64,7 @@ void run_forward(const Conv2dProblem& p, Tiles among) {
 
 const char* refuse_data(const Conv2dProblem& p, const DeviceInfo& info, Tiles among) {
   const std::vector<PhaseProduct> phases = phase_products(p.sizes);
-  const BlockTile tile = plan_of(largest_phase(phases), info, among).tile;
+  const BlockTile tile = tile_of_phases(phases, info, among);
   for (const PhaseProduct& phase : phases)
     if (const char* reason = refuse_product(phase.product, info, {&tile, 1})) return reason;
   return nullptr;
@@ -69,7 +73,7 @@ const char* refuse_data(const Conv2dProblem& p, const DeviceInfo& info, Tiles am
 void run_data(const Conv2dProblem& p, Tiles among) {
   const DeviceInfo& info = runtime::info_of(p.device);
   const std::vector<PhaseProduct> phases = phase_products(p.sizes);
-  const BlockTile tile = plan_of(largest_phase(phases), info, among).tile;
+  const BlockTile tile = tile_of_phases(phases, info, among);
   run_phase_products(p, phases, [&](const GatheredProduct& product) { return kernel_of(product, info, {&tile, 1}); });
 }
 
@@ -126,7 +130,7 @@ const char* refuse_block_data(const Conv2dProblem& p, const DeviceInfo& info) {
 
 std::uint64_t block_data_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
   const std::vector<PhaseProduct> phases = phase_products(p.sizes);
-  const BlockTile tile = plan_of(largest_phase(phases), info, tiles_for(info)).tile;
+  const BlockTile tile = tile_of_phases(phases, info, tiles_for(info));
   std::uint64_t bytes = 0;
   for (const PhaseProduct& phase : phases)
     bytes += gathered_workspace(phase.product, plan_of(phase.product, info, {&tile, 1}).parts);

@@ -7,6 +7,7 @@
 #include "ops/conv2d_problem.h"
 #include "ops/gemm.h"
 #include "runtime/memory_pool.h"
+#include "runtime/moved.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -26,10 +27,6 @@ std::int64_t images_at_once(const Conv2dSizes& s) {
 
 runtime::BlockPtr allocate_columns(runtime::DeviceState& device, const Conv2dSizes& s) {
   return runtime::allocate(device, 4 * static_cast<std::uint64_t>(images_at_once(s) * s.depth() * s.pixels()));
-}
-
-runtime::BufferView moved(runtime::BufferView view, std::int64_t elements) {
-  return {view.block, view.offset + static_cast<std::uint64_t>(elements)};
 }
 
 // im2col or col2im between images of one group of x and their matrices.

@@ -52,8 +52,9 @@ const char* refuse_product(const Conv2dProblem& p, const GatheredProduct& produc
   return groups > most_matrix_groups ? "too many tiles" : refuse_gathered(product, info, groups);
 }
 
-MatrixTile tile_of_phases(const Conv2dProblem& p, const std::vector<PhaseProduct>& phases, const DeviceInfo& info) {
-  return plan_of(p, largest_phase(phases), info, tiles_for(p)).tile;
+MatrixTile tile_of_phases(const Conv2dProblem& p, const std::vector<PhaseProduct>& phases, const DeviceInfo& info,
+                          Tiles among) {
+  return plan_of(p, largest_phase(phases), info, among).tile;
 }
 
 // ---- Weight ----
@@ -99,7 +100,7 @@ const char* refuse_matrix_data(const Conv2dProblem& p, const DeviceInfo& info) {
   if (const char* reason = refuse_gathering(p.sizes)) return reason;
   if (const char* reason = refuse_phases(p.sizes)) return reason;
   const std::vector<PhaseProduct> phases = phase_products(p.sizes);
-  const MatrixTile tile = tile_of_phases(p, phases, info);
+  const MatrixTile tile = tile_of_phases(p, phases, info, tiles_for(p));
   for (const PhaseProduct& phase : phases)
     if (const char* reason = refuse_product(p, phase.product, info, {&tile, 1})) return reason;
   return nullptr;
@@ -107,20 +108,19 @@ const char* refuse_matrix_data(const Conv2dProblem& p, const DeviceInfo& info) {
 
 std::uint64_t matrix_data_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
   const std::vector<PhaseProduct> phases = phase_products(p.sizes);
-  const MatrixTile tile = tile_of_phases(p, phases, info);
+  const MatrixTile tile = tile_of_phases(p, phases, info, tiles_for(p));
   std::uint64_t bytes = 0;
   for (const PhaseProduct& phase : phases)
     bytes += gathered_workspace(phase.product, plan_of(p, phase.product, info, {&tile, 1}).parts);
   return bytes;
 }
 
-void run_matrix_data(const Conv2dProblem& p) {
-  const MatrixTile tile = tile_of_phases(p, phase_products(p.sizes), runtime::info_of(p.device));
-  run_matrix_data(p, {&tile, 1});
-}
+void run_matrix_data(const Conv2dProblem& p) { run_matrix_data(p, tiles_for(p)); }
 
 void run_matrix_data(const Conv2dProblem& p, Tiles tiles) {
-  run_phase_products(p, phase_products(p.sizes), kernels_of(p, tiles));
+  const std::vector<PhaseProduct> phases = phase_products(p.sizes);
+  const MatrixTile tile = tile_of_phases(p, phases, runtime::info_of(p.device), tiles);
+  run_phase_products(p, phases, kernels_of(p, {&tile, 1}));
 }
 
 const char* refuse_matrix_weight(const Conv2dProblem& p, const DeviceInfo& info) {

@@ -4,6 +4,7 @@
 
 #include "ops/conv2d_phase.h"
 #include "ops/gemm_epilogue.h"
+#include "runtime/moved.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -42,10 +43,6 @@ PhaseProduct phase_product(const Conv2dSizes& s, int first_h, int first_w) {
            .c_w = o.stride.w},
           h.first_tap * s.kernel_w + w.first_tap,
           first_h * s.width + first_w};
-}
-
-runtime::BufferView moved(runtime::BufferView view, std::int64_t elements) {
-  return {view.block, view.offset + static_cast<std::uint64_t>(elements)};
 }
 
 }  // namespace

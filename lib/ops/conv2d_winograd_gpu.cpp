@@ -8,6 +8,7 @@
 #include "ops/gemm_epilogue.h"
 #include "ops/gpu_variant.h"
 #include "ops/persistent.h"
+#include "runtime/moved.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -84,10 +85,6 @@ runtime::BlockPtr transformed_kernels(const Conv2dProblem& p, const Sizes& s, ru
                   flipped ? 1 : 0);
   if (!found.worth_keeping) return block;
   return std::static_pointer_cast<runtime::Block>(owner.derived.keep(key, version, block));
-}
-
-runtime::BufferView moved(runtime::BufferView view, std::int64_t elements) {
-  return {view.block, view.offset + static_cast<std::uint64_t>(elements)};
 }
 
 // The epilogue of the images from `first` on: an operand with an element a pixel begins there.

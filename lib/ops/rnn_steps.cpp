@@ -1,18 +1,10 @@
 // A recurrent layer step by step, on every device: a product, then one launch for all that a step does elementwise.
 #include "ops/gemm.h"
 #include "ops/rnn_problem.h"
+#include "runtime/moved.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
-
-namespace {
-
-runtime::BufferView moved(runtime::BufferView view, std::int64_t elements) {
-  view.offset += static_cast<std::uint64_t>(elements);
-  return view;
-}
-
-}  // namespace
 
 void run_rnn_forward_steps(const RnnForward& p) {
   const RnnSizes& s = p.sizes;

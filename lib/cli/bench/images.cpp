@@ -22,6 +22,7 @@ std::function<void()> training(const std::vector<Tensor>& inputs, const Forward&
   const Tensor dy = randn(forward(inputs).shape());
   return [=] {
     std::vector<Tensor> leaves;
+    leaves.reserve(inputs.size());
     for (const Tensor& input : inputs) leaves.push_back(input.defined() ? input.detach().requires_grad_() : input);
     forward(leaves).backward(dy);
   };
@@ -40,7 +41,7 @@ Work prepare_conv2d(const Values& v) {
   const Tensor y = ops::conv2d(x, weight, bias, options);
   const Tensor dy = randn(y.shape());
   Work work;
-  work.flops = 2 * elements(y) * static_cast<double>(weight.numel() / v.number("k"));
+  work.flops = 2 * elements(y) * static_cast<double>(weight.numel()) / static_cast<double>(v.number("k"));
   if (v.is("dir", "fwd")) {
     work.run = [=] { ops::conv2d(x, weight, bias, options); };
   } else if (v.is("dir", "bwd_data")) {

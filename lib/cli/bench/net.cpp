@@ -28,7 +28,7 @@ struct Net {
 
 template <class Model>
 std::shared_ptr<nn::Module> share(Model&& model) {
-  return std::make_shared<Model>(std::move(model));
+  return std::make_shared<Model>(std::forward<Model>(model));
 }
 
 const Net nets[] = {

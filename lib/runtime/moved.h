@@ -1,0 +1,14 @@
+// A place within a buffer.
+#pragma once
+
+#include "runtime/launch.h"
+
+namespace crisol::runtime {
+
+/// The view that begins so many elements further on.
+inline BufferView moved(BufferView view, std::int64_t elements) noexcept {
+  view.offset += static_cast<std::uint64_t>(elements);
+  return view;
+}
+
+}  // namespace crisol::runtime
