@@ -113,6 +113,7 @@ void check_layer(const RnnLayer& l, Layout layout = Layout::contiguous, bool wit
   const double terms = static_cast<double>(l.inputs + l.outputs() + l.steps * l.batch);
   const Tolerance tolerance{32 + 4 * std::sqrt(terms), std::max(1.0, largest(expected.y))};
   ops::RnnResult result;
+  bool first = true;
   for_each_variant("rnn_forward", variants, [&] {
     for (const bool save : {false, true}) {
       result = ops::rnn_forward(input, weights, options, save);
@@ -121,6 +122,8 @@ void check_layer(const RnnLayer& l, Layout layout = Layout::contiguous, bool wit
       if (l.cell == RnnCell::lstm) check_close(result.c_n, c, expected.c_n, tolerance);
       CHECK(result.saved.states.defined() == save);
     }
+    if (slow_device() && !first) return;  // All save the same: backward reads what the first did.
+    first = false;
     const ops::RnnResult saved = result;
     for_each_variant("rnn_backward", variants, [&] {
       const auto actual = ops::rnn_backward(
