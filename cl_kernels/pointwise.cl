@@ -89,7 +89,7 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #define STORE(k, type, R) STORE_V(type, q##k, at, y##k);
 #endif
 
-__kernel void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const long n, const long chunk) {
+VECTOR_KERNEL void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const long n, const long chunk) {
   EACH_INPUT(SHIFT_INPUT)
   EACH_OUTPUT(SHIFT_OUTPUT)
   EACH_INPUT(INPUT_VECTOR)
@@ -174,9 +174,9 @@ __kernel void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) con
 #define ENTRY short_rows
 #endif
 
-__kernel void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const AXES shape,
-                    EACH_INPUT(INPUT_STRIDES) const AXES q_strides, const int rank, const long n,
-                    const long chunk) {
+VECTOR_KERNEL void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const AXES shape,
+                         EACH_INPUT(INPUT_STRIDES) const AXES q_strides, const int rank, const long n,
+                         const long chunk) {
   const long begin = get_global_id(0) * chunk;
   long left = min(chunk, n - begin);
   if (left <= 0) return;

@@ -45,7 +45,7 @@ inline void add_to_segment(__global float* x, int length, float value) {
   for (; i < length; ++i) x[i] += value;
 }
 
-__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void adaptive_avg_pool_forward_planes(
+CPU_KERNEL void adaptive_avg_pool_forward_planes(
     __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
     const long planes, const long8 sizes) {
   const int height = (int)sizes.s0, width = (int)sizes.s1, out_h = (int)sizes.s2, out_w = (int)sizes.s3;
@@ -62,7 +62,7 @@ __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void adaptive_avg_pool_f
       }
 }
 
-__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void adaptive_avg_pool_backward_planes(
+CPU_KERNEL void adaptive_avg_pool_backward_planes(
     __global const float* restrict dy, const ulong dy_offset, __global float* restrict dx, const ulong dx_offset,
     const long planes, const long8 sizes) {
   const int height = (int)sizes.s0, width = (int)sizes.s1, out_h = (int)sizes.s2, out_w = (int)sizes.s3;

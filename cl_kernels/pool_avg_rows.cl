@@ -17,7 +17,7 @@ inline floatv sums_of_windows(__global const float* plane, const Window* w, int 
   return sum;
 }
 
-__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void avg_pool_forward_rows(
+CPU_KERNEL void avg_pool_forward_rows(
     __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
     const long planes, const long8 sizes, const long8 taps, const int include_pad, const int divisor) {
   const Window w = window_of(sizes, taps);
@@ -85,7 +85,7 @@ inline void spread_plane(__global const float* dy, __global float* dx, const Win
       spread_row(dy + oh * w->out_w + ow, dx, w, oh, ow, min(SHARES, w->out_w - ow), include_pad, divisor);
 }
 
-__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void avg_pool_backward_planes(
+CPU_KERNEL void avg_pool_backward_planes(
     __global const float* restrict dy, const ulong dy_offset, __global float* restrict dx, const ulong dx_offset,
     const long planes, const long8 sizes, const long8 taps, const int include_pad, const int divisor) {
   const Window w = window_of(sizes, taps);

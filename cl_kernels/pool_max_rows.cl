@@ -29,7 +29,7 @@ inline void max_of_vector(__global const float* plane, const Window* w, int h0, 
   store_int_lanes(at, (int)min(room, (long)VW), index);
 }
 
-__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void max_pool_forward_rows(
+CPU_KERNEL void max_pool_forward_rows(
     __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
     __global int* restrict index, const ulong index_offset, const long planes, const long8 sizes, const long8 taps) {
   const Window w = window_of(sizes, taps);
@@ -73,7 +73,7 @@ __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void max_pool_forward_ro
   }
 }
 
-__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void max_pool_backward_planes(
+CPU_KERNEL void max_pool_backward_planes(
     __global const float* restrict dy, const ulong dy_offset, __global const int* restrict index,
     const ulong index_offset, __global float* restrict dx, const ulong dx_offset, const long planes, const int area,
     const int out_area) {

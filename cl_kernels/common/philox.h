@@ -1,8 +1,8 @@
 // Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four uniform words of 32 bits from a counter and a key.
 //
 // A generator's state is two ulongs in device memory, {seed, counter}. Element i of a draw is word i % 4 of block
-// counter + i / 4 under the key `seed`, whatever the launch geometry; random_advance (random.cl) then adds the number of
-// blocks that were used to the counter.
+// counter + i / 4 under the key `seed`, whatever the launch geometry; random_advance (random_uniform.cl) then adds the number
+// of blocks that were used to the counter.
 
 inline uint4 philox4x32(uint4 counter, uint2 key) {
   // Scalars and unrolled rounds: as vectors in a loop PoCL is eight times slower.

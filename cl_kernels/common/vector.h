@@ -43,6 +43,9 @@ typedef floatv unaligned_floatv __attribute__((aligned(4)));
 #define UNALIGNED(p) (*(__global unaligned_floatv*)(p))
 #define UNALIGNED_CONST(p) (*(__global const unaligned_floatv*)(p))
 
-// A kernel whose work-items are work-groups of their own. The hint keeps Intel's runtime from vectorising across
-// work-items, which is of no use here and makes it compile five times as long.
-#define CPU_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1), vec_type_hint(floatv)))
+// A kernel that works on vectors itself. The hint keeps Intel's CPU runtime from vectorising across work-items, which is of
+// no use here and makes it compile two to five times as long.
+#define VECTOR_KERNEL __kernel __attribute__((vec_type_hint(floatv)))
+
+// One whose work-items are work-groups of their own.
+#define CPU_KERNEL VECTOR_KERNEL __attribute__((reqd_work_group_size(1, 1, 1)))

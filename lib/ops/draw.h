@@ -19,7 +19,7 @@ inline void advance(runtime::Kernel& kernel, const Generator& generator, std::in
 }
 
 inline runtime::Kernel& advance_kernel(const Generator& generator) {
-  return runtime::resolve(state_of(generator.impl().state), {"random.cl", "random_advance"});
+  return runtime::resolve(state_of(generator.impl().state), {"random_uniform.cl", "random_advance"});
 }
 
 /// Queues `kernel` with the arguments (generator state, args…), one work-item for each block of four elements, then

@@ -15,19 +15,19 @@ namespace crisol {
 
 namespace {
 
-runtime::Kernel& kernel_of(const Generator& generator, std::string_view entry) {
-  return runtime::resolve(state_of(generator.impl().state), {"random.cl", entry});
+runtime::Kernel& kernel_of(const Generator& generator, std::string_view file, std::string_view entry) {
+  return runtime::resolve(state_of(generator.impl().state), {file, entry});
 }
 
 void fill_uniform(Tensor& contiguous, float low, float high, const Generator& generator) {
   const float top = low < high ? std::nextafterf(high, low) : high;
-  ops::draw(generator, kernel_of(generator, "random_uniform"), contiguous.numel(), out(contiguous), contiguous.numel(),
-            low, high - low, top);
+  ops::draw(generator, kernel_of(generator, "random_uniform.cl", "random_uniform"), contiguous.numel(), out(contiguous),
+            contiguous.numel(), low, high - low, top);
 }
 
 void fill_normal(Tensor& contiguous, float mean, float deviation, const Generator& generator) {
-  ops::draw(generator, kernel_of(generator, "random_normal"), contiguous.numel(), out(contiguous), contiguous.numel(),
-            mean, deviation);
+  ops::draw(generator, kernel_of(generator, "random_normal.cl", "random_normal"), contiguous.numel(), out(contiguous),
+            contiguous.numel(), mean, deviation);
 }
 
 // Checks what an in-place function writes to.
@@ -80,8 +80,8 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, const Ge
   require(dtype == DType::i64 || (low >= Int32::min() && high - 1 <= Int32::max()), "randint", "low ", low, ", high ",
           high, " do not fit in i32");
   Tensor result = empty(shape, dtype, generator.device());
-  ops::draw(generator, kernel_of(generator, dtype == DType::i64 ? "random_i64" : "random_i32"), result.numel(),
-            out(result), result.numel(), low, range);
+  ops::draw(generator, kernel_of(generator, "random_integers.cl", dtype == DType::i64 ? "random_i64" : "random_i32"),
+            result.numel(), out(result), result.numel(), low, range);
   return result;
 }
 
@@ -92,8 +92,8 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dt
 Tensor bernoulli(double p, const Shape& shape, const Generator& generator) {
   require(p >= 0 && p <= 1, "bernoulli", "p must be in [0, 1], it is ", p);
   Tensor result = empty(shape, DType::f32, generator.device());
-  ops::draw(generator, kernel_of(generator, "random_bernoulli"), result.numel(), out(result), result.numel(),
-            ops::probability_bound(p));
+  ops::draw(generator, kernel_of(generator, "random_bernoulli.cl", "random_bernoulli"), result.numel(), out(result),
+            result.numel(), ops::probability_bound(p));
   return result;
 }
 
