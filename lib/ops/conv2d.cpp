@@ -104,7 +104,7 @@ constexpr Variant<Conv2dProblem> variants[] = {
     {"planes", refuse_planes, run_planes, planes_workspace},
     {"winograd", refuse_winograd, run_winograd, winograd_workspace},
     {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm, gemm_workspace},
-    {"matrix", refuse_matrix, run_matrix, matrix_workspace},
+    {"matrix", refuse_matrix, run_matrix, matrix_workspace, &conv2d_matrix_settings},
     {"block", refuse_block, run_block, block_workspace, &conv2d_block_settings},
     {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_im2col, im2col_workspace},
     {"direct", accept_all, run_direct}};

@@ -146,7 +146,7 @@ constexpr Variant<Conv2dProblem> variants[] = {
     {"planes", refuse_planes_data, run_planes_data, planes_data_workspace},
     {"winograd", refuse_winograd_data, run_winograd_data, winograd_data_workspace},
     {"cpu_gemm", refuse_cpu_gemm, run_cpu_gemm, gemm_workspace},
-    {"matrix", refuse_matrix_data, run_matrix_data, matrix_data_workspace},
+    {"matrix", refuse_matrix_data, run_matrix_data, matrix_data_workspace, &conv2d_matrix_data_settings},
     {"block", refuse_block_data, run_block_data, block_data_workspace, &conv2d_block_data_settings},
     {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_data_im2col, im2col_workspace},
     {"direct", accept_all, run_direct}};

@@ -86,7 +86,7 @@ constexpr Variant<Conv2dProblem> variants[] = {
     {"planes", refuse_planes_weight, run_planes_weight, planes_weight_workspace},
     {"winograd", refuse_winograd_weight, run_winograd_weight, winograd_weight_workspace},
     {"cpu_rows", refuse_cpu_rows, run_cpu_rows, rows_workspace},
-    {"matrix", refuse_matrix_weight, run_matrix_weight, matrix_weight_workspace},
+    {"matrix", refuse_matrix_weight, run_matrix_weight, matrix_weight_workspace, &conv2d_matrix_weight_settings},
     {"block", refuse_block_weight, run_block_weight, block_weight_workspace, &conv2d_block_weight_settings},
     {"im2col_gemm", refuse_conv2d_im2col, run_conv2d_weight_im2col, im2col_workspace},
     {"direct", accept_all, run_direct}};

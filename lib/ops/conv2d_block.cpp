@@ -6,6 +6,7 @@
 #include "ops/gemm_block.h"
 #include "ops/gpu_model.h"
 #include "ops/gpu_variant.h"
+#include "ops/tile_settings.h"
 
 namespace crisol::ops {
 

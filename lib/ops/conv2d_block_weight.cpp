@@ -7,6 +7,7 @@
 #include "ops/conv2d_weight_product.h"
 #include "ops/gemm_block.h"
 #include "ops/gpu_variant.h"
+#include "ops/tile_settings.h"
 
 namespace crisol::ops {
 

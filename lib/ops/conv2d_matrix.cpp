@@ -1,9 +1,11 @@
 #include "ops/conv2d_matrix.h"
 
+#include <string>
 #include <vector>
 
 #include "ops/conv2d_products.h"
 #include "ops/conv2d_weight_product.h"
+#include "ops/tile_settings.h"
 
 namespace crisol::ops {
 
@@ -52,9 +54,21 @@ const char* refuse_product(const Conv2dProblem& p, const GatheredProduct& produc
   return groups > most_matrix_groups ? "too many tiles" : refuse_gathered(product, info, groups);
 }
 
+const char* refuse_forward(const Conv2dProblem& p, const DeviceInfo& info, Tiles among) {
+  return refuse_product(p, forward_product(p.sizes), info, among);
+}
+
 MatrixTile tile_of_phases(const Conv2dProblem& p, const std::vector<PhaseProduct>& phases, const DeviceInfo& info,
                           Tiles among) {
   return plan_of(p, largest_phase(phases), info, among).tile;
+}
+
+const char* refuse_data(const Conv2dProblem& p, const DeviceInfo& info, Tiles among) {
+  const std::vector<PhaseProduct> phases = phase_products(p.sizes);
+  const MatrixTile tile = tile_of_phases(p, phases, info, among);
+  for (const PhaseProduct& phase : phases)
+    if (const char* reason = refuse_product(p, phase.product, info, {&tile, 1})) return reason;
+  return nullptr;
 }
 
 // ---- Weight ----
@@ -68,12 +82,60 @@ MatrixPlan weight_plan(const Conv2dProblem& p, const DeviceInfo& info, Tiles amo
   return plan_matrix_among(among, info, weight_work(p), most_weight_parts(p.sizes));
 }
 
+const char* refuse_weight(const Conv2dProblem& p, const DeviceInfo& info, Tiles among) {
+  return weight_plan(p, info, among).groups > most_matrix_groups ? "too many tiles" : nullptr;
+}
+
+// ---- Settings: the tiles; each kind of unit has some of these ----
+
+std::span<const std::string> gathered_names() {
+  static const std::vector<std::string> names = tile_names(tiles_32);
+  return names;
+}
+
+std::span<const std::string> weight_names() {
+  static const std::vector<std::string> names = tile_names(matrix_tiles(Kind::mma_sm80));
+  return names;
+}
+
+// None where the unit has not that tile.
+std::vector<MatrixTile> gathered_of(const Conv2dProblem& p, std::size_t setting) {
+  const std::vector<MatrixTile> tiles = tiles_for(p);
+  const MatrixTile* const tile = tile_like(tiles_32[setting], tiles);
+  return tile == nullptr ? std::vector<MatrixTile>{} : std::vector{*tile};
+}
+
+std::vector<MatrixTile> weight_of(const Conv2dProblem& p, std::size_t setting) {
+  const MatrixTile* const tile = tile_like(matrix_tiles(Kind::mma_sm80)[setting], matrix_tiles(p.unit.kind));
+  return tile == nullptr ? std::vector<MatrixTile>{} : std::vector{*tile};
+}
+
+using TilesOf = std::vector<MatrixTile> (*)(const Conv2dProblem&, std::size_t setting);
+
+template <TilesOf tiles_of, const char* (*refuse)(const Conv2dProblem&, const DeviceInfo&, Tiles)>
+const char* refuse_setting(const Conv2dProblem& p, const DeviceInfo& info, std::size_t setting) {
+  const std::vector<MatrixTile> tiles = tiles_of(p, setting);
+  return tiles.empty() ? no_such_tile : refuse(p, info, tiles);
+}
+
+template <TilesOf tiles_of, void (*run)(const Conv2dProblem&, Tiles)>
+void run_setting(const Conv2dProblem& p, std::size_t setting) {
+  run(p, tiles_of(p, setting));
+}
+
 }  // namespace
+
+const Settings<Conv2dProblem> conv2d_matrix_settings{gathered_names, refuse_setting<gathered_of, refuse_forward>,
+                                                     run_setting<gathered_of, run_matrix>};
+const Settings<Conv2dProblem> conv2d_matrix_data_settings{gathered_names, refuse_setting<gathered_of, refuse_data>,
+                                                          run_setting<gathered_of, run_matrix_data>};
+const Settings<Conv2dProblem> conv2d_matrix_weight_settings{weight_names, refuse_setting<weight_of, refuse_weight>,
+                                                            run_setting<weight_of, run_matrix_weight>};
 
 std::vector<MatrixTile> gathered_matrix_tiles(const MatrixUnit& unit, Precision precision) {
   const int lanes = facts_of(unit.kind).lanes;
   Tiles all = lanes == 64 ? Tiles(tiles_64) : Tiles(tiles_32);
-  if (unit.kind == Kind::xmx8 || unit.kind == Kind::xmx16) all = matrix_tiles(unit.kind);
+  if (is_intel(unit.kind)) all = matrix_tiles(unit.kind);
   std::vector<MatrixTile> usable;
   for (const MatrixTile& tile : all)  // GATHER of common/conv_gather.h.
     if (tile.columns * slice_depth(precision) / (tile.waves() * lanes) % 4 == 0) usable.push_back(tile);
@@ -83,7 +145,7 @@ std::vector<MatrixTile> gathered_matrix_tiles(const MatrixUnit& unit, Precision 
 const char* refuse_matrix(const Conv2dProblem& p, const DeviceInfo& info) {
   if (const char* reason = refuse_unit(p.unit, p.precision)) return reason;
   if (const char* reason = refuse_gathering(p.sizes)) return reason;
-  return refuse_product(p, forward_product(p.sizes), info, tiles_for(p));
+  return refuse_forward(p, info, tiles_for(p));
 }
 
 std::uint64_t matrix_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
@@ -99,11 +161,7 @@ const char* refuse_matrix_data(const Conv2dProblem& p, const DeviceInfo& info) {
   if (const char* reason = refuse_unit(p.unit, p.precision)) return reason;
   if (const char* reason = refuse_gathering(p.sizes)) return reason;
   if (const char* reason = refuse_phases(p.sizes)) return reason;
-  const std::vector<PhaseProduct> phases = phase_products(p.sizes);
-  const MatrixTile tile = tile_of_phases(p, phases, info, tiles_for(p));
-  for (const PhaseProduct& phase : phases)
-    if (const char* reason = refuse_product(p, phase.product, info, {&tile, 1})) return reason;
-  return nullptr;
+  return refuse_data(p, info, tiles_for(p));
 }
 
 std::uint64_t matrix_data_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
@@ -128,7 +186,7 @@ const char* refuse_matrix_weight(const Conv2dProblem& p, const DeviceInfo& info)
   if (const char* reason = refuse_gathering(p.sizes)) return reason;
   if (const char* reason = refuse_weight_product(p.sizes, info)) return reason;
   if (const char* reason = refuse_matrix_work(weight_work(p), info)) return reason;
-  return weight_plan(p, info, matrix_tiles(p.unit.kind)).groups > most_matrix_groups ? "too many tiles" : nullptr;
+  return refuse_weight(p, info, matrix_tiles(p.unit.kind));
 }
 
 std::uint64_t matrix_weight_workspace(const Conv2dProblem& p, const DeviceInfo& info) {

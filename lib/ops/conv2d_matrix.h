@@ -20,6 +20,9 @@ std::uint64_t matrix_workspace(const Conv2dProblem& problem, const DeviceInfo& i
 std::uint64_t matrix_data_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
 std::uint64_t matrix_weight_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
 
+/// The tiles.
+extern const Settings<Conv2dProblem> conv2d_matrix_settings, conv2d_matrix_data_settings, conv2d_matrix_weight_settings;
+
 /// The same with one of these tiles.
 void run_matrix(const Conv2dProblem& problem, std::span<const MatrixTile> tiles);
 void run_matrix_data(const Conv2dProblem& problem, std::span<const MatrixTile> tiles);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Variant<Gemm> matrix_packed{"matrix_packed", refuse_gemm_matrix_packed, run_gemm_matrix_packed,
                                       packed_workspace};
-constexpr Variant<Gemm> matrix{"matrix", refuse_gemm_matrix, run_gemm_matrix};
+constexpr Variant<Gemm> matrix{"matrix", refuse_gemm_matrix, run_gemm_matrix, nullptr, &matrix_settings};
 constexpr Variant<Gemm> clblast{"clblast", refuse_gemm_clblast, run_gemm_clblast};
 constexpr Variant<Gemm> cpu_skinny{"cpu_skinny", refuse_gemm_skinny, run_gemm_skinny};
 constexpr Variant<Gemm> cpu_rows{"cpu_rows", refuse_gemm_rows, run_gemm_rows};

@@ -7,6 +7,7 @@
 #include "ops/gemm_tiles.h"
 #include "ops/gpu_variant.h"
 #include "ops/persistent.h"
+#include "ops/tile_settings.h"
 
 namespace crisol::ops {
 
@@ -24,37 +25,26 @@ BlockPlan plan_of(const Gemm& p, const DeviceInfo& info) {
 
 // ---- Settings: every tile with 1, 2, 4, … parts ----
 
-constexpr std::size_t part_counts = 7;
-
-int parts_of(std::size_t setting) { return 1 << setting % part_counts; }
-const BlockTile& tile_of(std::size_t setting) { return block_tiles()[setting / part_counts]; }
-
 std::span<const std::string> setting_names() {
-  static const std::vector<std::string> names = [] {
-    const std::vector<std::string> tiles = tile_names(block_tiles());
-    std::vector<std::string> made;
-    for (std::size_t i = 0; i < block_tiles().size() * part_counts; ++i) {
-      made.push_back(tiles[i / part_counts]);
-      if (parts_of(i) > 1) made.back() += '/' + std::to_string(parts_of(i));
-    }
-    return made;
-  }();
+  static const std::vector<std::string> names = names_in_parts(tile_names(block_tiles()));
   return names;
 }
 
 const char* refuse_setting(const Gemm& problem, const DeviceInfo& info, std::size_t setting) {
   const Gemm p = with_rows_along(problem);
-  const int parts = parts_of(setting);
-  if (const char* reason = refuse_tile(tile_of(setting), info, vectors_of(p))) return reason;
-  if (parts > 1 && parts > most_parts(p)) return "the sums of the parts would take too much memory";
-  const BlockPlan plan = cut_blocks(tile_of(setting), p.m, p.n, p.k, p.batch, parts);
-  if (plan.parts != parts) return "the depth is too small for so many parts";
+  const TileInParts with(setting);
+  const BlockTile& tile = block_tiles()[with.tile];
+  if (const char* reason = refuse_tile(tile, info, vectors_of(p))) return reason;
+  if (const char* reason = refuse_parts(p, with.parts)) return reason;
+  const BlockPlan plan = cut_blocks(tile, p.m, p.n, p.k, p.batch, with.parts);
+  if (plan.parts != with.parts) return too_small_for_parts;
   return plan.groups > most_block_groups ? "too many tiles" : nullptr;
 }
 
 void run_setting(const Gemm& problem, std::size_t setting) {
   const Gemm p = with_rows_along(problem);
-  run_gemm_block(p, cut_blocks(tile_of(setting), p.m, p.n, p.k, p.batch, parts_of(setting)));
+  const TileInParts with(setting);
+  run_gemm_block(p, cut_blocks(block_tiles()[with.tile], p.m, p.n, p.k, p.batch, with.parts));
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <vector>
 
 #include "ops/gemm.h"
 
@@ -43,8 +41,6 @@ BlockPlan plan_blocks_among(std::span<const BlockTile> tiles, const DeviceInfo& 
                             std::int64_t k, std::int64_t batch, int most_parts);
 /// Into how many parts a depth may be cut, each of which takes so many bytes of a workspace that has others besides.
 int most_block_parts(std::int64_t part_bytes, std::int64_t other_bytes);
-/// "128x64", for the settings of variants.
-std::vector<std::string> tile_names(std::span<const BlockTile> tiles);
 /// NO_FMA and ROLLED of common/block.h, for this device.
 void define_block(runtime::Defines& defines, const DeviceInfo& info);
 /// Whether an epilogue's operands can be read so many columns at a time.

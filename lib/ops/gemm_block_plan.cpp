@@ -64,12 +64,6 @@ void BlockTile::define(runtime::Defines& defines) const {
 
 std::span<const BlockTile> block_tiles() { return tiles; }
 
-std::vector<std::string> tile_names(std::span<const BlockTile> some) {
-  std::vector<std::string> names;
-  for (const BlockTile& tile : some) names.push_back(std::to_string(tile.rows) + 'x' + std::to_string(tile.columns));
-  return names;
-}
-
 const char* refuse_tile(const BlockTile& tile, const DeviceInfo& info, int vec) {
   if (is_gpu_of(vendor_intel, info) && spills_on_intel(tile, vec)) return "the device has too few registers";
   if (static_cast<std::uint64_t>(tile.items()) > info.max_work_group) return "the device's work-groups are too small";

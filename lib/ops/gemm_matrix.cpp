@@ -1,7 +1,11 @@
 // Matrix products on matrix units: gemm_matrix.cl, and gemm_parts.cl where the depth is cut.
 #include "ops/gemm_matrix.h"
 
+#include <string>
+#include <vector>
+
 #include "ops/gemm_tiles.h"
+#include "ops/tile_settings.h"
 
 namespace crisol::ops {
 
@@ -11,7 +15,39 @@ MatrixPlan plan_of(const Gemm& p, const DeviceInfo& info) {
   return plan_matrix_among(matrix_tiles(p.unit.kind), info, work_of(p), most_parts(p));
 }
 
+// ---- Settings: every tile with 1, 2, 4, … parts; each kind of unit has some of these ----
+
+std::span<const MatrixTile> setting_tiles() { return matrix_tiles(MatrixUnit::Kind::mma_sm80); }
+
+std::span<const std::string> setting_names() {
+  static const std::vector<std::string> names = names_in_parts(tile_names(setting_tiles()));
+  return names;
+}
+
+const MatrixTile* tile_of(const TileInParts& setting, const Gemm& p) {
+  return tile_like(setting_tiles()[setting.tile], matrix_tiles(p.unit.kind));
+}
+
+const char* refuse_setting(const Gemm& problem, const DeviceInfo&, std::size_t setting) {
+  const Gemm p = with_rows_along(problem);
+  const TileInParts with(setting);
+  const MatrixTile* const tile = tile_of(with, p);
+  if (tile == nullptr) return no_such_tile;
+  if (const char* reason = refuse_parts(p, with.parts)) return reason;
+  const MatrixPlan plan = cut_matrix(*tile, work_of(p), with.parts);
+  if (plan.parts != with.parts) return too_small_for_parts;
+  return plan.groups > most_matrix_groups ? "too many tiles" : nullptr;
+}
+
+void run_setting(const Gemm& problem, std::size_t setting) {
+  const Gemm p = with_rows_along(problem);
+  const TileInParts with(setting);
+  run_gemm_matrix(p, cut_matrix(*tile_of(with, p), work_of(p), with.parts));
+}
+
 }  // namespace
+
+const Settings<Gemm> matrix_settings{setting_names, refuse_setting, run_setting};
 
 MatrixWork work_of(const Gemm& p) { return {p.m, p.n, p.k, p.batch, p.precision, p.unit}; }
 

@@ -13,6 +13,8 @@ const char* refuse_matrix_unit(const Gemm& problem, const DeviceInfo& info);
 
 const char* refuse_gemm_matrix(const Gemm& problem, const DeviceInfo& info);
 void run_gemm_matrix(const Gemm& problem);
+/// A tile, and parts of the depth: "64x64", "64x64/4".
+extern const Settings<Gemm> matrix_settings;
 /// The same with a plan of the caller's.
 void run_gemm_matrix(const Gemm& problem, const MatrixPlan& plan);
 

@@ -69,6 +69,10 @@ int result_vectors(const Gemm& p) {
 
 int most_parts(const Gemm& p) { return most_block_parts(4 * p.m * p.n * p.batch, 0); }
 
+const char* refuse_parts(const Gemm& p, int parts) {
+  return parts > 1 && parts > most_parts(p) ? "the sums of the parts would take too much memory" : nullptr;
+}
+
 void launch_tiles(const Gemm& p, const TileCut& cut, runtime::KernelSpec multiply_spec, int run) {
   const DeviceInfo& info = runtime::info_of(p.device);
   const Side a = side_of(p.a, p.m, p.k), b = side_of(p.b.transposed(), p.n, p.k);

@@ -28,6 +28,10 @@ int result_vectors(const Gemm& problem);
 
 /// In how many parts of the depth the product may be cut, for the memory that they take.
 int most_parts(const Gemm& problem);
+/// Why not in so many, or nullptr.
+const char* refuse_parts(const Gemm& problem, int parts);
+/// What is said of more parts than the depth has room for.
+constexpr const char* too_small_for_parts = "the depth is too small for so many parts";
 
 /// Adds what the kernels that store results (cl_kernels/common/target.h) are told: the epilogue, VEC_C, and what the
 /// device wants.

@@ -21,9 +21,9 @@ constexpr MatrixTile tiles_xmx[] = {{64, 64, 16, 16, 1.0}};
 // All loops of an item together where everything is rolled, as on CPUs: for each slice of the depth the 64 sums' steps.
 constexpr std::int64_t emulated_rounds = 2400;
 
-bool is_intel(Kind kind) { return kind == Kind::xmx8 || kind == Kind::xmx16; }
-
 }  // namespace
+
+bool is_intel(Kind kind) { return kind == Kind::xmx8 || kind == Kind::xmx16; }
 
 int slice_depth(Precision precision) noexcept { return precision == Precision::tf32 ? 16 : 32; }
 
@@ -31,6 +31,12 @@ std::span<const MatrixTile> matrix_tiles(Kind kind) {
   if (is_intel(kind)) return tiles_xmx;
   if (facts_of(kind).lanes == 64) return tiles_64;
   return tiles_32;
+}
+
+const MatrixTile* tile_like(const MatrixTile& other, std::span<const MatrixTile> tiles) {
+  for (const MatrixTile& tile : tiles)
+    if (tile.rows == other.rows && tile.columns == other.columns) return &tile;
+  return nullptr;
 }
 
 MatrixPlan cut_matrix(const MatrixTile& tile, const MatrixWork& p, int parts) {

@@ -34,8 +34,14 @@ struct MatrixPlan {
   std::int64_t groups = 0;  ///< Work-groups in all.
 };
 
+/// Waves of few lanes, of 4 KB of registers together.
+bool is_intel(MatrixUnit::Kind kind);
+
 /// The tiles for a kind of unit, the largest first.
 std::span<const MatrixTile> matrix_tiles(MatrixUnit::Kind kind);
+/// Of these tiles that with as many rows and columns as another kind's, or nullptr.
+const MatrixTile* tile_like(const MatrixTile& other, std::span<const MatrixTile> tiles);
+constexpr const char* no_such_tile = "the unit has no such tile";
 
 /// The plan that keeps the device's units busiest among these tiles, of which there is at least one, from sizes alone;
 /// `most_parts` bounds the parts of the depth.

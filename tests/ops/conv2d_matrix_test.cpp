@@ -137,6 +137,14 @@ Conv2dProblem problem_for(const ops::Conv2dSizes& sizes, const Tensor& any, Kind
   return problem;
 }
 
+/// How many take it.
+std::size_t settings_for(const ops::Settings<Conv2dProblem>& settings, const Conv2dProblem& problem,
+                         const DeviceInfo& info) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < settings.names().size(); ++i) count += settings.refuse(problem, info, i) == nullptr;
+  return count;
+}
+
 /// The first variant that takes it.
 std::string chosen(std::span<const ops::Variant<Conv2dProblem>> variants, const Conv2dProblem& problem,
                    const DeviceInfo& info) {
@@ -196,8 +204,8 @@ TEST_CASE("conv2d matrix: on this device's own units") {
 TEST_CASE("conv2d matrix: gradients in the precision of the op") {
   if (!compiles_soon()) CRISOL_SKIP("three programs with large tiles, which Intel's runtime compiles the soonest");
   // The variant refuses fp32; bf16 makes 1 of this value: the tie goes to the even one.
-  const ops::ForcedVariant forward("conv2d", "matrix"), data("conv2d_backward_data", "matrix"),
-      weights("conv2d_backward_weight", "matrix");
+  const ops::ForcedVariant forward("conv2d", "matrix/64x64"), data("conv2d_backward_data", "matrix"),
+      weights("conv2d_backward_weight", "matrix/32x128");
   const double value = 1 + std::ldexp(1.0, -8);
   const Tensor x = tensor_of(Values(18, value), {1, 2, 3, 3}).requires_grad_();
   const Tensor weight = tensor_of(Values(24, value), {3, 2, 2, 2}).requires_grad_();
@@ -250,11 +258,18 @@ TEST_CASE("conv2d matrix: chosen where the precision allows and the unit is wort
         "the kernel is larger than 16 x 15");
 }
 
-TEST_CASE("conv2d matrix: tiles whose items gather whole fours") {
+TEST_CASE("conv2d matrix: tiles whose items gather whole fours, each of them a setting") {
+  const Tensor any = ones({1});
+  const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
+  const ops::Conv2dSizes sizes = ops::conv2d_sizes("conv2d", {2, 6, 9, 9}, {8, 6, 3, 3}, {2, 1});
   for (const Kind kind : testing::all_kinds)
     for (const Precision precision : testing::rounded_precisions) {
       const auto tiles = ops::gathered_matrix_tiles({kind, false}, precision);
       CHECK(!tiles.empty());
+      const Conv2dProblem problem = problem_for(sizes, any, kind, precision);
+      CHECK(settings_for(ops::conv2d_matrix_settings, problem, info) == tiles.size());
+      CHECK(settings_for(ops::conv2d_matrix_data_settings, problem, info) == tiles.size());
+      CHECK(settings_for(ops::conv2d_matrix_weight_settings, problem, info) == ops::matrix_tiles(kind).size());
       for (const MatrixTile& tile : tiles)
         CHECK(tile.columns * ops::slice_depth(precision) / (tile.waves() * ops::facts_of(kind).lanes) % 4 == 0);
     }
