@@ -1,26 +1,43 @@
 // GEMM on matrix units, of operands that gemm_matrix_pack.cl has laid out: C = f(A * B (+ C) (+ bias)), m x n, depth of
 // `slices` slices; f as common/epilogue.h says.
 //
-// A work-group computes a BM x BN tile (common/matrix_tile.h). Local memory holds STAGES slices: the next ones are on their way
-// (common/matrix_copy.h) while one is multiplied. `sides_a` and `sides_b` are the packed rows of A and columns of B.
+// A work-group computes a BM x BN tile (common/matrix_tile.h). Local memory holds STAGES slices: one is multiplied while
+// another is on its way (common/matrix_copy.h). `sides_a` and `sides_b` are the packed rows of A and columns of B.
 #ifndef STAGES
 #define STAGES 3
 #endif
 #include "common/matrix_multiply.h"
 #include "common/matrix_copy.h"
+#include "common/keep_order.h"
 #include "common/plain_columns.h"
 #include "common/matrix_store.h"
 #include "common/tile_place.h"
 
-// Begins to copy a slice of the tile.
-INLINE void slice_begin(__local uint* to, __global const uint* a, __global const uint* b) {
-  const int item = tile_item();
+#define COPIES_OF(side) ((side) * SLICE_WORDS / 4 / ITEMS)
+#if BM * SLICE_WORDS / 4 % ITEMS || BN * SLICE_WORDS / 4 % ITEMS
+#error "an item copies whole fours of words"
+#endif
+
+typedef struct {
+  Copy a[COPIES_OF(BM)], b[COPIES_OF(BN)];
+} SliceCopy;
+
+INLINE uint word_of_copy(int i) { return (uint)(i * ITEMS + tile_item()) * 4; }
+
+INLINE void slice_begin(SliceCopy* copy, __local uint* to, __global const uint* a, __global const uint* b) {
   UNROLL
-  for (int i = 0; i < BM * SLICE_WORDS / 4; i += ITEMS) copy_begin(to + (i + item) * 4, a + (i + item) * 4);
+  for (int i = 0; i < COPIES_OF(BM); ++i) copy_begin(copy->a + i, to + word_of_copy(i), a + word_of_copy(i));
   UNROLL
-  for (int i = 0; i < BN * SLICE_WORDS / 4; i += ITEMS)
-    copy_begin(to + BM * SLICE_WORDS + (i + item) * 4, b + (i + item) * 4);
+  for (int i = 0; i < COPIES_OF(BN); ++i)
+    copy_begin(copy->b + i, to + BM * SLICE_WORDS + word_of_copy(i), b + word_of_copy(i));
   copies_set();
+}
+
+INLINE void slice_end(const SliceCopy* copy, __local uint* to) {
+  UNROLL
+  for (int i = 0; i < COPIES_OF(BM); ++i) copy_end(copy->a + i, to + word_of_copy(i));
+  UNROLL
+  for (int i = 0; i < COPIES_OF(BN); ++i) copy_end(copy->b + i, to + BM * SLICE_WORDS + word_of_copy(i));
 }
 
 MATRIX_KERNEL void gemm_matrix_packed(
@@ -37,17 +54,27 @@ MATRIX_KERNEL void gemm_matrix_packed(
 
   // Past the last slice it is copied again, to where nobody reads: so the loop has no branch.
   const int last = slices - 1;
+  SliceCopy copy;
   UNROLL
-  for (int s = 0; s < STAGES - 1; ++s) slice_begin(stages + s * STAGE, a + min(s, last) * step_a, b + min(s, last) * step_b);
+  for (int s = 0; s < STAGES - 1; ++s) {
+    slice_begin(&copy, stages + s * STAGE, a, b);
+    slice_end(&copy, stages + s * STAGE);
+    a += s < last ? step_a : 0;
+    b += s < last ? step_b : 0;
+  }
   TileSums acc;
   sums_clear(acc);
   int now = 0, next = (STAGES - 1) * STAGE;
   for (int s = 0; s < slices; ++s) {
     COPIES_WAIT(STAGES - 2);
     barrier(CLK_LOCAL_MEM_FENCE);  // Everybody's copies are there, and nobody reads the stage that is written next.
-    const int ahead = min(s + STAGES - 1, last);
-    slice_begin(stages + next, a + ahead * step_a, b + ahead * step_b);
+    slice_begin(&copy, stages + next, a, b);
+    a += s + STAGES - 1 < last ? step_a : 0;
+    b += s + STAGES - 1 < last ? step_b : 0;
+    KEEP_ORDER;
     slice_multiply(acc, stages + now);
+    KEEP_ORDER;
+    slice_end(&copy, stages + next);
     next = now;
     now = now == (STAGES - 1) * STAGE ? 0 : now + STAGE;
   }

@@ -14,19 +14,10 @@
 // multiplied, all the time: its loads are queued at the end of a loop's turn, because within one compilers move them down
 // to their use. They are unconditional for the same reason: at the end the last slice is read again.
 #include "common/block.h"
+#include "common/keep_order.h"
 
 #define LOADS_A (BM * BK / ITEMS)
 #define LOADS_B (BN * BK / ITEMS)
-
-// LLVM for AMD would read all fragments of a slice first, and run out of registers.
-#if defined(__has_builtin) && defined(__AMDGCN__)
-#if __has_builtin(__builtin_amdgcn_sched_barrier)
-#define KEEP_ORDER __builtin_amdgcn_sched_barrier(0)
-#endif
-#endif
-#ifndef KEEP_ORDER
-#define KEEP_ORDER
-#endif
 
 INLINE void fragments_read(__local const float* stage, int k, float* a, float* b) {
   UNROLL

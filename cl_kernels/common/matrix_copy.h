@@ -1,19 +1,20 @@
-// Copies from global to local memory that go on while the work-item does, where a device has them (NVIDIA from sm_80 on), in
-// 16 bytes; elsewhere they are done when copy_begin returns.
+// 16 bytes on their way from global to local memory while the work-item does something else: copy_begin, then copy_end with
+// the same place. NVIDIA from sm_80 on copies by itself: what was begun before the last but COUNT calls of copies_set is there
+// after COPIES_WAIT(COUNT). Elsewhere a copy waits in registers, and is there after its copy_end.
 #include "common/inline.h"
 
 #if !defined(EMULATED) && UNIT == 1
-INLINE void copy_begin(__local uint* to, __global const uint* from) {
+typedef char Copy;  // Nothing.
+INLINE void copy_begin(Copy* copy, __local uint* to, __global const uint* from) {
   __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(size_t)to), "l"(from) : "memory");
 }
-// Those begun since the last call are a set.
+INLINE void copy_end(const Copy* copy, __local uint* to) {}
 INLINE void copies_set(void) { __asm__ volatile("cp.async.commit_group;" ::: "memory"); }
-// Waits for all sets but the last `COUNT`, which is a constant.
 #define COPIES_WAIT(COUNT) __asm__ volatile("cp.async.wait_group %0;" ::"n"(COUNT) : "memory")
 #else
-INLINE void copy_begin(__local uint* to, __global const uint* from) {
-  *(__local uint4*)to = *(__global const uint4*)from;
-}
+typedef uint4 Copy;
+INLINE void copy_begin(Copy* copy, __local uint* to, __global const uint* from) { *copy = *(__global const uint4*)from; }
+INLINE void copy_end(const Copy* copy, __local uint* to) { *(__local uint4*)to = *copy; }
 INLINE void copies_set(void) {}
 #define COPIES_WAIT(COUNT)
 #endif

@@ -6,6 +6,7 @@
 //
 // Each slice is on its way from memory while the one before it is multiplied. The reads are unconditional, so that compilers
 // leave them where they are: at the end the last slice is read again.
+#include "common/keep_order.h"
 #include "common/matrix_multiply.h"
 
 // `stages` is STAGES * STAGE of local memory, depth at least 1.
@@ -24,6 +25,7 @@ INLINE void tile_multiply(TileSums acc, Operands* operands, __local uint* stages
     operands_move(operands, move);
     move = SLICE;
     operands_load(operands, next_a, next_b);
+    KEEP_ORDER;
     slice_multiply(acc, stages + now);
     if (--slices == 0) break;
 #if STAGES == 1

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/gemm.h"
+#include "ops/matrix_plan.h"
 
 namespace crisol::ops {
 
@@ -9,5 +10,7 @@ const char* refuse_gemm_matrix_packed(const Gemm& problem, const DeviceInfo& inf
 /// Bytes of the packed operands.
 std::uint64_t packed_workspace(const Gemm& problem, const DeviceInfo& info);
 void run_gemm_matrix_packed(const Gemm& problem);
+/// The same with a tile of the caller's, as high as wide, whose items copy whole fours of words.
+void run_gemm_matrix_packed(const Gemm& problem, const MatrixTile& tile);
 
 }  // namespace crisol::ops

@@ -2,9 +2,12 @@
 // what is chosen for which device; and the places of the units' operands against models of the instructions.
 #include "ops/gemm_matrix.h"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "crisol/ops/matmul.h"
+#include "crisol/profile.h"
 #include "doctest/doctest.h"
 #include "ops/gemm_matrix_packed.h"
 #include "ops/gemm_operands.h"
@@ -34,12 +37,13 @@ struct Case {
   std::int64_t m, n, k;
   int parts = 1;
   bool a_turned = false, b_turned = false;
+  bool packed = false;
 };
 
 /// A product of tensors with values between 0.1 and 1 in size, so that fp16 holds them: against the double product of
 /// the values, within the precision's bound, and against that of the rounded values, within fp32's.
 void check_product(const MatrixTile& tile, Kind kind, bool emulated, Precision precision, const Case& c) {
-  const auto [m, n, k, parts, a_turned, b_turned] = c;
+  const auto [m, n, k, parts, a_turned, b_turned, packed] = c;
   CAPTURE(ops::facts_of(kind).name);
   CAPTURE(precision);
   CAPTURE(tile.rows);
@@ -49,15 +53,20 @@ void check_product(const MatrixTile& tile, Kind kind, bool emulated, Precision p
   CAPTURE(parts);
   CAPTURE(a_turned);
   CAPTURE(b_turned);
+  CAPTURE(packed);
   testing::GemmValues values{m, n, k};
   for (std::vector<double>* operand : {&values.a, &values.b}) *operand = testing::away_from_zero(*operand);
   const testing::GemmTensors tensors(values, a_turned, b_turned);
   ops::Gemm problem = tensors.problem();
   problem.precision = precision;
   problem.unit = {kind, emulated};
-  const MatrixPlan plan = ops::cut_matrix(tile, ops::work_of(problem), parts);
-  CHECK(plan.parts == parts);
-  ops::run_gemm_matrix(problem, plan);
+  if (packed) {
+    ops::run_gemm_matrix_packed(problem, tile);
+  } else {
+    const MatrixPlan plan = ops::cut_matrix(tile, ops::work_of(problem), parts);
+    CHECK(plan.parts == parts);
+    ops::run_gemm_matrix(problem, plan);
+  }
   testing::RoundedSums sums;
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
@@ -130,6 +139,9 @@ TEST_CASE("gemm matrix: on this device's own units") {
       check_product(tile, kind, false, precision, {tile.rows + 3, tile.columns + 5, 67, 1, true, true});
       check_product(tile, kind, false, precision, {tile.rows + 3, tile.columns + 5, 1067, 3, true, false});
     }
+    for (const bool turned : {false, true})
+      if (!ops::is_intel(kind))
+        check_product({128, 128, 64, 64, 1.0}, kind, false, precision, {140, 252, 300, 1, turned, turned, true});
     ++ran;
   }
   if (ran == 0) CRISOL_SKIP("vendors' instructions: " + ops::matrix_units(Device(), Precision::fp16).reason);
@@ -155,7 +167,19 @@ TEST_CASE("gemm matrix: what is too large for fp16 becomes infinite, NaN and inf
   }
 }
 
-TEST_CASE("gemm matrix: packed operands") {
+TEST_CASE("gemm matrix: packed operands, in three stages and two, of waves of 32 and 64") {
+  // More slices than local memory holds, the last one not full. Both operands lie alike, so that they share a program.
+  const auto check = [](Kind kind, Precision precision, const Case& c) {
+    check_product({32, 32, ops::facts_of(kind).lanes == 64 ? 32 : 16, 16, 1.0}, kind, true, precision, c);
+  };
+  check(Kind::mfma, Precision::fp16, {5, 27, 103, 1, false, true, true});
+  if (Device().info().platform != "Intel(R) OpenCL") return;  // Others take ten times as long to compile.
+  check(Kind::mma_sm80, Precision::fp16, {5, 27, 103, 1, true, false, true});
+  check(Kind::wmma, Precision::bf16, {35, 30, 72, 1, false, true, true});
+  check(Kind::mfma, Precision::tf32, {36, 20, 52, 1, true, false, true});
+}
+
+TEST_CASE("gemm matrix: forced with packed operands") {
   if (testing::slow_launches()) CRISOL_SKIP("three programs with large tiles take a minute to compile");
   const std::int64_t m = 5, n = 135, k = 39;
   std::vector<double> a = random_values(1, m * k), b = random_values(2, k * n);
@@ -179,9 +203,48 @@ TEST_CASE("gemm matrix: packed where packing pays") {
   CHECK(reason(1024, 1024, 1024) == "too small for packing to pay");  // 64 tiles, 108 units.
   CHECK(reason(128, 65536, 4096) == "too small for packing to pay");
   CHECK(reason(4096, 4096, 64) == "too small for packing to pay");
-  CHECK(reason(4096, 4096, 4096, Kind::mfma) == "the device does not copy to local memory while it works");
+  for (const Kind kind : {Kind::mma_sm75, Kind::mfma, Kind::wmma, Kind::wmma_gfx12})
+    CHECK(reason(4096, 4096, 4096, kind).empty());
+  CHECK(reason(4096, 4096, 4096, Kind::xmx8) == "the device has too few registers for its tile");
   CHECK(ops::packed_workspace(problem_of(x, 100, 300, 33, Precision::fp16, Kind::mma_sm80), info) ==
         2 * (128 + 384) * 64);
+}
+
+TEST_CASE("gemm matrix: settings are the tiles of the unit, in parts that the depth has room for") {
+  const Tensor x = ones({1});
+  const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
+  const auto names = ops::matrix_settings.names();
+  const auto reason = [&](Kind kind, const std::string& name, std::int64_t k) {
+    const auto setting = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    REQUIRE(setting < names.size());
+    const char* text = ops::matrix_settings.refuse(problem_of(x, 500, 300, k, Precision::fp16, kind), info, setting);
+    return std::string(text == nullptr ? "" : text);
+  };
+  for (const Kind kind : all_kinds)
+    for (const MatrixTile& tile : ops::matrix_tiles(kind)) {
+      const std::string name = std::to_string(tile.rows) + 'x' + std::to_string(tile.columns);
+      CHECK(reason(kind, name, 40).empty());
+      CHECK(reason(kind, name + "/4", 1024).empty());
+      CHECK(reason(kind, name + "/4", 40) == "the depth is too small for so many parts");
+    }
+  CHECK(reason(Kind::xmx8, "128x128", 40) == "the unit has no such tile");
+}
+
+TEST_CASE("gemm matrix: a forced setting") {
+  if (Device().info().platform != "Intel(R) OpenCL")
+    CRISOL_SKIP("a program, which Intel's runtime compiles the soonest");
+  const std::int64_t m = 35, n = 9, k = 300;
+  std::vector<double> a = random_values(1, m * k), b = random_values(2, k * n);
+  for (std::vector<double>* values : {&a, &b})
+    for (double& value : *values) value = round_to(static_cast<float>(value), Precision::bf16);
+  const ops::ForcedVariant forced("matmul", "matrix/128x32/2");
+  const WithPrecision rounded_to(Precision::bf16);
+  const VariantRecord record;
+  const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
+  check_close(ops::matmul(tensor_of(a, {m, k}), tensor_of(b, {k, n})), expected.shape, expected.values,
+              {2, static_cast<double>(k + 1)});
+  REQUIRE(!record.choices().empty());
+  CHECK(record.choices()[0].variant == "matrix/128x32/2");
 }
 
 TEST_CASE("gemm matrix: which units a device may have") {
