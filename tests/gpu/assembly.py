@@ -84,6 +84,23 @@ def count(code):
     return {"total": len(code), **{name: kinds[name] for name in CLASSES}}
 
 
+def required_sizes(code):
+    """{kernel: [x, y, z]} of reqd_work_group_size, from clang's LLVM assembly."""
+    sizes = {number: [int(size) for size in re.findall(r"i32 (\d+)", node)]
+             for number, node in re.findall(r"^!(\d+) = !\{((?:i32 \d+(?:, )?){3})\}", code, re.M)}  # fmt: skip
+    return {name: sizes[number] for name, number in
+            re.findall(r"^define .*? spir_kernel void @(\w+)\(.*!reqd_work_group_size !(\d+)", code, re.M)}  # fmt: skip
+
+
+def with_required_sizes(ptx, required):
+    """The same program with .reqntid, which clang leaves out and the driver does not: ptxas takes as many registers for an
+    item as a work-group of that size can have."""
+    def add(entry):
+        return f"{entry[0]}\n.reqntid {', '.join(map(str, required[entry[1]]))}" if entry[1] in required else entry[0]
+
+    return re.sub(r"\.entry (\w+)\([^)]*\)", add, ptx)
+
+
 def read_sass(text):
     """{kernel: [Instruction]} from `cuobjdump -sass`."""
     kernels, code = {}, None

@@ -116,13 +116,18 @@ def compile_nvidia(tools, program, target, device, work):
                  for word in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", path)]  # fmt: skip
     # OpenCL allows 2.5 and 3 ulp for division and square root, and the driver makes use of it.
     roots = ["-mllvm", "-nvptx-prec-divf32=1", "-mllvm", "-nvptx-prec-sqrtf32=0"]
-    run(command + ["-target", "nvptx64--nvidiacl", f"-march={target}", "-include", os.path.join(HERE, "nvidia.cl"),
-                   *libraries, *roots, program["path"], "-o", f"{work}/k.ptx"])  # fmt: skip
+    gpu = ["-target", "nvptx64--nvidiacl", f"-march={target}"]
+    run(command + [*gpu, "-include", os.path.join(HERE, "nvidia.cl"), *libraries, "-emit-llvm", program["path"],
+                   "-o", f"{work}/k.ll"])  # fmt: skip
+    run([tools.clang, "-O3", "-S", "-w", *gpu, *roots, "-Xclang", "-disable-llvm-passes", f"{work}/k.ll", "-o", f"{work}/k.ptx"])
+    with open(f"{work}/k.ll") as code, open(f"{work}/k.ptx") as ptx:
+        required = assembly.required_sizes(code.read())
+        with_sizes = assembly.with_required_sizes(ptx.read(), required)
+    with open(f"{work}/k.ptx", "w") as ptx:
+        ptx.write(with_sizes)
     log = run([tools.ptxas, "-v", f"-arch={target}", f"{work}/k.ptx", "-o", f"{work}/k.cubin"])
     environment = dict(os.environ, PATH=os.path.dirname(tools.nvdisasm) + os.pathsep + os.environ["PATH"])
     sass = assembly.read_sass(run([tools.cuobjdump, "-sass", f"{work}/k.cubin"], env=environment))
-    with open(f"{work}/k.ptx") as file:
-        required = dict(re.findall(r"\.entry (\w+)\([^)]*\)\s*\.reqntid ([\d, ]+)", file.read()))
     kernels = {}
     for name, part in re.findall(r"Compiling entry function '(\w+)'(.*?)(?=Compiling entry|\Z)", log, re.S):
         figure = lambda pattern: int(found[1]) if (found := re.search(pattern, part)) else 0
@@ -131,7 +136,7 @@ def compile_nvidia(tools, program, target, device, work):
             spills=figure(r"(\d+) bytes spill stores") + figure(r"(\d+) bytes spill loads"),
             private=figure(r"(\d+) bytes stack frame"),
             local=figure(r"(\d+) bytes smem"),
-            required=[int(size) for size in required[name].split(",")] if name in required else None,
+            required=required.get(name),
             simd=32,
             all=assembly.count(sass.get(name, [])),
             loop=assembly.count(assembly.inner_loop(sass.get(name, []))),

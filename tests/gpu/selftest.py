@@ -49,6 +49,21 @@ L16:
         send (8|M0)              null     r112     0x27  0x2000010  // wr:1+0, rd:0; end of thread eot
 """
 
+LLVM = """define dso_local spir_kernel void @twice(ptr addrspace(1) %0) local_unnamed_addr #0 !reqd_work_group_size !10 {
+define dso_local spir_kernel void @once(ptr addrspace(1) %0) local_unnamed_addr #0 !kernel_arg_addr_space !11 {
+!10 = !{i32 32, i32 8, i32 1}
+!11 = !{i32 1, i32 1, i32 0}
+"""
+PTX = """.visible .entry once(
+	.param .u64 once_param_0
+)
+{
+.visible .entry twice(
+	.param .u64 twice_param_0
+)
+{
+"""
+
 
 def counts(code):
     return {name: number for name, number in assembly.count(code).items() if number}
@@ -76,6 +91,14 @@ class Loops(unittest.TestCase):
 
     def test_none(self):
         self.assertIsNone(assembly.inner_loop(assembly.read_sass(SASS.replace("BRA 0x30", "NOP").replace("BRA 0x10", "NOP"))["twice"]))
+
+
+class RequiredSizes(unittest.TestCase):
+    def test_from_llvm_to_ptx(self):
+        required = assembly.required_sizes(LLVM)
+        self.assertEqual(required, {"twice": [32, 8, 1]})
+        ptx = assembly.with_required_sizes(PTX, required)
+        self.assertEqual(ptx, PTX.replace("twice_param_0\n)", "twice_param_0\n)\n.reqntid 32, 8, 1"))
 
 
 class Occupancy(unittest.TestCase):
