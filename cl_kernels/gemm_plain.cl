@@ -19,8 +19,8 @@
 
 // Copies rows first … of a matrix, GROUP columns from k on, zeros outside count and depth: tile[column][row].
 // Neighbouring work-items read neighbouring elements, whichever way the matrix lies.
-inline void load_tile(__local float tile[GROUP][SIDE + 1], __global const float* from, long row_stride,
-                      long column_stride, long first, long count, long k, long depth) {
+static inline void load_tile(__local float tile[GROUP][SIDE + 1], __global const float* from, long row_stride,
+                             long column_stride, long first, long count, long k, long depth) {
   const int id = get_local_id(1) * GROUP + get_local_id(0);
 #pragma unroll
   for (int part = 0; part < PER; ++part) {

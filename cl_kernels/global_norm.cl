@@ -14,7 +14,7 @@
 #define BLOCK 128
 #endif
 
-inline float sum_of_lanes(floatv v) {
+static inline float sum_of_lanes(floatv v) {
   float lanes[VW];
   vstorev(v, 0, lanes);
 #pragma unroll
@@ -24,7 +24,7 @@ inline float sum_of_lanes(floatv v) {
 }
 
 // The squares of vector v; zeros from `end` on.
-inline floatv square_at(__global const float* x, long v, long end, long count) {
+static inline floatv square_at(__global const float* x, long v, long end, long count) {
   const floatv value = v < end ? load_lanes(x + v * VW, (int)min((long)VW, count - v * VW)) : (floatv)(0.0f);
   return value * value;
 }

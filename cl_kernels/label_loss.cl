@@ -12,7 +12,7 @@
 #define LABEL long
 #endif
 
-inline int is_class(long label, long classes) { return label >= 0 && label < classes; }
+static inline int is_class(long label, long classes) { return label >= 0 && label < classes; }
 
 ROW_KERNEL void cross_entropy_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
                                  ulong labels_offset, __global float* restrict losses, ulong losses_offset,

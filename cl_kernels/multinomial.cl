@@ -45,7 +45,7 @@ typedef struct {
   float total, lost;
 } CarriedSum;
 
-inline CarriedSum carried_add(const CarriedSum sum, const float v) {
+static inline CarriedSum carried_add(const CarriedSum sum, const float v) {
   const float next = sum.total + v;
   const float error = sum.total >= v ? (sum.total - next) + v : (v - next) + sum.total;
   const CarriedSum result = {next, sum.lost + error};
@@ -63,7 +63,8 @@ __kernel void row_totals(__global const float* restrict sums, const ulong sums_o
 }
 
 // The first category at which the cumulative sum exceeds `target`; the last of weight above 0 where rounding hides it.
-inline long category_at(__global const float* weights, __global const float* sums, const long n, const float target) {
+static inline long category_at(__global const float* weights, __global const float* sums, const long n,
+                               const float target) {
   const long chunks = (n + CHUNK - 1) / CHUNK;
   CarriedSum before = {0.0f, 0.0f};
   CarriedSum reached = before;

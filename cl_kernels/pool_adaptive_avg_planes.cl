@@ -12,7 +12,7 @@ typedef struct {
   int first, count, length, step;
 } Segments;
 
-inline Segments segments_of(int oh, int ow, int height, int width, int out_h, int out_w) {
+static inline Segments segments_of(int oh, int ow, int height, int width, int out_h, int out_w) {
   const int h0 = range_begin(oh, height, out_h);
   const int w0 = range_begin(ow, width, out_w);
   const int tall = range_end(oh, height, out_h) - h0;
@@ -25,7 +25,7 @@ inline Segments segments_of(int oh, int ow, int height, int width, int out_h, in
   return s;
 }
 
-inline float sum_of_segment(__global const float* x, int length) {
+static inline float sum_of_segment(__global const float* x, int length) {
   float sum = 0.0f;
   int i = 0;
   if (length >= VW) {
@@ -39,7 +39,7 @@ inline float sum_of_segment(__global const float* x, int length) {
   return sum;
 }
 
-inline void add_to_segment(__global float* x, int length, float value) {
+static inline void add_to_segment(__global float* x, int length, float value) {
   int i = 0;
   for (; i + VW <= length; i += VW) vstorev(vloadv(0, x + i) + value, 0, x + i);
   for (; i < length; ++i) x[i] += value;

@@ -10,7 +10,7 @@
 
 // Sums of VW windows of a row; w0 is the input column of the first one's first tap. `step` is the stride: a constant at
 // the calls where loads of it are vectors.
-inline floatv sums_of_windows(__global const float* plane, const Window* w, int h0, int h1, int w0, int step) {
+static inline floatv sums_of_windows(__global const float* plane, const Window* w, int h0, int h1, int w0, int step) {
   floatv sum = (floatv)(0.0f);
   for (int h = h0; h < h1; ++h)
     for (int s = 0; s < w->kernel_w; ++s) sum += load_stepped(plane + h * w->width + w0 + s, step);
@@ -59,8 +59,8 @@ CPU_KERNEL void avg_pool_forward_rows(
 #define SHARES 64  // Outputs whose shares are kept at a time.
 
 // The outputs ow0 … ow0+n-1 of a row give their shares to what they cover, tap by tap.
-inline void spread_row(__global const float* dy, __global float* dx, const Window* w, int oh, int ow0, int n,
-                       int include_pad, int divisor) {
+static inline void spread_row(__global const float* dy, __global float* dx, const Window* w, int oh, int ow0, int n,
+                              int include_pad, int divisor) {
   float shares[SHARES];
   for (int i = 0; i < n; ++i) shares[i] = dy[i] / elements_of_window(w, oh, ow0 + i, include_pad, divisor);
   const int h0 = oh * w->stride_h - w->pad_h;
@@ -75,7 +75,8 @@ inline void spread_row(__global const float* dy, __global float* dx, const Windo
 }
 
 // One plane: zeros, then what each window gives.
-inline void spread_plane(__global const float* dy, __global float* dx, const Window* w, int include_pad, int divisor) {
+static inline void spread_plane(__global const float* dy, __global float* dx, const Window* w, int include_pad,
+                                int divisor) {
   const int area = w->height * w->width;
   int i = 0;
   for (; i + VW <= area; i += VW) vstorev((floatv)(0.0f), 0, dx + i);

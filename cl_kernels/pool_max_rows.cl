@@ -9,8 +9,8 @@
 
 // VW outputs of a row, of which `room` may be stored; w0 is the input column of the first one's first tap. `step` is the
 // stride: a constant at the calls where loads of it are vectors.
-inline void max_of_vector(__global const float* plane, const Window* w, int h0, int w0, int step, long room,
-                          __global float* y, __global int* index) {
+static inline void max_of_vector(__global const float* plane, const Window* w, int h0, int w0, int step, long room,
+                                 __global float* y, __global int* index) {
   const int r0 = first_tap(h0, w->dil_h);
   const int r1 = end_tap(h0, w->dil_h, w->kernel_h, w->height);
   const intv first = w0 + LANES * step;

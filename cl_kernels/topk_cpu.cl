@@ -14,8 +14,8 @@
 #define BIN(key) ((key) >> (32 - BIN_BITS))
 
 // Lists the entries whose keys are not above `limit`; returns their number.
-inline long list_entries(__global const MEMORY* from, const long n, const uint flip, const uint limit,
-                         __global ulong* list) {
+static inline long list_entries(__global const MEMORY* from, const long n, const uint flip, const uint limit,
+                                __global ulong* list) {
   long found = 0;
   long i = 0;
   // An entry is overwritten by the next where it is not wanted.

@@ -3,7 +3,7 @@
 
 // `divisor` where it is not 0; else the elements of the window, with those in the padding when include_pad is 1. A last
 // window that ceil_mode lets reach behind the padding counts only up to the padding's end.
-inline float elements_of_window(const Window* w, int oh, int ow, int include_pad, int divisor) {
+static inline float elements_of_window(const Window* w, int oh, int ow, int include_pad, int divisor) {
   if (divisor != 0) return (float)divisor;
   const int h0 = oh * w->stride_h - w->pad_h;
   const int w0 = ow * w->stride_w - w->pad_w;
@@ -14,8 +14,8 @@ inline float elements_of_window(const Window* w, int oh, int ow, int include_pad
   return (float)tall * (float)wide;
 }
 
-inline float average_of_window(__global const float* plane, const Window* w, int oh, int ow, int include_pad,
-                               int divisor) {
+static inline float average_of_window(__global const float* plane, const Window* w, int oh, int ow, int include_pad,
+                                      int divisor) {
   const int h0 = oh * w->stride_h - w->pad_h;
   const int w0 = ow * w->stride_w - w->pad_w;
   const int h1 = min(h0 + w->kernel_h, w->height);

@@ -9,7 +9,7 @@
 #define NO_ENTRY (~(ulong)0)
 
 // Batcher's bitonic sort. Every work-item must get here, and wait before the entries are used.
-inline void sort_tile(__local ulong* tile, const int width) {
+static inline void sort_tile(__local ulong* tile, const int width) {
   for (int size = 2; size <= width; size *= 2)
     for (int stride = size / 2; stride > 0; stride /= 2) {
       barrier(CLK_LOCAL_MEM_FENCE);

@@ -8,7 +8,7 @@
 // the next. What is left to the device is sqrt and one division, whose error a Newton step removes.
 
 // ln(x) for 0 < x <= 1, normal numbers. Polynomial of Cephes' logf (Moshier): within 1 ulp.
-inline float fixed_log(float x) {
+static inline float fixed_log(float x) {
   int bits = as_int(x);
   const int exponent = (bits - 0x3f3504f3) >> 23;  // x = m 2^exponent, m in [sqrt(1/2), sqrt(2)).
   const float e = (float)exponent;
@@ -30,14 +30,14 @@ inline float fixed_log(float x) {
 }
 
 // Correctly rounded but for rare ties, whatever the device's sqrt is.
-inline float fixed_sqrt(float x) {
+static inline float fixed_sqrt(float x) {
   const float s = sqrt(x);
   return s > 0.0f ? fma(fma(-s, s, x), 0.5f / s, s) : 0.0f;
 }
 
 // (cos, sin) of 2 pi v, v = the upper 24 bits of a word as a fraction: exact reduction to a quarter turn around the
 // nearest multiple of it, then Taylor series of sin(pi t) and cos(pi t) for |t| <= 1/4.
-inline float2 fixed_cos_sin(uint word) {
+static inline float2 fixed_cos_sin(uint word) {
   const uint turn = word & 0xffffff00u;
   const uint quarter = (turn + 0x20000000u) >> 30;
   const float t = (float)((int)(turn - (quarter << 30))) * 4.656612873077393e-10f;  // 2^-31; exact.
@@ -59,7 +59,7 @@ inline float2 fixed_cos_sin(uint word) {
   return (quarter & 2u) ? -pair : pair;
 }
 
-inline float2 box_muller(uint word_0, uint word_1) {
+static inline float2 box_muller(uint word_0, uint word_1) {
   const float u = fma(convert_float_rte(word_0), 2.3283064365386963e-10f, 1.1641532182693481e-10f);
   return fixed_sqrt(-2.0f * fixed_log(u)) * fixed_cos_sin(word_1);
 }

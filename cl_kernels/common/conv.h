@@ -8,7 +8,7 @@ typedef struct {
 } Conv;
 
 // sizes = (N, C, H, W, K, OH, OW, groups), window = (R, S, stride, padding, dilation: h and w each).
-inline Conv conv_of(long8 sizes, long8 window) {
+static inline Conv conv_of(long8 sizes, long8 window) {
   const Conv c = {sizes.s0, sizes.s1, sizes.s2, sizes.s3, sizes.s4, sizes.s5, sizes.s6, sizes.s7, sizes.s1 / sizes.s7,
                   sizes.s4 / sizes.s7, (int)window.s0, (int)window.s1, (int)window.s2, (int)window.s3, (int)window.s4,
                   (int)window.s5, (int)window.s6, (int)window.s7};
@@ -17,7 +17,7 @@ inline Conv conv_of(long8 sizes, long8 window) {
 
 // The index along an axis of `size` of flat index *rest, which becomes the index of what that axis is part of. 64-bit
 // division takes some hundred instructions on a GPU: avoided where both are small.
-inline long take_index(long* rest, long size) {
+static inline long take_index(long* rest, long size) {
   const long outer = (*rest | size) >> 31 == 0 ? (long)((uint)*rest / (uint)size) : *rest / size;
   const long index = *rest - outer * size;
   *rest = outer;
@@ -25,7 +25,7 @@ inline long take_index(long* rest, long size) {
 }
 
 // For a tap of a window at `position` = output * stride: the output, or -1 where that is none of 0 … count-1.
-inline long output_at(long position, int stride, long count) {
+static inline long output_at(long position, int stride, long count) {
   if (position < 0) return -1;
   long output = position;
   const bool hit = stride == 1 || take_index(&output, stride) == 0;

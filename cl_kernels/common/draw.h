@@ -3,9 +3,9 @@
 #include "common/philox.h"
 
 // The upper 24 bits as a fraction in [0, 1): exact.
-inline float4 random_fraction(uint4 words) { return convert_float4(words >> 8) * 5.9604644775390625e-8f; }
+static inline float4 random_fraction(uint4 words) { return convert_float4(words >> 8) * 5.9604644775390625e-8f; }
 
-inline void store4(__global float* out, long block, long n, float4 v) {
+static inline void store4(__global float* out, long block, long n, float4 v) {
   const long first = 4 * block;
   if (first + 4 <= n) {
     vstore4(v, block, out);

@@ -27,14 +27,14 @@ typedef struct {
 #define READS_E1(flags) (EPILOGUE_OPERANDS > 1 && (flags) & SNIPPET)
 #define DEFINE_FINISH(T, name)                                                                          \
   EPILOGUE(T, float, name##_snippet)                                                                    \
-  inline T name(const T v, const T first, const T second, const Finish* f, const int flags) {           \
+  static inline T name(const T v, const T first, const T second, const Finish* f, const int flags) {    \
     return flags & SNIPPET ? name##_snippet(v, first, second, f->s0, f->s1, f->s2) : v;                 \
   }
 #else
 #define READS_E0(flags) ((flags) & ADD_E0)
 #define READS_E1(flags) 0
 #define DEFINE_FINISH(T, name)                                                                          \
-  inline T name(const T v, const T first, const T second, const Finish* f, const int flags) {           \
+  static inline T name(const T v, const T first, const T second, const Finish* f, const int flags) {    \
     const T sum = flags & ADD_E0 ? v + first : v;                                                       \
     if (flags & RELU) return sum <= (T)(0.0f) ? (T)(0.0f) : sum; /* NaN stays. */                       \
     return sum;                                                                                         \

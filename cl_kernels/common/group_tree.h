@@ -35,7 +35,7 @@
   _Pragma("unroll") for (int w = (count) / 2; w > 0; w /= 2)       \
     _Pragma("unroll") for (int k = 0; k < w; ++k) p[k] = combine(p[k], p[k + w]);
 #define GROUP_TREE(name, combine)                                                                                  \
-  inline float name(float v, __local float* scratch) {                                                             \
+  static inline float name(float v, __local float* scratch) {                                                      \
     const int id = get_local_id(0);                                                                                \
     AFTER_READS;                                                                                                   \
     scratch[id] = v;                                                                                               \

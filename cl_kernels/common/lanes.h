@@ -2,7 +2,7 @@
 #include "common/vector.h"
 
 // Lanes n … are zero.
-inline floatv load_lanes(__global const float* p, int n) {
+static inline floatv load_lanes(__global const float* p, int n) {
   if (n >= VW) return vloadv(0, p);
   float lanes[VW];
   for (int i = 0; i < VW; ++i) lanes[i] = i < n ? p[i] : 0.0f;
@@ -10,7 +10,7 @@ inline floatv load_lanes(__global const float* p, int n) {
 }
 
 // Stores the first n lanes.
-inline void store_lanes(floatv v, int n, __global float* p) {
+static inline void store_lanes(floatv v, int n, __global float* p) {
   if (n >= VW) {
     vstorev(v, 0, p);
     return;
@@ -20,7 +20,7 @@ inline void store_lanes(floatv v, int n, __global float* p) {
   for (int i = 0; i < n; ++i) p[i] = lanes[i];
 }
 
-inline void store_int_lanes(intv v, int n, __global int* p) {
+static inline void store_int_lanes(intv v, int n, __global int* p) {
   if (n >= VW) {
     vstorev(v, 0, p);
     return;

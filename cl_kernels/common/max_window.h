@@ -2,7 +2,7 @@
 // the last NaN where there is one.
 #include "common/window.h"
 
-inline float max_of_window(__global const float* plane, const Window* w, int oh, int ow, int* position) {
+static inline float max_of_window(__global const float* plane, const Window* w, int oh, int ow, int* position) {
   const int h0 = oh * w->stride_h - w->pad_h;
   const int w0 = ow * w->stride_w - w->pad_w;
   const int r0 = first_tap(h0, w->dil_h);

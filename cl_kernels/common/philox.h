@@ -4,7 +4,7 @@
 // counter + i / 4 under the key `seed`, whatever the launch geometry; random_advance (random_uniform.cl) then adds the number
 // of blocks that were used to the counter.
 
-inline uint4 philox4x32(uint4 counter, uint2 key) {
+static inline uint4 philox4x32(uint4 counter, uint2 key) {
   // Scalars and unrolled rounds: as vectors in a loop PoCL is eight times slower.
   uint x = counter.x, y = counter.y, z = counter.z, w = counter.w;
 #pragma unroll
@@ -20,7 +20,7 @@ inline uint4 philox4x32(uint4 counter, uint2 key) {
 }
 
 // Block `index` of the draw: the words of elements 4 index … 4 index + 3.
-inline uint4 random_block(__global const ulong* state, long index) {
+static inline uint4 random_block(__global const ulong* state, long index) {
   const ulong seed = state[0];
   const ulong block = state[1] + (ulong)index;
   return philox4x32((uint4)((uint)block, (uint)(block >> 32), 0u, 0u), (uint2)((uint)seed, (uint)(seed >> 32)));

@@ -6,7 +6,7 @@
 
 // Sorts a[0 … n-1], whose equal keys stand in the order of their positions; b has room for as many, counts for
 // RADIX_COUNTS.
-inline void radix_sort(__global ulong* a, __global ulong* b, const long n, __global uint* counts) {
+static inline void radix_sort(__global ulong* a, __global ulong* b, const long n, __global uint* counts) {
   if (n < SHORT_ROW) {
     for (long i = 1; i < n; ++i) {
       const ulong entry = a[i];

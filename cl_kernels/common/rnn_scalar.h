@@ -1,6 +1,6 @@
 // common/rnn_cell.h for one unit a work-item.
 #include "common/fma.h"
-#define INLINE inline
+#define INLINE static inline
 #define REAL float
 #define INT int
 #define AS_REAL as_float

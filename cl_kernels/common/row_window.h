@@ -8,7 +8,7 @@ typedef struct {
   long begin, end;
 } RowRange;
 
-inline RowRange row_range(long planes, int out_h) {
+static inline RowRange row_range(long planes, int out_h) {
   const long rows = planes * out_h;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
@@ -19,17 +19,19 @@ inline RowRange row_range(long planes, int out_h) {
 }
 
 // The columns first … end-1 of an output row have all their taps inside the input's row.
-inline int first_inner_column(const Window* w) { return min(w->out_w, (w->pad_w + w->stride_w - 1) / w->stride_w); }
-inline int end_inner_column(const Window* w) {
+static inline int first_inner_column(const Window* w) {
+  return min(w->out_w, (w->pad_w + w->stride_w - 1) / w->stride_w);
+}
+static inline int end_inner_column(const Window* w) {
   const int room = w->width + w->pad_w - w->dil_w * (w->kernel_w - 1) - 1;
   return room < 0 ? 0 : min(w->out_w, room / w->stride_w + 1);
 }
 
 // Elements that a vector of outputs reads from the first one's first tap on.
-inline long vector_reach(const Window* w) { return (long)VW * w->stride_w + (long)w->dil_w * (w->kernel_w - 1); }
+static inline long vector_reach(const Window* w) { return (long)VW * w->stride_w + (long)w->dil_w * (w->kernel_w - 1); }
 
 // Lane i is p[i * step]. May touch VW * step elements.
-inline floatv load_stepped(__global const float* p, int step) {
+static inline floatv load_stepped(__global const float* p, int step) {
   if (step == 1) return vloadv(0, p);
   if (step == 2) {
     const floatv a = vloadv(0, p);

@@ -6,19 +6,19 @@
 #define TYPE float
 #endif
 
-inline uint key_of_float(const float x) {
+static inline uint key_of_float(const float x) {
   const uint bits = x == 0.0f ? 0u : as_uint(x);
   return isnan(x) ? 0xffffffffu : bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
 }
 
-inline uint16 keys_of_floats(const float16 x) {
+static inline uint16 keys_of_floats(const float16 x) {
   const uint16 bits = select(as_uint16(x), (uint16)0u, x == 0.0f);
   const uint16 keys = bits ^ (as_uint16(as_int16(bits) >> 31) | 0x80000000u);
   return select(keys, (uint16)0xffffffffu, isnan(x));
 }
 
 // Through an aligned array, which the compiler removes: PoCL 3.1 moves half vectors as if they were always aligned.
-inline float16 load_16_halves(__global const half* p) {
+static inline float16 load_16_halves(__global const half* p) {
   ushort lanes[16] __attribute__((aligned(32)));
   vstore16(vload16(0, (__global const ushort*)p), 0, lanes);
   return vload_half16(0, (const half*)lanes);

@@ -15,7 +15,7 @@
   __kernel __attribute__((intel_reqd_sub_group_size(16))) __attribute__((reqd_work_group_size(x, y, 1)))
 #elif defined(NVIDIA_SHUFFLES)
 #define SWAP_LANES 32
-inline uint shuffle_xor(const uint v, const uint mask) {
+static inline uint shuffle_xor(const uint v, const uint mask) {
   uint other;
   __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(other) : "r"(v), "r"(mask));
   return other;

@@ -9,7 +9,7 @@ typedef struct {
 
 // From the kernel arguments `sizes` = (height, width, out_h, out_w, pad_h, pad_w) and
 // `taps` = (kernel_h, kernel_w, stride_h, stride_w, dil_h, dil_w).
-inline Window window_of(long8 sizes, long8 taps) {
+static inline Window window_of(long8 sizes, long8 taps) {
   Window w;
   w.height = (int)sizes.s0;
   w.width = (int)sizes.s1;
@@ -27,19 +27,19 @@ inline Window window_of(long8 sizes, long8 taps) {
 }
 
 // The taps first … end-1 of a window that starts at `start` (may be negative) lie inside 0 … size-1.
-inline int first_tap(int start, int dilation) { return start < 0 ? (dilation - 1 - start) / dilation : 0; }
-inline int end_tap(int start, int dilation, int kernel_size, int size) {
+static inline int first_tap(int start, int dilation) { return start < 0 ? (dilation - 1 - start) / dilation : 0; }
+static inline int end_tap(int start, int dilation, int kernel_size, int size) {
   return min(kernel_size, (size - start + dilation - 1) / dilation);
 }
 
 // The windows first … end-1 along an axis may cover `position`; without dilation all of them do.
-inline int first_window(int position, int pad, int extent, int stride) {
+static inline int first_window(int position, int pad, int extent, int stride) {
   const int behind = position + pad - extent + 1;
   return behind > 0 ? (behind + stride - 1) / stride : 0;
 }
-inline int end_window(int position, int pad, int stride, int count) {
+static inline int end_window(int position, int pad, int stride, int count) {
   return min(count, (position + pad) / stride + 1);
 }
 
 // 64-bit division takes some hundred instructions on a GPU: avoided where the dividend is small.
-inline long divide_index(long a, int b) { return a >> 31 == 0 ? (long)((uint)a / (uint)b) : a / b; }
+static inline long divide_index(long a, int b) { return a >> 31 == 0 ? (long)((uint)a / (uint)b) : a / b; }
