@@ -1,4 +1,7 @@
-// y[0 … words-1] = value. A work-item writes `chunk` words, a multiple of 8.
+// y[0 … words-1] = value.
+//
+// fill_words   CPU: a work-item writes `chunk` words, a multiple of 8
+// fill_places  GPU: a work-item writes one
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void fill_words(__global ulong* restrict y, const ulong y_offset, const ulong value, const long words,
                 const long chunk) {
@@ -8,4 +11,9 @@ void fill_words(__global ulong* restrict y, const ulong y_offset, const ulong va
   long i = first;
   for (; i + 8 <= end; i += 8) vstore8((ulong8)(value), 0, y + i);
   for (; i < end; ++i) y[i] = value;
+}
+
+__kernel void fill_places(__global ulong* restrict y, const ulong y_offset, const ulong value, const long words) {
+  const long i = get_global_id(0);
+  if (i < words) y[y_offset + i] = value;
 }
