@@ -42,6 +42,7 @@ const char* cl_error_name(cl_int code) noexcept {
     CRISOL_NAME(CL_INVALID_BUFFER_SIZE)
     CRISOL_NAME(CL_INVALID_GLOBAL_WORK_SIZE)
 #undef CRISOL_NAME
+    case -9999: return "NVIDIA: illegal access to a buffer";
     default: return "unnamed OpenCL error";
   }
 }
@@ -52,8 +53,11 @@ bool is_memory_error(cl_int code) noexcept {
 
 void check_cl(cl_int code, const char* call) {
   if (code == CL_SUCCESS) return;
+  // NVIDIA's driver tells what a kernel did wrong by the next calls, whichever they are, and calls it so.
+  const bool may_be_late = code == CL_OUT_OF_RESOURCES || code == CL_INVALID_COMMAND_QUEUE || code == -9999;
   fail(is_memory_error(code) ? ErrorCode::out_of_memory : ErrorCode::device_failure, call, cl_error_name(code), " (",
-       code, ")");
+       code, ")",
+       may_be_late ? "; if a kernel failed that was queued before, CRISOL_LAUNCH_BLOCKING=1 tells which" : "");
 }
 
 }  // namespace crisol::runtime

@@ -68,6 +68,14 @@ void DeviceState::finish() {
   programs_.store_unsaved();
 }
 
+void DeviceState::wait_if_blocking(const std::string& kernel) {
+  static const bool blocking = environment("CRISOL_LAUNCH_BLOCKING") == "1";
+  if (!blocking) return;
+  const cl_int error = clFinish(queue());
+  if (error != CL_SUCCESS)
+    fail(ErrorCode::device_failure, "launch", kernel, " failed while it ran: ", cl_error_name(error), " (", error, ')');
+}
+
 void DeviceState::set_profiling(bool on) {
   require(!adopted_, "profile", info_.name, " works in a queue of the program's, which it cannot exchange");
   finish();

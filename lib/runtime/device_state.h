@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "crisol/device.h"
@@ -42,6 +43,9 @@ class DeviceState {
 
   /// Waits for all queued work, lets go of staged host bytes and stores the programs that ran since the last time.
   void finish();
+
+  /// With CRISOL_LAUNCH_BLOCKING=1 waits for the kernel that was queued last; throws, with its name, where it failed.
+  void wait_if_blocking(const std::string& kernel);
 
   /// Switches event profiling; waits for the queued work. No other thread may queue work meanwhile.
   void set_profiling(bool on);

@@ -121,6 +121,7 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
     say(Topic::build, "first run of ", kernel.name, " in ", milliseconds_since(start), " ms");
   }
   if (profiling) device.profiler().record(kernel.name, cl::Event(event));
+  device.wait_if_blocking(kernel.name);
 }
 
 const DeviceInfo& info_of(const DeviceState& device) noexcept { return device.info(); }

@@ -103,6 +103,7 @@ void Recorder::run(const LaunchCommand& c) {
     fail(is_memory_error(error) ? ErrorCode::out_of_memory : ErrorCode::device_failure, "replay", c.name, ": ",
          cl_error_name(error), " (", error, ')');
   if (profiling) device_.profiler().record(c.name, cl::Event(event));
+  device_.wait_if_blocking(c.name);
 }
 
 void Recorder::run(const FillCommand& c) {

@@ -12,6 +12,7 @@
 #include "doctest/doctest.h"
 #include "fault_driver/control.h"
 #include "runtime/cl.h"
+#include "support/compare.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
 
@@ -27,10 +28,11 @@ std::string driver_of(Device device) {
     clGetPlatformIDs(count, platforms.data(), nullptr);
     for (const cl_platform_id platform : platforms) {
       if (cl::Platform(platform).getInfo<CL_PLATFORM_NAME>() != device.info().platform) continue;
-      // An object begins with the address of its driver's table of functions.
-      void* const function = **reinterpret_cast<void***>(platform);
+      // An object begins with the address of its driver's table of functions. AMD's driver leaves out the first,
+      // clGetPlatformIDs, which is the loader's own.
+      void* const get_platform_info = (*reinterpret_cast<void***>(platform))[1];
       Dl_info info;
-      if (dladdr(function, &info) != 0) return info.dli_fname;
+      if (dladdr(get_platform_info, &info) != 0) return info.dli_fname;
     }
     break;
   }
@@ -256,17 +258,35 @@ TEST_CASE("child: a slow device" * doctest::skip()) {
   CHECK(same_bits(training_step(), expected));
 }
 
+TEST_CASE("child: a kernel fails while it runs" * doctest::skip()) {
+  const Tensor x = full({1000}, -2.0);
+  relu(x);
+  FaultControl& faults = control();
+  faults.countdown = 1;
+  faults.code = CL_OUT_OF_RESOURCES;
+  faults.kind = static_cast<int>(Call::wait);
+  check_error([&] { relu(x); }, {"[launch]", " failed while it ran: CL_OUT_OF_RESOURCES"}, ErrorCode::device_failure);
+  faults.countdown = 1;
+  check_error([&] { synchronize(); }, {"[clFinish] CL_OUT_OF_RESOURCES", "CRISOL_LAUNCH_BLOCKING=1 tells which"},
+              ErrorCode::out_of_memory);
+  faults.kind = -1;
+}
+
 namespace {
 
-void run_with_faults(const std::string& test_case, const std::string& cache) {
+void run_with_faults(const std::string& test_case, const std::string& cache, const Environment& more = {}) {
   const Device device;
   if (slow_device()) CRISOL_SKIP("needs a driver of its own, not a simulator");
   const std::string driver = driver_of(device);
   REQUIRE_FALSE(driver.empty());
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/fault.icd") << CRISOL_FAULT_LIBRARY << '\n';
-  Environment environment{{"OCL_ICD_VENDORS", folder.path()}, {"CRISOL_FAULT_DRIVER", driver}, {"CRISOL_DEVICE", ""}};
+  Environment environment{{"OCL_ICD_VENDORS", folder.path()},
+                          {"OCL_ICD_FILENAMES", ""},
+                          {"CRISOL_FAULT_DRIVER", driver},
+                          {"CRISOL_DEVICE", ""}};
   if (!cache.empty()) environment.emplace_back("CRISOL_CACHE_DIR", folder.path() + "/" + cache);
+  environment.insert(environment.end(), more.begin(), more.end());
   const ProcessResult result = run_child(test_case, environment);
   std::istringstream lines(result.output);
   for (std::string line; std::getline(lines, line);)
@@ -288,6 +308,10 @@ TEST_CASE("every OpenCL call of a recording and its replays fails once: an excep
 
 TEST_CASE("programs that cannot be made: an exception, and the next step makes them") {
   run_with_faults("child: faults while programs are made", "empty");
+}
+
+TEST_CASE("CRISOL_LAUNCH_BLOCKING names a kernel that fails while it runs") {
+  run_with_faults("child: a kernel fails while it runs", "", {{"CRISOL_LAUNCH_BLOCKING", "1"}});
 }
 
 TEST_CASE("a device that is slow to take work gives the same numbers") { run_with_faults("child: a slow device", ""); }
