@@ -74,8 +74,8 @@ class DeviceState;
 /// device.
 class CRISOL_API Device {
  public:
-  /// The default device: what set_default_device set, else CRISOL_DEVICE, else the GPU with the most memory, then
-  /// accelerators, then CPUs. Throws device_not_found when there is none.
+  /// The default device: what set_default_device set, else CRISOL_DEVICE, else the GPU with the most memory of its
+  /// own, then other GPUs, accelerators, CPUs. Throws device_not_found when there is none.
   Device();
   /// `spec` as CRISOL_DEVICE takes it: "gpu", "cpu" or "accelerator", each with an optional ":n"; "platform:device"
   /// indices; or a case-insensitive part of a platform, vendor or device name, also with ":n" for the n-th that
@@ -124,7 +124,7 @@ CRISOL_API std::vector<Device> devices();
 /// What Device() gives from now on, on every thread.
 CRISOL_API void set_default_device(Device device);
 
-/// Why Device() chose its device: "CRISOL_DEVICE=gpu", "the GPU with the most memory", …
+/// Why Device() chose its device: "CRISOL_DEVICE=gpu", "the GPU with the most memory of its own", …
 CRISOL_API std::string default_device_reason();
 
 /// Waits for all queued work of the default device.

@@ -103,7 +103,10 @@ DefaultChoice select_default(const std::vector<Candidate>& candidates) {
   if (candidates.empty()) fail(ErrorCode::device_not_found, "device", no_platform_help);
   const auto better = [](const DeviceInfo& a, const DeviceInfo& b) {
     if (a.type != b.type) return a.type < b.type;
-    return a.type == DeviceType::gpu && a.global_memory > b.global_memory;
+    if (a.type != DeviceType::gpu) return false;
+    // A GPU within a processor counts most of the host's memory as its own.
+    if (a.unified_memory != b.unified_memory) return b.unified_memory;
+    return a.global_memory > b.global_memory;
   };
   std::size_t best = candidates.size();
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -113,7 +116,9 @@ DefaultChoice select_default(const std::vector<Candidate>& candidates) {
   if (best == candidates.size())
     fail(ErrorCode::device_not_found, "device", "no device has an OpenCL compiler. ", list_devices(candidates));
   switch (candidates[best].info->type) {
-    case DeviceType::gpu: return {best, "the GPU with the most memory"};
+    case DeviceType::gpu:
+      return {best, candidates[best].info->unified_memory ? "no GPU with memory of its own; the one with the most"
+                                                          : "the GPU with the most memory of its own"};
     case DeviceType::accelerator: return {best, "no GPU; the first accelerator"};
     case DeviceType::cpu: break;
   }

@@ -24,7 +24,8 @@ struct DefaultChoice {
   std::string reason;
 };
 
-/// The GPU with the most memory, then accelerators, then CPUs; devices without a compiler never.
+/// The GPU with the most memory of its own, then that with most of the host's, then accelerators, then CPUs; devices
+/// without a compiler never.
 DefaultChoice select_default(const std::vector<Candidate>& candidates);
 
 /// A line for each device: what to write to get it, its name, platform and type.

@@ -103,12 +103,17 @@ TEST_CASE("a device without a compiler is refused when named and passed over oth
   CHECK_THROWS_AS(select_default(machine.list()), Error);
 }
 
-TEST_CASE("the default is the GPU with the most memory, then accelerators, then CPUs") {
+TEST_CASE("the default is the GPU with the most memory of its own, then other GPUs, accelerators, CPUs") {
   Machine machine;
   CHECK(select_default(machine.list()).index == 1);
   machine.infos[2].global_memory = std::uint64_t{200} << 30;
   CHECK(select_default(machine.list()).index == 2);
-  CHECK(select_default(machine.list()).reason == "the GPU with the most memory");
+  CHECK(select_default(machine.list()).reason == "the GPU with the most memory of its own");
+  machine.infos[2].unified_memory = true;  // Within a processor: the host's memory.
+  CHECK(select_default(machine.list()).index == 1);
+  machine.infos[1].unified_memory = true;
+  CHECK(select_default(machine.list()).index == 2);
+  CHECK(contains(select_default(machine.list()).reason, "no GPU with memory of its own"));
   machine.infos[1].type = machine.infos[2].type = DeviceType::cpu;
   CHECK(select_default(machine.list()).index == 3);
   machine.infos[3].type = DeviceType::cpu;
@@ -140,6 +145,7 @@ TEST_CASE("CRISOL_DEVICE chooses in a real process, and an empty vendors folder 
   result = crisol::testing::run_child(child, {{"CRISOL_DEVICE", "no-such-device"}});
   CHECK(contains(result.output, "CRISOL_DEVICE 'no-such-device': no device matches"));
   const crisol::testing::TemporaryFolder empty;
-  result = crisol::testing::run_child(child, {{"OCL_ICD_VENDORS", empty.path()}, {"CRISOL_DEVICE", ""}});
+  result = crisol::testing::run_child(
+      child, {{"OCL_ICD_VENDORS", empty.path()}, {"OCL_ICD_FILENAMES", ""}, {"CRISOL_DEVICE", ""}});
   CHECK(contains(result.output, "no OpenCL platform is installed"));
 }
