@@ -5,6 +5,7 @@ set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
 install_build_tools
+show_nvidia
 install_any_opencl
 options=(CRISOL_BUILD_SAMPLES=ON CRISOL_BUILD_CLI=ON)
 # A new tree does without doctest; one that has the tests keeps them.

@@ -1,27 +1,29 @@
 #!/usr/bin/env bash
-# tests/run.sh [--only pocl,intel,rusticl,oclgrind,offline] [-- arguments of doctest]
+# tests/run.sh [--only gpu,pocl,intel,rusticl,oclgrind,offline] [-- arguments of doctest]
 #
-# Installs what is missing, builds everything in build/, runs all tests once on each OpenCL implementation, compiles the
-# kernels for GPUs that are not here ("offline": its counts are targets, see docs/gpu-kernels.md), prints a table and ends
-# with "N passed, N failed": test cases, summed over the implementations, and targets. An implementation that cannot be
-# installed is left out, with the reason in the table; PoCL must be there. Fails when a test failed, when a run crashed,
-# and when PoCL was wanted but not tested. Logs: build/tests/.
+# Installs what is missing, builds everything in build/, runs all tests once on each GPU that the drivers here show ("gpu")
+# and on each other OpenCL implementation, compiles the kernels for GPUs that are not here ("offline": its counts are
+# targets, see docs/gpu-kernels.md), prints a table and ends with "N passed, N failed": test cases, summed over all runs,
+# and targets. What is not there and cannot be installed is left out, with the reason in the table; PoCL must be there.
+# Fails when a test failed, when a run crashed, and when PoCL was wanted, or a GPU by --only, and was not tested.
+# Logs: build/tests/.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-all_implementations=(pocl intel rusticl oclgrind offline)
+all_implementations=(gpu pocl intel rusticl oclgrind offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
-  [oclgrind]="Oclgrind" [offline]="none")
+  [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU")
 work=$crisol_build/tests # Logs, caches, and for each implementation a folder of .icd files that names it alone.
 hang_limit=1500          # Seconds; a run that takes longer is stopped and counts as crashed.
 
 selected=("${all_implementations[@]}")
+named= # Whether the user says what to test.
 doctest_arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
     --only) [ $# -ge 2 ] || die "--only wants names: ${all_implementations[*]}"
-      IFS=, read -ra selected <<<"$2"; shift 2 ;;
-    --only=*) IFS=, read -ra selected <<<"${1#*=}"; shift ;;
+      IFS=, read -ra selected <<<"$2"; named=yes; shift 2 ;;
+    --only=*) IFS=, read -ra selected <<<"${1#*=}"; named=yes; shift ;;
     --) shift; doctest_arguments=("$@"); break ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
     *) die "unknown argument $1 (see --help)" ;;
@@ -107,6 +109,46 @@ prepare_intel() {
   register intel "$venv/lib/libintelocl.so"
 }
 
+# A GPU is tested with the drivers that the user's own environment shows; none is installed here.
+prepare_gpu() { show_nvidia; }
+
+# What the library and its tests would take from the user's environment.
+foreign_variables() {
+  local variable
+  for variable in ${!CRISOL_@}; do
+    [ "$variable" = CRISOL_TEST_DATA ] || printf -- '-u\n%s\n' "$variable"
+  done
+}
+
+# list_gpus: a line "number, platform, name" for each, numbered as CRISOL_DEVICE=gpu:NUMBER does; no simulators.
+list_gpus() {
+  local clean
+  mapfile -t clean < <(foreign_variables)
+  env "${clean[@]}" "$crisol_build/bin/crisol" devices --json 2>"$work/gpu.log" |
+    awk -F'"' '$2 ~ /^(name|platform|type)$/ { its[$2] = $4 }
+      $2 == "type" && $4 == "gpu" {
+        if (its["platform"] != "Oclgrind") print count + 0 "\t" its["platform"] "\t" its["name"]
+        ++count
+      }'
+}
+
+declare -A gpu_number=() gpu_name=()
+# find_gpus: puts a name for each GPU, gpu-0, gpu-1 and so on, in the place of "gpu". Needs what is built.
+find_gpus() {
+  local number of device name found=() rest=()
+  while IFS=$'\t' read -r number of device; do
+    name=gpu-$number
+    found+=("$name")
+    gpu_number[$name]=$number gpu_name[$name]="$device ($of)" platform[$name]=$of
+  done < <(list_gpus)
+  if [ ${#found[@]} -eq 0 ]; then
+    left_out[gpu]="no driver here shows a GPU"
+    return
+  fi
+  for name in "${selected[@]}"; do [ "$name" = gpu ] || rest+=("$name"); done
+  selected=("${found[@]}" "${rest[@]}")
+}
+
 source "$crisol_root/tests/gpu/offline.sh"
 
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
@@ -117,15 +159,19 @@ variables[oclgrind]="OCLGRIND_DATA_RACES=1"
 
 declare -A passed=() failed=() skipped=() note=() seconds=()
 
-# run_tests NAME: the tests on one implementation, without what the user's environment says about OpenCL and crisol.
+# run_tests NAME: the tests on one implementation, without what the user's environment says about crisol and, but for a
+# GPU, about OpenCL.
 run_tests() {
-  local name=$1 variable log=$work/$1.log status=0 clean=() start=$SECONDS line
-  for variable in ${!CRISOL_@}; do
-    [ "$variable" = CRISOL_TEST_DATA ] || clean+=(-u "$variable")
-  done
+  local name=$1 log=$work/$1.log status=0 clean place start=$SECONDS line
+  mapfile -t clean < <(foreign_variables)
+  if [ -n "${gpu_number[$name]:-}" ]; then
+    place=("CRISOL_DEVICE=gpu:${gpu_number[$name]}")
+  else
+    place=(-u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$name")
+  fi
   rm -rf -- "${work:?}/cache/$name"
   mkdir -p -- "$work/cache/$name"
-  env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$name" "CRISOL_CACHE_DIR=$work/cache/$name" \
+  env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \
     "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" ${variables[$name]:+"${variables[$name]}"} \
     timeout --kill-after=20 "$hang_limit" "$crisol_build/bin/crisol_tests" "${doctest_arguments[@]}" \
     </dev/null >"$log" 2>&1 || status=$?
@@ -173,7 +219,7 @@ print_table() {
       print_row "$name" - - - - "left out: ${left_out[$name]}"
     else
       print_row "$name" "${passed[$name]}" "${failed[$name]}" "${skipped[$name]}" "${seconds[$name]} s" \
-        "${note[$name]:-}"
+        "${gpu_name[$name]:-}${gpu_name[$name]:+${note[$name]:+, }}${note[$name]:-}"
     fi
   done
   for name in "${selected[@]}"; do
@@ -198,6 +244,7 @@ end_stage install
 configure CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON
 build
 end_stage build
+[[ " ${selected[*]} " != *" gpu "* ]] || find_gpus
 
 # run_beside NAME: tests in a process of their own; its results come through a file, its output lies in the log.
 run_beside() {
@@ -223,7 +270,7 @@ take_results() {
 # Tests mostly wait for a driver's compiler, which uses one core: so many implementations at a time, those that take
 # longest first.
 running=0
-for name in pocl rusticl oclgrind intel offline; do
+for name in "${!gpu_number[@]}" pocl rusticl oclgrind intel offline; do
   [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue
   if [ $running -ge "$(nproc 2>/dev/null || echo 2)" ]; then
     wait -n || true
@@ -251,6 +298,10 @@ for name in "${selected[@]}"; do
 done
 if [ -n "${left_out[pocl]:-}" ]; then
   echo "PoCL must be tested, and was not."
+  status=1
+fi
+if [ -n "$named" ] && [ -n "${left_out[gpu]:-}" ]; then
+  echo "A GPU was to be tested, and there is none."
   status=1
 fi
 [ $total_failed -eq 0 ] && [ $total_passed -gt 0 ] || status=1

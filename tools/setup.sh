@@ -70,6 +70,31 @@ have_opencl_platform() {
   [ -n "${OCL_ICD_VENDORS:-}${OCL_ICD_FILENAMES:-}" ] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null
 }
 
+nvidia_library() {
+  local found
+  found=$(ldconfig -p 2>/dev/null | awk '$1 == "libnvidia-opencl.so.1" { print $NF; exit }') || true
+  for found in "$found" /usr/local/nvidia/lib64/libnvidia-opencl.so.1; do
+    [ -e "$found" ] || continue
+    printf '%s\n' "$found"
+    return 0
+  done
+  return 1
+}
+
+# Containers often hold NVIDIA's driver without the file that tells OpenCL's loader of it: then the loader is sent to a
+# folder with it beside the others.
+show_nvidia() {
+  local library folder=$crisol_build/nvidia-icd
+  [ -z "${OCL_ICD_VENDORS:-}${OCL_ICD_FILENAMES:-}" ] || return 0
+  ! grep -qs nvidia /etc/OpenCL/vendors/*.icd || return 0
+  library=$(nvidia_library) || return 0
+  mkdir -p -- "$folder" || die "cannot write to $crisol_build"
+  cp -- /etc/OpenCL/vendors/*.icd "$folder" 2>/dev/null || true
+  printf '%s\n' "$library" >"$folder/nvidia.icd"
+  export OCL_ICD_VENDORS=$folder
+  say "note: no file in /etc/OpenCL/vendors names $library; using OCL_ICD_VENDORS=$folder"
+}
+
 # ---- Installing ------------------------------------------------------------------------------------------------------
 
 as_root() {
