@@ -32,6 +32,7 @@ INLINE void operands_keep(const Operands* o, const float* a, const float* b, __l
     stage[BK * PITCH_A + (gather_line() + p) * PITCH_B + gather_column()] = gathered_value(&o->b, b, p);
 }
 
+#define MOVES_BY_SCALAR
 #include "common/block_multiply.h"
 #include "common/conv_columns.h"
 #include "common/block_store.h"

@@ -9,6 +9,9 @@
 //   operands_keep(o, a, b, stage)   writes it to local memory: A as [BK][PITCH_A], behind it B as [BK][PITCH_B]; called
 //                                   between the load and the next move
 //
+// With MOVES_BY_SCALAR the last move is one by 0: a number that AMD's compilers keep in a scalar register, and with it the
+// addresses that it moves. Where they are there without, a condition is shorter.
+//
 // Two stages of local memory, so that one barrier a slice is enough, and two sets of fragments in registers: while one of
 // the slice's columns is multiplied, the next one is read. Each slice is on its way from memory while the one before it is
 // multiplied, all the time: its loads are queued at the end of a loop's turn, because within one compilers move them down
@@ -46,7 +49,11 @@ INLINE void block_slice(float acc[TM][TN], Operands* operands, float a[2][TM], f
   }
   operands_keep(operands, next_a, next_b, then);
   barrier(CLK_LOCAL_MEM_FENCE);
+#ifdef MOVES_BY_SCALAR
+  operands_move(operands, UNIFORM(slices > 2 ? BK : 0));
+#else
   if (slices > 2) operands_move(operands, BK);
+#endif
   operands_load(operands, next_a, next_b);
   fragments_read(then, 0, a[0], b[0]);
   fragments_multiply(acc, a[1], b[1]);

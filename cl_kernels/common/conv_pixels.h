@@ -1,9 +1,9 @@
 // The operands of common/conv_weight.h: dy and x, read as they lie.
 //
 // An item reads PIXELS of a slice's pixels for several rows and columns. Where they lie, and which taps they see outside,
-// stands in a table of conv2d_block_prepare.cl: (place in x of its first tap, bits of the taps outside, place in dy, unused)
-// for the `table_size` pixels of so many images that a slice has no more; then come the next images, x_step and y_step
-// further. So a loop divides nothing.
+// stands in a table of conv2d_block_prepare.cl: (bytes to its first tap in x, bits of the taps outside, bytes in dy, unused)
+// for the `table_size` pixels of so many images that a slice has no more, and for those of a slice behind them; then come the
+// next images, x_step and y_step further. So a loop divides nothing.
 //
 // Whoever includes this defines before it, beside a tile's BM, BN and ITEMS, which item this is, PIXEL_ITEM; PIXELS; and
 // PIXEL_LINE, the items that stand side by side along a slice. The pixels of an item lie PIXEL_LINE apart: a read of
@@ -18,11 +18,13 @@ INLINE int pixel_of_item(int e) { return PIXEL_ITEM % PIXEL_LINE + e * PIXEL_LIN
 INLINE int line_of_item(void) { return PIXEL_ITEM / PIXEL_LINE; }
 
 typedef struct {
-  __global const float *x[PIXELS], *y[PIXELS];  // Of the group and the images that the item's pixels are in.
-  int at[PIXELS], table_size;
+  // Of the group and the images that the slice begins in: the same for all items, so that addresses are these and one number.
+  __global const char *x, *y;
   __global const int4* table;
-  long x_step, y_step;
-  int row[ROWS], column[COLUMNS];  // From a pixel's first element in dy and x on.
+  long x_step, y_step;              // Bytes.
+  int at, table_size;               // The slice's first pixel in the table.
+  uint pixel[PIXELS];               // The item's, counted from there.
+  uint row[ROWS], column[COLUMNS];  // Bytes from a pixel's first element in dy and x on.
   uint taps[COLUMNS];
   bool hidden[COLUMNS * PIXELS];  // Of the slice that was read.
 } Operands;
@@ -30,20 +32,20 @@ typedef struct {
 INLINE void operands_load(Operands* o, float* a, float* b) {
   UNROLL
   for (int e = 0; e < PIXELS; ++e) {
-    const int4 pixel = o->table[o->at[e]];
-    __global const float* y = o->y[e] + pixel.z;
-    __global const float* x = o->x[e] + pixel.x;
+    const int4 pixel = (o->table + o->at)[o->pixel[e]];
     UNROLL
-    for (int p = 0; p < ROWS; ++p) a[p * PIXELS + e] = y[o->row[p]];
+    for (int p = 0; p < ROWS; ++p)
+      a[p * PIXELS + e] = *(__global const float*)(o->y + ((uint)pixel.z + o->row[p]));
     UNROLL
     for (int p = 0; p < COLUMNS; ++p) {
       const int i = p * PIXELS + e;
+      const uint place = (uint)pixel.x + o->column[p];
       o->hidden[i] = (o->taps[p] & (uint)pixel.y) != 0;
 #if SKIPS_HIDDEN
       b[i] = 0.0f;
-      if (!o->hidden[i]) b[i] = x[o->column[p]];
+      if (!o->hidden[i]) b[i] = *(__global const float*)(o->x + place);
 #else
-      b[i] = x[o->hidden[i] ? -pixel.x : o->column[p]];  // Outside, something that may be read.
+      b[i] = *(__global const float*)(o->x + (o->hidden[i] ? 0 : place));  // Outside, something that may be read.
 #endif
     }
   }
@@ -62,14 +64,11 @@ INLINE void operands_end(float* a, float* b, int depth) {
 
 // By at most a slice, and so over no more than one end of the table.
 INLINE void operands_move(Operands* o, int depth) {
-  UNROLL
-  for (int e = 0; e < PIXELS; ++e) {
-    o->at[e] += depth;
-    const bool next = o->at[e] >= o->table_size;
-    o->at[e] -= next ? o->table_size : 0;
-    o->x[e] += next ? o->x_step : 0;
-    o->y[e] += next ? o->y_step : 0;
-  }
+  o->at += depth;
+  const bool next = o->at >= o->table_size;
+  o->at -= next ? o->table_size : 0;
+  o->x += next ? o->x_step : 0;
+  o->y += next ? o->y_step : 0;
 }
 
 // What was read of column i / PIXELS, 0 where it lies outside of the plane.

@@ -2,7 +2,8 @@
 // is read, without a matrix of patches.
 //
 //   C[i][j] = f(sum over k of A[i][k] * src[image][channel][h][w] (+ bias[i]))      m x n, depth k, a product per group
-//   j = (image, oh, ow), k = (channel, r, s), h = oh * step_h + start_h + r * tap_h, w likewise; zero outside the plane
+//   j = (image, oh, ow), h = oh * step_h + start_h + r * tap_h, w likewise; zero outside the plane
+//   k = (channel / t, r, s, channel % t) with TOGETHER t: neighbours in the depth have their tap in common
 //
 // A forward convolution reads x with step = stride, start = -padding, tap = dilation. The gradient of the input is, for
 // each remainder of the position by the stride, such a sum over the gradient of the output, with negative taps.
@@ -32,7 +33,7 @@ CONV_KERNEL(__global const float* restrict a, const ulong a_offset, __global con
   Operands operands;
   operands.a = source_begin(a + a_offset + index * a_group + tile.first, a_step, row, m, tile.depth, BM, 1, VEC);
   operands.b = gather_begin(src + src_offset + index * src_group, table + table_offset, tile.first,
-                            (uint)min(column + gather_column(), n - 1), plane, walk);
+                            column, n, plane, walk);
   TileSums acc;
   tile_multiply(acc, &operands, stages, tile.depth);
 

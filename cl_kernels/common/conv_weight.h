@@ -23,26 +23,25 @@ CONV_KERNEL(__global const float* restrict y, const ulong y_offset, __global con
   const uint index = tile.index;
 
   Operands o;
+  const uint turn = UNIFORM((uint)tile.first / (uint)table_size);
+  o.at = tile.first - (int)turn * table_size;
   o.table = table + table_offset / 4;
   o.table_size = table_size;
-  o.x_step = steps.s2;
-  o.y_step = steps.s3;
+  o.x_step = steps.s2 * 4;
+  o.y_step = steps.s3 * 4;
+  o.x = (__global const char*)(x + x_offset + index * steps.s0) + turn * o.x_step;
+  o.y = (__global const char*)(y + y_offset + index * steps.s1) + turn * o.y_step;
+  // Where the depth is less than a slice, its last pixel stands for those behind the end.
   UNROLL
-  for (int e = 0; e < PIXELS; ++e) {
-    // Where the depth is less than a slice, its last pixel stands for those behind the end.
-    const uint pixel = (uint)tile.first + (uint)min(pixel_of_item(e), tile.depth - 1), turn = pixel / (uint)table_size;
-    o.at[e] = (int)(pixel - turn * (uint)table_size);
-    o.x[e] = x + x_offset + index * steps.s0 + turn * o.x_step;
-    o.y[e] = y + y_offset + index * steps.s1 + turn * o.y_step;
-  }
+  for (int e = 0; e < PIXELS; ++e) o.pixel[e] = (uint)min(pixel_of_item(e), tile.depth - 1);
   UNROLL
-  for (int p = 0; p < ROWS; ++p) o.row[p] = min(row + line_of_item() + p * LINES, m - 1) * (int)window.s5;
+  for (int p = 0; p < ROWS; ++p) o.row[p] = (uint)min(row + line_of_item() + p * LINES, m - 1) * (uint)window.s5 * 4;
   UNROLL
   for (int p = 0; p < COLUMNS; ++p) {
     const uint j = (uint)min(column + line_of_item() + p * LINES, n - 1);
     const uint above = j / (uint)window.s1, channel = above / (uint)window.s0;
     const uint r = above - channel * (uint)window.s0, s = j - above * (uint)window.s1;
-    o.column[p] = (int)channel * (int)window.s2 + (int)r * (int)window.s3 + (int)s * (int)window.s4;
+    o.column[p] = (channel * (uint)window.s2 + r * (uint)window.s3 + s * (uint)window.s4) * 4;
     o.taps[p] = tap_bits(r, s);
   }
   TileSums acc;

@@ -10,10 +10,19 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t most_index = std::int64_t{1} << 30;  // The kernels count pixels of an image in 32 bits.
+constexpr std::int64_t most_index = std::int64_t{1} << 30;  // The kernels count bytes of a few images in 32 bits.
 constexpr std::int64_t slack = 32;                          // Elements of the depth that a slice may reach beyond it.
+constexpr std::int64_t most_columns = 128;                  // Of all tiles.
 
-std::int64_t table_count(const GatheredProduct& p) { return p.packed_depth() + slack; }
+std::int64_t row_entries(const GatheredProduct& p) { return p.packed_depth() / p.together(); }
+
+// Even, so that A begins at a multiple of four behind it.
+std::int64_t table_count(const GatheredProduct& p) { return (row_entries(p) + slack + 1) / 2 * 2; }
+
+// Elements of the images that one tile sees.
+std::int64_t seen_by_tile(const GatheredProduct& p) {
+  return std::min(p.images, (most_columns - 2) / p.pixels() + 2) * p.src_image;
+}
 
 std::int64_t packed_floats(const GatheredProduct& p) { return p.groups * p.m * p.packed_depth(); }
 
@@ -37,7 +46,8 @@ DerivedKey key_of(const GatheredProduct& p, runtime::BufferView weight) {
 
 bool GatheredProduct::lies_packed() const noexcept {
   const std::array<std::int64_t, 5> packed{m * depth(), depth(), std::int64_t{taps_h} * taps_w, taps_w, 1};
-  return depth() == packed_depth() && weight_strides == packed;
+  const bool in_order = together() == 1 || taps_h * taps_w == 1;
+  return in_order && depth() == packed_depth() && weight_strides == packed;
 }
 
 const char* refuse_gathering(const Conv2dSizes& s) {
@@ -53,6 +63,7 @@ const char* refuse_gathering(const Conv2dSizes& s) {
 
 const char* refuse_gathered(const GatheredProduct& p, const DeviceInfo& info, std::int64_t groups) {
   if (p.n() >= most_index || packed_floats(p) >= most_index) return "too large for the kernel's indices";
+  if (p.n() > 0 && seen_by_tile(p) > most_index) return "the images are too large for the kernel's indices";
   if (p.packed_depth() / 4 > loop_budget(info)) return "too deep";
   return groups > most_block_groups ? "too many tiles" : nullptr;
 }
@@ -74,6 +85,7 @@ GatheredLaunch::GatheredLaunch(runtime::DeviceState& device, const GatheredProdu
   packs_ = !product.lies_packed() || operands.weight.offset % 4 != 0;
   vectors_ = result_vectors(product, operands);
   runtime::KernelSpec spec = kernel.spec;
+  spec.defines.add({"TOGETHER", product.together()});
   const int stored = in_parts ? (is_multiple(product.n()) ? 4 : 1) : vectors_;
   add_result(spec, info, in_parts ? nullptr : operands.epilogue, std::min(kernel.run, stored));
   multiply_ = &runtime::resolve(device, spec);
@@ -110,15 +122,16 @@ void GatheredLaunch::find_prepared() {
 void GatheredLaunch::queue_preparation() const {
   const GatheredProduct& p = product_;
   const auto number = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
-  const std::int64_t count = table_count(p);
+  const std::int64_t count = table_count(p), entries = p.depth() / p.together();
   runtime::launch(device_, *table_, runtime::flat_range(device_, count), runtime::BufferView{prepared_.get(), 0},
-                  static_cast<std::int32_t>(count), static_cast<std::int32_t>(p.depth()),
+                  static_cast<std::int32_t>(count), static_cast<std::int32_t>(entries), std::int32_t{p.together()},
                   Shape{p.taps_h, p.taps_w, p.src_channel, p.tap_h * p.width, p.tap_w});
   if (!packs_) return;
+  const std::int64_t packed = p.groups * p.m * row_entries(p);
   runtime::launch(
-      device_, *pack_, runtime::flat_range(device_, packed_floats(p)), operands_.weight,
-      runtime::BufferView{prepared_.get(), static_cast<std::uint64_t>(2 * count)}, number(packed_floats(p)),
-      number(p.m), number(p.depth()), number(p.packed_depth()), number(p.taps_h), number(p.taps_w),
+      device_, *pack_, runtime::flat_range(device_, packed), operands_.weight,
+      runtime::BufferView{prepared_.get(), static_cast<std::uint64_t>(2 * count)}, number(packed), number(p.m),
+      number(entries), number(row_entries(p)), number(p.together()), number(p.taps_h), number(p.taps_w),
       Shape{p.weight_strides[0], p.weight_strides[1], p.weight_strides[2], p.weight_strides[3], p.weight_strides[4]});
 }
 

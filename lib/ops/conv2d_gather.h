@@ -25,6 +25,8 @@ struct GatheredProduct {
   std::int64_t c_image, c_group, c_row, c_h, c_w;  ///< Strides of the result.
 
   std::int64_t depth() const noexcept { return channels * taps_h * taps_w; }
+  /// Channels that are neighbours in the depth for each tap, so that they share its address: TOGETHER of the kernels.
+  int together() const noexcept { return channels % 8 == 0 && depth() > 0 ? 8 : 1; }
   std::int64_t pixels() const noexcept { return rows * columns; }
   std::int64_t n() const noexcept { return images * pixels(); }
   /// Rows of A as the kernel takes them: whole vectors, and at least one, of zeros, where there is nothing to add.

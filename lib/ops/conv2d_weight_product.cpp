@@ -19,26 +19,29 @@ std::int64_t table_images(const Conv2dSizes& s) { return ceil_div(most_slice, s.
 
 std::int64_t table_size(const Conv2dSizes& s) { return table_images(s) * s.pixels(); }
 
+// With those of a slice behind them.
+std::int64_t table_pixels(const Conv2dSizes& s) { return table_size(s) + most_slice; }
+
 std::int32_t number(std::int64_t value) { return static_cast<std::int32_t>(value); }
 
 }  // namespace
 
 const char* refuse_weight_product(const Conv2dSizes& s, const DeviceInfo& info) {
   if (s.images == 0) return "there are no images";
-  const std::int64_t turn = most_slice + s.pixels();  // Of the table.
+  const std::int64_t images = std::min(s.images, ceil_div(table_pixels(s), s.pixels()));  // Of the table.
   if (s.images * s.pixels() >= most_index || s.depth() >= most_index ||
-      turn * std::max(s.channels * s.height * s.width, s.outputs * s.pixels()) / s.pixels() >= most_index)
+      images * std::max(s.channels * s.height * s.width, s.outputs * s.pixels()) > most_index)
     return "too large for the kernel's indices";
   return s.images * s.pixels() / 4 > loop_budget(info) ? "too deep" : nullptr;
 }
 
 int most_weight_parts(const Conv2dSizes& s) {
-  return most_block_parts(4 * s.weight_shape().numel(), 16 * table_size(s));
+  return most_block_parts(4 * s.weight_shape().numel(), 16 * table_pixels(s));
 }
 
 std::uint64_t weight_product_workspace(const Conv2dSizes& s, int parts) {
   const std::int64_t sums = parts > 1 ? parts * s.weight_shape().numel() : 0;
-  return static_cast<std::uint64_t>(4 * sums + 16 * table_size(s));
+  return static_cast<std::uint64_t>(4 * sums + 16 * table_pixels(s));
 }
 
 void run_weight_product(const Conv2dProblem& p, const GatheredKernel& kernel) {
@@ -47,7 +50,7 @@ void run_weight_product(const Conv2dProblem& p, const GatheredKernel& kernel) {
   runtime::DeviceState& device = p.device;
   const DeviceInfo& info = runtime::info_of(device);
   const TileCut& cut = kernel.cut;
-  const std::int64_t m = s.group_outputs(), n = s.depth(), size = m * n, pixels = table_size(s);
+  const std::int64_t m = s.group_outputs(), n = s.depth(), size = m * n, pixels = table_pixels(s);
   const int vectors = n % 4 == 0 ? 4 : 1;
 
   runtime::KernelSpec spec = kernel.spec;
@@ -73,7 +76,7 @@ void run_weight_product(const Conv2dProblem& p, const GatheredKernel& kernel) {
   runtime::launch(
       device, multiply, {{cut.groups * cut.local[0], cut.local[1]}, {cut.local[0], cut.local[1]}}, in(p.y), in(p.x), c,
       table, e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2], number(m), number(n),
-      number(s.images * s.pixels()), number(pixels),
+      number(s.images * s.pixels()), number(table_size(s)),
       Shape{s.kernel_h, s.kernel_w, plane, o.dilation.h * s.width, o.dilation.w, s.pixels()},
       runtime::KernelArg(
           Shape{s.group_channels() * plane, m * s.pixels(), table_images(s) * x_image, table_images(s) * y_image}, 4),
