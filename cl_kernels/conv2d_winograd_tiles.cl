@@ -4,7 +4,41 @@
 //
 // The products M = U V, a matrix product for each position, are gemm_block.cl's; conv2d_winograd_output.cl does the rest.
 // Tiles are counted through all images, row by row, up to `stride`, those behind the last one being zeros.
+#include "common/hidden_reads.h"
 #include "common/winograd_tile.h"
+
+// The tile whose first pixel is (h, w) of a plane, which begins at x[plane] and has `height` rows; zeros outside.
+INLINE void tile_read(float d[SIDE][SIDE], __global const float* x, uint plane, int h, int w, int height, int width) {
+#if SKIPS_HIDDEN
+  x += plane;
+  UNROLL
+  for (int i = 0; i < SIDE; ++i) {
+    __global const float* row = x + ((h + i) * width + w);
+    UNROLL
+    for (int j = 0; j < SIDE; ++j) {
+      d[i][j] = 0.0f;
+      if ((uint)(h + i) < (uint)height && (uint)(w + j) < (uint)width) d[i][j] = row[j];
+    }
+  }
+#else
+  // Bytes, as those of rows: 0 outside, where there is something that may be read. Masks, since LLVM would move a read that
+  // is only wanted inside behind a branch.
+  uint columns[SIDE], shown[SIDE];
+  UNROLL
+  for (int j = 0; j < SIDE; ++j) {
+    shown[j] = -(uint)((uint)(w + j) < (uint)width);
+    columns[j] = (uint)(w + j) * 4 & shown[j];
+  }
+  UNROLL
+  for (int i = 0; i < SIDE; ++i) {
+    const uint inside = -(uint)((uint)(h + i) < (uint)height);
+    const uint row = (plane + ((uint)(h + i) * (uint)width & inside)) * 4;
+    UNROLL
+    for (int j = 0; j < SIDE; ++j)
+      d[i][j] = as_float(*(__global const uint*)((__global const char*)x + (row + columns[j])) & (shown[j] & inside));
+  }
+#endif
+}
 
 // A work-item each tile of each channel. sizes = (tiles, stride, tiles of a column, of a row, channels, height, width, unused).
 __kernel void winograd_input(__global const float* restrict x, const ulong x_offset, __global float* restrict v,
@@ -17,16 +51,9 @@ __kernel void winograd_input(__global const float* restrict x, const ulong x_off
   const int height = (int)sizes.s5, width = (int)sizes.s6;
   const int h = (int)(row - image * (uint)sizes.s2) * TILE - pad_h, w = (int)(tile - row * (uint)sizes.s3) * TILE - pad_w;
   const bool none = tile >= (uint)sizes.s0;
-  x += x_offset + (none ? 0 : ((long)image * sizes.s4 + channel) * (height * width));
+  const uint plane = none ? 0 : (image * (uint)sizes.s4 + channel) * (uint)(height * width);
   float d[SIDE][SIDE];
-  UNROLL
-  for (int i = 0; i < SIDE; ++i)
-    UNROLL
-    for (int j = 0; j < SIDE; ++j) {
-      const bool inside = !none && (uint)(h + i) < (uint)height && (uint)(w + j) < (uint)width;
-      const float value = x[inside ? (h + i) * width + w + j : 0];
-      d[i][j] = inside ? value : 0.0f;
-    }
+  tile_read(d, x + x_offset, plane, h, w, none ? 0 : height, width);
   TRANSFORM(d, line_input, SIDE, SIDE)
   v += v_offset + id;
   UNROLL
