@@ -20,7 +20,7 @@
 #define rowv floatv
 EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #else
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE inline __attribute__((always_inline))
 #define rowv float
 #define exp_below exp  // Of x <= 0.
 #endif
