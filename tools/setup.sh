@@ -159,7 +159,7 @@ install_any_opencl() {
 
 # ---- Building --------------------------------------------------------------------------------------------------------
 
-# configure NAME=VALUE…: a Release tree in build/ with these options; does nothing when it is there.
+# configure NAME=VALUE…: a Release tree in $crisol_build with these options; does nothing when it is there.
 configure() {
   local cache=$crisol_build/CMakeCache.txt option known=yes generator=()
   [ -e "$crisol_build/build.ninja" ] || [ -e "$crisol_build/Makefile" ] || known=
@@ -168,12 +168,12 @@ configure() {
   done
   [ -z "$known" ] || return 0
   if [ ! -e "$cache" ] && have_command ninja; then generator=(-G Ninja); fi
-  run_logged configure "Configuring (build/)" cmake -S "$crisol_root" -B "$crisol_build" "${generator[@]}" \
-    -DCMAKE_BUILD_TYPE=Release "${@/#/-D}" || exit 1
+  run_logged configure "Configuring (${crisol_build#"$crisol_root"/}/)" \
+    cmake -S "$crisol_root" -B "$crisol_build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release "${@/#/-D}" || exit 1
 }
 
 # build TARGET…: these targets, or all.
 build() {
-  run_logged build "Building ${*:-everything} (log: build/build.log)" \
+  run_logged build "Building ${*:-everything} (log: ${crisol_build#"$crisol_root"/}/build.log)" \
     cmake --build "$crisol_build" --parallel "$(nproc 2>/dev/null || echo 2)" ${1:+--target "$@"} || exit 1
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace crisol::reference {
 
@@ -15,7 +16,7 @@ constexpr void unused(const T&...) {}
 double digamma(double x) {
   if (x == 0) return -std::copysign(std::numeric_limits<double>::infinity(), x);
   if (x < 0 && x == std::floor(x)) return std::nan("");
-  if (x < 0) return digamma(1 - x) - M_PI / std::tan(M_PI * x);
+  if (x < 0) return digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * x);
   double sum = 0;
   for (; x < 10; ++x) sum -= 1 / x;
   const double r = 1 / (x * x);
