@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# tests/run.sh [--only gpu,pocl,intel,rusticl,oclgrind,offline] [-- arguments of doctest]
+# tests/run.sh [--long] [--only gpu,pocl,intel,rusticl,oclgrind,offline] [-- arguments of doctest]
 #
 # Installs what is missing, builds everything in build/, runs all tests once on each GPU that the drivers here show ("gpu")
 # and on each other OpenCL implementation, compiles the kernels for GPUs that are not here ("offline": its counts are
 # targets, see docs/gpu-kernels.md), prints a table and ends with "N passed, N failed": test cases, summed over all runs,
 # and targets. What is not there and cannot be installed is left out, with the reason in the table; PoCL must be there.
+# --long also runs what an ordinary run leaves out because of its time: the offline check of every target.
 # Fails when a test failed, when a run crashed, and when PoCL was wanted, or a GPU by --only, and was not tested.
 # Logs: build/tests/.
 set -euo pipefail
@@ -18,12 +19,14 @@ hang_limit=1500          # Seconds; a run that takes longer is stopped and count
 
 selected=("${all_implementations[@]}")
 named= # Whether the user says what to test.
+long=  # Whether the user wants the slow parts too.
 doctest_arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
     --only) [ $# -ge 2 ] || die "--only wants names: ${all_implementations[*]}"
       IFS=, read -ra selected <<<"$2"; named=yes; shift 2 ;;
     --only=*) IFS=, read -ra selected <<<"${1#*=}"; named=yes; shift ;;
+    --long) long=yes; shift ;;
     --) shift; doctest_arguments=("$@"); break ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
     *) die "unknown argument $1 (see --help)" ;;
