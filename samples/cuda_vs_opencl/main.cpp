@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "common/json_output.h"
 #include "common/options.h"
 #include "crisol_side.h"
 #include "problems.h"
@@ -74,7 +74,7 @@ class Comparison {
   std::vector<Run> runs_;
 };
 
-void write_json(const std::string& path, const Sides& sides, const Comparison& comparison) {
+std::string to_json(const Sides& sides, const Comparison& comparison) {
   nlohmann::ordered_json json{{"sides", nlohmann::ordered_json::object()},
                               {"not_run", nlohmann::ordered_json::object()}};
   for (const auto& side : sides.present) json["sides"][side->name()] = side->device();
@@ -82,11 +82,11 @@ void write_json(const std::string& path, const Sides& sides, const Comparison& c
   json["runs"] = nlohmann::ordered_json::array();
   for (const Run& run : comparison.runs())
     json["runs"].push_back({{"task", run.task}, {"side", run.side}, {"ms", run.ms}, {"error", run.error}});
-  std::ofstream out(path);
-  if (!(out << json.dump(2) << std::endl)) throw std::runtime_error("cannot write to " + path);
+  return json.dump(2);
 }
 
-int run(bool small, const std::string& weights, const std::string& json) {
+int run(bool small, const std::string& weights, const std::string& json_path) {
+  samples::JsonOutput json(json_path);
   const Problems problems = make_problems(small, weights);
   const Sides sides = find_sides();
   for (const auto& side : sides.present) std::printf("%-14s on %s\n", side->name().c_str(), side->device().c_str());
@@ -103,7 +103,8 @@ int run(bool small, const std::string& weights, const std::string& json) {
     std::printf("\nthe digit is a %d, read as %d\n", problems.digit,
                 static_cast<int>(std::max_element(logits.begin(), logits.end()) - logits.begin()));
   }
-  if (!json.empty()) write_json(json, sides, comparison);
+  json.write(to_json(sides, comparison));
+  json.finish();
   return comparison.all_right() ? 0 : 1;
 }
 
@@ -116,7 +117,7 @@ int main(int argc, char** argv) {
   samples::add_device(app, device);
   app.add_flag("--small", small, "Small sizes: checks, and times that say nothing");
   app.add_option("--weights", weights, "SimpleCNN's, as `mnist train --weights` writes them; random without it");
-  app.add_option("--json", json, "Write sides, times and errors to this file");
+  app.add_option("--json", json, samples::json_help);
   CLI11_PARSE(app, argc, argv);
   try {
     if (!device.empty()) crisol::set_default_device(crisol::Device(device));

@@ -49,21 +49,25 @@ void measure(Row& row, const crisol::io::ImageDataset& dataset, const CompareOpt
   row.loss = loss.item();
 }
 
+std::string name_of(const Row& row) { return row.device.name() + " / " + row.device.info().platform; }
+
 void print(const std::vector<Row>& rows) {
   double slowest = 0;
   for (const Row& row : rows)
     if (row.error.empty() && row.device.info().type == crisol::DeviceType::cpu)
       slowest = slowest == 0 ? row.images_per_second : std::min(slowest, row.images_per_second);
-  std::printf("%-46s %-12s %10s %9s %12s %8s\n", "device", "type", "images/s", "speed-up", "first step", "loss");
+  int width = 0;  // Of the longest name: names are never cut.
+  for (const Row& row : rows) width = std::max(width, static_cast<int>(name_of(row).size()));
+  std::printf("%-*s %-12s %10s %9s %12s %8s\n", width, "device", "type", "images/s", "speed-up", "first step", "loss");
   for (const Row& row : rows) {
-    const std::string name = row.device.name() + " / " + row.device.info().platform;
+    const std::string name = name_of(row);
     if (!row.error.empty()) {
-      std::printf("%-46.46s failed: %s\n", name.c_str(), row.error.c_str());
+      std::printf("%-*s failed: %s\n", width, name.c_str(), row.error.c_str());
       continue;
     }
     char speed_up[32] = "-";
     if (slowest > 0) std::snprintf(speed_up, sizeof speed_up, "%.2fx", row.images_per_second / slowest);
-    std::printf("%-46.46s %-12s %10.0f %9s %10.2f s %8.4f\n", name.c_str(), name_of(row.device.info().type),
+    std::printf("%-*s %-12s %10.0f %9s %10.2f s %8.4f\n", width, name.c_str(), name_of(row.device.info().type),
                 row.images_per_second, speed_up, row.first_step_seconds, static_cast<double>(row.loss));
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "classify.h"
+#include "common/json_output.h"
 #include "common/options.h"
 #include "compare.h"
 #include "crisol/device.h"
@@ -39,7 +40,7 @@ void add_train(CLI::App& app, mnist::TrainOptions& options) {
       ->capture_default_str()
       ->check(samples::refuse_seed);
   train->add_option("--weights", options.weights, "Save the trained weights here (safetensors)");
-  train->add_option("--json", options.json, "Write the metrics here");
+  train->add_option("--json", options.json, samples::json_help);
 }
 
 }  // namespace

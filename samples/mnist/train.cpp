@@ -1,10 +1,10 @@
 #include "train.h"
 
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "common/json_output.h"
 #include "common/progress.h"
 #include "crisol/crisol.h"
 #include "data.h"
@@ -41,7 +41,7 @@ double highest_lr(const TrainOptions& options) {
   return options.model == "lstm" ? 0.005 : 0.002;
 }
 
-void write_json(const TrainOptions& options, const std::vector<EpochMetrics>& epochs) {
+std::string metrics_json(const TrainOptions& options, const std::vector<EpochMetrics>& epochs) {
   nlohmann::ordered_json json;
   json["device"] = crisol::Device().name();
   json["model"] = options.model;
@@ -52,10 +52,7 @@ void write_json(const TrainOptions& options, const std::vector<EpochMetrics>& ep
                               {"test_accuracy", e.test_accuracy},
                               {"images_per_second", e.images_per_second},
                               {"seconds", e.seconds}});
-  std::ofstream file(options.json);
-  file << json.dump(2) << '\n';
-  file.close();
-  if (!file) throw std::runtime_error("cannot write " + options.json);
+  return json.dump(2);
 }
 
 // One pass over the training images; the losses are added up on the device, so that nothing waits for them.
@@ -96,7 +93,7 @@ Tensor Trainer::step(const crisol::io::Batch& batch) {
 }
 
 int train(const TrainOptions& options) {
-  samples::check_output(options.json, false);
+  samples::JsonOutput json(options.json);
   samples::check_output(options.weights, true);
   std::printf("device: %s\n", crisol::Device().name().c_str());
   const Digits digits = load_digits(options.data, options.digits, options.seed);
@@ -118,7 +115,7 @@ int train(const TrainOptions& options) {
     std::printf("epoch %d/%d: train loss %.4f, test accuracy %.2f %%, %.0f images/s, %.1f s\n", epoch, options.epochs,
                 m.train_loss, 100 * m.test_accuracy, m.images_per_second, m.seconds);
     std::fflush(stdout);
-    if (!options.json.empty()) write_json(options, metrics);
+    json.write(metrics_json(options, metrics));
   }
   if (!options.weights.empty()) {
     save_model(options.weights, options.model, trainer.model());
@@ -127,6 +124,7 @@ int train(const TrainOptions& options) {
   std::printf("\n%s", confusion_table(evaluation).c_str());
   if (!evaluation.mistakes.empty())
     std::printf("\nThe surest mistakes:\n%s", draw_mistakes(evaluation, digits.test.images(), 3).c_str());
+  json.finish();
   return 0;
 }
 

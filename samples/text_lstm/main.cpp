@@ -5,6 +5,7 @@
 #include <exception>
 #include <string>
 
+#include "common/json_output.h"
 #include "common/options.h"
 #include "crisol/device.h"
 #include "sample.h"
@@ -59,7 +60,7 @@ void add_train(CLI::App& app, text_lstm::TrainOptions& options) {
   train->add_option("--validate-every", options.validate_every, "Steps between two validations (default: a fifth)")
       ->check(CLI::Range(1, 1000000000));
   train->add_option("--weights", options.weights, "Save the trained weights and the vocabulary here (safetensors)");
-  train->add_option("--json", options.json, "Write the metrics here");
+  train->add_option("--json", options.json, samples::json_help);
   CLI::Option* checkpoint = train->add_option("--checkpoint", options.checkpoint, "Keep all that --resume needs here");
   add_count(train, "--checkpoint-every", options.checkpoint_every, 1000000000, "Steps between two checkpoints");
   train->add_flag("--resume", options.resume, "Go on from the checkpoint, bit for bit, where there is one")

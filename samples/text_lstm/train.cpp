@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <vector>
 
+#include "common/json_output.h"
 #include "common/progress.h"
 #include "crisol/device.h"
 #include "trainer.h"
@@ -23,9 +23,10 @@ using Json = nlohmann::ordered_json;
 /// A training with its reports and files.
 class Run {
  public:
-  Run(const TrainOptions& options, const Text& text, const Settings& settings)
+  Run(const TrainOptions& options, const Text& text, const Settings& settings, samples::JsonOutput& json)
       : options_(options),
         text_(text),
+        json_(json),
         trainer_(text, settings),
         validate_every_(options.validate_every > 0 ? options.validate_every : (settings.steps + 4) / 5) {}
 
@@ -56,8 +57,8 @@ class Run {
     if (end % options_.checkpoint_every == 0 || done()) save_checkpoint();
   }
 
-  void write_json() const {
-    if (options_.json.empty()) return;
+  void write_json() {
+    if (!json_) return;
     Json json;
     json["device"] = crisol::Device().name();
     json["text"] = text_.name;
@@ -65,10 +66,7 @@ class Run {
     json["vocabulary"] = text_.vocabulary.size();
     json["parameters"] = trainer_.model().parameter_count();
     json["validations"] = metrics_;
-    std::ofstream file(options_.json);
-    file << json.dump(2) << '\n';
-    file.close();
-    if (!file) throw std::runtime_error("cannot write " + options_.json);
+    json_.write(json.dump(2));
   }
 
  private:
@@ -93,6 +91,7 @@ class Run {
 
   const TrainOptions& options_;
   const Text& text_;
+  samples::JsonOutput& json_;
   Trainer trainer_;
   std::int64_t validate_every_;
   Json metrics_ = Json::array();
@@ -113,7 +112,7 @@ Settings settings_of(const TrainOptions& options, const Text& text) {
 }  // namespace
 
 int train(const TrainOptions& options) {
-  samples::check_output(options.json, false);
+  samples::JsonOutput json(options.json);
   samples::check_output(options.weights, true);
   samples::check_output(options.checkpoint, true);
   const Text text = load_text(options.text);
@@ -121,7 +120,7 @@ int train(const TrainOptions& options) {
   std::printf("device: %s\n", crisol::Device().name().c_str());
   std::printf("text: %zu characters to train on, %zu to validate, %lld different ones: %s\n", text.train_end,
               text.validation_count(), static_cast<long long>(text.vocabulary.size()), text.name.c_str());
-  Run run(options, text, settings);
+  Run run(options, text, settings, json);
   std::printf("model: %lld parameters\n", static_cast<long long>(run.model().parameter_count()));
   if (options.resume) {
     if (std::filesystem::exists(options.checkpoint))
@@ -136,6 +135,7 @@ int train(const TrainOptions& options) {
     save_weights(options.weights, run.model(), text.vocabulary, settings);
     std::printf("weights saved to %s\n", options.weights.c_str());
   }
+  json.finish();
   return 0;
 }
 

@@ -18,7 +18,7 @@ nlohmann::json measured(const std::string& line) {
   const ProcessResult result = bench(line + " --json --repeat 2 --no-peak");
   INFO(line << ": " << result.output);
   REQUIRE(result.status == 0);
-  const nlohmann::json json = nlohmann::json::parse(result.output);
+  const nlohmann::json json = nlohmann::json::parse(result.out);
   const double median = json.at("median_ms"), least = json.at("min_ms");
   CHECK(least > 0);
   CHECK(median >= least);

@@ -61,7 +61,7 @@ TEST_CASE("report: measures the device, as JSON and as a page") {
   const ProcessResult result = report({"--quick", "--json", "--name", "mine", "--html", page});
   INFO(result.output);
   REQUIRE(result.status == 0);
-  const json machine = json::parse(result.output).at("machines").at(0);
+  const json machine = json::parse(result.out).at("machines").at(0);
   CHECK(machine.at("name") == "mine");
   CHECK(machine.at("quick") == true);
   json found;
@@ -116,14 +116,14 @@ TEST_CASE("report: several machines together, with what failed, beside specifica
 
   const ProcessResult merged = report({"--merge", one, two, "--json"});
   REQUIRE(merged.status == 0);
-  const json machines = json::parse(merged.output).at("machines");
+  const json machines = json::parse(merged.out).at("machines");
   REQUIRE(machines.size() == 2);
   CHECK(machines.at(0).at("name") == "lab");
   CHECK(machines.at(0).at("devices").at(0).at("workloads").at(0).at("roofline_ms") == doctest::Approx(10));
   CHECK_FALSE(machines.at(1).at("devices").at(0).at("workloads").at(0).contains("roofline_ms"));
   const std::string both = folder.path() + "/both.json";
-  write_file(both, merged.output);
-  CHECK(report({"--merge", both, "--json"}).output == merged.output);
+  write_file(both, merged.out);
+  CHECK(report({"--merge", both, "--json"}).out == merged.out);
 }
 
 TEST_CASE("report: files that are no reports are named, with the reason") {

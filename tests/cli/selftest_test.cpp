@@ -26,7 +26,7 @@ TEST_CASE("crisol selftest: ops that agree with their references") {
 
   const ProcessResult scripted = run_built("crisol", {"selftest", "--only", "matmul_transposed,mse_loss", "--json"});
   CHECK(scripted.status == 0);
-  const auto json = nlohmann::json::parse(scripted.output);
+  const auto json = nlohmann::json::parse(scripted.out);
   CHECK(json.at("passed") == true);
   CHECK(json.at("device").at("name") == Device().name());
   REQUIRE(json.at("ops").size() == 2);

@@ -109,7 +109,11 @@ TEST_CASE("text_lstm train writes metrics and weights, and the seed fixes every 
 
   CHECK(run_text_lstm(training + Arguments{"--weights", small.path("again")}).status == 0);
   CHECK(read_file(small.path("again")) == read_file(small.path("first")));
-  CHECK(run_text_lstm(training + Arguments{"--weights", small.path("other"), "--seed", "1"}).status == 0);
+  const ProcessResult piped =
+      run_text_lstm(training + Arguments{"--weights", small.path("other"), "--seed", "1", "--json", "-"});
+  CHECK(piped.status == 0);
+  CHECK(nlohmann::json::parse(piped.out)["validations"].size() == 2);  // Standard output holds nothing else.
+  CHECK(contains(piped.errors, "device: " + Device().name()));
   CHECK(read_file(small.path("other")) != read_file(small.path("first")));
   CHECK(small.files() == std::set<std::string>{"again", "first", "json", "other", "text"});
 }

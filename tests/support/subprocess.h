@@ -10,7 +10,9 @@ namespace crisol::testing {
 
 struct ProcessResult {
   int status = 0;      ///< Exit code, or 128 + signal.
-  std::string output;  ///< stdout and stderr together.
+  std::string out;     ///< Standard output alone: what a script reads. On a terminal it holds both.
+  std::string errors;  ///< Standard error alone.
+  std::string output;  ///< Both together, as a user sees them.
 };
 
 using Environment = std::vector<std::pair<std::string, std::string>>;

@@ -99,8 +99,9 @@ Command add_bench(CLI::App& program) {
   command->add_option("--suite", options->suite, "Run a list of cases: " + suite_names())
       ->expected(0, 1)
       ->default_str("all");
-  command->add_flag("--list", options->list, "List cases and keys; with --suite the suite's cases");
-  command->add_flag("--json", options->json, "Print JSON: an object for a case, an array for a suite");
+  CLI::Option* list =
+      command->add_flag("--list", options->list, "List cases and keys, as text; with --suite the suite's cases");
+  command->add_flag("--json", options->json, "Print JSON: an object for a case, an array for a suite")->excludes(list);
   command->add_option("--repeat", options->effort.repeat, "Samples (otherwise as many as fit into --seconds)")
       ->check(CLI::PositiveNumber);
   command->add_option("--seconds", options->effort.seconds, "Time for the samples of a case, 1 by default")

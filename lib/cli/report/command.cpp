@@ -30,8 +30,8 @@ std::string today() {
 }
 
 report::Machine measure_machine(bool one_device, const Options& options) {
-  const report::Progress progress = [&](const report::Device& device, const std::string& part) {
-    if (!options.json) std::cerr << device.name << " (" << device.platform << "): " << part << '\n';
+  const report::Progress progress = [](const report::Device& device, const std::string& part) {
+    std::cerr << device.name << " (" << device.platform << "): " << part << '\n';
   };
   report::Machine machine{options.name, today(), version(), options.quick, {}};
   if (one_device)
