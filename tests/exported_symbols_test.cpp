@@ -13,6 +13,7 @@
 
 #include "crisol/device.h"
 #include "doctest/doctest.h"
+#include "support/commands.h"
 #include "support/files.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
@@ -97,6 +98,7 @@ TEST_CASE("exported symbols: those of the committed list, all declared by public
   const std::string library = CRISOL_SHARED_LIBRARY;
   if (library.empty()) CRISOL_SKIP("a static library exports nothing");
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
+  NEEDS_COMMANDS("nm", CRISOL_CXX_COMPILER);
   const Names exported = exported_symbols(library);
   CHECK(exported.size() > 500);
   if (std::getenv("CRISOL_UPDATE_SYMBOLS") != nullptr) {

@@ -47,6 +47,7 @@ std::string object_target(const std::string& source) {
 
 TEST_CASE("install: programs build against the installed tree by find_package and by pkg-config, and run") {
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
+  NEEDS_COMMANDS("cmake", CRISOL_CXX_COMPILER);
   const TemporaryFolder folder;
   const std::string prefix = folder.path() + "/prefix";
   run_command({"cmake", "--install", CRISOL_BINARY_DIR, "--prefix", prefix});
@@ -71,6 +72,7 @@ TEST_CASE("install: programs build against the installed tree by find_package an
 
 TEST_CASE("install: a static library serves the same programs, by find_package and by pkg-config") {
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
+  NEEDS_COMMANDS("cmake", "readelf", "ar", CRISOL_CXX_COMPILER);
   const TemporaryFolder folder;
   const std::string tree = folder.path() + "/static", prefix = folder.path() + "/prefix";
   run_command({"cmake", "-G", CRISOL_GENERATOR, "-S", CRISOL_SOURCE_DIR, "-B", tree, "-DBUILD_SHARED_LIBS=OFF",
@@ -96,6 +98,7 @@ TEST_CASE("install: a static library serves the same programs, by find_package a
 
 TEST_CASE("subproject: crisol as a part of another project builds its library alone, and sets nothing there") {
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
+  NEEDS_COMMANDS("cmake", CRISOL_CXX_COMPILER);
   const TemporaryFolder folder;
   for (const char* by : {"OFF", "ON"}) {
     const std::string tree = folder.path() + "/by_fetch_content_" + by;

@@ -64,8 +64,7 @@ void make_root(const std::string& root) {
 
 TEST_CASE("package: a .deb with the right dependencies is installed, used and removed") {
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
-  for (const char* program : {"cpack", "dpkg", "dpkg-deb", "ldconfig"})
-    if (!have_command(program)) CRISOL_SKIP(std::string(program) + " is not installed");
+  NEEDS_COMMANDS("cpack", "cmake", "dpkg", "dpkg-deb", "ldconfig", "ldd", "readelf", CRISOL_CXX_COMPILER);
   const TemporaryFolder folder;
   run_command({"cpack", "--config", CRISOL_BINARY_DIR "/CPackConfig.cmake", "-G", "DEB", "-B", folder.path()});
   std::string package;
@@ -80,7 +79,7 @@ TEST_CASE("package: a .deb with the right dependencies is installed, used and re
   fs::create_directory(folder.path() + "/bin");
   write_file(folder.path() + "/bin/ldconfig", "#!/bin/sh\n: >" + called + "\n");
   fs::permissions(folder.path() + "/bin/ldconfig", fs::perms::owner_all);
-  const Environment with_ours{{"PATH", folder.path() + "/bin:" + std::getenv("PATH")}};
+  const Environment with_ours{{"PATH", folder.path() + "/bin:" + run_command({"sh", "-c", "printf %s \"$PATH\""})}};
   const std::vector<std::string> dpkg{"dpkg", "--root=" + root, "--force-script-chrootless", "--log=/dev/null"};
   const auto dpkg_with = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), dpkg.begin(), dpkg.end());

@@ -8,6 +8,7 @@
 #include "crisol/device.h"
 #include "crisol/version.h"
 #include "doctest/doctest.h"
+#include "support/commands.h"
 #include "support/files.h"
 #include "support/program.h"
 #include "support/skip.h"
@@ -173,6 +174,7 @@ TEST_CASE("crisol complete: the words of each place, all of them in the manual p
 
 TEST_CASE("crisol's completion for bash offers what fits the word that was begun") {
   NEEDS_CRISOL();
+  NEEDS_COMMANDS("bash");
   const auto completed = [](const std::string& words, const std::string& begun) {
     const std::string script = "source " CRISOL_SOURCE_DIR "/lib/cli/completions/crisol.bash; COMP_WORDS=(" +
                                built_program("crisol") + " " + words + " '" + begun +

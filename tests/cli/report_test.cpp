@@ -74,7 +74,6 @@ TEST_CASE("report: measures the device, as JSON and as a page") {
                           "from_device_gbps", "pinned_from_device_gbps", "launch_us", "wait_us", "compile_ms"})
     CHECK_MESSAGE(figures.value(key, 0.0) > 0, key);
   CHECK(figures.contains("fp16_gflops") == Device().info().fp16);
-  CHECK(figures.at("compile_ms").get<double>() > figures.value("load_ms", 0.0));
   REQUIRE(found.at("workloads").size() == 3);
   for (const json& workload : found.at("workloads")) {
     const double ms = workload.at("median_ms");

@@ -5,6 +5,7 @@
 #include "crisol/device.h"
 #include "docs/pages.h"
 #include "doctest/doctest.h"
+#include "support/commands.h"
 #include "support/files.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
@@ -15,10 +16,11 @@ using namespace crisol::testing;
 TEST_CASE("docs: adding-an-op.md gives an op that builds and passes its test") {
   namespace fs = std::filesystem;
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
+  NEEDS_COMMANDS(CRISOL_CXX_COMPILER);
   const std::string page = "docs/adding-an-op.md", root = CRISOL_SOURCE_DIR;
   const TemporaryFolder folder;
   fs::copy(root + "/cl_kernels", folder.path() + "/cl_kernels", fs::copy_options::recursive);
-  std::vector<std::string> command{"c++"};
+  std::vector<std::string> command{CRISOL_CXX_COMPILER};
   for (const Block& block : parse_page(page, read_file(root + "/" + page)).blocks) {
     CAPTURE(block.place());
     REQUIRE((block.mark == "file" || block.mark == "skip"));

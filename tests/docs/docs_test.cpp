@@ -10,6 +10,7 @@
 #include "crisol/kernel_cache.h"
 #include "docs/pages.h"
 #include "doctest/doctest.h"
+#include "support/commands.h"
 #include "support/files.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
@@ -202,6 +203,7 @@ class PageRun {
 
 TEST_CASE("docs: every code block compiles and runs") {
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
+  NEEDS_COMMANDS("bash", "c++", "cc", "cmake", "make", "pkg-config");
   Counts counts;
   Fragments fragments;
   for (const Page& page : read_pages(root)) {

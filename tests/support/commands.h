@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "support/skip.h"
 #include "support/subprocess.h"
 
 namespace crisol::testing {
@@ -15,3 +16,10 @@ std::string run_command(const std::vector<std::string>& words, const Environment
 bool have_command(const std::string& name);
 
 }  // namespace crisol::testing
+
+/// Leaves the test case where a command is missing: NEEDS_COMMANDS("cmake", "make");
+#define NEEDS_COMMANDS(...)                                                                               \
+  do {                                                                                                    \
+    for (const char* needed : {__VA_ARGS__})                                                              \
+      if (!crisol::testing::have_command(needed)) CRISOL_SKIP(needed + std::string(" is not installed")); \
+  } while (false)

@@ -5,7 +5,6 @@
 #include "doctest/doctest.h"
 #include "support/commands.h"
 #include "support/files.h"
-#include "support/skip.h"
 
 namespace crisol::testing {
 
@@ -25,14 +24,15 @@ std::string without_opencl_headers(const TemporaryFolder& folder) {
 
 void check_find_package(const TemporaryFolder& folder, const std::string& prefix) {
   const std::string tree = folder.path() + "/find_package";
-  run_command({"cmake", "-S", consumers_folder() + "find_package", "-B", tree, "-DCMAKE_PREFIX_PATH=" + prefix,
-               "-DCMAKE_DISABLE_FIND_PACKAGE_OpenCL=ON", "-DCMAKE_CXX_FLAGS=" + without_opencl_headers(folder)});
+  run_command({"cmake", "-G", CRISOL_GENERATOR, "-S", consumers_folder() + "find_package", "-B", tree,
+               "-DCMAKE_PREFIX_PATH=" + prefix, "-DCMAKE_DISABLE_FIND_PACKAGE_OpenCL=ON",
+               "-DCMAKE_CXX_FLAGS=" + without_opencl_headers(folder)});
   run_command({"cmake", "--build", tree});
   CHECK(run_command({tree + "/program"}).rfind(consumer_output, 0) == 0);
 }
 
 void check_pkg_config(const TemporaryFolder& folder, const std::string& libraries, const std::string& arguments) {
-  if (!have_command("pkg-config")) CRISOL_SKIP("pkg-config is not installed");
+  NEEDS_COMMANDS("pkg-config", "make", "cc");
   const std::string copy = folder.path() + "/pkg_config";
   fs::create_directory(copy);
   fs::copy(consumers_folder() + "pkg_config/Makefile", copy + "/Makefile");

@@ -21,7 +21,7 @@ std::string without_opencl_headers(const TemporaryFolder& folder);
 void check_find_package(const TemporaryFolder& folder, const std::string& prefix);
 
 /// The same for a Makefile, with pkg-config and these arguments of it, in C++ and in C. `libraries`: where the
-/// package's pkgconfig/ lies. Counts the case as skipped without pkg-config.
+/// package's pkgconfig/ lies. Counts the case as skipped without pkg-config, make or cc.
 void check_pkg_config(const TemporaryFolder& folder, const std::string& libraries, const std::string& arguments = "");
 
 }  // namespace crisol::testing
