@@ -15,7 +15,6 @@ all_implementations=(gpu pocl intel rusticl oclgrind offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
   [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU")
 work=$crisol_build/tests # Logs, caches, and for each implementation a folder of .icd files that names it alone.
-hang_limit=1500          # Seconds; a run that takes longer is stopped and counts as crashed.
 
 selected=("${all_implementations[@]}")
 named= # Whether the user says what to test.
@@ -153,6 +152,7 @@ find_gpus() {
 }
 
 source "$crisol_root/tests/gpu/offline.sh"
+source "$crisol_root/tests/watch.sh"
 
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
@@ -174,15 +174,14 @@ run_tests() {
   fi
   rm -rf -- "${work:?}/cache/$name"
   mkdir -p -- "$work/cache/$name"
-  env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \
+  watched "$work/$name.progress" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \
     "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" ${variables[$name]:+"${variables[$name]}"} \
-    timeout --kill-after=20 "$hang_limit" "$crisol_build/bin/crisol_tests" "${doctest_arguments[@]}" \
-    </dev/null >"$log" 2>&1 || status=$?
+    "$crisol_build/bin/crisol_tests" "${doctest_arguments[@]}" </dev/null >"$log" 2>&1 || status=$?
 
   line=$(grep -aE '^crisol_tests: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' -- "$log" | tail -n 1) || true
   read -r "passed[$name]" "failed[$name]" "skipped[$name]" < <(tr -dc '0-9 \n' <<<"${line:-0 0 0}")
-  if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
-    note[$name]="stopped after $hang_limit s"
+  if [ -e "$work/$name.progress.stopped" ]; then
+    note[$name]="stopped: $(cat -- "$work/$name.progress.stopped")"
   elif [ "$status" -gt 1 ] || { [ "$status" -ne 0 ] && [ "${failed[$name]}" -eq 0 ]; }; then
     note[$name]="ended with exit code $status"
   elif [ -z "$line" ]; then

@@ -1,6 +1,8 @@
 #include "support/skip.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <set>
@@ -41,6 +43,8 @@ class Summary : public doctest::IReporter {
 
   void test_case_start(const doctest::TestCaseData& test) override {
     running_test = test.m_name;
+    // tests/watch.sh reads it.
+    if (const char* file = std::getenv("CRISOL_TEST_PROGRESS")) std::ofstream(file) << running_test << '\n';
     skip_reasons.clear();
   }
 
