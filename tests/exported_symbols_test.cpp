@@ -41,7 +41,7 @@ Names exported_symbols(const std::string& library) {
   static const std::regex strong(R"([0-9a-f]+ [TDBR] (.*))");
   static const std::regex table("(vtable|typeinfo|typeinfo name|VTT|construction vtable) for .*");
   Names names;
-  std::istringstream lines(result.output);
+  std::istringstream lines(result.out);  // A warning of the compiler would otherwise cut a word in two.
   std::smatch match;
   for (std::string line; std::getline(lines, line);) {
     if (!std::regex_match(line, match, strong) || std::regex_match(match.str(1), table)) continue;
@@ -76,7 +76,7 @@ Names words_of_headers() {
   static const std::regex word(R"([A-Za-z_]\w*)");
   Names words;
   bool ours = false;  // Lines of the form `# 12 "file"` say where the next ones come from.
-  std::istringstream lines(result.output);
+  std::istringstream lines(result.out);  // A warning of the compiler would otherwise cut a word in two.
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with("# "))
       ours = line.find("/include/crisol/") != std::string::npos;
