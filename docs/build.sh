@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # docs/build.sh [--measure]
 #
-# Writes the tables of the pages anew from docs/results/*.json, and the API reference to build/api/html where doxygen is.
+# Writes the tables of the pages anew from docs/results/, and the API reference to build/api/html where doxygen is.
 # With --measure takes those results again first (minutes): needs the CUDA toolkit, and what tests/run.sh installs.
+# docs/results/verified/ is written by docs/verified.py.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 if [ "${1:-}" = --measure ]; then

@@ -17,18 +17,19 @@ int main(int argc, char** argv) {
                  "gpu, cpu or accelerator, platform:device, or a part of a name, each with an optional :n; wins over "
                  "CRISOL_DEVICE");
   app.footer("Exit status: 0 done, 1 failed, 2 wrong arguments.");
-  const cli::Command commands[] = {cli::add_devices(app), cli::add_info(app),   cli::add_selftest(app),
-                                   cli::add_cache(app),   cli::add_bench(app),  cli::add_kernels(app),
-                                   cli::add_tune(app),    cli::add_report(app), cli::add_complete(app)};
+  const cli::Command commands[] = {cli::add_devices(app), cli::add_info(app),  cli::add_selftest(app),
+                                   cli::add_cache(app),   cli::add_bench(app), cli::add_kernels(app),
+                                   cli::add_doctor(app),  cli::add_tune(app),  cli::add_report(app),
+                                   cli::add_complete(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
-    if (!device.empty()) set_default_device(Device(device));
     for (const cli::Command& command : commands) {
       if (!command.parser->parsed()) continue;
+      if (!device.empty() && !command.takes_device) set_default_device(Device(device));
       const int status = command.run();
       if (std::cout.flush()) return status;
       std::cerr << "crisol: standard output cannot be written\n";

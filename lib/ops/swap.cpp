@@ -21,17 +21,20 @@ bool has_intel_subgroups(const DeviceInfo& info) {
 
 // Asked for each launch: a thread remembers the answers.
 bool has_nvidia_shuffles(runtime::DeviceState& device) {
-  if (!is_gpu_of(vendor_nvidia, runtime::info_of(device))) return false;
   thread_local std::unordered_map<const runtime::DeviceState*, bool> answers;
   const auto known = answers.find(&device);
   if (known != answers.end()) return known->second;
-  const auto outcome = probe_outcome(device, "shuffle", "swap_probe.cl", [&] {
-    return probe_one("nvidia", [&] { return swaps_rightly(device, {{"NVIDIA_SHUFFLES", 1}}); });
-  });
-  return answers[&device] = outcome.found == "nvidia";
+  return answers[&device] = found_shuffles(device).found == "nvidia";
 }
 
 }  // namespace
+
+runtime::ProbeOutcome found_shuffles(runtime::DeviceState& device) {
+  if (!is_gpu_of(vendor_nvidia, runtime::info_of(device))) return {"none", "the device is no GPU of NVIDIA"};
+  return probe_outcome(device, "shuffle", "swap_probe.cl", [&] {
+    return probe_one("nvidia", [&] { return swaps_rightly(device, {{"NVIDIA_SHUFFLES", 1}}); });
+  });
+}
 
 bool swaps_rightly(runtime::DeviceState& device, const runtime::Defines& defines) {
   constexpr std::int64_t items = 64, masks = 5;

@@ -4,8 +4,12 @@
 #include <cstdint>
 
 #include "runtime/launch.h"
+#include "runtime/probe_store.h"
 
 namespace crisol::ops {
+
+/// What the probe of NVIDIA's shuffles finds; it runs on NVIDIA's GPUs alone.
+runtime::ProbeOutcome found_shuffles(runtime::DeviceState& device);
 
 /// For a kernel whose work-groups are `items` wide: tells it that Intel's sub-groups of 16 are there, or that NVIDIA's
 /// shuffles work. Others it sees by its compiler's own macros.

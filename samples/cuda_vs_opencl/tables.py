@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/cuda-vs-opencl.md and docs/choosing-a-gpu.md from docs/results/*.json, between markers.
+"""Writes the tables of docs/*.md from docs/results/, between markers.
 
     samples/cuda_vs_opencl/tables.py [--check]
 
@@ -116,12 +116,39 @@ def memory(data):
     return table(["net", "images", "parameters", "kept of an image (A)", "formula", "measured", "ratio"], rows)
 
 
+def is_gpu(report):
+    # Oclgrind reports itself as every type of device.
+    return report["device"]["type"] == "gpu" and report["device"]["platform"] != "Oclgrind"
+
+
+def verified(reports):
+    rows = []
+    for report in reports:
+        device, suite = report["device"], report["suite"]
+        test, failed = device["selftest"], len(device["selftest"]["failed"])
+        kind = "simulator" if device["platform"] == "Oclgrind" else "GPU" if is_gpu(report) else device["type"].upper()
+        tests = f"{suite['passed']} passed, {suite['failed']} failed, {suite['skipped']} skipped" if suite else "not run"
+        rows.append([device["platform"], device["driver_version"], kind, report["system"], report["date"], report["crisol"]["version"],
+                     f"{test['ops'] - failed} of {test['ops']} ops", tests])  # fmt: skip
+    if not any(map(is_gpu, reports)):
+        rows.append(["every GPU of NVIDIA, AMD, Intel and others", "–", "GPU", "–", "–", "–", "**never run**", "**never run**"])
+    return table(["platform", "driver", "device", "system", "date", "crisol", "`crisol selftest` agrees", "all tests"], rows)
+
+
+def read(path):
+    """A file of results, or all those of a folder."""
+    if path.is_dir():
+        return [read(one) for one in sorted(path.glob("*.json"))]
+    return json.loads(path.read_text())
+
+
 # (page, results, {marker: table})
 PAGES = [
     ("cuda-vs-opencl.md", "cuda-vs-opencl.json",
      {"kernels": kernels, "code": code, "sizes": shipped, "devices": devices, "twins": twins}),
     ("choosing-a-gpu.md", "cuda-vs-opencl.json", {"report": report}),
     ("choosing-a-gpu.md", "memory.json", {"memory": memory}),
+    ("implementations.md", "verified", {"verified": verified}),
 ]  # fmt: skip
 
 
@@ -141,7 +168,7 @@ wrong = []
 for page, results, tables in PAGES:
     path = DOCS / page
     before = path.read_text()
-    after = regenerated(before, json.loads((DOCS / "results" / results).read_text()), tables)
+    after = regenerated(before, read(DOCS / "results" / results), tables)
     if after == before:
         continue
     wrong.append(path.name)

@@ -3,10 +3,21 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "crisol/device.h"
 
 namespace crisol::ops {
+
+/// What a probe came to.
+struct ProbeResult {
+  std::string name;    ///< As assume_probes() names it.
+  std::string found;   ///< "none", or what works.
+  std::string reason;  ///< Why nothing, where that is so.
+};
+
+/// What all probes find on the device: those that nobody has run yet with its driver are run now.
+CRISOL_API std::vector<ProbeResult> probe_results(Device device = Device());
 
 /// Lets this process take for granted what probes find on the device, instead of running them there: for tools that
 /// look at programs for devices that are not there. By the probe's name what it finds; those left out find nothing:

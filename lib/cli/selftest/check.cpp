@@ -5,9 +5,32 @@
 #include <limits>
 #include <sstream>
 
+#include "crisol/error.h"
+#include "crisol/profile.h"
 #include "crisol/shape.h"
 
 namespace crisol::cli::selftest {
+
+std::vector<Op> all_ops() {
+  std::vector<Op> all;
+  for (auto* group : {pointwise, products, reductions, layers, recurrent, movements, training})
+    for (Op& op : group()) all.push_back(std::move(op));
+  return all;
+}
+
+Outcome outcome_of(const Op& op) {
+  Check check;
+  const VariantRecord record;
+  try {
+    op.run(check);
+  } catch (const Error& error) {
+    check.outcome.failure = error.what();
+  }
+  check.outcome.op = op.name;
+  for (const VariantChoice& choice : record.choices())
+    check.outcome.variants += (check.outcome.variants.empty() ? "" : ", ") + choice.op + ':' + choice.variant;
+  return check.outcome;
+}
 
 Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype) {
   return from_bytes(reference::encoded(values, dtype).data(), shape, dtype);

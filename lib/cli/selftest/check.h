@@ -59,6 +59,12 @@ std::vector<Op> recurrent();
 std::vector<Op> movements();
 std::vector<Op> training();
 
+/// Those of all files.
+std::vector<Op> all_ops();
+
+/// Compares an op on the default device.
+Outcome outcome_of(const Op& op);
+
 /// A contiguous tensor of values.
 Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype = DType::f32);
 

@@ -11,8 +11,6 @@
 #include "cli/selftest/check.h"
 #include "cli/terminal.h"
 #include "crisol/device.h"
-#include "crisol/error.h"
-#include "crisol/profile.h"
 #include "crisol/version.h"
 
 namespace crisol::cli {
@@ -28,37 +26,15 @@ struct Options {
   bool json = false;
 };
 
-std::vector<Op> all_ops() {
-  std::vector<Op> all;
-  for (auto* group : {selftest::pointwise, selftest::products, selftest::reductions, selftest::layers,
-                      selftest::recurrent, selftest::movements, selftest::training})
-    for (Op& op : group()) all.push_back(std::move(op));
-  return all;
-}
-
 /// Those whose name has one of these parts; all without any.
 std::vector<Op> chosen(const std::vector<std::string>& only) {
   std::vector<Op> ops;
-  for (Op& op : all_ops()) {
+  for (Op& op : selftest::all_ops()) {
     bool wanted = only.empty();
     for (const std::string& part : only) wanted = wanted || op.name.find(part) != std::string::npos;
     if (wanted) ops.push_back(std::move(op));
   }
   return ops;
-}
-
-Outcome outcome_of(const Op& op) {
-  Check check;
-  const VariantRecord record;
-  try {
-    op.run(check);
-  } catch (const Error& error) {
-    check.outcome.failure = error.what();
-  }
-  check.outcome.op = op.name;
-  for (const VariantChoice& choice : record.choices())
-    check.outcome.variants += (check.outcome.variants.empty() ? "" : ", ") + choice.op + ':' + choice.variant;
-  return check.outcome;
 }
 
 std::string measured(const Outcome& outcome) {
@@ -105,7 +81,7 @@ int run(const Options& options) {
   auto list = nlohmann::ordered_json::array();
   if (!options.json) std::cout << "op                       cases  worst error\n";
   for (const Op& op : ops) {
-    const Outcome outcome = outcome_of(op);
+    const Outcome outcome = selftest::outcome_of(op);
     totals.failed += !outcome.failure.empty();
     if (options.json)
       list.push_back(json_of(outcome));

@@ -1,0 +1,147 @@
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "base/text.h"
+#include "cli/doctor/doctor.h"
+#include "crisol/kernel_cache.h"
+#include "crisol/tuning.h"
+
+#ifndef _WIN32
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+namespace crisol::cli::doctor {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Less room than this is soon used up: a program takes some 100 KB.
+constexpr std::uintmax_t least_room = 16 << 20;
+
+std::string permissions_text(fs::perms permissions) {
+  std::string text;
+  for (unsigned bit = 0400, i = 0; bit != 0; bit >>= 1, ++i)
+    text += (static_cast<unsigned>(permissions) & bit) != 0 ? "rwx"[i % 3] : '-';
+  return text;
+}
+
+#ifdef _WIN32
+
+std::string owner_of(const fs::path&) { return "unknown"; }
+bool is_root() { return false; }
+
+#else
+
+// Not the name, which is private.
+std::string owner_of(const fs::path& path) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0) return "unknown";
+  if (facts.st_uid == geteuid()) return "this user";
+  return facts.st_uid == 0 ? "root" : "another user";
+}
+bool is_root() { return geteuid() == 0; }
+
+#endif
+
+/// Why no file can be made in a folder; empty where one can. The folder is made by its first user, so where it is
+/// missing its nearest parent must take it.
+std::string why_not_writable(fs::path folder) {
+  std::error_code error;
+  while (!fs::exists(folder, error) && folder.has_parent_path() && folder != folder.parent_path())
+    folder = folder.parent_path();
+  if (!fs::is_directory(folder, error)) return folder.string() + " is no folder";
+  std::random_device random;
+  const fs::path probe = folder / concat(".crisol-doctor-", random(), random());
+  std::ofstream file(probe, std::ios::binary);
+  const bool made = file.is_open();
+  file << std::string(4096, 'x');
+  file.close();
+  fs::remove(probe, error);
+  if (!made) return "no file can be made in " + folder.string();
+  return file ? "" : folder.string() + " takes no more data: the disk is full";
+}
+
+Json file_facts(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  Json facts{{"path", path.string()}, {"exists", fs::exists(status)}};
+  if (!fs::exists(status)) return facts;
+  facts["permissions"] = permissions_text(status.permissions());
+  facts["owner"] = owner_of(path);
+  if (fs::is_regular_file(status)) facts["bytes"] = fs::file_size(path, error);
+  return facts;
+}
+
+void check_owner(const Json& facts, Problems& problems) {
+  if (!facts.value("exists", false)) return;
+  const std::string path = facts.at("path"), permissions = facts.at("permissions");
+  if (permissions[7] == 'w')
+    problems.push_back({concat("everybody can write to ", path, ", and the library runs the programs that are there"),
+                        concat("chmod o-w ", path)});
+  if (facts.at("owner") == "another user" && !is_root())
+    problems.push_back({concat(path, " belongs to another user, who can change the programs that the library runs"),
+                        "set CRISOL_CACHE_DIR to a folder of your own"});
+}
+
+void count_programs(Json& facts, Problems& problems) {
+  std::uint64_t bytes = 0;
+  int programs = 0, probes = 0, damaged = 0;
+  for (const CacheEntry& entry : kernel_cache_entries()) {
+    bytes += entry.bytes;
+    if (entry.title.empty())
+      ++damaged;
+    else if (entry.title.starts_with("probe of "))
+      ++probes;
+    else
+      ++programs;
+  }
+  facts.update({{"programs", programs}, {"probes", probes}, {"damaged", damaged}, {"bytes", bytes}});
+  if (damaged > 0)
+    problems.push_back({concat("damaged files in ", facts.at("path").get<std::string>(), ": ", damaged),
+                        "the library never uses them; `crisol cache clear` removes them"});
+}
+
+Json program_facts(Problems& problems) {
+  const std::string folder = kernel_cache_folder();
+  if (folder.empty()) {
+    problems.push_back({"compiled programs are not stored: CRISOL_CACHE_DIR, XDG_CACHE_HOME and HOME are not set",
+                        "set CRISOL_CACHE_DIR to a folder, or every run compiles its kernels again"});
+    return {{"path", nullptr}};
+  }
+  Json facts = file_facts(folder);
+  check_owner(facts, problems);
+  const std::string fault = why_not_writable(folder);
+  facts["writable"] = fault.empty();
+  std::error_code error;
+  fs::path existing = folder;
+  while (!fs::exists(existing, error) && existing.has_parent_path() && existing != existing.parent_path())
+    existing = existing.parent_path();
+  const fs::space_info space = fs::space(existing, error);
+  if (!error) facts["free_bytes"] = space.available;
+  count_programs(facts, problems);
+  if (!fault.empty())
+    problems.push_back({concat("compiled programs cannot be stored: ", fault),
+                        "make that folder writable for this user, or set CRISOL_CACHE_DIR to another one; until then "
+                        "every run compiles its kernels again"});
+  else if (!error && space.available < least_room)
+    problems.push_back({concat(space.available, " bytes are free for compiled programs in ", folder),
+                        "make room on that disk, or set CRISOL_CACHE_DIR to a folder on another one"});
+  return facts;
+}
+
+Json tuning_facts() {
+  const std::string file = tuning_file();
+  if (file.empty()) return {{"path", nullptr}};
+  Json facts = file_facts(file);
+  facts["entries"] = tuning_entries().size();
+  return facts;
+}
+
+}  // namespace
+
+Json folder_facts(Problems& problems) { return {{"programs", program_facts(problems)}, {"tuning", tuning_facts()}}; }
+
+}  // namespace crisol::cli::doctor

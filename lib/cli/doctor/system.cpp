@@ -1,0 +1,204 @@
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <thread>
+
+#include "base/text.h"
+#include "cli/doctor/doctor.h"
+#include "crisol/version.h"
+
+#ifdef _WIN32
+#define NOMINMAX
+#include <windows.h>
+#else
+#include <sys/utsname.h>
+#include <unistd.h>
+
+extern char** environ;
+#endif
+
+namespace crisol::cli::doctor {
+
+namespace {
+
+std::string compiler() {
+#if defined(__clang__)
+  return concat("clang ", __clang_major__, '.', __clang_minor__, '.', __clang_patchlevel__);
+#elif defined(__GNUC__)
+  return concat("g++ ", __GNUC__, '.', __GNUC_MINOR__, '.', __GNUC_PATCHLEVEL__);
+#elif defined(_MSC_VER)
+  return concat("MSVC ", _MSC_VER);
+#else
+  return "unknown";
+#endif
+}
+
+const char* architecture() {
+#if defined(__x86_64__) || defined(_M_X64)
+  return "x86-64";
+#elif defined(__aarch64__) || defined(_M_ARM64)
+  return "aarch64";
+#else
+  return "another";
+#endif
+}
+
+// The value of a line "key: value kB" of /proc/meminfo in bytes, or 0.
+std::uint64_t memory_line(const std::string& key) {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    std::uint64_t kilobytes = 0;
+    if (words >> name >> kilobytes && name == key + ':') return kilobytes * 1024;
+  }
+  return 0;
+}
+
+#ifdef _WIN32
+
+Json memory_facts() {
+  MEMORYSTATUSEX status{};
+  status.dwLength = sizeof status;
+  if (!GlobalMemoryStatusEx(&status)) return {{"memory", 0}, {"available_memory", 0}};
+  return {{"memory", status.ullTotalPhys}, {"available_memory", status.ullAvailPhys}};
+}
+
+std::pair<std::string, std::string> system_and_kernel() { return {"Windows", ""}; }
+
+std::vector<std::string> all_variables() {
+  std::vector<std::string> all;
+  for (char** variable = _environ; variable != nullptr && *variable != nullptr; ++variable) all.push_back(*variable);
+  return all;
+}
+
+constexpr const char *home_variable = "USERPROFILE", *user_variable = "USERNAME";
+
+#else
+
+Json memory_facts() { return {{"memory", memory_line("MemTotal")}, {"available_memory", memory_line("MemAvailable")}}; }
+
+// The distribution's own name of itself.
+std::string distribution() {
+  std::ifstream file("/etc/os-release");
+  const std::string key = "PRETTY_NAME=";
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(key, 0) != 0) continue;
+    std::string name = line.substr(key.size());
+    name.erase(std::remove(name.begin(), name.end(), '"'), name.end());
+    return name;
+  }
+  return "unknown";
+}
+
+std::pair<std::string, std::string> system_and_kernel() {
+  utsname names{};
+  if (uname(&names) != 0) return {distribution(), ""};
+  return {distribution(), concat(names.sysname, ' ', names.release)};
+}
+
+std::vector<std::string> all_variables() {
+  std::vector<std::string> all;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) all.push_back(*variable);
+  return all;
+}
+
+constexpr const char *home_variable = "HOME", *user_variable = "USER";
+
+#endif
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+// Beginnings of the names of variables that change what OpenCL, its implementations or crisol do.
+constexpr std::string_view of_interest[] = {"CRISOL_",
+                                            "OCL_",
+                                            "OPENCL_",
+                                            "CL_CONFIG_",
+                                            "POCL_",
+                                            "RUSTICL_",
+                                            "OCLGRIND_",
+                                            "LP_",
+                                            "CUDA_VISIBLE_DEVICES",
+                                            "CUDA_CACHE_",
+                                            "HIP_VISIBLE_DEVICES",
+                                            "HSA_",
+                                            "ROCR_VISIBLE_DEVICES",
+                                            "LD_LIBRARY_PATH",
+                                            "LD_PRELOAD",
+                                            "XDG_CACHE_HOME",
+                                            "WINEDEBUG"};
+
+bool is_path_end(char c) { return c == '/' || c == '\\' || c == ':' || c == ';' || c == '"' || c == '\'' || c == ' '; }
+
+/// Replaces what stands in paths, as a whole: "/home/al" in "/home/al/x", and not in "/home/alice".
+void replace_in_paths(std::string& text, const std::string& from, const char* to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos;) {
+    const std::size_t end = at + from.size();
+    if (end == text.size() || is_path_end(text[end]))
+      text.replace(at, from.size(), to);
+    else
+      ++at;
+  }
+}
+
+void hide(Json& value, const std::string& home, const std::string& user) {
+  if (value.is_structured()) {
+    for (auto& part : value) hide(part, home, user);
+    return;
+  }
+  if (!value.is_string()) return;
+  auto& text = value.get_ref<std::string&>();
+  if (!home.empty()) replace_in_paths(text, home, "~");
+  if (user.empty()) return;
+  for (const char* slash : {"/", "\\"}) replace_in_paths(text, slash + user, concat(slash, "USER").c_str());
+}
+
+}  // namespace
+
+Json build_facts() {
+  return {{"version", crisol::version()},
+          {"compiler", compiler()},
+          {"build", CRISOL_BUILD},
+#ifdef CRISOL_STATIC
+          {"library", "static"},
+#else
+          {"library", "shared"},
+#endif
+          {"architecture", architecture()}};
+}
+
+Json system_facts() {
+  const auto [system, kernel] = system_and_kernel();
+  Json facts{{"system", system}, {"kernel", kernel}, {"threads", std::thread::hardware_concurrency()}};
+  facts.update(memory_facts());
+  return facts;
+}
+
+Json environment_facts() {
+  std::vector<std::string> all = all_variables();
+  std::sort(all.begin(), all.end());
+  Json facts = Json::object();
+  for (const std::string& one : all) {
+    const bool wanted = std::any_of(std::begin(of_interest), std::end(of_interest),
+                                    [&](std::string_view start) { return one.starts_with(start); });
+    const std::size_t equals = one.find('=');
+    if (wanted && equals != std::string::npos) facts[one.substr(0, equals)] = one.substr(equals + 1);
+  }
+  return facts;
+}
+
+void hide_private_parts(Json& report) {
+  std::string home = variable(home_variable), user = variable(user_variable);
+  while (home.size() > 1 && (home.back() == '/' || home.back() == '\\')) home.pop_back();
+  if (home.size() <= 1) home.clear();
+  // Every path may have this one in it, and it says nothing about anybody.
+  if (user == "root") user.clear();
+  hide(report, home, user);
+}
+
+}  // namespace crisol::cli::doctor
