@@ -1,9 +1,14 @@
-// floatv: the vector of VW floats that CPU kernels are written in.
+// floatv: the vector of VW floats that CPU kernels are written in. Kernels for GPUs have none, but their epilogues call
+// functions of vectors with the VEC_C results that are stored at once.
 #include "common/fma.h"
 #include "common/inline.h"
 
 #ifndef VW
+#if defined(VEC_C) && VEC_C > 1
+#define VW VEC_C
+#else
 #define VW 16
+#endif
 #endif
 
 #define JOIN_(a, b) a##b
@@ -24,8 +29,10 @@
 #define LANES ((int8)(0, 1, 2, 3, 4, 5, 6, 7))
 #elif VW == 4
 #define LANES ((int4)(0, 1, 2, 3))
+#elif VW == 2
+#define LANES ((int2)(0, 1))
 #else
-#error "VW must be 4, 8 or 16"
+#error "VW must be 2, 4, 8 or 16"
 #endif
 
 // Before loops that compilers would unroll or vectorise to no use: half of the time to compile a kernel goes there.

@@ -155,4 +155,20 @@ TEST_CASE("conv2d ends in every form of epilogue") {
   }
 }
 
+// Kernels for GPUs store one, two or four results at a time.
+TEST_CASE("epilogue: the functions of vectors are there for every number of results that is stored at once") {
+  constexpr const char* calls_tanh =
+      "#include \"common/math/tanh.h\"\n"
+      "#define EPILOGUE_OPERANDS 0\n"
+      "#define EPILOGUE_SCALARS 0\n"
+      "#define EPILOGUE(T, S, name) INLINE T name(const T v, const T e0, const T e1, const S s0, const S s1, const S "
+      "s2) "
+      "{ return JOIN(tanh_, T)(v); }\n";
+  for (const int at_once : {1, 2, 4}) {
+    runtime::KernelSpec spec{"gemm_parts.cl", "gemm_parts", {{"VEC_C", at_once}}};
+    spec.prelude = calls_tanh;
+    CHECK_NOTHROW(runtime::resolve(state_of(zeros({1})), spec));
+  }
+}
+
 }  // namespace crisol
