@@ -7,10 +7,14 @@
 #define AFTER_READS barrier(CLK_LOCAL_MEM_FENCE)
 
 // Within a sub-group by exchange, after which all its items have the result; one of each writes it, and all items read
-// all of these.
+// all of these. All items must make each exchange: `combine` is a macro and may name its arguments in one branch of a
+// condition, so it gets the number and not the exchange. PoCL 6 gave NaN otherwise.
 #if SWAP_LANES > 1
-#define SWAP_STEP(combine, v, mask) \
-  if (SWAP_LANES > mask && GROUP > mask) v = combine(v, SWAP(float, v, mask));
+#define SWAP_STEP(combine, v, mask)              \
+  if (SWAP_LANES > mask && GROUP > mask) {       \
+    const float shown = SWAP(float, v, mask);    \
+    v = combine(v, shown);                       \
+  }
 #define GROUP_TREE(name, combine)                                                                   \
   INLINE float name(float v, __local float* scratch) {                                              \
     const int id = get_local_id(0);                                                                 \
