@@ -58,28 +58,28 @@ CPU_KERNEL void winograd_weights(__global const float* restrict weight, const ul
     floatv half_done[18];
     NO_UNROLL
     for (int s = 0; s < 3; ++s) {
-      Six g;
+      floatv g[6];
 #pragma unroll
-      for (int r = 0; r < 3; ++r) g.v[r] = vloadv(0, kernels[r * 3 + s]);
-      g = kernel_transform(g);
+      for (int r = 0; r < 3; ++r) g[r] = vloadv(0, kernels[r * 3 + s]);
+      kernel_transform(g);
 #pragma unroll
-      for (int i = 0; i < 6; ++i) half_done[i * 3 + s] = g.v[i];
+      for (int i = 0; i < 6; ++i) half_done[i * 3 + s] = g[i];
     }
     __global float* to = u + panel * 36 * position_step + channel * MR;
     NO_UNROLL
     for (int i = 0; i < 6; ++i) {
-      Six g;
+      floatv g[6];
 #pragma unroll
-      for (int s = 0; s < 3; ++s) g.v[s] = half_done[i * 3 + s];
-      g = kernel_transform(g);
+      for (int s = 0; s < 3; ++s) g[s] = half_done[i * 3 + s];
+      kernel_transform(g);
       if (lanes == VW) {
 #pragma unroll
-        for (int j = 0; j < 6; ++j, to += position_step) UNALIGNED(to) = g.v[j];
+        for (int j = 0; j < 6; ++j, to += position_step) UNALIGNED(to) = g[j];
       } else {
         NO_UNROLL
         for (int j = 0; j < 6; ++j, to += position_step) {
           float values[VW];
-          vstorev(g.v[j], 0, values);
+          vstorev(g[j], 0, values);
           NO_UNROLL
           for (int lane = 0; lane < lanes; ++lane) to[lane] = values[lane];
         }
@@ -94,25 +94,25 @@ typedef struct {
   int image, row, column;  // of tiles
 } Run;
 
-INLINE Run run_at(long first, int at, int tiles, int tiles_h, int tiles_w) {
+INLINE void find_run(Run* run, long first, int at, int tiles, int tiles_h, int tiles_w) {
   const long tile = first + at;
-  const int row = (int)(tile / tiles_w % tiles_h), column = (int)(tile % tiles_w);
-  const Run run = {at, min(tiles - at, tiles_w - column), (int)(tile / tiles_w / tiles_h), row, column};
-  return run;
+  run->at = at;
+  run->image = (int)(tile / tiles_w / tiles_h);
+  run->row = (int)(tile / tiles_w % tiles_h);
+  run->column = (int)(tile % tiles_w);
+  run->count = min(tiles - at, tiles_w - run->column);
 }
 
-// Columns 0, 4, 8, … of a line from `line` on, those from 1 on, and so on up to 5: VW of each.
-INLINE Six every_fourth(__global const float* line) {
+// Columns 0, 4, 8, … of a line from `line` on, those from 1 on, and so on up to 3: VW of each.
+INLINE void every_fourth(__global const float* line, floatv columns[4]) {
   const floatv a = UNALIGNED_CONST(line), b = UNALIGNED_CONST(line + VW);
   const floatv c = UNALIGNED_CONST(line + 2 * VW), d = UNALIGNED_CONST(line + 3 * VW);
   const floatv even0 = (floatv)(a.even, b.even), even1 = (floatv)(c.even, d.even);
   const floatv odd0 = (floatv)(a.odd, b.odd), odd1 = (floatv)(c.odd, d.odd);
-  Six six;
-  six.v[0] = (floatv)(even0.even, even1.even);
-  six.v[1] = (floatv)(odd0.even, odd1.even);
-  six.v[2] = (floatv)(even0.odd, even1.odd);
-  six.v[3] = (floatv)(odd0.odd, odd1.odd);
-  return six;
+  columns[0] = (floatv)(even0.even, even1.even);
+  columns[1] = (floatv)(odd0.even, odd1.even);
+  columns[2] = (floatv)(even0.odd, even1.odd);
+  columns[3] = (floatv)(odd0.odd, odd1.odd);
 }
 
 // Sorts the pieces of one channel of x that the tiles see: element (i, j) of them all goes to pieces[(i * 6 + j) * PIECE].
@@ -122,7 +122,7 @@ INLINE void sort_channel(__global float* pieces, __global float* line, __global 
   Run run;
   NO_UNROLL
   for (int at = 0; at < tiles; at += run.count) {
-    run = run_at(first, at, tiles, tiles_h, tiles_w);
+    find_run(&run, first, at, tiles, tiles_h, tiles_w);
     NO_UNROLL
     for (int i = 0; i < 6; ++i) {
       const int h = 4 * run.row + i - pad_h;
@@ -146,12 +146,13 @@ INLINE void sort_channel(__global float* pieces, __global float* line, __global 
       }
       NO_UNROLL
       for (int t = 0; t < run.count; t += VW) {
-        const Six six = every_fourth(line + 4 * (run.column + t));
-        const Six next = every_fourth(line + 4 * (run.column + t + 1));
+        floatv columns[4], next[4];
+        every_fourth(line + 4 * (run.column + t), columns);
+        every_fourth(line + 4 * (run.column + t + 1), next);
 #pragma unroll
-        for (int j = 0; j < 4; ++j) UNALIGNED(to + j * PIECE + t) = six.v[j];
-        UNALIGNED(to + 4 * PIECE + t) = next.v[0];
-        UNALIGNED(to + 5 * PIECE + t) = next.v[1];
+        for (int j = 0; j < 4; ++j) UNALIGNED(to + j * PIECE + t) = columns[j];
+        UNALIGNED(to + 4 * PIECE + t) = next[0];
+        UNALIGNED(to + 5 * PIECE + t) = next[1];
       }
     }
   }
@@ -171,29 +172,29 @@ INLINE void make_strip(__global float* strip, __global const float* m) {
     floatv half_done[24];
     NO_UNROLL
     for (int j = 0; j < 6; ++j) {
-      Six p;
+      floatv p[6];
 #pragma unroll
-      for (int i = 0; i < 6; ++i) p.v[i] = ALIGNED_CONST(m + (i * 6 + j) * M_STEP);
-      p = output_transform(p);
+      for (int i = 0; i < 6; ++i) p[i] = ALIGNED_CONST(m + (i * 6 + j) * M_STEP);
+      output_transform(p);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) half_done[i * 6 + j] = p.v[i];
+      for (int i = 0; i < 4; ++i) half_done[i * 6 + j] = p[i];
     }
     NO_UNROLL
     for (int i = 0; i < 4; ++i) {
-      Six p;
+      floatv p[6];
 #pragma unroll
-      for (int j = 0; j < 6; ++j) p.v[j] = half_done[i * 6 + j];
-      p = output_transform(p);
+      for (int j = 0; j < 6; ++j) p[j] = half_done[i * 6 + j];
+      output_transform(p);
       floatv low, high;  // Lanes 0 1 2 3 0 1 2 3 …: columns of a tile side by side.
       floatv even_low, even_high, odd_low, odd_high;
-      even_low.even = p.v[0].lo;
-      even_low.odd = p.v[2].lo;
-      even_high.even = p.v[0].hi;
-      even_high.odd = p.v[2].hi;
-      odd_low.even = p.v[1].lo;
-      odd_low.odd = p.v[3].lo;
-      odd_high.even = p.v[1].hi;
-      odd_high.odd = p.v[3].hi;
+      even_low.even = p[0].lo;
+      even_low.odd = p[2].lo;
+      even_high.even = p[0].hi;
+      even_high.odd = p[2].hi;
+      odd_low.even = p[1].lo;
+      odd_low.odd = p[3].lo;
+      odd_high.even = p[1].hi;
+      odd_high.odd = p[3].hi;
       __global float* to = strip + i * 4 * NR;
       low.even = even_low.lo;
       low.odd = odd_low.lo;
@@ -272,7 +273,7 @@ CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong 
         Run run;
         NO_UNROLL
         for (int at = 0; at < tiles; at += run.count) {
-          run = run_at(first, at, tiles, tiles_h, tiles_w);
+          find_run(&run, first, at, tiles, tiles_h, tiles_w);
           const int columns = min(4 * run.count, out_w - 4 * run.column);
           const long to = run.image * (outputs * out_plane) + 4L * run.row * out_w + 4 * run.column;
           NO_UNROLL

@@ -147,22 +147,22 @@ CPU_KERNEL void winograd_gradient(__global const float* restrict x, const ulong 
         floatv half_done[18];
         NO_UNROLL
         for (int j = 0; j < 6; ++j) {
-          Six p;
+          floatv p[6];
 #pragma unroll
-          for (int i = 0; i < 6; ++i) p.v[i] = ALIGNED_CONST(m + (i * 6 + j) * m_step + (long)k * block_c + c * VW);
-          p = kernel_gradient(p);
+          for (int i = 0; i < 6; ++i) p[i] = ALIGNED_CONST(m + (i * 6 + j) * m_step + (long)k * block_c + c * VW);
+          kernel_gradient(p);
 #pragma unroll
-          for (int i = 0; i < 3; ++i) half_done[i * 6 + j] = p.v[i];
+          for (int i = 0; i < 3; ++i) half_done[i * 6 + j] = p[i];
         }
         float lanes[9 * VW];
         NO_UNROLL
         for (int i = 0; i < 3; ++i) {
-          Six p;
+          floatv p[6];
 #pragma unroll
-          for (int j = 0; j < 6; ++j) p.v[j] = half_done[i * 6 + j];
-          p = kernel_gradient(p);
+          for (int j = 0; j < 6; ++j) p[j] = half_done[i * 6 + j];
+          kernel_gradient(p);
 #pragma unroll
-          for (int j = 0; j < 3; ++j) vstorev(p.v[j], i * 3 + j, lanes);
+          for (int j = 0; j < 3; ++j) vstorev(p[j], i * 3 + j, lanes);
         }
         const int channel = first_c + c * VW;
         __global float* to = dw + dw_offset + ((part * outputs + first_k + k) * channels + channel) * 9;

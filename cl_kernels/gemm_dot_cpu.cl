@@ -93,13 +93,27 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
         __global float* part = side == 0 ? part_a : part_b;
         __global const float* from = side == 0 ? a + index * strides.s0 : b + index * strides.s1;
         if (flags & GATHERED) {
-          const int height = (int)(plane.s4 / plane.s5), width = (int)plane.s5;  // Of dy.
-          const Gather dy = {height, width, 1, 1, 1, 1, 0, 0, 0, 0, (int)plane.s4, width, k_end, places.s0, plane.s4,
-                             places.s2 - index * strides.s0, 0, 0, 0};
-          const Gather x = {(int)plane.s0, (int)plane.s1, (int)plane.s2, (int)plane.s3, (int)walk.s0, (int)walk.s1,
-                            (int)walk.s2, (int)walk.s3, (int)walk.s4, (int)walk.s5, (int)plane.s4, width, k_end,
-                            places.s1, plane.s0 * plane.s1, places.s3 - index * strides.s1, 0, 0, 0};
-          const Gather gather = side == 0 ? dy : x;
+          const bool dy = side == 0;  // Its own plane, or the windows of x.
+          const int height = (int)(plane.s4 / plane.s5), width = (int)plane.s5;
+          const Gather gather = {dy ? height : (int)plane.s0,
+                                 dy ? width : (int)plane.s1,
+                                 dy ? 1 : (int)plane.s2,
+                                 dy ? 1 : (int)plane.s3,
+                                 dy ? 1 : (int)walk.s0,
+                                 dy ? 1 : (int)walk.s1,
+                                 dy ? 0 : (int)walk.s2,
+                                 dy ? 0 : (int)walk.s3,
+                                 dy ? 0 : (int)walk.s4,
+                                 dy ? 0 : (int)walk.s5,
+                                 (int)plane.s4,
+                                 width,
+                                 k_end,
+                                 dy ? places.s0 : places.s1,
+                                 dy ? plane.s4 : plane.s0 * plane.s1,
+                                 dy ? places.s2 - index * strides.s0 : places.s3 - index * strides.s1,
+                                 0,
+                                 0,
+                                 0};
           gather_columns(table, &gather, k_first, vectors);
           gather_rows(part, tile, (long)vectors * tile * VW, 1, tile * VW, 0, from, &gather, table, vectors, first,
                       first + count);

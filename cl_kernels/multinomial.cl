@@ -45,11 +45,10 @@ typedef struct {
   float total, lost;
 } CarriedSum;
 
-static inline CarriedSum carried_add(const CarriedSum sum, const float v) {
-  const float next = sum.total + v;
-  const float error = sum.total >= v ? (sum.total - next) + v : (v - next) + sum.total;
-  const CarriedSum result = {next, sum.lost + error};
-  return result;
+static inline void carried_add(CarriedSum* sum, const float v) {
+  const float next = sum->total + v;
+  sum->lost += sum->total >= v ? (sum->total - next) + v : (v - next) + sum->total;
+  sum->total = next;
 }
 
 __kernel void row_totals(__global const float* restrict sums, const ulong sums_offset, __global float* restrict totals,
@@ -57,7 +56,7 @@ __kernel void row_totals(__global const float* restrict sums, const ulong sums_o
   const long row = get_global_id(0);
   if (row >= rows) return;
   CarriedSum sum = {0.0f, 0.0f};
-  for (long chunk = 0; chunk < chunks; ++chunk) sum = carried_add(sum, sums[sums_offset + row * chunks + chunk]);
+  for (long chunk = 0; chunk < chunks; ++chunk) carried_add(&sum, sums[sums_offset + row * chunks + chunk]);
   const float total = sum.total + sum.lost;
   totals[totals_offset + row] = total > 0.0f && total < INFINITY ? total : 0.0f;
 }
@@ -67,15 +66,16 @@ static inline long category_at(__global const float* weights, __global const flo
                                const float target) {
   const long chunks = (n + CHUNK - 1) / CHUNK;
   CarriedSum before = {0.0f, 0.0f};
-  CarriedSum reached = before;
+  CarriedSum reached = {0.0f, 0.0f};
   long found = 0;
   for (long chunk = 0; chunk < chunks; ++chunk) {
     const float sum = sums[chunk];
     if (sum > 0.0f) {
       found = chunk;
-      before = reached;
+      before.total = reached.total;
+      before.lost = reached.lost;
     }
-    reached = carried_add(reached, sum);
+    carried_add(&reached, sum);
     if ((reached.total - target) + reached.lost > 0.0f) break;
   }
   const float rest = (target - before.total) - before.lost;

@@ -80,7 +80,7 @@ INLINE void reduce_strip(const long o, const int n, const long r, const long r_e
   for (int w = 0; w < vectors; ++w) {
     LOAD_STATE(s, w)
     SETTLE(many, s)
-    put(s, o + w * VW, min(VW, n - w * VW), r, sizes, y, y_offset, positions, part, parts);
+    put(&s, o + w * VW, min(VW, n - w * VW), r, sizes, y, y_offset, positions, part, parts);
   }
 }
 

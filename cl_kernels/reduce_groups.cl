@@ -155,19 +155,17 @@ INLINE void fold_units(wide_state* result, const CURSOR row, const wide base, co
 #endif
 
 // Of a settled state; elements were numbered from `begin` on.
-INLINE void put(const one_state s, const long o, const long begin, __global void* y, const ulong y_offset,
+INLINE void put(const one_state* s, const long o, const long begin, __global void* y, const ulong y_offset,
                 __global long* positions, const long part, const long parts, const long8 sizes) {
-  one_state settled = s;
-  settled.at += begin;
   if (parts == 1) {
-    put_joined(settled, o, RESULTS, positions, sizes);
+    put_joined(s, o, begin, RESULTS, positions, sizes);
     return;
   }
   __global S* states = STATES + part * OUTPUTS + o;
-  states[0] = s.a;
-  if (COMPONENTS > 1) states[parts * OUTPUTS] = s.b;
-  if (COMPONENTS > 2) states[2 * parts * OUTPUTS] = s.c;
-  if (KIND >= ARG_MAX) positions[part * OUTPUTS + o] = settled.at;
+  states[0] = s->a;
+  if (COMPONENTS > 1) states[parts * OUTPUTS] = s->b;
+  if (COMPONENTS > 2) states[2 * parts * OUTPUTS] = s->c;
+  if (KIND >= ARG_MAX) positions[part * OUTPUTS + o] = s->at + begin;
 }
 
 #if FORM != ALONG
@@ -183,7 +181,7 @@ __kernel void items(REDUCE_PARAMETERS) {
   LANES_OF_STATE(s)
   EACH(k, STATE_LANES) {
     const one_state lane = STATE_OF_LANE(k);
-    put(lane, o + k, begin, y, y_offset, POSITIONS, part, parts, sizes);
+    put(&lane, o + k, begin, y, y_offset, POSITIONS, part, parts, sizes);
   }
 }
 #endif
@@ -270,7 +268,7 @@ GROUP_KERNEL(SPAN, ROWS) void groups(REDUCE_PARAMETERS) {
 #endif
   SETTLE(one, all)
   GROUP_TREE(all)
-  if (item == 0 && o < OUTPUTS) put(all, o, begin * UNIT, y, y_offset, POSITIONS, part, parts, sizes);
+  if (item == 0 && o < OUTPUTS) put(&all, o, begin * UNIT, y, y_offset, POSITIONS, part, parts, sizes);
 }
 #endif
 
@@ -284,7 +282,7 @@ __kernel void join_items(JOIN_PARAMETERS) {
     MERGE(one, s, more)
   }
   SETTLE(one, s)
-  put_joined(s, o, RESULTS, POSITIONS, sizes);
+  put_joined(&s, o, 0, RESULTS, POSITIONS, sizes);
 }
 
 GROUP_KERNEL(SPAN, ROWS) void join_groups(JOIN_PARAMETERS) {
@@ -297,5 +295,5 @@ GROUP_KERNEL(SPAN, ROWS) void join_groups(JOIN_PARAMETERS) {
   }
   SETTLE(one, s)
   GROUP_TREE(s)
-  if (get_local_id(0) == 0 && o < OUTPUTS) put_joined(s, o, RESULTS, POSITIONS, sizes);
+  if (get_local_id(0) == 0 && o < OUTPUTS) put_joined(&s, o, 0, RESULTS, POSITIONS, sizes);
 }

@@ -31,22 +31,21 @@ INLINE many read_along(const CURSOR at, const long i, const long left, const int
 }
 
 // s sees, lane by lane, the n elements of a run whose first is numbered `number`; `unit`: they are neighbours.
-INLINE many_state fold_run(many_state s, const CURSOR at, const long n, const long number, const many base, const int unit,
-                           SOURCE_FORMAL, AXES_FORMAL) {
+INLINE void fold_run(many_state* s, const CURSOR at, const long n, const long number, const many base,
+                     const int unit, SOURCE_FORMAL, AXES_FORMAL) {
   const many_index first = (many_index)((lane_index)number) + LANE_NUMBERS;
   long i = 0;
   for (; unit && i + 8 * VW <= n; i += 8 * VW) {
     many v[8];
     EACH(k, 8) v[k] = FROM_BASE(read_along(at, i + k * VW, VW, 1, SOURCE, AXES), base);
-    FOLD_BLOCK(many, s, v, first + (lane_index)i, VW)
+    FOLD_BLOCK(many, (*s), v, first + (lane_index)i, VW)
   }
   for (; i < n; i += VW) {
     const many v = FROM_BASE(read_along(at, i, n - i, unit, SOURCE, AXES), base);
-    many_state t = s;
+    many_state t = {s->a, s->b, s->c, s->d, s->at};
     FOLD(many, t, v, first + (lane_index)i)
-    TAKE_LANES(s, t, LANES_BELOW(n - i))
+    TAKE_LANES((*s), t, LANES_BELOW(n - i))
   }
-  return s;
 }
 
 // Row i's lanes are a[i], b[i], …; lane i of the result is all of row i.
@@ -103,7 +102,7 @@ INLINE void reduce_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FORMAL) 
         if (KIND == MOMENTS) base = (many)(map_one(READ_ONE_ALONG(row, 0), PARAMETER));
         MOVE(row, row, begin)
         LOAD_STATE(s, i)
-        s = fold_run(s, row, n, begin - r, base, ALONG_IS_UNIT, SOURCE, AXES);
+        fold_run(&s, row, n, begin - r, base, ALONG_IS_UNIT, SOURCE, AXES);
         KEEP_STATE(s, i)
       }
       begin += n;
@@ -113,7 +112,8 @@ INLINE void reduce_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FORMAL) 
       SETTLE(many, s)
       KEEP_STATE(s, i)
     }
-    put(merge_rows(a, b, c, d, at), o, lanes, r, sizes, y, y_offset, positions, part, parts);
+    const many_state all = merge_rows(a, b, c, d, at);
+    put(&all, o, lanes, r, sizes, y, y_offset, positions, part, parts);
   }
 }
 
@@ -143,7 +143,7 @@ INLINE void reduce_short_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FO
       continue;
     }
 #endif
-    put(all, o, lanes, r, sizes, y, y_offset, positions, part, parts);
+    put(&all, o, lanes, r, sizes, y, y_offset, positions, part, parts);
   }
 }
 #endif

@@ -166,8 +166,9 @@ INLINE one_state state_of_part(__global const S* states, __global const long* po
   return s;
 }
 
-// One result, of a settled state.
-INLINE void put_joined(const one_state s, const long o, __global OUT* y, __global long* positions, const long8 sizes) {
-  STORE_S(OUT, y, o, finish_one(VALUE(one, s), REDUCED, PARAMETER));
-  if (KIND >= ARG_MAX) positions[o] = s.at;
+// One result, of a settled state whose elements were numbered from `begin` on.
+INLINE void put_joined(const one_state* s, const long o, const long begin, __global OUT* y, __global long* positions,
+                       const long8 sizes) {
+  STORE_S(OUT, y, o, finish_one(VALUE(one, (*s)), REDUCED, PARAMETER));
+  if (KIND >= ARG_MAX) positions[o] = s->at + begin;
 }

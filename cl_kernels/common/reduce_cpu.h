@@ -32,20 +32,20 @@ INLINE void put_lanes(const many v, __global S* to, const int lanes) {
 }
 
 // Of a settled state: the first `lanes` lanes are outputs o, o + 1, …; numbers count from r.
-OUTLINE void put(const many_state s, const long o, const int lanes, const long r, const long8 sizes, OUTPUT_FORMAL) {
+OUTLINE void put(const many_state* s, const long o, const int lanes, const long r, const long8 sizes, OUTPUT_FORMAL) {
 #if KIND >= ARG_MAX
   lane_index at[VW];
-  JOIN(vstore, VW)(s.at, 0, at);
+  JOIN(vstore, VW)(s->at, 0, at);
   for (int i = 0; i < lanes; ++i) positions[part * OUTPUTS + o + i] = r + at[i];
 #endif
   if (parts > 1) {
     __global S* states = STATES + part * OUTPUTS + o;
-    put_lanes(s.a, states, lanes);
-    if (COMPONENTS > 1) put_lanes(s.b, states + parts * OUTPUTS, lanes);
-    if (COMPONENTS > 2) put_lanes(s.c, states + 2 * parts * OUTPUTS, lanes);
+    put_lanes(s->a, states, lanes);
+    if (COMPONENTS > 1) put_lanes(s->b, states + parts * OUTPUTS, lanes);
+    if (COMPONENTS > 2) put_lanes(s->c, states + 2 * parts * OUTPUTS, lanes);
     return;
   }
-  const many result = finish_many(VALUE(many, s), REDUCED, PARAMETER);
+  const many result = finish_many(VALUE(many, (*s)), REDUCED, PARAMETER);
 #ifdef OUT_IS_S
   put_lanes(result, RESULTS + o, lanes);
 #else
@@ -75,7 +75,7 @@ CPU_KERNEL void join(JOIN_PARAMETERS) {
       MERGE(many, all, s)
     }
     SETTLE(many, all)
-    put(all, o, VW, 0, sizes, y, y_offset, POSITIONS, 0, 1);
+    put(&all, o, VW, 0, sizes, y, y_offset, POSITIONS, 0, 1);
   }
 #endif
   for (; o < end; ++o) {
@@ -86,6 +86,6 @@ CPU_KERNEL void join(JOIN_PARAMETERS) {
       MERGE(one, all, s)
     }
     SETTLE(one, all)
-    put_joined(all, o, RESULTS, POSITIONS, sizes);
+    put_joined(&all, o, 0, RESULTS, POSITIONS, sizes);
   }
 }

@@ -8,64 +8,78 @@
 //        | 0  1  0 -1 |        |  0    0    1  |
 #include "common/inline.h"
 
-typedef struct {
-  real v[6];
-} Six;
+// They work in place, on arrays. Structs that are copied and then written again get wrong values from Mesa 25.0.7
+// (docs/implementations.md).
 
 // B' d.
-INLINE Six input_transform(const Six d) {
-  const real a = d.v[4] - 4.0f * d.v[2], b = d.v[3] - 4.0f * d.v[1];
-  const real c = d.v[4] - d.v[2], e = 2.0f * (d.v[3] - d.v[1]);
-  const Six t = {{4.0f * d.v[0] - 5.0f * d.v[2] + d.v[4], a + b, a - b, c + e, c - e,
-                  4.0f * d.v[1] - 5.0f * d.v[3] + d.v[5]}};
-  return t;
+INLINE void input_transform(real d[6]) {
+  const real a = d[4] - 4.0f * d[2], b = d[3] - 4.0f * d[1];
+  const real c = d[4] - d[2], e = 2.0f * (d[3] - d[1]);
+  d[0] = 4.0f * d[0] - 5.0f * d[2] + d[4];
+  d[5] = 4.0f * d[1] - 5.0f * d[3] + d[5];
+  d[1] = a + b;
+  d[2] = a - b;
+  d[3] = c + e;
+  d[4] = c - e;
 }
 
 // A' m: the first four are the result.
-INLINE Six output_transform(const Six m) {
-  const real p = m.v[1] + m.v[2], q = m.v[1] - m.v[2], r = m.v[3] + m.v[4], s = m.v[3] - m.v[4];
-  const Six y = {{m.v[0] + p + r, q + 2.0f * s, p + 4.0f * r, q + 8.0f * s + m.v[5], q, q}};
-  return y;
+INLINE void output_transform(real m[6]) {
+  const real p = m[1] + m[2], q = m[1] - m[2], r = m[3] + m[4], s = m[3] - m[4];
+  m[0] = m[0] + p + r;
+  m[1] = q + 2.0f * s;
+  m[2] = p + 4.0f * r;
+  m[3] = q + 8.0f * s + m[5];
 }
 
 // G g, of which three are given.
-INLINE Six kernel_transform(const Six g) {
-  const real a = (g.v[0] + g.v[2]) * (1.0f / 6), b = g.v[1] * (1.0f / 6);
-  const real c = g.v[0] * (1.0f / 24) + g.v[2] * (1.0f / 6), d = g.v[1] * (1.0f / 12);
-  const Six u = {{0.25f * g.v[0], -a - b, b - a, c + d, c - d, g.v[2]}};
-  return u;
+INLINE void kernel_transform(real g[6]) {
+  const real a = (g[0] + g[2]) * (1.0f / 6), b = g[1] * (1.0f / 6);
+  const real c = g[0] * (1.0f / 24) + g[2] * (1.0f / 6), d = g[1] * (1.0f / 12);
+  g[0] = 0.25f * g[0];
+  g[5] = g[2];
+  g[1] = -a - b;
+  g[2] = b - a;
+  g[3] = c + d;
+  g[4] = c - d;
 }
 
 // G e, of which four are given.
-INLINE Six piece_transform(const Six e) {
-  const real a = (e.v[0] + e.v[2]) * (1.0f / 6), b = (e.v[1] + e.v[3]) * (1.0f / 6);
-  const real c = e.v[0] * (1.0f / 24) + e.v[2] * (1.0f / 6), d = e.v[1] * (1.0f / 12) + e.v[3] * (1.0f / 3);
-  const Six u = {{0.25f * e.v[0], -a - b, b - a, c + d, c - d, e.v[3]}};
-  return u;
+INLINE void piece_transform(real e[6]) {
+  const real a = (e[0] + e[2]) * (1.0f / 6), b = (e[1] + e[3]) * (1.0f / 6);
+  const real c = e[0] * (1.0f / 24) + e[2] * (1.0f / 6), d = e[1] * (1.0f / 12) + e[3] * (1.0f / 3);
+  e[0] = 0.25f * e[0];
+  e[5] = e[3];
+  e[1] = -a - b;
+  e[2] = b - a;
+  e[3] = c + d;
+  e[4] = c - d;
 }
 
 // A' m of a gradient: the first three are the result.
-INLINE Six kernel_gradient(const Six m) {
-  const real p = m.v[1] + m.v[2], q = m.v[1] - m.v[2], r = m.v[3] + m.v[4], s = m.v[3] - m.v[4];
-  const Six y = {{m.v[0] + p + r, q + 2.0f * s, p + 4.0f * r + m.v[5], q, q, q}};
-  return y;
+INLINE void kernel_gradient(real m[6]) {
+  const real p = m[1] + m[2], q = m[1] - m[2], r = m[3] + m[4], s = m[3] - m[4];
+  m[0] = m[0] + p + r;
+  m[1] = q + 2.0f * s;
+  m[2] = p + 4.0f * r + m[5];
 }
 
 // F(2, 3): B' d, A' m, of which the first two are the result, and G g, of which three are given.
-typedef struct {
-  real v[4];
-} Four;
-INLINE Four four_input(const Four d) {
-  const Four t = {{d.v[0] - d.v[2], d.v[1] + d.v[2], d.v[2] - d.v[1], d.v[1] - d.v[3]}};
-  return t;
+INLINE void four_input(real d[4]) {
+  const real a = d[1] + d[2], b = d[2] - d[1];
+  d[0] = d[0] - d[2];
+  d[3] = d[1] - d[3];
+  d[1] = a;
+  d[2] = b;
 }
-INLINE Four four_output(const Four m) {
-  const real p = m.v[1] - m.v[2];
-  const Four y = {{m.v[0] + m.v[1] + m.v[2], p - m.v[3], p, p}};
-  return y;
+INLINE void four_output(real m[4]) {
+  const real p = m[1] - m[2];
+  m[0] = m[0] + m[1] + m[2];
+  m[1] = p - m[3];
 }
-INLINE Four four_kernel(const Four g) {
-  const real a = 0.5f * (g.v[0] + g.v[2]), b = 0.5f * g.v[1];
-  const Four u = {{g.v[0], a + b, a - b, g.v[2]}};
-  return u;
+INLINE void four_kernel(real g[4]) {
+  const real a = 0.5f * (g[0] + g[2]), b = 0.5f * g[1];
+  g[3] = g[2];
+  g[1] = a + b;
+  g[2] = a - b;
 }

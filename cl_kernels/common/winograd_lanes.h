@@ -11,20 +11,28 @@ INLINE void transform_piece(__global float* to, long position_step, __global con
   floatv half_done[36];
   NO_UNROLL
   for (int j = 0; j < side; ++j) {
-    Six d;
+    floatv d[6];
 #pragma unroll
-    for (int i = 0; i < side; ++i) d.v[i] = ALIGNED_CONST(pixel + i * row_step + j * column_step);
-    d = side == 6 ? input_transform(d) : piece_transform(d);
+    for (int i = 0; i < side; ++i) d[i] = ALIGNED_CONST(pixel + i * row_step + j * column_step);
+    if (side == 6) {
+      input_transform(d);
+    } else {
+      piece_transform(d);
+    }
 #pragma unroll
-    for (int i = 0; i < 6; ++i) half_done[i * 6 + j] = d.v[i];
+    for (int i = 0; i < 6; ++i) half_done[i * 6 + j] = d[i];
   }
   NO_UNROLL
   for (int i = 0; i < 6; ++i) {
-    Six d;
+    floatv d[6];
 #pragma unroll
-    for (int j = 0; j < side; ++j) d.v[j] = half_done[i * 6 + j];
-    d = side == 6 ? input_transform(d) : piece_transform(d);
+    for (int j = 0; j < side; ++j) d[j] = half_done[i * 6 + j];
+    if (side == 6) {
+      input_transform(d);
+    } else {
+      piece_transform(d);
+    }
 #pragma unroll
-    for (int j = 0; j < 6; ++j) ALIGNED(to + (i * 6 + j) * position_step) = d.v[j];
+    for (int j = 0; j < 6; ++j) ALIGNED(to + (i * 6 + j) * position_step) = d[j];
   }
 }

@@ -11,12 +11,10 @@
 #define POSITIONS (SIDE * SIDE)
 
 #if TILE == 4
-#define Line Six
 #define line_input input_transform
 #define line_kernel kernel_transform
 #define line_output output_transform
 #else
-#define Line Four
 #define line_input four_input
 #define line_kernel four_kernel
 #define line_output four_output
@@ -25,14 +23,14 @@
 // Columns, then rows of `d`: from `from` x `from` values to `to` x `to`.
 #define TRANSFORM(d, transform, from, to)              \
   UNROLL for (int j = 0; j < (from); ++j) {            \
-    Line l;                                            \
-    UNROLL for (int i = 0; i < (from); ++i) l.v[i] = (d)[i][j]; \
-    l = transform(l);                                  \
-    UNROLL for (int i = 0; i < (to); ++i) (d)[i][j] = l.v[i];   \
+    real l[SIDE];                                      \
+    UNROLL for (int i = 0; i < (from); ++i) l[i] = (d)[i][j];   \
+    transform(l);                                      \
+    UNROLL for (int i = 0; i < (to); ++i) (d)[i][j] = l[i];     \
   }                                                    \
   UNROLL for (int i = 0; i < (to); ++i) {              \
-    Line l;                                            \
-    UNROLL for (int j = 0; j < (from); ++j) l.v[j] = (d)[i][j]; \
-    l = transform(l);                                  \
-    UNROLL for (int j = 0; j < (to); ++j) (d)[i][j] = l.v[j];   \
+    real l[SIDE];                                      \
+    UNROLL for (int j = 0; j < (from); ++j) l[j] = (d)[i][j];   \
+    transform(l);                                      \
+    UNROLL for (int j = 0; j < (to); ++j) (d)[i][j] = l[j];     \
   }
