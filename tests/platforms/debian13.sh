@@ -1,0 +1,79 @@
+# shellcheck shell=bash
+# Sourced by tests/run.sh: "pocl-6" and "rusticl-25", the implementations of Debian 13. They are installed in a root of
+# their own below build/, and the programs of this machine's build run in it.
+
+debian13=$crisol_build/debian-13
+declare -A debian13_icd=([pocl-6]=pocl [rusticl-25]=rusticl)
+platform[pocl-6]="Portable Computing Language"
+platform[rusticl-25]="rusticl"
+variables[rusticl-25]="RUSTICL_ENABLE=llvmpipe"
+
+# The words before a command that is to run in the root: it sees the checkout and the temporary folder where they are. The
+# mount namespace ends with the command, however that ends, and what is mounted is gone with it.
+debian13_enter=(unshare --mount bash -ec '
+  root=$1; shift
+  while [ "$1" != -- ]; do
+    mkdir -p -- "$root$1"
+    mount --rbind -- "$1" "$root$1"
+    shift
+  done
+  exec chroot -- "$root" "${@:2}"' enter-root "$debian13" /tmp /proc /sys /dev "$crisol_root"
+  ${CRISOL_TEST_DATA:+"$CRISOL_TEST_DATA"} --)
+
+# The mirror of Debian that apt uses on this machine.
+debian_mirror() {
+  local mirror
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Created-By: Packages' 2>/dev/null | head -n 1)
+  printf '%s\n' "${mirror:-http://deb.debian.org/debian}"
+}
+
+# A root that was given up has no other name than this one, so it is removed and made anew. Debootstrap's mounts end with
+# their namespace.
+make_debian13() {
+  rm -rf --one-file-system -- "$debian13.new" "$debian13" || return 1
+  unshare --mount debootstrap --variant=minbase \
+    --include=ocl-icd-libopencl1,zlib1g,libstdc++6,pocl-opencl-icd,mesa-opencl-icd \
+    trixie "$debian13.new" "$(debian_mirror)" || return 1
+  rm -f -- "$debian13.new"/var/cache/apt/archives/*.deb
+  mv -- "$debian13.new" "$debian13"
+}
+
+prepare_from_debian13() {
+  reason="for x86-64 only, this is $(uname -m)"
+  [ "$(uname -m)" = x86_64 ] || return 1
+  reason="a root of Debian 13 needs root"
+  [ "$(id -u)" -eq 0 ] || return 1
+  reason="a root of Debian 13 needs mounts and chroot, which are not allowed here"
+  unshare --mount sh -c 'mount --bind /tmp /tmp && chroot / true' 2>/dev/null || return 1
+  if [ ! -e "$debian13" ]; then
+    need_package debootstrap have_command debootstrap || return 1
+    reason="the root of Debian 13 could not be made (build/debian-13.log)"
+    run_logged debian-13 "Making a root of Debian 13 (build/debian-13)" make_debian13 || return 1
+  fi
+  local icd=$debian13/etc/OpenCL/vendors/${debian13_icd[$1]}.icd
+  reason="build/debian-13 has no ${icd##*/}; remove that folder"
+  [ -s "$icd" ] || return 1
+  register "$1" "$(cat -- "$icd")"
+}
+prepare_pocl-6() { prepare_from_debian13 pocl-6; }
+prepare_rusticl-25() { prepare_from_debian13 rusticl-25; }
+
+# A plain run tests what a driver's compiler is most likely to get wrong: all ops by `crisol selftest`, then the tests of
+# products, convolutions, recurrent layers and reductions. --only runs all tests, or those that the user names.
+run_from_debian13() {
+  local name=$1 log=$work/$1.log start=$SECONDS clean
+  run_tests "$name"
+  [ -n "${filter[$name]:-}" ] || return 0
+  mapfile -t clean < <(foreign_variables)
+  if watched "$work/$name.progress" "${debian13_enter[@]}" env "${clean[@]}" -u OCL_ICD_FILENAMES \
+    "OCL_ICD_VENDORS=$work/icd/$name" "CRISOL_CACHE_DIR=$work/cache/$name" \
+    ${variables[$name]:+"${variables[$name]}"} "$crisol_build/bin/crisol" selftest </dev/null >>"$log" 2>&1; then
+    passed[$name]=$((passed[$name] + 1))
+  else
+    failed[$name]=$((failed[$name] + 1))
+    note[$name]="${note[$name]:+${note[$name]}, }crisol selftest failed"
+  fi
+  seconds[$name]=$((SECONDS - start))
+}
+run_pocl-6() { run_from_debian13 pocl-6; }
+run_rusticl-25() { run_from_debian13 rusticl-25; }
