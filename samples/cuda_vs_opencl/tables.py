@@ -127,7 +127,7 @@ def verified(reports):
         device, suite = report["device"], report["suite"]
         test, failed = device["selftest"], len(device["selftest"]["failed"])
         kind = "simulator" if device["platform"] == "Oclgrind" else "GPU" if is_gpu(report) else device["type"].upper()
-        tests = f"{suite['passed']} passed, {suite['failed']} failed, {suite['skipped']} skipped" if suite else "not run"
+        tests = f"{suite['passed']} passed, {suite['failed']} failed, {suite['skipped']} skipped" if suite else "not counted"
         rows.append([device["platform"], device["driver_version"], kind, report["system"], report["date"], report["crisol"]["version"],
                      f"{test['ops'] - failed} of {test['ops']} ops", tests])  # fmt: skip
     if not any(map(is_gpu, reports)):

@@ -116,7 +116,7 @@ TEST_CASE("crisol info: what read_device_info reads back") {
   const std::string file = folder.path() + "/device.json";
   const std::string json = output_of("info --json");
   write_file(file, json);
-  // Not those of this process: PoCL's clock rate is that of the moment.
+  // Not those of this process: PoCL's memory is what is free at the moment.
   CHECK(to_json(read_device_info(file)) + '\n' == json);
   CHECK(read_device_info(file).name == Device().name());
   const std::string text = output_of("info");

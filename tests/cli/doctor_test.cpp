@@ -98,6 +98,7 @@ TEST_CASE("crisol doctor: what a bug report needs, as text and as JSON") {
   CHECK(device.at("selftest").at("failed").empty());
   CHECK(device.at("failures").empty());
   CHECK(device.at("probes").size() >= 4);
+  CHECK_FALSE(examined.report.at("opencl").at("loader").at("name").get<std::string>().empty());
   CHECK(examined.report.at("folders").at("programs").at("writable").is_boolean());
 }
 

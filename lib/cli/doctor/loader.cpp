@@ -31,13 +31,19 @@ Json implementations(Problems&) { return Json::array(); }
 
 #else
 
-/// The words that the loaders of ocl-icd and Khronos have for themselves.
-std::string loader_text(void* symbol, unsigned what) {
+using Find = void* (*)(const char*);
+
+/// Sends what the loaders of ocl-icd and Khronos say of themselves: name and version.
+void ask_loader(const Send& send) {
   using GetLoaderInfo = int (*)(unsigned, std::size_t, void*, std::size_t*);
-  char text[256] = "";
-  if (symbol == nullptr || reinterpret_cast<GetLoaderInfo>(symbol)(what, sizeof text - 1, text, nullptr) != 0)
-    return {};
-  return text;
+  const auto find = reinterpret_cast<Find>(dlsym(RTLD_DEFAULT, "clGetExtensionFunctionAddress"));
+  const auto ask = find == nullptr ? nullptr : reinterpret_cast<GetLoaderInfo>(find("clGetICDLoaderInfoOCLICD"));
+  if (ask == nullptr) return;
+  constexpr unsigned version = 2, name = 3;  // CL_ICDL_VERSION, CL_ICDL_NAME
+  for (const unsigned what : {name, version}) {
+    char text[256] = "";
+    if (ask(what, sizeof text - 1, text, nullptr) == 0) send(text);
+  }
 }
 
 Json facts_of_loader() {
@@ -48,11 +54,10 @@ Json facts_of_loader() {
   std::error_code error;
   const fs::path whole = fs::canonical(place.dli_fname, error);
   facts["path"] = error ? std::string(place.dli_fname) : whole.string();
-  constexpr unsigned version = 2, name = 3;  // CL_ICDL_VERSION, CL_ICDL_NAME
-  void* const get_info = dlsym(RTLD_DEFAULT, "clGetICDLoaderInfoOCLICD");
-  // ocl-icd of Debian 12 does not have the function.
-  if (const std::string itself = loader_text(get_info, name); !itself.empty())
-    facts.update({{"name", itself}, {"version", loader_text(get_info, version)}});
+  std::string said;
+  // In a process of its own, because the question makes the loader load the implementations.
+  run_apart(ask_loader, [&](const std::string& text) { said += (said.empty() ? "" : " ") + text; });
+  facts["name"] = said.empty() ? "unknown" : said;
   return facts;
 }
 
@@ -107,7 +112,6 @@ void try_library(const std::string& library, const Send& send) {
     const char* reason = dlerror();
     fail(ErrorCode::device_not_found, "loader", reason == nullptr ? "no reason is known" : reason);
   }
-  using Find = void* (*)(const char*);
   using GetPlatforms = int (*)(unsigned, void**, unsigned*);
   const auto find = reinterpret_cast<Find>(dlsym(handle, "clGetExtensionFunctionAddress"));
   const auto platforms = find == nullptr ? nullptr : reinterpret_cast<GetPlatforms>(find("clIcdGetPlatformIDsKHR"));

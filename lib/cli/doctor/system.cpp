@@ -10,7 +10,9 @@
 #include "crisol/version.h"
 
 #ifdef _WIN32
+#ifndef NOMINMAX
 #define NOMINMAX
+#endif
 #include <windows.h>
 #else
 #include <sys/utsname.h>

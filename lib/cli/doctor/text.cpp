@@ -43,9 +43,7 @@ void print_place(std::ostream& out, const char* name, const Json& place) {
 
 void print_loader(std::ostream& out, const Json& opencl) {
   const Json& loader = opencl.at("loader");
-  add(out, "loader",
-      concat(text(loader, "path"), loader.contains("name") ? ", " : "", text(loader, "name"), ' ',
-             text(loader, "version")));
+  add(out, "loader", concat(text(loader, "path"), loader.contains("name") ? ", " : "", text(loader, "name")));
   for (const Json& one : opencl.at("implementations"))
     add(out, "registered",
         concat(text(one, "file"), ": ", text(one, "library"),
