@@ -46,12 +46,17 @@ bool is_root() { return geteuid() == 0; }
 
 #endif
 
-/// Why no file can be made in a folder; empty where one can. The folder is made by its first user, so where it is
-/// missing its nearest parent must take it.
-std::string why_not_writable(fs::path folder) {
+/// The folder, or the nearest of its parents that is there.
+fs::path nearest_existing(fs::path folder) {
   std::error_code error;
   while (!fs::exists(folder, error) && folder.has_parent_path() && folder != folder.parent_path())
     folder = folder.parent_path();
+  return folder;
+}
+
+/// Why no file can be made in a folder; empty where one can.
+std::string why_not_writable(const fs::path& folder) {
+  std::error_code error;
   if (!fs::is_directory(folder, error)) return folder.string() + " is no folder";
   std::random_device random;
   const fs::path probe = folder / concat(".crisol-doctor-", random(), random());
@@ -113,12 +118,11 @@ Json program_facts(Problems& problems) {
   }
   Json facts = file_facts(folder);
   check_owner(facts, problems);
-  const std::string fault = why_not_writable(folder);
+  // The first program that is stored makes the folder, so its parent must take it.
+  const fs::path existing = nearest_existing(folder);
+  const std::string fault = why_not_writable(existing);
   facts["writable"] = fault.empty();
   std::error_code error;
-  fs::path existing = folder;
-  while (!fs::exists(existing, error) && existing.has_parent_path() && existing != existing.parent_path())
-    existing = existing.parent_path();
   const fs::space_info space = fs::space(existing, error);
   if (!error) facts["free_bytes"] = space.available;
   count_programs(facts, problems);
