@@ -160,7 +160,7 @@ variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PAT
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
 variables[oclgrind]="OCLGRIND_DATA_RACES=1"
 [ -n "$named$long${doctest_arguments[*]}" ] || for name in pocl-6 rusticl-25; do
-  filter[$name]="--source-file=*/ops/matmul_test.cpp,*/ops/conv2d_test.cpp,*/ops/rnn_test.cpp,*/ops/reduce_test.cpp"
+  filter[$name]="--source-file=$(printf '*/ops/%s_test.cpp,' matmul conv2d rnn reduce softmax loss)"
 done
 
 # ---- Running ---------------------------------------------------------------------------------------------------------
