@@ -76,9 +76,10 @@ TEST_CASE("report: measures the device, as JSON and as a page") {
   CHECK(figures.contains("fp16_gflops") == Device().info().fp16);
   REQUIRE(found.at("workloads").size() == 3);
   for (const json& workload : found.at("workloads")) {
+    CHECK(workload.at("roofline_ms").get<double>() > 0);
+    if (contains(workload.value("left_out", ""), "a run would take ")) continue;  // On a slow machine.
     const double ms = workload.at("median_ms");
     CHECK(workload.at("per_second").get<double>() * ms == doctest::Approx(1e3 * workload.at("items").get<double>()));
-    CHECK(workload.at("roofline_ms").get<double>() > 0);
   }
   const std::string html = read_file(page);
   CHECK(contains(html, "<svg class=\"plot\""));
