@@ -1,14 +1,11 @@
 // A matrix unit in plain OpenCL C, with the places of the one that UNIT names: each item computes its own numbers from
 // local memory.
-typedef struct {
-  __local const uint* operand;
-  int row, word;
-} FragmentA;
+// A fragment is (the address of the operand, its first row, its first word), a vector since structs must not be copied.
+typedef ulong4 FragmentA;
 typedef FragmentA FragmentB;
 
 INLINE FragmentA fragment_a(__local const uint* operand, int row, int step) {
-  const FragmentA fragment = {operand, row, step * 8};
-  return fragment;
+  return (ulong4)((ulong)operand, (ulong)row, (ulong)(step * 8), 0);
 }
 #define fragment_b fragment_a
 
@@ -26,10 +23,11 @@ INLINE float product_of(uint a, uint b, float sum) {
 }
 
 INLINE void fragment_multiply(float* acc, FragmentA a, FragmentB b) {
+  __local const uint *from_a = (__local const uint*)a.x, *from_b = (__local const uint*)b.x;
   for (int i = 0; i < ACC; ++i) {
-    const int row = a.row + acc_row(i, get_local_id(0)), column = b.row + acc_column(i, get_local_id(0));
+    const int row = (int)a.y + acc_row(i, get_local_id(0)), column = (int)b.y + acc_column(i, get_local_id(0));
     for (int word = 0; word < 8; ++word)
-      acc[i] = product_of(a.operand[place_of_word(row, a.word + word)], b.operand[place_of_word(column, b.word + word)],
+      acc[i] = product_of(from_a[place_of_word(row, (int)a.z + word)], from_b[place_of_word(column, (int)b.z + word)],
                           acc[i]);
   }
 }
