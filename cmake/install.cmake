@@ -15,13 +15,15 @@ if(CRISOL_BUILD_CLI)
     install(TARGETS crisol_null_driver LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/crisol COMPONENT runtime)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/devices DESTINATION ${CMAKE_INSTALL_DATADIR}/crisol COMPONENT runtime)
   endif()
-  install(FILES ${PROJECT_SOURCE_DIR}/docs/crisol.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
-  set(completions ${PROJECT_SOURCE_DIR}/lib/cli/completions)
-  install(FILES ${completions}/crisol.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-          RENAME crisol COMPONENT runtime)
-  install(FILES ${completions}/_crisol DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT runtime)
-  install(FILES ${completions}/crisol.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
-          COMPONENT runtime)
+  if(UNIX)
+    install(FILES ${PROJECT_SOURCE_DIR}/docs/crisol.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+    set(completions ${PROJECT_SOURCE_DIR}/lib/cli/completions)
+    install(FILES ${completions}/crisol.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+            RENAME crisol COMPONENT runtime)
+    install(FILES ${completions}/_crisol DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT runtime)
+    install(FILES ${completions}/crisol.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+            COMPONENT runtime)
+  endif()
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/crisol DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(EXPORT crisolTargets NAMESPACE crisol:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crisol COMPONENT development)

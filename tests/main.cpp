@@ -10,6 +10,7 @@
 
 #include "crisol/device.h"
 #include "doctest/doctest.h"
+#include "support/subprocess.h"
 
 namespace {
 
@@ -38,8 +39,10 @@ bool is_expected_device() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  unsetenv("CRISOL_PRECISION");     // The bounds are those of fp32.
-  setenv("CRISOL_TUNING", "0", 0);  // Which variants run must not depend on what somebody measured here.
+  using crisol::testing::set_variable;
+  set_variable("CRISOL_PRECISION", "");  // The bounds are those of fp32.
+  // Which variants run must not depend on what somebody measured here.
+  if (std::getenv("CRISOL_TUNING") == nullptr) set_variable("CRISOL_TUNING", "0");
   if (!is_expected_device()) return 2;
   return doctest::Context(argc, argv).run();
 }

@@ -16,8 +16,8 @@ struct CacheEntry {
   std::uint64_t bytes = 0;  ///< Size of the file.
 };
 
-/// CRISOL_CACHE_DIR, else $XDG_CACHE_HOME/crisol, else ~/.cache/crisol; empty when none of these is set, and then
-/// nothing is kept.
+/// CRISOL_CACHE_DIR, else $XDG_CACHE_HOME/crisol, else ~/.cache/crisol (on Windows LOCALAPPDATA/crisol); empty when
+/// none of these is set, and then nothing is kept.
 CRISOL_API std::string kernel_cache_folder();
 
 /// What the folder holds, sorted by title.

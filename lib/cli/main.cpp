@@ -4,11 +4,13 @@
 #include <iostream>
 
 #include "cli/command.h"
+#include "cli/terminal.h"
 #include "crisol/device.h"
 #include "crisol/version.h"
 
 int main(int argc, char** argv) {
   using namespace crisol;
+  cli::prepare_terminal();
   CLI::App app("crisol: vendor-neutral deep learning over OpenCL");
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("crisol ") + version());

@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/system.h"
 #include "base/text.h"
 
 namespace crisol::io {
@@ -31,11 +32,16 @@ class IdxFile {
  public:
   explicit IdxFile(const std::string& path) : path_(path) {
     std::error_code error;
-    const auto status = std::filesystem::status(path, error);
+    const std::filesystem::path name = system::path_of(path);
+    const auto status = std::filesystem::status(name, error);
     if (!std::filesystem::exists(status)) refuse("no such file");
     if (!std::filesystem::is_regular_file(status)) refuse("not a regular file");
-    size_ = std::filesystem::file_size(path, error);
-    file_.reset(gzopen(path.c_str(), "rb"));
+    size_ = std::filesystem::file_size(name, error);
+#ifdef _WIN32
+    file_.reset(gzopen_w(name.c_str(), "rb"));
+#else
+    file_.reset(gzopen(name.c_str(), "rb"));
+#endif
     if (error || file_ == nullptr) refuse("cannot be opened: ", std::strerror(errno));
   }
 
@@ -119,9 +125,9 @@ std::string find_mnist(const std::string& folder, const std::string& stem, const
   for (const char* separator : {"-", "."})
     for (const char* suffix : {"", ".gz"}) {
       const std::string name = stem + separator + type + suffix;
-      const std::string path = (std::filesystem::path(folder) / name).string();
+      const std::filesystem::path path = system::path_of(folder) / name;
       std::error_code error;
-      if (std::filesystem::exists(path, error)) return path;
+      if (std::filesystem::exists(path, error)) return system::text_of(path);
       tried += (tried.empty() ? "" : ", ") + name;
     }
   fail(ErrorCode::io, "load_mnist", "none of ", tried, " in folder ", folder);

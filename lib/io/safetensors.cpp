@@ -7,6 +7,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "base/system.h"
 #include "base/text.h"
 #include "io/atomic_file.h"
 #include "io/safetensors_header.h"
@@ -22,10 +23,11 @@ class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::string& path) : path_(path) {
     std::error_code error;
-    const auto status = std::filesystem::status(path, error);
+    const std::filesystem::path name = system::path_of(path);
+    const auto status = std::filesystem::status(name, error);
     if (!std::filesystem::exists(status)) refuse("no such file");
     if (!std::filesystem::is_regular_file(status)) refuse("not a regular file");
-    file_.open(path, std::ios::binary | std::ios::ate);
+    file_.open(name, std::ios::binary | std::ios::ate);
     if (!file_) refuse("cannot be opened");
     const auto size = static_cast<std::uint64_t>(file_.tellg());
     file_.seekg(0);

@@ -1,33 +1,19 @@
 #include "runtime/clblast.h"
 
+#include "base/system.h"
 #include "base/text.h"
 #include "runtime/device_state.h"
 
 #ifdef CRISOL_WITH_CLBLAST
 
 #include <clblast_c.h>
-#ifdef _WIN32
-#include <windows.h>
-#else
-#include <dlfcn.h>
-#endif
 
 namespace crisol::runtime {
 
 namespace {
 
 void* find_clblast_function(const char* name) {
-#ifdef _WIN32
-  static const HMODULE library = LoadLibraryA("clblast.dll");
-  return library == nullptr ? nullptr : reinterpret_cast<void*>(GetProcAddress(library, name));
-#else
-  static void* const library = [] {
-    for (const char* file : {"libclblast.so.1", "libclblast.so", "libclblast.dylib"})
-      if (void* found = dlopen(file, RTLD_NOW | RTLD_LOCAL)) return found;
-    return static_cast<void*>(nullptr);
-  }();
-  return library == nullptr ? nullptr : dlsym(library, name);
-#endif
+  return system::library_function({"libclblast.so.1", "libclblast.so", "libclblast.dylib", "clblast.dll"}, name);
 }
 
 using GemmFunction = decltype(&CLBlastSgemm);

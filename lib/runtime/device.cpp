@@ -1,6 +1,7 @@
 // The devices of this process and the default one.
 #include "crisol/device.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <ostream>
 
+#include "base/system.h"
 #include "base/text.h"
 #include "runtime/device_select.h"
 #include "runtime/device_state.h"
@@ -44,8 +46,8 @@ void finish_at_exit();
 const std::vector<std::unique_ptr<DeviceState>>& states() {
   static const auto& list = *[] {
     auto* made = new std::vector<std::unique_ptr<DeviceState>>(enumerate());
-    std::atexit(report_profiles);
-    std::atexit(finish_at_exit);
+    system::at_exit(report_profiles);
+    system::at_exit(finish_at_exit);
     return made;
   }();
   return list;
@@ -87,15 +89,20 @@ void finish_quietly(DeviceState& state) {
   }
 }
 
+std::atomic<bool> at_exit{false};
+
 void finish_at_exit() {
+  at_exit = true;
   // Oclgrind's objects are gone by now, and a call would write to freed memory.
   for (DeviceState* state : all_states())
     if (state->used() && state->info().platform != "Oclgrind") finish_quietly(*state);
 }
 
-// Objects of a thread go before any atexit handler runs.
+// Objects of a thread go before any handler of the process's end runs; on Windows those of the main thread go after
+// them, when no driver works any more.
 struct FinishWithThread {
   ~FinishWithThread() {
+    if (at_exit) return;
     for (DeviceState* state : all_states())
       if (state->used()) finish_quietly(*state);
   }

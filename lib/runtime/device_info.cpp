@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/system.h"
 #include "base/text.h"
 #include "crisol/device.h"
 
@@ -70,7 +71,7 @@ bool DeviceInfo::has_extension(std::string_view extension) const noexcept {
 }
 
 DeviceInfo read_device_info(const std::string& path) {
-  std::ifstream file(path);
+  std::ifstream file(system::path_of(path), std::ios::binary);
   if (!file) fail(ErrorCode::io, "read_device_info", "cannot open ", path);
   DeviceInfo info;
   try {

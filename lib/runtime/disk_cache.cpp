@@ -9,6 +9,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "base/system.h"
 #include "base/text.h"
 #include "runtime/hash.h"
 #include "runtime/verbose.h"
@@ -76,7 +77,7 @@ Contents read_contents(std::ifstream& file, const fs::path& path) {
 }
 
 bool has_name_of_ours(const fs::path& path) {
-  const std::string name = path.filename().string();
+  const std::string name = system::text_of(path.filename());
   constexpr std::size_t digits = 16;
   return name.find_first_not_of("0123456789abcdef") == digits && name.compare(digits, 4, ".bin") == 0 &&
          (name.size() == digits + 4 || path.extension() == ".tmp");
@@ -94,9 +95,7 @@ void remove_abandoned(const fs::path& folder) {
 
 std::string DiskCache::default_folder() {
   if (const std::string chosen = environment("CRISOL_CACHE_DIR"); !chosen.empty()) return chosen;
-  if (const std::string xdg = environment("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/crisol";
-  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache/crisol";
-  return {};
+  return system::cache_folder();
 }
 
 std::string DiskCache::path_of(std::string_view key) const {
@@ -107,25 +106,26 @@ std::string DiskCache::path_of(std::string_view key) const {
 
 std::optional<CachedProgram> DiskCache::load(std::string_view key) const {
   if (folder_.empty()) return std::nullopt;
-  const std::string path = path_of(key);
+  const fs::path path = system::path_of(path_of(key));
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   Contents contents = read_contents(file, path);
   if (contents.fault == nullptr && contents.key_hash != hash_of(key, second_seed))
     contents.fault = "belongs to another program";
   if (contents.fault == nullptr) return std::move(contents.program);
-  say(Topic::build, "cache: ", path, ' ', contents.fault, "; compiling from source");
+  say(Topic::build, "cache: ", path_of(key), ' ', contents.fault, "; compiling from source");
   return std::nullopt;
 }
 
 std::vector<CacheEntry> DiskCache::entries() const {
   std::vector<CacheEntry> entries;
   std::error_code ignored;
-  for (const fs::directory_entry& found : fs::directory_iterator(folder_, ignored)) {
+  for (const fs::directory_entry& found : fs::directory_iterator(system::path_of(folder_), ignored)) {
     if (!has_name_of_ours(found.path()) || found.path().extension() == ".tmp") continue;
     std::ifstream file(found.path(), std::ios::binary);
     const std::uintmax_t bytes = found.file_size(ignored);
-    entries.push_back({found.path().string(), read_contents(file, found.path()).program.title, ignored ? 0 : bytes});
+    entries.push_back(
+        {system::text_of(found.path()), read_contents(file, found.path()).program.title, ignored ? 0 : bytes});
   }
   std::sort(entries.begin(), entries.end(), [](const CacheEntry& a, const CacheEntry& b) {
     return std::tie(a.title, a.file) < std::tie(b.title, b.file);
@@ -136,12 +136,12 @@ std::vector<CacheEntry> DiskCache::entries() const {
 std::int64_t DiskCache::clear() const {
   std::error_code ignored;
   std::vector<fs::path> ours;
-  for (const fs::directory_entry& found : fs::directory_iterator(folder_, ignored))
+  for (const fs::directory_entry& found : fs::directory_iterator(system::path_of(folder_), ignored))
     if (has_name_of_ours(found.path())) ours.push_back(found.path());
   for (const fs::path& path : ours) {
     std::error_code error;
     fs::remove(path, error);
-    if (error) fail(ErrorCode::io, "cache", "cannot remove ", path.string(), ": ", error.message());
+    if (error) fail(ErrorCode::io, "cache", "cannot remove ", system::text_of(path), ": ", error.message());
   }
   return static_cast<std::int64_t>(ours.size());
 }
@@ -149,11 +149,13 @@ std::int64_t DiskCache::clear() const {
 void DiskCache::store(std::string_view key, const CachedProgram& program) const {
   if (folder_.empty()) return;
   std::error_code error;
-  fs::create_directories(folder_, error);
-  const fs::path path = path_of(key);
-  const auto give_up = [&](const char* why) { say(Topic::build, "cache: cannot store ", path.string(), ": ", why); };
+  fs::create_directories(system::path_of(folder_), error);
+  const fs::path path = system::path_of(path_of(key));
+  const auto give_up = [&](const char* why) {
+    say(Topic::build, "cache: cannot store ", system::text_of(path), ": ", why);
+  };
   if (error) return give_up(error.message().c_str());
-  remove_abandoned(folder_);
+  remove_abandoned(system::path_of(folder_));
 
   std::string text = program.title + '\n';
   for (const std::string& name : program.warmed) text += name + '\n';
@@ -164,7 +166,7 @@ void DiskCache::store(std::string_view key, const CachedProgram& program) const 
   header.checksum = checksum_of(text, as_text(program.binary));
 
   std::random_device random;  // Two processes may store the same program at once.
-  const fs::path temporary = concat(path.string(), '.', random(), random(), ".tmp");
+  const fs::path temporary = system::path_of(concat(system::text_of(path), '.', random(), random(), ".tmp"));
   {
     std::ofstream file(temporary, std::ios::binary);
     file.write(reinterpret_cast<const char*>(&header), sizeof header);
@@ -177,7 +179,7 @@ void DiskCache::store(std::string_view key, const CachedProgram& program) const 
       return give_up("the folder is full or not writable");
     }
   }
-  fs::rename(temporary, path, error);
+  system::replace_file(temporary, path, error);
   if (error) {
     give_up(error.message().c_str());
     fs::remove(temporary, error);

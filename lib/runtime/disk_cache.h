@@ -23,7 +23,7 @@ class DiskCache {
   /// A folder; an empty name is a cache that holds nothing.
   explicit DiskCache(std::string folder) : folder_(std::move(folder)) {}
 
-  /// CRISOL_CACHE_DIR, else $XDG_CACHE_HOME/crisol, else ~/.cache/crisol.
+  /// CRISOL_CACHE_DIR, else system::cache_folder().
   static std::string default_folder();
 
   /// `key` is the whole identity of a program: source, options, platform, device, driver.

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <set>
 
+#include "base/system.h"
 #include "base/text.h"
 #include "runtime/verbose.h"
 
@@ -14,7 +15,7 @@ std::string read_source(std::string_view name) {
   static const std::string folder = environment("CRISOL_KERNEL_PATH");
   if (!folder.empty()) {
     const std::string path = concat(folder, '/', name);
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file(system::path_of(path), std::ios::binary);
     if (file) return {std::istreambuf_iterator<char>(file), {}};
     fail(ErrorCode::build_failure, "kernels", "CRISOL_KERNEL_PATH is set, but ", path, " cannot be read");
   }
@@ -31,6 +32,7 @@ void expand_text(const std::string& text, Names& seen, std::string& out) {
   std::istringstream lines(text);
   constexpr std::string_view directive = "#include \"";
   for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();  // A checkout on Windows may end lines so.
     if (line.compare(0, directive.size(), directive) == 0) {
       expand_file(line.substr(directive.size(), line.rfind('"') - directive.size()), seen, out);
     } else {

@@ -1,6 +1,7 @@
 // A small text file that several processes change.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -25,7 +26,7 @@ class LockedFile {
 
   const char* op_;
   std::string path_;
-  int handle_ = -1;
+  std::intptr_t handle_ = -1;  ///< Of the operating system, which holds the lock while it is open.
 };
 
 /// All of a file, or nothing where it cannot be read.

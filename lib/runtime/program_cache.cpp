@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iomanip>
 
+#include "base/system.h"
 #include "base/text.h"
 #include "runtime/device_state.h"
 #include "runtime/hash.h"
@@ -62,13 +63,13 @@ void dump(const Program& program, const std::string& source, const DeviceInfo& i
   static const std::string folder = environment("CRISOL_DUMP_DIR");
   if (folder.empty()) return;
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  std::filesystem::create_directories(system::path_of(folder), error);
   const std::string stem = concat(folder, '/', program.name, '-', std::hex, hash_of(program.key));
   const std::vector<unsigned char> binary = binary_of(program.handle);
-  std::ofstream(stem + ".cl", std::ios::binary) << source;
-  std::ofstream(stem + ".options") << build_options << "\n# " << info.platform << ", " << info.name << ", "
-                                   << info.driver_version << '\n';
-  std::ofstream(stem + ".bin", std::ios::binary)
+  std::ofstream(system::path_of(stem + ".cl"), std::ios::binary) << source;
+  std::ofstream(system::path_of(stem + ".options"), std::ios::binary)
+      << build_options << "\n# " << info.platform << ", " << info.name << ", " << info.driver_version << '\n';
+  std::ofstream(system::path_of(stem + ".bin"), std::ios::binary)
       .write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/system.h"
 #include "base/text.h"
 #include "crisol/kernel_cache.h"
 #include "crisol/version.h"
@@ -58,6 +59,14 @@ bool parse_line(std::string_view line, TuningEntry& e) {
          parse_number(fields[6], 10, e.usual_nanoseconds);
 }
 
+// An editor on Windows may have ended the lines with "\r\n".
+std::string with_plain_line_ends(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] != '\r' || text.substr(i, 2) != "\r\n") plain += text[i];
+  return plain;
+}
+
 runtime::TuningFile faulty(const char* fault) { return {{}, fault}; }
 
 // Of another format or damaged: said once for each reading.
@@ -72,9 +81,9 @@ std::vector<TuningEntry> usable_entries(const std::string& path, std::string_vie
 template <class Change>
 void change_file(Change change) {
   const std::string path = tuning_file();
-  require(!path.empty(), "tuning",
-          "there is no file to store in: CRISOL_TUNING is 0, or CRISOL_CACHE_DIR, "
-          "XDG_CACHE_HOME and HOME are not set");
+  require(
+      !path.empty(), "tuning",
+      "there is no file to store in: CRISOL_TUNING is 0, or neither CRISOL_CACHE_DIR nor the system names a folder");
   runtime::LockedFile file("tuning", path);
   std::vector<TuningEntry> entries = usable_entries(path, file.read());
   if (change(entries)) file.replace(runtime::write_tuning(entries));
@@ -95,8 +104,10 @@ std::string write_tuning(const std::vector<TuningEntry>& entries) {
   return concat(format_name, hex_of(hash_of(lines)), '\n', lines);
 }
 
-TuningFile read_tuning(std::string_view text) {
-  if (text.empty()) return {};
+TuningFile read_tuning(std::string_view file_text) {
+  if (file_text.empty()) return {};
+  const std::string lines = with_plain_line_ends(file_text);
+  std::string_view text = lines;
   if (text.substr(0, format_name.size()) != format_name) return faulty("is not a tuning file of this format");
   text.remove_prefix(format_name.size());
   std::uint64_t checksum = 0;
@@ -180,7 +191,7 @@ void store_tuning(const TuningEntry& entry) {
 
 bool remove_tuning(const std::string& device, std::uint64_t key) {
   bool removed = false;
-  if (!std::filesystem::exists(tuning_file())) return removed;
+  if (!std::filesystem::exists(system::path_of(tuning_file()))) return removed;
   change_file([&](std::vector<TuningEntry>& entries) {
     const auto known = find_entry(entries, device, key);
     removed = known != entries.end();
@@ -195,7 +206,7 @@ std::int64_t clear_tuning() {
   if (path.empty()) return 0;
   const std::size_t count = runtime::read_tuning(runtime::read_whole(path)).entries.size();
   std::error_code error;
-  std::filesystem::remove(path, error);
+  std::filesystem::remove(system::path_of(path), error);
   if (error) fail(ErrorCode::io, "tuning", "cannot remove ", path, ": ", error.message());
   return static_cast<std::int64_t>(count);
 }

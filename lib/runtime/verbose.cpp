@@ -1,7 +1,8 @@
 #include "runtime/verbose.h"
 
 #include <cstdio>
-#include <cstdlib>
+
+#include "base/system.h"
 
 namespace crisol::runtime {
 
@@ -31,10 +32,7 @@ unsigned parse_topics(const std::string& words) {
 
 }  // namespace
 
-std::string environment(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? std::string() : std::string(value);
-}
+std::string environment(const char* variable) { return system::environment(variable); }
 
 bool verbose(Topic topic) noexcept {
   static const unsigned topics = parse_topics(environment("CRISOL_VERBOSE"));

@@ -1,12 +1,11 @@
 #include "common/json_output.h"
 
-#include <unistd.h>
-
 #include <fstream>
 #include <stdexcept>
 #include <utility>
 
 #include "common/progress.h"
+#include "common/system.h"
 
 namespace samples {
 
@@ -15,11 +14,8 @@ JsonOutput::JsonOutput(std::string path) : path_(std::move(path)) {
     check_output(path_, false);
     return;
   }
-  // The drivers print to standard output as well, so the descriptor itself is moved.
-  std::fflush(stdout);
-  standard_output_ = fdopen(dup(STDOUT_FILENO), "w");
-  if (standard_output_ == nullptr || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-    throw std::runtime_error("cannot write the JSON to standard output");
+  standard_output_ = take_standard_output();
+  if (standard_output_ == nullptr) throw std::runtime_error("cannot write the JSON to standard output");
 }
 
 JsonOutput::~JsonOutput() {

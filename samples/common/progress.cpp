@@ -1,22 +1,16 @@
 #include "common/progress.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <utility>
 
-namespace samples {
+#include "common/system.h"
 
-bool is_terminal() {
-  const char* kind = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) != 0 && kind != nullptr && std::strcmp(kind, "dumb") != 0;
-}
+namespace samples {
 
 Progress::Progress(std::string label, std::string unit, std::int64_t steps)
     : label_(std::move(label)),
@@ -70,7 +64,7 @@ void check_output(const std::string& path, bool replaced_by_rename) {
   const auto refuse = [&](const char* why) { throw std::runtime_error("cannot write " + path + ": " + why); };
   const bool exists = std::filesystem::exists(path);
   if (std::filesystem::is_directory(path)) refuse("it is a folder");
-  if (exists && access(path.c_str(), W_OK) != 0) refuse(std::strerror(errno));
+  if (exists && !may_write(path)) refuse(std::strerror(errno));
   if (exists && !replaced_by_rename) return;
   const std::string probe = path + ".probe";
   if (!std::ofstream(probe)) refuse(std::strerror(errno));

@@ -7,9 +7,6 @@
 
 namespace samples {
 
-/// stdout is a terminal that can move its cursor.
-bool is_terminal();
-
 /// Progress of some steps of a training: a bar that is redrawn five times a second on a terminal, a line every tenth
 /// elsewhere.
 class Progress {

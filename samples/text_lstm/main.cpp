@@ -7,6 +7,7 @@
 
 #include "common/json_output.h"
 #include "common/options.h"
+#include "common/system.h"
 #include "crisol/device.h"
 #include "sample.h"
 #include "train.h"
@@ -87,6 +88,7 @@ void add_sample(CLI::App& app, text_lstm::SampleOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  samples::use_utf8();
   CLI::App app("Character model on any OpenCL device");
   app.require_subcommand(1);
   std::string device;

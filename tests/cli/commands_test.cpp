@@ -47,6 +47,7 @@ TEST_CASE("crisol: version, help and wrong words, with their exit status") {
 
 TEST_CASE("crisol: what cannot be written is an error") {
   NEEDS_CRISOL();
+  NEEDS_POSIX("a shell");
   if (!std::ofstream("/dev/full")) CRISOL_SKIP("this system has no /dev/full");
   for (const char* line : {"devices", "devices --json", "info", "cache", "complete"}) {
     CAPTURE(std::string(line));
@@ -85,6 +86,7 @@ TEST_CASE("crisol: with --json standard output holds the JSON alone, whatever is
 
 TEST_CASE("crisol: bold on a terminal alone, and not where NO_COLOR is set") {
   NEEDS_CRISOL();
+  NEEDS_POSIX("a terminal");
   const auto shown = [](const std::vector<std::string>& words, const char* no_color) {
     return run_built_on_terminal("crisol", words, {{"NO_COLOR", no_color}}).output;
   };

@@ -198,9 +198,9 @@ TEST_CASE("crisol tune: wrong words are named, with exit status 2") {
 TEST_CASE("crisol cache: tuned problems are listed, and stay unless they are cleared as well") {
   NEEDS_CRISOL();
   const Place place;
-  setenv("CRISOL_TUNING", place.tuned.c_str(), 1);
+  set_variable("CRISOL_TUNING", place.tuned);
   store_tuning({"a device", product, 1, "plain", 10, "cpu_rows", 20});
-  setenv("CRISOL_TUNING", "0", 1);
+  set_variable("CRISOL_TUNING", "0");
   CHECK(contains(place.run("cache").output, "1 tuned problems in " + place.tuned));
   CHECK(place.run("cache clear").status == 0);
   CHECK(contains(place.run("cache").output, "1 tuned problems in " + place.tuned));

@@ -222,7 +222,7 @@ TEST_CASE("kill -9 while checkpoints are written loses nothing that was saved") 
     const auto saved = [&](int step) { return std::filesystem::exists(concat(folder.path(), "/saved-", step)); };
     // Somewhere in the next step, or while it is written.
     const testing::ProcessResult killed = testing::run_program_and_kill(
-        "/proc/self/exe", {"--no-skip", "--test-case=child: trains and saves a checkpoint each step"},
+        testing::own_program(), {"--no-skip", "--test-case=child: trains and saves a checkpoint each step"},
         {{"CRISOL_TEST_CHILD_FOLDER", folder.path()}, {"CRISOL_DEVICE", Device().info().platform}},
         [&] { return saved(steps); });
     CHECK_MESSAGE(killed.status == 128 + 9, killed.output);

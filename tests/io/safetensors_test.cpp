@@ -5,8 +5,8 @@
 
 #include "doctest/doctest.h"
 #include "support/files.h"
-#include "support/no_files.h"
 #include "support/subprocess.h"
+#include "support/unopenable.h"
 
 namespace fs = std::filesystem;
 using crisol::DType;
@@ -18,10 +18,10 @@ using crisol::io::load_safetensors;
 using crisol::io::parse_safetensors;
 using crisol::io::SafetensorsHeader;
 using crisol::io::save_safetensors;
-using crisol::testing::NoMoreFiles;
 using crisol::testing::read_file;
 using crisol::testing::refusal;
 using crisol::testing::TemporaryFolder;
+using crisol::testing::Unopenable;
 using crisol::testing::write_file;
 using doctest::Contains;
 
@@ -196,7 +196,7 @@ TEST_CASE("a safetensors file that cannot be opened is refused") {
   save_safetensors(path, {{"w", crisol::ones({2})}});
   doctest::String text;
   {
-    const NoMoreFiles none;
+    const Unopenable locked(path);
     text = refusal(ErrorCode::io, [&] { load_safetensors(path); });
   }
   CHECK(text == Contains("/f: cannot be opened"));

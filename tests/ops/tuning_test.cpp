@@ -42,9 +42,9 @@ ProcessResult multiply_tuned(const std::string& variant, const Environment& more
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/tuning.txt";
   const TuningProblem problem = problem_of_product();
-  setenv("CRISOL_TUNING", path.c_str(), 1);
+  set_variable("CRISOL_TUNING", path);
   store_tuning({tuning_device(Device().info()), problem.text, problem.key, variant, 1, problem.usual(), 2});
-  setenv("CRISOL_TUNING", "0", 1);
+  set_variable("CRISOL_TUNING", "0");
   Environment environment{{"CRISOL_TUNING", path}, {"CRISOL_VERBOSE", "dispatch"}};
   environment.insert(environment.end(), more.begin(), more.end());
   return run_child("child: multiplies", environment);

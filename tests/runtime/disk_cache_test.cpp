@@ -1,9 +1,10 @@
 #include "runtime/disk_cache.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
+#include <future>
+#include <thread>
 
 #include "doctest/doctest.h"
 #include "support/files.h"
@@ -13,7 +14,11 @@
 namespace fs = std::filesystem;
 using crisol::runtime::CachedProgram;
 using crisol::runtime::DiskCache;
+using crisol::testing::own_program;
+using crisol::testing::ProcessResult;
 using crisol::testing::read_file;
+using crisol::testing::run_child;
+using crisol::testing::run_program_and_kill;
 using crisol::testing::write_file;
 
 namespace {
@@ -25,6 +30,9 @@ CachedProgram sample(std::size_t size, unsigned char first) {
   program.warmed = {"gemm 1 1 1", "sum 64 1 1"};
   return program;
 }
+
+// Large enough that a process can be killed while it writes.
+const CachedProgram old_program = sample(300000, 1), new_program = sample(300000, 2);
 
 }  // namespace
 
@@ -96,7 +104,7 @@ TEST_CASE("a folder that cannot be written or made is no cache, and no error") {
   const DiskCache nowhere("");
   nowhere.store("key", sample(10, 1));
   CHECK_FALSE(nowhere.load("key"));
-  if (fs::exists("/dev/full")) {
+  if (fs::exists("/proc/self")) {
     // As a full disk answers: the temporary file's every write fails.
     const DiskCache full("/proc/self");
     full.store("key", sample(10, 1));
@@ -115,46 +123,54 @@ TEST_CASE("what cannot be removed from the folder is said") {
         doctest::Contains("[cache] cannot remove "));
 }
 
+TEST_CASE("child: stores a program without end" * doctest::skip()) {
+  const DiskCache cache(std::getenv("CRISOL_TEST_CHILD_FOLDER"));
+  for (;;) cache.store("key", new_program);
+}
+
 TEST_CASE("a writer killed at any moment leaves the old program or the new one") {
   if (crisol::testing::slow_device()) CRISOL_SKIP("file handling only; run on the other implementations");
   const crisol::testing::TemporaryFolder folder;
   const DiskCache cache(folder.path());
-  const CachedProgram old_one = sample(300000, 1), new_one = sample(300000, 2);
-  for (int round = 0; round < 25; ++round) {
-    cache.store("key", old_one);
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-      for (;;) cache.store("key", new_one);
-    }
-    usleep(static_cast<useconds_t>(200 * round));
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
+  for (int round = 0; round < 10; ++round) {
+    cache.store("key", old_program);
+    const auto in_the_midst_of_it = [&] {
+      const auto loaded = cache.load("key");
+      if (!loaded || loaded->binary == old_program.binary) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(500 * round));
+      return true;
+    };
+    const ProcessResult killed =
+        run_program_and_kill(own_program(), {"--no-skip", "--test-case=child: stores a program without end"},
+                             {{"CRISOL_TEST_CHILD_FOLDER", folder.path()}}, in_the_midst_of_it);
+    CHECK_MESSAGE(killed.status == 128 + 9, killed.output);
     const auto loaded = cache.load("key");
     REQUIRE(loaded);
-    CHECK((loaded->binary == old_one.binary || loaded->binary == new_one.binary));
+    CHECK((loaded->binary == old_program.binary || loaded->binary == new_program.binary));
   }
+}
+
+TEST_CASE("child: stores a program a hundred times" * doctest::skip()) {
+  const DiskCache cache(std::getenv("CRISOL_TEST_CHILD_FOLDER"));
+  for (int i = 0; i < 100; ++i) cache.store("key", new_program);
 }
 
 TEST_CASE("two processes storing the same program at once leave a whole one") {
   if (crisol::testing::slow_device()) CRISOL_SKIP("file handling only; run on the other implementations");
   const crisol::testing::TemporaryFolder folder;
   const DiskCache cache(folder.path());
-  const CachedProgram one = sample(100000, 1), two = sample(100000, 2);
-  cache.store("key", one);
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    for (int i = 0; i < 100; ++i) cache.store("key", two);
-    _exit(0);
-  }
-  for (int i = 0; i < 100; ++i) {
-    cache.store("key", one);
+  cache.store("key", old_program);
+  std::future<ProcessResult> child = std::async(std::launch::async, [&] {
+    return run_child("child: stores a program a hundred times", {{"CRISOL_TEST_CHILD_FOLDER", folder.path()}});
+  });
+  while (child.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    cache.store("key", old_program);
     const auto loaded = cache.load("key");
     REQUIRE(loaded);
-    CHECK((loaded->binary == one.binary || loaded->binary == two.binary));
+    CHECK((loaded->binary == old_program.binary || loaded->binary == new_program.binary));
   }
-  waitpid(child, nullptr, 0);
+  const ProcessResult result = child.get();
+  CHECK_MESSAGE(result.status == 0, result.output);
   // No temporary file is left behind.
   for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().extension() == ".bin");
 }

@@ -1,8 +1,7 @@
 // What probes found, on disk.
 #include "runtime/probe_store.h"
 
-#include <cstdlib>
-
+#include "base/system.h"
 #include "doctest/doctest.h"
 #include "support/subprocess.h"
 
@@ -13,22 +12,12 @@ namespace {
 /// A folder of cached programs of its own, while it lives.
 class OwnCache {
  public:
-  OwnCache() { setenv("CRISOL_CACHE_DIR", folder_.path().c_str(), 1); }
-  ~OwnCache() {
-    if (before_)
-      setenv("CRISOL_CACHE_DIR", before_->c_str(), 1);
-    else
-      unsetenv("CRISOL_CACHE_DIR");
-  }
+  OwnCache() { testing::set_variable("CRISOL_CACHE_DIR", folder_.path()); }
+  ~OwnCache() { testing::set_variable("CRISOL_CACHE_DIR", before_); }
 
  private:
-  static std::optional<std::string> variable() {
-    const char* const value = std::getenv("CRISOL_CACHE_DIR");
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-  }
-
   const testing::TemporaryFolder folder_;
-  const std::optional<std::string> before_ = variable();
+  const std::string before_ = system::environment("CRISOL_CACHE_DIR");
 };
 
 }  // namespace

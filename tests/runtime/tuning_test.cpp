@@ -1,10 +1,9 @@
 #include "runtime/tuning.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
+#include <future>
+#include <vector>
 
 #include "doctest/doctest.h"
 #include "runtime/hash.h"
@@ -22,11 +21,13 @@ TuningEntry entry(std::uint64_t key, const std::string& variant, const std::stri
   return {device, "matmul m=" + std::to_string(key), key, variant, 1000, "plain", 2000};
 }
 
+constexpr int entries_of_child = 25;
+
 /// Makes a file that of the stored choices while it lives.
 class ChosenFile {
  public:
-  explicit ChosenFile(const std::string& path) { setenv("CRISOL_TUNING", path.c_str(), 1); }
-  ~ChosenFile() { setenv("CRISOL_TUNING", "0", 1); }
+  explicit ChosenFile(const std::string& path) { set_variable("CRISOL_TUNING", path); }
+  ~ChosenFile() { set_variable("CRISOL_TUNING", "0"); }
 };
 
 bool same(const TuningEntry& a, const TuningEntry& b) {
@@ -81,6 +82,15 @@ TEST_CASE("tuning: a damaged file has no entries, and the next store makes it wh
   CHECK(tuning_entries().size() == 1);
 }
 
+TEST_CASE("tuning: lines that end as on Windows are read as others are") {
+  std::string text = runtime::write_tuning({entry(1, "block"), entry(2, "plain")});
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\r\n");
+  const runtime::TuningFile file = runtime::read_tuning(text);
+  CHECK(file.fault == nullptr);
+  REQUIRE(file.entries.size() == 2);
+  CHECK(same(file.entries[1], entry(2, "plain")));
+}
+
 TEST_CASE("tuning: lines with a right checksum that are no entries are refused") {
   for (const char* line : {"\n", "no tabs\n", "1\td\tp\tv\t1\tu\t1\n", "000000000000000g\td\tp\tv\t1\tu\t1\n",
                            "0000000000000001\td\tp\tv\t1\tu\n", "0000000000000001\td\tp\tv\t1\tu\t1\t\n",
@@ -119,36 +129,33 @@ TEST_CASE("tuning: the table finds what was stored for a device, its driver and 
   CHECK(runtime::TuningTable().empty());
 }
 
+TEST_CASE("child: stores tuned problems" * doctest::skip()) {
+  const int first = std::stoi(std::getenv("CRISOL_TEST_CHILD_FIRST"));
+  for (int i = 0; i < entries_of_child; ++i) store_tuning(entry(static_cast<std::uint64_t>(first + i), "block"));
+}
+
 TEST_CASE("tuning: several processes store at once, and nothing is lost") {
   const TemporaryFolder folder;
   const ChosenFile file(folder.path() + "/tuning.txt");
-  constexpr int processes = 4, each = 25;
-  std::vector<pid_t> children;
+  constexpr int processes = 4;
+  std::vector<std::future<ProcessResult>> children;
   for (int p = 0; p < processes; ++p) {
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-      try {
-        for (int i = 0; i < each; ++i) store_tuning(entry(static_cast<std::uint64_t>(p * each + i), "block"));
-      } catch (...) {
-        _exit(1);
-      }
-      _exit(0);
-    }
-    children.push_back(child);
+    const Environment environment{{"CRISOL_TUNING", tuning_file()},
+                                  {"CRISOL_TEST_CHILD_FIRST", std::to_string(p * entries_of_child)}};
+    children.push_back(std::async(std::launch::async,
+                                  [environment] { return run_child("child: stores tuned problems", environment); }));
   }
-  for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
+  for (std::future<ProcessResult>& child : children) {
+    const ProcessResult result = child.get();
+    CHECK_MESSAGE(result.status == 0, result.output);
   }
-  CHECK(tuning_entries().size() == processes * each);
+  CHECK(tuning_entries().size() == processes * entries_of_child);
 }
 
 TEST_CASE("tuning: what cannot be stored is an error that names the file") {
   CHECK(refusal(ErrorCode::invalid_argument, [] { store_tuning(entry(1, "block")); }) ==
-        "[tuning] there is no file to store in: CRISOL_TUNING is 0, or CRISOL_CACHE_DIR, XDG_CACHE_HOME and HOME are "
-        "not set");
+        "[tuning] there is no file to store in: CRISOL_TUNING is 0, or neither CRISOL_CACHE_DIR nor the system names a "
+        "folder");
   const TemporaryFolder folder;
   write_file(folder.path() + "/file", "");
   {

@@ -14,8 +14,4 @@ std::string run_command(const std::vector<std::string>& words, const Environment
   return result.output;
 }
 
-bool have_command(const std::string& name) {
-  return run_program("/bin/sh", {"-c", "command -v \"$1\"", "sh", name}).status == 0;
-}
-
 }  // namespace crisol::testing

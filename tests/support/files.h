@@ -5,17 +5,19 @@
 #include <iterator>
 #include <string>
 
+#include "base/system.h"
 #include "crisol/error.h"
 #include "doctest/doctest.h"
 
 namespace crisol::testing {
 
 inline void write_file(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(system::path_of(path), std::ios::binary)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 inline std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(system::path_of(path), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

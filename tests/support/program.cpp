@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/system.h"
 #include "crisol/device.h"
 #include "doctest/doctest.h"
 
@@ -19,8 +20,9 @@ Environment on_this_platform(const Environment& environment) {
 }  // namespace
 
 std::string built_program(const std::string& name) {
-  const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
-  return std::filesystem::exists(path) ? path.string() : std::string();
+  const std::filesystem::path own = system::path_of(own_program());
+  const std::filesystem::path path = own.parent_path() / (name + own.extension().string());
+  return std::filesystem::exists(path) ? system::text_of(path) : std::string();
 }
 
 ProcessResult run_built(const std::string& name, const std::vector<std::string>& arguments,

@@ -16,6 +16,13 @@ bool slow_launches();
 
 }  // namespace crisol::testing
 
+/// Leaves the test case on Windows: NEEDS_POSIX("a shell").
+#ifdef _WIN32
+#define NEEDS_POSIX(what) CRISOL_SKIP("needs " what ", which tests on Windows lack")
+#else
+#define NEEDS_POSIX(what) static_cast<void>(0)
+#endif
+
 /// Leaves the test case: CRISOL_SKIP("needs fp16");
 #define CRISOL_SKIP(reason)               \
   do {                                    \

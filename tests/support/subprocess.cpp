@@ -1,107 +1,20 @@
 #include "support/subprocess.h"
 
-#include <poll.h>
-#include <pty.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <stdexcept>
-#include <thread>
+
+#include "base/system.h"
+#include "base/text.h"
+#include "support/run_process.h"
 
 namespace crisol::testing {
 
 namespace {
 
-// In the child: only calls that are safe after fork, then exec.
-[[noreturn]] void become_child(char* const* command, const Environment& environment, int out, int errors) {
-  for (const auto& [name, value] : environment) {
-    if (value.empty())
-      unsetenv(name.c_str());
-    else
-      setenv(name.c_str(), value.c_str(), 1);
-  }
-  // The parent's own expectation of the platform is not the child's.
-  unsetenv("CRISOL_TEST_EXPECT_PLATFORM");
-  dup2(out, STDOUT_FILENO);
-  dup2(errors, STDERR_FILENO);
-  execv(command[0], command);
-  _exit(127);
-}
-
-enum class Output { pipe, terminal };
-
-// What the child writes to one of its outputs: our end, the child's end, and where the text goes.
-struct Stream {
-  int ours = -1, childs = -1;
-  std::string* text = nullptr;
-};
-
-Stream open_stream(Output kind, std::string& text) {
-  int ends[2];  // Ours, the child's.
-  if ((kind == Output::pipe ? pipe(ends) : openpty(&ends[0], &ends[1], nullptr, nullptr, nullptr)) != 0)
-    throw std::runtime_error("no pipe or terminal");
-  return {ends[0], ends[1], &text};
-}
-
-// Reads both streams until the child has closed them, and adds what comes to `all` in the order in which it comes.
-void read_all(const std::vector<Stream>& streams, std::string& all) {
-  std::vector<pollfd> waiting;
-  for (const Stream& stream : streams) waiting.push_back({stream.ours, POLLIN, 0});
-  for (std::size_t open = streams.size(); open > 0;) {
-    if (poll(waiting.data(), waiting.size(), -1) < 0) continue;  // A signal came.
-    for (std::size_t i = 0; i < streams.size(); ++i) {
-      if (waiting[i].revents == 0) continue;
-      char buffer[4096];
-      const ssize_t n = read(streams[i].ours, buffer, sizeof buffer);
-      if (n > 0) {
-        streams[i].text->append(buffer, static_cast<std::size_t>(n));
-        all.append(buffer, static_cast<std::size_t>(n));
-      } else {
-        waiting[i].fd = -1;  // poll passes it over.
-        --open;
-      }
-    }
-  }
-}
-
-// With `kill_when`, kills the process as soon as that holds.
-ProcessResult run(std::vector<std::string> command, const Environment& environment,
-                  const std::function<bool()>& kill_when = {}, Output output = Output::pipe) {
-  ProcessResult result;
-  std::vector<Stream> streams{open_stream(output, result.out)};
-  if (output == Output::pipe) streams.push_back(open_stream(output, result.errors));
-  std::vector<char*> pointers;
-  for (std::string& part : command) pointers.push_back(part.data());
-  pointers.push_back(nullptr);
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) become_child(pointers.data(), environment, streams.front().childs, streams.back().childs);
-  for (const Stream& stream : streams) close(stream.childs);
-  std::thread killer;
-  std::atomic<bool> ended{false};
-  if (kill_when)
-    killer = std::thread([&] {
-      while (!ended && !kill_when()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      if (!ended) kill(child, SIGKILL);
-    });
-  read_all(streams, result.output);
-  for (const Stream& stream : streams) close(stream.ours);
-  ended = true;
-  // The killer must be done before the process number can be given to somebody else.
-  if (killer.joinable()) killer.join();
-  int status = 0;
-  waitpid(child, &status, 0);
-  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return result;
-}
-
 std::vector<std::string> child_command(const std::string& test_case) {
-  return {"/proc/self/exe", "--no-skip", "--test-case=" + test_case};
+  return {own_program(), "--no-skip", "--test-case=" + test_case};
 }
 
 std::vector<std::string> program_command(const std::string& program, const std::vector<std::string>& arguments) {
@@ -113,40 +26,43 @@ std::vector<std::string> program_command(const std::string& program, const std::
 }  // namespace
 
 ProcessResult run_child(const std::string& test_case, const Environment& environment) {
-  return run(child_command(test_case), environment);
+  return run_process(child_command(test_case), environment);
 }
 
 ProcessResult run_program(const std::string& program, const std::vector<std::string>& arguments,
                           const Environment& environment) {
-  return run(program_command(program, arguments), environment);
+  return run_process(program_command(program, arguments), environment);
 }
 
 ProcessResult run_program_on_terminal(const std::string& program, const std::vector<std::string>& arguments,
                                       const Environment& environment) {
-  return run(program_command(program, arguments), environment, {}, Output::terminal);
+  return run_process(program_command(program, arguments), environment, {}, Output::terminal);
 }
 
 ProcessResult run_child_and_kill(const std::string& test_case, const Environment& environment, int after_ms) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(after_ms);
-  return run(child_command(test_case), environment, [&] { return std::chrono::steady_clock::now() >= end; });
+  return run_process(child_command(test_case), environment, [&] { return std::chrono::steady_clock::now() >= end; });
 }
 
 ProcessResult run_program_and_kill(const std::string& program, const std::vector<std::string>& arguments,
                                    const Environment& environment, const std::function<bool()>& when) {
-  return run(program_command(program, arguments), environment, when);
+  return run_process(program_command(program, arguments), environment, when);
 }
 
 TemporaryFolder::TemporaryFolder() {
-  const std::string blanks(6, 'X');  // For mkdtemp to fill in.
-  std::string name = (std::filesystem::temp_directory_path() / ("crisol-test-" + blanks)).string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-  path_ = name;
+  std::random_device random;
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / concat("crisol-test-", random(), random());
+  if (!std::filesystem::create_directory(path)) throw std::runtime_error("there is " + path.string() + " already");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  path_ = system::text_of(path);
 }
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
-  std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
-  std::filesystem::remove_all(path_, ignored);
+  const std::filesystem::path path = system::path_of(path_);
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all, ignored);
+  std::filesystem::remove_all(path, ignored);
 }
 
 }  // namespace crisol::testing

@@ -17,6 +17,12 @@ struct ProcessResult {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
+/// Sets a variable of this process; an empty value removes it.
+void set_variable(const std::string& name, const std::string& value);
+
+/// The path of this test program.
+std::string own_program();
+
 /// Runs this test program again for one test case, whose name begins with "child:" and which is skipped otherwise, with
 /// variables changed (an empty value removes one).
 ProcessResult run_child(const std::string& test_case, const Environment& environment);

@@ -52,10 +52,10 @@ prepare_cross() {
   "prepare_cross_$1"
 }
 
-# cross_build SYSTEM "OPTION…" TARGET…: configures build/SYSTEM with these options besides the system's own, and builds
-# these targets, or all.
+# cross_build SYSTEM "OPTION…" TARGET…: configures build/SYSTEM, or $cross_folder, with these options besides the
+# system's own, and builds these targets, or all.
 cross_build() {
-  local system=$1 crisol_build=$crisol_host_build/$1 options=() extra
+  local system=$1 crisol_build=${cross_folder:-$crisol_host_build/$1} options=() extra
   read -ra extra <<<"$2"
   shift 2
   mapfile -t options < <("cross_options_$system")

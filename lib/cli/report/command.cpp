@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/system.h"
 #include "base/text.h"
 #include "cli/bench/measure.h"
 #include "cli/command.h"
@@ -58,7 +59,7 @@ bool anything_measured(const std::vector<report::Machine>& machines) {
 int run_report(const Options& options, bool one_device) {
   std::ofstream page;
   if (!options.html.empty()) {  // Before a minute of measuring, not after it.
-    page.open(options.html, std::ios::binary);
+    page.open(system::path_of(options.html), std::ios::binary);
     if (!page) fail(ErrorCode::io, "report", "cannot write to ", options.html);
   }
   std::vector<report::Machine> machines;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/system.h"
 #include "base/text.h"
 #include "cli/report/report.h"
 
@@ -92,7 +93,7 @@ Device device_of(const Json& json) {
 Machine machine_of(const Json& json, const std::string& path) {
   Machine machine;
   machine.name = json.at("name").get<std::string>();
-  if (machine.name.empty()) machine.name = std::filesystem::path(path).stem().string();
+  if (machine.name.empty()) machine.name = system::text_of(system::path_of(path).stem());
   machine.date = json.at("date").get<std::string>();
   machine.crisol = json.at("crisol").get<std::string>();
   machine.quick = json.at("quick").get<bool>();
@@ -102,8 +103,9 @@ Machine machine_of(const Json& json, const std::string& path) {
 
 std::string text_of(const std::string& path) {
   std::error_code error;
-  std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path, error)) fail(ErrorCode::io, "report", "cannot read ", path);
+  const std::filesystem::path name = system::path_of(path);
+  std::ifstream in(name, std::ios::binary);
+  if (!in || std::filesystem::is_directory(name, error)) fail(ErrorCode::io, "report", "cannot read ", path);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

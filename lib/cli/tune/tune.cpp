@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/system.h"
 #include "base/text.h"
 #include "cli/bench/case.h"
 #include "cli/bench/measure.h"
@@ -44,7 +45,7 @@ void add_problem(std::vector<Problem>& problems, Problem problem) {
 }
 
 void read_shapes(const std::string& path, std::vector<Problem>& problems) {
-  std::ifstream file(path);
+  std::ifstream file(system::path_of(path), std::ios::binary);
   std::istream& in = path == "-" ? std::cin : file;
   if (!in) fail(ErrorCode::io, "tune", "cannot read ", path);
   for (std::string line; std::getline(in, line);)
@@ -184,8 +185,8 @@ int run_command(const Options& options) {
   const std::string device = tuning_device(Device().info());
   if (!options.dry && tuning_file().empty())
     throw UsageError(
-        "there is no file to store in: CRISOL_TUNING is 0, or CRISOL_CACHE_DIR, XDG_CACHE_HOME and HOME "
-        "are not set; --dry-run measures without one");
+        "there is no file to store in: CRISOL_TUNING is 0, or neither CRISOL_CACHE_DIR nor the system names a folder; "
+        "--dry-run measures without one");
   const std::vector<TuningEntry> before = tuning_entries();
   Report report(options, device, problems.size());
   for (const Problem& problem : problems) {

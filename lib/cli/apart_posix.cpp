@@ -1,10 +1,5 @@
 #include "cli/apart.h"
 
-#include <exception>
-
-#include "base/text.h"
-
-#ifndef _WIN32
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,23 +7,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <iostream>
-#endif
+
+#include "base/text.h"
 
 namespace crisol::cli {
-
-#ifdef _WIN32
-
-Ending run_apart(const std::function<void(const Send&)>& work, const std::function<void(const std::string&)>& receive) {
-  try {
-    work(receive);
-    return {true, ""};
-  } catch (const std::exception& error) {
-    return {false, error.what()};
-  }
-}
-
-#else
 
 namespace {
 
@@ -98,7 +82,5 @@ Ending run_apart(const std::function<void(const Send&)>& work, const std::functi
   if (ending.fault.empty()) ending.fault = end_of(status);
   return ending;
 }
-
-#endif
 
 }  // namespace crisol::cli

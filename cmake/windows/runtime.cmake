@@ -1,0 +1,13 @@
+# What programs need beside them on Windows: the compiler's own libraries, unless it is MSVC, whose users install them.
+set(CRISOL_RUNTIME_LIBRARIES "")
+if(MINGW)
+  foreach(name libstdc++-6.dll libgcc_s_seh-1.dll libwinpthread-1.dll)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${name} OUTPUT_VARIABLE library
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(EXISTS ${library})
+      get_filename_component(library ${library} REALPATH)
+      list(APPEND CRISOL_RUNTIME_LIBRARIES ${library})
+      file(COPY ${library} DESTINATION ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+    endif()
+  endforeach()
+endif()

@@ -1,0 +1,45 @@
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/system.h"
+
+namespace crisol::system {
+
+std::string environment(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+std::string cache_folder() {
+  if (const std::string xdg = environment("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/crisol";
+  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache/crisol";
+  return {};
+}
+
+std::FILE* create_file(const std::filesystem::path& path) { return std::fopen(path.c_str(), "wbx"); }
+
+bool flush_to_disk(std::FILE* file) { return std::fflush(file) == 0 && fsync(fileno(file)) == 0; }
+
+void replace_file(const std::filesystem::path& from, const std::filesystem::path& to, std::error_code& error) {
+  std::filesystem::rename(from, to, error);
+}
+
+void flush_folder(const std::filesystem::path& folder) {
+  const int handle = open(folder.empty() ? "." : folder.c_str(), O_RDONLY);
+  if (handle < 0) return;
+  fsync(handle);
+  close(handle);
+}
+
+void at_exit(void (*function)()) { std::atexit(function); }
+
+void* library_function(std::initializer_list<const char*> libraries, const char* function) {
+  for (const char* name : libraries)
+    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return dlsym(library, function);
+  return nullptr;
+}
+
+}  // namespace crisol::system

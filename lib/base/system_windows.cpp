@@ -1,0 +1,86 @@
+#include <fcntl.h>
+#include <io.h>
+#include <share.h>
+#include <sys/stat.h>
+#include <windows.h>
+
+#include <cstdlib>
+#ifdef _UCRT
+#include <corecrt_startup.h>
+#endif
+
+#include "base/system.h"
+
+namespace crisol::system {
+
+std::string environment(const char* variable) {
+  const std::wstring name = path_of(variable).wstring();
+  std::wstring value(1, L'\0');
+  for (;;) {  // Another thread may make the value longer between two calls.
+    const DWORD size = GetEnvironmentVariableW(name.c_str(), value.data(), static_cast<DWORD>(value.size()));
+    if (size < value.size()) {
+      value.resize(size);
+      return text_of(value);
+    }
+    value.resize(size);
+  }
+}
+
+std::string cache_folder() {
+  const std::string folder = environment("LOCALAPPDATA");
+  return folder.empty() ? folder : folder + "\\crisol";
+}
+
+std::FILE* create_file(const std::filesystem::path& path) {
+  int handle = -1;
+  const errno_t error =
+      _wsopen_s(&handle, path.c_str(), _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY, _SH_DENYWR, _S_IREAD | _S_IWRITE);
+  if (error != 0) return nullptr;
+  std::FILE* file = _fdopen(handle, "wb");
+  if (file == nullptr) _close(handle);
+  return file;
+}
+
+bool flush_to_disk(std::FILE* file) { return std::fflush(file) == 0 && _commit(_fileno(file)) == 0; }
+
+void replace_file(const std::filesystem::path& from, const std::filesystem::path& to, std::error_code& error) {
+  constexpr int tries = 100;
+  constexpr DWORD pause_ms = 10;
+  for (int i = 0; i < tries; ++i) {
+    if (MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) != 0) {
+      error.clear();
+      return;
+    }
+    const DWORD reason = GetLastError();
+    error.assign(static_cast<int>(reason), std::system_category());
+    // Both are what the system says of a file that another program has open.
+    if (reason != ERROR_SHARING_VIOLATION && reason != ERROR_ACCESS_DENIED) return;
+    const DWORD attributes = GetFileAttributesW(to.c_str());
+    if (attributes != INVALID_FILE_ATTRIBUTES &&
+        (attributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_READONLY)) != 0)
+      return;
+    Sleep(pause_ms);
+  }
+}
+
+// MoveFileExW has written the name through.
+void flush_folder(const std::filesystem::path& /*folder*/) {}
+
+void at_exit(void (*function)()) {
+#ifdef _UCRT
+  _crt_atexit(function);
+#else
+  // The compiler's own _onexit fills the table of this DLL, the one of msvcrt.dll that of the process.
+  static const auto add = reinterpret_cast<_onexit_t (*)(_onexit_t)>(
+      reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"msvcrt.dll"), "_onexit")));
+  add(reinterpret_cast<_onexit_t>(reinterpret_cast<void*>(function)));
+#endif
+}
+
+void* library_function(std::initializer_list<const char*> libraries, const char* function) {
+  for (const char* name : libraries)
+    if (const HMODULE library = LoadLibraryA(name)) return reinterpret_cast<void*>(GetProcAddress(library, function));
+  return nullptr;
+}
+
+}  // namespace crisol::system

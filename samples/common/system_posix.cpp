@@ -1,0 +1,25 @@
+#include "common/system.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace samples {
+
+bool is_terminal() {
+  const char* kind = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) != 0 && kind != nullptr && std::strcmp(kind, "dumb") != 0;
+}
+
+void use_utf8() {}
+
+bool may_write(const std::string& path) { return access(path.c_str(), W_OK) == 0; }
+
+std::FILE* take_standard_output() {
+  std::fflush(stdout);
+  std::FILE* before = fdopen(dup(STDOUT_FILENO), "w");
+  return before != nullptr && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 ? before : nullptr;
+}
+
+}  // namespace samples

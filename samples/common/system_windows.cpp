@@ -1,0 +1,28 @@
+#include "common/system.h"
+
+#include <io.h>
+#include <windows.h>
+
+namespace samples {
+
+bool is_terminal() {
+  const HANDLE console = GetStdHandle(STD_OUTPUT_HANDLE);
+  DWORD mode = 0;
+  return GetConsoleMode(console, &mode) != 0 &&
+         SetConsoleMode(console, mode | ENABLE_PROCESSED_OUTPUT | ENABLE_VIRTUAL_TERMINAL_PROCESSING) != 0;
+}
+
+void use_utf8() { SetConsoleOutputCP(CP_UTF8); }
+
+bool may_write(const std::string& path) {
+  constexpr int for_writing = 2;
+  return _access(path.c_str(), for_writing) == 0;
+}
+
+std::FILE* take_standard_output() {
+  std::fflush(stdout);
+  std::FILE* before = _fdopen(_dup(_fileno(stdout)), "w");
+  return before != nullptr && _dup2(_fileno(stderr), _fileno(stdout)) >= 0 ? before : nullptr;
+}
+
+}  // namespace samples
