@@ -16,6 +16,18 @@ endif()
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+if(CRISOL_AARCH64_ROOT)
+  # CPack would ask this machine for the architecture, and for the packages that hold the libraries.
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+  set(generated ${PROJECT_BINARY_DIR}/generated)
+  file(CONFIGURE OUTPUT ${generated}/dpkg-shlibdeps @ONLY CONTENT [[#!/bin/sh
+DEB_HOST_ARCH=arm64 exec dpkg-shlibdeps --admindir='@CRISOL_AARCH64_ROOT@/var/lib/dpkg' \
+  -l'@CRISOL_AARCH64_ROOT@/usr/lib/aarch64-linux-gnu' -l'@CRISOL_AARCH64_ROOT@/lib/aarch64-linux-gnu' "$@"
+]])
+  file(CHMOD ${generated}/dpkg-shlibdeps PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  file(WRITE ${generated}/package.cmake "set(SHLIBDEPS_EXECUTABLE \"${generated}/dpkg-shlibdeps\")\n")
+  set(CPACK_PROJECT_CONFIG_FILE ${generated}/package.cmake)
+endif()
 # An OpenCL implementation is the user's choice; PoCL serves any CPU.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)

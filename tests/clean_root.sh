@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # tests/clean_root.sh PACKAGE.deb FOLDER
 #
-# Makes a minimal Debian in FOLDER (by debootstrap, as root; one that lies there is used), installs the package there with
-# apt, and PoCL; then compiles README's first program with pkg-config, runs it, and runs `crisol selftest`. Downloads some
-# 600 MB and takes minutes. Ends with exit code 0 when all of it worked.
+# Makes a minimal Debian of the package's architecture in FOLDER (by debootstrap, as root; an earlier one is used again),
+# installs the package there with apt, and PoCL; then compiles README's first program with pkg-config, runs it, and runs
+# `crisol selftest`, with a few ops where the architecture is another one and qemu runs the programs. Downloads some 600 MB and
+# takes minutes. Ends with exit code 0 when all of it worked.
 set -euo pipefail
 [ $# -eq 2 ] || { sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 2; }
 package=$1 root=$2
 checkout=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
-[ -x "$root/usr/bin/apt-get" ] || debootstrap --variant=minbase bookworm "$root" http://deb.debian.org/debian
+architecture=$(dpkg-deb --field "$package" Architecture)
+[ -x "$root/usr/bin/apt-get" ] ||
+  debootstrap --arch="$architecture" --variant=minbase bookworm "$root" http://deb.debian.org/debian
 cp -- "$package" "$root/root/crisol.deb"
 # The first block of C++ that is a program of its own.
 awk '/^```/ { inside = $0 == "```cpp" && !done; next } inside { print; done = 1 }' "$checkout/README.md" \
@@ -29,4 +32,6 @@ inside apt-get -q -y install --no-install-recommends --reinstall /root/crisol.de
 inside crisol --version
 inside crisol devices
 inside sh -c 'cd /root && g++ -std=c++17 program.cpp $(pkg-config --cflags --libs crisol) -o program && ./program'
-inside crisol selftest
+few=()
+[ "$architecture" = "$(dpkg --print-architecture)" ] || few=(--only add,softmax)
+inside crisol selftest "${few[@]}"

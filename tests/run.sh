@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# tests/run.sh [--long] [--only gpu,pocl,intel,rusticl,oclgrind,pocl-6,rusticl-25,offline] [-- arguments of doctest]
+# tests/run.sh [--long] [--only gpu,pocl,intel,rusticl,oclgrind,pocl-6,rusticl-25,aarch64,offline] [-- arguments of doctest]
 #
 # Installs what is missing, builds everything in build/, runs all tests once on each GPU that the drivers here show ("gpu")
-# and on each other OpenCL implementation, compiles the kernels for GPUs that are not here ("offline": its counts are
+# and on each other OpenCL implementation, builds for 64-bit ARM and runs a few ops there by qemu ("aarch64": its counts are ops;
+# all of its tests by --only), compiles the kernels for GPUs that are not here ("offline": its counts are
 # targets, see docs/gpu-kernels.md), prints a table and ends with "N passed, N failed": test cases, summed over all runs,
-# and targets. What is not there and cannot be installed is left out, with the reason in the table; PoCL must be there.
+# ops and targets. What is not there and cannot be installed is left out, with the reason in the table; PoCL must be there.
 # --long also runs what an ordinary run leaves out because of its time: the offline check of every target.
 # Fails when a test failed, when a run crashed, and when PoCL was wanted, or a GPU by --only, and was not tested.
 # Logs: build/tests/.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 offline)
+all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 aarch64 offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
-  [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU")
+  [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU" [aarch64]="Portable Computing Language")
 declare -A filter=() # What a plain run tests on an implementation where it does not test all: an argument of doctest.
 work=$crisol_build/tests # Logs, caches, and for each implementation a folder of .icd files that names it alone.
 
@@ -155,6 +156,7 @@ find_gpus() {
 source "$crisol_root/tests/gpu/offline.sh"
 source "$crisol_root/tests/watch.sh"
 source "$crisol_root/tests/platforms/debian13.sh"
+source "$crisol_root/tests/platforms/aarch64.sh"
 
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
@@ -162,10 +164,13 @@ variables[oclgrind]="OCLGRIND_DATA_RACES=1"
 [ -n "$named$long${doctest_arguments[*]}" ] || for name in pocl-6 rusticl-25; do
   filter[$name]="--source-file=$(printf '*/ops/%s_test.cpp,' matmul conv2d rnn reduce softmax loss)"
 done
+variables[pocl]="POCL_CACHE_DIR=$work/pocl-cache" # PoCL shows no device where it cannot write to the home folder.
+variables[aarch64]="CRISOL_TEST_SLOW=1"
 
 # ---- Running ---------------------------------------------------------------------------------------------------------
 
 declare -A passed=() failed=() skipped=() note=() seconds=()
+declare -A test_program=() # Instead of build/bin/crisol_tests.
 
 # run_tests NAME: the tests on one implementation, without what the user's environment says about crisol and, but for a
 # GPU, about OpenCL.
@@ -182,7 +187,8 @@ run_tests() {
   mkdir -p -- "$work/cache/$name"
   watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \
     "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" ${variables[$name]:+"${variables[$name]}"} \
-    "$crisol_build/bin/crisol_tests" ${filter[$name]:+"${filter[$name]}"} "${doctest_arguments[@]}" </dev/null >"$log" 2>&1 || status=$?
+    "${test_program[$name]:-$crisol_build/bin/crisol_tests}" ${filter[$name]:+"${filter[$name]}"} \
+    "${doctest_arguments[@]}" </dev/null >"$log" 2>&1 || status=$?
 
   line=$(grep -aE '^crisol_tests: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' -- "$log" | tail -n 1) || true
   read -r "passed[$name]" "failed[$name]" "skipped[$name]" < <(tr -dc '0-9 \n' <<<"${line:-0 0 0}")
@@ -193,6 +199,20 @@ run_tests() {
   elif [ -z "$line" ]; then
     note[$name]="no summary"
   fi
+  [ -z "${note[$name]:-}" ] || [ "${failed[$name]}" -gt 0 ] || failed[$name]=1
+  seconds[$name]=$((SECONDS - start))
+}
+
+# run_selftest NAME PROGRAM ARGUMENT…: the command's own test of all ops, or of some; the counts are ops.
+run_selftest() {
+  local name=$1 log=$work/$1.log clean good=0 all=1 start=$SECONDS
+  mapfile -t clean < <(foreign_variables)
+  watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$name" \
+    "CRISOL_CACHE_DIR=$work/cache/$name" "CRISOL_DEVICE=${platform[$name]}" ${variables[$name]:+"${variables[$name]}"} \
+    "$2" selftest "${@:3}" </dev/null >"$log" 2>&1 || note[$name]="crisol selftest failed"
+  read -r good all < <(sed -nE 's/^(passed|FAILED): ([0-9]+) of ([0-9]+) ops.*/\2 \3/p' -- "$log") || true
+  : "${good:=0}" "${all:=1}"
+  passed[$name]=$good failed[$name]=$((all - good)) skipped[$name]=0
   [ -z "${note[$name]:-}" ] || [ "${failed[$name]}" -gt 0 ] || failed[$name]=1
   seconds[$name]=$((SECONDS - start))
 }
@@ -275,7 +295,7 @@ take_results() {
 # Tests mostly wait for a driver's compiler, which uses one core: so many implementations at a time, those that take
 # longest first.
 running=0
-for name in "${!gpu_number[@]}" pocl rusticl rusticl-25 oclgrind intel pocl-6 offline; do
+for name in "${!gpu_number[@]}" aarch64 pocl rusticl rusticl-25 oclgrind intel pocl-6 offline; do
   [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue
   if [ $running -ge "$(nproc 2>/dev/null || echo 2)" ]; then
     wait -n || true

@@ -1,14 +1,12 @@
-# Debian 12 on 64-bit ARM, built by Debian's cross compiler against a root of that Debian: see tools/cross.sh.
-# CRISOL_AARCH64_ROOT: where the root is.
+# Debian 12 on 64-bit ARM, built by Debian's cross compiler: see tools/cross.sh. CRISOL_AARCH64_ROOT is a folder with that
+# system's files.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
-set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
-# The checks of the compiler configure projects of their own, which read this file too.
+# CMake's checks of the compiler are projects of their own, which read this file again.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES CRISOL_AARCH64_ROOT)
-# The C and C++ libraries come with the compiler. OpenCL's loader and zlib come from the root, and so do the libraries that
-# they are linked with.
+# The compiler brings the C and C++ libraries; OpenCL's loader and zlib come from the root. Nothing comes from the host.
 set(CMAKE_FIND_ROOT_PATH ${CRISOL_AARCH64_ROOT} ${CMAKE_PREFIX_PATH})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

@@ -14,7 +14,7 @@ target_include_directories(cuda_vs_opencl SYSTEM PRIVATE ${CLHPP_INCLUDE_DIR})
 target_link_libraries(cuda_vs_opencl PRIVATE OpenCL::OpenCL)
 
 option(CRISOL_SAMPLE_CUDA "Build the CUDA side of cuda_vs_opencl where a toolkit is found" ON)
-if(NOT CRISOL_SAMPLE_CUDA)
+if(NOT CRISOL_SAMPLE_CUDA OR CMAKE_CROSSCOMPILING)
   return()
 endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)

@@ -87,7 +87,7 @@ REGISTER_LISTENER("summary", 1, Summary);
 void note_skip(const std::string& reason) { skip_reasons.insert(reason); }
 
 bool slow_device() {
-  static const bool slow = Device().info().platform == "Oclgrind";
+  static const bool slow = std::getenv("CRISOL_TEST_SLOW") != nullptr || Device().info().platform == "Oclgrind";
   return slow;
 }
 

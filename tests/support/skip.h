@@ -8,7 +8,8 @@ namespace crisol::testing {
 /// Counts the running test case as skipped; the run ends with the list of these and their reasons.
 void note_skip(const std::string& reason);
 
-/// The default device does less than a hundred million operations a second (oclgrind): shrink sizes.
+/// The default device does less than a hundred million operations a second (oclgrind, or CRISOL_TEST_SLOW says so):
+/// shrink sizes.
 bool slow_device();
 
 /// A launch takes a millisecond and more (oclgrind, rusticl): check fewer elements of what runs a network for each.
