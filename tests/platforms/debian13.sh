@@ -18,7 +18,10 @@ debian13_enter=(unshare --mount bash -ec '
     shift
   done
   exec chroot -- "$root" "${@:2}"' enter-root "$debian13" /tmp /proc /sys /dev "$crisol_root"
-  ${CRISOL_TEST_DATA:+"$CRISOL_TEST_DATA"} --)
+  ${CRISOL_TEST_DATA:+"$CRISOL_TEST_DATA"})
+# A sample is linked with libraries of CUDA where the build finds them.
+[ ! -d /usr/local/cuda ] || debian13_enter+=(/usr/local/cuda)
+debian13_enter+=(--)
 
 # The mirror of Debian that apt uses on this machine.
 debian_mirror() {
