@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# tests/run.sh [--long] [--only gpu,pocl,intel,rusticl,oclgrind,pocl-6,rusticl-25,aarch64,offline] [-- arguments of doctest]
+# tests/run.sh [--long] [--only gpu,pocl,intel,rusticl,oclgrind,pocl-6,rusticl-25,windows,aarch64,offline] [-- arguments of doctest]
 #
 # Installs what is missing, builds everything in build/, runs all tests once on each GPU that the drivers here show ("gpu")
 # and on each other OpenCL implementation, builds for 64-bit ARM and runs a few ops there by qemu ("aarch64": its counts are ops;
 # all of its tests by --only), compiles the kernels for GPUs that are not here ("offline": its counts are
 # targets, see docs/gpu-kernels.md), prints a table and ends with "N passed, N failed": test cases, summed over all runs,
 # ops and targets. What is not there and cannot be installed is left out, with the reason in the table; PoCL must be there.
-# --long also runs what an ordinary run leaves out because of its time: the offline check of every target.
+# --long also runs what an ordinary run leaves out because of its time: the offline check of every target, and crisol
+# selftest in a build for Windows by Wine ("windows": all tests by --only).
 # Fails when a test failed, when a run crashed, and when PoCL was wanted, or a GPU by --only, and was not tested.
 # Logs: build/tests/.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 aarch64 offline)
+all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 windows aarch64 offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
-  [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU" [aarch64]="Portable Computing Language")
+  [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU" [aarch64]="Portable Computing Language"
+  [windows]="Portable Computing Language")
 declare -A filter=() # What a plain run tests on an implementation where it does not test all: an argument of doctest.
 work=$crisol_build/tests # Logs, caches, and for each implementation a folder of .icd files that names it alone.
 
@@ -157,6 +159,7 @@ source "$crisol_root/tests/gpu/offline.sh"
 source "$crisol_root/tests/watch.sh"
 source "$crisol_root/tests/platforms/debian13.sh"
 source "$crisol_root/tests/platforms/aarch64.sh"
+source "$crisol_root/tests/platforms/windows.sh"
 
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
@@ -295,7 +298,7 @@ take_results() {
 # Tests mostly wait for a driver's compiler, which uses one core: so many implementations at a time, those that take
 # longest first.
 running=0
-for name in "${!gpu_number[@]}" aarch64 pocl rusticl rusticl-25 oclgrind intel pocl-6 offline; do
+for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind intel pocl-6 offline; do
   [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue
   if [ $running -ge "$(nproc 2>/dev/null || echo 2)" ]; then
     wait -n || true
