@@ -5,7 +5,7 @@
 source "$crisol_root/tools/cross/common.sh"
 
 windows_build=$work/windows # Apart from build/windows, which is optimised more.
-windows_options="CMAKE_CXX_FLAGS_RELEASE=-O1"
+windows_options="CMAKE_CXX_FLAGS_RELEASE=-O1 CRISOL_PRECOMPILE_HEADERS=ON"
 
 wine_program() { command -v wine64 || { [ -x /usr/lib/wine/wine64 ] && echo /usr/lib/wine/wine64; }; }
 have_wine() { wine_program >/dev/null; }
@@ -34,8 +34,10 @@ missing_exports() {
   local folder=$work/windows-exports
   mkdir -p -- "$folder"
   x86_64-w64-mingw32-objdump -p "$windows_build/bin/libcrisol.dll" |
-    sed -n '/^\[Ordinal\/Name Pointer\] Table/,/^$/s/^[[:space:]]*\[ *[0-9]*\] *\(+base\[ *[0-9]*\]\)\{0,1\} *[0-9a-f]* *//p' |
-    c++filt | sed 's/long long/long/g; s/std::__cxx11::/std::/g' | sort -u >"$folder/exported"
+    sed -nE '/^\[Ordinal\/Name Pointer\] Table/,/^$/s/^[[:space:]]*\[ *[0-9]+\] (\+base\[ *[0-9]+\] +[0-9a-f]+ )?//p' |
+    c++filt | sed -E 's/\bunsigned long long\b/unsigned long/g; s/\blong long\b/long/g; s/([0-9]u?)ll\b/\1l/g
+      s/std::__cxx11::/std::/g; s/std::basic_string<char, std::char_traits<char>, std::allocator<char> >/std::string/g
+      s/std::basic_([io]stream)<char, std::char_traits<char> >/std::\1/g' | sort -u >"$folder/exported"
   sort -u -- "$crisol_root/tests/exported_symbols.txt" | comm -13 -- "$folder/exported" -
 }
 

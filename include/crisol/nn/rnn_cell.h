@@ -78,7 +78,7 @@ class CRISOL_API GRUCell : public RecurrentCell {
 class CRISOL_API StackedLSTM : public Module {
  public:
   /// One state for each layer; empty stands for zeros.
-  struct States {
+  struct CRISOL_API States {
     std::vector<Tensor> h;  ///< Hidden states.
     std::vector<Tensor> c;  ///< Cell states.
 
