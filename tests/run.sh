@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# tests/run.sh [--long] [--only gpu,pocl,intel,rusticl,oclgrind,pocl-6,rusticl-25,windows,aarch64,offline] [-- arguments of doctest]
+# tests/run.sh [--long] [--only gpu,pocl,intel,rusticl,oclgrind,pocl-6,rusticl-25,as-nvidia,as-amd,as-intel,windows,aarch64,offline]
+#              [-- arguments of doctest]
 #
 # Installs what is missing, builds everything in build/, runs all tests once on each GPU that the drivers here show ("gpu")
 # and on each other OpenCL implementation, builds for 64-bit ARM and runs a few ops there by qemu ("aarch64": its counts are ops;
 # all of its tests by --only), compiles the kernels for GPUs that are not here ("offline": its counts are
-# targets, see docs/gpu-kernels.md), prints a table and ends with "N passed, N failed": test cases, summed over all runs,
+# targets, see docs/gpu-kernels.md), and the ops on a CPU that poses as NVIDIA's GPU ("as-nvidia": with --only all tests).
+# Prints a table and ends with "N passed, N failed": test cases, summed over all runs,
 # ops and targets. What is not there and cannot be installed is left out, with the reason in the table; PoCL must be there.
-# --long also runs what an ordinary run leaves out because of its time: the offline check of every target, and crisol
-# selftest in a build for Windows by Wine ("windows": all tests by --only).
+# --long also runs what an ordinary run leaves out because of its time: the offline check of every target, crisol selftest
+# in a build for Windows by Wine ("windows": all tests by --only), and all tests on a CPU that poses as a GPU of each vendor.
 # Fails when a test failed, when a run crashed, and when PoCL was wanted, or a GPU by --only, and was not tested.
 # Logs: build/tests/.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 windows aarch64 offline)
+all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel windows aarch64 offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
   [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU" [aarch64]="Portable Computing Language"
   [windows]="Portable Computing Language")
@@ -160,10 +162,12 @@ source "$crisol_root/tests/watch.sh"
 source "$crisol_root/tests/platforms/debian13.sh"
 source "$crisol_root/tests/platforms/aarch64.sh"
 source "$crisol_root/tests/platforms/windows.sh"
+source "$crisol_root/tests/platforms/pose.sh"
 
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
 variables[oclgrind]="OCLGRIND_DATA_RACES=1"
+[ -n "$named$long${doctest_arguments[*]}" ] || filter[as-nvidia]="--source-file=*/tests/ops/*"
 [ -n "$named$long${doctest_arguments[*]}" ] || for name in pocl-6 rusticl-25; do
   filter[$name]="--source-file=$(printf '*/ops/%s_test.cpp,' matmul conv2d rnn reduce softmax loss)"
 done
@@ -178,7 +182,7 @@ declare -A test_program=() # Instead of build/bin/crisol_tests.
 # run_tests NAME: the tests on one implementation, without what the user's environment says about crisol and, but for a
 # GPU, about OpenCL.
 run_tests() {
-  local name=$1 log=$work/$1.log status=0 clean place enter=() start=$SECONDS line
+  local name=$1 log=$work/$1.log status=0 clean place enter=() its_variables start=$SECONDS line
   mapfile -t clean < <(foreign_variables)
   if [ -n "${gpu_number[$name]:-}" ]; then
     place=("CRISOL_DEVICE=gpu:${gpu_number[$name]}")
@@ -188,8 +192,9 @@ run_tests() {
   [ -z "${debian13_icd[$name]:-}" ] || enter=("${debian13_enter[@]}")
   rm -rf -- "${work:?}/cache/$name"
   mkdir -p -- "$work/cache/$name"
+  mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}") # One a line.
   watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \
-    "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" ${variables[$name]:+"${variables[$name]}"} \
+    "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" "${its_variables[@]}" \
     "${test_program[$name]:-$crisol_build/bin/crisol_tests}" ${filter[$name]:+"${filter[$name]}"} \
     "${doctest_arguments[@]}" </dev/null >"$log" 2>&1 || status=$?
 
@@ -298,7 +303,7 @@ take_results() {
 # Tests mostly wait for a driver's compiler, which uses one core: so many implementations at a time, those that take
 # longest first.
 running=0
-for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind intel pocl-6 offline; do
+for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel pocl-6 offline; do
   [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue
   if [ $running -ge "$(nproc 2>/dev/null || echo 2)" ]; then
     wait -n || true

@@ -1,11 +1,9 @@
-// An OpenCL driver that is another driver, the library CRISOL_FAULT_DRIVER, except that chosen calls fail.
+// An OpenCL driver that is another driver, the library CRISOL_FAULT_DRIVER, except that chosen calls fail, and that it
+// poses as the device of the file CRISOL_POSE_DEVICE, if that is set (pose.h).
 //
 // The loader sends each call through the table that the object's driver put at its beginning. All objects of a driver
 // share one table, so this library asks the true driver for its platform and writes its own functions over some of
 // the table's entries.
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <CL/cl_icd.h>
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,9 +15,13 @@
 #include <type_traits>
 
 #include "fault_driver/control.h"
+#include "fault_driver/pose.h"
 
 using crisol::testing::Call;
+using crisol::testing::check_posed_buffer;
+using crisol::testing::check_posed_launch;
 using crisol::testing::FaultControl;
+using crisol::testing::is_posing;
 
 namespace {
 
@@ -57,6 +59,10 @@ struct Replaced<entry, call> {
 };
 
 cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, std::size_t size, void* host, cl_int* error) {
+  if (const cl_int code = is_posing() ? check_posed_buffer(context, size) : CL_SUCCESS; code != CL_SUCCESS) {
+    if (error != nullptr) *error = code;
+    return nullptr;
+  }
   const cl_mem made =
       Replaced<&cl_icd_dispatch::clCreateBuffer, Call::allocate>::run(context, flags, size, host, error);
   if (made != nullptr) ++control.live_buffers;
@@ -73,6 +79,16 @@ cl_int CL_API_CALL release_buffer(cl_mem memory) {
   return original.clReleaseMemObject(memory);
 }
 
+cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const std::size_t* offset,
+                          const std::size_t* range, const std::size_t* group, cl_uint count, const cl_event* before,
+                          cl_event* event) {
+  if (const cl_int code = is_posing() ? check_posed_launch(queue, kernel, dimensions, group) : CL_SUCCESS;
+      code != CL_SUCCESS)
+    return code;
+  return Replaced<&cl_icd_dispatch::clEnqueueNDRangeKernel, Call::launch>::run(queue, kernel, dimensions, offset, range,
+                                                                               group, count, before, event);
+}
+
 template <auto entry, Call call>
 void replace(cl_icd_dispatch& table) {
   table.*entry = &Replaced<entry, call>::run;
@@ -85,7 +101,6 @@ void replace_all(cl_icd_dispatch& table) {
   replace<&D::clCreateKernel, Call::create>(table);
   replace<&D::clBuildProgram, Call::build>(table);
   replace<&D::clSetKernelArg, Call::argument>(table);
-  replace<&D::clEnqueueNDRangeKernel, Call::launch>(table);
   replace<&D::clEnqueueReadBuffer, Call::transfer>(table);
   replace<&D::clEnqueueWriteBuffer, Call::transfer>(table);
   replace<&D::clEnqueueCopyBuffer, Call::transfer>(table);
@@ -94,9 +109,11 @@ void replace_all(cl_icd_dispatch& table) {
   replace<&D::clEnqueueBarrierWithWaitList, Call::transfer>(table);
   replace<&D::clFinish, Call::wait>(table);
   replace<&D::clFlush, Call::wait>(table);
+  table.clEnqueueNDRangeKernel = launch;
   table.clCreateBuffer = create_buffer;
   table.clRetainMemObject = retain_buffer;
   table.clReleaseMemObject = release_buffer;
+  if (is_posing()) crisol::testing::add_pose(table, original);
 }
 
 using GetExtension = void*(CL_API_CALL*)(const char*);
@@ -143,6 +160,7 @@ __attribute__((visibility("default"))) void* CL_API_CALL clGetExtensionFunctionA
 __attribute__((visibility("default"))) cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform,
                                                                             cl_platform_info what, std::size_t room,
                                                                             void* value, std::size_t* size) {
+  if (is_posing()) return crisol::testing::posed_platform_info(platform, what, room, value, size);
   return original.clGetPlatformInfo(platform, what, room, value, size);
 }
 

@@ -1,6 +1,7 @@
 // A training step in which OpenCL calls fail, one after the other: an exception or the right numbers, nothing else.
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -272,13 +273,56 @@ TEST_CASE("child: a kernel fails while it runs" * doctest::skip()) {
   faults.kind = -1;
 }
 
+TEST_CASE("child: a device that poses as a GPU" * doctest::skip()) {
+  const DeviceInfo wanted = read_device_info(std::getenv("CRISOL_POSE_DEVICE"));
+  const DeviceInfo& info = Device("gpu").info();
+  CHECK(info.name == wanted.name);
+  CHECK(info.platform == wanted.platform);
+  CHECK(info.vendor_id == wanted.vendor_id);
+  CHECK(info.subgroup_sizes == wanted.subgroup_sizes);
+  CHECK(info.driver_version.find(wanted.driver_version + " posed by ") == 0);
+  CHECK(info.local_memory <= wanted.local_memory);
+  CHECK(info.max_work_group <= wanted.max_work_group);
+  CHECK(info.max_allocation <= info.global_memory / 4);
+  CHECK_FALSE(info.has_extension("cl_nv_pragma_unroll"));  // Only NVIDIA's compiler knows it.
+  CHECK(full({1000}, 1.0).to_vector<float>() == std::vector<float>(1000, 1.0f));
+
+  std::vector<cl::Platform> platforms;
+  std::vector<cl::Device> devices;
+  cl::Platform::get(&platforms);
+  CHECK(clGetDeviceIDs(platforms.at(0)(), CL_DEVICE_TYPE_CPU, 0, nullptr, nullptr) == CL_DEVICE_NOT_FOUND);
+  REQUIRE(platforms.at(0).getDevices(CL_DEVICE_TYPE_GPU, &devices) == CL_SUCCESS);
+  const cl::Context context(devices.at(0));
+  const cl::CommandQueue queue(context, devices[0]);
+  cl_int code = CL_SUCCESS;
+  const cl::Buffer large(context, CL_MEM_READ_WRITE, info.max_allocation + 1, nullptr, &code);
+  CHECK(code == CL_INVALID_BUFFER_SIZE);
+  const cl::Buffer buffer(context, CL_MEM_READ_WRITE, 8 * wanted.max_work_group);
+  const auto build_and_launch = [&](const std::string& source, const cl::NDRange& items) {
+    const cl::Program program(context, "kernel void f(global int* x) {" + source + "}");
+    if (const cl_int built = program.build("-cl-std=CL1.2"); built != CL_SUCCESS) return built;
+    cl::Kernel kernel(program, "f");
+    kernel.setArg(0, buffer);
+    return queue.enqueueNDRangeKernel(kernel, cl::NullRange, items, items);
+  };
+  const std::string small = "x[get_local_id(0)] = 1;";
+  CHECK(build_and_launch(small, cl::NDRange(16)) == CL_SUCCESS);
+  CHECK(build_and_launch(small, cl::NDRange(wanted.max_work_group, 2)) == CL_INVALID_WORK_GROUP_SIZE);
+  const std::string much = "local char s[" + std::to_string(wanted.local_memory + 4) + "];";
+  CHECK(build_and_launch(much + "s[x[1]] = 1; barrier(CLK_LOCAL_MEM_FENCE); x[2] = s[x[3]];", cl::NDRange(16)) !=
+        CL_SUCCESS);
+  queue.finish();
+}
+
 namespace {
 
 void run_with_faults(const std::string& test_case, const std::string& cache, const Environment& more = {}) {
   const Device device;
   if (slow_device()) CRISOL_SKIP("needs a driver of its own, not a simulator");
-  const std::string driver = driver_of(device);
+  std::string driver = driver_of(device);
   REQUIRE_FALSE(driver.empty());
+  // The driver of faults is there already when it poses as another device, and knows the true driver.
+  if (std::filesystem::equivalent(driver, CRISOL_FAULT_LIBRARY)) driver = std::getenv("CRISOL_FAULT_DRIVER");
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/fault.icd") << CRISOL_FAULT_LIBRARY << '\n';
   Environment environment{{"OCL_ICD_VENDORS", folder.path()},
@@ -315,3 +359,8 @@ TEST_CASE("CRISOL_LAUNCH_BLOCKING names a kernel that fails while it runs") {
 }
 
 TEST_CASE("a device that is slow to take work gives the same numbers") { run_with_faults("child: a slow device", ""); }
+
+TEST_CASE("a CPU that poses as a GPU keeps to the limits of both") {
+  run_with_faults("child: a device that poses as a GPU", "empty",
+                  {{"CRISOL_POSE_DEVICE", CRISOL_SOURCE_DIR "/devices/nvidia-rtx-4090.json"}});
+}
