@@ -149,4 +149,27 @@ TEST_CASE("gemm block: chosen on GPUs, on CPUs only where it is forced") {
   CHECK(ops::refuse_gemm_block(problem, cpu) == nullptr);
 }
 
+TEST_CASE("gemm clblast: leaves few results of great depth to products that cut the depth") {
+  const Tensor x = ones({8, 8});
+  ops::Gemm problem{.device = state_of(x),
+                    .m = 8,
+                    .n = 2,
+                    .k = 66000,
+                    .a = {in(x), 66000, 1},
+                    .b = {in(x), 2, 1},
+                    .c = {out(x), 2, 1}};
+  const std::string reason = "few results of great depth, which it does not cut";
+  const auto refusal = [&] {
+    const char* text = ops::refuse_gemm_clblast(problem, gpu(108));
+    return std::string(text == nullptr ? "" : text);
+  };
+  CHECK(refusal() == reason);
+  problem.batch = 5000;
+  CHECK(refusal() != reason);
+  problem.batch = 1;
+  problem.k = 500;
+  problem.a = {in(x), 500, 1};
+  CHECK(refusal() != reason);
+}
+
 }  // namespace crisol
