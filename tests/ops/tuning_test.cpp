@@ -85,13 +85,14 @@ TEST_CASE("problem record: problems with their candidates, counted, in all recor
 }
 
 TEST_CASE("matmul: a setting is forced by its name, and every one gives the product") {
-  for (const char* variant : {"block/32x32", "block/32x32/4"}) {
+  // A tile for which every device has registers enough.
+  for (const char* variant : {"block/64x64", "block/64x64/4"}) {
     const ForcedVariant forced("matmul", variant);
-    if (std::string(variant) == "block/32x32") {
+    if (std::string(variant) == "block/64x64") {
       CHECK(multiply() == variant);
     } else {
       CHECK(refusal(ErrorCode::invalid_argument, multiply) ==
-            "[matmul] variant block/32x32/4 is forced, but the depth is too small for so many parts");
+            "[matmul] variant block/64x64/4 is forced, but the depth is too small for so many parts");
     }
   }
   const ForcedVariant forced("matmul", "block/1x1");
