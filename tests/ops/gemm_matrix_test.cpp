@@ -148,6 +148,7 @@ TEST_CASE("gemm matrix: on this device's own units") {
 }
 
 TEST_CASE("gemm matrix: what is too large for fp16 becomes infinite, NaN and infinity stay") {
+  if (const std::string reason = testing::broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
   const ops::ForcedVariant forced("matmul", "matrix");
   for (const Precision precision : testing::rounded_precisions) {
     if (testing::slow_launches() && precision != Precision::fp16) continue;
@@ -180,6 +181,7 @@ TEST_CASE("gemm matrix: packed operands, in three stages and two, of waves of 32
 }
 
 TEST_CASE("gemm matrix: forced with packed operands") {
+  if (const std::string reason = testing::broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
   if (testing::slow_launches()) CRISOL_SKIP("three programs with large tiles take a minute to compile");
   const std::int64_t m = 5, n = 135, k = 39;
   std::vector<double> a = random_values(1, m * k), b = random_values(2, k * n);

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "crisol/device.h"
+#include "crisol/ops/matmul.h"
 #include "crisol/precision.h"
 #include "doctest/doctest.h"
 #include "ops/matrix_plan.h"
@@ -17,6 +19,17 @@ using Kind = ops::MatrixUnit::Kind;
 inline constexpr Precision rounded_precisions[] = {Precision::tf32, Precision::fp16, Precision::bf16};
 inline constexpr Kind all_kinds[] = {Kind::mma_sm80,   Kind::mma_sm75, Kind::mfma, Kind::wmma,
                                      Kind::wmma_gfx12, Kind::xmx8,     Kind::xmx16};
+
+/// Why forced variants for matrix units refuse here, or nothing. A device without any unit by its name emulates them
+/// where they are forced.
+inline std::string broken_matrix_units() {
+  for (const Precision precision : rounded_precisions) {
+    const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
+    if (units.unit.empty() && !ops::matrix_candidates(Device().info(), precision).empty())
+      return "vendors' instructions: " + units.reason;
+  }
+  return {};
+}
 
 /// Two waves: what is emulated is slow.
 inline constexpr ops::MatrixTile least_tile{32, 16, 16, 16, 1.0};

@@ -7,7 +7,7 @@
 #include "crisol/functions/matmul.h"
 #include "crisol/recording.h"
 #include "doctest/doctest.h"
-#include "ops/matrix_unit.h"
+#include "ops/matrix_units.h"
 #include "ops/variant.h"
 #include "support/compare.h"
 #include "support/program.h"
@@ -17,6 +17,7 @@ namespace crisol {
 
 namespace {
 
+using testing::broken_matrix_units;
 using testing::contains;
 using testing::run_built;
 using testing::tensor_of;
@@ -33,13 +34,6 @@ Precision of_another_thread() {
   Precision seen = Precision::fp32;
   std::thread([&] { seen = precision(); }).join();
   return seen;
-}
-
-/// Why a forced "matrix" refuses here, or nothing: the device has units by its name, and they do not work. Devices
-/// without any emulate them where the variant is forced.
-std::string broken_units() {
-  if (ops::matrix_candidates(Device().info(), Precision::bf16).empty()) return {};
-  return ops::matrix_units(Device(), Precision::bf16).reason;
 }
 
 }  // namespace
@@ -62,7 +56,7 @@ TEST_CASE("precision: fp32 at first; a thread's own goes before that of the proc
 }
 
 TEST_CASE("precision: backward computes in the precision of the forward pass") {
-  if (!broken_units().empty()) CRISOL_SKIP("vendors' instructions: " + broken_units());
+  if (const std::string reason = broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
   const ops::ForcedVariant forced("matmul", "matrix");  // Which refuses fp32.
   const double value = 1 + std::ldexp(1.0, -8);         // bf16 makes 1 of it: the tie goes to the even one.
   Tensor x = tensor_of(std::vector<double>(6, 1.0), {2, 3});
@@ -79,7 +73,7 @@ TEST_CASE("precision: backward computes in the precision of the forward pass") {
 }
 
 TEST_CASE("precision: a recording keeps that with which it was recorded") {
-  if (!broken_units().empty()) CRISOL_SKIP("vendors' instructions: " + broken_units());
+  if (const std::string reason = broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
   const ops::ForcedVariant forced("matmul", "matrix");
   const double value = 1 + std::ldexp(1.0, -8);
   const Tensor x = tensor_of(std::vector<double>(6, value), {2, 3});
@@ -98,7 +92,7 @@ TEST_CASE("precision: a recording keeps that with which it was recorded") {
 TEST_CASE("precision: devices without matrix units compute in fp32") {
   if (!ops::matrix_units(Device(), Precision::bf16).unit.empty()) CRISOL_SKIP("the device has matrix units");
   const std::string reason = ops::matrix_units(Device(), Precision::bf16).reason;
-  CHECK(contains(reason, broken_units().empty() ? "matrix units" : "gemm_matrix.cl does not build"));
+  CHECK((contains(reason, "matrix units") || !broken_matrix_units().empty()));
   CHECK(ops::matrix_units(Device(), Precision::fp32).unit.empty());
   const double value = 1 + std::ldexp(1.0, -8);
   const WithPrecision rounded(Precision::bf16);
