@@ -68,14 +68,14 @@ Names missing_from(const Names& some, const Names& others) {
 Names words_of_headers() {
   const std::string include = CRISOL_SOURCE_DIR "/include";
   std::vector<std::string> command{CRISOL_CXX_COMPILER, "-std=c++17", "-E", "-I" + include};
-  for (const char* header : {"opencl_interop.h", "c/crisol.h"})
+  for (const char* header : {"opencl_interop.h", "verification.h", "c/crisol.h"})
     command.insert(command.end(), {"-include", include + "/crisol/" + header});
   command.insert(command.end(), {"-x", "c++", include + "/crisol/crisol.h"});
   const ProcessResult result = run_program("/usr/bin/env", command);
   REQUIRE_MESSAGE(result.status == 0, result.output.substr(0, 2000));
   static const std::regex word(R"([A-Za-z_]\w*)");
   Names words;
-  bool ours = false;  // Lines of the form `# 12 "file"` say where the next ones come from.
+  bool ours = false;                     // Lines of the form `# 12 "file"` say where the next ones come from.
   std::istringstream lines(result.out);  // A warning of the compiler would otherwise cut a word in two.
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with("# "))

@@ -33,6 +33,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"precision.h", "runtime"},
     {"profile.h", "runtime"},
     {"tuning.h", "runtime"},
+    {"verification.h", "runtime"},
     {"tensor.h", "tensor"},
     {"random.h", "tensor"},
     {"named_tensors.h", "tensor"},
@@ -111,15 +112,19 @@ std::string fault_of(const std::string& file, const Include& include) {
   }
   if (!include.quoted && !include.path.starts_with("crisol/")) return "";
   if (is_public && !include.path.starts_with("crisol/")) return arrow + "public headers include public headers only";
-  if (include.path.starts_with("reference/")) {
-    return starts_with_any(own, {"reference/", "cli/"}) ? "" : arrow + "the references are for cli and the tests";
+  // Dispatch verifies variants with both.
+  if (starts_with_any(include.path, {"reference/", "replay/"}) && own != "ops/verification.cpp") {
+    const bool may = starts_with_any(own, {"replay/", "cli/"}) ||
+                     (own.starts_with("reference/") && include.path.starts_with("reference/"));
+    return may ? "" : arrow + "the references are for verification, cli and the tests";
   }
   if (include.path.starts_with("null_driver/")) {
     return starts_with_any(own, {"null_driver/", "cli/"}) ? "" : arrow + "the null driver is a program of its own";
   }
+  if (starts_with_any(include.path, {"reference/", "replay/"})) return "";
   const auto to = rank_of_include(include.path);
   if (!to) return arrow + "no layer is known for it (write paths from the root of lib/)";
-  if (own.starts_with("reference/")) {
+  if (starts_with_any(own, {"reference/", "replay/"})) {
     return starts_with_any(include.path, {"crisol/", "base/"}) ? ""
                                                                : arrow + "a reference sees public headers and base";
   }
@@ -200,6 +205,11 @@ TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
   SUBCASE("references stand beside the layers") {
     CHECK(count("lib/ops/conv.cpp", "#include \"reference/conv.h\"\n") == 1);
     CHECK(count("lib/reference/conv.cpp", "#include \"runtime/launch.h\"\n") == 1);
+    CHECK(count("lib/ops/conv.cpp", "#include \"replay/replay.h\"\n") == 1);
+    CHECK(count("lib/reference/conv.cpp", "#include \"replay/replay.h\"\n") == 1);
+    CHECK(count("lib/replay/rows.cpp", "#include \"ops/variant.h\"\n") == 1);
+    CHECK(count("lib/replay/rows.cpp", "#include \"crisol/ops/norm.h\"\n#include \"reference/norm.h\"\n") == 0);
+    CHECK(count("lib/ops/verification.cpp", "#include \"replay/replay.h\"\n") == 0);
     CHECK(count("lib/cli/selftest.cpp", "#include \"reference/conv.h\"\n") == 0);
     CHECK(count("lib/reference/conv.cpp", "#include \"reference/conv.h\"\n#include \"crisol/nn/module.h\"\n") == 0);
   }

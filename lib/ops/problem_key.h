@@ -28,8 +28,13 @@ class ProblemKey {
   /// Of the op, and the names and values in order.
   std::uint64_t hash(std::string_view op) const noexcept;
   std::string text(std::string_view op) const;
+  /// What decides which programs a problem takes beside its sizes and layout: a hash, and as text, " kind=2".
+  std::uint64_t program() const noexcept;
+  std::string program_text() const;
 
  private:
+  bool selects_programs(const KeyField& field) const noexcept;
+
   std::array<KeyField, most_fields> fields_;
   std::size_t count_ = 0;
 };

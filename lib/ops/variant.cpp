@@ -63,11 +63,12 @@ void say_refused(const char* op, const char* variant, const char* reason) {
 }
 
 void say_chosen(const char* op, const char* variant, bool tuned) {
-  runtime::note_choice(op, variant);
+  if (!is_trying()) runtime::note_choice(op, variant);
   runtime::say(runtime::Topic::dispatch, op, ": ", variant, tuned ? " chosen, as tuned" : " chosen");
 }
 
 void fail_forced(const char* op, const std::string& variant, const std::string& reason) {
+  note_refused_trial(op);
   fail(ErrorCode::invalid_argument, op, "variant ", variant, " is forced, but ", reason);
 }
 

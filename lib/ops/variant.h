@@ -5,7 +5,8 @@
 //
 // The last entry accepts everything. CRISOL_VERBOSE=dispatch prints every refusal and the choice;
 // CRISOL_VARIANT=conv2d:direct,matmul:-clblast forces one and forbids another. Without a forced one, that which
-// `crisol tune` stored for the problem comes before the order of the list, where it accepts. Problems that have a
+// `crisol tune` stored for the problem comes before the order of the list, where it accepts. On a driver that nobody
+// has tried, a variant that computes wrong numbers is passed over (see ops/verification.h). Problems that have a
 // ProblemKey key() can be tuned, and are written where CRISOL_RECORD_SHAPES says.
 #pragma once
 
@@ -19,6 +20,7 @@
 #include "crisol/device.h"
 #include "crisol/tuning.h"
 #include "ops/problem_key.h"
+#include "ops/verification.h"
 #include "runtime/problem_record.h"
 
 namespace crisol::ops {
@@ -74,6 +76,9 @@ struct Choice {
     const char* reason = variant->reason_against(problem, info);
     return reason != nullptr || setting == own ? reason : variant->settings->refuse(problem, info, setting);
   }
+  std::string name() const {
+    return setting == own ? variant->name : std::string(variant->name) + '/' + variant->settings->names()[setting];
+  }
   void run(const Problem& problem) const {
     setting == own ? variant->run(problem) : variant->settings->run(problem, setting);
   }
@@ -103,6 +108,7 @@ void say_chosen(const char* op, const char* variant, bool tuned = false);
 [[noreturn]] void fail_forced(const char* op, const std::string& variant, const std::string& reason);
 
 constexpr const char* forbidden_reason = "forbidden by CRISOL_VARIANT";
+constexpr const char* wrong_reason = "wrong where it was verified on this driver";
 
 template <class Problem>
 const char* reason_against(const char* op, const Choice<Problem>& choice, const Problem& problem,
@@ -114,6 +120,18 @@ template <class Problem>
 concept HasKey = requires(const Problem& problem) {
   { problem.key() } -> std::same_as<ProblemKey>;
 };
+
+/// Whether the choice gave wrong numbers on this device, which is found out here where nobody knows (see
+/// ops/verification.h).
+template <class Problem>
+bool is_wrong(const char* op, const Choice<Problem>& choice, const Problem& problem, const DeviceInfo& info) {
+  if (!needs_verification(info)) return false;
+  ProblemKey key{};
+  if constexpr (HasKey<Problem>) key = problem.key();
+  const Candidate candidate{op, choice.variant, choice.setting, key.program(), &info};
+  if (const std::optional<bool> agrees = remembered_verdict(candidate)) return !*agrees;
+  return !verify(candidate, choice.name(), key);
+}
 
 template <class Problem>
 void note_problem(ProblemRecord& record, const char* op, std::span<const Variant<Problem>> variants,
@@ -145,8 +163,9 @@ Choice<Problem> choose_tuned(const char* op, std::span<const Variant<Problem>> v
   const std::string* const name = tuned_variant(op, problem.key(), info);
   if (name == nullptr) return {};
   const Choice<Problem> choice = find_choice(variants, *name);
-  const char* const reason =
+  const char* reason =
       choice.variant == nullptr ? "there is no such variant" : reason_against(op, choice, problem, info);
+  if (reason == nullptr && is_wrong(op, choice, problem, info)) reason = wrong_reason;
   if (reason == nullptr) {
     say_chosen(op, name->c_str(), true);
     return choice;
@@ -161,8 +180,9 @@ template <class Problem>
 Choice<Problem> choose(const char* op, std::span<const Variant<Problem>> variants, const Problem& problem,
                        const DeviceInfo& info) {
   if constexpr (HasKey<Problem>) {
-    if (shapes_are_recorded()) record_shape(op, problem.key());
-    if (ProblemRecord* const record = runtime::problem_record()) note_problem(*record, op, variants, problem, info);
+    if (shapes_are_recorded() && !is_trying()) record_shape(op, problem.key());
+    if (ProblemRecord* const record = runtime::problem_record(); record != nullptr && !is_trying())
+      note_problem(*record, op, variants, problem, info);
   }
   if (const std::string forced = forced_variant(op); !forced.empty()) {
     const Choice<Problem> choice = find_choice(variants, forced);
@@ -172,6 +192,7 @@ Choice<Problem> choose(const char* op, std::span<const Variant<Problem>> variant
       fail_forced(op, forced, "there is no such variant; there are: " + names);
     }
     if (const char* reason = choice.reason_against(problem, info)) fail_forced(op, forced, reason);
+    if (is_wrong(op, choice, problem, info)) warn_of_wrong(op, forced, info);
     say_chosen(op, forced.c_str());
     return choice;
   }
@@ -183,6 +204,12 @@ Choice<Problem> choose(const char* op, std::span<const Variant<Problem>> variant
   for (const Variant<Problem>& variant : variants) {
     const Choice<Problem> choice{&variant};
     const char* reason = reason_against(op, choice, problem, info);
+    if (reason == nullptr && is_wrong(op, choice, problem, info)) {
+      if (&variant != &variants.back())
+        reason = wrong_reason;
+      else
+        warn_of_wrong(op, variant.name, info);
+    }
     if (reason == nullptr) {
       say_chosen(op, variant.name);
       return choice;

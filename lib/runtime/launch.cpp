@@ -89,7 +89,7 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
   Recorder* recorder = recorder_of(device);
   const cl_command_queue queue = device.queue();
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
-  const bool profiling = device.profiler().active();
+  const bool profiling = device.profiler().active() && !recording_is_paused();
   cl_event event = nullptr;
   cl_int error = CL_SUCCESS;
   bool first = false;

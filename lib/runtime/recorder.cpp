@@ -12,6 +12,7 @@ namespace crisol::runtime {
 namespace {
 
 thread_local Recorder* current = nullptr;
+thread_local int pauses = 0;
 
 }  // namespace
 
@@ -35,8 +36,16 @@ void refuse_while_recording(const char* what) {
   require(current == nullptr, "record", what, ", which a replay cannot repeat; do it before or after");
 }
 
-PauseRecording::PauseRecording() noexcept : paused_(current) { current = nullptr; }
-PauseRecording::~PauseRecording() { current = paused_; }
+PauseRecording::PauseRecording() noexcept : paused_(current) {
+  current = nullptr;
+  ++pauses;
+}
+PauseRecording::~PauseRecording() {
+  current = paused_;
+  --pauses;
+}
+
+bool recording_is_paused() noexcept { return pauses > 0; }
 
 Recorder::Recorder(DeviceState& device) : device_(device) {
   require(current == nullptr, "record", "this thread is recording already");

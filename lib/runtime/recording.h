@@ -25,6 +25,8 @@ Recorder* current_recorder() noexcept;
 Recorder* recorder_of(const DeviceState& device);
 /// While it lives, this thread's work is done and not recorded: for work of the library's own, on memory that the
 /// recorded work does not use.
+/// Whether one lives on this thread; profiles pass over such work as well.
+bool recording_is_paused() noexcept;
 class PauseRecording {
  public:
   PauseRecording() noexcept;

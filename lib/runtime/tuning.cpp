@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdio>
 #include <filesystem>
 
 #include "base/system.h"
 #include "base/text.h"
 #include "crisol/kernel_cache.h"
 #include "crisol/version.h"
+#include "runtime/checked_lines.h"
 #include "runtime/hash.h"
 #include "runtime/locked_file.h"
 #include "runtime/verbose.h"
@@ -18,28 +17,9 @@ namespace crisol {
 
 namespace {
 
-constexpr std::string_view format_name = "crisol tuning 1 ";
-constexpr std::size_t field_count = 7;
+constexpr std::string_view format_name = "crisol tuning 1";
 
-std::string hex_of(std::uint64_t value) {
-  char text[20];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
-template <class Number>
-bool parse_number(std::string_view text, int base, Number& value) {
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value, base);
-  return error == std::errc() && at == end && !text.empty();
-}
-
-std::string_view cut_until(std::string_view& text, char separator) {
-  const std::size_t length = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, length);
-  text.remove_prefix(std::min(length + 1, text.size()));
-  return part;
-}
+using runtime::hex_of, runtime::parse_number;
 
 // A line of the file has these fields between tabs.
 std::string line_of(const TuningEntry& e) {
@@ -48,9 +28,8 @@ std::string line_of(const TuningEntry& e) {
 }
 
 bool parse_line(std::string_view line, TuningEntry& e) {
-  if (std::count(line.begin(), line.end(), '\t') != field_count - 1) return false;
-  std::array<std::string_view, field_count> fields;
-  for (std::string_view& field : fields) field = cut_until(line, '\t');
+  std::array<std::string_view, 7> fields;
+  if (!runtime::split_fields(line, fields)) return false;
   e.device = fields[1];
   e.problem = fields[2];
   e.variant = fields[3];
@@ -58,16 +37,6 @@ bool parse_line(std::string_view line, TuningEntry& e) {
   return fields[0].size() == 16 && parse_number(fields[0], 16, e.key) && parse_number(fields[4], 10, e.nanoseconds) &&
          parse_number(fields[6], 10, e.usual_nanoseconds);
 }
-
-// An editor on Windows may have ended the lines with "\r\n".
-std::string with_plain_line_ends(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (text[i] != '\r' || text.substr(i, 2) != "\r\n") plain += text[i];
-  return plain;
-}
-
-runtime::TuningFile faulty(const char* fault) { return {{}, fault}; }
 
 // Of another format or damaged: said once for each reading.
 std::vector<TuningEntry> usable_entries(const std::string& path, std::string_view text) {
@@ -101,22 +70,14 @@ namespace runtime {
 std::string write_tuning(const std::vector<TuningEntry>& entries) {
   std::string lines;
   for (const TuningEntry& entry : entries) lines += line_of(entry);
-  return concat(format_name, hex_of(hash_of(lines)), '\n', lines);
+  return with_checksum(format_name, lines);
 }
 
-TuningFile read_tuning(std::string_view file_text) {
-  if (file_text.empty()) return {};
-  const std::string lines = with_plain_line_ends(file_text);
-  std::string_view text = lines;
-  if (text.substr(0, format_name.size()) != format_name) return faulty("is not a tuning file of this format");
-  text.remove_prefix(format_name.size());
-  std::uint64_t checksum = 0;
-  if (const std::string_view digits = cut_until(text, '\n'); digits.size() != 16 || !parse_number(digits, 16, checksum))
-    return faulty("is damaged");
-  if (hash_of(text) != checksum) return faulty("has a wrong checksum");
-  TuningFile file;
-  while (!text.empty()) {
-    if (!parse_line(cut_until(text, '\n'), file.entries.emplace_back())) return faulty("has a line that is no entry");
+TuningFile read_tuning(std::string_view text) {
+  const CheckedLines checked = without_checksum(format_name, text);
+  TuningFile file{{}, checked.fault};
+  for (std::string_view rest = checked.lines; !rest.empty();) {
+    if (!parse_line(cut_until(rest, '\n'), file.entries.emplace_back())) return {{}, "has a line that is no entry"};
   }
   return file;
 }

@@ -89,7 +89,7 @@ TEST_CASE("crisol tune: shapes that a program recorded, each once, with how ofte
     CHECK(contains(recorded, op));
 
   write_file(place.shapes, "# a comment\n\n" + product + " count=7\n" + product + " count=2\n" +
-                               "gather outer=1 size=2 inner=3 picked=4 slices=0 dtype=0 count=1\n" +
+                               "gather outer=1 size=2 inner=3 picked=4 slices=0 dtype=3 count=1\n" +
                                "matmul m=4 n=4 k=4 batch=1 transa=0 transb=1 transc=0 weight=1 precision=0 note=5\n");
   const auto json = place.json("--shapes " + place.shapes + " --dry-run --repeat 1");
   REQUIRE(json.at("problems").size() == 1);
@@ -138,13 +138,18 @@ reduce kind=6 dtype=0 outputs=10 elements=64 width=10 across=0 along=1 fused=0
 cumsum outer=2 length=40 inner=3 i64=0 reverse=1
 topk rows=3 length=50 k=4 largest=1 dtype=0
 sort rows=3 length=50
+gather outer=2 size=7 inner=3 picked=5 slices=0 dtype=0
+index_select outer=2 size=7 inner=9 picked=5 slices=1 dtype=0
+scatter_add outer=2 size=7 inner=3 picked=5 slices=0 dtype=0
+index_add outer=1 size=7 inner=9 picked=5 slices=1 dtype=0
+transpose_copy batch=2 rows=9 columns=21
 rnn_forward cell=2 reverse=0 t=3 b=2 i=5 h=16 outputs=16 padded=0
 rnn_backward cell=3 reverse=1 t=3 b=2 i=5 h=16 outputs=16 padded=0
 )");
   const auto json = place.json("--shapes " + place.shapes + " --dry-run --repeat 1 --check");
   INFO(json.dump(1));
   CHECK(json.at("skipped").empty());
-  CHECK(json.at("problems").size() + json.at("one_variant").get<std::size_t>() == 31);
+  CHECK(json.at("problems").size() + json.at("one_variant").get<std::size_t>() == 36);
   for (const auto& problem : json.at("problems"))
     for (const auto& variant : problem.at("variants")) CHECK(variant.at("share_of_bound").get<double>() <= 1);
 }

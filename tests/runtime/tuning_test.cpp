@@ -72,7 +72,7 @@ TEST_CASE("tuning: a damaged file has no entries, and the next store makes it wh
     const bool none = i == 0;  // An empty file is one without entries.
     CHECK((runtime::read_tuning(good.substr(0, i)).fault == nullptr) == none);
   }
-  CHECK(std::string(runtime::read_tuning("crisol tuning 2 …\n").fault) == "is not a tuning file of this format");
+  CHECK(std::string(runtime::read_tuning("crisol tuning 2 …\n").fault) == "is of another format");
 
   const TemporaryFolder folder;
   const ChosenFile file(folder.path() + "/tuning.txt");

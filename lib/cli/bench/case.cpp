@@ -67,8 +67,6 @@ void assign(const Case& what, const std::string& word, Values& values) {
 
 }  // namespace
 
-void touch(const Tensor& x) { ops::fill_into(x.reshape({-1}).narrow(0, 0, 1), 0.5); }
-
 Request parse(const std::vector<std::string>& words) {
   const Case& what = find_case(words.empty() ? std::string() : words.front());
   Request request{&what, {}, what.name};

@@ -12,6 +12,7 @@
 
 #include "crisol/precision.h"
 #include "crisol/tensor.h"
+#include "replay/replay.h"
 
 namespace crisol::cli::bench {
 
@@ -55,7 +56,7 @@ struct Work {
 };
 
 /// Writes one element of a contiguous tensor.
-void touch(const Tensor& x);
+using replay::touch;
 
 /// The names of a table's entries as a key's allowed words.
 template <class Table>

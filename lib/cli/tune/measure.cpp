@@ -105,7 +105,7 @@ TuningProblem meet(const Replay& replay, const Problem& problem) {
     if (found.text == problem.text) return found;
     if (found.op == problem.op) met = found.text;
   }
-  throw bench::UsageError(concat("'", problem.text, "' cannot be made again: it becomes '", met, "'"));
+  throw replay::ProblemError(concat("'", problem.text, "' cannot be made again: it becomes '", met, "'"));
 }
 
 std::vector<std::string> accepting(const TuningProblem& problem) {

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/tune/replay.h"
 #include "crisol/tuning.h"
+#include "replay/replay.h"
 
 namespace crisol::cli::tune {
+
+using replay::Problem, replay::Replay, replay::Values;
 
 struct Effort {
   int rounds = 9;          ///< Each takes a sample of every variant.
@@ -39,8 +41,8 @@ struct Measured {
 /// rounds but one in eight.
 constexpr double least_gain = 0.03;
 
-/// Runs the replay once and returns the problem that it met, with its candidates; throws bench::UsageError where it is
-/// not the one that was asked for.
+/// Runs the replay once and returns the problem that it met, with its candidates; throws replay::ProblemError where it
+/// is not the one that was asked for.
 TuningProblem meet(const Replay& replay, const Problem& problem);
 
 /// The candidates that take the problem; fewer than two leave nothing to measure.

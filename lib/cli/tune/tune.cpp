@@ -50,7 +50,7 @@ void read_shapes(const std::string& path, std::vector<Problem>& problems) {
   if (!in) fail(ErrorCode::io, "tune", "cannot read ", path);
   for (std::string line; std::getline(in, line);)
     if (line.find_first_not_of(" \t\r") != std::string::npos && line.front() != '#')
-      add_problem(problems, parse_problem(line));
+      add_problem(problems, replay::parse_problem(line));
 }
 
 // The problems of one run of a case.
@@ -59,7 +59,7 @@ void run_case(const bench::Request& request, std::vector<Problem>& problems) {
   const ProblemRecord record;
   work.run();
   for (const TuningProblem& found : record.problems()) {
-    Problem problem = parse_problem(found.text);
+    Problem problem = replay::parse_problem(found.text);
     problem.times = found.times;
     add_problem(problems, std::move(problem));
   }
@@ -78,7 +78,7 @@ std::vector<Problem> problems_of(const Options& options) {
 
 Outcome tune_problem(const Problem& problem, const Effort& effort) {
   try {
-    const std::optional<Replay> replay = replay_of(problem);
+    const std::optional<Replay> replay = replay::replay_of(problem);
     if (!replay) return {{}, "it cannot be made again alone"};
     TuningProblem met = meet(*replay, problem);
     met.times = problem.times;
@@ -227,8 +227,10 @@ Command add_tune(CLI::App& program) {
               return run_command(*options);
             } catch (const UsageError& error) {
               std::cerr << "crisol tune: " << error.what() << '\n';
-              return 2;
+            } catch (const replay::ProblemError& error) {
+              std::cerr << "crisol tune: " << error.what() << '\n';
             }
+            return 2;
           }};
 }
 

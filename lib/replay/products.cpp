@@ -4,16 +4,15 @@
 #include <limits>
 
 #include "base/text.h"
-#include "cli/bench/case.h"
-#include "cli/tune/replay.h"
 #include "crisol/ops/conv.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/precision.h"
 #include "reference/conv2d.h"
 #include "reference/conv2d_cases.h"
 #include "reference/matmul.h"
+#include "replay/replay.h"
 
-namespace crisol::cli::tune {
+namespace crisol::replay {
 
 namespace {
 
@@ -26,9 +25,9 @@ struct Operand {
   Values values;
 };
 
-Operand operand(std::uint64_t seed, const Shape& shape, bool transposed) {
+Operand operand(const Problem& p, std::uint64_t seed, const Shape& shape, bool transposed) {
   Operand made{{}, {}, shape, values_for(seed, shape.numel())};
-  made.stored = tensor_of(made.values, shape);
+  made.stored = p.tensor(made.values, shape);
   made.matrix = made.stored;
   if (transposed) {
     made.stored = made.stored.transpose(-2, -1).contiguous();
@@ -40,7 +39,7 @@ Operand operand(std::uint64_t seed, const Shape& shape, bool transposed) {
 Precision precision_of(const Problem& p) {
   for (const Precision one : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16})
     if (p["precision"] == static_cast<std::int64_t>(one)) return one;
-  throw bench::UsageError(concat("'", p.text, "': no precision has this number"));
+  throw ProblemError(concat("'", p.text, "': no precision has this number"));
 }
 
 /// What rounding both operands does to a product, in epsilons, as crisol/precision.h bounds it.
@@ -61,12 +60,12 @@ std::optional<Replay> make_matmul(const Problem& p) {
     return shape;
   };
   const Precision precision = precision_of(p);
-  const Operand a = operand(1, matrices(m, k), p["transa"] != 0);
+  const Operand a = operand(p, 1, matrices(m, k), p["transa"] != 0);
   Replay replay;
   replay.effort = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * batch);
   replay.tolerance = within(2 + rounding_of(precision), static_cast<double>(k + 1));
   if (p["weight"] == 0) {
-    const Operand b = operand(2, matrices(k, n), p["transb"] != 0);
+    const Operand b = operand(p, 2, matrices(k, n), p["transb"] != 0);
     replay.run = [=] {
       const WithPrecision allowed(precision);
       return std::vector<Tensor>{ops::matmul(a.matrix, b.matrix)};
@@ -75,12 +74,12 @@ std::optional<Replay> make_matmul(const Problem& p) {
       return std::vector<Values>{reference::matmul(a.values, a.shape, b.values, b.shape).values};
     };
   } else {
-    const Operand weight = operand(2, {n, k}, p["transb"] == 0);
+    const Operand weight = operand(p, 2, {n, k}, p["transb"] == 0);
     replay.run = [=] {
       const WithPrecision allowed(precision);
       return std::vector<Tensor>{ops::linear(a.matrix, weight.matrix, {})};
     };
-    replay.renew = [=] { bench::touch(weight.stored); };
+    replay.renew = [=] { touch(weight.stored); };
     replay.reference = [=] {
       return std::vector<Values>{reference::linear(a.values, a.shape, weight.values, weight.shape, {}).values};
     };
@@ -124,9 +123,9 @@ struct Convolution {
 std::optional<Replay> make_conv2d(const Problem& p) {
   const Convolution c(p);
   const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel());
-  const Tensor input = tensor_of(x, c.x), weight = tensor_of(w, c.weight);
+  const Tensor input = p.tensor(x, c.x), weight = p.tensor(w, c.weight);
   Replay replay = c.replay(c.weight.numel() / c.weight[0], [=] { return ops::conv2d(input, weight, {}, c.options); });
-  replay.renew = [=] { bench::touch(weight); };
+  replay.renew = [=] { touch(weight); };
   replay.reference = [=] { return std::vector<Values>{reference::conv2d(x, c.x, w, c.weight, {}, c.options)}; };
   return replay;
 }
@@ -134,10 +133,10 @@ std::optional<Replay> make_conv2d(const Problem& p) {
 std::optional<Replay> make_data(const Problem& p) {
   const Convolution c(p);
   const Values dy = values_for(1, c.y.numel()), w = values_for(2, c.weight.numel());
-  const Tensor gradient = tensor_of(dy, c.y), weight = tensor_of(w, c.weight);
+  const Tensor gradient = p.tensor(dy, c.y), weight = p.tensor(w, c.weight);
   Replay replay = c.replay(c.weight[0] / c.options.groups * c.weight[2] * c.weight[3],
                            [=] { return ops::conv2d_backward_data(gradient, weight, c.x, c.options); });
-  replay.renew = [=] { bench::touch(weight); };
+  replay.renew = [=] { touch(weight); };
   replay.reference = [=] {
     return std::vector<Values>{reference::conv2d_backward_data(dy, w, c.weight, c.x, c.options)};
   };
@@ -147,7 +146,7 @@ std::optional<Replay> make_data(const Problem& p) {
 std::optional<Replay> make_weight(const Problem& p) {
   const Convolution c(p);
   const Values dy = values_for(1, c.y.numel()), x = values_for(2, c.x.numel());
-  const Tensor gradient = tensor_of(dy, c.y), input = tensor_of(x, c.x);
+  const Tensor gradient = p.tensor(dy, c.y), input = p.tensor(x, c.x);
   Replay replay = c.replay(c.y[0] * c.y[2] * c.y[3],
                            [=] { return ops::conv2d_backward_weight(gradient, input, c.weight, c.options); });
   replay.reference = [=] {
@@ -156,11 +155,34 @@ std::optional<Replay> make_weight(const Problem& p) {
   return replay;
 }
 
+void resize_matmul(Problem& p, const Sizes& sizes) {
+  resize(p, sizes, {{"m", 37}, {"n", 43}, {"k", 53}, {"batch", 3}});
+  p.values["transc"] = 0;
+}
+
+// The window stays as it is, and so many pixels as it needs.
+void resize_convolution(Problem& p, const Sizes& sizes) {
+  const std::int64_t groups = std::max<std::int64_t>(1, p["groups"]);
+  const std::int64_t channels = sizes.of(p["c"] / groups, 9);
+  const std::int64_t outputs = sizes.of(p["k"] / groups, 11);
+  p.values["groups"] = sizes.of(groups, 3);
+  p.values["c"] = p["groups"] * channels;
+  p.values["k"] = p["groups"] * outputs;
+  const auto resize_axis = [&](const char* size, const char* kernel, const char* dilation, std::int64_t most) {
+    const std::int64_t needed = p[dilation] * (p[kernel] - 1) + 2;
+    p.values[size] =
+        sizes.divisor > 0 ? std::max(sizes.of(2, most), needed) : sizes.of(p[size], std::max(most, needed));
+  };
+  resize_axis("h", "r", "dil_h", 13);
+  resize_axis("w", "s", "dil_w", 17);
+  resize(p, sizes, {{"n", 3}});
+}
+
 }  // namespace
 
-const std::vector<Maker> product_makers{{"matmul", make_matmul},
-                                        {"conv2d", make_conv2d},
-                                        {"conv2d_backward_data", make_data},
-                                        {"conv2d_backward_weight", make_weight}};
+const std::vector<Maker> product_makers{{"matmul", make_matmul, resize_matmul},
+                                        {"conv2d", make_conv2d, resize_convolution},
+                                        {"conv2d_backward_data", make_data, resize_convolution},
+                                        {"conv2d_backward_weight", make_weight, resize_convolution}};
 
-}  // namespace crisol::cli::tune
+}  // namespace crisol::replay

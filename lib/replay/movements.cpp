@@ -1,0 +1,136 @@
+// Picking and adding by index, copies, and one elementwise op for all.
+#include <cmath>
+
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/index.h"
+#include "reference/indexing.h"
+#include "replay/replay.h"
+
+namespace crisol::replay {
+
+namespace {
+
+/// Positions along the axis of (outer, size, inner), one for each slice or for each element.
+struct Indexed {
+  Shape shape, picked_shape, index_shape;
+  Values x, src, index;
+  Tensor tensor, added, positions;
+
+  explicit Indexed(const Problem& p)
+      : shape{p["outer"], p["size"], p["inner"]},
+        picked_shape{p["outer"], p["picked"], p["inner"]},
+        index_shape(p["slices"] != 0 ? Shape{p["picked"]} : picked_shape),
+        x(values_for(1, shape.numel())),
+        src(values_for(2, picked_shape.numel())),
+        index(reference::random_integers(3, index_shape.numel(), 0, p["size"] - 1)),
+        tensor(p.tensor(x, shape)),
+        added(p.tensor(src, picked_shape)),
+        positions(p.tensor(index, index_shape, DType::i64)) {}
+};
+
+bool can_be_made(const Problem& p) {
+  return p["dtype"] == static_cast<std::int64_t>(DType::f32) && p["size"] > 0 && p["picked"] > 0;
+}
+
+std::optional<Replay> make_gather(const Problem& p) {
+  if (!can_be_made(p)) return std::nullopt;
+  const Indexed i(p);
+  const bool slices = p["slices"] != 0;
+  return Replay{.run =
+                    [=] {
+                      return std::vector<Tensor>{slices ? ops::index_select(i.tensor, 1, i.positions)
+                                                        : ops::gather(i.tensor, 1, i.positions)};
+                    },
+                .reference =
+                    [=] {
+                      const reference::Values x{i.shape, i.x};
+                      return std::vector<Values>{(slices ? reference::index_select(x, 1, i.index)
+                                                         : reference::gather(x, 1, {i.index_shape, i.index}))
+                                                     .values};
+                    },
+                .effort = static_cast<double>(i.src.size()),
+                .tolerance = within(0)};
+}
+
+std::optional<Replay> make_add(const Problem& p) {
+  if (!can_be_made(p)) return std::nullopt;
+  const Indexed i(p);
+  const bool slices = p["slices"] != 0;
+  const double most = static_cast<double>(p["picked"]) + 1;
+  return Replay{.run =
+                    [=] {
+                      return std::vector<Tensor>{slices ? ops::index_add(i.tensor, 1, i.positions, i.added)
+                                                        : ops::scatter_add(i.tensor, 1, i.positions, i.added)};
+                    },
+                .reference =
+                    [=] {
+                      const reference::Values x{i.shape, i.x}, src{i.picked_shape, i.src};
+                      return std::vector<Values>{(slices ? reference::index_add(x, 1, i.index, src)
+                                                         : reference::scatter_add(x, 1, {i.index_shape, i.index}, src))
+                                                     .values};
+                    },
+                .effort = static_cast<double>(i.src.size()),
+                .tolerance = within(std::sqrt(most), most)};
+}
+
+void resize_indexed(Problem& p, const Sizes& sizes) {
+  resize(p, sizes, {{"outer", 3}, {"size", 23}, {"inner", 35}, {"picked", 29}});
+  p.values["dtype"] = static_cast<std::int64_t>(DType::f32);
+}
+
+std::optional<Replay> make_transpose_copy(const Problem& p) {
+  const std::int64_t batch = p["batch"], rows = p["rows"], columns = p["columns"];
+  const Values values = values_for(1, batch * rows * columns);
+  const Tensor x = p.tensor(values, {batch, rows, columns});
+  return Replay{.run = [=] { return std::vector<Tensor>{x.transpose(1, 2).contiguous()}; },
+                .reference =
+                    [=] {
+                      Values turned;
+                      for (std::int64_t b = 0; b < batch; ++b)
+                        for (std::int64_t j = 0; j < columns; ++j)
+                          for (std::int64_t i = 0; i < rows; ++i)
+                            turned.push_back(values[static_cast<std::size_t>((b * rows + i) * columns + j)]);
+                      return std::vector<Values>{turned};
+                    },
+                .effort = static_cast<double>(values.size()),
+                .tolerance = within(0)};
+}
+
+void resize_transpose_copy(Problem& p, const Sizes& sizes) {
+  resize(p, sizes, {{"batch", 3}, {"rows", 37}, {"columns", 53}});
+}
+
+// What an expression computes is the compiler's affair; here is how its elements are walked through.
+std::optional<Replay> make_pointwise(const Problem& p) {
+  const std::int64_t rows = 37, columns = 43;
+  const Values x = values_for(1, rows * columns), y = values_for(2, rows);
+  const Tensor a = p.tensor(x, {rows, columns}), b = p.tensor(y, {rows, 1});
+  return Replay{.run =
+                    [=] {
+                      return std::vector<Tensor>{ops::add(a, b), ops::add(a, a)};
+                    },
+                .reference =
+                    [=] {
+                      Values across = x, twice = x;
+                      for (std::size_t i = 0; i < x.size(); ++i) {
+                        across[i] += y[i / static_cast<std::size_t>(columns)];
+                        twice[i] += x[i];
+                      }
+                      return std::vector<Values>{across, twice};
+                    },
+                .effort = static_cast<double>(x.size()),
+                .tolerance = within(1, 2)};
+}
+
+void keep(Problem&, const Sizes&) {}
+
+}  // namespace
+
+const std::vector<Maker> movement_makers{{"gather", make_gather, resize_indexed},
+                                         {"index_select", make_gather, resize_indexed},
+                                         {"scatter_add", make_add, resize_indexed},
+                                         {"index_add", make_add, resize_indexed},
+                                         {"transpose_copy", make_transpose_copy, resize_transpose_copy},
+                                         {"pointwise", make_pointwise, keep}};
+
+}  // namespace crisol::replay

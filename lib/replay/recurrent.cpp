@@ -1,0 +1,104 @@
+// Recurrent layers.
+#include <cmath>
+
+#include "crisol/ops/rnn.h"
+#include "reference/rnn.h"
+#include "replay/replay.h"
+
+namespace crisol::replay {
+
+namespace {
+
+/// A layer without projection and with sequences of one length.
+struct Layer {
+  ops::RnnInput input;
+  RnnWeights weights;
+  RnnOptions options;
+  reference::RnnLayer sizes;
+  reference::RnnInputs inputs;
+  reference::RnnNumbers numbers;
+  double terms;  ///< Of the sums in a step, and of those over all steps.
+
+  explicit Layer(const Problem& p) {
+    options = {static_cast<RnnCell>(p["cell"]), p["reverse"] != 0};
+    const std::int64_t t = p["t"], b = p["b"], i = p["i"], h = p["h"], rows = gates_of(options.cell) * h;
+    // As large as a network's at its start, so that the states do not saturate.
+    const auto weight = [&](std::uint64_t seed, const Shape& shape, Values& values) {
+      const double bound = 1 / std::sqrt(static_cast<double>(h));
+      values = reference::random_values(seed, shape.numel(), -bound, bound);
+      return p.tensor(values, shape);
+    };
+    sizes = {options.cell, options.reverse, t, b, i, h};
+    inputs.x = values_for(1, t * b * i);
+    inputs.h0 = Values(static_cast<std::size_t>(b * h));
+    if (options.cell == RnnCell::lstm) inputs.c0 = inputs.h0;
+    input.x = p.tensor(inputs.x, {t, b, i});
+    weights.weight_ih = weight(2, {rows, i}, numbers.weight_ih);
+    weights.weight_hh = weight(3, {rows, h}, numbers.weight_hh);
+    weights.bias_ih = weight(4, {rows}, numbers.bias_ih);
+    weights.bias_hh = weight(5, {rows}, numbers.bias_hh);
+    terms = static_cast<double>(i + h + t * b);
+  }
+
+  double effort() const {
+    return static_cast<double>(sizes.steps * sizes.batch) *
+           static_cast<double>(numbers.weight_ih.size() + numbers.weight_hh.size());
+  }
+};
+
+bool can_be_made(const Problem& p) {
+  return p["cell"] <= static_cast<std::int64_t>(RnnCell::gru) && p["outputs"] == p["h"] && p["padded"] == 0;
+}
+
+std::optional<Replay> make_forward(const Problem& p) {
+  if (!can_be_made(p)) return std::nullopt;
+  const Layer l(p);
+  return Replay{.run =
+                    [=] {
+                      const ops::RnnResult result = ops::rnn_forward(l.input, l.weights, l.options);
+                      return std::vector<Tensor>{result.y, result.h_n};
+                    },
+                .reference =
+                    [=] {
+                      const reference::RnnOutputs out = reference::rnn_forward(l.sizes, l.inputs, l.numbers);
+                      return std::vector<Values>{out.y, out.h_n};
+                    },
+                .effort = l.effort(),
+                .tolerance = within(32 + 4 * std::sqrt(l.terms), 1)};
+}
+
+std::optional<Replay> make_backward(const Problem& p) {
+  if (!can_be_made(p)) return std::nullopt;
+  const Layer l(p);
+  const ops::RnnResult forward = ops::rnn_forward(l.input, l.weights, l.options);
+  const Values gradient = values_for(6, forward.y.numel());
+  const ops::RnnOutputGradients dy{p.tensor(gradient, forward.y.shape()), {}, {}};
+  return Replay{
+      .run =
+          [=] {
+            const ops::RnnInputGradients g = ops::rnn_backward(dy, l.input, l.weights, l.options, forward.saved);
+            return std::vector<Tensor>{g.x, g.weights.weight_ih, g.weights.weight_hh, g.weights.bias_ih};
+          },
+      .reference =
+          [=] {
+            const reference::RnnOutputs dout{gradient, Values(l.inputs.h0.size()), l.inputs.c0};
+            const reference::RnnGradients g = reference::rnn_backward(l.sizes, l.inputs, l.numbers, dout);
+            return std::vector<Values>{g.inputs.x, g.weights.weight_ih, g.weights.weight_hh, g.weights.bias_ih};
+          },
+      .effort = 3 * l.effort(),
+      // Of the largest gradient; where that is below 1 the bound of docs/tolerances.md is wider.
+      .tolerance = within(2 * (64 + 4 * std::sqrt(l.terms)))};
+}
+
+void resize(Problem& p, const Sizes& sizes) {
+  resize(p, sizes, {{"t", 3}, {"b", 3}, {"i", 11}, {"h", 13}});
+  p.values["outputs"] = p["h"];
+  p.values["padded"] = 0;
+}
+
+}  // namespace
+
+const std::vector<Maker> recurrent_makers{{"rnn_forward", make_forward, resize},
+                                          {"rnn_backward", make_backward, resize}};
+
+}  // namespace crisol::replay

@@ -1,0 +1,272 @@
+// Softmax, normalisations and losses: rows that are reduced.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "crisol/ops/loss.h"
+#include "crisol/ops/norm.h"
+#include "crisol/ops/softmax.h"
+#include "reference/loss.h"
+#include "reference/norm.h"
+#include "reference/softmax.h"
+#include "replay/replay.h"
+
+namespace crisol::replay {
+
+namespace {
+
+/// (outer, n, inner): rows of n elements, `inner` apart.
+struct Layout {
+  std::int64_t outer, n, inner;
+  Shape shape() const { return {outer, n, inner}; }
+};
+
+std::optional<Layout> layout_of(const Problem& p) {
+  const std::int64_t rows = p["rows"], step = p["step"];
+  if (step < 1 || rows % step != 0) return std::nullopt;
+  return Layout{rows / step, p["length"], step};
+}
+
+/// Values whose exponentials differ as those of a network's scores do.
+Values scores_for(std::int64_t count) { return reference::random_values(1, count, -6, 6); }
+
+template <bool log>
+std::optional<Replay> make_softmax(const Problem& p) {
+  const std::optional<Layout> layout = layout_of(p);
+  if (!layout) return std::nullopt;
+  const Layout l = *layout;
+  const Values x = scores_for(l.shape().numel());
+  const Tensor input = p.tensor(x, l.shape());
+  Replay replay;
+  replay.effort = static_cast<double>(x.size());
+  replay.run = [=] { return std::vector<Tensor>{log ? ops::log_softmax(input, 1) : ops::softmax(input, 1)}; };
+  replay.reference = [=] {
+    return std::vector<Values>{log ? reference::log_softmax(x, l.outer, l.n, l.inner)
+                                   : reference::softmax(x, l.outer, l.n, l.inner)};
+  };
+  replay.tolerance = within(log ? 4 : 16, log ? 12 : 0);
+  return replay;
+}
+
+template <bool log>
+std::optional<Replay> make_softmax_backward(const Problem& p) {
+  const std::optional<Layout> layout = layout_of(p);
+  if (!layout) return std::nullopt;
+  const Layout l = *layout;
+  const Values x = values_for(1, l.shape().numel()), dy = values_for(2, l.shape().numel());
+  Values y = log ? reference::log_softmax(x, l.outer, l.n, l.inner) : reference::softmax(x, l.outer, l.n, l.inner);
+  for (double& value : y) value = static_cast<float>(value);
+  const Tensor result = p.tensor(y, l.shape()), gradient = p.tensor(dy, l.shape());
+  Replay replay;
+  replay.effort = static_cast<double>(x.size());
+  replay.run = [=] {
+    return std::vector<Tensor>{log ? ops::log_softmax_backward(gradient, result, 1)
+                                   : ops::softmax_backward(gradient, result, 1)};
+  };
+  replay.reference = [=] {
+    return std::vector<Values>{log ? reference::log_softmax_backward(dy, y, l.outer, l.n, l.inner)
+                                   : reference::softmax_backward(dy, y, l.outer, l.n, l.inner)};
+  };
+  replay.tolerance = within(16, 1 + std::sqrt(static_cast<double>(l.n)));
+  return replay;
+}
+
+constexpr double epsilon = 1e-5;
+
+/// 1 / sqrt(variance + epsilon)
+Values inverse_roots(Values variances) {
+  for (double& value : variances) value = 1 / std::sqrt(value + epsilon);
+  return variances;
+}
+
+std::optional<Replay> make_layer_norm(const Problem& p) {
+  const std::int64_t rows = p["rows"], n = p["length"];
+  if (p["step"] != 1) return std::nullopt;
+  const Values x = values_for(1, rows * n), weight = values_for(2, n), bias = values_for(3, n);
+  const Tensor input = p.tensor(x, {rows, n}), w = p.tensor(weight, {n}), b = p.tensor(bias, {n});
+  Replay replay;
+  replay.effort = static_cast<double>(x.size());
+  replay.run = [=] { return std::vector<Tensor>{ops::layer_norm(input, {n}, w, b, epsilon).y}; };
+  replay.reference = [=] { return std::vector<Values>{reference::layer_norm(x, rows, n, weight, bias, epsilon).y}; };
+  // A row of one value has no spread: what rounds then is multiplied by 1 / sqrt(epsilon).
+  replay.tolerance = within(16, n < 8 ? 2 / std::sqrt(epsilon) : 16);
+  return replay;
+}
+
+// The largest element of a gradient is what rounds.
+std::optional<Replay> make_layer_norm_backward(const Problem& p) {
+  const std::int64_t rows = p["rows"], n = p["length"];
+  if (p["step"] != 1) return std::nullopt;
+  const Values xs = values_for(1, rows * n), dys = values_for(2, rows * n), ws = values_for(3, n);
+  const Tensor x = p.tensor(xs, {rows, n}), dy = p.tensor(dys, {rows, n});
+  const reference::NormForward f = reference::layer_norm(xs, rows, n, ws, ws, epsilon);
+  const Tensor w = p.tensor(ws, {n}), mean = p.tensor(f.mean, {rows}), rstd = p.tensor(inverse_roots(f.var), {rows});
+  Replay replay;
+  replay.effort = static_cast<double>(xs.size());
+  replay.run = [=] {
+    const ops::NormGradients g = ops::layer_norm_backward(dy, x, {n}, w, mean, rstd);
+    return std::vector<Tensor>{g.x, g.weight, g.bias};
+  };
+  replay.reference = [=] {
+    const reference::NormBackward g = reference::layer_norm_backward(dys, xs, rows, n, ws, epsilon);
+    return std::vector<Values>{g.dx, g.dweight, g.dbias};
+  };
+  replay.tolerance = within(32, n < 8 ? 2 / std::sqrt(epsilon) : 0);
+  return replay;
+}
+
+/// An image batch and all that its normalisation takes.
+struct Images {
+  Shape shape, row;
+  Tensor x, dy, weight, bias, mean, var;
+
+  explicit Images(const Problem& p)
+      : shape{p["images"], p["channels"], p["spatial"]},
+        row{p["channels"]},
+        x(p.tensor(values_for(1, shape.numel()), shape)),
+        dy(p.tensor(values_for(2, shape.numel()), shape)),
+        weight(p.tensor(values_for(3, row[0]), row)),
+        bias(p.tensor(values_for(4, row[0]), row)),
+        mean(zeros(row, DType::f32, p.device)),
+        var(ones(row, DType::f32, p.device)) {}
+};
+
+std::optional<Replay> make_batch_norm(const Problem& p) {
+  const Images i(p);
+  Replay replay;
+  replay.effort = static_cast<double>(i.shape.numel());
+  replay.run = [=] { return std::vector<Tensor>{ops::batch_norm2d(i.x, i.weight, i.bias, i.mean, i.var).y}; };
+  replay.reference = [=] {
+    return std::vector<Values>{reference::batch_norm(reference::values_of(i.x), i.shape[0], i.shape[1], i.shape[2],
+                                                     reference::values_of(i.weight), reference::values_of(i.bias),
+                                                     epsilon)
+                                   .y};
+  };
+  replay.tolerance = within(16, i.shape[0] * i.shape[2] < 8 ? 4 / std::sqrt(epsilon) : 16);
+  return replay;
+}
+
+std::optional<Replay> make_batch_norm_backward(const Problem& p) {
+  const Images i(p);
+  const reference::NormForward f =
+      reference::batch_norm(reference::values_of(i.x), i.shape[0], i.shape[1], i.shape[2],
+                            reference::values_of(i.weight), reference::values_of(i.bias), epsilon);
+  const Tensor mean = p.tensor(f.mean, i.row), invstd = p.tensor(inverse_roots(f.var), i.row);
+  Replay replay;
+  replay.effort = static_cast<double>(i.shape.numel());
+  replay.run = [=] {
+    const ops::NormGradients g = ops::batch_norm2d_backward(i.dy, i.x, i.weight, mean, invstd, true);
+    return std::vector<Tensor>{g.x, g.weight, g.bias};
+  };
+  replay.reference = [=] {
+    const Values x = reference::values_of(i.x), weight = reference::values_of(i.weight);
+    const reference::NormBackward g = reference::batch_norm_backward(
+        reference::values_of(i.dy), x, i.shape[0], i.shape[1], i.shape[2], weight, f.mean, f.var, epsilon, false);
+    return std::vector<Values>{g.dx, g.dweight, g.dbias};
+  };
+  const std::int64_t count = i.shape[0] * i.shape[2];
+  replay.tolerance = within(32 + std::sqrt(static_cast<double>(count)), count < 8 ? 2 / std::sqrt(epsilon) : 0);
+  return replay;
+}
+
+struct Labelled {
+  std::int64_t rows, classes;
+  Values scores;
+  std::vector<std::int64_t> classes_of_rows;
+  Tensor x, labels;
+
+  explicit Labelled(const Problem& p) : rows(p["rows"]), classes(p["length"]), scores(scores_for(rows * classes)) {
+    const Values drawn = reference::random_integers(2, rows, 0, std::max<std::int64_t>(0, classes - 1));
+    classes_of_rows.assign(drawn.begin(), drawn.end());
+    x = p.tensor(scores, {rows, classes});
+    labels = p.tensor(drawn, {rows}, DType::i64);
+  }
+  reference::LossWithGradient expected() const {
+    return reference::cross_entropy(scores, classes_of_rows, classes, {}, {1});
+  }
+};
+
+std::optional<Replay> make_cross_entropy(const Problem& p) {
+  const Labelled l(p);
+  return Replay{.run = [=] { return std::vector<Tensor>{ops::cross_entropy(l.x, l.labels).loss}; },
+                .reference = [=] { return std::vector<Values>{l.expected().loss}; },
+                .effort = static_cast<double>(l.scores.size()),
+                .tolerance = within(16)};
+}
+
+std::optional<Replay> make_cross_entropy_backward(const Problem& p) {
+  const Labelled l(p);
+  // Of each row the maximum m, and log sum exp(x - m).
+  Values moments;
+  for (std::int64_t row = 0; row < l.rows; ++row) {
+    const auto first = l.scores.begin() + row * l.classes;
+    const double m = *std::max_element(first, first + l.classes);
+    moments.push_back(m);
+    moments.push_back(std::log(
+        std::accumulate(first, first + l.classes, 0.0, [m](double sum, double x) { return sum + std::exp(x - m); })));
+  }
+  const ops::CrossEntropyResult forward{
+      {}, p.tensor(moments, {l.rows, 2}), p.tensor({1 / static_cast<double>(l.rows)}, {})};
+  const Tensor one = ones({}, DType::f32, p.device);
+  return Replay{.run = [=] { return std::vector<Tensor>{ops::cross_entropy_backward(one, l.x, l.labels, forward)}; },
+                .reference = [=] { return std::vector<Values>{l.expected().dx}; },
+                .effort = static_cast<double>(l.scores.size()),
+                .tolerance = within(32)};
+}
+
+struct Compared {
+  Values values, targets;
+  Tensor x, target, one;
+
+  explicit Compared(const Problem& p)
+      : values(values_for(1, p["length"])),
+        targets(values_for(2, p["length"])),
+        x(p.tensor(values, {p["length"]})),
+        target(p.tensor(targets, {p["length"]})),
+        one(ones({}, DType::f32, p.device)) {}
+  reference::LossWithGradient expected() const { return reference::mse_loss(values, targets, Reduction::mean, {1}); }
+};
+
+std::optional<Replay> make_mse(const Problem& p) {
+  const Compared c(p);
+  return Replay{.run = [=] { return std::vector<Tensor>{ops::mse_loss(c.x, c.target)}; },
+                .reference = [=] { return std::vector<Values>{c.expected().loss}; },
+                .effort = static_cast<double>(c.values.size()),
+                .tolerance = within(16)};
+}
+
+std::optional<Replay> make_mse_backward(const Problem& p) {
+  const Compared c(p);
+  return Replay{.run = [=] { return std::vector<Tensor>{ops::mse_loss_backward(c.one, c.x, c.target)}; },
+                .reference = [=] { return std::vector<Values>{c.expected().dx}; },
+                .effort = static_cast<double>(c.values.size()),
+                .tolerance = within(8)};
+}
+
+void resize(Problem& p, const Sizes& sizes) {
+  const std::int64_t step = std::max<std::int64_t>(1, p["step"]);
+  p.values["step"] = sizes.of(step, 3);
+  p.values["rows"] = p["step"] * sizes.of(p["rows"] / step, 5);
+  resize(p, sizes, {{"length", 67}});
+}
+
+void resize_images(Problem& p, const Sizes& sizes) {
+  resize(p, sizes, {{"images", 3}, {"channels", 5}, {"spatial", 35}});
+}
+
+}  // namespace
+
+const std::vector<Maker> row_makers{{"softmax", make_softmax<false>, resize},
+                                    {"log_softmax", make_softmax<true>, resize},
+                                    {"softmax_backward", make_softmax_backward<false>, resize},
+                                    {"log_softmax_backward", make_softmax_backward<true>, resize},
+                                    {"layer_norm", make_layer_norm, resize},
+                                    {"layer_norm_backward", make_layer_norm_backward, resize},
+                                    {"batch_norm2d", make_batch_norm, resize_images},
+                                    {"batch_norm2d_backward", make_batch_norm_backward, resize_images},
+                                    {"cross_entropy", make_cross_entropy, resize},
+                                    {"cross_entropy_backward", make_cross_entropy_backward, resize},
+                                    {"mse_loss", make_mse, resize},
+                                    {"mse_loss_backward", make_mse_backward, resize}};
+
+}  // namespace crisol::replay
