@@ -36,6 +36,8 @@ link_headers() {
   for name in /usr/share/cmake/nlohmann_json /usr/share/cmake/CLI11 /usr/lib/cmake/doctest; do
     [ ! -d "$name" ] || cp -r -- "$name" "$cross_headers/share/cmake/"
   done
+  # doctest's says /usr itself.
+  sed -i "s|^set(_IMPORT_PREFIX \"/usr\")|set(_IMPORT_PREFIX \"$cross_headers\")|" "$cross_headers"/share/cmake/*/*.cmake
 }
 
 # prepare_cross SYSTEM: all that a build for it needs. Fails, and says why in `reason`, where that is impossible.
