@@ -170,6 +170,7 @@ TEST_CASE("an IDX file that cannot be opened is refused with the system's reason
 }
 
 TEST_CASE("an IDX file that cannot be read is refused with the system's reason") {
+  NEEDS_POSIX("/proc/self/mem");
   // Can be opened, but not read from its beginning: nothing is mapped there. Says that it is a regular file.
   constexpr const char* unreadable_file = "/proc/self/mem";
   if (!std::filesystem::is_regular_file(unreadable_file)) CRISOL_SKIP("this system has no /proc/self/mem");

@@ -166,6 +166,10 @@ TEST_CASE("two processes storing the same program at once leave a whole one") {
   while (child.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     cache.store("key", old_program);
     const auto loaded = cache.load("key");
+#ifdef _WIN32
+    // Windows may refuse to open a file at the moment when it is replaced. The library compiles the program then.
+    if (!loaded) continue;
+#endif
     REQUIRE(loaded);
     CHECK((loaded->binary == old_program.binary || loaded->binary == new_program.binary));
   }
