@@ -104,6 +104,7 @@ TEST_CASE("crisol doctor: what a bug report needs, as text and as JSON") {
 
 TEST_CASE("crisol doctor: no implementation, one that is not there, one that is no implementation") {
   NEEDS_CRISOL();
+  NEEDS_POSIX("an OpenCL loader that reads .icd files");
   const TemporaryFolder folder;
   const Examination none = examine(registered_in(folder));
   CHECK(none.devices().empty());
@@ -132,6 +133,7 @@ TEST_CASE("crisol doctor: a device that is not there") {
 
 TEST_CASE("crisol doctor: folders that cannot be written, and files in them") {
   NEEDS_CRISOL();
+  NEEDS_POSIX("a file system with permissions");
   const TemporaryFolder nobody, folder;
   const auto examine_cache = [&](const std::string& cache) {
     return examine(registered_in(nobody) + Environment{{"CRISOL_CACHE_DIR", cache}});
@@ -172,6 +174,7 @@ TEST_CASE("crisol doctor: folders that cannot be written, and files in them") {
 
 TEST_CASE("crisol doctor: neither the user's name nor the user's home") {
   NEEDS_CRISOL();
+  NEEDS_POSIX("HOME and USER");
   const TemporaryFolder folder;
   const std::string home = folder.path() + "/margarethe";
   const Examination examined = examine({{"HOME", home},

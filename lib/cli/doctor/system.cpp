@@ -47,18 +47,6 @@ const char* architecture() {
 #endif
 }
 
-// The value of a line "key: value kB" of /proc/meminfo in bytes, or 0.
-std::uint64_t memory_line(const std::string& key) {
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string name;
-    std::uint64_t kilobytes = 0;
-    if (words >> name >> kilobytes && name == key + ':') return kilobytes * 1024;
-  }
-  return 0;
-}
-
 #ifdef _WIN32
 
 Json memory_facts() {
@@ -79,6 +67,18 @@ std::vector<std::string> all_variables() {
 constexpr const char *home_variable = "USERPROFILE", *user_variable = "USERNAME";
 
 #else
+
+// The value of a line "key: value kB" of /proc/meminfo in bytes, or 0.
+std::uint64_t memory_line(const std::string& key) {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    std::uint64_t kilobytes = 0;
+    if (words >> name >> kilobytes && name == key + ':') return kilobytes * 1024;
+  }
+  return 0;
+}
 
 Json memory_facts() { return {{"memory", memory_line("MemTotal")}, {"available_memory", memory_line("MemAvailable")}}; }
 
