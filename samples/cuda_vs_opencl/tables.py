@@ -128,11 +128,13 @@ def verified(reports):
         test, failed = device["selftest"], len(device["selftest"]["failed"])
         kind = "simulator" if device["platform"] == "Oclgrind" else "GPU" if is_gpu(report) else device["type"].upper()
         tests = f"{suite['passed']} passed, {suite['failed']} failed, {suite['skipped']} skipped" if suite else "not counted"
+        wrong = [f"{one['op']}:{one['variant']}" for one in device["verifications"] if not one["agrees"]]
+        checks = "no" if device["verified_driver"] else f"yes; passes over {', '.join(wrong) or 'none'}"
         rows.append([device["platform"], device["driver_version"], kind, report["system"], report["date"], report["crisol"]["version"],
-                     f"{test['ops'] - failed} of {test['ops']} ops", tests])  # fmt: skip
+                     f"{test['ops'] - failed} of {test['ops']} ops", tests, checks])  # fmt: skip
     if not any(map(is_gpu, reports)):
-        rows.append(["every GPU of NVIDIA, AMD, Intel and others", "–", "GPU", "–", "–", "–", "**never run**", "**never run**"])
-    return table(["platform", "driver", "device", "system", "date", "crisol", "`crisol selftest` agrees", "all tests"], rows)
+        rows.append(["every GPU of NVIDIA, AMD, Intel and others", "–", "GPU", "–", "–", "–", "**never run**", "**never run**", "yes"])
+    return table(["platform", "driver", "device", "system", "date", "crisol", "`crisol selftest` agrees", "all tests", "[verifies](tuning.md#drivers-that-nobody-has-tried) variants"], rows)
 
 
 def read(path):

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "crisol/device.h"
+#include "crisol/verification.h"
 #include "crisol/version.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
@@ -97,6 +98,8 @@ TEST_CASE("crisol doctor: what a bug report needs, as text and as JSON") {
   CHECK(device.at("selftest").at("ops").get<int>() >= 9);
   CHECK(device.at("selftest").at("failed").empty());
   CHECK(device.at("failures").empty());
+  CHECK(device.at("verified_driver") == is_verified_driver(Device().info()));
+  CHECK(device.at("verifications").is_array());
   CHECK(device.at("probes").size() >= 4);
   CHECK_FALSE(examined.report.at("opencl").at("loader").at("name").get<std::string>().empty());
   CHECK(examined.report.at("folders").at("programs").at("writable").is_boolean());
@@ -208,6 +211,20 @@ TEST_CASE("crisol doctor: wrong results of a device are a problem") {
   REQUIRE(failed.size() == 1);
   CHECK(failed.at(0).at("op") == "adam_step");
   CHECK(contains(failed.at(0).at("failure"), "expected"));
+}
+
+TEST_CASE("crisol doctor: a variant that the library passes over is a problem, and its op agrees") {
+  NEEDS_CRISOL();
+  if (few_images_only()) CRISOL_SKIP("its selftest takes long here");
+  if (Device().info().type != DeviceType::cpu) CRISOL_SKIP("breaks a kernel that CPUs choose");
+  const TemporaryFolder folder;
+  const std::string kernels = folder.path() + "/kernels";
+  change_kernel(kernels, "conv2d_planes.cl", "sums[o] = acc[o];", "sums[o] = acc[o] + 1.0f;");
+  const Examination examined = examine(
+      {{"CRISOL_KERNEL_PATH", kernels}, {"CRISOL_CACHE_DIR", folder.path() + "/cache"}, {"CRISOL_VERIFY", "always"}});
+  CHECK(examined.has_problem(": the variant planes of conv2d disagrees: "));
+  CHECK(examined.report.at("problems").size() == 1);
+  CHECK(examined.device().at("selftest").at("failed").empty());
 }
 
 TEST_CASE("crisol doctor: a driver that crashes is a problem, and the rest of the report is there") {

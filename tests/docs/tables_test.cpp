@@ -1,6 +1,11 @@
 // The tables of the docs are what docs/results holds.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
 #include "crisol/device.h"
+#include "crisol/verification.h"
 #include "doctest/doctest.h"
+#include "support/files.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
 
@@ -14,4 +19,17 @@ TEST_CASE("docs: generated tables agree with their results") {
       run_program("/usr/bin/env", {"python3", CRISOL_SOURCE_DIR "/samples/cuda_vs_opencl/tables.py", "--check"});
   INFO(result.output);
   CHECK(result.status == 0);
+}
+
+TEST_CASE("docs: reports of drivers agree with the list of those on which the library does not verify variants") {
+  int reports = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(CRISOL_SOURCE_DIR "/docs/results/verified")) {
+    const nlohmann::json device = nlohmann::json::parse(read_file(entry.path().string())).at("device");
+    DeviceInfo info;
+    info.platform = device.at("platform");
+    info.driver_version = device.at("driver_version");
+    CHECK_MESSAGE(is_verified_driver(info) == device.at("verified_driver"), entry.path().string());
+    ++reports;
+  }
+  CHECK(reports > 0);
 }

@@ -10,6 +10,7 @@
 #include "cli/selftest/check.h"
 #include "crisol/device.h"
 #include "crisol/ops/probe.h"
+#include "crisol/verification.h"
 
 namespace crisol::cli::doctor {
 
@@ -40,6 +41,14 @@ void fill_selftest(Json& facts, bool all_ops) {
   facts["selftest"] = {{"all", all_ops}, {"ops", compared}, {"failed", failed}, {"seconds", taken.count()}};
 }
 
+void fill_verifications(Json& facts) {
+  facts["verified_driver"] = is_verified_driver(Device().info());
+  facts["verifications"] = Json::array();
+  for (const Verification& one : verifications())
+    facts["verifications"].push_back(
+        {{"op", one.op}, {"variant", one.variant}, {"agrees", one.agrees}, {"detail", one.detail}});
+}
+
 /// The child's work on one device. Sends the facts before each part, with the part's name, and at the end.
 void look_at(std::size_t index, bool all_ops, const Send& send) {
   const Device device = devices().at(index);
@@ -59,6 +68,7 @@ void look_at(std::size_t index, bool all_ops, const Send& send) {
       fill_probes(facts);
     });
     part("selftest", [&] { fill_selftest(facts, all_ops); });
+    part("verifications", [&] { fill_verifications(facts); });  // The selftest makes the library verify variants.
   }
   part("end", [] {});
 }
@@ -83,6 +93,11 @@ void note_problems(const std::string& name, const Json& facts, bool all_ops, Pro
     problems.push_back(
         {concat(name, ": ", failure.at("part").get<std::string>(), ": ", failure.at("error").get<std::string>()),
          "please report it with this report; until then CRISOL_DEVICE chooses another device"});
+  for (const Json& one : facts.value("verifications", Json::array()))
+    if (one.at("agrees") != true)
+      problems.push_back({concat(name, ": the variant ", one.at("variant").get<std::string>(), " of ",
+                                 one.at("op").get<std::string>(), " disagrees: ", one.at("detail").get<std::string>()),
+                          "the library passes it over on this driver; please report it with this report"});
   if (!facts.contains("selftest") || facts.at("selftest").at("failed").empty()) return;
   std::string ops;
   for (const Json& op : facts.at("selftest").at("failed"))

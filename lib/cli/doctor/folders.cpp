@@ -6,6 +6,7 @@
 #include "cli/doctor/doctor.h"
 #include "crisol/kernel_cache.h"
 #include "crisol/tuning.h"
+#include "crisol/verification.h"
 
 #ifndef _WIN32
 #include <sys/stat.h>
@@ -144,8 +145,16 @@ Json tuning_facts() {
   return facts;
 }
 
+Json verified_facts() {
+  const std::string file = verification_file();
+  if (file.empty()) return {{"path", nullptr}};
+  return file_facts(file);
+}
+
 }  // namespace
 
-Json folder_facts(Problems& problems) { return {{"programs", program_facts(problems)}, {"tuning", tuning_facts()}}; }
+Json folder_facts(Problems& problems) {
+  return {{"programs", program_facts(problems)}, {"tuning", tuning_facts()}, {"verified", verified_facts()}};
+}
 
 }  // namespace crisol::cli::doctor

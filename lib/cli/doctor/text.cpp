@@ -69,7 +69,7 @@ void print_selftest(std::ostream& out, const Json& selftest) {
 }
 
 void print_verified(std::ostream& out, const Json& device) {
-  if (!device.contains("verified_driver")) return;
+  if (!device.contains("verifications")) return;
   std::size_t agree = 0;
   for (const Json& one : device.at("verifications")) agree += one.at("agrees") == true;
   add(out, "verified",
@@ -119,6 +119,7 @@ std::string text_of(const Json& report) {
   const Json& folders = report.at("folders");
   print_place(out, "programs", folders.at("programs"));
   print_place(out, "tuning", folders.at("tuning"));
+  print_place(out, "verified", folders.at("verified"));
   print_loader(out, opencl);
   for (const Json& device : opencl.at("devices")) print_device(out, device, opencl.at("default"));
   if (opencl.at("default").is_number()) out << "\nWhy this is the default device: " << text(opencl, "reason") << '\n';
