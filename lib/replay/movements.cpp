@@ -79,7 +79,8 @@ void resize_indexed(Problem& p, const Sizes& sizes) {
 }
 
 std::optional<Replay> make_transpose_copy(const Problem& p) {
-  const std::int64_t batch = p["batch"], rows = p["rows"], columns = p["columns"];
+  // The problem's rows lie one element after another in the source, its columns in the copy.
+  const std::int64_t batch = p["batch"], rows = p["columns"], columns = p["rows"];
   const Values values = values_for(1, batch * rows * columns);
   const Tensor x = p.tensor(values, {batch, rows, columns});
   return Replay{.run = [=] { return std::vector<Tensor>{x.transpose(1, 2).contiguous()}; },
