@@ -39,6 +39,8 @@ def examined(command):
     report = json.loads(run.stdout)
     if len(report["opencl"]["devices"]) != 1:
         sys.exit("verified.py: the command must see one device")
+    if "selftest" not in report["opencl"]["devices"][0]:
+        sys.exit("verified.py: the report holds no selftest of the device")
     kept = {key: report[key] for key in ("format", "version", "date", "crisol")}
     device = report["opencl"]["devices"][0]
     device["verifications"] = [one for one in device["verifications"] if not one["agrees"]]

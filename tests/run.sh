@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
-# tests/run.sh [--long] [--only gpu,pocl,intel,rusticl,oclgrind,pocl-6,rusticl-25,as-nvidia,as-amd,as-intel,windows,aarch64,offline]
-#              [-- arguments of doctest]
+# tests/run.sh [--long] [--only NAME,…] [-- arguments of doctest]
 #
-# Installs what is missing, builds everything in build/, runs all tests once on each GPU that the drivers here show ("gpu")
-# and on each other OpenCL implementation, builds for 64-bit ARM and runs a few ops there by qemu ("aarch64": its counts are ops;
-# all of its tests by --only), compiles the kernels for GPUs that are not here ("offline": its counts are
-# targets, see docs/gpu-kernels.md), and the ops on a CPU that poses as NVIDIA's GPU ("as-nvidia": with --only all tests).
-# Prints a table and ends with "N passed, N failed": test cases, summed over all runs,
-# ops and targets. What is not there and cannot be installed is left out, with the reason in the table; PoCL must be there.
-# --long also runs what an ordinary run leaves out because of its time: the offline check of every target, crisol selftest
-# in a build for Windows by Wine ("windows": all tests by --only), and all tests on a CPU that poses as a GPU of each vendor.
+# Installs what is missing, builds everything in build/, and runs the tests. A plain run tests:
+#   gpu                   each GPU that the drivers of this machine show: all tests
+#   pocl intel rusticl    OpenCL implementations on the CPU: all tests
+#   oclgrind              a simulator that reports invalid accesses and races: all tests
+#   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and the tests
+#                         of products, convolutions, recurrent layers, reductions, softmax and losses
+#   as-nvidia             a CPU that poses as NVIDIA's GPU: the tests of the ops
+#   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
+#   offline               the vendors' compilers for GPUs that are not here: one target of each vendor, by the commit's hash
+# --only NAME,… runs these alone, and all tests of each. as-amd and as-intel run by --only and --long.
+# --long runs all tests on pocl-6, rusticl-25 and the posing CPUs, all ops on windows, and all offline targets.
+#
+# Prints a table and ends with "N passed, N failed": test cases, summed over all runs; ops of windows and aarch64; targets of
+# offline. What is not there and cannot be installed is left out, with the reason in the table; PoCL must be there.
 # Fails when a test failed, when a run crashed, and when PoCL was wanted, or a GPU by --only, and was not tested.
 # Logs: build/tests/.
 set -euo pipefail

@@ -131,6 +131,13 @@ install_packages() {
   run_logged apt-install "Installing $*" apt_get install --no-install-recommends "$@"
 }
 
+# The mirror of Debian that apt uses on this machine.
+debian_mirror() {
+  local mirror
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Created-By: Packages' 2>/dev/null | head -n 1)
+  printf '%s\n' "${mirror:-http://deb.debian.org/debian}"
+}
+
 # Installs what the build lacks: the given headers besides what the library and the programs need.
 install_build_tools() {
   local packages why

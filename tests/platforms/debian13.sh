@@ -23,13 +23,6 @@ debian13_enter=(unshare --mount bash -ec '
 [ ! -d /usr/local/cuda ] || debian13_enter+=(/usr/local/cuda)
 debian13_enter+=(--)
 
-# The mirror of Debian that apt uses on this machine.
-debian_mirror() {
-  local mirror
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Created-By: Packages' 2>/dev/null | head -n 1)
-  printf '%s\n' "${mirror:-http://deb.debian.org/debian}"
-}
-
 # A root that was given up has no other name than this one, so it is removed and made anew. Debootstrap's mounts end with
 # their namespace.
 make_debian13() {

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # Sourced by tests/run.sh: "windows", the build for Windows (mingw-w64) under Wine, whose OpenCL.dll calls the OpenCL
 # loader of this machine, with PoCL. Chosen by --only, it runs all tests but those that need a compiler or POSIX, which
-# it names; with --long crisol selftest, whose counts are ops.
+# it names; else crisol selftest, whose counts are ops: one op of each family of kernels, or all with --long.
 source "$crisol_root/tools/cross/common.sh"
 
 windows_build=$work/windows # Apart from build/windows, which is optimised more.
+windows_ops=mul,sum,softmax,matmul,conv2d,sort_topk,layer_norm,lstm,adam_step
 windows_options="CMAKE_CXX_FLAGS_RELEASE=-O1 CRISOL_PRECOMPILE_HEADERS=ON"
 
 wine_program() { command -v wine64 || { [ -x /usr/lib/wine/wine64 ] && echo /usr/lib/wine/wine64; }; }
@@ -17,8 +18,6 @@ wine() {
 }
 
 prepare_windows() {
-  reason="builds for minutes: --only windows, or --long"
-  [ -n "$named$long" ] || return 1
   reason="Debian's Wine runs such programs on x86-64 only, this is $(uname -m)"
   [ "$(uname -m)" = x86_64 ] || return 1
   prepare_from_vendors pocl pocl-opencl-icd && register windows "$(cat /etc/OpenCL/vendors/pocl.icd)" || return 1
@@ -76,14 +75,16 @@ wine_script() {
 }
 
 run_windows() {
-  local start=$SECONDS missing
+  local start=$SECONDS missing ops
   if [ -n "$named" ]; then
     cross_folder=$windows_build cross_build windows "$windows_options"
     test_program[windows]=$(wine_script crisol_tests)
     run_tests windows
   else
     cross_folder=$windows_build cross_build windows "$windows_options" crisol_cli
-    run_selftest windows "$(wine_script crisol)"
+    ops=(--only "$windows_ops")
+    [ -z "$long" ] || ops=()
+    run_selftest windows "$(wine_script crisol)" "${ops[@]}"
   fi
   missing=$(missing_exports)
   fail_windows "${missing:+libcrisol.dll does not export $(wc -l <<<"$missing") functions:

@@ -24,7 +24,7 @@ make_aarch64_root() {
   as_root rm -rf -- "$aarch64_root" "$aarch64_root.new" || return 1
   as_root mmdebstrap --mode=root --variant=extract --architectures=arm64 \
     --include=zlib1g-dev,ocl-icd-libopencl1,libstdc++6,pocl-opencl-icd --extract-hook="$(register_aarch64_packages)" \
-    bookworm "$aarch64_root.new" http://deb.debian.org/debian &&
+    bookworm "$aarch64_root.new" "$(debian_mirror)" &&
     as_root mkdir -p -- "$aarch64_root.new"/{dev,proc,sys,tmp} "$aarch64_root.new$crisol_root" &&
     as_root mv -- "$aarch64_root.new" "$aarch64_root"
 }
