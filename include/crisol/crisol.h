@@ -82,4 +82,5 @@
 #include "crisol/shape.h"
 #include "crisol/tensor.h"
 #include "crisol/tuning.h"
+#include "crisol/verification.h"
 #include "crisol/version.h"

@@ -1,5 +1,5 @@
 // What the library found when it tried its variants on a driver that nobody has tried: docs/tuning.md, "Drivers that
-// nobody has tried". Not part of crisol/crisol.h.
+// nobody has tried".
 #pragma once
 
 #include <string>
