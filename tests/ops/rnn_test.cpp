@@ -191,9 +191,12 @@ TEST_CASE("rnn: sizes that cut tiles and blocks") {
 }
 
 TEST_CASE("rnn: positions of rows are 64-bit numbers") {
-  static_assert(sizeof(ROW_AT(0, 0, 0, 0)) == 8);
   const int t = 70000, batch = 70000, b = 69999, columns = 8192;
-  CHECK(ROW_AT(t, batch, b, columns) == (std::int64_t{t} * batch + b) * columns);
+#define long std::int64_t  // OpenCL's long has 64 bits everywhere, that of Windows's compilers 32.
+  const auto row = ROW_AT(t, batch, b, columns);
+#undef long
+  static_assert(sizeof(row) == 8);
+  CHECK(row == (std::int64_t{t} * batch + b) * columns);
   const ops::RnnSizes s{RnnCell::lstm, true, 70000, 70000, 1, 512, 512};
   CHECK(s.slot_before(s.step(0)) * s.batch * s.saved_columns() == std::int64_t{70000} * 70000 * 2048);
 }

@@ -14,6 +14,7 @@
 #include "runtime/checked_lines.h"
 #include "support/compare.h"
 #include "support/files.h"
+#include "support/forced.h"
 #include "support/program.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
@@ -46,11 +47,11 @@ std::string broken_kernels(const TemporaryFolder& folder) {
   const std::string path = folder.path() + "/kernels";
   std::filesystem::copy(root + "/cl_kernels", path, std::filesystem::copy_options::recursive);
   const std::string file = path + "/cumsum.cl", old = read_file(file);
-  const std::size_t at = old.find("void " + usual_variant() + "(SCAN_PARAMETERS) {");
+  const std::string zero = "(one)(0)";  // Where the sum begins.
+  const std::size_t kernel = old.find("void " + usual_variant() + "(SCAN_PARAMETERS) {"), at = old.find(zero, kernel);
+  REQUIRE(kernel != std::string::npos);
   REQUIRE(at != std::string::npos);
-  const std::size_t body = old.find('{', at) + 1;
-  write_file(file, old.substr(0, body) + "\n  y[y_offset + get_global_id(0)] = 77;\n  if (N > 0) return;\n" +
-                       old.substr(body));
+  write_file(file, old.substr(0, at) + "(one)(77)" + old.substr(at + zero.size()));
   return path;
 }
 
@@ -351,12 +352,14 @@ void run_each_variant(const replay::Problem& problem) {
             variants.push_back(candidate.variant);
   }
   if (problem.op == "pointwise") variants = {"chunks", "items"};
-  CHECK(!variants.empty());
+  int ran = 0;
   for (const std::string& variant : variants) {
     INFO(variant);
-    const ForcedVariant forced(problem.op, variant);
-    replay->run();
+    const bool accepted = run_variant(problem.op, variant, [&] { replay->run(); });
+    CHECK((accepted || problem.op == "pointwise"));
+    ran += accepted ? 1 : 0;
   }
+  CHECK(ran > 0);
 }
 
 }  // namespace
