@@ -1,7 +1,8 @@
-// Numbers as text.
+// Numbers and dates as text.
 #pragma once
 
 #include <cstdio>
+#include <ctime>
 #include <string>
 
 namespace crisol::cli {
@@ -15,5 +16,13 @@ std::string format(const char* form, Parts... parts) {
 }
 
 inline std::string time_text(double ms) { return ms < 0.1 ? format("%.2f us", ms * 1e3) : format("%.3f ms", ms); }
+
+/// The day in Greenwich, as 2026-11-22.
+inline std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
 
 }  // namespace crisol::cli

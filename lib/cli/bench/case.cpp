@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "cli/bench/groups.h"
-#include "crisol/ops/copy.h"
 
 namespace crisol::cli::bench {
 

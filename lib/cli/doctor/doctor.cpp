@@ -2,11 +2,11 @@
 #include "cli/doctor/doctor.h"
 
 #include <CLI/CLI.hpp>
-#include <ctime>
 #include <iostream>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/format.h"
 
 namespace crisol::cli {
 
@@ -17,13 +17,6 @@ using doctor::Json;
 struct Options {
   bool json = false, full = false;
 };
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
 
 int examine(const Options& options, const std::string& device) {
   doctor::Problems problems;

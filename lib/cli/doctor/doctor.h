@@ -37,6 +37,9 @@ Json folder_facts(Problems& problems);
 Json loader_facts(Problems& problems);
 Json device_facts(const std::string& spec, bool all_ops, Problems& problems);
 
+/// A variable of the environment; empty where it is not set.
+std::string variable(const char* name);
+
 /// Puts "~" for the user's home and "USER" for the user's name into every text of the report.
 void hide_private_parts(Json& report);
 

@@ -1,6 +1,5 @@
 // Which implementations OpenCL's loader is told of, and whether each can be loaded.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -20,8 +19,7 @@ namespace {
 
 constexpr const char* install_remedy =
     "install the OpenCL driver of your device (NVIDIA: the display driver; AMD: ROCm's OpenCL or Mesa's rusticl; "
-    "Intel: "
-    "intel-opencl-icd), or for the CPU: apt install pocl-opencl-icd; see docs/installing-opencl.md";
+    "Intel: intel-opencl-icd), or for the CPU: apt install pocl-opencl-icd; see docs/installing-opencl.md";
 
 #ifdef _WIN32
 
@@ -73,11 +71,6 @@ std::string first_line(const fs::path& path) {
   line.erase(std::find_if(line.rbegin(), line.rend(), [](char c) { return c != '\r' && c != ' ' && c != '\t'; }).base(),
              line.end());
   return line;
-}
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
 }
 
 /// Where the loader reads its list: a folder, a file of it, or a library.

@@ -10,9 +10,6 @@
 #include "crisol/version.h"
 
 #ifdef _WIN32
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
 #include <windows.h>
 #else
 #include <sys/utsname.h>
@@ -58,11 +55,7 @@ Json memory_facts() {
 
 std::pair<std::string, std::string> system_and_kernel() { return {"Windows", ""}; }
 
-std::vector<std::string> all_variables() {
-  std::vector<std::string> all;
-  for (char** variable = _environ; variable != nullptr && *variable != nullptr; ++variable) all.push_back(*variable);
-  return all;
-}
+char** variables() { return _environ; }
 
 constexpr const char *home_variable = "USERPROFILE", *user_variable = "USERNAME";
 
@@ -101,19 +94,16 @@ std::pair<std::string, std::string> system_and_kernel() {
   return {distribution(), concat(names.sysname, ' ', names.release)};
 }
 
-std::vector<std::string> all_variables() {
-  std::vector<std::string> all;
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) all.push_back(*variable);
-  return all;
-}
+char** variables() { return environ; }
 
 constexpr const char *home_variable = "HOME", *user_variable = "USER";
 
 #endif
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
+std::vector<std::string> all_variables() {
+  std::vector<std::string> all;
+  for (char** at = variables(); at != nullptr && *at != nullptr; ++at) all.push_back(*at);
+  return all;
 }
 
 // Beginnings of the names of variables that change what OpenCL, its implementations or crisol do.
@@ -161,6 +151,11 @@ void hide(Json& value, const std::string& home, const std::string& user) {
 }
 
 }  // namespace
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
 
 Json build_facts() {
   return {{"version", crisol::version()},

@@ -1,6 +1,5 @@
 // `crisol report`
 #include <CLI/CLI.hpp>
-#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -9,6 +8,7 @@
 #include "base/text.h"
 #include "cli/bench/measure.h"
 #include "cli/command.h"
+#include "cli/format.h"
 #include "cli/report/measure.h"
 #include "cli/report/show.h"
 #include "crisol/version.h"
@@ -22,13 +22,6 @@ struct Options {
   std::vector<std::string> merge;
   bool json = false, quick = false;
 };
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
 
 report::Machine measure_machine(bool one_device, const Options& options) {
   const report::Progress progress = [](const report::Device& device, const std::string& part) {
