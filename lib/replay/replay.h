@@ -86,7 +86,7 @@ extern const std::vector<Maker> axis_makers;
 extern const std::vector<Maker> recurrent_makers;
 extern const std::vector<Maker> movement_makers;
 
-/// Values in (-1, 1), the first of them 0.5, which bench::touch writes.
+/// Values in (-1, 1), the first of them 0.5, which touch() writes.
 Values values_for(std::uint64_t seed, std::int64_t count);
 /// Writes that first value.
 void touch(const Tensor& x);

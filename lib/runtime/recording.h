@@ -25,8 +25,6 @@ Recorder* current_recorder() noexcept;
 Recorder* recorder_of(const DeviceState& device);
 /// While it lives, this thread's work is done and not recorded: for work of the library's own, on memory that the
 /// recorded work does not use.
-/// Whether one lives on this thread; profiles pass over such work as well.
-bool recording_is_paused() noexcept;
 class PauseRecording {
  public:
   PauseRecording() noexcept;
@@ -37,6 +35,8 @@ class PauseRecording {
  private:
   Recorder* const paused_;
 };
+/// Whether a PauseRecording lives on this thread; profiles pass over such work as well.
+bool recording_is_paused() noexcept;
 /// Refuses what a replay cannot repeat: `what` happens.
 void refuse_while_recording(const char* what);
 
