@@ -54,8 +54,9 @@ prepare_from_debian13() {
 prepare_pocl-6() { prepare_from_debian13 pocl-6; }
 prepare_rusticl-25() { prepare_from_debian13 rusticl-25; }
 
-# A plain run tests what a driver's compiler is most likely to get wrong: all ops by `crisol selftest`, then the tests of
-# products, convolutions, recurrent layers, reductions, softmax and losses. --only runs all tests, or those that the user names.
+# A plain run tests what a driver's compiler is most likely to get wrong. It runs the tests of products, convolutions,
+# recurrent layers, reductions, softmax and losses, and then all ops by `crisol selftest`. --only runs all tests, or those
+# that the user names.
 run_from_debian13() {
   local name=$1 log=$work/$1.log start=$SECONDS clean
   run_tests "$name"
