@@ -1,7 +1,7 @@
 # An OpenCL driver that plays a device from a file, for `crisol kernels`: a module that the OpenCL loader loads. It brings
 # its own copy of what reads DeviceInfo, so it goes with every build of the library.
 file(GLOB CRISOL_NULL_DRIVER_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lib/null_driver/*.cpp)
-add_library(crisol_null_driver MODULE ${CRISOL_NULL_DRIVER_SOURCES} ${PROJECT_SOURCE_DIR}/lib/runtime/device_info.cpp
+add_library(crisol_null_driver MODULE ${CRISOL_NULL_DRIVER_SOURCES} ${PROJECT_SOURCE_DIR}/lib/runtime/device/device_info.cpp
             ${PROJECT_SOURCE_DIR}/lib/base/error.cpp)
 target_compile_definitions(crisol_null_driver PRIVATE CRISOL_STATIC)
 target_include_directories(crisol_null_driver PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/lib)

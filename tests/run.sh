@@ -176,7 +176,7 @@ variables[oclgrind]="OCLGRIND_DATA_RACES=1"
 [ -n "$named$long${doctest_arguments[*]}" ] || filter[as-nvidia]="--source-file=*/tests/ops/*
 --test-case-exclude=gemm block: every tile*"
 [ -n "$named$long${doctest_arguments[*]}" ] || for name in pocl-6 rusticl-25; do
-  filter[$name]="--source-file=$(printf '*/ops/%s_test.cpp,' matmul conv2d rnn reduce softmax loss)"
+  filter[$name]="--source-file=$(printf '*/%s_test.cpp,' matmul conv2d rnn reduce softmax loss)"
 done
 variables[pocl]="POCL_CACHE_DIR=$work/pocl-cache" # PoCL shows no device where it cannot write to the home folder.
 variables[aarch64]="CRISOL_TEST_SLOW=1"

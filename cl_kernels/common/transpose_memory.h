@@ -1,5 +1,5 @@
 // Transposes a square of VW x VW floats from one place in memory to another, by way of the cache: a third of the code of
-// common/transpose.h, which matters in kernels that take long to compile.
+// layout/transpose.h, which matters in kernels that take long to compile.
 #include "common/vector.h"
 
 // Transposes squares[0]; the result is where the returned index says.

@@ -1,5 +1,5 @@
 // Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3") on the host; the
-// device's is cl_kernels/common/philox.h.
+// device's is cl_kernels/random/philox.h.
 #pragma once
 
 #include <array>

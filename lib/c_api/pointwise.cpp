@@ -5,7 +5,7 @@
 
 #include "c_api/handles.h"
 #include "functions/pointwise.h"
-#include "ops/pointwise_row.h"
+#include "ops/pointwise/pointwise_row.h"
 
 using namespace crisol;
 using namespace crisol::c_api;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "cli/bench/case.h"
 #include "cli/bench/suites.h"
@@ -14,7 +15,6 @@
 #include "crisol/device.h"
 #include "crisol/error.h"
 #include "crisol/version.h"
-#include "runtime/hash.h"
 
 namespace crisol::cli {
 

@@ -2,9 +2,9 @@
 
 #include "autograd/node.h"
 #include "crisol/ops/reduce.h"
-#include "functions/epilogue.h"
-#include "ops/conv2d_problem.h"
-#include "ops/with_epilogue.h"
+#include "functions/fuse/epilogue.h"
+#include "ops/conv/conv2d_problem.h"
+#include "ops/product/with_epilogue.h"
 
 namespace crisol {
 

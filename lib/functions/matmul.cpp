@@ -3,9 +3,9 @@
 #include "autograd/node.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
-#include "functions/epilogue.h"
+#include "functions/fuse/epilogue.h"
 #include "ops/collapse.h"
-#include "ops/with_epilogue.h"
+#include "ops/product/with_epilogue.h"
 
 namespace crisol {
 

@@ -5,7 +5,7 @@
 
 #include "autograd/node.h"
 #include "crisol/ops/view.h"
-#include "functions/epilogue.h"
+#include "functions/fuse/epilogue.h"
 
 namespace crisol {
 

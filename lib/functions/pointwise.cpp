@@ -8,7 +8,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise/pointwise.h"
 #include "tensor/grad_mode.h"
 
 namespace crisol::autograd {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "crisol/tensor.h"
-#include "ops/pointwise_row.h"
+#include "ops/pointwise/pointwise_row.h"
 
 namespace crisol::autograd {
 

@@ -2,7 +2,7 @@
 
 #include "base/system.h"
 #include "base/text.h"
-#include "runtime/device_state.h"
+#include "runtime/device/device_state.h"
 
 #ifdef CRISOL_WITH_CLBLAST
 

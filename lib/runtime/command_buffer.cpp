@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "runtime/device_state.h"
+#include "runtime/device/device_state.h"
 
 namespace crisol::runtime {
 

@@ -9,9 +9,9 @@
 #include <sstream>
 #include <tuple>
 
+#include "base/hash.h"
 #include "base/system.h"
 #include "base/text.h"
-#include "runtime/hash.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {

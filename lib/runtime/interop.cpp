@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "runtime/device_state.h"
+#include "runtime/device/device_state.h"
 
 namespace crisol::runtime {
 

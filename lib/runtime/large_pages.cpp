@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "runtime/device_state.h"
+#include "runtime/device/device_state.h"
 
 namespace crisol::runtime {
 

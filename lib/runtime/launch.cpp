@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "runtime/device_state.h"
+#include "runtime/device/device_state.h"
 #include "runtime/recorder.h"
 #include "runtime/verbose.h"
 

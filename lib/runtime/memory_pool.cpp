@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "runtime/device_state.h"
+#include "runtime/device/device_state.h"
 #include "runtime/large_pages.h"
 #include "runtime/recorder.h"
 #include "runtime/verbose.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <ostream>
 
-#include "runtime/device_state.h"
+#include "runtime/device/device_state.h"
 
 namespace crisol {
 

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <iomanip>
 
+#include "base/hash.h"
 #include "base/system.h"
 #include "base/text.h"
-#include "runtime/device_state.h"
-#include "runtime/hash.h"
+#include "runtime/device/device_state.h"
 #include "runtime/kernel_source.h"
 #include "runtime/verbose.h"
 

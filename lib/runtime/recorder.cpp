@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "runtime/command_buffer.h"
-#include "runtime/device_state.h"
+#include "runtime/device/device_state.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "runtime/device_state.h"
+#include "runtime/device/device_state.h"
 #include "runtime/launch.h"
 #include "runtime/recorder.h"
 
@@ -92,9 +92,9 @@ std::size_t fill_words(Block& block, std::uint64_t offset, std::size_t size, con
   const auto value = std::bit_cast<std::uint64_t>(bytes);
   if (device.info().type == DeviceType::cpu) {
     constexpr std::int64_t chunk = 4096;
-    launch(device, {"fill.cl", "fill_words"}, {{(words + chunk - 1) / chunk}, {1}}, to, value, words, chunk);
+    launch(device, {"runtime/fill.cl", "fill_words"}, {{(words + chunk - 1) / chunk}, {1}}, to, value, words, chunk);
   } else {
-    launch(device, {"fill.cl", "fill_places"}, flat_range(device, words), to, value, words);
+    launch(device, {"runtime/fill.cl", "fill_places"}, flat_range(device, words), to, value, words);
   }
   return size / 8 * 8;
 }

@@ -6,12 +6,12 @@
 #include <fstream>
 #include <thread>
 
+#include "base/locked_file.h"
 #include "crisol/crisol.h"
+#include "dispatch/tuning.h"
 #include "doctest/doctest.h"
 #include "io/atomic_file.h"
 #include "runtime/disk_cache.h"
-#include "runtime/locked_file.h"
-#include "runtime/tuning.h"
 #include "support/files.h"
 #include "support/subprocess.h"
 

@@ -203,7 +203,7 @@ TEST_CASE("crisol doctor: wrong results of a device are a problem") {
   if (few_images_only()) CRISOL_SKIP("its selftest takes long here");
   const TemporaryFolder folder;
   const std::string kernels = folder.path() + "/kernels";
-  change_kernel(kernels, "optimizer_adam.cl", "m += one_minus_beta1", "m += 2.0f * one_minus_beta1");
+  change_kernel(kernels, "optim/optimizer_adam.cl", "m += one_minus_beta1", "m += 2.0f * one_minus_beta1");
   const Examination examined =
       examine({{"CRISOL_KERNEL_PATH", kernels}, {"CRISOL_CACHE_DIR", folder.path() + "/cache"}});
   CHECK(examined.has_problem(": wrong results of adam_step"));
@@ -219,7 +219,7 @@ TEST_CASE("crisol doctor: a variant that the library passes over is a problem, a
   if (Device().info().type != DeviceType::cpu) CRISOL_SKIP("breaks a kernel that CPUs choose");
   const TemporaryFolder folder;
   const std::string kernels = folder.path() + "/kernels";
-  change_kernel(kernels, "conv2d_planes.cl", "sums[o] = acc[o];", "sums[o] = acc[o] + 1.0f;");
+  change_kernel(kernels, "conv/conv2d_planes.cl", "sums[o] = acc[o];", "sums[o] = acc[o] + 1.0f;");
   const Examination examined = examine(
       {{"CRISOL_KERNEL_PATH", kernels}, {"CRISOL_CACHE_DIR", folder.path() + "/cache"}, {"CRISOL_VERIFY", "always"}});
   CHECK(examined.has_problem(": the variant planes of conv2d disagrees: "));
@@ -232,7 +232,7 @@ TEST_CASE("crisol doctor: a driver that crashes is a problem, and the rest of th
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("a kernel that crashes PoCL");
   const TemporaryFolder folder;
   const std::string kernels = folder.path() + "/kernels";
-  change_kernel(kernels, "optimizer_adam.cl", "  means += means_offset;",
+  change_kernel(kernels, "optim/optimizer_adam.cl", "  means += means_offset;",
                 "  *(volatile __global int*)8 = 1;\n  means += means_offset;");
   const Examination examined =
       examine({{"CRISOL_KERNEL_PATH", kernels}, {"CRISOL_CACHE_DIR", folder.path() + "/cache"}});

@@ -1,4 +1,5 @@
 // `crisol report`: a quick measurement, and reports of other machines, from files made here.
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -167,7 +168,7 @@ TEST_CASE("report: a device that fails is shown with its errors") {
   const ProcessResult result = report({"--quick", "--device", "0:0"}, {{"CRISOL_KERNEL_PATH", folder.path()}});
   INFO(result.output);
   CHECK(contains(result.output, "FAILED      memory, arithmetic and launches: [kernels]"));
-  CHECK(contains(result.output, "probe.cl"));
+  CHECK(contains(result.output, "measure/probe.cl"));
   CHECK(contains(result.output, "compile"));  // Needs no kernel of the library's: measured.
   CHECK(result.status == 0);
 }
@@ -176,7 +177,8 @@ TEST_CASE("report: a driver that crashes costs its own device alone") {
   NEEDS_CRISOL();
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("a kernel that crashes PoCL");
   const TemporaryFolder folder;
-  write_file(folder.path() + "/probe.cl",
+  std::filesystem::create_directory(folder.path() + "/measure");
+  write_file(folder.path() + "/measure/probe.cl",
              "__kernel void probe_empty(int at) { ((volatile __global int*)8)[at] = 1; }\n");
   const ProcessResult result = report({"--quick", "--json"}, {{"CRISOL_KERNEL_PATH", folder.path()}});
   INFO(result.output);

@@ -50,15 +50,15 @@ TEST_CASE("crisol selftest: a kernel that is wrong, one that does not compile, a
     REQUIRE(at != std::string::npos);
     write_file(kernels + "/" + file, text.replace(at, from.size(), to));
   };
-  change("triangle.cl", "y[i] = upper ? 0 : x[i]", "y[i] = x[i]");
-  change("one_hot.cl", "__kernel", "nonsense");
+  change("layout/triangle.cl", "y[i] = upper ? 0 : x[i]", "y[i] = x[i]");
+  change("index/one_hot.cl", "__kernel", "nonsense");
   const Environment changed{{"CRISOL_KERNEL_PATH", kernels}, {"CRISOL_CACHE_DIR", folder.path() + "/cache"}};
   const ProcessResult result = run_built("crisol", {"selftest", "--only", "tril,one_hot,mse_loss"}, changed);
   INFO(result.output);
   CHECK(result.status == 1);
   CHECK(contains(result.output, "wrong"));  // The upper triangle is not 0 …
   CHECK(contains(result.output, "expected 0"));
-  CHECK(contains(result.output, "one_hot.cl"));  // … this one has no kernel, and the third goes on.
+  CHECK(contains(result.output, "index/one_hot.cl"));  // … this one has no kernel, and the third goes on.
   CHECK(contains(result.output, "FAILED: 1 of 3 ops agree"));
 
   CHECK(run_built("crisol", {"selftest", "--only", "no such op"}).status == 2);

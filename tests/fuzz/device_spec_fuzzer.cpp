@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "expect.h"
-#include "runtime/device_select.h"
+#include "runtime/device/device_select.h"
 
 using namespace crisol;
 using namespace crisol::fuzz;

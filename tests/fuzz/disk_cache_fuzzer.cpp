@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash.h"
 #include "expect.h"
 #include "runtime/disk_cache.h"
-#include "runtime/hash.h"
 #include "support/subprocess.h"
 
 using namespace crisol;

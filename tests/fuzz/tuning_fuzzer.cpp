@@ -2,9 +2,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash.h"
+#include "dispatch/tuning.h"
 #include "expect.h"
-#include "runtime/hash.h"
-#include "runtime/tuning.h"
 
 using namespace crisol;
 using namespace crisol::fuzz;

@@ -1,4 +1,4 @@
-#include "runtime/device_select.h"
+#include "runtime/device/device_select.h"
 
 #include "crisol/error.h"
 #include "doctest/doctest.h"

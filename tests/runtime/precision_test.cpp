@@ -6,9 +6,9 @@
 
 #include "crisol/functions/matmul.h"
 #include "crisol/recording.h"
+#include "dispatch/variant.h"
 #include "doctest/doctest.h"
-#include "ops/matrix_units.h"
-#include "ops/variant.h"
+#include "ops/product/matrix_units.h"
 #include "support/compare.h"
 #include "support/program.h"
 #include "support/skip.h"

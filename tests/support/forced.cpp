@@ -1,7 +1,7 @@
 #include "support/forced.h"
 
 #include "crisol/error.h"
-#include "ops/variant.h"
+#include "dispatch/variant.h"
 
 namespace crisol::testing {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ops/pointwise_row.h"
+#include "ops/pointwise/pointwise_row.h"
 #include "reference/elementwise.h"
 #include "reference/pointwise_calls.h"
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
+#include "dispatch/variant.h"
 #include "doctest/doctest.h"
 #include "functions/pointwise.h"
-#include "ops/pointwise.h"
-#include "ops/pointwise_kernels.h"
-#include "ops/variant.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/pointwise/pointwise_kernels.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
 

@@ -6,6 +6,7 @@
 
 #include "crisol/device.h"
 #include "crisol/ops/window.h"
+#include "crisol/ops/workspace.h"
 #include "crisol/tensor.h"
 
 namespace crisol {
@@ -40,13 +41,6 @@ CRISOL_API Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, c
 /// Gradient with respect to the weight of shape (K, C/G, R, S) = `weight`. The same bits on every run.
 CRISOL_API Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight,
                                          const Conv2dOptions& options = {});
-
-/// Bounds what one op may take of memory beside its operands and its result: variants that need more are passed over,
-/// the last of each op needs none. In bytes for all threads, 0 for no bound, which is the default; CRISOL_WORKSPACE_MB
-/// sets it in megabytes. Convolutions keep to it.
-CRISOL_API void set_workspace_limit(std::uint64_t bytes);
-/// The bound in bytes; 0 for none.
-CRISOL_API std::uint64_t workspace_limit();
 
 /// A convolution, or one of its gradients.
 enum class Conv2dPass { forward, backward_data, backward_weight };

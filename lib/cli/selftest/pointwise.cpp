@@ -20,7 +20,7 @@ constexpr reference::Tolerance rounding{32};
 
 using Columns = std::vector<std::vector<double>>;
 
-/// The dtype rule of a row; see lib/ops/pointwise_row.h.
+/// The dtype rule of a row; see lib/ops/pointwise/pointwise_row.h.
 bool gives_bool(std::string_view rule) { return rule == "comparison" || rule == "test" || rule == "logical"; }
 bool is_condition(std::string_view rule, std::size_t input) {
   return (rule == "choice" && input == 0) || (rule == "fill" && input == 1);

@@ -1,8 +1,0 @@
-// common/rnn_cell.h for one unit a work-item.
-#include "common/fma.h"
-#define INLINE static inline
-#define REAL float
-#define INT int
-#define AS_REAL as_float
-#define AS_INT as_int
-#include "common/rnn_cell.h"

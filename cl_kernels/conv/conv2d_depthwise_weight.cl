@@ -1,0 +1,81 @@
+// Gradient of a depthwise convolution's weight on GPUs:
+//
+//   dw[k][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][k / outs][i STRIDE_H + r DILATION_H - pad_h][…]
+//
+// A work-group takes an output channel and one of `parts` pieces of the images, of which each item takes every ITEMS-th
+// strip of ROWS outputs below each other. The sums go to [part][k][r][s], which gemm_parts.cl adds up: the same bits on
+// every run.
+#include "conv/depthwise.h"
+
+#ifndef ITEMS
+#define ITEMS 128
+#endif
+#define LANES 16  // Sums that are added one after another at the end.
+
+// sizes = (outputs, rows of dy, columns, rows of x, columns, outs, images, parts).
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void conv2d_depthwise_weight(
+    __global const float* restrict x, const ulong x_offset, __global const float* restrict y, const ulong y_offset,
+    __global float* restrict sums, const ulong sums_offset, const long8 sizes, const int pad_h, const int pad_w) {
+  __local float shared[ITEMS];
+  const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0);
+  const uint outputs = (uint)sizes.s0, out_h = (uint)sizes.s1, out_w = (uint)sizes.s2, parts = (uint)sizes.s7;
+  const uint part = group / outputs, k = group - part * outputs;
+  const uint bands = (out_h + ROWS - 1) / ROWS, strips = bands * out_w, all = strips * (uint)sizes.s6;
+  const uint each = (all + parts - 1) / parts, end = min(all, (part + 1) * each);
+  const uint channels = outputs / (uint)sizes.s5;
+  const long x_plane = sizes.s3 * sizes.s4, y_plane = sizes.s1 * sizes.s2;
+  x += x_offset + k / (uint)sizes.s5 * x_plane;
+  y += y_offset + k * y_plane;
+
+  float acc[TAPS_H][TAPS_W];
+  UNROLL
+  for (int r = 0; r < TAPS_H; ++r)
+    UNROLL
+    for (int s = 0; s < TAPS_W; ++s) acc[r][s] = 0.0f;
+  for (uint at = part * each + item; at < end; at += ITEMS) {
+    const uint image = at / strips, strip = at - image * strips;
+    const uint band = strip / out_w, j = strip - band * out_w, i = band * ROWS;
+    const Piece piece = {(int)i * STRIDE_H - pad_h, (int)j * STRIDE_W - pad_w, (int)sizes.s3, (int)sizes.s4};
+    __global const float* plane = x + (long)image * channels * x_plane;
+    __global const float* from = y + (long)image * outputs * y_plane;
+    float dy[ROWS];
+    UNROLL
+    for (int o = 0; o < ROWS; ++o) {
+      const float value = from[min(i + o, out_h - 1) * out_w + j];
+      dy[o] = i + o < out_h ? value : 0.0f;
+    }
+    UNROLL
+    for (int t = 0; t < SEEN; ++t) {
+      float values[TAPS_W];
+      piece_row(plane, &piece, t, values);
+      UNROLL
+      for (int o = 0; o < ROWS; ++o) {
+        const int r = (t - o * STRIDE_H) / DILATION_H;
+        if (t < o * STRIDE_H || r >= TAPS_H || r * DILATION_H != t - o * STRIDE_H) continue;
+        UNROLL
+        for (int s = 0; s < TAPS_W; ++s) acc[r][s] = FMA(dy[o], values[s], acc[r][s]);
+      }
+    }
+  }
+
+  sums += sums_offset + ((long)part * outputs + k) * (TAPS_H * TAPS_W);
+  UNROLL
+  for (int r = 0; r < TAPS_H; ++r)
+    UNROLL
+    for (int s = 0; s < TAPS_W; ++s) {
+      shared[item] = acc[r][s];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      float sum = 0.0f;
+      if (item < LANES) {
+        for (uint i = item; i < ITEMS; i += LANES) sum += shared[i];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (item < LANES) shared[item] = sum;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (item == 0) {
+        for (uint i = 1; i < LANES; ++i) sum += shared[i];
+        sums[r * TAPS_W + s] = sum;
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}

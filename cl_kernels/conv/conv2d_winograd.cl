@@ -1,0 +1,292 @@
+// Convolution with a 3 x 3 kernel, stride 1, by Winograd's minimal filtering F(4 x 4, 3 x 3), for CPUs, fp32:
+//
+//   y tile (4 x 4) = A' [sum over c of (G g G') . (B' d B)] A        d a 6 x 6 piece of x, g a kernel, . element by element
+//
+// that is 36 products a tile where the direct sum takes 144. With the points 0, 1, -1, 2, -2:
+//
+//        | 4  0 -5  0  1  0 |        |  1/4    0     0  |        | 1  1  1  1  1  0 |
+//        | 0 -4 -4  1  1  0 |        | -1/6  -1/6  -1/6 |   A' = | 0  1 -1  2 -2  0 |
+//   B' = | 0  4 -4 -1  1  0 |    G = | -1/6   1/6  -1/6 |        | 0  1  1  4  4  0 |
+//        | 0 -2 -1  2  1  0 |        | 1/24  1/12   1/6 |        | 0  1 -1  8 -8  1 |
+//        | 0  2 -1 -2  1  0 |        | 1/24 -1/12   1/6 |
+//        | 0  4  0 -5  0  1 |        |   0     0     1  |
+//
+// (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015.)
+//
+// winograd_weights   U[ceil(outputs / MR)][36][channels][MR] = G g G', with a gap behind each position, so that the 36 do
+//                    not lie a power of two apart. Kernel (k, c) begins at weight[k * output_step + c * channel_step];
+//                    flipped for backward data, where outputs and channels change places.
+// winograd_multiply  A work-item, a work-group of its own, takes units, NR tiles counted through all images and one of
+//                    `blocks` parts of the outputs, one after another. In its slice of `scratch` it keeps
+//                    V[36][channels][NR] = B' d B, then for PANELS times MR outputs 36 products of the register tile
+//                    each, M[36][PANELS * MR][NR], and their A' M A. Of many channels V is larger than the L2 cache:
+//                    PANELS then read each part of it that was fetched.
+#include "product/gemm_store.h"
+#include "conv/winograd_lanes.h"
+
+#define POSITION_STEP(channels) ((long)(channels)*MR + VW)  // Of U.
+#define PANELS 4
+#define M_STEP (PANELS * MR * NR)  // Between positions of M.
+#define PIECE (NR + VW)  // Floats between the arrays that a channel's tiles are sorted into: stores may run over by a vector.
+
+#define LANE_CHANNELS (VW / MR)  // A vector holds MR outputs of so many channels: they are neighbours in U.
+
+CPU_KERNEL void winograd_weights(__global const float* restrict weight, const ulong weight_offset,
+                                 __global float* restrict u, const ulong u_offset, const int outputs,
+                                 const int channels, const long output_step, const long channel_step,
+                                 const int flipped) {
+  weight += weight_offset;
+  u += u_offset;
+  const int panels = (outputs + MR - 1) / MR, groups = (channels + LANE_CHANNELS - 1) / LANE_CHANNELS;
+  const long position_step = POSITION_STEP(channels);
+  const long units = (long)panels * groups;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const int panel = (int)(unit / groups), channel = (int)(unit % groups) * LANE_CHANNELS;
+    const int lanes = min(LANE_CHANNELS, channels - channel) * MR;
+    float kernels[9][VW];
+    NO_UNROLL
+    for (int lane = 0; lane < VW; ++lane) {
+      const int k = panel * MR + lane % MR, c = channel + lane / MR;
+      const bool valid = k < outputs && c < channels;
+      __global const float* g = weight + (valid ? k * output_step + c * channel_step : 0);
+      NO_UNROLL
+      for (int tap = 0; tap < 9; ++tap) kernels[flipped ? 8 - tap : tap][lane] = valid ? g[tap] : 0.0f;
+    }
+    floatv half_done[18];
+    NO_UNROLL
+    for (int s = 0; s < 3; ++s) {
+      floatv g[6];
+#pragma unroll
+      for (int r = 0; r < 3; ++r) g[r] = vloadv(0, kernels[r * 3 + s]);
+      kernel_transform(g);
+#pragma unroll
+      for (int i = 0; i < 6; ++i) half_done[i * 3 + s] = g[i];
+    }
+    __global float* to = u + panel * 36 * position_step + channel * MR;
+    NO_UNROLL
+    for (int i = 0; i < 6; ++i) {
+      floatv g[6];
+#pragma unroll
+      for (int s = 0; s < 3; ++s) g[s] = half_done[i * 3 + s];
+      kernel_transform(g);
+      if (lanes == VW) {
+#pragma unroll
+        for (int j = 0; j < 6; ++j, to += position_step) UNALIGNED(to) = g[j];
+      } else {
+        NO_UNROLL
+        for (int j = 0; j < 6; ++j, to += position_step) {
+          float values[VW];
+          vstorev(g[j], 0, values);
+          NO_UNROLL
+          for (int lane = 0; lane < lanes; ++lane) to[lane] = values[lane];
+        }
+      }
+    }
+  }
+}
+
+// Tiles side by side in one row of tiles of an image: where they stand among the unit's tiles.
+typedef struct {
+  int at, count;
+  int image, row, column;  // of tiles
+} Run;
+
+INLINE void find_run(Run* run, long first, int at, int tiles, int tiles_h, int tiles_w) {
+  const long tile = first + at;
+  run->at = at;
+  run->image = (int)(tile / tiles_w / tiles_h);
+  run->row = (int)(tile / tiles_w % tiles_h);
+  run->column = (int)(tile % tiles_w);
+  run->count = min(tiles - at, tiles_w - run->column);
+}
+
+// Columns 0, 4, 8, … of a line from `line` on, those from 1 on, and so on up to 3: VW of each.
+INLINE void every_fourth(__global const float* line, floatv columns[4]) {
+  const floatv a = UNALIGNED_CONST(line), b = UNALIGNED_CONST(line + VW);
+  const floatv c = UNALIGNED_CONST(line + 2 * VW), d = UNALIGNED_CONST(line + 3 * VW);
+  const floatv even0 = (floatv)(a.even, b.even), even1 = (floatv)(c.even, d.even);
+  const floatv odd0 = (floatv)(a.odd, b.odd), odd1 = (floatv)(c.odd, d.odd);
+  columns[0] = (floatv)(even0.even, even1.even);
+  columns[1] = (floatv)(odd0.even, odd1.even);
+  columns[2] = (floatv)(even0.odd, even1.odd);
+  columns[3] = (floatv)(odd0.odd, odd1.odd);
+}
+
+// Sorts the pieces of one channel of x that the tiles see: element (i, j) of them all goes to pieces[(i * 6 + j) * PIECE].
+INLINE void sort_channel(__global float* pieces, __global float* line, __global const float* x, long image_step,
+                         int height, int width, int pad_h, int pad_w, int tiles_h, int tiles_w, long first,
+                         int tiles) {
+  Run run;
+  NO_UNROLL
+  for (int at = 0; at < tiles; at += run.count) {
+    find_run(&run, first, at, tiles, tiles_h, tiles_w);
+    NO_UNROLL
+    for (int i = 0; i < 6; ++i) {
+      const int h = 4 * run.row + i - pad_h;
+      __global float* to = pieces + i * 6 * PIECE + run.at;
+      if (h < 0 || h >= height) {
+        NO_UNROLL
+        for (int t = 0; t < run.count; t += VW)
+          for (int j = 0; j < 6; ++j) UNALIGNED(to + j * PIECE + t) = (floatv)(0.0f);
+        continue;
+      }
+      __global const float* row = x + run.image * image_step + (long)h * width;
+      if (width >= VW) {
+        NO_UNROLL
+        for (int w = 0; w < width; w += VW) {
+          const int from = min(w, width - VW);
+          UNALIGNED(line + pad_w + from) = UNALIGNED_CONST(row + from);
+        }
+      } else {
+        NO_UNROLL
+        for (int w = 0; w < width; ++w) line[pad_w + w] = row[w];
+      }
+      NO_UNROLL
+      for (int t = 0; t < run.count; t += VW) {
+        floatv columns[4], next[4];
+        every_fourth(line + 4 * (run.column + t), columns);
+        every_fourth(line + 4 * (run.column + t + 1), next);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) UNALIGNED(to + j * PIECE + t) = columns[j];
+        UNALIGNED(to + 4 * PIECE + t) = next[0];
+        UNALIGNED(to + 5 * PIECE + t) = next[1];
+      }
+    }
+  }
+}
+
+// V of one channel, from its sorted pieces.
+INLINE void transform_channel(__global float* v, long position_step, __global const float* pieces) {
+  NO_UNROLL
+  for (int vector = 0; vector < NV; ++vector, v += VW, pieces += VW)
+    transform_piece(v, position_step, pieces, 6 * PIECE, PIECE, 6);
+}
+
+// The four rows of all tiles of one output, rows side by side: strip[row * 4 * NR …], from its 36 products.
+INLINE void make_strip(__global float* strip, __global const float* m) {
+  NO_UNROLL
+  for (int vector = 0; vector < NV; ++vector, strip += 4 * VW, m += VW) {
+    floatv half_done[24];
+    NO_UNROLL
+    for (int j = 0; j < 6; ++j) {
+      floatv p[6];
+#pragma unroll
+      for (int i = 0; i < 6; ++i) p[i] = ALIGNED_CONST(m + (i * 6 + j) * M_STEP);
+      output_transform(p);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) half_done[i * 6 + j] = p[i];
+    }
+    NO_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      floatv p[6];
+#pragma unroll
+      for (int j = 0; j < 6; ++j) p[j] = half_done[i * 6 + j];
+      output_transform(p);
+      floatv low, high;  // Lanes 0 1 2 3 0 1 2 3 …: columns of a tile side by side.
+      floatv even_low, even_high, odd_low, odd_high;
+      even_low.even = p[0].lo;
+      even_low.odd = p[2].lo;
+      even_high.even = p[0].hi;
+      even_high.odd = p[2].hi;
+      odd_low.even = p[1].lo;
+      odd_low.odd = p[3].lo;
+      odd_high.even = p[1].hi;
+      odd_high.odd = p[3].hi;
+      __global float* to = strip + i * 4 * NR;
+      low.even = even_low.lo;
+      low.odd = odd_low.lo;
+      high.even = even_low.hi;
+      high.odd = odd_low.hi;
+      ALIGNED(to) = low;
+      ALIGNED(to + VW) = high;
+      low.even = even_high.lo;
+      low.odd = odd_high.lo;
+      high.even = even_high.hi;
+      high.odd = odd_high.hi;
+      ALIGNED(to + 2 * VW) = low;
+      ALIGNED(to + 3 * VW) = high;
+    }
+  }
+}
+
+// sizes = (images, channels, height, width, outputs, out_h, out_w, slice).
+CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong u_offset,
+                                  __global const float* restrict x, const ulong x_offset, __global float* restrict y,
+                                  const ulong y_offset, __global const float* restrict bias, const ulong bias_offset,
+                                  __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
+                                  const long8 sizes, const int pad_h, const int pad_w, const int blocks,
+                                  const int flags) {
+  const int channels = (int)sizes.s1, height = (int)sizes.s2, width = (int)sizes.s3, outputs = (int)sizes.s4;
+  const int out_h = (int)sizes.s5, out_w = (int)sizes.s6;
+  const int tiles_h = (out_h + 3) / 4, tiles_w = (out_w + 3) / 4, panels = (outputs + MR - 1) / MR;
+  const long all_tiles = sizes.s0 * tiles_h * tiles_w;
+  const long plane = (long)height * width, out_plane = (long)out_h * out_w;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  u += u_offset;
+  x += x_offset;
+  y += y_offset;
+  __global float* v = scratch + scratch_offset + item * sizes.s7;
+  __global float* m = v + 36L * channels * NR;
+  __global float* pieces = m + 36 * M_STEP;
+  __global float* strip = pieces + 36 * PIECE;
+  __global float* line = strip + 16 * NR;
+  const int line_length = 4 * (tiles_w + VW + 1);
+  NO_UNROLL
+  for (int i = 0; i < line_length; ++i) line[i] = 0.0f;  // What a row of x does not overwrite is the padding.
+  NO_UNROLL
+  for (int i = 0; i < 36 * PIECE; ++i) pieces[i] = 0.0f;
+  const Finish finish = FINISH_OF(0);
+  const long units = (all_tiles + NR - 1) / NR * blocks;
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const long first = unit / blocks * NR;
+    const int block = (int)(unit % blocks), panel_end = panels * (block + 1) / blocks;
+    const int tiles = (int)min((long)NR, all_tiles - first);
+    NO_UNROLL
+    for (int c = 0; c < channels; ++c) {
+      sort_channel(pieces, line, x + c * plane, channels * plane, height, width, pad_h, pad_w, tiles_h, tiles_w, first,
+                   tiles);
+      transform_channel(v + (long)c * NR, (long)channels * NR, pieces);
+    }
+    NO_UNROLL
+    for (int panel = panels * block / blocks; panel < panel_end; panel += PANELS) {
+      const int now = min(PANELS, panel_end - panel);
+      NO_UNROLL
+      for (int position = 0; position < 36; ++position) {
+        NO_UNROLL
+        for (int p = 0; p < now; ++p) {
+          floatv acc[MR * NV];
+          tile_clear(acc);
+          tile_multiply(acc, u + ((panel + p) * 36 + position) * POSITION_STEP(channels), MR,
+                        v + (long)position * channels * NR, NR, channels);
+#pragma unroll
+          for (int i = 0; i < MR * NV; ++i) ALIGNED(m + position * M_STEP + (p * MR * NV + i) * VW) = acc[i];
+        }
+      }
+      NO_UNROLL
+      for (int k = panel * MR; k < min(outputs, (panel + now) * MR); ++k) {
+        make_strip(strip, m + (k - panel * MR) * NR);
+        Run run;
+        NO_UNROLL
+        for (int at = 0; at < tiles; at += run.count) {
+          find_run(&run, first, at, tiles, tiles_h, tiles_w);
+          const int columns = min(4 * run.count, out_w - 4 * run.column);
+          const long to = run.image * (outputs * out_plane) + 4L * run.row * out_w + 4 * run.column;
+          NO_UNROLL
+          for (int i = 0; i < min(4, out_h - 4 * run.row); ++i) {
+            const Target target = {y + k * out_plane, 0, k, 1, flags, bias + bias_offset + k};
+            NO_UNROLL
+            for (int j = 0; j < columns; j += VW) {
+              const floatv lanes = UNALIGNED_CONST(strip + i * 4 * NR + 4 * run.at + j);
+              store_columns(&lanes, 0, &target, &finish, 0, to + (long)i * out_w + j, min(VW, columns - j), target.bias);
+            }
+          }
+        }
+      }
+    }
+  }
+}

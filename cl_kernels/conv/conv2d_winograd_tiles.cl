@@ -1,0 +1,84 @@
+// Winograd's filtering F(TILE x TILE, 3 x 3) on GPUs, first part: what the products of conv2d_winograd.cl's formula take.
+//
+//   V[position][channel][tile] = (B' d B)[position]        U[position][output][channel] = (G g G')[position]
+//
+// The products M = U V, a matrix product for each position, are gemm_block.cl's; conv2d_winograd_output.cl does the rest.
+// Tiles are counted through all images, row by row, up to `stride`, those behind the last one being zeros.
+#include "conv/hidden_reads.h"
+#include "conv/winograd_tile.h"
+
+// The tile whose first pixel is (h, w) of a plane, which begins at x[plane] and has `height` rows; zeros outside.
+INLINE void tile_read(float d[SIDE][SIDE], __global const float* x, uint plane, int h, int w, int height, int width) {
+#if SKIPS_HIDDEN
+  x += plane;
+  UNROLL
+  for (int i = 0; i < SIDE; ++i) {
+    __global const float* row = x + ((h + i) * width + w);
+    UNROLL
+    for (int j = 0; j < SIDE; ++j) {
+      d[i][j] = 0.0f;
+      if ((uint)(h + i) < (uint)height && (uint)(w + j) < (uint)width) d[i][j] = row[j];
+    }
+  }
+#else
+  // Bytes, as those of rows: 0 outside, where there is something that may be read. Masks, since LLVM would move a read that
+  // is only wanted inside behind a branch.
+  uint columns[SIDE], shown[SIDE];
+  UNROLL
+  for (int j = 0; j < SIDE; ++j) {
+    shown[j] = -(uint)((uint)(w + j) < (uint)width);
+    columns[j] = (uint)(w + j) * 4 & shown[j];
+  }
+  UNROLL
+  for (int i = 0; i < SIDE; ++i) {
+    const uint inside = -(uint)((uint)(h + i) < (uint)height);
+    const uint row = (plane + ((uint)(h + i) * (uint)width & inside)) * 4;
+    UNROLL
+    for (int j = 0; j < SIDE; ++j)
+      d[i][j] = as_float(*(__global const uint*)((__global const char*)x + (row + columns[j])) & (shown[j] & inside));
+  }
+#endif
+}
+
+// A work-item each tile of each channel. sizes = (tiles, stride, tiles of a column, of a row, channels, height, width, unused).
+__kernel void winograd_input(__global const float* restrict x, const ulong x_offset, __global float* restrict v,
+                             const ulong v_offset, const uint count, const long8 sizes, const int pad_h,
+                             const int pad_w) {
+  const uint id = (uint)get_global_id(0);
+  if (id >= count) return;
+  const uint channel = id / (uint)sizes.s1, tile = id - channel * (uint)sizes.s1;
+  const uint row = tile / (uint)sizes.s3, image = row / (uint)sizes.s2;
+  const int height = (int)sizes.s5, width = (int)sizes.s6;
+  const int h = (int)(row - image * (uint)sizes.s2) * TILE - pad_h, w = (int)(tile - row * (uint)sizes.s3) * TILE - pad_w;
+  const bool none = tile >= (uint)sizes.s0;
+  const uint plane = none ? 0 : (image * (uint)sizes.s4 + channel) * (uint)(height * width);
+  float d[SIDE][SIDE];
+  tile_read(d, x + x_offset, plane, h, w, none ? 0 : height, width);
+  TRANSFORM(d, line_input, SIDE, SIDE)
+  v += v_offset + id;
+  UNROLL
+  for (int i = 0; i < POSITIONS; ++i) v[i * (long)count] = d[i / SIDE][i % SIDE];
+}
+
+// A work-item each kernel. Kernel (output, channel) begins at w[output * output_step + channel * channel_step]; flipped for
+// backward data, where outputs and channels change places.
+__kernel void winograd_kernels(__global const float* restrict w, const ulong w_offset, __global float* restrict u,
+                               const ulong u_offset, const uint count, const uint channels, const uint output_step,
+                               const uint channel_step, const int flipped) {
+  const uint id = (uint)get_global_id(0);
+  if (id >= count) return;
+  const uint output = id / channels, channel = id - output * channels;
+  w += w_offset + (long)output * output_step + (long)channel * channel_step;
+  float d[SIDE][SIDE];
+  UNROLL
+  for (int i = 0; i < 3; ++i)
+    UNROLL
+    for (int j = 0; j < 3; ++j) {
+      const int tap = i * 3 + j;
+      d[i][j] = w[flipped ? 8 - tap : tap];
+    }
+  TRANSFORM(d, line_kernel, 3, SIDE)
+  u += u_offset + id;
+  UNROLL
+  for (int i = 0; i < POSITIONS; ++i) u[i * (long)count] = d[i / SIDE][i % SIDE];
+}

@@ -1,0 +1,205 @@
+// Gradient of 3 x 3 kernels, stride 1, by Winograd's minimal filtering F(3 x 3, 4 x 4), for CPUs, fp32:
+//
+//   dw[k][c] = A' [sum over tiles of (G e G') . (B' d B)] A      e a 4 x 4 piece of dy[k], d the 6 x 6 of x[c] that it saw
+//
+// that is 36 products a tile where the direct sum takes 144. B is that of cl_kernels/conv/conv2d_winograd.cl; e has the part that
+// the kernel has there, so that G has four columns and A three:
+//
+//        |  1/4    0     0     0  |
+//        | -1/6  -1/6  -1/6  -1/6 |        | 1  1  1  1  1  0 |
+//    G = | -1/6   1/6  -1/6   1/6 |   A' = | 0  1 -1  2 -2  0 |
+//        | 1/24  1/12   1/6   1/3 |        | 0  1  1  4  4  1 |
+//        | 1/24 -1/12   1/6  -1/3 |
+//        |   0     0     0     1  |
+//
+// winograd_pixels    Copies x and dy to (images, ceil(channels / VW), rows, columns, VW), with the zeros around them that
+//                    tiles see: a vector holds one pixel of VW channels, whatever the width of the image.
+// winograd_gradient  A work-item, a work-group of its own, takes units (part of the tiles, block of block_k channels of dy,
+//                    block of block_c channels of x) one after another. For `chunk` tiles at a time it makes
+//                    U[36][chunk][block_k] = G e G' and V[36][chunk][block_c] = B' d B in its slice of `scratch` and adds
+//                    the 36 products to M[36][block_k][block_c], at last A' M A to dw, or to the part's sum of it.
+// winograd_add_parts Adds up the sums of the parts, in order.
+#include "product/gemm_tile.h"
+#include "common/lanes.h"
+#include "common/transpose_memory.h"
+#include "conv/winograd_lanes.h"
+
+CPU_KERNEL void winograd_pixels(__global const float* restrict x, const ulong x_offset, __global float* restrict pixels,
+                                const ulong pixels_offset, const int images, const int channels, const int height,
+                                const int width, const int rows, const int columns, const int pad_h, const int pad_w) {
+  const int blocks = (channels + VW - 1) / VW, plane = height * width;
+  const long units = (long)images * blocks;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const int channel = (int)(unit % blocks) * VW, lanes = min(VW, channels - channel);
+    __global const float* from = x + x_offset + (unit / blocks * channels + channel) * plane;
+    __global float* to = pixels + pixels_offset + unit * rows * columns * VW;
+    NO_UNROLL
+    for (int h = 0; h < rows; ++h) {  // The zeros around the image.
+      const bool inside = h >= pad_h && h < pad_h + height;
+      NO_UNROLL
+      for (int w = 0; w < columns; ++w) {
+        if (inside && w == pad_w) w += width;
+        if (w < columns) ALIGNED(to + ((long)h * columns + w) * VW) = (floatv)(0.0f);
+      }
+    }
+    NO_UNROLL
+    for (int p = 0; p < plane; p += VW) {
+      const int first = plane < VW ? 0 : min(p, plane - VW);
+      floatv squares[2][VW];
+      NO_UNROLL
+      for (int i = 0; i < VW; ++i) {
+        __global const float* line = from + (long)min(i, lanes - 1) * plane + first;
+        const floatv pixel = plane >= VW ? UNALIGNED_CONST(line) : load_lanes(line, plane);
+        squares[0][i] = i < lanes ? pixel : (floatv)(0.0f);
+      }
+      const int square = transpose_private(squares);
+      const int h = first / width;
+      int w = first % width;
+      __global float* pixel = to + ((long)(h + pad_h) * columns + w + pad_w) * VW;
+      NO_UNROLL
+      for (int i = 0; i < min(VW, plane); ++i, pixel += VW) {
+        ALIGNED(pixel) = squares[square][i];
+        if (++w == width) {
+          w = 0;
+          pixel += (columns - width) * VW;
+        }
+      }
+    }
+  }
+}
+
+// sizes = (images, channels of x, of dy, tiles of a column, of a row, parts of the tiles, block_k, block_c).
+CPU_KERNEL void winograd_gradient(__global const float* restrict x, const ulong x_offset,
+                                  __global const float* restrict dy, const ulong dy_offset, __global float* restrict dw,
+                                  const ulong dw_offset, __global float* restrict scratch, const ulong scratch_offset,
+                                  const long8 sizes, const int chunk, const long slice) {
+  const int channels = (int)sizes.s1, outputs = (int)sizes.s2, tiles_h = (int)sizes.s3, tiles_w = (int)sizes.s4;
+  const int parts = (int)sizes.s5, block_k = (int)sizes.s6, block_c = (int)sizes.s7;
+  const int blocks_k = (outputs + block_k - 1) / block_k, blocks_c = (channels + block_c - 1) / block_c;
+  const int lines_c = (channels + VW - 1) / VW, lines_k = (outputs + VW - 1) / VW;  // Vectors of a pixel.
+  const int x_columns = 4 * tiles_w + 2, dy_columns = 4 * tiles_w;
+  const long x_plane = (4L * tiles_h + 2) * x_columns * VW, dy_plane = 4L * tiles_h * dy_columns * VW;
+  const long tiles = sizes.s0 * tiles_h * tiles_w;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  // A vector more for each position, so that the 36 do not lie a power of two apart.
+  const long u_step = (long)chunk * block_k + VW, v_step = (long)chunk * block_c + VW, m_step = (long)block_k * block_c + VW;
+  __global float* u = scratch + scratch_offset + item * slice;
+  __global float* v = u + 36 * u_step;
+  __global float* m = v + 36 * v_step;
+  const long units = (long)parts * blocks_k * blocks_c;
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const int first_c = (int)(unit % blocks_c) * block_c, first_k = (int)(unit / blocks_c % blocks_k) * block_k;
+    const int vectors_c = min(block_c / VW, lines_c - first_c / VW);
+    const int vectors_k = min(block_k / VW, lines_k - first_k / VW);
+    const int panels_c = (vectors_c + NV - 1) / NV, panels_k = (min(block_k, outputs - first_k) + MR - 1) / MR;
+    const long part = unit / blocks_c / blocks_k;
+    const long end = tiles * (part + 1) / parts;
+    bool begun = false;
+    long first = tiles * part / parts;
+    do {  // Also once without tiles, so that M is written.
+      const int now = (int)min((long)chunk, end - first);
+      NO_UNROLL
+      for (int t = 0; t < now; ++t) {
+        const long row = (first + t) / tiles_w, image = row / tiles_h;
+        const int tile_w = (int)(first + t - row * tiles_w), tile_h = (int)(row - image * tiles_h);
+        __global const float* from =
+            x + x_offset + (image * lines_c + first_c / VW) * x_plane + (4L * tile_h * x_columns + 4 * tile_w) * VW;
+        NO_UNROLL
+        for (int c = 0; c < vectors_c; ++c, from += x_plane)
+          transform_piece(v + (long)t * block_c + c * VW, v_step, from, x_columns * VW, VW, 6);
+        from = dy + dy_offset + (image * lines_k + first_k / VW) * dy_plane + (4L * tile_h * dy_columns + 4 * tile_w) * VW;
+        NO_UNROLL
+        for (int k = 0; k < vectors_k; ++k, from += dy_plane)
+          transform_piece(u + (long)t * block_k + k * VW, u_step, from, dy_columns * VW, VW, 4);
+      }
+      NO_UNROLL
+      for (int position = 0; position < 36; ++position) {
+        NO_UNROLL
+        for (int panel = 0; panel < panels_k; ++panel) {
+          NO_UNROLL
+          for (int column = 0; column < panels_c; ++column) {
+            __global float* sums = m + position * m_step + (long)panel * MR * block_c + column * NR;
+            floatv acc[MR * NV];
+            tile_clear(acc);
+            if (begun) {
+#pragma unroll
+              for (int i = 0; i < MR * NV; ++i) acc[i] = ALIGNED_CONST(sums + i / NV * block_c + i % NV * VW);
+            }
+            tile_multiply(acc, u + position * u_step + panel * MR, block_k, v + position * v_step + column * NR, block_c,
+                          now);
+#pragma unroll
+            for (int i = 0; i < MR * NV; ++i) ALIGNED(sums + i / NV * block_c + i % NV * VW) = acc[i];
+          }
+        }
+      }
+      begun = true;
+      first += chunk;
+    } while (first < end);
+    NO_UNROLL
+    for (int k = 0; k < min(block_k, outputs - first_k); ++k) {
+      NO_UNROLL
+      for (int c = 0; c < vectors_c; ++c) {
+        floatv half_done[18];
+        NO_UNROLL
+        for (int j = 0; j < 6; ++j) {
+          floatv p[6];
+#pragma unroll
+          for (int i = 0; i < 6; ++i) p[i] = ALIGNED_CONST(m + (i * 6 + j) * m_step + (long)k * block_c + c * VW);
+          kernel_gradient(p);
+#pragma unroll
+          for (int i = 0; i < 3; ++i) half_done[i * 6 + j] = p[i];
+        }
+        float lanes[9 * VW];
+        NO_UNROLL
+        for (int i = 0; i < 3; ++i) {
+          floatv p[6];
+#pragma unroll
+          for (int j = 0; j < 6; ++j) p[j] = half_done[i * 6 + j];
+          kernel_gradient(p);
+#pragma unroll
+          for (int j = 0; j < 3; ++j) vstorev(p[j], i * 3 + j, lanes);
+        }
+        const int channel = first_c + c * VW;
+        __global float* to = dw + dw_offset + ((part * outputs + first_k + k) * channels + channel) * 9;
+        NO_UNROLL
+        for (int lane = 0; lane < min(VW, channels - channel); ++lane) {
+          NO_UNROLL
+          for (int tap = 0; tap < 9; ++tap) to[lane * 9 + tap] = lanes[tap * VW + lane];
+        }
+      }
+    }
+  }
+}
+
+CPU_KERNEL void winograd_add_parts(__global const float* restrict sums, const ulong sums_offset,
+                                   __global float* restrict dw, const ulong dw_offset, const long count,
+                                   const int parts) {
+  sums += sums_offset;
+  dw += dw_offset;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  const long units = (count + VW - 1) / VW;
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const long at = unit * VW;
+    if (at + VW <= count) {
+      floatv sum = UNALIGNED_CONST(sums + at);
+      NO_UNROLL
+      for (int part = 1; part < parts; ++part) sum += UNALIGNED_CONST(sums + part * count + at);
+      UNALIGNED(dw + at) = sum;
+    } else {
+      NO_UNROLL
+      for (long i = at; i < count; ++i) {
+        float sum = sums[i];
+        NO_UNROLL
+        for (int part = 1; part < parts; ++part) sum += sums[part * count + i];
+        dw[i] = sum;
+      }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// B of conv/conv_product.h: columns that are gathered from the images while they are read.
+//
+// An item reads GATHER neighbours of the depth, of one column. Where they lie in the images stands in a table of
+// conv2d_block_prepare.cl, so that a loop divides nothing, an entry for each TOGETHER neighbours, which are so many channels at
+// one tap: how many bytes the first of their pixels lies from that of the first tap, and which tap it is, as bits
+// 1 << r | 1 << (16 + s). A column has the bits of all taps that lie outside of the plane.
+//
+// Whoever includes this defines before it, beside a tile's BN and ITEMS, the elements of the depth in a slice,
+// GATHER_DEPTH, and which item this is, GATHER_ITEM.
+#include "conv/conv_taps.h"
+#include "conv/hidden_reads.h"
+#include "conv/uniform.h"
+
+#ifndef TOGETHER  // 1 or 8.
+#define TOGETHER 1
+#endif
+
+#define GATHER (BN * GATHER_DEPTH / ITEMS)
+#if GATHER % 4
+#error "an item reads whole fours of the table"
+#endif
+#define SHARED (GATHER < TOGETHER ? GATHER : TOGETHER)  // Neighbours of an item with one entry.
+#define ENTRIES (GATHER / SHARED)
+
+INLINE int gather_column(void) { return GATHER_ITEM % BN; }
+#if BN % 64  // No wave is longer.
+INLINE int gather_line(void) { return GATHER_ITEM / BN * GATHER; }
+#else
+INLINE int gather_line(void) { return UNIFORM(GATHER_ITEM / BN * GATHER); }
+#endif
+
+typedef struct {
+  // The first image that the tile sees, from each of its first channels on: the same for all items, so that addresses are
+  // these and one number.
+  __global const char* src[SHARED];
+  uint first;  // Bytes from there to the first tap of the item's column, which may lie outside.
+  uint outside;
+  __global const int2* table;  // From the item's first line of the slice on.
+  uint hidden[ENTRIES];  // Not 0 where the slice that was read lies outside.
+} Gather;
+
+// Of the tile's column `column` of n and the depth from `first` on; plane and walk as in conv/conv_product.h.
+INLINE Gather gather_begin(__global const float* src, __global const int* table, int first, int column, int n,
+                           const long8 plane, const long8 walk) {
+  const uint tile_image = UNIFORM((uint)column / (uint)plane.s4), own = (uint)min(column + gather_column(), n - 1);
+  const uint image = own / (uint)plane.s4, pixel = own - image * (uint)plane.s4;
+  const uint oh = pixel / (uint)plane.s5, ow = pixel - oh * (uint)plane.s5;
+  const int h = (int)oh * (int)walk.s0 + (int)walk.s2, w = (int)ow * (int)walk.s1 + (int)walk.s3;
+  Gather g;
+  UNROLL
+  for (int e = 0; e < SHARED; ++e)
+    g.src[e] = (__global const char*)(src + tile_image * plane.s6 + e * (plane.s0 * plane.s1));
+  g.first = ((image - tile_image) * (uint)plane.s6 + (uint)(h * (int)plane.s1 + w)) * 4;
+  g.first += gather_line() % TOGETHER * (uint)(plane.s0 * plane.s1) * 4;
+  g.outside = taps_outside(h, w, (int)walk.s4, (int)walk.s5, (int)plane.s2, (int)plane.s3, (int)plane.s0, (int)plane.s1);
+  g.table = (__global const int2*)table + (first + gather_line()) / TOGETHER;
+  return g;
+}
+
+INLINE void gather_entries(const Gather* g, int2* entries) {
+#if TOGETHER == 1
+  UNROLL
+  for (int u = 0; u < ENTRIES; u += 2) {
+    const int4 two = ((__global const int4*)g->table)[u / 2];
+    entries[u] = two.s01;
+    entries[u + 1] = two.s23;
+  }
+#else
+  UNROLL
+  for (int u = 0; u < ENTRIES; ++u) entries[u] = g->table[u];
+#endif
+}
+
+// Reads a slice of the depth, whole: also where it reaches beyond the end.
+INLINE void gather_load(Gather* g, float* values) {
+  int2 entries[ENTRIES];
+  gather_entries(g, entries);
+  UNROLL
+  for (int u = 0; u < ENTRIES; ++u) {
+    g->hidden[u] = g->outside & (uint)entries[u].y;
+    const uint place = g->first + (uint)entries[u].x, at = g->hidden[u] != 0 && !SKIPS_HIDDEN ? 0 : place;
+    UNROLL
+    for (int e = 0; e < SHARED; ++e) {
+      __global const float* from = (__global const float*)(g->src[e] + at);
+#if SKIPS_HIDDEN
+      values[u * SHARED + e] = 0.0f;
+      if (g->hidden[u] == 0) values[u * SHARED + e] = *from;
+#else
+      values[u * SHARED + e] = *from;  // Outside, something that may be read.
+#endif
+    }
+  }
+}
+
+// Makes 0 what lies behind `depth` in a slice that was read.
+INLINE void gather_end(float* values, int depth) {
+  UNROLL
+  for (int p = 0; p < GATHER; ++p)
+    if (gather_line() + p >= depth) values[p] = 0.0f;
+}
+
+// By a multiple of four, and of TOGETHER.
+INLINE void gather_move(Gather* g, int depth) { g->table += (uint)depth / TOGETHER; }
+
+// What was read of line p of the slice, 0 where it lies outside of the plane: only then is the read waited for.
+INLINE float gathered_value(const Gather* g, const float* values, int p) {
+  return !SKIPS_HIDDEN && g->hidden[p / SHARED] != 0 ? 0.0f : values[p];
+}

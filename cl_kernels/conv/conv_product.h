@@ -1,0 +1,48 @@
+// The kernel of conv2d_block.cl and conv2d_matrix.cl: convolution as a product whose B is gathered from the images while it
+// is read, without a matrix of patches.
+//
+//   C[i][j] = f(sum over k of A[i][k] * src[image][channel][h][w] (+ bias[i]))      m x n, depth k, a product per group
+//   j = (image, oh, ow), h = oh * step_h + start_h + r * tap_h, w likewise; zero outside the plane
+//   k = (channel / t, r, s, channel % t) with TOGETHER t: neighbours in the depth have their tap in common
+//
+// A forward convolution reads x with step = stride, start = -padding, tap = dilation. The gradient of the input is, for
+// each remainder of the position by the stride, such a sum over the gradient of the output, with negative taps.
+//
+// A row of A has the depth's elements one after another, their number being a multiple of four.
+//
+// plane = (height, width, taps_h, taps_w, pixels of a column's image: OH * OW, OW, distance of images of src, unused)
+// walk = (step_h, step_w, start_h, start_w, tap_h, tap_w, unused, unused), to: conv/conv_columns.h.
+//
+// Deep products with few tiles are cut as those of gemm_block.cl; conv2d_block_parts.cl adds them up.
+//
+// Whoever includes this defines before it the tile (TileSums, LOCAL_STAGES, tile_multiply, tile_store), its Operands as
+// { MatrixSource a; Gather b; }, and CONV_KERNEL, the kernel's attributes and name.
+#include "conv/conv_tile.h"
+
+CONV_KERNEL(__global const float* restrict a, const ulong a_offset, __global const float* restrict src,
+            const ulong src_offset, __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
+            const ulong bias_offset, __global const int* restrict table, const ulong table_offset, EPILOGUE_PARAMETERS,
+            const int m, const int n, const int k, const long a_group, const int a_step, const long src_group,
+            const long c_group, const long c_row, const long8 plane, const long8 walk, const long4 to,
+            const int part_depth, const int parts, const int flags) {
+  LOCAL_STAGES;
+  const ConvTile tile = conv_tile(m, n, k, part_depth, parts);
+  const int row = tile.row, column = tile.column;
+  const uint index = tile.index;
+
+  Operands operands;
+  operands.a = source_begin(a + a_offset + index * a_group + tile.first, a_step, row, m, tile.depth, BM, 1, VEC);
+  operands.b = gather_begin(src + src_offset + index * src_group, table + table_offset, tile.first,
+                            column, n, plane, walk);
+  TileSums acc;
+  tile_multiply(acc, &operands, stages, tile.depth);
+
+  // A part of the depth goes to a matrix of its own, without gaps between the images.
+  const bool cut = parts > 1;
+  const Columns columns = columns_of(plane, to, cut);
+  const long size = (long)m * n;
+  const Target target = {c + c_offset + (cut ? (index * parts + tile.part) * size : index * c_group),
+                         bias + bias_offset + index * m, cut ? n : c_row, 1, cut ? 0 : flags};
+  const Finish finish = FINISH_OF(index);
+  tile_store(acc, row, column, m, n, &columns, &target, &finish);
+}

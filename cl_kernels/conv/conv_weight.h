@@ -1,0 +1,54 @@
+// The kernel of conv2d_block_weight.cl and conv2d_matrix_weight.cl: the gradient of a convolution's weight as a product whose
+// operands are read from dy and x as they lie.
+//
+//   C[i][j] = sum over k of dy[image][i][pixel] * x[image][channel][h][w]      m x n, depth k, a product per group
+//   j = (channel, r, s), k = (image, pixel), h = oh * step_h + start_h + r * tap_h, w likewise; zero outside the plane
+//
+// The depth is cut as that of gemm_block.cl, of which gemm_parts.cl adds up the parts.
+//
+// window = (taps_h, taps_w, distance of channels of x, of rows of taps, of columns of taps, of channels of dy, unused …);
+// steps = (distance in x of groups, in dy of groups, x_step, y_step of conv/conv_pixels.h).
+//
+// Whoever includes this defines before it the tile (TileSums, LOCAL_STAGES, tile_multiply, tile_store), the operands of
+// conv/conv_pixels.h, and CONV_KERNEL, the kernel's attributes and name.
+#include "conv/conv_tile.h"
+
+CONV_KERNEL(__global const float* restrict y, const ulong y_offset, __global const float* restrict x, const ulong x_offset,
+            __global float* restrict c, const ulong c_offset, __global const int4* restrict table,
+            const ulong table_offset, EPILOGUE_PARAMETERS, const int m, const int n, const int k, const int table_size,
+            const long8 window, const long4 steps, const int part_depth, const int parts) {
+  LOCAL_STAGES;
+  const ConvTile tile = conv_tile(m, n, k, part_depth, parts);
+  const int row = tile.row, column = tile.column;
+  const uint index = tile.index;
+
+  Operands o;
+  const uint turn = UNIFORM((uint)tile.first / (uint)table_size);
+  o.at = tile.first - (int)turn * table_size;
+  o.table = table + table_offset / 4;
+  o.table_size = table_size;
+  o.x_step = steps.s2 * 4;
+  o.y_step = steps.s3 * 4;
+  o.x = (__global const char*)(x + x_offset + index * steps.s0) + turn * o.x_step;
+  o.y = (__global const char*)(y + y_offset + index * steps.s1) + turn * o.y_step;
+  // Where the depth is less than a slice, its last pixel stands for those behind the end.
+  UNROLL
+  for (int e = 0; e < PIXELS; ++e) o.pixel[e] = (uint)min(pixel_of_item(e), tile.depth - 1);
+  UNROLL
+  for (int p = 0; p < ROWS; ++p) o.row[p] = (uint)min(row + line_of_item() + p * LINES, m - 1) * (uint)window.s5 * 4;
+  UNROLL
+  for (int p = 0; p < COLUMNS; ++p) {
+    const uint j = (uint)min(column + line_of_item() + p * LINES, n - 1);
+    const uint above = j / (uint)window.s1, channel = above / (uint)window.s0;
+    const uint r = above - channel * (uint)window.s0, s = j - above * (uint)window.s1;
+    o.column[p] = (channel * (uint)window.s2 + r * (uint)window.s3 + s * (uint)window.s4) * 4;
+    o.taps[p] = tap_bits(r, s);
+  }
+  TileSums acc;
+  tile_multiply(acc, &o, stages, tile.depth);
+
+  const Columns columns = {0};
+  const Target target = {c + c_offset + (index * parts + tile.part) * ((long)m * n), y, n, 1, 0};
+  const Finish finish = FINISH_OF(0);
+  tile_store(acc, row, column, m, n, &columns, &target, &finish);
+}

@@ -1,0 +1,99 @@
+// Picking elements by index along an axis.
+//
+//   gather        y[o, j, c] = x[o, index[o, j, c], c]
+//   index_select  y[o, j, c] = x[o, index[j], c]
+//
+// x is (outer, size, inner), y (outer, picked, inner). An index outside [0, size) gives `missing`.
+//
+// The first two kernels see y as rows of `run` elements. Where inner is 1 a row is the picked elements of one o, which lie
+// `step` = 0 columns apart in x; else it is one (o, j) with its inner elements, step 1. `per_outer` rows share o, and row r
+// of those has index k at o * index_outer + r * index_row + k * index_step.
+//
+//   gather_runs      CPU: a work-item takes elements one after another
+//   gather_elements  GPU: a work-item to an element
+//   select_rows      CPU: index_select of rows of inner > 1 elements, by vectors; a work-item takes `columns` elements of
+//                    one row after another
+#include "index/index.h"
+#include "common/vector.h"
+
+#define GATHER_PARAMETERS                                                                                           \
+  __global const ELEMENT *restrict x, const ulong x_offset, __global const INDEX *restrict index,                   \
+      const ulong index_offset, __global ELEMENT *restrict y, const ulong y_offset, const long rows, const long run, \
+      const long per_outer, const long size, const long inner, const int step, const long index_outer,              \
+      const long index_row, const int index_step, const ulong missing
+
+CPU_KERNEL void gather_runs(GATHER_PARAMETERS) {
+  const long elements = rows * run;
+  long i = elements * (long)get_global_id(0) / (long)get_global_size(0);
+  const long end = elements * ((long)get_global_id(0) + 1) / (long)get_global_size(0);
+  long row = i / run;
+  long first = i % run;
+  while (i < end) {
+    const long o = row / per_outer;
+    __global const ELEMENT* from = x + x_offset + o * size * inner;
+    __global const INDEX* picks = index + index_offset + o * index_outer + row % per_outer * index_row;
+    __global ELEMENT* to = y + y_offset + row * run;
+    const long count = min(run - first, end - i);
+    if (inner == 1) {  // The compilers' vectors want it simple.
+      for (long k = first; k < first + count; ++k) {
+        const long pick = picks[k];
+        to[k] = IS_INDEX(pick, size) ? from[pick] : (ELEMENT)missing;
+      }
+    } else {
+      for (long k = first; k < first + count; ++k) {
+        const long pick = picks[k * index_step];
+        to[k] = IS_INDEX(pick, size) ? from[pick * inner + k] : (ELEMENT)missing;
+      }
+    }
+    i += count;
+    first = 0;
+    ++row;
+  }
+}
+
+__kernel void gather_elements(GATHER_PARAMETERS) {
+  const long i = get_global_id(0);
+  if (i >= rows * run) return;
+  const long row = i / run;
+  const long k = i % run;
+  const long o = row / per_outer;
+  const long pick = index[index_offset + o * index_outer + row % per_outer * index_row + k * index_step];
+  y[y_offset + i] = IS_INDEX(pick, size) ? x[x_offset + (o * size + pick) * inner + k * step] : (ELEMENT)missing;
+}
+
+CPU_KERNEL void select_rows(__global const ELEMENT* restrict x, const ulong x_offset,
+                            __global const INDEX* restrict index, const ulong index_offset, __global ELEMENT* restrict y,
+                            const ulong y_offset, const long rows, const long picked, const long size, const long inner,
+                            const long columns, const ulong missing) {
+  const long blocks = (inner + columns - 1) / columns;
+  const long units = rows * blocks;
+  const long first = units * (long)get_global_id(0) / (long)get_global_size(0);
+  const long end = units * ((long)get_global_id(0) + 1) / (long)get_global_size(0);
+  if (first == end) return;
+  long block = first % blocks;
+  long row = first / blocks;
+  long o = row / picked;
+  long j = row % picked;
+  for (long unit = first; unit < end; ++unit) {
+    const long pick = index[index_offset + j];
+    const long n = min(columns, inner - block * columns);
+    __global ELEMENT* to = y + y_offset + row * inner + block * columns;
+    if (IS_INDEX(pick, size)) {
+      __global const ELEMENT* from = x + x_offset + (o * size + pick) * inner + block * columns;
+      if (n >= VW) {
+        for (long c = 0; c + VW <= n; c += VW) vstorev(vloadv(0, from + c), 0, to + c);
+        vstorev(vloadv(0, from + n - VW), 0, to + n - VW);  // The rest, and some elements again.
+      } else {
+        for (long c = 0; c < n; ++c) to[c] = from[c];
+      }
+    } else {
+      for (long c = 0; c < n; ++c) to[c] = (ELEMENT)missing;
+    }
+    if (++block < blocks) continue;
+    block = 0;
+    ++row;
+    if (++j < picked) continue;
+    j = 0;
+    ++o;
+  }
+}

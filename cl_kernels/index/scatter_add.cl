@@ -1,0 +1,75 @@
+// Adding by index along an axis, in place on y, every element in the order of the positions j: the same bits every time.
+//
+//   add_elements  y[o, index[o, j, c], c] += src[o, j, c]
+//   add_rows      y[o, index[j], c] += src[o, j, c]
+//
+// y is (outer, size, inner), src (outer, picked, inner), both of T; an index outside [0, size), and `skipped`, adds nothing.
+//
+// A unit of work owns columns of one o, `across` units sharing its inner columns, and of these the destinations that are
+// equal to its `part` modulo `parts` (a power of two). It walks through the positions first … end, which the host cuts
+// where a work-item may not do more. A work-item takes several units on a CPU, and one element wide unit on a GPU.
+#include "index/index.h"
+#ifndef T
+#define T float
+#endif
+#include "common/vector.h"
+
+#define SCATTER_PARAMETERS                                                                                    \
+  __global T *restrict y, const ulong y_offset, __global const INDEX *restrict index, const ulong index_offset, \
+      __global const T *restrict src, const ulong src_offset, const long units, const long size,              \
+      const long picked, const long inner, const long across, const long parts, const long skipped,           \
+      const long first, const long end
+
+#define FOR_UNITS                                                                   \
+  y += y_offset;                                                                    \
+  index += index_offset;                                                            \
+  src += src_offset;                                                                \
+  const long last_unit = units * ((long)get_global_id(0) + 1) / (long)get_global_size(0); \
+  for (long unit = units * (long)get_global_id(0) / (long)get_global_size(0); unit < last_unit; ++unit)
+
+#define FIND_UNIT                              \
+  const long part = unit & (parts - 1);        \
+  const long block = unit / parts % across;    \
+  const long o = unit / parts / across;        \
+  const long left = inner * block / across;    \
+  const long right = inner * (block + 1) / across;
+
+// The destination is this unit's.
+#define OWNS(to) (IS_INDEX(to, size) && ((to) & (parts - 1)) == part && (to) != skipped)
+
+__kernel void add_elements(SCATTER_PARAMETERS) {
+  FOR_UNITS {
+    FIND_UNIT
+    if (inner == 1) {
+      for (long j = first; j < end; ++j) {
+        const long to = index[o * picked + j];
+        if (OWNS(to)) y[o * size + to] += src[o * picked + j];
+      }
+      continue;
+    }
+    for (long j = first; j < end; ++j) {
+      const long at = (o * picked + j) * inner;
+      for (long c = left; c < right; ++c) {
+        const long to = index[at + c];
+        if (OWNS(to)) y[(o * size + to) * inner + c] += src[at + c];
+      }
+    }
+  }
+}
+
+__kernel void add_rows(SCATTER_PARAMETERS) {
+  FOR_UNITS {
+    FIND_UNIT
+    for (long j = first; j < end; ++j) {
+      const long to = index[j];
+      if (!OWNS(to)) continue;
+      __global T* sum = y + (o * size + to) * inner;
+      __global const T* more = src + (o * picked + j) * inner;
+      long c = left;
+#ifdef VECTORS
+      for (; c + VW <= right; c += VW) vstorev(vloadv(0, sum + c) + vloadv(0, more + c), 0, sum + c);
+#endif
+      for (; c < right; ++c) sum[c] += more[c];
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// Adding by index through a sorted list: for many destinations and many positions, where no work-item could look at every
+// position.
+//
+// An entry of the list is destination * 2^32 + position; the list is sorted, so that the positions of a destination stand
+// side by side in their order. y is (outer, size, inner), src (outer, positions, inner), both of T.
+//
+//   y[o, d, c] += sum over the entries (d, p) of src[o, p, c]
+//
+// sum_chunks    one work-item for CHUNK entries and a column (o, c): destinations that lie within the chunk are finished;
+//               the sums of those that reach over its ends go to partial[o, chunk, 0, c] (begun earlier) and
+//               partial[o, chunk, 1, c] (begun here)
+// join_chunks   one work-item for a destination that reaches over a chunk's end, found at the chunk where it begins
+#include "index/index.h"
+#ifndef T
+#define T float
+#endif
+#ifndef CHUNK
+#define CHUNK 32
+#endif
+
+#define DESTINATION(entry) ((long)((entry) >> 32))
+
+// Entry i of index (outer, picked, inner): destination (o * size + index) * inner + c, or `none` where it adds nothing.
+__kernel void list_destinations(__global const INDEX* restrict index, const ulong index_offset,
+                                __global ulong* restrict list, const ulong list_offset, const long count,
+                                const long picked, const long inner, const long size, const long skipped,
+                                const long none) {
+  const long i = get_global_id(0);
+  if (i >= count) return;
+  const long to = index[index_offset + i];
+  const long destination =
+      IS_INDEX(to, size) && to != skipped ? (i / inner / picked * size + to) * inner + i % inner : none;
+  list[list_offset + i] = (ulong)destination << 32 | (ulong)i;
+}
+
+#define SUM_PARAMETERS                                                                                        \
+  __global const ulong *restrict list, const ulong list_offset, __global const T *restrict src,               \
+      const ulong src_offset, __global T *restrict y, const ulong y_offset, __global T *restrict partial,     \
+      const ulong partial_offset, const long outer, const long count, const long size, const long inner,      \
+      const long positions
+
+// Work-items count columns fastest, so that neighbours read neighbours.
+#define FIND_CHUNK                                          \
+  const long id = get_global_id(0);                         \
+  const long chunks = (count + CHUNK - 1) / CHUNK;          \
+  if (id >= outer * chunks * inner) return;                 \
+  const long c = id % inner;                                \
+  const long chunk = id / inner % chunks;                   \
+  const long o = id / inner / chunks;                       \
+  list += list_offset;                                      \
+  y += y_offset + o * size * inner + c;                     \
+  partial += partial_offset + o * chunks * 2 * inner + c;
+
+__kernel void sum_chunks(SUM_PARAMETERS) {
+  FIND_CHUNK
+  src += src_offset + o * positions * inner + c;
+  const long end = min((chunk + 1) * CHUNK, count);
+  long i = chunk * CHUNK;
+  int begun_earlier = i > 0 && DESTINATION(list[i - 1]) == DESTINATION(list[i]);
+  while (i < end) {
+    const long destination = DESTINATION(list[i]);
+    if (destination >= size) return;  // Nothing but these follows.
+    T sum = 0;
+    for (; i < end && DESTINATION(list[i]) == destination; ++i) sum += src[(long)(uint)list[i] * inner];
+    const int goes_on = i == end && end < count && DESTINATION(list[i]) == destination;
+    if (begun_earlier || goes_on)
+      partial[(chunk * 2 + !begun_earlier) * inner] = sum;
+    else
+      y[destination * inner] += sum;
+    begun_earlier = 0;
+  }
+}
+
+__kernel void join_chunks(SUM_PARAMETERS) {
+  FIND_CHUNK
+  const long end = (chunk + 1) * CHUNK;
+  if (end >= count) return;
+  const long destination = DESTINATION(list[end - 1]);
+  if (destination >= size || DESTINATION(list[end]) != destination) return;
+  // Begun here: in the middle of the chunk, or at its first entry.
+  if (DESTINATION(list[chunk * CHUNK]) == destination && chunk > 0 &&
+      DESTINATION(list[chunk * CHUNK - 1]) == destination)
+    return;
+  T sum = partial[(chunk * 2 + 1) * inner];
+  for (long next = chunk + 1; next < chunks && DESTINATION(list[next * CHUNK]) == destination; ++next)
+    sum += partial[next * 2 * inner];
+  y[destination * inner] += sum;
+}

@@ -1,0 +1,67 @@
+// SGD      g += decay p;  b = momentum b + (1 - dampening) g, or b = g at the first step
+//          p -= lr (nesterov ? g + momentum b : b), or p -= lr g without momentum
+// RMSprop  g += decay p;  v = alpha v + (1 - alpha) g g;  centered: a += (1 - alpha) (g - a)
+//          u = g / (sqrt(v - a a, or v) + eps);  p -= lr u, or with momentum b = momentum b + u, p -= lr b
+#include "optim/optimizer.h"
+
+STEP_KERNEL void optimizer_sgd(__global float* restrict parameters, const ulong parameters_offset,
+                               __global const float* restrict gradients, const ulong gradients_offset,
+                               __global float* restrict momenta, const ulong momenta_offset,
+                               __global const float* restrict hyper, const ulong hyper_offset,
+                               __global const float* restrict progress, const ulong progress_offset, const long count,
+                               const float decay, const float undamped, const int has_momentum, const int nesterov) {
+  parameters += parameters_offset;
+  gradients += gradients_offset;
+  momenta += momenta_offset;
+  const float lr = hyper[hyper_offset];
+  const float momentum = hyper[hyper_offset + 1];
+  const int is_first = progress[progress_offset] <= 1.0f;
+  FOR_EACH_VECTOR(at, count) {
+    const int n = (int)min((long)VW, count - at);
+    const floatv p = load_lanes(parameters + at, n);
+    floatv g = load_lanes(gradients + at, n) + decay * p;
+    if (has_momentum) {
+      const floatv b = is_first ? g : momentum * load_lanes(momenta + at, n) + undamped * g;
+      store_lanes(b, n, momenta + at);
+      g = nesterov ? g + momentum * b : b;
+    }
+    store_lanes(p - lr * g, n, parameters + at);
+  }
+}
+
+STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ulong parameters_offset,
+                                   __global const float* restrict gradients, const ulong gradients_offset,
+                                   __global float* restrict squares, const ulong squares_offset,
+                                   __global float* restrict means, const ulong means_offset,
+                                   __global float* restrict momenta, const ulong momenta_offset,
+                                   __global const float* restrict hyper, const ulong hyper_offset, const long count,
+                                   const float alpha, const float one_minus_alpha, const float eps, const float decay,
+                                   const int centered, const int has_momentum) {
+  parameters += parameters_offset;
+  gradients += gradients_offset;
+  squares += squares_offset;
+  means += means_offset;
+  momenta += momenta_offset;
+  const float lr = hyper[hyper_offset];
+  const float momentum = hyper[hyper_offset + 1];
+  FOR_EACH_VECTOR(at, count) {
+    const int n = (int)min((long)VW, count - at);
+    const floatv p = load_lanes(parameters + at, n);
+    const floatv g = load_lanes(gradients + at, n) + decay * p;
+    const floatv v = alpha * load_lanes(squares + at, n) + one_minus_alpha * (g * g);
+    store_lanes(v, n, squares + at);
+    floatv variance = v;
+    if (centered) {
+      floatv a = load_lanes(means + at, n);
+      a += one_minus_alpha * (g - a);
+      store_lanes(a, n, means + at);
+      variance = fmax(v - a * a, 0.0f);  // Rounding may leave it below zero.
+    }
+    floatv u = g / (sqrt(variance) + eps);
+    if (has_momentum) {
+      u += momentum * load_lanes(momenta + at, n);
+      store_lanes(u, n, momenta + at);
+    }
+    store_lanes(p - lr * u, n, parameters + at);
+  }
+}

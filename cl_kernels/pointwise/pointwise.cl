@@ -1,0 +1,297 @@
+// y0[i], y1[i], … = f(x0[i], x1[i], …, s0, s1, …) for every index i of the outputs: any expression graph of pointwise ops.
+//
+// The prelude (lib/ops/pointwise/pointwise_kernels.cpp) makes this file the kernels of one graph:
+//   EACH_INPUT(M), EACH_OUTPUT(M), EACH_SCALAR(M)   M(k, element type, register type) for each; see common/element.h
+//   CALL(f)                                         f(x0, x1, …, s0, …, &y0, …)
+//   of_vector, or of_one for `items`                f
+// and the defines choose one of the kernels, because compiling all takes as long as several programs:
+//   (nothing)            flat         all operands contiguous
+//   ROWS                 rows         any strides, for CPUs, where the last axis has VW elements and more
+//   SHORT_ROWS           short_rows   any strides, for CPUs
+//   ITEMS                items        any strides, for GPUs
+//   ITEM_VECTORS         item_vectors   for GPUs, where along the last axis all operands are contiguous or repeated
+// with VW, the lanes of a vector; RANK, the axes that there is room for (2, 4 or 8); INDEX, uint where every index and
+// offset fits, else ulong (items); IN_PLACE where an input may be an output; WHOLE_VECTORS (see common/element.h);
+// STREAM where stores shall pass by the caches (flat, rows): the outputs begin with whole vectors and, in rows, have rows of
+// whole vectors, one after another; so are the chunks.
+//
+// flat         a work-item takes `chunk` elements. On a CPU few items take long chunks; on a GPU a chunk is one vector,
+//              so that neighbouring items touch neighbouring vectors.
+// rows         a work-item takes `chunk` elements, row by row (the last axis): index arithmetic once a row. Where a row
+//              does not end with a whole vector, the last one starts earlier and computes some elements again, which
+//              out of place does no harm.
+// short_rows   as rows, but a vector takes elements of several rows, each of which is found by itself.
+// items        a work-item takes one element.
+// item_vectors a work-item takes VW elements of a row, whose length and place in every operand are multiples of VW.
+//
+// Strides count elements and stand beside `shape`, outermost axis first.
+#ifndef EACH_INPUT
+#define EACH_INPUT(M) M(0, float, float)
+#define EACH_OUTPUT(M) M(0, float, float)
+#define EACH_SCALAR(M)
+#define CALL(f) f(x0, &y0)
+#include "common/vector.h"
+INLINE void of_vector(const floatv x0, floatv* y0) { *y0 = x0; }
+INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
+#endif
+#ifndef RANK
+#define RANK 8
+#endif
+#ifndef INDEX
+#define INDEX ulong
+#endif
+
+#include "common/element.h"
+
+#ifdef IN_PLACE
+#define RESTRICT
+#else
+#define RESTRICT restrict
+#endif
+#define AXES JOIN(long, RANK)
+
+// Parameters; p: memory of an input, q: of an output.
+#define INPUT(k, type, R) __global const type *RESTRICT p##k, const ulong p##k##_offset,
+#define OUTPUT(k, type, R) __global type *RESTRICT q##k, const ulong q##k##_offset,
+#define SCALAR(k, type, R) const R s##k,
+#define INPUT_STRIDES(k, type, R) const AXES p##k##_strides,
+#define SHIFT_INPUT(k, type, R) p##k += p##k##_offset;
+#define SHIFT_OUTPUT(k, type, R) q##k += q##k##_offset;
+
+// Variables: x of an input, y of an output.
+#define INPUT_VECTOR(k, type, R) JOIN(R, VW) x##k;
+#define OUTPUT_VECTOR(k, type, R) JOIN(R, VW) y##k;
+
+#ifdef STREAM
+#if !__has_builtin(__builtin_nontemporal_store)
+#undef STREAM
+#endif
+#endif
+// Past the caches; p is a multiple of whole vectors. Halves go the usual way.
+#define STREAM_V(type, p, v) OF_TYPE(STREAM_, type)(p, v)
+#define STREAM_AS(type, p, v) __builtin_nontemporal_store(TO_V(type, v), (__global OF_TYPE(type, VW)*)(p))
+#define STREAM_float(p, v) STREAM_AS(float, p, v)
+#define STREAM_int(p, v) STREAM_AS(int, p, v)
+#define STREAM_long(p, v) STREAM_AS(long, p, v)
+#define STREAM_uchar(p, v) STREAM_AS(uchar, p, v)
+#define STREAM_ushort(p, v) STREAM_AS(ushort, p, v)
+#define STREAM_boolean(p, v) STREAM_AS(uchar, p, v)
+#define STREAM_half(p, v) store_halves(p, v)
+
+#if !defined(ROWS) && !defined(SHORT_ROWS) && !defined(ITEMS) && !defined(ITEM_VECTORS)
+
+#define LOAD(k, type, R) x##k = LOAD_V(type, R, p##k, at);
+#define LOAD_END(k, type, R) LOAD_LANES(type, R, x##k, p##k, at, 1, left)
+#define STORE_END(k, type, R) STORE_LANES(type, R, q##k, at, 1, left, y##k)
+#ifdef STREAM
+#define STORE(k, type, R) STREAM_V(type, q##k + at, y##k);
+#else
+#define STORE(k, type, R) STORE_V(type, q##k, at, y##k);
+#endif
+
+VECTOR_KERNEL void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const long n, const long chunk) {
+  EACH_INPUT(SHIFT_INPUT)
+  EACH_OUTPUT(SHIFT_OUTPUT)
+  EACH_INPUT(INPUT_VECTOR)
+  EACH_OUTPUT(OUTPUT_VECTOR)
+  long at = get_global_id(0) * chunk;
+  const long end = min(at + chunk, n);
+  for (; at + VW <= end; at += VW) {
+    EACH_INPUT(LOAD)
+    CALL(of_vector);
+    EACH_OUTPUT(STORE)
+  }
+  const int left = (int)(end - at);
+  if (left > 0) {
+    EACH_INPUT(LOAD_END)
+    CALL(of_vector);
+    EACH_OUTPUT(STORE_END)
+  }
+#ifdef STREAM
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+#endif
+}
+
+#elif defined(ROWS) || defined(SHORT_ROWS)
+
+// Where a work-item is: `column` of a row, and for each operand the element with which the row begins. The outputs lie
+// alike.
+#define INPUT_STEPS(k, type, R) \
+  long p##k##_step[RANK];       \
+  JOIN(vstore, RANK)(p##k##_strides, 0, p##k##_step); \
+  long p##k##_row = 0;
+#define INPUT_BEGIN(k, type, R) p##k##_row += index[d] * p##k##_step[d];
+#define INPUT_NEXT(k, type, R) p##k##_row += p##k##_step[d];
+#define INPUT_WRAP(k, type, R) p##k##_row -= size[d] * p##k##_step[d];
+#define NEXT_ROW                             \
+  for (int d = last - 1; d >= 0; --d) {      \
+    EACH_INPUT(INPUT_NEXT)                   \
+    q_row += q_step[d];                      \
+    if (++index[d] < size[d]) break;         \
+    EACH_INPUT(INPUT_WRAP)                   \
+    q_row -= size[d] * q_step[d];            \
+    index[d] = 0;                            \
+  }
+
+// One row's part of a vector.
+#define LOAD_PART(k, type, R)                                        \
+  {                                                                  \
+    const long step = p##k##_step[last], from = p##k##_row + column * step; \
+    if (count == VW && step == 1) {                                  \
+      x##k = LOAD_V(type, R, p##k, from);                            \
+    } else if (step == 0) {                                          \
+      x##k = (JOIN(R, VW))(LOAD_S(type, R, p##k, from));             \
+    } else {                                                         \
+      LOAD_LANES(type, R, x##k, p##k, from, step, count)             \
+    }                                                                \
+  }
+#ifdef STREAM
+#define STORE_PART(k, type, R) STREAM_V(type, q##k + q_row + column, y##k);
+#else
+#define STORE_PART(k, type, R)                                       \
+  {                                                                  \
+    const long step = q_step[last], to = q_row + column * step;           \
+    if (count == VW && step == 1) {                                  \
+      STORE_V(type, q##k, to, y##k);                                 \
+    } else {                                                         \
+      STORE_LANES(type, R, q##k, to, step, count, y##k)              \
+    }                                                                \
+  }
+#endif
+
+// A vector over several rows.
+#define INPUT_LANES(k, type, R) R p##k##_lanes[VW] = {0};
+#define OUTPUT_LANES(k, type, R) R q##k##_lanes[VW];
+#define LOAD_LANE(k, type, R) \
+  p##k##_lanes[lane] = LOAD_S(type, R, p##k, p##k##_row + column * p##k##_step[last]);
+#define JOIN_LANES(k, type, R) x##k = vloadv(0, p##k##_lanes);
+#define SPLIT_LANES(k, type, R) vstorev(y##k, 0, q##k##_lanes);
+#define STORE_LANE(k, type, R) STORE_S(type, q##k, q_at[lane], q##k##_lanes[lane]);
+
+#ifdef ROWS
+#define ENTRY rows
+#else
+#define ENTRY short_rows
+#endif
+
+VECTOR_KERNEL void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const AXES shape,
+                         EACH_INPUT(INPUT_STRIDES) const AXES q_strides, const int rank, const long n,
+                         const long chunk) {
+  const long begin = get_global_id(0) * chunk;
+  long left = min(chunk, n - begin);
+  if (left <= 0) return;
+  EACH_INPUT(SHIFT_INPUT)
+  EACH_OUTPUT(SHIFT_OUTPUT)
+  const int last = rank - 1;
+  long size[RANK], index[RANK], q_step[RANK], q_row = 0;
+  JOIN(vstore, RANK)(shape, 0, size);
+  JOIN(vstore, RANK)(q_strides, 0, q_step);
+  EACH_INPUT(INPUT_STEPS)
+  long column = begin % size[last], rest = begin / size[last];
+  for (int d = last - 1; d >= 0; --d) {
+    index[d] = rest % size[d];
+    rest /= size[d];
+    EACH_INPUT(INPUT_BEGIN)
+    q_row += index[d] * q_step[d];
+  }
+  EACH_INPUT(INPUT_VECTOR)
+  EACH_OUTPUT(OUTPUT_VECTOR)
+
+#ifdef ROWS
+  while (left > 0) {
+    const long start = column, end = min(size[last], column + left);
+    left -= end - start;
+    for (; column < end; column += VW) {
+#ifndef IN_PLACE
+      if (end - start >= VW) column = min(column, end - VW);
+#endif
+      const int count = (int)min((long)VW, end - column);
+      EACH_INPUT(LOAD_PART)
+      CALL(of_vector);
+      EACH_OUTPUT(STORE_PART)
+    }
+    column = 0;
+    NEXT_ROW
+  }
+#else
+  for (; left > 0; left -= VW) {
+    const int count = (int)min((long)VW, left);
+    EACH_INPUT(INPUT_LANES)
+    EACH_OUTPUT(OUTPUT_LANES)
+    long q_at[VW];
+    for (int lane = 0; lane < count; ++lane) {
+      EACH_INPUT(LOAD_LANE)
+      q_at[lane] = q_row + column * q_step[last];
+      if (++column == size[last]) {
+        column = 0;
+        NEXT_ROW
+      }
+    }
+    EACH_INPUT(JOIN_LANES)
+    CALL(of_vector);
+    EACH_OUTPUT(SPLIT_LANES)
+    for (int lane = 0; lane < count; ++lane) {
+      EACH_OUTPUT(STORE_LANE)
+    }
+  }
+#endif
+#ifdef STREAM
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+#endif
+}
+
+#else  // ITEMS, ITEM_VECTORS
+
+#define INPUT_STEPS(k, type, R) \
+  long p##k##_step[RANK];       \
+  JOIN(vstore, RANK)(p##k##_strides, 0, p##k##_step); \
+  INDEX p##k##_at = 0;
+#define INPUT_ADVANCE(k, type, R) p##k##_at += index * (INDEX)p##k##_step[d];
+#ifdef ITEMS
+#define ENTRY items
+#define WIDTH 1
+#define LOAD(k, type, R) const R x##k = LOAD_S(type, R, p##k, p##k##_at);
+#define RESULT(k, type, R) R y##k;
+#define STORE(k, type, R) STORE_S(type, q##k, q_at, y##k);
+#define FUNCTION of_one
+#else
+#define ENTRY item_vectors
+#define WIDTH VW
+#define LOAD(k, type, R)                                                  \
+  JOIN(R, VW) x##k;                                                       \
+  if (p##k##_step[RANK - 1] == 0) {                                       \
+    x##k = (JOIN(R, VW))(LOAD_S(type, R, p##k, p##k##_at));               \
+  } else {                                                                \
+    x##k = LOAD_V(type, R, p##k, p##k##_at);                              \
+  }
+#define RESULT(k, type, R) OUTPUT_VECTOR(k, type, R)
+#define STORE(k, type, R) STORE_V(type, q##k, q_at, y##k);
+#define FUNCTION of_vector
+#endif
+
+// Axes of size 1 stand in front of the others.
+__kernel void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const AXES shape,
+                    EACH_INPUT(INPUT_STRIDES) const AXES q_strides, const long n) {
+  INDEX rest = get_global_id(0) * (INDEX)WIDTH;
+  if (rest >= n) return;
+  EACH_INPUT(SHIFT_INPUT)
+  EACH_OUTPUT(SHIFT_OUTPUT)
+  long size[RANK], q_step[RANK];
+  JOIN(vstore, RANK)(shape, 0, size);
+  JOIN(vstore, RANK)(q_strides, 0, q_step);
+  INDEX q_at = 0;
+  EACH_INPUT(INPUT_STEPS)
+#pragma unroll
+  for (int d = RANK - 1; d >= 0; --d) {
+    const INDEX index = d == 0 ? rest : rest % (INDEX)size[d];
+    rest /= (INDEX)size[d];
+    EACH_INPUT(INPUT_ADVANCE)
+    q_at += index * (INDEX)q_step[d];
+  }
+  EACH_INPUT(LOAD)
+  EACH_OUTPUT(RESULT)
+  CALL(FUNCTION);
+  EACH_OUTPUT(STORE)
+}
+
+#endif

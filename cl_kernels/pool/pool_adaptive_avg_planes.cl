@@ -1,0 +1,83 @@
+// Adaptive average pooling for CPUs: a few work-items of their own group each take planes.
+//
+//   y[p][oh][ow] = mean of x[p] over rows(oh) and columns(ow), see pool/adaptive_window.h
+//   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for all of those, from zero: one work-item owns the plane
+//
+// VW: lanes of a vector. `sizes` = (height, width, out_h, out_w).
+#include "pool/adaptive_window.h"
+#include "common/vector.h"
+
+// One window as `count` segments of `length` neighbouring elements, `step` apart; rows that it covers whole are one.
+typedef struct {
+  int first, count, length, step;
+} Segments;
+
+static inline Segments segments_of(int oh, int ow, int height, int width, int out_h, int out_w) {
+  const int h0 = range_begin(oh, height, out_h);
+  const int w0 = range_begin(ow, width, out_w);
+  const int tall = range_end(oh, height, out_h) - h0;
+  const int wide = range_end(ow, width, out_w) - w0;
+  Segments s;
+  s.first = h0 * width + w0;
+  s.count = wide == width ? 1 : tall;
+  s.length = wide == width ? tall * width : wide;
+  s.step = width;
+  return s;
+}
+
+static inline float sum_of_segment(__global const float* x, int length) {
+  float sum = 0.0f;
+  int i = 0;
+  if (length >= VW) {
+    floatv sums = (floatv)(0.0f);
+    for (; i + VW <= length; i += VW) sums += vloadv(0, x + i);
+    float lanes[VW];
+    vstorev(sums, 0, lanes);
+    for (int lane = 0; lane < VW; ++lane) sum += lanes[lane];
+  }
+  for (; i < length; ++i) sum += x[i];
+  return sum;
+}
+
+static inline void add_to_segment(__global float* x, int length, float value) {
+  int i = 0;
+  for (; i + VW <= length; i += VW) vstorev(vloadv(0, x + i) + value, 0, x + i);
+  for (; i < length; ++i) x[i] += value;
+}
+
+CPU_KERNEL void adaptive_avg_pool_forward_planes(
+    __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
+    const long planes, const long8 sizes) {
+  const int height = (int)sizes.s0, width = (int)sizes.s1, out_h = (int)sizes.s2, out_w = (int)sizes.s3;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  for (long plane = planes * item / items; plane < planes * (item + 1) / items; ++plane)
+    for (int oh = 0; oh < out_h; ++oh)
+      for (int ow = 0; ow < out_w; ++ow) {
+        const Segments s = segments_of(oh, ow, height, width, out_h, out_w);
+        __global const float* src = x + x_offset + plane * height * width + s.first;
+        float sum = 0.0f;
+        for (int i = 0; i < s.count; ++i) sum += sum_of_segment(src + i * s.step, s.length);
+        y[y_offset + (plane * out_h + oh) * out_w + ow] = sum / (float)(s.count * s.length);
+      }
+}
+
+CPU_KERNEL void adaptive_avg_pool_backward_planes(
+    __global const float* restrict dy, const ulong dy_offset, __global float* restrict dx, const ulong dx_offset,
+    const long planes, const long8 sizes) {
+  const int height = (int)sizes.s0, width = (int)sizes.s1, out_h = (int)sizes.s2, out_w = (int)sizes.s3;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  for (long plane = planes * item / items; plane < planes * (item + 1) / items; ++plane) {
+    __global float* dst = dx + dx_offset + plane * height * width;
+    int at = 0;
+    for (; at + VW <= height * width; at += VW) vstorev((floatv)(0.0f), 0, dst + at);
+    for (; at < height * width; ++at) dst[at] = 0.0f;
+    for (int oh = 0; oh < out_h; ++oh)
+      for (int ow = 0; ow < out_w; ++ow) {
+        const Segments s = segments_of(oh, ow, height, width, out_h, out_w);
+        const float share = dy[dy_offset + (plane * out_h + oh) * out_w + ow] / (float)(s.count * s.length);
+        for (int i = 0; i < s.count; ++i) add_to_segment(dst + s.first + i * s.step, s.length, share);
+      }
+  }
+}

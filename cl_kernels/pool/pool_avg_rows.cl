@@ -1,0 +1,98 @@
+// Average pooling for CPUs: a few work-items of their own group each take output rows (forward) or planes (backward).
+//
+//   y[p][oh][ow] = sum over the taps (h, w) of the window of x[p][h][w] / elements(oh, ow)
+//   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for the taps of each window, from zero: one work-item owns the
+//                  plane, so the order is fixed
+//
+// VW: lanes of a vector.
+#include "pool/avg_window.h"
+#include "pool/row_window.h"
+
+// Sums of VW windows of a row; w0 is the input column of the first one's first tap. `step` is the stride: a constant at
+// the calls where loads of it are vectors.
+static inline floatv sums_of_windows(__global const float* plane, const Window* w, int h0, int h1, int w0, int step) {
+  floatv sum = (floatv)(0.0f);
+  for (int h = h0; h < h1; ++h)
+    for (int s = 0; s < w->kernel_w; ++s) sum += load_stepped(plane + h * w->width + w0 + s, step);
+  return sum;
+}
+
+CPU_KERNEL void avg_pool_forward_rows(
+    __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
+    const long planes, const long8 sizes, const long8 taps, const int include_pad, const int divisor) {
+  const Window w = window_of(sizes, taps);
+  const int inner = first_inner_column(&w);
+  const int inner_end = end_inner_column(&w);
+  const long reach = vector_reach(&w);
+  const RowRange rows = row_range(planes, w.out_h);
+  long plane = rows.begin / w.out_h;
+  int oh = (int)(rows.begin - plane * w.out_h);
+  y += y_offset;
+  for (long row = rows.begin; row < rows.end; ++row) {
+    const int h0 = max(oh * w.stride_h - w.pad_h, 0);
+    const int h1 = min(oh * w.stride_h - w.pad_h + w.kernel_h, w.height);
+    const long left = (planes - plane) * w.height * w.width;  // Elements from the plane's first to the tensor's end.
+    __global const float* src = x + x_offset + plane * w.height * w.width;
+    for (int ow = 0; ow < w.out_w;) {
+      const int w0 = ow * w.stride_w - w.pad_w;
+      const long to = row * w.out_w + ow;
+      if (ow >= inner && ow < inner_end && (long)(h1 - 1) * w.width + w0 + reach <= left) {
+        // Lanes past the row's end go into rows that this work-item comes to later.
+        const long room = inner_end < w.out_w ? inner_end - ow : rows.end * w.out_w - to;
+        const floatv sum = w.stride_w == 1   ? sums_of_windows(src, &w, h0, h1, w0, 1)
+                           : w.stride_w == 2 ? sums_of_windows(src, &w, h0, h1, w0, 2)
+                                             : sums_of_windows(src, &w, h0, h1, w0, w.stride_w);
+        store_lanes(sum / elements_of_window(&w, oh, ow, include_pad, divisor), (int)min(room, (long)VW), y + to);
+        ow += min(VW, inner_end - ow);
+      } else {
+        y[to] = average_of_window(src, &w, oh, ow, include_pad, divisor);
+        ++ow;
+      }
+    }
+    if (++oh == w.out_h) {
+      oh = 0;
+      ++plane;
+    }
+  }
+}
+
+#define SHARES 64  // Outputs whose shares are kept at a time.
+
+// The outputs ow0 … ow0+n-1 of a row give their shares to what they cover, tap by tap.
+static inline void spread_row(__global const float* dy, __global float* dx, const Window* w, int oh, int ow0, int n,
+                              int include_pad, int divisor) {
+  float shares[SHARES];
+  for (int i = 0; i < n; ++i) shares[i] = dy[i] / elements_of_window(w, oh, ow0 + i, include_pad, divisor);
+  const int h0 = oh * w->stride_h - w->pad_h;
+  const int h1 = min(h0 + w->kernel_h, w->height);
+  for (int h = max(h0, 0); h < h1; ++h)
+    for (int s = 0; s < w->kernel_w; ++s) {
+      const int w0 = ow0 * w->stride_w - w->pad_w + s;  // May lie outside the plane at the ends of a row.
+      const int begin = w0 < 0 ? (-w0 + w->stride_w - 1) / w->stride_w : 0;
+      const int end = min(n, (w->width - w0 + w->stride_w - 1) / w->stride_w);
+      for (int i = begin; i < end; ++i) dx[h * w->width + w0 + i * w->stride_w] += shares[i];
+    }
+}
+
+// One plane: zeros, then what each window gives.
+static inline void spread_plane(__global const float* dy, __global float* dx, const Window* w, int include_pad,
+                                int divisor) {
+  const int area = w->height * w->width;
+  int i = 0;
+  for (; i + VW <= area; i += VW) vstorev((floatv)(0.0f), 0, dx + i);
+  for (; i < area; ++i) dx[i] = 0.0f;
+  for (int oh = 0; oh < w->out_h; ++oh)
+    for (int ow = 0; ow < w->out_w; ow += SHARES)
+      spread_row(dy + oh * w->out_w + ow, dx, w, oh, ow, min(SHARES, w->out_w - ow), include_pad, divisor);
+}
+
+CPU_KERNEL void avg_pool_backward_planes(
+    __global const float* restrict dy, const ulong dy_offset, __global float* restrict dx, const ulong dx_offset,
+    const long planes, const long8 sizes, const long8 taps, const int include_pad, const int divisor) {
+  const Window w = window_of(sizes, taps);
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  for (long plane = planes * item / items; plane < planes * (item + 1) / items; ++plane)
+    spread_plane(dy + dy_offset + plane * w.out_h * w.out_w, dx + dx_offset + plane * w.height * w.width, &w,
+                 include_pad, divisor);
+}

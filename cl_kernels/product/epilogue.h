@@ -1,0 +1,42 @@
+// What happens to the sums of a product on their way to memory: y = f(sum (+ y) (+ bias)).
+//
+// f is relu, an addition or both (flags of product/gemm_flags.h), or what a prelude brings (lib/ops/product/epilogue.h): the
+// macro EPILOGUE(T, S, name), which defines T name(T v, T e0, T e1, S s0, S s1, S s2). With element (i, at) of product p
+// goes operand element p * batch + i * row + at * column, where `at` is the element's place in a row of the result and
+// column is 0 or 1.
+#include "product/gemm_flags.h"
+
+#define EPILOGUE_PARAMETERS                                                                          \
+  __global const float *restrict e0, const ulong e0_offset, __global const float *restrict e1,       \
+      const ulong e1_offset, const long8 epilogue_strides, const float s0, const float s1, const float s2
+
+typedef struct {
+  __global const float *e0, *e1;  // Of this product.
+  long row0, column0, row1, column1;
+  float s0, s1, s2;
+} Finish;
+
+// From the parameters above, for product `index`.
+#define FINISH_OF(index)                                                                                       \
+  {e0 + e0_offset + (index) * epilogue_strides.s2, e1 + e1_offset + (index) * epilogue_strides.s5,             \
+   epilogue_strides.s0, epilogue_strides.s1, epilogue_strides.s3, epilogue_strides.s4, s0, s1, s2}
+
+// DEFINE_FINISH(T, name) defines f for T, a float or a vector of them: T name(v, e0, e1, Finish, flags).
+#ifdef EPILOGUE
+#define READS_E0(flags) (EPILOGUE_OPERANDS > 0 && (flags) & SNIPPET)
+#define READS_E1(flags) (EPILOGUE_OPERANDS > 1 && (flags) & SNIPPET)
+#define DEFINE_FINISH(T, name)                                                                          \
+  EPILOGUE(T, float, name##_snippet)                                                                    \
+  static inline T name(const T v, const T first, const T second, const Finish* f, const int flags) {    \
+    return flags & SNIPPET ? name##_snippet(v, first, second, f->s0, f->s1, f->s2) : v;                 \
+  }
+#else
+#define READS_E0(flags) ((flags) & ADD_E0)
+#define READS_E1(flags) 0
+#define DEFINE_FINISH(T, name)                                                                          \
+  static inline T name(const T v, const T first, const T second, const Finish* f, const int flags) {    \
+    const T sum = flags & ADD_E0 ? v + first : v;                                                       \
+    if (flags & RELU) return sum <= (T)(0.0f) ? (T)(0.0f) : sum; /* NaN stays. */                       \
+    return sum;                                                                                         \
+  }
+#endif

@@ -1,0 +1,135 @@
+// GEMM for CPUs: C = f(A * B (+ C) (+ bias)), fp32; f as product/epilogue.h says.
+//
+//   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one problem per batch index
+//
+// 1. gemm_pack copies A into row panels [ceil(m / MR)][k][MR].
+// 2. gemm_multiply: every work-item, a work-group of its own, takes units of work (batch index, block of block_n
+//    columns, block of block_m rows) one after another. For each block of block_k rows of B it packs its part of B into
+//    column panels [block_n / NR][block_k][NR] in its own slice of `scratch`, which stays in the L2 cache, and runs the
+//    register tile MR x NR over all pairs of a row panel and a column panel.
+//
+// Where B and C come from is chosen by flags, at run time, because two programs take twice as long to compile:
+//   (none)    B[k][j] = b[k * b_row + j * b_column], one of the strides being 1; C[i][j] = c[i * c_row + j].
+//   B_PACKED  B was packed by gemm_pack into column panels [ceil(n / NR)][k][NR], b_batch elements a matrix.
+//   GATHERED  B is the virtual im2col matrix of product/gather.h, whose columns also say where in a row of C they go.
+//             Forward convolution and, with one launch for each remainder of the pixel position by the stride, backward
+//             data.
+//
+// Shapes and strides are arguments: strides = (a_batch of packed A, b_batch, c_batch, bias_batch, c_row, b_row, b_column,
+// slice), plane = (height, width, taps, taps_w, pixels, pixels_w, to_h, to_w) and walk = (step_h, step_w, start_h,
+// start_w, tap_h, tap_w, image, plane) of the Gather. bias, e0 and e1 may be any buffers where they are not asked for.
+#include "product/gemm_tile.h"
+#include "product/gemm_pack.h"
+#include "common/transpose_memory.h"
+#include "product/gather.h"
+#include "product/gemm_store.h"
+
+// Position of vector v of a row in a packed block of `depth` rows; row k is k * NR further on.
+#define PANEL_AT(v, depth) (((v) / NV) * (long)(depth) * NR + ((v) % NV) * VW)
+
+// Rows of B are contiguous.
+INLINE void pack_rows(__global float* dst, __global const float* b, long b_row, int depth, int columns) {
+  NO_UNROLL
+  for (int k = 0; k < depth; ++k, dst += NR, b += b_row) {
+    __global float* panel = dst;
+    NO_UNROLL
+    for (int column = 0; column < columns; panel += (long)depth * NR) {
+      NO_UNROLL
+      for (int v = 0; v < NV; ++v, column += VW)
+        ALIGNED(panel + v * VW) =
+            columns - column >= VW ? UNALIGNED_CONST(b + column) : load_some(b + column, columns - column, 1);
+    }
+  }
+}
+
+// Columns of B are contiguous.
+INLINE void pack_columns(__global float* dst, __global const float* b, long b_column, int depth, int columns) {
+  const int vectors = (columns + NR - 1) / NR * NV;
+  NO_UNROLL
+  for (int v = 0; v < vectors; ++v) {
+    __global float* out = dst + PANEL_AT(v, depth);
+    __global const float* in = b + v * VW * b_column;
+    const int lanes = columns - v * VW;
+    int k = 0;
+    if (lanes >= VW) {
+      NO_UNROLL
+      for (; k + VW <= depth; k += VW) transpose_memory(in + k, b_column, out + k * NR, NR);
+    }
+    NO_UNROLL
+    for (; k < depth; ++k) ALIGNED(out + k * NR) = load_some(in + k, lanes, b_column);
+  }
+}
+
+CPU_KERNEL void gemm_multiply(
+    __global const float* restrict packed, const ulong packed_offset, __global const float* restrict b,
+    const ulong b_offset, __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
+    const ulong bias_offset, __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
+    const int m, const long n, const int k, const int batch, const long8 strides, const long8 plane, const long8 walk,
+    const long b_size, const long to_image, const int block_m, const int block_n, const int block_k, const int flags) {
+  packed += packed_offset;
+  b += b_offset;
+  c += c_offset;
+  bias += bias_offset;
+  const long c_row = strides.s4;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  __global float* scratch_block = scratch + scratch_offset + item * strides.s7;
+  __global int* table = (__global int*)(scratch_block + (long)block_k * block_n);
+  const long blocks_n = (n + block_n - 1) / block_n;
+  const int blocks_m = (m + block_m - 1) / block_m;
+  const long units = batch * blocks_n * blocks_m;
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const int row_first = (int)(unit % blocks_m) * block_m;
+    const int row_end = min(m, row_first + block_m);
+    const long column_first = unit / blocks_m % blocks_n * block_n;
+    const int columns = (int)min((long)block_n, n - column_first);
+    const int vectors = (columns + NR - 1) / NR * NV;
+    const long index = unit / blocks_m / blocks_n;
+    __global const float* matrix = b + index * strides.s1;
+    const Gather gather = {(int)plane.s0, (int)plane.s1, (int)plane.s2, (int)plane.s3,        (int)walk.s0, (int)walk.s1,
+                           (int)walk.s2,  (int)walk.s3,  (int)walk.s4,  (int)walk.s5,         (int)plane.s4,
+                           (int)plane.s5, n,             walk.s6,       walk.s7, b_size - index * strides.s1,
+                           to_image,      (int)plane.s6, (int)plane.s7};
+    if (flags & GATHERED) gather_columns(table, &gather, column_first, vectors);
+    const Finish finish = FINISH_OF(index);
+    int k_first = 0;
+    do {  // Also once when k is 0, so that C is written.
+      const int depth = min(block_k, k - k_first);
+      __global const float* block = scratch_block;
+      long panel_depth = depth;
+      if (flags & B_PACKED) {
+        block = matrix + (column_first * k + (long)k_first * NR);
+        panel_depth = k;
+      } else if (flags & GATHERED) {
+        gather_rows(scratch_block, 1, NR, NV, (long)depth * NR, VW, matrix, &gather, table, vectors, k_first,
+                    k_first + depth);
+      } else {
+        __global const float* from = matrix + k_first * strides.s5 + column_first * strides.s6;
+        if (strides.s6 == 1)
+          pack_rows(scratch_block, from, strides.s5, depth, columns);
+        else
+          pack_columns(scratch_block, from, strides.s6, depth, columns);
+      }
+      int now = flags & (k_first == 0 ? ADD_TO_C | GATHERED : GATHERED);
+      if (k_first > 0) now |= ADD_TO_C;
+      if (k_first + depth >= k) now |= flags & ~ADD_TO_C;
+      NO_UNROLL
+      for (int v0 = 0; v0 < vectors; v0 += NV) {
+        NO_UNROLL
+        for (int row = row_first; row < row_end; row += MR) {
+          const Target target = {c + index * strides.s2 + row * c_row, c_row, row, min(MR, row_end - row), now,
+                                 bias + index * strides.s3 + (flags & BIAS_PER_COLUMN ? column_first : row)};
+          if ((now & (ADD_TO_C | GATHERED)) == ADD_TO_C)
+            prefetch_rows(target.c + column_first + v0 * VW, c_row, target.rows, min(NR, columns - v0 * VW));
+          floatv acc[MR * NV];
+          tile_clear(acc);
+          tile_multiply(acc, packed + index * strides.s0 + ((long)row * k + (long)k_first * MR), MR,
+                        block + PANEL_AT(v0, panel_depth), NR, depth);
+          store_tile(acc, &target, &finish, table, column_first, v0, columns);
+        }
+      }
+      k_first += block_k;
+    } while (k_first < k);
+  }
+}

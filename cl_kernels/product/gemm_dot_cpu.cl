@@ -1,0 +1,195 @@
+// Products of rows with rows for CPUs, fp32, made for a large depth and few results:
+//
+//   C[i][j] = f(sum over k of A[i][k] * B[j][k] (+ C) (+ bias))        m x n, one problem a batch index
+//
+// f as product/epilogue.h says.
+//
+// Every work-item, a work-group of its own, takes units of work: batch index, part of the depth ("split"), block of
+// block_n rows of B, block of block_m rows of A. It copies block_k elements of the rows of both into its own slice of
+// `scratch`, in panels [block_k / VW][DOT_M or DOT_N rows][VW], and runs the tile DOT_M x DOT_N over all pairs. block_m
+// is a multiple of DOT_M, block_n of DOT_N, block_k of VW. With more than one split, C is a
+// workspace [splits][batch][m][n] that gemm_sum_partials adds up in the order of the splits, so that the result has the
+// same bits on every run, whatever ran beside it.
+//
+// Where the rows come from is chosen by a flag, at run time, because two programs take twice as long to compile:
+//   (none)    A[i][k] = a[i * a_row + k], B[j][k] = b[j * b_row + k].
+//   GATHERED  Backward weights of a convolution: k runs over the pixels of all images of dy (A: dy, one row for an output
+//             channel) and of the virtual im2col matrix of product/gather.h (B: x, one row for a (channel, r, s)).
+//
+// strides = (a_batch, b_batch, c_batch, bias_batch, c_split, c_row, c_column, slice), rows = (a_row, b_row) or the images'
+// distances in dy and x and the elements of both, plane = (height, width, taps, taps_w, pixels, pixels_w) and walk =
+// (step_h, step_w, start_h, start_w, tap_h, tap_w) of the Gather of x.
+#include "product/dot_tile.h"
+#include "product/gather.h"
+#include "product/epilogue.h"
+
+DEFINE_FINISH(float, finish_number)
+
+INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const float* src, long row_stride, int rows,
+                      int depth) {
+  NO_UNROLL
+  for (int i = 0; i < rows; ++i, src += row_stride) {
+    __global float* out = dst + (i / tile * vectors * tile + i % tile) * VW;
+    int k = 0;
+    NO_UNROLL
+    for (; k + VW <= depth; k += VW) ALIGNED(out + k * tile) = UNALIGNED_CONST(src + k);
+    if (k < depth) {
+      NO_UNROLL
+      for (int lane = 0; lane < VW; ++lane) out[k * tile + lane] = k + lane < depth ? src[k + lane] : 0.0f;
+    }
+  }
+}
+
+// What becomes of a sum at row i, column j; `old` is what C holds.
+INLINE float finish_sum(float sum, float old, __global const float* bias, const Finish* f, int i, long j, int flags) {
+  if (flags & ADD_TO_C) sum += old;
+  if (flags & BIAS_PER_ROW) sum += bias[i];
+  if (flags & BIAS_PER_COLUMN) sum += bias[j];
+  const float first = READS_E0(flags) ? f->e0[i * f->row0 + j * f->column0] : 0.0f;
+  const float second = READS_E1(flags) ? f->e1[i * f->row1 + j * f->column1] : 0.0f;
+  return finish_number(sum, first, second, f, flags);
+}
+
+CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset, __global const float* restrict b,
+                         const ulong b_offset, __global float* restrict c, const ulong c_offset,
+                         __global const float* restrict bias, const ulong bias_offset,
+                         __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
+                         const int m, const int n, const long k, const int batch, const int splits,
+                         const long8 strides, const long8 places, const long8 plane, const long8 walk,
+                         const int block_m, const int block_n, const int block_k, const int flags) {
+  a += a_offset;
+  b += b_offset;
+  c += c_offset;
+  bias += bias_offset;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  __global float* part_a = scratch + scratch_offset + item * strides.s7;
+  __global float* part_b = part_a + (long)block_m * block_k;
+  __global int* table = (__global int*)(part_b + (long)block_n * block_k);
+  const int blocks_m = (m + block_m - 1) / block_m;
+  const int blocks_n = (n + block_n - 1) / block_n;
+  const long units = (long)batch * splits * blocks_n * blocks_m;
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const int row_first = (int)(unit % blocks_m) * block_m;
+    const int rows = min(block_m, m - row_first);
+    const int column_first = (int)(unit / blocks_m % blocks_n) * block_n;
+    const int columns = min(block_n, n - column_first);
+    const long split = unit / blocks_m / blocks_n % splits;
+    const long index = unit / blocks_m / blocks_n / splits;
+    const long k_end = k * (split + 1) / splits;
+    const Finish finish = FINISH_OF(index);
+    long k_first = k * split / splits;
+    int now = flags & ADD_TO_C;
+    do {  // Also once when there is no k, so that C is written.
+      const int depth = (int)min((long)block_k, k_end - k_first);
+      const int vectors = (depth + VW - 1) / VW;
+      // Both operands by the same code: compiled twice, it would be half of the kernel.
+      NO_UNROLL
+      for (int side = 0; side < 2; ++side) {
+        const int tile = side == 0 ? DOT_M : DOT_N;
+        const int first = side == 0 ? row_first : column_first;
+        const int count = side == 0 ? rows : columns;
+        __global float* part = side == 0 ? part_a : part_b;
+        __global const float* from = side == 0 ? a + index * strides.s0 : b + index * strides.s1;
+        if (flags & GATHERED) {
+          const bool dy = side == 0;  // Its own plane, or the windows of x.
+          const int height = (int)(plane.s4 / plane.s5), width = (int)plane.s5;
+          const Gather gather = {dy ? height : (int)plane.s0,
+                                 dy ? width : (int)plane.s1,
+                                 dy ? 1 : (int)plane.s2,
+                                 dy ? 1 : (int)plane.s3,
+                                 dy ? 1 : (int)walk.s0,
+                                 dy ? 1 : (int)walk.s1,
+                                 dy ? 0 : (int)walk.s2,
+                                 dy ? 0 : (int)walk.s3,
+                                 dy ? 0 : (int)walk.s4,
+                                 dy ? 0 : (int)walk.s5,
+                                 (int)plane.s4,
+                                 width,
+                                 k_end,
+                                 dy ? places.s0 : places.s1,
+                                 dy ? plane.s4 : plane.s0 * plane.s1,
+                                 dy ? places.s2 - index * strides.s0 : places.s3 - index * strides.s1,
+                                 0,
+                                 0,
+                                 0};
+          gather_columns(table, &gather, k_first, vectors);
+          gather_rows(part, tile, (long)vectors * tile * VW, 1, tile * VW, 0, from, &gather, table, vectors, first,
+                      first + count);
+        } else {
+          const long step = side == 0 ? places.s0 : places.s1;
+          copy_rows(part, tile, vectors, from + first * step + k_first, step, count, depth);
+        }
+      }
+      k_first += block_k;
+      if (k_first >= k_end) now |= flags & ~ADD_TO_C;
+      NO_UNROLL
+      for (int i0 = 0; i0 < rows; i0 += DOT_M) {  // These rows stay in the L1 cache while the others pass.
+        NO_UNROLL
+        for (int j0 = 0; j0 < columns; j0 += DOT_N) {
+          float sums[DOT_SUMS];
+          dot_tile(sums, part_a + i0 * vectors * VW, part_b + j0 * vectors * VW, vectors);
+          NO_UNROLL
+          for (int i = 0; i < min(DOT_M, rows - i0); ++i) {
+            NO_UNROLL
+            for (int j = 0; j < min(DOT_N, columns - j0); ++j) {
+              const int row = row_first + i0 + i;
+              const long column = column_first + j0 + j;
+              __global float* out = c + split * strides.s4 + index * strides.s2 + row * strides.s5 + column * strides.s6;
+              *out = finish_sum(sums[i * DOT_N + j], now & ADD_TO_C ? *out : 0.0f, bias + index * strides.s3, &finish,
+                                row, column, now);
+            }
+          }
+        }
+      }
+      now |= ADD_TO_C;
+    } while (k_first < k_end);
+  }
+}
+
+// C = f(the partials [splits][batch][m][n], added in order, (+ C) (+ bias)); one unit of work is VW neighbouring columns.
+CPU_KERNEL void gemm_sum_partials(__global const float* restrict partials, const ulong partials_offset,
+                                  __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
+                                  const ulong bias_offset, EPILOGUE_PARAMETERS, const int m, const int n,
+                                  const int batch, const int splits, const long c_batch, const long bias_batch,
+                                  const long c_row, const long c_column, const int flags) {
+  partials += partials_offset;
+  c += c_offset;
+  bias += bias_offset;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  const long rows = (long)batch * m;
+  const int blocks = (n + VW - 1) / VW;
+  const long units = rows * blocks;
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const long row = unit / blocks;
+    const int column = (int)(unit % blocks) * VW;
+    const int lanes = min(VW, n - column);
+    const long index = row / m;
+    const int i = (int)(row % m);
+    const Finish finish = FINISH_OF(index);
+    __global const float* part = partials + row * n + column;
+    float sums[VW];
+    if (lanes == VW) {
+      floatv sum = vloadv(0, part);
+      NO_UNROLL
+      for (int split = 1; split < splits; ++split) sum += vloadv(0, part + split * rows * n);
+      vstorev(sum, 0, sums);
+    } else {
+      NO_UNROLL
+      for (int lane = 0; lane < lanes; ++lane) {
+        sums[lane] = part[lane];
+        NO_UNROLL
+        for (int split = 1; split < splits; ++split) sums[lane] += part[split * rows * n + lane];
+      }
+    }
+    NO_UNROLL
+    for (int lane = 0; lane < lanes; ++lane) {
+      __global float* out = c + index * c_batch + i * c_row + (column + lane) * c_column;
+      *out = finish_sum(sums[lane], flags & ADD_TO_C ? *out : 0.0f, bias + index * bias_batch, &finish, i,
+                        column + lane, flags);
+    }
+  }
+}

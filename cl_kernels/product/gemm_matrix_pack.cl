@@ -1,0 +1,31 @@
+// An operand of gemm_matrix_packed.cl: a matrix in fp32, rounded and laid out as local memory holds it.
+//
+// Slice by slice of the depth, each of `sides` rows (columns, for B), a multiple of BM, of 16 words
+// (product/units/matrix_place.h). What lies behind the depth is 0; what lies behind the last row repeats it and is never stored.
+// ALONG_K, VEC, `step`: as A_ALONG_K, VEC and a_step of gemm_matrix.cl. A work-group makes BM rows of a slice.
+#ifndef ALONG_K
+#define ALONG_K 1
+#endif
+#ifndef VEC
+#define VEC 1
+#endif
+#include "product/units/matrix_round.h"
+#include "product/matrix_source.h"
+
+__kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1))) void gemm_matrix_pack(
+    __global const float* restrict x, const ulong x_offset, __global uint* restrict packed, const ulong packed_offset,
+    const long step, const long count, const long depth, const long sides) {
+  __local uint panel[BM * SLICE_WORDS] __attribute__((aligned(128)));
+  const long panels = sides / BM, slice = get_group_id(0) / panels;
+  const long side = (get_group_id(0) - slice * panels) * BM;
+  const int rest = (int)min((long)SLICE, depth - slice * SLICE);
+  const MatrixSource source = source_begin(x + x_offset + slice * SLICE * (ALONG_K ? 1 : step), step, side, count, rest,
+                                           BM, ALONG_K, VEC);
+  float values[PARTS_OF(BM) * 16];
+  source_load(&source, values, BM, VEC);
+  source_end(values, rest, BM, ALONG_K);
+  source_keep(values, panel, BM, ALONG_K);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  __global uint4* to = (__global uint4*)(packed + packed_offset + (slice * sides + side) * SLICE_WORDS);
+  for (int i = tile_item(); i < BM * SLICE_WORDS / 4; i += ITEMS) to[i] = ((__local const uint4*)panel)[i];
+}

@@ -1,0 +1,22 @@
+// C = f(sum of the parts (+ C) (+ bias)) for a product that was cut along its depth; f as product/epilogue.h says.
+//
+// Part p of product q lies (q * parts + p) * m * n floats behind the beginning of the workspace, row by row. The parts are
+// added in order: the same bits on every run. A work-item adds VEC_C neighbours of a row.
+#include "product/target.h"
+
+__kernel void gemm_parts(__global const float* restrict sums, const ulong sums_offset, __global float* restrict c,
+                         const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
+                         EPILOGUE_PARAMETERS, const long m, const long n, const long batch, const long c_batch,
+                         const long c_row, const long c_column, const int parts, const int flags) {
+  const long size = m * n;
+  const long at = (long)get_global_id(0) * VEC_C;
+  if (at >= size * batch) return;
+  const long index = at / size, place = at - index * size;
+  __global const SUMS* from = (__global const SUMS*)(sums + sums_offset + index * parts * size + place);
+  SUMS sum = *from;
+  for (int part = 1; part < parts; ++part) sum += from[part * (size / VEC_C)];
+  const Target target = {c + c_offset + index * c_batch, bias + bias_offset, c_row, c_column, flags};
+  const Finish finish = FINISH_OF(index);
+  const long row = place / n;
+  store_sums(sum, row, place - row * n, &target, &finish);
+}

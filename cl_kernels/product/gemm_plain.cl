@@ -1,0 +1,100 @@
+// GEMM that runs everywhere: C = f(A * B (+ C) (+ bias)), fp32, any strides; f as product/epilogue.h says.
+//
+//   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one problem per batch index
+//   A[i][k] = a[batch * a_batch + i * a_row + k * a_column], B and C likewise; bias as product/gemm_flags.h says.
+//
+// A work-group of GROUP x GROUP work-items computes a tile of SIDE x SIDE, SIDE = GROUP * PER, from slices of A and B in
+// local memory (2 * GROUP * (SIDE + 1) floats). Work-item (x, y) owns rows y, y + GROUP, … and columns x, x + GROUP, …
+// Tiles and batch indices share dimension 0, because some devices limit the others to 65,535 groups.
+#include "product/epilogue.h"
+#include "common/fma.h"
+
+#ifndef GROUP
+#define GROUP 16
+#endif
+#ifndef PER
+#define PER 4
+#endif
+#define SIDE (GROUP * PER)
+
+// Copies rows first … of a matrix, GROUP columns from k on, zeros outside count and depth: tile[column][row].
+// Neighbouring work-items read neighbouring elements, whichever way the matrix lies.
+static inline void load_tile(__local float tile[GROUP][SIDE + 1], __global const float* from, long row_stride,
+                             long column_stride, long first, long count, long k, long depth) {
+  const int id = get_local_id(1) * GROUP + get_local_id(0);
+#pragma unroll
+  for (int part = 0; part < PER; ++part) {
+    const int e = part * GROUP * GROUP + id;
+    const int row = row_stride == 1 ? e % SIDE : e / GROUP;
+    const int column = row_stride == 1 ? e / SIDE : e % GROUP;
+    const bool inside = first + row < count && k + column < depth;
+    tile[column][row] = inside ? from[(first + row) * row_stride + (k + column) * column_stride] : 0.0f;
+  }
+}
+
+DEFINE_FINISH(float, finish_number)
+
+__kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
+    __global const float* restrict a, const ulong a_offset, __global const float* restrict b, const ulong b_offset,
+    __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
+    EPILOGUE_PARAMETERS, const long m, const long n, const long k, const long a_batch, const long a_row, const long a_column,
+    const long b_batch, const long b_row, const long b_column, const long c_batch, const long c_row,
+    const long c_column, const long bias_batch, const int flags) {
+  __local float tile_a[GROUP][SIDE + 1];
+  __local float tile_b[GROUP][SIDE + 1];
+  const long tiles_m = (m + SIDE - 1) / SIDE;
+  const long tiles_n = (n + SIDE - 1) / SIDE;
+  const long tile = get_group_id(0);
+  const long column_first = tile % tiles_n * SIDE;
+  const long row_first = tile / tiles_n % tiles_m * SIDE;
+  const long index = tile / tiles_n / tiles_m;
+  const int x = get_local_id(0);  // Not id % GROUP, id / GROUP of one dimension: Intel's CPU runtime miscompiles those.
+  const int y = get_local_id(1);
+  a += a_offset + index * a_batch;
+  b += b_offset + index * b_batch;
+  c += c_offset + index * c_batch;
+  bias += bias_offset + index * bias_batch;
+
+  const Finish finish = FINISH_OF(index);
+
+  float acc[PER][PER];
+#pragma unroll
+  for (int i = 0; i < PER; ++i)
+#pragma unroll
+    for (int j = 0; j < PER; ++j) acc[i][j] = 0.0f;
+  for (long first = 0; first < k; first += GROUP) {
+    load_tile(tile_a, a, a_row, a_column, row_first, m, first, k);
+    load_tile(tile_b, b, b_column, b_row, column_first, n, first, k);
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (int at = 0; at < GROUP; ++at) {
+      float row[PER], column[PER];
+#pragma unroll
+      for (int i = 0; i < PER; ++i) row[i] = tile_a[at][y + i * GROUP];
+#pragma unroll
+      for (int j = 0; j < PER; ++j) column[j] = tile_b[at][x + j * GROUP];
+#pragma unroll
+      for (int i = 0; i < PER; ++i)
+#pragma unroll
+        for (int j = 0; j < PER; ++j) acc[i][j] = FMA(row[i], column[j], acc[i][j]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+#pragma unroll
+  for (int i = 0; i < PER; ++i)
+#pragma unroll
+    for (int j = 0; j < PER; ++j) {
+      const long row = row_first + y + i * GROUP;
+      const long column = column_first + x + j * GROUP;
+      if (row < m && column < n) {
+        __global float* out = c + row * c_row + column * c_column;
+        float sum = acc[i][j];
+        if (flags & ADD_TO_C) sum += *out;
+        if (flags & BIAS_PER_ROW) sum += bias[row];
+        if (flags & BIAS_PER_COLUMN) sum += bias[column];
+        const float first = READS_E0(flags) ? finish.e0[row * finish.row0 + column * finish.column0] : 0.0f;
+        const float second = READS_E1(flags) ? finish.e1[row * finish.row1 + column * finish.column1] : 0.0f;
+        *out = finish_number(sum, first, second, &finish, flags);
+      }
+    }
+}

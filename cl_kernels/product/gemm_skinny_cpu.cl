@@ -1,0 +1,57 @@
+// Products of a few rows with a packed weight for CPUs, fp32: C = f(A * B (+ C) (+ bias)), f as product/epilogue.h says.
+//
+//   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, m small
+//
+// B lies in the column panels [ceil(n / NR)][k][NR] of gemm_pack, A[i][k] = a[i * a_row + k * a_column]. A unit of work is
+// one vector of columns over the whole depth, so that few columns still give every core its share; ROWS rows of A share
+// each of its loads, and even and odd k have sums of their own, because one chain of additions would be slower than memory.
+#include "product/gemm_store.h"
+
+#define ROWS 4
+
+CPU_KERNEL void gemm_skinny(__global const float* restrict a, const ulong a_offset, __global const float* restrict b,
+                            const ulong b_offset, __global float* restrict c, const ulong c_offset,
+                            __global const float* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
+                            const int m, const long n, const int k, const long a_row, const long a_column,
+                            const long c_row, const int flags) {
+  a += a_offset;
+  b += b_offset;
+  c += c_offset;
+  bias += bias_offset;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  const long units = (n + VW - 1) / VW;
+  const Finish finish = FINISH_OF(0);
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    __global const float* panel = b + unit / NV * k * NR + unit % NV * VW;
+    NO_UNROLL
+    for (int row = 0; row < m; row += ROWS) {
+      __global const float* from[ROWS];
+#pragma unroll
+      for (int i = 0; i < ROWS; ++i) from[i] = a + min(row + i, m - 1) * a_row;
+      floatv even[ROWS], odd[ROWS];
+#pragma unroll
+      for (int i = 0; i < ROWS; ++i) even[i] = odd[i] = (floatv)(0.0f);
+      NO_UNROLL
+      for (int at = 0; at + 2 <= k; at += 2) {
+        const floatv first = ALIGNED_CONST(panel + at * NR), second = ALIGNED_CONST(panel + (at + 1) * NR);
+#pragma unroll
+        for (int i = 0; i < ROWS; ++i) {
+          even[i] = FMA((floatv)(from[i][at * a_column]), first, even[i]);
+          odd[i] = FMA((floatv)(from[i][(at + 1) * a_column]), second, odd[i]);
+        }
+      }
+      floatv tile[ROWS];
+#pragma unroll
+      for (int i = 0; i < ROWS; ++i) {
+        if (k % 2 != 0)
+          even[i] = FMA((floatv)(from[i][(k - 1) * a_column]), ALIGNED_CONST(panel + (k - 1) * NR), even[i]);
+        tile[i] = even[i] + odd[i];
+      }
+      __global const float* shift = bias + (flags & BIAS_PER_COLUMN ? unit * VW : row);
+      const Target target = {c + row * c_row, c_row, row, min(ROWS, m - row), flags, shift};
+      store_columns(tile, 1, &target, &finish, 0, unit * VW, (int)min((long)VW, n - unit * VW), shift);
+    }
+  }
+}

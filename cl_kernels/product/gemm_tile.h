@@ -1,0 +1,47 @@
+// The register tile of the CPU GEMM: MR rows times NV vectors of accumulators.
+//
+//   acc[i][v] += sum over k < depth of a[k * a_step + i] * b[k * b_step + v * VW …]
+//
+// a is one row panel [depth][MR] of packed A, b one column panel [depth][NR] of packed B, both zero padded; the steps are
+// MR and NR where the panels do not lie side by side.
+// The accumulators must stay in registers: 32 of them hold 12 x 2 or 8 x 3, 16 of them 4 x 3.
+#include "product/prefetch.h"
+#include "common/vector.h"
+
+#ifndef MR
+#if VW == 16
+#define MR 8
+#else
+#define MR 4
+#endif
+#endif
+#ifndef NV
+#define NV 3
+#endif
+#define NR (NV * VW)
+
+INLINE void tile_clear(floatv acc[MR * NV]) {
+#pragma unroll
+  for (int i = 0; i < MR * NV; ++i) acc[i] = (floatv)(0.0f);
+}
+
+// From memory beyond the L2 cache a comes too late without being asked for.
+#define A_AHEAD 24  // Steps of k.
+
+INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, long a_step, __global const float* b,
+                          long b_step, int depth) {
+  for (int k = 0; k < depth; ++k) {
+    floatv bv[NV];
+#pragma unroll
+    for (int v = 0; v < NV; ++v) bv[v] = ALIGNED_CONST(b + v * VW);
+#pragma unroll
+    for (int i = 0; i < MR; ++i) {
+      const floatv av = (floatv)(a[i]);
+#pragma unroll
+      for (int v = 0; v < NV; ++v) acc[i * NV + v] = FMA(av, bv[v], acc[i * NV + v]);
+    }
+    PREFETCH(a + A_AHEAD * a_step);
+    a += a_step;
+    b += b_step;
+  }
+}

@@ -1,0 +1,35 @@
+// Dropout of n elements, contiguous: y = x scale where the element is kept, else 0, and the same for gradients. Element i
+// is kept where the upper 24 bits of its random word are not below `threshold`, the probability of dropping times 2^24.
+#include "random/philox.h"
+
+// Work-item b: elements 4 b … 4 b + 3. The mask is what backward needs: by then the generator has gone on.
+__kernel void dropout_forward(__global const ulong* restrict state, ulong state_offset, __global const float* restrict x,
+                              ulong x_offset, __global float* restrict y, ulong y_offset, __global uchar* restrict mask,
+                              ulong mask_offset, long n, uint threshold, float scale) {
+  const long block = get_global_id(0);
+  const long first = 4 * block;
+  if (first >= n) return;
+  const uint4 words = random_block(state + state_offset, block) >> 8;
+  x += x_offset;
+  y += y_offset;
+  mask += mask_offset;
+  if (first + 4 <= n) {
+    // The sign of words - threshold: oclgrind 21.10 stores 255 for the lanes of a converted comparison.
+    const uint4 kept = ((words - threshold) >> 31) ^ 1u;
+    vstore4(select((float4)(0.0f), vload4(block, x) * scale, kept != 0u), block, y);
+    vstore4(convert_uchar4(kept), block, mask);
+    return;
+  }
+  const uint word[4] = {words.x, words.y, words.z, words.w};
+  for (int i = 0; first + i < n; ++i) {
+    const int kept = word[i] >= threshold;
+    y[first + i] = kept ? x[first + i] * scale : 0.0f;
+    mask[first + i] = kept;
+  }
+}
+
+__kernel void dropout_backward(__global const float* restrict dy, ulong dy_offset, __global const uchar* restrict mask,
+                               ulong mask_offset, __global float* restrict dx, ulong dx_offset, long n, float scale) {
+  const long i = get_global_id(0);
+  if (i < n) dx[dx_offset + i] = mask[mask_offset + i] ? dy[dy_offset + i] * scale : 0.0f;
+}

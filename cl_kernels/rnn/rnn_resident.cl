@@ -1,0 +1,232 @@
+// Recurrent layers of few hidden units on GPUs: a work-group takes ROWS rows of the batch through the whole sequence, as
+// in rnn_group.cl, and its items hold all recurrent weights in registers meanwhile: a step reads none. B rows, T steps, H
+// hidden units. Formulas and flags: rnn/rnn_cell.h.
+//
+// A step multiplies x (ROWS, INPUTS), in local memory, with W (INPUTS, OUTPUTS). Forward x is the state and an output a
+// gate of a unit; backward x is the gradients of the gates, and an output that of a unit's state; both are in the order
+// [unit][gate]. Item (column, slice) holds the rows slice DEPTH … of W and its columns 4 column …; the slices' sums meet in
+// local memory. There item i takes unit i % UNITS of row i / UNITS through its cell; what this reads of the next step is
+// read before the product, and what a unit hands on to itself stays in registers.
+//
+// UNITS: hidden units, rounded up to a multiple of 4 SLICES; ROWS is at most GATES SLICES / 4.
+#ifndef UNITS
+#define UNITS 64
+#define SLICES 4
+#define ROWS 4
+#endif
+
+#include "rnn/rnn_unit.h"
+
+#define DEPTH (UNITS / SLICES)
+#define ALL_GATES (GATES * UNITS)
+
+// The weight from unit `from` to a gate of unit `to`; 0 beyond the units that there are.
+INLINE float weight_at(__global const float* weight, const int hidden, const int gate, const int to, const int from) {
+  return to < hidden && from < hidden ? weight[(gate * hidden + to) * hidden + from] : 0.0f;
+}
+
+// w, of the item's column and slice.
+#define READ_WEIGHTS(weight_between)                                                 \
+  UNROLL                                                                             \
+  for (int d = 0; d < DEPTH; ++d) {                                                  \
+    UNROLL                                                                           \
+    for (int i = 0; i < 4; ++i) w[d][i] = weight_between(slice * DEPTH + d, 4 * column + i); \
+  }
+
+// The sums of an item: x begins with its slice of row 0, of `inputs` numbers; sums with its columns of row 0 of its slice.
+INLINE void multiply_slice(const float w[DEPTH][4], __local const float* x, const int inputs, __local float* sums,
+                           const int outputs) {
+  float4 v[ROWS];
+  UNROLL
+  for (int r = 0; r < ROWS; ++r) v[r] = (float4)(0.0f);
+  UNROLL
+  for (int d = 0; d < DEPTH; d += 4) {
+    UNROLL
+    for (int r = 0; r < ROWS; ++r) {
+      const float4 four = *(__local const float4*)(x + r * inputs + d);
+      v[r] = FMA(vload4(0, w[d]), (float4)(four.s0), v[r]);
+      v[r] = FMA(vload4(0, w[d + 1]), (float4)(four.s1), v[r]);
+      v[r] = FMA(vload4(0, w[d + 2]), (float4)(four.s2), v[r]);
+      v[r] = FMA(vload4(0, w[d + 3]), (float4)(four.s3), v[r]);
+    }
+  }
+  UNROLL
+  for (int r = 0; r < ROWS; ++r) *(__local float4*)(sums + r * outputs) = v[r];
+}
+
+// The unit whose cell an item computes, and its row in the group and in the batch.
+typedef struct {
+  int unit, row, b;
+  bool in_group, exists;
+} Own;
+
+INLINE Own own_unit(const int width, const int batch, const int hidden) {
+  Own own;
+  own.unit = get_local_id(1) * width + get_local_id(0);
+  own.row = 0;
+  // Not by a division: Intel's CPU runtime turns one of an item's number into vectors wrongly.
+  UNROLL
+  for (int r = 1; r < ROWS; ++r)
+    if (own.unit >= UNITS) {
+      own.unit -= UNITS;
+      ++own.row;
+    }
+  own.b = (int)get_group_id(0) * ROWS + own.row;
+  own.in_group = own.unit < UNITS;
+  own.exists = own.unit < hidden && own.b < batch;
+  return own;
+}
+
+// weight (GATES H, H); gates (T, B, SAVED H): the input's part on entry; states (T + 1, B, H); cells the same, or (1, B, H)
+// with cell_slot 0.
+__kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rnn_resident_forward(
+    __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
+    const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
+    const ulong states_offset, __global float* cells, const ulong cells_offset, __global const long* restrict lengths,
+    const ulong lengths_offset, const int steps, const int batch, const int hidden, const long cell_slot,
+    const int flags) {
+  __local float h[ROWS][UNITS] __attribute__((aligned(16)));
+  __local float sums[SLICES][ROWS][ALL_GATES] __attribute__((aligned(16)));
+  const int column = get_local_id(0), slice = get_local_id(1);
+  const Own own = own_unit(ALL_GATES / 4, batch, hidden);
+  weight += weight_offset;
+  float w[DEPTH][4];
+#define FORWARD_WEIGHT(from, to) weight_at(weight, hidden, (to) % GATES, (to) / GATES, from)
+  READ_WEIGHTS(FORWARD_WEIGHT)
+
+  // From here on the pointers are those of the item's unit in a step, and go from step to step.
+  const long slot = (long)batch * hidden;
+  const long at = (long)own.b * hidden + own.unit;
+  const int first = flags & REVERSE ? steps - 1 : 0, onward = flags & REVERSE ? -1 : 1;
+  gates += gates_offset + ROW_AT(first, batch, own.b, SAVED * hidden) + own.unit;
+  states += states_offset + (flags & REVERSE ? steps : 0) * slot + at;
+  cells += cells_offset + (flags & REVERSE ? steps : 0) * cell_slot + at;
+  float u[GATES], of_bias[GATES], state = 0.0f, c = 0.0f;
+  UNROLL
+  for (int gate = 0; gate < GATES; ++gate) of_bias[gate] = 0.0f;
+  int length = steps;
+  if (own.exists) {
+    read_gates(u, gates, hidden);
+    if (flags & WITH_BIAS) read_gates(of_bias, bias + bias_offset + own.unit, hidden);
+    if (flags & WITH_LENGTHS) length = (int)min((long)steps, lengths[lengths_offset + own.b]);
+    state = *states;
+#if HAS_CELL_STATE
+    c = *cells;
+#endif
+  }
+  if (own.in_group) h[own.row][own.unit] = state;
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+  for (int t = first; 0 <= t && t < steps; t += onward) {
+    multiply_slice(w, &h[0][slice * DEPTH], UNITS, &sums[slice][0][4 * column], ALL_GATES);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (own.exists) {
+      float v[GATES];
+      UNROLL
+      for (int gate = 0; gate < GATES; ++gate) v[gate] = of_bias[gate];
+      UNROLL
+      for (int s = 0; s < SLICES; ++s)
+        UNROLL
+        for (int gate = 0; gate < GATES; ++gate) v[gate] += sums[s][own.row][own.unit * GATES + gate];
+      CellStep s;
+      cell_forward(&s, u, v, state, c);
+      if (flags & KEEP) write_saved(gates, &s, hidden);
+      gates += onward * SAVED * slot;
+      if (0 <= t + onward && t + onward < steps) read_gates(u, gates, hidden);
+      if (t < length) {
+        state = s.h;
+        c = s.c;
+      }
+      h[own.row][own.unit] = state;
+      states += onward * slot;
+      *states = state;
+#if HAS_CELL_STATE
+      cells += onward * cell_slot;
+      *cells = c;
+#endif
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
+
+// weight (GATES H, H); dinput and drecurrent (T, B, GATES H), the same unless CELL is GRU; dh and dc (B, H) hold the
+// gradients of the last states on entry and of the first on return.
+__kernel __attribute__((reqd_work_group_size(UNITS / 4, GATES * SLICES, 1))) void rnn_resident_backward(
+    __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
+    const ulong gates_offset, __global const float* restrict states, const ulong states_offset,
+    __global const float* restrict dy, const ulong dy_offset, __global float* dh, const ulong dh_offset,
+    __global float* dc, const ulong dc_offset, __global float* dinput, const ulong dinput_offset,
+    __global float* drecurrent, const ulong drecurrent_offset, __global const long* restrict lengths,
+    const ulong lengths_offset, const int steps, const int batch, const int hidden, const int flags) {
+  __local float dv[ROWS][ALL_GATES] __attribute__((aligned(16)));
+  __local float sums[GATES * SLICES][ROWS][UNITS] __attribute__((aligned(16)));
+  const int column = get_local_id(0), slice = get_local_id(1);
+  const Own own = own_unit(UNITS / 4, batch, hidden);
+  weight += weight_offset;
+  float w[DEPTH][4];
+#define BACKWARD_WEIGHT(from, to) weight_at(weight, hidden, (from) % GATES, (from) / GATES, to)
+  READ_WEIGHTS(BACKWARD_WEIGHT)
+
+  const long slot = (long)batch * hidden;
+  const long at = (long)own.b * hidden + own.unit;
+  const int last = flags & REVERSE ? 0 : steps - 1, back = flags & REVERSE ? 1 : -1;
+  gates += gates_offset + ROW_AT(last, batch, own.b, SAVED * hidden) + own.unit;
+  states += states_offset + (flags & REVERSE ? 0 : steps) * slot + at;
+  dy += dy_offset + last * slot + at;
+  dh += dh_offset + at;
+  dc += dc_offset + at;
+  const long to = ROW_AT(last, batch, own.b, GATES * hidden) + own.unit;
+  dinput += dinput_offset + to;
+  drecurrent += drecurrent_offset + to;
+  float saved[SAVED], after = 0.0f, before = 0.0f, of_output = 0.0f, of_state = 0.0f, of_cell = 0.0f;
+  int length = steps;
+// What the item's cell reads at step t; the pointers are there, and `states` a step further.
+#define READ_STEP                          \
+  read_saved(saved, gates, hidden);        \
+  if (flags & WITH_DY) of_output = *dy;    \
+  states += back * slot;                   \
+  before = *states;
+  if (own.exists) {
+    if (flags & WITH_LENGTHS) length = (int)min((long)steps, lengths[lengths_offset + own.b]);
+    of_state = *dh;
+#if HAS_CELL_STATE
+    of_cell = *dc;
+#endif
+    after = *states;
+    READ_STEP
+  }
+
+  for (int t = last; 0 <= t && t < steps; t += back) {
+    CellGradient d;
+    const bool over = !own.exists || t >= length;
+    if (!over) {
+      cell_backward(&d, saved, before, after, of_state + of_output, of_cell);
+      of_state = d.dh;
+      of_cell = d.dc;
+    }
+    if (own.in_group) share_gradient(&dv[own.row][own.unit * GATES], &d, over);
+    if (own.exists) {
+      write_gradient(dinput, drecurrent, &d, over, hidden);
+      dinput += back * GATES * slot;
+      drecurrent += back * GATES * slot;
+      gates += back * SAVED * slot;
+      dy += back * slot;
+      after = before;
+      if (0 <= t + back && t + back < steps) {
+        READ_STEP
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    multiply_slice(w, &dv[0][slice * DEPTH], ALL_GATES, &sums[slice][0][4 * column], UNITS);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (own.exists) {
+      UNROLL
+      for (int s = 0; s < GATES * SLICES; ++s) of_state += sums[s][own.row][own.unit];
+    }
+  }
+  if (!own.exists) return;
+  *dh = of_state;
+#if HAS_CELL_STATE
+  *dc = of_cell;
+#endif
+}

@@ -1,0 +1,42 @@
+// What the CPU's recurrent kernels share: a work-item takes rows of the batch through the whole sequence alone, so that
+// no step waits for another item.
+#include "rnn/rnn_index.h"
+#include "rnn/rnn_tile.h"
+#include "common/vector.h"
+
+#define REAL floatv
+#define INT intv
+#define AS_REAL as_floatv
+#define AS_INT as_intv
+#include "rnn/rnn_cell.h"
+
+typedef struct {
+  int first, end;
+} Rows;
+
+INLINE Rows rows_of_item(int batch) {
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  const Rows rows = {(int)(batch * item / items), (int)(batch * (item + 1) / items)};
+  return rows;
+}
+
+// Vectors at a row's end, of which only `lanes` lanes exist.
+INLINE floatv load_lanes(__global const float* p, int lanes) {
+  if (lanes >= VW) return UNALIGNED_CONST(p);
+  float part[VW];
+  NO_UNROLL
+  for (int lane = 0; lane < VW; ++lane) part[lane] = lane < lanes ? p[lane] : 0.0f;
+  return vloadv(0, part);
+}
+
+INLINE void store_lanes(floatv value, __global float* p, int lanes) {
+  if (lanes >= VW) {
+    UNALIGNED(p) = value;
+    return;
+  }
+  float part[VW];
+  vstorev(value, 0, part);
+  NO_UNROLL
+  for (int lane = 0; lane < lanes; ++lane) p[lane] = part[lane];
+}

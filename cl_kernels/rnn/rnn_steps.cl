@@ -1,0 +1,111 @@
+// The part of a recurrent step that is not a matrix product, one work-item for each (row b of the batch, hidden unit
+// j); B rows, H units, R outputs. Formulas and flags: rnn/rnn_cell.h. The host runs products between these launches.
+#include "rnn/rnn_unit.h"
+
+// gates (B, SAVED H): the input's part on entry; recurrent (B, GATES H): the product W_hh h. before and after (B, R),
+// cells_before and cells_after (B, H) may be the same. Of a projected output h goes to `projected`; the state after is
+// 0, or handed on, for a product to be added to.
+__kernel void rnn_step_forward(__global float* restrict gates, const ulong gates_offset,
+                               __global const float* restrict recurrent, const ulong recurrent_offset,
+                               __global const float* restrict bias, const ulong bias_offset,
+                               __global const float* before, const ulong before_offset, __global float* after,
+                               const ulong after_offset, __global const float* cells_before,
+                               const ulong cells_before_offset, __global float* cells_after,
+                               const ulong cells_after_offset, __global float* restrict projected,
+                               const ulong projected_offset, __global const long* restrict lengths,
+                               const ulong lengths_offset, const long batch, const long hidden, const long outputs,
+                               const long t, const int flags) {
+  const long at = get_global_id(0);
+  if (at >= batch * hidden) return;
+  const long b = at / hidden;
+  const long j = at - b * hidden;
+  gates += gates_offset + b * SAVED * hidden + j;
+  recurrent += recurrent_offset + b * GATES * hidden + j;
+  bias += bias_offset + j;
+  before += before_offset + b * outputs;
+  after += after_offset + b * outputs;
+  const bool over = (flags & WITH_LENGTHS) && t >= lengths[lengths_offset + b];
+
+  float u[GATES], v[GATES];
+  read_gates(u, gates, hidden);
+  for (int gate = 0; gate < GATES; ++gate)
+    v[gate] = recurrent[gate * hidden] + (flags & WITH_BIAS ? bias[gate * hidden] : 0.0f);
+#if HAS_CELL_STATE
+  const float c = cells_before[cells_before_offset + at];
+#else
+  const float c = 0.0f;
+#endif
+  const float h = j < outputs ? before[j] : 0.0f;
+  CellStep s;
+  cell_forward(&s, u, v, h, c);
+  if (flags & KEEP) write_saved(gates, &s, hidden);
+#if HAS_CELL_STATE
+  cells_after[cells_after_offset + at] = over ? c : s.c;
+#endif
+  float next = s.h;
+  if (flags & PROJECTS) {
+    projected[projected_offset + at] = over ? 0.0f : s.h;
+    next = 0.0f;
+  }
+  if (j < outputs) after[j] = over ? h : next;
+}
+
+// Gradients of a step's gates. dh, dc (B, H) hold the gradient of the state after the step on entry and that of the
+// state before it on return, but for what a product adds to dh: drecurrent W_hh. With a projection dprojected is the
+// gradient of the unprojected output, which stands for dh, and dh is left alone.
+__kernel void rnn_step_backward(__global const float* restrict gates, const ulong gates_offset,
+                                __global const float* restrict before, const ulong before_offset,
+                                __global const float* restrict after, const ulong after_offset,
+                                __global const float* restrict dy, const ulong dy_offset, __global float* restrict dh,
+                                const ulong dh_offset, __global float* restrict dc, const ulong dc_offset,
+                                __global const float* restrict dprojected, const ulong dprojected_offset,
+                                __global float* restrict dinput, const ulong dinput_offset,
+                                __global float* restrict drecurrent, const ulong drecurrent_offset,
+                                __global const long* restrict lengths, const ulong lengths_offset, const long batch,
+                                const long hidden, const long t, const int flags) {
+  const long at = get_global_id(0);
+  if (at >= batch * hidden) return;
+  const long b = at / hidden;
+  const long j = at - b * hidden;
+  dinput += dinput_offset + b * GATES * hidden + j;
+  drecurrent += drecurrent_offset + b * GATES * hidden + j;
+  CellGradient d;
+  if ((flags & WITH_LENGTHS) && t >= lengths[lengths_offset + b]) {
+    write_gradient(dinput, drecurrent, &d, true, hidden);
+    return;
+  }
+  float saved[SAVED];
+  read_saved(saved, gates + gates_offset + b * SAVED * hidden + j, hidden);
+  float gradient;
+  if (flags & PROJECTS)
+    gradient = dprojected[dprojected_offset + at];
+  else
+    gradient = dh[dh_offset + at] + (flags & WITH_DY ? dy[dy_offset + at] : 0.0f);
+#if HAS_CELL_STATE
+  const float dcell = dc[dc_offset + at];
+#else
+  const float dcell = 0.0f;
+#endif
+  cell_backward(&d, saved, before[before_offset + at], after[after_offset + at], gradient, dcell);
+  write_gradient(dinput, drecurrent, &d, false, hidden);
+#if HAS_CELL_STATE
+  dc[dc_offset + at] = d.dc;
+#endif
+  if (!(flags & PROJECTS)) dh[dh_offset + at] = d.dh;
+}
+
+// Gradient of a projected output (B, R): dy + dh, after which dh is free for the step before; 0 where the sequence is
+// over.
+__kernel void rnn_output_backward(__global const float* restrict dy, const ulong dy_offset, __global float* restrict dh,
+                                  const ulong dh_offset, __global float* restrict doutput, const ulong doutput_offset,
+                                  __global const long* restrict lengths, const ulong lengths_offset, const long batch,
+                                  const long outputs, const long t, const int flags) {
+  const long at = get_global_id(0);
+  if (at >= batch * outputs) return;
+  if ((flags & WITH_LENGTHS) && t >= lengths[lengths_offset + at / outputs]) {
+    doutput[doutput_offset + at] = 0.0f;
+    return;
+  }
+  doutput[doutput_offset + at] = dh[dh_offset + at] + (flags & WITH_DY ? dy[dy_offset + at] : 0.0f);
+  dh[dh_offset + at] = 0.0f;
+}

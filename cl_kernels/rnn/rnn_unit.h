@@ -1,0 +1,41 @@
+// What the recurrent kernels for GPUs do between memory and rnn/rnn_cell.h, for one unit of a row. `gates`, `dinput`
+// and `drecurrent` point at the unit's first gate; its gates stand `hidden` apart.
+#include "rnn/rnn_index.h"
+#include "rnn/rnn_scalar.h"
+#include "common/unroll.h"
+
+INLINE void read_gates(float u[GATES], __global const float* gates, const long hidden) {
+  UNROLL
+  for (int gate = 0; gate < GATES; ++gate) u[gate] = gates[gate * hidden];
+}
+
+INLINE void write_saved(__global float* gates, const CellStep* s, const long hidden) {
+  UNROLL
+  for (int k = 0; k < SAVED; ++k) gates[k * hidden] = s->saved[k];
+}
+
+INLINE void read_saved(float saved[SAVED], __global const float* gates, const long hidden) {
+#if CELL == LSTM || CELL == GRU
+  UNROLL
+  for (int k = 0; k < SAVED; ++k) saved[k] = gates[k * hidden];
+#endif
+}
+
+// Zeros where the row's sequence is over: d is not read then. It is not filled with zeros before: as an array that is,
+// Intel's compiler leaves it in memory.
+#define UNLESS_OVER(value) (over ? 0.0f : (value))
+INLINE void write_gradient(__global float* dinput, __global float* drecurrent, const CellGradient* d, const bool over,
+                           const long hidden) {
+  UNROLL
+  for (int gate = 0; gate < GATES; ++gate) {
+    dinput[gate * hidden] = UNLESS_OVER(d->du[gate]);
+#if CELL == GRU
+    drecurrent[gate * hidden] = UNLESS_OVER(d->dv[gate]);
+#endif
+  }
+}
+
+INLINE void share_gradient(__local float* dv, const CellGradient* d, const bool over) {
+  UNROLL
+  for (int gate = 0; gate < GATES; ++gate) dv[gate] = UNLESS_OVER(d->dv[gate]);
+}

@@ -1,0 +1,297 @@
+// Batch normalisation of x (images, channels, spatial), contiguous; statistics of a channel are over its
+// M = images * spatial values.
+//
+//   y = (x - mean) invstd w + b              w = 1 without weight, b = 0 without bias
+//   dbias = sum dy      dweight = sum dy (x - mean) invstd
+//   dx = w invstd (dy - (dbias + (x - mean) invstd dweight) / M)    or w invstd dy where mean and invstd are constants
+//
+// Statistics take three steps: the parts of a channel by one group each, then the parts of a channel by one work-item,
+// then the elements. Partial results are [part][channel][2].
+//
+//   VW > 1   a row (channel of an image) has `pieces` pieces of `piece` elements; part p is piece p % pieces of image
+//            p / pieces. A work-item takes pieces as they lie in memory.
+//   VW 1     the elements of a channel are numbered through all images, a part is PART_CHUNKS of them, `piece` as well.
+//            Groups side by side take channels side by side. QUADS: rows are made of four neighbours that begin at
+//            multiples of 16 bytes and are read at once.
+//
+// All parts take off the channel's first value, so that their means are small numbers: at an offset of 1000 deviations
+// their rounding errors would be seen in the variance.
+#ifndef INDEX  // Holds the number of elements, where VW is 1.
+#define INDEX int
+#endif
+#include "common/fma.h"
+#include "rowwise/rows.h"
+
+// Before a block: `begin` and `n` say which elements of `row` it is for.
+#define PIECE_OF_ROW(index)                    \
+  const long begin = (index) * piece;          \
+  const long n = min(piece, spatial - begin);
+#if VW > 1
+#define PIECES ((spatial + piece - 1) / piece)
+#define EACH_PIECE                                  \
+  EACH_ROW(unit, rows * PIECES) {                   \
+    const long row = unit / PIECES;                 \
+    PIECE_OF_ROW(unit % PIECES)
+#else
+#define EACH_PIECE           \
+  EACH_ROW(row, rows) {      \
+    PIECE_OF_ROW((long)get_global_id(1))
+#endif
+
+// Before a block: `part` of `channel`, whose elements EACH_UNIT_OF_PART goes through; STEP finds the chunk in x + at.
+#if VW > 1
+#define EACH_PART                                                                           \
+  EACH_PIECE                                                                                \
+    const long channel = row % channels, part = row / channels * PIECES + unit % PIECES;    \
+    const long at = row * spatial + begin;
+#define EACH_UNIT_OF_PART(STEP, DONE) EACH_CHUNK(n, STEP, DONE)
+#define UNIT 1
+#define FETCH(v, p, c, fill, whole) *(v) = load_chunk(p, c, n, 1, fill, whole);
+#define ONLY_NEW(v, c, whole) only_new(v, c, n, 0.0f, whole)
+#else
+#define ONLY_NEW(v, c, whole) (v)
+#ifdef QUADS
+#define UNIT 4
+#define FETCH(v, p, c, fill, whole) vstore4(((__global const float4*)(p))[c], 0, v);
+#else
+#define UNIT 1
+#define FETCH(v, p, c, fill, whole) *(v) = (p)[c];
+#endif
+#define EACH_PART                                                   \
+  EACH_ROW(channel, channels) {                                     \
+    const long part = get_global_id(1);                             \
+    const long first = part * (PART_CHUNKS / UNIT);                 \
+    const long end = min(first + PART_CHUNKS / UNIT, rows / channels * spatial / UNIT);
+// Units GROUP apart, through the images: STEP(k, 0, 1) is to put the one at x + at to v[k]. All that is divided is divided
+// once; then a place moves on by additions.
+#define EACH_UNIT_OF_PART(STEP, DONE)                                                           \
+  {                                                                                             \
+    const INDEX length = (INDEX)(spatial / UNIT), further = GROUP % length;                     \
+    const INDEX next_image = (INDEX)((channels - 1) * spatial);                                 \
+    const INDEX jump = (INDEX)(GROUP / length * channels * spatial) + further * UNIT;           \
+    const long unit = first + LANE_ID;                                                          \
+    INDEX in_row = (INDEX)(unit % length);                                                      \
+    INDEX at = (INDEX)((unit / length * channels + channel) * spatial) + in_row * UNIT;         \
+    const int number = (int)(end - first);                                                      \
+    int i_ = (int)LANE_ID;                                                                      \
+    for (; i_ + (BLOCK / UNIT - 1) * GROUP < number; i_ += BLOCK / UNIT * GROUP) {              \
+      EACH_OF(k_, BLOCK / UNIT) {                                                               \
+        STEP(k_ * UNIT, 0, 1)                                                                   \
+        NEXT_UNIT                                                                               \
+      }                                                                                         \
+      DONE(BLOCK)                                                                               \
+    }                                                                                           \
+    for (; i_ < number; i_ += GROUP) {                                                          \
+      STEP(0, 0, 1)                                                                             \
+      NEXT_UNIT                                                                                 \
+      DONE(UNIT)                                                                                \
+    }                                                                                           \
+  }
+#define NEXT_UNIT            \
+  in_row += further;         \
+  at += jump;                \
+  if (in_row >= length) {    \
+    in_row -= length;        \
+    at += next_image;        \
+  }
+#endif
+#define END_EACH }
+
+// The sum over a part. Without vectors an item's blocks are eight, few enough to be added as they are.
+#if VW > 1
+#define PART_SUM RowSum
+#define ADD_TO(sum, block) TWO_SUM(rowv, (sum).total, (sum).lost, block)
+#define PART_TOTAL(sum) total_of(sum)
+#define EMPTY_PART EMPTY_SUM
+#else
+#define PART_SUM rowv
+#define ADD_TO(sum, block) sum += block;
+#define PART_TOTAL(sum) row_sum(sum)
+#define EMPTY_PART 0.0f
+#endif
+
+// Of v[i] w[i] in a block.
+INLINE rowv block_products(const rowv* v, const rowv* w, const int count) {
+  if (count == 1) return v[0] * w[0];
+#define TWO(i) FMA(v[i], w[i], v[i + 1] * w[i + 1])
+  return count == 4 ? TWO(0) + TWO(2) : (TWO(0) + TWO(2)) + (TWO(4) + TWO(6));
+#undef TWO
+}
+
+// Elements of a part.
+INLINE long part_size(const long part, const long images, const long spatial, const long piece) {
+#if VW > 1
+  return min(piece, spatial - part % PIECES * piece);
+#else
+  return min(piece, images * spatial - part * piece);
+#endif
+}
+
+// Per part the mean, less the channel's first value, and the sum of squared distances from it.
+ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_offset, __global float* restrict partial,
+                                 ulong partial_offset, long rows, long channels, long spatial, long piece) {
+  ROW_SCRATCH;
+  x += x_offset;
+  EACH_PART
+    const float base = x[channel * spatial];
+    const long count = part_size(part, rows / channels, spatial, piece);
+    rowv v[BLOCK];
+    PART_SUM sum = EMPTY_PART;
+#define READ(k, c, whole)                          \
+  FETCH(v + (k), x + at, c, base, whole)           \
+  EACH_OF(u, UNIT) v[(k) + u] -= base;
+#define ADD(count) ADD_TO(sum, block_sum(v, count))
+    EACH_UNIT_OF_PART(READ, ADD)
+    const float mean = PART_TOTAL(sum) / count;
+    const float centre = base + mean;
+    PART_SUM squares = EMPTY_PART;
+#define CENTRE(k, c, whole)              \
+  FETCH(v + (k), x + at, c, 0.0f, whole) \
+  EACH_OF(u, UNIT) v[(k) + u] = ONLY_NEW(v[(k) + u] - centre, c, whole);
+#define ADD_SQUARES(count) ADD_TO(squares, block_products(v, v, count))
+    EACH_UNIT_OF_PART(CENTRE, ADD_SQUARES)
+    const float all = PART_TOTAL(squares);
+    if (LANE_ID == 0) {
+      __global float* to = partial + partial_offset + 2 * (part * channels + channel);
+      to[0] = mean;
+      to[1] = all;
+    }
+  END_EACH
+}
+
+// One work-item to a channel. running_* are written where `running`: (1 - momentum) old + momentum new, the variance
+// over M - 1.
+ROW_KERNEL void batch_norm_statistics(__global const float* restrict x, ulong x_offset,
+                                    __global const float* restrict partial, ulong partial_offset,
+                                    __global float* restrict mean, ulong mean_offset, __global float* restrict invstd,
+                                    ulong invstd_offset, __global float* running_mean, ulong running_mean_offset,
+                                    __global float* running_var, ulong running_var_offset, long images, long channels,
+                                    long spatial, long piece, long parts, float epsilon, float momentum, int running) {
+  const long channel = get_global_id(0);
+  if (channel >= channels) return;
+  partial += partial_offset + 2 * channel;
+  const float count = images * spatial;
+  ExactSum sum = {0.0f, 0.0f};
+  for (long p = 0; p < parts; ++p)
+    exact_add(&sum, partial[2 * p * channels] * part_size(p, images, spatial, piece));
+  const float m = exact_total(&sum) / count;
+  ExactSum squares = {0.0f, 0.0f};
+  for (long p = 0; p < parts; ++p) {
+    const float d = partial[2 * p * channels] - m;
+    exact_add(&squares, partial[2 * p * channels + 1] + d * d * part_size(p, images, spatial, piece));
+  }
+  const float all = exact_total(&squares);
+  const float whole = x[x_offset + channel * spatial] + m;
+  mean[mean_offset + channel] = whole;
+  invstd[invstd_offset + channel] = 1.0f / sqrt(all / count + epsilon);
+  if (!running) return;
+  running_mean += running_mean_offset + channel;
+  running_var += running_var_offset + channel;
+  *running_mean = (1.0f - momentum) * *running_mean + momentum * whole;
+  *running_var = (1.0f - momentum) * *running_var + momentum * (all / (count - 1.0f));
+}
+
+// Mean and invstd of a channel from its running statistics.
+ROW_KERNEL void batch_norm_from_running(__global const float* restrict running_mean, ulong running_mean_offset,
+                                      __global const float* restrict running_var, ulong running_var_offset,
+                                      __global float* restrict mean, ulong mean_offset, __global float* restrict invstd,
+                                      ulong invstd_offset, long channels, float epsilon) {
+  const long channel = get_global_id(0);
+  if (channel >= channels) return;
+  mean[mean_offset + channel] = running_mean[running_mean_offset + channel];
+  invstd[invstd_offset + channel] = 1.0f / sqrt(running_var[running_var_offset + channel] + epsilon);
+}
+
+// affine: 1 for a weight, 2 for a bias.
+ROW_KERNEL void batch_norm_apply(__global const float* restrict x, ulong x_offset, __global const float* restrict mean,
+                               ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,
+                               __global const float* weight, ulong weight_offset, __global const float* bias,
+                               ulong bias_offset, __global float* restrict y, ulong y_offset, long rows, long channels,
+                               long spatial, long piece, int affine) {
+  EACH_PIECE
+    const long channel = row % channels;
+    const float m = mean[mean_offset + channel];
+    const float scale = invstd[invstd_offset + channel] * (affine & 1 ? weight[weight_offset + channel] : 1.0f);
+    const float shift = affine & 2 ? bias[bias_offset + channel] : 0.0f;
+    __global const float* from = x + x_offset + row * spatial + begin;
+    __global float* to = y + y_offset + row * spatial + begin;
+#define WRITE(k, c, whole) \
+  store_chunk((load_chunk(from, c, n, 1, 0.0f, whole) - m) * scale + shift, to, c, n, 1, whole);
+    EACH_CHUNK(n, WRITE, NOTHING)
+  END_EACH
+}
+
+// Per part the sums of dy and dy (x - mean).
+ROW_KERNEL void batch_norm_backward_sums(__global const float* restrict dy, ulong dy_offset,
+                                       __global const float* restrict x, ulong x_offset,
+                                       __global const float* restrict mean, ulong mean_offset,
+                                       __global float* restrict partial, ulong partial_offset, long rows,
+                                       long channels, long spatial, long piece) {
+  ROW_SCRATCH;
+  x += x_offset;
+  dy += dy_offset;
+  EACH_PART
+    const float m = mean[mean_offset + channel];
+    rowv v[BLOCK], w[BLOCK];
+    PART_SUM sum = EMPTY_PART, products = EMPTY_PART;
+#define TERMS(k, c, whole)                                    \
+  FETCH(v + (k), dy + at, c, 0.0f, whole)                     \
+  FETCH(w + (k), x + at, c, m, whole)                         \
+  EACH_OF(u, UNIT) w[(k) + u] -= m;
+#define ADD_TERMS(count)            \
+  ADD_TO(sum, block_sum(v, count))  \
+  ADD_TO(products, block_products(v, w, count))
+    EACH_UNIT_OF_PART(TERMS, ADD_TERMS)
+    const float all = PART_TOTAL(sum);
+    const float all_products = PART_TOTAL(products);
+    if (LANE_ID == 0) {
+      __global float* to = partial + partial_offset + 2 * (part * channels + channel);
+      to[0] = all;
+      to[1] = all_products;
+    }
+  END_EACH
+}
+
+// One work-item to a channel.
+ROW_KERNEL void batch_norm_backward_total(__global const float* restrict partial, ulong partial_offset,
+                                        __global const float* restrict invstd, ulong invstd_offset,
+                                        __global float* restrict dweight, ulong dweight_offset,
+                                        __global float* restrict dbias, ulong dbias_offset, long channels, long parts) {
+  const long channel = get_global_id(0);
+  if (channel >= channels) return;
+  partial += partial_offset + 2 * channel;
+  ExactSum sum = {0.0f, 0.0f};
+  ExactSum products = {0.0f, 0.0f};
+  for (long p = 0; p < parts; ++p) {
+    exact_add(&sum, partial[2 * p * channels]);
+    exact_add(&products, partial[2 * p * channels + 1]);
+  }
+  dbias[dbias_offset + channel] = exact_total(&sum);
+  dweight[dweight_offset + channel] = exact_total(&products) * invstd[invstd_offset + channel];
+}
+
+// As batch_norm_apply; 1 / M is 0 where mean and invstd are constants.
+ROW_KERNEL void batch_norm_backward_apply(
+    __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
+    __global const float* restrict mean, ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,
+    __global const float* weight, ulong weight_offset, __global const float* restrict dweight, ulong dweight_offset,
+    __global const float* restrict dbias, ulong dbias_offset, __global float* restrict dx, ulong dx_offset, long rows,
+    long channels, long spatial, long piece, int affine, float inverse_count) {
+  EACH_PIECE
+    const long channel = row % channels;
+    const float m = mean[mean_offset + channel];
+    const float inv = invstd[invstd_offset + channel];
+    const float scale = inv * (affine & 1 ? weight[weight_offset + channel] : 1.0f);
+    const float level = dbias[dbias_offset + channel] * inverse_count;
+    const float slope = inv * dweight[dweight_offset + channel] * inverse_count;
+    __global const float* g = dy + dy_offset + row * spatial + begin;
+    __global const float* from = x + x_offset + row * spatial + begin;
+    __global float* to = dx + dx_offset + row * spatial + begin;
+#define WRITE_GRADIENT(k, c, whole)                                                                            \
+  {                                                                                                            \
+    const rowv d = load_chunk(from, c, n, 1, 0.0f, whole) - m;                                                 \
+    store_chunk((load_chunk(g, c, n, 1, 0.0f, whole) - level - d * slope) * scale, to, c, n, 1, whole);        \
+  }
+    EACH_CHUNK(n, WRITE_GRADIENT, NOTHING)
+  END_EACH
+}

@@ -1,0 +1,141 @@
+// Losses of rows of class scores (n, classes) with one label each, contiguous; LABEL is the labels' type.
+//
+// cross_entropy, with m = max x, s = sum exp(x - m) of a row, t its label, e the label smoothing:
+//
+//   loss = (1 - e) (log s - (x_t - m)) + e / classes sum_c (log s - (x_c - m))
+//   dx_c = (exp(x_c - m - log s) - (1 - e) [c = t] - e / classes) scale dy
+//
+// nll: loss = -x_t, dx_c = -[c = t] scale dy. A row whose label is `ignored` has loss and gradient 0; one whose label is
+// no class has NaN in both. (m, log s) is kept for backward: their sum would lose the digits of large scores.
+#include "rowwise/rows.h"
+#ifndef LABEL
+#define LABEL long
+#endif
+
+static inline int is_class(long label, long classes) { return label >= 0 && label < classes; }
+
+ROW_KERNEL void cross_entropy_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
+                                 ulong labels_offset, __global float* restrict losses, ulong losses_offset,
+                                 __global float* restrict moments, ulong moments_offset, long rows, long classes,
+                                 long ignored, float smoothing) {
+  ROW_SCRATCH;
+  EACH_ROW(row, rows) {
+    __global const float* from = x + x_offset + row * classes;
+    rowv v[BLOCK];
+
+    rowv highest = -INFINITY;
+#define READ(k, c, whole) v[k] = load_chunk(from, c, classes, 1, -INFINITY, whole);
+#define RAISE(count)                       \
+  {                                        \
+    const rowv top = block_max(v, count);  \
+    highest = GREATER(top, highest);       \
+  }
+    EACH_CHUNK(classes, READ, RAISE)
+    const float m = row_max(highest);
+
+    RowSum sum = EMPTY_SUM, distance = EMPTY_SUM;
+#define ADD(count) ADD_BLOCK(sum, v, count)
+#define EXPONENTIATE(k, c, whole) v[k] = exp_below(load_chunk(from, c, classes, 1, -INFINITY, whole) - m);
+    EACH_CHUNK(classes, EXPONENTIATE, ADD)
+    const float log_s = log(total_of(sum));
+#define ADD_DISTANCE(count) ADD_BLOCK(distance, v, count)
+#define DISTANCE(k, c, whole) v[k] = load_chunk(from, c, classes, 1, m, whole) - m;
+    float distances = 0.0f;
+    if (smoothing > 0.0f) {
+      EACH_CHUNK(classes, DISTANCE, ADD_DISTANCE)
+      distances = total_of(distance);
+    }
+
+    if (LANE_ID == 0) {
+      const long label = labels[labels_offset + row];
+      float loss = 0.0f;
+      if (label != ignored) {
+        loss = is_class(label, classes) ? (1.0f - smoothing) * (log_s - (from[label] - m)) : NAN;
+        // Only then: scores of -inf would make it 0 times infinity.
+        if (smoothing > 0.0f) loss += smoothing * (log_s - distances / classes);
+      }
+      losses[losses_offset + row] = loss;
+      moments[moments_offset + 2 * row] = m;
+      moments[moments_offset + 2 * row + 1] = log_s;
+    }
+  }
+}
+
+// dy_step is 1 where each row has a gradient of its own, else 0.
+ROW_KERNEL void cross_entropy_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
+                                     ulong x_offset, __global const LABEL* restrict labels, ulong labels_offset,
+                                     __global const float* restrict moments, ulong moments_offset,
+                                     __global const float* restrict scale, ulong scale_offset,
+                                     __global float* restrict dx, ulong dx_offset, long rows, long classes, long ignored,
+                                     float smoothing, long dy_step) {
+  EACH_ROW(row, rows) {
+    __global const float* from = x + x_offset + row * classes;
+    __global float* to = dx + dx_offset + row * classes;
+    const long label = labels[labels_offset + row];
+    const float m = moments[moments_offset + 2 * row];
+    const float log_s = moments[moments_offset + 2 * row + 1];
+    const int used = label != ignored;
+    const int known = is_class(label, classes);
+    const float factor = used ? dy[dy_offset + row * dy_step] * scale[scale_offset] : 0.0f;
+    const float base = known ? smoothing / classes : NAN;
+#define WRITE_GRADIENT(k, c, whole)                                                           \
+  {                                                                                           \
+    const rowv p = exp_below(load_chunk(from, c, classes, 1, 0.0f, whole) - m - log_s);       \
+    store_chunk(used ? (p - base) * factor : (rowv)(0.0f), to, c, classes, 1, whole);         \
+  }
+    EACH_CHUNK(classes, WRITE_GRADIENT, NOTHING)
+    // The work-item that wrote the label's chunk corrects it.
+    if (used && known && label / VW % GROUP == LANE_ID)
+      to[label] = (exp(from[label] - m - log_s) - base - (1.0f - smoothing)) * factor;
+  }
+}
+
+// One work-item to a row.
+ROW_KERNEL void nll_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
+                       ulong labels_offset, __global float* restrict losses, ulong losses_offset, long rows,
+                       long classes, long ignored) {
+  const long row = get_global_id(0);
+  if (row >= rows) return;
+  const long label = labels[labels_offset + row];
+  float loss = 0.0f;
+  if (label != ignored) loss = is_class(label, classes) ? -x[x_offset + row * classes + label] : NAN;
+  losses[losses_offset + row] = loss;
+}
+
+// One work-item to an element.
+ROW_KERNEL void nll_backward(__global const float* restrict dy, ulong dy_offset, __global const LABEL* restrict labels,
+                           ulong labels_offset, __global const float* restrict scale, ulong scale_offset,
+                           __global float* restrict dx, ulong dx_offset, long rows, long classes, long ignored,
+                           long dy_step) {
+  const long i = get_global_id(0);
+  if (i >= rows * classes) return;
+  const long row = i / classes;
+  const long label = labels[labels_offset + row];
+  float g = 0.0f;
+  if (label != ignored) {
+    if (!is_class(label, classes)) g = NAN;
+    if (label == i % classes) g = -dy[dy_offset + row * dy_step] * scale[scale_offset];
+  }
+  dx[dx_offset + i] = g;
+}
+
+// One group: total[0] = sum of the losses, divided by the number of rows that are not ignored where `mean`; scale[0] is
+// what it was multiplied with.
+ROW_KERNEL void label_loss_total(__global const float* restrict losses, ulong losses_offset,
+                               __global const LABEL* restrict labels, ulong labels_offset, __global float* restrict total,
+                               ulong total_offset, __global float* restrict scale, ulong scale_offset, long rows,
+                               long ignored, int mean) {
+  ROW_SCRATCH;
+  SKIP_ITEMS_FROM(1);
+  ExactSum sum = {0.0f, 0.0f};
+  float used = 0.0f;  // Exact below 2^24 rows to a work-item.
+  for (long row = LANE_ID; row < rows; row += GROUP) {
+    exact_add(&sum, losses[losses_offset + row]);
+    used += labels[labels_offset + row] != ignored ? 1.0f : 0.0f;
+  }
+  const float all = group_total(exact_total(&sum));
+  const float count = group_total(used);
+  if (LANE_ID != 0) return;
+  total[total_offset] = mean ? all / count : all;
+  scale[scale_offset] = mean ? 1.0f / count : 1.0f;
+}

@@ -1,0 +1,156 @@
+// Layer normalisation of rows of n elements, contiguous. With x^ = (x - mean) rstd of a row
+//
+//   y = x^ w + b                             w = 1 without weight, b = 0 without bias
+//   dx = rstd (g - mean(g) - x^ mean(g x^)),  g = dy w
+//   dweight = sum over rows of dy x^,  dbias = sum over rows of dy
+//
+// The sums over rows go down columns, in parts of `part_rows` rows: partial results are [part][2][n], one work-item to a
+// column adds the parts. On CPUs layer_norm_backward makes them on its way, so that dy and x come from memory once; else
+// layer_norm_columns does, a work-item to a column of a part.
+#include "rowwise/rows.h"
+
+// affine: 1 for a weight, 2 for a bias.
+ROW_KERNEL void layer_norm_forward(__global const float* restrict x, ulong x_offset, __global const float* weight,
+                                 ulong weight_offset, __global const float* bias, ulong bias_offset,
+                                 __global float* restrict y, ulong y_offset, __global float* restrict mean,
+                                 ulong mean_offset, __global float* restrict rstd, ulong rstd_offset, long rows, long n,
+                                 float epsilon, int affine) {
+  ROW_SCRATCH;
+  weight += weight_offset;
+  bias += bias_offset;
+  EACH_ROW(row, rows) {
+    __global const float* from = x + x_offset + row * n;
+    __global float* to = y + y_offset + row * n;
+    rowv v[BLOCK];
+#define ADD(count) ADD_BLOCK(sum, v, count)
+
+    RowSum sum = EMPTY_SUM;
+#define READ(k, c, whole) v[k] = load_chunk(from, c, n, 1, 0.0f, whole);
+    EACH_CHUNK(n, READ, ADD)
+    const float m = total_of(sum) / n;
+
+    sum.total = sum.lost = 0.0f;
+#define SQUARE(k, c, whole)                                      \
+  {                                                              \
+    const rowv d = load_chunk(from, c, n, 1, m, whole) - m;      \
+    v[k] = d * d;                                                \
+  }
+    EACH_CHUNK(n, SQUARE, ADD)
+    const float inverse = 1.0f / sqrt(total_of(sum) / n + epsilon);
+
+#define WRITE(k, c, whole)                                                 \
+  {                                                                        \
+    rowv y_ = (load_chunk(from, c, n, 1, 0.0f, whole) - m) * inverse;      \
+    if (affine & 1) y_ *= load_chunk(weight, c, n, 1, 0.0f, whole);        \
+    if (affine & 2) y_ += load_chunk(bias, c, n, 1, 0.0f, whole);          \
+    store_chunk(y_, to, c, n, 1, whole);                                   \
+  }
+    EACH_CHUNK(n, WRITE, NOTHING)
+    if (LANE_ID == 0) {
+      mean[mean_offset + row] = m;
+      rstd[rstd_offset + row] = inverse;
+    }
+  }
+}
+
+// What a row adds to a part's sums, which begin with it where `first`.
+INLINE void add_to_columns(const rowv g, const rowv x_hat, __global float* products, __global float* sums, const long c,
+                           const long n, const int first, const int whole) {
+  rowv product = g * x_hat, sum = g;
+  if (!first) {
+    product += load_chunk(products, c, n, 1, 0.0f, whole);
+    sum += load_chunk(sums, c, n, 1, 0.0f, whole);
+  }
+  store_chunk(product, products, c, n, 1, whole);
+  store_chunk(sum, sums, c, n, 1, whole);
+}
+
+// Row r of `rows`: of a CPU's item a part, of others a row. columns: whether `partial` is to be made here.
+ROW_KERNEL void layer_norm_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
+                                  ulong x_offset, __global const float* weight, ulong weight_offset,
+                                  __global const float* restrict mean, ulong mean_offset,
+                                  __global const float* restrict rstd, ulong rstd_offset, __global float* restrict dx,
+                                  ulong dx_offset, __global float* partial, ulong partial_offset, long rows, long n,
+                                  long part_rows, int affine, int columns) {
+  ROW_SCRATCH;
+  weight += weight_offset;
+#if VW > 1
+  EACH_ROW(part, (rows + part_rows - 1) / part_rows)
+  for (long row = part * part_rows; row < min((part + 1) * part_rows, rows); ++row) {
+    __global float* products = partial + partial_offset + 2 * part * n;
+    const int first = row == part * part_rows;
+#else
+  EACH_ROW(row, rows) {
+#endif
+    __global const float* g = dy + dy_offset + row * n;
+    __global const float* from = x + x_offset + row * n;
+    __global float* to = dx + dx_offset + row * n;
+    const float m = mean[mean_offset + row];
+    const float inverse = rstd[rstd_offset + row];
+    rowv v[BLOCK], w[BLOCK];
+    RowSum sum = EMPTY_SUM, products_sum = EMPTY_SUM;
+#define TERMS(k, c, whole)                                                  \
+  v[k] = load_chunk(g, c, n, 1, 0.0f, whole);                               \
+  if (affine & 1) v[k] *= load_chunk(weight, c, n, 1, 0.0f, whole);         \
+  w[k] = v[k] * (load_chunk(from, c, n, 1, m, whole) - m);
+#define ADD_TERMS(count)      \
+  ADD_BLOCK(sum, v, count)    \
+  ADD_BLOCK(products_sum, w, count)
+    EACH_CHUNK(n, TERMS, ADD_TERMS)
+    const float level = total_of(sum) / n;
+    const float slope = total_of(products_sum) * inverse / n;
+
+#if VW > 1
+#define ADD_TO_COLUMNS(c, whole) \
+  if (columns) add_to_columns(g_, x_hat, products, products + n, c, n, first, whole);
+#else
+#define ADD_TO_COLUMNS(c, whole)
+#endif
+#define WRITE_GRADIENT(k, c, whole)                                                        \
+  {                                                                                        \
+    const rowv g_ = load_chunk(g, c, n, 1, 0.0f, whole);                                   \
+    const rowv x_hat = (load_chunk(from, c, n, 1, 0.0f, whole) - m) * inverse;             \
+    rowv dx_ = g_;                                                                         \
+    if (affine & 1) dx_ *= load_chunk(weight, c, n, 1, 0.0f, whole);                       \
+    store_chunk((dx_ - level - x_hat * slope) * inverse, to, c, n, 1, whole);              \
+    ADD_TO_COLUMNS(c, whole)                                                               \
+  }
+    EACH_CHUNK(n, WRITE_GRADIENT, NOTHING)
+  }
+}
+
+#if VW == 1
+ROW_KERNEL void layer_norm_columns(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
+                                 ulong x_offset, __global const float* restrict mean, ulong mean_offset,
+                                 __global const float* restrict rstd, ulong rstd_offset,
+                                 __global float* restrict partial, ulong partial_offset, long rows, long n, long part_rows) {
+  const long column = get_global_id(0);
+  const long part = get_global_id(1);
+  if (column >= n) return;
+  float products = 0.0f, sum = 0.0f;
+  for (long row = part * part_rows; row < min((part + 1) * part_rows, rows); ++row) {
+    const float g = dy[dy_offset + row * n + column];
+    sum += g;
+    products += g * (x[x_offset + row * n + column] - mean[mean_offset + row]) * rstd[rstd_offset + row];
+  }
+  partial += partial_offset + 2 * part * n + column;
+  partial[0] = products;
+  partial[n] = sum;
+}
+#endif
+
+ROW_KERNEL void layer_norm_columns_total(__global const float* restrict partial, ulong partial_offset,
+                                       __global float* restrict dweight, ulong dweight_offset,
+                                       __global float* restrict dbias, ulong dbias_offset, long parts, long n) {
+  const long column = get_global_id(0);
+  if (column >= n) return;
+  partial += partial_offset + column;
+  ExactSum products = {0.0f, 0.0f};
+  ExactSum sum = {0.0f, 0.0f};
+  for (long part = 0; part < parts; ++part) {
+    exact_add(&products, partial[2 * part * n]);
+    exact_add(&sum, partial[(2 * part + 1) * n]);
+  }
+  dweight[dweight_offset + column] = exact_total(&products);
+  dbias[dbias_offset + column] = exact_total(&sum);
+}

@@ -1,0 +1,86 @@
+// Softmax (LOG 0) or log-softmax (LOG 1) along one axis, forward and backward. With m = max x, s = sum exp(x - m) of a
+// row:
+//
+//   softmax:      y = exp(x - m) / s         dx = y (dy - sum dy y)
+//   log-softmax:  y = (x - m) - log s        dx = dy - exp(y) sum dy
+//
+// A tensor is (outer, n, inner), contiguous; row r = (outer o, inner i) begins at o n inner + i and its neighbours are
+// `inner` apart. A row of -inf alone gives NaN, as does one with +inf or NaN.
+#include "rowwise/rows.h"
+#ifndef LOG
+#define LOG 0
+#endif
+
+INLINE long softmax_row(const long row, const long n, const long inner) {
+  return row / inner * n * inner + row % inner;
+}
+
+ROW_KERNEL void softmax_forward(__global const float* restrict x, ulong x_offset, __global float* restrict y,
+                              ulong y_offset, long rows, long n, long inner) {
+  ROW_SCRATCH;
+  EACH_ROW(row, rows) {
+    __global const float* from = x + x_offset + softmax_row(row, n, inner);
+    __global float* to = y + y_offset + softmax_row(row, n, inner);
+    rowv v[BLOCK];
+
+    rowv highest = -INFINITY;
+#define READ(k, c, whole) v[k] = load_chunk(from, c, n, inner, -INFINITY, whole);
+#define RAISE(count)                       \
+  {                                        \
+    const rowv top = block_max(v, count);  \
+    highest = GREATER(top, highest);       \
+  }
+    EACH_CHUNK(n, READ, RAISE)
+    const float m = row_max(highest);
+
+    // Where a work-item has a row for itself, y keeps exp(x - m), which costs more than to read it again.
+    RowSum sum = EMPTY_SUM;
+#define EXPONENTIATE(k, c, whole)                                          \
+  v[k] = exp_below(load_chunk(from, c, n, inner, -INFINITY, whole) - m);   \
+  if (VW > 1 && !LOG) store_chunk(v[k], to, c, n, inner, whole);
+#define ADD(count) ADD_BLOCK(sum, v, count)
+    EACH_CHUNK(n, EXPONENTIATE, ADD)
+    const float s = total_of(sum);
+    const float share = LOG ? log(s) : 1.0f / s;
+
+#define WRITE(k, c, whole)                                                                     \
+  {                                                                                            \
+    rowv y_;                                                                                   \
+    if (LOG)                                                                                   \
+      y_ = load_chunk(from, c, n, inner, 0.0f, whole) - m - share;                             \
+    else if (VW > 1)                                                                           \
+      y_ = load_chunk(to, c, n, inner, 0.0f, whole) * share;                                   \
+    else                                                                                       \
+      y_ = exp_below(load_chunk(from, c, n, inner, 0.0f, whole) - m) * share;                  \
+    store_chunk(y_, to, c, n, inner, whole);                                                   \
+  }
+    EACH_CHUNK(n, WRITE, NOTHING)
+  }
+}
+
+ROW_KERNEL void softmax_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict y,
+                               ulong y_offset, __global float* restrict dx, ulong dx_offset, long rows, long n,
+                               long inner) {
+  ROW_SCRATCH;
+  EACH_ROW(row, rows) {
+    __global const float* g = dy + dy_offset + softmax_row(row, n, inner);
+    __global const float* p = y + y_offset + softmax_row(row, n, inner);
+    __global float* to = dx + dx_offset + softmax_row(row, n, inner);
+    rowv v[BLOCK];
+
+    RowSum sum = EMPTY_SUM;
+#define TERM(k, c, whole)                                \
+  v[k] = load_chunk(g, c, n, inner, 0.0f, whole);        \
+  if (!LOG) v[k] *= load_chunk(p, c, n, inner, 0.0f, whole);
+    EACH_CHUNK(n, TERM, ADD)
+    const float s = total_of(sum);
+
+#define WRITE_GRADIENT(k, c, whole)                                             \
+  {                                                                             \
+    const rowv g_ = load_chunk(g, c, n, inner, 0.0f, whole);                    \
+    const rowv p_ = load_chunk(p, c, n, inner, 0.0f, whole);                    \
+    store_chunk(LOG ? g_ - exp_below(p_) * s : p_ * (g_ - s), to, c, n, inner, whole); \
+  }
+    EACH_CHUNK(n, WRITE_GRADIENT, NOTHING)
+  }
+}

@@ -1,0 +1,68 @@
+// The first k entries, in order, of rows (rows, n) of elements; `flip` turns the order round. CPU: a work-item takes one row
+// after another.
+//
+// Elements, the first of a long row only, are counted by the upper 11 bits of their keys (of floats: sign, exponent and
+// two more). All up to the count that holds the k-th go into a list, which is sorted: some more than k of them, unless keys
+// agree in those bits. All of a short row go there.
+#include "sort/radix.h"
+#include "sort/sort_key.h"
+
+#define BIN_BITS 11
+#define BINS (1 << BIN_BITS)  // More than RADIX_COUNTS.
+#define LEAST_COUNTED 200
+#define MOST_COUNTED 4096L
+#define BIN(key) ((key) >> (32 - BIN_BITS))
+
+// Lists the entries whose keys are not above `limit`; returns their number.
+static inline long list_entries(__global const MEMORY* from, const long n, const uint flip, const uint limit,
+                                __global ulong* list) {
+  long found = 0;
+  long i = 0;
+  // An entry is overwritten by the next where it is not wanted.
+  for (; i + 16 <= n; i += 16) {
+    const uint16 some = KEYS(from, i) ^ flip;
+    if (!any(some <= limit)) continue;
+    uint keys[16];
+    vstore16(some, 0, keys);
+#pragma unroll
+    for (int lane = 0; lane < 16; ++lane) {
+      list[found] = ENTRY(keys[lane], i + lane);
+      found += keys[lane] <= limit;
+    }
+  }
+  for (; i < n; ++i) {
+    const uint key = KEY(from, i) ^ flip;
+    list[found] = ENTRY(key, i);
+    found += key <= limit;
+  }
+  return found;
+}
+
+// For each work-item `lists` has room for two rows of entries, `counts` for BINS; 0 < k <= n.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void select_rows(__global const MEMORY* restrict x, const ulong x_offset, __global ulong* restrict entries,
+                 const ulong entries_offset, __global ulong* restrict lists, const ulong lists_offset,
+                 __global uint* restrict counts, const ulong counts_offset, const long rows, const long n,
+                 const long k, const uint flip) {
+  const long item = get_global_id(0);
+  counts += counts_offset + item * BINS;
+  __global ulong* list = lists + lists_offset + 2 * item * n;
+  const long end = rows * (item + 1) / (long)get_global_size(0);
+  for (long row = rows * item / (long)get_global_size(0); row < end; ++row) {
+    __global const MEMORY* from = x + x_offset + row * n;
+    int last = BINS - 1;
+    if (n >= LEAST_COUNTED) {
+      for (int i = 0; i < BINS; ++i) counts[i] = 0;
+      const long counted = min(n, max(MOST_COUNTED, 16 * k));
+      for (long i = 0; i < counted; ++i) ++counts[BIN(KEY(from, i) ^ flip)];
+      last = 0;
+      long before = counts[0];
+      // llvmpipe is wrong about this loop without its first bound.
+      while (last < BINS - 1 && before < k) before += counts[++last];
+    }
+    const uint limit = ((uint)last << (32 - BIN_BITS)) | ((1u << (32 - BIN_BITS)) - 1);
+    const long found = list_entries(from, n, flip, limit, list);
+    radix_sort(list, list + n, found, counts);
+    for (long i = 0; i < k; ++i) entries[entries_offset + row * k + i] = list[i];
+  }
+}

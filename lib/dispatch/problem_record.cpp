@@ -1,0 +1,39 @@
+#include "dispatch/problem_record.h"
+
+#include <algorithm>
+
+#include "crisol/tuning.h"
+
+namespace crisol {
+
+namespace {
+
+thread_local ProblemRecord* innermost = nullptr;
+
+}  // namespace
+
+const std::string& TuningProblem::usual() const {
+  static const std::string none;
+  for (const TuningCandidate& candidate : candidates)
+    if (candidate.refusal.empty()) return candidate.variant;
+  return none;
+}
+
+ProblemRecord::ProblemRecord() noexcept : outer_(innermost) { innermost = this; }
+
+ProblemRecord::~ProblemRecord() { innermost = outer_; }
+
+void ProblemRecord::note(const TuningProblem& problem) {
+  const auto known = std::find_if(problems_.begin(), problems_.end(), [&](const TuningProblem& p) {
+    return p.key == problem.key && p.text == problem.text;
+  });
+  if (known != problems_.end())
+    ++known->times;
+  else
+    problems_.push_back(problem);
+  if (outer_ != nullptr) outer_->note(problem);
+}
+
+ProblemRecord* runtime::problem_record() noexcept { return innermost; }
+
+}  // namespace crisol

@@ -1,0 +1,175 @@
+#include "dispatch/tuning.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/checked_lines.h"
+#include "base/hash.h"
+#include "base/locked_file.h"
+#include "base/system.h"
+#include "base/text.h"
+#include "crisol/kernel_cache.h"
+#include "crisol/version.h"
+#include "runtime/verbose.h"
+
+namespace crisol {
+
+namespace {
+
+constexpr std::string_view format_name = "crisol tuning 1";
+
+using runtime::hex_of, runtime::parse_number;
+
+// A line of the file has these fields between tabs.
+std::string line_of(const TuningEntry& e) {
+  return concat(hex_of(e.key), '\t', e.device, '\t', e.problem, '\t', e.variant, '\t', e.nanoseconds, '\t', e.usual,
+                '\t', e.usual_nanoseconds, '\n');
+}
+
+bool parse_line(std::string_view line, TuningEntry& e) {
+  std::array<std::string_view, 7> fields;
+  if (!runtime::split_fields(line, fields)) return false;
+  e.device = fields[1];
+  e.problem = fields[2];
+  e.variant = fields[3];
+  e.usual = fields[5];
+  return fields[0].size() == 16 && parse_number(fields[0], 16, e.key) && parse_number(fields[4], 10, e.nanoseconds) &&
+         parse_number(fields[6], 10, e.usual_nanoseconds);
+}
+
+// Of another format or damaged: said once for each reading.
+std::vector<TuningEntry> usable_entries(const std::string& path, std::string_view text) {
+  runtime::TuningFile file = runtime::read_tuning(text);
+  if (file.fault != nullptr)
+    runtime::say_line(concat("tuning: ", path, ' ', file.fault, "; nothing of it is used: run crisol tune again"));
+  return std::move(file.entries);
+}
+
+// Change(entries) returns whether there is something to write.
+template <class Change>
+void change_file(Change change) {
+  const std::string path = tuning_file();
+  require(
+      !path.empty(), "tuning",
+      "there is no file to store in: CRISOL_TUNING is 0, or neither CRISOL_CACHE_DIR nor the system names a folder");
+  runtime::LockedFile file("tuning", path);
+  std::vector<TuningEntry> entries = usable_entries(path, file.read());
+  if (change(entries)) file.replace(runtime::write_tuning(entries));
+}
+
+auto find_entry(std::vector<TuningEntry>& entries, const std::string& device, std::uint64_t key) {
+  return std::find_if(entries.begin(), entries.end(),
+                      [&](const TuningEntry& e) { return e.key == key && e.device == device; });
+}
+
+}  // namespace
+
+namespace runtime {
+
+std::string write_tuning(const std::vector<TuningEntry>& entries) {
+  std::string lines;
+  for (const TuningEntry& entry : entries) lines += line_of(entry);
+  return with_checksum(format_name, lines);
+}
+
+TuningFile read_tuning(std::string_view text) {
+  const CheckedLines checked = without_checksum(format_name, text);
+  TuningFile file{{}, checked.fault};
+  for (std::string_view rest = checked.lines; !rest.empty();) {
+    if (!parse_line(cut_until(rest, '\n'), file.entries.emplace_back())) return {{}, "has a line that is no entry"};
+  }
+  return file;
+}
+
+namespace {
+
+std::uint64_t table_key(std::uint64_t device, std::uint64_t problem) {
+  Hash hash(device);
+  hash.add(problem);
+  return hash.value();
+}
+
+}  // namespace
+
+TuningTable::TuningTable(const std::vector<TuningEntry>& entries) {
+  for (const TuningEntry& entry : entries)
+    variants_.insert_or_assign(table_key(hash_of(entry.device), entry.key), entry.variant);
+}
+
+const std::string* TuningTable::find(const DeviceInfo& info, std::uint64_t problem) const {
+  // The same device is asked for again and again: its text is made once.
+  struct Last {
+    const DeviceInfo* info = nullptr;
+    std::string name, driver;
+    std::uint64_t hash = 0;
+  };
+  thread_local Last last;
+  if (last.info != &info || last.name != info.name || last.driver != info.driver_version)
+    last = {&info, info.name, info.driver_version, hash_of(tuning_device(info))};
+  const auto found = variants_.find(table_key(last.hash, problem));
+  return found == variants_.end() ? nullptr : &found->second;
+}
+
+const TuningTable& tuning_table() {
+  static const TuningTable table(tuning_entries());
+  return table;
+}
+
+}  // namespace runtime
+
+std::string tuning_device(const DeviceInfo& info) {
+  std::string text = concat("crisol ", version(), " | ", info.platform, " | ", info.name, " | ", info.driver_version,
+                            " | ", info.compute_units, " units");
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  return text;
+}
+
+std::string tuning_file() {
+  const std::string chosen = runtime::environment("CRISOL_TUNING");
+  if (chosen == "0") return {};
+  if (!chosen.empty()) return chosen;
+  const std::string folder = kernel_cache_folder();
+  return folder.empty() ? folder : folder + "/tuning.txt";
+}
+
+std::vector<TuningEntry> tuning_entries() {
+  const std::string path = tuning_file();
+  return path.empty() ? std::vector<TuningEntry>() : usable_entries(path, runtime::read_whole(path));
+}
+
+void store_tuning(const TuningEntry& entry) {
+  change_file([&](std::vector<TuningEntry>& entries) {
+    const auto known = find_entry(entries, entry.device, entry.key);
+    if (known == entries.end())
+      entries.push_back(entry);
+    else
+      *known = entry;
+    return true;
+  });
+}
+
+bool remove_tuning(const std::string& device, std::uint64_t key) {
+  bool removed = false;
+  if (!std::filesystem::exists(system::path_of(tuning_file()))) return removed;
+  change_file([&](std::vector<TuningEntry>& entries) {
+    const auto known = find_entry(entries, device, key);
+    removed = known != entries.end();
+    if (removed) entries.erase(known);
+    return removed;
+  });
+  return removed;
+}
+
+std::int64_t clear_tuning() {
+  const std::string path = tuning_file();
+  if (path.empty()) return 0;
+  const std::size_t count = runtime::read_tuning(runtime::read_whole(path)).entries.size();
+  std::error_code error;
+  std::filesystem::remove(system::path_of(path), error);
+  if (error) fail(ErrorCode::io, "tuning", "cannot remove ", path, ": ", error.message());
+  return static_cast<std::int64_t>(count);
+}
+
+}  // namespace crisol

@@ -1,0 +1,94 @@
+#include "dispatch/variant.h"
+
+#include <vector>
+
+#include "base/text.h"
+#include "dispatch/tuning.h"
+#include "dispatch/variant_record.h"
+#include "runtime/verbose.h"
+
+namespace crisol::ops {
+
+namespace {
+
+struct Request {
+  std::string op, variant;
+  bool forbidden;
+};
+
+std::vector<Request> parse_requests(const std::string& text) {
+  std::vector<Request> requests;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    if (part.empty()) continue;
+    const std::size_t colon = part.find(':');
+    require(colon != std::string::npos && colon > 0 && colon + 1 < part.size(), "CRISOL_VARIANT", '\'', part,
+            "' is not of the form op:variant or op:-variant");
+    const bool forbidden = part[colon + 1] == '-';
+    requests.push_back({part.substr(0, colon), part.substr(colon + (forbidden ? 2 : 1)), forbidden});
+  }
+  return requests;
+}
+
+const std::vector<Request>& environment_requests() {
+  static const std::vector<Request> requests = parse_requests(runtime::environment("CRISOL_VARIANT"));
+  return requests;
+}
+
+// Those of ForcedVariant objects; the innermost is last and wins.
+std::vector<Request>& thread_requests() {
+  thread_local std::vector<Request> requests;
+  return requests;
+}
+
+}  // namespace
+
+std::string forced_variant(std::string_view op) {
+  const std::vector<Request>& inner = thread_requests();
+  for (auto at = inner.rbegin(); at != inner.rend(); ++at)
+    if (at->op == op) return at->variant;
+  for (const Request& request : environment_requests())
+    if (request.op == op && !request.forbidden) return request.variant;
+  return {};
+}
+
+bool is_forbidden(std::string_view op, std::string_view variant) {
+  for (const Request& request : environment_requests())
+    if (request.op == op && request.variant == variant && request.forbidden) return true;
+  return false;
+}
+
+void say_refused(const char* op, const char* variant, const char* reason) {
+  runtime::say(runtime::Topic::dispatch, op, ": ", variant, " refused: ", reason);
+}
+
+void say_chosen(const char* op, const char* variant, bool tuned) {
+  if (!is_trying()) runtime::note_choice(op, variant);
+  runtime::say(runtime::Topic::dispatch, op, ": ", variant, tuned ? " chosen, as tuned" : " chosen");
+}
+
+void fail_forced(const char* op, const std::string& variant, const std::string& reason) {
+  note_refused_trial(op);
+  fail(ErrorCode::invalid_argument, op, "variant ", variant, " is forced, but ", reason);
+}
+
+bool has_tuned_variants() {
+  static const bool any = !runtime::tuning_table().empty();
+  return any;
+}
+
+const std::string* tuned_variant(const char* op, const ProblemKey& key, const DeviceInfo& info) {
+  return runtime::tuning_table().find(info, key.hash(op));
+}
+
+}  // namespace crisol::ops
+
+namespace crisol {
+
+ForcedVariant::ForcedVariant(std::string op, std::string variant) {
+  ops::thread_requests().push_back({std::move(op), std::move(variant), false});
+}
+
+ForcedVariant::~ForcedVariant() { ops::thread_requests().pop_back(); }
+
+}  // namespace crisol

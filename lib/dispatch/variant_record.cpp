@@ -1,0 +1,33 @@
+#include "dispatch/variant_record.h"
+
+#include <algorithm>
+
+#include "crisol/profile.h"
+
+namespace crisol {
+
+namespace {
+
+thread_local VariantRecord* innermost = nullptr;
+
+}  // namespace
+
+VariantRecord::VariantRecord() noexcept : outer_(innermost) { innermost = this; }
+
+VariantRecord::~VariantRecord() { innermost = outer_; }
+
+void VariantRecord::note(const char* op, const char* variant) {
+  const auto same = [&](const VariantChoice& choice) { return choice.op == op && choice.variant == variant; };
+  const auto known = std::find_if(choices_.begin(), choices_.end(), same);
+  if (known != choices_.end())
+    ++known->times;
+  else
+    choices_.push_back({op, variant, 1});
+  if (outer_ != nullptr) outer_->note(op, variant);
+}
+
+void runtime::note_choice(const char* op, const char* variant) {
+  if (innermost != nullptr) innermost->note(op, variant);
+}
+
+}  // namespace crisol

@@ -1,0 +1,277 @@
+#include "dispatch/verification.h"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <set>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "crisol/tuning.h"
+#include "dispatch/verdicts.h"
+#include "replay/replay.h"
+#include "runtime/recording.h"
+#include "runtime/verbose.h"
+
+namespace crisol::ops {
+
+namespace {
+
+enum class Mode { off, first, always };
+
+Mode mode() {
+  static const Mode chosen = [] {
+    // The driver behind `crisol kernels` plays other devices and computes nothing.
+    if (!runtime::environment("CRISOL_NULL_DEVICE").empty()) return Mode::off;
+    const std::string text = runtime::environment("CRISOL_VERIFY");
+    if (text == "off") return Mode::off;
+    if (text == "always") return Mode::always;
+    require(text.empty() || text == "first", "CRISOL_VERIFY", '\'', text, "' is none of off, first and always");
+    return Mode::first;
+  }();
+  return chosen;
+}
+
+std::atomic<bool> all_unknown{false};
+/// Another one whenever what threads remember does not hold any more.
+std::atomic<unsigned> generation{1};
+
+std::optional<Device> device_of(const DeviceInfo& info) {
+  for (const Device device : devices())
+    if (&device.info() == &info) return device;
+  return std::nullopt;
+}
+
+/// A variant, with what its op's key says of its programs.
+using Unit = std::pair<std::string, std::string>;
+
+/// The trials that this thread is in, the innermost first.
+struct Trial {
+  Unit unit;
+  std::string op;  ///< That is run.
+  bool refused = false;
+  Trial* outer;
+};
+thread_local Trial* innermost = nullptr;
+
+bool is_within(const Unit& unit) {
+  for (const Trial* trial = innermost; trial != nullptr; trial = trial->outer)
+    if (trial->unit == unit) return true;
+  return false;
+}
+
+/// A trial runs other ops, whose variants are tried within it.
+std::recursive_mutex& one_at_a_time() {
+  static std::recursive_mutex& mutex = *new std::recursive_mutex;  // Kept for callers that outlive static objects.
+  return mutex;
+}
+
+/// Of this process, by device: variants for which no trial could be made.
+std::set<std::pair<int, Unit>>& untried() {
+  static auto& all = *new std::set<std::pair<int, Unit>>;
+  return all;
+}
+std::set<std::pair<int, Unit>>& warned() {
+  static auto& all = *new std::set<std::pair<int, Unit>>;
+  return all;
+}
+
+// ---- The trial
+
+enum class Result { agrees, disagrees, fails, refused, no_memory, unknown };
+struct Found {
+  Result result;
+  std::string detail = {};
+};
+
+const char* name_of(Result result) {
+  switch (result) {
+    case Result::agrees: return "it agrees";
+    case Result::disagrees: return "it disagrees";
+    case Result::fails: return "the device fails";
+    case Result::refused: return "it refuses every small problem";
+    case Result::no_memory: return "there is no memory";
+    case Result::unknown: break;
+  }
+  return "there is no small problem";
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// The results of the variant against those of the reference.
+Found compare(const replay::Replay& replay, const std::vector<Tensor>& results, const std::string& variant) {
+  const std::vector<replay::Values> expected = replay.reference();
+  const reference::Tolerance tolerance = replay.tolerance(variant);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const replay::Values got = reference::values_of(results[i]);
+    if (got.size() != expected[i].size())
+      return {Result::disagrees, concat(got.size(), " results instead of ", expected[i].size())};
+    const reference::Difference found = reference::difference(got, expected[i], tolerance, DType::f32);
+    if (found.wrong > 0)
+      return {Result::disagrees, concat(found.wrong, " of ", got.size(), " results, element ", found.worst, " is ",
+                                        got[found.worst], " instead of ", expected[i][found.worst])};
+  }
+  return {Result::agrees};
+}
+
+/// A reference of more multiply-adds would take longer than a trial should.
+constexpr double most_effort = 3e7;
+
+Found try_problem(const Unit& unit, const replay::Problem& problem) {
+  std::optional<replay::Replay> replay;
+  try {
+    replay = replay::replay_of(problem);
+    if (!replay || replay->effort > most_effort) return {Result::unknown};
+  } catch (const Error& error) {
+    return {error.code() == ErrorCode::out_of_memory ? Result::no_memory : Result::unknown};
+  }
+  Trial trial{unit, problem.op, false, innermost};
+  innermost = &trial;
+  const struct Leave {
+    ~Leave() { innermost = innermost->outer; }
+  } leave;
+  try {
+    const ForcedVariant forced(problem.op, unit.second);
+    return compare(*replay, replay->run(), unit.second);
+  } catch (const Error& error) {
+    if (trial.refused) return {Result::refused};
+    if (error.code() == ErrorCode::build_failure) return {Result::disagrees, first_line(error.what())};
+    if (error.code() == ErrorCode::device_failure) return {Result::fails, first_line(error.what())};
+    if (error.code() == ErrorCode::out_of_memory) return {Result::no_memory};
+  } catch (const std::bad_alloc&) {
+    return {Result::no_memory};
+  }
+  return {Result::unknown};
+}
+
+/// With the smallest problem that the variant takes, and with others on which the same programs run: a problem of one
+/// element, or of full groups, does not show all that is wrong.
+Found try_variant(const Unit& unit, const replay::Problem& problem) {
+  Found found{Result::refused};
+  for (const std::int64_t factor : {1, 2, 4, 8, 16}) {
+    const std::optional<replay::Problem> small = replay::with_sizes(problem, {factor, 0});
+    if (!small) return {Result::unknown};
+    found = try_problem(unit, *small);
+    if (found.result != Result::refused) break;
+  }
+  if (found.result == Result::refused) found = try_problem(unit, problem);
+  for (const std::int64_t divisor : {1, 6}) {
+    if (found.result != Result::agrees) break;
+    const Found other = try_problem(unit, *replay::with_sizes(problem, {1, divisor}));
+    if (other.result == Result::disagrees) found = other;
+  }
+  return found;
+}
+
+void say_disagrees(const DeviceInfo& info, const Verification& v) {
+  runtime::say_line(concat("verification: ", v.op, " by ", v.variant, " is wrong on ", info.name, " (", info.platform,
+                           ", driver ", info.driver_version, "): ", v.detail,
+                           "; it is passed over where the op has another variant. Please report this line with what "
+                           "`crisol doctor` prints"));
+}
+
+/// The verdict, and whether it holds from now on.
+struct Verdict {
+  bool agrees, lasts;
+};
+
+Verdict find_verdict(Device device, const Unit& unit, const replay::Problem& problem) {
+  const std::lock_guard lock(one_at_a_time());
+  if (is_within(unit)) return {true, false};
+  if (const auto known = runtime::find_verification(device, unit.first, unit.second, mode() == Mode::always))
+    return {known->agrees, true};
+  if (untried().count({device.index(), unit}) > 0) return {true, true};
+  const runtime::PauseRecording pause;  // Its launches are not the user's.
+  device.synchronize();                 // What fails from here on is the trial's.
+  const auto start = std::chrono::steady_clock::now();
+  const Found found = try_variant(unit, problem);
+  runtime::say(runtime::Topic::dispatch, unit.first, ": ", unit.second, " tried in ",
+               runtime::milliseconds_since(start), " ms: ", name_of(found.result));
+  if (found.result == Result::no_memory) return {true, false};
+  if (found.result == Result::refused || found.result == Result::unknown) {
+    untried().insert({device.index(), unit});
+    return {true, true};
+  }
+  const Verification outcome{unit.first, unit.second, found.result == Result::agrees, found.detail};
+  runtime::note_verification(device, outcome, found.result != Result::fails);
+  if (!outcome.agrees) say_disagrees(device.info(), outcome);
+  return {outcome.agrees, true};
+}
+
+// ---- What a thread remembers
+
+struct Remembered {
+  Candidate candidate{};
+  unsigned generation = 0;
+  bool agrees = true;
+};
+
+Remembered& slot_of(const Candidate& c) noexcept {
+  thread_local std::array<Remembered, 128> slots;
+  runtime::Hash hash(c.program);
+  hash.add(reinterpret_cast<std::uintptr_t>(c.variant) ^ reinterpret_cast<std::uintptr_t>(c.op));
+  hash.add(c.setting);
+  return slots[hash.value() % slots.size()];
+}
+
+}  // namespace
+
+bool needs_verification(const DeviceInfo& info) {
+  struct Last {
+    const DeviceInfo* info;
+    unsigned generation;
+    bool needs;
+  };
+  thread_local Last last{};
+  const unsigned now = generation.load(std::memory_order_relaxed);
+  if (last.info == &info && last.generation == now) return last.needs;
+  const bool wanted = mode() == Mode::always || (mode() == Mode::first && (all_unknown || !is_verified_driver(info)));
+  last = {&info, now, wanted && device_of(info).has_value()};
+  return last.needs;
+}
+
+std::optional<bool> remembered_verdict(const Candidate& candidate) noexcept {
+  const Remembered& slot = slot_of(candidate);
+  if (slot.generation != generation.load(std::memory_order_relaxed) || slot.candidate != candidate) return std::nullopt;
+  return slot.agrees;
+}
+
+bool verify(const Candidate& candidate, const std::string& name, const ProblemKey& key) {
+  const unsigned now = generation.load(std::memory_order_relaxed);
+  const std::optional<Device> device = device_of(*candidate.info);
+  if (!device) return true;
+  const replay::Problem problem = replay::parse_problem(key.text(candidate.op), *device);
+  const Verdict verdict =
+      find_verdict(*device, {std::string(replay::replayed_op(candidate.op)).append(key.program_text()), name}, problem);
+  if (verdict.lasts) slot_of(candidate) = {candidate, now, verdict.agrees};
+  return verdict.agrees;
+}
+
+void warn_of_wrong(const char* op, const std::string& variant, const DeviceInfo& info) {
+  {
+    const std::lock_guard lock(one_at_a_time());
+    if (!warned().insert({device_of(info)->index(), {op, variant}}).second) return;
+  }
+  runtime::say_line(concat("verification: ", op, " by ", variant, " is wrong on ", info.name,
+                           " and used all the same, as it is forced or the only one"));
+}
+
+bool is_trying() noexcept { return innermost != nullptr; }
+
+void note_refused_trial(const char* op) noexcept {
+  if (innermost != nullptr && innermost->op == op) innermost->refused = true;
+}
+
+void assume_unknown_drivers(bool unknown) {
+  const std::lock_guard lock(one_at_a_time());
+  all_unknown = unknown;
+  untried().clear();
+  warned().clear();
+  runtime::forget_verifications();
+  ++generation;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,196 @@
+#include "functions/fuse/epilogue.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/text.h"
+#include "crisol/ops/copy.h"
+#include "functions/fuse/fused_function.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol {
+
+using detail::FusedArgument;
+
+std::vector<FusedArgument> Epilogue::arguments(const Tensor& result) const {
+  std::vector<FusedArgument> list{FusedArgument(result)};
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    list.push_back(tensors_[i].defined() ? FusedArgument(tensors_[i]) : FusedArgument(numbers_[i]));
+  return list;
+}
+
+Tensor Epilogue::operator()(const Tensor& result) const {
+  const std::vector<FusedArgument> list = arguments(result);
+  return detail::run_fused(function(), trace(), object(), list.data(), list.size())[0];
+}
+
+const Epilogue& relu_epilogue() {
+  static const Epilogue& epilogue = *new Epilogue(fuse([](const Expr& x) { return relu(x); }, "relu").epilogue());
+  return epilogue;
+}
+
+namespace detail {
+
+namespace {
+
+using autograd::Gradients;
+using autograd::Needs;
+
+// How an op's kernel reads a tensor beside its result, or nothing where it cannot.
+std::optional<ops::EpilogueOperand> operand_of(const Tensor& x, const ResultLayout& layout) {
+  const Shape& shape = layout.shape;
+  if (x.dim() > shape.rank()) return {};
+  // Bit i: the tensor has the result's size along axis i, or is repeated there.
+  unsigned has = 0, repeats = 0;
+  const int ahead = shape.rank() - x.dim();
+  for (int i = 0; i < shape.rank(); ++i) {
+    const std::int64_t size = i < ahead ? 1 : x.size(i - ahead);
+    if (size == shape[i]) has |= 1u << i;
+    if (size == 1) repeats |= 1u << i;
+  }
+  const unsigned all = (1u << shape.rank()) - 1;
+  // The axes of rows (within a product, and of products), and those of a row's elements.
+  const int last = shape.rank() - 1;
+  const unsigned columns = layout.by_channel ? all & ~3u : 1u << last;
+  const unsigned rows = layout.by_channel ? 2u : layout.in_products ? 1u << (last - 1) : all & ~columns;
+  const unsigned products = all & ~rows & ~columns;
+  std::int64_t row_elements = 1, product_rows = 1;
+  for (int i = 0; i <= last; ++i) {
+    if ((columns >> i & 1u) != 0) row_elements *= shape[i];
+    if ((rows >> i & 1u) != 0) product_rows *= shape[i];
+  }
+  const auto fits = [&](unsigned with, unsigned without) {
+    return (has & with) == with && (repeats & without) == without;
+  };
+  const runtime::BufferView view = in(x);
+  if (fits(0, all)) return ops::EpilogueOperand{view};
+  if (fits(all, 0)) return ops::EpilogueOperand{view, row_elements, 1, row_elements * product_rows};
+  if (fits(columns, all & ~columns) && !layout.by_channel) return ops::EpilogueOperand{view, 0, 1, 0};
+  if (fits(rows, all & ~rows)) return ops::EpilogueOperand{view, 1, 0, 0};
+  if (layout.by_channel) return {};
+  if (fits(rows | products, columns)) return ops::EpilogueOperand{view, 1, 0, product_rows};
+  if (fits(rows | columns, products)) return ops::EpilogueOperand{view, row_elements, 1, 0};
+  return {};
+}
+
+// The kernel's side of an epilogue in one call.
+struct KernelEpilogue {
+  ops::Epilogue epilogue;
+  std::array<Tensor, ops::Epilogue::max_operands> operands;  ///< Owners of what the views show.
+};
+
+std::optional<KernelEpilogue> for_kernel(const EpilogueForm& form, const FusedValues& values,
+                                         const ResultLayout& layout) {
+  if (form.refusal != nullptr) return {};
+  KernelEpilogue made;
+  made.epilogue.form = form.form;
+  made.epilogue.prelude = form.prelude;
+  made.epilogue.operand_count = form.operands.size();
+  for (std::size_t i = 0; i < form.operands.size(); ++i) {
+    made.operands[i] = ops::contiguous(*values.arguments[form.operands[i]].tensor());
+    const std::optional<ops::EpilogueOperand> operand = operand_of(made.operands[i], layout);
+    if (!operand) return {};
+    made.epilogue.operands[i] = *operand;
+  }
+  made.epilogue.scalar_count = form.scalars.size();
+  for (std::size_t i = 0; i < form.scalars.size(); ++i)
+    made.epilogue.scalars[i] = static_cast<float>(values.scalar(form.scalars[i]).as_double());
+  return made;
+}
+
+bool needs_gradient(const Tensor& x) { return x.defined() && x.requires_grad(); }
+
+// Which of the recording's tensors want a gradient; the product does where one of the op's inputs does.
+std::uint32_t wanted_tensors(const EpilogueOp& op, const FusedGraph& fused, std::span<const FusedArgument> arguments) {
+  if (!grad_enabled()) return 0;
+  std::uint32_t wanted = 0;
+  for (std::size_t i = 0; i < fused.tensors.size(); ++i) {
+    const std::size_t argument = fused.tensors[i].index;
+    const bool wants = argument == 0 ? std::any_of(op.inputs.begin(), op.inputs.end(), needs_gradient)
+                                     : needs_gradient(*arguments[argument].tensor());
+    if (wants) wanted |= std::uint32_t{1} << i;
+  }
+  return wanted;
+}
+
+Tensor record(const EpilogueOp& op, const FusedOp& fused, const FusedBackward& backward, const FusedValues& values) {
+  const std::vector<TensorOrigin>& tensors = fused.recording().fused.tensors;
+  std::vector<Tensor> inputs = op.inputs;
+  for (std::size_t i = 1; i < tensors.size(); ++i) inputs.push_back(values.tensor(tensors[i]));
+  return autograd::record(op.name, values.results[0], inputs,
+                          [kept = FusedRecord(fused, backward, values), product = op.backward(),
+                           count = op.inputs.size()](const Tensor& dy, Needs needs) {
+                            std::vector<Tensor> of_tensors = kept.gradients({dy});
+                            Gradients gradients =
+                                of_tensors[0].defined() ? product(of_tensors[0], needs) : Gradients(count);
+                            gradients.insert(gradients.end(), of_tensors.begin() + 1, of_tensors.end());
+                            return gradients;
+                          });
+}
+
+}  // namespace
+
+Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
+  // The weight stands for the result, which is f32 and no scalar either.
+  const std::vector<FusedArgument> types = epilogue.arguments(op.inputs[1]);
+  const Tracer tracer{epilogue.trace(), epilogue.object()};
+  const FusedOp& fused = epilogue.function().op_for(tracer, types);
+  const FusedGraph& graph = fused.recording().fused;
+  require(fused.recording().trailing[0].kind == Trailing::Kind::none, op.name, "an epilogue cannot end in a reduction");
+  for (const TensorOrigin& origin : graph.tensors) {
+    const Tensor& x = *types[origin.index].tensor();
+    require(x.device() == op.inputs[1].device(), op.name, "the epilogue's argument ", origin.index, " is on ",
+            x.device(), ", the weight on ", op.inputs[1].device());
+  }
+
+  FusedValues values{types, op.layout.shape, fused.recording().trailing, op.inputs[1].device()};
+  const std::optional<KernelEpilogue> kernel = for_kernel(fused.epilogue_form(), values, op.layout);
+  if (!kernel) return epilogue(op.plain());
+  const std::uint32_t wanted = wanted_tensors(op, graph, types);
+  const FusedBackward* backward = wanted != 0 ? &fused.backward_for(wanted) : nullptr;
+  if (backward != nullptr) {
+    const std::vector<TensorOrigin>& reads = backward->reads();
+    // What the product was before is in no memory.
+    if (std::find(reads.begin(), reads.end(), TensorOrigin{}) != reads.end()) return epilogue(op.plain());
+  }
+
+  bool applied = true;
+  Tensor y = op.raw(kernel->epilogue, applied);
+  const std::vector<FusedArgument> arguments = epilogue.arguments(y);
+  values.arguments = arguments;
+  if (!applied) y = fused.forward(values)[0];
+  if (backward == nullptr || backward->differentiable().empty()) return y;
+  values.results = {&y, 1};
+  return record(op, fused, *backward, values);
+}
+
+namespace {
+
+// A function whose first argument is the body of the first `tensors` arguments.
+struct Behind {
+  Expr (*body)(const Expr*);
+  std::size_t tensors, arguments;
+  const Epilogue& epilogue;
+
+  static void trace(const void* function, const Expr* arguments, std::vector<Expr>& results) {
+    const Behind& behind = *static_cast<const Behind*>(function);
+    std::vector<Expr> list{behind.body(arguments)};
+    list.insert(list.end(), arguments + behind.tensors, arguments + behind.arguments);
+    behind.epilogue.trace()(behind.epilogue.object(), list.data(), results);
+  }
+};
+
+}  // namespace
+
+Tensor run_behind(Expr (*body)(const Expr*), const std::vector<Tensor>& tensors, const Epilogue& epilogue) {
+  std::vector<FusedArgument> arguments(tensors.begin(), tensors.end());
+  const std::vector<FusedArgument> own = epilogue.arguments(tensors[0]);
+  arguments.insert(arguments.end(), own.begin() + 1, own.end());
+  const Behind behind{body, tensors.size(), arguments.size(), epilogue};
+  return epilogue.function().behind(body).run({&Behind::trace, &behind}, arguments)[0];
+}
+
+}  // namespace detail
+
+}  // namespace crisol

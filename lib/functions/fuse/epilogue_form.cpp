@@ -1,0 +1,84 @@
+#include "functions/fuse/epilogue_form.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "ops/pointwise/pointwise_source.h"
+
+namespace crisol::detail {
+
+namespace {
+
+using ops::Epilogue;
+using ops::PointwiseGraph;
+using Kind = PointwiseGraph::Kind;
+
+const char* refuse(const Recording& recording) {
+  const FusedGraph& fused = recording.fused;
+  if (fused.outputs.size() != 1 || recording.trailing[0].kind != Trailing::Kind::none) return "it has reduced results";
+  if (fused.graph[fused.outputs[0]].type.dtype != DType::f32) return "its result is not f32";
+  if (fused.tensors[0].index != 0) return "it does not read the product";
+  if (fused.tensors.size() > 1 + Epilogue::max_operands) return "it reads more than two tensors";
+  if (fused.scalars.size() > Epilogue::max_scalars) return "it has more than three numbers";
+  for (const PointwiseGraph::Node& node : fused.graph.nodes())
+    if (node.kind == Kind::input && node.type.dtype != DType::f32) return "it reads a tensor that is not f32";
+  return nullptr;
+}
+
+// Node is the sum of the product and another tensor.
+bool adds_tensor(const PointwiseGraph& graph, int node) {
+  const PointwiseGraph::Node& sum = graph[node];
+  if (sum.kind != Kind::apply || sum.row != &ops::rows::add) return false;
+  const PointwiseGraph::Node &a = graph[sum.operands[0]], &b = graph[sum.operands[1]];
+  return a.kind == Kind::input && b.kind == Kind::input && a.index != b.index;
+}
+
+Epilogue::Form recognise(const FusedGraph& fused) {
+  const PointwiseGraph& graph = fused.graph;
+  int value = fused.outputs[0];
+  const bool relu = graph[value].kind == Kind::apply && graph[value].row == &ops::rows::relu;
+  if (relu) value = graph[value].operands[0];
+  if (graph[value].kind == Kind::input && graph[value].index == 0)
+    return relu ? Epilogue::Form::relu : Epilogue::Form::none;
+  if (adds_tensor(graph, value)) return relu ? Epilogue::Form::add_relu : Epilogue::Form::add;
+  return Epilogue::Form::generic;
+}
+
+// See ops/product/epilogue.h. The widths are those that the kernels' vectors can have.
+std::string prelude_of(const FusedGraph& fused) {
+  PointwiseGraph graph = fused.graph;
+  graph.output(fused.outputs[0]);
+  std::string text = ops::includes_of(graph);
+  text += concat("#define EPILOGUE_OPERANDS ", fused.tensors.size() - 1, "\n#define EPILOGUE_SCALARS ",
+                 fused.scalars.size(), "\n#define EPILOGUE_OF(W, name) \\\n");
+  text += ops::function_of(graph, "name##_graph", "##W");
+  text.insert(text.size() - 1, " \\");  // The macro goes on.
+  std::string arguments = "v";
+  for (std::size_t i = 1; i < fused.tensors.size(); ++i) arguments += concat(", e", i - 1);
+  for (std::size_t i = 0; i < fused.scalars.size(); ++i) arguments += concat(", s", i);
+  text += concat(
+      "INLINE float##W name(const float##W v, const float##W e0, const float##W e1, const float s0, const float s1, "
+      "\\\n"
+      "                     const float s2) { \\\n  float##W y; \\\n  name##_graph(",
+      arguments, ", &y); \\\n  return y; \\\n}\n");
+  text += "#define EPILOGUE(T, S, name) EPILOGUE_##T(name)\n#define EPILOGUE_float(name) EPILOGUE_OF(, name)\n";
+  for (const int width : {2, 4, 8, 16})
+    text += concat("#define EPILOGUE_float", width, "(name) EPILOGUE_OF(", width, ", name)\n");
+  return text;
+}
+
+}  // namespace
+
+EpilogueForm epilogue_form_of(const Recording& recording) {
+  EpilogueForm result;
+  result.refusal = refuse(recording);
+  if (result.refusal != nullptr) return result;
+  const FusedGraph& fused = recording.fused;
+  result.form = recognise(fused);
+  for (std::size_t i = 1; i < fused.tensors.size(); ++i) result.operands.push_back(fused.tensors[i].index);
+  result.scalars = fused.scalars;
+  if (result.form == Epilogue::Form::generic) result.prelude = prelude_of(fused);
+  return result;
+}
+
+}  // namespace crisol::detail

@@ -1,0 +1,195 @@
+// From a call of a fused function to the op that was recorded for arguments of such types.
+#include "crisol/fuse.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "base/text.h"
+#include "crisol/grad_mode.h"
+#include "functions/fuse/fused_function.h"
+
+namespace crisol::detail {
+
+namespace {
+
+using ops::PointwiseGraph;
+
+// Four bits an argument: its dtype, whether it is a tensor and whether that has axes. Only the graph's types depend on
+// it.
+std::uint64_t signature_of(const char* op, std::span<const FusedArgument> arguments) {
+  require(arguments.size() <= FusedFunction::max_arguments, op, arguments.size(), " arguments, at most ",
+          FusedFunction::max_arguments, " are possible");
+  std::uint64_t signature = ~std::uint64_t{0};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Tensor* x = arguments[i].tensor();
+    std::uint64_t code = 0;
+    if (x != nullptr) {
+      require(x->defined(), op, "argument ", i, " is undefined");
+      code = 2 * static_cast<std::uint64_t>(x->dtype()) + (x->shape().empty() ? 1 : 0);
+    } else {
+      const DType dtype = arguments[i].value().dtype();
+      code = dtype == DType::f32 ? 12 : dtype == DType::i64 ? 13 : 14;
+    }
+    signature = signature << 4 | code;
+  }
+  return signature;
+}
+
+std::vector<ArgumentType> types_of(std::span<const FusedArgument> arguments) {
+  std::vector<ArgumentType> types;
+  for (const FusedArgument& argument : arguments) {
+    if (const Tensor* x = argument.tensor())
+      types.push_back(
+          {true, {x->dtype(), x->shape().empty() ? ops::OperandKind::zero_dim_tensor : ops::OperandKind::tensor}});
+    else
+      types.push_back({false, {argument.value().dtype(), ops::OperandKind::number}});
+  }
+  return types;
+}
+
+bool wants_gradient(const FusedGraph& fused, std::span<const FusedArgument> arguments) {
+  return grad_enabled() && std::any_of(fused.tensors.begin(), fused.tensors.end(), [&](const TensorOrigin& origin) {
+           return arguments[origin.index].tensor()->requires_grad();
+         });
+}
+
+// Whether backward, which reads results and their gradients too, is sure to be within the limits of a kernel.
+bool gradient_fits(const Recording& recording) {
+  const std::size_t results = recording.trailing.size();
+  return recording.fused.tensors.size() + 2 * results <= PointwiseGraph::max_inputs &&
+         recording.fused.scalars.size() + 2 * results <= PointwiseGraph::max_scalars;
+}
+
+bool same_shapes(const FusedGraph& fused, std::span<const FusedArgument> arguments) {
+  const Shape& first = arguments[fused.tensors[0].index].tensor()->shape();
+  for (const TensorOrigin& origin : fused.tensors)
+    if (arguments[origin.index].tensor()->shape() != first) return false;
+  return true;
+}
+
+}  // namespace
+
+// One op for all results; one for each set of tensors that some results depend on: where those have other shapes, so
+// have the results; and one for each result where backward of all of them is too much for a kernel.
+struct FusedFunction::Recorded {
+  struct Group {
+    std::uint32_t tensors;
+    std::vector<std::size_t> results;
+    std::shared_ptr<const FusedOp> op;
+  };
+
+  Recorded(const char* op, std::uint64_t types, const Recording& recording)
+      : signature(types), all(std::make_shared<FusedOp>(op, recording)), all_with_gradient(gradient_fits(recording)) {
+    const std::vector<int>& outputs = recording.fused.outputs;
+    for (std::size_t r = 0; r < outputs.size(); ++r) {
+      const std::uint32_t tensors = tensors_read(recording.fused, outputs[r]);
+      std::size_t g = 0;
+      while (g < groups.size() && groups[g].tensors != tensors) ++g;
+      if (g == groups.size()) groups.push_back({tensors, {}, nullptr});
+      groups[g].results.push_back(r);
+      if (!all_with_gradient && outputs.size() > 1) singles.push_back({tensors, {r}, nullptr});
+    }
+    if (groups.size() > 1) make_ops(op, recording, groups);
+    make_ops(op, recording, singles);
+  }
+
+  std::vector<Tensor> run(std::span<const FusedArgument> arguments) const {
+    const FusedGraph& fused = all->recording().fused;
+    if (!singles.empty() && wants_gradient(fused, arguments)) return run(singles, arguments);
+    return groups.size() == 1 || same_shapes(fused, arguments) ? all->run(arguments) : run(groups, arguments);
+  }
+
+  const std::uint64_t signature;
+  const std::shared_ptr<const FusedOp> all;
+  const bool all_with_gradient;
+  std::vector<Group> groups, singles;
+  const Recorded* next = nullptr;
+
+ private:
+  static void make_ops(const char* op, const Recording& recording, std::vector<Group>& groups) {
+    for (Group& group : groups) {
+      std::vector<int> nodes;
+      Recording part;
+      for (const std::size_t r : group.results) {
+        nodes.push_back(recording.fused.outputs[r]);
+        part.trailing.push_back(recording.trailing[r]);
+      }
+      part.fused = extract(recording.fused, nodes);
+      group.op = std::make_shared<FusedOp>(op, std::move(part));
+    }
+  }
+
+  std::vector<Tensor> run(const std::vector<Group>& parts, std::span<const FusedArgument> arguments) const {
+    std::vector<Tensor> results(all->recording().trailing.size());
+    for (const Group& group : parts) {
+      std::vector<Tensor> some = group.op->run(arguments);
+      for (std::size_t i = 0; i < some.size(); ++i) results[group.results[i]] = std::move(some[i]);
+    }
+    return results;
+  }
+};
+
+FusedFunction::~FusedFunction() {
+  for (const Recorded* recorded = first_; recorded != nullptr;) {
+    const Recorded* next = recorded->next;
+    delete recorded;
+    recorded = next;
+  }
+}
+
+const FusedFunction::Recorded& FusedFunction::recorded_for(const Tracer& tracer,
+                                                           std::span<const FusedArgument> arguments) {
+  const std::uint64_t signature = signature_of(op, arguments);
+  const auto known = [&]() -> const Recorded* {
+    const Recorded* recorded = first_.load(std::memory_order_acquire);
+    while (recorded != nullptr && recorded->signature != signature) recorded = recorded->next;
+    return recorded;
+  };
+  if (const Recorded* found = known()) return *found;
+  auto made = std::make_unique<Recorded>(op, signature, lower(op, types_of(arguments), tracer(arguments)));
+  const std::lock_guard lock(mutex_);
+  if (const Recorded* found = known()) return *found;
+  made->next = first_.load(std::memory_order_relaxed);
+  first_.store(made.get(), std::memory_order_release);
+  return *made.release();
+}
+
+std::vector<Tensor> FusedFunction::run(const Tracer& tracer, std::span<const FusedArgument> arguments) {
+  return recorded_for(tracer, arguments).run(arguments);
+}
+
+const FusedOp& FusedFunction::op_for(const Tracer& tracer, std::span<const FusedArgument> arguments) {
+  return *recorded_for(tracer, arguments).all;
+}
+
+FusedFunction& FusedFunction::behind(Expr (*body)(const Expr*)) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<FusedFunction>& function = behind_[body];
+  if (function == nullptr) function = std::make_unique<FusedFunction>(op);
+  return *function;
+}
+
+std::vector<Expr> Tracer::operator()(std::span<const FusedArgument> arguments) const {
+  std::vector<Expr> inputs, results;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool is_tensor = arguments[i].tensor() != nullptr;
+    inputs.push_back(make_expr({.kind = is_tensor ? ExprNode::Kind::tensor : ExprNode::Kind::scalar, .argument = i}));
+  }
+  trace(function, inputs.data(), results);
+  return results;
+}
+
+std::shared_ptr<FusedFunction> make_fused(const char* op) { return std::make_shared<FusedFunction>(op); }
+
+std::vector<Tensor> run_fused(FusedFunction& fused, Trace trace, const void* function, const FusedArgument* arguments,
+                              std::size_t count) {
+  return fused.run({trace, function}, {arguments, count});
+}
+
+std::string fused_source(FusedFunction& fused, Trace trace, const void* function, const FusedArgument* arguments,
+                         std::size_t count) {
+  return fused.op_for({trace, function}, {arguments, count}).source();
+}
+
+}  // namespace crisol::detail

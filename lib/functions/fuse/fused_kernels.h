@@ -1,0 +1,64 @@
+// Running parts of a recorded graph.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "crisol/fuse.h"
+#include "functions/fuse/fused_graph.h"
+#include "ops/pointwise/pointwise_kernels.h"
+#include "ops/reduce/graph_reduction.h"
+
+namespace crisol::detail {
+
+/// What the origins of a graph's tensors and scalars refer to in one call.
+struct FusedValues {
+  std::span<const FusedArgument> arguments;
+  Shape shape;                         ///< That all of the recording's tensors broadcast to,
+  std::span<const Trailing> trailing;  ///< and how each result is made from it.
+  Device device;
+  std::span<const Tensor> results{}, gradients{};
+
+  const Tensor& tensor(const TensorOrigin& origin) const;
+  Scalar scalar(const ScalarOrigin& origin) const;
+};
+
+/// The axes that a result is reduced over, as ops::sum takes them.
+inline Shape axes_of(const Trailing& trailing) { return trailing.last_axis ? Shape{-1} : Shape{}; }
+
+/// Elements that each value of a result is made from, when it is reduced from this shape.
+std::int64_t reduced_count(const Trailing& trailing, const Shape& shape);
+
+/// Some outputs of a graph, in one kernel.
+class FusedKernels {
+ public:
+  FusedKernels(const FusedGraph& whole, std::span<const int> outputs);
+
+  void run(const char* op, const FusedValues& values, std::span<Tensor> outputs) const;
+  /// Over the shape of the outputs.
+  void run_into(const char* op, const FusedValues& values, std::span<const Tensor> outputs) const;
+  std::string source() const;
+
+ private:
+  const FusedGraph fused_;
+  const ops::PointwiseKernels& kernels_;
+};
+
+/// One node of a graph, reduced.
+class FusedReduction {
+ public:
+  FusedReduction(const FusedGraph& whole, int output);
+
+  Tensor run(const ops::Reduction& reduction, const FusedValues& values, const Shape& axes, bool keepdim) const;
+  const std::vector<TensorOrigin>& tensors() const noexcept { return fused_.tensors; }
+  const std::string& source() const { return reduction_.prelude(16); }
+
+ private:
+  const FusedGraph fused_;
+  const ops::GraphReduction reduction_;
+};
+
+/// What a trailing reduction is called and combines; `op` is for messages.
+ops::Reduction reduction_of(const char* op, Trailing::Kind kind);
+
+}  // namespace crisol::detail

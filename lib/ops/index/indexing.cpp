@@ -1,0 +1,58 @@
+#include "ops/index/indexing.h"
+
+#include "ops/check.h"
+#include "runtime/verbose.h"
+
+namespace crisol::ops {
+
+AxisSplit split_at(const Shape& shape, int axis) {
+  AxisSplit split;
+  for (int i = 0; i < axis; ++i) split.outer *= shape[i];
+  split.size = shape[axis];
+  for (int i = axis + 1; i < shape.rank(); ++i) split.inner *= shape[i];
+  return split;
+}
+
+const char* type_of_index(const char* op, const Tensor& index) {
+  const DType dtype = index.dtype();
+  require(dtype == DType::i64 || dtype == DType::i32, op, "the indices must be i64 or i32, they are ", dtype);
+  return dtype == DType::i64 ? "long" : "int";
+}
+
+const char* type_of_element(DType dtype) {
+  switch (size_of(dtype)) {
+    case 1: return "uchar";
+    case 2: return "ushort";
+    case 4: return "uint";
+    default: return "ulong";
+  }
+}
+
+void require_index(const char* op, const Tensor& x, const Tensor& index) {
+  require(x.defined() && index.defined(), op, "a tensor is undefined");
+  type_of_index(op, index);
+  require_device(op, "the tensor", x, "the index", index);
+}
+
+void check_indices(const char* op, const Tensor& index, std::int64_t size) {
+  static const std::string wanted = runtime::environment("CRISOL_CHECK_INDICES");
+  if (wanted.empty() || wanted == "0") return;
+  const std::vector<std::int64_t> values = index.to(DType::i64).to_vector<std::int64_t>();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    require(values[i] >= 0 && values[i] < size, op, "index ", values[i], " at position ", i, " is not in [0, ", size,
+            ")");
+}
+
+std::uint64_t missing_element(DType dtype) {
+  switch (dtype) {
+    case DType::f32: return 0x7fc00000u;
+    case DType::f16: return 0x7e00u;
+    case DType::i32: return 0x80000000u;
+    case DType::i64: return std::uint64_t{1} << 63;
+    case DType::u8: return 255;
+    case DType::boolean: return 1;
+  }
+  return 0;
+}
+
+}  // namespace crisol::ops

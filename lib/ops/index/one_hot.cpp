@@ -1,0 +1,50 @@
+#include <algorithm>
+
+#include "crisol/ops/copy.h"
+#include "crisol/ops/index.h"
+#include "dispatch/work_split.h"
+#include "ops/check.h"
+#include "ops/index/indexing.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+std::int64_t largest_class(const Tensor& indices) {
+  std::int64_t largest = -1;
+  for (const std::int64_t value : cast(indices, DType::i64).to_vector<std::int64_t>())
+    largest = std::max(largest, value);
+  return largest;
+}
+
+}  // namespace
+
+Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
+  constexpr const char* op = "one_hot";
+  require_index(op, indices, indices);
+  require(num_classes >= -1, op, "num_classes is ", num_classes);
+  require(num_classes >= 0 || indices.numel() > 0, op, "the number of classes is open, and there are no indices");
+  const std::int64_t classes = num_classes >= 0 ? num_classes : largest_class(indices) + 1;
+  check_indices(op, indices, classes);
+  Shape shape = indices.shape();
+  shape.push_back(classes);
+  runtime::DeviceState& device = state_of(indices);
+  const Tensor y = empty(shape, dtype, indices.device());
+  if (y.numel() == 0) return y;
+  const Tensor labels = contiguous(indices);
+  const bool half = dtype == DType::f16;
+  const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
+  const WorkSplit split = cpu ? split_for_cpu(device, y.numel()) : WorkSplit{y.numel(), 1};
+  runtime::launch(device,
+                  {"index/one_hot.cl",
+                   "one_hot",
+                   {{"INDEX", type_of_index(op, indices)},
+                    {"T", dtype == DType::f32 ? "float" : type_of_element(dtype)},
+                    {"ONE", half ? 0x3c00 : 1}}},
+                  cpu ? runtime::NdRange{{split.items}, {1}} : runtime::flat_range(device, split.items), in(labels),
+                  out(y), y.numel(), classes, split.chunk);
+  return y;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,128 @@
+// contiguous, clone, cast, copy_into, fill_into. Copies between two dtypes or layouts are pointwise programs whose
+// expression is the element itself; contiguous ones are left to OpenCL.
+#include "crisol/ops/copy.h"
+
+#include <array>
+#include <atomic>
+#include <vector>
+
+#include "base/text.h"
+#include "base/whole.h"
+#include "ops/collapse.h"
+#include "ops/layout/transpose_copy.h"
+#include "ops/overlap.h"
+#include "ops/pointwise/pointwise_kernels.h"
+#include "runtime/transfer.h"
+#include "tensor/impl.h"
+
+namespace crisol::ops {
+
+namespace {
+
+constexpr std::size_t dtype_count = 6;
+
+std::uint64_t byte_position(const Tensor& x) {
+  const TensorImpl& impl = *x.impl();
+  return impl.storage->base + static_cast<std::uint64_t>(impl.offset) * size_of(impl.dtype);
+}
+
+// Kernels by dtypes, made when first asked for.
+class KernelsByDType {
+ public:
+  template <class Make>
+  const PointwiseKernels& get(std::size_t index, Make make) {
+    std::atomic<const PointwiseKernels*>& slot = slots_[index];
+    if (slot.load(std::memory_order_acquire) == nullptr) {
+      PointwiseGraph graph;
+      make(graph);
+      slot.store(&kernels_of(graph), std::memory_order_release);
+    }
+    return *slot.load(std::memory_order_acquire);
+  }
+
+ private:
+  std::array<std::atomic<const PointwiseKernels*>, dtype_count * dtype_count> slots_{};
+};
+
+const PointwiseKernels& copy_kernels(DType from, DType to) {
+  static KernelsByDType kernels;
+  const std::size_t index = static_cast<std::size_t>(from) * dtype_count + static_cast<std::size_t>(to);
+  return kernels.get(index, [&](PointwiseGraph& graph) { graph.output(graph.convert(graph.input(from), to)); });
+}
+
+const PointwiseKernels& fill_kernels(DType dtype) {
+  static KernelsByDType kernels;
+  return kernels.get(static_cast<std::size_t>(dtype), [&](PointwiseGraph& graph) {
+    graph.output(graph.convert(graph.scalar(is_floating(dtype) ? DType::f32 : DType::i64), dtype));
+  });
+}
+
+void copy_bytes(const Tensor& dst, const Tensor& src) {
+  if (dst.numel() == 0) return;
+  dst.impl()->storage->written();
+  runtime::copy(*src.impl()->storage->block, byte_position(src), *dst.impl()->storage->block, byte_position(dst),
+                static_cast<std::size_t>(dst.numel()) * size_of(dst.dtype()));
+}
+
+// On CPUs clEnqueueCopyBuffer works with one thread.
+bool copies_by_kernel(const Tensor& dst) {
+  constexpr std::uint64_t least = std::uint64_t{1} << 20;  // Bytes.
+  return dst.device().info().type == DeviceType::cpu &&
+         static_cast<std::uint64_t>(dst.numel()) * size_of(dst.dtype()) >= least;
+}
+
+// The elements of a tensor on another device, contiguous on this one.
+Tensor through_host(const Tensor& src, Device device) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(src.numel()) * size_of(src.dtype()));
+  src.read_bytes(bytes.data());
+  return from_bytes(bytes.data(), src.shape(), src.dtype(), device);
+}
+
+}  // namespace
+
+void copy_into(const Tensor& dst, const Tensor& src) {
+  require(dst.defined() && src.defined(), "copy_into", "a tensor is undefined");
+  require_no_overlap("copy_into", dst);
+  require(broadcast_shape("copy_into", dst.shape(), src.shape()) == dst.shape(), "copy_into", "shape ", src.shape(),
+          " does not broadcast to ", dst.shape());
+  if (src.device() != dst.device()) return copy_into(dst, through_host(src, dst.device()));
+  const Overlap overlap = overlap_of(src, dst);
+  if (overlap == Overlap::same) return;
+  require(overlap == Overlap::none, "copy_into", "source of shape ", src.shape(), " and destination of shape ",
+          dst.shape(), " share a part of their elements; clone() the source");
+  if (dst.dtype() == src.dtype()) {
+    const bool in_order = dst.shape() == src.shape() && dst.is_contiguous() && src.is_contiguous();
+    if (in_order && !copies_by_kernel(dst)) return copy_bytes(dst, src);
+    if (!in_order && transpose_copy(dst, src)) return;
+  }
+  const Tensor* input = &src;
+  copy_kernels(src.dtype(), dst.dtype()).run_into("copy_into", {&input, 1}, {}, {&dst, 1});
+}
+
+Tensor clone(const Tensor& x) {
+  Tensor copy = empty(x.shape(), x.dtype(), x.device());
+  copy_into(copy, x);
+  return copy;
+}
+
+Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
+
+Tensor cast(const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) return x;
+  Tensor copy = empty(x.shape(), dtype, x.device());
+  copy_into(copy, x);
+  return copy;
+}
+
+void fill_into(const Tensor& dst, double value) {
+  require(dst.defined(), "fill_into", "the tensor is undefined");
+  require_no_overlap("fill_into", dst);
+  Scalar number = value;
+  if (dst.dtype() == DType::boolean)
+    number = value != 0 ? 1 : 0;
+  else if (!is_floating(dst.dtype()))
+    number = whole_part(value);
+  fill_kernels(dst.dtype()).run_into("fill_into", {}, {&number, 1}, {&dst, 1});
+}
+
+}  // namespace crisol::ops

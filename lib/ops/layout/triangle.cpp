@@ -1,0 +1,38 @@
+#include "crisol/ops/triangle.h"
+
+#include <algorithm>
+
+#include "crisol/ops/copy.h"
+#include "dispatch/work_split.h"
+#include "ops/check.h"
+#include "ops/index/indexing.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+Tensor triangle(const char* op, const Tensor& x, std::int64_t diagonal, bool upper) {
+  require(x.defined(), op, "the tensor is undefined");
+  require(x.dim() >= 2, op, "the tensor must be (..., R, C), its shape is ", x.shape());
+  runtime::DeviceState& device = state_of(x);
+  const std::int64_t height = x.shape()[x.dim() - 2], width = x.shape().back();
+  const Tensor y = empty(x.shape(), x.dtype(), x.device());
+  if (y.numel() == 0) return y;
+  const Tensor from = contiguous(x);
+  const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
+  const WorkSplit split = cpu ? split_for_cpu(device, y.numel()) : WorkSplit{y.numel(), 1};
+  // Beyond the matrix all diagonals are alike, and nearer ones cannot overflow.
+  const std::int64_t within = std::clamp(diagonal, -height - 1, width + 1);
+  runtime::launch(device, {"layout/triangle.cl", "triangle", {{"ELEMENT", type_of_element(x.dtype())}}},
+                  cpu ? runtime::NdRange{{split.items}, {1}} : runtime::flat_range(device, split.items), in(from),
+                  out(y), y.numel(), height, width, within, std::int32_t{upper}, split.chunk);
+  return y;
+}
+
+}  // namespace
+
+Tensor tril(const Tensor& x, std::int64_t diagonal) { return triangle("tril", x, diagonal, false); }
+Tensor triu(const Tensor& x, std::int64_t diagonal) { return triangle("triu", x, diagonal, true); }
+
+}  // namespace crisol::ops

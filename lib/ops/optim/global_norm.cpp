@@ -1,0 +1,82 @@
+// The norm of many tensors and clipping by it, without a wait.
+#include <algorithm>
+
+#include "dispatch/persistent.h"
+#include "ops/optim/optimizer_launch.h"
+#include "ops/probe/swap.h"
+
+namespace crisol::ops {
+
+namespace {
+
+struct NormGeometry {
+  int width, group;
+  std::int64_t enough_groups;
+
+  std::int64_t groups(std::int64_t count) const {
+    // Elements that are worth a group, and that one can take: rounding errors and llvmpipe's loop budget allow 8192
+    // vectors an item.
+    const std::int64_t least = std::int64_t{64} * width * group;
+    const std::int64_t most = std::int64_t{8192} * width * group;
+    return std::max(std::min(enough_groups, (count + least - 1) / least), (count + most - 1) / most);
+  }
+};
+
+NormGeometry geometry_of(const runtime::DeviceState& device) {
+  if (runtime::info_of(device).type == DeviceType::cpu) return {cpu_vector_width(device), 1, 64};
+  return {4, 64, 1024};
+}
+
+runtime::KernelSpec kernel_of(runtime::DeviceState& device, const NormGeometry& geometry, const char* entry) {
+  runtime::KernelSpec spec{"optim/global_norm.cl", entry, {{"VW", geometry.width}, {"GROUP", geometry.group}}};
+  add_swap_define(spec.defines, device, geometry.group);
+  return spec;
+}
+
+runtime::NdRange range_of(const NormGeometry& geometry, std::int64_t groups) {
+  return {{groups * geometry.group}, {geometry.group}};
+}
+
+}  // namespace
+
+Tensor global_norm(const std::vector<Tensor>& parts) {
+  constexpr const char* op = "global_norm";
+  require(!parts.empty(), op, "there are no tensors");
+  runtime::DeviceState& device = state_of(parts.front());
+  const NormGeometry geometry = geometry_of(device);
+  std::int64_t partial_count = 0;
+  for (const Tensor& part : parts) {
+    check_flat(op, {"the tensors", part}, {});
+    require(part.device() == parts.front().device(), op, "the tensors are on ", parts.front().device(), " and on ",
+            part.device());
+    partial_count += geometry.groups(part.numel());
+  }
+  runtime::Kernel& sum_part = runtime::resolve(device, kernel_of(device, geometry, "norm_partials"));
+  runtime::Kernel& sum_all = runtime::resolve(device, kernel_of(device, geometry, "norm_of_partials"));
+  const Tensor partials = empty({partial_count}, DType::f32, parts.front().device());
+  const Tensor norm = empty({}, DType::f32, parts.front().device());
+
+  std::int64_t first = 0;
+  for (const Tensor& part : parts) {
+    const std::int64_t groups = geometry.groups(part.numel());
+    runtime::launch(device, sum_part, range_of(geometry, groups), in(part), out(partials), first, part.numel());
+    first += groups;
+  }
+  runtime::launch(device, sum_all, range_of(geometry, 1), in(partials), out(norm), partial_count);
+  return norm;
+}
+
+void scale_by_clip(const Tensor& x, const Tensor& norm, double max_norm) {
+  constexpr const char* op = "scale_by_clip";
+  check_flat(op, {"the tensors", x}, {});
+  require(norm.numel() == 1, op, "the norm has shape ", norm.shape(), ", it must be one element");
+  check_flat(op, {"the norm", norm}, {});
+  require(norm.device() == x.device(), op, "the norm is on ", norm.device(), ", the tensor on ", x.device());
+  check_amount(op, "max_norm", max_norm);
+  runtime::DeviceState& device = state_of(x);
+  const NormGeometry geometry = geometry_of(device);
+  runtime::launch(device, kernel_of(device, geometry, "scale_to_norm"), range_of(geometry, geometry.groups(x.numel())),
+                  out(x), in(norm), x.numel(), static_cast<float>(max_norm));
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,25 @@
+// Adam and AdamW.
+#include "ops/optim/optimizer_launch.h"
+
+namespace crisol::ops {
+
+void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& means, const Tensor& squares,
+               const Tensor& hyper, const Tensor& progress, const AdamRule& rule) {
+  constexpr const char* op = "adam_step";
+  check_flat(op, {"the parameters", parameters},
+             {{"the gradients", gradients}, {"the means", means}, {"the squares", squares}});
+  check_control(op, {"hyper", hyper}, parameters.device());
+  check_control(op, {"progress", progress}, parameters.device());
+  check_rate(op, "beta2", rule.beta2);
+  check_amount(op, "eps", rule.eps);
+  check_amount(op, "weight_decay", rule.weight_decay);
+
+  runtime::DeviceState& device = state_of(parameters);
+  runtime::launch(device, step_kernel(device, "optim/optimizer_adam.cl", "optimizer_adam"),
+                  step_range(device, parameters.numel()), out(parameters), in(gradients), out(means), out(squares),
+                  in(hyper), in(progress), parameters.numel(), static_cast<float>(rule.beta2),
+                  static_cast<float>(1 - rule.beta2), static_cast<float>(rule.eps),
+                  static_cast<float>(rule.weight_decay), std::int32_t{rule.decoupled});
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,96 @@
+#include "ops/optim/optimizer_launch.h"
+
+#include <cmath>
+
+#include "dispatch/persistent.h"
+#include "runtime/transfer.h"
+
+namespace crisol::ops {
+
+namespace {
+
+// A CPU item takes blocks of neighbouring vectors; neighbouring items of a GPU take neighbouring vectors.
+struct StepGeometry {
+  int width, block;
+};
+
+StepGeometry geometry_of(const runtime::DeviceState& device) {
+  if (runtime::info_of(device).type == DeviceType::cpu) return {cpu_vector_width(device), 256};
+  return {4, 1};
+}
+
+}  // namespace
+
+void check_flat(const char* op, const StepTensor& first, std::initializer_list<StepTensor> others) {
+  const auto check = [&](const StepTensor& t) {
+    require(t.tensor.dtype() == DType::f32 && t.tensor.is_contiguous(), op, t.name, " must be f32 and contiguous, not ",
+            t.tensor.dtype(), " of shape ", t.tensor.shape(), " with strides ", t.tensor.strides());
+  };
+  check(first);
+  for (const StepTensor& other : others) {
+    check(other);
+    require(other.tensor.numel() == first.tensor.numel(), op, other.name, " have ", other.tensor.numel(), " elements, ",
+            first.name, " have ", first.tensor.numel());
+    require(other.tensor.device() == first.tensor.device(), op, other.name, " are on ", other.tensor.device(), ", ",
+            first.name, " on ", first.tensor.device());
+  }
+}
+
+void check_control(const char* op, const StepTensor& control, Device device) {
+  require(control.tensor.dtype() == DType::f32 && control.tensor.shape() == Shape{hyper_size} &&
+              control.tensor.is_contiguous(),
+          op, control.name, " must be f32 of shape (4), not ", control.tensor.dtype(), " of shape ",
+          control.tensor.shape());
+  require(control.tensor.device() == device, op, control.name, " is on ", control.tensor.device(),
+          ", the parameters are on ", device);
+}
+
+void check_rate(const char* op, const char* name, double value) {
+  require(value >= 0 && value < 1, op, name, " is ", value, ", it must be at least 0 and below 1");
+}
+
+void check_amount(const char* op, const char* name, double value) {
+  require(value >= 0 && std::isfinite(value), op, name, " is ", value, ", it must be finite and not negative");
+}
+
+runtime::KernelSpec step_kernel(const runtime::DeviceState& device, const char* source, const char* entry) {
+  const StepGeometry geometry = geometry_of(device);
+  return {source, entry, {{"VW", geometry.width}, {"BLOCK", geometry.block}}};
+}
+
+runtime::NdRange step_range(const runtime::DeviceState& device, std::int64_t count) {
+  const StepGeometry geometry = geometry_of(device);
+  const std::int64_t span = std::int64_t{geometry.width} * geometry.block;
+  const std::int64_t blocks = (count + span - 1) / span;
+  // The last vector goes lane by lane.
+  if (geometry.block > 1) return persistent_range(device, blocks, geometry.block + 8 * geometry.width);
+  const std::int64_t most = std::int64_t{2048} * runtime::info_of(device).compute_units;
+  return runtime::flat_range(device, std::min(blocks, most));
+}
+
+Tensor make_hyper(Device device) { return empty({hyper_size}, DType::f32, device); }
+Tensor make_progress(Device device) { return zeros({hyper_size}, DType::f32, device); }
+
+void write_hyper(const Tensor& hyper, double lr, double momentum) {
+  check_control("write_hyper", {"hyper", hyper}, hyper.device());
+  check_amount("write_hyper", "the learning rate", lr);
+  check_rate("write_hyper", "the momentum (beta1)", momentum);
+  // In double: 1 - beta and its logarithm lose digits in float.
+  const float values[hyper_size] = {static_cast<float>(lr), static_cast<float>(momentum),
+                                    static_cast<float>(1 - momentum), static_cast<float>(std::log(momentum))};
+  const runtime::BufferView view = out(hyper);
+  runtime::write(*hyper.impl()->storage->block, view.offset * sizeof(float), values, sizeof values);
+}
+
+void advance_step(const Tensor& progress, const Tensor& hyper, double beta2) {
+  check_control("advance_step", {"progress", progress}, progress.device());
+  check_control("advance_step", {"hyper", hyper}, progress.device());
+  check_rate("advance_step", "beta2", beta2);
+  runtime::DeviceState& device = state_of(progress);
+  runtime::launch(
+      device,
+      step_kernel(device, beta2 > 0 ? "optim/optimizer_adam.cl" : "optim/optimizer_sgd.cl", "optimizer_advance"),
+      {{1}, {1}}, in(hyper), out(progress), static_cast<float>(std::log(beta2)));
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,30 @@
+// RMSprop.
+#include "ops/optim/optimizer_launch.h"
+
+namespace crisol::ops {
+
+void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tensor& squares, const Tensor& means,
+                  const Tensor& momenta, const Tensor& hyper, const RmspropRule& rule) {
+  constexpr const char* op = "rmsprop_step";
+  const bool centered = means.defined();
+  const bool has_momentum = momenta.defined();
+  // The kernel leaves absent buffers alone; another one stands in for them.
+  const Tensor& mean = centered ? means : parameters;
+  const Tensor& buffer = has_momentum ? momenta : parameters;
+  check_flat(op, {"the parameters", parameters},
+             {{"the gradients", gradients}, {"the squares", squares}, {"the means", mean}, {"the momenta", buffer}});
+  check_control(op, {"hyper", hyper}, parameters.device());
+  check_rate(op, "alpha", rule.alpha);
+  check_amount(op, "eps", rule.eps);
+  check_amount(op, "weight_decay", rule.weight_decay);
+
+  runtime::DeviceState& device = state_of(parameters);
+  runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_rmsprop"),
+                  step_range(device, parameters.numel()), out(parameters), in(gradients), out(squares),
+                  centered ? out(mean) : in(mean), has_momentum ? out(buffer) : in(buffer), in(hyper),
+                  parameters.numel(), static_cast<float>(rule.alpha), static_cast<float>(1 - rule.alpha),
+                  static_cast<float>(rule.eps), static_cast<float>(rule.weight_decay), std::int32_t{centered},
+                  std::int32_t{has_momentum});
+}
+
+}  // namespace crisol::ops

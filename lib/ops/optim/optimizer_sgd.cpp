@@ -1,0 +1,28 @@
+// Stochastic gradient descent.
+#include "ops/optim/optimizer_launch.h"
+
+namespace crisol::ops {
+
+void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& momenta, const Tensor& hyper,
+              const Tensor& progress, const SgdRule& rule) {
+  constexpr const char* op = "sgd_step";
+  const bool has_momentum = momenta.defined();
+  // The kernel leaves an absent buffer alone; another one stands in for it.
+  const Tensor& buffer = has_momentum ? momenta : parameters;
+  check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients}, {"the momenta", buffer}});
+  check_control(op, {"hyper", hyper}, parameters.device());
+  check_control(op, {"progress", progress}, parameters.device());
+  check_amount(op, "weight_decay", rule.weight_decay);
+  require(rule.dampening >= 0 && rule.dampening <= 1, op, "dampening is ", rule.dampening, ", it must be in 0 … 1");
+  require(!rule.nesterov || (has_momentum && rule.dampening == 0), op,
+          "Nesterov's momentum needs a momentum and no dampening, dampening is ", rule.dampening);
+
+  runtime::DeviceState& device = state_of(parameters);
+  runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_sgd"),
+                  step_range(device, parameters.numel()), out(parameters), in(gradients),
+                  has_momentum ? out(buffer) : in(buffer), in(hyper), in(progress), parameters.numel(),
+                  static_cast<float>(rule.weight_decay), static_cast<float>(1 - rule.dampening),
+                  std::int32_t{has_momentum}, std::int32_t{rule.nesterov});
+}
+
+}  // namespace crisol::ops

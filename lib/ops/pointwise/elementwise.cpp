@@ -1,0 +1,65 @@
+// The rows of crisol/ops/pointwise.def as raw ops.
+#include "crisol/ops/elementwise.h"
+
+#include <array>
+
+#include "base/text.h"
+#include "ops/pointwise/pointwise.h"
+
+namespace crisol {
+
+DType result_type(const Operand& a, const Operand& b) {
+  using ops::OperandKind;
+  std::array<ops::OperandType, 2> types{{{DType::f32}, {DType::f32}}};
+  const Operand* operands[] = {&a, &b};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Tensor* x = operands[i]->tensor();
+    if (x == nullptr)
+      types[i] = {operands[i]->number().dtype(), OperandKind::number};
+    else
+      types[i] = {x->dtype(), x->dim() == 0 ? OperandKind::zero_dim_tensor : OperandKind::tensor};
+  }
+  return ops::promoted(types).dtype;
+}
+
+namespace ops {
+
+namespace {
+
+const Tensor nothing;
+
+// dst + alpha * src: for accumulating.
+constexpr PointwiseRow add_scaled{
+    "add_into", RowRule::number, 2, {"a", "b"}, 1, {"alpha"}, "a + alpha * b", "as_T(as_U(a) + as_U(alpha) * as_U(b))",
+    {},         "a + alpha b"};
+
+}  // namespace
+
+#define INPUT_none nothing
+#define INPUT_x x
+#define INPUT_y nothing
+#define VALUE_none nothing
+#define VALUE_x nothing
+#define VALUE_y y
+
+#define CRISOL_UNARY(name, x, scalars, rule, saved, ...)                                                               \
+  Tensor name(const Tensor& x CRISOL_TAKES_##scalars) { return pointwise(rows::name, {x}, {CRISOL_GIVES_##scalars}); } \
+  CRISOL_GRADIENT_##rule(Tensor name##_backward(const Tensor& dy CRISOL_SAVED_##saved CRISOL_TAKES_##scalars) {        \
+    return pointwise_backward(rows::name, 0, dy, {INPUT_##saved}, VALUE_##saved, {CRISOL_GIVES_##scalars});            \
+  })
+#define CRISOL_BINARY(name, a, b, scalars, ...)                            \
+  Tensor name(const Operand& a, const Operand& b CRISOL_TAKES_##scalars) { \
+    return pointwise(rows::name, {a, b}, {CRISOL_GIVES_##scalars});        \
+  }
+#define CRISOL_TERNARY(name, a, b, c, scalars, ...)                                          \
+  Tensor name(const Operand& a, const Operand& b, const Operand& c CRISOL_TAKES_##scalars) { \
+    return pointwise(rows::name, {a, b, c}, {CRISOL_GIVES_##scalars});                       \
+  }
+#include "crisol/ops/pointwise.def"
+
+void add_into(const Tensor& dst, const Tensor& src, double alpha) {
+  pointwise_into("add_into", add_scaled, dst, {dst, src}, {alpha});
+}
+
+}  // namespace ops
+}  // namespace crisol

@@ -1,0 +1,202 @@
+#include "ops/pointwise/pointwise.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "base/text.h"
+#include "ops/pointwise/pointwise_kernels.h"
+#include "tensor/impl.h"
+
+namespace crisol::ops {
+
+namespace {
+
+using Graph = PointwiseGraph;
+
+constexpr std::size_t most = 2 + PointwiseRow::max_inputs + PointwiseRow::max_scalars;  // Beside them dy and y.
+
+/// The operands of one call: tensors and numbers apart, and what they are, packed.
+class Call {
+ public:
+  Call(const PointwiseRow& row, std::uint64_t mode) : row_(row), packed_(mode) {}
+
+  void add(const char* name, const Operand& operand) {
+    if (operand.tensor() == nullptr) return add_number(operand.number());
+    const Tensor& x = *operand.tensor();
+    require(x.defined(), row_.name, name, " is undefined");
+    tensors_[tensor_count_++] = &x;
+    add_type({x.dtype(), x.dim() == 0 ? OperandKind::zero_dim_tensor : OperandKind::tensor});
+  }
+  void add_number(const Scalar& number) {
+    numbers_[number_count_++] = number;
+    add_type({number.dtype(), OperandKind::number});
+  }
+  /// In the place of an operand that is not read.
+  void add_nothing() { packed_ = packed_ << 5 | 31; }
+
+  std::span<const OperandType> types() const noexcept { return {types_.data(), count_}; }
+  std::span<const Tensor* const> tensors() const noexcept { return {tensors_.data(), tensor_count_}; }
+  std::span<const Scalar> numbers() const noexcept { return {numbers_.data(), number_count_}; }
+
+  /// The kernels for these types of this row: `make` gives their graph when they are not known yet.
+  template <class Make>
+  const PointwiseKernels& kernels(Make make) const {
+    struct Known {
+      const PointwiseRow* row = nullptr;
+      std::uint64_t packed = 0;
+      const PointwiseKernels* kernels = nullptr;
+    };
+    thread_local std::array<Known, 256> cache;
+    const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(&row_) ^ packed_) * 0x9e3779b97f4a7c15u;
+    Known& known = cache[mixed >> 56];
+    if (known.row != &row_ || known.packed != packed_) known = {&row_, packed_, &kernels_of(make())};
+    return *known.kernels;
+  }
+
+ private:
+  void add_type(OperandType type) {
+    types_[count_++] = type;
+    packed_ = packed_ << 5 | static_cast<std::uint64_t>(type.dtype) << 2 | static_cast<std::uint64_t>(type.kind);
+  }
+
+  const PointwiseRow& row_;
+  std::uint64_t packed_;
+  std::array<OperandType, most> types_{};
+  std::array<const Tensor*, most> tensors_{};
+  std::array<Scalar, most> numbers_{0, 0, 0, 0, 0, 0, 0};
+  std::size_t count_ = 0, tensor_count_ = 0, number_count_ = 0;
+};
+
+// Modes that tell calls of a row with equal operands apart; the lowest is not 0, so that leading operands count.
+std::uint64_t forward_mode() { return 1; }
+std::uint64_t into_mode(DType output) { return 8 + static_cast<std::uint64_t>(output); }
+std::uint64_t derivative_mode(std::size_t k) { return 16 + k; }
+
+void add_forward(Call& call, const PointwiseRow& row, Operands inputs, Scalars scalars) {
+  require(inputs.size() == row.input_count && scalars.size() == row.scalar_count, row.name, "takes ", row.input_count,
+          " inputs and ", row.scalar_count, " numbers, ", inputs.size(), " and ", scalars.size(), " are given");
+  for (std::size_t i = 0; i < inputs.size(); ++i) call.add(row.inputs[i], inputs[i]);
+  for (const Scalar& scalar : scalars) call.add_number(scalar);
+}
+
+// What a number is as an argument of the kernel: what the row computes in, so that 2 and 2.0 are one program.
+DType number_dtype(const PointwiseRow& row, std::size_t i, DType own, DType computed) {
+  if (row.rule == RowRule::logical || row.is_condition(i)) return own;
+  if (is_floating(computed)) return DType::f32;
+  return computed == DType::i64 || computed == DType::boolean ? computed : DType::i32;
+}
+
+Graph forward_graph(const PointwiseRow& row, std::span<const OperandType> types, std::optional<DType> output) {
+  const RowTypes row_types = types_of(row, types);
+  Graph graph;
+  std::array<int, most> nodes{};
+  for (std::size_t i = 0; i < types.size(); ++i)
+    nodes[i] = types[i].kind == OperandKind::number
+                   ? graph.scalar(number_dtype(row, i, types[i].dtype, row_types.computed))
+                   : graph.input(types[i].dtype, types[i].kind);
+  const int result = graph.apply(row, {nodes.data(), types.size()});
+  graph.output(output ? graph.convert(result, *output) : result);
+  return graph;
+}
+
+// `types`: of dy, then of what the derivative reads.
+Graph derivative_graph(const PointwiseRow& row, std::size_t k, std::span<const OperandType> types) {
+  Graph graph;
+  const unsigned read = row.derivative_operands(k);
+  std::size_t next = 0;
+  const auto node = [&](unsigned bit) {
+    if ((read & bit) == 0) return Graph::none;
+    const OperandType type = types[next++];
+    return type.kind == OperandKind::number ? graph.scalar(DType::f32) : graph.input(type.dtype, type.kind);
+  };
+  const OperandType dy = types[next++];
+  const int of_dy = graph.input(dy.dtype, dy.kind);
+  std::array<int, PointwiseRow::max_inputs> inputs{};
+  for (std::size_t i = 0; i < row.input_count; ++i) inputs[i] = node(1u << i);
+  const int y = node(PointwiseRow::reads_y);
+  std::array<int, PointwiseRow::max_scalars> scalars{};
+  for (std::size_t i = 0; i < row.scalar_count; ++i) scalars[i] = node(PointwiseRow::reads_scalar << i);
+  graph.output(
+      graph.derivative(row, k, of_dy, {inputs.data(), row.input_count}, y, {scalars.data(), row.scalar_count}));
+  return graph;
+}
+
+// The operands of a row with RowRule::channel, its weight along axis 1.
+struct Aligned {
+  Tensor weight;
+  std::array<Operand, 2> inputs{0, 0};
+};
+
+Operands aligned(const PointwiseRow& row, Operands inputs, Aligned& aligned) {
+  if (row.rule != RowRule::channel || inputs.size() != 2) return inputs;
+  const Tensor *x = inputs[0].tensor(), *weight = inputs[1].tensor();
+  if (x == nullptr || weight == nullptr || !x->defined() || !weight->defined()) return inputs;
+  const Shape shape = channel_shape(x->shape(), weight->shape());
+  if (shape == weight->shape()) return inputs;
+  Shape strides = Shape::filled(shape.rank(), 0);
+  strides[0] = weight->strides()[0];
+  aligned.weight = make_view(*weight, shape, strides, weight->offset());
+  aligned.inputs = {inputs[0], aligned.weight};
+  return aligned.inputs;
+}
+
+}  // namespace
+
+Shape channel_shape(const Shape& x, const Shape& weight) {
+  if (weight.rank() != 1 || x.rank() < 3) return weight;
+  Shape shape = Shape::filled(x.rank() - 1, 1);
+  shape[0] = weight[0];
+  return shape;
+}
+
+Tensor pointwise(const PointwiseRow& row, Operands operands, Scalars scalars) {
+  Aligned store;
+  const Operands inputs = aligned(row, operands, store);
+  Call call(row, forward_mode());
+  add_forward(call, row, inputs, scalars);
+  const PointwiseKernels& kernels = call.kernels([&] { return forward_graph(row, call.types(), std::nullopt); });
+  Tensor result;
+  kernels.run(row.name, call.tensors(), call.numbers(), {&result, 1});
+  return result;
+}
+
+void pointwise_into(const char* op, const PointwiseRow& row, const Tensor& output, Operands operands, Scalars scalars) {
+  require(output.defined(), op, "the tensor to be written is undefined");
+  Aligned store;
+  const Operands inputs = aligned(row, operands, store);
+  Call call(row, into_mode(output.dtype()));
+  add_forward(call, row, inputs, scalars);
+  const PointwiseKernels& kernels = call.kernels([&] {
+    const DType result = types_of(row, call.types()).result, into = output.dtype();
+    require((!is_floating(result) || is_floating(into)) && (result == DType::boolean || into != DType::boolean), op,
+            "the result is ", result, " and cannot be put into a tensor of ", into, " without loss");
+    return forward_graph(row, call.types(), into);
+  });
+  kernels.run_into(op, call.tensors(), call.numbers(), {&output, 1});
+}
+
+Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const Tensor& dy, Operands operands, const Tensor& y,
+                          Scalars scalars) {
+  require(dy.defined() && is_floating(dy.dtype()), row.name, "the gradient of the result must be f32 or f16");
+  require(k < row.input_count && row.derivatives[k] != nullptr, row.name, "has no derivative by input ", k);
+  const std::string_view derivative = row.derivatives[k];
+  if (derivative == "dy") return dy;
+  if (derivative == "0") return zeros(dy.shape(), dy.dtype(), dy.device());
+  Aligned store;
+  const Operands inputs = aligned(row, operands, store);
+  Call call(row, derivative_mode(k));
+  const unsigned read = row.derivative_operands(k);
+  call.add("dy", dy);
+  for (std::size_t i = 0; i < row.input_count; ++i)
+    (read >> i & 1) != 0 ? call.add(row.inputs[i], inputs[i]) : call.add_nothing();
+  (read & PointwiseRow::reads_y) != 0 ? call.add("y", y) : call.add_nothing();
+  for (std::size_t i = 0; i < row.scalar_count; ++i)
+    (read & PointwiseRow::reads_scalar << i) != 0 ? call.add_number(scalars[i]) : call.add_nothing();
+  const PointwiseKernels& kernels = call.kernels([&] { return derivative_graph(row, k, call.types()); });
+  Tensor result;
+  kernels.run(row.name, call.tensors(), call.numbers(), {&result, 1});
+  return result;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,148 @@
+#include "ops/pointwise/pointwise_kernels.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "dispatch/persistent.h"
+#include "ops/pointwise/pointwise_source.h"
+
+namespace crisol::ops {
+
+namespace {
+
+using Form = PointwiseKernels::Form;
+
+// How a kernel that only moves elements sees them: without looking into halves and booleans.
+const char* moved_type(DType dtype) noexcept {
+  if (dtype == DType::f16) return "ushort";
+  return dtype == DType::boolean ? "uchar" : memory_type(dtype);
+}
+const char* moving_register(DType dtype) noexcept { return dtype == DType::f16 ? "int" : register_type(dtype); }
+
+int rank_of(Form form) noexcept {
+  switch (form) {
+    case Form::item_vectors_2:
+    case Form::items_2:
+    case Form::items_2_long: return 2;
+    case Form::rows_4:
+    case Form::rows_stream_4:
+    case Form::short_rows_4:
+    case Form::item_vectors_4:
+    case Form::items_4:
+    case Form::items_4_long: return 4;
+    default: return 8;
+  }
+}
+
+// What the graph looks like where only_moves(): halves in int registers.
+PointwiseGraph as_moves(const PointwiseGraph& graph) {
+  PointwiseGraph moves;
+  for (std::size_t i = 0; i < graph.input_count(); ++i)
+    moves.input(graph.input_dtype(i) == DType::f16 ? DType::i32 : graph.input_dtype(i));
+  for (const int output : graph.outputs()) moves.output(graph[output].index);
+  return moves;
+}
+
+}  // namespace
+
+PointwiseKernels::PointwiseKernels(const PointwiseGraph& graph) : graph_(graph) {
+  const auto limit = [](std::size_t count, std::size_t most, const char* what) {
+    require(count <= most, "pointwise", "a kernel can have ", most, ' ', what, ", ", count, " are given");
+  };
+  limit(graph.input_count(), PointwiseGraph::max_inputs, "tensors");
+  limit(graph.scalar_count(), PointwiseGraph::max_scalars, "numbers");
+  limit(graph.outputs().size(), PointwiseGraph::max_outputs, "results");
+  // A second thread must gain more than it takes to wake it. In reads and writes of an element; a function costs as
+  // much as some fourteen.
+  constexpr std::int64_t of_function = 14, per_item = 262144;
+  const std::int64_t cost = static_cast<std::int64_t>(graph.input_count() + graph.outputs().size()) +
+                            of_function * static_cast<std::int64_t>(function_calls(graph));
+  least_chunk_ = std::max<std::int64_t>(8192, per_item / cost);
+  // A lane of a vector over several rows goes through two loops, integer powers through up to 63 rounds a vector; fmod
+  // takes a round for each bit that the exponents differ in.
+  loop_rounds_ = 12 + 300 * static_cast<std::int64_t>(function_calls(graph, "fmod"));
+}
+
+std::string PointwiseKernels::prelude(Form form, int width) const {
+  const bool moves = graph_.only_moves();
+  std::ostringstream text;
+  const auto list = [&](const char* name, std::size_t count, auto dtype_of) {
+    text << "#define " << name << "(M)";
+    for (std::size_t i = 0; i < count; ++i) {
+      const DType dtype = dtype_of(i);
+      text << " M(" << i << ", " << (moves ? moved_type(dtype) : memory_type(dtype)) << ", "
+           << (moves ? moving_register(dtype) : register_type(dtype)) << ')';
+    }
+    text << '\n';
+  };
+  list("EACH_INPUT", graph_.input_count(), [&](std::size_t i) { return graph_.input_dtype(i); });
+  list("EACH_OUTPUT", graph_.outputs().size(), [&](std::size_t i) { return graph_.output_dtype(i); });
+  list("EACH_SCALAR", graph_.scalar_count(), [&](std::size_t i) { return graph_.scalar_dtype(i); });
+  text << "#define CALL(f) f(";
+  const char* separator = "";
+  const auto names = [&](const char* name, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      text << separator << name << i;
+      separator = ", ";
+    }
+  };
+  names("x", graph_.input_count());
+  names("s", graph_.scalar_count());
+  names("&y", graph_.outputs().size());
+  text << ")\n";
+  const bool one = form >= Form::items_2;
+  const PointwiseGraph& source = moves ? as_moves(graph_) : graph_;
+  text << includes_of(source)
+       << function_of(source, one ? "of_one" : "of_vector", one ? std::string() : std::to_string(width));
+  return text.str();
+}
+
+runtime::Kernel& PointwiseKernels::kernel(runtime::DeviceState& device, Form form, bool in_place) const {
+  const auto index = static_cast<std::size_t>(Device(device).index());
+  std::atomic<runtime::Kernel*>* slot =
+      index < cached_devices ? &slots_[index][2 * static_cast<std::size_t>(form) + (in_place ? 1 : 0)] : nullptr;
+  if (slot != nullptr)
+    if (runtime::Kernel* known = slot->load(std::memory_order_acquire)) return *known;
+
+  const DeviceInfo& info = runtime::info_of(device);
+  const int width = form < Form::flat ? cpu_vector_width(device) : 4;
+  const std::string before = prelude(form, width);
+  runtime::KernelSpec spec{"pointwise/pointwise.cl", "flat", {}, before};
+  spec.defines.add({"VW", width});
+  if (in_place) spec.defines.add({"IN_PLACE", 1});
+  if (!info.fast_fma) spec.defines.add({"NO_FMA", 1});
+  if (info.type == DeviceType::cpu) spec.defines.add({"CPU", 1});
+  if (form == Form::flat_stream || form == Form::rows_stream_4) spec.defines.add({"STREAM", 1});
+  if (form >= Form::flat_whole_vectors && form < Form::items_2) spec.defines.add({"WHOLE_VECTORS", 1});
+  const bool rows = form == Form::rows_4 || form == Form::rows_stream_4 || form == Form::rows_8;
+  if (rows || form == Form::short_rows_4 || form == Form::short_rows_8) {
+    spec.entry = rows ? "rows" : "short_rows";
+    spec.defines.add({rows ? "ROWS" : "SHORT_ROWS", 1});
+    spec.defines.add({"RANK", rank_of(form)});
+  }
+  if (form >= Form::item_vectors_2) {
+    const bool vectors = form < Form::items_2;
+    spec.entry = vectors ? "item_vectors" : "items";
+    spec.defines.add({vectors ? "ITEM_VECTORS" : "ITEMS", 1});
+    spec.defines.add({"RANK", rank_of(form)});
+    spec.defines.add({"INDEX", form >= Form::items_2_long ? "ulong" : "uint"});
+  }
+  runtime::Kernel& resolved = runtime::resolve(device, spec);
+  if (slot != nullptr) slot->store(&resolved, std::memory_order_release);
+  return resolved;
+}
+
+const PointwiseKernels& kernels_of(const PointwiseGraph& graph) {
+  static std::mutex mutex;
+  static std::unordered_map<std::string, std::unique_ptr<const PointwiseKernels>>& known =
+      *new std::unordered_map<std::string, std::unique_ptr<const PointwiseKernels>>();  // Outlives static objects.
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<const PointwiseKernels>& kernels = known[graph.key()];
+  if (kernels == nullptr) kernels = std::make_unique<const PointwiseKernels>(graph);
+  return *kernels;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,82 @@
+// The kernels of one expression graph (cl_kernels/pointwise/pointwise.cl) and their launch over tensors.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <span>
+#include <string>
+
+#include "crisol/scalar.h"
+#include "crisol/tensor.h"
+#include "ops/pointwise/pointwise_graph.h"
+#include "runtime/launch.h"
+
+namespace crisol::ops {
+
+/// Made once for each graph, without OpenCL; compiled when first run, a kernel for each device and form (contiguous,
+/// strided, …) but not for shapes. Lives for the whole process.
+class PointwiseKernels {
+ public:
+  /// Refuses a graph of more inputs, numbers or outputs than a kernel can have.
+  explicit PointwiseKernels(const PointwiseGraph& graph);
+  PointwiseKernels(const PointwiseKernels&) = delete;
+  PointwiseKernels& operator=(const PointwiseKernels&) = delete;
+
+  using Inputs = std::span<const Tensor* const>;
+  using Scalars = std::span<const Scalar>;
+
+  /// New contiguous tensors, one for each output, of the shape that the inputs broadcast to; at least one input.
+  /// Refuses, naming op: undefined tensors, other dtypes than the graph's, two devices, shapes that do not broadcast,
+  /// numbers that do not fit.
+  void run(const char* op, Inputs inputs, Scalars scalars, std::span<Tensor> outputs) const;
+  /// Writes to existing tensors of one shape and the same strides, any ones, to which the inputs broadcast. An input
+  /// may be an output itself, but not share elements with one otherwise. Refuses besides: expanded outputs.
+  void run_into(const char* op, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs) const;
+
+  const PointwiseGraph& graph() const noexcept { return graph_; }
+  /// Elements that are worth a work-item of their own on a CPU: more where each costs less.
+  std::int64_t least_chunk() const noexcept { return least_chunk_; }
+  /// Rounds of loops that an element may take, for devices that bound them.
+  std::int64_t loop_rounds() const noexcept { return loop_rounds_; }
+
+  /// Which kernel of cl_kernels/pointwise/pointwise.cl under which defines; ranks are rounded up, so that few are
+  /// compiled.
+  enum class Form : std::uint8_t {
+    flat_wide,    ///< For CPUs; so are the next six.
+    flat_stream,  ///< Stores pass by the caches.
+    rows_4,
+    rows_stream_4,  ///< As flat_stream.
+    rows_8,
+    short_rows_4,
+    short_rows_8,
+    flat,  ///< For GPUs; so are all that follow.
+    flat_whole_vectors,
+    item_vectors_2,
+    item_vectors_4,
+    item_vectors_8,
+    items_2,
+    items_4,
+    items_8,
+    items_2_long,
+    items_4_long,
+    items_8_long,
+    count
+  };
+  runtime::Kernel& kernel(runtime::DeviceState& device, Form form, bool in_place) const;
+
+ private:
+  void check(const char* op, Inputs inputs, Scalars scalars) const;
+  std::string prelude(Form form, int width) const;
+
+  static constexpr std::size_t cached_devices = 8;
+  using Slots = std::array<std::atomic<runtime::Kernel*>, 2 * static_cast<std::size_t>(Form::count)>;
+
+  const PointwiseGraph graph_;
+  std::int64_t least_chunk_, loop_rounds_;
+  mutable std::array<Slots, cached_devices> slots_{};
+};
+
+/// The kernels of a graph: those made before for an equal one, else new ones.
+const PointwiseKernels& kernels_of(const PointwiseGraph& graph);
+
+}  // namespace crisol::ops

@@ -1,0 +1,200 @@
+#include "ops/pointwise/pointwise_source.h"
+
+#include <set>
+
+#include "base/text.h"
+#include "ops/pointwise/pointwise_text.h"
+
+namespace crisol::ops {
+
+namespace {
+
+using Graph = PointwiseGraph;
+using Kind = Graph::Kind;
+
+bool is_helper(std::string_view name) { return name.size() > 1 && name.back() == '_'; }
+
+const char* expression_of(const Graph::Node& node) {
+  const PointwiseRow& row = *node.row;
+  if (node.kind == Kind::derivative) return row.derivatives[node.index];
+  return row.integer != nullptr && !is_floating(node.computed) ? row.integer : row.forward;
+}
+
+// Writes one graph for one width.
+class Writer {
+ public:
+  Writer(const Graph& graph, std::string_view width) : graph_(graph), width_(width) {}
+
+  std::string function(std::string_view name) const {
+    std::ostringstream text;
+    const char* end = width_ == "##W" ? " \\\n" : "\n";
+    text << "INLINE void " << name << '(' << parameters() << ") {" << end;
+    for (std::size_t i = 0; i < graph_.nodes().size(); ++i) {
+      const Graph::Node& node = graph_.nodes()[i];
+      if (node.kind == Kind::input || node.kind == Kind::scalar || is_alias(node)) continue;
+      text << "  const " << type(node.type.dtype) << " v" << i << " = "
+           << (node.kind == Kind::convert ? converted(node) : applied(node)) << ';' << end;
+    }
+    for (std::size_t i = 0; i < graph_.outputs().size(); ++i)
+      text << "  *y" << i << " = " << value(graph_.outputs()[i], graph_.output_dtype(i)) << ';' << end;
+    text << "}\n";
+    return text.str();
+  }
+
+ private:
+  std::string type(DType dtype) const { return concat(register_type(dtype), width_); }
+
+  std::string parameters() const {
+    std::ostringstream text;
+    const char* separator = "";
+    const auto add = [&](const auto&... parts) {
+      ((text << separator) << ... << parts);
+      separator = ", ";
+    };
+    for (std::size_t i = 0; i < graph_.input_count(); ++i) add("const ", type(graph_.input_dtype(i)), " x", i);
+    for (std::size_t i = 0; i < graph_.scalar_count(); ++i)
+      add("const ", register_type(graph_.scalar_dtype(i)), " s", i);
+    for (std::size_t i = 0; i < graph_.outputs().size(); ++i) add(type(graph_.output_dtype(i)), "* y", i);
+    return text.str();
+  }
+
+  // A conversion that changes nothing in the register: f16 to f32, u8 and bool to i32.
+  bool is_alias(const Graph::Node& node) const {
+    if (node.kind != Kind::convert) return false;
+    const DType from = graph_[node.operands[0]].type.dtype, to = node.type.dtype;
+    return (is_floating(from) && is_floating(to)) ||
+           (to == DType::i32 && (from == DType::u8 || from == DType::boolean)) ||
+           (to == DType::u8 && from == DType::boolean);
+  }
+
+  // A node as a vector in the register of a dtype; a number is widened, and converted where it must be.
+  std::string value(int id, DType dtype) const {
+    const Graph::Node& node = graph_[id];
+    if (node.kind == Kind::input) return concat('x', node.index);
+    if (is_alias(node)) return value(node.operands[0], dtype);
+    if (node.kind != Kind::scalar) return concat('v', id);
+    const bool as_it_is = std::string_view(register_type(dtype)) == register_type(node.type.dtype);
+    const std::string one = as_it_is ? concat('s', node.index) : concat('(', register_type(dtype), ")s", node.index);
+    return concat('(', type(dtype), ")(", one, ')');
+  }
+
+  std::string converted(const Graph::Node& node) const {
+    const DType from = graph_[node.operands[0]].type.dtype, to = node.type.dtype;
+    const std::string x = value(node.operands[0], from);
+    const std::string_view from_register = register_type(from), to_register = register_type(to);
+    const auto convert = [&](const std::string& what) {
+      return from_register == to_register ? what : concat("convert_", type(to), '(', what, ')');
+    };
+    if (to == DType::boolean) {
+      // Conditions on floats are ints already.
+      const std::string holds = concat('(', x, " != (", type(from), ")(0)) & 1");
+      return from == DType::i64 ? convert(holds) : holds;
+    }
+    if (to == DType::u8) return from == DType::i64 ? convert(x + " & 255") : convert(x) + " & 255";
+    return convert(x);
+  }
+
+  std::string applied(const Graph::Node& node) const {
+    const DType computed = node.kind == Kind::derivative ? DType::f32 : node.computed;
+    std::string text;
+    for_each_piece(expression_of(node), [&](std::string_view piece, bool is_name) {
+      text += is_name ? named(node, computed, piece) : std::string(piece);
+    });
+    if (node.kind == Kind::derivative) return text;
+    if (node.row->is_predicate()) {
+      // Conditions on longs are longs.
+      text = concat('(', text, ") & 1");
+      return computed == DType::i64 ? concat("convert_", type(DType::boolean), '(', text, ')') : text;
+    }
+    if (node.type.dtype == DType::boolean) return concat("((", text, ") != 0) & 1");
+    return node.type.dtype == DType::u8 ? concat('(', text, ") & 255") : text;
+  }
+
+  // What a name in a row's expression stands for.
+  std::string named(const Graph::Node& node, DType computed, std::string_view name) const {
+    const PointwiseRow& row = *node.row;
+    const char* of_unsigned = computed == DType::i64 ? "ulong" : "uint";
+    if (name == "T") return type(computed);
+    if (name == "U") return concat(of_unsigned, width_);
+    if (name == "as_T") return concat("as_", type(computed));
+    if (name == "as_U") return concat("as_", of_unsigned, width_);
+    std::size_t at = 0;
+    const auto operand = [&](DType dtype) { return value(node.operands[at], dtype); };
+    if (node.kind == Kind::derivative) {
+      if (name == "dy") return operand(DType::f32);
+      ++at;
+    }
+    for (std::size_t i = 0; i < row.input_count; ++i, ++at)
+      if (name == row.inputs[i]) return operand(computed);
+    if (node.kind == Kind::derivative) {
+      if (name == "y") return operand(DType::f32);
+      ++at;
+    }
+    for (std::size_t i = 0; i < row.scalar_count; ++i, ++at)
+      if (name == row.scalars[i]) return operand(computed);
+    return is_helper(name) ? concat(name, type(computed)) : std::string(name);
+  }
+
+  const Graph& graph_;
+  std::string_view width_;
+};
+
+}  // namespace
+
+const char* register_type(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::f32:
+    case DType::f16: return "float";
+    case DType::i64: return "long";
+    case DType::i32:
+    case DType::u8:
+    case DType::boolean: return "int";
+  }
+  return "";
+}
+
+const char* memory_type(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::f32: return "float";
+    case DType::f16: return "half";
+    case DType::i32: return "int";
+    case DType::i64: return "long";
+    case DType::u8: return "uchar";
+    case DType::boolean: return "boolean";
+  }
+  return "";
+}
+
+std::size_t function_calls(const PointwiseGraph& graph, std::string_view of) {
+  std::size_t calls = 0;
+  for (const Graph::Node& node : graph.nodes()) {
+    if (node.row == nullptr) continue;
+    std::string_view name;
+    for_each_piece(expression_of(node), [&](std::string_view piece, bool is_name) {
+      const bool is_function =
+          of.empty() ? name.size() > 1 && name != "as_T" && name != "as_U" && name != "fabs" : name == of;
+      if (!is_name && is_function && piece.front() == '(') ++calls;
+      name = is_name ? piece : std::string_view();
+    });
+  }
+  return calls;
+}
+
+std::string includes_of(const PointwiseGraph& graph) {
+  std::set<std::string, std::less<>> names;
+  for (const Graph::Node& node : graph.nodes()) {
+    if (node.row == nullptr) continue;
+    for_each_piece(expression_of(node), [&](std::string_view piece, bool is_name) {
+      if (is_name && is_helper(piece)) names.emplace(piece.substr(0, piece.size() - 1));
+    });
+  }
+  std::string text = "#include \"common/vector.h\"\n";
+  for (const std::string& name : names) text += concat("#include \"common/math/", name, ".h\"\n");
+  return text;
+}
+
+std::string function_of(const PointwiseGraph& graph, std::string_view name, std::string_view width) {
+  return Writer(graph, width).function(name);
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,75 @@
+// dtypes of rows: PyTorch's promotion.
+#include <algorithm>
+
+#include "base/text.h"
+#include "ops/pointwise/pointwise_row.h"
+
+namespace crisol::ops {
+
+namespace {
+
+// bool < whole < floating.
+int category(DType dtype) noexcept { return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1; }
+
+struct Promotion {
+  bool any = false;
+  DType dtype = DType::boolean;
+};
+
+// `upper` stays unless `lower` is of a higher category.
+Promotion join(const Promotion& upper, const Promotion& lower) noexcept {
+  if (!upper.any) return lower;
+  if (!lower.any || category(upper.dtype) == 2) return upper;
+  if (upper.dtype == DType::boolean || category(lower.dtype) == 2)
+    return {true, promote_types(upper.dtype, lower.dtype)};
+  return upper;
+}
+
+DType floating(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType::f32; }
+
+}  // namespace
+
+OperandType promoted(std::span<const OperandType> operands) {
+  Promotion of_kind[3];
+  OperandKind highest = OperandKind::number;
+  for (const OperandType& operand : operands) {
+    Promotion& one = of_kind[static_cast<std::size_t>(operand.kind)];
+    one = {true, one.any ? promote_types(one.dtype, operand.dtype) : operand.dtype};
+    highest = std::max(highest, operand.kind);
+  }
+  const Promotion all = join(of_kind[2], join(of_kind[1], of_kind[0]));
+  return {all.dtype, highest};
+}
+
+RowTypes types_of(const PointwiseRow& row, std::span<const OperandType> operands) {
+  std::size_t first = 0;
+  if (row.rule == RowRule::choice || row.rule == RowRule::fill) {
+    const std::size_t condition = row.rule == RowRule::choice ? 0 : 1;
+    require(operands[condition].dtype == DType::boolean, row.name, row.inputs[condition], " must be bool, it is ",
+            operands[condition].dtype);
+    first = condition == 0 ? 1 : 0;
+  }
+  if (row.rule == RowRule::fill) {
+    const DType into = operands[0].dtype, value = operands[2].dtype;
+    require(category(value) <= category(into), row.name, row.inputs[2], " is ", value, " and cannot be put into ", into,
+            " without loss");
+    return {into, into};
+  }
+  const DType joint = promoted(operands.subspan(first)).dtype;
+  switch (row.rule) {
+    case RowRule::any:
+    case RowRule::choice: return {joint, joint};
+    case RowRule::number:
+      require(joint != DType::boolean, row.name, "takes numbers, not bool; convert with to(dtype)");
+      return {joint, joint};
+    case RowRule::floating:
+    case RowRule::channel: return {floating(joint), floating(joint)};
+    case RowRule::comparison: return {joint, DType::boolean};
+    case RowRule::test: return {floating(joint), DType::boolean};
+    case RowRule::logical: return {DType::boolean, DType::boolean};
+    case RowRule::fill: break;
+  }
+  return {joint, joint};
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,52 @@
+#include "ops/pool/pool_geometry.h"
+
+namespace crisol::ops {
+
+namespace {
+
+// With dilation the taps of a window may step over a small input entirely.
+bool has_element(const WindowAxis& axis, std::int64_t window) {
+  const std::int64_t start = window * axis.stride - axis.padding;
+  const std::int64_t first = start < 0 ? start + (-start + axis.dilation - 1) / axis.dilation * axis.dilation : start;
+  return first < axis.size && first <= start + std::int64_t{axis.dilation} * (axis.kernel - 1);
+}
+
+std::int64_t checked_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode) {
+  require(std::int64_t{axis.padding} * 2 <= axis.kernel, op, "the padding's ", axis_name, " is ", axis.padding,
+          ", it must be at most half of the kernel's, ", axis.kernel);
+  const std::int64_t count = window_count(op, axis_name, axis, ceil_mode);
+  if (axis.dilation > 1)
+    for (std::int64_t window = 0; window < count; ++window)
+      require(has_element(axis, window), op, "window ", window, " along the ", axis_name,
+              " has all its taps in the padding: size ", axis.size, ", kernel ", axis.kernel, ", padding ",
+              axis.padding, ", dilation ", axis.dilation);
+  return count;
+}
+
+}  // namespace
+
+ProblemKey PoolGeometry::key() const {
+  return {{"planes", planes},  {"h", height},      {"w", width},          {"out_h", out_h},      {"out_w", out_w},
+          {"r", taps[0]},      {"s", taps[1]},     {"stride_h", taps[2]}, {"stride_w", taps[3]}, {"pad_h", sizes[4]},
+          {"pad_w", sizes[5]}, {"dil_h", taps[4]}, {"dil_w", taps[5]}};
+}
+
+PoolGeometry pool_geometry(const char* op, const Shape& shape, IntPair kernel, IntPair stride, IntPair padding,
+                           IntPair dilation, bool ceil_mode) {
+  require_images(op, shape);
+  const IntPair step = stride == IntPair(0) ? kernel : stride;
+  const WindowAxis rows{shape[2], kernel.h, step.h, padding.h, dilation.h};
+  const WindowAxis columns{shape[3], kernel.w, step.w, padding.w, dilation.w};
+  PoolGeometry geometry{shape[0] * shape[1],
+                        shape[2],
+                        shape[3],
+                        checked_count(op, "height", rows, ceil_mode),
+                        checked_count(op, "width", columns, ceil_mode),
+                        {},
+                        {}};
+  geometry.sizes = {shape[2], shape[3], geometry.out_h, geometry.out_w, padding.h, padding.w};
+  geometry.taps = {kernel.h, kernel.w, step.h, step.w, dilation.h, dilation.w};
+  return geometry;
+}
+
+}  // namespace crisol::ops

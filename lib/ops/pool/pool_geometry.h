@@ -1,0 +1,41 @@
+// What all poolings check and hand to their kernels.
+#pragma once
+
+#include <limits>
+
+#include "crisol/ops/window.h"
+#include "dispatch/problem_key.h"
+#include "ops/check.h"
+#include "ops/window.h"
+
+namespace crisol::ops {
+
+/// Sizes and window of one pooling; the last two as cl_kernels/pool/window.h reads them.
+struct PoolGeometry {
+  std::int64_t planes, height, width, out_h, out_w;
+  Shape sizes, taps;
+
+  std::int64_t inputs() const { return planes * height * width; }
+  std::int64_t outputs() const { return planes * out_h * out_w; }
+  std::int64_t window() const { return taps[0] * taps[1]; }
+  ProblemKey key() const;
+};
+
+/// Positions within a plane are 32-bit.
+inline void require_images(const char* op, const Shape& shape) {
+  require(shape.rank() == 4, op, "the input has shape ", shape, ", it must have rank 4: (N, C, H, W)");
+  require(shape[2] == 0 || shape[3] <= std::numeric_limits<std::int32_t>::max() / shape[2], op,
+          "the planes of input shape ", shape, " have more than 2^31 - 1 elements");
+}
+
+inline void require_gradient(const char* op, const Tensor& dy, const Shape& wanted, const Shape& input_shape) {
+  require_dtype(op, "the output's gradient", dy, DType::f32);
+  require(dy.shape() == wanted, op, "the output's gradient has shape ", dy.shape(), ", an input of shape ", input_shape,
+          " gives ", wanted);
+}
+
+/// `stride` 0 means the kernel's size. Every window has at least one element of the input, or the call is refused.
+PoolGeometry pool_geometry(const char* op, const Shape& shape, IntPair kernel, IntPair stride, IntPair padding,
+                           IntPair dilation, bool ceil_mode);
+
+}  // namespace crisol::ops

@@ -1,0 +1,85 @@
+#include "ops/probe/device_probe.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+
+#include "base/text.h"
+#include "crisol/ops/probe.h"
+#include "dispatch/matrix_unit.h"
+#include "runtime/kernel_source.h"
+#include "runtime/recording.h"
+#include "runtime/verbose.h"
+
+namespace crisol::ops {
+
+namespace {
+
+using runtime::ProbeOutcome;
+
+constexpr std::array names = {"matrix_tf32", "matrix_fp16", "matrix_bf16", "shuffle"};
+
+bool can_find(const std::string& name, const std::string& found) {
+  return name == "shuffle" ? found == "nvidia" : matrix_unit_named(found) != MatrixUnit::Kind::none;
+}
+
+struct Known {
+  std::mutex mutex;
+  std::map<std::pair<int, std::string>, ProbeOutcome> outcomes;
+};
+
+Known& known() {
+  static Known& all = *new Known;  // Kept for callers that outlive static objects.
+  return all;
+}
+
+ProbeOutcome find(runtime::DeviceState& device, const std::string& name, const char* file,
+                  const std::function<Probed()>& probe) {
+  const DeviceInfo& info = runtime::info_of(device);
+  const std::string source = runtime::expanded_source({}, file);
+  if (const auto stored = runtime::load_probe(info, name, source)) return *stored;
+  const runtime::PauseRecording pause;  // Its launches are not the user's.
+  const Probed probed = probe();
+  runtime::say(runtime::Topic::build, "probe of ", name, " on ", info.name, ": ", probed.outcome.found, ' ',
+               probed.outcome.reason);
+  if (probed.lasting) runtime::store_probe(info, name, source, probed.outcome);
+  return probed.outcome;
+}
+
+}  // namespace
+
+Probed probe_one(const char* what, const std::function<bool()>& works) {
+  try {
+    if (works()) return {{what, ""}};
+    return {{"none", concat(what, " gives wrong numbers")}};
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    return {{"none", concat(what, ": ", text.substr(0, text.find('\n')))}, error.code() == ErrorCode::build_failure};
+  }
+}
+
+ProbeOutcome probe_outcome(runtime::DeviceState& device, const std::string& name, const char* file,
+                           const std::function<Probed()>& probe) {
+  const std::lock_guard lock(known().mutex);
+  const std::pair key{Device(device).index(), name};
+  const auto found = known().outcomes.find(key);
+  if (found != known().outcomes.end()) return found->second;
+  return known().outcomes[key] = find(device, name, file, probe);
+}
+
+void assume_probes(Device device, const std::map<std::string, std::string>& found) {
+  for (const auto& [name, what] : found) {
+    require(std::find(names.begin(), names.end(), name) != names.end(), "assume_probes", "there is no probe '", name,
+            '\'');
+    require(can_find(name, what), "assume_probes", name, " cannot find '", what, '\'');
+  }
+  const std::lock_guard lock(known().mutex);
+  for (const char* name : names) {
+    const auto one = found.find(name);
+    known().outcomes[{device.index(), name}] =
+        one == found.end() ? ProbeOutcome{"none", "none is assumed"} : ProbeOutcome{one->second, ""};
+  }
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,19 @@
+#include "base/text.h"
+#include "crisol/ops/matmul.h"
+#include "crisol/ops/probe.h"
+#include "ops/probe/swap.h"
+
+namespace crisol::ops {
+
+std::vector<ProbeResult> probe_results(Device device) {
+  std::vector<ProbeResult> all;
+  for (const Precision precision : {Precision::tf32, Precision::fp16, Precision::bf16}) {
+    const MatrixUnits units = matrix_units(device, precision);
+    all.push_back({concat("matrix_", name_of(precision)), units.unit.empty() ? "none" : units.unit, units.reason});
+  }
+  const runtime::ProbeOutcome shuffles = found_shuffles(device.state());
+  all.push_back({"shuffle", shuffles.found, shuffles.reason});
+  return all;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,63 @@
+// What a product does to each of its results on the way to memory: y = f(v), where v is the sum with its bias.
+//
+// Matrix products, linear layers and convolutions take one. The cheap cases (relu, a residual added) are flags that
+// kernels read at run time, so that they compile nothing; any other f is a snippet between the kernel's defines and its
+// file. Made from a fused function by functions/fuse/epilogue.h, which also runs f as a pass of its own after ops and
+// variants that take no snippet.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/launch.h"
+
+namespace crisol::ops {
+
+/// A tensor that an epilogue reads, f32. With element (i, j) of product p goes the one that lies
+/// `p * batch + i * row + at * column` elements behind `first`, where `at` is the place of column j in a row of the
+/// result (j itself for a matrix; where the kernel writes pixel j of a channel for a convolution).
+///
+///     of the result's shape and layout   {view, c.row, 1, c.batch}
+///     one value a row (a channel)        {view, 1, 0}
+///     one value a column (a feature)     {view, 0, 1}      matrices only
+///     one value                          {view, 0, 0}
+struct EpilogueOperand {
+  runtime::BufferView first{nullptr, 0};
+  std::int64_t row = 0, column = 0, batch = 0;
+};
+
+/// f(v) of one op. The views and the text must live until the op is queued. Default: y = v.
+struct Epilogue {
+  static constexpr std::size_t max_operands = 2, max_scalars = 3;
+
+  /// The cases without a snippet; `generic` has one.
+  enum class Form : std::uint8_t {
+    none,      ///< y = v
+    relu,      ///< y = v <= 0 ? 0 : v; NaN stays
+    add,       ///< y = v + e0, e0 of the result's shape and layout
+    add_relu,  ///< y = relu(v + e0)
+    generic,
+  };
+  Form form = Form::none;
+
+  /// OpenCL C for generic: EPILOGUE_OPERANDS and EPILOGUE_SCALARS as numbers, and the macro EPILOGUE(T, S, name), which
+  /// defines a function
+  ///
+  ///     T name(const T v, const T e0, const T e1, const S s0, const S s1, const S s2)
+  ///
+  /// for T = S = float or T a vector of floats. Operands and scalars beyond the counts are given as anything and not
+  /// read. Equal functions have equal texts, also with other constants: those are scalars.
+  std::string_view prelude{};
+
+  std::array<EpilogueOperand, max_operands> operands{};
+  std::size_t operand_count = 0;
+  std::array<float, max_scalars> scalars{};
+  std::size_t scalar_count = 0;
+
+  bool empty() const noexcept { return form == Form::none; }
+  bool adds() const noexcept { return form == Form::add || form == Form::add_relu; }
+  bool has_relu() const noexcept { return form == Form::relu || form == Form::add_relu; }
+};
+
+}  // namespace crisol::ops

@@ -1,0 +1,163 @@
+// Products of matrices, also batched, and the linear layer's product.
+#include "crisol/ops/matmul.h"
+
+#include <array>
+
+#include "crisol/ops/copy.h"
+#include "crisol/ops/view.h"
+#include "ops/check.h"
+#include "ops/collapse.h"
+#include "ops/product/gemm.h"
+#include "ops/product/with_epilogue.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+// The GEMM kernels want one of a matrix's strides to be 1.
+Tensor with_unit_stride(const Tensor& x) {
+  const std::int64_t row = x.strides()[x.dim() - 2];
+  const std::int64_t column = x.strides()[x.dim() - 1];
+  return row == 1 || column == 1 ? x : contiguous(x);
+}
+
+Matrix matrix_of(const Tensor& x, runtime::BufferView first) {
+  return {first, x.strides()[x.dim() - 2], x.strides()[x.dim() - 1]};
+}
+
+Shape leading_axes(const Shape& shape) { return Shape(shape.begin(), static_cast<std::size_t>(shape.rank() - 2)); }
+
+// The matrices of the leading axes as a tensor, so that broadcasting looks at those axes alone.
+Shape leading_strides(const Tensor& x, const Shape& joint) {
+  Shape strides = Shape::filled(joint.rank(), 0);
+  const int ahead = joint.rank() - (x.dim() - 2);
+  for (int i = 0; i + 2 < x.dim(); ++i)
+    if (x.shape()[i] != 1) strides[ahead + i] = x.strides()[i];
+  return strides;
+}
+
+// Several axes of products: one launch for each index of all but the innermost axis, which is the kernel's batch.
+bool run_batches(Gemm& problem, const Loop& loop) {
+  const int inner = loop.shape.rank() - 1;
+  problem.batch = loop.shape[inner];
+  Matrix* const matrices[] = {&problem.a, &problem.b, &problem.c};
+  std::array<std::uint64_t, 3> start{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    matrices[i]->batch = problem.batch == 1 ? 0 : loop.strides[i][inner];
+    start[i] = matrices[i]->first.offset;
+  }
+  const std::int64_t outer = loop.shape.numel() / std::max<std::int64_t>(1, problem.batch);
+  if (outer != 1) problem.epilogue = nullptr;  // Its operands have one distance between products.
+  bool applied = outer == 1;
+  for (std::int64_t index = 0; index < outer; ++index) {
+    for (std::size_t i = 0; i < 3; ++i) matrices[i]->first.offset = start[i];
+    std::int64_t rest = index;
+    for (int axis = inner - 1; axis >= 0; --axis) {
+      for (std::size_t i = 0; i < 3; ++i)
+        matrices[i]->first.offset += static_cast<std::uint64_t>(rest % loop.shape[axis] * loop.strides[i][axis]);
+      rest /= loop.shape[axis];
+    }
+    applied = gemm(problem) && applied;
+  }
+  return applied;
+}
+
+// Whether the rows of product p + 1 lie behind those of product p in every operand, m rows each.
+bool rows_continue(const Epilogue* f, std::int64_t m) {
+  if (f == nullptr) return true;
+  for (std::size_t i = 0; i < f->operand_count; ++i)
+    if (f->operands[i].batch != m * f->operands[i].row) return false;
+  return true;
+}
+
+Tensor multiply(const Tensor& a, const Tensor& b, const Epilogue* f, bool& applied) {
+  constexpr const char* op = "matmul";
+  require_dtype(op, "the left operand", a, DType::f32);
+  require_dtype(op, "the right operand", b, DType::f32);
+  require(a.dim() >= 2 && b.dim() >= 2, op, "both operands must have at least 2 axes, their shapes are ", a.shape(),
+          " and ", b.shape());
+  require_device(op, "the left operand", a, "the right one", b);
+  const std::int64_t m = a.size(-2), k = a.size(-1), n = b.size(-1);
+  require(b.size(-2) == k, op, "shapes ", a.shape(), " and ", b.shape(), " do not fit: the left has ", k,
+          " columns, the right ", b.size(-2), " rows");
+  const Shape batch = broadcast_shape(op, leading_axes(a.shape()), leading_axes(b.shape()));
+  Shape shape = batch;
+  shape.push_back(m);
+  shape.push_back(n);
+  const Tensor y = empty(shape, DType::f32, a.device());
+  applied = true;
+  if (y.numel() == 0) return y;
+
+  const Tensor left = with_unit_stride(a);
+  const Tensor right = with_unit_stride(b);
+  Gemm problem{state_of(y), m, n, k, 1, matrix_of(left, in(left)), matrix_of(right, in(right)), matrix_of(y, out(y))};
+  problem.epilogue = f;
+  const Shape strides[] = {leading_strides(left, batch), leading_strides(right, batch), leading_strides(y, batch)};
+  Loop loop = collapse(batch, strides);
+  // One right matrix for all: the left ones, where they lie one below the other, are one taller matrix.
+  const int last = loop.shape.rank() - 1;
+  if (loop.shape[last] > 1 && loop.strides[1][last] == 0 && loop.strides[0][last] == m * problem.a.row &&
+      rows_continue(f, m)) {
+    problem.m *= loop.shape[last];
+    loop.shape[last] = 1;
+  }
+  applied = run_batches(problem, loop);
+  return y;
+}
+
+Tensor multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue* f, bool& applied) {
+  constexpr const char* op = "linear";
+  require_dtype(op, "the input", x, DType::f32);
+  require_dtype(op, "the weight", weight, DType::f32);
+  require(x.dim() >= 1, op, "the input must have at least 1 axis");
+  require(weight.dim() == 2, op, "the weight must have 2 axes, its shape is ", weight.shape());
+  require_device(op, "the input", x, "the weight", weight);
+  const std::int64_t k = weight.size(1), n = weight.size(0);
+  require(x.size(-1) == k, op, "the input's last axis has size ", x.size(-1), ", the weight ", weight.shape(),
+          " takes ", k);
+  if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {n});
+  Shape shape = x.shape();
+  shape[shape.rank() - 1] = n;
+  const Tensor y = empty(shape, DType::f32, x.device());
+  applied = true;
+  if (y.numel() == 0) return y;
+
+  const Tensor rows =
+      with_unit_stride(k == 0 ? empty({y.numel() / n, 0}, DType::f32, x.device()) : reshape(x, {x.numel() / k, k}));
+  const Tensor columns = with_unit_stride(weight);
+  const Tensor shift = bias.defined() ? contiguous(bias) : bias;
+  Gemm problem{
+      state_of(y),   rows.size(0), n, k, 1, matrix_of(rows, in(rows)), matrix_of(columns, in(columns)).transposed(),
+      {out(y), n, 1}};
+  if (shift.defined()) {
+    problem.flags = bias_per_column;
+    problem.bias = in(shift);
+  }
+  problem.epilogue = f;
+  problem.b_storage = columns.impl()->storage.get();
+  applied = gemm(problem);
+  return y;
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  bool applied = false;
+  return multiply(a, b, nullptr, applied);
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& f, bool& applied) {
+  return multiply(a, b, &f, applied);
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  bool applied = false;
+  return multiply_weight(x, weight, bias, nullptr, applied);
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue& f, bool& applied) {
+  return multiply_weight(x, weight, bias, &f, applied);
+}
+
+}  // namespace crisol::ops

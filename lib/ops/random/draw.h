@@ -1,0 +1,42 @@
+// Drawing from a generator.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/launch.h"
+#include "tensor/generator.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+/// Blocks of four words for `elements` of them.
+inline std::int64_t random_blocks(std::int64_t elements) { return elements / 4 + (elements % 4 != 0); }
+
+/// Adds to the generator's counter, in the order of the queue.
+inline void advance(runtime::Kernel& kernel, const Generator& generator, std::int64_t blocks) {
+  const Tensor& state = generator.impl().state;
+  runtime::launch(state_of(state), kernel, {{1}, {1}}, out(state), static_cast<std::uint64_t>(blocks));
+}
+
+inline runtime::Kernel& advance_kernel(const Generator& generator) {
+  return runtime::resolve(state_of(generator.impl().state), {"random/random_uniform.cl", "random_advance"});
+}
+
+/// Queues `kernel` with the arguments (generator state, args…), one work-item for each block of four elements, then
+/// advances the generator.
+template <class... Args>
+void draw(const Generator& generator, runtime::Kernel& kernel, std::int64_t elements, const Args&... args) {
+  GeneratorImpl& impl = generator.impl();
+  runtime::DeviceState& device = state_of(impl.state);
+  runtime::Kernel& next = advance_kernel(generator);
+  const std::int64_t blocks = random_blocks(elements);
+  if (blocks == 0) return;
+  const std::lock_guard lock(impl.mutex);
+  runtime::launch(device, kernel, runtime::flat_range(device, blocks), in(impl.state), args...);
+  advance(next, generator, blocks);
+}
+
+/// p in [0, 1] as a bound on 24 random bits: floor(word / 2^8) < bound has probability p, rounded up to 2^-24.
+std::uint32_t probability_bound(double p);
+
+}  // namespace crisol::ops

@@ -1,0 +1,96 @@
+// Drawing categories: cl_kernels/random/multinomial.cl.
+#include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/sampling.h"
+#include "crisol/ops/sort.h"
+#include "crisol/ops/view.h"
+#include "dispatch/persistent.h"
+#include "ops/check.h"
+#include "ops/index/indexing.h"
+#include "ops/random/draw.h"
+
+namespace crisol::ops {
+
+namespace {
+
+constexpr const char* op = "multinomial";
+constexpr std::int64_t chunk = 256;
+
+struct Rows {
+  Tensor weights;       ///< f32 (rows, n), contiguous.
+  Tensor sums, totals;  ///< Of chunks and of rows.
+  std::int64_t rows, n;
+};
+
+runtime::Kernel& kernel_of(const Tensor& x, const char* entry) {
+  runtime::DeviceState& device = state_of(x);
+  return runtime::resolve(device,
+                          {"random/multinomial.cl", entry, {{"VW", cpu_vector_width(device)}, {"CHUNK", chunk}}});
+}
+
+void check(const Tensor& weights, std::int64_t num_samples, bool replacement, const Generator& generator) {
+  constexpr std::int64_t most = std::int64_t{1} << 24;
+  require(weights.defined(), op, "the weights are undefined");
+  require(is_floating(weights.dtype()), op, "the weights must be f32 or f16, they are ", weights.dtype());
+  require(weights.dim() == 1 || weights.dim() == 2, op, "the weights must be (C) or (N, C), their shape is ",
+          weights.shape());
+  const std::int64_t n = weights.shape().back();
+  require(n > 0 && n <= most, op, "there are ", n, " categories, there must be 1 to 2^24");
+  require(num_samples > 0, op, "num_samples is ", num_samples, ", it must be positive");
+  require(replacement || num_samples <= n, op, "num_samples is ", num_samples, ", without replacement there are ", n);
+  require(4 * (n / chunk + chunk) <= loop_budget(weights.device().info()), op, weights.device().name(),
+          " ends loops early, without an error: ", n, " categories are too many for it");
+  require(generator.device() == weights.device(), op, "the weights are on ", weights.device(), ", the generator on ",
+          generator.device());
+}
+
+Rows sums_of(const Tensor& weights) {
+  runtime::DeviceState& device = state_of(weights);
+  runtime::Kernel& sum_chunks = kernel_of(weights, "sum_chunks");
+  runtime::Kernel& row_totals = kernel_of(weights, "row_totals");
+  const std::int64_t rows = weights.shape()[0], n = weights.shape()[1], chunks = (n + chunk - 1) / chunk;
+  const Rows result{weights, empty({rows, chunks}, DType::f32, weights.device()),
+                    empty({rows}, DType::f32, weights.device()), rows, n};
+  runtime::launch(device, sum_chunks, runtime::flat_range(device, rows * chunks), in(weights), out(result.sums), rows,
+                  n);
+  runtime::launch(device, row_totals, runtime::flat_range(device, rows), in(result.sums), out(result.totals), rows,
+                  chunks);
+  return result;
+}
+
+Tensor with_replacement(const Tensor& weights, std::int64_t count, const Generator& generator) {
+  runtime::Kernel& kernel = kernel_of(weights, "draw");
+  const Rows rows = sums_of(weights);
+  const Tensor samples = empty({rows.rows, count}, DType::i64, weights.device());
+  draw(generator, kernel, samples.numel(), in(rows.weights), in(rows.sums), in(rows.totals), out(samples), rows.rows,
+       rows.n, count);
+  return samples;
+}
+
+Tensor without_replacement(const Tensor& weights, std::int64_t count, const Generator& generator) {
+  runtime::Kernel& kernel = kernel_of(weights, "race");
+  const Rows rows = sums_of(weights);
+  const Tensor keys = empty(weights.shape(), DType::f32, weights.device());
+  draw(generator, kernel, keys.numel(), in(rows.weights), in(rows.totals), out(keys), rows.rows, rows.n);
+  const SortResult first = topk(keys, count);
+  return where(gt(first.values, 0.0), first.indices, full({}, -1, DType::i64, weights.device()));
+}
+
+}  // namespace
+
+Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement, const Generator& generator) {
+  check(weights, num_samples, replacement, generator);
+  const std::int64_t n = weights.shape().back();
+  const Tensor rows = contiguous(cast(reshape(weights, {weights.numel() / n, n}), DType::f32));
+  const Tensor samples =
+      replacement ? with_replacement(rows, num_samples, generator) : without_replacement(rows, num_samples, generator);
+  check_indices(op, samples, n);
+  return weights.dim() == 1 ? reshape(samples, {num_samples}) : samples;
+}
+
+Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement) {
+  require(weights.defined(), op, "the weights are undefined");
+  return multinomial(weights, num_samples, replacement, default_generator(weights.device()));
+}
+
+}  // namespace crisol::ops

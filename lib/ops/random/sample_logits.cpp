@@ -1,0 +1,62 @@
+#include <cfloat>
+#include <cmath>
+
+#include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/reduce.h"
+#include "crisol/ops/sampling.h"
+#include "crisol/ops/softmax.h"
+#include "crisol/ops/sort.h"
+#include "crisol/ops/view.h"
+#include "ops/check.h"
+#include "ops/index/indexing.h"
+
+namespace crisol::ops {
+
+namespace {
+
+constexpr const char* op = "sample_logits";
+
+void check(const Tensor& logits, double temperature, std::int64_t top_k, const Generator& generator) {
+  require(logits.defined(), op, "the logits are undefined");
+  require(is_floating(logits.dtype()), op, "the logits must be f32 or f16, they are ", logits.dtype());
+  require(logits.dim() == 1 || logits.dim() == 2, op, "the logits must be (C) or (N, C), their shape is ",
+          logits.shape());
+  const std::int64_t n = logits.shape().back();
+  require(n > 0, op, "there are no classes, the shape is ", logits.shape());
+  require(temperature >= 0 && std::isfinite(temperature), op, "the temperature is ", temperature,
+          ", it must be finite and not negative");
+  require(top_k >= 0 && top_k <= n, op, "top_k is ", top_k, ", it must be in [0, ", n, "]");
+  require(generator.device() == logits.device(), op, "the logits are on ", logits.device(), ", the generator on ",
+          generator.device());
+}
+
+// Of each row (rows, n); the largest logit becomes 0, so that no temperature overflows.
+Tensor probabilities(const Tensor& logits, double temperature) {
+  return softmax(div(sub(logits, max(logits, {1}, true)), temperature), 1);
+}
+
+}  // namespace
+
+Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_k, const Generator& generator) {
+  check(logits, temperature, top_k, generator);
+  const std::int64_t n = logits.shape().back(), rows = logits.numel() / n;
+  const Shape shape = logits.dim() == 1 ? Shape{} : Shape{rows};
+  const Tensor scores = cast(reshape(logits, {rows, n}), DType::f32);
+  if (rows == 0) return empty(shape, DType::i64, logits.device());
+  if (temperature < FLT_MIN) return reshape(argmax(scores, {1}), shape);
+  if (top_k == 0 || top_k == n)
+    return reshape(multinomial(probabilities(scores, temperature), 1, true, generator), shape);
+  const SortResult best = topk(scores, top_k);
+  const Tensor picked = multinomial(probabilities(best.values, temperature), 1, true, generator);
+  // Where nothing was drawn there is no class either.
+  constexpr auto none = static_cast<std::uint64_t>(std::int64_t{-1});
+  return reshape(gather_or(op, best.indices, 1, picked, none), shape);
+}
+
+Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_k) {
+  require(logits.defined(), op, "the logits are undefined");
+  return sample_logits(logits, temperature, top_k, default_generator(logits.device()));
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,240 @@
+#include "ops/reduce/graph_reduction.h"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <vector>
+
+#include "base/text.h"
+#include "crisol/ops/view.h"
+#include "dispatch/persistent.h"
+#include "ops/collapse.h"
+#include "ops/pointwise/pointwise_kernels.h"
+#include "ops/pointwise/pointwise_source.h"
+#include "ops/reduce/reduce_axes.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+// Axes of each kind that the kernels take here: with the strides of both in one argument it stays small.
+constexpr int max_axes = 4;
+// Of more the arguments would pass the 1024 bytes that every device takes.
+constexpr std::size_t max_inputs = 8;
+
+// The parts of the contract of reduce/reduce.h that do not depend on the graph. A tensor's strides are those of the
+// reduced axes, then those of the kept ones, each innermost first.
+constexpr const char* common_text = R"(
+#define CURSOR graph_cursor
+#define READ_ONE_ALONG(at, i) graph_one_along(at, i, SOURCE)
+#define READ_MANY_ALONG(at, i) graph_many_along(at, i, SOURCE)
+#define READ_ONE_ACROSS(at, i) graph_one_across(at, i, SOURCE)
+#define READ_MANY_ACROSS(at, i) graph_many_across(at, i, SOURCE)
+)";
+
+class Writer {
+ public:
+  Writer(const PointwiseGraph& graph, int width) : graph_(graph), width_(width) {}
+
+  std::string text() {
+    out_ << includes_of(graph_) << "#include \"common/element.h\"\n"
+         << function_of(graph_, "graph_one", "") << function_of(graph_, "graph_many", std::to_string(width_))
+         << "typedef struct {\n  long ";
+    each_input(", ", [&](std::size_t k) { out_ << 'x' << k; });
+    out_ << ";\n} graph_cursor;\n";
+    operands();
+    out_ << common_text;
+    positions();
+    for (const bool many : {false, true}) {
+      function("along", "s0", many);
+      function("across", "s4", many);
+    }
+    return out_.str();
+  }
+
+ private:
+  template <class Write>
+  void each_input(const char* separator, Write write) {
+    for (std::size_t k = 0; k < graph_.input_count(); ++k) {
+      if (k > 0) out_ << separator;
+      write(k);
+    }
+  }
+
+  void operands() {
+    const auto formal = [&](const char* name, const char* pointer) {
+      out_ << "#define " << name << ' ';
+      each_input(", ", [&](std::size_t k) {
+        out_ << "__global const " << memory_type(graph_.input_dtype(k)) << pointer << 'x' << k << ", const ulong x" << k
+             << "_offset, const long8 x" << k << "_strides, const long x" << k << "_end";
+      });
+      for (std::size_t i = 0; i < graph_.scalar_count(); ++i)
+        out_ << ", const " << register_type(graph_.scalar_dtype(i)) << " s" << i;
+      out_ << '\n';
+    };
+    formal("SOURCE_PARAMETERS", "* restrict ");
+    formal("SOURCE_FORMAL", "* ");
+    out_ << "#define SOURCE ";
+    each_input(", ", [&](std::size_t k) {
+      out_ << 'x' << k << ", x" << k << "_offset, x" << k << "_strides, x" << k << "_end";
+    });
+    for (std::size_t i = 0; i < graph_.scalar_count(); ++i) out_ << ", s" << i;
+    out_ << '\n';
+  }
+
+  void positions() {
+    out_ << "#define SEEK(at, o) { ";
+    each_input(" ", [&](std::size_t k) {
+      out_ << "at.x" << k << " = (long)x" << k << "_offset + position(kept_shape, x" << k
+           << "_strides.s45674567, KEPT_RANK, o);";
+    });
+    out_ << " }\n#define MOVE(at, from, r) { ";
+    each_input(" ", [&](std::size_t k) {
+      out_ << "at.x" << k << " = from.x" << k << " + position(reduced_shape, x" << k << "_strides, REDUCED_RANK, r);";
+    });
+    out_ << " }\n#define MOVE_TO_RUN(at, from, n) { ";
+    each_input(" ", [&](std::size_t k) {
+      out_ << "at.x" << k << " = from.x" << k << " + RUN_POSITION(x" << k << "_strides, n);";
+    });
+    out_ << " }\n#define MOVE_ALONG(at, from, i) { ";
+    each_input(" ",
+               [&](std::size_t k) { out_ << "at.x" << k << " = from.x" << k << " + (i) * x" << k << "_strides.s0;"; });
+    out_ << " }\n#define ALONG_IS_UNIT (";
+    each_input(" && ", [&](std::size_t k) { out_ << "(ulong)x" << k << "_strides.s0 <= 1"; });
+    out_ << ")\n#define CAN_READ_MANY(at, i) (";
+    each_input(" && ", [&](std::size_t k) { out_ << "(at).x" << k << " + (i) + VW <= x" << k << "_end"; });
+    out_ << ")\n";
+  }
+
+  // One element, or VW of them where each input lies element after element or repeats one.
+  void function(const char* axis, const char* stride, bool many) {
+    const std::string width = many ? std::to_string(width_) : "";
+    const char* name = many ? "many" : "one";
+    out_ << "INLINE JOIN(S, " << (many ? "VW" : "") << ") graph_" << name << '_' << axis
+         << "(const graph_cursor at, const long i, SOURCE_FORMAL) {\n";
+    for (std::size_t k = 0; k < graph_.input_count(); ++k) {
+      const DType dtype = graph_.input_dtype(k);
+      const std::string type = register_type(dtype) + width, step = concat('x', k, "_strides.", stride);
+      const std::string at = concat('(', memory_type(dtype), ", ", register_type(dtype), ", x", k, ", at.x", k);
+      if (!many) {
+        out_ << "  const " << type << " v" << k << " = LOAD_S" << at << " + i * " << step << ");\n";
+        continue;
+      }
+      out_ << "  " << type << " v" << k << ";\n  if (" << step << " == 0)\n    v" << k << " = (" << type << ")(LOAD_S"
+           << at << "));\n  else\n    v" << k << " = LOAD_V" << at << " + i);\n";
+    }
+    out_ << "  " << register_type(graph_.output_dtype(0)) << width << " y;\n  graph_" << name << '(';
+    each_input(", ", [&](std::size_t k) { out_ << 'v' << k; });
+    for (std::size_t k = 0; k < graph_.scalar_count(); ++k) out_ << ", s" << k;
+    out_ << ", &y);\n  return " << (many ? "JOIN(JOIN(convert_, S), VW)" : "JOIN(convert_, S)") << "(y);\n}\n";
+  }
+
+  const PointwiseGraph& graph_;
+  int width_;
+  std::ostringstream out_;
+};
+
+// The element after the last one that a tensor reaches, counted from its first.
+std::int64_t extent_of(const Tensor& x) {
+  std::int64_t last = 0;
+  for (int i = 0; i < x.dim(); ++i) last += (x.shape()[i] - 1) * x.strides()[i];
+  return last + 1;
+}
+
+runtime::KernelArg argument_of(const Scalar& value, DType dtype) {
+  switch (dtype) {
+    case DType::f32: return static_cast<float>(value.as_double());
+    case DType::i64: return value.as_int();
+    default: return static_cast<std::int32_t>(value.as_int());
+  }
+}
+
+// Kept and reduced axes of all inputs, collapsed.
+struct Axes {
+  Loop kept, reduced;
+  std::int64_t outputs, elements;
+
+  bool fit() const { return kept.shape.rank() <= max_axes && reduced.shape.rank() <= max_axes; }
+};
+
+Axes split(GraphReduction::Inputs inputs, const Shape& shape, unsigned reduced) {
+  Shape kept_shape, reduced_shape;
+  std::array<Shape, PointwiseGraph::max_inputs> kept, rest;
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    ((reduced >> axis & 1u) != 0 ? reduced_shape : kept_shape).push_back(shape[axis]);
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const Shape strides = broadcast_strides(*inputs[k], shape);
+    for (int axis = 0; axis < shape.rank(); ++axis)
+      ((reduced >> axis & 1u) != 0 ? rest : kept)[k].push_back(strides[axis]);
+  }
+  Axes axes{collapse(kept_shape, {kept.data(), inputs.size()}), collapse(reduced_shape, {rest.data(), inputs.size()}),
+            kept_shape.numel(), reduced_shape.numel()};
+  if (axes.elements == 0) axes.reduced.shape = {1};  // Kernels divide by sizes.
+  return axes;
+}
+
+// Every input lies element after element along the last axis of a loop, or repeats one.
+bool in_vectors(const Loop& loop) {
+  return std::all_of(loop.strides.begin(), loop.strides.begin() + loop.operands,
+                     [](const Shape& strides) { return strides.back() == 0 || strides.back() == 1; });
+}
+
+// The vectors that in_vectors() found begin at multiples of whole ones. What is repeated is read one by one.
+bool all_in_whole_vectors(const Loop& inner, const Loop& outer, GraphReduction::Inputs inputs) {
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (inner.strides[k].back() == 1 &&
+        !in_whole_vectors({inner.shape, inner.strides[k], outer.shape, outer.strides[k]}, in(*inputs[k]).offset))
+      return false;
+  return inner.shape.rank() == 1 || inner.shape.back() % gpu_width == 0;
+}
+
+// Strides of the reduced axes, then of the kept ones, innermost first.
+Shape kernel_strides(const Axes& axes, std::size_t input) {
+  Shape strides = Shape::filled(2 * max_axes, 0);
+  const Shape reduced = innermost_first(axes.reduced.strides[input]), kept = innermost_first(axes.kept.strides[input]);
+  for (int i = 0; i < std::min(reduced.rank(), axes.reduced.shape.rank()); ++i) strides[i] = reduced[i];
+  for (int i = 0; i < kept.rank(); ++i) strides[max_axes + i] = kept[i];
+  return strides;
+}
+
+}  // namespace
+
+const std::string& GraphReduction::prelude(int width) const {
+  const std::lock_guard lock(mutex_);
+  std::string& text = preludes_[width];
+  if (text.empty()) text = Writer(graph_, width).text();
+  return text;
+}
+
+Tensor GraphReduction::run(const Reduction& reduction, Inputs inputs, Scalars scalars, const Shape& shape,
+                           const Shape& axes, bool keepdim) const {
+  const unsigned reduced = reduced_axes(reduction.op, shape.rank(), axes);
+  const Axes split_axes = split(inputs, shape, reduced);
+  if (!split_axes.fit() || inputs.size() > max_inputs) {
+    Tensor elements;
+    kernels_of(graph_).run(reduction.op, inputs, scalars, {&elements, 1});
+    return reduce(reduction, expand(elements, shape), axes, keepdim).values;
+  }
+  std::vector<runtime::KernelArg> arguments;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const runtime::BufferView view = in(*inputs[k]);
+    arguments.emplace_back(view);
+    arguments.emplace_back(kernel_strides(split_axes, k));
+    arguments.emplace_back(static_cast<std::int64_t>(view.offset) + extent_of(*inputs[k]));
+  }
+  for (std::size_t k = 0; k < scalars.size(); ++k) arguments.push_back(argument_of(scalars[k], graph_.scalar_dtype(k)));
+  const bool across = in_vectors(split_axes.kept), along = in_vectors(split_axes.reduced);
+  const ReduceSource source{.prelude = [this](int width) -> std::string_view { return prelude(width); },
+                            .arguments = arguments,
+                            .type = graph_.output_dtype(0),
+                            .across = across,
+                            .along = along,
+                            .whole_across = across && split_axes.kept.shape.back() % gpu_width == 0 &&
+                                            all_in_whole_vectors(split_axes.kept, split_axes.reduced, inputs),
+                            .whole_along = along && all_in_whole_vectors(split_axes.reduced, split_axes.kept, inputs)};
+  const ReduceLoop loop{split_axes.kept.shape, split_axes.reduced.shape, split_axes.outputs, split_axes.elements};
+  return run_reduction(reduction, source, loop, reduced_shape(shape, reduced, keepdim), inputs[0]->device()).values;
+}
+
+}  // namespace crisol::ops

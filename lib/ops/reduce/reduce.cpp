@@ -1,0 +1,107 @@
+// The table of reductions, and the functions that use it.
+#include "crisol/ops/reduce.h"
+
+#include <cmath>
+
+#include "base/text.h"
+#include "ops/reduce/reduce_axes.h"
+#include "ops/reduce/reduce_launch.h"
+
+namespace crisol::ops {
+
+namespace {
+
+using enum ReduceTypes;
+
+constexpr const char* truth_of_x = "(x != (T)(0)) ? (T)(1) : (T)(0)";
+constexpr const char* truth_of_a = "(a > (T)(0)) ? (T)(1) : (T)(0)";
+constexpr const char* mean_square = "a / (T)(fmax(count - parameter, 0.0f))";
+
+// Sums and means of floats are one program.
+constexpr Reduction sum_row{"sum", Combine::sum, total};
+constexpr Reduction float_sum_row{"sum", Combine::sum, floating, "x", "a / parameter"};
+constexpr Reduction mean_row{"mean", Combine::sum, floating, "x", "a / parameter"};
+constexpr Reduction prod_row{"prod", Combine::prod, total};
+constexpr Reduction max_row{"max", Combine::max, element, "x", "a", true};
+constexpr Reduction min_row{"min", Combine::min, element, "x", "a", true};
+constexpr Reduction argmax_row{"argmax", Combine::arg_max, element, "x", "a", true};
+constexpr Reduction argmin_row{"argmin", Combine::arg_min, element, "x", "a", true};
+constexpr Reduction any_row{"any", Combine::max, truth, truth_of_x, truth_of_a};
+constexpr Reduction all_row{"all", Combine::min, truth, truth_of_x, truth_of_a};
+constexpr Reduction var_row{"var", Combine::moments, floating, "x", mean_square};
+constexpr Reduction stddev_row{"stddev", Combine::moments, floating, "x",
+                               "sqrt(a / (T)(fmax(count - parameter, 0.0f)))"};
+constexpr Reduction logsumexp_row{"logsumexp", Combine::log_sum_exp, floating};
+
+constexpr Reduction norm_0_row{"norm", Combine::sum, floating, truth_of_x};
+constexpr Reduction norm_1_row{"norm", Combine::sum, floating, "fabs(x)"};
+constexpr Reduction norm_2_row{"norm", Combine::sum, floating, "x * x", "sqrt(a)"};
+constexpr Reduction norm_p_row{"norm", Combine::sum, floating, "pow(fabs(x), (T)(parameter))",
+                               "pow(a, (T)(1.0f / parameter))"};
+constexpr Reduction norm_inf_row{"norm", Combine::max, floating, "fabs(x)", "a", true};
+constexpr Reduction norm_minus_inf_row{"norm", Combine::min, floating, "fabs(x)", "a", true};
+
+const Reduction& norm_row(double p) {
+  require(!std::isnan(p), "norm", "p is NaN");
+  if (std::isinf(p)) return p > 0 ? norm_inf_row : norm_minus_inf_row;
+  return p == 0 ? norm_0_row : p == 1 ? norm_1_row : p == 2 ? norm_2_row : norm_p_row;
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
+  if (x.defined() && is_floating(x.dtype())) return reduce(float_sum_row, x, axes, keepdim, 1).values;
+  return reduce(sum_row, x, axes, keepdim).values;
+}
+
+Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
+  require(x.defined(), "mean", "the tensor is undefined");
+  const std::int64_t count = reduced_count(x.shape(), reduced_axes("mean", x.dim(), axes));
+  return reduce(mean_row, x, axes, keepdim, static_cast<double>(count)).values;
+}
+
+Tensor prod(const Tensor& x, const Shape& axes, bool keepdim) { return reduce(prod_row, x, axes, keepdim).values; }
+
+Tensor max(const Tensor& x, const Shape& axes, bool keepdim) { return reduce(max_row, x, axes, keepdim).values; }
+
+Tensor min(const Tensor& x, const Shape& axes, bool keepdim) { return reduce(min_row, x, axes, keepdim).values; }
+
+Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) {
+  return reduce(argmax_row, x, axes, keepdim).positions;
+}
+
+Tensor argmin(const Tensor& x, const Shape& axes, bool keepdim) {
+  return reduce(argmin_row, x, axes, keepdim).positions;
+}
+
+ExtremeResult max_with_indices(const Tensor& x, int axis, bool keepdim) {
+  const ReduceResult result = reduce(argmax_row, x, {axis}, keepdim);
+  return {result.values, result.positions};
+}
+
+ExtremeResult min_with_indices(const Tensor& x, int axis, bool keepdim) {
+  const ReduceResult result = reduce(argmin_row, x, {axis}, keepdim);
+  return {result.values, result.positions};
+}
+
+Tensor any(const Tensor& x, const Shape& axes, bool keepdim) { return reduce(any_row, x, axes, keepdim).values; }
+
+Tensor all(const Tensor& x, const Shape& axes, bool keepdim) { return reduce(all_row, x, axes, keepdim).values; }
+
+Tensor var(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
+  return reduce(var_row, x, axes, keepdim, correction).values;
+}
+
+Tensor stddev(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
+  return reduce(stddev_row, x, axes, keepdim, correction).values;
+}
+
+Tensor norm(const Tensor& x, double p, const Shape& axes, bool keepdim) {
+  return reduce(norm_row(p), x, axes, keepdim, p).values;
+}
+
+Tensor logsumexp(const Tensor& x, const Shape& axes, bool keepdim) {
+  return reduce(logsumexp_row, x, axes, keepdim).values;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,87 @@
+#include "ops/reduce/reduce_axes.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "crisol/ops/view.h"
+#include "ops/collapse.h"
+#include "tensor/impl.h"
+
+namespace crisol::ops {
+
+unsigned reduced_axes(const char* op, int rank, const Shape& axes) {
+  if (axes.empty()) return (1u << rank) - 1;
+  unsigned reduced = 0;
+  for (const std::int64_t wanted : axes) {
+    const unsigned bit = 1u << normalized_axis(op, wanted, rank);
+    require((reduced & bit) == 0, op, "axis ", wanted, " is named twice in ", axes);
+    reduced |= bit;
+  }
+  return reduced;
+}
+
+Shape reduced_shape(const Shape& shape, unsigned reduced, bool keepdim) {
+  Shape result;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if ((reduced >> i & 1u) == 0)
+      result.push_back(shape[i]);
+    else if (keepdim)
+      result.push_back(1);
+  }
+  return result;
+}
+
+std::int64_t reduced_count(const Shape& shape, unsigned reduced) {
+  std::int64_t count = 1;
+  for (int i = 0; i < shape.rank(); ++i)
+    if ((reduced >> i & 1u) != 0) count *= shape[i];
+  return count;
+}
+
+Tensor with_axes(const char* op, const Tensor& result, const Shape& x_shape, unsigned reduced) {
+  require(result.defined(), op, "the gradient or the result is undefined");
+  const Shape with = reduced_shape(x_shape, reduced, true);
+  require(result.shape() == with || result.shape() == reduced_shape(x_shape, reduced, false), op, "shape ",
+          result.shape(), " for a reduction of ", x_shape, " to ", with);
+  return reshape(result, with);
+}
+
+ReduceAxes split_axes(const char* op, const Tensor& x, const Shape& axes, bool keepdim, bool in_order) {
+  require(x.defined(), op, "the tensor is undefined");
+  const unsigned reduced = reduced_axes(op, x.dim(), axes);
+  ReduceAxes split;
+  split.result = reduced_shape(x.shape(), reduced, keepdim);
+  Shape kept, kept_strides;
+  std::array<int, Shape::max_rank> walk{};
+  int count = 0;
+  for (int i = 0; i < x.dim(); ++i) {
+    if ((reduced >> i & 1u) != 0) {
+      walk[static_cast<std::size_t>(count++)] = i;
+    } else {
+      kept.push_back(x.shape()[i]);
+      kept_strides.push_back(x.strides()[i]);
+    }
+  }
+  if (!in_order)
+    std::stable_sort(walk.begin(), walk.begin() + count, [&](int a, int b) { return x.strides()[a] > x.strides()[b]; });
+  Shape shape, strides;
+  for (int i = 0; i < count; ++i) {
+    shape.push_back(x.shape()[walk[static_cast<std::size_t>(i)]]);
+    strides.push_back(x.strides()[walk[static_cast<std::size_t>(i)]]);
+  }
+  split.outputs = kept.numel();
+  split.reduced = shape.numel();
+  const Loop kept_loop = collapse(kept, {&kept_strides, 1}), reduced_loop = collapse(shape, {&strides, 1});
+  split.kept_shape = kept_loop.shape;
+  split.kept_strides = kept_loop.strides[0];
+  split.reduced_shape = reduced_loop.shape;
+  split.reduced_strides = reduced_loop.strides[0];
+  if (split.reduced == 0) {  // Kernels divide by sizes.
+    split.reduced_shape = {1};
+    split.reduced_strides = {1};
+  }
+  return split;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,75 @@
+// How kernels that reduce rows (cl_kernels/rowwise/rows.h) are laid out on a device. A row is worked on by one group:
+//
+//   vector  a work-item, alone in its group, goes through several rows with vectors: a CPU, long contiguous rows
+//   item    one work-item without vectors to a row, 64 to a group: short rows anywhere, strided rows on a CPU
+//   tree    a group of up to 128 work-items with a reduction in local memory: a GPU, long rows
+#pragma once
+
+#include <cstdint>
+
+#include "dispatch/variant.h"
+#include "runtime/launch.h"
+
+namespace crisol::ops {
+
+/// Base of the problems that choose among the three.
+struct RowProblem {
+  runtime::DeviceState& device;
+  std::int64_t rows;
+  std::int64_t length;  ///< Elements of a row.
+  std::int64_t step;    ///< Distance between them.
+
+  ProblemKey key() const { return {{"rows", rows}, {"length", length}, {"step", step}}; }
+};
+
+struct RowGeometry {
+  int lanes;           ///< VW: elements that a work-item takes at once.
+  std::int64_t group;  ///< GROUP: work-items to a row.
+  std::int64_t local;  ///< Work-items in a work-group.
+
+  /// Parts of a row of `chunks` vectors that is too long for one group (PART_CHUNKS in the kernels).
+  std::int64_t parts_of(std::int64_t chunks) const noexcept { return (chunks + 64 * group - 1) / (64 * group); }
+  /// Vectors that cover `elements`.
+  std::int64_t chunks_of(std::int64_t elements) const noexcept { return (elements + lanes - 1) / lanes; }
+  /// A group for each of `rows`; with `parts`, for each part of each row.
+  runtime::NdRange range(std::int64_t rows, std::int64_t parts = 1) const { return items(rows * group, parts); }
+  /// Rows of `length` elements that the device's loop budget allows a work-item.
+  std::int64_t rows_of_item(const runtime::DeviceState& device, std::int64_t length) const;
+  /// For kernels that go through `rows` of `length` elements by EACH_ROW.
+  runtime::NdRange each_row(const runtime::DeviceState& device, std::int64_t rows, std::int64_t length) const;
+  /// `count` work-items, rounded up to whole groups, for each part.
+  runtime::NdRange items(std::int64_t count, std::int64_t parts = 1) const {
+    return {{(count + local - 1) / local * local, parts}, {local, 1}};
+  }
+};
+
+/// What rowwise/rows.h wants to know.
+runtime::Defines row_defines(runtime::DeviceState& device, const RowGeometry& g);
+
+RowGeometry vector_rows(const runtime::DeviceState& device);
+RowGeometry item_rows(const runtime::DeviceState& device);
+RowGeometry tree_rows(const runtime::DeviceState& device);
+/// For one row of `length` numbers that kernels of geometry `g` made. A work-item of llvmpipe ends its loops, silently,
+/// after 65535 rounds in all: more than a few thousand numbers are shared by a tree on a CPU too.
+RowGeometry total_row(const runtime::DeviceState& device, const RowGeometry& g, std::int64_t length);
+
+const char* refuse_vector_rows(const RowProblem& problem, const DeviceInfo& info);
+const char* refuse_item_rows(const RowProblem& problem, const DeviceInfo& info);
+/// The tree is the last resort: throws for rows that not even it can do (on llvmpipe, above a million elements).
+void require_tree_rows(const RowProblem& problem);
+
+/// The variants of an op whose run(problem, geometry) serves all three; `Problem` is a RowProblem.
+template <class Problem, void (*run)(const Problem&, const RowGeometry&)>
+inline constexpr Variant<Problem> row_variants[] = {
+    {"vector", [](const Problem& p, const DeviceInfo& info) { return refuse_vector_rows(p, info); },
+     [](const Problem& p) { run(p, vector_rows(p.device)); }},
+    {"item", [](const Problem& p, const DeviceInfo& info) { return refuse_item_rows(p, info); },
+     [](const Problem& p) { run(p, item_rows(p.device)); }},
+    {"tree", accept_all<Problem>,
+     [](const Problem& p) {
+       require_tree_rows(p);
+       run(p, tree_rows(p.device));
+     }},
+};
+
+}  // namespace crisol::ops

@@ -1,0 +1,103 @@
+#include "runtime/device/device_state.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "runtime/device/device_query.h"
+#include "runtime/verbose.h"
+
+namespace crisol::runtime {
+
+DeviceState::DeviceState(cl::Device device, int index, int platform_index, int device_index)
+    : device_(std::move(device)),
+      info_(query_device(device_)),
+      index_(index),
+      platform_index_(platform_index),
+      device_index_(device_index) {}
+
+DeviceState::DeviceState(cl::Device device, int index, cl::Context context, cl::CommandQueue queue)
+    : DeviceState(std::move(device), index, -1, -1) {
+  std::call_once(opened_, [&] {
+    context_ = std::move(context);
+    queue_ = std::move(queue);
+    adopted_ = true;
+    begin();
+  });
+}
+
+void DeviceState::open() {
+  cl_int error = CL_SUCCESS;
+  context_ = cl::Context(device_, nullptr, nullptr, nullptr, &error);
+  check_cl(error, "clCreateContext");
+  const bool profiling = !environment("CRISOL_PROFILE").empty() && environment("CRISOL_PROFILE") != "0";
+  queue_ = cl::CommandQueue(context_, device_, profiling ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
+  check_cl(error, "clCreateCommandQueue");
+  if (profiling) profiler_.start();
+  begin();
+}
+
+void DeviceState::begin() {
+  used_ = true;
+  finish_before_exit();
+  say(Topic::device, "using ", info_.name, " (", info_.platform, ", driver ", info_.driver_version, ")");
+}
+
+const cl::Context& DeviceState::context() {
+  std::call_once(opened_, [this] { open(); });
+  return context_;
+}
+
+cl_command_queue DeviceState::queue() {
+  std::call_once(opened_, [this] { open(); });
+  return queue_();
+}
+
+cl_command_queue DeviceState::transfer_queue() {
+  std::call_once(transfer_opened_, [this] {
+    cl_int error = CL_SUCCESS;
+    transfer_queue_ = cl::CommandQueue(context(), device_, 0, &error);
+    check_cl(error, "clCreateCommandQueue");
+  });
+  return transfer_queue_();
+}
+
+void DeviceState::finish() {
+  check_cl(clFinish(queue()), "clFinish");
+  collect_staged();
+  profiler_.drain();
+  programs_.store_unsaved();
+}
+
+void DeviceState::wait_if_blocking(const std::string& kernel) {
+  static const bool blocking = environment("CRISOL_LAUNCH_BLOCKING") == "1";
+  if (!blocking) return;
+  const cl_int error = clFinish(queue());
+  if (error != CL_SUCCESS)
+    fail(ErrorCode::device_failure, "launch", kernel, " failed while it ran: ", cl_error_name(error), " (", error, ')');
+}
+
+void DeviceState::set_profiling(bool on) {
+  require(!adopted_, "profile", info_.name, " works in a queue of the program's, which it cannot exchange");
+  finish();
+  cl_int error = CL_SUCCESS;
+  cl::CommandQueue queue(context(), device_, on ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
+  check_cl(error, "clCreateCommandQueue");
+  queue_ = std::move(queue);
+}
+
+void DeviceState::keep_until(cl::Event event, std::unique_ptr<std::byte[]> bytes) {
+  collect_staged();
+  const std::lock_guard lock(staged_mutex_);
+  staged_.push_back({std::move(event), std::move(bytes)});
+}
+
+void DeviceState::collect_staged() {
+  const std::lock_guard lock(staged_mutex_);
+  const auto done = [](const Staged& staged) {
+    // A negative status is a failed command: its bytes are no longer needed either.
+    return staged.event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() <= CL_COMPLETE;
+  };
+  staged_.erase(std::remove_if(staged_.begin(), staged_.end(), done), staged_.end());
+}
+
+}  // namespace crisol::runtime

@@ -1,0 +1,42 @@
+// What probes found, on disk.
+#include "dispatch/probe_store.h"
+
+#include "base/system.h"
+#include "doctest/doctest.h"
+#include "support/subprocess.h"
+
+namespace crisol {
+
+namespace {
+
+/// A folder of cached programs of its own, while it lives.
+class OwnCache {
+ public:
+  OwnCache() { testing::set_variable("CRISOL_CACHE_DIR", folder_.path()); }
+  ~OwnCache() { testing::set_variable("CRISOL_CACHE_DIR", before_); }
+
+ private:
+  const testing::TemporaryFolder folder_;
+  const std::string before_ = system::environment("CRISOL_CACHE_DIR");
+};
+
+}  // namespace
+
+TEST_CASE("probe store: an outcome belongs to its device, driver, probe and kernel") {
+  const OwnCache cache;
+  DeviceInfo info;
+  info.name = "Imagined 3000";
+  info.driver_version = "1";
+  CHECK(!runtime::load_probe(info, "test", "kernel"));
+  runtime::store_probe(info, "test", "kernel", {"none", "it is imagined\nand more"});
+  const auto stored = runtime::load_probe(info, "test", "kernel");
+  REQUIRE(stored);
+  CHECK(stored->found == "none");
+  CHECK(stored->reason == "it is imagined");
+  CHECK(!runtime::load_probe(info, "test", "another kernel"));
+  CHECK(!runtime::load_probe(info, "another test", "kernel"));
+  info.driver_version += ".1";
+  CHECK(!runtime::load_probe(info, "test", "kernel"));
+}
+
+}  // namespace crisol

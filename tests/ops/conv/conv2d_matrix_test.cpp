@@ -1,0 +1,279 @@
+// Convolutions on matrix units: the kernels with the units' places, emulated, in every direction and precision, against
+// sums in double; which variant a precision gets; and gradients in the precision of the op.
+#include "ops/conv/conv2d_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "crisol/functions/conv.h"
+#include "crisol/ops/matmul.h"
+#include "doctest/doctest.h"
+#include "ops/product/matrix_units.h"
+#include "reference/conv2d.h"
+#include "reference/conv2d_cases.h"
+#include "support/compare.h"
+#include "support/forced.h"
+#include "support/skip.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol {
+
+namespace {
+
+using ops::Conv2dProblem;
+using ops::MatrixTile;
+using testing::Kind;
+using testing::least_tile;
+using testing::random_values;
+using testing::tensor_of;
+using Case = reference::Conv2dCase;
+using Values = std::vector<double>;
+
+/// As kernels read them: fp32.
+Values operand(std::uint64_t seed, const Shape& shape) {
+  Values values = testing::away_from_zero(random_values(seed, shape.numel()));
+  for (double& value : values) value = static_cast<float>(value);
+  return values;
+}
+
+Values each(const Values& values, const std::function<double(double)>& change) {
+  Values changed(values.size());
+  std::transform(values.begin(), values.end(), changed.begin(), change);
+  return changed;
+}
+
+/// What `convolve` makes of both operands.
+template <class Convolve>
+testing::RoundedSums sums_of(const Values& a, const Values& b, Precision precision, Convolve&& convolve) {
+  const auto size = [](double value) { return std::abs(value); };
+  const auto round = [=](double value) { return testing::round_to(value, precision); };
+  return {convolve(a, b), convolve(each(a, size), each(b, size)), convolve(each(a, round), each(b, round))};
+}
+
+struct Unit {
+  Kind kind;
+  bool emulated;
+  Precision precision;
+};
+
+/// Both directions and the weight's gradient, in one tile.
+class Check {
+ public:
+  Check(const Case& c, const MatrixTile& tile, const Unit& unit)
+      : c_(c), tile_(tile), unit_(unit), y_shape_(reference::conv2d_shape(c.x, c.weight, c.options)) {}
+
+  void forward() const {
+    const Tensor y = full(y_shape_, NAN), x = tensor_of(x_, c_.x), weight = tensor_of(w_, c_.weight);
+    ops::run_matrix(problem(x, weight, y), {&tile_, 1});
+    check(y, c_.weight.numel() / c_.weight[0], sums_of(x_, w_, unit_.precision, [&](const Values& a, const Values& b) {
+            return reference::conv2d(a, c_.x, b, c_.weight, {}, c_.options);
+          }));
+  }
+
+  void data() const {
+    const Tensor dy = tensor_of(dy_, y_shape_), weight = tensor_of(w_, c_.weight), dx = full(c_.x, NAN);
+    ops::run_matrix_data(problem(dx, weight, dy), {&tile_, 1});
+    check(dx, c_.weight[0] / c_.options.groups * c_.weight[2] * c_.weight[3],
+          sums_of(dy_, w_, unit_.precision, [&](const Values& a, const Values& b) {
+            return reference::conv2d_backward_data(a, b, c_.weight, c_.x, c_.options);
+          }));
+  }
+
+  void weight() const {
+    const Tensor dy = tensor_of(dy_, y_shape_), x = tensor_of(x_, c_.x), dw = full(c_.weight, NAN);
+    ops::run_matrix_weight(problem(x, dw, dy), {&tile_, 1});
+    check(dw, y_shape_[0] * y_shape_[2] * y_shape_[3],
+          sums_of(dy_, x_, unit_.precision, [&](const Values& a, const Values& b) {
+            return reference::conv2d_backward_weight(a, b, c_.x, c_.weight, c_.options);
+          }));
+  }
+
+ private:
+  const Case& c_;
+  MatrixTile tile_;
+  Unit unit_;
+  Shape y_shape_;
+  ops::Conv2dSizes sizes_ = ops::conv2d_sizes("conv2d", c_.x, c_.weight, c_.options);
+  Values x_ = operand(1, c_.x), w_ = operand(2, c_.weight), dy_ = operand(3, y_shape_);
+
+  Conv2dProblem problem(const Tensor& x, const Tensor& weight, const Tensor& y) const {
+    Conv2dProblem made{sizes_, state_of(x), x, weight, y};
+    made.precision = unit_.precision;
+    made.unit = {unit_.kind, unit_.emulated};
+    return made;
+  }
+
+  void check(const Tensor& found, std::int64_t terms, const testing::RoundedSums& sums) const {
+    CAPTURE(ops::facts_of(unit_.kind).name);
+    CAPTURE(unit_.precision);
+    CAPTURE(tile_.rows);
+    CAPTURE(tile_.columns);
+    CAPTURE(c_.x);
+    CAPTURE(c_.weight);
+    CAPTURE(c_.options.stride);
+    testing::check_rounded(found.to_vector<float>(), sums, unit_.precision, terms);
+  }
+};
+
+/// A program takes others ten times as long.
+bool compiles_soon() { return Device().info().platform == "Intel(R) OpenCL"; }
+
+void check_all(const Case& c, const MatrixTile& tile, const Unit& unit) {
+  const Check check(c, tile, unit);
+  check.forward();
+  check.data();
+  check.weight();
+}
+
+/// Depths of which a cut is made, rows and columns of several tiles, groups: 576 deep, in eights of channels, and 297,
+/// which are none; 33 x 35 results.
+const Case cut_case{{1, 128, 5, 7}, {66, 64, 3, 3}, {1, 1, 1, 2}};
+
+Conv2dProblem problem_for(const ops::Conv2dSizes& sizes, const Tensor& any, Kind kind, Precision precision) {
+  Conv2dProblem problem{.sizes = sizes, .device = state_of(any)};
+  problem.precision = precision;
+  problem.unit = {kind, false};
+  return problem;
+}
+
+/// How many take it.
+std::size_t settings_for(const ops::Settings<Conv2dProblem>& settings, const Conv2dProblem& problem,
+                         const DeviceInfo& info) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < settings.names().size(); ++i) count += settings.refuse(problem, info, i) == nullptr;
+  return count;
+}
+
+/// The first variant that takes it.
+std::string chosen(std::span<const ops::Variant<Conv2dProblem>> variants, const Conv2dProblem& problem,
+                   const DeviceInfo& info) {
+  for (const auto& variant : variants)
+    if (variant.refuse(problem, info) == nullptr) return variant.name;
+  return "";
+}
+
+}  // namespace
+
+// Strides and dilations, padding, groups, phases without a tap, images of one pixel: no vectors are stored, so that all
+// share a program a direction.
+TEST_CASE("conv2d matrix: odd windows within the precision's bound") {
+  const Unit unit{Kind::mma_sm80, true, Precision::fp16};
+  int i = 0;
+  for (const Case& c : reference::small_conv2d_cases)
+    if (!testing::slow_launches() || i++ % 3 == 1) check_all(c, least_tile, unit);
+}
+
+TEST_CASE("conv2d matrix: every precision, cut depths") {
+  if (testing::slow_device()) CRISOL_SKIP("two programs and 3 million multiply-adds");
+  for (const Precision precision : testing::rounded_precisions)
+    if (precision == Precision::tf32 || compiles_soon())
+      check_all(cut_case, least_tile, {Kind::mma_sm80, true, precision});
+}
+
+TEST_CASE("conv2d matrix: every tile, and the places of every unit") {
+  if (!compiles_soon()) CRISOL_SKIP("dozens of programs, which Intel's runtime compiles the soonest");
+  const Case c{{3, 9, 8, 9}, {72, 9, 3, 3}, {1, 1}};
+  for (const Kind kind : testing::all_kinds)
+    for (const Precision precision : {Precision::fp16, Precision::tf32}) {
+      const Unit unit{kind, true, precision};
+      Check(c, ops::gathered_matrix_tiles({kind, true}, precision).back(), unit).forward();
+      Check(c, ops::matrix_tiles(kind).back(), unit).weight();
+    }
+  for (const MatrixTile& tile : ops::gathered_matrix_tiles({Kind::mma_sm80, true}, Precision::bf16))
+    Check(c, tile, {Kind::mma_sm80, true, Precision::bf16}).data();
+}
+
+TEST_CASE("conv2d matrix: on this device's own units") {
+  int ran = 0;
+  for (const Precision precision : testing::rounded_precisions) {
+    const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
+    if (units.unit.empty()) continue;
+    const Unit unit{ops::matrix_unit_named(units.unit), false, precision};
+    for (const Case& c : reference::small_conv2d_cases) check_all(c, ops::matrix_tiles(unit.kind).front(), unit);
+    for (const MatrixTile& tile : ops::gathered_matrix_tiles({unit.kind, false}, precision)) {
+      Check(cut_case, tile, unit).forward();
+      Check(cut_case, tile, unit).data();
+    }
+    for (const MatrixTile& tile : ops::matrix_tiles(unit.kind)) Check(cut_case, tile, unit).weight();
+    ++ran;
+  }
+  if (ran == 0) CRISOL_SKIP("vendors' instructions: " + ops::matrix_units(Device(), Precision::fp16).reason);
+}
+
+TEST_CASE("conv2d matrix: gradients in the precision of the op") {
+  if (!compiles_soon()) CRISOL_SKIP("three programs with large tiles, which Intel's runtime compiles the soonest");
+  // The variant refuses fp32; bf16 makes 1 of this value: the tie goes to the even one.
+  const ops::ForcedVariant forward("conv2d", "matrix/64x64"), data("conv2d_backward_data", "matrix"),
+      weights("conv2d_backward_weight", "matrix/32x128");
+  const double value = 1 + std::ldexp(1.0, -8);
+  const Tensor x = tensor_of(Values(18, value), {1, 2, 3, 3}).requires_grad_();
+  const Tensor weight = tensor_of(Values(24, value), {3, 2, 2, 2}).requires_grad_();
+  const Tensor bias = tensor_of({0.25, 0.5, value}, {3});
+  Tensor y;
+  {
+    const WithPrecision rounded(Precision::bf16);
+    y = conv2d(x, weight, bias);
+  }
+  Values expected;
+  for (const double added : {0.25, 0.5, value}) expected.insert(expected.end(), 4, 8 + added);
+  testing::check_close(y, expected, {0});
+  y.backward(tensor_of(Values(12, value), {1, 3, 2, 2}));
+  const Values taps{1, 2, 1, 2, 4, 2, 1, 2, 1};
+  Values dx;
+  for (int channel = 0; channel < 2; ++channel)
+    for (const double tap : taps) dx.push_back(3 * tap);
+  testing::check_close(x.grad(), dx, {0});
+  testing::check_close(weight.grad(), Values(24, 4.0), {0});
+  testing::check_error([&] { conv2d(x, weight, bias); }, {"[conv2d]", "the precision is fp32"});
+}
+
+TEST_CASE("conv2d matrix: chosen where the precision allows and the unit is worth more than Winograd's savings") {
+  const Tensor any = ones({1});
+  const DeviceInfo a100 = testing::imagined("NVIDIA CUDA", "NVIDIA A100-SXM4-80GB", 108),
+                   geforce = testing::imagined("NVIDIA CUDA", "NVIDIA GeForce RTX 4090", 128);
+  const auto sizes = [](std::int64_t channels, std::int64_t size, int taps, Conv2dOptions options) {
+    return ops::conv2d_sizes("conv2d", {32, channels, size, size}, {channels, channels / options.groups, taps, taps},
+                             options);
+  };
+  const auto of = [&](const ops::Conv2dSizes& s, Kind kind, Precision precision, const DeviceInfo& info) {
+    return chosen(ops::conv2d_variants(), problem_for(s, any, kind, precision), info);
+  };
+  const ops::Conv2dSizes wide = sizes(256, 28, 3, {1, 1}), strided = sizes(64, 56, 3, {2, 1});
+  CHECK(of(wide, Kind::none, Precision::fp32, a100) == "winograd_f4");
+  CHECK(of(wide, Kind::mma_sm80, Precision::fp32, a100) == "winograd_f4");
+  CHECK(of(wide, Kind::none, Precision::fp16, a100) == "winograd_f4");
+  CHECK(of(wide, Kind::mma_sm80, Precision::tf32, a100) == "matrix");
+  CHECK(of(wide, Kind::mma_sm80, Precision::tf32, geforce) == "winograd_f4");
+  CHECK(of(sizes(64, 56, 3, {1, 1}), Kind::mma_sm80, Precision::fp16, geforce) == "matrix");
+  CHECK(of(strided, Kind::mma_sm80, Precision::tf32, geforce) == "matrix");
+  CHECK(of(strided, Kind::none, Precision::tf32, geforce) == "block");
+  CHECK(of(sizes(64, 56, 3, {1, 1, 1, 64}), Kind::mma_sm80, Precision::fp16, a100) == "depthwise");
+  CHECK(of(sizes(64, 56, 1, {}), Kind::mma_sm80, Precision::fp16, a100) == "gemm");
+  const Conv2dProblem problem = problem_for(strided, any, Kind::mfma, Precision::bf16);
+  CHECK(chosen(ops::conv2d_backward_data_variants(), problem, a100) == "matrix");
+  CHECK(chosen(ops::conv2d_backward_weight_variants(), problem, a100) == "matrix");
+  const ops::Conv2dSizes large = sizes(4, 60, 17, {});
+  CHECK(std::string(ops::refuse_matrix(problem_for(large, any, Kind::mfma, Precision::bf16), a100)) ==
+        "the kernel is larger than 16 x 15");
+}
+
+TEST_CASE("conv2d matrix: tiles whose items gather whole fours, each of them a setting") {
+  const Tensor any = ones({1});
+  const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
+  const ops::Conv2dSizes sizes = ops::conv2d_sizes("conv2d", {2, 6, 9, 9}, {8, 6, 3, 3}, {2, 1});
+  for (const Kind kind : testing::all_kinds)
+    for (const Precision precision : testing::rounded_precisions) {
+      const auto tiles = ops::gathered_matrix_tiles({kind, false}, precision);
+      CHECK(!tiles.empty());
+      const Conv2dProblem problem = problem_for(sizes, any, kind, precision);
+      CHECK(settings_for(ops::conv2d_matrix_settings, problem, info) == tiles.size());
+      CHECK(settings_for(ops::conv2d_matrix_data_settings, problem, info) == tiles.size());
+      CHECK(settings_for(ops::conv2d_matrix_weight_settings, problem, info) == ops::matrix_tiles(kind).size());
+      for (const MatrixTile& tile : tiles)
+        CHECK(tile.columns * ops::slice_depth(precision) / (tile.waves() * ops::facts_of(kind).lanes) % 4 == 0);
+    }
+}
+
+}  // namespace crisol

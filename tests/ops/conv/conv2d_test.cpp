@@ -1,0 +1,328 @@
+// Convolution and its gradients against the reference: every variant, odd windows, groups, views, refusals.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "crisol/ops/conv.h"
+#include "doctest/doctest.h"
+#include "ops/product/gemm_block.h"
+#include "ops/product/tile_settings.h"
+#include "reference/conv2d.h"
+#include "reference/conv2d_cases.h"
+#include "support/compare.h"
+#include "support/forced.h"
+#include "support/skip.h"
+
+namespace crisol {
+
+namespace {
+
+using testing::check_close;
+using testing::check_error;
+using testing::Layout;
+using testing::random_values;
+using testing::run_variant;
+using testing::tensor_of;
+using testing::view_of;
+
+using Case = reference::Conv2dCase;
+
+testing::Tolerance tolerance(std::int64_t terms, std::string_view variant = "") {
+  return reference::conv2d_tolerance(terms, variant);
+}
+
+/// Of conv2d and conv2d_backward_data.
+constexpr const char* all_variants[] = {"depthwise", "gemm",     "winograd_f4", "winograd_f2", "planes",
+                                        "winograd",  "cpu_gemm", "block",       "im2col_gemm", "direct"};
+
+bool is_for_gpus(std::string_view variant) {
+  return variant == "depthwise" || variant == "gemm" || variant == "block" || variant.substr(0, 10) == "winograd_f";
+}
+
+void check_forward(const Case& c, bool gpus) {
+  const std::vector<double> x = random_values(1, c.x.numel()), weight = random_values(2, c.weight.numel());
+  const std::vector<double> bias = random_values(3, c.weight[0]);
+  const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
+  const std::int64_t terms = c.weight.numel() / c.weight[0] + 1;
+  for (const char* variant : all_variants) {
+    if (!gpus && is_for_gpus(variant)) continue;
+    CAPTURE(variant);
+    const auto bound = tolerance(terms, variant);
+    run_variant("conv2d", variant, [&] {
+      check_close(ops::conv2d(tensor_of(x, c.x), tensor_of(weight, c.weight), {}, c.options), shape,
+                  reference::conv2d(x, c.x, weight, c.weight, {}, c.options), bound);
+      check_close(
+          ops::conv2d(tensor_of(x, c.x), tensor_of(weight, c.weight), tensor_of(bias, {c.weight[0]}), c.options), shape,
+          reference::conv2d(x, c.x, weight, c.weight, bias, c.options), bound);
+    });
+  }
+}
+
+void check_gradients(const Case& c, bool gpus) {
+  const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
+  const std::vector<double> x = random_values(4, c.x.numel()), weight = random_values(5, c.weight.numel());
+  const std::vector<double> dy = random_values(6, shape.numel());
+  const std::vector<double> dx = reference::conv2d_backward_data(dy, weight, c.weight, c.x, c.options);
+  const std::vector<double> dw = reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options);
+  const std::int64_t dx_terms = c.weight[0] / c.options.groups * c.weight[2] * c.weight[3];
+  for (const char* variant : all_variants) {
+    if (!gpus && is_for_gpus(variant)) continue;
+    CAPTURE(variant);
+    run_variant("conv2d_backward_data", variant, [&] {
+      check_close(ops::conv2d_backward_data(tensor_of(dy, shape), tensor_of(weight, c.weight), c.x, c.options), c.x, dx,
+                  tolerance(dx_terms, variant));
+    });
+  }
+  for (const char* variant :
+       {"depthwise", "gemm", "planes", "winograd", "cpu_rows", "block", "im2col_gemm", "direct"}) {
+    if (!gpus && is_for_gpus(variant)) continue;
+    CAPTURE(variant);
+    run_variant("conv2d_backward_weight", variant, [&] {
+      check_close(ops::conv2d_backward_weight(tensor_of(dy, shape), tensor_of(x, c.x), c.weight, c.options), c.weight,
+                  dw, tolerance(shape[0] * shape[2] * shape[3], variant));
+    });
+  }
+}
+
+/// One tile of "block", which only the weight's gradient may lack; says how many of the three passes it took.
+int check_tile(const Case& c, const std::string& variant, bool with_weight) {
+  CAPTURE(variant);
+  const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
+  const std::vector<double> x = random_values(16, c.x.numel()), weight = random_values(17, c.weight.numel());
+  const std::vector<double> dy = random_values(18, shape.numel());
+  const std::int64_t depth = c.weight.numel() / c.weight[0], taps = c.weight[2] * c.weight[3];
+  int ran = run_variant("conv2d", variant, [&] {
+    check_close(ops::conv2d(tensor_of(x, c.x), tensor_of(weight, c.weight), {}, c.options), shape,
+                reference::conv2d(x, c.x, weight, c.weight, {}, c.options), tolerance(depth));
+  });
+  ran += run_variant("conv2d_backward_data", variant, [&] {
+    check_close(ops::conv2d_backward_data(tensor_of(dy, shape), tensor_of(weight, c.weight), c.x, c.options), c.x,
+                reference::conv2d_backward_data(dy, weight, c.weight, c.x, c.options),
+                tolerance(c.weight[0] / c.options.groups * taps));
+  });
+  if (!with_weight || variant == "block/128x64") return ran;
+  return ran + run_variant("conv2d_backward_weight", variant, [&] {
+           check_close(ops::conv2d_backward_weight(tensor_of(dy, shape), tensor_of(x, c.x), c.weight, c.options),
+                       c.weight, reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options),
+                       tolerance(shape[0] * shape[2] * shape[3]));
+         });
+}
+
+/// `gpus`: also the variants for GPUs.
+void check_case(const Case& c, bool gpus = true) {
+  CAPTURE(c.x);
+  CAPTURE(c.weight);
+  CAPTURE(c.options.stride);
+  CAPTURE(c.options.padding);
+  CAPTURE(c.options.dilation);
+  CAPTURE(c.options.groups);
+  check_forward(c, gpus);
+  check_gradients(c, gpus);
+}
+
+}  // namespace
+
+TEST_CASE("conv2d: values and gradients of odd windows") {
+  int i = 0;  // The simulator takes seconds for the GPU variants of each.
+  for (const Case& c : reference::small_conv2d_cases) check_case(c, !testing::slow_device() || i++ % 3 == 0);
+}
+
+TEST_CASE("conv2d: values and gradients of layers") {
+  if (testing::slow_device()) CRISOL_SKIP("100 million multiply-adds");
+  std::size_t i = 0;  // On rusticl, which runs the variants for GPUs slowly, every third with those.
+  for (const Case& c : reference::large_conv2d_cases) check_case(c, !testing::slow_launches() || i++ % 3 == 0);
+}
+
+TEST_CASE("conv2d: every tile of the products for GPUs") {
+  if (testing::slow_device()) CRISOL_SKIP("3 million multiply-adds for each tile");
+  // The others are those that slow implementations, for which a program takes seconds to compile, take by themselves.
+  const bool few = testing::slow_launches();
+  const std::vector<std::string> names = ops::tile_names(ops::block_tiles());
+  int ran = 0, fitting = 0;
+  for (const char* variant : {"block/128x128", "block/128x64", "block/64x64", "block/32x32"}) {
+    if (few && std::string_view(variant) != "block/128x64") continue;
+    // Two groups, rows and columns beyond a tile, a depth that is no multiple of a slice, phases without a tap.
+    ran += check_tile({{3, 10, 9, 8}, {140, 5, 3, 1}, {{1, 2}, {1, 0}, 1, 2}}, variant, true);
+    // The same with channels in eights, which share their taps. The weight's gradient has no other program for them.
+    if (!few) ran += check_tile({{3, 16, 9, 8}, {144, 8, 3, 1}, {{1, 2}, {1, 0}, 1, 2}}, variant, false);
+    // A device may have too few registers for a tile, or work-groups that are too small.
+    const auto name = std::find(names.begin(), names.end(), std::string_view(variant).substr(6));
+    REQUIRE(name != names.end());
+    const ops::BlockTile& tile = ops::block_tiles()[static_cast<std::size_t>(name - names.begin())];
+    if (ops::refuse_tile(tile, Device().info(), 1) == nullptr)
+      fitting += (variant == std::string_view("block/128x64") ? 2 : 3) + (few ? 0 : 2);
+  }
+  CHECK(fitting > 0);
+  CHECK(ran == fitting);
+}
+
+TEST_CASE("child: conv2d of layers, for one vector width" * doctest::skip()) {
+  for (const Case& c : {Case{{2, 33, 9, 9}, {20, 33, 3, 3}, {1, 1}}, Case{{2, 3, 21, 19}, {10, 3, 5, 5}, {2, 2}},
+                        Case{{2, 6, 11, 9}, {6, 1, 3, 3}, {1, 1, 1, 6}}, Case{{1, 12, 6, 7}, {9, 12, 1, 1}, {}}})
+    check_case(c);
+}
+
+TEST_CASE("conv2d: the gradient of a batch as long as training's") {
+  // Loops as long as training's: llvmpipe leaves a work-item's loops after 65535 iterations.
+  if (testing::slow_device()) CRISOL_SKIP("60 million multiply-adds");
+  check_case({{64, 1, 28, 28}, {32, 1, 3, 3}, {1, 1}});
+}
+
+TEST_CASE("conv2d: the error of Winograd's filtering stays within its bound") {
+  if (testing::slow_device()) CRISOL_SKIP("5 million multiply-adds");
+  // Values of equal sign are its worst case: what is subtracted in the transforms must cancel.
+  const Shape shape{2, 64, 12, 12}, kernel{32, 64, 3, 3};
+  const std::vector<double> x = random_values(13, shape.numel(), 0, 1), w = random_values(14, kernel.numel(), 0, 1);
+  const std::vector<double> expected = reference::conv2d(x, shape, w, kernel, {}, {1, 1});
+  // F(2 x 2)'s transforms are smaller, and so is its error.
+  for (const auto& [variant, factor] : {std::pair{"winograd", 16}, {"winograd_f4", 16}, {"winograd_f2", 4}})
+    run_variant("conv2d", variant, [&, name = variant, most = factor] {
+      const std::vector<double> y =
+          testing::values_of(ops::conv2d(tensor_of(x, shape), tensor_of(w, kernel), {}, {1, 1}));
+      double worst = 0;
+      for (std::size_t i = 0; i < y.size(); ++i) worst = std::max(worst, std::abs(y[i] - expected[i]));
+      const double unit = 9 * 64 * std::ldexp(1.0, -24);
+      MESSAGE("largest error of ", std::string(name), ' ', worst / unit, " n eps");
+      CHECK(worst < most * unit);
+    });
+  const std::vector<double> gradient = reference::conv2d_backward_weight(expected, x, shape, kernel, {1, 1});
+  const double largest = *std::max_element(expected.begin(), expected.end());
+  run_variant("conv2d_backward_weight", "winograd", [&] {
+    const std::vector<double> dw = testing::values_of(
+        ops::conv2d_backward_weight(tensor_of(expected, {2, 32, 12, 12}), tensor_of(x, shape), kernel, {1, 1}));
+    double worst = 0;
+    for (std::size_t i = 0; i < dw.size(); ++i) worst = std::max(worst, std::abs(dw[i] - gradient[i]));
+    const double unit = 2 * 12 * 12 * largest * std::ldexp(1.0, -24);
+    MESSAGE("largest error of the gradient ", worst / unit, " n eps");
+    CHECK(worst < 16 * unit);
+  });
+}
+
+TEST_CASE("conv2d keeps to the limit on its workspace, and says what it takes") {
+  struct Lift {
+    ~Lift() { ops::set_workspace_limit(0); }
+  } lift;
+  const Shape image{2, 16, 12, 12}, kernel{24, 16, 3, 3};
+  const std::vector<double> x = random_values(15, image.numel()), w = random_values(16, kernel.numel());
+  const std::vector<double> expected = reference::conv2d(x, image, w, kernel, {}, {1, 1});
+  for (const ops::Conv2dPass pass :
+       {ops::Conv2dPass::forward, ops::Conv2dPass::backward_data, ops::Conv2dPass::backward_weight}) {
+    ops::set_workspace_limit(0);
+    const ops::Conv2dChoice free = ops::conv2d_choice(pass, image, kernel, {1, 1});
+    CHECK(free.workspace > 0);
+    ops::set_workspace_limit(free.workspace);
+    CHECK(ops::conv2d_choice(pass, image, kernel, {1, 1}).variant == free.variant);
+    ops::set_workspace_limit(free.workspace - 1);
+    const ops::Conv2dChoice less = ops::conv2d_choice(pass, image, kernel, {1, 1});
+    CHECK(less.workspace < free.workspace);
+    ops::set_workspace_limit(1);
+    CHECK(ops::conv2d_choice(pass, image, kernel, {1, 1}).variant == "direct");
+  }
+  const std::uint64_t before = Device().memory_stats().in_use;
+  Device().reset_peak_memory();
+  const Tensor input = tensor_of(x, image), weight = tensor_of(w, kernel);
+  check_close(ops::conv2d(input, weight, {}, {1, 1}), {2, 24, 12, 12}, expected, tolerance(145));
+  CHECK(Device().memory_stats().peak - before <= 4 * (x.size() + w.size() + expected.size()) + 3 * 4096);
+  check_error(
+      [&] {
+        ops::conv2d_choice(ops::Conv2dPass::forward, image, {24, 15, 3, 3});
+      },
+      {"[conv2d]", "15 input channels"});
+}
+
+TEST_CASE("conv2d takes any strides") {
+  const Case c{{2, 3, 6, 5}, {4, 3, 3, 2}, {1, 1}};
+  const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
+  const std::vector<double> x = random_values(7, c.x.numel()), weight = random_values(8, c.weight.numel());
+  const std::vector<double> dy = random_values(9, shape.numel()), bias = random_values(10, 4);
+  for (const Layout layout : testing::all_layouts) {
+    CAPTURE(testing::name_of(layout));
+    const Tensor input = view_of(x, c.x, layout), w = view_of(weight, c.weight, layout);
+    const Tensor gradient = view_of(dy, shape, layout);
+    check_close(ops::conv2d(input, w, view_of(bias, {4}, layout), c.options), shape,
+                reference::conv2d(x, c.x, weight, c.weight, bias, c.options), tolerance(19));
+    check_close(ops::conv2d_backward_data(gradient, w, c.x, c.options), c.x,
+                reference::conv2d_backward_data(dy, weight, c.weight, c.x, c.options), tolerance(24));
+    check_close(ops::conv2d_backward_weight(gradient, input, c.weight, c.options), c.weight,
+                reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options), tolerance(84));
+  }
+}
+
+TEST_CASE("conv2d: weight gradients have the same bits on every run") {
+  const std::int64_t images = testing::slow_device() ? 2 : 40;
+  const Tensor x = tensor_of(random_values(11, images * 3 * 64), {images, 3, 8, 8});
+  const Tensor dy = tensor_of(random_values(12, images * 5 * 64), {images, 5, 8, 8});
+  for (const char* variant : {"depthwise", "gemm", "planes", "cpu_rows", "block", "im2col_gemm", "direct"})
+    run_variant("conv2d_backward_weight", variant, [&] {
+      const auto run = [&] { return ops::conv2d_backward_weight(dy, x, {5, 3, 3, 3}, {1, 1}).to_vector<float>(); };
+      const std::vector<float> first = run();
+      CHECK(run() == first);
+    });
+}
+
+TEST_CASE("conv2d of nothing") {
+  for (const char* variant : all_variants) {
+    CAPTURE(variant);
+    run_variant("conv2d", variant, [] {
+      CHECK(ops::conv2d(zeros({0, 3, 4, 4}), zeros({2, 3, 3, 3})).shape() == Shape{0, 2, 2, 2});
+      CHECK(ops::conv2d(zeros({1, 3, 4, 4}), zeros({0, 3, 3, 3})).shape() == Shape{1, 0, 2, 2});
+    });
+    run_variant("conv2d", variant, [] {  // No input channels: the bias alone.
+      check_close(ops::conv2d(zeros({1, 0, 2, 2}), zeros({2, 0, 1, 1}), tensor_of({1, 2}, {2})), {1, 2, 2, 2},
+                  {1, 1, 1, 1, 2, 2, 2, 2}, {0});
+    });
+    run_variant("conv2d_backward_data", variant, [] {
+      check_close(ops::conv2d_backward_data(zeros({1, 0, 2, 2}), zeros({0, 1, 1, 1}), {1, 1, 2, 2}), {1, 1, 2, 2},
+                  std::vector<double>(4, 0.0), {0});
+    });
+  }
+  for (const char* variant : {"depthwise", "gemm", "planes", "cpu_rows", "block", "im2col_gemm", "direct"}) {
+    CAPTURE(variant);
+    run_variant("conv2d_backward_weight", variant, [] {
+      check_close(ops::conv2d_backward_weight(zeros({0, 2, 2, 2}), zeros({0, 1, 2, 2}), {2, 1, 1, 1}), {2, 1, 1, 1},
+                  std::vector<double>(2, 0.0), {0});
+    });
+  }
+}
+
+TEST_CASE("conv2d refuses bad arguments") {
+  const Tensor x = ones({1, 4, 5, 5}), w = ones({2, 4, 3, 3});
+  check_error([&] { ops::conv2d(ones({4, 5, 5}), w); }, {"[conv2d]", "4 axes", "(4, 5, 5)"});
+  check_error([&] { ops::conv2d(x, ones({2, 4, 3})); }, {"[conv2d]", "4 axes", "(2, 4, 3)"});
+  check_error(
+      [&] {
+        ops::conv2d(x, ones({2, 3, 3, 3}));
+      },
+      {"[conv2d]", "weight has 3 input channels per group, input has 4 channels / 1 group"});
+  check_error([&] { ops::conv2d(x, w, {}, {1, 0, 1, 3}); }, {"[conv2d]", "4 channels", "3 groups"});
+  check_error([&] { ops::conv2d(x, ones({3, 2, 3, 3}), {}, {1, 0, 1, 2}); }, {"[conv2d]", "3 output channels"});
+  check_error([&] { ops::conv2d(x, w, {}, {1, 0, 1, 0}); }, {"[conv2d]", "groups is 0"});
+  check_error([&] { ops::conv2d(x, w, {}, {{1, 0}}); }, {"[conv2d]", "stride's width is 0"});
+  check_error([&] { ops::conv2d(x, w, {}, {1, -1}); }, {"[conv2d]", "padding's height is -1"});
+  check_error([&] { ops::conv2d(x, w, {}, {1, 0, {0, 1}}); }, {"[conv2d]", "dilation's height is 0"});
+  check_error([&] { ops::conv2d(x, w, {}, {1, 0, 3}); }, {"[conv2d]", "does not fit", "7", "5"});
+  check_error([&] { ops::conv2d(x, w, ones({3})); }, {"[conv2d]", "the bias", "(2)", "(3)"});
+  check_error([&] { ops::conv2d(x.to(DType::f16), w); }, {"[conv2d]", "the input", "f16"});
+  check_error([&] { ops::conv2d(x, w.to(DType::i32)); }, {"[conv2d]", "the weight", "i32"});
+
+  const Tensor dy = ones({1, 2, 3, 3});
+  check_error(
+      [&] {
+        ops::conv2d_backward_data(ones({1, 2, 3, 4}), w, {1, 4, 5, 5});
+      },
+      {"[conv2d_backward_data]", "(1, 2, 3, 4)", "(1, 2, 3, 3)"});
+  check_error([&] { ops::conv2d_backward_data(dy, w, {1, 3, 5, 5}); }, {"[conv2d_backward_data]", "3 channels"});
+  check_error(
+      [&] {
+        ops::conv2d_backward_weight(dy, x, {2, 4, 2, 3});
+      },
+      {"[conv2d_backward_weight]", "(1, 2, 3, 3)", "(1, 2, 4, 3)"});
+  check_error(
+      [&] {
+        ops::conv2d_backward_weight(dy.to(DType::f16), x, {2, 4, 3, 3});
+      },
+      {"[conv2d_backward_weight]", "the gradient", "f16"});
+}
+
+}  // namespace crisol

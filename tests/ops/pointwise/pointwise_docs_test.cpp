@@ -1,0 +1,127 @@
+// docs/elementwise.md is made from the table; this test keeps it so.
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include "doctest/doctest.h"
+#include "support/pointwise_calls.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+
+namespace {
+
+constexpr const char* page_path = CRISOL_SOURCE_DIR "/docs/elementwise.md";
+
+constexpr const char* introduction = R"(# Elementwise functions
+
+<!-- Made from include/crisol/ops/pointwise.def by tests/ops/pointwise/pointwise_docs_test.cpp. After a change of the table:
+     CRISOL_UPDATE_DOCS=1 build/bin/crisol_tests --test-case='*docs/elementwise.md*' -->
+
+Every function below exists as `crisol::name` (differentiable), as `crisol::ops::name` (raw, not recorded) and inside
+functions given to `fuse()`; those that do not give bool, and are no choice between two tensors, also in place as
+`x.name_(…)`. The operators `+ - * / % < <= > >=` and `+= -= *= /=` stand for add, sub, mul, div, remainder, lt, le, gt, ge
+and the in-place forms.
+
+- **Operands** are tensors of any strides, or numbers on any side: `2 - x`, `where(mask, x, 0)`. Numbers are arguments of
+  the kernel, so that a new one compiles nothing.
+- **Shapes** broadcast as NumPy's do: aligned at the last axis, and an axis of size 1 is repeated. The exception is prelu:
+  a weight of rank 1 lies along axis 1 of x, as in PyTorch.
+- **In place**, the operands broadcast to the tensor's shape, a result of a higher kind than its dtype (floating > whole >
+  bool) is refused, and so is an operand that shares a part of its elements. While ops are recorded, tensors and operands
+  that want a gradient are refused.
+- **Errors** name the function, both shapes and the axis, or the dtypes; they come before anything is written.
+
+| dtypes | |
+|---|---|
+| any | f32, f16, i32, i64, u8 and bool, promoted; the result has the promoted dtype. Of bools, add is "or", mul is "and" |
+| numbers | the same without bool |
+| to float | whole numbers and bool become f32 first |
+| gives bool | any dtypes, compared in the promoted one |
+
+f16 is computed in float and rounded when it is stored. Whole numbers are kept modulo their size (u8: 256); remainder and
+fmod by 0 give 0, pow of whole numbers gives 0 for a negative exponent unless the base is 1 or -1.
+
+**Error** is the largest distance from the exact value in units of the last place of an f32 result, over all inputs: what
+OpenCL's full profile allows, or what the function's own form keeps; 2^-142 is allowed always, and subnormal numbers may
+count as 0 where the device has none. `CRISOL_PRINT_ACCURACY=1 crisol_tests --test-case='pointwise accuracy*'` prints
+what the device reaches. Where it says "absolute", terms may cancel, and the error is one of the largest term's last places.
+)";
+
+constexpr const char* promotion = R"(
+## Promotion
+
+PyTorch's rules. Two tensors give the dtype in this table (`promote_types`); a tensor of rank 0 counts only if it is of a
+higher kind (bool, whole, floating) than the others, and a number only if it is of a higher kind than those. A number is
+bool, i64 or f32 by its C++ type: an i32 tensor times 2 stays i32, times 2.0 it becomes f32 (`result_type`). div, and all
+functions "to float", give f32 for whole numbers.
+
+)";
+
+std::string dtypes_of(const ops::PointwiseRow& row) {
+  switch (row.rule) {
+    case ops::RowRule::any: return "any";
+    case ops::RowRule::number: return "numbers";
+    case ops::RowRule::floating:
+    case ops::RowRule::channel: return "to float";
+    case ops::RowRule::comparison:
+    case ops::RowRule::test:
+    case ops::RowRule::logical: return "gives bool";
+    case ops::RowRule::choice: return "bool, any";
+    case ops::RowRule::fill: return "any, bool, the first's kind at most";
+  }
+  return "";
+}
+
+std::string error_of(const RowUnderTest& row) {
+  if (row.row->is_predicate()) return "exact";
+  if (row.reference->ulp == 0) return "absolute";
+  std::ostringstream text;
+  text << row.reference->ulp;
+  return text.str();
+}
+
+// In Markdown tables a bar ends the cell.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) result += c == '|' ? std::string("\\|") : std::string(1, c);
+  return result;
+}
+
+std::string page() {
+  std::ostringstream text;
+  text << introduction << "\n## Functions\n\n| function | value | dtypes | error |\n|---|---|---|---|\n";
+  for (std::size_t r = 0; r < table_rows().size(); ++r) {
+    const RowUnderTest& row = table_rows()[r];
+    text << "| `" << pointwise_calls()[r].signature << "` | " << escaped(row.row->formula) << " | "
+         << dtypes_of(*row.row) << " | " << error_of(row) << " |\n";
+  }
+  text << promotion << '|';
+  constexpr DType all[] = {DType::boolean, DType::u8, DType::i32, DType::i64, DType::f16, DType::f32};
+  for (const DType b : all) text << " | " << b;
+  text << " |\n|---|---|---|---|---|---|---|\n";
+  for (const DType a : all) {
+    text << "| **" << a << "**";
+    for (const DType b : all) text << " | " << promote_types(a, b);
+    text << " |\n";
+  }
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("pointwise: docs/elementwise.md is what the table gives") {
+  if (std::getenv("CRISOL_UPDATE_DOCS") != nullptr) std::ofstream(page_path) << page();
+  std::ifstream file(page_path);
+  const std::string committed{std::istreambuf_iterator<char>(file), {}};
+  // Line by line, for a short message.
+  std::istringstream is(committed), wanted(page());
+  std::string is_line, wanted_line;
+  while (std::getline(wanted, wanted_line)) {
+    REQUIRE_MESSAGE(std::getline(is, is_line), "docs/elementwise.md ends before: " << wanted_line);
+    REQUIRE(is_line == wanted_line);
+  }
+  CHECK_FALSE(std::getline(is, is_line));
+}

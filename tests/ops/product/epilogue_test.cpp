@@ -1,0 +1,174 @@
+// Products that end in an epilogue: every form and variant, against the plain result.
+#include <algorithm>
+#include <functional>
+
+#include "crisol/ops/matmul.h"
+#include "doctest/doctest.h"
+#include "ops/product/with_epilogue.h"
+#include "reference/conv2d.h"
+#include "reference/matmul.h"
+#include "support/compare.h"
+#include "support/forced.h"
+#include "support/skip.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol {
+
+namespace {
+
+using ops::Epilogue;
+using testing::check_close;
+using testing::random_values;
+using testing::run_variant;
+using testing::tensor_of;
+
+// f(v) = s0 · v · e0 + e1.
+constexpr const char* snippet =
+    "#define EPILOGUE_OPERANDS 2\n"
+    "#define EPILOGUE_SCALARS 1\n"
+    "#define EPILOGUE(T, S, name) inline T name(const T v, const T e0, const T e1, const S s0, const S s1, const S s2) "
+    "{ return s0 * v * e0 + e1; }\n";
+
+// A result of `rows` rows of `columns` elements (for a convolution: channels of pixels), row r of product p.
+struct Result {
+  Shape shape;
+  std::vector<double> values;
+  std::int64_t rows, columns, row_stride, product_stride;
+};
+
+std::int64_t row_of(const Result& y, std::int64_t at) { return at / y.columns % y.rows; }
+
+// What the epilogue makes of the values: residual as large as the result, one value a row.
+std::vector<double> expected_of(const Result& y, Epilogue::Form form, const std::vector<double>& residual,
+                                const std::vector<double>& by_row) {
+  std::vector<double> expected = y.values;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    double& v = expected[i];
+    if (form == Epilogue::Form::generic)
+      v = 2 * v * by_row[static_cast<std::size_t>(row_of(y, static_cast<std::int64_t>(i)))] + residual[i];
+    if (form == Epilogue::Form::add || form == Epilogue::Form::add_relu) v += residual[i];
+    if (form == Epilogue::Form::relu || form == Epilogue::Form::add_relu) v = std::max(v, 0.0);
+  }
+  return expected;
+}
+
+using Run = std::function<Tensor(const Epilogue&, bool&)>;
+
+// Returns how many of five forms the variant applied.
+int check_forms(const Result& y, double scale, const Run& run) {
+  const std::vector<double> residual = random_values(91, y.shape.numel()), by_row = random_values(92, y.rows);
+  const Tensor as_large = tensor_of(residual, y.shape), a_row = tensor_of(by_row, {y.rows});
+  const ops::EpilogueOperand result_operand{in(as_large), y.row_stride, 1, y.product_stride};
+  const ops::EpilogueOperand row_operand{in(a_row), 1, 0, 0};
+  int count = 0;
+  for (const Epilogue::Form form : {Epilogue::Form::none, Epilogue::Form::relu, Epilogue::Form::add,
+                                    Epilogue::Form::add_relu, Epilogue::Form::generic}) {
+    CAPTURE(static_cast<int>(form));
+    Epilogue f{.form = form};
+    if (f.adds()) f.operands[0] = result_operand, f.operand_count = 1;
+    if (form == Epilogue::Form::generic) {
+      f.prelude = snippet;
+      f.operands = {row_operand, result_operand};
+      f.operand_count = 2;
+      f.scalars[0] = 2;
+      f.scalar_count = 1;
+    }
+    bool applied = false;
+    const Tensor out = run(f, applied);
+    check_close(out, y.shape, applied ? expected_of(y, form, residual, by_row) : y.values, {16, scale});
+    count += applied;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("matmul and linear end in every form of epilogue") {
+  const struct { std::int64_t m, n, k; } sizes[] = {{5, 13, 7}, {50, 70, 9}, {3, 5, 1100}, {9, 60, 1030}};
+  for (const auto& size : sizes) {
+    const auto [m, n, k] = size;
+    if (testing::slow_device() && m * n * k > 5000) continue;
+    const std::vector<double> x = random_values(1, m * k), w = random_values(2, n * k), bias = random_values(3, n);
+    const reference::Product product = reference::linear(x, {m, k}, w, {n, k}, bias);
+    const Tensor a = tensor_of(x, {m, k}), weight = tensor_of(w, {n, k}), shift = tensor_of(bias, {n});
+    for (const char* variant : {"block", "clblast", "cpu_rows", "cpu_tiled", "plain"}) {
+      CAPTURE(variant);
+      if (variant == std::string_view("block") && n < 60) continue;  // Each kind of size is two programs.
+      run_variant("matmul", variant, [&] {
+        const int applied =
+            check_forms({{m, n}, product.values, m, n, n, 0}, static_cast<double>(k + 2),
+                        [&](const Epilogue& f, bool& done) { return ops::linear(a, weight, shift, f, done); });
+        CHECK(applied == (variant == std::string_view("clblast") ? 0 : 5));
+      });
+    }
+  }
+}
+
+TEST_CASE("products of batches end in an epilogue") {
+  const Shape left{3, 4, 6}, right{3, 6, 5};
+  const std::vector<double> a = random_values(4, left.numel()), b = random_values(5, right.numel());
+  const reference::Product each = reference::matmul(a, left, b, right);
+  const reference::Product shared = reference::matmul(a, left, {b.begin(), b.begin() + 30}, {6, 5});
+  for (const char* variant : {"block", "clblast", "cpu_rows", "cpu_tiled", "plain"}) {
+    CAPTURE(variant);
+    run_variant("matmul", variant, [&] {
+      const Tensor x = tensor_of(a, left), y = tensor_of(b, right);
+      check_forms({each.shape, each.values, 4, 5, 5, 20}, 8,
+                  [&](const Epilogue& f, bool& done) { return ops::matmul(x, y, f, done); });
+      if (testing::slow_device()) return;  // The same kernels.
+      check_forms({shared.shape, shared.values, 4, 5, 5, 20}, 8, [&](const Epilogue& f, bool& done) {
+        return ops::matmul(x, y.narrow(0, 0, 1).reshape({6, 5}), f, done);
+      });
+    });
+  }
+}
+
+TEST_CASE("conv2d ends in every form of epilogue") {
+  const struct {
+    Shape x, weight;
+    Conv2dOptions options;
+  } cases[] = {{{2, 3, 5, 7}, {4, 3, 3, 3}, {1, 1}},       {{2, 4, 6, 6}, {6, 2, 3, 3}, {2, 1, 1, 2}},
+               {{3, 8, 28, 28}, {10, 8, 3, 3}, {1, 1}},    {{2, 70, 9, 9}, {5, 70, 3, 3}, {1, 1}},
+               {{2, 20, 8, 8}, {24, 20, 1, 1}, {}},        {{2, 20, 13, 22}, {20, 20, 3, 3}, {1, 1}},
+               {{2, 6, 9, 18}, {6, 1, 3, 3}, {1, 1, 1, 6}}};
+  for (const auto& c : cases) {
+    if (testing::slow_device() && c.x.numel() > 250) continue;
+    CAPTURE(c.x);
+    const std::vector<double> x = random_values(6, c.x.numel()), w = random_values(7, c.weight.numel());
+    const std::vector<double> bias = random_values(8, c.weight[0]);
+    const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
+    const std::vector<double> values = reference::conv2d(x, c.x, w, c.weight, bias, c.options);
+    const std::int64_t pixels = shape[2] * shape[3];
+    const double scale = static_cast<double>(c.weight.numel() / c.weight[0] + 2);
+    for (const char* variant : {"depthwise", "gemm", "winograd_f4", "winograd_f2", "planes", "winograd", "cpu_gemm",
+                                "block", "im2col_gemm", "direct"}) {
+      CAPTURE(variant);
+      run_variant("conv2d", variant, [&] {
+        check_forms({shape, values, shape[1], pixels, pixels, 0}, scale, [&](const Epilogue& f, bool& done) {
+          const bool held_by_others = f.form != Epilogue::Form::add_relu && f.form != Epilogue::Form::generic;
+          if (testing::slow_device() && held_by_others) return tensor_of(values, shape);
+          return ops::conv2d(tensor_of(x, c.x), tensor_of(w, c.weight), tensor_of(bias, {shape[1]}), c.options, f,
+                             done);
+        });
+      });
+    }
+  }
+}
+
+// Kernels for GPUs store one, two or four results at a time.
+TEST_CASE("epilogue: the functions of vectors are there for every number of results that is stored at once") {
+  constexpr const char* calls_tanh =
+      "#include \"common/math/tanh.h\"\n"
+      "#define EPILOGUE_OPERANDS 0\n"
+      "#define EPILOGUE_SCALARS 0\n"
+      "#define EPILOGUE(T, S, name) INLINE T name(const T v, const T e0, const T e1, const S s0, const S s1, const S "
+      "s2) "
+      "{ return JOIN(tanh_, T)(v); }\n";
+  for (const int at_once : {1, 2, 4}) {
+    runtime::KernelSpec spec{"product/gemm_parts.cl", "gemm_parts", {{"VEC_C", at_once}}};
+    spec.prelude = calls_tanh;
+    CHECK_NOTHROW(runtime::resolve(state_of(zeros({1})), spec));
+  }
+}
+
+}  // namespace crisol

@@ -1,0 +1,319 @@
+// Products on matrix units: the block-level kernel with every unit's places, emulated, in every precision and layout;
+// what is chosen for which device; and the places of the units' operands against models of the instructions.
+#include "ops/product/gemm_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "crisol/ops/matmul.h"
+#include "crisol/profile.h"
+#include "doctest/doctest.h"
+#include "ops/product/gemm_matrix_packed.h"
+#include "ops/product/gemm_operands.h"
+#include "ops/product/matrix_units.h"
+#include "reference/matmul.h"
+#include "support/compare.h"
+#include "support/forced.h"
+#include "support/skip.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol {
+
+namespace {
+
+using ops::MatrixPlan;
+using ops::MatrixTile;
+using testing::all_kinds;
+using testing::check_close;
+using testing::Kind;
+using testing::least_tile;
+using testing::random_values;
+using testing::round_to;
+using testing::tensor_of;
+using testing::unit_error;
+
+struct Case {
+  std::int64_t m, n, k;
+  int parts = 1;
+  bool a_turned = false, b_turned = false;
+  bool packed = false;
+};
+
+/// A product of tensors with values between 0.1 and 1 in size, so that fp16 holds them: against the double product of
+/// the values, within the precision's bound, and against that of the rounded values, within fp32's.
+void check_product(const MatrixTile& tile, Kind kind, bool emulated, Precision precision, const Case& c) {
+  const auto [m, n, k, parts, a_turned, b_turned, packed] = c;
+  CAPTURE(ops::facts_of(kind).name);
+  CAPTURE(precision);
+  CAPTURE(tile.rows);
+  CAPTURE(m);
+  CAPTURE(n);
+  CAPTURE(k);
+  CAPTURE(parts);
+  CAPTURE(a_turned);
+  CAPTURE(b_turned);
+  CAPTURE(packed);
+  testing::GemmValues values{m, n, k};
+  for (std::vector<double>* operand : {&values.a, &values.b}) *operand = testing::away_from_zero(*operand);
+  const testing::GemmTensors tensors(values, a_turned, b_turned);
+  ops::Gemm problem = tensors.problem();
+  problem.precision = precision;
+  problem.unit = {kind, emulated};
+  if (packed) {
+    ops::run_gemm_matrix_packed(problem, tile);
+  } else {
+    const MatrixPlan plan = ops::cut_matrix(tile, ops::work_of(problem), parts);
+    CHECK(plan.parts == parts);
+    ops::run_gemm_matrix(problem, plan);
+  }
+  testing::RoundedSums sums;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      const double added = double{static_cast<float>(values.bias[static_cast<std::size_t>(j)])};
+      double sum = added, size = std::abs(added), of_rounded = added;
+      for (std::int64_t at = 0; at < k; ++at) {
+        const double x = static_cast<float>(values.a[static_cast<std::size_t>(i * k + at)]);
+        const double z = static_cast<float>(values.b[static_cast<std::size_t>(at * n + j)]);
+        sum += x * z;
+        size += std::abs(x * z);
+        of_rounded += round_to(x, precision) * round_to(z, precision);
+      }
+      sums.exact.push_back(sum);
+      sums.sizes.push_back(size);
+      sums.of_rounded.push_back(of_rounded);
+    }
+  testing::check_rounded(tensors.y().to_vector<float>(), sums, precision, k);
+}
+
+ops::Gemm problem_of(const Tensor& any, std::int64_t m, std::int64_t n, std::int64_t k, Precision precision,
+                     Kind kind) {
+  return {.device = state_of(any),
+          .m = m,
+          .n = n,
+          .k = k,
+          .a = {in(any), k, 1},
+          .b = {in(any), n, 1},
+          .c = {out(any), n, 1},
+          .precision = precision,
+          .unit = {kind, false}};
+}
+
+}  // namespace
+
+// Programs take seconds to compile on CPUs, so sizes share them: with odd rows no vectors are read or stored.
+TEST_CASE("gemm matrix: every precision within its bound") {
+  for (const Precision precision : testing::rounded_precisions) {
+    check_product(least_tile, Kind::mma_sm80, true, precision, {3, 5, 7});
+    check_product(least_tile, Kind::mma_sm80, true, precision, {35, 17, 101});
+  }
+}
+
+TEST_CASE("gemm matrix: operands in either order, aligned and not, cut depths") {
+  if (testing::slow_launches()) CRISOL_SKIP("four programs take half a minute to compile");
+  check_product(least_tile, Kind::mma_sm80, true, Precision::fp16, {36, 20, 68, 1, true, true});
+  check_product(least_tile, Kind::mma_sm80, true, Precision::fp16, {68, 36, 4, 1, true, true});
+  check_product(least_tile, Kind::mma_sm80, true, Precision::fp16, {9, 11, 545, 3, true, false});
+  check_product(least_tile, Kind::mma_sm80, true, Precision::tf32, {36, 20, 52, 1, true, true});
+}
+
+TEST_CASE("gemm matrix: every tile, and the places of every unit's results") {
+  const DeviceInfo& info = Device().info();
+  if (info.platform != "Intel(R) OpenCL") CRISOL_SKIP("a dozen programs, which Intel's runtime compiles the soonest");
+  for (const Kind kind : all_kinds) {
+    const auto tiles = ops::matrix_tiles(kind);
+    check_product(tiles.back(), kind, true, Precision::fp16, {tiles.back().rows + 4, tiles.back().columns + 8, 36});
+  }
+  for (const MatrixTile& tile : ops::matrix_tiles(Kind::mma_sm80))
+    check_product(tile, Kind::mma_sm80, true, Precision::bf16, {tile.rows + 3, tile.columns - 2, 33});
+}
+
+TEST_CASE("gemm matrix: on this device's own units") {
+  int ran = 0;
+  for (const Precision precision : testing::rounded_precisions) {
+    const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
+    if (units.unit.empty()) continue;
+    const Kind kind = ops::matrix_unit_named(units.unit);
+    for (const MatrixTile& tile : ops::matrix_tiles(kind)) {
+      check_product(tile, kind, false, precision, {tile.rows + 4, tile.columns + 8, 100});
+      check_product(tile, kind, false, precision, {tile.rows + 3, tile.columns + 5, 67, 1, true, true});
+      check_product(tile, kind, false, precision, {tile.rows + 3, tile.columns + 5, 1067, 3, true, false});
+    }
+    for (const bool turned : {false, true})
+      if (!ops::is_intel(kind))
+        check_product({128, 128, 64, 64, 1.0}, kind, false, precision, {140, 252, 300, 1, turned, turned, true});
+    ++ran;
+  }
+  if (ran == 0) CRISOL_SKIP("vendors' instructions: " + ops::matrix_units(Device(), Precision::fp16).reason);
+}
+
+TEST_CASE("gemm matrix: what is too large for fp16 becomes infinite, NaN and infinity stay") {
+  if (const std::string reason = testing::broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
+  const ops::ForcedVariant forced("matmul", "matrix");
+  for (const Precision precision : testing::rounded_precisions) {
+    if (testing::slow_launches() && precision != Precision::fp16) continue;
+    CAPTURE(precision);
+    const WithPrecision same(precision);
+    const Tensor left = tensor_of({1e5, INFINITY, NAN, -1e5}, {4, 1}), right = tensor_of({2.0}, {1, 1});
+    const std::vector<float> y = ops::matmul(left, right).to_vector<float>();
+    if (precision == Precision::fp16) {
+      CHECK(y[0] == INFINITY);
+      CHECK(y[3] == -INFINITY);
+    } else {
+      CHECK(y[0] == doctest::Approx(2e5).epsilon(unit_error(precision)));
+      CHECK(y[3] == doctest::Approx(-2e5).epsilon(unit_error(precision)));
+    }
+    CHECK(y[1] == INFINITY);
+    CHECK(std::isnan(y[2]));
+  }
+}
+
+TEST_CASE("gemm matrix: packed operands, in three stages and two, of waves of 32 and 64") {
+  // More slices than local memory holds, the last one not full. Both operands lie alike, so that they share a program.
+  const auto check = [](Kind kind, Precision precision, const Case& c) {
+    check_product({32, 32, ops::facts_of(kind).lanes == 64 ? 32 : 16, 16, 1.0}, kind, true, precision, c);
+  };
+  check(Kind::mfma, Precision::fp16, {5, 27, 103, 1, false, true, true});
+  if (Device().info().platform != "Intel(R) OpenCL") return;  // Others take ten times as long to compile.
+  check(Kind::mma_sm80, Precision::fp16, {5, 27, 103, 1, true, false, true});
+  check(Kind::wmma, Precision::bf16, {35, 30, 72, 1, false, true, true});
+  check(Kind::mfma, Precision::tf32, {36, 20, 52, 1, true, false, true});
+}
+
+TEST_CASE("gemm matrix: forced with packed operands") {
+  if (const std::string reason = testing::broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
+  if (testing::slow_launches()) CRISOL_SKIP("three programs with large tiles take a minute to compile");
+  const std::int64_t m = 5, n = 135, k = 39;
+  std::vector<double> a = random_values(1, m * k), b = random_values(2, k * n);
+  for (std::vector<double>* values : {&a, &b})
+    for (double& value : *values) value = round_to(static_cast<float>(value), Precision::bf16);
+  const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
+  const ops::ForcedVariant forced("matmul", "matrix_packed");
+  const WithPrecision rounded_to(Precision::bf16);
+  check_close(ops::matmul(tensor_of(a, {m, k}), tensor_of(b, {k, n})), expected.shape, expected.values,
+              {2, static_cast<double>(k + 1)});
+}
+
+TEST_CASE("gemm matrix: packed where packing pays") {
+  const Tensor x = ones({1});
+  const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
+  const auto reason = [&](std::int64_t m, std::int64_t n, std::int64_t k, Kind kind = Kind::mma_sm80) {
+    const char* text = ops::refuse_gemm_matrix_packed(problem_of(x, m, n, k, Precision::fp16, kind), info);
+    return std::string(text == nullptr ? "" : text);
+  };
+  CHECK(reason(4096, 4096, 4096).empty());
+  CHECK(reason(1024, 1024, 1024) == "too small for packing to pay");  // 64 tiles, 108 units.
+  CHECK(reason(128, 65536, 4096) == "too small for packing to pay");
+  CHECK(reason(4096, 4096, 64) == "too small for packing to pay");
+  for (const Kind kind : {Kind::mma_sm75, Kind::mfma, Kind::wmma, Kind::wmma_gfx12})
+    CHECK(reason(4096, 4096, 4096, kind).empty());
+  CHECK(reason(4096, 4096, 4096, Kind::xmx8) == "the device has too few registers for its tile");
+  CHECK(ops::packed_workspace(problem_of(x, 100, 300, 33, Precision::fp16, Kind::mma_sm80), info) ==
+        2 * (128 + 384) * 64);
+}
+
+TEST_CASE("gemm matrix: settings are the tiles of the unit, in parts that the depth has room for") {
+  const Tensor x = ones({1});
+  const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
+  const auto names = ops::matrix_settings.names();
+  const auto reason = [&](Kind kind, const std::string& name, std::int64_t k) {
+    const auto setting = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    REQUIRE(setting < names.size());
+    const char* text = ops::matrix_settings.refuse(problem_of(x, 500, 300, k, Precision::fp16, kind), info, setting);
+    return std::string(text == nullptr ? "" : text);
+  };
+  for (const Kind kind : all_kinds)
+    for (const MatrixTile& tile : ops::matrix_tiles(kind)) {
+      const std::string name = std::to_string(tile.rows) + 'x' + std::to_string(tile.columns);
+      CHECK(reason(kind, name, 40).empty());
+      CHECK(reason(kind, name + "/4", 1024).empty());
+      CHECK(reason(kind, name + "/4", 40) == "the depth is too small for so many parts");
+    }
+  CHECK(reason(Kind::xmx8, "128x128", 40) == "the unit has no such tile");
+}
+
+TEST_CASE("gemm matrix: a forced setting") {
+  if (Device().info().platform != "Intel(R) OpenCL")
+    CRISOL_SKIP("a program, which Intel's runtime compiles the soonest");
+  const std::int64_t m = 35, n = 9, k = 300;
+  std::vector<double> a = random_values(1, m * k), b = random_values(2, k * n);
+  for (std::vector<double>* values : {&a, &b})
+    for (double& value : *values) value = round_to(static_cast<float>(value), Precision::bf16);
+  const ops::ForcedVariant forced("matmul", "matrix/128x32/2");
+  const WithPrecision rounded_to(Precision::bf16);
+  const VariantRecord record;
+  const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
+  check_close(ops::matmul(tensor_of(a, {m, k}), tensor_of(b, {k, n})), expected.shape, expected.values,
+              {2, static_cast<double>(k + 1)});
+  REQUIRE(!record.choices().empty());
+  CHECK(record.choices()[0].variant == "matrix/128x32/2");
+}
+
+TEST_CASE("gemm matrix: which units a device may have") {
+  using Kinds = std::vector<Kind>;
+  const auto of = [](const DeviceInfo& info, Precision precision) { return ops::matrix_candidates(info, precision); };
+  const DeviceInfo a100 = testing::imagined("NVIDIA CUDA", "NVIDIA A100");
+  CHECK(of(a100, Precision::fp32).empty());
+  CHECK(of(a100, Precision::tf32) == Kinds{Kind::mma_sm80});
+  CHECK(of(a100, Precision::fp16) == Kinds{Kind::mma_sm80, Kind::mma_sm75});
+  const char* const amd = "AMD Accelerated Parallel Processing";
+  CHECK(of(testing::imagined(amd, "gfx90a:sramecc+:xnack-"), Precision::bf16) == Kinds{Kind::mfma});
+  CHECK(of(testing::imagined(amd, "gfx90a:sramecc+:xnack-"), Precision::tf32).empty());
+  CHECK(of(testing::imagined(amd, "gfx908"), Precision::fp16) == Kinds{Kind::mfma});
+  CHECK(of(testing::imagined(amd, "gfx908"), Precision::bf16).empty());
+  CHECK(of(testing::imagined(amd, "gfx942"), Precision::tf32) == Kinds{Kind::mfma});
+  CHECK(of(testing::imagined(amd, "gfx1100"), Precision::fp16) == Kinds{Kind::wmma});
+  CHECK(of(testing::imagined(amd, "gfx1100"), Precision::tf32).empty());
+  CHECK(of(testing::imagined(amd, "gfx1201"), Precision::bf16) == Kinds{Kind::wmma_gfx12});
+  CHECK(of(testing::imagined(amd, "gfx1030"), Precision::fp16).empty());
+  DeviceInfo arc = testing::imagined("Intel(R) OpenCL Graphics", "Arc");
+  CHECK(of(arc, Precision::fp16).empty());
+  arc.extensions = "cl_khr_fp16 cl_intel_subgroup_matrix_multiply_accumulate";
+  arc.subgroup_sizes = {8, 16, 32};
+  CHECK(of(arc, Precision::fp16) == Kinds{Kind::xmx8});
+  CHECK(of(arc, Precision::tf32).empty());
+  arc.extensions += " cl_intel_subgroup_matrix_multiply_accumulate_tf32";
+  arc.subgroup_sizes = {16, 32};
+  CHECK(of(arc, Precision::tf32) == Kinds{Kind::xmx16});
+  DeviceInfo cpu = a100;
+  cpu.type = DeviceType::cpu;
+  CHECK(of(cpu, Precision::fp16).empty());
+}
+
+TEST_CASE("gemm matrix: chosen where the precision allows and the device can, refused with the reason elsewhere") {
+  const Tensor x = ones({8, 8});
+  const DeviceInfo a100 = testing::imagined("NVIDIA CUDA", "NVIDIA A100");
+  const auto reason = [&](const ops::Gemm& problem) {
+    const char* text = ops::refuse_gemm_matrix(problem, a100);
+    return std::string(text == nullptr ? "" : text);
+  };
+  CHECK(reason(problem_of(x, 8, 8, 8, Precision::fp16, Kind::mma_sm80)).empty());
+  CHECK(reason(problem_of(x, 8, 8, 8, Precision::fp32, Kind::mma_sm80)) == "the precision is fp32");
+  CHECK(reason(problem_of(x, 8, 8, 8, Precision::tf32, Kind::none)) ==
+        "the device has no matrix units for the precision");
+  CHECK(reason(problem_of(x, 8, 8, 0, Precision::fp16, Kind::mma_sm80)) == "the depth is 0");
+}
+
+TEST_CASE("gemm matrix: large tiles for large products, skinny ones for few rows, cuts for deep ones") {
+  const Tensor x = ones({1});
+  const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
+  const auto plan = [&](std::int64_t m, std::int64_t n, std::int64_t k, Kind kind = Kind::mma_sm80) {
+    return ops::plan_matrix_among(ops::matrix_tiles(kind), info, {m, n, k, 1, Precision::fp16, {kind, false}}, 64);
+  };
+  CHECK(plan(4096, 4096, 4096).tile.rows == 128);
+  CHECK(plan(4096, 4096, 4096).groups == 1024);
+  CHECK(plan(16, 65536, 4096).tile.rows == 32);
+  CHECK(plan(65536, 32, 4096).tile.columns == 32);
+  CHECK(plan(64, 64, 65536).parts > 4);
+  CHECK(plan(4096, 4096, 64).parts == 1);
+  for (const Kind kind : all_kinds)
+    for (const std::int64_t k : {1, 70, 5000}) {
+      const MatrixPlan p = plan(500, 100, k, kind);
+      CHECK(p.part_depth * p.parts >= k);
+      CHECK(p.part_depth * (p.parts - 1) < k);
+      CHECK(p.groups ==
+            (500 + p.tile.rows - 1) / p.tile.rows * ((100 + p.tile.columns - 1) / p.tile.columns) * p.parts);
+    }
+}
+
+}  // namespace crisol

@@ -1,0 +1,88 @@
+// For tests of kernels on matrix units: precisions, kinds of units, devices that have them, and what rounding may do.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "crisol/device.h"
+#include "crisol/ops/matmul.h"
+#include "crisol/precision.h"
+#include "doctest/doctest.h"
+#include "ops/product/matrix_plan.h"
+
+namespace crisol::testing {
+
+using Kind = ops::MatrixUnit::Kind;
+
+inline constexpr Precision rounded_precisions[] = {Precision::tf32, Precision::fp16, Precision::bf16};
+inline constexpr Kind all_kinds[] = {Kind::mma_sm80,   Kind::mma_sm75, Kind::mfma, Kind::wmma,
+                                     Kind::wmma_gfx12, Kind::xmx8,     Kind::xmx16};
+
+/// Why forced variants for matrix units refuse here, or nothing. A device without any unit by its name emulates them
+/// where they are forced.
+inline std::string broken_matrix_units() {
+  for (const Precision precision : rounded_precisions) {
+    const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
+    if (units.unit.empty() && !ops::matrix_candidates(Device().info(), precision).empty())
+      return "vendors' instructions: " + units.reason;
+  }
+  return {};
+}
+
+/// Two waves: what is emulated is slow.
+inline constexpr ops::MatrixTile least_tile{32, 16, 16, 16, 1.0};
+
+/// The bound of an operand's relative error, as include/crisol/precision.h has it.
+inline double unit_error(Precision precision) { return std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11); }
+
+/// As matrix units get it: rounded to nearest, ties to even (tf32: away from zero).
+inline double round_to(double value, Precision precision) {
+  if (value == 0) return 0;
+  const int bits = precision == Precision::bf16 ? 8 : 11;
+  const double unit = std::ldexp(1.0, std::ilogb(value) + 1 - bits);
+  return unit * (precision == Precision::tf32 ? std::round(value / unit) : std::nearbyint(value / unit));
+}
+
+/// Values of at least 0.1 in size, which fp16 holds.
+inline std::vector<double> away_from_zero(std::vector<double> values) {
+  for (double& value : values) value = std::copysign(std::max(0.1, std::abs(value)), value);
+  return values;
+}
+
+/// Sums of products in double: of the values, of their sizes, and of the rounded values.
+struct RoundedSums {
+  std::vector<double> exact, sizes, of_rounded;
+};
+
+/// Checks sums of k products within the precision's bound of the exact ones, and within fp32's of those of the rounded
+/// values.
+inline void check_rounded(const std::vector<float>& found, const RoundedSums& sums, Precision precision,
+                          std::int64_t k) {
+  REQUIRE(found.size() == sums.exact.size());
+  const double u = unit_error(precision), fp32 = static_cast<double>(k + 2) * std::ldexp(1.0, -23);
+  double worst = 0, worst_of_rounded = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double value = found[i], size = std::max(sums.sizes[i], 1e-30);  // No product at all: exactly 0.
+    worst =
+        std::max(worst, std::isnan(value) ? 1e9 : std::abs(value - sums.exact[i]) / (size * (2 * u + u * u + fp32)));
+    worst_of_rounded =
+        std::max(worst_of_rounded, std::isnan(value) ? 1e9 : std::abs(value - sums.of_rounded[i]) / (size * fp32));
+  }
+  CHECK(worst <= 1);
+  CHECK(worst_of_rounded <= 1);
+}
+
+inline DeviceInfo imagined(const char* platform, const char* name, int compute_units = 100) {
+  DeviceInfo info;
+  info.type = DeviceType::gpu;
+  info.platform = platform;
+  info.name = name;
+  info.compute_units = compute_units;
+  info.local_memory = 48 << 10;
+  info.max_work_group = 1024;
+  return info;
+}
+
+}  // namespace crisol::testing

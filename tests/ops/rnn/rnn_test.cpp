@@ -1,0 +1,238 @@
+#include "crisol/ops/rnn.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "../../../cl_kernels/rnn/rnn_index.h"
+#include "dispatch/gpu_model.h"
+#include "doctest/doctest.h"
+#include "ops/rnn/rnn_problem.h"
+#include "reference/rnn.h"
+#include "support/compare.h"
+#include "support/skip.h"
+#include "support/variants.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+using reference::Numbers;
+using reference::RnnInputs;
+using reference::RnnLayer;
+using reference::RnnNumbers;
+using reference::RnnOutputs;
+
+namespace {
+
+using Variants = std::initializer_list<const char*>;
+constexpr Variants all_variants = {"rows", "resident", "group", "steps"};
+// For sizes of which `resident` would have to build programs of their own, or where devices are slow.
+constexpr Variants other_variants = {"rows", "group", "steps"};
+constexpr RnnCell all_cells[] = {RnnCell::tanh, RnnCell::relu, RnnCell::lstm, RnnCell::gru};
+
+struct Data {
+  RnnInputs in;
+  RnnNumbers weights;
+  RnnOutputs dout;
+};
+
+Data data_of(const RnnLayer& l, bool with_bias = true) {
+  const std::int64_t rows = l.gates() * l.hidden, batch = l.batch;
+  const double bound = 1 / std::sqrt(static_cast<double>(l.hidden));
+  Data d;
+  d.in.x = random_values(1, l.steps * batch * l.inputs, -2, 2);
+  d.in.h0 = random_values(2, batch * l.outputs());
+  d.weights.weight_ih = random_values(3, rows * l.inputs, -bound, bound);
+  d.weights.weight_hh = random_values(4, rows * l.outputs(), -bound, bound);
+  if (with_bias) {
+    d.weights.bias_ih = random_values(5, rows);
+    d.weights.bias_hh = random_values(6, rows);
+  }
+  if (l.projection > 0) d.weights.weight_hr = random_values(7, l.projection * l.hidden, -bound, bound);
+  d.dout.y = random_values(8, l.steps * batch * l.outputs());
+  d.dout.h_n = random_values(9, batch * l.outputs());
+  if (l.cell == RnnCell::lstm) {
+    d.in.c0 = random_values(10, batch * l.hidden, -2, 2);
+    d.dout.c_n = random_values(11, batch * l.hidden);
+  }
+  return d;
+}
+
+Tensor tensor_or_none(const Numbers& values, const Shape& shape, Layout layout) {
+  return values.empty() ? Tensor() : view_of(values, shape, layout);
+}
+
+Tensor lengths_of(const RnnLayer& l) { return l.lengths.empty() ? Tensor() : from_vector(l.lengths); }
+
+ops::RnnInput input_of(const RnnLayer& l, const Data& d, Layout layout = Layout::contiguous) {
+  return {view_of(d.in.x, {l.steps, l.batch, l.inputs}, layout), view_of(d.in.h0, {l.batch, l.outputs()}, layout),
+          tensor_or_none(d.in.c0, {l.batch, l.hidden}, layout), lengths_of(l)};
+}
+
+RnnWeights weights_of(const RnnLayer& l, const Data& d, Layout layout = Layout::contiguous) {
+  const std::int64_t rows = l.gates() * l.hidden;
+  return {view_of(d.weights.weight_ih, {rows, l.inputs}, layout),
+          view_of(d.weights.weight_hh, {rows, l.outputs()}, layout), tensor_or_none(d.weights.bias_ih, {rows}, layout),
+          tensor_or_none(d.weights.bias_hh, {rows}, layout),
+          tensor_or_none(d.weights.weight_hr, {l.outputs(), l.hidden}, layout)};
+}
+
+double largest(const Numbers& values) {
+  double most = 0;
+  for (const double value : values) most = std::max(most, std::abs(value));
+  return most;
+}
+
+// Sums of all steps' gradients: rounding grows with the terms, whose size the largest one tells.
+void check_gradient(const Tensor& actual, const Shape& shape, const Numbers& expected, double terms) {
+  if (expected.empty()) {
+    CHECK(!actual.defined());
+    return;
+  }
+  check_close(actual, shape, expected, {64 + 4 * std::sqrt(terms), std::max(1.0, largest(expected))});
+}
+
+void check_layer(const RnnLayer& l, Layout layout = Layout::contiguous, bool with_bias = true,
+                 Variants variants = all_variants) {
+  CAPTURE(std::string(name_of(l.cell)));
+  CAPTURE(l.reverse);
+  CAPTURE(Shape({l.steps, l.batch, l.inputs, l.hidden, l.projection}));
+  CAPTURE(!l.lengths.empty());
+  CAPTURE(std::string(name_of(layout)));
+  const Data d = data_of(l, with_bias);
+  RnnLayer described = l;
+  described.bias = with_bias;
+  const RnnOutputs expected = reference::rnn_forward(described, d.in, d.weights);
+  const auto gradients = reference::rnn_backward(described, d.in, d.weights, d.dout);
+  const ops::RnnInput input = input_of(l, d, layout);
+  const RnnWeights weights = weights_of(l, d, layout);
+  const RnnOptions options{l.cell, l.reverse};
+  const Shape y{l.steps, l.batch, l.outputs()}, h{l.batch, l.outputs()}, c{l.batch, l.hidden};
+  // Errors of one step, some ulp of sums of `terms` products, shrink on their way through tanh and sigmoid; ReLU's
+  // grow.
+  const double terms = static_cast<double>(l.inputs + l.outputs() + l.steps * l.batch);
+  const Tolerance tolerance{32 + 4 * std::sqrt(terms), std::max(1.0, largest(expected.y))};
+  ops::RnnResult result;
+  bool first = true;
+  for_each_variant("rnn_forward", variants, [&] {
+    for (const bool save : {false, true}) {
+      result = ops::rnn_forward(input, weights, options, save);
+      check_close(result.y, y, expected.y, tolerance);
+      check_close(result.h_n, h, expected.h_n, tolerance);
+      if (l.cell == RnnCell::lstm) check_close(result.c_n, c, expected.c_n, tolerance);
+      CHECK(result.saved.states.defined() == save);
+    }
+    if (slow_device() && !first) return;  // All save the same: backward reads what the first did.
+    first = false;
+    const ops::RnnResult saved = result;
+    for_each_variant("rnn_backward", variants, [&] {
+      const auto actual = ops::rnn_backward(
+          {view_of(d.dout.y, y, layout), view_of(d.dout.h_n, h, layout), tensor_or_none(d.dout.c_n, c, layout)}, input,
+          weights, options, saved.saved);
+      const std::int64_t rows = l.gates() * l.hidden;
+      check_gradient(actual.x, input.x.shape(), gradients.inputs.x, terms);
+      check_gradient(actual.h0, h, gradients.inputs.h0, terms);
+      check_gradient(actual.c0, c, gradients.inputs.c0, terms);
+      check_gradient(actual.weights.weight_ih, {rows, l.inputs}, gradients.weights.weight_ih, terms);
+      check_gradient(actual.weights.weight_hh, {rows, l.outputs()}, gradients.weights.weight_hh, terms);
+      check_gradient(actual.weights.bias_ih, {rows}, gradients.weights.bias_ih, terms);
+      check_gradient(actual.weights.bias_hh, {rows}, gradients.weights.bias_hh, terms);
+      check_gradient(actual.weights.weight_hr, {l.outputs(), l.hidden}, gradients.weights.weight_hr, terms);
+    });
+  });
+}
+
+// Numbers of any order between 1 and `steps`, both among them.
+std::vector<std::int64_t> mixed_lengths(std::int64_t steps, std::int64_t batch) {
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t b = 0; b < batch; ++b) lengths.push_back(1 + (b * 7 + steps - 1) % steps);
+  return lengths;
+}
+
+}  // namespace
+
+TEST_CASE("rnn: every cell agrees with the reference, in both directions and with lengths") {
+  for (const RnnCell cell : all_cells)
+    for (const bool reverse : {false, true}) {
+      check_layer({cell, reverse, 3, 2, 3, 4}, Layout::contiguous, true, slow_device() ? other_variants : all_variants);
+      check_layer({cell, reverse, 5, 4, 2, 3, 0, true, mixed_lengths(5, 4)});
+    }
+}
+
+TEST_CASE("rnn: odd sizes, views as inputs, no bias") {
+  for (const RnnCell cell : all_cells) {
+    check_layer({cell, false, 1, 1, 1, 1}, Layout::contiguous, true, slow_device() ? other_variants : all_variants);
+    check_layer({cell, true, 2, 7, 5, 17}, Layout::contiguous, true,
+                cell == RnnCell::lstm || (cell == RnnCell::gru && !slow_device()) ? all_variants : other_variants);
+    check_layer({cell, false, 2, 3, 4, 5}, Layout::contiguous, false);
+  }
+  for (const Layout layout : all_layouts) check_layer({RnnCell::lstm, false, 2, 3, 4, 5}, layout, true, other_variants);
+  check_layer({RnnCell::gru, true, 2, 3, 4, 5}, Layout::permuted);
+}
+
+TEST_CASE("rnn: an LSTM with projection") {
+  for (const bool reverse : {false, true}) {
+    check_layer({RnnCell::lstm, reverse, 3, 2, 3, 5, 2});
+    check_layer({RnnCell::lstm, reverse, 4, 3, 2, 4, 3, true, mixed_lengths(4, 3)});
+  }
+  check_layer({RnnCell::lstm, false, 2, 2, 3, 4, 4});
+}
+
+TEST_CASE("rnn: sizes that cut tiles and blocks") {
+  if (slow_device()) CRISOL_SKIP("millions of multiply-adds");
+  for (const RnnCell cell : all_cells) {
+    check_layer({cell, false, 4, 13, 21, 40}, Layout::contiguous, true,
+                cell == RnnCell::gru ? all_variants : other_variants);
+    check_layer({cell, true, 3, 33, 9, 64, 0, true, mixed_lengths(3, 33)}, Layout::contiguous, true,
+                cell == RnnCell::tanh ? all_variants : other_variants);
+  }
+  check_layer({RnnCell::lstm, false, 3, 26, 30, 100});
+  check_layer({RnnCell::gru, false, 3, 5, 30, 130}, Layout::contiguous, true, other_variants);
+}
+
+TEST_CASE("rnn: positions of rows are 64-bit numbers") {
+  const int t = 70000, batch = 70000, b = 69999, columns = 8192;
+#define long std::int64_t  // OpenCL's long has 64 bits everywhere, that of Windows's compilers 32.
+  const auto row = ROW_AT(t, batch, b, columns);
+#undef long
+  static_assert(sizeof(row) == 8);
+  CHECK(row == (std::int64_t{t} * batch + b) * columns);
+  const ops::RnnSizes s{RnnCell::lstm, true, 70000, 70000, 1, 512, 512};
+  CHECK(s.slot_before(s.step(0)) * s.batch * s.saved_columns() == std::int64_t{70000} * 70000 * 2048);
+}
+
+TEST_CASE("rnn: the most hidden units whose weights a work-group keeps, by device and cell") {
+  struct Limits {
+    std::uint32_t vendor;
+    std::uint64_t work_group, local_memory;
+    std::int64_t lstm, gru, tanh;
+  };
+  // The table of docs/recurrent.md.
+  for (const Limits& limits :
+       {Limits{ops::vendor_nvidia, 1024, 49152, 96, 128, 192}, Limits{ops::vendor_amd, 256, 65536, 96, 96, 192},
+        Limits{ops::vendor_intel, 256, 65536, 64, 80, 128}, Limits{ops::vendor_intel, 1024, 65536, 80, 96, 176},
+        Limits{0, 256, 32768, 32, 32, 64}}) {
+    CAPTURE(limits.vendor);
+    CAPTURE(limits.work_group);
+    DeviceInfo info;
+    info.type = DeviceType::gpu;
+    info.vendor_id = limits.vendor;
+    info.max_work_group = limits.work_group;
+    info.local_memory = limits.local_memory;
+    info.compute_units = 16;
+    const auto check = [&](RnnCell cell, std::int64_t most) {
+      CAPTURE(std::string(name_of(cell)));
+      const auto takes = [&](std::int64_t hidden) {
+        ops::RnnForward problem;
+        problem.sizes = {cell, false, 10, 1000, 8, hidden, hidden};
+        return ops::refuse_rnn_forward_resident(problem, info) == nullptr;
+      };
+      CHECK(takes(1));
+      CHECK(takes(most));
+      CHECK(!takes(most + 1));
+    };
+    check(RnnCell::lstm, limits.lstm);
+    check(RnnCell::gru, limits.gru);
+    check(RnnCell::tanh, limits.tanh);
+  }
+}
