@@ -52,6 +52,12 @@ std::string forced_variant(std::string_view op) {
   return {};
 }
 
+std::string forced_variants() {
+  std::string all;
+  for (const Request& request : thread_requests()) all += concat(request.op, ':', request.variant, ',');
+  return all;
+}
+
 bool is_forbidden(std::string_view op, std::string_view variant) {
   for (const Request& request : environment_requests())
     if (request.op == op && request.variant == variant && request.forbidden) return true;

@@ -101,6 +101,8 @@ Choice<Problem> find_choice(std::span<const Variant<Problem>> variants, std::str
 
 /// What a ForcedVariant of this thread or CRISOL_VARIANT forces for an op, or an empty text.
 std::string forced_variant(std::string_view op);
+/// All that the ForcedVariants of this thread ask for, as one text; usually empty.
+std::string forced_variants();
 bool is_forbidden(std::string_view op, std::string_view variant);
 
 void say_refused(const char* op, const char* variant, const char* reason);

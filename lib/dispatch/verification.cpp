@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "crisol/tuning.h"
+#include "dispatch/choose.h"
 #include "dispatch/verdicts.h"
 #include "replay/replay.h"
 #include "runtime/recording.h"
@@ -272,6 +273,7 @@ void assume_unknown_drivers(bool unknown) {
   warned().clear();
   runtime::forget_verifications();
   ++generation;
+  dispatch::forget_prepared();
 }
 
 }  // namespace crisol::ops

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "crisol/ops/workspace.h"
+#include "dispatch/choose.h"
 #include "dispatch/variant.h"
 #include "runtime/verbose.h"
 
@@ -27,7 +28,10 @@ std::atomic<std::uint64_t>& limit() {
 
 }  // namespace
 
-void set_workspace_limit(std::uint64_t bytes) { limit().store(bytes, std::memory_order_relaxed); }
+void set_workspace_limit(std::uint64_t bytes) {
+  limit().store(bytes, std::memory_order_relaxed);
+  dispatch::forget_prepared();
+}
 
 std::uint64_t workspace_limit() { return limit().load(std::memory_order_relaxed); }
 

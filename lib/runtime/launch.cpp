@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/text.h"
 #include "runtime/device/device_state.h"
@@ -30,6 +31,8 @@ KernelArg::KernelArg(const Shape& shape, int lanes) : size_(static_cast<std::siz
   bytes_.fill(0);
   std::copy(shape.begin(), shape.end(), reinterpret_cast<std::int64_t*>(bytes_.data()));
 }
+
+KernelArg::KernelArg(const void* bytes, std::size_t size) : size_(size) { std::memcpy(bytes_.data(), bytes, size); }
 
 void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count) {
   cl_uint index = 0;
@@ -126,8 +129,7 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
 
 const DeviceInfo& info_of(const DeviceState& device) noexcept { return device.info(); }
 
-NdRange flat_range(const DeviceState& device, std::int64_t count) {
-  const DeviceInfo& info = device.info();
+NdRange flat_range(const DeviceInfo& info, std::int64_t count) {
   // A GPU starts about one group a clock, in which its memory moves 2 KB: small groups would bound the copying of large
   // arrays. Few items are spread over all units instead.
   const bool many = info.type == DeviceType::gpu && count >= std::int64_t{2048} * info.compute_units;

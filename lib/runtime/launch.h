@@ -79,6 +79,7 @@ class KernelArg {
  public:
   enum class Kind : std::uint8_t { value, view };
 
+  KernelArg() = default;
   KernelArg(const BufferView& view) : kind_(Kind::view), view_(view) {}
   KernelArg(std::int32_t value) { set(value); }
   KernelArg(std::uint32_t value) { set(value); }
@@ -88,6 +89,8 @@ class KernelArg {
   KernelArg(double) = delete;  // Devices need not know double; write a float.
   KernelArg(bool) = delete;    // Not a legal kernel parameter type.
   KernelArg(const Shape& shape, int lanes = Shape::max_rank);
+  /// A scalar or vector of these bytes, at most 64.
+  KernelArg(const void* bytes, std::size_t size);
 
   Kind kind() const noexcept { return kind_; }
   const BufferView& view() const noexcept { return view_; }
@@ -137,7 +140,8 @@ const DeviceInfo& info_of(const DeviceState& device) noexcept;
 
 /// One work-item for each of `count`, rounded up to whole groups of 64 (of 256 for many on a GPU; at most the device's
 /// limit): the kernel returns where its id is not below the count.
-NdRange flat_range(const DeviceState& device, std::int64_t count);
+NdRange flat_range(const DeviceInfo& info, std::int64_t count);
+inline NdRange flat_range(const DeviceState& device, std::int64_t count) { return flat_range(info_of(device), count); }
 
 /// Lanes of a float vector on this device, 1 to 16: its native width, or CRISOL_VECTOR_WIDTH.
 int vector_width(const DeviceState& device) noexcept;

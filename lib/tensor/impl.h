@@ -1,36 +1,25 @@
 // What a Tensor handle points to.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "crisol/tensor.h"
+#include "dispatch/derived.h"
 #include "runtime/memory_pool.h"
 
 namespace crisol {
 
-/// What data derived from a storage is: which kind, and of which part and layout of it.
-struct DerivedKey {
-  const char* kind;  ///< The same pointer for the same kind.
-  std::array<std::int64_t, 12> values{};
-
-  friend bool operator==(const DerivedKey& a, const DerivedKey& b) noexcept {
-    return a.kind == b.kind && a.values == b.values;
-  }
-};
+using dispatch::DerivedKey;
 
 /// Copies of a storage's elements in other layouts (packed weights), each valid for one version: an operand that is
 /// used a second time without having been written gets one, so that training, which writes weights between uses, keeps
 /// none.
 class DerivedData {
  public:
-  struct Found {
-    std::shared_ptr<void> data;  ///< Nothing when there is none,
-    bool worth_keeping = false;  ///< but then whether this version was asked for before: make it and call keep().
-  };
+  using Found = dispatch::DerivedOwner::Found;
   Found find(const DerivedKey& key, std::uint64_t version);
   /// The first of several threads wins; returns what is kept.
   std::shared_ptr<void> keep(const DerivedKey& key, std::uint64_t version, std::shared_ptr<void> data);
@@ -56,7 +45,7 @@ extern constinit thread_local RecordedUses* recorded_uses;
 
 /// A range of a block. Several storages may share a block (the parameters of an optimiser's arena do), each with a
 /// version of its own.
-struct Storage : std::enable_shared_from_this<Storage> {
+struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
   Storage(runtime::BlockPtr b, std::uint64_t first, std::uint64_t size)
       : block(std::move(b)), base(first), bytes(size) {}
 
@@ -74,7 +63,11 @@ struct Storage : std::enable_shared_from_this<Storage> {
     if (recorded_uses != nullptr) note_recorded_write();
   }
   /// What is kept for this version. A recording relies on it only where nothing is trained, and keeps nothing itself.
-  DerivedData::Found find_derived(const DerivedKey& key, std::uint64_t at_version);
+  Found find_derived(const DerivedKey& key, std::uint64_t at_version) override;
+  std::shared_ptr<void> keep_derived(const DerivedKey& key, std::uint64_t at_version,
+                                     std::shared_ptr<void> data) override {
+    return derived.keep(key, at_version, std::move(data));
+  }
 
  private:
   void note_recorded_write();

@@ -3,6 +3,7 @@
 //     launch(state_of(x), spec, range, in(x), out(y), y.numel());
 #pragma once
 
+#include "dispatch/plan.h"
 #include "runtime/launch.h"
 #include "tensor/impl.h"
 
@@ -21,6 +22,12 @@ inline runtime::BufferView in(const Tensor& x) {
 inline runtime::BufferView out(const Tensor& x) {
   x.impl()->storage->written();
   return in(x);
+}
+
+/// A weight that the kernel only reads: a packed copy of it may be kept (see dispatch/derived.h).
+inline dispatch::OperandView in_with_copies(const Tensor& x) {
+  Storage& storage = *x.impl()->storage;
+  return {in(x), &storage, storage.version.load(std::memory_order_relaxed)};
 }
 
 }  // namespace crisol

@@ -13,130 +13,126 @@ namespace {
 /// x as (images, channels, spatial); a row of the RowProblem is a channel of an image.
 struct BatchNormProblem : RowProblem {
   std::int64_t images, channels, spatial;
-  Tensor x, weight, bias;
-  Tensor mean, invstd;
-  Tensor dy;  ///< Backward.
+  std::int64_t affine;    ///< 1 with a weight, plus 2 with a bias.
+  std::int64_t training;  ///< Whether the statistics are those of the batch.
+  std::int64_t running;   ///< Forward in training: whether running statistics are brought up to date.
+  std::int64_t in_quads;  ///< Whether rows are made of vectors of four floats that begin at multiples of 16 bytes.
 
   std::int64_t count() const noexcept { return images * spatial; }
-  /// Rows are made of vectors of four floats that begin at multiples of 16 bytes.
-  bool in_quads() const {
-    return spatial % 4 == 0 && in(x).offset % 4 == 0 && (!dy.defined() || in(dy).offset % 4 == 0);
-  }
-  int affine() const { return (weight.defined() ? 1 : 0) + (bias.defined() ? 2 : 0); }
+  std::int32_t affine_flags() const noexcept { return static_cast<std::int32_t>(affine); }
   ProblemKey key() const { return {{"images", images}, {"channels", channels}, {"spatial", spatial}}; }
-  /// Stands where a kernel does not look.
-  const Tensor& or_x(const Tensor& t) const { return t.defined() ? t : x; }
 };
 
-struct ForwardProblem : BatchNormProblem {
-  Tensor y, running_mean, running_var;
-  BatchNormOptions options;
+/// Checked and contiguous.
+struct Inputs {
+  Tensor x, weight, bias;
+  std::int64_t images, channels, spatial = 1;
+
+  std::int64_t count() const noexcept { return images * spatial; }
+  /// A tensor that a kernel reads, or x, at which it does not look.
+  runtime::BufferView or_x(const Tensor& t) const { return in(t.defined() ? t : x); }
+  BatchNormProblem problem(bool training, bool running, const Tensor& dy = {}) const {
+    const bool in_quads = spatial % 4 == 0 && in(x).offset % 4 == 0 && (!dy.defined() || in(dy).offset % 4 == 0);
+    return {{images * channels, spatial, 1},
+            images,
+            channels,
+            spatial,
+            (weight.defined() ? 1 : 0) + (bias.defined() ? 2 : 0),
+            training ? 1 : 0,
+            running ? 1 : 0,
+            in_quads ? 1 : 0};
+  }
 };
 
-struct BackwardProblem : BatchNormProblem {
-  NormGradients gradients;
-  bool training;
-};
-
-BatchNormProblem problem_of(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Inputs inputs_of(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   require_dtype(op, "the input", x, DType::f32);
   require(x.dim() >= 2, op, "the input must be (N, C) or (N, C, …), its shape is ", x.shape());
-  const std::int64_t images = x.shape()[0], channels = x.shape()[1];
-  std::int64_t spatial = 1;
-  for (int i = 2; i < x.dim(); ++i) spatial *= x.shape()[i];
+  const std::int64_t channels = x.shape()[1];
   if (weight.defined()) require_operand(op, "the input", x, "the weight", weight, {channels});
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {channels});
-  BatchNormProblem p{
-      {state_of(x), images * channels, spatial, 1}, images, channels, spatial, contiguous(x), {}, {}, {}, {}, {}};
-  if (weight.defined()) p.weight = contiguous(weight);
-  if (bias.defined()) p.bias = contiguous(bias);
-  return p;
+  const auto made_contiguous = [](const Tensor& t) { return t.defined() ? contiguous(t) : t; };
+  Inputs inputs{contiguous(x), made_contiguous(weight), made_contiguous(bias), x.shape()[0], channels};
+  for (int i = 2; i < x.dim(); ++i) inputs.spatial *= x.shape()[i];
+  return inputs;
 }
 
-runtime::Kernel& kernel_of(const BatchNormProblem& p, const RowGeometry& g, const char* entry) {
-  runtime::Defines defines = row_defines(p.device, g);
+runtime::KernelSpec spec_of(const BatchNormProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
+  runtime::Defines defines = row_defines(target, g);
   if (g.lanes == 1 && p.rows * p.spatial > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
-  if (g.group > 1 && p.in_quads()) defines.add({"QUADS", 1});
-  return runtime::resolve(p.device, {"rowwise/batch_norm.cl", entry, defines});
+  if (g.group > 1 && p.in_quads != 0) defines.add({"QUADS", 1});
+  return {"rowwise/batch_norm.cl", entry, defines};
 }
 
 /// How the kernels cut rows, and channels, of which `parts` are reduced apart.
 struct Cut {
   std::int64_t piece, pieces, parts;
   runtime::NdRange of_rows, of_channels;
+
+  /// Two sums for each part of each channel.
+  std::uint64_t partial_bytes(std::int64_t channels) const { return 8 * static_cast<std::uint64_t>(parts * channels); }
 };
 
-Cut cut_of(const BatchNormProblem& p, const RowGeometry& g) {
+Cut cut_of(const BatchNormProblem& p, const Target& target, const RowGeometry& g) {
   if (g.lanes == 1) {
     const std::int64_t piece = 64 * g.group;
     const std::int64_t pieces = (p.spatial + piece - 1) / piece, parts = (p.count() + piece - 1) / piece;
     return {piece, pieces, parts, g.range(p.rows, pieces), g.range(p.channels, parts)};
   }
-  // Where rows are few, pieces of 64 vectors or more that keep all work-items busy.
-  const std::int64_t least = std::int64_t{64} * g.lanes, wanted = 8 * runtime::info_of(p.device).compute_units;
-  const std::int64_t most_pieces = std::max<std::int64_t>(1, p.spatial / least);
-  const std::int64_t each = std::min(most_pieces, (wanted + p.rows - 1) / std::max<std::int64_t>(1, p.rows));
+  // Few rows are cut into pieces of 64 vectors or more, so that all work-items have work.
+  const std::int64_t min_piece = std::int64_t{64} * g.lanes, wanted = 8 * target.info.compute_units;
+  const std::int64_t max_pieces = std::max<std::int64_t>(1, p.spatial / min_piece);
+  const std::int64_t each = std::min(max_pieces, (wanted + p.rows - 1) / std::max<std::int64_t>(1, p.rows));
   const std::int64_t piece = g.chunks_of((p.spatial + each - 1) / each) * g.lanes;
   const std::int64_t pieces = (p.spatial + piece - 1) / piece;
-  const runtime::NdRange range = g.each_row(p.device, p.rows * pieces, piece);
+  const runtime::NdRange range = g.each_row(target, p.rows * pieces, piece);
   return {piece, pieces, p.images * pieces, range, range};
 }
 
-// The elements, with mean and invstd known.
-void launch_apply(const ForwardProblem& p, const Cut& cut, runtime::Kernel& kernel) {
-  runtime::launch(p.device, kernel, cut.of_rows, in(p.x), in(p.mean), in(p.invstd), in(p.or_x(p.weight)),
-                  in(p.or_x(p.bias)), out(p.y), p.rows, p.channels, p.spatial, cut.piece, p.affine());
+Plan plan_forward(const BatchNormProblem& p, const Target& target, const RowGeometry& g) {
+  const auto [x, weight, bias, y, mean, invstd, running_mean, running_var] = operands<8>();
+  constexpr CallScalar epsilon{0}, momentum{1};
+  const Cut cut = cut_of(p, target, g);
+  Plan plan;
+  if (p.training != 0) {
+    const Place partial = plan.workspace(cut.partial_bytes(p.channels));
+    plan.add(spec_of(p, target, g, "batch_norm_moments"), cut.of_channels, x, partial, p.rows, p.channels, p.spatial,
+             cut.piece);
+    plan.add(spec_of(p, target, g, "batch_norm_statistics"), target.flat_range(p.channels), x, partial, mean, invstd,
+             running_mean, running_var, p.images, p.channels, p.spatial, cut.piece, cut.parts, epsilon, momentum,
+             static_cast<std::int32_t>(p.running));
+  } else {
+    plan.add(spec_of(p, target, g, "batch_norm_from_running"), target.flat_range(p.channels), running_mean, running_var,
+             mean, invstd, p.channels, epsilon);
+  }
+  plan.add(spec_of(p, target, g, "batch_norm_apply"), cut.of_rows, x, mean, invstd, weight, bias, y, p.rows, p.channels,
+           p.spatial, cut.piece, p.affine_flags());
+  return plan;
 }
 
-void run_training(const ForwardProblem& p, const RowGeometry& g) {
-  runtime::Kernel& moments = kernel_of(p, g, "batch_norm_moments");
-  runtime::Kernel& statistics = kernel_of(p, g, "batch_norm_statistics");
-  runtime::Kernel& apply = kernel_of(p, g, "batch_norm_apply");
-  const Cut cut = cut_of(p, g);
-  const Tensor partial = empty({cut.parts, p.channels, 2}, DType::f32, p.x.device());
-  const bool running = p.running_mean.defined();
-  runtime::launch(p.device, moments, cut.of_channels, in(p.x), out(partial), p.rows, p.channels, p.spatial, cut.piece);
-  runtime::launch(p.device, statistics, runtime::flat_range(p.device, p.channels), in(p.x), in(partial), out(p.mean),
-                  out(p.invstd), running ? out(p.running_mean) : in(p.mean),
-                  running ? out(p.running_var) : in(p.invstd), p.images, p.channels, p.spatial, cut.piece, cut.parts,
-                  static_cast<float>(p.options.epsilon), static_cast<float>(p.options.momentum), running ? 1 : 0);
-  launch_apply(p, cut, apply);
+Plan plan_backward(const BatchNormProblem& p, const Target& target, const RowGeometry& g) {
+  const auto [dy, x, weight, mean, invstd, dx, dweight, dbias] = operands<8>();
+  const Cut cut = cut_of(p, target, g);
+  Plan plan;
+  const Place partial = plan.workspace(cut.partial_bytes(p.channels));
+  plan.add(spec_of(p, target, g, "batch_norm_backward_sums"), cut.of_channels, dy, x, mean, partial, p.rows, p.channels,
+           p.spatial, cut.piece);
+  plan.add(spec_of(p, target, g, "batch_norm_backward_total"), target.flat_range(p.channels), partial, invstd, dweight,
+           dbias, p.channels, cut.parts);
+  plan.add(spec_of(p, target, g, "batch_norm_backward_apply"), cut.of_rows, dy, x, mean, invstd, weight, dweight, dbias,
+           dx, p.rows, p.channels, p.spatial, cut.piece, p.affine_flags(),
+           p.training != 0 ? 1.0f / static_cast<float>(p.count()) : 0.0f);
+  return plan;
 }
 
-void run_inference(const ForwardProblem& p, const RowGeometry& g) {
-  runtime::Kernel& constants = kernel_of(p, g, "batch_norm_from_running");
-  runtime::Kernel& apply = kernel_of(p, g, "batch_norm_apply");
-  runtime::launch(p.device, constants, runtime::flat_range(p.device, p.channels), in(p.running_mean), in(p.running_var),
-                  out(p.mean), out(p.invstd), p.channels, static_cast<float>(p.options.epsilon));
-  launch_apply(p, cut_of(p, g), apply);
-}
+const Table<BatchNormProblem> forward_table("batch_norm2d", row_variants<BatchNormProblem, plan_forward>);
+const Table<BatchNormProblem> backward_table("batch_norm2d_backward", row_variants<BatchNormProblem, plan_backward>);
 
-void run_forward(const ForwardProblem& p, const RowGeometry& g) {
-  p.options.training ? run_training(p, g) : run_inference(p, g);
-}
-
-void run_backward(const BackwardProblem& p, const RowGeometry& g) {
-  runtime::Kernel& sums = kernel_of(p, g, "batch_norm_backward_sums");
-  runtime::Kernel& total = kernel_of(p, g, "batch_norm_backward_total");
-  runtime::Kernel& apply = kernel_of(p, g, "batch_norm_backward_apply");
-  const Cut cut = cut_of(p, g);
-  const Tensor partial = empty({cut.parts, p.channels, 2}, DType::f32, p.x.device());
-  const NormGradients& to = p.gradients;
-  runtime::launch(p.device, sums, cut.of_channels, in(p.dy), in(p.x), in(p.mean), out(partial), p.rows, p.channels,
-                  p.spatial, cut.piece);
-  runtime::launch(p.device, total, runtime::flat_range(p.device, p.channels), in(partial), in(p.invstd), out(to.weight),
-                  out(to.bias), p.channels, cut.parts);
-  runtime::launch(p.device, apply, cut.of_rows, in(p.dy), in(p.x), in(p.mean), in(p.invstd), in(p.or_x(p.weight)),
-                  in(to.weight), in(to.bias), out(to.x), p.rows, p.channels, p.spatial, cut.piece, p.affine(),
-                  p.training ? 1.0f / static_cast<float>(p.count()) : 0.0f);
-}
-
-void check_running(const char* op, const ForwardProblem& p, const Tensor& mean, const Tensor& var) {
+void check_running(const char* op, const Inputs& inputs, const Tensor& mean, const Tensor& var, bool training) {
   require(mean.defined() == var.defined(), op, "running mean and variance must both be given, or neither");
-  require(mean.defined() || p.options.training, op, "inference needs running statistics");
+  require(mean.defined() || training, op, "inference needs running statistics");
   if (!mean.defined()) return;
-  require_operand(op, "the input", p.x, "the running mean", mean, {p.channels});
-  require_operand(op, "the input", p.x, "the running variance", var, {p.channels});
+  require_operand(op, "the input", inputs.x, "the running mean", mean, {inputs.channels});
+  require_operand(op, "the input", inputs.x, "the running variance", var, {inputs.channels});
   require(mean.is_contiguous() && var.is_contiguous(), op, "the running statistics must be contiguous");
 }
 
@@ -144,35 +140,46 @@ void check_running(const char* op, const ForwardProblem& p, const Tensor& mean, 
 
 BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                              const Tensor& running_var, const BatchNormOptions& options) {
-  constexpr const char* op = "batch_norm2d";
-  ForwardProblem p{problem_of(op, x, weight, bias), {}, running_mean, running_var, options};
-  check_running(op, p, running_mean, running_var);
+  const char* const op = forward_table.op;
+  const Inputs inputs = inputs_of(op, x, weight, bias);
+  check_running(op, inputs, running_mean, running_var, options.training);
   require(options.momentum >= 0 && options.momentum <= 1, op, "momentum must be in [0, 1], it is ", options.momentum);
   require(options.epsilon >= 0, op, "epsilon must not be negative, it is ", options.epsilon);
-  require(!options.training || p.count() != 1, op, "training needs more than one value per channel, shape ", x.shape(),
-          " has one");
-  const bool nothing = options.training && p.count() == 0;
-  p.y = empty(x.shape(), DType::f32, x.device());
-  p.mean = nothing ? zeros({p.channels}, DType::f32, x.device()) : empty({p.channels}, DType::f32, x.device());
-  p.invstd = nothing ? zeros({p.channels}, DType::f32, x.device()) : empty({p.channels}, DType::f32, x.device());
-  if (!nothing) choose(op, row_variants<ForwardProblem, run_forward>, p, x.device().info()).run(p);
-  return {p.y, p.mean, p.invstd};
+  require(!options.training || inputs.count() != 1, op, "training needs more than one value per channel, shape ",
+          x.shape(), " has one");
+  const Shape per_channel{inputs.channels};
+  const Tensor y = empty(x.shape(), DType::f32, x.device());
+  if (options.training && inputs.count() == 0)
+    return {y, zeros(per_channel, DType::f32, x.device()), zeros(per_channel, DType::f32, x.device())};
+  const Tensor mean = empty(per_channel, DType::f32, x.device()), invstd = empty(per_channel, DType::f32, x.device());
+  const bool running = running_mean.defined();
+  const PreparedPtr prepared = prepare(forward_table, inputs.problem(options.training, running), state_of(x));
+  const auto statistic = [&](const Tensor& t, const Tensor& unused) {
+    if (!running) return in(unused);
+    return options.training ? out(t) : in(t);
+  };
+  launch(*prepared,
+         {in(inputs.x), inputs.or_x(inputs.weight), inputs.or_x(inputs.bias), out(y), out(mean), out(invstd),
+          statistic(running_mean, mean), statistic(running_var, invstd)},
+         {static_cast<float>(options.epsilon), static_cast<float>(options.momentum)});
+  return {y, mean, invstd};
 }
 
 NormGradients batch_norm2d_backward(const Tensor& dy, const Tensor& x, const Tensor& weight, const Tensor& mean,
                                     const Tensor& invstd, bool training) {
-  constexpr const char* op = "batch_norm2d_backward";
-  BackwardProblem p{problem_of(op, x, weight, {}), {}, training};
+  const char* const op = backward_table.op;
+  const Inputs inputs = inputs_of(op, x, weight, {});
   require_operand(op, "the input", x, "the result's gradient", dy, x.shape());
-  require_operand(op, "the input", x, "the mean", mean, {p.channels});
-  require_operand(op, "the input", x, "invstd", invstd, {p.channels});
-  p.dy = contiguous(dy);
-  p.mean = contiguous(mean);
-  p.invstd = contiguous(invstd);
-  p.gradients = {empty(x.shape(), DType::f32, x.device()), empty({p.channels}, DType::f32, x.device()),
-                 empty({p.channels}, DType::f32, x.device())};
-  choose(op, row_variants<BackwardProblem, run_backward>, p, x.device().info()).run(p);
-  return p.gradients;
+  require_operand(op, "the input", x, "the mean", mean, {inputs.channels});
+  require_operand(op, "the input", x, "invstd", invstd, {inputs.channels});
+  const Tensor gradient = contiguous(dy), means = contiguous(mean), invstds = contiguous(invstd);
+  const Shape per_channel{inputs.channels};
+  const NormGradients to{empty(x.shape(), DType::f32, x.device()), empty(per_channel, DType::f32, x.device()),
+                         empty(per_channel, DType::f32, x.device())};
+  const PreparedPtr prepared = prepare(backward_table, inputs.problem(training, false, gradient), state_of(x));
+  launch(*prepared, {in(gradient), in(inputs.x), inputs.or_x(inputs.weight), in(means), in(invstds), out(to.x),
+                     out(to.weight), out(to.bias)});
+  return to;
 }
 
 }  // namespace crisol::ops

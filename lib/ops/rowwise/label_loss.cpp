@@ -28,7 +28,8 @@ LabelLossProblem label_loss_problem(const char* op, const Tensor& scores, const 
           labels.dtype());
   require_shape(op, "the label tensor", labels, {n});
   require_device(op, "the input", scores, "the labels", labels);
-  return {{state_of(scores), n, classes, 1}, contiguous(scores), contiguous(labels), classes, ignore_index, reduction};
+  return {
+      {n, classes, 1}, static_cast<std::int64_t>(labels.dtype()), static_cast<std::int64_t>(reduction), ignore_index};
 }
 
 void require_loss_gradient(const char* op, const Tensor& dy, const Tensor& labels, Reduction reduction) {
@@ -36,27 +37,26 @@ void require_loss_gradient(const char* op, const Tensor& dy, const Tensor& label
                   reduction == Reduction::none ? labels.shape() : Shape{});
 }
 
-runtime::KernelSpec label_loss_spec(const LabelLossProblem& p, const RowGeometry& g, const char* entry) {
-  runtime::Defines defines = row_defines(p.device, g);
-  defines.add({"LABEL", type_of_labels(p.labels.dtype())});
+runtime::KernelSpec label_loss_spec(const LabelLossProblem& p, const Target& target, const RowGeometry& g,
+                                    const char* entry) {
+  runtime::Defines defines = row_defines(target, g);
+  defines.add({"LABEL", type_of_labels(static_cast<DType>(p.label_type))});
   return {"rowwise/label_loss.cl", entry, std::move(defines)};
 }
 
-LabelLossOutput make_label_loss_output(const LabelLossProblem& p) {
-  const Device device = p.scores.device();
+LabelLossOutput make_label_loss_output(const LabelLossProblem& p, Device device) {
   const Tensor rows = empty({p.rows}, DType::f32, device);
-  if (p.reduction == Reduction::none) return {rows, rows, ones({}, DType::f32, device)};
+  if (!p.reduces()) return {rows, rows, ones({}, DType::f32, device)};
   return {rows, empty({}, DType::f32, device), empty({}, DType::f32, device)};
 }
 
-runtime::Kernel& total_kernel(const LabelLossProblem& p, const RowGeometry& g) {
-  return runtime::resolve(p.device, label_loss_spec(p, total_row(p.device, g, p.rows), "label_loss_total"));
-}
-
-void launch_total(const LabelLossProblem& p, const RowGeometry& g, runtime::Kernel& kernel, const LabelLossOutput& to) {
-  if (p.reduction == Reduction::none) return;
-  runtime::launch(p.device, kernel, total_row(p.device, g, p.rows).range(1), in(to.rows), in(p.labels), out(to.loss),
-                  out(to.scale), p.rows, p.ignore_index, p.reduction == Reduction::mean ? 1 : 0);
+void add_total(Plan& plan, const LabelLossProblem& p, const Target& target, const RowGeometry& g, Place rows,
+               Place labels, Place loss, Place scale) {
+  if (!p.reduces()) return;
+  const RowGeometry total = total_row(target, g, p.rows);
+  const std::int32_t mean = static_cast<Reduction>(p.reduction) == Reduction::mean ? 1 : 0;
+  plan.add(label_loss_spec(p, target, total, "label_loss_total"), total.range(1), rows, labels, loss, scale, p.rows,
+           p.ignore_index, mean);
 }
 
 }  // namespace crisol::ops

@@ -7,13 +7,13 @@
 
 namespace crisol::ops {
 
-/// Rows of scores with a label each; contiguous.
+/// Rows of scores, one score a class, with a label each. The length of a row is the number of classes.
 struct LabelLossProblem : RowProblem {
-  Tensor scores, labels;
-  std::int64_t classes;
+  std::int64_t label_type;  ///< The labels' DType.
+  std::int64_t reduction;   ///< A Reduction.
   std::int64_t ignore_index;
-  Reduction reduction;
-  float smoothing = 0;
+
+  bool reduces() const noexcept { return static_cast<Reduction>(reduction) != Reduction::none; }
 };
 
 /// Checks scores f32 (N, C) and labels (N).
@@ -24,17 +24,17 @@ LabelLossProblem label_loss_problem(const char* op, const Tensor& scores, const 
 void require_loss_gradient(const char* op, const Tensor& dy, const Tensor& labels, Reduction reduction);
 
 /// A kernel of label_loss.cl.
-runtime::KernelSpec label_loss_spec(const LabelLossProblem& p, const RowGeometry& g, const char* entry);
+runtime::KernelSpec label_loss_spec(const LabelLossProblem& p, const Target& target, const RowGeometry& g,
+                                    const char* entry);
 
-/// The loss before the rows' losses are known, and where the kernel of the rows writes them: the loss itself without
-/// reduction.
+/// The results of a loss: the rows' losses, the loss itself (the same tensor without reduction), and the scale.
 struct LabelLossOutput {
   Tensor rows, loss, scale;
 };
-LabelLossOutput make_label_loss_output(const LabelLossProblem& p);
+LabelLossOutput make_label_loss_output(const LabelLossProblem& p, Device device);
 
-/// The kernel that sums; resolve it before the rows' kernel is launched.
-runtime::Kernel& total_kernel(const LabelLossProblem& p, const RowGeometry& g);
-void launch_total(const LabelLossProblem& p, const RowGeometry& g, runtime::Kernel& kernel, const LabelLossOutput& to);
+/// Adds the launch that reduces the rows' losses, if any.
+void add_total(Plan& plan, const LabelLossProblem& p, const Target& target, const RowGeometry& g, Place rows,
+               Place labels, Place loss, Place scale);
 
 }  // namespace crisol::ops

@@ -11,30 +11,23 @@ namespace crisol::ops {
 namespace {
 
 // Rows whose gradients of the parameters are added up without regard to rounding.
-constexpr std::int64_t most_part_rows = 64;
+constexpr std::int64_t max_part_rows = 64;
 
 struct LayerNormProblem : RowProblem {
-  Shape row_shape;  ///< x's, without the normalised axes.
+  std::int64_t affine;      ///< 1 with a weight, plus 2 with a bias.
+  std::int64_t parameters;  ///< Backward: whether their gradients are wanted.
+};
+
+/// Checked and contiguous.
+struct Inputs {
   Tensor x, weight, bias;
-  Tensor mean, rstd;
+  Shape row_shape;  ///< x's, without the normalised axes.
 
-  int affine() const { return (weight.defined() ? 1 : 0) + (bias.defined() ? 2 : 0); }
-  /// Stands where a kernel does not look.
-  const Tensor& or_x(const Tensor& t) const { return t.defined() ? t : x; }
+  /// A tensor that a kernel reads, or x, at which it does not look.
+  runtime::BufferView or_x(const Tensor& t) const { return in(t.defined() ? t : x); }
 };
 
-struct ForwardProblem : LayerNormProblem {
-  Tensor y;
-  float epsilon;
-};
-
-struct BackwardProblem : LayerNormProblem {
-  Tensor dy;
-  NormGradients gradients;
-};
-
-LayerNormProblem problem_of(const char* op, const Tensor& x, const Shape& normalized, const Tensor& weight,
-                            const Tensor& bias) {
+Inputs inputs_of(const char* op, const Tensor& x, const Shape& normalized, const Tensor& weight, const Tensor& bias) {
   require_dtype(op, "the input", x, DType::f32);
   const int outer = x.dim() - normalized.rank();
   bool fits = normalized.rank() > 0 && outer >= 0;
@@ -45,74 +38,85 @@ LayerNormProblem problem_of(const char* op, const Tensor& x, const Shape& normal
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, normalized);
   Shape row_shape;
   for (int i = 0; i < outer; ++i) row_shape.push_back(x.shape()[i]);
-  LayerNormProblem p{{state_of(x), row_shape.numel(), normalized.numel(), 1}, row_shape, contiguous(x), {}, {}, {}, {}};
-  if (weight.defined()) p.weight = contiguous(weight);
-  if (bias.defined()) p.bias = contiguous(bias);
-  return p;
+  const auto made_contiguous = [](const Tensor& t) { return t.defined() ? contiguous(t) : t; };
+  return {contiguous(x), made_contiguous(weight), made_contiguous(bias), row_shape};
 }
 
-runtime::Kernel& kernel_of(const LayerNormProblem& p, const RowGeometry& g, const char* entry) {
-  return runtime::resolve(p.device, {"rowwise/layer_norm.cl", entry, row_defines(p.device, g)});
+LayerNormProblem problem_of(const Inputs& inputs, const Shape& normalized, bool parameters) {
+  return {{inputs.row_shape.numel(), normalized.numel(), 1},
+          (inputs.weight.defined() ? 1 : 0) + (inputs.bias.defined() ? 2 : 0),
+          parameters ? 1 : 0};
 }
 
-void run_forward(const ForwardProblem& p, const RowGeometry& g) {
-  runtime::launch(p.device, kernel_of(p, g, "layer_norm_forward"), g.each_row(p.device, p.rows, p.length), in(p.x),
-                  in(p.or_x(p.weight)), in(p.or_x(p.bias)), out(p.y), out(p.mean), out(p.rstd), p.rows, p.length,
-                  p.epsilon, p.affine());
+runtime::KernelSpec spec_of(const Target& target, const RowGeometry& g, const char* entry) {
+  return {"rowwise/layer_norm.cl", entry, row_defines(target, g)};
 }
 
-void run_backward(const BackwardProblem& p, const RowGeometry& g) {
-  const NormGradients& to = p.gradients;
-  const bool parameters = to.weight.defined(), with_rows = g.lanes > 1;
-  runtime::Kernel& rows = kernel_of(p, g, "layer_norm_backward");
-  runtime::Kernel& columns = with_rows ? rows : kernel_of(p, g, "layer_norm_columns");
-  runtime::Kernel& total = kernel_of(p, g, "layer_norm_columns_total");
-  const std::int64_t part_rows =
-      with_rows ? std::min(most_part_rows, g.rows_of_item(p.device, p.length)) : most_part_rows;
+Plan plan_forward(const LayerNormProblem& p, const Target& target, const RowGeometry& g) {
+  const auto [x, weight, bias, y, mean, rstd] = operands<6>();
+  constexpr CallScalar epsilon{0};
+  Plan plan;
+  plan.add(spec_of(target, g, "layer_norm_forward"), g.each_row(target, p.rows, p.length), x, weight, bias, y, mean,
+           rstd, p.rows, p.length, epsilon, static_cast<std::int32_t>(p.affine));
+  return plan;
+}
+
+Plan plan_backward(const LayerNormProblem& p, const Target& target, const RowGeometry& g) {
+  const auto [dy, x, weight, mean, rstd, dx, dweight, dbias] = operands<8>();
+  const bool with_rows = g.lanes > 1;
+  const std::int64_t part_rows = with_rows ? std::min(max_part_rows, g.rows_of_item(target, p.length)) : max_part_rows;
   const std::int64_t parts = (p.rows + part_rows - 1) / part_rows;
-  const Tensor partial = empty({parameters ? parts : 0, 2, p.length}, DType::f32, p.x.device());
-  const runtime::NdRange range = with_rows ? g.each_row(p.device, parts, part_rows * p.length) : g.range(p.rows);
-  runtime::launch(p.device, rows, range, in(p.dy), in(p.x), in(p.or_x(p.weight)), in(p.mean), in(p.rstd), out(to.x),
-                  out(partial), p.rows, p.length, part_rows, p.affine(), parameters ? 1 : 0);
-  if (!parameters) return;
+  const runtime::NdRange range = with_rows ? g.each_row(target, parts, part_rows * p.length) : g.range(p.rows);
+  Plan plan;
+  const Place partial = plan.workspace(p.parameters != 0 ? 4 * static_cast<std::uint64_t>(parts * 2 * p.length) : 0);
+  plan.add(spec_of(target, g, "layer_norm_backward"), range, dy, x, weight, mean, rstd, dx, partial, p.rows, p.length,
+           part_rows, static_cast<std::int32_t>(p.affine), static_cast<std::int32_t>(p.parameters));
+  if (p.parameters == 0) return plan;
   if (!with_rows)
-    runtime::launch(p.device, columns, g.items(p.length, parts), in(p.dy), in(p.x), in(p.mean), in(p.rstd),
-                    out(partial), p.rows, p.length, part_rows);
-  runtime::launch(p.device, total, runtime::flat_range(p.device, p.length), in(partial), out(to.weight), out(to.bias),
-                  parts, p.length);
+    plan.add(spec_of(target, g, "layer_norm_columns"), g.items(p.length, parts), dy, x, mean, rstd, partial, p.rows,
+             p.length, part_rows);
+  plan.add(spec_of(target, g, "layer_norm_columns_total"), target.flat_range(p.length), partial, dweight, dbias, parts,
+           p.length);
+  return plan;
 }
+
+const Table<LayerNormProblem> forward_table("layer_norm", row_variants<LayerNormProblem, plan_forward>);
+const Table<LayerNormProblem> backward_table("layer_norm_backward", row_variants<LayerNormProblem, plan_backward>);
 
 }  // namespace
 
 LayerNormResult layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                            double epsilon) {
-  constexpr const char* op = "layer_norm";
-  ForwardProblem p{problem_of(op, x, normalized_shape, weight, bias), {}, static_cast<float>(epsilon)};
+  const char* const op = forward_table.op;
+  const Inputs inputs = inputs_of(op, x, normalized_shape, weight, bias);
   require(epsilon >= 0, op, "epsilon must not be negative, it is ", epsilon);
-  p.y = empty(x.shape(), DType::f32, x.device());
-  p.mean = empty(p.row_shape, DType::f32, x.device());
-  p.rstd = empty(p.row_shape, DType::f32, x.device());
-  choose(op, row_variants<ForwardProblem, run_forward>, p, x.device().info()).run(p);
-  return {p.y, p.mean, p.rstd};
+  const Tensor y = empty(x.shape(), DType::f32, x.device());
+  const Tensor mean = empty(inputs.row_shape, DType::f32, x.device());
+  const Tensor rstd = empty(inputs.row_shape, DType::f32, x.device());
+  const PreparedPtr prepared = prepare(forward_table, problem_of(inputs, normalized_shape, false), state_of(x));
+  launch(*prepared, {in(inputs.x), inputs.or_x(inputs.weight), inputs.or_x(inputs.bias), out(y), out(mean), out(rstd)},
+         {static_cast<float>(epsilon)});
+  return {y, mean, rstd};
 }
 
 NormGradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Shape& normalized_shape,
                                   const Tensor& weight, const Tensor& mean, const Tensor& rstd, bool parameters) {
-  constexpr const char* op = "layer_norm_backward";
-  BackwardProblem p{problem_of(op, x, normalized_shape, weight, {}), {}, {}};
+  const char* const op = backward_table.op;
+  const Inputs inputs = inputs_of(op, x, normalized_shape, weight, {});
   require_operand(op, "the input", x, "the result's gradient", dy, x.shape());
-  require_operand(op, "the input", x, "the mean", mean, p.row_shape);
-  require_operand(op, "the input", x, "rstd", rstd, p.row_shape);
-  p.dy = contiguous(dy);
-  p.mean = contiguous(mean);
-  p.rstd = contiguous(rstd);
-  p.gradients.x = empty(x.shape(), DType::f32, x.device());
+  require_operand(op, "the input", x, "the mean", mean, inputs.row_shape);
+  require_operand(op, "the input", x, "rstd", rstd, inputs.row_shape);
+  const Tensor gradient = contiguous(dy), means = contiguous(mean), rstds = contiguous(rstd);
+  NormGradients to{empty(x.shape(), DType::f32, x.device()), {}, {}};
   if (parameters) {
-    p.gradients.weight = empty(normalized_shape, DType::f32, x.device());
-    p.gradients.bias = empty(normalized_shape, DType::f32, x.device());
+    to.weight = empty(normalized_shape, DType::f32, x.device());
+    to.bias = empty(normalized_shape, DType::f32, x.device());
   }
-  choose(op, row_variants<BackwardProblem, run_backward>, p, x.device().info()).run(p);
-  return p.gradients;
+  const auto or_dx = [&](const Tensor& t) { return t.defined() ? out(t) : in(to.x); };
+  const PreparedPtr prepared = prepare(backward_table, problem_of(inputs, normalized_shape, parameters), state_of(x));
+  launch(*prepared, {in(gradient), in(inputs.x), inputs.or_x(inputs.weight), in(means), in(rstds), out(to.x),
+                     or_dx(to.weight), or_dx(to.bias)});
+  return to;
 }
 
 }  // namespace crisol::ops

@@ -10,48 +10,51 @@ namespace crisol::ops {
 
 namespace {
 
+/// One row of all elements.
 struct MseProblem : RowProblem {
-  Reduction reduction;
-  Tensor x, target, loss;
-  Tensor dy, dx;  // Backward only.
+  std::int64_t reduction;  ///< A Reduction.
 
+  bool reduces() const noexcept { return static_cast<Reduction>(reduction) != Reduction::none; }
   // Without elements the mean is 0 * NaN.
   float scale() const {
-    if (reduction != Reduction::mean) return 1;
+    if (static_cast<Reduction>(reduction) != Reduction::mean) return 1;
     return length == 0 ? std::numeric_limits<float>::quiet_NaN() : 1.0f / static_cast<float>(length);
   }
 };
 
-runtime::KernelSpec spec_of(const MseProblem& p, const RowGeometry& g, const char* entry) {
-  runtime::Defines defines = row_defines(p.device, g);
-  defines.add({"EACH", p.reduction == Reduction::none ? 1 : 0});
+runtime::KernelSpec spec_of(const MseProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
+  runtime::Defines defines = row_defines(target, g);
+  defines.add({"EACH", p.reduces() ? 0 : 1});
   return {"rowwise/mse_loss.cl", entry, std::move(defines)};
 }
 
-void run_forward(const MseProblem& p, const RowGeometry& g) {
+Plan plan_forward(const MseProblem& p, const Target& device, const RowGeometry& g) {
+  const auto [x, target, loss] = operands<3>();
   const std::int64_t parts = g.parts_of(g.chunks_of(p.length));
-  runtime::Kernel& forward = runtime::resolve(p.device, spec_of(p, g, "mse_forward"));
-  if (p.reduction == Reduction::none) {
-    runtime::launch(p.device, forward, g.range(parts), in(p.x), in(p.target), out(p.loss), p.length, parts);
-    return;
-  }
-  const RowGeometry last = total_row(p.device, g, parts);
-  runtime::Kernel& total = runtime::resolve(p.device, spec_of(p, last, "mse_total"));
-  const Tensor partial = empty({parts}, DType::f32, p.x.device());
-  runtime::launch(p.device, forward, g.range(parts), in(p.x), in(p.target), out(partial), p.length, parts);
-  runtime::launch(p.device, total, last.range(1), in(partial), out(p.loss), parts, p.scale());
+  Plan plan;
+  const Place to = p.reduces() ? plan.workspace(4 * static_cast<std::uint64_t>(parts)) : loss;
+  plan.add(spec_of(p, device, g, "mse_forward"), g.range(parts), x, target, to, p.length, parts);
+  if (!p.reduces()) return plan;
+  const RowGeometry last = total_row(device, g, parts);
+  plan.add(spec_of(p, device, last, "mse_total"), last.range(1), to, loss, parts, p.scale());
+  return plan;
 }
 
-void run_backward(const MseProblem& p, const RowGeometry& g) {
+Plan plan_backward(const MseProblem& p, const Target& device, const RowGeometry& g) {
+  const auto [dy, x, target, dx] = operands<4>();
   const std::int64_t parts = g.parts_of(g.chunks_of(p.length));
-  runtime::launch(p.device, spec_of(p, g, "mse_backward"), g.range(parts), in(p.dy), in(p.x), in(p.target), out(p.dx),
-                  p.length, parts, p.scale());
+  Plan plan;
+  plan.add(spec_of(p, device, g, "mse_backward"), g.range(parts), dy, x, target, dx, p.length, parts, p.scale());
+  return plan;
 }
+
+const Table<MseProblem> forward_table("mse_loss", row_variants<MseProblem, plan_forward>);
+const Table<MseProblem> backward_table("mse_loss_backward", row_variants<MseProblem, plan_backward>);
 
 MseProblem problem_of(const char* op, const Tensor& x, const Tensor& target, Reduction reduction) {
   require_dtype(op, "the input", x, DType::f32);
   require_operand(op, "the input", x, "the target", target, x.shape());
-  return {{state_of(x), 1, x.numel(), 1}, reduction, contiguous(x), contiguous(target), {}, {}, {}};
+  return {{1, x.numel(), 1}, static_cast<std::int64_t>(reduction)};
 }
 
 Shape shape_of_loss(const Tensor& x, Reduction reduction) { return reduction == Reduction::none ? x.shape() : Shape{}; }
@@ -59,20 +62,22 @@ Shape shape_of_loss(const Tensor& x, Reduction reduction) { return reduction == 
 }  // namespace
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  MseProblem p = problem_of("mse_loss", x, target, reduction);
-  p.loss = empty(shape_of_loss(x, reduction), DType::f32, x.device());
-  choose("mse_loss", row_variants<MseProblem, run_forward>, p, x.device().info()).run(p);
-  return p.loss;
+  const MseProblem p = problem_of(forward_table.op, x, target, reduction);
+  const Tensor values = contiguous(x), targets = contiguous(target);
+  const Tensor loss = empty(shape_of_loss(x, reduction), DType::f32, x.device());
+  const PreparedPtr prepared = prepare(forward_table, p, state_of(x));
+  launch(*prepared, {in(values), in(targets), out(loss)});
+  return loss;
 }
 
 Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target, Reduction reduction) {
-  constexpr const char* op = "mse_loss_backward";
-  MseProblem p = problem_of(op, x, target, reduction);
-  require_operand(op, "the input", x, "the loss' gradient", dy, shape_of_loss(x, reduction));
-  p.dy = contiguous(dy);
-  p.dx = empty(x.shape(), DType::f32, x.device());
-  choose(op, row_variants<MseProblem, run_backward>, p, x.device().info()).run(p);
-  return p.dx;
+  const MseProblem p = problem_of(backward_table.op, x, target, reduction);
+  require_operand(backward_table.op, "the input", x, "the loss' gradient", dy, shape_of_loss(x, reduction));
+  const Tensor gradient = contiguous(dy), values = contiguous(x), targets = contiguous(target);
+  const Tensor dx = empty(x.shape(), DType::f32, x.device());
+  const PreparedPtr prepared = prepare(backward_table, p, state_of(x));
+  launch(*prepared, {in(gradient), in(values), in(targets), out(dx)});
+  return dx;
 }
 
 }  // namespace crisol::ops

@@ -4,15 +4,36 @@
 
 namespace crisol::ops {
 
+namespace {
+
+Plan plan_forward(const LabelLossProblem& p, const Target& target) {
+  const auto [scores, labels, rows, loss, scale] = operands<5>();
+  const RowGeometry g = item_rows(target);
+  Plan plan;
+  plan.add(label_loss_spec(p, target, g, "nll_rows"), g.items(p.rows), scores, labels, rows, p.rows, p.length,
+           p.ignore_index);
+  add_total(plan, p, target, g, rows, labels, loss, scale);
+  return plan;
+}
+
+Plan plan_backward(const LabelLossProblem& p, const Target& target) {
+  const auto [dy, labels, scale, dx] = operands<4>();
+  const RowGeometry g = item_rows(target);
+  const std::int64_t dy_step = p.reduces() ? 0 : 1;
+  Plan plan;
+  plan.add(label_loss_spec(p, target, g, "nll_backward"), g.items(p.rows * p.length), dy, labels, scale, dx, p.rows,
+           p.length, p.ignore_index, dy_step);
+  return plan;
+}
+
+}  // namespace
+
 NllResult nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
   const LabelLossProblem p = label_loss_problem("nll_loss", x, labels, reduction, ignore_index);
-  const LabelLossOutput to = make_label_loss_output(p);
-  const RowGeometry g = item_rows(p.device);
-  runtime::Kernel& rows = runtime::resolve(p.device, label_loss_spec(p, g, "nll_rows"));
-  runtime::Kernel& total = total_kernel(p, g);
-  runtime::launch(p.device, rows, g.items(p.rows), in(p.scores), in(p.labels), out(to.rows), p.rows, p.classes,
-                  p.ignore_index);
-  launch_total(p, g, total, to);
+  const Tensor scores = contiguous(x), classes = contiguous(labels);
+  const LabelLossOutput to = make_label_loss_output(p, x.device());
+  const PreparedPtr prepared = prepare(plan_forward(p, target_of(state_of(x))), state_of(x));
+  launch(*prepared, {in(scores), in(classes), out(to.rows), out(to.loss), out(to.scale)});
   return {to.loss, to.scale};
 }
 
@@ -25,10 +46,9 @@ Tensor nll_loss_backward(const Tensor& dy, const Tensor& labels, const Tensor& s
   const LabelLossProblem p = label_loss_problem(op, dx, labels, reduction, ignore_index);
   require_loss_gradient(op, dy, labels, reduction);
   require_operand(op, "the labels", labels, "the scale", scale, {});
-  const RowGeometry g = item_rows(p.device);
-  const std::int64_t dy_step = reduction == Reduction::none ? 1 : 0;
-  runtime::launch(p.device, label_loss_spec(p, g, "nll_backward"), g.items(dx.numel()), in(contiguous(dy)),
-                  in(p.labels), in(scale), out(dx), p.rows, classes, ignore_index, dy_step);
+  const Tensor gradient = contiguous(dy), positions = contiguous(labels);
+  const PreparedPtr prepared = prepare(plan_backward(p, target_of(state_of(dx))), state_of(dx));
+  launch(*prepared, {in(gradient), in(positions), in(scale), out(dx)});
   return dx;
 }
 

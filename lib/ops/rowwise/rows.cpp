@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "dispatch/persistent.h"
 #include "ops/probe/swap.h"
 
 namespace crisol::ops {
@@ -13,9 +12,9 @@ namespace {
 // Below this, most of a group would idle.
 constexpr std::int64_t shortest_tree_row = 32;
 
-std::int64_t group_of(const runtime::DeviceState& device, std::uint64_t wanted) {
+std::int64_t group_of(const Target& target, std::uint64_t wanted) {
   std::uint64_t size = wanted;
-  while (size > runtime::info_of(device).max_work_group) size /= 2;
+  while (size > target.info.max_work_group) size /= 2;
   return static_cast<std::int64_t>(size);
 }
 
@@ -26,68 +25,66 @@ std::int64_t rounds_of_row(std::int64_t length, std::int64_t elements_a_round) {
 
 }  // namespace
 
-std::int64_t RowGeometry::rows_of_item(const runtime::DeviceState& device, std::int64_t length) const {
-  return std::max<std::int64_t>(1, loop_budget(runtime::info_of(device)) / rounds_of_row(length, lanes));
+std::int64_t RowGeometry::rows_of_item(const Target& target, std::int64_t length) const {
+  return std::max<std::int64_t>(1, target.loop_budget / rounds_of_row(length, lanes));
 }
 
-runtime::NdRange RowGeometry::each_row(const runtime::DeviceState& device, std::int64_t rows,
-                                       std::int64_t length) const {
+runtime::NdRange RowGeometry::each_row(const Target& target, std::int64_t rows, std::int64_t length) const {
   if (lanes == 1) return range(rows);
-  const DeviceInfo& info = runtime::info_of(device);
+  const DeviceInfo& info = target.info;
   const double work = static_cast<double>(rows) * static_cast<double>(length);
   const auto worth = static_cast<std::int64_t>(std::min(work / (1 << 14), 32.0 * info.compute_units));
-  const std::int64_t most_rows = rows_of_item(device, length);
+  const std::int64_t most_rows = rows_of_item(target, length);
   const std::int64_t items = std::max({std::int64_t{1}, worth, (rows + most_rows - 1) / most_rows});
   return {{std::min(items, rows)}, {1}};
 }
 
-runtime::Defines row_defines(runtime::DeviceState& device, const RowGeometry& g) {
+runtime::Defines row_defines(const Target& target, const RowGeometry& g) {
   runtime::Defines defines{{"VW", g.lanes}, {"GROUP", g.group}};
-  if (!runtime::info_of(device).fast_fma) defines.add({"NO_FMA", 1});
-  if (g.group > 1) add_swap_define(defines, device, g.group);
+  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  if (g.group > 1) add_swap_define(defines, target, g.group);
   return defines;
 }
 
-RowGeometry vector_rows(const runtime::DeviceState& device) { return {cpu_vector_width(device), 1, 1}; }
+RowGeometry vector_rows(const Target& target) { return {target.cpu_vector_width(), 1, 1}; }
 
-RowGeometry item_rows(const runtime::DeviceState& device) { return {1, 1, group_of(device, 64)}; }
+RowGeometry item_rows(const Target& target) { return {1, 1, group_of(target, 64)}; }
 
-RowGeometry tree_rows(const runtime::DeviceState& device) {
-  const std::int64_t group = group_of(device, 128);
+RowGeometry tree_rows(const Target& target) {
+  const std::int64_t group = group_of(target, 128);
   return {1, group, group};
 }
 
-RowGeometry total_row(const runtime::DeviceState& device, const RowGeometry& g, std::int64_t length) {
-  return runtime::info_of(device).type == DeviceType::cpu && length <= 4096 ? g : tree_rows(device);
+RowGeometry total_row(const Target& target, const RowGeometry& g, std::int64_t length) {
+  return target.info.type == DeviceType::cpu && length <= 4096 ? g : tree_rows(target);
 }
 
 namespace {
 
-bool fits_loop_budget(const RowProblem& problem, const DeviceInfo& info, std::int64_t elements_a_round) {
-  return rounds_of_row(problem.length, elements_a_round) <= loop_budget(info);
+bool fits_loop_budget(const RowProblem& problem, const Target& target, std::int64_t elements_a_round) {
+  return rounds_of_row(problem.length, elements_a_round) <= target.loop_budget;
 }
 
 constexpr const char* loops_too_long = "the device does not run loops of that length";
 
 }  // namespace
 
-void require_tree_rows(const RowProblem& problem) {
-  const DeviceInfo& info = runtime::info_of(problem.device);
-  require(fits_loop_budget(problem, info, tree_rows(problem.device).group), "rows", info.name,
+void require_tree_rows(const RowProblem& problem, const Target& target) {
+  require(fits_loop_budget(problem, target, tree_rows(target).group), "rows", target.info.name,
           " ends loops early, without an error: rows of ", problem.length, " elements are too long for it");
 }
 
-const char* refuse_vector_rows(const RowProblem& problem, const DeviceInfo& info) {
-  if (info.type != DeviceType::cpu) return "one work-item to a row wants a CPU";
+const char* against_vector_rows(const RowProblem& problem, const Target& target) {
+  if (target.info.type != DeviceType::cpu) return "one work-item to a row wants a CPU";
   if (problem.step != 1) return "the elements of a row are not neighbours";
-  if (problem.length < vector_rows(problem.device).lanes) return "rows are shorter than a vector";
-  if (!fits_loop_budget(problem, info, vector_rows(problem.device).lanes)) return loops_too_long;
+  if (problem.length < vector_rows(target).lanes) return "rows are shorter than a vector";
+  if (!fits_loop_budget(problem, target, vector_rows(target).lanes)) return loops_too_long;
   return nullptr;
 }
 
-const char* refuse_item_rows(const RowProblem& problem, const DeviceInfo& info) {
-  if (!fits_loop_budget(problem, info, 1)) return loops_too_long;
-  if (info.type == DeviceType::cpu) return nullptr;
+const char* against_item_rows(const RowProblem& problem, const Target& target) {
+  if (!fits_loop_budget(problem, target, 1)) return loops_too_long;
+  if (target.info.type == DeviceType::cpu) return nullptr;
   return problem.length < shortest_tree_row ? nullptr : "rows are long enough for a group each";
 }
 

@@ -7,14 +7,14 @@
 
 #include <cstdint>
 
-#include "dispatch/variant.h"
-#include "runtime/launch.h"
+#include "dispatch/choose.h"
 
 namespace crisol::ops {
 
+using namespace dispatch;
+
 /// Base of the problems that choose among the three.
 struct RowProblem {
-  runtime::DeviceState& device;
   std::int64_t rows;
   std::int64_t length;  ///< Elements of a row.
   std::int64_t step;    ///< Distance between them.
@@ -34,9 +34,9 @@ struct RowGeometry {
   /// A group for each of `rows`; with `parts`, for each part of each row.
   runtime::NdRange range(std::int64_t rows, std::int64_t parts = 1) const { return items(rows * group, parts); }
   /// Rows of `length` elements that the device's loop budget allows a work-item.
-  std::int64_t rows_of_item(const runtime::DeviceState& device, std::int64_t length) const;
+  std::int64_t rows_of_item(const Target& target, std::int64_t length) const;
   /// For kernels that go through `rows` of `length` elements by EACH_ROW.
-  runtime::NdRange each_row(const runtime::DeviceState& device, std::int64_t rows, std::int64_t length) const;
+  runtime::NdRange each_row(const Target& target, std::int64_t rows, std::int64_t length) const;
   /// `count` work-items, rounded up to whole groups, for each part.
   runtime::NdRange items(std::int64_t count, std::int64_t parts = 1) const {
     return {{(count + local - 1) / local * local, parts}, {local, 1}};
@@ -44,31 +44,38 @@ struct RowGeometry {
 };
 
 /// What rowwise/rows.h wants to know.
-runtime::Defines row_defines(runtime::DeviceState& device, const RowGeometry& g);
+runtime::Defines row_defines(const Target& target, const RowGeometry& g);
 
-RowGeometry vector_rows(const runtime::DeviceState& device);
-RowGeometry item_rows(const runtime::DeviceState& device);
-RowGeometry tree_rows(const runtime::DeviceState& device);
+RowGeometry vector_rows(const Target& target);
+RowGeometry item_rows(const Target& target);
+RowGeometry tree_rows(const Target& target);
 /// For one row of `length` numbers that kernels of geometry `g` made. A work-item of llvmpipe ends its loops, silently,
 /// after 65535 rounds in all: more than a few thousand numbers are shared by a tree on a CPU too.
-RowGeometry total_row(const runtime::DeviceState& device, const RowGeometry& g, std::int64_t length);
+RowGeometry total_row(const Target& target, const RowGeometry& g, std::int64_t length);
 
-const char* refuse_vector_rows(const RowProblem& problem, const DeviceInfo& info);
-const char* refuse_item_rows(const RowProblem& problem, const DeviceInfo& info);
+/// Why these rows cannot have that geometry, or nullptr.
+const char* against_vector_rows(const RowProblem& problem, const Target& target);
+const char* against_item_rows(const RowProblem& problem, const Target& target);
 /// The tree is the last resort: throws for rows that not even it can do (on llvmpipe, above a million elements).
-void require_tree_rows(const RowProblem& problem);
+void require_tree_rows(const RowProblem& problem, const Target& target);
 
-/// The variants of an op whose run(problem, geometry) serves all three; `Problem` is a RowProblem.
-template <class Problem, void (*run)(const Problem&, const RowGeometry&)>
+/// The variants of an op whose plan for a geometry serves all three; `Problem` is a RowProblem.
+template <class Problem, Plan (*plan)(const Problem&, const Target&, const RowGeometry&)>
 inline constexpr Variant<Problem> row_variants[] = {
-    {"vector", [](const Problem& p, const DeviceInfo& info) { return refuse_vector_rows(p, info); },
-     [](const Problem& p) { run(p, vector_rows(p.device)); }},
-    {"item", [](const Problem& p, const DeviceInfo& info) { return refuse_item_rows(p, info); },
-     [](const Problem& p) { run(p, item_rows(p.device)); }},
-    {"tree", accept_all<Problem>,
-     [](const Problem& p) {
-       require_tree_rows(p);
-       run(p, tree_rows(p.device));
+    {"vector", DeviceClass::any,
+     [](const Problem& p, const Target& target, std::size_t) -> PlanOr {
+       if (const char* reason = against_vector_rows(p, target)) return reason;
+       return plan(p, target, vector_rows(target));
+     }},
+    {"item", DeviceClass::any,
+     [](const Problem& p, const Target& target, std::size_t) -> PlanOr {
+       if (const char* reason = against_item_rows(p, target)) return reason;
+       return plan(p, target, item_rows(target));
+     }},
+    {"tree", DeviceClass::any,
+     [](const Problem& p, const Target& target, std::size_t) -> PlanOr {
+       require_tree_rows(p, target);
+       return plan(p, target, tree_rows(target));
      }},
 };
 

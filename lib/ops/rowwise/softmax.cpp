@@ -11,9 +11,7 @@ namespace crisol::ops {
 namespace {
 
 struct SoftmaxProblem : RowProblem {
-  bool log;
-  Tensor x, y;
-  Tensor dy, dx;  // Backward only.
+  std::int64_t log;  ///< Whether the logarithm of the softmax is meant.
 };
 
 // The layout (outer, n, inner) around the axis.
@@ -23,60 +21,71 @@ SoftmaxProblem problem_of(const char* op, const Tensor& x, int axis, bool log) {
   std::int64_t inner = 1;
   for (int i = axis + 1; i < x.dim(); ++i) inner *= x.shape()[i];
   const std::int64_t n = x.shape()[axis];
-  return {{state_of(x), n == 0 ? 0 : x.numel() / n, n, inner}, log, {}, {}, {}, {}};
+  return {{n == 0 ? 0 : x.numel() / n, n, inner}, log ? 1 : 0};
 }
 
-runtime::KernelSpec spec_of(const SoftmaxProblem& p, const RowGeometry& g, const char* entry) {
-  runtime::Defines defines = row_defines(p.device, g);
-  defines.add({"LOG", p.log ? 1 : 0});
+runtime::KernelSpec spec_of(const SoftmaxProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
+  runtime::Defines defines = row_defines(target, g);
+  defines.add({"LOG", p.log});
   return {"rowwise/softmax.cl", entry, std::move(defines)};
 }
 
-void run_forward(const SoftmaxProblem& p, const RowGeometry& g) {
-  runtime::launch(p.device, spec_of(p, g, "softmax_forward"), g.each_row(p.device, p.rows, p.length), in(p.x), out(p.y),
-                  p.rows, p.length, p.step);
+Plan plan_forward(const SoftmaxProblem& p, const Target& target, const RowGeometry& g) {
+  const auto [x, y] = operands<2>();
+  Plan plan;
+  plan.add(spec_of(p, target, g, "softmax_forward"), g.each_row(target, p.rows, p.length), x, y, p.rows, p.length,
+           p.step);
+  return plan;
 }
 
-void run_backward(const SoftmaxProblem& p, const RowGeometry& g) {
-  runtime::launch(p.device, spec_of(p, g, "softmax_backward"), g.each_row(p.device, p.rows, p.length), in(p.dy),
-                  in(p.y), out(p.dx), p.rows, p.length, p.step);
+Plan plan_backward(const SoftmaxProblem& p, const Target& target, const RowGeometry& g) {
+  const auto [dy, y, dx] = operands<3>();
+  Plan plan;
+  plan.add(spec_of(p, target, g, "softmax_backward"), g.each_row(target, p.rows, p.length), dy, y, dx, p.rows, p.length,
+           p.step);
+  return plan;
 }
 
-Tensor forward(const char* op, const Tensor& x, int axis, bool log) {
-  SoftmaxProblem p = problem_of(op, x, axis, log);
-  if (x.dtype() == DType::f16) return cast(forward(op, cast(x, DType::f32), axis, log), DType::f16);
-  p.x = contiguous(x);
-  p.y = empty(x.shape(), DType::f32, x.device());
-  choose(op, row_variants<SoftmaxProblem, run_forward>, p, x.device().info()).run(p);
-  return p.y;
+using SoftmaxTable = Table<SoftmaxProblem>;
+const SoftmaxTable softmax_table("softmax", row_variants<SoftmaxProblem, plan_forward>);
+const SoftmaxTable softmax_backward_table("softmax_backward", row_variants<SoftmaxProblem, plan_backward>);
+const SoftmaxTable log_softmax_table("log_softmax", row_variants<SoftmaxProblem, plan_forward>);
+const SoftmaxTable log_softmax_backward_table("log_softmax_backward", row_variants<SoftmaxProblem, plan_backward>);
+
+Tensor forward(const SoftmaxTable& table, const Tensor& x, int axis, bool log) {
+  const SoftmaxProblem p = problem_of(table.op, x, axis, log);
+  if (x.dtype() == DType::f16) return cast(forward(table, cast(x, DType::f32), axis, log), DType::f16);
+  const Tensor rows = contiguous(x), y = empty(x.shape(), DType::f32, x.device());
+  const PreparedPtr prepared = prepare(table, p, state_of(x));
+  launch(*prepared, {in(rows), out(y)});
+  return y;
 }
 
-Tensor backward(const char* op, const Tensor& dy, const Tensor& y, int axis, bool log) {
-  SoftmaxProblem p = problem_of(op, y, axis, log);
-  require_dtype(op, "the gradient", dy, y.dtype());
-  require_shape(op, "the gradient", dy, y.shape());
-  require_device(op, "the result", y, "its gradient", dy);
+Tensor backward(const SoftmaxTable& table, const Tensor& dy, const Tensor& y, int axis, bool log) {
+  const SoftmaxProblem p = problem_of(table.op, y, axis, log);
+  require_dtype(table.op, "the gradient", dy, y.dtype());
+  require_shape(table.op, "the gradient", dy, y.shape());
+  require_device(table.op, "the result", y, "its gradient", dy);
   if (y.dtype() == DType::f16)
-    return cast(backward(op, cast(dy, DType::f32), cast(y, DType::f32), axis, log), DType::f16);
-  p.y = contiguous(y);
-  p.dy = contiguous(dy);
-  p.dx = empty(y.shape(), DType::f32, y.device());
-  choose(op, row_variants<SoftmaxProblem, run_backward>, p, y.device().info()).run(p);
-  return p.dx;
+    return cast(backward(table, cast(dy, DType::f32), cast(y, DType::f32), axis, log), DType::f16);
+  const Tensor results = contiguous(y), gradients = contiguous(dy), dx = empty(y.shape(), DType::f32, y.device());
+  const PreparedPtr prepared = prepare(table, p, state_of(y));
+  launch(*prepared, {in(gradients), in(results), out(dx)});
+  return dx;
 }
 
 }  // namespace
 
-Tensor softmax(const Tensor& x, int axis) { return forward("softmax", x, axis, false); }
+Tensor softmax(const Tensor& x, int axis) { return forward(softmax_table, x, axis, false); }
 
 Tensor softmax_backward(const Tensor& dy, const Tensor& y, int axis) {
-  return backward("softmax_backward", dy, y, axis, false);
+  return backward(softmax_backward_table, dy, y, axis, false);
 }
 
-Tensor log_softmax(const Tensor& x, int axis) { return forward("log_softmax", x, axis, true); }
+Tensor log_softmax(const Tensor& x, int axis) { return forward(log_softmax_table, x, axis, true); }
 
 Tensor log_softmax_backward(const Tensor& dy, const Tensor& y, int axis) {
-  return backward("log_softmax_backward", dy, y, axis, true);
+  return backward(log_softmax_backward_table, dy, y, axis, true);
 }
 
 }  // namespace crisol::ops

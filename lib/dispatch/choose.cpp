@@ -1,0 +1,172 @@
+#include "dispatch/choose.h"
+
+#include <optional>
+
+#include "base/text.h"
+#include "dispatch/problem_record.h"
+#include "dispatch/tuning.h"
+#include "dispatch/variant.h"
+#include "dispatch/verification.h"
+#include "runtime/verbose.h"
+
+namespace crisol::dispatch {
+
+namespace {
+
+std::vector<const AnyTable*>& tables() {
+  static std::vector<const AnyTable*> all;
+  return all;
+}
+
+/// A row of the table, with a configuration where one was asked for.
+struct Candidate {
+  const AnyTable::Row* row = nullptr;
+  std::size_t config = own_config;
+
+  std::string name() const { return config == own_config ? row->name : concat(row->name, '/', row->configs()[config]); }
+};
+
+/// What "variant" or "variant/configuration" names, or no row.
+Candidate candidate_named(const AnyTable& table, std::string_view name) {
+  const std::size_t slash = name.find('/');
+  for (const AnyTable::Row& row : table.rows()) {
+    if (name.substr(0, slash) != row.name) continue;
+    if (slash == std::string_view::npos) return {&row};
+    if (row.configs == nullptr) continue;
+    const std::span<const std::string> configs = row.configs();
+    for (std::size_t i = 0; i < configs.size(); ++i)
+      if (configs[i] == name.substr(slash + 1)) return {&row, i};
+  }
+  return {};
+}
+
+const char* against_device(DeviceClass devices, const Target& target, bool forced) {
+  if (devices == DeviceClass::cpu && !target.takes_cpu_kernels()) return "made for CPUs";
+  // Kernels for GPUs are right on CPUs too, and slow.
+  const bool gpu = target.info.type != DeviceType::cpu && target.info.platform != "Oclgrind";
+  return devices == DeviceClass::gpu && !gpu && !forced ? "made for GPUs" : nullptr;
+}
+
+void log_refused(const char* op, const std::string& variant, const char* reason) {
+  runtime::say(runtime::Topic::dispatch, op, ": ", variant, " refused: ", reason);
+}
+
+/// One question to choose(): everything that decides it.
+class Chooser {
+ public:
+  Chooser(const AnyTable& table, const void* problem, const Target& target)
+      : table_(table), problem_(problem), target_(target) {}
+
+  Choice choose() {
+    if (const std::string forced = ops::forced_variant(table_.op); !forced.empty()) return choose_forced(forced);
+    if (std::optional<Choice> tuned = choose_tuned()) return std::move(*tuned);
+    for (const AnyTable::Row& row : table_.rows()) {
+      const Candidate candidate{&row};
+      PlanOr plan = plan_of(candidate, false);
+      const bool last = &row == &table_.rows().back();
+      if (plan && is_wrong(candidate)) {
+        if (!last)
+          plan = ops::wrong_reason;
+        else
+          ops::warn_of_wrong(table_.op, row.name, target_.info);
+      }
+      if (plan) return chosen(std::move(plan.plan()), row.name, false);
+      log_refused(table_.op, row.name, plan.reason());
+    }
+    fail_forced("none", "CRISOL_VARIANT forbids every variant that accepts this problem");
+  }
+
+  /// The plan of a candidate, or what is against it.
+  PlanOr plan_of(const Candidate& candidate, bool forced) const {
+    const AnyTable::Row& row = *candidate.row;
+    if (!forced && ops::is_forbidden(table_.op, row.name)) return ops::forbidden_reason;
+    if (const char* reason = against_device(row.devices, target_, forced)) return reason;
+    PlanOr plan = table_.plan(row, problem_, target_, candidate.config);
+    if (plan && plan.plan().workspace_bytes() > 0)
+      if (const char* reason = ops::refuse_workspace(plan.plan().workspace_bytes())) return reason;
+    return plan;
+  }
+
+ private:
+  Choice choose_forced(const std::string& name) {
+    const Candidate candidate = candidate_named(table_, name);
+    if (candidate.row == nullptr) {
+      std::string names;
+      for (const AnyTable::Row& row : table_.rows()) names += std::string(names.empty() ? "" : ", ") + row.name;
+      fail_forced(name, "there is no such variant; there are: " + names);
+    }
+    PlanOr plan = plan_of(candidate, true);
+    if (!plan) fail_forced(name, plan.reason());
+    if (is_wrong(candidate)) ops::warn_of_wrong(table_.op, name, target_.info);
+    return chosen(std::move(plan.plan()), name, false);
+  }
+
+  std::optional<Choice> choose_tuned() {
+    if (table_.key == nullptr || runtime::tuning_table().empty()) return std::nullopt;
+    const std::string* const name = runtime::tuning_table().find(target_.info, table_.key(problem_).hash(table_.op));
+    if (name == nullptr) return std::nullopt;
+    const Candidate candidate = candidate_named(table_, *name);
+    PlanOr plan = candidate.row == nullptr ? PlanOr("there is no such variant") : plan_of(candidate, false);
+    if (plan && is_wrong(candidate)) plan = ops::wrong_reason;
+    if (plan) return chosen(std::move(plan.plan()), *name, true);
+    log_refused(table_.op, *name, plan.reason());
+    return std::nullopt;
+  }
+
+  /// Whether the candidate gave wrong numbers on this device, which is found out here where nobody knows.
+  bool is_wrong(const Candidate& candidate) {
+    if (!ops::needs_verification(target_.info)) return false;
+    const ProblemKey key = table_.key == nullptr ? ProblemKey{} : table_.key(problem_);
+    const ops::Candidate asked{table_.op, candidate.row->variant, candidate.config, key.program(), &target_.info};
+    if (const std::optional<bool> agrees = ops::remembered_verdict(asked)) return !*agrees;
+    const bool agrees = ops::verify(asked, candidate.name(), key);
+    lasting_ = lasting_ && ops::remembered_verdict(asked).has_value();
+    return !agrees;
+  }
+
+  Choice chosen(Plan plan, const std::string& name, bool tuned) const {
+    plan.choices.insert(plan.choices.begin(), {table_.op, name, tuned});
+    return {std::move(plan), name, lasting_};
+  }
+
+  [[noreturn]] void fail_forced(const std::string& variant, const std::string& reason) const {
+    ops::note_refused_trial(table_.op);
+    fail(ErrorCode::invalid_argument, table_.op, "variant ", variant, " is forced, but ", reason);
+  }
+
+  const AnyTable& table_;
+  const void* const problem_;
+  const Target& target_;
+  bool lasting_ = true;
+};
+
+}  // namespace
+
+AnyTable::AnyTable(const char* name, std::vector<Row> rows, PlanFunction plan_of, ProblemKey (*key_of)(const void*))
+    : op(name), key(key_of), rows_(std::move(rows)), plan_(plan_of) {
+  tables().push_back(this);
+}
+
+std::span<const AnyTable* const> all_tables() { return tables(); }
+
+Choice choose(const AnyTable& table, const void* problem, const Target& target) {
+  return Chooser(table, problem, target).choose();
+}
+
+TuningProblem describe(const AnyTable& table, const void* problem, const Target& target) {
+  const ProblemKey key = table.key(problem);
+  const Chooser chooser(table, problem, target);
+  TuningProblem described{table.op, key.text(table.op), key.hash(table.op), 1, {}};
+  const auto add = [&](const Candidate& candidate) {
+    const PlanOr plan = chooser.plan_of(candidate, false);
+    described.candidates.push_back({candidate.name(), plan ? "" : plan.reason()});
+    return static_cast<bool>(plan);
+  };
+  for (const AnyTable::Row& row : table.rows()) {
+    if (!add({&row}) || row.configs == nullptr) continue;
+    for (std::size_t i = 0; i < row.configs().size(); ++i) add({&row, i});
+  }
+  return described;
+}
+
+}  // namespace crisol::dispatch

@@ -1,0 +1,148 @@
+// The choice among the variants of an op.
+//
+//     const Variant<Problem> variants[] = {{"fast", DeviceClass::gpu, plan_fast}, {"plain", DeviceClass::any,
+//     plan_plain}}; const Table<Problem> table{"cumsum", variants}; … const PreparedPtr prepared = prepare(table,
+//     problem, device); launch(*prepared, {in(x), out(y)});
+//
+// A variant's function gives a plan for the problem, or the reason why it cannot take it. It sees the problem and the
+// Target, and never what is forced, forbidden, tuned or limited: that is choose()'s part. Variants are tried in the
+// order of the table, and the last one takes every problem.
+//
+// CRISOL_VERBOSE=dispatch prints every refusal and the choice. CRISOL_VARIANT=conv2d:direct,matmul:-block forces one
+// variant and forbids another. What `crisol tune` stored for the problem comes before the order of the table. On a
+// driver that nobody has tried, a variant that computes wrong numbers is passed over (see dispatch/verification.h).
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "crisol/tuning.h"
+#include "dispatch/plan.h"
+#include "dispatch/problem_key.h"
+#include "dispatch/target.h"
+
+namespace crisol::dispatch {
+
+using ops::ProblemKey;
+
+/// The devices that a variant is made for. A variant for GPUs runs on a CPU where it is forced, as the tests do. A
+/// variant for CPUs runs on no GPU.
+enum class DeviceClass : std::uint8_t { any, cpu, gpu };
+
+/// A variant has a list of configurations, such as tile sizes, or none. With `own_config` it picks one itself.
+constexpr std::size_t own_config = SIZE_MAX;
+
+template <class Problem>
+struct Variant {
+  const char* name;
+  DeviceClass devices;
+  PlanOr (*plan)(const Problem&, const Target&, std::size_t config);
+  /// Names of the configurations, the same for every problem: "variant/name" forces one. nullptr for none.
+  std::span<const std::string> (*configs)() = nullptr;
+};
+
+/// A table without the type of its problems.
+class AnyTable {
+ public:
+  struct Row {
+    const char* name;
+    DeviceClass devices;
+    std::span<const std::string> (*configs)();
+    const void* variant;
+  };
+
+  AnyTable(const AnyTable&) = delete;
+  AnyTable& operator=(const AnyTable&) = delete;
+
+  const char* const op;
+  const std::span<const Row> rows() const noexcept { return rows_; }
+
+  PlanOr plan(const Row& row, const void* problem, const Target& target, std::size_t config) const {
+    return plan_(row.variant, problem, target, config);
+  }
+  /// nullptr for problems without a key, which are neither tuned nor recorded.
+  ProblemKey (*const key)(const void* problem);
+
+ protected:
+  using PlanFunction = PlanOr (*)(const void* variant, const void* problem, const Target&, std::size_t config);
+  AnyTable(const char* name, std::vector<Row> rows, PlanFunction plan, ProblemKey (*key_of)(const void*));
+  ~AnyTable() = default;
+
+ private:
+  std::vector<Row> rows_;
+  PlanFunction plan_;
+};
+
+/// All tables of the library: several may belong to one op.
+std::span<const AnyTable* const> all_tables();
+
+template <class Problem>
+concept HasKey = requires(const Problem& problem) {
+  { problem.key() } -> std::same_as<ProblemKey>;
+};
+
+/// The variants of an op, in the order in which they are tried.
+template <class Problem>
+class Table : public AnyTable {
+ public:
+  // Prepared plans are looked up by a problem's bytes.
+  static_assert(std::has_unique_object_representations_v<Problem>, "a problem consists of whole numbers, without gaps");
+
+  Table(const char* name, std::span<const Variant<Problem>> variants)
+      : AnyTable(name, rows_of(variants), plan_by, key_function()) {}
+
+ private:
+  static std::vector<Row> rows_of(std::span<const Variant<Problem>> variants) {
+    std::vector<Row> rows;
+    for (const Variant<Problem>& v : variants) rows.push_back({v.name, v.devices, v.configs, &v});
+    return rows;
+  }
+  static PlanOr plan_by(const void* variant, const void* problem, const Target& target, std::size_t config) {
+    return static_cast<const Variant<Problem>*>(variant)->plan(*static_cast<const Problem*>(problem), target, config);
+  }
+  static ProblemKey (*key_function())(const void*) {
+    if constexpr (HasKey<Problem>)
+      return [](const void* problem) { return static_cast<const Problem*>(problem)->key(); };
+    else
+      return nullptr;
+  }
+};
+
+/// A plan with the variant that it is of.
+struct Choice {
+  Plan plan;
+  std::string variant;  ///< With the configuration, where one was asked for.
+  bool lasting = true;  ///< Not where the next call may choose otherwise.
+};
+
+/// The forced, the tuned, or the first variant that accepts. A forced one that refuses, or does not exist, throws
+/// invalid_argument.
+Choice choose(const AnyTable& table, const void* problem, const Target& target);
+/// The same for a problem that is a part of another op's plan, or that is only asked about.
+template <class Problem>
+Choice choose(const Table<Problem>& table, const std::type_identity_t<Problem>& problem, const Target& target) {
+  return choose(table, static_cast<const void*>(&problem), target);
+}
+
+using PreparedPtr = std::shared_ptr<const Prepared>;
+
+/// What choose() gives, with its kernels: kept for the next call with the same problem.
+PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device);
+template <class Problem>
+PreparedPtr prepare(const Table<Problem>& table, const std::type_identity_t<Problem>& problem,
+                    runtime::DeviceState& device) {
+  return prepare(table, std::as_bytes(std::span(&problem, 1)), device);
+}
+
+/// What every variant and configuration says of a problem that has a key: for ProblemRecord.
+TuningProblem describe(const AnyTable& table, const void* problem, const Target& target);
+
+/// Forgets every prepared plan: what choices depend on has changed.
+void forget_prepared() noexcept;
+
+}  // namespace crisol::dispatch

@@ -1,0 +1,210 @@
+#include "dispatch/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "base/text.h"
+
+namespace crisol::dispatch {
+
+// ---- Making a plan ----
+
+PlanKernel::PlanKernel(const runtime::KernelSpec& spec)
+    : source_(spec.source), entry_(spec.entry), prelude_(spec.prelude) {
+  for (const runtime::Define& define : spec.defines)
+    defines_.push_back({std::string(define.name), std::string(define.text), define.number});
+}
+
+runtime::KernelSpec PlanKernel::spec() const {
+  runtime::KernelSpec spec{source_, entry_, {}, prelude_};
+  for (const OwnDefine& define : defines_) {
+    runtime::Define copy(define.name, std::string_view(define.text));
+    copy.number = define.number;
+    spec.defines.add(copy);
+  }
+  return spec;
+}
+
+bool PlanKernel::matches(const runtime::KernelSpec& spec) const noexcept {
+  return source_ == spec.source && entry_ == spec.entry && prelude_ == spec.prelude &&
+         std::equal(defines_.begin(), defines_.end(), spec.defines.begin(), spec.defines.end(),
+                    [](const OwnDefine& own, const runtime::Define& other) {
+                      return own.name == other.name && own.text == other.text && own.number == other.number;
+                    });
+}
+
+std::uint32_t Plan::kernel(const runtime::KernelSpec& spec) {
+  const auto known =
+      std::find_if(kernels_.begin(), kernels_.end(), [&](const PlanKernel& kernel) { return kernel.matches(spec); });
+  const auto position = static_cast<std::uint32_t>(known - kernels_.begin());
+  if (known == kernels_.end()) kernels_.emplace_back(spec);
+  return position;
+}
+
+Place Plan::workspace(std::uint64_t bytes) {
+  workspaces_.push_back(bytes);
+  return {Place::Kind::workspace, static_cast<std::uint8_t>(workspaces_.size() - 1)};
+}
+
+Place Plan::derive(Place source, const DerivedKey& key, std::uint64_t bytes) {
+  derived_.push_back({source, key, bytes, {}});
+  return {Place::Kind::derived, static_cast<std::uint8_t>(derived_.size() - 1)};
+}
+
+void Plan::push(const Place& place) {
+  args_.push_back({PlanArg::Kind::place, 0, place.kind, place.index, 0, place.offset});
+}
+
+void Plan::push(CallScalar scalar) { args_.push_back({PlanArg::Kind::call_scalar, 0, {}, scalar.index, 0, 0}); }
+
+void Plan::push(const Shape& shape) {
+  args_.push_back({PlanArg::Kind::longs, Shape::max_rank, {}, 0, static_cast<std::uint32_t>(longs_.size()), 0});
+  longs_.insert(longs_.end(), shape.begin(), shape.end());
+  longs_.resize(args_.back().first + Shape::max_rank);
+}
+
+PlanStep Plan::step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args) {
+  require(args <= most_args, "plan", spec.entry, " has ", args, " arguments, more than ", most_args);
+  return {kernel(spec), static_cast<std::uint32_t>(args_.size() - args), static_cast<std::uint32_t>(args), range};
+}
+
+void Plan::push_value(const void* value, std::size_t size) {
+  PlanArg arg{PlanArg::Kind::value, static_cast<std::uint8_t>(size)};
+  std::memcpy(&arg.bits, value, size);
+  args_.push_back(arg);
+}
+
+void Plan::append(const Plan& part, std::span<const Place> operands) {
+  const auto moved = [&, workspaces = workspaces_.size(), derived = derived_.size()](Place place) {
+    if (place.kind == Place::Kind::operand) return operands[place.index].offset_by(place.offset);
+    place.index += static_cast<std::uint8_t>(place.kind == Place::Kind::workspace ? workspaces : derived);
+    return place;
+  };
+  const auto copy = [&](const PlanStep& step) {
+    const PlanStep made{kernel(part.kernels_[step.kernel].spec()), static_cast<std::uint32_t>(args_.size()), step.args,
+                        step.range};
+    for (std::uint32_t i = 0; i < step.args; ++i) {
+      PlanArg arg = part.args_[step.first_arg + i];
+      if (arg.kind == PlanArg::Kind::place) {
+        const Place place = moved({arg.place, arg.index, arg.bits});
+        arg.place = place.kind;
+        arg.index = place.index;
+        arg.bits = place.offset;
+      } else if (arg.kind == PlanArg::Kind::longs) {
+        const std::uint32_t first = arg.first;
+        arg.first = static_cast<std::uint32_t>(longs_.size());
+        for (std::uint32_t l = 0; l < arg.size; ++l) longs_.push_back(part.longs_[first + l]);
+      }
+      args_.push_back(arg);
+    }
+    return made;
+  };
+  for (const PlanStep& step : part.steps_) steps_.push_back(copy(step));
+  for (const Derived& derived : part.derived_) {
+    Derived mine{moved(derived.source), derived.key, derived.bytes, {}};
+    for (const PlanStep& step : derived.steps) mine.steps.push_back(copy(step));
+    derived_.push_back(std::move(mine));
+  }
+  workspaces_.insert(workspaces_.end(), part.workspaces_.begin(), part.workspaces_.end());
+  choices.insert(choices.end(), part.choices.begin(), part.choices.end());
+}
+
+std::uint64_t Plan::workspace_bytes() const noexcept {
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t workspace : workspaces_) bytes += workspace;
+  for (const Derived& derived : derived_) bytes += derived.bytes;
+  return bytes;
+}
+
+// ---- Carrying it out ----
+
+std::shared_ptr<const Prepared> prepare(Plan plan, runtime::DeviceState& device) {
+  auto prepared = std::make_shared<Prepared>(Prepared{std::move(plan), device, {}});
+  prepared->kernels.reserve(prepared->plan.kernels_.size());
+  for (const PlanKernel& kernel : prepared->plan.kernels_)
+    prepared->kernels.push_back(&runtime::resolve(device, kernel.spec()));
+  return prepared;
+}
+
+namespace {
+
+/// The memory of one call.
+struct Memory {
+  std::span<const OperandView> operands;
+  std::vector<runtime::BlockPtr> workspaces, derived;
+
+  runtime::BufferView view_of(Place::Kind kind, std::uint8_t index, std::int64_t offset) const {
+    if (kind == Place::Kind::operand) {
+      runtime::BufferView view = operands[index].view;
+      view.offset += static_cast<std::uint64_t>(offset);
+      return view;
+    }
+    const auto& blocks = kind == Place::Kind::workspace ? workspaces : derived;
+    return {blocks[index].get(), static_cast<std::uint64_t>(offset)};
+  }
+};
+
+runtime::KernelArg argument_of(const PlanArg& arg, const std::vector<std::int64_t>& longs, const Memory& memory,
+                               std::span<const runtime::KernelArg> scalars) {
+  switch (arg.kind) {
+    case PlanArg::Kind::place: return memory.view_of(arg.place, arg.index, arg.bits);
+    case PlanArg::Kind::call_scalar: return scalars[arg.index];
+    case PlanArg::Kind::longs: return runtime::KernelArg(&longs[arg.first], arg.size * sizeof(std::int64_t));
+    case PlanArg::Kind::value: break;
+  }
+  return runtime::KernelArg(&arg.bits, arg.size);
+}
+
+/// The key of the part of the operand that this call derives a copy of.
+DerivedKey key_in(const DerivedKey& key, const Place& source, const OperandView& operand) {
+  DerivedKey whole = key;
+  whole.offset = operand.view.offset + static_cast<std::uint64_t>(source.offset);
+  return whole;
+}
+
+DerivedOwner::Found find_derived(const DerivedKey& key, const Place& source, std::span<const OperandView> operands) {
+  if (source.kind != Place::Kind::operand) return {};
+  const OperandView& operand = operands[source.index];
+  if (operand.owner == nullptr) return {};
+  return operand.owner->find_derived(key_in(key, source, operand), operand.version);
+}
+
+void keep_derived(const DerivedKey& key, const Place& source, std::span<const OperandView> operands,
+                  runtime::BlockPtr& block) {
+  const OperandView& operand = operands[source.index];
+  block = std::static_pointer_cast<runtime::Block>(
+      operand.owner->keep_derived(key_in(key, source, operand), operand.version, std::move(block)));
+}
+
+}  // namespace
+
+void launch(const Prepared& prepared, std::span<const OperandView> operands,
+            std::span<const runtime::KernelArg> scalars) {
+  const Plan& plan = prepared.plan;
+  Memory memory{operands, {}, {}};
+  const auto run = [&](const PlanStep& step) {
+    std::array<runtime::KernelArg, Plan::most_args> args;
+    for (std::uint32_t i = 0; i < step.args; ++i)
+      args[i] = argument_of(plan.args_[step.first_arg + i], plan.longs_, memory, scalars);
+    runtime::enqueue(prepared.device, *prepared.kernels[step.kernel], step.range, args.data(), step.args);
+  };
+  for (const std::uint64_t bytes : plan.workspaces_)
+    memory.workspaces.push_back(runtime::allocate(prepared.device, bytes));
+  std::vector<DerivedOwner::Found> found;
+  for (const Plan::Derived& derived : plan.derived_) {
+    found.push_back(find_derived(derived.key, derived.source, operands));
+    auto block = std::static_pointer_cast<runtime::Block>(found.back().data);
+    memory.derived.push_back(block != nullptr ? std::move(block) : runtime::allocate(prepared.device, derived.bytes));
+  }
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i].data != nullptr) continue;
+    const Plan::Derived& derived = plan.derived_[i];
+    for (const PlanStep& step : derived.steps) run(step);
+    if (found[i].worth_keeping) keep_derived(derived.key, derived.source, operands, memory.derived[i]);
+  }
+  for (const PlanStep& step : plan.steps_) run(step);
+}
+
+}  // namespace crisol::dispatch

@@ -1,0 +1,209 @@
+// A plan is everything that an op does on a device, as plain values: kernels, ranges, arguments, memory. A variant
+// makes it from a problem and a Target, without a device. prepare() resolves its kernels, launch() queues them with the
+// operands of one call. So a plan can be made for a device that is not there, kept, and used again by every call with
+// the same problem.
+//
+//     Plan plan;
+//     const Workspace sums = plan.workspace(4 * parts);
+//     plan.add({"reduce.cl", "part"}, target.flat_range(parts), Operand{0}, sums, n);
+//     plan.add({"reduce.cl", "total"}, {{1}, {1}}, sums, Operand{1}, parts);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "dispatch/derived.h"
+#include "runtime/launch.h"
+
+namespace crisol::dispatch {
+
+/// A place in memory that a plan names by number. `offset` counts elements of the kernel's parameter.
+struct Place {
+  enum class Kind : std::uint8_t { operand, workspace, derived };
+
+  Kind kind;
+  std::uint8_t index;
+  std::int64_t offset = 0;
+
+  Place offset_by(std::int64_t elements) const noexcept { return {kind, index, offset + elements}; }
+};
+
+/// The operand of that position among those that launch() gets.
+constexpr Place operand(int index, std::int64_t offset = 0) noexcept {
+  return {Place::Kind::operand, static_cast<std::uint8_t>(index), offset};
+}
+
+/// The first operands, to be named in the order in which launch() gets them:
+/// `const auto [x, weight, y] = operands<3>();`.
+template <std::size_t count>
+constexpr std::array<Place, count> operands() noexcept {
+  std::array<Place, count> places{};
+  for (std::size_t i = 0; i < count; ++i) places[i] = operand(static_cast<int>(i));
+  return places;
+}
+
+/// The scalar of that position among those that launch() gets: a value that may differ from call to call.
+struct CallScalar {
+  std::uint8_t index;
+};
+
+/// One argument of a kernel, as a plan stores it.
+struct PlanArg {
+  enum class Kind : std::uint8_t { value, longs, place, call_scalar };
+
+  Kind kind;
+  std::uint8_t size = 0;  ///< Bytes of a value; numbers of `longs`.
+  Place::Kind place{};
+  std::uint8_t index = 0;   ///< Of the place, or of the call's scalar.
+  std::uint32_t first = 0;  ///< Of `longs`, in Plan::longs.
+  std::int64_t bits = 0;    ///< A value's bytes, or a place's offset.
+};
+
+/// A kernel, with texts of its own.
+class PlanKernel {
+ public:
+  explicit PlanKernel(const runtime::KernelSpec& spec);
+  runtime::KernelSpec spec() const;
+  bool matches(const runtime::KernelSpec& spec) const noexcept;
+
+ private:
+  struct OwnDefine {
+    std::string name, text;
+    std::int64_t number;
+  };
+  std::string source_, entry_, prelude_;
+  std::vector<OwnDefine> defines_;
+};
+
+/// A launch of a kernel.
+struct PlanStep {
+  std::uint32_t kernel;           ///< Position in the plan's kernels.
+  std::uint32_t first_arg, args;  ///< Its arguments in the plan's list.
+  runtime::NdRange range;
+};
+
+class Plan {
+ public:
+  static constexpr std::size_t most_args = 64;  ///< Of one launch.
+
+  /// Device memory of this plan alone, whose contents are undefined when a call begins.
+  Place workspace(std::uint64_t bytes);
+
+  /// A copy of an operand in another layout. `add_to_derived` says how it is made: its steps run when the owner of the
+  /// operand keeps no such copy.
+  Place derive(Place source, const DerivedKey& key, std::uint64_t bytes);
+
+  /// A launch. Arguments are places, call scalars, numbers and Shapes.
+  template <class... Args>
+  void add(const runtime::KernelSpec& spec, const runtime::NdRange& range, const Args&... args) {
+    steps_.push_back(make_step(spec, range, args...));
+  }
+  template <class... Args>
+  void add_to_derived(Place derived, const runtime::KernelSpec& spec, const runtime::NdRange& range,
+                      const Args&... args) {
+    derived_[derived.index].steps.push_back(make_step(spec, range, args...));
+  }
+
+  /// All that `part` does, where its operand i is `operands[i]`.
+  void append(const Plan& part, std::span<const Place> operands);
+
+  /// Bytes beside the operands: workspaces, and derived copies that nobody keeps.
+  std::uint64_t workspace_bytes() const noexcept;
+
+  /// What dispatch chose: the plan's own op and variant, and those of its parts. For records and messages.
+  struct Choice {
+    const char* op;
+    std::string variant;
+    bool tuned;
+  };
+  std::vector<Choice> choices;
+
+ private:
+  friend struct Prepared;
+  friend std::shared_ptr<const struct Prepared> prepare(Plan plan, runtime::DeviceState& device);
+  friend void launch(const struct Prepared& prepared, std::span<const struct OperandView> operands,
+                     std::span<const runtime::KernelArg> scalars);
+
+  struct Derived {
+    Place source;
+    DerivedKey key;
+    std::uint64_t bytes;
+    std::vector<PlanStep> steps;
+  };
+
+  template <class... Args>
+  PlanStep make_step(const runtime::KernelSpec& spec, const runtime::NdRange& range, const Args&... args) {
+    (push(args), ...);
+    return step(spec, range, sizeof...(Args));
+  }
+  PlanStep step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args);
+  std::uint32_t kernel(const runtime::KernelSpec& spec);
+  void push(const Place& place);
+  void push(CallScalar scalar);
+  void push(const Shape& shape);
+  template <class T>
+  void push(T value) {
+    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, double>);
+    push_value(&value, sizeof value);
+  }
+  void push_value(const void* value, std::size_t size);
+
+  std::vector<PlanKernel> kernels_;
+  std::vector<PlanArg> args_;
+  std::vector<std::int64_t> longs_;
+  std::vector<PlanStep> steps_;
+  std::vector<std::uint64_t> workspaces_;
+  std::vector<Derived> derived_;
+};
+
+/// A plan, or the reason against it.
+class PlanOr {
+ public:
+  PlanOr(Plan plan) : plan_(std::move(plan)) {}
+  PlanOr(const char* reason) : reason_(reason) {}
+
+  explicit operator bool() const noexcept { return reason_ == nullptr; }
+  const char* reason() const noexcept { return reason_; }  ///< nullptr where there is a plan.
+  Plan& plan() noexcept { return plan_; }
+
+ private:
+  Plan plan_;
+  const char* reason_ = nullptr;
+};
+
+/// A plan whose kernels are there.
+struct Prepared {
+  Plan plan;
+  runtime::DeviceState& device;
+  std::vector<runtime::Kernel*> kernels;
+};
+
+/// Finds or compiles every kernel of the plan. Queues nothing.
+std::shared_ptr<const Prepared> prepare(Plan plan, runtime::DeviceState& device);
+
+/// An operand of a call.
+struct OperandView {
+  runtime::BufferView view;
+  DerivedOwner* owner = nullptr;  ///< Who keeps copies of it, or nullptr.
+  std::uint64_t version = 0;      ///< The owner's version of it.
+
+  OperandView(const runtime::BufferView& v) : view(v) {}
+  OperandView(const runtime::BufferView& v, DerivedOwner* o, std::uint64_t at) : view(v), owner(o), version(at) {}
+};
+
+/// Queues the plan with the operands and scalars of one call. All of its memory is allocated before its first launch.
+void launch(const Prepared& prepared, std::span<const OperandView> operands,
+            std::span<const runtime::KernelArg> scalars = {});
+inline void launch(const Prepared& prepared, std::initializer_list<OperandView> operands,
+                   std::initializer_list<runtime::KernelArg> scalars = {}) {
+  launch(prepared, std::span(operands.begin(), operands.size()), std::span(scalars.begin(), scalars.size()));
+}
+
+}  // namespace crisol::dispatch

@@ -1,0 +1,152 @@
+// Prepared plans by the problem that they are for. The second call of an op with the same problem costs one look-up.
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "dispatch/choose.h"
+#include "dispatch/problem_record.h"
+#include "dispatch/variant.h"
+#include "dispatch/variant_record.h"
+#include "runtime/verbose.h"
+
+namespace crisol::dispatch {
+
+namespace {
+
+/// Raised whenever a choice that was made before might differ now.
+std::atomic<unsigned> generation{1};
+
+/// Everything that decides a choice. The problem's bytes are the caller's, or those of the entry that owns the key.
+struct Key {
+  const AnyTable* table;
+  const runtime::DeviceState* device;
+  unsigned generation;
+  std::string_view forced;
+  std::span<const std::byte> problem;
+
+  std::uint64_t hash() const noexcept {
+    runtime::Hash hash(reinterpret_cast<std::uintptr_t>(table));
+    hash.add(reinterpret_cast<std::uintptr_t>(device));
+    hash.add(generation);
+    hash.add(forced);
+    hash.add(std::string_view(reinterpret_cast<const char*>(problem.data()), problem.size()));
+    return hash.value();
+  }
+  friend bool operator==(const Key& a, const Key& b) noexcept {
+    return a.table == b.table && a.device == b.device && a.generation == b.generation && a.forced == b.forced &&
+           a.problem.size() == b.problem.size() &&
+           std::memcmp(a.problem.data(), b.problem.data(), a.problem.size()) == 0;
+  }
+};
+
+struct Entry {
+  Key key;
+  std::string forced;
+  std::vector<std::byte> problem;
+  PreparedPtr prepared;
+
+  Entry(const Key& k, PreparedPtr p)
+      : key(k), forced(k.forced), problem(k.problem.begin(), k.problem.end()), prepared(std::move(p)) {
+    key.forced = forced;
+    key.problem = problem;
+  }
+};
+using EntryPtr = std::shared_ptr<const Entry>;
+
+/// The entries of all threads. When it is full, the entry that was added first goes.
+class PreparedPlans {
+ public:
+  EntryPtr find(const Key& key, std::uint64_t hash) {
+    const std::lock_guard lock(mutex_);
+    const auto [first, last] = entries_.equal_range(hash);
+    for (auto at = first; at != last; ++at)
+      if (at->second->key == key) return at->second;
+    return nullptr;
+  }
+  void add(std::uint64_t hash, const EntryPtr& entry) {
+    const std::lock_guard lock(mutex_);
+    if (order_.size() >= most_entries) {
+      entries_.erase(order_.front());
+      order_.pop_front();
+    }
+    order_.push_back(entries_.emplace(hash, entry));
+  }
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    entries_.clear();
+    order_.clear();
+  }
+
+ private:
+  static constexpr std::size_t most_entries = 2048;
+  using Entries = std::unordered_multimap<std::uint64_t, EntryPtr>;
+
+  std::mutex mutex_;
+  Entries entries_;
+  std::list<Entries::iterator> order_;
+};
+
+PreparedPlans& plans() {
+  static auto& all = *new PreparedPlans;  // Kept for threads that outlive static objects.
+  return all;
+}
+
+/// What a thread has used lately, which it finds without a lock.
+EntryPtr& recent(std::uint64_t hash) {
+  thread_local std::array<EntryPtr, 256> entries;
+  return entries[hash % entries.size()];
+}
+
+/// Tells records and the log what was chosen, for each call.
+void note_choices(const Plan& plan) {
+  const bool log = runtime::verbose(runtime::Topic::dispatch), note = !ops::is_trying();
+  for (const Plan::Choice& choice : plan.choices) {
+    if (note) runtime::note_choice(choice.op, choice.variant.c_str());
+    if (log) runtime::say_line(concat(choice.op, ": ", choice.variant, choice.tuned ? " chosen, as tuned" : " chosen"));
+  }
+}
+
+void note_problem(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device) {
+  if (table.key == nullptr || ops::is_trying()) return;
+  if (ops::shapes_are_recorded()) ops::record_shape(table.op, table.key(problem.data()));
+  if (ProblemRecord* const record = runtime::problem_record())
+    record->note(describe(table, problem.data(), target_of(device)));
+}
+
+}  // namespace
+
+PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device) {
+  note_problem(table, problem, device);
+  const std::string forced = ops::forced_variants();
+  const Key key{&table, &device, generation.load(std::memory_order_relaxed), forced, problem};
+  const std::uint64_t hash = key.hash();
+  EntryPtr& slot = recent(hash);
+  if (slot == nullptr || !(slot->key == key)) {
+    EntryPtr entry = plans().find(key, hash);
+    if (entry == nullptr) {
+      Choice choice = choose(table, problem.data(), target_of(device));
+      PreparedPtr made = prepare(std::move(choice.plan), device);
+      entry = std::make_shared<const Entry>(key, std::move(made));
+      if (!choice.lasting) {
+        note_choices(entry->prepared->plan);
+        return entry->prepared;
+      }
+      plans().add(hash, entry);
+    }
+    slot = std::move(entry);
+  }
+  note_choices(slot->prepared->plan);
+  return slot->prepared;
+}
+
+void forget_prepared() noexcept {
+  generation.fetch_add(1, std::memory_order_relaxed);
+  plans().clear();
+}
+
+}  // namespace crisol::dispatch

@@ -1,0 +1,35 @@
+// Everything that the choice of a variant may see of a device: plain values. So a choice can be made, and tested, for a
+// device that is not there.
+#pragma once
+
+#include <cstdint>
+
+#include "crisol/device.h"
+#include "runtime/launch.h"
+
+namespace crisol::dispatch {
+
+struct Target {
+  const DeviceInfo& info;
+  int vector_width = 1;               ///< Lanes of a float vector: the native width, or CRISOL_VECTOR_WIDTH.
+  std::int64_t loop_budget = 0;       ///< Loop iterations that one work-item may do in all its loops together.
+  std::uint64_t workspace_limit = 0;  ///< Bytes, 0 for no limit; see ops::set_workspace_limit.
+  bool nvidia_shuffles = false;       ///< Whether the probe of NVIDIA's shuffle instruction found that it works.
+
+  /// Whether kernels for CPUs are made for it: CPUs, and the simulator Oclgrind, with which the tests check the
+  /// accesses of such kernels.
+  bool takes_cpu_kernels() const noexcept { return info.type == DeviceType::cpu || info.platform == "Oclgrind"; }
+  /// Lanes of the vectors in kernels for CPUs: common/vector.h takes 4, 8 or 16.
+  int cpu_vector_width() const noexcept { return vector_width < 4 ? 4 : vector_width; }
+
+  /// One work-item for each of `count`, rounded up to whole groups: see runtime::flat_range.
+  runtime::NdRange flat_range(std::int64_t count) const { return runtime::flat_range(info, count); }
+};
+
+/// That of a device of this process. The first call for a device may run a probe on it.
+Target target_of(runtime::DeviceState& device);
+
+/// Whether the device's shuffles work, found by trying: ops/probe/swap.cpp.
+bool probe_nvidia_shuffles(runtime::DeviceState& device);
+
+}  // namespace crisol::dispatch
