@@ -1,4 +1,4 @@
-// Tensor::backward: the record in reverse.
+// // Tensor::backward: walks the recorded graph in reverse.
 #include <algorithm>
 #include <queue>
 #include <unordered_map>
@@ -17,7 +17,8 @@ using autograd::Node;
 using autograd::Slot;
 
 void accumulate(Tensor& sum, const Tensor& gradient) {
-  // Not in place: the first gradient may be shared with another op (add hands the same one to both inputs).
+  // The sum is not made in place, because another op may share the first gradient: add passes the same gradient to both
+  // inputs.
   sum = sum.defined() ? ops::add(sum, gradient) : gradient;
 }
 
@@ -28,13 +29,13 @@ void accumulate_leaf(Slot& leaf, Tensor&& gradient) {
     ops::copy_into(leaf.gradient_buffer, gradient);
     leaf.gradient = leaf.gradient_buffer;
   } else {
-    // Nobody else may hold what later calls add to.
+    // Later calls add to this gradient in place, so no other tensor may share its storage.
     const bool sole = gradient.impl().use_count() == 1 && gradient.impl()->storage.use_count() == 1;
     leaf.gradient = sole && gradient.is_contiguous() ? std::move(gradient) : ops::clone(gradient);
   }
 }
 
-// All ops that the root depends on, with the number of ops that use each. Refuses a graph that was freed.
+// Returns all ops that the root depends on, and for each op the number of its uses. Throws if the graph was freed.
 std::unordered_map<Node*, int> count_users(Node* root) {
   std::unordered_map<Node*, int> users{{root, 0}};
   std::vector<Node*> pending{root};
@@ -62,7 +63,8 @@ void run_backward(const std::shared_ptr<Node>& root, std::size_t output, const T
   std::unordered_map<Node*, Gradients> gradients;
   gradients[root.get()].resize(root->output_count);
   gradients[root.get()][output] = gradient;
-  // Owners: freeing an op's record must not destroy the ops below before they have run.
+  // These pointers keep the ops alive: freeing the record of an op must not destroy the ops below it before they have
+  // run.
   std::unordered_map<Node*, std::shared_ptr<Node>> alive{{root.get(), root}};
   std::priority_queue<Node*, std::vector<Node*>, LaterFirst> ready;
   ready.push(root.get());
@@ -78,7 +80,7 @@ void run_backward(const std::shared_ptr<Node>& root, std::size_t output, const T
       const WithPrecision same(node->precision);
       results = node->backward(own.mapped(), autograd::Needs(node->needs));
     }
-    if (!retain_graph) node->backward = nullptr;  // Gives saved tensors back to the pool as backward advances.
+    if (!retain_graph) node->backward = nullptr;  // Returns the saved tensors to the pool while backward advances.
     require(results.size() == node->edges.size(), node->op, "backward gave ", results.size(), " gradients for ",
             node->edges.size(), " inputs");
     for (std::size_t i = 0; i < results.size(); ++i) {

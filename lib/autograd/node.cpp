@@ -62,7 +62,8 @@ Node::Node(const char* name, std::size_t outputs, const std::vector<Tensor>& inp
 }
 
 Node::~Node() {
-  // A chain of thousands of ops (a long sequence) must not be destroyed by recursion.
+  // A graph can be a chain of thousands of ops (a long sequence). Recursion would overflow the stack, so a loop
+  // destroys them.
   thread_local std::vector<std::shared_ptr<Node>>* pending = nullptr;
   std::vector<std::shared_ptr<Node>> own;
   const bool outermost = pending == nullptr;
@@ -86,8 +87,8 @@ std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, con
   auto node = std::make_shared<Node>(op, outputs.size(), inputs, std::move(backward));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Tensor& output = outputs[i];
-    // An op may hand an input through (contiguous() of a contiguous tensor): that handle has a place in the graph
-    // already.
+    // An op may return its input unchanged (contiguous() of a contiguous tensor). Such a tensor already has a place in
+    // the graph, so a new handle takes the new place.
     if (output.impl()->autograd != nullptr) output = output.detach();
     Slot& slot = ensure_slot(output);
     slot.node = node;

@@ -1,4 +1,4 @@
-// The record of one differentiable op, and how a function makes it.
+// The record of one differentiable op, and the way in which a function makes the record.
 //
 //     Tensor relu(const Tensor& x) {
 //       Tensor y = ops::relu(x);
@@ -20,10 +20,11 @@
 
 namespace crisol::autograd {
 
-/// One gradient for each input of the op, or for each output; undefined where there is none.
+/// One gradient for each input (or each output) of the op; undefined where there is no gradient.
 using Gradients = std::vector<Tensor>;
 
-/// needs[i]: the gradient of input i is wanted; a backward may leave the others undefined.
+/// needs[i] is true when the gradient of input i is wanted. A backward function may leave the other gradients
+/// undefined.
 class Needs {
  public:
   explicit Needs(const std::vector<bool>& wanted) noexcept : wanted_(&wanted) {}
@@ -33,7 +34,8 @@ class Needs {
   const std::vector<bool>* wanted_;
 };
 
-/// A tensor kept for backward: outside the graph, so that there are no cycles, and with its version.
+/// A tensor that is kept for backward. The copy is outside of the graph, so that there are no cycles. The version is
+/// kept too.
 class Saved {
  public:
   explicit Saved(const Tensor& tensor);
@@ -47,25 +49,25 @@ class Saved {
 
 class Node;
 
-/// What autograd keeps with a tensor.
+/// The data that autograd keeps with a tensor.
 struct Slot : AutogradSlot {
-  bool wanted = false;         ///< A leaf whose gradient is wanted.
+  bool wanted = false;         ///< True for a leaf whose gradient is wanted.
   Tensor gradient;             ///< Accumulated; undefined before the first backward and after zero_grad.
-  Tensor gradient_buffer;      ///< Where an optimiser wants the gradient to live, or undefined.
+  Tensor gradient_buffer;      ///< The place where an optimiser wants the gradient to be stored, or undefined.
   std::shared_ptr<Node> node;  ///< The op that made the tensor; null for a leaf.
-  std::size_t output = 0;      ///< Which of its outputs.
+  std::size_t output = 0;      ///< The number of this tensor among the outputs of `node`.
 };
 
 /// The slot of a tensor, or nullptr.
 Slot* slot_of(const Tensor& tensor) noexcept;
-/// The slot of a tensor, made where it has none.
+/// The slot of a tensor; makes a slot if there is none.
 Slot& ensure_slot(const Tensor& tensor);
 
 class Node {
  public:
   using Backward = std::function<Gradients(const Gradients& output_gradients, Needs)>;
 
-  /// Where the gradient of an input goes: to the op that made it, or to the leaf itself.
+  /// The destination of an input's gradient: the op that made the input, or the leaf itself.
   struct Edge {
     std::shared_ptr<Node> node;
     std::size_t output = 0;
@@ -81,21 +83,21 @@ class Node {
   const char* op;
   const std::size_t output_count;
   const std::uint64_t sequence;  ///< Later ops have higher numbers.
-  const Precision precision;     ///< Of the op, and of its gradient.
+  const Precision precision;     ///< The precision of the op and of its gradient.
   std::vector<Edge> edges;
   std::vector<bool> needs;
-  Backward backward;  ///< Empty once used and freed.
+  Backward backward;  ///< Empty after it was used and freed.
 };
 
-/// Ops are recorded, and one of the inputs wants a gradient. Undefined tensors (an absent bias) are allowed.
+/// True if ops are recorded and one of the inputs wants a gradient. Undefined tensors (an absent bias) are allowed.
 bool recording(const std::vector<Tensor>& inputs) noexcept;
 
-/// Links outputs to the inputs: `backward(gradients, needs)` gives a gradient for each input from those of the outputs,
-/// undefined where nothing depends on an output. Returns the linked tensors.
+/// Links outputs to the inputs and returns the linked tensors. `backward(gradients, needs)` gets the gradients of the
+/// outputs, undefined where nothing depends on an output. It returns one gradient for each input.
 std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, const std::vector<Tensor>& inputs,
                                 Node::Backward backward);
 
-/// As record_many for one output: `backward(dy, needs)`.
+/// The same as record_many, for one output: `backward(dy, needs)`.
 template <class Backward>
 Tensor record(const char* op, const Tensor& output, const std::vector<Tensor>& inputs, Backward backward) {
   return record_many(op, {output}, inputs, [backward = std::move(backward)](const Gradients& gradients, Needs needs) {
@@ -103,10 +105,10 @@ Tensor record(const char* op, const Tensor& output, const std::vector<Tensor>& i
   })[0];
 }
 
-/// Lets a leaf's storage be a part of an arena from now on, its gradient a part of another; values are kept.
+/// Moves the storage of a leaf into an arena, and the storage of its gradient into another arena. The values are kept.
 void move_into_arena(Tensor& parameter, const Tensor& value, const Tensor& gradient_buffer);
 
-/// Forgets a leaf's gradient: the next backward starts anew.
+/// Drops the gradient of a leaf: the next backward starts from nothing.
 void clear_gradient(const Tensor& parameter) noexcept;
 
 }  // namespace crisol::autograd

@@ -1,4 +1,4 @@
-// Tensor's members that know of gradients.
+// The members of Tensor that deal with gradients.
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"

@@ -1,4 +1,5 @@
-// The text of small files: a line with format and checksum, then lines of fields between tabs.
+// The text format of small files: first a line with the format's name and a checksum, then lines with tab-separated
+// fields.
 #pragma once
 
 #include <charconv>
@@ -9,10 +10,10 @@
 
 namespace crisol::runtime {
 
-/// Sixteen digits.
+/// The number as sixteen hexadecimal digits.
 std::string hex_of(std::uint64_t value);
 
-/// False unless all of the text is a number.
+/// False unless the whole text is a number.
 template <class Number>
 bool parse_number(std::string_view text, int base, Number& value) {
   const char* const end = text.data() + text.size();
@@ -20,17 +21,17 @@ bool parse_number(std::string_view text, int base, Number& value) {
   return error == std::errc() && at == end && !text.empty();
 }
 
-/// What stands before the separator, and removes both.
+/// Returns the text before the separator. Removes that text and the separator.
 std::string_view cut_until(std::string_view& text, char separator);
 
-/// The fields of a line; false where it has another number of them.
+/// Splits a line into its fields. Returns false if the line has another number of fields.
 bool split_fields(std::string_view line, std::span<std::string_view> fields);
 
 /// `format` names the file and its version: "crisol tuning 1".
 std::string with_checksum(std::string_view format, std::string_view lines);
 
-/// The lines of a text that with_checksum made, or why it is damaged or of another format. The empty text has none;
-/// lines may end with "\r\n", as an editor on Windows leaves them.
+/// The lines of a text that with_checksum made. If the text is damaged or has another format, `fault` is the reason. An
+/// empty text has no lines. Lines may end with "\r\n", as an editor on Windows leaves them.
 struct CheckedLines {
   std::string lines;
   const char* fault = nullptr;

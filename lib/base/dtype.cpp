@@ -30,7 +30,8 @@ const char* name_of(DType dtype) noexcept {
 }
 
 DType promote_types(DType a, DType b) noexcept {
-  // From the widest: each takes all behind it. PyTorch's table, which has no case where neither of two wins.
+  // The list starts with the widest dtype: each dtype takes all dtypes that come after it. This is PyTorch's table, in
+  // which one of the two dtypes always wins.
   for (const DType wide : {DType::f32, DType::f16, DType::i64, DType::i32, DType::u8})
     if (a == wide || b == wide) return wide;
   return DType::boolean;

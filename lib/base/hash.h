@@ -1,4 +1,4 @@
-// Hashes for look-up keys and checksums; not for security.
+// Hashes for lookup keys and checksums; not for security.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace crisol::runtime {
 
-/// 64 bits of text, eight bytes a step.
+/// A 64-bit hash of text, which reads eight bytes at a time.
 class Hash {
  public:
   explicit Hash(std::uint64_t seed = 0) noexcept : state_(seed ^ 0x9e3779b97f4a7c15u) {}
 
   void add(std::uint64_t word) noexcept {
-    // The finaliser of MurmurHash3 over the running state.
+    // The finaliser of MurmurHash3, applied to the running state.
     state_ = (state_ ^ word) * 0xff51afd7ed558ccdu;
     state_ ^= state_ >> 33;
     state_ *= 0xc4ceb9fe1a85ec53u;
@@ -29,7 +29,7 @@ class Hash {
       text.remove_prefix(8);
     }
     std::uint64_t word = 0;
-    if (!text.empty()) std::memcpy(&word, text.data(), text.size());  // An empty view may have no address.
+    if (!text.empty()) std::memcpy(&word, text.data(), text.size());  // The pointer of an empty view may be null.
     add(word);
   }
 

@@ -7,7 +7,7 @@
 
 namespace crisol::runtime {
 
-/// Opens a file, which is made if need be, and keeps other LockedFiles of the same path waiting while it lives.
+/// Opens a file, and makes it if it does not exist. While the object lives, other LockedFiles of the same path wait.
 /// Failures throw Error (ErrorCode::io) with `op`, the path and the reason.
 class LockedFile {
  public:
@@ -17,7 +17,8 @@ class LockedFile {
   LockedFile& operator=(const LockedFile&) = delete;
 
   std::string read() const;
-  /// Puts a new file in its place: a reader sees all of the old text or of the new one. At most once.
+  /// Puts a new file in place of the old one: a reader sees the whole old text or the whole new text. It may be called
+  /// once.
   void replace(std::string_view text);
 
  private:
@@ -26,10 +27,10 @@ class LockedFile {
 
   const char* op_;
   std::string path_;
-  std::intptr_t handle_ = -1;  ///< Of the operating system, which holds the lock while it is open.
+  std::intptr_t handle_ = -1;  ///< The operating system's handle. It holds the lock while it is open.
 };
 
-/// All of a file, or nothing where it cannot be read.
+/// The whole text of a file, or nothing if the file cannot be read.
 std::string read_whole(const std::string& path);
 
 }  // namespace crisol::runtime

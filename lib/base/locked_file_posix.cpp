@@ -10,7 +10,8 @@
 
 namespace crisol::runtime {
 
-// The lock belongs to the file, not to its name: whoever waited while another put a new file there begins anew.
+// The lock belongs to the file, not to its name. While this process waited, another process may have put a new file in
+// place; then it starts again.
 void LockedFile::open() {
   for (;;) {
     const int handle = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);

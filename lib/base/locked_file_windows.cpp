@@ -16,7 +16,7 @@ HANDLE open_file(const std::filesystem::path& path) {
 
 }  // namespace
 
-// A file that is open cannot be replaced here. So the lock belongs to a second file, which stays.
+// Windows cannot replace an open file. So the lock belongs to a second file, which stays.
 void LockedFile::open() {
   const HANDLE lock = open_file(system::path_of(path_ + ".lock"));
   if (lock == INVALID_HANDLE_VALUE) fail_with("cannot be opened for writing", last_error());

@@ -1,5 +1,5 @@
-// Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3") on the host; the
-// device's is cl_kernels/random/philox.h.
+// Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3") on the host. The
+// version for the device is cl_kernels/random/philox.h.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace crisol {
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
-/// Ten rounds of the bijection of `counter` under `key`: four independent words, uniform in 32 bits.
+/// Ten rounds of the bijection of `counter` under `key`. The result is four independent words, uniform in 32 bits.
 inline PhiloxBlock philox4x32(PhiloxBlock counter, PhiloxKey key) noexcept {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xd2511f53u} * counter[0];
@@ -23,7 +23,7 @@ inline PhiloxBlock philox4x32(PhiloxBlock counter, PhiloxKey key) noexcept {
   return counter;
 }
 
-/// Word `i` of the stream that a generator with this seed and counter gives: word i % 4 of block counter + i / 4.
+/// Word `i` of the stream of a generator with this seed and counter. It is word i % 4 of block counter + i / 4.
 inline std::uint32_t philox_word(std::uint64_t seed, std::uint64_t counter, std::uint64_t i) noexcept {
   const std::uint64_t block = counter + i / 4;
   return philox4x32({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), 0, 0},

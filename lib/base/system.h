@@ -1,5 +1,5 @@
-// What each operating system does in its own way: system_posix.cpp and system_windows.cpp. Text is UTF-8 on all of
-// them.
+// Functions that each operating system does in its own way: system_posix.cpp and system_windows.cpp. All texts are
+// UTF-8.
 #pragma once
 
 #include <cstdio>
@@ -11,36 +11,37 @@
 
 namespace crisol::system {
 
-/// A path from UTF-8, which is how crisol's interface writes paths, and back. On Windows a path made from a plain
-/// string is read in the code page of the program instead.
+/// Conversion between paths and UTF-8, which crisol's interface uses for paths. Windows would read a plain string in
+/// the code page of the program instead.
 inline std::filesystem::path path_of(std::string_view text) { return std::u8string(text.begin(), text.end()); }
 inline std::string text_of(const std::filesystem::path& path) {
   const std::u8string text = path.u8string();
   return {text.begin(), text.end()};
 }
 
-/// A variable of the environment; empty where it is not set.
+/// The value of an environment variable; empty if it is not set.
 std::string environment(const char* variable);
 
-/// Where programs of this user keep what can be made again, in a folder for crisol; empty where the environment does
-/// not say. On POSIX systems $XDG_CACHE_HOME/crisol or ~/.cache/crisol, on Windows %LOCALAPPDATA%\crisol.
+/// The folder for crisol in which this user's programs keep files that can be made again. It is empty if the
+/// environment names no such folder. On POSIX systems it is $XDG_CACHE_HOME/crisol or ~/.cache/crisol, on Windows
+/// %LOCALAPPDATA%\crisol.
 std::string cache_folder();
 
-/// Opens a new file for writing bytes; null, with errno, where that fails or the file exists.
+/// Opens a new file for writing bytes. Returns null and sets errno if the file exists or cannot be made.
 std::FILE* create_file(const std::filesystem::path& path);
-/// Whether everything that was written to the file is on the disk; sets errno.
+/// Returns true if everything that was written to the file is on the disk; sets errno otherwise.
 bool flush_to_disk(std::FILE* file);
-/// Gives `from` the name `to`, whose old file goes. A program that opens `to` finds the old file or the new one. On
-/// Windows the call waits up to a second for programs that have the old file open.
+/// Renames `from` to `to` and replaces an old file of that name. A program that opens `to` finds the old file or the
+/// new one. On Windows the call waits up to a second for programs that have the old file open.
 void replace_file(const std::filesystem::path& from, const std::filesystem::path& to, std::error_code& error);
-/// Makes a new name in this folder durable, where the system can.
+/// Makes a new name in this folder durable, if the system can.
 void flush_folder(const std::filesystem::path& folder);
 
-/// Calls a function when the process ends, the last one first, while its other threads still work. (On Windows
-/// std::atexit in a DLL calls it later, when the threads of OpenCL's drivers are gone.)
+/// Calls a function when the process ends, the last one first, while its other threads still work. On Windows
+/// std::atexit in a DLL would call it later, after the threads of OpenCL's drivers have ended.
 void at_exit(void (*function)());
 
-/// The function of the first of these shared libraries that can be loaded; null where there is none.
+/// The function from the first of these shared libraries that can be loaded; null if there is none.
 void* library_function(std::initializer_list<const char*> libraries, const char* function);
 
 }  // namespace crisol::system

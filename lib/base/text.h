@@ -1,4 +1,4 @@
-// Text from parts, and the two ways to refuse an argument.
+// Text made from parts, and two ways to report a bad argument.
 #pragma once
 
 #include <sstream>
@@ -8,7 +8,7 @@
 
 namespace crisol {
 
-/// The parts written one after another with operator<<.
+/// Concatenates the parts, each written with operator<<.
 template <class... Parts>
 std::string concat(const Parts&... parts) {
   std::ostringstream out;

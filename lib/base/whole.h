@@ -1,4 +1,4 @@
-// Numbers as whole ones, where a plain cast would be undefined.
+// Conversion of double to whole numbers, also for values for which a plain cast would be undefined.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace crisol {
 
-/// Toward zero; what lies outside becomes the nearest number of 64 bits, NaN 0.
+/// Rounds toward zero. A value out of range becomes the nearest 64-bit number, and NaN becomes 0.
 inline std::int64_t whole_part(double value) noexcept {
   using Limits = std::numeric_limits<std::int64_t>;
   if (value >= 0x1p63) return Limits::max();
