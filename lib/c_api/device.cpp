@@ -33,7 +33,7 @@ crisol_status crisol_device_json(crisol_device device, const char** json) {
     const char*& result = need(json, "device_json", "json");
     const Device the_device = device_of(device, "device_json");
     static std::mutex mutex;
-    static std::map<int, std::string>& texts = *new std::map<int, std::string>;  // Kept for the callers.
+    static std::map<int, std::string>& texts = *new std::map<int, std::string>;  // Never freed: callers keep pointers.
     const std::lock_guard lock(mutex);
     std::string& text = texts[the_device.index()];
     if (text.empty()) text = to_json(the_device.info());

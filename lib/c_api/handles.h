@@ -1,4 +1,4 @@
-// What the C handles hold, and how exceptions become statuses.
+// The contents of the C handles, and the conversion of exceptions to statuses.
 #pragma once
 
 #include <memory>
@@ -27,10 +27,10 @@ struct crisol_optimizer {
 
 namespace crisol::c_api {
 
-/// Notes the exception that is being handled as this thread's message; its status.
+/// Stores the text of the current exception as this thread's message. Returns its status.
 crisol_status status_of_exception() noexcept;
 
-/// Runs the body; what it throws becomes the status.
+/// Runs the body. An exception becomes the status.
 template <class Body>
 crisol_status guarded(const Body& body) noexcept {
   try {
@@ -41,7 +41,7 @@ crisol_status guarded(const Body& body) noexcept {
   }
 }
 
-/// What a pointer points to; refuses null, naming the argument.
+/// Dereferences a pointer. Throws for null, with the argument's name.
 template <class T>
 T& need(T* pointer, const char* op, const char* name) {
   require(pointer != nullptr, op, name, " is null");
@@ -62,7 +62,7 @@ Shape shape_of(const std::int64_t* numbers, int count, const char* op, const cha
 Device device_of(crisol_device device, const char* op);
 DType dtype_of(crisol_dtype dtype, const char* op);
 
-/// Gives the caller what `make` returns as a handle.
+/// Makes a handle from the result of `make` and gives it to the caller.
 template <class Make>
 crisol_status give(crisol_tensor** result, const char* op, const Make& make) noexcept {
   return guarded([&] {
@@ -77,7 +77,7 @@ crisol_status give_from(const crisol_tensor* x, crisol_tensor** result, const ch
   return give(result, op, [&] { return make(tensor_of(x, op, "x")); });
 }
 
-/// Two results; those whose pointers are null are not wanted.
+/// Gives two results to the caller. A null pointer means that the caller does not want that result.
 inline void give_both(crisol_tensor** first, const Tensor& a, crisol_tensor** second, const Tensor& b) {
   std::unique_ptr<crisol_tensor> one(first == nullptr ? nullptr : new crisol_tensor{a});
   std::unique_ptr<crisol_tensor> two(second == nullptr ? nullptr : new crisol_tensor{b});

@@ -1,4 +1,4 @@
-// The ops of networks for C: products, convolution, pooling, normalisation, losses, recurrent layers.
+// The ops of neural networks for C: products, convolution, pooling, normalisation, losses, recurrent layers.
 #include "c_api/handles.h"
 #include "crisol/functions/conv.h"
 #include "crisol/functions/dropout.h"

@@ -19,9 +19,9 @@ const PointwiseRow& row_of(std::string_view name) {
   fail(ErrorCode::invalid_argument, "pointwise", "there is no '", name, "'; there are: ", crisol_pointwise_names());
 }
 
-/// C has one type of number: what is whole counts as a whole number.
+/// C passes every number as a double. A double with a whole value becomes a whole number.
 Scalar scalar_of(double number) {
-  constexpr double limit = 9007199254740992.0;  // 2^53, up to which all whole numbers are doubles.
+  constexpr double limit = 9007199254740992.0;  // 2^53: doubles hold all whole numbers up to here.
   const bool minus_zero = number == 0 && std::signbit(number);
   const bool whole = std::trunc(number) == number && std::abs(number) <= limit && !minus_zero;
   return whole ? Scalar(static_cast<std::int64_t>(number)) : Scalar(number);

@@ -1,4 +1,4 @@
-// What products may be rounded to, for C.
+// The precision of products, for C.
 #include "crisol/precision.h"
 
 #include <map>
@@ -39,7 +39,7 @@ crisol_status crisol_matrix_units(crisol_device device, crisol_precision precisi
     const Precision wanted = precision_of(precision, op);
     static std::mutex mutex;
     using Key = std::pair<int, Precision>;
-    static std::map<Key, std::string>& texts = *new std::map<Key, std::string>;  // Kept for the callers.
+    static std::map<Key, std::string>& texts = *new std::map<Key, std::string>;  // Never freed: callers keep pointers.
     const std::lock_guard lock(mutex);
     const std::string text = ops::matrix_units(the_device, wanted).unit;
     result = texts.try_emplace({the_device.index(), wanted}, text).first->second.c_str();

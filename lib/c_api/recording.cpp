@@ -12,7 +12,7 @@ struct crisol_recording {
 
 namespace {
 
-// What the work gave back, on its way through record().
+// The status that the caller's function returned, thrown through record().
 struct Failed {
   crisol_status status;
 };

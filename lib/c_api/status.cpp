@@ -1,4 +1,4 @@
-// Exceptions as statuses and messages.
+// Conversion of exceptions to statuses and messages.
 #include "c_api/handles.h"
 #include "crisol/version.h"
 
@@ -24,7 +24,7 @@ crisol_status noted(crisol_status status, const char* text) noexcept {
   try {
     message = text;
   } catch (...) {
-    message.clear();  // No memory for the words: the status must do.
+    message.clear();  // No memory is left for a message, so the caller gets only the status.
   }
   return status;
 }

@@ -210,7 +210,7 @@ crisol_status crisol_detach(const crisol_tensor* x, crisol_tensor** result) {
 }
 
 int crisol_set_grad_enabled(int enabled) {
-  // The C++ class is for scopes; here it lives until recording is switched on again.
+  // The C++ class NoGrad is made for scopes. Here the object lives until recording is switched on again.
   thread_local std::optional<NoGrad> off;
   const int before = grad_enabled() ? 1 : 0;
   if (enabled != 0)
