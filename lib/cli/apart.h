@@ -1,4 +1,4 @@
-// Work in a process of its own, for drivers that crash or hang.
+// Running work in a separate process, because drivers may crash or hang.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,15 @@ namespace crisol::cli {
 /// Sends a line to the process that waits for the work.
 using Send = std::function<void(const std::string& line)>;
 
-/// How the work ended.
+/// The way in which the work ended.
 struct Ending {
-  bool finished = false;  ///< The work returned. Its process may still have crashed at its exit.
-  std::string fault;      ///< What it threw, or what ended its process. Empty where all is well.
+  bool finished = false;  ///< The work returned. Its process may still have crashed at exit.
+  std::string fault;      ///< The text of the exception, or the reason why the process ended. Empty if all went well.
 };
 
-/// Runs `work` in a process of its own and hands each line that it sends to `receive`. A process that neither sends nor
-/// ends for 15 minutes counts as hanging. Where the system cannot fork (Windows), the work runs in this process.
-/// Nobody may have asked for devices in this process before, because a driver does not survive a fork.
+/// Runs `work` in a separate process and passes each line that it sends to `receive`. A process that neither sends nor
+/// ends for 15 minutes counts as hanging. If the system cannot fork (Windows), the work runs in this process. Do not
+/// look for devices in this process before the call, because a driver does not survive a fork.
 Ending run_apart(const std::function<void(const Send&)>& work, const std::function<void(const std::string&)>& receive);
 
 }  // namespace crisol::cli

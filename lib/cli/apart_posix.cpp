@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned longest_seconds = 900;
 constexpr char line_mark = 'L', error_mark = 'E', end_mark = 'F';
 
-// A record is a mark, the text, and a zero byte: texts of errors have line breaks.
+// A record is a mark, the text and a zero byte. A line break cannot end it, because error texts contain line breaks.
 void send_record(int pipe, char mark, const std::string& text) {
   const std::string record = mark + text + '\0';
   for (std::size_t at = 0; at < record.size();) {
@@ -29,7 +29,7 @@ void send_record(int pipe, char mark, const std::string& text) {
   }
 }
 
-/// The child's whole life.
+/// The main function of the child process.
 [[noreturn]] void live(int pipe, const std::function<void(const Send&)>& work) {
   alarm(longest_seconds);
   try {

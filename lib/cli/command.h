@@ -1,4 +1,4 @@
-// The commands of the program, each in a file of its own.
+// The commands of the program. Each command has its own file.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,11 @@ class App;
 
 namespace crisol::cli {
 
-/// A subcommand, and what runs it once it was asked for: returns the exit status.
+/// A subcommand and the function that runs it. The function returns the exit status.
 struct Command {
   CLI::App* parser;
   std::function<int()> run;
-  bool takes_device = false;  ///< It looks for the device of --device itself: it works where there is none.
+  bool takes_device = false;  ///< The command reads --device itself, so that it also works without a device.
 };
 
 Command add_bench(CLI::App& program);

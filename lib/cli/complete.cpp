@@ -1,4 +1,4 @@
-// `crisol complete`, which the shells' completions call: the words that may follow those typed so far.
+// `crisol complete`: prints the words that may follow the words typed so far. The shells' completions call it.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
@@ -43,7 +43,7 @@ int complete(const CLI::App& program, const std::vector<std::string>& typed) {
 Command add_complete(CLI::App& program) {
   const auto typed = std::make_shared<std::vector<std::string>>();
   CLI::App* command = program.add_subcommand("complete", "Print the words that may follow these");
-  command->group("");  // Not in the help.
+  command->group("");  // Hidden from the help.
   command->add_option("word", *typed);
   command->positionals_at_end();
   return {command, [&program, typed] { return complete(program, *typed); }};

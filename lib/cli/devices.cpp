@@ -14,7 +14,7 @@ namespace crisol::cli {
 
 namespace {
 
-// The default device, or the text of the error that says why there is none.
+// The default device, or the error text if there is no default device.
 struct Choice {
   int index = -1;
   std::string reason;

@@ -7,7 +7,7 @@
 
 namespace crisol::cli {
 
-/// As std::printf writes it; up to 255 characters.
+/// Formats like std::printf, up to 255 characters.
 template <class... Parts>
 std::string format(const char* form, Parts... parts) {
   char text[256];
@@ -17,7 +17,7 @@ std::string format(const char* form, Parts... parts) {
 
 inline std::string time_text(double ms) { return ms < 0.1 ? format("%.2f us", ms * 1e3) : format("%.3f ms", ms); }
 
-/// The day in Greenwich, as 2026-11-22.
+/// Today's date in UTC, as 2026-11-22.
 inline std::string today() {
   const std::time_t now = std::time(nullptr);
   char text[16];

@@ -22,7 +22,7 @@ void print_fact(const std::string& name, const std::string& value) {
   std::cout << "  " << name << std::string(name.size() < 24 ? 24 - name.size() : 1, ' ') << value << '\n';
 }
 
-// What a probe finds for each precision, or why it finds nothing.
+// Prints the matrix units that a probe finds for each precision, or the reason why it finds none.
 void print_matrix_units(Device device) {
   for (const Precision precision : {Precision::tf32, Precision::fp16, Precision::bf16}) {
     const ops::MatrixUnits units = ops::matrix_units(device, precision);

@@ -1,4 +1,4 @@
-// `crisol kernels`: what the library would build and queue on a device that is not there.
+// `crisol kernels`: shows what the library would build and queue on a device that is not in this machine.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
@@ -35,7 +35,7 @@ std::vector<bench::Request> requests_of(const Options& options) {
   return requests;
 }
 
-// Several times: what is made of a weight at its second use, and used at its third, belongs to it.
+// Runs three times: a packed weight is made at its second use and used at its third. Both belong to the result.
 void run(const bench::Request& request) {
   const bench::Work work = request.what->prepare(request.values);
   for (int i = 0; i < 3; ++i) {
@@ -51,7 +51,8 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
   if (!file.flush()) fail(ErrorCode::io, "kernels", "cannot write ", path.string());
 }
 
-// Moves the programs' text to files of its own, named by the first kernel and by what is in them.
+// Moves the source of each program to its own file. The file's name has the first kernel's name and a hash of the
+// contents.
 void write_dump(const Options& options, ordered_json record, const ordered_json& parts) {
   const std::filesystem::path folder = options.folder;
   std::error_code error;

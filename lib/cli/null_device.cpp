@@ -49,15 +49,15 @@ void set(const char* variable, const std::string& value) { setenv(variable, valu
 
 NullDevice::NullDevice(const std::string& device_file)
     : device_file_(device_file), folder_(make_folder()), driver_(find_driver()) {
-  read_device_info(device_file);  // For its errors.
+  read_device_info(device_file);  // Called only to throw an error for a bad file.
   std::ofstream(folder_ / "null.icd") << driver_.string() << '\n';
   set(null_driver::device_variable, fs::absolute(device_file).string());
   set("OCL_ICD_VENDORS", folder_.string());    // ocl-icd
   set("OCL_ICD_FILENAMES", driver_.string());  // The Khronos loader
   set("CRISOL_CACHE_DIR", (folder_ / "cache").string());
-  set("CRISOL_TUNING", "0");  // What the library does by itself.
+  set("CRISOL_TUNING", "0");  // Off, so that the library makes its own choices.
   for (const char* variable : {"CRISOL_DEVICE", "CRISOL_PROFILE", "CRISOL_VECTOR_WIDTH"}) unsetenv(variable);
-  // CLBlast makes its own programs, which are not this library's to judge.
+  // CLBlast is off, because its programs do not belong to this library.
   const char* variants = std::getenv("CRISOL_VARIANT");
   set("CRISOL_VARIANT", variants == nullptr ? "matmul:-clblast" : concat(variants, ",matmul:-clblast"));
 }
@@ -71,13 +71,13 @@ void* NullDevice::symbol(const char* name) const {
   void* const loaded = dlopen(driver_.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (loaded == nullptr) fail(ErrorCode::device_not_found, op, "the OpenCL loader did not load ", driver_.string());
   void* const found = dlsym(loaded, name);
-  dlclose(loaded);  // The loader keeps it.
+  dlclose(loaded);  // The OpenCL loader keeps the library loaded.
   if (found == nullptr) fail(ErrorCode::io, op, driver_.string(), " has no ", name, ": it is of another version");
   return found;
 }
 
 void NullDevice::answer_probes() const {
-  const Device device;  // Loads the driver.
+  const Device device;  // Makes the loader load the driver.
   std::ifstream file(device_file_);
   const auto facts = nlohmann::json::parse(file);
   ops::assume_probes(device, facts.value("/offline/probes"_json_pointer, std::map<std::string, std::string>()));

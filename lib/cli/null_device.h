@@ -1,4 +1,4 @@
-// A device that is not there, played by the driver in lib/null_driver.
+// A device that is not in this machine. The driver in lib/null_driver simulates it.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace crisol::cli {
 
-/// Makes the OpenCL loader see the device of a file alone, and the library start with an empty cache of programs: for a
-/// process that has not called OpenCL yet. Throws io for a file that does not describe a device.
+/// Makes the OpenCL loader see only the device that a file describes. The library starts with an empty program cache.
+/// The process must not have called OpenCL before. Throws io for a file that does not describe a device.
 class NullDevice {
  public:
   explicit NullDevice(const std::string& device_file);
@@ -17,12 +17,13 @@ class NullDevice {
   NullDevice(const NullDevice&) = delete;
   NullDevice& operator=(const NullDevice&) = delete;
 
-  /// Lets probes of the device find what the key "probes" of the file's "offline" says: {"matrix_fp16": "mma_sm80", …},
-  /// and nothing else. Loads the driver. Throws invalid_argument for a probe that does not exist or cannot find that.
+  /// Sets the results of device probes to the key "probes" in the file's "offline": {"matrix_fp16": "mma_sm80", …}. The
+  /// probes find nothing else. Loads the driver. Throws invalid_argument for a probe that does not exist or cannot have
+  /// that result.
   void answer_probes() const;
-  /// What is queued from now on belongs to the `part`-th part of the run.
+  /// Launches from now on belong to part number `part` of the run.
   void begin_part(std::size_t part) const;
-  /// Programs and launches so far, as JSON (see null_driver/record.h).
+  /// The programs and launches so far, as JSON (see null_driver/record.h).
   std::string record() const;
 
  private:

@@ -12,7 +12,7 @@ UINT code_page_before = 0;
 
 }  // namespace
 
-// The code page belongs to the console and would outlive this program.
+// The code page belongs to the console and outlives this program, so it must be restored at exit.
 void prepare_terminal() {
   code_page_before = GetConsoleOutputCP();
   if (code_page_before == 0 || code_page_before == CP_UTF8 || SetConsoleOutputCP(CP_UTF8) == 0) return;

@@ -44,7 +44,7 @@ int run_all(const std::vector<Request>& requests, const Options& options) {
   return 0;
 }
 
-// "peak" measures the device's peak once more.
+// The line "peak" measures the device's peak once more.
 nlohmann::ordered_json answer(const std::string& line, const Options& options) {
   nlohmann::ordered_json json;
   try {
@@ -65,7 +65,8 @@ nlohmann::ordered_json answer(const std::string& line, const Options& options) {
   return json;
 }
 
-// One line of JSON for each line of input: for programs that compare, which keep the process to keep it warm.
+// Prints one line of JSON for each line of input. Programs that compare results keep this process running, so that it
+// stays warm.
 int serve(const Options& options) {
   for (std::string line; std::getline(std::cin, line);) std::cout << answer(line, options).dump() << std::endl;
   return 0;
@@ -110,7 +111,7 @@ Command add_bench(CLI::App& program) {
   command->add_flag("--serve", options->serve, "Read cases from standard input, answer each with a line of JSON");
   command->footer([] { return describe_cases(); });
   command->fallthrough();
-  command->parse_complete_callback(pin_threads);  // Before anybody looks at the devices.
+  command->parse_complete_callback(pin_threads);  // The threads must be pinned before the first search for devices.
   return {command, [options] {
             try {
               return run_command(*options);

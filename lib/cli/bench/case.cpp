@@ -10,7 +10,7 @@ namespace crisol::cli::bench {
 
 namespace {
 
-// Every case takes it; measure.h reads it.
+// Every case takes this key; measure.h describes its effect.
 const Key wait_key{"wait", "0", "0|1",
                    "1: waits after every run, so that the time is a latency; 0: waits after many runs"};
 

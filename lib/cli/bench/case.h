@@ -1,4 +1,4 @@
-// What can be measured: a table of cases, each with its keys and a function that prepares the work.
+// The things that can be measured: a table of cases. Each case has keys and a function that prepares the work.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace crisol::cli::bench {
 
-/// A word on the command line that does not exist; its text lists those that do.
+/// The command line has an unknown word. The text of the error lists the words that exist.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -24,7 +24,7 @@ struct UsageError : std::runtime_error {
 /// One key of a case.
 struct Key {
   const char* name;
-  const char* initial;  ///< Its value when it is not given.
+  const char* initial;  ///< The value if the key is not given.
   std::string allowed;  ///< Words separated by '|', or ">=N" for whole numbers.
   const char* help;
 };
@@ -44,21 +44,22 @@ class Values {
   std::map<std::string, std::string> texts_;
 };
 
-/// Something to time. `run` queues it once, after `renew` where there is one. Rates come from what one run amounts to.
+/// Work to time. `run` queues it once; if there is a `renew`, it is called before each run. Rates are computed from the
+/// amounts for one run.
 struct Work {
   std::function<void()> run;
-  std::function<void()> renew;  ///< Writes operands, so that nothing made from them (packed weights) is used again.
-  double flops = 0;             ///< Operations, a multiply-add counts two; 0 where bytes are what counts.
-  double bytes = 0;             ///< That the result needs to be read and written at least; the rate where flops is 0.
-  double items = 0;             ///< Images, sequences: what a run is said to do "a second".
-  const char* item = "";        ///< Their name.
-  bool alone = false;           ///< Waits for the device by itself.
+  std::function<void()> renew;  ///< Writes operands, so that copies made from them (packed weights) are not used again.
+  double flops = 0;             ///< Operations, where a multiply-add counts as two; 0 if the rate is in bytes.
+  double bytes = 0;             ///< The least number of bytes to read and write; gives the rate if flops is 0.
+  double items = 0;             ///< The number of items in a run, such as images or sequences, for the rate "a second".
+  const char* item = "";        ///< The name of an item.
+  bool alone = false;           ///< True if the work waits for the device by itself.
 };
 
 /// Writes one element of a contiguous tensor.
 using replay::touch;
 
-/// The names of a table's entries as a key's allowed words.
+/// The names of a table's entries, as the allowed words of a key.
 template <class Table>
 std::string names_of(const Table& table) {
   std::string names;
@@ -66,7 +67,7 @@ std::string names_of(const Table& table) {
   return names;
 }
 
-/// The entry of that name, which the key's allowed words made sure of.
+/// The entry with that name. It exists, because the key's allowed words were checked.
 template <class Table>
 const auto& entry_of(const Table& table, const std::string& name) {
   for (const auto& entry : table)
@@ -74,7 +75,8 @@ const auto& entry_of(const Table& table, const std::string& name) {
   throw UsageError("there is no '" + name + "'; there are " + names_of(table));
 }
 
-/// What products may round to, by the key "precision" of a case that has precision_key(); and work under that.
+/// precision_key() is the key "precision" of a case, and precision_of() reads it. in_precision() makes work that runs
+/// in that precision.
 Key precision_key();
 Precision precision_of(const Values& values);
 std::function<void()> in_precision(Precision precision, std::function<void()> run);
@@ -89,18 +91,19 @@ struct Case {
 /// All cases, in the order of the help.
 std::span<const Case* const> cases();
 
-/// A case with values for all of its keys, and the text that asked for it.
+/// A case, the values of all its keys, and the text that asked for it.
 struct Request {
   const Case* what;
   Values values;
   std::string line;
 };
 
-/// Reads "CASE", "key=value", …; throws UsageError for an unknown case or key and a bad value, listing the right ones.
+/// Reads "CASE", "key=value", …. Throws UsageError for an unknown case or key or a bad value; the text lists the right
+/// ones.
 Request parse(const std::vector<std::string>& words);
 Request parse_line(const std::string& line);
 
-/// Cases, keys, defaults and what they mean.
+/// A text with all cases, their keys, the defaults and the meaning of each key.
 std::string describe_cases();
 
 }  // namespace crisol::cli::bench

@@ -6,7 +6,7 @@ namespace crisol::cli::bench {
 
 namespace {
 
-/// A matrix, or a batch of them, and the contiguous tensor that it is a view of.
+/// A matrix, or a batch of matrices. `matrix` is a view of the contiguous tensor `stored`.
 struct Operand {
   Tensor stored, matrix;
 };

@@ -16,7 +16,7 @@ double elements(const Tensor& x) { return static_cast<double>(x.numel()); }
 
 Shape image_shape(const Values& v) { return {v.number("n"), v.number("c"), v.number("h"), v.number("w")}; }
 
-/// Forward, and backward to all inputs, which are leaves without gradients in every run.
+/// Runs forward, then backward to all inputs. The inputs are leaves that have no gradient before each run.
 template <class Forward>
 std::function<void()> training(const std::vector<Tensor>& inputs, const Forward& forward) {
   const Tensor dy = randn(forward(inputs).shape());
@@ -62,7 +62,7 @@ Work prepare_max_pool(const Values& v, const Tensor& x, const MaxPool2dOptions& 
   const ops::MaxPool2dResult forward = ops::max_pool2d(x, options);
   const Tensor dy = randn(forward.values.shape());
   Work work;
-  const double once = 4 * (elements(x) + 2 * elements(forward.values));  // The image, the maxima and their indices.
+  const double once = 4 * (elements(x) + 2 * elements(forward.values));  // The image, the maxima, the indices.
   work.bytes = v.is("dir", "train") ? 2 * once : once;
   if (v.is("dir", "fwd"))
     work.run = [=] { ops::max_pool2d(x, options); };

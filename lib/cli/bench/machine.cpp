@@ -1,4 +1,4 @@
-// What a launch and a copy cost.
+// The cost of a launch and of a copy.
 #include "cli/bench/groups.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"

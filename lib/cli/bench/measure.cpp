@@ -27,7 +27,8 @@ double quantile(const std::vector<double>& sorted, double part) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// Compiles, then runs on: clocks, caches and the pools of memory and threads settle. Returns the time of one run.
+// Compiles, then runs for a while until clocks, caches and the pools of memory and threads settle. Returns the time of
+// one run.
 double warm_up(const Work& work) {
   sample(work, 1);
   const auto start = Clock::now();

@@ -8,37 +8,38 @@ namespace crisol::cli::bench {
 
 struct Effort {
   int repeat = 0;      ///< Samples; 0: as many as fit into `seconds`.
-  double seconds = 1;  ///< Of sampling, at least 5 samples.
+  double seconds = 1;  ///< Total sampling time; at least 5 samples are taken.
 };
 
 /// Milliseconds of one run.
 struct Timing {
   double median_ms = 0, min_ms = 0;
   double quartile_ms[2] = {0, 0};  ///< A quarter of the samples is below the first, a quarter above the second.
-  double host_ms = 0;              ///< Median of the time until everything was queued.
+  double host_ms = 0;              ///< The median of the time until everything was queued.
   int samples = 0;
-  int runs = 0;  ///< Of one sample.
+  int runs = 0;  ///< Runs in one sample.
 
-  /// Distance of the quartiles as a part of the median.
+  /// The distance between the quartiles, relative to the median.
   double spread() const noexcept { return (quartile_ms[1] - quartile_ms[0]) / median_ms; }
 };
 
-/// The time of runs, one after another, with the device idle before and waited for at the end.
+/// The time of one run, from several runs in a row. The device is idle before the first run and has finished when the
+/// clock stops.
 struct Sample {
-  double total_ms, host_ms;  ///< Of one run; host_ms until everything was queued.
+  double total_ms, host_ms;  ///< For one run; host_ms is the time until everything was queued.
 };
 Sample sample(const Work& work, int runs);
 
-/// Neither half of the values is below it.
+/// The middle value, or the mean of the two middle values.
 double median_of(std::vector<double> values);
 
-/// Runs until everything is compiled and warm, then takes samples: each as many runs, one after another, as take 5 ms,
-/// with the device idle before and waited for at the end. With `wait` a sample is one run. The inputs are the same in
-/// every run: what fits into the caches stays there.
+/// Runs until everything is compiled and warm, then takes samples. One sample repeats the run for about 5 ms; with
+/// `wait` a sample is one run. The device is idle before a sample and has finished when the clock stops. The inputs are
+/// the same in every run, so data that fits into the caches stays there.
 Timing measure(const Work& work, bool wait, const Effort& effort);
 
-/// PoCL then keeps its threads each on a core of its own, instead of now and then two on one for a while. To be called
-/// before anybody looks at the devices.
+/// Makes PoCL keep each of its threads on its own core. Otherwise two threads sometimes share a core for a while. Call
+/// this before the first search for devices.
 void pin_threads();
 
 }  // namespace crisol::cli::bench

@@ -17,8 +17,9 @@ namespace crisol::cli::bench {
 
 namespace {
 
-/// A network: how it is made, what it takes, the multiply-adds of one image in convolutions and matrix products, and
-/// the elements that these and poolings read and write of activations.
+/// A network: its constructor, the sizes of its input, and two numbers for one image. `multiply_adds` counts those in
+/// convolutions and matrix products. `activations` counts the elements of activations that convolutions, products and
+/// poolings read and write.
 struct Net {
   const char* name;
   std::shared_ptr<nn::Module> (*make)();
@@ -58,10 +59,10 @@ std::function<void()> training(const std::shared_ptr<nn::Module>& model, const T
   };
 }
 
-/// Bytes at least. Inference: every parameter and every activation at each place where it is read or written. A
-/// training step: the activations three times (forward, gradients of inputs, gradients of weights), the parameters read
-/// by two products, their gradients written, and Adam, which reads both and two moments and writes all but the
-/// gradient.
+/// The least number of bytes to move. Inference counts every parameter once, and every activation each time it is read
+/// or written. A training step counts the activations three times: forward, gradients of inputs, gradients of weights.
+/// It also counts two reads of the parameters by products and one write of their gradients. Adam reads parameters,
+/// gradients and two moments, and writes all of these except the gradient.
 double bytes_of(const Net& net, const nn::Module& model, double images, bool training) {
   double parameters = 0;
   for (const Tensor& parameter : model.parameters()) parameters += static_cast<double>(parameter.numel());
@@ -89,7 +90,7 @@ Work prepare_net(const Values& v) {
   }
   work.run = in_precision(precision_of(v), work.run);
   if (v.on("replay")) {
-    for (int i = 0; i < 3; ++i) work.run();  // From the third use on, packed weights are there.
+    for (int i = 0; i < 3; ++i) work.run();  // Packed weights exist from the third use on.
     work.run = [recording = record(work.run)] { recording.replay(); };
   }
   return work;

@@ -17,7 +17,7 @@ namespace {
 
 using Inputs = std::vector<Tensor>;
 
-/// One chain, both ways, and how many inputs of full size it reads.
+/// One chain, eager and fused, and the number of full-size inputs that it reads.
 struct Chain {
   const char* name;
   int inputs;
@@ -25,7 +25,7 @@ struct Chain {
   Tensor (*fused)(const Inputs&);
 };
 
-/// f, or the same fused, of as many inputs as f takes.
+/// Calls `function` with as many inputs as f takes; `function` is f, or f fused.
 template <class F, class G>
 Tensor call(const G& function, const Inputs& in) {
   if constexpr (std::is_invocable_v<F, const Tensor&>)
@@ -34,7 +34,7 @@ Tensor call(const G& function, const Inputs& in) {
     return function(in[0], in[1]);
 }
 
-/// f computes it of tensors, one op after another, and of expressions, in one kernel.
+/// Makes a chain of f: called with tensors, f runs one op after another; called with expressions, f becomes one kernel.
 template <class F>
 Chain chain(const char* name, int inputs, F) {
   return {name, inputs, [](const Inputs& in) { return call<F>(F(), in); },
@@ -59,7 +59,7 @@ const Chain chains[] = {
     chain("bias_relu", 1, [](const auto& x, const auto& b) { return relu(x + b); }),
 };
 
-/// bias_relu takes images (n, 64, h, w), as many as come nearest to the elements wanted.
+/// bias_relu takes images (n, 64, h, w). Their number and width are chosen to come near the wanted number of elements.
 std::vector<Tensor> bias_inputs(std::int64_t wanted) {
   constexpr std::int64_t channels = 64, plane = 64 * 64;
   const std::int64_t images = std::max<std::int64_t>(1, wanted / (channels * plane));
@@ -98,7 +98,7 @@ const Reduction reductions[] = {
     {"var", [](const Tensor& x, const Shape& axes, bool keepdim) { return ops::var(x, axes, keepdim); }},
     {"norm", [](const Tensor& x, const Shape& axes, bool keepdim) { return ops::norm(x, 2, axes, keepdim); }},
     {"logsumexp", ops::logsumexp},
-    // A result of x's shape; over=all scans the rows.
+    // The result has the shape of x; over=all scans the rows.
     {"cumsum",
      [](const Tensor& x, const Shape& axes, bool) { return ops::cumsum(x, static_cast<int>(axes[axes.rank() - 1])); }}};
 

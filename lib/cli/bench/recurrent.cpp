@@ -29,13 +29,14 @@ Work prepare_rnn(const Values& v) {
   const std::shared_ptr<nn::Module> network = make_network(v);
   const Tensor x = randn({v.number("t"), v.number("b"), v.number("i")});
   const auto h = static_cast<double>(v.number("h")), layers = static_cast<double>(v.number("layers"));
-  const double inputs = static_cast<double>(v.number("i")) + (layers - 1) * h;  // Of all layers together.
+  const double inputs = static_cast<double>(v.number("i")) + (layers - 1) * h;  // The sum over all layers.
   Work work;
   work.items = static_cast<double>(v.number("b"));
   work.item = "sequences";
   work.flops =
       2 * static_cast<double>(v.number("t")) * work.items * gates_of(v.text("kind")) * h * (inputs + layers * h);
-  // At least: inputs, gates and outputs of every step once, the weights once; three times for training.
+  // The least number of bytes: inputs, gates and outputs of every step once, and the weights once. Training counts all
+  // of these three times.
   const double gates = gates_of(v.text("kind"));
   work.bytes = 4 * (static_cast<double>(v.number("t")) * work.items * (inputs + layers * (2 * gates + 1) * h) +
                     gates * h * (inputs + layers * h));

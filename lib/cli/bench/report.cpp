@@ -10,7 +10,7 @@ namespace crisol::cli::bench {
 
 namespace {
 
-/// 10^9 of what counts for this work a second; its unit and the peak that it is held against.
+/// A rate in 10^9 operations or bytes a second, its unit, and the peak with which it is compared.
 struct Rate {
   double value = 0;
   const char* unit = "";

@@ -11,7 +11,7 @@ struct Suite {
   std::vector<const char*> lines;
 };
 
-// 65536 elements stay in the caches, 16777216 do not.
+// 65536 elements stay in the caches; 16777216 elements do not.
 const Suite suites[] = {
     {"eltwise",
      {"eltwise chain=copy",

@@ -6,7 +6,8 @@
 
 namespace crisol::cli::bench {
 
-/// The lines of a suite by name, or of all of them for "all"; throws UsageError with the names for another one.
+/// The lines of a suite by its name, or of all suites for "all". Throws UsageError with the list of names for an
+/// unknown name.
 std::vector<std::string> suite(const std::string& name);
 
 /// "eltwise, cpu, …, all".

@@ -1,4 +1,4 @@
-// What vendors and databases say about cards; nothing of it was measured.
+// Numbers that vendors and databases state about cards; none of them was measured.
 #pragma once
 
 #include <span>
@@ -20,7 +20,7 @@ struct Card {
 /// The rows of cards.def.
 std::span<const Card> cards();
 
-/// Which document, of which year.
+/// The document and its year.
 const char* text_of(CardSource source);
 
 }  // namespace crisol::cli::report

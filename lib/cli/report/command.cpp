@@ -51,7 +51,7 @@ bool anything_measured(const std::vector<report::Machine>& machines) {
 
 int run_report(const Options& options, bool one_device) {
   std::ofstream page;
-  if (!options.html.empty()) {  // Before a minute of measuring, not after it.
+  if (!options.html.empty()) {  // Opened now, so that a bad path fails before the minute of measuring.
     page.open(system::path_of(options.html), std::ios::binary);
     if (!page) fail(ErrorCode::io, "report", "cannot write to ", options.html);
   }

@@ -55,7 +55,7 @@ Json json_of(const Machine& machine) {
   return json;
 }
 
-/// A finite number that is not negative, as all in a report are.
+/// Reads a number. All numbers of a report are finite and not negative.
 double number(const Json& json, const char* key) {
   const double value = json.at(key).get<double>();
   if (!std::isfinite(value) || value < 0) throw std::runtime_error(concat(key, " is ", value));
@@ -115,7 +115,7 @@ std::string to_json(const std::vector<Machine>& machines) {
   Json json{{"format", format_name}, {"version", version}};
   json["machines"] = Json::array();
   for (const Machine& machine : machines) json["machines"].push_back(json_of(machine));
-  // A driver may call itself what it likes: bytes that are no UTF-8 are replaced.
+  // A driver may choose any name for itself. Bytes that are not UTF-8 are replaced.
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -53,8 +53,8 @@ void measure_compiler(crisol::Device device, Device& report) {
   note(report, "load_ms", time.binary_ms);
 }
 
-/// Times the workloads until one takes too long: `gflops` is the rate at which the next run is expected, the measured
-/// peak at first.
+/// Times the workloads, and leaves out a workload whose run would take too long. `gflops` is the expected rate of the
+/// next run. It starts as the measured peak.
 class Workloads {
  public:
   Workloads(Device& report, bool quick) : report_(report), quick_(quick), gflops_(report.figure("fp32_gflops")) {}
@@ -80,7 +80,7 @@ class Workloads {
   }
 
  private:
-  static constexpr double longest_run = 5;  // Seconds; each workload takes eight and more runs.
+  static constexpr double longest_run = 5;  // In seconds; each workload takes eight or more runs.
 
   bench::Effort effort() const { return quick_ ? bench::Effort{1, 0} : bench::Effort{0, 2}; }
 
@@ -98,7 +98,7 @@ Device measure(crisol::Device device, bool quick, const Progress& progress) {
     try {
       progress(report, part);
       run();
-      device.synchronize();  // What a left-out workload had queued, and errors that show late.
+      device.synchronize();  // Waits for work that a left-out workload has queued, and gets errors that appear late.
     } catch (const std::exception& error) {
       report.failures.push_back({part, error.what()});
     }

@@ -8,15 +8,16 @@
 
 namespace crisol::cli::report {
 
-/// Hears of each part before it begins, with what is known by then.
+/// Called before each part, with the results so far and the name of the part.
 using Progress = std::function<void(const Device& so_far, const std::string& part)>;
 
-/// Everything of a device, one part after another; a part that fails is noted with its error. `quick` takes small
-/// workloads and few samples.
+/// Measures a device, one part after another. A part that fails is noted with its error. `quick` uses small workloads
+/// and few samples.
 Device measure(crisol::Device device, bool quick, const Progress& progress);
 
-/// All devices, each in a process of its own where the system can fork: a driver that crashes or hangs costs the rest
-/// of its own device alone. Nobody may have asked for devices before. Throws device_not_found where there are none.
+/// Measures all devices, each in a separate process if the system can fork. A driver that crashes or hangs then loses
+/// only the remaining parts of its own device. Do not look for devices before the call. Throws device_not_found if
+/// there are no devices.
 std::vector<Device> measure_all(bool quick, const Progress& progress);
 
 }  // namespace crisol::cli::report

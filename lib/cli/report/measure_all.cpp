@@ -1,4 +1,4 @@
-// Each device in a process of its own, which sends a line of JSON before each part and at the end.
+// Measures each device in a separate process. The process sends a line of JSON before each part and at the end.
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -11,8 +11,8 @@ namespace {
 
 struct Child {
   Device device;
-  std::string part;    ///< That was under way at the last line; empty: all were done.
-  bool spoke = false;  ///< The device is there.
+  std::string part;    ///< The part that was running at the last line; empty after the last part.
+  bool spoke = false;  ///< True if the device exists.
   Ending ending;
 };
 
@@ -46,11 +46,11 @@ std::vector<Device> measure_all(bool quick, const Progress& progress) {
     Child child = run_child(reports.size(), quick, progress);
     if (!child.spoke && child.ending.finished) break;  // No such device.
     if (!child.spoke) fail(ErrorCode::device_failure, "report", "looking for devices: ", child.ending.fault);
-    // A driver that crashes when the process ends, after everything, has done what was asked of it.
+    // If the driver crashes at the exit of the process, all parts are already done, so this is no failure.
     if (!child.part.empty()) child.device.failures.push_back({child.part, child.ending.fault});
     reports.push_back(std::move(child.device));
   }
-  if (reports.empty()) crisol::Device();  // Throws, with how to install one.
+  if (reports.empty()) crisol::Device();  // Throws an error that says how to install a driver.
   return reports;
 }
 

@@ -42,7 +42,7 @@ svg.legend { vertical-align: -2px; } ul.keys { list-style: none; padding: 0; dis
   .cards td:first-child { white-space: normal; } svg.plot { font-size: 15px; } }
 )";
 
-/// All devices of all machines in order: their number is their colour.
+/// All devices of all machines in order. The index of a device selects its colour.
 struct Entry {
   std::string label;
   const Machine* machine;
@@ -91,7 +91,7 @@ std::string roofline_section(const std::vector<Entry>& entries) {
          "are done than counted (Winograd) or data stays in caches.</figcaption>\n</figure>\n";
 }
 
-/// Bars of one quantity of all devices that have it.
+/// Draws bars of one quantity for all devices that have it.
 template <class Value, class Text>
 std::string bars(const std::string& title, const std::vector<Entry>& entries, const Value& value_of, const Text& text) {
   double most = 0;

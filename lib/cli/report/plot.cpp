@@ -44,7 +44,7 @@ Point point_of(const Workload& workload) { return {workload.flops / workload.byt
 
 bool was_run(const Workload& workload) { return workload.median_ms > 0 && workload.bytes > 0 && workload.flops > 0; }
 
-/// Everything that the axes must hold.
+/// All points that the axes must show.
 std::vector<Point> all_points(const std::vector<Roof>& roofs) {
   std::vector<Point> points;
   for (const Roof& roof : roofs) {

@@ -22,8 +22,8 @@ const Figure all_figures[] = {
     {"load_ms", "compile", "from its binary", "ms", 1},
 };
 
-// "pthread-skylake-avx512-AMD EPYC 9B45 128-Core Processor" → "AMD EPYC 9B45 128-Core": what every device has and
-// PoCL's names for threads and targets say nothing.
+// "pthread-skylake-avx512-AMD EPYC 9B45 128-Core Processor" → "AMD EPYC 9B45 128-Core". Removes words that all devices
+// have, and PoCL's names for threads and targets. These words tell a reader nothing.
 std::string shortened(std::string name) {
   static const std::regex pocl("^(pthread|cpu)-([a-z0-9.]+-)+(?=[A-Z])");
   name = std::regex_replace(name, pocl, "");
@@ -54,7 +54,8 @@ double Device::estimate_ms(const Workload& workload) const {
 std::string label_of(const Machine& machine, const Device& device, bool several_machines) {
   std::string platform = device.platform == "Portable Computing Language" ? "PoCL" : shortened(device.platform);
   std::string label = shortened(device.name);
-  // Implementations on a CPU differ more than CPUs do; a GPU has one.
+  // A CPU's label names the platform, because the implementations differ more than the CPUs. A GPU has only one
+  // implementation.
   if (device.type == "cpu" || label.empty()) label += (label.empty() ? "" : ", ") + platform;
   return several_machines ? (machine.name.empty() ? "this machine" : machine.name) + ": " + label : label;
 }

@@ -1,4 +1,4 @@
-// What `crisol report` finds out about the devices of one machine, and of several.
+// The data of `crisol report` about the devices of one machine or of several machines.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace crisol::cli::report {
 
 /// One figure of a device.
 struct Figure {
-  const char* key;    ///< In JSON and in DeviceReport::figures.
-  const char* group;  ///< The line of the table that it belongs to.
+  const char* key;    ///< The key in JSON and in Device::figures.
+  const char* group;  ///< The table row of this figure.
   const char* title;
   const char* unit;
   int decimals;
@@ -23,12 +23,12 @@ std::span<const Figure> figures();
 
 /// A network or layer that was timed.
 struct Workload {
-  std::string title, line;      ///< "SimpleCNN, training, 64 images"; the case of `crisol bench`.
-  double flops = 0, bytes = 0;  ///< Of one run: operations, and bytes at least.
-  double items = 0;             ///< Of one run.
-  std::string item;             ///< "images"
-  double median_ms = 0;         ///< 0 when it was not run,
-  std::string left_out;         ///< and why.
+  std::string title, line;      ///< "SimpleCNN, training, 64 images"; the case for `crisol bench`.
+  double flops = 0, bytes = 0;  ///< For one run: the operations, and the least number of bytes to move.
+  double items = 0;             ///< Items in one run.
+  std::string item;             ///< For example "images".
+  double median_ms = 0;         ///< 0 if it was not run.
+  std::string left_out;         ///< The reason why it was not run.
 
   double per_second() const { return 1e3 * items / median_ms; }
   double gflops() const { return 1e-6 * flops / median_ms; }
@@ -41,37 +41,37 @@ struct Failure {
 struct Device {
   std::string name, platform, driver, type;
   std::uint64_t memory = 0;               ///< Bytes.
-  std::map<std::string, double> figures;  ///< By key; one that is missing was not measured or is not there.
+  std::map<std::string, double> figures;  ///< By key; a missing figure was not measured or does not exist.
   std::vector<Workload> workloads;
   std::vector<Failure> failures;
 
   /// The figure, or 0.
   double figure(const std::string& key) const;
-  /// 10^9 bytes a second of memory: copy or triad, whichever is more; 0 when neither was measured.
+  /// 10^9 bytes a second of memory: copy or triad, whichever is larger; 0 if neither was measured.
   double bandwidth() const;
-  /// The roofline's time: operations at the fp32 peak or bytes at the bandwidth, whichever takes longer; 0 when either
-  /// is unknown.
+  /// The time that the roofline predicts: operations at the fp32 peak or bytes at the bandwidth, whichever takes
+  /// longer. It is 0 if either number is unknown.
   double estimate_ms(const Workload& workload) const;
 };
 
 struct Machine {
-  std::string name;  ///< Empty: the one that it is shown on.
+  std::string name;  ///< Empty for the machine that shows the report.
   std::string date;  ///< 2026-11-21
   std::string crisol;
-  bool quick = false;  ///< Measured in haste, for tests.
+  bool quick = false;  ///< Measured quickly, for tests.
   std::vector<Device> devices;
 };
 
-/// The part before the trademark signs and clock rates, with the platform: short enough for a chart.
+/// A short label for charts: the name up to trademark signs and clock rates, with the platform.
 std::string label_of(const Machine& machine, const Device& device, bool several_machines);
 
-/// Reads a file that `--json` wrote; a machine without a name gets the file's. Throws io for a file that cannot be
-/// read, is not a report, or is one of a later version.
+/// Reads a file that `--json` wrote. A machine without a name gets the name of the file. Throws io if the file cannot
+/// be read, is not a report, or has a later version.
 std::vector<Machine> read_file(const std::string& path);
 /// The JSON text that read_file reads.
 std::string to_json(const std::vector<Machine>& machines);
 
-/// A device alone, in one line, and back.
+/// Writes one device as a line, and reads it back.
 std::string to_json(const Device& device);
 Device device_from_json(const std::string& text);
 

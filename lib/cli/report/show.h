@@ -1,4 +1,4 @@
-// Reports for people: as text for a terminal, as a page for a browser.
+// Shows reports to people: as text for a terminal, as a page for a browser.
 #pragma once
 
 #include <iosfwd>
@@ -9,25 +9,26 @@
 
 namespace crisol::cli::report {
 
-/// Every device with its figures and workloads, then all of them among the specifications of cards.
+/// Prints every device with its figures and workloads. Then compares the devices with the specifications of cards.
 void print(std::ostream& out, const std::vector<Machine>& machines);
 
-/// The same as one page that needs nothing beside it: roofline, bars, tables; light or dark as the browser asks.
+/// The same as one HTML page that needs no other files: roofline, bars and tables. It is light or dark as the browser
+/// asks.
 std::string page_of(const std::vector<Machine>& machines);
 
 /// One line of the comparison of devices and cards.
 struct Row {
   std::string name, kind, memory_type, source;
   int year = 0;                    ///< 0: not known.
-  double memory_gb = 0, gbps = 0;  ///< 0: not known, here and below.
+  double memory_gb = 0, gbps = 0;  ///< 0: not known; the same for the next two lines.
   double fp32 = 0, fp16 = 0;       ///< TFLOP/s.
   bool matrix = false, measured = false;
 };
 
-/// Measured devices and specified cards, by falling bandwidth.
+/// Measured devices and specified cards, sorted by falling bandwidth.
 std::vector<Row> comparison(const std::vector<Machine>& machines);
 
-/// "1.5 TFLOP/s" for 1500 GFLOP/s and "3 ms": three digits or `decimals`, whichever says more.
+/// "1.5 TFLOP/s" for 1500 GFLOP/s, and "3 ms". The text has three digits or `decimals` decimals, whichever shows more.
 std::string number_text(double value, int decimals);
 
 /// Milliseconds as us, ms or s.

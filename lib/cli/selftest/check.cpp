@@ -37,7 +37,7 @@ Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dt
 }
 
 void Check::note(double error, double bound, const char* measure) {
-  // A bound of 0 is missed by any error, and met by none.
+  // With a bound of 0, an error of 0 uses no share of the bound, and any other error exceeds it.
   const auto share = [](double e, double b) { return e == 0 ? 0 : b == 0 ? HUGE_VAL : e / b; };
   const bool first = outcome.cases++ == 0;
   if (!first && share(error, bound) < share(outcome.error, outcome.bound)) return;

@@ -10,31 +10,32 @@
 
 namespace crisol::cli::selftest {
 
-/// What comparing an op found. `error` and `bound` are those of the comparison that came closest to its bound, in units
-/// of `measure`: "ulp" of each result; "eps", of epsilon times the magnitude of what is rounded; or "equal", wrong
-/// elements.
+/// The result of comparing an op. `error` and `bound` belong to the comparison that came closest to its bound.
+/// `measure` is their unit. "ulp": units in the last place of each result. "eps": epsilon times the magnitude of the
+/// rounded values. "equal": the number of wrong elements.
 struct Outcome {
   std::string op;
   int cases = 0;
   double error = 0, bound = 0;
   const char* measure = "equal";
-  std::string failure;   ///< What is wrong, or what was thrown; empty when nothing is.
-  std::string variants;  ///< Those that ran.
+  std::string failure;   ///< The error or the exception's text; empty if the op is right.
+  std::string variants;  ///< The variants that ran.
 };
 
-/// Gathers an op's comparisons.
+/// Collects the comparisons of one op.
 class Check {
  public:
-  /// Results must have the shape, and values within rounding; a tolerance of 0 wants them equal.
+  /// Checks that the results have the shape, and that the values agree within rounding. A tolerance of 0 asks for equal
+  /// values.
   void close(const Tensor& actual, const Shape& shape, const std::vector<double>& expected,
              reference::Tolerance tolerance);
   void equal(const Tensor& actual, const Shape& shape, const std::vector<double>& expected) {
     close(actual, shape, expected, {0});
   }
-  /// f32 results must be within so many units of their last place, or within 2^-126 where the device takes smaller
-  /// numbers for zero.
+  /// Checks that f32 results are within `bound` units in the last place. If the device flushes numbers below 2^-126 to
+  /// zero, an error of 2^-126 is also allowed.
   void ulp(const Tensor& actual, const Shape& shape, const std::vector<double>& expected, double bound);
-  /// What else must hold.
+  /// Checks any other fact.
   void holds(bool fact, const std::string& text);
 
   Outcome outcome;
@@ -44,7 +45,7 @@ class Check {
   bool has_shape(const Tensor& actual, const Shape& shape);
 };
 
-/// An op, and what compares it.
+/// An op and the function that checks it.
 struct Op {
   std::string name;
   std::function<void(Check&)> run;
@@ -59,10 +60,10 @@ std::vector<Op> recurrent();
 std::vector<Op> movements();
 std::vector<Op> training();
 
-/// Those of all files.
+/// The ops of all files.
 std::vector<Op> all_ops();
 
-/// Compares an op on the default device.
+/// Checks an op on the default device.
 Outcome outcome_of(const Op& op);
 
 /// A contiguous tensor of values.

@@ -27,7 +27,7 @@ void check_max_pool(Check& check) {
     check.equal(got.values, expected.shape, expected.values);
     check.equal(got.indices, expected.shape, expected.indices);
     const auto dy = random_values(2, expected.shape.numel());
-    // So many windows meet in an element, each adds at most 1.
+    // An element lies in up to this number of windows, and each window adds at most 1.
     check.close(ops::max_pool2d_backward(tensor_of(dy, expected.shape), got.indices, c.shape, c.options), c.shape,
                 reference::max_pool2d_backward(dy, expected, c.shape),
                 {1, static_cast<double>(c.options.kernel.h * c.options.kernel.w)});
@@ -120,7 +120,7 @@ void check_softmax(Check& check) {
   for (const Rows& c : softmax_cases) {
     const auto x = random_values(1, c.shape().numel(), -6, 6), dy = random_values(2, c.shape().numel());
     const auto y = reference::softmax(x, c.outer, c.n, c.inner);
-    // exp may be wrong by 3 ulp twice, and x - m by half an ulp of up to 12.
+    // exp may be wrong by 3 ulp in two places. The difference x - m may be wrong by half an ulp of a number up to 12.
     check.close(ops::softmax(tensor_of(x, c.shape()), 1), c.shape(), y, {16});
     check.close(ops::softmax_backward(tensor_of(dy, c.shape()), tensor_of(y, c.shape()), 1), c.shape(),
                 reference::softmax_backward(dy, y, c.outer, c.n, c.inner), {8, 1});

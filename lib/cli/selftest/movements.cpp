@@ -1,4 +1,4 @@
-// What moves elements: copies and casts, cat, pad, indexing, sorting.
+// Ops that move elements: copies and casts, cat, pad, indexing, sorting.
 #include <algorithm>
 #include <cmath>
 
@@ -41,7 +41,7 @@ void check_casts(Check& check) {
   for (const DType from : all_dtypes)
     for (const DType to : all_dtypes) {
       const bool binary = from == DType::boolean || to == DType::boolean;
-      const auto values = random_integers(1, n, 0, binary ? 1 : 100);  // What every dtype holds.
+      const auto values = random_integers(1, n, 0, binary ? 1 : 100);  // Every dtype can hold these values.
       check.equal(ops::cast(tensor_of(values, {n}, from), to), {n}, values);
     }
 }
@@ -59,7 +59,7 @@ void check_copies(Check& check) {
   }
 }
 
-/// f16 is converted to f32, computed and rounded once; whole numbers are exact.
+/// f16 is converted to f32, computed, and rounded once; whole numbers are exact.
 void check_dtypes(Check& check) {
   const std::int64_t n = 517;
   const auto a = random_integers(3, n, 1, 12), b = random_integers(4, n, 1, 12);
@@ -112,7 +112,7 @@ void check_gather(Check& check) {
               reference::index_select(table, 0, words.values));
 }
 
-/// Some ten terms of at most 1 meet in an element.
+/// About ten terms of at most 1 are added into one element.
 void check_scatter(Check& check) {
   constexpr reference::Tolerance tolerance{10, 10};
   const Values x = random_of(17, {6, 19, 7}), index = picks_of(18, {6, 40, 7}, 19), src = random_of(19, {6, 40, 7});
@@ -131,7 +131,7 @@ void check_one_hot(Check& check) {
 
 void check_sort(Check& check) {
   for (const Shape& shape : {Shape{3, 10}, Shape{2, 300}, Shape{1, 5000}}) {
-    const Values x{shape, random_integers(23, shape.numel(), -50, 50)};  // Equal ones stay in order.
+    const Values x{shape, random_integers(23, shape.numel(), -50, 50)};  // Equal values must stay in order.
     for (const bool descending : {false, true}) {
       const reference::Sorted expected = reference::sort(x, 1, descending);
       const auto got = ops::sort(tensor(x), 1, descending);

@@ -1,4 +1,4 @@
-// Elementwise functions over the ranges of the table, with their derivatives, each by the kernels that it has alone.
+// Elementwise functions over the ranges of the table, and their derivatives. Each row runs in its own kernels.
 #include <cmath>
 #include <string_view>
 
@@ -14,8 +14,8 @@ namespace {
 using reference::Elementwise;
 using reference::PointwiseCalls;
 
-constexpr std::int64_t count = 1003;  // Vectors, and what is left of one.
-// OpenCL allows pow and erf 16 ulp; the longest rows join two such values.
+constexpr std::int64_t count = 1003;  // Several whole vectors and a remainder.
+// OpenCL allows pow and erf an error of 16 ulp. The longest rows combine two such values.
 constexpr reference::Tolerance rounding{32};
 
 using Columns = std::vector<std::vector<double>>;
@@ -34,7 +34,7 @@ std::vector<double> at(const Columns& inputs, std::size_t i) {
 
 void check_row(const Elementwise& row, const PointwiseCalls& calls, Check& check) {
   std::vector<double> numbers = row.scalars;
-  for (double& number : numbers) number = static_cast<float>(number);  // As a kernel gets them.
+  for (double& number : numbers) number = static_cast<float>(number);  // A kernel gets the numbers as floats.
   Columns inputs;
   std::vector<Tensor> leaves;
   for (std::size_t k = 0; k < calls.inputs; ++k) {

@@ -16,7 +16,7 @@ namespace {
 using reference::Conv2dCase;
 using reference::random_values;
 
-/// k products of at most 1 are added.
+/// A result is a sum of k products of at most 1.
 reference::Tolerance product_tolerance(std::int64_t k) { return {2, static_cast<double>(k + 1)}; }
 
 void check_matmul(Check& check) {
@@ -38,7 +38,7 @@ void check_transposed(Check& check) {
   const auto a = random_values(3, m * k), b = random_values(4, k * n);
   const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
   const Tensor left = tensor_of(a, {m, k}), right = tensor_of(b, {k, n});
-  // The same matrices, stored the other way round.
+  // Makes the same matrix stored in column-major order.
   const auto stored = [](const Tensor& x) { return ops::transpose(ops::transpose(x, 0, 1).contiguous(), 0, 1); };
   for (const Tensor& x : {left, stored(left)})
     for (const Tensor& y : {right, stored(right)})
@@ -61,7 +61,7 @@ void check_linear(Check& check) {
 template <class Body>
 void for_each_convolution(Body body) {
   for (const Conv2dCase& c : reference::small_conv2d_cases) body(c, reference::conv2d_shape(c.x, c.weight, c.options));
-  // Every third of these, whose references take long.
+  // Only every third of the large cases, because their references take long.
   for (std::size_t i = 0; i < std::size(reference::large_conv2d_cases); i += 3) {
     const Conv2dCase& c = reference::large_conv2d_cases[i];
     body(c, reference::conv2d_shape(c.x, c.weight, c.options));

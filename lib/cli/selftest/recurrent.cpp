@@ -57,8 +57,8 @@ void check_layer(Check& check, const RnnLayer& l) {
                            tensor_of(d.weights.weight_hh, {rows, l.hidden}), tensor_of(d.weights.bias_ih, {rows}),
                            tensor_of(d.weights.bias_hh, {rows}), Tensor()};
   const RnnOptions options{l.cell, l.reverse};
-  // Errors of one step, some ulp of sums of `terms` products, shrink on their way through tanh and sigmoid; ReLU's
-  // grow.
+  // A step makes errors of some ulp in sums of `terms` products. tanh and sigmoid make these errors smaller in later
+  // steps; ReLU lets them grow.
   const double terms = static_cast<double>(l.inputs + l.hidden + l.steps * l.batch);
   const ops::RnnResult result = ops::rnn_forward(input, weights, options);
   const reference::Tolerance forward{32 + 4 * std::sqrt(terms), largest(expected.y)};

@@ -22,7 +22,7 @@ const Case cases[] = {{{7, 30, 11}, {}, {}},
                       {{300, 5}, {0}, {5}},
                       {{5, 300}, {1}, {5}}};
 
-/// Every result of `reduce` is that of `expect` on the elements that it is made of.
+/// Checks every result of `reduce` against `expect`, called with the elements that make up this result.
 template <class Reduce, class Expect>
 void check_all(Check& check, Reduce reduce, Expect expect, double low, double high, Tolerance tolerance) {
   for (const Case& c : cases) {
@@ -36,7 +36,7 @@ void check_all(Check& check, Reduce reduce, Expect expect, double low, double hi
 
 #define REDUCE(op) [](const Tensor& x, const Shape& axes) { return ops::op(x, axes); }
 
-constexpr double most = 7 * 30 * 11;  // Terms of a sum.
+constexpr double most = 7 * 30 * 11;  // The largest number of terms in a sum.
 
 void check_sum(Check& check) { check_all(check, REDUCE(sum), reference::sum, -1, 1, {10, most}); }
 void check_mean(Check& check) { check_all(check, REDUCE(mean), reference::mean, -1, 1, {10, 1}); }
@@ -46,7 +46,7 @@ void check_argmax(Check& check) { check_all(check, REDUCE(argmax), reference::fi
 void check_argmin(Check& check) { check_all(check, REDUCE(argmin), reference::first_smallest, -1, 1, {0}); }
 void check_logsumexp(Check& check) { check_all(check, REDUCE(logsumexp), reference::log_sum_exp, -1, 1, {8, 8}); }
 
-// One rounding for each factor, and they are near 1.
+// Each factor adds one rounding. The factors are near 1.
 void check_prod(Check& check) { check_all(check, REDUCE(prod), reference::product, 0.99, 1.01, {most / 3}); }
 
 void check_var(Check& check) {

@@ -26,7 +26,7 @@ struct Options {
   bool json = false;
 };
 
-/// Those whose name has one of these parts; all without any.
+/// The ops whose name contains one of these texts; all ops if there are no texts.
 std::vector<Op> chosen(const std::vector<std::string>& only) {
   std::vector<Op> ops;
   for (Op& op : selftest::all_ops()) {
@@ -49,7 +49,7 @@ void print_line(const Outcome& outcome) {
 }
 
 nlohmann::ordered_json json_of(const Outcome& outcome) {
-  // JSON has no infinity.
+  // JSON has no infinity, so the error becomes null.
   const nlohmann::ordered_json error = std::isfinite(outcome.error) ? nlohmann::ordered_json(outcome.error) : nullptr;
   return {{"op", outcome.op},           {"cases", outcome.cases},           {"error", error},
           {"bound", outcome.bound},     {"measure", outcome.measure},       {"variants", outcome.variants},

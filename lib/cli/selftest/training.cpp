@@ -19,7 +19,8 @@ using reference::random_values;
 constexpr std::int64_t count = 5003;
 constexpr int steps = 5;
 
-/// `device_step(parameters, gradients, hyper, progress)` and `host_step(state, gradients, lr)`.
+/// Takes steps on the device and on the host, and compares the parameters. The calls are `device_step(parameters,
+/// gradients, hyper, progress)` and `host_step(state, gradients, lr)`.
 template <class DeviceStep, class HostStep>
 void check_steps(Check& check, double beta2, DeviceStep device_step, HostStep host_step) {
   const auto start = random_values(1, count);
@@ -34,7 +35,7 @@ void check_steps(Check& check, double beta2, DeviceStep device_step, HostStep ho
     device_step(parameters, tensor_of(gradients, {count}), hyper, progress);
     host_step(state, gradients, lr);
   }
-  // Steps of up to lr / sqrt(1 - beta2) = 1.3; some ten roundings in each.
+  // Steps are up to lr / sqrt(1 - beta2) = 1.3 long, with about ten roundings in each step.
   check.close(parameters, {count}, state.parameters, {64, 2});
 }
 

@@ -13,11 +13,11 @@ namespace crisol::cli::tune {
 namespace {
 
 constexpr double sample_ms = 10;
-// After a first sample: what is so much slower than the fastest is not measured any further.
+// After the first sample: a variant this many times slower than the fastest is not measured any further.
 constexpr double hopeless = 1.5;
 constexpr double most_reference_effort = 2e8;
 
-/// A variant under the clock.
+/// A variant to time.
 struct Runner {
   std::string variant;
   int runs;
@@ -35,13 +35,14 @@ std::vector<Values> results_of(const Replay& replay, const TuningProblem& proble
   return results;
 }
 
-/// What the results of a variant are held against.
+/// The values with which a variant's results are compared.
 struct Expected {
   std::vector<Values> results;
-  double rounding;  ///< How many of both sides round.
+  double rounding;  ///< The number of sides that round, 1 or 2.
 };
 
-/// The largest error of a variant's results as a part of what is allowed; says what is wrong.
+/// Returns the largest error of a variant's results, relative to the allowed error. Describes wrong results in
+/// `variant.wrong`.
 double check(const Replay& replay, const TuningProblem& problem, VariantTime& variant, const Expected& expected) {
   const std::vector<Values> got = results_of(replay, problem, variant.variant);
   reference::Tolerance tolerance = replay.tolerance(variant.variant);
@@ -64,7 +65,7 @@ bool is_better(const VariantTime& a, const VariantTime& usual) {
   return a.rounds_ms.size() - faster <= a.rounds_ms.size() / 8;
 }
 
-/// One run, after another that compiled; of a variant that will not be the best not even that.
+/// The time of one run after a run that compiles. A variant that is far too slow in that first run gets no second run.
 double first_time(const bench::Work& work, const TuningProblem& problem, const std::string& variant, double fastest) {
   constexpr double compiling_ms = 5000;
   const double first = time_of(work, problem, variant, 1);
@@ -73,7 +74,7 @@ double first_time(const bench::Work& work, const TuningProblem& problem, const s
   return second > 2 * fastest ? second : std::min(second, time_of(work, problem, variant, 1));
 }
 
-/// Compiles and warms up every variant, and takes the samples.
+/// Compiles and warms up every variant, then takes the samples.
 std::vector<VariantTime> time_all(const bench::Work& work, const TuningProblem& problem, int rounds) {
   std::vector<VariantTime> times;
   std::vector<Runner> runners;

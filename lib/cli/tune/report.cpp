@@ -11,7 +11,7 @@ namespace {
 
 double gain_of(const Measured& measured) { return measured.usual().median_ms / measured.winner().median_ms; }
 
-// What becomes of the stored choice.
+// Describes the change of the stored choice.
 std::string change_of(const Measured& measured, const std::optional<std::string>& before) {
   const bool stored = measured.best != 0;
   if (!stored) return before ? "was " + *before : "";

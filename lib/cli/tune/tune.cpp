@@ -29,10 +29,10 @@ struct Options {
   bool json = false, dry = false;
 };
 
-/// What one problem came to.
+/// The result for one problem.
 struct Outcome {
   std::optional<Measured> measured;
-  std::string skipped;  ///< Why it was not measured; empty also where only one variant takes it.
+  std::string skipped;  ///< The reason why it was not measured; also empty if only one variant accepts the problem.
 };
 
 void add_problem(std::vector<Problem>& problems, Problem problem) {
@@ -53,7 +53,7 @@ void read_shapes(const std::string& path, std::vector<Problem>& problems) {
       add_problem(problems, replay::parse_problem(line));
 }
 
-// The problems of one run of a case.
+// Adds the problems that one run of a case meets.
 void run_case(const bench::Request& request, std::vector<Problem>& problems) {
   const bench::Work work = request.what->prepare(request.values);
   const ProblemRecord record;
@@ -84,7 +84,7 @@ Outcome tune_problem(const Problem& problem, const Effort& effort) {
     met.times = problem.times;
     if (accepting(met).size() < 2) return {};
     return {tune::measure(*replay, met, effort), {}};
-  } catch (const std::exception& error) {  // One that a device or the host cannot hold leaves the others.
+  } catch (const std::exception& error) {  // Too little memory, for example; the loop goes on.
     return {{}, error.what()};
   }
 }
@@ -98,7 +98,7 @@ std::optional<std::string> stored_before(const std::vector<TuningEntry>& entries
 
 std::int64_t nanoseconds(double ms) { return static_cast<std::int64_t>(1e6 * ms); }
 
-// Where the usual variant is the best, an entry would only be in the way of a better default.
+// If the usual variant is the best, nothing is stored: a stored entry would hide a better default of a later version.
 void store(const Measured& measured, const std::string& device) {
   const VariantTime &usual = measured.usual(), &best = measured.winner();
   if (measured.best == 0)
@@ -113,7 +113,7 @@ void require_measurable() {
     throw UsageError(concat("CRISOL_VARIANT is ", forced, ": unset it, all variants are to be measured"));
 }
 
-/// Gathers what is told.
+/// Collects and prints the results.
 class Report {
  public:
   Report(const Options& options, const std::string& device, std::size_t problems)
