@@ -1,4 +1,4 @@
-// Joining and cutting: the gradient of each is the other.
+// Joining and splitting: the gradient of each is the other.
 #include "crisol/functions/cat.h"
 
 #include "autograd/node.h"
@@ -43,7 +43,7 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
                                  Gradients whole = dy;
                                  for (std::size_t i = 0; i < whole.size(); ++i)
                                    if (!whole[i].defined())
-                                     whole[i] = zeros(shapes[i], dtype, device);  // Nothing depends on this piece.
+                                     whole[i] = zeros(shapes[i], dtype, device);  // No result depends on this piece.
                                  return Gradients{ops::cat(whole, axis)};
                                });
 }

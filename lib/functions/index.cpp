@@ -1,4 +1,4 @@
-// Picking and adding: the gradient of each is the other.
+// Reading and adding by index: the gradient of each is the other.
 #include "crisol/functions/index.h"
 
 #include "autograd/node.h"
@@ -15,7 +15,7 @@ namespace {
 
 Tensor zeros_for(const Tensor& dy, const Shape& shape) { return zeros(shape, dy.dtype(), dy.device()); }
 
-// Zeros behind x along every axis, up to `shape`.
+// Pads x with zeros at the end of every axis, up to `shape`.
 Tensor grown_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   std::vector<AxisPadding> paddings;

@@ -17,7 +17,7 @@ namespace {
 
 Tensor transposed(const Tensor& x) { return ops::transpose(x, -2, -1); }
 
-// (…, F) as (rows, F): one product over all rows serves every leading axis.
+// Reshapes (…, F) to (rows, F), so that one product over all rows serves every leading axis.
 Tensor as_rows(const Tensor& x) {
   return ops::reshape(x, {x.shape().back() == 0 ? 0 : x.numel() / x.shape().back(), x.shape().back()});
 }
@@ -25,7 +25,7 @@ Tensor as_rows(const Tensor& x) {
 auto matmul_backward(const Tensor& left, const Tensor& right) {
   return [a = Saved(left), b = Saved(right)](const Tensor& dy, Needs needs) {
     Gradients gradients(2);
-    // Leading axes that were broadcast take the sum of their copies' gradients.
+    // If a leading axis was broadcast, its gradient is the sum over the copies.
     if (needs[0]) gradients[0] = ops::sum_to(ops::matmul(dy, transposed(b.get())), a.get().shape());
     if (needs[1]) gradients[1] = ops::sum_to(ops::matmul(transposed(a.get()), dy), b.get().shape());
     return gradients;
@@ -43,7 +43,7 @@ auto linear_backward(const Tensor& input, const Tensor& matrix) {
   };
 }
 
-// All but the last two, which are a matrix.
+// All axes except the last two, which form a matrix.
 Shape leading_axes(const Tensor& x) { return Shape(x.shape().begin(), static_cast<std::size_t>(x.dim() - 2)); }
 
 }  // namespace
@@ -55,7 +55,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
-  if (a.dim() < 2 || b.dim() < 2) return matmul(a, b);  // Which refuses.
+  if (a.dim() < 2 || b.dim() < 2) return matmul(a, b);  // This call throws.
   Shape shape = ops::broadcast_shape("matmul", leading_axes(a), leading_axes(b));
   shape.push_back(a.size(-2));
   shape.push_back(b.size(-1));
@@ -76,7 +76,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue& epilogue) {
-  if (x.dim() < 1 || weight.dim() != 2) return linear(x, weight, bias);  // Which refuses.
+  if (x.dim() < 1 || weight.dim() != 2) return linear(x, weight, bias);  // This call throws.
   Shape shape = x.shape();
   shape[shape.rank() - 1] = weight.size(0);
   return detail::run_with_epilogue(

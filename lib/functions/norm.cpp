@@ -47,7 +47,7 @@ const auto& inverse_deviation() {
   return f;
 }
 
-// Whether f32 statistics and parameters of x's channels are there, so that nothing is left to refuse.
+// True for inference with f32 statistics and parameters of the right shape. Then no check is left that could fail.
 bool is_plain_inference(const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options) {
   if (options.training || options.epsilon < 0 || !x.defined() || x.dim() < 2 || x.dtype() != DType::f32) return false;
   return std::all_of(of_channels.begin(), of_channels.end(), [&](const Tensor& t) {

@@ -7,7 +7,7 @@ namespace crisol {
 Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value) {
   const Tensor y = ops::pad(x, paddings, value);
   if (!autograd::recording({x})) return y;
-  // What was added is cut off again; what was cut off has a gradient of zero.
+  // The gradient drops what was added. Elements that were cut off get a gradient of zero.
   std::vector<AxisPadding> inverse = paddings;
   for (AxisPadding& padding : inverse) padding = {-padding.before, -padding.after};
   return autograd::record("pad", y, {x}, [inverse](const Tensor& dy, autograd::Needs) {

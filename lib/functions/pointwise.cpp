@@ -19,12 +19,12 @@ using ops::PointwiseRow;
 
 constexpr std::size_t max_inputs = PointwiseRow::max_inputs;
 
-/// What backward knows of one input.
+/// The data about one input that backward keeps.
 struct Input {
   bool is_tensor = false;
-  Shape shape, broadcast;  ///< Its own, and with RowRule::channel the one that broadcasts.
+  Shape shape, broadcast;  ///< `broadcast` is the shape that broadcasts. It differs from `shape` with RowRule::channel.
   DType dtype = DType::f32;
-  Saved saved{Tensor()};  ///< Where a derivative reads it.
+  Saved saved{Tensor()};  ///< Set if a derivative reads it.
   Scalar number = 0;
 };
 
@@ -38,7 +38,7 @@ struct Record {
   Tensor gradient(std::size_t k, const Tensor& dy) const {
     const Input& input = inputs[k];
     const bool sums = dy.shape() != input.broadcast;
-    // Sums are not made in f16.
+    // Sums are computed in f32, because f16 is too imprecise.
     const Tensor wide = sums ? ops::cast(dy, DType::f32) : dy;
     std::array<Operand, max_inputs> operands{0, 0, 0};
     for (std::size_t i = 0; i < row->input_count; ++i)

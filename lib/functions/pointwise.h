@@ -1,4 +1,4 @@
-// Rows of the table as differentiable functions: what those of crisol/functions/elementwise.h call.
+// Rows of the table as differentiable functions. The functions of crisol/functions/elementwise.h call them.
 #pragma once
 
 #include <initializer_list>
@@ -9,7 +9,8 @@
 
 namespace crisol::autograd {
 
-/// ops::pointwise, recorded where an input wants a gradient. Saved is what the derivatives of those inputs read.
+/// Calls ops::pointwise and records it if an input wants a gradient. It saves the tensors that the wanted derivatives
+/// read.
 Tensor pointwise(const ops::PointwiseRow& row, std::span<const Operand> inputs, std::span<const Scalar> scalars);
 inline Tensor pointwise(const ops::PointwiseRow& row, std::initializer_list<Operand> inputs,
                         std::initializer_list<Scalar> scalars = {}) {
@@ -17,7 +18,8 @@ inline Tensor pointwise(const ops::PointwiseRow& row, std::initializer_list<Oper
                    std::span<const Scalar>(scalars.begin(), scalars.size()));
 }
 
-/// x becomes the row of x and the other inputs. Refused while ops are recorded if x or an input wants a gradient.
+/// Replaces x by the row's result for x and the other inputs. Throws if ops are recorded and x or an input wants a
+/// gradient.
 void pointwise_in_place(const char* op, const ops::PointwiseRow& row, const Tensor& x,
                         std::initializer_list<Operand> others, std::initializer_list<Scalar> scalars);
 

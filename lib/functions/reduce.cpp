@@ -10,7 +10,7 @@ using autograd::Saved;
 
 namespace {
 
-/// Records y = f(x) where a gradient is wanted: `backward(dy)` gives that of x.
+/// Records y = f(x) if a gradient is wanted. `backward(dy)` returns the gradient of x.
 template <class Backward>
 Tensor record(const char* op, const Tensor& y, const Tensor& x, Backward backward) {
   if (!is_floating(y.dtype()) || !autograd::recording({x})) return y;

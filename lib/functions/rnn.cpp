@@ -45,7 +45,7 @@ RnnOutput rnn(const ops::RnnInput& input, const RnnWeights& weights, const RnnOp
   const ops::RnnResult result = ops::rnn_forward(input, weights, options, record);
   if (!record) return {result.y, result.h_n, result.c_n};
 
-  // h0 and c0 matter for their presence alone: their values are among what was saved.
+  // Backward needs to know only whether h0 and c0 are present: their values are part of the saved data.
   const auto backward = [x = Saved(input.x), lengths = Saved(input.lengths), w = SavedWeights(weights),
                          saved = SavedForward(result.saved), options](const Gradients& dy, Needs needs) {
     const ops::RnnWanted wanted{needs[0], needs[1], needs[2], needs[3], needs[4], needs[5], needs[6], needs[7]};

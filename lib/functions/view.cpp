@@ -1,5 +1,5 @@
-// Tensor's differentiable views and copies. The gradient of a view is the opposite view, or zeros with the gradient in
-// its place.
+// Tensor's differentiable views and copies. The gradient of a view is the opposite view, or a tensor of zeros that has
+// the gradient at the view's place.
 #include "crisol/ops/view.h"
 #include "autograd/node.h"
 #include "base/text.h"
@@ -111,7 +111,7 @@ Tensor Tensor::to(Device target) const {
 Tensor Tensor::to(DType target) const {
   if (target == dtype()) return *this;
   const Tensor y = ops::cast(*this, target);
-  // Integers carry no gradient.
+  // Integers have no gradient.
   if (!is_floating(target) || !autograd::recording({*this})) return y;
   return autograd::record("to", y, {*this},
                           [source = dtype()](const Tensor& dy, Needs) { return Gradients{ops::cast(dy, source)}; });

@@ -37,11 +37,13 @@ namespace {
 using autograd::Gradients;
 using autograd::Needs;
 
-// How an op's kernel reads a tensor beside its result, or nothing where it cannot.
+// Describes how an op's kernel reads another tensor together with its result. Returns nothing if the kernel cannot read
+// it.
 std::optional<ops::EpilogueOperand> operand_of(const Tensor& x, const ResultLayout& layout) {
   const Shape& shape = layout.shape;
   if (x.dim() > shape.rank()) return {};
-  // Bit i: the tensor has the result's size along axis i, or is repeated there.
+  // Bit i of `has`: the tensor has the result's size along axis i. Bit i of `repeats`: its size there is 1, so it is
+  // repeated.
   unsigned has = 0, repeats = 0;
   const int ahead = shape.rank() - x.dim();
   for (int i = 0; i < shape.rank(); ++i) {
@@ -50,7 +52,8 @@ std::optional<ops::EpilogueOperand> operand_of(const Tensor& x, const ResultLayo
     if (size == 1) repeats |= 1u << i;
   }
   const unsigned all = (1u << shape.rank()) - 1;
-  // The axes of rows (within a product, and of products), and those of a row's elements.
+  // Bit masks of axes: `columns` holds the axes within a row, `rows` the axes of the rows in one product, `products`
+  // the rest.
   const int last = shape.rank() - 1;
   const unsigned columns = layout.by_channel ? all & ~3u : 1u << last;
   const unsigned rows = layout.by_channel ? 2u : layout.in_products ? 1u << (last - 1) : all & ~columns;
@@ -74,10 +77,10 @@ std::optional<ops::EpilogueOperand> operand_of(const Tensor& x, const ResultLayo
   return {};
 }
 
-// The kernel's side of an epilogue in one call.
+// The arguments that one call passes to the kernel for an epilogue.
 struct KernelEpilogue {
   ops::Epilogue epilogue;
-  std::array<Tensor, ops::Epilogue::max_operands> operands;  ///< Owners of what the views show.
+  std::array<Tensor, ops::Epilogue::max_operands> operands;  ///< Keep the buffers of the views alive.
 };
 
 std::optional<KernelEpilogue> for_kernel(const EpilogueForm& form, const FusedValues& values,
@@ -101,7 +104,8 @@ std::optional<KernelEpilogue> for_kernel(const EpilogueForm& form, const FusedVa
 
 bool needs_gradient(const Tensor& x) { return x.defined() && x.requires_grad(); }
 
-// Which of the recording's tensors want a gradient; the product does where one of the op's inputs does.
+// The tensors of the recording whose gradient is wanted, as bits. The product's gradient is wanted if one of the op's
+// inputs wants a gradient.
 std::uint32_t wanted_tensors(const EpilogueOp& op, const FusedGraph& fused, std::span<const FusedArgument> arguments) {
   if (!grad_enabled()) return 0;
   std::uint32_t wanted = 0;
@@ -132,7 +136,7 @@ Tensor record(const EpilogueOp& op, const FusedOp& fused, const FusedBackward& b
 }  // namespace
 
 Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
-  // The weight stands for the result, which is f32 and no scalar either.
+  // The result does not exist yet. The weight takes its place here, because both are f32 and have axes.
   const std::vector<FusedArgument> types = epilogue.arguments(op.inputs[1]);
   const Tracer tracer{epilogue.trace(), epilogue.object()};
   const FusedOp& fused = epilogue.function().op_for(tracer, types);
@@ -151,7 +155,8 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
   const FusedBackward* backward = wanted != 0 ? &fused.backward_for(wanted) : nullptr;
   if (backward != nullptr) {
     const std::vector<TensorOrigin>& reads = backward->reads();
-    // What the product was before is in no memory.
+    // Backward would read the product before the epilogue. That value is stored nowhere, so the op and the epilogue run
+    // one after the other.
     if (std::find(reads.begin(), reads.end(), TensorOrigin{}) != reads.end()) return epilogue(op.plain());
   }
 
@@ -167,7 +172,8 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
 
 namespace {
 
-// A function whose first argument is the body of the first `tensors` arguments.
+// A function made of a body and an epilogue. The body takes the first `tensors` arguments; its value becomes the first
+// argument of the epilogue.
 struct Behind {
   Expr (*body)(const Expr*);
   std::size_t tensors, arguments;

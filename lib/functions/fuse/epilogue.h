@@ -1,4 +1,4 @@
-// Running an op whose result goes through an epilogue, with gradients.
+// Runs an op whose result goes through an epilogue, with gradients.
 #pragma once
 
 #include <functional>
@@ -10,33 +10,34 @@
 
 namespace crisol::detail {
 
-/// How an op's result looks to its kernel: `rows` of `columns` elements. A matrix product has rows of its last axis, a
-/// convolution a row for each channel.
+/// The layout of an op's result, as its kernel sees it: rows of elements. The rows of a matrix product run along its
+/// last axis. A convolution has one row for each channel.
 struct ResultLayout {
   Shape shape;
-  bool by_channel = false;   ///< (N, K, …) with a row for each k; else rows along the last axis,
-  bool in_products = false;  ///< those of the last two axes being one product of many.
+  bool by_channel = false;   ///< (N, K, …) with one row for each k. If false, rows run along the last axis.
+  bool in_products = false;  ///< The last two axes are one product of many.
 };
 
-/// An op without its epilogue, in parts.
+/// The parts of an op without its epilogue.
 struct EpilogueOp {
   const char* name;
   ResultLayout layout;
   std::vector<Tensor> inputs;
   /// The differentiable op.
   std::function<Tensor()> plain;
-  /// The raw op with an epilogue in its kernel; `applied` becomes false where the result is without it.
+  /// The raw op with an epilogue in its kernel. It sets `applied` to false if it did not apply the epilogue.
   std::function<Tensor(const ops::Epilogue&, bool& applied)> raw;
-  /// Gradients of `inputs` from that of the plain op's result; made only where a gradient is wanted.
+  /// Returns a function that computes the gradients of `inputs` from the gradient of the plain result. Called only if a
+  /// gradient is wanted.
   std::function<std::function<autograd::Gradients(const Tensor&, autograd::Needs)>()> backward;
 };
 
-/// In one kernel forward where the op's kernel takes the epilogue and, where gradients are wanted, those of the
-/// epilogue can be worked out from its result.
+/// Runs the op and its epilogue. Forward is one kernel under two conditions: the op's kernel accepts the epilogue, and
+/// wanted gradients of the epilogue can be computed from its result.
 Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue);
 
-/// The epilogue of an op that is a pointwise expression of tensors itself, all in one fused function. A body is known
-/// by its address.
+/// Runs an op that is itself a pointwise expression of tensors, and its epilogue, as one fused function. The address of
+/// the body identifies it.
 Tensor run_behind(Expr (*body)(const Expr* tensors), const std::vector<Tensor>& tensors, const Epilogue& epilogue);
 
 }  // namespace crisol::detail

@@ -25,7 +25,7 @@ const char* refuse(const Recording& recording) {
   return nullptr;
 }
 
-// Node is the sum of the product and another tensor.
+// True if the node adds the product and another tensor.
 bool adds_tensor(const PointwiseGraph& graph, int node) {
   const PointwiseGraph::Node& sum = graph[node];
   if (sum.kind != Kind::apply || sum.row != &ops::rows::add) return false;
@@ -44,7 +44,7 @@ Epilogue::Form recognise(const FusedGraph& fused) {
   return Epilogue::Form::generic;
 }
 
-// See ops/product/epilogue.h. The widths are those that the kernels' vectors can have.
+// Makes the macros that ops/product/epilogue.h describes, for all vector widths of the kernels.
 std::string prelude_of(const FusedGraph& fused) {
   PointwiseGraph graph = fused.graph;
   graph.output(fused.outputs[0]);
@@ -52,7 +52,7 @@ std::string prelude_of(const FusedGraph& fused) {
   text += concat("#define EPILOGUE_OPERANDS ", fused.tensors.size() - 1, "\n#define EPILOGUE_SCALARS ",
                  fused.scalars.size(), "\n#define EPILOGUE_OF(W, name) \\\n");
   text += ops::function_of(graph, "name##_graph", "##W");
-  text.insert(text.size() - 1, " \\");  // The macro goes on.
+  text.insert(text.size() - 1, " \\");  // The macro continues on the next line.
   std::string arguments = "v";
   for (std::size_t i = 1; i < fused.tensors.size(); ++i) arguments += concat(", e", i - 1);
   for (std::size_t i = 0; i < fused.scalars.size(); ++i) arguments += concat(", s", i);

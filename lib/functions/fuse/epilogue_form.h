@@ -1,4 +1,4 @@
-// A recording as the last step of a product's kernel.
+// Conversion of a recording to the last step of a product's kernel.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 namespace crisol::detail {
 
 struct EpilogueForm {
-  /// Why no kernel can take it, or nullptr.
+  /// The reason why no kernel can apply it, or nullptr.
   const char* refusal = nullptr;
   ops::Epilogue::Form form = ops::Epilogue::Form::none;
-  std::string prelude;                ///< Of a generic one.
-  std::vector<std::size_t> operands;  ///< Arguments that are read beside number 0, the product's result.
+  std::string prelude;                ///< The source of a generic epilogue.
+  std::vector<std::size_t> operands;  ///< The arguments that it reads, without number 0, the product's result.
   std::vector<ScalarOrigin> scalars;
 };
 
-/// Argument 0 of the recording is the product's result.
+/// The epilogue form of a recording whose argument 0 is the product's result.
 EpilogueForm epilogue_form_of(const Recording& recording);
 
 }  // namespace crisol::detail

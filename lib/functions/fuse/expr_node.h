@@ -1,4 +1,4 @@
-// What an Expr points to: a node of an expression, which never changes. Expressions share their parts.
+// The node that an Expr points to. A node never changes. Expressions share their nodes.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace crisol::detail {
 
 using NodePtr = std::shared_ptr<const ExprNode>;
 
-/// What ends a fused function: a combination of one expression's values.
+/// The last step of a fused function: a reduction over the values of one expression.
 struct Trailing {
   enum class Kind : std::uint8_t { none, sum, mean, max, min };
   Kind kind = Kind::none;
-  bool last_axis = false;  ///< Over the last axis, else over all.
+  bool last_axis = false;  ///< True for the last axis, false for all axes.
   bool keepdim = false;
 
   friend bool operator==(const Trailing&, const Trailing&) = default;
@@ -28,7 +28,7 @@ struct ExprNode {
     tensor,    ///< An element of argument `argument`.
     scalar,    ///< Argument `argument`, a number.
     constant,  ///< `value`.
-    row,       ///< A row of the table, of `inputs`: its inputs, then its scalars.
+    row,       ///< A row of the table, applied to `inputs`: first its inputs, then its scalars.
     cast,      ///< inputs[0] as `dtype`.
     trailing,  ///< A reduction of inputs[0].
   };
@@ -42,7 +42,8 @@ struct ExprNode {
   std::vector<NodePtr> inputs{};
 };
 
-/// A row of its inputs, then its scalars; the row need not be in the table, but must live as long as the process.
+/// Applies a row to operands: first its inputs, then its scalars. The row need not be in the table, but must live as
+/// long as the process.
 Expr apply(const ops::PointwiseRow& row, std::span<const Expr> operands);
 
 inline Expr make_expr(ExprNode node) { return Expr(std::make_shared<const ExprNode>(std::move(node))); }

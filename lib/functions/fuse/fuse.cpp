@@ -1,4 +1,4 @@
-// From a call of a fused function to the op that was recorded for arguments of such types.
+// Finds the recorded op for the types of the arguments when a fused function is called.
 #include "crisol/fuse.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace {
 
 using ops::PointwiseGraph;
 
-// Four bits an argument: its dtype, whether it is a tensor and whether that has axes. Only the graph's types depend on
-// it.
+// Packs the argument types into four bits each: the dtype, whether the argument is a tensor, and whether this tensor
+// has axes. The graph's types depend on nothing else.
 std::uint64_t signature_of(const char* op, std::span<const FusedArgument> arguments) {
   require(arguments.size() <= FusedFunction::max_arguments, op, arguments.size(), " arguments, at most ",
           FusedFunction::max_arguments, " are possible");
@@ -54,7 +54,7 @@ bool wants_gradient(const FusedGraph& fused, std::span<const FusedArgument> argu
          });
 }
 
-// Whether backward, which reads results and their gradients too, is sure to be within the limits of a kernel.
+// True if backward is sure to fit into the limits of one kernel. Backward also reads the results and their gradients.
 bool gradient_fits(const Recording& recording) {
   const std::size_t results = recording.trailing.size();
   return recording.fused.tensors.size() + 2 * results <= PointwiseGraph::max_inputs &&
@@ -70,8 +70,9 @@ bool same_shapes(const FusedGraph& fused, std::span<const FusedArgument> argumen
 
 }  // namespace
 
-// One op for all results; one for each set of tensors that some results depend on: where those have other shapes, so
-// have the results; and one for each result where backward of all of them is too much for a kernel.
+// The ops of one recording. `all` computes all results. `groups` has one op for each set of tensors that results depend
+// on; it is used when tensors have different shapes, because the results then differ in shape too. `singles` has one op
+// for each result; it is used when backward of all results is too large for one kernel.
 struct FusedFunction::Recorded {
   struct Group {
     std::uint32_t tensors;

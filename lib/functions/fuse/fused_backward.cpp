@@ -17,7 +17,7 @@ bool is_extreme(const Trailing& trailing) {
   return trailing.kind == Trailing::Kind::max || trailing.kind == Trailing::Kind::min;
 }
 
-// How many elements a max or min shares its gradient between: the sum of 1 for each that is equal to it.
+// Counts the elements that share the gradient of a max or min: the sum of 1 over all elements equal to the result.
 std::unique_ptr<const FusedReduction> count_ties(const Recording& recording, std::size_t result) {
   FusedGraph fused = recording.fused;
   const int value = fused.outputs[result];
@@ -34,7 +34,7 @@ void add_new(std::vector<TensorOrigin>& list, const std::vector<TensorOrigin>& m
       list.push_back(origin);
 }
 
-// A reduced result, or its gradient, as a view that broadcasts to what it was reduced from.
+// A view of a reduced result, or of its gradient, that broadcasts to the shape before the reduction.
 Tensor broadcastable(const Tensor& x, const Trailing& trailing, const Shape& shape) {
   if (trailing.kind == Trailing::Kind::none) return x;
   Shape with = trailing.last_axis ? shape : Shape();
@@ -42,7 +42,7 @@ Tensor broadcastable(const Tensor& x, const Trailing& trailing, const Shape& sha
   return ops::reshape(x, with);
 }
 
-// The axes along which a tensor of one shape is repeated to another.
+// The axes along which a tensor of shape `from` is repeated to get shape `to`.
 Shape repeated_axes(const Shape& from, const Shape& to) {
   Shape axes;
   const int ahead = to.rank() - from.rank();
@@ -78,7 +78,7 @@ const FusedReduction& FusedBackward::reduction_for(std::size_t output) const {
   return reductions_.try_emplace(output, gradient_.fused, gradient_.fused.outputs[output]).first->second;
 }
 
-// What the gradient graph takes for the gradient of a result.
+// The tensor that the gradient graph reads as the gradient of a result.
 Tensor FusedBackward::prepared_gradient(std::size_t result, const FusedValues& values) const {
   const Tensor& given = values.gradients[result];
   if (!given.defined()) return zeros({}, result_types_[result], values.device);
@@ -101,8 +101,8 @@ std::vector<Tensor> FusedBackward::run(const FusedValues& given, std::span<const
 
   const PointwiseGraph& graph = gradient_.fused.graph;
   std::vector<Tensor> all(shapes.size());
-  std::vector<int> nodes;           // To be stored over the joint shape,
-  std::vector<std::size_t> stored;  // for these tensors.
+  std::vector<int> nodes;           // Gradients to store over the joint shape.
+  std::vector<std::size_t> stored;  // The tensors of these gradients.
   for (std::size_t i = 0; i < gradient_.wanted.size(); ++i) {
     const std::size_t tensor = gradient_.wanted[i];
     const int node = gradient_.fused.outputs[i];
@@ -111,7 +111,7 @@ std::vector<Tensor> FusedBackward::run(const FusedValues& given, std::span<const
           reduction_for(i).run(sum_of_gradients, values, repeated_axes(shapes[tensor], values.shape), false);
       all[tensor] = ops::reshape(total, shapes[tensor]);
     } else if (graph[node].kind == PointwiseGraph::Kind::input) {
-      // Handed on as it came.
+      // The gradient of the result is passed on unchanged.
       const TensorOrigin& origin = gradient_.fused.tensors[static_cast<std::size_t>(graph[node].index)];
       all[tensor] = ops::expand(values.tensor(origin), values.shape);
     } else {

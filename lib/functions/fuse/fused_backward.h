@@ -15,17 +15,16 @@ class FusedBackward {
  public:
   FusedBackward(const char* op, const Recording& recording, std::uint32_t wanted);
 
-  /// Tensors that run() reads beside the gradients: arguments and results.
+  /// The tensors that run() reads in addition to the gradients: arguments and results.
   const std::vector<TensorOrigin>& reads() const noexcept { return reads_; }
 
-  /// Results that change with a wanted tensor.
+  /// The results that depend on a wanted tensor.
   const std::vector<std::size_t>& differentiable() const noexcept { return differentiable_; }
 
-  /// One gradient for each tensor of the recording, undefined where it is not wanted or nothing depends on it. `values`
-  /// has the results, the gradients of those that are
-  /// differentiable, undefined where there is none; `shapes` are those of the tensors.
-  /// Gradients of tensors that have the joint shape come from one kernel; those of others are summed in one of their
-  /// own. What is computed in between is stored nowhere.
+  /// Returns one gradient for each tensor of the recording; undefined if it is not wanted or no result depends on the
+  /// tensor. `values` holds the results and the gradients of the differentiable results, undefined where there is no
+  /// gradient. `shapes` holds the shapes of the tensors. One kernel computes the gradients of the tensors that have the
+  /// joint shape. Each other gradient is summed by its own kernel. No intermediate value is stored.
   std::vector<Tensor> run(const FusedValues& values, std::span<const Shape> shapes) const;
 
  private:
@@ -38,7 +37,7 @@ class FusedBackward {
   std::vector<TensorOrigin> reads_;
   std::vector<std::size_t> differentiable_;
   std::vector<DType> result_types_;
-  std::vector<std::unique_ptr<const FusedReduction>> ties_;  ///< Of each result that is a max or min.
+  std::vector<std::unique_ptr<const FusedReduction>> ties_;  ///< One for each result that is a max or min.
   mutable std::mutex mutex_;
   mutable std::map<std::vector<int>, FusedKernels> kernels_;
   mutable std::map<std::size_t, FusedReduction> reductions_;

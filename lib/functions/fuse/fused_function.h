@@ -1,4 +1,4 @@
-// What a Fused holds: the ops that were recorded for arguments of different types.
+// The data of a Fused: one recorded op for each combination of argument types.
 #pragma once
 
 #include <atomic>
@@ -17,11 +17,11 @@ struct Tracer {
   Trace trace;
   const void* function;
 
-  /// What it gives for expressions that stand for these arguments.
+  /// Calls the function with expressions in place of these arguments and returns its results.
   std::vector<Expr> operator()(std::span<const FusedArgument> arguments) const;
 };
 
-/// Safe to use from several threads; one that finds what it needs takes no lock.
+/// Safe to use from several threads. A thread that finds its recording takes no lock.
 class FusedFunction {
  public:
   static constexpr std::size_t max_arguments = 15;
@@ -32,10 +32,10 @@ class FusedFunction {
   FusedFunction& operator=(const FusedFunction&) = delete;
 
   std::vector<Tensor> run(const Tracer& tracer, std::span<const FusedArgument> arguments);
-  /// The op of all results together.
+  /// The op that computes all results.
   const FusedOp& op_for(const Tracer& tracer, std::span<const FusedArgument> arguments);
 
-  /// This function behind the expression that a body gives: one for each body.
+  /// A function that applies this function to the expression of a body. There is one for each body.
   FusedFunction& behind(Expr (*body)(const Expr*));
 
   const char* const op;

@@ -24,7 +24,7 @@ const char* name_of(Trailing::Kind kind) {
   return "";
 }
 
-// Turns expressions into nodes of a graph; what several results share becomes one node.
+// Turns expressions into nodes of a graph. A part that several results share becomes one node.
 class Lowering {
  public:
   Lowering(const char* op, std::span<const ArgumentType> arguments) : op_(op) {
@@ -100,11 +100,11 @@ class Lowering {
   const char* op_;
   FusedGraph fused_;
   std::vector<Trailing> trailing_;
-  std::vector<int> nodes_;  ///< Of each argument.
+  std::vector<int> nodes_;  ///< The node of each argument.
   std::unordered_map<const ExprNode*, int> lowered_;
 };
 
-// All nodes that some need, in order.
+// Marks the outputs and all nodes that they need.
 std::vector<bool> reachable(const PointwiseGraph& graph, std::span<const int> outputs) {
   std::vector<bool> needed(graph.nodes().size());
   for (const int output : outputs) needed[static_cast<std::size_t>(output)] = true;

@@ -1,4 +1,4 @@
-// What fuse() records, as graphs of rows: lowering, taking apart, gradients.
+// Graphs of rows that fuse() records: lowering, splitting, gradients.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 
 namespace crisol::detail {
 
-/// Tensors and numbers that a function may have: its gradient's kernel reads those of the results besides.
+/// The largest numbers of tensors and of scalars that a function may have. The limit leaves room for those that the
+/// gradient's kernel also reads.
 inline constexpr std::size_t max_tensors = 8, max_numbers = 8;
 
-/// Where a number of a graph comes from when it runs.
+/// The source of a scalar of a graph at run time.
 struct ScalarOrigin {
   enum class Kind : std::uint8_t {
     constant,  ///< `value`
@@ -25,7 +26,7 @@ struct ScalarOrigin {
   std::size_t index = 0;
 };
 
-/// Where a tensor of a graph comes from.
+/// The source of a tensor of a graph.
 struct TensorOrigin {
   enum class Kind : std::uint8_t { argument, result, gradient };
   Kind kind = Kind::argument;
@@ -34,54 +35,55 @@ struct TensorOrigin {
   friend bool operator==(const TensorOrigin&, const TensorOrigin&) = default;
 };
 
-/// A graph, what belongs to its inputs and scalars, and the nodes that are wanted. Kernels have limits that this has
-/// not: its parts become theirs.
+/// A graph, the sources of its inputs and scalars, and the wanted nodes. The limits of kernels do not apply to this
+/// graph: only its parts become kernels.
 struct FusedGraph {
-  ops::PointwiseGraph graph;  ///< Without outputs.
+  ops::PointwiseGraph graph;  ///< Has no outputs of its own.
   std::vector<int> outputs;
   std::vector<TensorOrigin> tensors;
   std::vector<ScalarOrigin> scalars;
 };
 
-/// What a function recorded: the value of each result before it is reduced.
+/// The recording of a function: the value of each result before its reduction.
 struct Recording {
   FusedGraph fused;
-  std::vector<Trailing> trailing;  ///< Of each result.
+  std::vector<Trailing> trailing;  ///< One for each result.
 };
 
-/// Type of an argument: a tensor's, or that of a number.
+/// The type of an argument, which is a tensor or a number.
 struct ArgumentType {
   bool is_tensor = true;
   ops::OperandType type;
 };
 
-/// Refuses, naming op, reductions inside of expressions, more tensors, numbers or results than graphs take, and what
-/// the rows refuse.
+/// Makes a recording from expressions. Throws, naming op, for a reduction inside of an expression, for too many
+/// tensors, numbers or results, and for types that a row does not accept.
 Recording lower(const char* op, std::span<const ArgumentType> arguments, std::span<const Expr> results);
 
-/// Adds a row, derivative or conversion whose operands have copies in another graph to that graph.
+/// Copies a row, derivative or conversion to another graph. `copies` has the copies of its operands in that graph.
 int copy_node(ops::PointwiseGraph::Node node, const std::vector<int>& copies, ops::PointwiseGraph& to);
 
-/// The part of a graph that some of its nodes need, with those as outputs.
+/// The part of a graph that the nodes in `outputs` need; these nodes are its outputs.
 FusedGraph extract(const FusedGraph& whole, std::span<const int> outputs);
 
-/// Bit i: argument i of the graph's tensors is needed for a node.
+/// The tensors that a node needs: bit i is argument i of the graph's tensors.
 std::uint32_t tensors_read(const FusedGraph& whole, int node);
 
-/// Adds a node that is true where a value is the maximum or minimum `b`: a NaN one came from the NaNs.
+/// Adds a node that is true where `a` equals the maximum or minimum `b`. If `b` is NaN, it came from a NaN in `a`, so
+/// two NaNs count as equal.
 int equal_or_both_nan(ops::PointwiseGraph& graph, int a, int b);
 
 /// Derivatives of a recording.
 struct GradientGraph {
-  /// Outputs: for each wanted tensor of the recording that has a gradient, its gradient over the joint shape, in the
-  /// tensor's dtype.
+  /// The outputs are the gradients over the joint shape, each in its tensor's dtype: one for each wanted tensor that
+  /// has a gradient.
   FusedGraph fused;
-  std::vector<std::size_t> wanted;  ///< Which tensor of the recording each output belongs to.
-  std::vector<bool> depends;        ///< Whether each result changes with a wanted tensor.
+  std::vector<std::size_t> wanted;  ///< The tensor of the recording that each output belongs to.
+  std::vector<bool> depends;        ///< True for each result that depends on a wanted tensor.
 };
 
-/// The gradient with respect to the tensors in `wanted` (bits), from those of all results: what the recording computed
-/// is computed again from its tensors, or read from a result where that takes no more tensors.
+/// The gradient of all results with respect to the tensors in `wanted` (bits). It needs values that the recording
+/// computed. They are computed again from its tensors, or read from a result if this needs no more tensors.
 GradientGraph gradient_of(const Recording& recording, std::uint32_t wanted);
 
 }  // namespace crisol::detail

@@ -11,7 +11,7 @@ namespace {
 
 using ops::PointwiseGraph;
 
-// A graph's tensors and numbers in one call.
+// The tensors and numbers of a graph in one call.
 struct Operands {
   Operands(const FusedGraph& fused, const FusedValues& values)
       : input_count(fused.tensors.size()), scalar_count(fused.scalars.size()) {

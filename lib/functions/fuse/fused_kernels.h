@@ -1,4 +1,4 @@
-// Running parts of a recorded graph.
+// Runs parts of a recorded graph.
 #pragma once
 
 #include <span>
@@ -11,11 +11,11 @@
 
 namespace crisol::detail {
 
-/// What the origins of a graph's tensors and scalars refer to in one call.
+/// The tensors and numbers of one call; the origins in a graph refer to them.
 struct FusedValues {
   std::span<const FusedArgument> arguments;
-  Shape shape;                         ///< That all of the recording's tensors broadcast to,
-  std::span<const Trailing> trailing;  ///< and how each result is made from it.
+  Shape shape;                         ///< All of the recording's tensors broadcast to this shape.
+  std::span<const Trailing> trailing;  ///< The reduction of each result.
   Device device;
   std::span<const Tensor> results{}, gradients{};
 
@@ -26,16 +26,16 @@ struct FusedValues {
 /// The axes that a result is reduced over, as ops::sum takes them.
 inline Shape axes_of(const Trailing& trailing) { return trailing.last_axis ? Shape{-1} : Shape{}; }
 
-/// Elements that each value of a result is made from, when it is reduced from this shape.
+/// The number of elements of this shape that are reduced to one value of a result.
 std::int64_t reduced_count(const Trailing& trailing, const Shape& shape);
 
-/// Some outputs of a graph, in one kernel.
+/// Some outputs of a graph, computed by one kernel.
 class FusedKernels {
  public:
   FusedKernels(const FusedGraph& whole, std::span<const int> outputs);
 
   void run(const char* op, const FusedValues& values, std::span<Tensor> outputs) const;
-  /// Over the shape of the outputs.
+  /// Computes over the shape of the outputs.
   void run_into(const char* op, const FusedValues& values, std::span<const Tensor> outputs) const;
   std::string source() const;
 
@@ -44,7 +44,7 @@ class FusedKernels {
   const ops::PointwiseKernels& kernels_;
 };
 
-/// One node of a graph, reduced.
+/// One node of a graph, followed by a reduction.
 class FusedReduction {
  public:
   FusedReduction(const FusedGraph& whole, int output);
@@ -58,7 +58,7 @@ class FusedReduction {
   const ops::GraphReduction reduction_;
 };
 
-/// What a trailing reduction is called and combines; `op` is for messages.
+/// The reduction for a kind of trailing reduction; `op` is for messages.
 ops::Reduction reduction_of(const char* op, Trailing::Kind kind);
 
 }  // namespace crisol::detail

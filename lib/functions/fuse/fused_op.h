@@ -1,4 +1,4 @@
-// One recording as a differentiable op: forward and backward are a few kernels without anything stored in between.
+// One recording as a differentiable op. Forward and backward are a few kernels each and store no intermediate values.
 #pragma once
 
 #include <map>
@@ -14,19 +14,19 @@
 
 namespace crisol::detail {
 
-/// Safe to run from several threads. What it records keeps it alive.
+/// Safe to run from several threads. The autograd records that it makes keep it alive.
 class FusedOp : public std::enable_shared_from_this<FusedOp> {
  public:
   FusedOp(const char* op, Recording recording);
 
-  /// The results, recorded where a gradient is wanted. All of the recording's tensors broadcast to one shape, which the
-  /// results that are not reduced get.
+  /// Computes the results and records them if a gradient is wanted. All of the recording's tensors broadcast to one
+  /// shape. Results that are not reduced have this shape.
   std::vector<Tensor> run(std::span<const FusedArgument> arguments) const;
-  /// The results alone.
+  /// Computes the results without a record.
   std::vector<Tensor> forward(const FusedValues& values) const;
 
   const Recording& recording() const noexcept { return recording_; }
-  /// Gradients with respect to some of the recording's tensors (bits).
+  /// The backward function for some of the recording's tensors (bits).
   const FusedBackward& backward_for(std::uint32_t wanted) const;
   /// The recording as the last step of another op.
   const EpilogueForm& epilogue_form() const;
@@ -37,28 +37,28 @@ class FusedOp : public std::enable_shared_from_this<FusedOp> {
 
   const char* op_;
   const Recording recording_;
-  std::vector<FusedKernels> kernels_;                              ///< Of the results that are not reduced, some each,
-  std::vector<std::vector<std::size_t>> stored_;                   ///< which are these.
-  std::vector<std::unique_ptr<const FusedReduction>> reductions_;  ///< Of each result that is.
+  std::vector<FusedKernels> kernels_;                              ///< For the results that are not reduced.
+  std::vector<std::vector<std::size_t>> stored_;                   ///< The results that each of kernels_ computes.
+  std::vector<std::unique_ptr<const FusedReduction>> reductions_;  ///< One for each result that is reduced.
   mutable std::mutex mutex_;
   mutable std::map<std::uint32_t, FusedBackward> backwards_;
   mutable std::unique_ptr<const EpilogueForm> epilogue_form_;
 };
 
-/// What backward needs of one call: the tensors that it reads, and the numbers.
+/// The data of one call that backward needs: the tensors that it reads, and the numbers.
 class FusedRecord {
  public:
   FusedRecord(const FusedOp& op, const FusedBackward& backward, const FusedValues& values);
 
-  /// Gradients of the recording's tensors from those of the differentiable results.
+  /// Computes the gradients of the recording's tensors from the gradients of the differentiable results.
   std::vector<Tensor> gradients(const autograd::Gradients& of_results) const;
 
  private:
   std::shared_ptr<const FusedOp> op_;
   const FusedBackward* backward_;
   std::vector<std::pair<TensorOrigin, autograd::Saved>> saved_;
-  std::vector<FusedArgument> numbers_;  ///< The arguments, with undefined tensors.
-  std::vector<Shape> shapes_;           ///< Of the recording's tensors.
+  std::vector<FusedArgument> numbers_;  ///< The arguments; tensors are replaced by undefined tensors.
+  std::vector<Shape> shapes_;           ///< The shapes of the recording's tensors.
   Shape shape_;
   Device device_;
 };
