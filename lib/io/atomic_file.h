@@ -1,4 +1,4 @@
-// A file that appears whole or not at all.
+// A file that appears complete or not at all.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace crisol::io {
 
-/// Writes under a temporary name in the target's folder; commit() flushes to the disk and renames. Without it the
-/// destructor removes what was written. Failures throw Error (ErrorCode::io) with `op`, the path and the reason.
+/// Writes to a temporary file in the target's folder. commit() flushes it to the disk and renames it. Without commit()
+/// the destructor removes it. Failures throw Error (ErrorCode::io) with `op`, the path and the reason.
 class AtomicFile {
  public:
   AtomicFile(const char* op, const std::string& path);

@@ -24,7 +24,8 @@ struct HostBatch {
   std::int64_t count = 0;
 };
 
-// std::shuffle and the standard distributions may differ from library to library; mt19937_64 may not.
+// Uses only mt19937_64, which gives the same numbers in every library. std::shuffle and the standard distributions may
+// differ.
 std::vector<std::int64_t> order_of(std::int64_t count, const DataLoaderOptions& options, std::int64_t epoch) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
@@ -42,7 +43,7 @@ Shape batch_shape(const Dataset& dataset, std::int64_t count) {
 
 }  // namespace
 
-/// One epoch: a thread that fills host batches, and the batch that is on its way to the device.
+/// One epoch: a thread that fills host batches, and the batch that is being copied to the device.
 class DataLoader::Worker {
  public:
   Worker(const Dataset& dataset, const DataLoaderOptions& options, Device device, std::int64_t epoch,
@@ -67,8 +68,8 @@ class DataLoader::Worker {
     if (!uploaded_) uploaded_ = upload(true);
     if (!uploaded_) return false;
     batch = std::move(*uploaded_);
-    // Queued now, it moves while the caller's work on this batch runs. What the thread has not prepared yet is not
-    // waited for: the caller could not queue its work meanwhile.
+    // The copy of the next batch is queued now, so that it runs while the caller works on this batch. If the thread has
+    // not yet prepared that batch, next() does not wait: waiting would keep the caller from queueing its work.
     uploaded_ = upload(false);
     return true;
   }
@@ -91,7 +92,7 @@ class DataLoader::Worker {
       return Batch{upload_beside(std::move(host.input), batch_shape(dataset_, host.count), DType::f32, device_),
                    upload_beside(std::move(host.target), {host.count}, DType::i64, device_)};
     } catch (...) {
-      // This batch is lost, so the epoch ends with the error: now, or at the call that would have returned the batch.
+      // This batch is lost, so the epoch ends with the error: now, or at the call that would have returned this batch.
       fail(std::current_exception());
       if (wait) throw;
       return std::nullopt;
@@ -153,7 +154,7 @@ class DataLoader::Worker {
   bool stopped_ = false, finished_ = false;
   std::exception_ptr error_;
   std::optional<Batch> uploaded_;
-  std::thread thread_;  // Last: it uses all that stands above.
+  std::thread thread_;  // Last, because it uses all members above.
 };
 
 DataLoader::DataLoader(const Dataset& dataset, const DataLoaderOptions& options, Device device)

@@ -11,7 +11,7 @@ namespace {
 constexpr int oversampling = 3;
 constexpr int canvas_side = digit_box_side * oversampling;
 
-// Signed distance to the edge of the ink, in canvas pixels: negative inside.
+// The signed distance of each pixel to the edge of the ink, in canvas pixels: negative inside.
 using Canvas = std::array<float, canvas_side * canvas_side>;
 using Box = std::array<float, digit_box_side * digit_box_side>;
 
@@ -76,7 +76,7 @@ Box draw_box(const std::vector<PenPath>& paths, const Pen& pen, HostRandom& rand
     for (std::size_t i = 1; i < path.size(); ++i)
       draw_segment(canvas, place(path[i - 1]), place(path[i]), 0.5f * softness);
 
-  // Uniform noise of width w has a deviation of w / √12.
+  // Uniform noise of width w has a standard deviation of w / √12.
   const float roughness = pen.roughness * oversampling * 3.4641016f;
   Box box{};
   for (int y = 0; y < canvas_side; ++y)

@@ -8,7 +8,7 @@ namespace {
 
 constexpr ControlPoint corner(float x, float y) { return {x, y, true}; }
 
-// One style a comment, many points a line.
+// Each style has one comment. A line has many points, so clang-format is off.
 // clang-format off
 
 std::vector<DigitStyle> zero() {

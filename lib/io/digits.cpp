@@ -15,7 +15,7 @@
 namespace crisol::io {
 namespace {
 
-// Streams of one seed: the images take the even indices, the orders of the labels the odd ones.
+// The random streams of one seed: images use the even indices, the orders of labels the odd indices.
 std::uint64_t image_stream(std::int64_t index) { return 2 * static_cast<std::uint64_t>(index); }
 std::uint64_t label_stream(std::int64_t decade) { return 2 * static_cast<std::uint64_t>(decade) + 1; }
 
@@ -27,7 +27,7 @@ int label_of(std::uint64_t seed, std::int64_t index) {
   return order[static_cast<std::size_t>(index % 10)];
 }
 
-// By weight, among the styles with that many strokes; 0 means any number.
+// Draws a style by weight among the styles with this number of strokes; 0 means any number.
 const DigitStyle& pick_style(int digit, std::size_t strokes, HostRandom& random) {
   const std::vector<DigitStyle>& styles = digit_styles(digit);
   const auto fits = [strokes](const DigitStyle& style) { return strokes == 0 || style.strokes.size() == strokes; };
@@ -45,7 +45,7 @@ const DigitStyle& pick_style(int digit, std::size_t strokes, HostRandom& random)
   return *picked;
 }
 
-// Catmull-Rom through points[first..last], whose ends are extended by reflection.
+// A Catmull-Rom curve through points[first..last]. Reflection extends both ends.
 void append_curve(PenPath& path, const Stroke& points, int first, int last) {
   constexpr int steps = 8;
   const auto at = [&](int i) -> ControlPoint {
@@ -78,7 +78,7 @@ PenPath trace(const Stroke& points) {
   return path;
 }
 
-// The same number of points for every path, at equal distances along it.
+// Every path gets the same number of points, at equal distances along it.
 PenPath resample(const PenPath& path) {
   constexpr int count = 56;
   std::vector<float> reached{0};
@@ -99,7 +99,7 @@ PenPath resample(const PenPath& path) {
 
 Stroke shaken(Stroke stroke, float jitter, HostRandom& random) {
   for (ControlPoint& point : stroke) {
-    // Ends vary more: strokes stop short of each other or run past.
+    // The ends of a stroke vary more, so that strokes end before they meet or cross each other.
     const bool end = &point == &stroke.front() || &point == &stroke.back();
     const float spread = end ? 1.5f * jitter : jitter;
     point.x += spread * random.normal();
@@ -141,7 +141,7 @@ class SmoothField {
   std::array<float, side * side> knots_;
 };
 
-// How one hand shapes its digits as a whole: proportions, slant and rotation.
+// The shape of one writer's digits: proportions, slant and rotation.
 class Hand {
  public:
   explicit Hand(HostRandom& random) {
@@ -150,7 +150,7 @@ class Hand {
     bow_ = std::clamp(0.25f * random.normal(), -0.7f, 0.7f);
     const float width = random.chance(0.5f) ? random.uniform(0.65f, 1.0f) : random.uniform(1.0f, 1.6f);
     const float slant = std::clamp(0.1f + 0.28f * random.normal(), -0.6f, 0.9f);
-    // Half the tangent of half the angle gives sine and cosine without a function of libm.
+    // The tangent of half the angle gives sine and cosine without a function of libm.
     const float half = std::clamp(0.06f * random.normal(), -0.2f, 0.2f);
     const float norm = 1 / (1 + half * half);
     const float cosine = (1 - half * half) * norm, sine = 2 * half * norm;
@@ -160,7 +160,8 @@ class Hand {
     yy_ = cosine - sine * slant;
   }
 
-  // Shifts the middle up or down, widens top against bottom, bows the axis, then width, slant and rotation.
+  // First shifts the middle up or down, makes the top or the bottom wider, and bends the axis. Then applies width,
+  // slant and rotation.
   void place(float x, float y, PenPoint& p) const noexcept {
     const float arch = y * (1 - y);
     const float u = (x - 0.35f) * (1 + taper_ * (y - 0.5f)) + bow_ * arch;
@@ -174,9 +175,9 @@ class Hand {
   float xx_, xy_, yx_, yy_;
 };
 
-// Between two styles that take the same strokes, so that their number is not the number of shapes.
+// Draws a blend of two styles with the same number of strokes, so that there are more shapes than styles.
 std::vector<PenPath> write_digit(int digit, HostRandom& random) {
-  // One draw a statement throughout: the order of draws within an expression is not specified.
+  // Each statement makes at most one draw, because C++ does not specify the order of draws within an expression.
   const DigitStyle& style = pick_style(digit, 0, random);
   const DigitStyle& other = pick_style(digit, style.strokes.size(), random);
   const float blend = random.uniform(-0.3f, 0.5f);

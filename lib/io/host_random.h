@@ -1,23 +1,23 @@
-// Random numbers on the host that are the same on every machine; the distributions of <random> are not.
+// Random numbers on the host that are the same on every machine. The distributions of <random> differ between machines.
 #pragma once
 
 #include <cstdint>
 
 namespace crisol::io {
 
-/// SplitMix64 (Steele, Lea, Flood 2014), one independent stream for each (seed, index).
+/// SplitMix64 (Steele, Lea, Flood 2014), with one independent stream for each (seed, index).
 class HostRandom {
  public:
   HostRandom(std::uint64_t seed, std::uint64_t index) : state_(mix(seed + golden) ^ mix(mix(index + 1) + golden)) {}
 
   std::uint64_t next() noexcept { return mix(state_ += golden); }
 
-  /// In [0, 1), a multiple of 2^-24, so exact in float.
+  /// Uniform in [0, 1). The value is a multiple of 2^-24, so it is exact in float.
   float uniform() noexcept { return static_cast<float>(next() >> 40) * 0x1p-24f; }
   float uniform(float low, float high) noexcept { return low + (high - low) * uniform(); }
   bool chance(float probability) noexcept { return uniform() < probability; }
 
-  /// In [0, count); the bias of the multiplication is below count / 2^32.
+  /// Uniform in [0, count). The bias of the multiplication is below count / 2^32.
   int below(int count) noexcept { return static_cast<int>(((next() >> 32) * static_cast<std::uint64_t>(count)) >> 32); }
 
   /// Mean 0, standard deviation 1, within ±6: a sum of 12 uniforms, which needs no function of libm.

@@ -50,7 +50,7 @@ class IdxFile {
     fail(ErrorCode::io, "idx", path_, ": ", parts...);
   }
 
-  /// The sizes in the header, one a dimension, whose product is known to fit in the file.
+  /// The sizes in the header, one for each dimension. Their product is known to fit into the file.
   template <std::size_t dimensions>
   std::array<std::int64_t, dimensions> read_header(std::uint32_t magic, const char* kind) {
     if (const std::uint32_t found = read_u32("the magic number"); found != magic)
@@ -73,9 +73,9 @@ class IdxFile {
     return sizes;
   }
 
-  /// Exactly so many bytes, and then the end of the file.
+  /// Reads exactly `expected` bytes and checks that the file ends there.
   std::vector<std::uint8_t> read_rest(std::uint64_t expected) {
-    // By and by: a short file that promises much must not make us allocate much.
+    // Reads step by step, so that a short file with a large promised size does not cause a large allocation.
     constexpr std::uint64_t step = 1 << 20;
     std::vector<std::uint8_t> bytes;
     while (bytes.size() < expected) {
@@ -119,7 +119,7 @@ class IdxFile {
   std::unique_ptr<gzFile_s, Close> file_;
 };
 
-// The first of MNIST's spellings that exists in the folder.
+// The first of MNIST's file names that exists in the folder.
 std::string find_mnist(const std::string& folder, const std::string& stem, const std::string& type) {
   std::string tried;
   for (const char* separator : {"-", "."})

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t length_bytes = 8;
 static_assert(std::endian::native == std::endian::little, "the format's data is little-endian");
 
-/// An open file whose header has been checked; the data is read from the same file, whatever the name says by then.
+/// An open file with a checked header. The data is read from this same file, even if another file has its name by then.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::string& path) : path_(path) {
@@ -105,7 +105,7 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors, cons
   std::array<unsigned char, length_bytes> length;
   for (std::size_t i = 0; i < length_bytes; ++i) length[i] = static_cast<unsigned char>(header.size() >> (8 * i));
 
-  // In the order of the ranges, which is not the order of the header.
+  // The order of the ranges, which can differ from the order in the header.
   std::vector<std::size_t> order(entries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),

@@ -33,14 +33,14 @@ std::optional<DType> dtype_named(std::string_view name) {
   return std::nullopt;
 }
 
-// Names come from the file: quoted, and not longer than a reader can use.
+// Names come from the file, so they are quoted and shortened to a length that a person can read.
 std::string in_quotes(const std::string& name) {
   constexpr std::size_t longest = 80;
   return '"' + (name.size() > longest ? name.substr(0, longest) + "…" : name) + '"';
 }
 
-/// Accepts the header's structure and nothing else while the text is read, so that a hostile header is refused at the
-/// first surprise, without a tree of it in memory, and keys that appear twice are seen.
+/// Accepts only the structure of a header while it reads the text. A malicious header is rejected at the first error,
+/// and no tree of it is built in memory. Keys that appear twice are also found.
 class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   HeaderReader(SafetensorsHeader& header, const std::string& path) : header_(header), path_(path) {}
@@ -173,7 +173,8 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   std::unordered_set<std::string> names_, metadata_keys_, fields_;
 };
 
-// Bytes of the entry's elements; nothing for sizes that no tensor may have, whose product passes 2^62, zeros left out.
+// The number of bytes of the entry's elements. Returns nothing if the product of the sizes without zeros passes 2^62,
+// because no tensor may have such sizes.
 std::optional<std::uint64_t> byte_count(const SafetensorsEntry& entry) {
   constexpr auto limit = std::uint64_t{1} << 62;
   std::uint64_t bytes = size_of(entry.dtype);
@@ -221,7 +222,7 @@ void check_ranges(const std::vector<SafetensorsEntry>& entries, std::uint64_t da
 SafetensorsHeader parse_header(std::string_view text, std::uint64_t data_bytes, const std::string& path) {
   if (text.empty() || text.front() != '{')
     fail(ErrorCode::io, "safetensors", path, ": the header does not begin with '{'");
-  // The JSON parser would take a zero byte for the end and leave the rest unread.
+  // The JSON parser would take a zero byte for the end and ignore the rest.
   if (const std::size_t zero = text.find('\0'); zero != text.npos)
     fail(ErrorCode::io, "safetensors", path, ": invalid JSON at byte ", zero, " of the header: a zero byte");
   SafetensorsHeader header;
@@ -251,7 +252,7 @@ std::string format_header(const std::vector<SafetensorsEntry>& entries, const Me
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   std::unordered_set<std::string> names{metadata_key};
   if (!metadata.empty()) header[metadata_key] = metadata;
-  // ordered_json searches linearly for a key, so that its underlying list is filled directly.
+  // ordered_json searches linearly for a key, so its underlying list is filled directly.
   auto& fields = header.get_ref<nlohmann::ordered_json::object_t&>();
   for (const SafetensorsEntry& entry : entries) {
     require(entry.name != metadata_key, "save_safetensors", "no tensor may be named ", metadata_key);

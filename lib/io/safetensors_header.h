@@ -1,4 +1,4 @@
-// The JSON header of a safetensors file, apart from files and tensors.
+// The JSON header of a safetensors file, separate from files and tensors.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace crisol::io {
 
 constexpr std::uint64_t largest_safetensors_header = 100'000'000;
 
-/// Entries and metadata of a header's text, with every rule checked against a file with `data_bytes` of data. Errors
+/// Parses the entries and metadata of a header. Checks every rule against a file with `data_bytes` of data. Errors
 /// start with the file's name, `path`.
 SafetensorsHeader parse_header(std::string_view text, std::uint64_t data_bytes, const std::string& path);
 
-/// Gives the entries their ranges, the largest dtypes first, so that every tensor is aligned to its element size.
+/// Assigns a range to each entry, the largest dtypes first, so that every tensor is aligned to its element size.
 void assign_ranges(std::vector<SafetensorsEntry>& entries);
 
 /// The header's text, padded with spaces to a multiple of 8. Throws invalid_argument for names that break the rules.

@@ -1,4 +1,4 @@
-// What a program costs that has to be compiled, and one that only has to be loaded.
+// The time to compile a program, and the time to load a compiled program.
 #include <chrono>
 #include <vector>
 
@@ -20,8 +20,8 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// A pointwise kernel with some mathematics, as fuse() makes them. The constant is another one each time, so that no
-// cache of the driver's knows the program.
+// A pointwise kernel with some mathematics, similar to the kernels that fuse() makes. The constant differs on each
+// call, so that no cache of the driver has the program.
 std::string new_source() {
   const auto now = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
   runtime::Hash hash;

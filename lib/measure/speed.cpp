@@ -37,7 +37,7 @@ class Probe {
     return speed;
   }
 
-  /// Operations in half, twice as many lanes to a vector where the device has vectors.
+  /// Operations a second in half precision. If the device has vectors, they have twice as many lanes as in fp32.
   double half_gflops() {
     if (!info_.fp16) return 0;
     const int width = cpu_ ? 16 : width_;
@@ -53,7 +53,7 @@ class Probe {
   }
 
  private:
-  // Few enough for llvmpipe, which ends a work-item's loops after 65535 iterations.
+  // Few vectors, because llvmpipe ends a work-item's loops after 65535 iterations.
   std::int64_t vectors() const { return cpu_ ? 8192 : 16; }
 
   NdRange range(std::int64_t items) const { return {{items}, {group_}}; }
@@ -70,8 +70,8 @@ class Probe {
     speed.wait_us = 1e6 * best_seconds(device_, wait);
   }
 
-  // 10^9 operations a second of chains of multiply-adds on vectors of `width`. More rounds until a run is long enough;
-  // a slow device stays with few.
+  // 10^9 operations a second, measured with chains of multiply-adds on vectors of `width`. The rounds grow until a run
+  // is long enough; a slow device keeps few rounds.
   double arithmetic(Kernel& fma, int width) {
     const std::int64_t items = std::int64_t{info_.compute_units} * (cpu_ ? 8 : 16 * group_);
     const runtime::BlockPtr block = runtime::allocate(device_, static_cast<std::uint64_t>(items * width) * 4);
@@ -85,7 +85,7 @@ class Probe {
   }
 
   void measure_memory(DeviceSpeed& speed) {
-    const std::int64_t of_item = vectors() * width_ * 4;  // Bytes.
+    const std::int64_t of_item = vectors() * width_ * 4;  // In bytes.
     const std::int64_t step = of_item * group_;
     const auto room = static_cast<std::int64_t>(
         std::min({std::uint64_t{cpu_ ? 64u << 20 : 256u << 20}, info_.global_memory / 16, info_.max_allocation}));
@@ -99,7 +99,7 @@ class Probe {
 
     const auto copy = [&](Kernel& k) { runtime::launch(device_, k, range(items), x, y); };
     Kernel& plain = kernel("probe_copy");
-    items = group_;  // One piece first: a slow device stays with as much as it can do.
+    items = group_;  // One piece first: its time gives the number of pieces to copy.
     seconds_of(device_, 1, [&] { copy(plain); });
     const double piece = seconds_of(device_, 1, [&] { copy(plain); });
     items = std::clamp(static_cast<std::int64_t>(10 * sample_seconds / piece), std::int64_t{1}, room / step) * group_;

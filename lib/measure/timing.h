@@ -1,4 +1,4 @@
-// How the probes of a device's speed take their times.
+// Timing of the probes of a device's speed.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace crisol::runtime {
 
 constexpr double sample_seconds = 0.01;
 
-/// Seconds of one of `times` runs, waiting for the device at the end.
+/// The seconds of one run, from `times` runs in a row and a wait for the device at the end.
 template <class Run>
 double seconds_of(DeviceState& device, int times, const Run& run) {
   finish(device);
@@ -20,8 +20,8 @@ double seconds_of(DeviceState& device, int times, const Run& run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / times;
 }
 
-/// The shortest of several samples, each of as many runs as take long enough to measure. Several, because it takes the
-/// system a while to give each of a CPU device's threads a core.
+/// The shortest of several samples. Each sample has as many runs as are needed for a measurable time. Several samples
+/// are taken because the system needs a while to give each thread of a CPU device its own core.
 template <class Run>
 double best_seconds(DeviceState& device, const Run& run) {
   constexpr int samples = 6;

@@ -1,4 +1,4 @@
-// The rates of large copies between the host and a device, from ordinary and from pinned memory.
+// The rates of large copies between the host and a device, from ordinary and from pinned host memory.
 #include <algorithm>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace {
 using runtime::check_cl;
 using runtime::DeviceState;
 
-/// Host memory that OpenCL made, mapped: what a driver can copy from without a staging buffer of its own.
+/// Mapped host memory that OpenCL allocated. A driver can copy from it without a staging buffer of its own.
 class Pinned {
  public:
   Pinned(DeviceState& device, std::size_t size) : device_(device) {
