@@ -26,7 +26,7 @@ double xavier_deviation(const Tensor& weight, double gain) {
   return gain * std::sqrt(2 / static_cast<double>(std::max<std::int64_t>(1, fans.in + fans.out)));
 }
 
-// A uniform distribution of the given standard deviation.
+// A uniform distribution with the given standard deviation.
 Tensor uniform_of_deviation(Tensor weight, double deviation) {
   const double bound = std::sqrt(3.0) * deviation;
   return init::uniform_(std::move(weight), -bound, bound);

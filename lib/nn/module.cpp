@@ -63,7 +63,7 @@ std::int64_t Module::parameter_count() const {
 }
 
 NamedTensors Module::state_dict() const {
-  // PyTorch's order: a module's parameters and buffers before those of its children.
+  // PyTorch's order: a module's parameters and buffers come before those of its children.
   NamedTensors all;
   visit_modules(*this, "", [&](const Module& m, const std::string& prefix) {
     append(all, prefixed(m.parameters_, prefix));
@@ -88,7 +88,7 @@ Module& Module::train(bool on) {
 Module& Module::to(Device device) {
   NamedTensors all = named_parameters();
   append(all, named_buffers());
-  // All copies first: running out of memory then leaves every tensor where it was.
+  // All copies are made first, so that running out of memory leaves every tensor in its old place.
   std::vector<Tensor> copies;
   for (const auto& [name, tensor] : all) copies.push_back(tensor.detach().to(device));
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -41,12 +41,12 @@ Tensor BatchNorm2d::forward(const Tensor& x, const Epilogue& epilogue) {
 }
 
 void BatchNorm2d::count_batch() {
-  if (runtime::current_recorder() != nullptr) {  // Each replay is to count one more.
+  if (runtime::current_recorder() != nullptr) {  // Each replay must count one more batch.
     num_batches_tracked.add_(1);
     return;
   }
   const auto version = [this] { return num_batches_tracked.impl()->storage->version.load(std::memory_order_relaxed); };
-  // Somebody else wrote it (a state dict was loaded) or moved it: read it once, which waits.
+  // Other code wrote this tensor (loaded a state dict) or moved it. So it is read once, which waits for the device.
   if (!counted_.defined() || !counted_.shares_storage_with(num_batches_tracked) || version() != counted_version_) {
     batches_ = num_batches_tracked.item<std::int64_t>();
     counted_ = num_batches_tracked.detach();

@@ -73,7 +73,7 @@ Tensor GRUCell::forward(const Tensor& x, const Tensor& h) { return step(x, {h, T
 
 namespace {
 
-// Only gives the layers their names.
+// Exists only to give the layers their names.
 struct Cells : Module {
   std::shared_ptr<LSTMCell> add(LSTMCell&& cell) {
     return register_module(std::to_string(named_children().size()), std::move(cell));

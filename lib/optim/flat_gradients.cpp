@@ -7,7 +7,7 @@ namespace crisol::optim {
 
 std::vector<Tensor> flat_gradients(const std::vector<Tensor>& parameters) {
   std::vector<Tensor> parts;
-  const Storage* last = nullptr;  // The last gradient of the last part, where that part lies in an arena.
+  const Storage* last = nullptr;  // The last gradient of the last part, if this part is in an arena.
   for (const Tensor& p : parameters) {
     const Tensor gradient = p.grad();
     if (!gradient.defined()) continue;

@@ -1,4 +1,4 @@
-// Gradients as few flat tensors.
+// Gradients joined into a few flat tensors.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace crisol::optim {
 
-/// The gradients of those parameters that have one. Those that lie behind one another in an optimiser's arena are one
-/// flat tensor: the gaps between them are zero.
+/// The gradients of the parameters that have one. Gradients that follow each other in an optimiser's arena become one
+/// flat tensor. The gaps between them hold zeros.
 std::vector<Tensor> flat_gradients(const std::vector<Tensor>& parameters);
 
 }  // namespace crisol::optim

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-// From `from` at share 0 to `to` at share 1, along half a cosine.
+// Goes from `from` at share 0 to `to` at share 1, along half a cosine.
 double anneal(double from, double to, double share) { return to + (from - to) / 2 * (1 + std::cos(pi * share)); }
 
 }  // namespace
@@ -77,7 +77,7 @@ void OneCycleLR::apply(std::int64_t steps) {
   const double at = std::min(static_cast<double>(steps), end);
   const double first = max_lr_ / options_.div_factor;
   const bool rising = at <= peak;
-  // A schedule of one step has phases of no length: it stands at their ends.
+  // In a schedule of one step both phases have length zero. Then the step takes the value at the end of its phase.
   const double share = rising ? (peak > 0 ? at / peak : 1) : (end > peak ? (at - peak) / (end - peak) : 1);
   optimizer().set_lr(rising ? anneal(first, max_lr_, share)
                             : anneal(max_lr_, first / options_.final_div_factor, share));

@@ -1,4 +1,4 @@
-// What all optimisers share: the arenas, and which part of them a step updates.
+// Code that all optimisers share: the arenas, and the part of them that a step updates.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -47,7 +47,7 @@ Optimizer::Optimizer(std::vector<Tensor> parameters, std::vector<std::string> st
   }
   first_.push_back(size);
   hyper_ = ops::make_hyper(device);
-  ops::write_hyper(hyper_, lr, momentum);  // Refuses bad values before any parameter moves.
+  ops::write_hyper(hyper_, lr, momentum);  // Throws for bad values before any parameter moves.
   progress_.push_back(ops::make_progress(device));
   progress_of_.assign(parameters_.size(), 0);
   values_ = zeros({size}, DType::f32, device);
@@ -76,9 +76,9 @@ std::vector<bool> Optimizer::touched_parameters() const {
   return touched;
 }
 
-// Where only some of the parameters that share a step count go on, those take a copy of it.
+// If only some of the parameters that share a step count advance, these parameters get a copy of the count.
 void Optimizer::split_progress(const std::vector<bool>& touched) {
-  std::map<std::size_t, std::size_t> copies;  // From a count that stays behind for others to the copy that goes on.
+  std::map<std::size_t, std::size_t> copies;  // From a count that stays unchanged to its copy that advances.
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (!touched[i]) copies.emplace(progress_of_[i], 0);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -115,7 +115,7 @@ void Optimizer::step() {
       ++last;
     if (!touched[first]) continue;
     update(range_of(first, last));
-    // The launch wrote through the arena; whoever saved a parameter must see that it changed.
+    // The launch wrote through the arena. Code that saved a parameter must see that it changed.
     for (std::size_t i = first; i < last; ++i) parameters_[i].impl()->storage->written();
   }
 }

@@ -1,4 +1,4 @@
-// An optimiser's state dict.
+// The state dict of an optimiser.
 #include <cmath>
 #include <map>
 
@@ -15,7 +15,7 @@ namespace {
 
 std::string progress_name(std::size_t parameter) { return concat("progress.", parameter); }
 
-// The step counts of all parameters as they were saved.
+// The saved step counts of all parameters.
 std::vector<std::vector<float>> read_progress(const std::map<std::string, Tensor>& given, std::size_t parameters) {
   std::vector<std::vector<float>> progress;
   for (std::size_t i = 0; i < parameters; ++i) {
@@ -47,7 +47,7 @@ void Optimizer::load_state_dict(const NamedTensors& state) {
   const std::map<std::string, Tensor> given = match_state("load_state_dict", own, state);
   const double lr = exact_value(given.at("lr")), momentum = exact_value(given.at("momentum"));
   check_momentum(momentum);
-  // Parameters with equal step counts share one again.
+  // Parameters with equal step counts share one count again.
   std::vector<Tensor> progress;
   std::vector<std::size_t> progress_of;
   std::map<std::vector<float>, std::size_t> known;
@@ -56,7 +56,7 @@ void Optimizer::load_state_dict(const NamedTensors& state) {
     if (is_new) progress.push_back(from_vector(values, values_.device()));
     progress_of.push_back(at->second);
   }
-  ops::write_hyper(hyper_, lr, momentum);  // Refuses bad values before anything is written.
+  ops::write_hyper(hyper_, lr, momentum);  // Throws for bad values before anything is written.
   lr_ = lr;
   momentum_ = momentum;
   for (std::size_t i = 0; i < state_.size() * parameters_.size(); ++i)

@@ -1,4 +1,4 @@
-// Layers with the first values that torchvision's networks give them.
+// Layers with the initial values of torchvision's networks.
 #pragma once
 
 #include "crisol/grad_mode.h"

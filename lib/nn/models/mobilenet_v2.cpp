@@ -10,13 +10,13 @@ namespace crisol::nn {
 
 namespace {
 
-/// A convolution that keeps the size at stride 1, batch norm and ReLU6.
+/// A convolution that keeps the image size at stride 1, then batch norm and ReLU6.
 Sequential conv_norm_relu(std::int64_t inputs, std::int64_t outputs, int kernel, int stride = 1, int groups = 1) {
   return Sequential(models::conv(inputs, outputs, kernel, {stride, (kernel - 1) / 2, 1, groups}), BatchNorm2d(outputs),
                     ReLU6());
 }
 
-/// The layers of a block, with x added to the result where the shapes agree.
+/// Runs the layers of a block. Adds x to the result if the shapes agree.
 class InvertedResidual : public Module {
  public:
   InvertedResidual(std::int64_t inputs, std::int64_t outputs, int stride, int expansion)

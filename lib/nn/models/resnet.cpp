@@ -7,7 +7,7 @@ namespace crisol::nn {
 
 namespace {
 
-/// relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)), the shortcut a 1×1 convolution where the shape changes.
+/// relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)). The shortcut is a 1×1 convolution if the shape changes.
 class BasicBlock : public Module {
  public:
   BasicBlock(std::int64_t inputs, std::int64_t outputs, int stride)
