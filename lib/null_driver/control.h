@@ -1,11 +1,12 @@
-// How the program in which the driver of no device runs speaks with it: two symbols, found by dlsym.
+// The interface between the null driver and the program that it runs in: two symbols, found by dlsym.
 #pragma once
 
 #include <cstddef>
 
 namespace crisol::null_driver {
 
-/// Names the JSON file of the device to play, as read_device_info reads it. To be set before the first OpenCL call.
+/// The environment variable that names the JSON file of the device to simulate, in the format of read_device_info. Set
+/// it before the first OpenCL call.
 constexpr const char* device_variable = "CRISOL_NULL_DEVICE";
 
 /// Record::begin_part.

@@ -1,6 +1,7 @@
-// An OpenCL driver for a device that is not there. It answers as the file CRISOL_NULL_DEVICE says, takes programs and
-// kernels, writes them down and runs nothing; buffers hold zeros. With it `crisol kernels` sees what the library would
-// build and queue on any device. It knows the calls that the library makes, and none of images, samplers or SVM.
+// An OpenCL driver for a device that is not in this machine. It answers queries from the file CRISOL_NULL_DEVICE. It
+// accepts programs and kernels, writes them down and runs nothing; buffers hold zeros. With it `crisol kernels` shows
+// what the library would build and queue on any device. It implements the calls that the library makes, and no calls
+// for images, samplers or SVM.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,7 +17,7 @@ namespace crisol::null_driver {
 
 namespace {
 
-// The file's device, or none, with the reason on stderr.
+// The device of the file. If there is none, prints the reason on stderr.
 _cl_device_id* load_device() {
   const char* path = std::getenv(device_variable);
   if (path == nullptr) return nullptr;
@@ -35,7 +36,7 @@ _cl_device_id* loaded_device() {
   return device;
 }
 
-// In place of each call that this driver lacks: better than the null pointer that the loader would jump to.
+// Stands in for each call that this driver lacks. Otherwise the loader would jump to a null pointer.
 void missing() {
   std::fputs("crisol_null_driver: the program made an OpenCL call that this driver does not know\n", stderr);
   std::abort();
@@ -67,7 +68,7 @@ cl_int CL_API_CALL get_platforms(cl_uint room, cl_platform_id* platforms, cl_uin
 cl_icd_dispatch table = make_table();
 
 Record& record() {
-  static Record& the_record = *new Record;  // Objects of the program may be released after static ones are gone.
+  static Record& the_record = *new Record;  // Never freed: objects may be released after static ones.
   return the_record;
 }
 

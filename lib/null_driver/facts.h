@@ -1,4 +1,4 @@
-// A DeviceInfo as clGetDeviceInfo and clGetPlatformInfo answer.
+// Answers of clGetDeviceInfo and clGetPlatformInfo, made from a DeviceInfo.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace crisol::null_driver {
 
-/// The bytes of an answer; none where the device does not know the question.
+/// The bytes of an answer, or nothing if the device does not know the question.
 using Fact = std::optional<std::string>;
 
-/// Any plain value as such bytes.
+/// The bytes of any plain value.
 template <class T>
 Fact fact_of(const T& value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof value);

@@ -1,4 +1,4 @@
-// Buffers without contents, and what moves bytes in and out of them.
+// Buffers without contents, and the calls that copy bytes to and from them.
 #include <cstdint>
 
 #include "null_driver/facts.h"

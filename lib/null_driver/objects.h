@@ -1,4 +1,4 @@
-// The driver's OpenCL objects: counted, and otherwise as much as the queries about them need.
+// The driver's OpenCL objects. They have a reference count and the data that queries need.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,10 @@
 
 namespace crisol::null_driver {
 
-/// The calls of this driver; the loader finds it at the beginning of each object.
+/// The calls of this driver. The loader finds this table at the beginning of each object.
 extern cl_icd_dispatch table;
 
-/// What the program has done so far.
+/// The record of what the program has done so far.
 Record& record();
 
 struct Object {
@@ -36,20 +36,20 @@ cl_int CL_API_CALL release(Handle object) {
   return CL_SUCCESS;
 }
 
-/// Sets a maker's last argument and passes on what it made.
+/// Sets the last argument of a call that makes an object, and returns the object.
 template <class Handle>
 Handle made(Handle object, cl_int* error, cl_int code = CL_SUCCESS) {
   if (error != nullptr) *error = code;
   return object;
 }
 
-// Each fills its group's entries of the table.
+// Each function fills its part of the table.
 void add_platform_calls(cl_icd_dispatch& calls);
 void add_program_calls(cl_icd_dispatch& calls);
 void add_memory_calls(cl_icd_dispatch& calls);
 void add_queue_calls(cl_icd_dispatch& calls);
 
-/// The platform's only device and the platform: they live as long as the process.
+/// The platform and its only device. They live as long as the process.
 _cl_platform_id& the_platform();
 _cl_device_id& the_device();
 
@@ -68,25 +68,25 @@ struct _cl_command_queue : crisol::null_driver::Object {
   cl_command_queue_properties properties = 0;
 };
 
-/// Holds nothing: what is read from it is zero.
+/// Holds no bytes: every read returns zeros.
 struct _cl_mem : crisol::null_driver::Object {
   cl_context context = nullptr;
   cl_mem_flags flags = 0;
   std::size_t size = 0;
-  std::vector<std::pair<void(CL_CALLBACK*)(cl_mem, void*), void*>> when_gone;  ///< The last comes first.
+  std::vector<std::pair<void(CL_CALLBACK*)(cl_mem, void*), void*>> when_gone;  ///< The last one is called first.
 };
 
 struct _cl_program : crisol::null_driver::Object {
   cl_context context = nullptr;
   std::string source, options;
-  std::size_t number = 0;  ///< In the record, once it is built.
+  std::size_t number = 0;  ///< The number in the record, set when the program is built.
   bool built = false;
 };
 
 struct _cl_kernel : crisol::null_driver::Object {
   cl_program program = nullptr;
   std::string name;
-  std::map<cl_uint, std::size_t> local_arguments;  ///< Bytes of local memory by argument.
+  std::map<cl_uint, std::size_t> local_arguments;  ///< Bytes of local memory, by argument.
 };
 
 struct _cl_event : crisol::null_driver::Object {};

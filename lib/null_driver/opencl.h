@@ -1,4 +1,4 @@
-// The OpenCL version that this driver speaks; everything else about the device comes from its file.
+// The OpenCL version that this driver supports. All other facts about the device come from its file.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120

@@ -27,7 +27,7 @@ cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info question,
   return answer(device_fact(device->info, question), room, value, size);
 }
 
-// The device is the process's, however often it is counted.
+// The device lives as long as the process, so its reference count is ignored.
 cl_int CL_API_CALL keep_device(cl_device_id) { return CL_SUCCESS; }
 
 cl_context CL_API_CALL create_context(const cl_context_properties*, cl_uint, const cl_device_id*,

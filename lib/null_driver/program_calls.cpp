@@ -1,5 +1,5 @@
-// Programs, which always build, and kernels, which exist under every name: whether the text is right is for a compiler
-// to say, who gets it from the record.
+// Programs and kernels. A program always builds, and a kernel exists under every name. A compiler, which gets the
+// source from the record, can check the source later.
 #include "null_driver/facts.h"
 #include "null_driver/objects.h"
 
@@ -22,7 +22,7 @@ cl_program CL_API_CALL create_from_source(cl_context context, cl_uint count, con
   return new_program(context, std::move(source), error);
 }
 
-// A program's binary is its source.
+// The binary of a program is its source.
 cl_program CL_API_CALL create_from_binary(cl_context context, cl_uint, const cl_device_id*, const std::size_t* lengths,
                                           const unsigned char** binaries, cl_int* status, cl_int* error) {
   if (status != nullptr) *status = CL_SUCCESS;

@@ -1,4 +1,4 @@
-// Queues, on which everything is done at once, and events. A kernel is written down and not run.
+// Queues and events. A queue finishes every command at once. A kernel is written down and not run.
 #include "null_driver/facts.h"
 #include "null_driver/objects.h"
 
@@ -24,7 +24,7 @@ cl_int CL_API_CALL get_queue_info(cl_command_queue queue, cl_command_queue_info 
   }
 }
 
-// What clEnqueueNDRangeKernel of OpenCL 1.2 says about sizes.
+// Checks the sizes as clEnqueueNDRangeKernel of OpenCL 1.2 does.
 cl_int check_sizes(const DeviceInfo& info, const Launch& launch) {
   if (launch.global.empty() || launch.global.size() > info.max_work_item_sizes.size()) return CL_INVALID_WORK_DIMENSION;
   std::size_t group = 1;
