@@ -1,4 +1,4 @@
-// Rows of a table by index, and the gradient of the table.
+// Reading rows of a table by index, and the gradient of the table.
 #include "crisol/ops/copy.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/view.h"

@@ -16,9 +16,9 @@ namespace {
 struct GatherProblem {
   const char* op;
   Tensor x, index, y;  ///< Contiguous.
-  AxisSplit split;     ///< Of x.
+  AxisSplit split;     ///< The split of x.
   std::int64_t picked;
-  bool whole_slices;  ///< index_select.
+  bool whole_slices;  ///< True for index_select.
   std::uint64_t missing;
 
   ProblemKey key() const {

@@ -1,4 +1,4 @@
-// scatter_add and index_add: cl_kernels/index/scatter_add.cl, and cl_kernels/index/segment_sum.cl for GPUs.
+// scatter_add and index_add: cl_kernels/index/scatter_add.cl. GPUs also use cl_kernels/index/segment_sum.cl.
 #include <algorithm>
 #include <bit>
 
@@ -20,24 +20,24 @@ namespace {
 struct ScatterProblem {
   const char* op;
   Tensor y, index, src;  ///< Contiguous.
-  AxisSplit split;       ///< Of y.
-  std::int64_t picked;   ///< Positions along the axis, of src.
-  bool whole_slices;     ///< index_add.
-  std::int64_t skipped;  ///< -1 where none is.
+  AxisSplit split;       ///< The split of y.
+  std::int64_t picked;   ///< The number of positions along the axis of src.
+  bool whole_slices;     ///< True for index_add.
+  std::int64_t skipped;  ///< -1 if no destination is skipped.
 
   ProblemKey key() const {
     return {{"outer", split.outer}, {"size", split.size},     {"inner", split.inner},
             {"picked", picked},     {"slices", whole_slices}, {"dtype", static_cast<std::int64_t>(y.dtype())}};
   }
   std::int64_t columns() const { return split.outer * split.inner; }
-  /// Entries of the sorted list, and the destinations that they name.
+  /// The length of the sorted list, and the number of destinations in it.
   std::int64_t entries() const { return index.numel(); }
   std::int64_t destinations() const { return whole_slices ? split.size : split.size * columns(); }
 };
 
 const char* type_of_sum(DType dtype) { return dtype == DType::f32 ? "float" : (dtype == DType::i32 ? "int" : "long"); }
 
-// --- owner: a work-item owns what it adds to, and looks at every position
+// --- owner: each work-item owns some destinations and reads every position
 
 struct Ownership {
   std::int64_t across, parts, units;
@@ -48,7 +48,8 @@ Ownership ownership_on_cpu(const ScatterProblem& p, const DeviceInfo& info) {
   const std::int64_t wanted = std::max<std::int64_t>(4, 2 * std::int64_t{info.compute_units});
   const std::int64_t outer = std::max<std::int64_t>(1, p.split.outer);
   const std::int64_t across = std::clamp<std::int64_t>(p.split.inner / least_columns, 1, (wanted + outer - 1) / outer);
-  // Each part looks at every position and cannot foresee which are its own: that costs as much as adding many columns.
+  // Each part reads every position, because it cannot know which positions it owns. This costs as much as adding many
+  // columns.
   constexpr std::int64_t worth_it = 64;
   const bool shared = p.whole_slices && p.split.inner >= worth_it;
   const std::int64_t share = shared ? std::min(wanted / (outer * across), p.split.size) : 1;
@@ -69,7 +70,7 @@ void run_owner(const ScatterProblem& p) {
       {{"T", type_of_sum(p.y.dtype())}, {"INDEX", type_of_index(p.op, p.index)}, {"VW", cpu_vector_width(device)}}};
   if (cpu) spec.defines.add({"VECTORS", 1});
   runtime::Kernel& kernel = runtime::resolve(device, spec);
-  // Half of the loop budget at once; the sums go on where they were.
+  // A launch uses at most half of the loop budget. The next launch continues the sums.
   const std::int64_t step = std::clamp<std::int64_t>(loop_budget(info) / 2 / (width + 1), 1, p.picked);
   const runtime::NdRange range = cpu ? persistent_range(device, own.units, std::min(step, p.picked) * (width + 1))
                                      : runtime::flat_range(device, own.units);
@@ -85,7 +86,7 @@ const char* refuse_owner(const ScatterProblem& p, const DeviceInfo& info) {
   return nullptr;
 }
 
-// --- sorted: the positions of each destination are brought together
+// --- sorted: the positions of each destination are sorted next to each other
 
 const char* refuse_sorted(const ScatterProblem& p, const DeviceInfo&) {
   const std::int64_t most = longest_sorted_row;
@@ -126,7 +127,7 @@ void run(const ScatterProblem& p) {
   choose(p.op, variants, p, p.y.device().info()).run(p);
 }
 
-// --- what dtypes are added in
+// --- the dtypes of the sums
 
 void check_values(const char* op, const Tensor& x, const Tensor& index, const Tensor& src) {
   require(src.defined(), op, "a tensor is undefined");
@@ -141,7 +142,7 @@ DType sum_dtype(DType dtype) {
   return dtype == DType::u8 ? DType::i32 : dtype;
 }
 
-// A copy of x in the dtype of the sums, to be written to.
+// A copy of x in the dtype of the sums. The sums are added to this copy.
 Tensor start_of_sums(const Tensor& x) {
   const DType dtype = sum_dtype(x.dtype());
   return x.dtype() == dtype ? clone(x) : cast(x, dtype);

@@ -1,4 +1,4 @@
-// Joining along an axis: each tensor is copied to its place.
+// Joining along an axis: each tensor is copied to its place in the result.
 #include "crisol/ops/cat.h"
 
 #include "base/text.h"
@@ -10,7 +10,7 @@ namespace crisol::ops {
 
 namespace {
 
-// Same dtype, device and sizes, except along `axis` (-1: everywhere).
+// Checks that dtype, device and sizes agree. The sizes along `axis` may differ (-1: no axis may differ).
 void check_alike(const char* op, const std::vector<Tensor>& tensors, int axis, int asked_axis) {
   const Tensor& first = tensors.front();
   for (std::size_t i = 1; i < tensors.size(); ++i) {

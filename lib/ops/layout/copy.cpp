@@ -1,5 +1,5 @@
-// contiguous, clone, cast, copy_into, fill_into. Copies between two dtypes or layouts are pointwise programs whose
-// expression is the element itself; contiguous ones are left to OpenCL.
+// contiguous, clone, cast, copy_into, fill_into. Copies between two dtypes or layouts are pointwise programs; their
+// expression is just the element. OpenCL does contiguous copies.
 #include "crisol/ops/copy.h"
 
 #include <array>
@@ -26,7 +26,7 @@ std::uint64_t byte_position(const Tensor& x) {
   return impl.storage->base + static_cast<std::uint64_t>(impl.offset) * size_of(impl.dtype);
 }
 
-// Kernels by dtypes, made when first asked for.
+// The kernels for each pair of dtypes, made at the first use.
 class KernelsByDType {
  public:
   template <class Make>
@@ -64,14 +64,14 @@ void copy_bytes(const Tensor& dst, const Tensor& src) {
                 static_cast<std::size_t>(dst.numel()) * size_of(dst.dtype()));
 }
 
-// On CPUs clEnqueueCopyBuffer works with one thread.
+// A kernel copies large tensors on CPUs, because clEnqueueCopyBuffer uses one thread there.
 bool copies_by_kernel(const Tensor& dst) {
-  constexpr std::uint64_t least = std::uint64_t{1} << 20;  // Bytes.
+  constexpr std::uint64_t least = std::uint64_t{1} << 20;  // In bytes.
   return dst.device().info().type == DeviceType::cpu &&
          static_cast<std::uint64_t>(dst.numel()) * size_of(dst.dtype()) >= least;
 }
 
-// The elements of a tensor on another device, contiguous on this one.
+// Copies a tensor from another device through the host. The result is contiguous.
 Tensor through_host(const Tensor& src, Device device) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(src.numel()) * size_of(src.dtype()));
   src.read_bytes(bytes.data());

@@ -1,4 +1,4 @@
-// Cutting along an axis: views.
+// Splitting along an axis: the results are views.
 #include "base/text.h"
 #include "crisol/ops/cat.h"
 #include "crisol/ops/view.h"

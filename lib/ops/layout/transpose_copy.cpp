@@ -1,4 +1,5 @@
-// Copies in which source and destination are contiguous along different axes. Variants "squares" (CPUs) and "tiles".
+// Copies whose source and destination are contiguous along different axes. The variants are "squares" (CPUs) and
+// "tiles".
 #include "ops/layout/transpose_copy.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 struct Problem {
   const Tensor &dst, &src;
-  Shape batch, src_batch, dst_batch;  ///< Axes outside the tiles, at least rank 1.
+  Shape batch, src_batch, dst_batch;  ///< The axes outside of the tiles, at least rank 1.
   std::int64_t rows = 0, columns = 0, src_step = 0, dst_step = 0;
 
   ProblemKey key() const { return {{"batch", batch.numel()}, {"rows", rows}, {"columns", columns}}; }
@@ -26,7 +27,7 @@ struct Problem {
   }
 };
 
-// The copy as a batch of transposes, if it is one and large enough for tiles to pay.
+// Returns the copy as a batch of transposes. Returns nothing if it is no transpose or is too small for tiles to help.
 std::optional<Problem> as_transposes(const Tensor& dst, const Tensor& src) {
   if (size_of(dst.dtype()) != 4 || dst.numel() == 0) return std::nullopt;
   const std::array<Shape, 2> strides{broadcast_strides(src, dst.shape()), dst.strides()};
@@ -51,7 +52,7 @@ std::optional<Problem> as_transposes(const Tensor& dst, const Tensor& src) {
   return problem;
 }
 
-// Side of a GPU's tile, and the lines of it that a work-group moves at once.
+// The side of a GPU's tile, and the number of its lines that a work-group moves at once.
 constexpr std::int64_t tile_size = 32;
 std::int64_t lines_of(const runtime::DeviceState& device) {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(runtime::info_of(device).max_work_group) / tile_size, 1, 8);
@@ -73,7 +74,7 @@ const char* refuse_squares(const Problem&, const DeviceInfo& info) {
 void run_squares(const Problem& problem) {
   const runtime::DeviceState& device = state_of(problem.dst);
   const std::int64_t width = cpu_vector_width(device), tiles = problem.tiles(4 * width, width);
-  // A tile at the edge goes element by element; some rounds more find it.
+  // A tile at the edge is copied element by element. The extra iterations find the position of the tile.
   const std::int64_t iterations = 4 * width * width + 64;
   const WorkSplit split =
       split_for_cpu(device, tiles, std::max<std::int64_t>(2048 / (width * width), 1), 1, iterations);
@@ -90,7 +91,7 @@ constexpr Variant<Problem> variants[] = {{"squares", refuse_squares, run_squares
 }  // namespace
 
 std::optional<Tensor> turned(const Tensor& x) {
-  constexpr std::int64_t worth_it = 1 << 14;  // Elements; below, a launch costs more than scattered reads.
+  constexpr std::int64_t worth_it = 1 << 14;  // In elements; below, a launch costs more than scattered reads.
   if (x.numel() < worth_it || x.strides().back() == 1) return std::nullopt;
   Tensor copy = empty(x.shape(), x.dtype(), x.device());
   if (!transpose_copy(copy, x)) return std::nullopt;

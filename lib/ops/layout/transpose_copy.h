@@ -1,4 +1,4 @@
-// Copies whose source is contiguous along another axis than the destination.
+// Copies whose source and destination are contiguous along different axes.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,12 @@
 
 namespace crisol::ops {
 
-/// Queues the copy and returns true, if that is what it is and the elements have 4 bytes. The caller has checked
-/// dtypes (equal), devices, overlap, and that src broadcasts to dst.
+/// Queues the copy and returns true if it is such a copy and the elements have 4 bytes. The caller has checked that the
+/// dtypes are equal and that src broadcasts to dst. It has also checked devices and overlap.
 bool transpose_copy(const Tensor& dst, const Tensor& src);
 
-/// A contiguous copy of a large tensor whose contiguous axis is not the last: what kernels that walk along the last
-/// axis read many times faster. Nothing for others.
+/// Returns a contiguous copy of a large tensor that is contiguous along an axis other than the last. Kernels that walk
+/// along the last axis read this copy many times faster. Returns nothing for other tensors.
 std::optional<Tensor> turned(const Tensor& x);
 
 }  // namespace crisol::ops

@@ -22,7 +22,7 @@ Tensor triangle(const char* op, const Tensor& x, std::int64_t diagonal, bool upp
   const Tensor from = contiguous(x);
   const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
   const WorkSplit split = cpu ? split_for_cpu(device, y.numel()) : WorkSplit{y.numel(), 1};
-  // Beyond the matrix all diagonals are alike, and nearer ones cannot overflow.
+  // All diagonals outside of the matrix give the same result. Diagonals near the matrix cannot overflow.
   const std::int64_t within = std::clamp(diagonal, -height - 1, width + 1);
   runtime::launch(device, {"layout/triangle.cl", "triangle", {{"ELEMENT", type_of_element(x.dtype())}}},
                   cpu ? runtime::NdRange{{split.items}, {1}} : runtime::flat_range(device, split.items), in(from),

@@ -12,7 +12,7 @@ namespace {
 
 void require_defined(const char* op, const Tensor& x) { require(x.defined(), op, "the tensor is undefined"); }
 
-// The sizes with -1 worked out.
+// The wanted shape with the size -1 replaced by the computed size.
 Shape full_shape(const Tensor& x, const Shape& wanted) {
   Shape shape = wanted;
   int open = -1;
@@ -22,7 +22,7 @@ Shape full_shape(const Tensor& x, const Shape& wanted) {
     if (shape[i] == -1) open = i;
   }
   if (open >= 0) shape[open] = 1;
-  checked_bytes("reshape", shape, x.dtype());  // From here on no product passes 2^62.
+  checked_bytes("reshape", shape, x.dtype());  // No product of sizes passes 2^62 after this check.
   if (open >= 0) {
     const std::int64_t known = shape.numel();
     require(known != 0 && x.numel() % known == 0, "reshape", "shape ", wanted, " does not divide the ", x.numel(),
@@ -34,14 +34,15 @@ Shape full_shape(const Tensor& x, const Shape& wanted) {
   return shape;
 }
 
-// Strides under which x's memory shows `shape`, if there are any. Runs of axes that x walks through without a jump can
-// be cut anew; a run of the new shape must not cross from one into the next.
+// Computes strides that show x's memory in `shape`, if such strides exist. A run is a group of neighbouring axes whose
+// elements are equally spaced in memory. A run can be split into new axes. A new axis must not cross from one run into
+// the next.
 std::optional<Shape> strides_for(const Tensor& x, const Shape& shape) {
   if (x.numel() == 0) return contiguous_strides(shape);
   Shape strides = Shape::filled(shape.rank(), 0);
   int to = shape.rank() - 1;
-  std::int64_t run = 1;   // Elements of the run of x's axes so far,
-  std::int64_t used = 1;  // and of the new axes that share it.
+  std::int64_t run = 1;   // The number of elements in the current run of x's axes.
+  std::int64_t used = 1;  // The number of elements in the new axes of this run.
   std::int64_t step = x.dim() > 0 ? x.strides().back() : 1;
   for (int from = x.dim() - 1; from >= 0; --from) {
     run *= x.shape()[from];

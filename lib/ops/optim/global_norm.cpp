@@ -1,4 +1,4 @@
-// The norm of many tensors and clipping by it, without a wait.
+// The norm of many tensors, and clipping by this norm, without a wait.
 #include <algorithm>
 
 #include "dispatch/persistent.h"
@@ -14,8 +14,8 @@ struct NormGeometry {
   std::int64_t enough_groups;
 
   std::int64_t groups(std::int64_t count) const {
-    // Elements that are worth a group, and that one can take: rounding errors and llvmpipe's loop budget allow 8192
-    // vectors an item.
+    // `least` elements are enough work for a group. `most` is the largest number for a group: rounding errors and
+    // llvmpipe's loop budget allow 8192 vectors for an item.
     const std::int64_t least = std::int64_t{64} * width * group;
     const std::int64_t most = std::int64_t{8192} * width * group;
     return std::max(std::min(enough_groups, (count + least - 1) / least), (count + most - 1) / most);

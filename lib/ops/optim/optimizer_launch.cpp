@@ -9,7 +9,7 @@ namespace crisol::ops {
 
 namespace {
 
-// A CPU item takes blocks of neighbouring vectors; neighbouring items of a GPU take neighbouring vectors.
+// A CPU's work-item takes blocks of neighbouring vectors. On a GPU neighbouring work-items take neighbouring vectors.
 struct StepGeometry {
   int width, block;
 };
@@ -62,7 +62,7 @@ runtime::NdRange step_range(const runtime::DeviceState& device, std::int64_t cou
   const StepGeometry geometry = geometry_of(device);
   const std::int64_t span = std::int64_t{geometry.width} * geometry.block;
   const std::int64_t blocks = (count + span - 1) / span;
-  // The last vector goes lane by lane.
+  // The last vector is processed lane by lane.
   if (geometry.block > 1) return persistent_range(device, blocks, geometry.block + 8 * geometry.width);
   const std::int64_t most = std::int64_t{2048} * runtime::info_of(device).compute_units;
   return runtime::flat_range(device, std::min(blocks, most));
@@ -75,7 +75,7 @@ void write_hyper(const Tensor& hyper, double lr, double momentum) {
   check_control("write_hyper", {"hyper", hyper}, hyper.device());
   check_amount("write_hyper", "the learning rate", lr);
   check_rate("write_hyper", "the momentum (beta1)", momentum);
-  // In double: 1 - beta and its logarithm lose digits in float.
+  // Computed in double, because 1 - beta and its logarithm lose digits in float.
   const float values[hyper_size] = {static_cast<float>(lr), static_cast<float>(momentum),
                                     static_cast<float>(1 - momentum), static_cast<float>(std::log(momentum))};
   const runtime::BufferView view = out(hyper);

@@ -1,4 +1,4 @@
-// What the optimiser steps share: checks, program and geometry.
+// The checks, program and geometry that all optimiser steps share.
 #pragma once
 
 #include <initializer_list>
@@ -9,7 +9,7 @@
 
 namespace crisol::ops {
 
-inline constexpr std::int64_t hyper_size = 4;  ///< Elements of hyper, and of progress.
+inline constexpr std::int64_t hyper_size = 4;  ///< The number of elements of hyper and of progress.
 
 /// A tensor that a step reads or writes, for the checks.
 struct StepTensor {
@@ -17,13 +17,13 @@ struct StepTensor {
   const Tensor& tensor;
 };
 
-/// f32, contiguous, on the device of `first` and as large.
+/// Checks that the tensors are f32, contiguous, on the device of `first` and as large as `first`.
 void check_flat(const char* op, const StepTensor& first, std::initializer_list<StepTensor> others);
-/// f32, 4 elements, on `device`.
+/// Checks that the tensor is f32, has 4 elements and is on `device`.
 void check_control(const char* op, const StepTensor& control, Device device);
-/// In [0, 1).
+/// Checks that the value is in [0, 1).
 void check_rate(const char* op, const char* name, double value);
-/// Finite and not negative.
+/// Checks that the value is finite and not negative.
 void check_amount(const char* op, const char* name, double value);
 
 runtime::KernelSpec step_kernel(const runtime::DeviceState& device, const char* source, const char* entry);

@@ -8,7 +8,7 @@ void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tenso
   constexpr const char* op = "rmsprop_step";
   const bool centered = means.defined();
   const bool has_momentum = momenta.defined();
-  // The kernel leaves absent buffers alone; another one stands in for them.
+  // The kernel does not touch absent buffers, so another buffer takes their place.
   const Tensor& mean = centered ? means : parameters;
   const Tensor& buffer = has_momentum ? momenta : parameters;
   check_flat(op, {"the parameters", parameters},

@@ -1,4 +1,4 @@
-// Adaptive average pooling. Variants "planes" (CPUs) and "pixel".
+// Adaptive average pooling. The variants are "planes" (CPUs) and "pixel".
 #include <algorithm>
 
 #include "crisol/ops/copy.h"
@@ -13,7 +13,7 @@ namespace crisol::ops {
 
 namespace {
 
-// Elements of one shape that an element of the other is the mean of, or gives to, at most.
+// The largest window: the number of elements of shape `from` that contribute to one element of shape `to`.
 std::int64_t window_of(const Shape& from, const Shape& to) { return (from[2] / to[2] + 2) * (from[3] / to[3] + 2); }
 
 void check_shapes(const char* op, const Shape& input, const Shape& output, const DeviceInfo& info) {
@@ -22,7 +22,7 @@ void check_shapes(const char* op, const Shape& input, const Shape& output, const
   require(
       input[0] == output[0] && input[1] == output[1] && input[2] > 0 && input[3] > 0 && output[2] > 0 && output[3] > 0,
       op, "no pooling of an input of shape ", input, " gives shape ", output, "; planes must have elements");
-  // One work-item adds up a window.
+  // One work-item sums a whole window.
   require(std::max(window_of(input, output), window_of(output, input)) <= loop_budget(info), op, info.name,
           " does not run loops over windows as large as from shape ", input, " to ", output);
 }
@@ -36,9 +36,9 @@ struct Problem {
   ProblemKey key() const {
     return {{"planes", planes()}, {"h", sizes[0]}, {"w", sizes[1]}, {"out_h", sizes[2]}, {"out_w", sizes[3]}};
   }
-  // Loop iterations for a plane at most.
+  // The largest number of loop iterations for a plane.
   std::int64_t iterations() const {
-    const std::int64_t windows = (sizes[0] + sizes[2]) * (sizes[1] + sizes[3]);  // Elements that all windows cover.
+    const std::int64_t windows = (sizes[0] + sizes[2]) * (sizes[1] + sizes[3]);  // The total size of all windows.
     return sizes[0] * sizes[1] + 2 * windows + 17 * sizes[2] * sizes[3];
   }
 };

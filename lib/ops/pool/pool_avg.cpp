@@ -1,4 +1,4 @@
-// Average pooling. Variants "rows" (CPUs) and "pixel".
+// Average pooling. The variants are "rows" (CPUs) and "pixel".
 #include "crisol/ops/copy.h"
 #include "crisol/ops/pool.h"
 #include "dispatch/persistent.h"
@@ -20,7 +20,7 @@ struct Problem {
   ProblemKey key() const { return geometry.key(); }
 };
 
-// Loop iterations at most: a lane may be loaded and stored by itself, and the last vector has up to 16.
+// The largest number of loop iterations. A lane may be loaded and stored alone, and the last vector has up to 16 lanes.
 std::int64_t iterations_of_row(const Problem& p) { return (p.geometry.out_w + 16) * (2 * p.geometry.window() + 4); }
 std::int64_t iterations_of_plane(const Problem& p) {
   return p.geometry.height * p.geometry.width + p.geometry.out_h * iterations_of_row(p);

@@ -1,4 +1,4 @@
-// What all poolings check and hand to their kernels.
+// The checks that all poolings share, and the values that they pass to their kernels.
 #pragma once
 
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace crisol::ops {
 
-/// Sizes and window of one pooling; the last two as cl_kernels/pool/window.h reads them.
+/// The sizes and window of one pooling. cl_kernels/pool/window.h reads `sizes` and `taps`.
 struct PoolGeometry {
   std::int64_t planes, height, width, out_h, out_w;
   Shape sizes, taps;
@@ -21,7 +21,7 @@ struct PoolGeometry {
   ProblemKey key() const;
 };
 
-/// Positions within a plane are 32-bit.
+/// Checks for rank 4. Also limits the size of a plane, because positions within a plane have 32 bits.
 inline void require_images(const char* op, const Shape& shape) {
   require(shape.rank() == 4, op, "the input has shape ", shape, ", it must have rank 4: (N, C, H, W)");
   require(shape[2] == 0 || shape[3] <= std::numeric_limits<std::int32_t>::max() / shape[2], op,
@@ -34,7 +34,7 @@ inline void require_gradient(const char* op, const Tensor& dy, const Shape& want
           " gives ", wanted);
 }
 
-/// `stride` 0 means the kernel's size. Every window has at least one element of the input, or the call is refused.
+/// `stride` 0 means the kernel's size. Throws if a window has no element of the input.
 PoolGeometry pool_geometry(const char* op, const Shape& shape, IntPair kernel, IntPair stride, IntPair padding,
                            IntPair dilation, bool ceil_mode);
 

@@ -1,4 +1,4 @@
-// Max pooling. Variants "rows" (CPUs) and "pixel".
+// Max pooling. The variants are "rows" (CPUs) and "pixel".
 #include "crisol/ops/copy.h"
 #include "crisol/ops/pool.h"
 #include "dispatch/persistent.h"
@@ -25,7 +25,7 @@ struct Backward {
   ProblemKey key() const { return geometry.key(); }
 };
 
-// Loop iterations at most: a lane may be loaded and stored by itself, and the last vector has up to 16.
+// The largest number of loop iterations. A lane may be loaded and stored alone, and the last vector has up to 16 lanes.
 std::int64_t iterations_of(const Forward& p) { return (p.geometry.out_w + 16) * (2 * p.geometry.window() + 4); }
 std::int64_t iterations_of(const Backward& p) {
   return p.geometry.height * p.geometry.width + p.geometry.out_h * p.geometry.out_w;

@@ -9,10 +9,10 @@
 
 namespace crisol::ops {
 
-/// Blocks of four words for `elements` of them.
+/// The number of blocks of four words that are needed for `elements` words.
 inline std::int64_t random_blocks(std::int64_t elements) { return elements / 4 + (elements % 4 != 0); }
 
-/// Adds to the generator's counter, in the order of the queue.
+/// Adds `blocks` to the generator's counter, in the order of the queue.
 inline void advance(runtime::Kernel& kernel, const Generator& generator, std::int64_t blocks) {
   const Tensor& state = generator.impl().state;
   runtime::launch(state_of(state), kernel, {{1}, {1}}, out(state), static_cast<std::uint64_t>(blocks));
@@ -22,7 +22,7 @@ inline runtime::Kernel& advance_kernel(const Generator& generator) {
   return runtime::resolve(state_of(generator.impl().state), {"random/random_uniform.cl", "random_advance"});
 }
 
-/// Queues `kernel` with the arguments (generator state, args…), one work-item for each block of four elements, then
+/// Queues `kernel` with the arguments (generator state, args…) and one work-item for each block of four elements. Then
 /// advances the generator.
 template <class... Args>
 void draw(const Generator& generator, runtime::Kernel& kernel, std::int64_t elements, const Args&... args) {
@@ -36,7 +36,8 @@ void draw(const Generator& generator, runtime::Kernel& kernel, std::int64_t elem
   advance(next, generator, blocks);
 }
 
-/// p in [0, 1] as a bound on 24 random bits: floor(word / 2^8) < bound has probability p, rounded up to 2^-24.
+/// Converts a probability p in [0, 1] to a bound on 24 random bits: floor(word / 2^8) < bound has probability p,
+/// rounded up to a multiple of 2^-24.
 std::uint32_t probability_bound(double p);
 
 }  // namespace crisol::ops

@@ -18,7 +18,7 @@ constexpr std::int64_t chunk = 256;
 
 struct Rows {
   Tensor weights;       ///< f32 (rows, n), contiguous.
-  Tensor sums, totals;  ///< Of chunks and of rows.
+  Tensor sums, totals;  ///< The sums of chunks and the totals of rows.
   std::int64_t rows, n;
 };
 

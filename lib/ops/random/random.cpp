@@ -30,7 +30,7 @@ void fill_normal(Tensor& contiguous, float mean, float deviation, const Generato
             out(contiguous), contiguous.numel(), mean, deviation);
 }
 
-// Checks what an in-place function writes to.
+// Checks the tensor that an in-place function writes to.
 void require_target(const char* op, const Tensor& t, const Generator& generator) {
   require(t.dtype() == DType::f32, op, "the tensor must be f32, it is ", t.dtype());
   require(t.device() == generator.device(), op, "the tensor is on ", t.device(), ", the generator on ",
@@ -38,7 +38,7 @@ void require_target(const char* op, const Tensor& t, const Generator& generator)
   require_in_place_allowed(op, t);
 }
 
-// Calls fill(t), through a contiguous tensor where t is not.
+// Calls fill(t). If t is not contiguous, fills a contiguous tensor and copies it to t.
 template <class Fill>
 Tensor& fill_in_place(Tensor& t, Fill fill) {
   if (t.is_contiguous()) {

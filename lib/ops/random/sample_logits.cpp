@@ -31,7 +31,7 @@ void check(const Tensor& logits, double temperature, std::int64_t top_k, const G
           generator.device());
 }
 
-// Of each row (rows, n); the largest logit becomes 0, so that no temperature overflows.
+// The probabilities of each row (rows, n). The row's largest logit becomes 0, so that no temperature overflows.
 Tensor probabilities(const Tensor& logits, double temperature) {
   return softmax(div(sub(logits, max(logits, {1}, true)), temperature), 1);
 }
@@ -49,7 +49,7 @@ Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_
     return reshape(multinomial(probabilities(scores, temperature), 1, true, generator), shape);
   const SortResult best = topk(scores, top_k);
   const Tensor picked = multinomial(probabilities(best.values, temperature), 1, true, generator);
-  // Where nothing was drawn there is no class either.
+  // If nothing was drawn for a row, its class is missing too.
   constexpr auto none = static_cast<std::uint64_t>(std::int64_t{-1});
   return reshape(gather_or(op, best.indices, 1, picked, none), shape);
 }

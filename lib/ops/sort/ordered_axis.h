@@ -1,4 +1,4 @@
-// A tensor as rows along one axis, and results of such rows brought back.
+// Views a tensor as rows along one axis, and restores the axis in the results.
 #pragma once
 
 #include "base/text.h"
@@ -32,7 +32,7 @@ class OrderedAxis {
   SortResult result(const SortResult& of_rows) const { return {back(of_rows.values), back(of_rows.indices)}; }
 
  private:
-  // (rows, k) with k along the axis again.
+  // Moves the k elements of each row, (rows, k), back to the axis.
   Tensor back(const Tensor& of_rows) const {
     Shape shape = turned_.shape();
     shape[shape.rank() - 1] = of_rows.shape()[1];

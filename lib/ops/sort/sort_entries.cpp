@@ -12,7 +12,7 @@ runtime::Kernel& kernel_of(const Tensor& x, const char* type, const char* entry)
   return runtime::resolve(state_of(x), {"sort/sort_entries.cl", entry, {{"TYPE", type}}});
 }
 
-// Queues a kernel of sort_entries.cl over `count` elements, with the arguments (args…, chunk).
+// Queues a kernel of sort_entries.cl over `count` elements with the arguments (args…, chunk).
 template <class... Args>
 void launch_chunks(runtime::DeviceState& device, runtime::Kernel& kernel, std::int64_t count, const Args&... args) {
   const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
@@ -51,7 +51,7 @@ Tensor sorted_entries(const Tensor& x, bool descending) {
   launch_chunks(device, make, count, in(x), out(entries), count, n, flip);
   const Tensor sorted = sort_rows(entries);
   if (next == nullptr) return sorted;
-  // By the lower half first, then, stably, by the upper one.
+  // First sorts by the lower half, then, with a stable sort, by the upper half.
   const Tensor again = empty({x.shape()[0], n}, DType::i64, x.device());
   launch_chunks(device, *next, count, in(x), in(sorted), out(again), count, n, flip);
   const Tensor order = sort_rows(again);

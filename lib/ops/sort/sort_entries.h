@@ -1,4 +1,4 @@
-// Elements as entries for sort_rows, and back: cl_kernels/sort/sort_entries.cl.
+// Conversion of elements to entries for sort_rows, and back: cl_kernels/sort/sort_entries.cl.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace crisol::ops {
 
-/// TYPE of sort/sort_key.h. i64 has two keys: this is the one with the lower half.
+/// The TYPE of sort/sort_key.h. i64 has two keys; the result is the key of the lower half.
 const char* key_type(DType dtype);
 
-/// All ones where the order is turned round, else 0.
+/// All ones for descending order, otherwise 0.
 inline std::uint32_t flip_of(bool descending) { return descending ? 0xffffffffu : 0u; }
 
-/// The entries of contiguous rows (rows, n) in order: an i64 tensor (rows, n).
+/// The sorted entries of contiguous rows (rows, n): an i64 tensor (rows, n).
 Tensor sorted_entries(const Tensor& x, bool descending);
 
-/// The elements of x (rows, n), and positions, that the first k entries of each row of `entries` stand for.
+/// The values and positions of the elements of x (rows, n) that the first k entries of each row of `entries` refer to.
 SortResult take_elements(const Tensor& x, const Tensor& entries, std::int64_t k);
 
 }  // namespace crisol::ops

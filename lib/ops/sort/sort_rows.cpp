@@ -1,5 +1,6 @@
-// Sorting rows of entries. "radix" (CPUs): parts of rows by counting digits, one work-item a part; "merge": runs of up
-// to 1024 in local memory. Where a row has several parts or runs, they are merged two by two.
+// Sorts rows of entries. The variant "radix" (CPUs) sorts parts of rows by counting digits, with one work-item for each
+// part. The variant "merge" sorts runs of up to 1024 entries in local memory. If a row has several parts or runs, they
+// are merged two by two.
 #include "ops/sort/sort_rows.h"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ struct SortProblem {
   ProblemKey key() const { return {{"rows", rows()}, {"length", length()}}; }
 };
 
-// Merges runs of `run` entries until each row is one; `other` has room for all. Returns which of both holds the result.
+// Merges runs of `run` entries until each row is one run. `other` is scratch memory of the same size. Returns the
+// tensor that holds the result.
 Tensor merge_all(const Tensor& entries, const Tensor& other, std::int64_t run, runtime::Kernel& merge_runs) {
   runtime::DeviceState& device = state_of(entries);
   const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
@@ -39,17 +41,17 @@ Tensor merge_all(const Tensor& entries, const Tensor& other, std::int64_t run, r
   return from;
 }
 
-// Entries of the parts that rows are cut into, and what sorting one takes of the loop budget.
+// The number of entries in a part of a row, and the loop iterations for sorting one part.
 struct Parts {
   std::int64_t length, iterations;
 };
 
 Parts parts_of(const SortProblem& p, const DeviceInfo& info) {
-  constexpr std::int64_t counts = 2048 + 64, rounds = 6;  // For the digits' counts, and for each entry.
+  constexpr std::int64_t counts = 2048 + 64, rounds = 6;  // For the digit counts; for each entry.
   constexpr std::int64_t worth_it = 1 << 14;
   const std::int64_t n = p.length();
   std::int64_t parts = 1;
-  // Rows that are too few for all compute units are shared.
+  // If there are fewer rows than the compute units need, rows are split into parts.
   while (p.rows() * parts < 2 * std::int64_t{info.compute_units} && n / (2 * parts) >= worth_it) parts *= 2;
   const std::int64_t longest = (loop_budget(info) - counts) / rounds;
   const std::int64_t length = std::min((n + parts - 1) / parts, longest);

@@ -1,4 +1,5 @@
-// The first elements of an order, without sorting the rest. Variants: "select" (CPUs), "group_select", "sort".
+// Finds the first elements of an order without sorting the rest. The variants are "select" (CPUs), "group_select" and
+// "sort".
 #include <algorithm>
 #include <bit>
 
@@ -18,7 +19,7 @@ struct TopkProblem {
   Tensor x;  ///< Contiguous rows.
   std::int64_t k;
   bool largest;
-  Tensor* entries;  ///< At least k a row, in order.
+  Tensor* entries;  ///< At least k in each row, in order.
 
   std::int64_t rows() const { return x.shape()[0]; }
   std::int64_t length() const { return x.shape()[1]; }
@@ -35,7 +36,7 @@ constexpr const char* two_keys = "64-bit elements are sorted by one half after t
 
 constexpr std::int64_t bins = 2048;  // BINS of topk_cpu.cl.
 
-// Of a row, in the loop budget: counting, listing and sorting of all its elements.
+// Loop iterations for one row: counting, listing and sorting all its elements.
 std::int64_t iterations_of_row(const TopkProblem& p) { return 8 * p.length() + p.k + 4 * bins; }
 
 runtime::NdRange range_of_select(const TopkProblem& p) {
@@ -81,7 +82,7 @@ const char* refuse_group_select(const TopkProblem& p, const DeviceInfo& info) {
 void run_group_select(const TopkProblem& p) {
   runtime::DeviceState& device = state_of(p.x);
   const std::int64_t group = group_size(runtime::info_of(device));
-  // Two sizes of tile: most calls want few.
+  // The kernel has two tile sizes. Most calls want few elements and use the small one.
   const std::int64_t tile = p.k <= 128 ? 128 : most_of_group;
   runtime::Kernel& kernel = runtime::resolve(
       device,
