@@ -1,4 +1,4 @@
-// Joining, cutting and padding by plain loops.
+// Joining, splitting and padding by plain loops.
 #pragma once
 
 #include <vector>

@@ -83,7 +83,7 @@ Difference difference(const std::vector<double>& actual, const std::vector<doubl
   for (std::size_t i = 0; i < actual.size(); ++i) {
     const double a = actual[i], e = expected[i];
     if (a == e || (std::isnan(a) && std::isnan(e))) continue;
-    // An error that is no number is worse than any number.
+    // A NaN or infinite error is worse than any number.
     const double error = std::isfinite(a - e) ? std::abs(a - e) : infinity;
     found.wrong += error > found.allowed;
     if (error > found.error) {
@@ -99,7 +99,7 @@ double ulp_error(float actual, double expected) {
   if (std::isnan(actual) || std::isnan(expected)) return std::isnan(actual) && std::isnan(expected) ? 0 : infinity;
   if (rounded == 0 && actual == 0) return std::signbit(rounded) == std::signbit(actual) ? 0 : infinity;
   if (std::isinf(actual) && std::isinf(rounded)) return actual == rounded ? 0 : infinity;
-  // The largest number is as far from what would follow it as from the one before.
+  // Infinity counts as 2^128, the next value after the largest number.
   const double value = std::isinf(actual) ? std::copysign(0x1p128, actual) : static_cast<double>(actual);
   const int exponent = expected == 0 ? -126 : std::max(-126, std::min(127, std::ilogb(expected)));
   return std::abs(value - expected) / std::ldexp(1, exponent - 23);

@@ -1,4 +1,4 @@
-// Values for tests, tensors of them, and how far a result is from what it should be.
+// Values for tests, conversion between values and tensors, and the error of a result.
 #pragma once
 
 #include <cstddef>
@@ -15,33 +15,35 @@ std::vector<double> random_values(std::uint64_t seed, std::int64_t count, double
 /// `count` whole numbers, uniform in low..high inclusive.
 std::vector<double> random_integers(std::uint64_t seed, std::int64_t count, std::int64_t low, std::int64_t high);
 
-/// The bytes of values in a dtype, one after another.
+/// The bytes of the values in a dtype, one after another.
 std::vector<std::byte> encoded(const std::vector<double>& values, DType dtype);
 
 /// All elements of a tensor of any dtype, outermost axis first.
 std::vector<double> values_of(const Tensor& tensor);
 
-/// What rounding may do: |actual - expected| <= factor * epsilon * scale. epsilon is that of the tensor's dtype (2^-23
-/// for f32, 2^-10 for f16); integers and booleans must be equal. Say at the call where the factor comes from.
+/// The allowed rounding error: |actual - expected| <= factor * epsilon * scale. epsilon belongs to the tensor's dtype
+/// (2^-23 for f32, 2^-10 for f16). Integers and booleans must be equal. The caller says in a comment where the factor
+/// comes from.
 struct Tolerance {
   double factor;
-  /// Magnitude of the terms that are rounded; 0 takes the largest finite |expected|. For a sum it is the sum of the
+  /// The magnitude of the rounded terms. 0 means the largest finite |expected|. For a sum it is the sum of the
   /// magnitudes of its terms.
   double scale = 0;
 };
 
-/// How two lists of one length differ. NaN equals only NaN, infinity only itself.
+/// The difference between two lists of one length. NaN equals only NaN, infinity equals only itself.
 struct Difference {
-  std::size_t wrong = 0;  ///< Elements beyond what is allowed.
-  std::size_t worst = 0;  ///< The element with the largest error,
-  double error = 0;       ///< which is this, infinite where one is no number,
-  double allowed = 0;     ///< and may be this.
+  std::size_t wrong = 0;  ///< The number of elements with more than the allowed error.
+  std::size_t worst = 0;  ///< The position of the element with the largest error.
+  double error = 0;       ///< The largest error; infinite if it is no number.
+  double allowed = 0;     ///< The allowed error.
 };
 Difference difference(const std::vector<double>& actual, const std::vector<double>& expected, Tolerance tolerance,
                       DType dtype);
 
-/// |actual - expected| in units of the last place of an f32; infinite where only one is NaN, infinite, or a zero of
-/// another sign. Below the least normal number a unit is one of those there.
+/// |actual - expected| in units in the last place of an f32. It is infinite if only one number is NaN, or if the
+/// numbers are infinities or zeros of different signs. Below the smallest normal number the unit is that of subnormal
+/// numbers.
 double ulp_error(float actual, double expected);
 
 }  // namespace crisol::reference

@@ -1,5 +1,5 @@
-// Convolution by plain loops in double. All values contiguous: x (N, C, H, W), weight (K, C/groups, R, S), y (N, K, H',
-// W').
+// Convolution by plain loops in double. All values are contiguous: x (N, C, H, W), weight (K, C/groups, R, S), y (N, K,
+// H', W').
 #pragma once
 
 #include <vector>

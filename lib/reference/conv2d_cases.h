@@ -1,4 +1,4 @@
-// Convolutions that the tests and `crisol selftest` run, and how exact they must be.
+// Convolutions that the tests and `crisol selftest` run, and the allowed error.
 #pragma once
 
 #include <string_view>
@@ -23,13 +23,13 @@ inline const Conv2dCase small_conv2d_cases[] = {
     {{2, 4, 4, 6}, {6, 2, 3, 3}, {1, 1, 1, 2}},
     {{2, 4, 5, 5}, {4, 1, 3, 3}, {2, 1, 1, 4}},              // Depthwise.
     {{2, 1, 2, 2}, {2, 1, 5, 5}, {1, 2}},                    // A kernel larger than the image.
-    {{1, 2, 3, 3}, {2, 2, 2, 2}, {{1, 4}, 3, {3, 2}}},       // Columns without any tap inside.
+    {{1, 2, 3, 3}, {2, 2, 2, 2}, {{1, 4}, 3, {3, 2}}},       // Columns without any tap inside the image.
     {{1, 1, 7, 7}, {1, 1, 1, 1}, {3}},                       // Most of dx is 0.
     {{2, 1, 8, 9}, {2, 1, 3, 3}, {{2, 6}, {2, 1}, {2, 4}}},  // Stride and dilation with common divisors.
-    {{5, 2, 1, 1}, {3, 2, 1, 1}, {}},                        // Every image one pixel.
+    {{5, 2, 1, 1}, {3, 2, 1, 1}, {}},                        // Every image has one pixel.
     {{2, 2, 1, 40}, {2, 2, 1, 5}, {1, {0, 2}}},
     {{2, 2, 40, 1}, {2, 2, 5, 1}, {1, {2, 0}}},
-    {{2, 3, 9, 7}, {6, 1, 2, 3}, {{1, 2}, {0, 3}, {2, 1}, 3}},  // Depthwise, two outputs a channel.
+    {{2, 3, 9, 7}, {6, 1, 2, 3}, {{1, 2}, {0, 3}, {2, 1}, 3}},  // Depthwise, two outputs for each channel.
 };
 
 inline const Conv2dCase large_conv2d_cases[] = {
@@ -54,8 +54,8 @@ inline const Conv2dCase large_conv2d_cases[] = {
     {{2, 72, 30, 30}, {160, 36, 3, 2}, {{2, 1}, {1, 0}, 1, 2}},
 };
 
-/// `terms` products of at most 1 are added: no partial sum is larger. Winograd's transforms add up to eight times as
-/// much, with tiles of 2 x 2 twice as much, and their own error counts where there are few channels.
+/// `terms` products of at most 1 are added, so no partial sum exceeds `terms`. Winograd's transforms add up to eight
+/// times as much, tiles of 2 x 2 twice as much. Their own error also counts if there are few channels.
 inline Tolerance conv2d_tolerance(std::int64_t terms, std::string_view variant) {
   const auto n = static_cast<double>(terms + 1);
   if (variant.substr(0, 8) != "winograd") return {2, n};

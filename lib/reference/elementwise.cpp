@@ -8,7 +8,7 @@ namespace crisol::reference {
 
 namespace {
 
-// Silences warnings about what a formula does not use.
+// Silences warnings about arguments that a formula does not use.
 template <class... T>
 constexpr void unused(const T&...) {}
 
@@ -24,7 +24,7 @@ double digamma(double x) {
          r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r * (1.0 / 132)))));
 }
 
-// What is left of a, with the sign of b.
+// The remainder of a, with the sign of b.
 double floored_remainder(double a, double b) {
   const double rest = std::fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;

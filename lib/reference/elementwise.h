@@ -1,4 +1,4 @@
-// The host references of crisol/ops/pointwise.def, in double, with what tests want to know of a row.
+// The host references of crisol/ops/pointwise.def in double, and facts about each row that tests need.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace crisol::reference {
 
-/// One row for one element: the value, and its derivative by each input times dy.
+/// The reference of one row for one element: the value, and the derivative by each input times dy.
 struct Elementwise {
   using Forward = double (*)(const double* inputs, const double* scalars);
   using Derivative = double (*)(double dy, const double* inputs, double y, const double* scalars);
@@ -14,12 +14,12 @@ struct Elementwise {
   const char* name;
   std::vector<double> scalars;  ///< The values that tests use.
   double low, high;             ///< Range of the inputs in tests.
-  double ulp;                   ///< Largest error of an f32 result in units of its last place; 0: not bounded so.
+  double ulp;                   ///< The largest error of an f32 result in units in its last place; 0: no such bound.
   Forward forward;
   Derivative derivatives[3];
 };
 
-/// All rows, in the table's order.
+/// All rows, in the order of the table.
 const std::vector<Elementwise>& elementwise_rows();
 
 }  // namespace crisol::reference

@@ -1,18 +1,18 @@
-// Walking through the elements of a shape.
+// Iteration over the elements of a shape.
 #pragma once
 
 #include "crisol/shape.h"
 
 namespace crisol::reference {
 
-/// Place of an index among the elements, outermost axis first.
+/// The position of an index among the elements; the outermost axis comes first.
 inline std::size_t position(const Shape& index, const Shape& shape) {
   std::int64_t at = 0;
   for (int axis = 0; axis < shape.rank(); ++axis) at = at * shape[axis] + index[axis];
   return static_cast<std::size_t>(at);
 }
 
-/// Calls visit(index) for every index of the shape, innermost axis fastest.
+/// Calls visit(index) for every index of the shape; the innermost axis changes fastest.
 template <class Visit>
 void for_each_index(const Shape& shape, Visit&& visit) {
   if (shape.numel() == 0) return;

@@ -11,14 +11,14 @@ namespace crisol::reference {
 
 namespace {
 
-// The index with another place along an axis, or nothing where there is no such place.
+// Sets the index along an axis to `to`. Returns false if the axis has no such position.
 bool moved(Shape& index, int axis, double to, const Shape& shape) {
   if (to < 0 || to >= static_cast<double>(shape[axis])) return false;
   index[axis] = static_cast<std::int64_t>(to);
   return true;
 }
 
-// Indices along an axis, repeated over the other axes of `shape`.
+// Repeats the indices along an axis over the other axes of `shape`.
 Values spread(const std::vector<double>& index, int axis, Shape shape) {
   shape[axis] = static_cast<std::int64_t>(index.size());
   Values result{shape, {}};

@@ -1,4 +1,4 @@
-// Picking, adding, ordering and cutting by plain loops. Indices are whole numbers in Values.
+// Reading, adding, sorting and splitting by plain loops. Indices are whole numbers in Values.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace crisol::reference {
 
-/// NaN for an index outside the axis.
+/// The result is NaN for an index outside of the axis.
 Values gather(const Values& x, int axis, const Values& index);
 Values index_select(const Values& x, int axis, const std::vector<double>& index);
 
-/// Nothing is added for an index outside the axis.
+/// An index outside of the axis adds nothing.
 Values scatter_add(const Values& x, int axis, const Values& index, const Values& src);
 Values index_add(const Values& x, int axis, const std::vector<double>& index, const Values& src);
 
@@ -21,7 +21,7 @@ Values triangle(const Values& x, std::int64_t diagonal, bool upper);
 struct Sorted {
   Values values, indices;
 };
-/// NaN is the largest; equal elements stay in order.
+/// NaN counts as the largest value; equal elements stay in order.
 Sorted sort(const Values& x, int axis, bool descending);
 
 }  // namespace crisol::reference

@@ -10,7 +10,8 @@ namespace crisol::reference {
 
 namespace {
 
-// From the losses of the rows, their gradients and how many count, to the reduced loss and its gradient.
+// Computes the reduced loss and its gradient from the rows: their losses, their gradients and the number of rows that
+// count.
 LossWithGradient reduce(const std::vector<double>& losses, const std::vector<double>& gradients, Reduction reduction,
                         double count, const std::vector<double>& dy) {
   LossWithGradient result{losses, gradients};

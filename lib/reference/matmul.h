@@ -12,7 +12,7 @@ struct Product {
   std::vector<double> values;
 };
 
-/// a (…, M, K) times b (…, K, N), the leading axes broadcast; both contiguous.
+/// a (…, M, K) times b (…, K, N). The leading axes are broadcast; both are contiguous.
 Product matmul(const std::vector<double>& a, const Shape& a_shape, const std::vector<double>& b, const Shape& b_shape);
 
 /// x (…, I) times weight (O, I) transposed, plus bias (O) unless it is empty.

@@ -10,7 +10,7 @@ using Values = std::vector<double>;
 
 double at(const Values& values, std::size_t i, double absent) { return values.empty() ? absent : values[i]; }
 
-// Mean and biased variance of the values at index(0) … index(count - 1).
+// The mean and the biased variance of the values at index(0) … index(count - 1).
 template <class Index>
 void moments(const Values& x, std::int64_t count, Index index, double& mean, double& var) {
   mean = var = 0;
@@ -19,7 +19,7 @@ void moments(const Values& x, std::int64_t count, Index index, double& mean, dou
     var += (x[index(i)] - mean) * (x[index(i)] - mean) / static_cast<double>(count);
 }
 
-// Position of value i of a channel.
+// The position of value i of a channel.
 auto channel_index(std::int64_t channels, std::int64_t spatial, std::int64_t channel) {
   return [=](std::int64_t i) {
     return static_cast<std::size_t>((i / spatial * channels + channel) * spatial + i % spatial);

@@ -14,15 +14,15 @@ struct NormBackward {
   std::vector<double> dx, dweight, dbias;
 };
 
-/// (images, channels, spatial) by the batch's statistics.
+/// Normalises (images, channels, spatial) with the statistics of the batch.
 NormForward batch_norm(const std::vector<double>& x, std::int64_t images, std::int64_t channels, std::int64_t spatial,
                        const std::vector<double>& weight, const std::vector<double>& bias, double epsilon);
-/// The same by given statistics.
+/// The same with given statistics.
 std::vector<double> batch_norm_constant(const std::vector<double>& x, std::int64_t images, std::int64_t channels,
                                         std::int64_t spatial, const std::vector<double>& weight,
                                         const std::vector<double>& bias, const std::vector<double>& mean,
                                         const std::vector<double>& var, double epsilon);
-/// `constant`: mean and var do not depend on x.
+/// `constant` means that mean and var do not depend on x.
 NormBackward batch_norm_backward(const std::vector<double>& dy, const std::vector<double>& x, std::int64_t images,
                                  std::int64_t channels, std::int64_t spatial, const std::vector<double>& weight,
                                  const std::vector<double>& mean, const std::vector<double>& var, double epsilon,

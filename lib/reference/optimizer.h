@@ -1,4 +1,4 @@
-// Optimiser steps in double, one element after another: PyTorch's formulas.
+// Optimiser steps in double with PyTorch's formulas, one element after another.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace crisol::reference {
 
-/// Parameters with all that any of the rules remembers; the vectors but `parameters` are sized by the first step.
+/// The parameters and the state of all optimiser rules. The first step sets the size of the vectors other than
+/// `parameters`.
 struct OptimizerState {
   std::vector<double> parameters;
   std::vector<double> means, squares, momenta;

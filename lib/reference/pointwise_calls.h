@@ -1,4 +1,4 @@
-// The rows of crisol/ops/pointwise.def as the functions that are made of them.
+// The functions that are made of the rows of crisol/ops/pointwise.def.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace crisol::reference {
 
-/// The functions made of one row, in the table's order; each takes as many operands and numbers as the row.
+/// The functions made of one row. Each takes as many operands and numbers as the row. The list is in the table's order.
 struct PointwiseCalls {
   using Call = std::function<Tensor(const std::vector<Tensor>&, const std::vector<double>&)>;
   const char* name;
   std::size_t inputs;
-  const char* rule;       ///< Which dtypes are taken and given: "any", "floating", "comparison" …
-  const char* signature;  ///< "leaky_relu(x, slope = 0.01)"
+  const char* rule;       ///< The accepted dtypes and the dtype of the result: "any", "floating", "comparison" …
+  const char* signature;  ///< For example "leaky_relu(x, slope = 0.01)".
   Call raw, differentiable;
-  Call in_place;  ///< Changes the first operand; empty where the row has no such form.
-  Call backward;  ///< Unary ones: of dy, and what the derivative reads.
+  Call in_place;  ///< Changes the first operand; empty if the row has no such form.
+  Call backward;  ///< For rows with one input: takes dy and the values that the derivative reads.
 };
 const std::vector<PointwiseCalls>& pointwise_calls();
 

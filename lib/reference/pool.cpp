@@ -10,7 +10,7 @@ namespace {
 
 using Range = std::pair<std::int64_t, std::int64_t>;
 
-// A window of an average pooling and what its sum is divided by.
+// An input element in the window of an output, and the divisor of the window's sum.
 struct Cell {
   std::int64_t input, output;
   double divisor;
@@ -36,7 +36,7 @@ struct Window {
 
 IntPair stride_of(IntPair stride, IntPair kernel) { return stride == IntPair(0) ? kernel : stride; }
 
-// PyTorch's rule: the window ends at the padding's end, then it is cut to the input.
+// PyTorch's rule: the window ends at the end of the padding, then it is clipped to the input.
 Window fixed_window(std::int64_t oh, std::int64_t ow, const Shape& input, const AvgPool2dOptions& o) {
   const IntPair stride = stride_of(o.stride, o.kernel);
   const auto range = [](std::int64_t i, int step, int pad, int kernel, std::int64_t size) {
@@ -97,7 +97,8 @@ std::vector<double> spread(const std::vector<double>& dy, const Shape& input, co
 
 std::int64_t pool_count(std::int64_t size, int kernel, int stride, int padding, int dilation, bool ceil_mode) {
   std::int64_t count = 0;
-  // One window after another, as long as it fits (or, with ceil_mode, begins inside the input or its left padding).
+  // Places one window after another as long as it fits. With ceil_mode a window must only start inside of the input or
+  // its left padding.
   for (std::int64_t start = -padding;; start += stride) {
     const bool fits = start + dilation * (kernel - 1) < size + padding;
     const bool reaches = start - stride + dilation * (kernel - 1) < size + padding - 1 && start < size;

@@ -9,7 +9,7 @@
 
 namespace crisol::reference {
 
-/// Outputs along one axis.
+/// The number of outputs along one axis.
 std::int64_t pool_count(std::int64_t size, int kernel, int stride, int padding, int dilation, bool ceil_mode);
 
 struct MaxPool {

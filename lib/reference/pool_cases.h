@@ -15,13 +15,13 @@ inline const MaxPoolCase max_pool_cases[] = {
     {{2, 3, 8, 8}, {2}},
     {{1, 1, 1, 1}, {1}},
     {{2, 2, 7, 9}, {2}},                                     // The last row and column are left out.
-    {{2, 2, 7, 9}, {2, 0, 0, 1, true}},                      // … or not.
-    {{1, 2, 9, 70}, {{3, 2}, {2, 1}, {1, 0}}},               // Several vectors a row.
-    {{1, 2, 5, 40}, {{1, 3}, {1, 3}}},                       // A stride without a vector load.
-    {{2, 1, 11, 38}, {3, 2, 1}},                             // ResNet's.
+    {{2, 2, 7, 9}, {2, 0, 0, 1, true}},                      // The last row and column are included.
+    {{1, 2, 9, 70}, {{3, 2}, {2, 1}, {1, 0}}},               // Several vectors in each row.
+    {{1, 2, 5, 40}, {{1, 3}, {1, 3}}},                       // A stride that no vector load supports.
+    {{2, 1, 11, 38}, {3, 2, 1}},                             // The pooling of ResNet.
     {{1, 2, 10, 45}, {{3, 3}, {2, 2}, {1, 1}, {2, 3}}},      // Dilated, overlapping.
-    {{1, 1, 6, 6}, {{2, 3}, {3, 2}, {1, 1}, {3, 2}, true}},  // Dilated: taps step over elements.
-    {{1, 1, 5, 3}, {5, 1, 2}},                               // Wider than the input.
+    {{1, 1, 6, 6}, {{2, 3}, {3, 2}, {1, 1}, {3, 2}, true}},  // Dilated: the taps skip elements.
+    {{1, 1, 5, 3}, {5, 1, 2}},                               // A window wider than the input.
     {{1, 2, 4, 33}, {{4, 2}, {4, 2}}},
 };
 

@@ -9,18 +9,18 @@
 
 namespace crisol::reference {
 
-/// Elements of x (contiguous values of `shape`) that each output of a reduction over `axes` is made from, in order;
-/// outputs in order. No axes means all.
+/// The elements of x (contiguous values of `shape`) that belong to each output of a reduction over `axes`. Elements and
+/// outputs are in order. No axes means all axes.
 std::vector<std::vector<double>> reduction_groups(const std::vector<double>& x, const Shape& shape, const Shape& axes);
 
-/// For each element of x the output that it belongs to.
+/// For each element of x, the output that it belongs to.
 std::vector<std::int64_t> reduction_outputs(const Shape& shape, const Shape& axes);
 
 double sum(const std::vector<double>& values);
-double largest(const std::vector<double>& values);               ///< NaN where there is one.
-double smallest(const std::vector<double>& values);              ///< NaN where there is one.
-std::int64_t first_largest(const std::vector<double>& values);   ///< Position; of the first NaN where there is one.
-std::int64_t first_smallest(const std::vector<double>& values);  ///< The same.
+double largest(const std::vector<double>& values);               ///< NaN if a value is NaN.
+double smallest(const std::vector<double>& values);              ///< NaN if a value is NaN.
+std::int64_t first_largest(const std::vector<double>& values);   ///< A position; the first NaN counts as largest.
+std::int64_t first_smallest(const std::vector<double>& values);  ///< A position; the first NaN counts as smallest.
 double product(const std::vector<double>& values);
 double mean(const std::vector<double>& values);
 double variance(const std::vector<double>& values, double correction);
@@ -29,11 +29,11 @@ double log_sum_exp(const std::vector<double>& values);
 double any(const std::vector<double>& values);  ///< 0 or 1.
 double all(const std::vector<double>& values);  ///< 0 or 1.
 
-/// Running sums along the middle axis of (outer, n, inner); `reverse`: from the end.
+/// Running sums along the middle axis of (outer, n, inner). `reverse` starts from the end.
 std::vector<double> cumsum(const std::vector<double>& x, std::int64_t outer, std::int64_t n, std::int64_t inner,
                            bool reverse);
 
-/// d sum(dy y) / dx of a reduction `y` to outputs, by central differences of the reference: step 1e-5.
+/// The gradient d sum(dy y) / dx of a reduction `y`, by central differences of the reference with step 1e-5.
 std::vector<double> reduction_gradient(const std::vector<double>& x, const Shape& shape, const Shape& axes,
                                        const std::vector<double>& dy,
                                        const std::function<double(const std::vector<double>&)>& y);

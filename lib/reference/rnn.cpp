@@ -10,14 +10,14 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// sum over k of w[row][k] * v[k]
+// The sum over k of w[row][k] * v[k].
 double dot(const Numbers& w, std::int64_t row, const Numbers& v) {
   double sum = 0;
   for (std::size_t k = 0; k < v.size(); ++k) sum += w[index(row) * v.size() + k] * v[k];
   return sum;
 }
 
-// dv += wᵀ's column `row` times d, dw[row] += d * v
+// dv += the row `row` of w times d; dw[row] += d * v.
 void dot_backward(double d, const Numbers& w, std::int64_t row, const Numbers& v, Numbers& dw, Numbers& dv) {
   for (std::size_t k = 0; k < v.size(); ++k) {
     dw[index(row) * v.size() + k] += d * v[k];
@@ -37,11 +37,11 @@ void add_row(Numbers& all, std::int64_t row, const Numbers& values) {
   for (std::size_t k = 0; k < values.size(); ++k) all[index(row) * values.size() + k] += values[k];
 }
 
-// One step of one sequence, with all that its backward needs.
+// One step of one sequence, with all values that its backward needs.
 struct Step {
-  Numbers x, h, c;  // Before the step.
+  Numbers x, h, c;  // The values before the step.
   Numbers u, v;     // W_ih x + b_ih and W_hh h + b_hh
-  Numbers output;   // Before the projection.
+  Numbers output;   // The output before the projection.
   Numbers next_h, next_c;
 };
 
@@ -76,7 +76,8 @@ Step step_forward(const RnnLayer& l, const RnnNumbers& w, const Numbers& x, cons
   return s;
 }
 
-// Gradients of a unit's u and v from d, that of its output; dh and dc (of the cell state after the step, then before).
+// Computes the gradients of a unit's u and v from d, the gradient of its output. Adds to dh. dc enters as the gradient
+// of the cell state after the step and becomes that before the step.
 void unit_backward(const RnnLayer& l, const Step& s, std::int64_t j, double d, Numbers& du, Numbers& dv, Numbers& dh,
                    Numbers& dc) {
   const std::int64_t n = l.hidden;
@@ -107,7 +108,8 @@ void unit_backward(const RnnLayer& l, const Step& s, std::int64_t j, double d, N
   }
 }
 
-// On entry dh and dc are the gradients of the states after the step, on return of those before it.
+// dh and dc enter as the gradients of the states after the step. They become the gradients of the states before the
+// step.
 void step_backward(const RnnLayer& l, const RnnNumbers& w, const Step& s, Numbers& dh, Numbers& dc, Numbers& dx,
                    RnnNumbers& dw) {
   Numbers doutput = dh;
@@ -127,7 +129,7 @@ void step_backward(const RnnLayer& l, const RnnNumbers& w, const Step& s, Number
   }
 }
 
-// The steps of sequence b in the order in which they are done.
+// The steps of sequence b in the order in which they run.
 std::vector<std::int64_t> order_of(const RnnLayer& l, std::int64_t b) {
   std::vector<std::int64_t> order;
   for (std::int64_t n = 0; n < l.length(b); ++n) order.push_back(l.reverse ? l.length(b) - 1 - n : n);

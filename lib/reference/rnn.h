@@ -1,4 +1,4 @@
-// One layer and direction of a recurrent network in double, sequence by sequence from the formulas of
+// One layer and direction of a recurrent network in double, one sequence after another, with the formulas of
 // crisol/ops/rnn.h.
 #pragma once
 
@@ -15,22 +15,22 @@ struct RnnLayer {
   RnnCell cell = RnnCell::lstm;
   bool reverse = false;
   std::int64_t steps = 1, batch = 1, inputs = 1, hidden = 1;
-  std::int64_t projection = 0;  ///< Rows of weight_hr, or 0.
+  std::int64_t projection = 0;  ///< The number of rows of weight_hr, or 0.
   bool bias = true;
-  std::vector<std::int64_t> lengths = {};  ///< Of each sequence; empty: all have `steps`.
+  std::vector<std::int64_t> lengths = {};  ///< The length of each sequence; empty if all have `steps`.
 
   std::int64_t gates() const { return cell == RnnCell::lstm ? 4 : cell == RnnCell::gru ? 3 : 1; }
   std::int64_t outputs() const { return projection > 0 ? projection : hidden; }
   std::int64_t length(std::int64_t b) const { return lengths.empty() ? steps : lengths[static_cast<std::size_t>(b)]; }
 };
 
-/// Also their gradients. Absent ones are empty.
+/// The weights or their gradients. An absent one is empty.
 struct RnnNumbers {
   Numbers weight_ih, weight_hh, bias_ih, bias_hh, weight_hr;
 };
 
 struct RnnInputs {
-  Numbers x, h0, c0;  ///< c0 is empty without a cell state.
+  Numbers x, h0, c0;  ///< c0 is empty for cells without a cell state.
 };
 
 struct RnnOutputs {
@@ -44,7 +44,7 @@ struct RnnGradients {
 
 RnnOutputs rnn_forward(const RnnLayer& layer, const RnnInputs& in, const RnnNumbers& weights);
 
-/// The gradients of everything that rnn_forward reads, from those of what it returns.
+/// The gradients of everything that rnn_forward reads, from the gradients of its results.
 RnnGradients rnn_backward(const RnnLayer& layer, const RnnInputs& in, const RnnNumbers& weights,
                           const RnnOutputs& dout);
 

@@ -8,7 +8,7 @@ namespace crisol::reference {
 
 namespace {
 
-// Calls row(index) for each row, index(j) being the position of its element j.
+// Calls row(index) for each row; index(j) is the position of its element j.
 template <class Row>
 void for_each_row(std::int64_t outer, std::int64_t n, std::int64_t inner, Row row) {
   for (std::int64_t o = 0; o < outer; ++o)
