@@ -11,11 +11,11 @@ namespace crisol::replay {
 
 namespace {
 
-/// One for each value of KIND (lib/ops/reduce/reduce_launch.h).
+/// One entry for each value of KIND (lib/ops/reduce/reduce_launch.h).
 struct Kind {
   Tensor (*reduce)(const Tensor& x, const Shape& axes);
   double (*reference)(const Values& values);
-  double factor, scale;  ///< Of the tolerance; scale times the number of elements, or the largest result.
+  double factor, scale;  ///< The tolerance. `scale` is for each element; 0 means the largest result.
 };
 
 double sample_variance(const Values& values) { return reference::variance(values, 1); }
@@ -39,7 +39,7 @@ std::optional<Replay> make_reduce(const Problem& p) {
   if (p["fused"] != 0 || !f32 || kind >= std::size(kinds) || width < 1 || outputs % width != 0) return std::nullopt;
   const bool in_rows = p["along"] != 0;
   const Shape shape = in_rows ? Shape{outputs, elements} : Shape{outputs / width, elements, width};
-  // Products stay near 1.
+  // The factors are near 1, so that products stay near 1.
   const bool product = kinds[kind].reference == reference::product;
   const Values values = product ? reference::random_values(1, shape.numel(), 0.99, 1.01) : values_for(1, shape.numel());
   const Tensor x = p.tensor(values, shape);
@@ -82,14 +82,14 @@ void resize_cumsum(Problem& p, const Sizes& sizes) {
   p.values["i64"] = 0;
 }
 
-/// The first `count` of each sorted row, and where they were.
+/// The first `count` elements of each sorted row, and their positions.
 std::vector<Values> sorted_rows(const Values& x, std::int64_t length, std::int64_t count, bool descending) {
   const std::int64_t rows = static_cast<std::int64_t>(x.size()) / std::max<std::int64_t>(1, length);
   const reference::Sorted sorted = reference::sort({{rows, length}, x}, 1, descending);
   return {reference::narrow(sorted.values, 1, 0, count).values, reference::narrow(sorted.indices, 1, 0, count).values};
 }
 
-/// The values of `run` and their positions among p's rows.
+/// Makes a replay of `run`: its values, and their positions in the rows of p.
 Replay ordered(const Problem& p, std::int64_t count, bool descending,
                SortResult (*run)(const Tensor&, std::int64_t, bool)) {
   const std::int64_t length = p["length"];

@@ -1,4 +1,4 @@
-// Picking and adding by index, copies, and one elementwise op for all.
+// Reading and adding by index, copies, and one elementwise op that represents all others.
 #include <cmath>
 
 #include "crisol/ops/elementwise.h"
@@ -10,7 +10,7 @@ namespace crisol::replay {
 
 namespace {
 
-/// Positions along the axis of (outer, size, inner), one for each slice or for each element.
+/// Positions along the axis of (outer, size, inner): one for each slice, or one for each element.
 struct Indexed {
   Shape shape, picked_shape, index_shape;
   Values x, src, index;
@@ -79,7 +79,7 @@ void resize_indexed(Problem& p, const Sizes& sizes) {
 }
 
 std::optional<Replay> make_transpose_copy(const Problem& p) {
-  // The problem's rows lie one element after another in the source, its columns in the copy.
+  // Neighbouring rows of the problem are neighbouring elements in the source; neighbouring columns are so in the copy.
   const std::int64_t batch = p["batch"], rows = p["columns"], columns = p["rows"];
   const Values values = values_for(1, batch * rows * columns);
   const Tensor x = p.tensor(values, {batch, rows, columns});
@@ -101,7 +101,7 @@ void resize_transpose_copy(Problem& p, const Sizes& sizes) {
   resize(p, sizes, {{"batch", 3}, {"rows", 37}, {"columns", 53}});
 }
 
-// What an expression computes is the compiler's affair; here is how its elements are walked through.
+// The compiler takes care of the expression. This replay checks how the kernel walks through the elements.
 std::optional<Replay> make_pointwise(const Problem& p) {
   const std::int64_t rows = 37, columns = 43;
   const Values x = values_for(1, rows * columns), y = values_for(2, rows);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<float>::epsilon();
 
-/// A batch of matrices, rows or columns one element after another, and what it is a view of.
+/// A batch of matrices in row-major or column-major order, and the tensor that it is a view of.
 struct Operand {
   Tensor stored, matrix;
   Shape shape;
@@ -42,14 +42,14 @@ Precision precision_of(const Problem& p) {
   throw ProblemError(concat("'", p.text, "': no precision has this number"));
 }
 
-/// What rounding both operands does to a product, in epsilons, as crisol/precision.h bounds it.
+/// The error in a product, in epsilons, when both operands are rounded, as crisol/precision.h bounds it.
 double rounding_of(Precision precision) {
   const double u = precision == Precision::fp32 ? 0 : std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11);
   return (2 * u + u * u) / epsilon;
 }
 
 std::optional<Replay> make_matmul(const Problem& p) {
-  // Results that lie transposed are only made by other ops.
+  // Only other ops make transposed results.
   if (p["transc"] != 0) return std::nullopt;
   const std::int64_t m = p["m"], n = p["n"], k = p["k"], batch = p["batch"];
   const Shape lead = batch > 1 ? Shape{batch} : Shape{};
@@ -103,7 +103,7 @@ struct Convolution {
     y = reference::conv2d_shape(x, weight, options);
   }
 
-  /// `run` makes results of `terms` products each.
+  /// Makes a replay of `run`, whose results are sums of `terms` products.
   Replay replay(std::int64_t terms, std::function<Tensor()> run) const {
     Replay made;
     made.effort = static_cast<double>(y.numel()) * static_cast<double>(weight[1] * weight[2] * weight[3]);
@@ -160,7 +160,7 @@ void resize_matmul(Problem& p, const Sizes& sizes) {
   p.values["transc"] = 0;
 }
 
-// The window stays as it is, and so many pixels as it needs.
+// Keeps the window, and at least as many pixels as the window needs.
 void resize_convolution(Problem& p, const Sizes& sizes) {
   const std::int64_t groups = std::max<std::int64_t>(1, p["groups"]);
   const std::int64_t channels = sizes.of(p["c"] / groups, 9);

@@ -17,12 +17,12 @@ struct Layer {
   reference::RnnLayer sizes;
   reference::RnnInputs inputs;
   reference::RnnNumbers numbers;
-  double terms;  ///< Of the sums in a step, and of those over all steps.
+  double terms;  ///< The number of terms in the sums of one step, plus those in the sums over all steps.
 
   explicit Layer(const Problem& p) {
     options = {static_cast<RnnCell>(p["cell"]), p["reverse"] != 0};
     const std::int64_t t = p["t"], b = p["b"], i = p["i"], h = p["h"], rows = gates_of(options.cell) * h;
-    // As large as a network's at its start, so that the states do not saturate.
+    // The weights are as large as the initial weights of a network, so that the states do not saturate.
     const auto weight = [&](std::uint64_t seed, const Shape& shape, Values& values) {
       const double bound = 1 / std::sqrt(static_cast<double>(h));
       values = reference::random_values(seed, shape.numel(), -bound, bound);
@@ -86,7 +86,7 @@ std::optional<Replay> make_backward(const Problem& p) {
             return std::vector<Values>{g.inputs.x, g.weights.weight_ih, g.weights.weight_hh, g.weights.bias_ih};
           },
       .effort = 3 * l.effort(),
-      // Of the largest gradient; where that is below 1 the bound of docs/tolerances.md is wider.
+      // Relative to the largest gradient. If that gradient is below 1, the bound of docs/tolerances.md is wider.
       .tolerance = within(2 * (64 + 4 * std::sqrt(l.terms)))};
 }
 

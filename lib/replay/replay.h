@@ -1,5 +1,6 @@
-// Work that meets a problem again: operands of its sizes, the op, and what the results must be. `crisol tune` measures
-// it with each variant; dispatch makes it small and tries a variant with it on a driver that nobody has tried.
+// Work that runs a problem again: operands of its sizes, the op, and the expected results. `crisol tune` measures the
+// work with each variant. The dispatcher makes the work small and uses it to try a variant on a driver that nobody has
+// tried.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace crisol::replay {
 
-/// A text that is no problem.
+/// The text is not a problem.
 struct ProblemError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -27,53 +28,55 @@ using Values = std::vector<double>;
 struct Problem {
   std::string op;
   std::map<std::string, std::int64_t> values;
-  std::string text;  ///< Without the count.
+  std::string text;  ///< The text without the count.
   std::int64_t times = 1;
   Device device;
 
-  /// Throws ProblemError where there is no such value.
+  /// Throws ProblemError if there is no such value.
   std::int64_t operator[](const char* name) const;
   int small(const char* name) const { return static_cast<int>((*this)[name]); }
-  /// A contiguous tensor of values on the device.
+  /// A contiguous tensor of values on the problem's device.
   Tensor tensor(const Values& values, const Shape& shape, DType dtype = DType::f32) const;
 };
-/// Throws ProblemError for any other text.
+/// Throws ProblemError for a text in another format.
 Problem parse_problem(const std::string& line, Device device = Device());
 
 struct Replay {
-  /// Runs the op; returns what it computed.
+  /// Runs the op and returns its results.
   std::function<std::vector<Tensor>()> run;
-  /// Writes weights, as a training does between two uses, so that nothing made from them is used again; or nothing.
+  /// Writes the weights, as training does between two uses, so that copies made from them are not used again. Empty for
+  /// ops without weights.
   std::function<void()> renew = {};
-  /// The results by plain loops in double.
+  /// Computes the results by plain loops in double.
   std::function<std::vector<Values>()> reference = {};
-  double effort = 0;  ///< Multiply-adds, or elements, of the reference.
-  /// What rounding may do to the results of a variant.
+  double effort = 0;  ///< The number of multiply-adds or elements that the reference processes.
+  /// The allowed rounding error of a variant's results.
   std::function<reference::Tolerance(std::string_view variant)> tolerance;
 };
 
-/// The op whose variants those of an op are: another one's under a name of its own, or its own.
+/// The op that provides the variants of `op`: another op if `op` only runs it under its own name, otherwise `op`
+/// itself.
 std::string_view replayed_op(std::string_view op);
 
-/// Nothing where the problem cannot be made again: of an op that is only part of another one, or of a kind that only
-/// other ops make.
+/// Makes a replay of the problem. Returns nothing if the problem cannot be run alone: its op is only a part of another
+/// op, or only other ops make this kind of problem.
 std::optional<Replay> replay_of(const Problem& problem);
 
-/// What small sizes a problem gets: its own, cut to `factor` times the small size of each; or, whatever its own are,
-/// the small sizes divided by `divisor`. All odd, but for those up to 2.
+/// The rule for small sizes. With divisor 0 a problem keeps its own sizes, each limited to `factor` times its small
+/// size. Otherwise every size becomes its small size divided by `divisor`. Results above 2 are odd.
 struct Sizes {
   std::int64_t factor = 1;
-  std::int64_t divisor = 0;  ///< 0: the problem's own, cut.
+  std::int64_t divisor = 0;  ///< 0: the problem's own sizes, limited.
 
-  /// For a size `value` that is small at `small`. One stays one: it selects a layout.
+  /// The new size for `value`, whose small size is `small`. One stays one, because it selects a layout.
   std::int64_t of(std::int64_t value, std::int64_t small) const;
 };
 
-/// The problem with small sizes, as nearly as it goes by the same programs; of a kind that can be made again where it
-/// is of one that cannot. Nothing for an op that is not known.
+/// The problem with small sizes, which uses the same programs if possible. If the problem's kind cannot be run alone,
+/// it becomes a kind that can. Returns nothing for an unknown op.
 std::optional<Problem> with_sizes(const Problem& problem, const Sizes& sizes);
 
-/// The ops of each file.
+/// An op and its functions. Each file has a list of its ops.
 struct Maker {
   const char* op;
   std::optional<Replay> (*make)(const Problem&);
@@ -86,14 +89,14 @@ extern const std::vector<Maker> axis_makers;
 extern const std::vector<Maker> recurrent_makers;
 extern const std::vector<Maker> movement_makers;
 
-/// Values in (-1, 1), the first of them 0.5, which touch() writes.
+/// Values in (-1, 1). The first value is 0.5, which touch() writes.
 Values values_for(std::uint64_t seed, std::int64_t count);
-/// Writes that first value.
+/// Writes the first value again.
 void touch(const Tensor& x);
 /// The same tolerance for every variant.
 std::function<reference::Tolerance(std::string_view)> within(double factor, double scale = 0);
-/// Gives some of a problem's values, if it has them, the size that belongs to each of these small ones; one grows with
-/// a divisor, unless it selects a layout.
+/// Resizes those values of a problem that `small` names, each to fit its small size. With a divisor a value of one
+/// grows, unless it selects a layout.
 void resize(Problem& p, const Sizes& sizes, std::initializer_list<std::pair<const char*, std::int64_t>> small);
 
 }  // namespace crisol::replay

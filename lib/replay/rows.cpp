@@ -15,7 +15,7 @@ namespace crisol::replay {
 
 namespace {
 
-/// (outer, n, inner): rows of n elements, `inner` apart.
+/// (outer, n, inner): rows of n elements; neighbouring elements of a row are `inner` apart.
 struct Layout {
   std::int64_t outer, n, inner;
   Shape shape() const { return {outer, n, inner}; }
@@ -27,7 +27,7 @@ std::optional<Layout> layout_of(const Problem& p) {
   return Layout{rows / step, p["length"], step};
 }
 
-/// Values whose exponentials differ as those of a network's scores do.
+/// Values whose exponentials differ as much as those of a network's scores.
 Values scores_for(std::int64_t count) { return reference::random_values(1, count, -6, 6); }
 
 template <bool log>
@@ -88,12 +88,12 @@ std::optional<Replay> make_layer_norm(const Problem& p) {
   replay.effort = static_cast<double>(x.size());
   replay.run = [=] { return std::vector<Tensor>{ops::layer_norm(input, {n}, w, b, epsilon).y}; };
   replay.reference = [=] { return std::vector<Values>{reference::layer_norm(x, rows, n, weight, bias, epsilon).y}; };
-  // A row of one value has no spread: what rounds then is multiplied by 1 / sqrt(epsilon).
+  // A row of one value has zero variance. Its rounding error is multiplied by 1 / sqrt(epsilon).
   replay.tolerance = within(16, n < 8 ? 2 / std::sqrt(epsilon) : 16);
   return replay;
 }
 
-// The largest element of a gradient is what rounds.
+// The tolerance is relative to the largest element of a gradient.
 std::optional<Replay> make_layer_norm_backward(const Problem& p) {
   const std::int64_t rows = p["rows"], n = p["length"];
   if (p["step"] != 1) return std::nullopt;
@@ -115,7 +115,7 @@ std::optional<Replay> make_layer_norm_backward(const Problem& p) {
   return replay;
 }
 
-/// An image batch and all that its normalisation takes.
+/// A batch of images and the other operands of its normalisation.
 struct Images {
   Shape shape, row;
   Tensor x, dy, weight, bias, mean, var;
@@ -196,7 +196,7 @@ std::optional<Replay> make_cross_entropy(const Problem& p) {
 
 std::optional<Replay> make_cross_entropy_backward(const Problem& p) {
   const Labelled l(p);
-  // Of each row the maximum m, and log sum exp(x - m).
+  // For each row: the maximum m, and log sum exp(x - m).
   Values moments;
   for (std::int64_t row = 0; row < l.rows; ++row) {
     const auto first = l.scores.begin() + row * l.classes;

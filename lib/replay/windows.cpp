@@ -12,7 +12,7 @@ namespace {
 Shape planes_of(const Problem& p) { return {1, p["planes"], p["h"], p["w"]}; }
 Shape outputs_of(const Problem& p) { return {1, p["planes"], p["out_h"], p["out_w"]}; }
 
-/// Options by which the planes give the outputs, rounding up or down.
+/// Options for which the planes give the outputs. Rounds the output size up or down as needed.
 template <class Options>
 Options with_window(const Problem& p, Options options) {
   options.kernel = {p.small("r"), p.small("s")};
@@ -33,7 +33,7 @@ MaxPool2dOptions max_options(const Problem& p) {
   return with_window(p, options);
 }
 
-/// Random images, or gradients.
+/// Random images or gradients.
 struct Images {
   Shape shape;
   Values values;
@@ -43,7 +43,7 @@ struct Images {
       : shape(of), values(values_for(seed, of.numel())), tensor(p.tensor(values, of)) {}
 };
 
-/// A replay of one result.
+/// A replay with one result.
 Replay replay_with(std::function<Tensor()> run, std::function<Values()> reference, double effort, double factor,
                    double scale) {
   return {.run = [run = std::move(run)] { return std::vector<Tensor>{run()}; },
@@ -117,7 +117,7 @@ std::optional<Replay> make_adaptive_backward(const Problem& p) {
       4 * static_cast<double>(planes_of(p).numel()), 12, 1);
 }
 
-// The window stays as it is, and so many elements as it needs.
+// Keeps the window, and at least as many elements as the window needs.
 void resize(Problem& p, const Sizes& sizes) {
   const auto resize_axis = [&](const char* size, const char* out, const char* kernel, const char* stride,
                                const char* padding, const char* dilation, std::int64_t most) {
