@@ -1,4 +1,4 @@
-// OpenCL as this library uses it: CLHPP's handles for ownership, return codes turned into Error.
+// The parts of OpenCL that this library uses: CLHPP's handles for ownership. Return codes become Error.
 #pragma once
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120
@@ -8,12 +8,12 @@
 
 namespace crisol::runtime {
 
-/// "CL_OUT_OF_RESOURCES", or "unnamed OpenCL error".
+/// For example "CL_OUT_OF_RESOURCES", or "unnamed OpenCL error".
 const char* cl_error_name(cl_int code) noexcept;
 
 bool is_memory_error(cl_int code) noexcept;
 
-/// Throws device_failure (out_of_memory for the codes that mean it) unless code is CL_SUCCESS.
+/// Throws unless code is CL_SUCCESS: out_of_memory for the codes that mean it, otherwise device_failure.
 void check_cl(cl_int code, const char* call);
 
 }  // namespace crisol::runtime

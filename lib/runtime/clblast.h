@@ -1,4 +1,4 @@
-// CLBlast, loaded when a GPU first asks for it: crisol neither links nor needs it.
+// CLBlast is loaded at its first use on a GPU. crisol does not link to it and does not need it.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,17 @@
 
 namespace crisol::runtime {
 
-/// Why CLBlast cannot be used, or nullptr. The first call looks for the library.
+/// The reason why CLBlast cannot be used, or nullptr. The first call looks for the library.
 const char* clblast_missing();
 
 struct ClblastMatrix {
   BufferView first;
-  std::int64_t leading;  ///< Distance between rows (between columns where transposed).
+  std::int64_t leading;  ///< The distance between rows, or between columns of a transposed matrix.
   bool transposed;
   std::int64_t batch;
 };
 
-/// C = A·B + beta·C, row by row, for a batch of m x k with k x n matrices; C is never transposed. Throws
-/// device_failure.
+/// C = A·B + beta·C for a batch of row-major matrices m x k and k x n. C is never transposed. Throws device_failure.
 void clblast_gemm(DeviceState& device, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
                   const ClblastMatrix& a, const ClblastMatrix& b, const ClblastMatrix& c, float beta);
 

@@ -8,8 +8,8 @@
 
 namespace crisol::runtime {
 
-// The extension as its specification has it, because headers declare one version of it or none. From 0.9.5 on copies
-// and fills take a list of properties behind the queue.
+// The functions of the extension, declared as in its specification, because OpenCL headers declare one version of it or
+// none. From version 0.9.5 on, copies and fills take a list of properties after the queue.
 struct CommandBufferCalls {
   using Handle = void*;
   using Properties = const cl_ulong*;

@@ -1,4 +1,4 @@
-// Commands that the driver keeps: the extension cl_khr_command_buffer.
+// Command buffers: lists of commands that the driver keeps (the extension cl_khr_command_buffer).
 #pragma once
 
 #include <memory>
@@ -10,10 +10,11 @@ namespace crisol::runtime {
 
 struct CommandBufferCalls;
 
-/// A sequence for one in-order queue, queued by one call.
+/// A sequence of commands for one in-order queue. One call queues all of them.
 class CommandBuffer {
  public:
-  /// Fills `buffer` and returns null, or leaves it and says why the device keeps no commands.
+  /// Fills `buffer` and returns null. If the device cannot keep commands, leaves `buffer` unchanged and returns the
+  /// reason.
   static const char* make(DeviceState& device, const std::vector<Command>& commands,
                           std::unique_ptr<CommandBuffer>& buffer);
   ~CommandBuffer();
@@ -32,7 +33,7 @@ class CommandBuffer {
   std::unique_ptr<CommandBufferCalls> calls_;
   cl_command_queue queue_;
   void* handle_ = nullptr;
-  cl::Event last_;  ///< Of the last run, where a buffer may not be queued while it runs.
+  cl::Event last_;  ///< The event of the last run; used if a buffer may not be queued while it runs.
   bool one_at_a_time_ = false;
 };
 

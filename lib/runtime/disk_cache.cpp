@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// File: this header, the title and the warmed names, a line each, the binary.
+// The file consists of this header, the title and the warmed names (one in each line), and the binary.
 struct Header {
   char magic[8] = {'c', 'r', 'i', 's', 'o', 'l', '0', '2'};
   std::uint64_t key_hash = 0;
@@ -37,7 +37,7 @@ std::string_view as_text(const std::vector<unsigned char>& bytes) {
 
 std::uint64_t checksum_of(std::string_view text, std::string_view binary) { return hash_of(binary, hash_of(text)); }
 
-/// What a file holds, or the reason why it is none of ours or damaged.
+/// The contents of a file. If the file has another format or is damaged, `fault` is the reason.
 struct Contents {
   std::uint64_t key_hash = 0;
   CachedProgram program;
@@ -57,7 +57,7 @@ Contents read_contents(std::ifstream& file, const fs::path& path) {
     return faulty("has a wrong magic number");
   std::error_code error;
   const std::uint64_t size = fs::file_size(path, error);
-  // Each size alone first: their sum could wrap round.
+  // Each size is checked alone first, because their sum could overflow.
   if (error || header.text_size > size || header.binary_size > size ||
       sizeof header + header.text_size + header.binary_size != size)
     return faulty("has a wrong size");
@@ -83,7 +83,7 @@ bool has_name_of_ours(const fs::path& path) {
          (name.size() == digits + 4 || path.extension() == ".tmp");
 }
 
-// A writer that was killed leaves its temporary file behind; no writer takes an hour.
+// A writer that was killed leaves its temporary file. No writer needs an hour, so older temporary files are removed.
 void remove_abandoned(const fs::path& folder) {
   const auto limit = fs::file_time_type::clock::now() - std::chrono::hours(1);
   std::error_code ignored;

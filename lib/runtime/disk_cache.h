@@ -11,33 +11,33 @@
 namespace crisol::runtime {
 
 struct CachedProgram {
-  /// For people, in one line: which program, for which device.
+  /// A line for people that names the program and the device.
   std::string title;
   std::vector<unsigned char> binary;
-  /// Kernels and local sizes whose code the binary is known to hold (PoCL adds it at a kernel's first run).
+  /// The kernels and local sizes whose code is in the binary. PoCL adds this code at a kernel's first run.
   std::vector<std::string> warmed;
 };
 
 class DiskCache {
  public:
-  /// A folder; an empty name is a cache that holds nothing.
+  /// `folder` is the folder of the cache. With an empty name the cache holds nothing.
   explicit DiskCache(std::string folder) : folder_(std::move(folder)) {}
 
-  /// CRISOL_CACHE_DIR, else system::cache_folder().
+  /// The value of CRISOL_CACHE_DIR, or else system::cache_folder().
   static std::string default_folder();
 
-  /// `key` is the whole identity of a program: source, options, platform, device, driver.
+  /// `key` identifies a program completely: source, options, platform, device, driver.
   std::optional<CachedProgram> load(std::string_view key) const;
-  /// Written under a temporary name and renamed, so that a reader sees all of it or nothing.
+  /// Writes a temporary file and renames it, so that a reader sees the whole file or no file.
   void store(std::string_view key, const CachedProgram& program) const;
 
   std::string path_of(std::string_view key) const;
 
   const std::string& folder() const noexcept { return folder_; }
-  /// Every program in the folder, by title; a damaged one has none.
+  /// Every program in the folder, sorted by title. A damaged file has no title.
   std::vector<CacheEntry> entries() const;
-  /// Removes all programs, and what killed writers left; no other file. Returns how many files that were; throws io
-  /// when one cannot be removed.
+  /// Removes all programs and the temporary files of killed writers, and no other files. Returns the number of removed
+  /// files. Throws io if a file cannot be removed.
   std::int64_t clear() const;
 
  private:

@@ -50,7 +50,7 @@ void wait_for(DeviceState& device, _cl_event* event) {
 _cl_event* mark(DeviceState& device) {
   cl_event event = nullptr;
   check_cl(clEnqueueMarkerWithWaitList(device.queue(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
-  // Whoever waits for it in another queue would else wait for ever.
+  // Without the flush, another queue that waits for this event would wait forever.
   check_cl(clFlush(device.queue()), "clFlush");
   return event;
 }
@@ -71,7 +71,7 @@ BlockPtr share_buffer(DeviceState& device, _cl_mem* memory) {
           "the buffer is read-only or write-only for kernels");
   cl::Buffer kept(memory, retain);
   BlockPtr block = std::make_shared<Block>(device, memory, bytes, false);
-  kept() = nullptr;  // Its reference is the block's now.
+  kept() = nullptr;  // The block now owns this reference.
   return block;
 }
 

@@ -1,4 +1,4 @@
-// Contexts, queues and buffers that the user's program and the library share; see crisol/opencl_interop.h.
+// Contexts, queues and buffers that the user's program shares with the library; see crisol/opencl_interop.h.
 #pragma once
 
 #include "runtime/memory_pool.h"
@@ -10,20 +10,20 @@ struct _cl_event;
 
 namespace crisol::runtime {
 
-/// A new device that works in these; checks that they belong together.
+/// Adds a device that works in this context and queue. Checks that the three objects belong together.
 DeviceState& adopt(_cl_device_id* device, _cl_context* context, _cl_command_queue* queue);
 
 _cl_device_id* opencl_device(DeviceState& device);
 _cl_context* opencl_context(DeviceState& device);
 _cl_command_queue* opencl_queue(DeviceState& device);
 
-/// A block over a buffer of the user's; checks that it is of the device's context and that kernels may read and write
-/// it.
+/// Makes a block from a buffer of the user. Checks that the buffer belongs to the device's context and that kernels may
+/// read and write it.
 BlockPtr share_buffer(DeviceState& device, _cl_mem* memory);
 
-/// An event behind all work that is queued by now.
+/// An event that completes after all work that is queued by now.
 _cl_event* mark(DeviceState& device);
-/// Lets what is queued from now on wait for the event.
+/// Makes all work that is queued from now on wait for the event.
 void wait_for(DeviceState& device, _cl_event* event);
 
 }  // namespace crisol::runtime

@@ -32,7 +32,7 @@ void expand_text(const std::string& text, Names& seen, std::string& out) {
   std::istringstream lines(text);
   constexpr std::string_view directive = "#include \"";
   for (std::string line; std::getline(lines, line);) {
-    if (line.ends_with('\r')) line.pop_back();  // A checkout on Windows may end lines so.
+    if (line.ends_with('\r')) line.pop_back();  // A checkout on Windows may have such line ends.
     if (line.compare(0, directive.size(), directive) == 0) {
       expand_file(line.substr(directive.size(), line.rfind('"') - directive.size()), seen, out);
     } else {

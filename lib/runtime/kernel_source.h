@@ -1,4 +1,4 @@
-// The text of the kernels: embedded in the library, or from CRISOL_KERNEL_PATH.
+// The source of the kernels: embedded in the library, or read from CRISOL_KERNEL_PATH.
 #pragma once
 
 #include <map>
@@ -7,11 +7,11 @@
 
 namespace crisol::runtime {
 
-/// Every file of cl_kernels/ by its relative path, generated at build time.
+/// Every file of cl_kernels/ by its relative path. The build generates this map.
 const std::map<std::string_view, std::string_view>& embedded_kernels();
 
-/// The prelude and behind it the file `name` (none if empty), with each `#include "file"` replaced by that file, once
-/// per program. Throws build_failure, naming the file, when one does not exist.
+/// The prelude, followed by the file `name` (no file if the name is empty). Each `#include "file"` is replaced by the
+/// file, once in a program. Throws build_failure, naming the file, if a file does not exist.
 std::string expanded_source(std::string_view prelude, std::string_view name);
 
 }  // namespace crisol::runtime

@@ -14,7 +14,7 @@ namespace crisol::runtime {
 
 namespace {
 
-constexpr std::size_t large_page = std::size_t{2} << 20;  // x86-64's, and aarch64's where the base page has 4 KB.
+constexpr std::size_t large_page = std::size_t{2} << 20;  // On x86-64, and on aarch64 if the base page has 4 KB.
 constexpr std::size_t least_bytes = 2 * large_page;
 
 struct Unmap {
@@ -23,7 +23,8 @@ struct Unmap {
 };
 using Pages = std::unique_ptr<void, Unmap>;
 
-// `bytes` of zeros from the first byte of a large page on, or null. What does not fill one lies in small pages.
+// Maps `bytes` of zeros that start at the first byte of a large page, or returns null. The rest that does not fill a
+// large page is in small pages.
 Pages map_pages(std::size_t bytes) {
   const std::size_t mapped = bytes + large_page;
   void* const begin = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -33,7 +34,7 @@ Pages map_pages(std::size_t bytes) {
   std::align(large_page, bytes, aligned, space);
   if (mapped != space) munmap(begin, mapped - space);
   Pages pages(aligned, {space});
-  madvise(aligned, bytes / large_page * large_page, MADV_HUGEPAGE);  // A wish: without it the memory serves as well.
+  madvise(aligned, bytes / large_page * large_page, MADV_HUGEPAGE);  // Only a request: small pages work too.
   return pages;
 }
 
@@ -54,7 +55,7 @@ cl_mem create_buffer(DeviceState& device, std::uint64_t bytes, cl_int& error) {
   cl_mem memory =
       clCreateBuffer(device.context()(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, pages->get(), &error);
   if (error != CL_SUCCESS) return nullptr;
-  // Queued commands keep the buffer beyond its release: the driver says when the pages are free.
+  // Queued commands keep the buffer alive after its release. The driver calls `unmap` when the pages are free.
   error = clSetMemObjectDestructorCallback(memory, unmap, pages.get());
   if (error != CL_SUCCESS) {
     clReleaseMemObject(memory);

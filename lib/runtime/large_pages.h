@@ -1,4 +1,4 @@
-// Buffers of CPU devices in large pages.
+// Buffers in large pages for CPU devices.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace crisol::runtime {
 
 class DeviceState;
 
-/// Creates a read-write buffer of `bytes`; `error` as clCreateBuffer sets it. Where the device's memory is the host's
-/// and the system gives large pages to who asks for them, a large buffer lies in such: a kernel that streams through 64
+/// Creates a read-write buffer of `bytes`; sets `error` as clCreateBuffer does. A large buffer is put into large pages
+/// if the device uses the host's memory and the system gives large pages on request. A kernel that streams through 64
 /// MB is then up to twice as fast, because it meets a new page every 2 MB instead of every 4 KB.
 cl_mem create_buffer(DeviceState& device, std::uint64_t bytes, cl_int& error);
 

@@ -57,8 +57,8 @@ void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg*
 
 namespace {
 
-// Remembers that the program now holds code for this kernel and local size, which its stored binary may lack. True
-// where that is new.
+// Notes that the program now holds code for this kernel and local size, which its stored binary may lack. Returns true
+// if the code is new.
 bool note_run(Kernel& kernel, const NdRange& range) {
   if (kernel.launched && kernel.warmed_local == range.local) return false;
   kernel.launched = true;
@@ -107,7 +107,7 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
     };
     error = run();
     if (is_memory_error(error)) {
-      // Drivers that allocate late report it here; what the pool caches may be what is missing.
+      // Drivers that allocate memory late report the error here. The pool's cached blocks may hold the missing memory.
       device.pool().release_cached();
       device.finish();
       error = run();
@@ -119,7 +119,7 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
     fail(is_memory_error(error) ? ErrorCode::out_of_memory : ErrorCode::device_failure, "launch", kernel.name, ": ",
          cl_error_name(error), " (", error, ')');
   if (recorder != nullptr) recorder->add_launch(kernel, range, args, count);
-  if (first && timed) {  // Some implementations compile a kernel when it first runs.
+  if (first && timed) {  // Some implementations compile a kernel at its first run.
     device.finish();
     say(Topic::build, "first run of ", kernel.name, " in ", milliseconds_since(start), " ms");
   }
@@ -130,8 +130,8 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
 const DeviceInfo& info_of(const DeviceState& device) noexcept { return device.info(); }
 
 NdRange flat_range(const DeviceInfo& info, std::int64_t count) {
-  // A GPU starts about one group a clock, in which its memory moves 2 KB: small groups would bound the copying of large
-  // arrays. Few items are spread over all units instead.
+  // A GPU starts about one group each clock cycle, and its memory moves 2 KB in this time. Small groups would therefore
+  // limit the speed of copies of large arrays. A small number of items is spread over all compute units instead.
   const bool many = info.type == DeviceType::gpu && count >= std::int64_t{2048} * info.compute_units;
   const auto local = static_cast<std::int64_t>(std::min<std::uint64_t>(many ? 256 : 64, info.max_work_group));
   return {{(count + local - 1) / local * local}, {local}};

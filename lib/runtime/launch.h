@@ -21,8 +21,8 @@ namespace crisol::runtime {
 /// One `#define name value` before the kernel's source. The texts must outlive the KernelSpec.
 struct Define {
   std::string_view name;
-  std::string_view text;    ///< Used when not empty,
-  std::int64_t number = 0;  ///< else this.
+  std::string_view text;    ///< Used if it is not empty.
+  std::int64_t number = 0;  ///< Used if `text` is empty.
 
   Define() = default;
   Define(std::string_view n, std::string_view t) : name(n), text(t) {}
@@ -47,10 +47,10 @@ class Defines {
   std::size_t count_ = 0;
 };
 
-/// What identifies a kernel: entry point of a program, which is a file of cl_kernels/ under defines. `prelude` is
-/// OpenCL C made at run time that goes between the defines and the file, which may then be left out (empty); it may
-/// include files of cl_kernels/. Kernels with equal source, defines and prelude come from one program and are compiled
-/// together.
+/// Identifies a kernel: an entry point of a program. A program is a file of cl_kernels/ with defines. `prelude` is
+/// OpenCL C that is made at run time. It is placed between the defines and the file, and it may include files of
+/// cl_kernels/. With a prelude the file may be left out (empty). Kernels with equal source, defines and prelude belong
+/// to one program and are compiled together.
 struct KernelSpec {
   std::string_view source;
   std::string_view entry;
@@ -116,9 +116,9 @@ class Kernel;
 /// Sets a kernel's arguments; `name` is for the message.
 void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count);
 
-/// The kernel of a spec: from memory, else from the disk cache, else compiled. An op resolves every kernel that it
-/// needs before its first launch, so that a build failure leaves nothing half written. Throws build_failure with the
-/// device, the options, the build log and the numbered source.
+/// Finds the kernel of a spec in memory or in the disk cache; otherwise compiles it. An op resolves every kernel that
+/// it needs before its first launch, so that a build failure leaves no half-written result. Throws build_failure with
+/// the device, the options, the build log and the numbered source.
 Kernel& resolve(DeviceState& device, const KernelSpec& spec);
 
 /// Sets the arguments and queues the kernel, as one step under the kernel's lock. An empty range does nothing.
@@ -138,8 +138,8 @@ void launch(DeviceState& device, const KernelSpec& spec, const NdRange& range, c
 /// The facts that variants and geometry are chosen by.
 const DeviceInfo& info_of(const DeviceState& device) noexcept;
 
-/// One work-item for each of `count`, rounded up to whole groups of 64 (of 256 for many on a GPU; at most the device's
-/// limit): the kernel returns where its id is not below the count.
+/// One work-item for each of `count`, rounded up to whole groups. A group has 64 items, or 256 for many items on a GPU,
+/// but not more than the device's limit. The kernel returns if its id is not below the count.
 NdRange flat_range(const DeviceInfo& info, std::int64_t count);
 inline NdRange flat_range(const DeviceState& device, std::int64_t count) { return flat_range(info_of(device), count); }
 

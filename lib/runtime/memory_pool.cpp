@@ -12,8 +12,8 @@ namespace crisol::runtime {
 
 namespace {
 
-// Sizes are rounded up to eighths of a power of two, so that blocks of slightly different tensors can be exchanged and
-// at most 12.5 % is lost.
+// Rounds sizes up to eighths of a power of two. Tensors of slightly different sizes can then reuse each other's blocks,
+// and at most 12.5 % is lost.
 std::uint64_t rounded(std::uint64_t bytes) {
   std::uint64_t step = 512;
   while (step * 8 < bytes) step *= 2;
@@ -46,7 +46,7 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
   if (memory == nullptr) memory = take_cached(size);
   if (memory == nullptr) memory = create(size);
   if (memory == nullptr) {
-    // Queued work may still use what is cached: OpenCL frees a released buffer when that work is done.
+    // Queued work may still use cached memory. OpenCL frees a released buffer when this work is done.
     const std::uint64_t released = release_cached();
     device_.finish();
     say(Topic::memory, "out of memory for ", size, " bytes; released ", released, " cached bytes and trying again");
@@ -143,7 +143,7 @@ void MemoryPool::take_back(_cl_mem* memory, std::uint64_t bytes) noexcept {
   if (recorder == nullptr || !recorder->made(memory)) return;
   try {
     recorder->idle.emplace(bytes, memory);
-  } catch (...) {  // No host memory for the list: later commands do without it.
+  } catch (...) {  // No host memory for the list. Later commands then cannot use this block.
   }
 }
 
@@ -152,7 +152,7 @@ void MemoryPool::put_free(_cl_mem* memory, std::uint64_t bytes) noexcept {
     free_.emplace(bytes, memory);
     stats_.cached += bytes;
   } catch (...) {
-    clReleaseMemObject(memory);  // No host memory for the list: give it up instead.
+    clReleaseMemObject(memory);  // No host memory for the list, so the block is released.
   }
 }
 

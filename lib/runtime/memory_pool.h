@@ -1,4 +1,4 @@
-// Device memory: blocks that return to a pool when their last owner goes.
+// Device memory: blocks that return to a pool when their last owner is destroyed.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace crisol::runtime {
 
 class DeviceState;
 
-/// One OpenCL buffer. Its memory may be handed out again as soon as the Block is destroyed, while kernels that use it
-/// are still queued: the device's one in-order queue runs the next user's work after theirs.
+/// One OpenCL buffer. Its memory may be reused as soon as the Block is destroyed, even while kernels that use it are
+/// queued. The device has one in-order queue, so the work of the next user runs after these kernels.
 class Block {
  public:
-  /// `pooled`: the memory goes to the pool at the end; otherwise it is somebody else's, and one reference is given
-  /// back.
+  /// If `pooled`, the memory goes to the pool at the end. Otherwise the memory belongs to another owner, and one
+  /// reference is released.
   Block(DeviceState& device, _cl_mem* memory, std::uint64_t bytes, bool pooled = true) noexcept
       : device_(device), memory_(memory), bytes_(bytes), pooled_(pooled) {}
   ~Block();
@@ -41,22 +41,22 @@ class Block {
 
 using BlockPtr = std::shared_ptr<Block>;
 
-/// At least `bytes` of device memory, contents undefined. Throws out_of_memory with the pool's figures when a single
-/// buffer of that size is not possible, or when memory is exhausted even after the cached blocks were released.
+/// At least `bytes` of device memory with undefined contents. Throws out_of_memory, with the pool's statistics, if a
+/// single buffer of that size is not possible, or if no memory is left even after the cached blocks were released.
 BlockPtr allocate(DeviceState& device, std::uint64_t bytes);
 
-/// Free blocks by size, and the figures.
+/// The free blocks by size, and the statistics.
 class MemoryPool {
  public:
   explicit MemoryPool(DeviceState& device) : device_(device) {}
 
   BlockPtr allocate(std::uint64_t bytes);
   void take_back(_cl_mem* memory, std::uint64_t bytes) noexcept;
-  /// Keeps a block's memory, once it is taken back, from everybody but the thread that records with it (see
-  /// recorder.h), until release_reserved has been called as often.
+  /// Reserves the memory of a block for the thread that records with it (see recorder.h). When the block is returned,
+  /// no other thread gets the memory until release_reserved was called as often as reserve.
   void reserve(_cl_mem* memory);
   void release_reserved(_cl_mem* memory) noexcept;
-  /// Gives every free block back to OpenCL; returns the bytes released.
+  /// Returns every free block to OpenCL. The result is the number of released bytes.
   std::uint64_t release_cached();
 
   MemoryStats stats() const;
@@ -65,7 +65,7 @@ class MemoryPool {
 
  private:
   struct Reserved {
-    std::uint64_t bytes = 0;  ///< Known while nobody holds it.
+    std::uint64_t bytes = 0;  ///< Known while no block uses it.
     int recordings = 0;
     bool idle = false;
   };

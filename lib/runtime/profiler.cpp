@@ -85,7 +85,7 @@ Profile::Profile(Device device) : device_(device) {
     if (state.profiler().start())
       state.set_profiling(true);
     else
-      state.finish();  // What was queued before belongs to the outer profile only.
+      state.finish();  // Work that was queued before belongs only to the outer profile.
   } catch (...) {
     state.profiler().stop();
     throw;
@@ -98,7 +98,7 @@ Profile::~Profile() {
   try {
     if (state.profiler().stop()) state.set_profiling(false);
   } catch (const std::exception&) {
-    // The device failed; whoever uses it next is told.
+    // The device failed. The next use of the device reports the error.
   }
 }
 

@@ -1,4 +1,4 @@
-// Event times by kernel.
+// Kernel times from events.
 #pragma once
 
 #include <atomic>
@@ -14,16 +14,16 @@ namespace crisol::runtime {
 class Profiler {
  public:
   bool active() const noexcept { return users_.load(std::memory_order_relaxed) > 0; }
-  /// Returns whether this was the first user.
+  /// Returns true if this was the first user.
   bool start() noexcept { return users_.fetch_add(1) == 0; }
-  /// Returns whether this was the last user.
+  /// Returns true if this was the last user.
   bool stop() noexcept { return users_.fetch_sub(1) == 1; }
 
   void record(const std::string& kernel, cl::Event event);
-  /// Turns events into times; call when the queue is empty.
+  /// Converts events to times; call it when the queue is empty.
   void drain();
 
-  /// Launches timed so far; a position for rows_since.
+  /// The number of launches timed so far; a position for rows_since.
   std::size_t count() const;
   std::vector<ProfileRow> rows_since(std::size_t first) const;
 

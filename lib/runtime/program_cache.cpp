@@ -38,7 +38,7 @@ std::string source_text(const KernelSpec& spec) {
   return text + expanded_source(spec.prelude, spec.source);
 }
 
-// OpenCL C 1.2 is all that NVIDIA reports; newer features are reached through extensions.
+// NVIDIA reports only OpenCL C 1.2. Newer features are used through extensions.
 constexpr const char* build_options = "-cl-std=CL1.2";
 
 std::string numbered(const std::string& source) {
@@ -137,7 +137,8 @@ std::shared_ptr<Program> ProgramCache::program_for(const KernelSpec& spec) {
     const std::lock_guard lock(mutex_);
     if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
   }
-  // Outside the lock: compiling takes a tenth of a second and more, and other kernels must stay reachable.
+  // Compiles without the lock, because compiling takes at least a tenth of a second and other kernels must stay
+  // available.
   std::shared_ptr<Program> program = make_program(spec, key, source);
   const std::lock_guard lock(mutex_);
   return programs_.emplace(key, std::move(program)).first->second;
@@ -191,10 +192,10 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
   return program;
 }
 
-// PoCL compiles all kernels of a program once more, for any local size, when it is asked for its binary: half a second,
-// or seconds on a busy machine. It keeps what it compiled in a cache of its own, from which another process starts in
-// 40 ms a program instead of 5: so asking may take a sixteenth of the time that the process lives, at its end
-// two seconds.
+// When PoCL is asked for a program's binary, it compiles all kernels of the program once more, for any local size. This
+// takes half a second, or seconds on a busy machine. PoCL also keeps its compiled code in a cache of its own. Another
+// process starts from that cache in 40 ms for each program, instead of 5 ms with our binary. So asking for binaries may
+// take a sixteenth of the process's lifetime so far, and two seconds at its end.
 bool ProgramCache::may_store(bool ending) const {
   if (device_.info().platform != "Portable Computing Language") return true;
   using namespace std::chrono_literals;

@@ -1,4 +1,4 @@
-// Kernels of one device: in memory by spec, below that the disk cache and the compiler.
+// The kernels of one device: first in memory by spec, then in the disk cache, then from the compiler.
 #pragma once
 
 #include <atomic>
@@ -18,14 +18,14 @@ namespace crisol::runtime {
 /// A built program.
 struct Program {
   cl::Program handle;
-  std::string name;  ///< Of its source file, for messages.
-  std::string key;   ///< Its identity in the disk cache.
+  std::string name;  ///< The name of its source file, for messages.
+  std::string key;   ///< Identifies the program in the disk cache.
   std::mutex mutex;
   std::vector<std::string> warmed;  ///< Kernels with local sizes that have run.
-  bool unsaved = false;             ///< Something ran that the disk does not hold.
+  bool unsaved = false;             ///< True if a kernel ran whose code is not on the disk.
 };
 
-/// A kernel with the lock under which its arguments are set and it is enqueued.
+/// A kernel with a lock. The lock is held while the kernel's arguments are set and the kernel is queued.
 class Kernel {
  public:
   Kernel(const KernelSpec& spec, std::shared_ptr<Program> program, cl::Kernel handle);
@@ -41,7 +41,7 @@ class Kernel {
 
  private:
   const std::string source_, prelude_;
-  std::vector<std::pair<std::string, std::string>> texts_;  ///< Owns what defines_ views.
+  std::vector<std::pair<std::string, std::string>> texts_;  ///< Owns the texts that defines_ refers to.
   Defines defines_;
 };
 
@@ -50,13 +50,13 @@ class ProgramCache {
   explicit ProgramCache(DeviceState& device);
 
   Kernel& resolve(const KernelSpec& spec);
-  /// Tells that a program's stored binary lacks what has just run.
+  /// Notes that a program's stored binary lacks code that has just run.
   void note_unsaved() noexcept { any_unsaved_.store(true, std::memory_order_relaxed); }
-  /// Writes the binaries of programs whose kernels ran for the first time; call when the queue is empty, `ending`
-  /// before the device is used no more. Where that takes long, it takes a small part of the process's time: what is
-  /// left waits for the next call.
+  /// Writes the binaries of programs whose kernels ran for the first time. Call it when the queue is empty. Set
+  /// `ending` if the device is not used afterwards. If writing takes long, it uses only a small part of the process's
+  /// time; the next call writes the remaining programs.
   void store_unsaved(bool ending = false);
-  /// Programs that are in memory: compiled or loaded by this process.
+  /// The number of programs in memory, which this process compiled or loaded.
   std::size_t program_count() {
     const std::lock_guard lock(mutex_);
     return programs_.size();
@@ -73,7 +73,7 @@ class ProgramCache {
   DeviceState& device_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<bool> any_unsaved_{false};
-  std::mutex storing_mutex_;  ///< Of who stores, and of the two below.
+  std::mutex storing_mutex_;  ///< Held while storing; guards the two members below.
   std::chrono::steady_clock::duration storing_{};
   int stored_ = 0;
   DiskCache disk_;

@@ -1,4 +1,4 @@
-// Device work as a list of commands that is queued again; see crisol/recording.h.
+// Device work as a list of commands that can be queued again; see crisol/recording.h.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace crisol::runtime {
 
 class CommandBuffer;
 
-/// A kernel of its own, whose arguments are set for good.
+/// A separate kernel object with fixed arguments.
 struct LaunchCommand {
   cl::Kernel kernel;
   std::string name;
@@ -36,12 +36,12 @@ struct CopyCommand {
 };
 using Command = std::variant<LaunchCommand, FillCommand, CopyCommand>;
 
-/// From construction to end() it takes down what this thread queues on the device. The memory that this uses is
-/// reserved (MemoryPool::reserve) until the Recorder goes: what is made and freed meanwhile serves later commands of
-/// this recording, and nobody else.
+/// Records the work that this thread queues on the device, from construction to end(). The memory of this work is
+/// reserved (MemoryPool::reserve) until the Recorder is destroyed. Memory that is allocated and freed in this time
+/// serves only later commands of this recording.
 class Recorder {
  public:
-  /// Refuses when this thread records already.
+  /// Throws if this thread already records.
   explicit Recorder(DeviceState& device);
   ~Recorder();
   Recorder(const Recorder&) = delete;
@@ -52,9 +52,10 @@ class Recorder {
                 std::size_t pattern_size);
   void add_copy(const Block& from, std::size_t from_offset, const Block& to, std::size_t to_offset, std::size_t size);
 
-  /// Nothing is added from now on.
+  /// Ends the recording: nothing is added from now on.
   void end() noexcept;
-  /// Lets the driver keep the commands (cl_khr_command_buffer); why not, where it does not.
+  /// Lets the driver keep the commands (cl_khr_command_buffer). Returns null, or the reason why the driver cannot keep
+  /// them.
   const char* keep_in_command_buffer();
   bool in_command_buffer() const noexcept { return buffer_ != nullptr; }
 
@@ -62,13 +63,13 @@ class Recorder {
   void replay();
 
   std::size_t size() const noexcept { return commands_.size(); }
-  /// The pool gave this memory out for the recording. Only such memory may serve it again when it is let go of: what
-  /// was there before is read by each replay.
+  /// Notes memory that the pool gave out for the recording. Only such memory may be reused by the recording after it is
+  /// freed. Memory from before the recording is read by each replay.
   void note_made(_cl_mem* memory) { made_.insert(memory); }
   bool made(_cl_mem* memory) const { return made_.count(memory) != 0; }
   DeviceState& device() const noexcept { return device_; }
 
-  /// Blocks of this recording that nobody holds, by size; the pool's, guarded by its lock.
+  /// Free blocks of this recording, by size. The pool uses this list, and the pool's lock guards it.
   std::multimap<std::uint64_t, _cl_mem*> idle;
 
  private:
@@ -78,7 +79,7 @@ class Recorder {
   void run(const CopyCommand& command);
 
   DeviceState& device_;
-  std::mutex mutex_;  ///< Of replays.
+  std::mutex mutex_;  ///< Guards replays.
   std::vector<Command> commands_;
   std::vector<cl::Memory> memory_;
   std::unordered_set<_cl_mem*> used_, made_;

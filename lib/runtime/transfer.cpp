@@ -12,7 +12,7 @@ namespace crisol::runtime {
 
 namespace {
 
-// Past this the copy into a staging area costs more than waiting for the queue saves.
+// Above this size, the copy into a staging area costs more time than it saves by not waiting for the queue.
 constexpr std::size_t max_staged = std::size_t{8} << 20;
 
 }  // namespace
@@ -39,7 +39,8 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
   if (size == 0) return;
   refuse_while_recording("values of the host's are written to a tensor");
   DeviceState& device = block.device();
-  // The block may come from the pool with its last user still queued: the write waits for what is queued by now.
+  // The pool may have given out the block while work of its last user is queued. So the write waits for all work queued
+  // by now.
   cl_event queued = nullptr, written = nullptr;
   check_cl(clEnqueueMarkerWithWaitList(device.queue(), 0, nullptr, &queued), "clEnqueueMarkerWithWaitList");
   const cl::Event after(queued);
@@ -52,7 +53,7 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
     check_cl(clFlush(device.transfer_queue()), "clFlush");
     check_cl(clEnqueueBarrierWithWaitList(device.queue(), 1, &written, nullptr), "clEnqueueBarrierWithWaitList");
   } catch (...) {
-    clFinish(device.transfer_queue());  // The block goes back to the pool: nothing may write to it later.
+    clFinish(device.transfer_queue());  // The block goes back to the pool, so nothing may write to it later.
     throw;
   }
 }
@@ -76,11 +77,12 @@ void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t
 
 namespace {
 
-// clEnqueueFillBuffer is left a few bytes: PoCL's runs at 14 GB/s where a kernel writes 60, Intel's CPU runtime's at
-// 1.5, and NVIDIA's hangs or breaks a later call from 2 GiB on (github.com/inducer/pyopencl/issues/395).
+// clEnqueueFillBuffer is used only for a few bytes, because it is slow or fails for many. PoCL's runs at 14 GB/s and
+// Intel's CPU runtime's at 1.5, where a kernel writes 60. NVIDIA's hangs or breaks a later call from 2 GiB on
+// (github.com/inducer/pyopencl/issues/395).
 constexpr std::size_t least_filled_by_kernel = std::size_t{1} << 14;
 
-// Queues the filling of whole words of 8 bytes; returns how many bytes that were.
+// Queues a kernel that fills whole words of 8 bytes. Returns the number of bytes that it fills.
 std::size_t fill_words(Block& block, std::uint64_t offset, std::size_t size, const void* pattern,
                        std::size_t pattern_size) {
   DeviceState& device = block.device();

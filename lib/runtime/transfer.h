@@ -1,4 +1,4 @@
-// Moving bytes between the host and a device, and within a device.
+// Copies of bytes between the host and a device, and within a device.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,12 @@
 
 namespace crisol::runtime {
 
-/// Queues a copy of host bytes to `offset` bytes into the block; the host bytes may be changed as soon as it returns.
+/// Queues a copy of host bytes to `offset` bytes into the block. The caller may change the host bytes as soon as the
+/// call returns.
 void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t size);
 
-/// As write, but on a second queue beside the work queued already; everything queued later waits for it. Takes the
-/// bytes.
+/// The same as write, but on a second queue that runs at the same time as the work queued before. All work queued later
+/// waits for the copy. Takes ownership of the bytes.
 void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[]> bytes, std::size_t size);
 
 /// Waits for all queued work, then copies from `offset` bytes into the block to the host.
@@ -21,7 +22,8 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
 /// Queues a copy between blocks of one device; ranges of the same block must not overlap.
 void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t to_offset, std::size_t size);
 
-/// Queues a repeated pattern of 1, 2, 4 or 8 bytes; `size` and `offset` are multiples of the pattern's.
+/// Queues a fill with a repeated pattern of 1, 2, 4 or 8 bytes. `size` and `offset` are multiples of the pattern's
+/// size.
 void fill(Block& block, std::uint64_t offset, std::size_t size, const void* pattern, std::size_t pattern_size);
 
 /// Waits for all queued work of a device.

@@ -1,4 +1,4 @@
-// CRISOL_VERBOSE: what the library says about itself, on stderr.
+// CRISOL_VERBOSE: messages of the library about its own work, on stderr.
 #pragma once
 
 #include <chrono>
@@ -9,12 +9,12 @@
 
 namespace crisol::runtime {
 
-/// The words of CRISOL_VERBOSE, separated by commas; "all" or "1" means every one.
+/// The words of CRISOL_VERBOSE, separated by commas; "all" or "1" means all words.
 enum class Topic : unsigned { device = 1, build = 2, dispatch = 4, launch = 8, memory = 16 };
 
 bool verbose(Topic topic) noexcept;
 
-/// One line on stderr, whole even when several threads speak.
+/// Prints one line on stderr. Lines of several threads do not mix.
 void say_line(const std::string& text);
 
 template <class... Parts>
@@ -26,7 +26,7 @@ inline std::int64_t milliseconds_since(std::chrono::steady_clock::time_point sta
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// An environment variable, or an empty text.
+/// The value of an environment variable, or an empty text.
 std::string environment(const char* variable);
 
 }  // namespace crisol::runtime

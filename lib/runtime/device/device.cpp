@@ -1,4 +1,4 @@
-// The devices of this process and the default one.
+// The devices of this process, and the default device.
 #include "crisol/device.h"
 
 #include <atomic>
@@ -25,7 +25,7 @@ namespace {
 std::vector<std::unique_ptr<DeviceState>> enumerate() {
   std::vector<std::unique_ptr<DeviceState>> states;
   cl_uint count = 0;
-  // Without any platform the loader reports an error (CL_PLATFORM_NOT_FOUND_KHR): no devices.
+  // If there is no platform, the loader reports an error (CL_PLATFORM_NOT_FOUND_KHR). This means no devices.
   if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS) return states;
   std::vector<cl_platform_id> platforms(count);
   runtime::check_cl(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
@@ -42,7 +42,7 @@ std::vector<std::unique_ptr<DeviceState>> enumerate() {
 void report_profiles();
 void finish_at_exit();
 
-// Never destroyed, like the states themselves; programs and profiles are seen to when the process exits.
+// The list and the states are never destroyed. Programs and profiles are handled when the process exits.
 const std::vector<std::unique_ptr<DeviceState>>& states() {
   static const auto& list = *[] {
     auto* made = new std::vector<std::unique_ptr<DeviceState>>(enumerate());
@@ -53,7 +53,7 @@ const std::vector<std::unique_ptr<DeviceState>>& states() {
   return list;
 }
 
-/// Devices that work in contexts of the user's, behind the others.
+/// Devices that work in the user's contexts; they come after the other devices.
 struct Adopted {
   std::mutex mutex;
   std::vector<std::unique_ptr<DeviceState>> states;
@@ -85,7 +85,7 @@ void finish_quietly(DeviceState& state) {
     state.finish();
     state.programs().store_unsaved(true);
   } catch (const std::exception&) {
-    // The process or thread ends; a device that failed has been reported already or no longer matters.
+    // The process or thread is ending. A failed device has been reported already, or it no longer matters.
   }
 }
 
@@ -93,13 +93,13 @@ std::atomic<bool> at_exit{false};
 
 void finish_at_exit() {
   at_exit = true;
-  // Oclgrind's objects are gone by now, and a call would write to freed memory.
+  // Oclgrind has already freed its objects, so a call would write to freed memory.
   for (DeviceState* state : all_states())
     if (state->used() && state->info().platform != "Oclgrind") finish_quietly(*state);
 }
 
-// Objects of a thread go before any handler of the process's end runs; on Windows those of the main thread go after
-// them, when no driver works any more.
+// Thread-local objects are destroyed before any exit handler of the process runs. On Windows those of the main thread
+// are destroyed after the handlers, when no driver works any more.
 struct FinishWithThread {
   ~FinishWithThread() {
     if (at_exit) return;
@@ -195,7 +195,7 @@ void set_default_device(Device device) {
 }
 
 std::string default_device_reason() {
-  static_cast<void>(Device());  // Makes the choice if nobody has yet.
+  static_cast<void>(Device());  // Makes the choice if it has not been made yet.
   Default& current = the_default();
   const std::lock_guard lock(current.mutex);
   return current.reason;

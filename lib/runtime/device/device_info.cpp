@@ -1,4 +1,4 @@
-// DeviceInfo as a value: names, extension test, JSON.
+// DeviceInfo as a value: names, the test for extensions, JSON.
 #include <algorithm>
 #include <fstream>
 #include <functional>
@@ -78,7 +78,7 @@ DeviceInfo read_device_info(const std::string& path) {
     ordered_json json = ordered_json::parse(file);
     if (json.contains("type")) info.type = parse_type(json["type"].get<std::string>());
     json.erase("type");
-    json.erase("offline");  // For tools that compile for the device without it.
+    json.erase("offline");  // Read by tools that compile for the device without it.
     for_each_member(info, [&](const char* key, auto& member) {
       if (!json.contains(key)) return;
       json[key].get_to(member);

@@ -7,19 +7,21 @@ namespace crisol::runtime {
 
 namespace {
 
-// CL_DEVICE_SUB_GROUP_SIZES_INTEL, CL_DEVICE_WARP_SIZE_NV and CL_DEVICE_WAVEFRONT_WIDTH_AMD of the vendors' extensions.
+// From the vendors' extensions: CL_DEVICE_SUB_GROUP_SIZES_INTEL, CL_DEVICE_WARP_SIZE_NV and
+// CL_DEVICE_WAVEFRONT_WIDTH_AMD.
 constexpr cl_device_info intel_sub_group_sizes = 0x4108;
 constexpr cl_device_info nv_warp_size = 0x4003;
 constexpr cl_device_info amd_wavefront_width = 0x4043;
 
-// A fact that a driver does not know stays 0 (or empty): nothing here is worth refusing a device for.
+// A fact that a driver does not know stays 0 or empty: no fact here is so important that its absence should exclude a
+// device.
 template <class T>
 T fact(const cl::Device& device, cl_device_info name) {
   T value{};
   return clGetDeviceInfo(device(), name, sizeof value, &value, nullptr) == CL_SUCCESS ? value : T{};
 }
 
-// Up to the first zero byte, which some strings include.
+// The text up to the first zero byte, because some drivers include that byte in the string.
 std::string terminated(const std::string& text) { return text.substr(0, text.find('\0')); }
 
 std::string text_fact(const cl::Device& device, cl_device_info name) {

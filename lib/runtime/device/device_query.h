@@ -1,4 +1,4 @@
-// What the driver says about a device.
+// Reads the facts that the driver states about a device.
 #pragma once
 
 #include "crisol/device.h"

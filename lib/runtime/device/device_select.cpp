@@ -25,7 +25,7 @@ int parse_index(std::string_view text) {
   return std::stoi(std::string(text));
 }
 
-// Once in a process: every later choice by the same text is the same.
+// Printed once in a process, because each later choice by the same text has the same result.
 void say_ambiguous(const std::string& what, std::size_t count, const DeviceInfo& first) {
   static std::once_flag said;
   std::call_once(said, [&] {
@@ -40,7 +40,8 @@ constexpr const char* no_platform_help =
     "OpenCL loader finds.";
 
 bool matches_name(const DeviceInfo& info, const std::string& part) {
-  // PoCL's platform is called "Portable Computing Language"; only its vendor, "The pocl project", says pocl.
+  // PoCL's platform is called "Portable Computing Language". Only its vendor, "The pocl project", contains the name
+  // pocl.
   for (const std::string& text : {info.platform, info.platform_vendor, info.vendor, info.name})
     if (lower(text).find(part) != std::string::npos) return true;
   return false;
@@ -104,7 +105,7 @@ DefaultChoice select_default(const std::vector<Candidate>& candidates) {
   const auto better = [](const DeviceInfo& a, const DeviceInfo& b) {
     if (a.type != b.type) return a.type < b.type;
     if (a.type != DeviceType::gpu) return false;
-    // A GPU within a processor counts most of the host's memory as its own.
+    // An integrated GPU counts most of the host's memory as its own.
     if (a.unified_memory != b.unified_memory) return b.unified_memory;
     return a.global_memory > b.global_memory;
   };

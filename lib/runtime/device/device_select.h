@@ -1,4 +1,4 @@
-// Which device a text names, and which one is the default: rules on DeviceInfo values alone.
+// Rules that select a device by a text and choose the default device. They use only DeviceInfo values.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace crisol::runtime {
 
-/// A device as selection sees it; `platform_index` and `device_index` are the loader's.
+/// A device as the rules see it. `platform_index` and `device_index` are those of the OpenCL loader.
 struct Candidate {
   const DeviceInfo* info;
   int platform_index;
   int device_index;
 };
 
-/// Position of the device that `spec` names (see Device::Device); `origin` says where the text comes from in messages.
+/// The position of the device that `spec` names (see Device::Device). Messages name `origin` as the source of the text.
 std::size_t select_device(const std::vector<Candidate>& candidates, std::string_view spec, std::string_view origin);
 
 struct DefaultChoice {
@@ -24,11 +24,11 @@ struct DefaultChoice {
   std::string reason;
 };
 
-/// The GPU with the most memory of its own, then that with most of the host's, then accelerators, then CPUs; devices
-/// without a compiler never.
+/// Prefers GPUs: first the one with the most own memory, then the one with the most shared memory. Accelerators and
+/// CPUs come after GPUs. A device without a compiler is never chosen.
 DefaultChoice select_default(const std::vector<Candidate>& candidates);
 
-/// A line for each device: what to write to get it, its name, platform and type.
+/// One line for each device: the text that selects it, its name, platform and type.
 std::string list_devices(const std::vector<Candidate>& candidates);
 
 }  // namespace crisol::runtime

@@ -94,7 +94,7 @@ void DeviceState::keep_until(cl::Event event, std::unique_ptr<std::byte[]> bytes
 void DeviceState::collect_staged() {
   const std::lock_guard lock(staged_mutex_);
   const auto done = [](const Staged& staged) {
-    // A negative status is a failed command: its bytes are no longer needed either.
+    // A negative status means that the command failed. Then its bytes are no longer needed either.
     return staged.event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() <= CL_COMPLETE;
   };
   staged_.erase(std::remove_if(staged_.begin(), staged_.end(), done), staged_.end());

@@ -1,5 +1,5 @@
-// All that this process holds of one device. Internal to the runtime: other layers see launch.h, transfer.h and
-// memory_pool.h.
+// All data that this process holds for one device. It is internal to the runtime: other layers use launch.h, transfer.h
+// and memory_pool.h.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@
 
 namespace crisol::runtime {
 
-/// Made for every device at enumeration; context and queue only when the device is first used. Never destroyed: an
-/// OpenCL driver may already be unloaded when static objects go.
+/// Made for every device when devices are listed. Context and queue are made at the first use of the device. Never
+/// destroyed, because an OpenCL driver may be unloaded before static objects are destroyed.
 class DeviceState {
  public:
   DeviceState(cl::Device device, int index, int platform_index, int device_index);
 
-  /// Works in a context and an in-order queue of the user's, which it keeps (see crisol/opencl_interop.h).
+  /// Works in a context and an in-order queue of the user. It keeps both (see crisol/opencl_interop.h).
   DeviceState(cl::Device device, int index, cl::Context context, cl::CommandQueue queue);
 
   const DeviceInfo& info() const noexcept { return info_; }
@@ -32,22 +32,24 @@ class DeviceState {
 
   const cl::Device& device() const noexcept { return device_; }
   const cl::Context& context();
-  /// The in-order queue of all work.
+  /// The in-order queue for all work.
   cl_command_queue queue();
-  /// A second in-order queue, for transfers beside the work.
+  /// A second in-order queue, for transfers that run at the same time as the work.
   cl_command_queue transfer_queue();
 
   MemoryPool& pool() noexcept { return pool_; }
   ProgramCache& programs() noexcept { return programs_; }
   Profiler& profiler() noexcept { return profiler_; }
 
-  /// Waits for all queued work, lets go of staged host bytes and stores the programs that ran since the last time.
+  /// Waits for all queued work, frees staged host bytes, and stores the programs that ran since the last call.
   void finish();
 
-  /// With CRISOL_LAUNCH_BLOCKING=1 waits for the kernel that was queued last; throws, with its name, where it failed.
+  /// With CRISOL_LAUNCH_BLOCKING=1, waits for the kernel that was queued last. If this kernel failed, throws with its
+  /// name.
   void wait_if_blocking(const std::string& kernel);
 
-  /// Switches event profiling; waits for the queued work. No other thread may queue work meanwhile.
+  /// Switches event profiling on or off, and waits for the queued work. No other thread may queue work at the same
+  /// time.
   void set_profiling(bool on);
 
   /// Keeps host bytes alive until the event's command has run.
@@ -79,12 +81,12 @@ class DeviceState {
   Profiler profiler_;
 };
 
-/// Adds a device that works in these, behind those that were found.
+/// Adds a device that works in this context and queue. It comes after the devices that were found.
 DeviceState& add_device(cl::Device device, cl::Context context, cl::CommandQueue queue);
 
-/// Lets this thread wait for the queued work of all devices when it ends. Mesa's rusticl crashes when the process ends
-/// with work still queued, and its own exit handlers run before ours: so the thread that opens a device, usually the
-/// main one, sees to it.
+/// Makes this thread wait for the queued work of all devices when the thread ends. Mesa's rusticl crashes if the
+/// process ends while work is queued, and its exit handlers run before ours. So the thread that opens a device, usually
+/// the main thread, must wait.
 void finish_before_exit();
 
 }  // namespace crisol::runtime
