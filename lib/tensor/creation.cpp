@@ -11,7 +11,7 @@ namespace crisol {
 
 namespace {
 
-// One element of `value` in the dtype's layout; whole dtypes keep its lowest bits, as the device does.
+// Writes one element of `value` in the dtype's layout. Integer dtypes keep the lowest bits, as on the device.
 std::size_t encode(double value, DType dtype, void* bytes) {
   const auto put = [&](auto encoded) {
     std::memcpy(bytes, &encoded, sizeof encoded);
@@ -36,7 +36,7 @@ std::uint64_t checked_bytes(const char* op, const Shape& shape, DType dtype) {
   for (const std::int64_t size : shape) {
     require(size >= 0, op, "negative size in shape ", shape);
     has_zero = has_zero || size == 0;
-    if (size == 0) continue;  // The other sizes' product is a stride, so it must be a number all the same.
+    if (size == 0) continue;  // The product of the other sizes becomes a stride, so it must not overflow either.
     require(bytes <= (std::uint64_t{1} << 62) / static_cast<std::uint64_t>(size), op, "shape ", shape,
             " has too many elements");
     bytes *= static_cast<std::uint64_t>(size);
@@ -79,7 +79,7 @@ Tensor arange(double start, double end, double step, DType dtype, Device device)
           " give more than 2^53 elements");
   const auto count = static_cast<std::int64_t>(std::ceil((end - start) / step));
   const std::size_t size = size_of(dtype);
-  Tensor result = empty({count}, dtype, device);  // Before the host's memory is asked for: too much is refused here.
+  Tensor result = empty({count}, dtype, device);  // Before the host's memory: too large a size throws here.
   std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
   for (std::int64_t i = 0; i < count; ++i)
     encode(start + static_cast<double>(i) * step, dtype, bytes.data() + static_cast<std::size_t>(i) * size);

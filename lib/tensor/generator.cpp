@@ -1,4 +1,4 @@
-// Generators: their state, and each thread's default ones.
+// Generators: their state, and the default generators of each thread.
 #include "tensor/generator.h"
 
 #include <array>
@@ -23,7 +23,7 @@ ThreadGenerators& thread_generators() {
   return generators;
 }
 
-// Threads must not repeat each other's numbers.
+// Each thread gets another seed, so that threads do not repeat each other's numbers.
 std::uint64_t unseeded() {
   static std::atomic<std::uint64_t> threads{0};
   return 67280421310721u + threads.fetch_add(1);

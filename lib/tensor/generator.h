@@ -1,4 +1,4 @@
-// What a Generator handle points to.
+// The object that a Generator handle points to.
 #pragma once
 
 #include <mutex>
@@ -10,9 +10,9 @@ namespace crisol {
 struct GeneratorImpl {
   explicit GeneratorImpl(Device device) : state(empty({2}, DType::i64, device)) {}
 
-  /// A draw and the advance of the counter are one step.
+  /// Guards a draw together with the advance of the counter.
   std::mutex mutex;
-  const Tensor state;  ///< i64 (2), read as ulong: seed, counter.
+  const Tensor state;  ///< i64 (2), read as ulong: the seed and the counter.
 };
 
 }  // namespace crisol

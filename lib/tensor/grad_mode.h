@@ -6,7 +6,7 @@
 
 namespace crisol {
 
-/// Refuses when the tensor wants a gradient and ops are recorded: the graph would not know of the change.
+/// Throws if ops are recorded and the tensor wants a gradient, because the graph would not know of the change.
 void require_in_place_allowed(const char* op, const Tensor& tensor);
 
 }  // namespace crisol

@@ -14,9 +14,9 @@ namespace crisol {
 
 using dispatch::DerivedKey;
 
-/// Copies of a storage's elements in other layouts (packed weights), each valid for one version: an operand that is
-/// used a second time without having been written gets one, so that training, which writes weights between uses, keeps
-/// none.
+/// Copies of a storage's elements in other layouts (packed weights). A copy is valid for one version. An operand gets a
+/// copy when it is used a second time without a write in between. Training writes the weights between uses, so it keeps
+/// no copies.
 class DerivedData {
  public:
   using Found = dispatch::DerivedOwner::Found;
@@ -62,7 +62,7 @@ struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
     derived.drop();
     if (recorded_uses != nullptr) note_recorded_write();
   }
-  /// What is kept for this version. A recording relies on it only where nothing is trained, and keeps nothing itself.
+  /// Finds data kept for this version. A recording uses kept data only if nothing is trained. It keeps no new data.
   Found find_derived(const DerivedKey& key, std::uint64_t at_version) override;
   std::shared_ptr<void> keep_derived(const DerivedKey& key, std::uint64_t at_version,
                                      std::shared_ptr<void> data) override {
@@ -96,14 +96,15 @@ Shape contiguous_strides(const Shape& shape);
 /// A new tensor over the same storage, outside the graph; the caller has checked that it stays inside.
 Tensor make_view(const Tensor& base, const Shape& shape, const Shape& strides, std::int64_t offset);
 
-/// A contiguous tensor over a part of another one's block, with a storage (and version) of its own: `first` elements
-/// into the block's part that `arena` covers.
+/// A contiguous tensor over a part of another tensor's block, with its own storage and version. It starts `first`
+/// elements into the part of the block that `arena` covers.
 Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape& shape);
 
-/// A tensor from host bytes, moved to the device beside the work that is queued already; takes the bytes.
+/// A tensor from host bytes. The copy to the device runs at the same time as the work queued before. Takes ownership of
+/// the bytes.
 Tensor upload_beside(std::unique_ptr<std::byte[]> bytes, const Shape& shape, DType dtype, Device device);
 
-/// Lets `tensor`, in all its handles, be what `value` is: same shape and dtype, other memory.
+/// Replaces the memory of `tensor`, in all its handles, by that of `value`, which has the same shape and dtype.
 void replace_storage(const Tensor& tensor, const Tensor& value);
 
 /// axis, or axis + rank where it is negative; refuses, naming op, when out of range.

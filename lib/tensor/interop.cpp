@@ -1,4 +1,4 @@
-// Tensors over OpenCL buffers of the user's, and where tensors lie.
+// Tensors over the user's OpenCL buffers, and the buffers of tensors.
 #include "runtime/interop.h"
 #include "runtime/recording.h"
 

@@ -18,7 +18,7 @@ inline runtime::BufferView in(const Tensor& x) {
           impl.storage->base / size_of(impl.dtype) + static_cast<std::uint64_t>(impl.offset)};
 }
 
-/// A tensor that the kernel writes: raises the storage's version.
+/// A tensor that the kernel writes. The call increases the storage's version.
 inline runtime::BufferView out(const Tensor& x) {
   x.impl()->storage->written();
   return in(x);

@@ -1,4 +1,4 @@
-// Loading a state: the tensors given against those that are wanted.
+// Loading a state: matches the given tensors with the wanted tensors.
 #pragma once
 
 #include <map>
@@ -8,8 +8,8 @@
 
 namespace crisol {
 
-/// The given tensors by name. Throws invalid_argument, "[op] …", with every name that is missing, given twice,
-/// unexpected or undefined, or whose shape or dtype is another than in `own`.
+/// The given tensors by name. Throws invalid_argument, "[op] …". The text lists every name that is missing, given
+/// twice, unexpected or undefined, and every tensor whose shape or dtype differs from `own`.
 std::map<std::string, Tensor> match_state(const char* op, const NamedTensors& own, const NamedTensors& given);
 
 }  // namespace crisol

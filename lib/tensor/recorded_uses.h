@@ -1,4 +1,4 @@
-// What a recording has to know of storages beside their memory.
+// The uses of storages that a recording must know, in addition to their memory.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,16 @@
 
 namespace crisol {
 
-/// The recorded work wrote some storages, which a replay writes again, and relied on copies that are kept for others in
-/// other layouts, which are right for one version.
+/// The recorded work wrote some storages, and a replay writes them again. The work also relied on kept copies of other
+/// storages in other layouts. Such a copy is valid for one version.
 class RecordedUses {
  public:
   void wrote(Storage& storage) { written_[&storage] = storage.weak_from_this(); }
   void relied_on(Storage& storage, std::uint64_t version) { relied_on_.push_back({storage.weak_from_this(), version}); }
 
-  /// Refuses a replay with outdated copies.
+  /// Throws if a replay would use an outdated copy.
   void check() const;
-  /// After a replay.
+  /// Called after a replay.
   void note_written() const;
 
  private:

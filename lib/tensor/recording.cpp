@@ -13,7 +13,7 @@ void Storage::note_recorded_write() { recorded_uses->wrote(*this); }
 
 DerivedData::Found Storage::find_derived(const DerivedKey& key, std::uint64_t at_version) {
   if (recorded_uses == nullptr) return derived.find(key, at_version);
-  if (grad_enabled()) return {};  // A step of training writes the weight: each replay packs it anew.
+  if (grad_enabled()) return {};  // A training step writes the weight, so each replay packs it anew.
   DerivedData::Found found = derived.find(key, at_version);
   if (!found.data) return {};
   recorded_uses->relied_on(*this, at_version);
@@ -41,7 +41,7 @@ struct Recording::Impl {
 
 namespace {
 
-/// Ends the recording whatever happens.
+/// Ends the recording, also after an exception.
 class Scope {
  public:
   Scope(runtime::Recorder& recorder, RecordedUses& uses) : recorder_(recorder) { recorded_uses = &uses; }

@@ -1,4 +1,4 @@
-// A tensor's facts and its way to and from the host.
+// Properties of a tensor, and copies to and from the host.
 #include "crisol/tensor.h"
 
 #include <cmath>
@@ -132,7 +132,7 @@ void Tensor::read_bytes(void* bytes) const {
     runtime::read(*impl.storage->block, byte_position(impl), bytes, static_cast<std::size_t>(numel()) * size);
     return;
   }
-  std::int64_t last = 0;  // Strides are never negative: the first element is the lowest.
+  std::int64_t last = 0;  // Strides are never negative, so the first element is the lowest.
   for (int i = 0; i < impl.shape.rank(); ++i) last += (impl.shape[i] - 1) * impl.strides[i];
   std::vector<std::byte> span(static_cast<std::size_t>(last + 1) * size);
   runtime::read(*impl.storage->block, byte_position(impl), span.data(), span.size());
