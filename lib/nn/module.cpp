@@ -63,7 +63,7 @@ std::int64_t Module::parameter_count() const {
 }
 
 NamedTensors Module::state_dict() const {
-  // PyTorch's order: a module's parameters and buffers come before those of its children.
+  // PyTorch's order: the parameters and buffers of a module come before the ones of its children.
   NamedTensors all;
   visit_modules(*this, "", [&](const Module& m, const std::string& prefix) {
     append(all, prefixed(m.parameters_, prefix));

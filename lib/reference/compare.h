@@ -42,8 +42,8 @@ Difference difference(const std::vector<double>& actual, const std::vector<doubl
                       DType dtype);
 
 /// |actual - expected| in units in the last place of an f32. It is infinite if only one number is NaN, or if the
-/// numbers are infinities or zeros of different signs. Below the smallest normal number the unit is that of subnormal
-/// numbers.
+/// numbers are infinities or zeros of different signs. Below the smallest normal number the unit is 2^-149, the
+/// distance of subnormal numbers.
 double ulp_error(float actual, double expected);
 
 }  // namespace crisol::reference

@@ -15,7 +15,7 @@ namespace {
 struct Kind {
   Tensor (*reduce)(const Tensor& x, const Shape& axes);
   double (*reference)(const Values& values);
-  double factor, scale;  ///< The tolerance. `scale` is for each element; 0 means the largest result.
+  double factor, scale;  ///< The tolerance. `scale` is for one element; 0 means the largest result.
 };
 
 double sample_variance(const Values& values) { return reference::variance(values, 1); }

@@ -42,7 +42,7 @@ Precision precision_of(const Problem& p) {
   throw ProblemError(concat("'", p.text, "': no precision has this number"));
 }
 
-/// The error in a product, in epsilons, when both operands are rounded, as crisol/precision.h bounds it.
+/// The bound of crisol/precision.h, in epsilons, for the error of a product whose two operands are rounded.
 double rounding_of(Precision precision) {
   const double u = precision == Precision::fp32 ? 0 : std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11);
   return (2 * u + u * u) / epsilon;

@@ -1,6 +1,6 @@
-// Work that runs a problem again: operands of its sizes, the op, and the expected results. `crisol tune` measures the
-// work with each variant. The dispatcher makes the work small and uses it to try a variant on a driver that nobody has
-// tried.
+// Replays: a replay runs a problem again, with operands of its sizes, and knows the expected results. `crisol tune`
+// measures a replay with each variant. The dispatcher makes a replay small and uses it to try a variant on a driver
+// that nobody has tried.
 #pragma once
 
 #include <cstdint>
@@ -66,9 +66,9 @@ std::optional<Replay> replay_of(const Problem& problem);
 /// size. Otherwise every size becomes its small size divided by `divisor`. Results above 2 are odd.
 struct Sizes {
   std::int64_t factor = 1;
-  std::int64_t divisor = 0;  ///< 0: the problem's own sizes, limited.
+  std::int64_t divisor = 0;  ///< 0: keeps the problem's own sizes, limited by `factor`.
 
-  /// The new size for `value`, whose small size is `small`. One stays one, because it selects a layout.
+  /// The new size for `value`, whose small size is `small`. A size of one stays one, because it selects a layout.
   std::int64_t of(std::int64_t value, std::int64_t small) const;
 };
 

@@ -27,7 +27,7 @@ std::optional<Layout> layout_of(const Problem& p) {
   return Layout{rows / step, p["length"], step};
 }
 
-/// Values whose exponentials differ as much as those of a network's scores.
+/// Values in the range of a network's scores, so that their exponentials differ as much.
 Values scores_for(std::int64_t count) { return reference::random_values(1, count, -6, 6); }
 
 template <bool log>

@@ -14,7 +14,7 @@ namespace crisol::runtime {
 
 namespace {
 
-constexpr std::size_t large_page = std::size_t{2} << 20;  // On x86-64, and on aarch64 if the base page has 4 KB.
+constexpr std::size_t large_page = std::size_t{2} << 20;  // On x86-64, and on aarch64 with base pages of 4 KB.
 constexpr std::size_t least_bytes = 2 * large_page;
 
 struct Unmap {

@@ -42,7 +42,8 @@ class Block {
 using BlockPtr = std::shared_ptr<Block>;
 
 /// At least `bytes` of device memory with undefined contents. Throws out_of_memory, with the pool's statistics, if a
-/// single buffer of that size is not possible, or if no memory is left even after the cached blocks were released.
+/// single buffer of that size is not possible. It also throws if no memory is left even after the cached blocks were
+/// released.
 BlockPtr allocate(DeviceState& device, std::uint64_t bytes);
 
 /// The free blocks by size, and the statistics.

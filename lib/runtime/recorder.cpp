@@ -128,7 +128,7 @@ void Recorder::run(const CopyCommand& c) {
 
 void Recorder::replay() {
   const std::lock_guard lock(mutex_);
-  // A profile needs an event for each kernel. It also uses another queue than the one that the buffer was made for.
+  // A profile needs an event for each kernel. It also uses another queue, and the buffer works only in its own queue.
   if (buffer_ != nullptr && !device_.profiler().active() && buffer_->queue() == device_.queue()) {
     buffer_->enqueue();
     return;

@@ -1,4 +1,4 @@
-// What a Tensor handle points to.
+// The object that a Tensor handle points to.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class DerivedData {
   std::vector<Entry> entries_;
 };
 
-/// What this thread's recording has to know of storages, or null; see recorded_uses.h.
+/// The uses of storages in this thread's recording, or null; see recorded_uses.h.
 class RecordedUses;
 extern constinit thread_local RecordedUses* recorded_uses;
 

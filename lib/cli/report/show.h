@@ -12,8 +12,8 @@ namespace crisol::cli::report {
 /// Prints every device with its figures and workloads. Then compares the devices with the specifications of cards.
 void print(std::ostream& out, const std::vector<Machine>& machines);
 
-/// The same as one HTML page that needs no other files: roofline, bars and tables. It is light or dark as the browser
-/// asks.
+/// The same contents as one HTML page that needs no other files: roofline, bars and tables. It is light or dark as the
+/// browser asks.
 std::string page_of(const std::vector<Machine>& machines);
 
 /// One line of the comparison of devices and cards.

@@ -27,7 +27,7 @@ void check_max_pool(Check& check) {
     check.equal(got.values, expected.shape, expected.values);
     check.equal(got.indices, expected.shape, expected.indices);
     const auto dy = random_values(2, expected.shape.numel());
-    // An element lies in up to this number of windows, and each window adds at most 1.
+    // Up to this number of windows contain an element, and each window adds at most 1.
     check.close(ops::max_pool2d_backward(tensor_of(dy, expected.shape), got.indices, c.shape, c.options), c.shape,
                 reference::max_pool2d_backward(dy, expected, c.shape),
                 {1, static_cast<double>(c.options.kernel.h * c.options.kernel.w)});

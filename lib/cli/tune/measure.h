@@ -15,7 +15,7 @@ using replay::Problem, replay::Replay, replay::Values;
 struct Effort {
   int rounds = 9;          ///< Each takes a sample of every variant.
   bool kept = false;       ///< True if weights stay unchanged between runs, so that packed copies are reused.
-  bool check_all = false;  ///< Check the results of every variant, not only of those that could be stored.
+  bool check_all = false;  ///< Check the results of every variant, not only of variants that could be stored.
 };
 
 struct VariantTime {

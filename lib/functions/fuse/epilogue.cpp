@@ -155,8 +155,8 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
   const FusedBackward* backward = wanted != 0 ? &fused.backward_for(wanted) : nullptr;
   if (backward != nullptr) {
     const std::vector<TensorOrigin>& reads = backward->reads();
-    // Backward would read the product before the epilogue. That value is stored nowhere, so the op and the epilogue run
-    // one after the other.
+    // Backward would read the product before the epilogue. This value is not stored anywhere, so the op and the
+    // epilogue run one after the other.
     if (std::find(reads.begin(), reads.end(), TensorOrigin{}) != reads.end()) return epilogue(op.plain());
   }
 

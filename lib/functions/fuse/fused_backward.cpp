@@ -102,7 +102,7 @@ std::vector<Tensor> FusedBackward::run(const FusedValues& given, std::span<const
   const PointwiseGraph& graph = gradient_.fused.graph;
   std::vector<Tensor> all(shapes.size());
   std::vector<int> nodes;           // Gradients to store over the joint shape.
-  std::vector<std::size_t> stored;  // The tensors of these gradients.
+  std::vector<std::size_t> stored;  // The tensors that they belong to.
   for (std::size_t i = 0; i < gradient_.wanted.size(); ++i) {
     const std::size_t tensor = gradient_.wanted[i];
     const int node = gradient_.fused.outputs[i];

@@ -86,7 +86,7 @@ const char* refuse_owner(const ScatterProblem& p, const DeviceInfo& info) {
   return nullptr;
 }
 
-// --- sorted: the positions of each destination are sorted next to each other
+// --- sorted: sorting puts the positions of each destination next to each other
 
 const char* refuse_sorted(const ScatterProblem& p, const DeviceInfo&) {
   const std::int64_t most = longest_sorted_row;

@@ -98,7 +98,7 @@ void finish_at_exit() {
     if (state->used() && state->info().platform != "Oclgrind") finish_quietly(*state);
 }
 
-// Thread-local objects are destroyed before any exit handler of the process runs. On Windows those of the main thread
+// Thread-local objects are destroyed before any exit handler of the process runs. On Windows the main thread's objects
 // are destroyed after the handlers, when no driver works any more.
 struct FinishWithThread {
   ~FinishWithThread() {

@@ -9,7 +9,7 @@
 
 namespace crisol::runtime {
 
-/// A device as the rules see it. `platform_index` and `device_index` are those of the OpenCL loader.
+/// A device as the rules see it. `platform_index` and `device_index` are the loader's indices.
 struct Candidate {
   const DeviceInfo* info;
   int platform_index;
