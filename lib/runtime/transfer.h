@@ -8,7 +8,7 @@
 
 namespace crisol::runtime {
 
-/// Queues a copy of host bytes to `offset` bytes into the block. The caller may change the host bytes as soon as the
+/// Queues a copy of host bytes to the block, from byte `offset` on. The caller may change the host bytes as soon as the
 /// call returns.
 void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t size);
 
@@ -16,7 +16,7 @@ void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t si
 /// waits for the copy. Takes ownership of the bytes.
 void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[]> bytes, std::size_t size);
 
-/// Waits for all queued work, then copies from `offset` bytes into the block to the host.
+/// Waits for all queued work, then copies bytes of the block, from byte `offset` on, to the host.
 void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t size);
 
 /// Queues a copy between blocks of one device; ranges of the same block must not overlap.

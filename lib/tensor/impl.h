@@ -87,7 +87,8 @@ struct TensorImpl {
   std::shared_ptr<AutogradSlot> autograd;
 };
 
-/// Bytes of a contiguous tensor; refuses, naming op, negative sizes and sizes other than 0 whose product passes 2^62.
+/// Bytes of a contiguous tensor. Throws, naming op, for negative sizes, and if the product of the nonzero sizes passes
+/// 2^62.
 std::uint64_t checked_bytes(const char* op, const Shape& shape, DType dtype);
 
 /// Strides of a contiguous tensor.
@@ -107,7 +108,7 @@ Tensor upload_beside(std::unique_ptr<std::byte[]> bytes, const Shape& shape, DTy
 /// Replaces the memory of `tensor`, in all its handles, by that of `value`, which has the same shape and dtype.
 void replace_storage(const Tensor& tensor, const Tensor& value);
 
-/// axis, or axis + rank where it is negative; refuses, naming op, when out of range.
+/// Returns axis, or axis + rank if axis is negative. Throws, naming op, if it is out of range.
 int normalized_axis(const char* op, std::int64_t axis, int rank);
 
 }  // namespace crisol
