@@ -1,4 +1,4 @@
-"""A bar chart as SVG: one group of horizontal bars a case, one colour a series, a line at 1."""
+"""Draws a bar chart as SVG: a group of horizontal bars per case, a colour per series, and a line at 1."""
 
 from xml.sax.saxutils import escape
 
@@ -7,7 +7,7 @@ BAR, GAP, TOP, RIGHT = 14, 10, 64, 70
 
 
 def bar_chart(title, subtitle, names, series):
-    """`series` is a list of (name, values); a value is a number, (value, low, high), or None where there is none."""
+    """`series` is a list of (name, values); a value is a number, (value, low, high), or None for no value."""
     left = 24 + max(len(name) for name in names) * 7
     plot = 560
     points = [(v if isinstance(v, tuple) else (v, v, v)) for _, values in series for v in values if v is not None]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times crisol against another library, case by case, in turns.
+"""Times crisol against another library (the peer), case by case, in turns.
 
-Two long-lived processes, `crisol bench --serve` and the peer, bound to the same cores, answer one case at a time while
-the other one sleeps. The ratio of a case is the peer's median time divided by ours, so above 1 crisol is faster; it is
-taken in every round, and the table shows the median over the rounds with the lowest and the highest, and the ratio of the
-shortest samples of all rounds ("minima").
+Two long-lived processes, `crisol bench --serve` and the peer, are bound to the same cores. Each answers one case at a
+time while the other one sleeps. The ratio of a case is the peer's median time divided by crisol's, so above 1 crisol is
+faster. Every round gives a ratio. The table shows the median, lowest and highest ratio over the rounds. It also shows the
+ratio of the shortest samples of all rounds ("minima").
 
     python3 -m venv VENV && VENV/bin/pip install torch torchvision
     bench/compare.py --peer torch --peer-python VENV/bin/python --suite eltwise --json FILE --svg FILE
@@ -23,7 +23,7 @@ from chart import bar_chart
 from peers import NoPeer, make_peer
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SETTLE_S = 0.05  # Threads that still spin after a case go to sleep.
+SETTLE_S = 0.05  # Time for threads that still spin after a case to fall asleep.
 
 
 def parse_arguments():
@@ -62,7 +62,7 @@ def environment(common, extra):
 
 
 class Side:
-    """A process that answers a line with a line; started again after it died."""
+    """A process that answers each line with one line. It is started again after it ends unexpectedly."""
 
     def __init__(self, command, env, cores):
         self.start = lambda: subprocess.Popen(
@@ -104,9 +104,9 @@ def case_lines(options):
 
 
 def run_round(ours, theirs, state, ours_first):
-    """One measurement of a case on each side; returns False when a side cannot do it, and says so in `state`."""
+    """Measures a case once on each side. If a side cannot run it, returns False and puts the reason into `state`."""
     for mine in (True, False) if ours_first else (False, True):
-        # Ours answers with every key, so that the peer needs no defaults; the first round therefore begins with ours.
+        # crisol's answer holds every key, so the peer needs no defaults. So crisol runs first in the first round.
         answer = (ours if mine else theirs).ask(state["line"] if mine else state["full"])
         if "median_ms" not in answer:
             state["missing"] = ("crisol: " if mine else "peer: ") + (answer.get("error") or answer["unsupported"])
@@ -130,7 +130,7 @@ def summary(state, peak):
         "ratio_max": max(ratios),
         "ours_ms": statistics.median(ours),
         "peer_ms": statistics.median(theirs),
-        # On a busy machine the undisturbed samples say more than the middle ones.
+        # On a busy machine the shortest samples are disturbed least, so they say more than the medians.
         "ratio_of_minima": min(a["min_ms"] for a in state["theirs"]) / min(a["min_ms"] for a in state["ours"]),
         "rounds": len(ratios),
     }
@@ -174,7 +174,7 @@ def start_both(options):
 
 
 def run_rounds(options, lines):
-    """All rounds of all cases; returns what was measured by case, and the device's peak."""
+    """Runs all rounds of all cases; returns the measurements of each case, and the device's peak."""
     ours, theirs = start_both(options)
     states = [{"line": line, "ours": [], "theirs": []} for line in lines]
     for number in range(options.rounds):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Peak memory of networks' steps: crisol's device memory against the growth of PyTorch's resident memory.
+"""Peak memory of a network's steps: crisol's device memory against the growth of PyTorch's resident memory.
 
-Both count parameters, gradients, optimiser state, activations and workspaces; PyTorch's baseline has its libraries loaded
-and used. `held` is what crisol has taken from OpenCL at the end, with what it keeps for reuse.
+Both count parameters, gradients, optimiser state, activations and workspaces. PyTorch's libraries are loaded and used
+before its growth is counted. `held` is the memory that crisol holds from OpenCL at the end, including memory kept for
+reuse.
 """
 
 import argparse
@@ -23,7 +24,7 @@ def ours(crisol, net, batch, mode):
 
 def peers(python, case):
     command = [python, here / "peer_torch.py", "--memory", case]
-    # As few arenas as threads that matter: glibc's others would count as PyTorch's.
+    # A limit for glibc's arenas, because the memory of further arenas would count as PyTorch's.
     environment = dict(os.environ, MALLOC_ARENA_MAX="2")
     return int(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 

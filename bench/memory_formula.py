@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much memory a training step needs, by a formula and as measured, as JSON: docs/results/memory.json.
+"""Memory of a training step, by a formula and as measured. Writes JSON: docs/results/memory.json.
 
     bench/memory_formula.py [--crisol build/bin/crisol] [--output FILE]
 
@@ -7,9 +7,11 @@ Formula, in bytes, for N images, Adam and fp32:
 
     16 P + 8 p + 4 N (A + 2 a)
 
-P: all parameters, each with its gradient and two moments. p: the largest parameter, once as the gradient that is not yet
-added and once packed. A: what is kept of an image for backward: the input, and the output of every convolution, norm,
-linear layer and pooling, this one with as many indices (maxima only). a: the largest of these, as gradients twice.
+P: the number of all parameters. Each has a value, a gradient and two moments.
+p: the size of the largest parameter. It is counted twice: its gradient before it is added, and its packed copy.
+A: the numbers kept of an image for backward: the input, and the output of every convolution, norm, linear layer and
+pooling. Max pooling also keeps as many indices.
+a: the largest part of A. It is counted twice, for gradients.
 """
 
 import argparse

@@ -1,5 +1,6 @@
-// What peers written in C++ share: the timing rules of `crisol bench` (lib/cli/bench/measure.h), and the service to
-// compare.py: a line of standard input, "case key=value …" with every key, is answered by a line of JSON.
+// Shared by peers written in C++: the timing rules of `crisol bench` (lib/cli/bench/measure.h), and the service for
+// compare.py. It reads lines "case key=value …" with every key from standard input and answers each with a line of
+// JSON.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 namespace peer {
 
-/// The peer has no such case.
+/// The peer does not offer this case.
 struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -75,7 +76,7 @@ inline std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-/// Answers until standard input ends; `prepare` gives the work of a case, `about` names the peer.
+/// Answers lines until standard input ends. `prepare` returns the work of a case, and `about` names the peer.
 template <class Prepare>
 void serve(double seconds, const std::string& about, const Prepare& prepare) {
   for (std::string line; std::getline(std::cin, line);) {

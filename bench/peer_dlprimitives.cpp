@@ -1,5 +1,5 @@
-// DLPrimitives' side of compare.py: convolutions by its core, pooling, norms, activations and networks by its Net,
-// whose description is written here. f32, NCHW.
+// DLPrimitives' side of compare.py, in f32 and NCHW. Its core computes convolutions. Its class Net computes pooling,
+// norms, activations and networks, from a description that is written here.
 #include <dlprim/core/conv.hpp>
 #include <dlprim/json.hpp>
 #include <dlprim/net.hpp>
@@ -27,7 +27,7 @@ dp::ExecutionContext& queue() {
   return made;
 }
 
-/// A network's description: operators one after another, each on the result of the one before.
+/// A network's description: operators one after another. Each takes the previous operator's result.
 class Description {
  public:
   explicit Description(const std::string& input_shape) : shape_(input_shape) {}
@@ -58,7 +58,7 @@ class Description {
   const std::string& last() const { return last_; }
   void go_on_from(const std::string& tensor) { last_ = tensor; }
 
-  /// The whole text; with a loss of labels, as many as images, for training.
+  /// The whole description. For training it includes a loss and `labels` labels, one per image; 0: inference.
   std::string text(long labels) const {
     std::string inputs = R"({"shape":)" + shape_ + R"(,"name":"data"})", all = operators_, output = last_;
     if (labels > 0) {
@@ -192,7 +192,7 @@ Work net(const Keys& k) {
   return k.is("mode", "infer") ? inference(d) : training(d, k.number("batch"));
 }
 
-/// The largest of the workspaces that algorithms ask for.
+/// A workspace of at least one byte. The caller passes the largest size that its algorithms need.
 dp::Tensor workspace(std::size_t bytes) {
   return dp::Tensor(context(), dp::Shape(std::max<std::size_t>(1, bytes)), dp::uint8_data);
 }

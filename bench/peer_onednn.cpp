@@ -1,6 +1,6 @@
-// oneDNN's side of compare.py: f32, NCHW in and out, every reorder counted. For convolutions and matrix products the
-// layouts that oneDNN prefers (with reorders from and to ours) and the plain ones are both tried; the faster one
-// counts.
+// oneDNN's side of compare.py: f32, NCHW in and out; the time includes every reorder. Convolutions and matrix products
+// are tried in two ways: in oneDNN's preferred layouts, with reorders from and to NCHW, and in plain layouts. The
+// faster way counts.
 #include <dnnl.hpp>
 #include <memory>
 #include <unordered_map>
@@ -31,7 +31,7 @@ Tag plain_tag(std::size_t rank) {
 Desc plain(const Dims& dims) { return {dims, f32, plain_tag(dims.size())}; }
 Desc any(const Dims& dims) { return {dims, f32, Tag::any}; }
 
-/// Memory with values around zero.
+/// Memory filled with random values around zero.
 memory filled(const Desc& desc) {
   memory m(desc, cpu);
   auto* values = static_cast<float*>(m.get_data_handle());
@@ -44,12 +44,12 @@ memory filled(const Desc& desc) {
   return m;
 }
 
-/// Primitives one after another.
+/// A list of primitives, run one after another.
 class Sequence {
  public:
   void add(const primitive& p, Arguments arguments) { steps_.emplace_back(p, std::move(arguments)); }
 
-  /// `m` in another layout, by a reorder where it has not got it.
+  /// Returns `m` in the layout `wanted`. Adds a reorder if `m` has another layout.
   memory as(const memory& m, const Desc& wanted) {
     if (m.get_desc() == wanted) return m;
     memory other(wanted, cpu);
@@ -291,7 +291,7 @@ Work rnn(const Keys& k) {
     const lstm_forward::primitive_desc pd(cpu, kind, direction, x, state, state, wx, wh, bias, y, state, state);
     run(
         pd, [](const auto& d) { return lstm_forward(d); }, bias);
-  } else if (gru) {  // PyTorch's form, which resets after the product.
+  } else if (gru) {  // PyTorch's form of GRU: the reset gate is applied after the product.
     const lbr_gru_forward::primitive_desc pd(cpu, kind, direction, x, state, wx, wh, bias_reset, y, state);
     run(
         pd, [](const auto& d) { return lbr_gru_forward(d); }, bias_reset);

@@ -1,4 +1,4 @@
-"""PyTorch's side of compare.py: the cases of `crisol bench`, as a user of PyTorch writes them. f32, NCHW."""
+"""PyTorch's side of compare.py: the cases of `crisol bench` as a PyTorch user writes them, in f32 and NCHW."""
 
 import argparse
 
@@ -13,7 +13,7 @@ def numbers(keys, *names):
 
 
 def training(inputs, forward):
-    """Forward, and backward to all inputs, which are leaves without gradients in every run."""
+    """Forward and backward to all inputs. In every run the inputs are new leaves without gradients."""
     dy = torch.randn_like(forward(*inputs))
 
     def run():
@@ -73,7 +73,7 @@ def pool(keys):
     is_max = keys["kind"] == "max"
 
     def forward(x):
-        # With indices, as training needs them and as ours keeps them.
+        # With indices: training needs them, and crisol keeps them too.
         return F.max_pool2d(x, r, stride, pad, return_indices=True)[0] if is_max else F.avg_pool2d(x, r, stride, pad)
 
     if keys["dir"] == "fwd":
@@ -152,7 +152,7 @@ CHAINS = {
 
 def eltwise(keys):
     chain, wanted = CHAINS[keys["chain"]], int(keys["elements"])
-    if keys["chain"] == "bias_relu":  # The shapes of ours: (n, 64, 64, w).
+    if keys["chain"] == "bias_relu":  # The shapes of crisol's case: (n, 64, 64, w).
         images = max(1, wanted // (64 * 4096))
         width = min(64, max(1, wanted // (images * 64 * 64)))
         inputs = [torch.randn(images, 64, 64, width), torch.randn(64, 1, 1)]
@@ -166,11 +166,11 @@ def eltwise(keys):
 def reduce(keys):
     x = torch.randn(*numbers(keys, "rows", "cols"))
     axis = {"all": None, "rows": 0, "cols": 1}[keys["over"]]
-    # amax and amin are the maxima without positions.
+    # amax and amin return no positions.
     special = {"max": torch.amax, "min": torch.amin, "norm": lambda x, axes=None: torch.linalg.vector_norm(x, dim=axes)}
     function = special.get(keys["op"]) or getattr(torch, keys["op"])
     axes = axis
-    if axis is None:  # Those that want to be told; cumsum goes along rows.
+    if axis is None:  # These functions need explicit axes; cumsum runs along rows.
         axes = {"max": (0, 1), "min": (0, 1), "logsumexp": (0, 1), "cumsum": 1}.get(keys["op"])
     return without_grad(lambda: function(x) if axes is None else function(x, axes))
 
@@ -250,8 +250,8 @@ def resident(field):
 
 
 def memory_growth(keys, steps=3):
-    """By how much the peak of resident memory passes what was resident before the network was made. PyTorch's own code
-    has run by then, in a convolution, a linear layer and a step of Adam."""
+    """Peak of resident memory during the steps, minus the resident memory before the network was made. Before that, a
+    convolution, a linear layer and a step of Adam ran once, so that PyTorch's own code is loaded."""
     tiny = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.Flatten(), torch.nn.Linear(8 * 36, 4))
     adam = torch.optim.Adam(tiny.parameters())
     F.cross_entropy(tiny(torch.randn(2, 3, 8, 8)), torch.tensor([0, 1])).backward()

@@ -1,4 +1,4 @@
-"""How each peer's process is made and started."""
+"""Builds each peer's program where needed and makes the command that starts it."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class NoPeer(Exception):
-    """The peer cannot be had; the text says what to do."""
+    """The peer is not available; the text says what to do."""
 
 
 def openmp(threads):
@@ -16,7 +16,7 @@ def openmp(threads):
 
 
 def find(root, name, folders):
-    """The first of the folders below `root` that holds a file `name`."""
+    """The first folder of `folders`, below `root`, with a file called `name`."""
     for folder in folders:
         if (root / folder / name).exists():
             return root / folder
@@ -24,7 +24,7 @@ def find(root, name, folders):
 
 
 def build(source, includes, library_folder, libraries, options):
-    """Compiles a peer's program where it is missing or older than its sources; returns its path."""
+    """Compiles a peer's program if it is missing or older than its sources; returns its path."""
     folder = pathlib.Path(options.peer_build)
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / source.stem

@@ -1,4 +1,4 @@
-"""Timing for peers written in Python: the rules of `crisol bench` (lib/cli/bench/measure.h)."""
+"""Timing for peers written in Python, by the rules of `crisol bench` (lib/cli/bench/measure.h)."""
 
 import json
 import statistics
@@ -18,7 +18,7 @@ def _sample(run, runs):
 
 
 def measure(run, seconds, wait):
-    """Milliseconds of one run: warm, and several runs a sample unless `wait`. `run` returns when its work is done."""
+    """Milliseconds of a run after a warm-up. A sample has several runs unless `wait`; `run` returns when its work is done."""
     _sample(run, 1)
     start = time.perf_counter()
     once = _sample(run, 1)
@@ -40,11 +40,11 @@ def measure(run, seconds, wait):
 
 
 class Unsupported(Exception):
-    """The peer has no such case."""
+    """The peer does not offer this case."""
 
 
 def serve(prepare, seconds, about):
-    """Answers each line of standard input, "case key=value ..." with every key, by a line of JSON."""
+    """Reads lines "case key=value ..." with every key from standard input and answers each with a line of JSON."""
     for line in sys.stdin:
         case, *words = line.split()
         keys = dict(word.split("=", 1) for word in words)

@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: headers, library, CMake package, pkg-config file, command.
+# `cmake --install` installs headers, library, CMake package, pkg-config file and command. This file says where.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -7,7 +7,7 @@ install(TARGETS crisol EXPORT crisolTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 if(CRISOL_BUILD_CLI)
-  # Also works from a prefix that the loader does not know.
+  # With this path the command finds the library in any prefix, also when the loader does not search there.
   file(RELATIVE_PATH to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(crisol_cli PROPERTIES INSTALL_RPATH $ORIGIN/${to_libraries})
   install(TARGETS crisol_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
@@ -31,7 +31,7 @@ install(EXPORT crisolTargets NAMESPACE crisol:: DESTINATION ${CMAKE_INSTALL_LIBD
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/crisolConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/generated/crisolConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crisol)
-# The soname is the major version; before 1.0 a minor version may break what was built against another one.
+# The soname is the major version. Before 1.0, a minor version may break programs built against another minor version.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/crisolConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/generated/crisolConfig.cmake
@@ -45,13 +45,13 @@ foreach(folder INCLUDE LIB)
     set(CRISOL_PC_${folder}DIR "\${prefix}/${CMAKE_INSTALL_${folder}DIR}")
   endif()
 endforeach()
-# From where the file lies, so that the whole tree can be moved.
+# The prefix is relative to the folder of crisol.pc, so that the whole tree can be moved.
 file(RELATIVE_PATH CRISOL_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 set(CRISOL_PC_STATIC "")
 if(NOT BUILD_SHARED_LIBS)
   set(CRISOL_PC_STATIC " -DCRISOL_STATIC")
 endif()
-# What a C compiler does not link by itself.
+# The C++ libraries that a C compiler does not link by itself.
 set(CRISOL_PC_CXX ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER CRISOL_PC_CXX INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|m)$")
 list(REMOVE_DUPLICATES CRISOL_PC_CXX)

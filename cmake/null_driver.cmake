@@ -1,5 +1,6 @@
-# An OpenCL driver that plays a device from a file, for `crisol kernels`: a module that the OpenCL loader loads. It brings
-# its own copy of what reads DeviceInfo, so it goes with every build of the library.
+# An OpenCL driver that reads a device's description from a file, for `crisol kernels`. The OpenCL loader loads it as a
+# module. It has its own copy of the code that reads DeviceInfo, so it works with shared and static builds of the
+# library.
 file(GLOB CRISOL_NULL_DRIVER_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lib/null_driver/*.cpp)
 add_library(crisol_null_driver MODULE ${CRISOL_NULL_DRIVER_SOURCES} ${PROJECT_SOURCE_DIR}/lib/runtime/device/device_info.cpp
             ${PROJECT_SOURCE_DIR}/lib/base/error.cpp)
@@ -10,7 +11,7 @@ target_compile_options(crisol_null_driver PRIVATE ${CRISOL_WARNINGS})
 target_link_libraries(crisol_null_driver PRIVATE nlohmann_json::nlohmann_json)
 set_target_properties(crisol_null_driver PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/crisol)
 
-# Where the command looks for it, from the folder that it lies in: once in the build tree, once installed.
+# The folders in which the command looks for this driver, relative to its own folder: installed, and in the build tree.
 include(GNUInstallDirs)
 file(RELATIVE_PATH installed ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/crisol)
 set_source_files_properties(lib/cli/null_device.cpp PROPERTIES COMPILE_DEFINITIONS

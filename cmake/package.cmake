@@ -17,7 +17,7 @@ endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 if(CRISOL_AARCH64_ROOT)
-  # CPack would ask this machine for the architecture, and for the packages that hold the libraries.
+  # CPack would ask this machine for the architecture and for the packages that contain the libraries.
   set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
   set(generated ${PROJECT_BINARY_DIR}/generated)
   file(CONFIGURE OUTPUT ${generated}/dpkg-shlibdeps @ONLY CONTENT [[#!/bin/sh
@@ -37,7 +37,7 @@ if(DPKG_SHLIBDEPS)
 else()
   set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6, libgcc-s1, libstdc++6, ocl-icd-libopencl1 | libopencl1, zlib1g")
 endif()
-# Renews the cache of Debian's loader; CMake itself does so only for libraries in /usr/lib itself.
+# Renews the cache of Debian's loader. CMake itself does so only for libraries directly in /usr/lib.
 file(WRITE ${PROJECT_BINARY_DIR}/generated/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/generated/triggers)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT runtime)

@@ -1,4 +1,4 @@
-# What differs between operating systems: files whose names end in _posix.cpp or _windows.cpp are built for those alone.
+# Differences between operating systems: a file named *_posix.cpp or *_windows.cpp is built only for that system.
 function(crisol_keep_own_system name_of_list)
   if(WIN32)
     list(FILTER ${name_of_list} EXCLUDE REGEX "_posix\\.cpp$")
@@ -8,7 +8,7 @@ function(crisol_keep_own_system name_of_list)
   set(${name_of_list} "${${name_of_list}}" PARENT_SCOPE)
 endfunction()
 
-# Arguments, variables and names of files are UTF-8 in this program, on Windows too.
+# Arguments, variables and file names are UTF-8 in this program, also on Windows.
 function(crisol_use_utf8 program)
   if(MSVC)
     target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/windows/utf8.manifest)
@@ -24,6 +24,6 @@ if(MSVC)
 endif()
 if(WIN32)
   enable_language(RC)
-  # Names of windows.h that are not the C++ of anybody else.
+  # Without these definitions, windows.h defines macros that break standard C++, such as min and max.
   add_compile_definitions(NOMINMAX WIN32_LEAN_AND_MEAN)
 endif()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# samples/run.sh [arguments of mnist]: installs what is missing, builds in build/, runs the MNIST sample ("train" without
-# arguments). The exit code is the sample's.
+# samples/run.sh [arguments of mnist]: installs what is missing, builds in build/ and runs the MNIST sample, with
+# "train" if there are no arguments. The exit code is the sample's exit code.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
@@ -8,7 +8,7 @@ install_build_tools
 show_nvidia
 install_any_opencl
 options=(CRISOL_BUILD_SAMPLES=ON CRISOL_BUILD_CLI=ON)
-# A new tree does without doctest; one that has the tests keeps them.
+# A new build tree leaves the tests out, so that doctest is not needed. A tree that has the tests keeps them.
 [ -e "$crisol_build/CMakeCache.txt" ] || options+=(CRISOL_BUILD_TESTS=OFF)
 configure "${options[@]}"
 build mnist text_lstm crisol_cli

@@ -1,5 +1,5 @@
-# `cpack -G ZIP` makes a folder from which the programs run: commands, samples, the library with what programs are built
-# with, and the licences. OpenCL.dll is not in it, because drivers bring it.
+# `cpack -G ZIP` makes a folder from which the programs run. It holds the commands, the samples, the library, the files
+# to build programs with it, and the licences. It does not hold OpenCL.dll, because drivers install it.
 set(CPACK_GENERATOR ZIP)
 set(CPACK_PACKAGING_INSTALL_PREFIX /)
 set(CPACK_PACKAGE_FILE_NAME crisol-${PROJECT_VERSION}-windows-x86_64)
@@ -9,7 +9,7 @@ if(CRISOL_BUILD_SAMPLES)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION . RENAME LICENSE.txt COMPONENT runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/docs/windows-and-arm.md DESTINATION . RENAME README.md COMPONENT runtime)
-# The licences of what is linked in or comes along, where Debian's packages say them.
+# The licences of linked and shipped libraries, if Debian's packages provide them.
 foreach(package gcc-mingw-w64-base mingw-w64-common libz-mingw-w64-dev nlohmann-json3-dev libcli11-dev libstb-dev
         opencl-clhpp-headers)
   if(EXISTS /usr/share/doc/${package}/copyright)

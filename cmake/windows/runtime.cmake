@@ -1,4 +1,5 @@
-# What programs need beside them on Windows: the compiler's own libraries, unless it is MSVC, whose users install them.
+# On Windows, programs need the compiler's own libraries in their folder. Users of MSVC install its libraries
+# themselves.
 set(CRISOL_RUNTIME_LIBRARIES "")
 if(MINGW)
   foreach(name libstdc++-6.dll libgcc_s_seh-1.dll libwinpthread-1.dll)

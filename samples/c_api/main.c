@@ -2,13 +2,13 @@
  *
  *     c_api [--device DEVICE] [WEIGHTS]
  *
- * WEIGHTS is what `mnist train --weights` writes; without it the network is untrained, and its answer a guess. */
+ * WEIGHTS is a file of `mnist train --weights`. Without it the network is untrained, and its answer is a guess. */
 #include <crisol/c/crisol.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the program with the library's words when a call fails. */
+/* Ends the program with the library's error message when a call fails. */
 static void check(crisol_status status) {
   if (status == CRISOL_OK) return;
   fprintf(stderr, "c_api: %s\n", crisol_error_message());
@@ -22,7 +22,7 @@ static crisol_tensor* pointwise(const char* function, const crisol_tensor* a, co
   return result;
 }
 
-/* y = 2 x - 1 from 8 points: slope and intercept are found by stochastic gradient descent. */
+/* Fits y = 2 x - 1 to 8 points. Stochastic gradient descent finds slope and intercept. */
 static void fit_line(void) {
   const float xs[8] = {-4, -3, -2, -1, 0, 1, 2, 3}, ys[8] = {-9, -7, -5, -3, -1, 1, 3, 5};
   const int64_t points = 8, one = 1;
@@ -58,7 +58,7 @@ static void fit_line(void) {
   crisol_tensor_destroy(y);
 }
 
-/* A one, as a stroke of three columns, normalised as `mnist train` does: (pixel - 0.1307) / 0.3081. */
+/* The digit 1, drawn as a stroke of three columns. Normalised as in `mnist train`: (pixel - 0.1307) / 0.3081. */
 static crisol_tensor* picture_of_one(void) {
   const int64_t sizes[4] = {1, 1, 28, 28};
   float pixels[28 * 28];

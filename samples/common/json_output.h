@@ -1,4 +1,4 @@
-// Where a sample's `--json` goes.
+// Writes a sample's `--json` results to a file or to standard output.
 #pragma once
 
 #include <cstdio>
@@ -6,27 +6,27 @@
 
 namespace samples {
 
-/// The help of an option that names the place.
+/// The help text of the option `--json`.
 inline constexpr const char* json_help = "Write the results to this file as JSON; -: to standard output, alone";
 
-/// A file that is written anew with each document, or, named "-", standard output, which gets the last document alone:
-/// everything else that the program prints goes to standard error then.
+/// A file that every write() replaces, or standard output if the path is "-". Standard output then gets only the last
+/// document, and everything else that the program prints goes to standard error.
 class JsonOutput {
  public:
-  /// Throws std::runtime_error when the file could not be written. An empty path is no output.
+  /// Throws std::runtime_error when the file cannot be written. With an empty path nothing is written.
   explicit JsonOutput(std::string path);
   ~JsonOutput();
   JsonOutput(const JsonOutput&) = delete;
   JsonOutput& operator=(const JsonOutput&) = delete;
   explicit operator bool() const { return !path_.empty(); }
-  /// One document of several, of which the last one counts.
+  /// Writes a document. Of several documents only the last one remains.
   void write(const std::string& document);
-  /// After the last document.
+  /// Call this after the last document.
   void finish();
 
  private:
   std::string path_, last_;
-  std::FILE* standard_output_ = nullptr;  ///< Of the path "-".
+  std::FILE* standard_output_ = nullptr;  ///< Set only for the path "-".
 };
 
 }  // namespace samples

@@ -1,4 +1,4 @@
-// What the samples' command lines share.
+// Options that the samples' command lines share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@ inline void add_device(CLI::App& app, std::string& device) {
                  "CRISOL_DEVICE");
 }
 
-/// Checks of an option's text; what they return is empty when it is right.
+/// Checks of an option's text. They return an error message, or an empty string when the text is valid.
 inline std::string refuse_rate(const std::string& text) {
   double value = 0;
   if (CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value)) return {};

@@ -36,14 +36,14 @@ void Progress::show(std::int64_t steps_done, std::int64_t units_done, double los
                   taken * static_cast<double>(steps_ - now.steps) / static_cast<double>(now.steps - first_.steps));
     speed = text;
   }
-  // The device works behind this thread, so only the steps since the last time that it was waited for tell its speed.
+  // The device works behind this thread. So only the steps since the last wait for the device tell its speed.
   const double rate = static_cast<double>(now.steps - last_.steps) / (now.seconds - last_.seconds);
   next_ = terminal_ ? steps_done + 1 + static_cast<std::int64_t>(0.2 * rate)
                     : ((steps_done * 10 / steps_ + 1) * steps_ + 9) / 10;
   last_ = now;
   const double done = static_cast<double>(steps_done) / static_cast<double>(steps_);
   if (terminal_) {
-    constexpr int width = 16;  // All of the line stays below 80 columns.
+    constexpr int width = 16;  // The whole line stays below 80 columns.
     const int full = static_cast<int>(done * width);
     std::printf("\r%s [%s%s] %3.0f%%  loss %.4f%s\033[K", label_.c_str(),
                 std::string(static_cast<std::size_t>(full), '=').c_str(),

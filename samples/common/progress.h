@@ -1,4 +1,4 @@
-// What the samples share: how a training reports itself, and where its results go.
+// Shared by the samples: progress of a training, and a check of where its results go.
 #pragma once
 
 #include <chrono>
@@ -7,16 +7,16 @@
 
 namespace samples {
 
-/// Progress of some steps of a training: a bar that is redrawn five times a second on a terminal, a line every tenth
-/// elsewhere.
+/// Progress of a number of training steps. On a terminal: a bar, redrawn five times a second. Elsewhere: a line after
+/// every tenth of the steps.
 class Progress {
  public:
-  /// `label` begins the line, `unit` names what is counted per second.
+  /// The line starts with `label`; `unit` names what is counted per second.
   Progress(std::string label, std::string unit, std::int64_t steps);
-  /// Whether enough has happened since the last show() to ask the device for the loss, which waits for it.
+  /// Whether show() is due. Before show() the caller asks the device for the loss, and this waits for the device.
   bool due(std::int64_t steps_done) const { return steps_done >= next_ || steps_done == steps_; }
   void show(std::int64_t steps_done, std::int64_t units_done, double loss);
-  /// Takes the bar away.
+  /// Removes the bar.
   void finish();
   double seconds() const;
 
@@ -30,12 +30,13 @@ class Progress {
   std::int64_t steps_;
   bool terminal_;
   std::chrono::steady_clock::time_point start_;
-  Mark first_, last_;  ///< The first step may compile: speeds are counted from its end.
+  Mark first_, last_;  ///< The first step may include compiling, so speeds are counted from its end.
   std::int64_t next_ = 1;
 };
 
-/// Throws std::runtime_error when a result could not be written there: better before the training than after it. An
-/// empty path is no result. `replaced_by_rename`: the file will be written under another name and renamed.
+/// Throws std::runtime_error when a result cannot be written to `path`. Called before a training, so that no finished
+/// training is lost. An empty path means no result. `replaced_by_rename`: the file will be written under another name
+/// and renamed.
 void check_output(const std::string& path, bool replaced_by_rename);
 
 }  // namespace samples

@@ -1,4 +1,4 @@
-// What operating systems do in their own ways: system_posix.cpp and system_windows.cpp.
+// Functions that differ between operating systems: see system_posix.cpp and system_windows.cpp.
 #pragma once
 
 #include <cstdio>
@@ -9,14 +9,14 @@ namespace samples {
 /// stdout is a terminal that can move its cursor.
 bool is_terminal();
 
-/// Lets a console show text in UTF-8, which is what terminals elsewhere expect.
+/// Makes a Windows console show text in UTF-8. Other terminals expect UTF-8 already.
 void use_utf8();
 
-/// Whether this file may be written, which must be there; else the reason is in errno.
+/// Whether this existing file may be written. If not, errno holds the reason.
 bool may_write(const std::string& path);
 
-/// A file for what standard output was; what is printed from now on goes to standard error, also what drivers print,
-/// which have the descriptor alone. Null where that fails.
+/// Returns a file for the former standard output, or null on failure. From then on, everything that is printed goes to
+/// standard error. This includes what drivers print, because the file descriptor itself is replaced.
 std::FILE* take_standard_output();
 
 }  // namespace samples

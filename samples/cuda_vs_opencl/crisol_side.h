@@ -1,4 +1,4 @@
-// What the crisol files share.
+// Shared by the files that use crisol.
 #pragma once
 
 #include <crisol/crisol.h>

@@ -1,4 +1,5 @@
-// What the CUDA files share: checked calls and device memory. The runtime makes device, context and stream by itself.
+// Shared by the CUDA files: checked calls and device memory. The CUDA runtime creates device, context and stream
+// itself.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +16,7 @@ inline void check(cudaError_t status, const char* call) {
   if (status != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(status));
 }
 
-/// Throws, with the reason, where no GPU is.
+/// Throws with the reason if there is no GPU.
 inline void require_gpu() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);

@@ -1,4 +1,4 @@
-// The CUDA side as NVIDIA's libraries do it.
+// The CUDA side with NVIDIA's libraries.
 #include "cuda_libraries.h"
 
 namespace twins {
@@ -9,7 +9,7 @@ class CudaLibrariesSide : public Side {
  public:
   std::string name() const override { return "cuBLAS, cuDNN"; }
   std::string device() const override { return "as CUDA C++"; }
-  using Side::run;  // The tasks that no library has as such.
+  using Side::run;  // For the tasks that these libraries do not offer.
   std::optional<Timed> run(const Sgemm& task) override { return run_libraries(libraries_, task); }
   std::optional<Timed> run(const Conv3x3& task) override { return run_libraries(libraries_, task); }
   std::optional<Timed> run(const SimpleCnn& task) override { return run_libraries(libraries_, task); }

@@ -37,7 +37,7 @@ class CudaLibraries {
   cudnnHandle_t dnn_ = nullptr;
 };
 
-/// Floats in NCHW.
+/// The shape of an NCHW tensor of floats.
 class TensorShape {
  public:
   TensorShape(int n, int c, int h, int w) {
@@ -54,7 +54,7 @@ class TensorShape {
   cudnnTensorDescriptor_t shape_ = nullptr;
 };
 
-/// max(x, 0).
+/// The activation max(x, 0).
 class ReluActivation {
  public:
   ReluActivation() {
@@ -71,7 +71,7 @@ class ReluActivation {
   cudnnActivationDescriptor_t relu_ = nullptr;
 };
 
-/// relu(x * weight + bias), 3 × 3, padding 1, with the algorithm that cuDNN proposes.
+/// Computes relu(x * weight + bias), 3 × 3, padding 1, with the algorithm that cuDNN proposes.
 class ConvBiasRelu {
  public:
   ConvBiasRelu(const CudaLibraries& libraries, int images, int channels, int outputs, int height, int width);

@@ -1,5 +1,5 @@
-// The same work in CUDA and in OpenCL, with each side's libraries: whatever of it this machine can run, checked against
-// a computation on the host, and timed.
+// Runs the same work in CUDA and in OpenCL, and with the libraries of each side. It runs all that this machine can run,
+// checks the results against a computation on the host, and times them.
 //
 //     cuda_vs_opencl [--small] [--weights FILE] [--device DEVICE] [--json FILE]
 #include <CLI/CLI.hpp>
@@ -17,7 +17,8 @@ namespace {
 
 using namespace twins;
 
-/// A result is right when it is off by less than this part of the largest value: fp32 sums of some thousand products.
+/// A result is correct when its error is below this fraction of the largest value. The results are fp32 sums of some
+/// thousand products.
 constexpr double tolerance = 1e-4;
 
 struct Sides {

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""What can be compared of CUDA and OpenCL on this machine, as JSON: docs/results/cuda-vs-opencl.json.
+"""Compares CUDA and OpenCL as far as this machine can, and writes JSON: docs/results/cuda-vs-opencl.json.
 
     samples/cuda_vs_opencl/measure.py [--gpu-tools DIR] [--device NAME=VARIABLES]… [--output FILE]
 
-Kernels: the twins' through nvcc and through clang and ptxas, for sm_80 and sm_90. Code: lines and calls of the host
-programs. Sizes: what has to be shipped. Devices: `crisol report` and the twins themselves on each --device, for example
---device pocl=OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd (several variables by blanks). docs/build.sh makes tables of it.
+Kernels: the CUDA kernels compiled by nvcc, and the OpenCL kernels compiled by clang and ptxas, for sm_80 and sm_90.
+Code: lines and calls of the host programs.
+Sizes: the files that a program has to ship.
+Devices: `crisol report` and the sample itself on each --device, for example
+--device pocl=OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd (blanks separate several variables).
+docs/build.sh makes tables of the results.
 """
 
 import argparse
@@ -37,7 +40,7 @@ TASKS = {  # folder: kernels as (OpenCL file, kernel)
 }
 TARGETS = {"sm_80": "nvidia-a100", "sm_90": "nvidia-h100"}
 
-# What counts as a call of each side's interface, and as a kind of thing that one has to know.
+# Patterns: a match counts as a call of that side's interface. Different matches are different things to know.
 CALLS = {
     "cuda": r"\b(?:cuda[A-Z]\w+|cublas[A-Z]\w+|cudnn[A-Z]\w+)\s*\(|<<<",
     "opencl": r"\bcl::[A-Z]\w+(?:::get)?(?:\s+\w+)?\s*[({]|\.(?:setArg|enqueue\w+|finish|build|getDevices|getInfo|getBuildInfo)\b",
@@ -56,7 +59,7 @@ def figures(registers, spills, shared, code):
 
 
 def by_nvcc(tools, nvcc, task, target, work):
-    """{kernel: figures} of a task's cuda.cu, and the seconds that it took."""
+    """Compiles a task's cuda.cu; returns {kernel: figures} and the seconds that this took."""
     cubin, start = f"{work}/{task}.{target}.cubin", time.monotonic()
     command = [nvcc, "-std=c++17", "-O3", f"-arch={target}", f"-I{HERE}", "--cubin", "-Xptxas", "-v"]
     log = compilers.run([*command, HERE / task / "cuda.cu", "-o", cubin])
@@ -77,7 +80,7 @@ def by_nvcc(tools, nvcc, task, target, work):
 
 
 def by_clang(tools, task, file, target):
-    """The same of a .cl file, as tests/gpu compiles the library's own."""
+    """The same for a .cl file, compiled as tests/gpu compiles the library's kernels."""
     with open(ROOT / "devices" / f"{TARGETS[target]}.json") as text:
         device = json.load(text)
     program = {"path": str(HERE / task / file), "options": "-cl-std=CL1.2"}
@@ -123,7 +126,7 @@ def count_code():
 
 
 def sizes(build):
-    """Bytes of what a program needs beside itself and the driver."""
+    """Bytes of the libraries that a program needs in addition to itself and the driver."""
     folder = "/usr/local/cuda/lib64"
     size = lambda *patterns: sum(os.path.getsize(path) for pattern in patterns for path in glob.glob(f"{folder}/{pattern}"))
     stripped = tempfile.NamedTemporaryFile()
@@ -154,7 +157,7 @@ def measure_device(build, name, variables):
         run = lambda *command: subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
         report = json.loads(run(f"{build}/bin/crisol", "report", "--json", "--device", "0:0"))
         twins = None
-        if report["machines"][0]["devices"][0]["figures"]["fp32_gflops"] > 10:  # Others serve to test, and take minutes.
+        if report["machines"][0]["devices"][0]["figures"]["fp32_gflops"] > 10:  # Slower ones would take minutes.
             run(f"{build}/bin/cuda_vs_opencl", "--device", "0:0", "--json", folder + "/twins.json")
             with open(folder + "/twins.json") as file:
                 twins = json.load(file)

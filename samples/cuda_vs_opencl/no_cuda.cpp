@@ -1,4 +1,4 @@
-// In place of the CUDA side where the build found no CUDA toolkit.
+// Replaces the CUDA side when the build found no CUDA toolkit.
 #include <stdexcept>
 
 #include "tasks.h"

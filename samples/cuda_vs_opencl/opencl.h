@@ -1,4 +1,4 @@
-// What every OpenCL program begins with: platform, device, context, queue, and programs built from source.
+// The start of every OpenCL program: platform, device, context, queue, and programs built from source.
 #pragma once
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120
@@ -18,7 +18,7 @@ class Opencl {
   std::string device_name() const { return device_.getInfo<CL_DEVICE_NAME>(); }
   const cl::CommandQueue& queue() const { return queue_; }
 
-  /// The program of one of this sample's .cl files; throws with the build log.
+  /// Builds one of this sample's .cl files. Throws with the build log.
   cl::Program build(const std::string& file) const;
   cl::Buffer upload(const Floats& values) const;
   cl::Buffer allocate(std::size_t floats) const;
@@ -35,7 +35,7 @@ class Opencl {
   cl::CommandQueue queue_;
 };
 
-/// The text of a .cl file, which the build embeds.
+/// The text of a .cl file. The build embeds these files.
 const char* kernel_source(const std::string& file);
 
 /// The smallest multiple of `step` that is not below `value`.

@@ -9,7 +9,7 @@ namespace twins {
 
 namespace {
 
-/// Uniform between -1 and 1, the same on every machine.
+/// Uniform between -1 and 1; the same values on every machine.
 Floats random_floats(std::size_t count, std::uint32_t seed) {
   Floats values(count);
   std::uint32_t state = seed * 2654435761u + 1;
@@ -39,7 +39,7 @@ SimpleCnn make_simple_cnn(const std::string& weights, int& digit) {
   const crisol::io::ImageSet digits = crisol::io::render_digits(10, 7);
   digit = digits.labels[0];
   SimpleCnn task;
-  for (std::size_t i = 0; i < 28 * 28; ++i)  // As the mnist sample standardises its images.
+  for (std::size_t i = 0; i < 28 * 28; ++i)  // Standardised as in the mnist sample.
     task.image.push_back((static_cast<float>(digits.pixels[i]) / 255 - 0.1307f) / 0.3081f);
   task.conv1_weight = values("conv1.weight");
   task.conv1_bias = values("conv1.bias");
@@ -172,7 +172,7 @@ double error_of(const Floats& values, const Floats& expected) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
     const double off = std::abs(static_cast<double>(values[i]) - expected[i]);
-    if (!(off <= difference)) difference = off;  // Also where it is not a number.
+    if (!(off <= difference)) difference = off;  // Also true when `off` is NaN.
   }
   return difference / largest;
 }

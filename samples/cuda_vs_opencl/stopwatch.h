@@ -1,4 +1,4 @@
-// The same clock for every side.
+// The clock that all sides use.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 
 namespace twins {
 
-/// Milliseconds of the shortest of some rounds of `run` and `wait`; the first round, which compiles, does not count.
+/// Times some rounds of `run` and `wait`; returns the shortest in milliseconds. The first round compiles and does not
+/// count.
 template <class Run, class Wait>
 double shortest_ms(const Run& run, const Wait& wait) {
   constexpr int rounds = 5;

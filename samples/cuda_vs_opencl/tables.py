@@ -139,7 +139,7 @@ def verified(reports):
 
 
 def read(path):
-    """A file of results, or all those of a folder."""
+    """Reads a file of results, or all result files of a folder."""
     if path.is_dir():
         return [read(one) for one in sorted(path.glob("*.json"))]
     return json.loads(path.read_text())

@@ -1,4 +1,4 @@
-// The five tasks that every side computes: their operands, and a side.
+// The five tasks that every side computes, with their operands, and the interface of a side.
 #pragma once
 
 #include <cstddef>
@@ -30,26 +30,27 @@ struct Conv3x3 {
   Floats x, weight, bias;
 };
 
-/// The pointwise part of an LSTM step: gates (batch, 4 hidden) hold i, f, g, o before their functions.
-/// c' = s(f) c + s(i) tanh(g), h = s(o) tanh(c'). Results: h, behind it c'.
+/// The pointwise part of an LSTM step. `gates` (batch, 4 hidden) holds i, f, g, o before their functions:
+/// c' = s(f) c + s(i) tanh(g), h = s(o) tanh(c'). The result holds h, then c'.
 struct LstmGates {
   int batch, hidden;
   Floats gates, cell;
 };
 
-/// SimpleCNN on one image of 28 × 28: two convolutions of 32 and 64 channels with ReLU and 2 × 2 pooling, linear layers
-/// of 128 and 10. Result: ten logits.
+/// SimpleCNN on one image of 28 × 28: two convolutions with 32 and 64 channels, each with ReLU and 2 × 2 pooling, then
+/// linear layers with 128 and 10 outputs. Result: ten logits.
 struct SimpleCnn {
   Floats image, conv1_weight, conv1_bias, conv2_weight, conv2_bias, fc1_weight, fc1_bias, fc2_weight, fc2_bias;
 };
 
-/// What a side computed, and the shortest time of a run: kernels on data that lies on the device, waited for.
+/// A side's results and its shortest time of a run. The time covers kernels on data in device memory, until they
+/// finish.
 struct Timed {
   Floats values;
   double ms = 0;
 };
 
-/// One way of writing all tasks.
+/// One implementation of all tasks.
 class Side {
  public:
   virtual ~Side() = default;
@@ -62,9 +63,9 @@ class Side {
   virtual std::optional<Timed> run(const SimpleCnn&) { return std::nullopt; }
 };
 
-/// Each throws std::runtime_error with the reason where this machine cannot run it.
+/// Each function throws std::runtime_error with the reason if this machine cannot run that side.
 std::unique_ptr<Side> crisol_side();
-/// `platform` and `device` as OpenCL names them.
+/// `platform` and `device` are OpenCL's names.
 std::unique_ptr<Side> opencl_side(const std::string& platform, const std::string& device);
 std::unique_ptr<Side> cuda_side();
 /// cuBLAS and cuDNN.

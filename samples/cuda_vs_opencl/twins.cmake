@@ -18,7 +18,7 @@ if(NOT CRISOL_SAMPLE_CUDA OR CMAKE_CROSSCOMPILING)
   return()
 endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 80)  # With its PTX, which newer GPUs take as well.
+  set(CMAKE_CUDA_ARCHITECTURES 80)  # Includes PTX, which newer GPUs can run too.
 endif()
 include(CheckLanguage)
 check_language(CUDA)
@@ -39,7 +39,7 @@ if(CUDNN_INCLUDE_DIR AND CUDNN_LIBRARY AND TARGET CUDA::cublas)
   list(APPEND cuda_sources ${libraries})
   list(APPEND defines TWINS_WITH_CUDA_LIBRARIES)
 endif()
-# Apart from the program: its warning options are the C++ compiler's.
+# A separate library, because the program's warning options are for the C++ compiler.
 add_library(cuda_twin STATIC ${cuda_sources})
 set_target_properties(cuda_twin PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
 target_include_directories(cuda_twin PRIVATE ${twins})

@@ -1,5 +1,5 @@
-// A tour of devices: which there are, which one is used, where tensors and models lie, what moving and waiting cost.
-// Two OpenCL implementations on one CPU count as two devices.
+// A tour of devices: which devices there are, which one is used, where tensors and models are stored, and what
+// transfers and waiting cost. Two OpenCL implementations on one CPU count as two devices.
 //
 //     devices [--device DEVICE]
 #include <crisol/crisol.h>
@@ -25,10 +25,10 @@ int count(DeviceType type) {
   return found;
 }
 
-/// The i-th GPU, or the default device where there are not so many: a program that runs everywhere.
+/// The i-th GPU, or the default device if there are fewer GPUs. Such a program runs everywhere.
 Device try_gpu(int i = 0) { return i < count(DeviceType::gpu) ? Device("gpu:" + std::to_string(i)) : Device(); }
 
-/// All GPUs, or the default device alone.
+/// All GPUs, or only the default device if there is no GPU.
 std::vector<Device> try_all() {
   std::vector<Device> all;
   for (int i = 0; i < count(DeviceType::gpu); ++i) all.push_back(try_gpu(i));
@@ -45,7 +45,7 @@ void list_devices() {
             << ", try_all(): " << try_all().size() << '\n';
 }
 
-// ---- Where a tensor lies ----
+// ---- The device of a tensor ----
 
 void place_tensors(Device here, Device there) {
   std::cout << "2. Tensors\n";
@@ -61,18 +61,18 @@ void place_tensors(Device here, Device there) {
   } catch (const Error& error) {
     std::cout << "   a + b: " << error.what() << '\n';
   }
-  const Tensor moved = b.to(here);  // A copy,
+  const Tensor moved = b.to(here);  // This copies.
   std::cout << "   a + b.to(device " << here.index() << "): sum " << sum(a + moved).item() << '\n';
 }
 
 void move_twice(Device there) {
   const Tensor x = ones({4}).to(there);
-  const Tensor again = x.to(there);  // and none where it lies there already.
+  const Tensor again = x.to(there);  // This copies nothing, because x is stored there already.
   std::cout << "   to() where it lies already shares its memory: " << (x.shares_storage_with(again) ? "yes" : "no")
             << '\n';
 }
 
-// ---- What moving and waiting cost ----
+// ---- The cost of transfers and of waiting ----
 
 using Clock = std::chrono::steady_clock;
 
@@ -97,7 +97,7 @@ void transfer() {
   const auto many_small = [&] {
     for (std::int64_t i = 0; i < pieces; ++i) x.select(0, i).copy_from(piece);
   };
-  one_large();  // The first time makes buffers.
+  one_large();  // The first run creates buffers.
   std::printf("3. Transfers of 4 MB to the device\n   as one: %.2f ms, as a thousand: %.2f ms\n",
               milliseconds(one_large), milliseconds(many_small));
 }
@@ -105,7 +105,7 @@ void transfer() {
 void wait() {
   const Tensor a = randn({512, 512});
   Tensor b = matmul(a, a);
-  synchronize();  // The kernels are compiled now.
+  synchronize();  // After this the kernels are compiled.
   const auto start = Clock::now();
   for (int i = 0; i < 20; ++i) b = matmul(a, b) * 0.05;
   const double queued = ms_since(start);
@@ -113,7 +113,7 @@ void wait() {
   std::printf("   queued after %.2f ms; printing waited for them: %.2f ms\n", queued, ms_since(start));
 }
 
-// ---- Where a model lies ----
+// ---- The device of a model ----
 
 void move_model(Device here, Device there) {
   nn::Sequential net(nn::Linear(4, 8), nn::ReLU(), nn::Linear(8, 2));
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
   try {
     if (!name.empty()) set_default_device(Device(name));
     const Device here;
-    Device there = here;  // Another one where there is one.
+    Device there = here;  // A second device, if there is one.
     for (const Device device : devices())
       if (device != here && device.info().has_compiler) there = device;
     list_devices();

@@ -1,5 +1,5 @@
-// Chains of elementwise ops, one after another and fused into one kernel: the code that is generated, the time, and how
-// near it comes to what the device's memory can do.
+// Chains of elementwise ops, one after another and fused into one kernel. Prints the generated code, the time, and how
+// close the speed comes to the speed of the device's memory.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,8 @@ namespace {
 using crisol::Device;
 using crisol::Tensor;
 
-// A function that is a template takes tensors, where each op is a kernel, and expressions, which fuse() turns into one.
+// This function is a template. Called with tensors, each op is a kernel. Called with expressions, fuse() makes one
+// kernel of it.
 struct Gate {
   template <class T>
   T operator()(const T& a, const T& b) const {
@@ -25,7 +26,7 @@ struct Gate {
   }
 };
 
-// One that ends in a sum writes a single number.
+// A function that ends in a sum writes a single number.
 struct SquaredError {
   template <class T>
   T operator()(const T& a, const T& b) const {
@@ -33,7 +34,7 @@ struct SquaredError {
   }
 };
 
-/// The shortest of some rounds, in milliseconds; the first, which compiles, is not counted.
+/// The shortest of some rounds, in milliseconds. The first round compiles and is not counted.
 double milliseconds(int rounds, const std::function<void()>& run) {
   run();
   double best = 0;
@@ -50,7 +51,7 @@ double milliseconds(int rounds, const std::function<void()>& run) {
 
 struct Row {
   const char* name;
-  double ms, bytes;  ///< The least that must be moved, however it is done.
+  double ms, bytes;  ///< The fewest bytes that any implementation must move.
 
   double gigabytes_per_second() const { return bytes / ms / 1e6; }
 };
@@ -62,7 +63,7 @@ void print(const Row& row, double copy_speed) {
 
 double largest_difference(const Tensor& a, const Tensor& b) { return crisol::max(crisol::abs(a - b)).item(); }
 
-/// Eager against fused: forward, and the gradients of both inputs.
+/// Compares eager and fused: forward, and the gradients of both inputs.
 template <class F>
 void compare(const char* title, F f, const Tensor& a, const Tensor& b, bool stores_result, int rounds,
              double copy_speed) {

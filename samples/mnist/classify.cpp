@@ -49,7 +49,7 @@ int classify(const std::string& weights, const std::vector<std::string>& picture
     try {
       classify_one(*model, picture);
     } catch (const crisol::Error&) {
-      throw;  // The device or the library: no picture would do better.
+      throw;  // The device or the library failed. Other pictures would fail in the same way.
     } catch (const std::runtime_error& error) {
       std::fprintf(stderr, "mnist: %s\n", error.what());
       status = 1;

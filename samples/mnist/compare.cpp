@@ -25,7 +25,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// One step compiles, two warm up, then the timed ones.
+// The first step compiles, two more warm up, and the others are timed.
 void measure(Row& row, const crisol::io::ImageDataset& dataset, const CompareOptions& options) {
   constexpr std::int64_t warm_up = 3;
   crisol::set_default_device(row.device);
@@ -56,7 +56,7 @@ void print(const std::vector<Row>& rows) {
   for (const Row& row : rows)
     if (row.error.empty() && row.device.info().type == crisol::DeviceType::cpu)
       slowest = slowest == 0 ? row.images_per_second : std::min(slowest, row.images_per_second);
-  int width = 0;  // Of the longest name: names are never cut.
+  int width = 0;  // The width of the longest name: names are never cut.
   for (const Row& row : rows) width = std::max(width, static_cast<int>(name_of(row).size()));
   std::printf("%-*s %-12s %10s %9s %12s %8s\n", width, "device", "type", "images/s", "speed-up", "first step", "loss");
   for (const Row& row : rows) {
@@ -78,7 +78,7 @@ int compare(const CompareOptions& options) {
   std::vector<Row> rows;
   for (const crisol::Device device : crisol::devices())
     if (device.info().has_compiler) rows.push_back(Row{device, 0, 0, 0, {}});
-  if (rows.empty()) static_cast<void>(crisol::Device());  // Throws, and says how to get one.
+  if (rows.empty()) static_cast<void>(crisol::Device());  // Throws an error that says how to get a device.
   const Digits digits = load_digits("", (options.steps + 3) * options.batch, 0);
   int status = 0;
   for (Row& row : rows) {

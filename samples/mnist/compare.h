@@ -10,8 +10,8 @@ struct CompareOptions {
   std::int64_t batch = 64;
 };
 
-/// Runs the same training steps on every device and prints images/s and the speed-up of each against the slowest CPU
-/// device; returns the exit status, which is not 0 when a device failed.
+/// Runs the same training steps on every device. Prints images/s and each device's speed-up against the slowest CPU
+/// device. Returns the exit status, which is not 0 when a device failed.
 int compare(const CompareOptions& options);
 
 }  // namespace mnist

@@ -9,10 +9,10 @@ namespace mnist {
 
 namespace {
 
-// Rendered test digits come from a seed of their own; the same for every training seed, so that runs can be compared.
+// Rendered test digits have their own fixed seed, so that runs with different training seeds can be compared.
 constexpr std::uint64_t test_seed = 0x7465737464696769;
 
-// MNIST's share, one for six: a short run does not spend its time on testing.
+// One test image for six training images, as in MNIST. So a short run does not spend its time on testing.
 std::int64_t test_count(std::int64_t train_count) { return std::clamp<std::int64_t>(train_count / 6, 100, 10000); }
 
 }  // namespace

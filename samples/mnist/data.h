@@ -1,4 +1,4 @@
-// Where the digits come from.
+// Loads or renders the digits.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace mnist {
 
 struct Digits {
   crisol::io::ImageDataset train, test;
-  std::string source;  ///< For people: what these images are.
+  std::string source;  ///< A description of these images for people.
 };
 
-/// The four MNIST files of a folder, or, without one, digits that the library renders from the seed.
+/// Reads the four MNIST files of a folder. Without a folder, the library renders digits from the seed.
 Digits load_digits(const std::string& folder, std::int64_t rendered_count, std::uint64_t seed);
 
-/// An input of the network from the bytes of an image, as the datasets make it.
+/// The datasets turn an image's bytes into a network input with this mean and deviation.
 constexpr float mean = 0.1307f, deviation = 0.3081f;
 
 }  // namespace mnist

@@ -34,7 +34,7 @@ struct Grey {
   }
 };
 
-// Grey values over white where the picture is transparent.
+// Transparent parts of the picture become white.
 Grey read_grey(const std::string& path) {
   if (!std::ifstream(path)) throw std::runtime_error(path + ": " + std::strerror(errno));
   Grey grey;
@@ -52,7 +52,7 @@ Grey read_grey(const std::string& path) {
   return grey;
 }
 
-// The border shows the paper: its median is the background, and what differs most from it is full ink.
+// The border shows the paper. Its median is the background, and the value that differs most from it is full ink.
 void turn_into_ink(Grey& grey, const std::string& path) {
   std::vector<float> border;
   for (int x = 0; x < grey.width; ++x) {
@@ -77,7 +77,7 @@ void turn_into_ink(Grey& grey, const std::string& path) {
 }
 
 struct Box {
-  int left, top, right, bottom;  // right and bottom are behind the last pixel.
+  int left, top, right, bottom;  // right and bottom are one past the last pixel.
 };
 
 Box box_of_ink(const Grey& grey) {

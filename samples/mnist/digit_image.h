@@ -1,4 +1,4 @@
-// A picture of a digit, as MNIST would have it.
+// Converts a picture of a digit to MNIST's format.
 #pragma once
 
 #include <array>
@@ -9,9 +9,10 @@ namespace mnist {
 
 using DigitImage = std::array<std::uint8_t, 28 * 28>;
 
-/// Reads a PNG or JPEG of any size with one digit, dark on light or light on dark, and gives it MNIST's format: light
-/// ink on black, the ink's box scaled to 20 pixels with its aspect kept, its centre of mass in the middle of 28×28
-/// pixels. Throws std::runtime_error, naming the file, when it cannot be read or holds no ink.
+/// Reads a PNG or JPEG of any size with one digit, dark on light or light on dark. Converts it to MNIST's format: light
+/// ink on black, in 28×28 pixels. The ink's box is scaled to 20 pixels with its aspect ratio kept, and its centre of
+/// mass is in the middle. Throws std::runtime_error with the file's name when the file cannot be read or contains no
+/// ink.
 DigitImage read_digit(const std::string& path);
 
 }  // namespace mnist

@@ -1,4 +1,4 @@
-// Images as text.
+// Draws images as text.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace mnist {
 
-/// A grey image as text, two characters a pixel, without blank rows above and below; 0 is background.
+/// A grey image as text, with two characters per pixel. Blank rows above and below are left out; 0 is background.
 std::string draw_image(const std::uint8_t* pixels, int rows, int columns);
 
 }  // namespace mnist

@@ -23,7 +23,7 @@ std::unique_ptr<crisol::nn::Module> load_model(const std::string& path) {
   crisol::io::Metadata metadata;
   const crisol::NamedTensors state = crisol::io::load_safetensors(path, crisol::Device(), &metadata);
   try {
-    // PyTorch's files do not name the model: it is taken for the one that the sample trains by itself.
+    // PyTorch's files do not name the model. They are read as "cnn", the sample's default model.
     std::unique_ptr<crisol::nn::Module> model = make_model(metadata.emplace("model", "cnn").first->second);
     model->load_state_dict(state);
     return model;

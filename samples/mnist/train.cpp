@@ -55,7 +55,7 @@ std::string metrics_json(const TrainOptions& options, const std::vector<EpochMet
   return json.dump(2);
 }
 
-// One pass over the training images; the losses are added up on the device, so that nothing waits for them.
+// One pass over the training images. The losses are summed on the device, so that nothing waits for them.
 EpochMetrics train_epoch(Trainer& trainer, crisol::io::DataLoader& loader, int epoch, int epochs) {
   loader.start(epoch);
   samples::Progress progress("epoch " + std::to_string(epoch) + "/" + std::to_string(epochs), "images",

@@ -17,7 +17,7 @@ struct TrainOptions {
   std::string model = "cnn";    ///< See make_model.
   int epochs = 2;
   std::int64_t batch = 64;
-  double lr = 0;                   ///< Highest rate of the one-cycle schedule; 0: the optimiser's own.
+  double lr = 0;                   ///< Highest rate of the one-cycle schedule; 0: a default for the optimiser.
   std::string optimizer = "adam";  ///< adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop.
   std::uint64_t seed = 0;
   std::string weights;  ///< Where to save the state dict; empty: nowhere.

@@ -1,5 +1,5 @@
-// A kernel of the program's own between the library's ops, on the library's tensors and without a copy; then the other
-// way round: the library in the program's own context and queue, on a buffer that the program made.
+// First, a kernel of the program runs between the library's ops, on the library's tensors and without a copy. Then the
+// library runs in the program's own context and queue, on a buffer that the program created.
 //
 //     opencl_interop [--device DEVICE]
 #define CL_TARGET_OPENCL_VERSION 120
@@ -19,7 +19,7 @@ void check(cl_int status, const char* call) {
   if (status != CL_SUCCESS) throw std::runtime_error(std::string(call) + ": " + std::to_string(status));
 }
 
-/// Each pixel becomes the median of itself and its two neighbours in the row: nothing that the library has.
+/// Each pixel becomes the median of itself and its two neighbours in the row. The library has no such op.
 constexpr const char* source = R"(
 __kernel void median3(__global const float* in, ulong in_first, __global float* out, ulong out_first, int columns) {
   const int column = get_global_id(0), row = get_global_id(1);
@@ -28,7 +28,7 @@ __kernel void median3(__global const float* in, ulong in_first, __global float* 
   out[out_first + row * columns + column] = max(min(a, b), min(max(a, b), c));
 })";
 
-/// The kernel in a context.
+/// The kernel, built for a context.
 class Median {
  public:
   Median(cl_context context, cl_device_id device) {
@@ -46,7 +46,8 @@ class Median {
   Median(const Median&) = delete;
   Median& operator=(const Median&) = delete;
 
-  /// Queues it behind all that the library queued; rows of `in` to rows of `out`, both contiguous.
+  /// Queues the kernel behind all work that the library queued. `in` and `out` are contiguous, and each row of `in`
+  /// gives one row of `out`.
   void run(const Tensor& in, const Tensor& out) const {
     const OpenclBuffer from = opencl_buffer(in), to = opencl_buffer_for_writing(out);
     const cl_ulong from_first = from.offset / sizeof(float), to_first = to.offset / sizeof(float);

@@ -13,7 +13,7 @@ namespace text_lstm {
 
 namespace {
 
-// Length of the sequence that a byte begins; 0 where it begins none.
+// The length of the sequence that starts with this byte; 0 if no sequence can start with it.
 std::size_t sequence_length(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead >= 0xc2 && lead < 0xe0) return 2;
@@ -22,7 +22,7 @@ std::size_t sequence_length(unsigned char lead) {
   return 0;
 }
 
-// The code point at a position, and how many bytes it takes: 0 where the bytes are not UTF-8.
+// Decodes the code point at a position. Returns the number of its bytes, or 0 if the bytes are not UTF-8.
 std::size_t decode_one(const std::string& bytes, std::size_t at, char32_t& code) {
   const auto lead = static_cast<unsigned char>(bytes[at]);
   const std::size_t length = sequence_length(lead);

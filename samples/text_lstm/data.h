@@ -1,4 +1,4 @@
-// A text as batches: several places are read side by side.
+// A text as batches: the network reads several places of the text side by side.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,17 @@
 
 namespace text_lstm {
 
-/// A text cut into `count` streams of equal length; row t holds the t-th character of every stream. What does not fill
-/// them is left out.
+/// A text cut into `count` streams of equal length. Row t holds the t-th character of every stream. Characters that do
+/// not fill a row are left out.
 class Streams {
  public:
-  /// Over characters begin … end-1, which must be more than count.
+  /// Uses the characters begin … end-1, which must be more than count.
   Streams(const std::vector<std::int64_t>& characters, std::size_t begin, std::size_t end, std::int64_t count);
 
   std::int64_t count() const { return inputs_.size(1); }
   std::int64_t length() const { return inputs_.size(0); }
-  /// Rows first … first+rows-1 (rows, count), and the characters that follow each of them, in one row (rows·count).
+  /// Rows first … first+rows-1 with shape (rows, count), and the characters that follow each of them, in one row
+  /// (rows·count).
   crisol::Tensor inputs(std::int64_t first, std::int64_t rows) const { return inputs_.narrow(0, first, rows); }
   crisol::Tensor targets(std::int64_t first, std::int64_t rows) const {
     return targets_.narrow(0, first, rows).flatten();

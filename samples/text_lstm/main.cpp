@@ -1,4 +1,4 @@
-// A character model: learns a text and writes more of it.
+// A character model: it learns a text and then writes text like it.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>

@@ -18,7 +18,7 @@ crisol::nn::RecurrentOptions lstm_options(const Settings& settings) {
   return options;
 }
 
-// A size in the metadata; weights of that size must follow, so that the check of their shapes bounds it.
+// Reads a layer size from the metadata. A coarse limit is enough, because the shapes of the weights are checked later.
 std::int64_t size_of_layer(const std::string& path, const crisol::io::Metadata& metadata, const std::string& name) {
   const std::string& text = metadata.at(name);
   std::int64_t value = 0;

@@ -31,7 +31,7 @@ class CharModel : public crisol::nn::Module {
   std::shared_ptr<crisol::nn::Linear> decoder_;
 };
 
-/// Writes the weights with the vocabulary and what else load_weights needs.
+/// Writes the weights, the vocabulary and everything else that load_weights needs.
 void save_weights(const std::string& path, const CharModel& model, const Vocabulary& vocabulary,
                   const Settings& settings);
 
@@ -40,7 +40,7 @@ struct Trained {
   CharModel model;
 };
 
-/// Reads what save_weights wrote, in inference mode. Throws std::runtime_error, naming the file, when it holds
+/// Reads a file of save_weights, in inference mode. Throws std::runtime_error with the file's name when it contains
 /// something else.
 Trained load_weights(const std::string& path);
 

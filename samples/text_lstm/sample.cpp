@@ -15,7 +15,8 @@ namespace {
 
 using crisol::Tensor;
 
-// What the network reads before it writes: the prompt, or else what ends a line, or any character.
+// The network's first input: the prompt. Without a prompt, a line break, or the first character if there are no line
+// breaks.
 std::vector<std::int64_t> first_characters(const std::string& prompt, const Vocabulary& vocabulary) {
   if (!prompt.empty()) return vocabulary.encode(decode_utf8(prompt, "the prompt"), "the prompt");
   const auto newline = static_cast<std::int64_t>(vocabulary.characters().find(U'\n'));
@@ -36,7 +37,7 @@ int sample(const SampleOptions& options) {
   std::printf("%s", options.prompt.c_str());
   for (std::int64_t i = 0; i < options.length; ++i) {
     const Tensor next = crisol::sample_logits(logits, options.temperature, top_k);
-    // Queued before the character is waited for.
+    // Queued before the program waits for the character.
     std::tie(logits, state) = trained.model.run(next.reshape({1, 1}), state);
     const auto character = next.item<std::int64_t>();
     if (character < 0) throw std::runtime_error(options.weights + " gives logits that are no numbers");

@@ -8,14 +8,14 @@ namespace text_lstm {
 
 struct SampleOptions {
   std::string weights;
-  std::string prompt;  ///< Empty: the beginning of a line.
+  std::string prompt;  ///< If empty, the text starts at the beginning of a line.
   std::int64_t length = 500;
   double temperature = 0.8;  ///< 0: always the likeliest character.
-  std::int64_t top_k = 0;    ///< Choose among so many; 0: all.
+  std::int64_t top_k = 0;    ///< Choose among the `top_k` likeliest characters; 0: all.
   std::uint64_t seed = 0;
 };
 
-/// Prints the prompt and what the network makes of it; returns the exit status.
+/// Prints the prompt and the network's continuation. Returns the exit status.
 int sample(const SampleOptions& options);
 
 }  // namespace text_lstm

@@ -7,7 +7,7 @@ namespace text_lstm {
 
 namespace {
 
-// The shortest text that gives the same number back.
+// The shortest text from which the same number can be read back.
 std::string all_digits(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};

@@ -1,4 +1,4 @@
-// What fixes a training: the same settings and text on one device give the same weights, bit for bit.
+// The settings that determine a training. The same settings and text on one device give the same weights, bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@ namespace text_lstm {
 struct Settings {
   std::int64_t layers = 2;
   std::int64_t hidden = 256;
-  std::int64_t embedding = 64;  ///< Numbers that stand for a character in front of the first layer.
+  std::int64_t embedding = 64;  ///< Size of a character's vector, the input of the first layer.
   double dropout = 0;           ///< Between the layers and before the last one.
   std::int64_t batch = 50;      ///< Places of the text that are read at the same time.
-  std::int64_t window = 64;     ///< Characters that gradients go back over.
+  std::int64_t window = 64;     ///< Number of characters over which gradients flow back.
   std::int64_t steps = 0;
   double lr = 0.01;  ///< Highest rate of the one-cycle schedule.
   double clip = 1;   ///< Largest norm of all gradients together.
   std::uint64_t seed = 0;
 };
 
-/// Names and values as text that gives every bit back.
+/// Names and values as text. Reading the text gives the same bits again.
 crisol::io::Metadata describe(const Settings& settings);
 
-/// Throws std::runtime_error with `path` and every name whose value is another in `theirs`, and both values.
+/// Compares two descriptions. Throws std::runtime_error with `path`, every name whose values differ, and both values.
 void require_same(const std::string& path, const crisol::io::Metadata& ours, const crisol::io::Metadata& theirs);
 
 }  // namespace text_lstm

@@ -38,7 +38,7 @@ class Run {
     std::printf("resumed after step %lld\n", static_cast<long long>(trainer_.steps_done()));
   }
 
-  /// Trains up to the next validation, which it reports.
+  /// Trains up to the next validation and reports it.
   void segment() {
     const Settings& settings = trainer_.settings();
     const std::int64_t begin = trainer_.steps_done();
@@ -53,7 +53,7 @@ class Run {
     const double seconds = progress.seconds();
     progress.finish();
     report(static_cast<double>((end - begin) * settings.batch * settings.window) / seconds, seconds);
-    // After the validation, so that its figures are in it.
+    // The checkpoint is saved after the validation, so that it includes the validation's figures.
     if (end % options_.checkpoint_every == 0 || done()) save_checkpoint();
   }
 
@@ -130,7 +130,7 @@ int train(const TrainOptions& options) {
   }
   std::fflush(stdout);
   while (!run.done()) run.segment();
-  run.write_json();  // Also where the checkpoint was that of a finished training.
+  run.write_json();  // Also when the checkpoint held a finished training.
   if (!options.weights.empty()) {
     save_weights(options.weights, run.model(), text.vocabulary, settings);
     std::printf("weights saved to %s\n", options.weights.c_str());

@@ -9,11 +9,11 @@
 namespace text_lstm {
 
 struct TrainOptions {
-  Settings settings;                ///< Its steps are filled in from the next two.
-  std::int64_t steps = 0;           ///< 0: those of `epochs`, or the default.
-  std::int64_t epochs = 0;          ///< Passes over the text; 0: `steps` counts.
+  Settings settings;                ///< Its `steps` is set from the next two members.
+  std::int64_t steps = 0;           ///< 0: use `epochs`, or the default number of steps.
+  std::int64_t epochs = 0;          ///< Passes over the text; 0: use `steps`.
   std::string text;                 ///< File; empty: the embedded text.
-  std::int64_t validate_every = 0;  ///< Steps; 0: a fifth of all.
+  std::int64_t validate_every = 0;  ///< In steps; 0: after every fifth of all steps.
   std::string weights;              ///< Where to save weights and vocabulary; empty: nowhere.
   std::string json;                 ///< Where to write the metrics; empty: nowhere.
   std::string checkpoint;           ///< Where to keep checkpoints; empty: nowhere.

@@ -25,13 +25,13 @@ crisol::optim::OneCycleOptions one_cycle() {
   return options;
 }
 
-// The weights' first values come from the seed: it is set before the model is made.
+// The seed determines the initial weights, so it is set before the model is made.
 CharModel seeded_model(std::int64_t characters, const Settings& settings) {
   crisol::manual_seed(settings.seed);
   return CharModel(characters, settings);
 }
 
-// Streams of 64 characters or more: few enough to know what went before, many enough to be fast.
+// Each stream has 64 characters or more, so that the network knows what came before. Up to 100 streams make it fast.
 std::int64_t validation_streams(const Text& text) {
   return std::clamp<std::int64_t>((static_cast<std::int64_t>(text.validation_count()) - 1) / 64, 1, 100);
 }
@@ -91,7 +91,7 @@ void Trainer::step() {
   if (window == 0) state_ = {};
   const std::int64_t first = window * settings_.window;
   const auto [logits, last] = model_.run(train_.inputs(first, settings_.window), state_);
-  state_ = last.detach();  // Gradients do not go back over windows.
+  state_ = last.detach();  // Gradients do not flow back beyond a window.
   const Tensor loss = crisol::cross_entropy(logits, train_.targets(first, settings_.window));
   optimizer_.zero_grad();
   loss.backward();

@@ -13,7 +13,7 @@ ConvBiasRelu::ConvBiasRelu(const CudaLibraries& libraries, int images, int chann
   check(cudnnCreateConvolutionDescriptor(&conv_), "cudnnCreateConvolutionDescriptor");
   check(cudnnSetConvolution2dDescriptor(conv_, 1, 1, 1, 1, 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
         "cudnnSetConvolution2dDescriptor");
-  // Plain fp32, as every other side computes; without this tf32 may be used.
+  // Computes in plain fp32, as all other sides do. Without this call, tf32 may be used.
   check(cudnnSetConvolutionMathType(conv_, CUDNN_FMA_MATH), "cudnnSetConvolutionMathType");
   int found = 0;
   cudnnConvolutionFwdAlgoPerf_t best;

@@ -4,7 +4,7 @@ namespace twins {
 
 namespace {
 
-/// 2 × 2 maxima.
+/// Max pooling over 2 × 2 pixels.
 class MaxPool {
  public:
   MaxPool(const CudaLibraries& libraries, int planes, int side)
@@ -28,7 +28,7 @@ class MaxPool {
   cudnnPoolingDescriptor_t pool_ = nullptr;
 };
 
-/// y = weight x + bias, for one row.
+/// Computes y = weight x + bias for one row.
 void linear(const CudaLibraries& libraries, const DeviceFloats& x, const DeviceFloats& weight, const DeviceFloats& bias,
             const DeviceFloats& y, int inputs, int outputs) {
   const float one = 1;
