@@ -1,7 +1,8 @@
-// What the shared library exports is what tests/exported_symbols.txt lists, and what the public headers declare.
+// The shared library exports exactly the symbols in tests/exported_symbols.txt, and the public headers declare them
+// all.
 //
-// CRISOL_UPDATE_SYMBOLS=1 build/bin/crisol_tests --test-case='*exported symbols*' writes the list again; what has left
-// it is a break of the binary interface (docs/design.md, "Versions and the binary interface").
+// CRISOL_UPDATE_SYMBOLS=1 build/bin/crisol_tests --test-case='*exported symbols*' writes the list again. A symbol that
+// disappears from the list breaks the binary interface (docs/design.md, "Versions and the binary interface").
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -33,15 +34,15 @@ std::string replace_all(std::string text, const std::string& from, const std::st
   return text;
 }
 
-/// Functions and variables. Not what compilers place as they like: weak instances of templates and inline functions,
-/// tables of virtual functions and of types.
+/// Functions and variables. Symbols that compilers place freely are left out: weak instances of templates and inline
+/// functions, and tables of virtual functions and types.
 Names exported_symbols(const std::string& library) {
   const ProcessResult result = run_program("/usr/bin/env", {"nm", "-D", "--defined-only", "-C", library});
   REQUIRE_MESSAGE(result.status == 0, result.output);
   static const std::regex strong(R"([0-9a-f]+ [TDBR] (.*))");
   static const std::regex table("(vtable|typeinfo|typeinfo name|VTT|construction vtable) for .*");
   Names names;
-  std::istringstream lines(result.out);  // A warning of the compiler would otherwise cut a word in two.
+  std::istringstream lines(result.out);  // Without standard error, whose warnings could cut a word in two.
   std::smatch match;
   for (std::string line; std::getline(lines, line);) {
     if (!std::regex_match(line, match, strong) || std::regex_match(match.str(1), table)) continue;
@@ -64,7 +65,7 @@ Names missing_from(const Names& some, const Names& others) {
   return missing;
 }
 
-/// The words of the public headers, once macros have made functions of the rows of pointwise.def.
+/// The words of the public headers after preprocessing, so that the macros of pointwise.def have become functions.
 Names words_of_headers() {
   const std::string include = CRISOL_SOURCE_DIR "/include";
   std::vector<std::string> command{CRISOL_CXX_COMPILER, "-std=c++17", "-E", "-I" + include};
@@ -75,8 +76,8 @@ Names words_of_headers() {
   REQUIRE_MESSAGE(result.status == 0, result.output.substr(0, 2000));
   static const std::regex word(R"([A-Za-z_]\w*)");
   Names words;
-  bool ours = false;                     // Lines of the form `# 12 "file"` say where the next ones come from.
-  std::istringstream lines(result.out);  // A warning of the compiler would otherwise cut a word in two.
+  bool ours = false;                     // Lines of the form `# 12 "file"` name the source of the lines after them.
+  std::istringstream lines(result.out);  // Without standard error, whose warnings could cut a word in two.
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with("# "))
       ours = line.find("/include/crisol/") != std::string::npos;
@@ -85,7 +86,7 @@ Names words_of_headers() {
   return words;
 }
 
-/// The words of the name of a function without its parameters: crisol, Tensor, add_.
+/// The words of a function's name without its parameters, for example crisol, Tensor, add_.
 Names words_of_name(const std::string& symbol) {
   static const std::regex tag(R"(\[abi:\w+\])"), word(R"([A-Za-z_]\w*)");
   const std::string name = std::regex_replace(symbol.substr(0, symbol.find('(')), tag, "");

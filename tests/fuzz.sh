@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # tests/fuzz.sh [--seconds N] [NAME…]
 #
-# Builds fuzzers (by clang, with its sanitizers, in build/fuzz/) and runs each for N seconds (10) from its seeds in
-# tests/fuzz/seeds/ and what earlier runs found in build/fuzz/corpus/. Names: idx safetensors device_spec disk_cache tuning,
-# which need few of the library's sources and are the default, and ops, which needs all of them. Fails when one finds something;
-# the input is then in build/fuzz/findings/. Ends with 3 where clang is missing and cannot be installed.
+# Builds fuzzers in build/fuzz/, by clang with its sanitizers, and runs each for N seconds (10). Inputs come from the
+# seeds in tests/fuzz/seeds/ and from earlier runs (build/fuzz/corpus/).
+# Names: idx safetensors device_spec disk_cache tuning are the default, because they need few of the library's sources.
+# ops needs all sources.
+# Fails when a fuzzer finds something; the input is then in build/fuzz/findings/. Ends with 3 if clang is missing and
+# cannot be installed.
 set -euo pipefail
 : "${CXX:=$(command -v clang++ clang++-14 | head -n 1)}"
 export CXX
@@ -50,7 +52,7 @@ fuzz() {
     -artifact_prefix="$crisol_build/findings/$name-" "$crisol_build/corpus/$name" "$crisol_root/tests/fuzz/seeds/$name" \
     </dev/null >"$crisol_build/$name.log" 2>&1
 }
-# All at once: they wait for files and for PoCL as much as they compute.
+# All run at once, because they wait for files and for PoCL as much as they compute.
 declare -A process=()
 for name in "${names[@]}"; do
   fuzz "$name" &

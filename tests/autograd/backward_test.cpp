@@ -37,7 +37,7 @@ TEST_CASE("gradients accumulate until they are cleared") {
 }
 
 TEST_CASE("adding to a gradient changes no other tensor") {
-  // add hands the same gradient to both inputs.
+  // add passes the same gradient to both inputs.
   const Tensor a = leaf({1}), b = leaf({1});
   (a + b).backward();
   (a * 3).backward();

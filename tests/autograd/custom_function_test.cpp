@@ -1,4 +1,4 @@
-// Functions with a gradient of their own.
+// Functions with their own gradient.
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
@@ -15,7 +15,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-/// a * b, with the gradients written out.
+/// a * b, with explicit gradients.
 Tensor product(const Tensor& a, const Tensor& b) {
   return custom_function(
       "product", {a, b}, [](const Tensors& in) { return in[0] * in[1]; },

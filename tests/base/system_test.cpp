@@ -1,4 +1,4 @@
-// Names of files, files and variables: the same on every operating system.
+// File names, files and variables are the same on every operating system.
 #include "base/system.h"
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Letters of three, two and four bytes; none of them is in the code pages that Windows was made with.
+// Characters of two, three and four UTF-8 bytes. The old code pages of Windows do not contain all of them.
 const std::string name = "数 größe 🐌";
 
 }  // namespace
@@ -118,7 +118,7 @@ TEST_CASE("system: every file of the library can have any letters in its name") 
   write_file(folder + "/device.json", to_json(Device().info()));
   CHECK(read_device_info(folder + "/device.json").name == Device().info().name);
 
-  // Two labels, 7 and 9.
+  // A label file with two labels, 7 and 9.
   write_file(folder + "/labels", std::string("\0\0\x08\x01\0\0\0\x02\x07\x09", 10));
   CHECK(io::read_idx_labels(folder + "/labels") == std::vector<std::uint8_t>{7, 9});
 }

@@ -1,4 +1,4 @@
-// The C interface: devices, and the objects of OpenCL behind them.
+// The C interface: devices, and the OpenCL objects behind them.
 #include "c_api/handle.h"
 #include "crisol/crisol.h"
 #include "crisol/opencl_interop.h"

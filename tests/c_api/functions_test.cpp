@@ -1,4 +1,5 @@
-// The C interface: functions that are called by name, joining, picking and sorting, against the C++ ones.
+// The C interface: functions called by name, joining, picking and sorting. The tests compare them with the C++
+// functions.
 #include <cstddef>
 #include <sstream>
 #include <string>

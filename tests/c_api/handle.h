@@ -1,4 +1,4 @@
-// Handles of the C interface that give themselves back, what they hold, and checks of calls.
+// Handles of the C interface that release themselves, functions that read tensors, and checks of calls.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace crisol::testing::c_api {
 
 inline constexpr crisol_device here = CRISOL_DEFAULT_DEVICE;
 
-/// A handle that gives itself back.
+/// A handle that releases its tensor.
 class Handle {
  public:
   Handle() = default;

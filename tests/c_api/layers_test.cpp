@@ -1,4 +1,4 @@
-// The C interface: layers and losses against the C++ ones.
+// The C interface: layers and losses, compared with the C++ ones.
 #include "c_api/handle.h"
 #include "crisol/crisol.h"
 

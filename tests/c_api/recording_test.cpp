@@ -5,7 +5,7 @@ using namespace crisol::testing::c_api;
 
 namespace {
 
-/// y = x x, whose values the work may also read, which no recording allows, or give up.
+/// Computes y = x x. The work can also read the values, which no recording allows, or return an error.
 struct Work {
   Handle x{{1, 2, 3}, {3}}, y;
   float* read = nullptr;
@@ -49,7 +49,7 @@ TEST_CASE("C: work that fails or reads is not recorded") {
   refused(crisol_record(here, nullptr, nullptr, &recording), CRISOL_INVALID_ARGUMENT, {"work is null"});
   refused(crisol_record(here, Work::run, &work, nullptr), CRISOL_INVALID_ARGUMENT, {"result is null"});
   refused(crisol_recording_replay(nullptr), CRISOL_INVALID_ARGUMENT, {"recording is null"});
-  work.read = nullptr;  // Nothing is left of what failed.
+  work.read = nullptr;  // The failed recordings leave nothing behind.
   OK(crisol_record(here, Work::run, &work, &recording));
   crisol_recording_destroy(recording);
 }

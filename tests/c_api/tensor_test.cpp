@@ -1,4 +1,4 @@
-// The C interface: tensors, their views, files and gradients, and that a refusal writes nothing.
+// The C interface: tensors, their views, files and gradients. A refused call writes nothing.
 #include <cmath>
 #include <string>
 #include <thread>
@@ -116,7 +116,7 @@ TEST_CASE("C: refusals write nothing") {
   CHECK(result == before);
   CHECK(model == nullptr);
   CHECK(values_of(x.get()) == Floats{1, 2, 3});
-  // Each thread has its own message.
+  // Each thread has its own error message.
   std::thread([] { CHECK(std::string(crisol_error_message()).empty()); }).join();
   CHECK(std::string(crisol_error_message()).find("reduction 9") != std::string::npos);
   crisol_tensor_destroy(nullptr);

@@ -64,7 +64,7 @@ TEST_CASE("crisol: with --json standard output holds the JSON alone, whatever is
   const TemporaryFolder folder;
   const std::string machines = folder.path() + "/machines.json";
   write_file(machines, R"({"format": "crisol report", "version": 1, "machines": []})");
-  // What else a command wants to be told. A command that is not named here needs nothing.
+  // Arguments that commands need. A command that is not in this map needs none.
   const std::map<std::string, std::string> arguments{{"bench", " eltwise chain=add elements=10 --repeat 1 --no-peak"},
                                                      {"report", " --merge " + machines},
                                                      {"selftest", " --only relu"},
@@ -103,7 +103,7 @@ TEST_CASE("crisol: bold on a terminal alone, and not where NO_COLOR is set") {
 TEST_CASE("crisol devices: a list for people and one for programs") {
   NEEDS_CRISOL();
   const std::string text = output_of("devices");
-  CHECK(contains(text, "* " + Device().name() + "\n"));  // No terminal: no colours.
+  CHECK(contains(text, "* " + Device().name() + "\n"));  // No colours, because the output is no terminal.
   CHECK(contains(text, "is the default: CRISOL_DEVICE="));
   const auto json = nlohmann::json::parse(output_of("devices --json"));
   CHECK(json.at("devices").at(json.at("default").get<std::size_t>()).at("name") == Device().name());
@@ -118,7 +118,7 @@ TEST_CASE("crisol info: what read_device_info reads back") {
   const std::string file = folder.path() + "/device.json";
   const std::string json = output_of("info --json");
   write_file(file, json);
-  // Not those of this process: PoCL's memory is what is free at the moment.
+  // Not compared with this process's values: PoCL's memory size is the memory that is free at the moment.
   CHECK(to_json(read_device_info(file)) + '\n' == json);
   CHECK(read_device_info(file).name == Device().name());
   const std::string text = output_of("info");

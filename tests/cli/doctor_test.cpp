@@ -1,4 +1,4 @@
-// `crisol doctor`: the report, and what it calls a problem.
+// `crisol doctor`: its report, and what it reports as a problem.
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A run with --json: its report is all of standard output.
+/// A run with --json: standard output holds only its report.
 struct Examination {
   ProcessResult result;
   json report;
@@ -40,7 +40,7 @@ struct Examination {
       if (contains(problem.at("problem"), part)) return true;
     return false;
   }
-  /// That of this process's default device.
+  /// The entry of this process's default device.
   json device() const {
     for (const json& one : devices())
       if (one.at("name") == Device().name() && one.value("platform", "") == Device().info().platform) return one;
@@ -63,7 +63,7 @@ Environment operator+(Environment a, const Environment& b) {
   return a;
 }
 
-/// A copy of the kernels in which one text of a file is another.
+/// Copies the kernels and replaces a text in one file.
 void change_kernel(const std::string& folder, const std::string& file, const std::string& from, const std::string& to) {
   std::filesystem::copy(CRISOL_SOURCE_DIR "/cl_kernels", folder, std::filesystem::copy_options::recursive);
   std::string text = read_file(folder + "/" + file);
@@ -150,7 +150,7 @@ TEST_CASE("crisol doctor: folders that cannot be written, and files in them") {
   const Examination missing = examine_cache(cache);
   CHECK(missing.report.at("folders").at("programs").at("exists") == false);
   CHECK(missing.report.at("folders").at("programs").at("writable") == true);
-  CHECK(missing.report.at("problems").size() == 1);  // No implementation is there.
+  CHECK(missing.report.at("problems").size() == 1);  // The missing implementation.
   CHECK_FALSE(std::filesystem::exists(cache));
 
   std::filesystem::create_directory(cache);
@@ -160,7 +160,7 @@ TEST_CASE("crisol doctor: folders that cannot be written, and files in them") {
   CHECK(damaged.has_problem("damaged files in " + cache + ": 1"));
   CHECK(damaged.has_problem("everybody can write to " + cache));
   CHECK(damaged.report.at("folders").at("programs").at("permissions") == "rwxrwxrwx");
-  CHECK(std::distance(std::filesystem::directory_iterator(cache), {}) == 1);  // Nothing is left there.
+  CHECK(std::distance(std::filesystem::directory_iterator(cache), {}) == 1);  // No probe file is left.
 
   const Examination homeless =
       examine(registered_in(nobody) + Environment{{"CRISOL_CACHE_DIR", ""}, {"XDG_CACHE_HOME", ""}, {"HOME", ""}});
@@ -191,7 +191,7 @@ TEST_CASE("crisol doctor: neither the user's name nor the user's home") {
   CHECK(environment.at("CRISOL_CACHE_DIR") == "~");
   CHECK(environment.at("OCL_ICD_VENDORS") == "~/vendors");
   CHECK(environment.at("OCL_ICD_FILENAMES") == "/media/USER/libmine.so");
-  CHECK(environment.at("CRISOL_DUMP_DIR") == home + "-other");  // A home's name alone is replaced, as a whole.
+  CHECK(environment.at("CRISOL_DUMP_DIR") == home + "-other");  // Only a whole folder name is replaced.
   CHECK(examined.report.at("folders").at("programs").at("path") == "~");
   std::string text = examined.result.out;
   text.erase(text.find(home + "-other"), (home + "-other").size());

@@ -1,4 +1,4 @@
-// `crisol report`: a quick measurement, and reports of other machines, from files made here.
+// `crisol report`: a quick measurement, and reports of other machines, read from files that the tests write.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,7 +19,8 @@ ProcessResult report(const std::vector<std::string>& arguments, const Environmen
   return run_built("crisol", std::vector<std::string>{"report"} + arguments, environment);
 }
 
-/// 1000 GFLOP/s and 100 GB/s; a workload of 2e9 operations and 1e9 bytes, bound by memory: 10 ms at best, 20 measured.
+/// A device with 1000 GFLOP/s and 100 GB/s, and a memory-bound workload of 2e9 operations and 1e9 bytes. The workload
+/// takes 10 ms at best, and 20 ms as measured.
 json card(const std::string& name) {
   return {{"name", name},
           {"platform", "Some <OpenCL>"},
@@ -78,7 +79,7 @@ TEST_CASE("report: measures the device, as JSON and as a page") {
   REQUIRE(found.at("workloads").size() == 3);
   for (const json& workload : found.at("workloads")) {
     CHECK(workload.at("roofline_ms").get<double>() > 0);
-    if (contains(workload.value("left_out", ""), "a run would take ")) continue;  // On a slow machine.
+    if (contains(workload.value("left_out", ""), "a run would take ")) continue;  // Slow machines leave it out.
     const double ms = workload.at("median_ms");
     CHECK(workload.at("per_second").get<double>() * ms == doctest::Approx(1e3 * workload.at("items").get<double>()));
   }
@@ -94,7 +95,7 @@ TEST_CASE("report: several machines together, with what failed, beside specifica
   const std::string page = folder.path() + "/page.html";
   write_file(one, machine_with(card("Card A")).dump());
   json other = card("Card B");
-  other["figures"] = {{"launch_us", 2.0}};  // The rest failed.
+  other["figures"] = {{"launch_us", 2.0}};  // Its other measurements failed.
   write_file(two, machine_with(other).dump());
 
   const ProcessResult text = report({"--merge", one, two, "--html", page});
@@ -164,12 +165,12 @@ TEST_CASE("report: files that are no reports are named, with the reason") {
 
 TEST_CASE("report: a device that fails is shown with its errors") {
   NEEDS_CRISOL();
-  const TemporaryFolder folder;  // No kernels in it: none can be built.
+  const TemporaryFolder folder;  // It contains no kernels, so none can be built.
   const ProcessResult result = report({"--quick", "--device", "0:0"}, {{"CRISOL_KERNEL_PATH", folder.path()}});
   INFO(result.output);
   CHECK(contains(result.output, "FAILED      memory, arithmetic and launches: [kernels]"));
   CHECK(contains(result.output, "measure/probe.cl"));
-  CHECK(contains(result.output, "compile"));  // Needs no kernel of the library's: measured.
+  CHECK(contains(result.output, "compile"));  // Measured, as it needs no kernel of the library.
   CHECK(result.status == 0);
 }
 

@@ -1,4 +1,4 @@
-// `crisol selftest` passes on kernels that are right, and says which op is wrong where one is not.
+// `crisol selftest` passes with correct kernels, and names the failing op when a kernel is wrong.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -56,9 +56,9 @@ TEST_CASE("crisol selftest: a kernel that is wrong, one that does not compile, a
   const ProcessResult result = run_built("crisol", {"selftest", "--only", "tril,one_hot,mse_loss"}, changed);
   INFO(result.output);
   CHECK(result.status == 1);
-  CHECK(contains(result.output, "wrong"));  // The upper triangle is not 0 …
+  CHECK(contains(result.output, "wrong"));  // The upper triangle is not 0.
   CHECK(contains(result.output, "expected 0"));
-  CHECK(contains(result.output, "index/one_hot.cl"));  // … this one has no kernel, and the third goes on.
+  CHECK(contains(result.output, "index/one_hot.cl"));  // This op has no kernel; the third op still runs.
   CHECK(contains(result.output, "FAILED: 1 of 3 ops agree"));
 
   CHECK(run_built("crisol", {"selftest", "--only", "no such op"}).status == 2);

@@ -1,4 +1,5 @@
-// `crisol tune` and CRISOL_RECORD_SHAPES, as users and scripts run them. Which variant is faster is not checked.
+// `crisol tune` and CRISOL_RECORD_SHAPES, as users and scripts run them. The tests do not check which variant is
+// faster.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,7 +17,7 @@ using namespace crisol::testing;
 
 namespace {
 
-/// A folder of its own for programs and stored choices.
+/// A separate folder for compiled programs and stored choices.
 struct Place {
   TemporaryFolder folder;
   std::string tuned = folder.path() + "/tuning.txt", shapes = folder.path() + "/shapes";
@@ -66,7 +67,7 @@ TEST_CASE("crisol tune: every variant of a case's problem is timed, and the fast
   for (const auto& variant : problem.at("variants"))
     if (variant.at("variant") == problem.at("best") && better) CHECK(variant.at("share_of_bound").get<double>() <= 1);
 
-  // What was stored is used, and is what the next run finds.
+  // The stored choice is used, and the next run finds it.
   const auto cached = nlohmann::json::parse(place.run("cache list --json").out);
   CHECK(cached.at("tuning_file") == place.tuned);
   CHECK(cached.at("tuned").size() == (better ? 1u : 0u));

@@ -1,4 +1,5 @@
-// What a user of the installed library writes. Prints the sum of squares of 1, 2, 3 and whether a gradient arrived.
+// A program as a user of the installed library writes it. Prints the sum of squares of 1, 2, 3 and whether a gradient
+// arrived.
 #include <crisol/crisol.h>
 
 #include <iostream>
@@ -13,7 +14,7 @@ int main() {
     std::cout << "sum " << y.item() << ", gradient " << x.grad().to_vector<float>()[2] << '\n';
     relu(Tensor());
   } catch (const Error& error) {
-    // Thrown in the library, caught here: the type is one across the border.
+    // Thrown in the library and caught here: the exception's type is the same on both sides.
     std::cout << "caught " << error.what() << '\n';
     return 0;
   }

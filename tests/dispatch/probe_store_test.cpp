@@ -1,4 +1,4 @@
-// What probes found, on disk.
+// Stores the results of probes on disk.
 #include "dispatch/probe_store.h"
 
 #include "base/system.h"
@@ -9,7 +9,7 @@ namespace crisol {
 
 namespace {
 
-/// A folder of cached programs of its own, while it lives.
+/// A separate folder of cached programs, used as long as this object exists.
 class OwnCache {
  public:
   OwnCache() { testing::set_variable("CRISOL_CACHE_DIR", folder_.path()); }

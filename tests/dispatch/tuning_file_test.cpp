@@ -23,7 +23,7 @@ TuningEntry entry(std::uint64_t key, const std::string& variant, const std::stri
 
 constexpr int entries_of_child = 25;
 
-/// Makes a file that of the stored choices while it lives.
+/// Makes this file the file of stored choices, as long as this object exists.
 class ChosenFile {
  public:
   explicit ChosenFile(const std::string& path) { set_variable("CRISOL_TUNING", path); }
@@ -69,7 +69,7 @@ TEST_CASE("tuning: a damaged file has no entries, and the next store makes it wh
     CAPTURE(i);
     CHECK(runtime::read_tuning(bad).fault != nullptr);
     CHECK(runtime::read_tuning(bad).entries.empty());
-    const bool none = i == 0;  // An empty file is one without entries.
+    const bool none = i == 0;  // An empty file is valid and has no entries.
     CHECK((runtime::read_tuning(good.substr(0, i)).fault == nullptr) == none);
   }
   CHECK(std::string(runtime::read_tuning("crisol tuning 2 …\n").fault) == "is of another format");

@@ -1,5 +1,5 @@
-// What dispatch does with forced settings, records of problems and stored choices. Stored choices are read once in a
-// process, so each case with some starts its own.
+// Tests dispatch with forced settings, recorded problems and stored choices. A process reads stored choices only once,
+// so each case with stored choices starts its own process.
 #include <cstdlib>
 
 #include "crisol/crisol.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t m = 6, n = 7, k = 40;
 
-/// A small product, checked; returns the variant that made it.
+/// Computes and checks a small product. Returns the variant that computed it.
 std::string multiply() {
   const auto a = random_values(1, m * k), b = random_values(2, k * n);
   VariantRecord record;
@@ -37,7 +37,7 @@ TuningProblem problem_of_product() {
   return record.problems()[0];
 }
 
-/// A file with a stored choice for the product, and the child that multiplies with it.
+/// Writes a file with a stored choice for the product, and runs the child that multiplies with it.
 ProcessResult multiply_tuned(const std::string& variant, const Environment& more = {}) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/tuning.txt";
@@ -85,7 +85,7 @@ TEST_CASE("problem record: problems with their candidates, counted, in all recor
 }
 
 TEST_CASE("matmul: a setting is forced by its name, and every one gives the product") {
-  // A tile for which every device has registers enough.
+  // Every device has enough registers for this tile.
   for (const char* variant : {"block/64x64", "block/64x64/4"}) {
     const ForcedVariant forced("matmul", variant);
     if (std::string(variant) == "block/64x64") {

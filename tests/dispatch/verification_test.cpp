@@ -1,5 +1,5 @@
-// Variants on drivers that nobody has tried: CRISOL_VERIFY, what is passed over, said and stored. The tests run with
-// CRISOL_VERIFY=off, so each case has a process of its own.
+// Verification of variants on unknown drivers, which nobody has tried: CRISOL_VERIFY, which variants are passed over,
+// which messages appear, and what is stored. The tests run with CRISOL_VERIFY=off, so each case starts its own process.
 #include "dispatch/verification.h"
 
 #include <algorithm>
@@ -26,14 +26,14 @@ namespace {
 
 const std::string root = CRISOL_SOURCE_DIR;
 
-/// How often a text is in another.
+/// How often `part` occurs in `text`.
 int count_of(const std::string& text, const std::string& part) {
   int count = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
   return count;
 }
 
-/// Running sums along the last axis, whose variants are named as their kernels are.
+/// Running sums along the last axis. The variants of this op have the names of their kernels.
 Tensor sums() { return ops::cumsum(ones({3, 7}), 1); }
 
 std::string usual_variant() {
@@ -42,12 +42,12 @@ std::string usual_variant() {
   return record.problems().at(0).usual();
 }
 
-/// A copy of the kernels in which cumsum's usual one writes other numbers.
+/// Copies the kernels, but changes cumsum's usual kernel so that it writes wrong numbers.
 std::string broken_kernels(const TemporaryFolder& folder) {
   const std::string path = folder.path() + "/kernels";
   std::filesystem::copy(root + "/cl_kernels", path, std::filesystem::copy_options::recursive);
   const std::string file = path + "/reduce/cumsum.cl", old = read_file(file);
-  const std::string zero = "(one)(0)";  // Where the sum begins.
+  const std::string zero = "(one)(0)";  // The start value of the sum.
   const std::size_t kernel = old.find("void " + usual_variant() + "(SCAN_PARAMETERS) {"), at = old.find(zero, kernel);
   REQUIRE(kernel != std::string::npos);
   REQUIRE(at != std::string::npos);
@@ -55,7 +55,7 @@ std::string broken_kernels(const TemporaryFolder& folder) {
   return path;
 }
 
-/// A folder for what is stored, and one with kernels of which one is wrong.
+/// A folder for stored outcomes, and a folder with kernels, of which one is wrong.
 struct Place {
   TemporaryFolder folder;
   std::string cache = folder.path() + "/cache", file = cache + "/verified.txt";
@@ -107,7 +107,7 @@ TEST_CASE("child: sums of several threads on an unknown driver" * doctest::skip(
 
 TEST_CASE("child: sums that are recorded on an unknown driver" * doctest::skip()) {
   const auto commands = [](const Tensor& x, Tensor& y) {
-    ops::cumsum(x, 1);  // Compiled.
+    ops::cumsum(x, 1);  // Compiles the kernels.
     Recording recording = record([&] { y = ops::cumsum(x, 1); });
     return recording;
   };
@@ -140,7 +140,7 @@ TEST_CASE("child: sums without memory for a trial" * doctest::skip()) {
   const auto outcomes = verifications();
   const auto of_sums = [](const Verification& v) { return v.op == "cumsum"; };
   CHECK(std::none_of(outcomes.begin(), outcomes.end(), of_sums));
-  ops::cumsum(x, 1);  // With memory there is one.
+  ops::cumsum(x, 1);  // With enough memory the trial runs.
   const auto later = verifications();
   CHECK(std::any_of(later.begin(), later.end(), of_sums));
 }
@@ -166,7 +166,7 @@ TEST_CASE("verification: a wrong variant is passed over with one line, and so by
   CHECK_PASSED(again);
   CHECK(count_of(again.output, place.line) == 1);
 
-  // A forced variant is used, with a line in each process.
+  // A forced variant is used although it is wrong. Each process prints a line about it.
   const ProcessResult forced =
       place.run("child: sums on an unknown driver", {{"CRISOL_VARIANT", "cumsum:" + place.usual}});
   CHECK(contains(forced.output, place.usual + " chosen\n"));
@@ -210,7 +210,7 @@ TEST_CASE("verification: outcomes of another driver and those of a damaged file 
   const ProcessResult with_other = place.run("child: sums on an unknown driver");
   CHECK_PASSED(with_other);
   CHECK(count_of(with_other.output, place.line) == 1);
-  CHECK(contains(read_file(place.file), " | 0 | "));  // Outcomes of others stay.
+  CHECK(contains(read_file(place.file), " | 0 | "));  // Other drivers' outcomes stay.
 
   for (const std::string& damaged : {std::string("rubbish\n"), text.substr(0, text.size() - 3),
                                      runtime::with_checksum(format, "a\tb\tc\tperhaps\td\n")}) {
@@ -268,7 +268,7 @@ TEST_CASE("verification: a variant that a driver does not compile is passed over
 
 namespace {
 
-/// Problems of every table, of a network's sizes.
+/// Problems for the variant tables of all ops, with sizes from a network.
 constexpr const char* problems[] = {
     "matmul m=64 n=10 k=128 batch=1 transa=0 transb=0 transc=0 weight=0 precision=0",
     "matmul m=64 n=128 k=3136 batch=1 transa=0 transb=1 transc=0 weight=1 precision=0",
@@ -325,7 +325,7 @@ constexpr const char* problems[] = {
 
 std::vector<std::string> all_problems() {
   std::vector<std::string> all(std::begin(problems), std::end(problems));
-  // The gradients of a convolution, and each kind of reduction along and across.
+  // Adds the gradients of convolutions, and each kind of reduction along and across the last axis.
   for (const std::string& text : std::vector<std::string>(all))
     if (text.starts_with("conv2d"))
       for (const char* op : {"conv2d_backward_data", "conv2d_backward_weight"})
@@ -337,7 +337,7 @@ std::vector<std::string> all_problems() {
   return all;
 }
 
-/// Runs the smallest form of a problem with each variant that takes it.
+/// Runs a problem with each variant that accepts it.
 void run_each_variant(const replay::Problem& problem) {
   const std::optional<replay::Replay> replay = replay::replay_of(problem);
   REQUIRE(replay.has_value());
@@ -408,7 +408,7 @@ TEST_CASE("verification: problems become small and odd, and keep what selects th
   CHECK(product["k"] == 7);
   CHECK(product["precision"] == 2);
   CHECK(small("embedding_backward outer=1 size=10 inner=4 picked=3 slices=1 dtype=0").op == "index_add");
-  // One element grows where it selects no layout.
+  // A size of 1 becomes larger if it does not select a layout.
   const auto given = replay::with_sizes(replay::parse_problem("softmax rows=2 length=1 step=1"), {1, 1});
   REQUIRE(given.has_value());
   CHECK((*given)["length"] == 67);

@@ -1,5 +1,5 @@
-// docs/adding-an-op.md, followed to the letter: its files are built against the library's objects, its kernel is loaded
-// by CRISOL_KERNEL_PATH, and its test runs.
+// Follows docs/adding-an-op.md exactly: builds the page's files against the library's objects, loads its kernel by
+// CRISOL_KERNEL_PATH, and runs its test.
 #include <filesystem>
 
 #include "crisol/device.h"

@@ -1,5 +1,5 @@
-// Every code block of README.md and docs/*.md: compiled against the built library as a user would, and run. The rules
-// are in docs/design.md.
+// Compiles every code block of README.md and docs/*.md against the built library, as a user would, and runs it. The
+// rules are in docs/design.md.
 #include <filesystem>
 #include <iostream>
 #include <regex>
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 const std::string root = CRISOL_SOURCE_DIR, build = CRISOL_BINARY_DIR;
 
-/// What a user finds in the folder in which a page's commands are given: the checkout and its build.
+/// Fills the folder in which a page's commands run with links to the checkout and its build.
 void make_checkout(const std::string& folder) {
   for (const char* name :
        {"CMakeLists.txt", "bench", "cl_kernels", "cmake", "docs", "include", "lib", "samples", "tests"})
@@ -32,7 +32,7 @@ void make_checkout(const std::string& folder) {
   fs::create_symlink(build, folder + "/build");
 }
 
-/// Runs a command in a folder, which is the user's home as well; fails the test unless it succeeds.
+/// Runs a command in a folder, which is also the user's home. The test fails if the command fails.
 std::string run_in(const std::string& folder, std::vector<std::string> command, const std::string& place) {
   command.insert(command.begin(), {"-C", folder});
   const ProcessResult result = run_program(
@@ -62,7 +62,8 @@ std::vector<std::string> compile_command(bool cpp, const std::string& source, co
           program};
 }
 
-/// All parts of programs, of all pages, as one program: a function a block, called one after the other.
+/// Joins the program fragments of all pages into one program. Each block becomes a function; main() calls them in
+/// order.
 class Fragments {
  public:
   void add(const Block& block) {
@@ -112,7 +113,7 @@ class Fragments {
     if (!page_.empty()) text_ += "}  // namespace\n";
     page_.clear();
   }
-  /// With the page's own line numbers in messages; includes go to the top of the program.
+  /// Messages show the page's own line numbers. Includes move to the top of the program.
   std::string at_line(int line, const std::string& page, const std::string& code) {
     if (code.empty()) return {};
     std::string numbered = "#line " + std::to_string(line) + " \"" + page + "\"\n";
@@ -134,7 +135,7 @@ struct Counts {
   int fragments = 0, programs = 0, scripts = 0, skipped = 0;
 };
 
-/// Programs, files and commands of one page, in its order and in one folder.
+/// Runs the programs, files and commands of one page, in their order and in one folder.
 class PageRun {
  public:
   explicit PageRun(const Page& page) : page_(page) {}
@@ -176,7 +177,7 @@ class PageRun {
   void write(const Block& block) {
     const fs::path path = fs::path(folder()) / block.detail;
     fs::create_directories(path.parent_path());
-    // What the page writes takes the place of a link to the checkout, and never reaches what a link shows.
+    // A file that the page writes replaces a link to the checkout. Nothing is written through a link.
     if (fs::is_symlink(path)) fs::remove(path);
     REQUIRE(fs::canonical(path.parent_path()).string().starts_with(fs::canonical(folder()).string()));
     write_file(path.string(), block.text);
@@ -208,7 +209,7 @@ TEST_CASE("docs: every code block compiles and runs") {
   Fragments fragments;
   for (const Page& page : read_pages(root)) {
     for (const std::string& fault : page.faults) FAIL_CHECK(fault);
-    // Its files are a change of the library's own sources: tests/docs/adding_op_test.cpp builds them.
+    // This page's files change the library's own sources. tests/docs/adding_op_test.cpp builds them.
     if (page.path == "docs/adding-an-op.md") continue;
     PageRun(page).run(counts);
     for (const Block& block : page.blocks) {

@@ -1,4 +1,4 @@
-// Every public name has a description: what doxygen says about the headers.
+// Every public name has a description: doxygen prints no warning about the headers.
 #include <regex>
 #include <set>
 #include <sstream>
@@ -15,7 +15,7 @@ using namespace crisol::testing;
 
 namespace {
 
-/// Constructors are described by their class, and these by the language.
+/// Warnings to ignore: a constructor is described by its class, and ==, != and defaulted functions need no description.
 bool says_itself(const std::string& warning) {
   static const std::regex constructor(
       R"(Member (\w+)\(.* of (?:class|struct) (?:\w+::)*\1(?:<.*>)? is not documented)");
@@ -34,7 +34,7 @@ TEST_CASE("docs: every public name has a description") {
   write_file(settings, read_file(root + "/docs/Doxyfile") + "OUTPUT_DIRECTORY = " + folder.path() + "\n");
   const ProcessResult result = run_program("/usr/bin/env", {"-C", root, "doxygen", settings});
   CHECK(result.status == 0);
-  std::set<std::string> warnings;  // A class repeats those of its bases.
+  std::set<std::string> warnings;  // A class repeats the warnings of its bases.
   std::istringstream lines(result.output);
   for (std::string line; std::getline(lines, line);)
     if (!line.empty() && !says_itself(line)) warnings.insert(line);

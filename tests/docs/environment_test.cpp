@@ -22,7 +22,8 @@ std::set<std::string> names_in(const std::string& text, const std::regex& patter
 
 TEST_CASE("docs: environment.md names the variables that the library, its command and its tests read") {
   const std::string root = CRISOL_SOURCE_DIR;
-  // As the sources spell the name of a variable; a test's own begin with CRISOL_TEST_ or are set by the test itself.
+  // Variables as the sources in lib/ write them: "CRISOL_X" or "CRISOL_X=…". The tests are not searched: their own
+  // variables begin with CRISOL_TEST_, or a test sets them itself.
   static const std::regex in_source(R"re("(CRISOL_[A-Z_]+)["=])re");
   static const std::regex row(R"(\n\| `(CRISOL_[A-Z_]+)` \|)");
   std::set<std::string> read{"CRISOL_TEST_DATA"};

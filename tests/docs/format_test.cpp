@@ -1,4 +1,4 @@
-// Sources look as .clang-format says.
+// Checks that sources are formatted by .clang-format.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Written by a script, as its first line says.
+/// A script made the file, as its first line says.
 bool is_made(const std::string& path) { return read_file(path).starts_with("// Made by "); }
 
 std::vector<std::string> sources(const std::string& root) {
@@ -35,7 +35,7 @@ std::vector<std::string> sources(const std::string& root) {
 
 TEST_CASE("C++ sources are formatted") {
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
-  // Other versions break lines elsewhere.
+  // Other versions of clang-format break lines at other places.
   const ProcessResult version = run_program("/usr/bin/env", {"clang-format", "--version"});
   if (version.output.find("version 14.") == std::string::npos) CRISOL_SKIP("clang-format 14 is not installed");
   std::vector<std::string> command{"clang-format", "--dry-run", "-Werror", "--ferror-limit=1"};

@@ -24,7 +24,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(' ') - first + 1));
 }
 
-/// Reads a page line by line; `next_` is the block whose comments were read, up to its fence.
+/// Reads a page line by line. `next_` is the next block: its comments were read, but not yet its fence.
 class Parser {
  public:
   Parser(const std::string& path, const std::string& text) : lines_(text) {

@@ -1,4 +1,4 @@
-// The code blocks of README.md and docs/*.md, and how they want to be tested.
+// The code blocks of README.md and docs/*.md, and how each one is tested.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace crisol::testing {
 
-/// A fenced block. What stands before it in HTML comments says how it is tested (see docs/design.md):
+/// A fenced block. HTML comments before the block say how it is tested (see docs/design.md):
 ///
 ///     <!-- test: MARK DETAIL -->      one of the marks below
 ///     <!-- test: before
@@ -14,7 +14,7 @@ namespace crisol::testing {
 ///     -->
 struct Block {
   std::string page;      ///< Path from the root of the repository.
-  int line = 0;          ///< Of its first line of code, from 1.
+  int line = 0;          ///< Line number of its first line of code, from 1.
   std::string language;  ///< The word after the fence; may be empty.
   std::string mark;      ///< "skip", "compile", "declarations", "continue", "file", "output" or nothing.
   std::string detail;    ///< The reason of skip and compile, the path of file.
@@ -30,12 +30,12 @@ struct Block {
 struct Page {
   std::string path;
   std::vector<Block> blocks;
-  std::vector<std::string> faults;  ///< What breaks the rules, each with its place.
+  std::vector<std::string> faults;  ///< Violations of the rules, each with its place.
 };
 
 Page parse_page(const std::string& path, const std::string& text);
 
-/// README.md and docs/*.md below the root of the repository, by name.
+/// Reads README.md and docs/*.md below the root of the repository, sorted by name.
 std::vector<Page> read_pages(const std::string& root);
 
 }  // namespace crisol::testing

@@ -1,4 +1,4 @@
-// The tables of the docs are what docs/results holds.
+// The tables in the docs match docs/results.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -28,7 +28,7 @@ TEST_CASE("docs: reports of drivers agree with the list of those on which the li
     DeviceInfo info;
     info.platform = device.at("platform");
     info.driver_version = device.at("driver_version");
-    if (device.contains("verified_driver"))  // Older reports do not have it.
+    if (device.contains("verified_driver"))  // Older reports do not have this value.
       CHECK_MESSAGE(is_verified_driver(info) == device.at("verified_driver"), entry.path().string());
     ++reports;
   }

@@ -1,4 +1,4 @@
-// How a test steers the driver of faults (driver.cpp), which runs in the same process.
+// The interface by which a test controls the fault driver (driver.cpp). Both run in the same process.
 #pragma once
 
 #include <atomic>
@@ -10,17 +10,17 @@ enum class Call : int { allocate, create, build, argument, launch, transfer, wai
 constexpr int call_kinds = 7;
 
 struct FaultControl {
-  std::atomic<long> calls[call_kinds]{};  ///< So far, the failed ones included.
-  std::atomic<long> live_buffers{0};      ///< Made and not yet given back as often as they were kept.
+  std::atomic<long> calls[call_kinds]{};  ///< Calls so far, including failed ones.
+  std::atomic<long> live_buffers{0};      ///< Buffers that exist: created or retained, and not yet released.
 
-  std::atomic<int> kind{-1};         ///< The group that fails, as a number of Call; -1 for none; call_kinds for all.
-  std::atomic<long> countdown{0};    ///< Calls until it fails.
-  std::atomic<int> code{0};          ///< What the failing call returns.
-  std::atomic<bool> lasting{false};  ///< All later calls of the group fail as well.
-  std::atomic<int> delay_us{0};      ///< Each call waits so long first.
+  std::atomic<int> kind{-1};         ///< The group that fails, as a number of Call; -1: none; call_kinds: all.
+  std::atomic<long> countdown{0};    ///< Calls until the failure.
+  std::atomic<int> code{0};          ///< The error code of the failing call.
+  std::atomic<bool> lasting{false};  ///< All later calls of the group fail too.
+  std::atomic<int> delay_us{0};      ///< Each call waits first, for this time.
 };
 
-/// The driver's one symbol for tests, found by dlsym.
+/// The driver's only symbol for tests. dlsym finds it.
 constexpr const char* fault_control_symbol = "crisol_fault_control";
 using FaultControlFunction = FaultControl* (*)();
 

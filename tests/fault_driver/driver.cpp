@@ -1,9 +1,9 @@
-// An OpenCL driver that is another driver, the library CRISOL_FAULT_DRIVER, except that chosen calls fail, and that it
-// poses as the device of the file CRISOL_POSE_DEVICE, if that is set (pose.h).
+// An OpenCL driver for tests. It passes all calls on to the true driver, the library CRISOL_FAULT_DRIVER, but chosen
+// calls fail. If CRISOL_POSE_DEVICE is set, it also poses as the device in that file (pose.h).
 //
-// The loader sends each call through the table that the object's driver put at its beginning. All objects of a driver
-// share one table, so this library asks the true driver for its platform and writes its own functions over some of
-// the table's entries.
+// Each OpenCL object starts with a pointer to its driver's table of functions, and the loader makes each call through
+// this table. All objects of a driver share one table. So this library asks the true driver for its platform, and
+// replaces some entries of the table by its own functions.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ namespace {
 FaultControl control;
 cl_icd_dispatch original;  // The true driver's functions.
 
-/// Counts the call; the code with which it has to fail, or CL_SUCCESS.
+/// Counts the call. Returns the error code with which it must fail, or CL_SUCCESS.
 cl_int planned(Call call) {
   const int kind = static_cast<int>(call);
   ++control.calls[kind];
@@ -39,7 +39,7 @@ cl_int planned(Call call) {
   return left == 0 || (left < 0 && control.lasting) ? control.code.load() : CL_SUCCESS;
 }
 
-// A function in place of `entry`, which returns a code itself or (an object's maker) through its last argument.
+// Replaces `entry`. It returns an error code itself or, if it creates an object, through its last argument.
 template <auto entry, Call call>
 struct Replaced;
 
@@ -135,7 +135,7 @@ cl_int CL_API_CALL get_platforms(cl_uint room, cl_platform_id* platforms, cl_uin
   if (get(1, &first, nullptr) == CL_SUCCESS && original.clGetPlatformInfo == nullptr) {
     cl_icd_dispatch* table = *reinterpret_cast<cl_icd_dispatch**>(first);
     std::memcpy(&original, table, offsetof(cl_icd_dispatch, clEnqueueBarrierWithWaitList) + sizeof(void*));
-    // The table may lie in memory that was made read-only after loading.
+    // The table may be in memory that became read-only after loading.
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<std::uintptr_t>(table) / page * page;
     const auto end = reinterpret_cast<std::uintptr_t>(table) + sizeof *table;

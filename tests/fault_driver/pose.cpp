@@ -51,7 +51,7 @@ std::string true_platform_name(cl_device_id device) {
 
 struct Wanted {
   DeviceInfo info;
-  unsigned architecture = 0;  ///< NVIDIA: 89 for sm_89.
+  unsigned architecture = 0;  ///< For NVIDIA; 89 means sm_89.
 };
 
 Wanted read_wanted() {
@@ -64,7 +64,7 @@ Wanted read_wanted() {
     return wanted;
   } catch (const std::exception& error) {
     std::cerr << pose_variable << ": " << error.what() << '\n';
-    std::exit(2);  // Without the pose the tests would run on the true device under its name.
+    std::exit(2);  // Without the pose, the tests would run on the true device under its own name.
   }
 }
 
@@ -75,8 +75,8 @@ const Wanted& all_wanted() {
 
 const DeviceInfo& wanted() { return all_wanted().info; }
 
-// The extensions of both devices, and those with which the posed device's questions are asked: this driver answers
-// them.
+// The extensions that both devices have, and the extensions for vendor queries, because this driver answers these
+// queries.
 std::string posed_extensions(cl_device_id device) {
   DeviceInfo is;
   is.extensions = true_text(device, CL_DEVICE_EXTENSIONS);
@@ -88,7 +88,7 @@ std::string posed_extensions(cl_device_id device) {
   return posed;
 }
 
-// The wanted device within the true one's limits.
+// The wanted device, limited by the true device.
 DeviceInfo make_posed(cl_device_id device) {
   DeviceInfo info = wanted();
   const double share = static_cast<double>(info.max_allocation) / static_cast<double>(info.global_memory);
@@ -104,7 +104,7 @@ DeviceInfo make_posed(cl_device_id device) {
   for (std::size_t i = 0; i < std::min(sizes.size(), info.max_work_item_sizes.size()); ++i)
     limit(info.max_work_item_sizes[i], sizes[i]);
   info.fp64 = info.fp64 && true_fact<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
-  if (info.has_extension("cl_intel_required_subgroup_size")) {  // These the kernels demand of the compiler.
+  if (info.has_extension("cl_intel_required_subgroup_size")) {  // Kernels require these sizes from the compiler.
     constexpr cl_device_info intel_sub_group_sizes = 0x4108;
     const auto offered = true_facts<std::size_t>(device, intel_sub_group_sizes);
     std::erase_if(info.subgroup_sizes,
@@ -114,14 +114,14 @@ DeviceInfo make_posed(cl_device_id device) {
 }
 
 const DeviceInfo& posed(cl_device_id device) {
-  static std::mutex& mutex = *new std::mutex;  // Programs make calls after static objects are gone.
+  static std::mutex& mutex = *new std::mutex;  // Never destroyed: calls may come after static objects are gone.
   static auto& known = *new std::map<cl_device_id, DeviceInfo>;
   const std::lock_guard lock(mutex);
   const auto found = known.find(device);
   return found != known.end() ? found->second : known.emplace(device, make_posed(device)).first->second;
 }
 
-// What CLBlast asks of the vendors' devices beside what the library asks.
+// Answers queries about vendors' devices that CLBlast makes and the library does not.
 null_driver::Fact vendor_fact(cl_device_info question) {
   constexpr cl_device_info nv_compute_capability_major = 0x4000, nv_compute_capability_minor = 0x4001,
                            amd_board_name = 0x4038;
@@ -181,7 +181,7 @@ cl_int check_posed_buffer(cl_context context, std::size_t bytes) {
 cl_int check_posed_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const std::size_t* group) {
   cl_device_id device = nullptr;
   if (true_driver->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) != CL_SUCCESS)
-    return CL_SUCCESS;  // The true driver refuses it.
+    return CL_SUCCESS;  // The true driver reports the error.
   const DeviceInfo& info = posed(device);
   std::size_t items = 1;
   for (cl_uint i = 0; group != nullptr && i < dimensions; ++i) {

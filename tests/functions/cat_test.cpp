@@ -1,4 +1,4 @@
-// Gradients of joining, cutting and padding.
+// Gradients of joining, splitting and padding.
 #include "crisol/functions/cat.h"
 
 #include "crisol/functions/pad.h"

@@ -1,4 +1,4 @@
-// The gradient of dropout, and what it does outside training.
+// The gradient of dropout, and its behaviour outside training.
 #include "crisol/functions/dropout.h"
 
 #include "doctest/doctest.h"
@@ -10,7 +10,7 @@ using namespace crisol::testing;
 
 TEST_CASE("gradient of dropout") {
   const Tensor x = tensor_of(random_values(1, 21), {3, 7});
-  // The same elements must be dropped each time that the checker calls.
+  // Each call by the checker must drop the same elements.
   check_gradients([&](const std::vector<Tensor>& in) { return dropout(in[0], 0.4, true, Generator(3)); }, {x});
   CHECK_FALSE(dropout(x).requires_grad());
 }

@@ -1,4 +1,5 @@
-// The differentiable elementwise functions: every row's gradient through autograd, and expressions of several.
+// The differentiable elementwise functions: the gradient of every row of the table, and expressions of several
+// functions.
 #include "crisol/functions/elementwise.h"
 
 #include <cmath>
@@ -15,7 +16,7 @@ using namespace crisol;
 using namespace crisol::testing;
 
 TEST_CASE("functions: every pointwise row, run by itself, gives its reference's values and gradients") {
-  // Other cases run all rows in a few programs.
+  // Other test cases run all rows in a few programs.
   const std::string& platform = Device().info().platform;
   const std::size_t step = platform == "rusticl" ? 16 : platform == "Portable Computing Language" ? 4 : 1;
   if (step > 1) note_skip(std::to_string(step) + "th rows only: each is two programs or more, which compile slowly");

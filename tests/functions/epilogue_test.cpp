@@ -23,7 +23,7 @@ using namespace crisol::testing;
 
 namespace {
 
-// Launches of the pointwise kernels, which run where an epilogue is no part of the product's kernel.
+// Counts launches of pointwise kernels. They run when an epilogue is not a part of the product's kernel.
 std::int64_t passes_of(const std::function<void()>& run) {
   const Profile profile;
   run();
@@ -51,7 +51,7 @@ struct Case {
   const char* name;
   std::function<Tensor(const Epilogue&)> with;
   Tensor plain;
-  std::vector<Shape> operands;  ///< That the op's kernel can read.
+  std::vector<Shape> operands;  ///< Shapes that the op's kernel can read.
   const char* op;
   std::vector<const char*> variants;
 };
@@ -120,7 +120,7 @@ TEST_CASE("epilogues: relu and sums are a part of the product's kernel, others w
   const auto all = cases();
   for (const Case& c : all)
     for (const char* variant : c.variants) {
-      // Batches of patches have no place for it.
+      // These variants take no epilogue. im2col_gemm, for example, works in batches of patches.
       if (variant == std::string("clblast") || variant == std::string("im2col_gemm")) continue;
       CAPTURE(std::string(c.name));
       CAPTURE(std::string(variant));
@@ -134,7 +134,7 @@ TEST_CASE("epilogues: relu and sums are a part of the product's kernel, others w
         CHECK(of_others == 0);
       });
     }
-  // What a kernel cannot read beside its result comes in a pass of its own.
+  // An operand that the kernel cannot read together with its result needs a separate pass.
   const Tensor image = random_tensor(13, {2, 1, 7, 6});
   CHECK(passes_of([&] { all[0].with(add_relu().epilogue(image)); }) == 1);
   check_close(all[0].with(add_relu().epilogue(image)), values_of(relu(all[0].plain + image)), {4, 8});
@@ -170,7 +170,7 @@ TEST_CASE("epilogues: gradients of the op and of what the function reads") {
   const auto squash = fuse([](const Expr& y) { return tanh(y); });
   const auto curve = fuse([](const Expr& y, const Expr& e) { return square(y) * e; });
   using List = std::vector<Tensor>;
-  // tanh is known from its result; relu is not smooth at 0, but nearly nothing lies within a step of it there.
+  // The gradient of tanh uses its result. relu is not smooth at 0, but almost no value is within a step of 0 here.
   check_gradients([&](const List& v) { return conv2d(v[0], v[1], v[2], options, squash.epilogue()); }, {x, w, b});
   check_gradients([&](const List& v) { return conv2d(v[0], v[1], v[2], options, curve.epilogue(v[3])); },
                   {x, w, b, channel});
@@ -190,7 +190,7 @@ TEST_CASE("epilogues: gradients of the op and of what the function reads") {
   check_gradients([&](const List& v) { return linear(v[0], v[1], v[2], squash.epilogue()); }, {rows, matrix, shift});
   check_gradients([&](const List& v) { return matmul(v[0], v[1], curve.epilogue(v[2])); },
                   {rows, random_tensor(24, {5, 3}), random_tensor(25, {3})});
-  // No gradient but that of the function's own operand.
+  // Only the function's own operand needs a gradient.
   Tensor alone = random_tensor(26, {4}).requires_grad_();
   linear(rows, matrix, shift, add_relu().epilogue(alone)).backward(ones({6, 4}));
   Tensor again = alone.detach().requires_grad_();
@@ -207,10 +207,10 @@ TEST_CASE("layers: a convolution or linear layer with a ReLU behind it is one ke
   check_close(fused, values_of(expected), {4, 8});
   nn::Sequential net(std::move(conv), nn::ReLU(), std::move(dense), nn::ReLU(), nn::Tanh());
   check_close(net.forward(x), values_of(tanh(expected)), {8, 1});
-  // CLBlast's product, which GPUs may get, takes no function.
-  run_variant("matmul", "plain", [&] { CHECK(passes_of([&] { net.forward(x); }) == 1); });  // tanh's.
+  // Another variant is forced, because CLBlast's product, which GPUs may use, takes no epilogue.
+  run_variant("matmul", "plain", [&] { CHECK(passes_of([&] { net.forward(x); }) == 1); });  // For tanh.
 
-  // Somebody's own layer is called as it is.
+  // A user's own layer is called unchanged.
   struct Doubled : nn::Linear {
     using nn::Linear::Linear;
     Tensor forward(const Tensor& input) override { return nn::Linear::forward(input) * 2; }
@@ -234,7 +234,7 @@ TEST_CASE("epilogues: normalisations, in one pass where the statistics are given
     check_close(run(relu_epilogue()), plain.shape(), values_of(relu(plain)), {8, 4});
     check_close(run(add_relu().epilogue(residual)), plain.shape(), values_of(relu(plain + residual)), {8, 4});
   }
-  CHECK(passes_of([&] { run(add_relu().epilogue(residual)); }) == 2);  // One is over the channels alone.
+  CHECK(passes_of([&] { run(add_relu().epilogue(residual)); }) == 2);  // One pass handles only the channels.
   check_close(batch_norm2d(x, w, b, Tensor(), Tensor(), {}, relu_epilogue()),
               values_of(relu(batch_norm2d(x, w, b, Tensor(), Tensor(), {}))), {8, 4});
   check_close(layer_norm(x, {2}, Tensor(), Tensor(), 1e-5, relu_epilogue()), values_of(relu(layer_norm(x, {2}))),

@@ -1,4 +1,4 @@
-// Gradients of fused functions: by finite differences, against the eager ops', and in how many kernels.
+// Gradients of fused functions: compared with finite differences and with eager ops, and the number of their kernels.
 
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
@@ -37,14 +37,14 @@ TEST_CASE("fuse: gradients by finite differences, with broadcasting and numbers"
     return (x * y + 2) / (z + 3) - s * log(x) + where(y > 0, x * y, square(z));
   });
   check_gradients([&](const std::vector<Tensor>& v) { return mixed(v[0], v[1], v[2], 0.5); }, {a, d, c});
-  // All shapes of broadcasting: over all, leading, last and middle axes.
+  // All kinds of broadcasting: over all, leading, last and middle axes.
   for (const Shape& shape :
        {Shape{}, Shape{1}, Shape{4}, Shape{3, 1}, Shape{2, 1, 4}, Shape{2, 3, 1}, Shape{1, 3, 4}}) {
     CAPTURE(shape);
     const Tensor small = tensor_of(random_values(5, shape.numel(), 0.5, 1.5), shape);
     check_gradients([&](const std::vector<Tensor>& v) { return gate(v[0], v[1]); }, {a, small});
   }
-  // The same tensor twice, and a result that is used twice.
+  // The same tensor as both inputs, and a result that is used twice.
   check_gradients([&](const std::vector<Tensor>& v) { return gate(v[0], v[0]); }, {a});
   check_gradients([&](const std::vector<Tensor>& v) { return gate(gate(v[0], v[1]), v[1]); }, {a, d});
 }
@@ -58,9 +58,9 @@ TEST_CASE("fuse: the gradient of several results is the sum of theirs") {
         return product * difference;
       },
       {a, b});
-  // A result that nothing depends on counts nothing.
+  // A result that is not used adds nothing to the gradients.
   check_gradients([&](const std::vector<Tensor>& v) { return both(v[0], v[1])[1]; }, {a, b});
-  // Results of other shapes than the joint one, and one without a gradient.
+  // Results whose shapes differ from the joint shape, and a result without a gradient.
   const auto shapes = fuse([](const Expr& x, const Expr& y) { return std::make_tuple(x * y, square(y), x > y); });
   check_gradients(
       [&](const std::vector<Tensor>& v) {
@@ -81,7 +81,7 @@ TEST_CASE("fuse: backward is one kernel, which stores the gradients alone") {
   Gate()(a2, b2).backward(dy);
   check_close(a.grad(), values_of(a2.grad()), {8});
   check_close(b.grad(), values_of(b2.grad()), {8});
-  // What only hands the gradient on runs nothing, apart from the copies that the leaves own.
+  // A sum only passes the gradient on. It runs no kernel except the copies that the leaves own.
   const auto sum_of = fuse([](const Expr& u, const Expr& v) { return u + v; });
   Tensor c = leaf(11, {7}), d = leaf(12, {7});
   const Tensor z = sum_of(c, d);
@@ -92,13 +92,13 @@ TEST_CASE("fuse: backward is one kernel, which stores the gradients alone") {
 }
 
 TEST_CASE("fuse: backward reads a result where that takes fewer tensors than computing it again") {
-  // relu(a + b + c): the result tells where it was positive.
+  // For relu(a + b + c), the result shows where it was positive.
   const auto f = fuse([](const Expr& a, const Expr& b, const Expr& c) { return relu(a + b + c); });
   Tensor a = leaf(14, {40}), b = leaf(15, {40}), c = leaf(16, {40});
   Tensor y = f(a, b, c);
   {
     const NoGrad no_grad;
-    a.zero_();  // Not needed any more.
+    a.zero_();  // `a` is not needed any more.
   }
   const Tensor dy = tensor_of(random_values(17, 40), {40});
   y.backward(dy);
@@ -128,7 +128,7 @@ TEST_CASE("fuse: half precision and converted inputs get gradients of their own 
   std::vector<double> expected = values_of(full);
   for (double& v : expected) v += 1;
   check_close(half.grad(), expected, {1});
-  // Integers have none, and no_grad records nothing.
+  // Integers have no gradients, and no_grad records nothing.
   const auto g = fuse([](const Expr& a, const Expr& b) { return a * b; });
   const Tensor whole = tensor_of({1, 2}, {2}, DType::i32);
   Tensor x = leaf(20, {2});

@@ -18,7 +18,7 @@ using namespace crisol::testing;
 
 namespace {
 
-// sum, mean, max and min of (a - b)^2 + b over all or the last axis, in double.
+// sum, mean, max and min of (a - b)^2 + b over all axes or the last axis, in double.
 std::vector<double> reduced(const std::vector<double>& a, const std::vector<double>& b, std::int64_t rows,
                             const char* kind) {
   const auto columns = static_cast<std::int64_t>(a.size()) / rows;
@@ -92,7 +92,7 @@ TEST_CASE("fuse: reductions read views and broadcast inputs") {
       check_close(both[1], values_of(sum(product, {-1})), {2, 19});
     }
   }
-  // Both inputs repeat: the joint shape is larger than either.
+  // Both inputs are broadcast: the joint shape is larger than either input.
   const Tensor column = tensor_of(random_values(5, 40), {40, 1}), row = tensor_of(random_values(6, 70), {70});
   const std::array<Tensor, 2> both = f(column, row);
   check_close(both[0], values_of(sum(column * row)), {4, 300});
@@ -143,7 +143,7 @@ TEST_CASE("fuse: gradients through trailing reductions") {
       check_gradients([&](const std::vector<Tensor>& v) { return total(v[0], v[1]); }, {a, b});
       check_gradients([&](const std::vector<Tensor>& v) { return average(v[0], v[1]); }, {a, b});
     }
-  // Sums alone hand their gradient on.
+  // A plain sum only passes its gradient on.
   const auto plain = fuse([](const Expr& u) { return sum(u, {-1}); });
   check_gradients([&](const std::vector<Tensor>& v) { return plain(v[0]); }, {a});
 }

@@ -1,4 +1,4 @@
-// Fused functions forward: numbers against the eager ops and a reference in double, what is recorded, what is compiled.
+// Fused functions forward: values against eager ops and a reference in double, what is recorded, and what is compiled.
 #include "crisol/fuse.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using namespace crisol::testing;
 
 namespace {
 
-// The same text for tensors and expressions.
+// The same source for tensors and expressions.
 struct Gate {
   template <class T>
   T operator()(const T& a, const T& b) const {
@@ -45,7 +45,8 @@ std::vector<double> gates_of(const std::vector<double>& a, const std::vector<dou
 
 std::size_t programs() { return state_of(empty({1})).programs().program_count(); }
 
-// Rows of floats whose inputs may come from one range, a few at a time: as many as one function may have numbers for.
+// Groups of table rows for floats whose inputs come from the same range. A group is small, because one function may
+// have a limited number of scalar arguments.
 std::vector<std::vector<RowUnderTest>> rows_by_range() {
   constexpr std::size_t rows_at_once = 10, numbers_at_once = 8;
   std::map<std::pair<double, double>, std::vector<RowUnderTest>> by_range;
@@ -75,7 +76,7 @@ TEST_CASE("fuse: a chain is what the eager ops and a reference give, at every si
   for (const std::int64_t count : {1, 3, 15, 16, 17, 33, 1000, 4099}) {
     CAPTURE(count);
     const std::vector<double> a = random_values(1, count, -3, 3), b = random_values(2, count, -3, 3);
-    // tanh and exp may be 5 and 3 ulp off, the product adds them.
+    // tanh and exp may have errors of 5 and 3 ulp, and the product adds them.
     check_close(gate(tensor_of(a, {count}), tensor_of(b, {count})), {count}, gates_of(a, b), {12, 1});
     check_close(Gate()(tensor_of(a, {count}), tensor_of(b, {count})), {count}, gates_of(a, b), {12, 1});
   }
@@ -131,7 +132,7 @@ TEST_CASE("fuse: several results come from one kernel") {
   CHECK(launches_of([&] { pair(x, y); }) == 1);
   const std::int64_t kernels = (6 + ops::PointwiseGraph::max_outputs - 1) / ops::PointwiseGraph::max_outputs;
   CHECK(launches_of([&] { many(x, y); }) == kernels);
-  // Each result has the shape of what it depends on, as eagerly.
+  // Each result has the shape of the inputs that it uses, as in eager mode.
   const Tensor column = tensor_of({1, 2, 3}, {3, 1}), row = tensor_of({4, 5}, {2});
   const auto mixed = fuse([](const Expr& u, const Expr& v) { return std::make_tuple(u + v, u * 2, sum(v)); });
   const auto [all, twice, total] = mixed(column, row);
@@ -157,7 +158,7 @@ TEST_CASE("fuse: numbers are arguments; neither they nor shapes nor equal functi
   const std::size_t before = programs();
   check_close(scaled(3.5, 0.25)(x), expected(3.5, 0.25), {2});
   check_close(scaled(0, 1)(x), expected(0, 1), {2});
-  // Constants that happen to be equal are not one.
+  // Two constants that happen to be equal remain two arguments.
   check_close(scaled(1.5, 1.5)(x), expected(1.5, 1.5), {2});
   CHECK(programs() == before);
   scaled(2, 1)(tensor_of(random_values(11, 70), {70}));
@@ -168,7 +169,7 @@ TEST_CASE("fuse: numbers are arguments; neither they nor shapes nor equal functi
   const std::size_t with_number = programs();
   check_close(gate(x, -2.0), values_of(x * -2.0 + -2.0), {1});
   CHECK(programs() == with_number);
-  // Whole numbers leave integers integer, others do not.
+  // Whole numbers keep integers as integers; other numbers do not.
   const Tensor whole = tensor_of({1, 2, 3}, {3}, DType::i32);
   CHECK(gate(whole, 2).dtype() == DType::i32);
   check_close(gate(whole, 2), {4, 6, 8}, {0});
@@ -198,7 +199,7 @@ TEST_CASE("fuse: dtypes promote as eagerly; casts, comparisons and where") {
   check_close(truth, {1, 0, 1, 1, 1}, {0});
   CHECK(half.dtype() == DType::f16);
   check_close(half, values_of(x.to(DType::f16)), {0});
-  // A conversion in the middle is one.
+  // A conversion inside an expression is a real conversion.
   const auto floors = fuse([](const Expr& a) { return a.to(DType::i32) + 0.5; });
   check_close(floors(x), {-0.5, 0.5, 0.5, 3.5, 1000.5}, {0});
 }
@@ -290,7 +291,7 @@ TEST_CASE("fuse: rows of the table added up in one function, forward and backwar
       return total;
     });
     const Tensor y = sum_of_rows(inputs[0], inputs[1], inputs[2]);
-    // Ten values with errors of some ulp of at most the greatest of them.
+    // A sum of ten values. Each has an error of some ulp of at most the largest value.
     check_close(y, {count}, expected, {64, 16});
     y.backward(ones({count}));
     for (std::size_t k = 0; k < 3; ++k)

@@ -1,4 +1,4 @@
-// Gradients of picking, adding, ordering and cutting.
+// Gradients of picking, adding, ordering, and of triangles.
 #include "crisol/functions/index.h"
 
 #include "crisol/functions/elementwise.h"
@@ -26,7 +26,7 @@ Tensor picks(std::uint64_t seed, const Shape& shape, std::int64_t size) {
   return tensor_of(random_integers(seed, shape.numel(), 0, size - 1), shape, DType::i64);
 }
 
-// Far enough apart that a step does not change the order.
+// The values are so far apart that a step of the gradient check does not change their order.
 Tensor apart(const Shape& shape) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < shape.numel(); ++i) values.push_back(static_cast<double>(i * 37 % shape.numel()) * 0.1);

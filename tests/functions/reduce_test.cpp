@@ -8,7 +8,7 @@ using namespace crisol;
 using namespace crisol::testing;
 
 TEST_CASE("functions: gradients of reductions") {
-  // Far enough apart that a step does not change which is the largest.
+  // The values are so far apart that a step of the gradient check does not change the largest one.
   std::vector<double> values;
   for (int i = 0; i < 60; ++i) values.push_back((i * 37 % 60) * 0.1);
   const Tensor x = tensor_of(values, {3, 4, 5});
@@ -53,7 +53,7 @@ TEST_CASE("functions: gradients of the other reductions") {
     check_gradients([&](const Inputs& v) { return max_with_indices(v[0], axis).values; }, {x});
     check_gradients([&](const Inputs& v) { return min_with_indices(v[0], axis, true).values; }, {x});
   }
-  // Integers have no gradient, and need none.
+  // Integers and booleans have no gradient and need none.
   CHECK_FALSE(sum(ones({3}, DType::i32)).requires_grad());
   CHECK_FALSE(any(x, {0}).requires_grad());
 }

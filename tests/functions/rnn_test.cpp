@@ -1,4 +1,4 @@
-// Gradients of the recurrent layer, and what it records.
+// Gradients of the recurrent layer, and what the layer records.
 #include "crisol/functions/rnn.h"
 
 #include "crisol/autograd.h"
@@ -27,7 +27,7 @@ struct Values {
     weights.weight_ih = tensor_of(random_values(4, rows * inputs, -0.3, 0.3), {rows, inputs});
     weights.weight_hh = tensor_of(random_values(5, rows * outputs, -0.3, 0.3), {rows, outputs});
     std::vector<double> bias = random_values(6, rows);
-    // ReLU must be smooth within the steps of the check: clearly on or clearly off.
+    // The bias keeps each ReLU clearly on or clearly off, so that it is smooth within the steps of the check.
     if (cell == RnnCell::relu) bias = {2, -2, 2};
     weights.bias_ih = tensor_of(bias, {rows});
     weights.bias_hh = tensor_of(random_values(7, rows, -0.2, 0.2), {rows});
@@ -43,7 +43,7 @@ RnnOutput run(const std::vector<Tensor>& in, const RnnOptions& options, const Te
   return rnn({in[0], in[1], in[2], lengths}, {in[3], in[4], in[5], in[6], in[7]}, options);
 }
 
-// All results in one.
+// All results in one tensor.
 Tensor joined(const RnnOutput& out) {
   std::vector<Tensor> parts{out.y.flatten(), out.h_n.flatten()};
   if (out.c_n.defined()) parts.push_back(out.c_n.flatten());

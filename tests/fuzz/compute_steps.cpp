@@ -1,4 +1,5 @@
-// Ops that compute: pointwise, copies and writes through views, reductions, joining, picking, ordering, products.
+// Steps with ops that compute: pointwise, copies and writes through views, reductions, joining, picking, ordering,
+// products.
 #include <algorithm>
 #include <limits>
 
@@ -38,7 +39,7 @@ constexpr Binary binaries[] = {
     {"lt", ops::lt, [](double a, double b) { return a < b ? 1.0 : 0.0; }, true},
 };
 
-// What `value` gives for two operands that broadcast.
+// The expected result of `value` for two operands that broadcast.
 Model combined(const Model& a, const Model& b, const Shape& shape, DType dtype, double (*value)(double, double)) {
   std::vector<double> left = expanded(a, shape).values();
   const std::vector<double> right = expanded(b, shape).values();
@@ -63,7 +64,7 @@ void cast(Program& program) {
   const Value x = program.pick();
   const DType dtype = dtypes[program.in.below(6)];
   Model expected = make_model(x.model.values(), x.model.shape, dtype);
-  if (dtype == x.model.dtype) expected = x.model;  // The tensor itself.
+  if (dtype == x.model.dtype) expected = x.model;  // cast returns the tensor itself.
   program.check(concat("cast ", text_of(x), " to ", dtype), expected, [&] { return ops::cast(x.tensor, dtype); });
 }
 
@@ -84,11 +85,11 @@ Aliasing aliasing_of(const Model& a, const Model& b) {
   std::sort(left.begin(), left.end());
   std::sort(right.begin(), right.end());
   std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(both));
-  // Views that interleave without meeting may be refused: it cannot always be ruled out.
+  // Views may interleave without sharing an element. The library may refuse them, because it cannot always prove this.
   return both.empty() ? Aliasing::unsure : Aliasing::shared;
 }
 
-// Lets every element of `to` become combine(own, of from), in both model and tensor.
+// Replaces every element of `to` by combine(element, element of `from`), in both model and tensor.
 template <class Call>
 void write(Program& program, const char* op, const Value& to, const Value& from, bool allowed,
            double (*combine)(double, double), Call&& call) {
@@ -96,7 +97,7 @@ void write(Program& program, const char* op, const Value& to, const Value& from,
   const auto shape = broadcast(to.model.shape, from.model.shape);
   allowed = allowed && shape == to.model.shape && !to.model.has_repeated_places();
   const Aliasing aliasing = aliasing_of(to.model, from.model);
-  // Elements that two refusals would be for count as one.
+  // There can be several reasons to refuse a call. One of them is enough.
   const bool may_refuse = !allowed || aliasing == Aliasing::unsure || aliasing == Aliasing::shared ||
                           (aliasing == Aliasing::same && to.tensor.strides() != from.tensor.strides());
   const bool must_refuse = !allowed || aliasing == Aliasing::shared;
@@ -243,7 +244,7 @@ void pad(Program& program) {
     paddings.push_back({program.in.number(-2, 2), program.in.number(-2, 2)});
     const auto [before, after] = paddings.back();
     constexpr std::int64_t most = 1 << 12;
-    // An axis that grows beyond memory is refused as well, in its own way: left out.
+    // Such an axis may exceed memory, which is refused in another way. These cases are left out.
     if (before > most || after > most) return;
     valid = valid && before >= -most && after >= -most;
     if (!valid) continue;
@@ -260,7 +261,7 @@ void pad(Program& program) {
 
 // --- picking and ordering
 
-// Whole numbers from 0 to just outside an axis of `size`, as indices of a type that may not serve.
+// Indices from 0 to size - 1, or sometimes to `size`, just outside the axis. Their dtype may be invalid.
 Value indices(Program& program, const Shape& shape, std::int64_t size) {
   constexpr DType dtypes[] = {DType::i64, DType::i32, DType::i64, DType::f32};
   const int choice = program.in.below(16);
@@ -274,7 +275,7 @@ Value indices(Program& program, const Shape& shape, std::int64_t size) {
   return {ops::cast(from_vector(floats, shape), dtype), std::move(model)};
 }
 
-// What is picked where an index is outside.
+// Replaces missing values by the value that is picked when an index is outside.
 Model with_missing(reference::Values values, DType dtype) {
   const double missing = is_floating(dtype)        ? std::numeric_limits<double>::quiet_NaN()
                          : dtype == DType::i32     ? static_cast<double>(std::numeric_limits<std::int32_t>::min())
@@ -345,7 +346,7 @@ void sort(Program& program) {
   if (const auto a = axis_of(axis, rank); a) {
     const reference::Sorted sorted = reference::sort(values_of(x), *a, descending);
     expected = places ? made(sorted.indices, DType::i64) : made(sorted.values, x.model.dtype);
-  } else if (rank == 0 && (axis == 0 || axis == -1)) {  // A scalar is its own order.
+  } else if (rank == 0 && (axis == 0 || axis == -1)) {  // Sorting a scalar returns the scalar.
     expected = places ? make_model({0}, {}, DType::i64) : make_model(x.model.values(), {}, x.model.dtype);
   }
   program.check(concat("sort ", text_of(x), " axis ", axis, descending ? " descending" : ""), expected, [&] {
@@ -358,7 +359,7 @@ void triangle(Program& program) {
   const std::int64_t diagonal = program.in.number(-4, 4);
   const bool upper = program.in.flag();
   std::optional<Model> expected;
-  // Beyond the matrix all diagonals are alike.
+  // All diagonals beyond the matrix give the same result.
   if (x.model.shape.rank() >= 2)
     expected =
         made(reference::triangle(values_of(x), std::clamp<std::int64_t>(diagonal, -1000, 1000), upper), x.model.dtype);

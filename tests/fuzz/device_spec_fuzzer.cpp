@@ -1,4 +1,5 @@
-// Values of CRISOL_DEVICE against fixed devices: one that the value names, or a refusal that quotes it and lists them.
+// Values of CRISOL_DEVICE against fixed devices. The result is a device that the value names, or a refusal that quotes
+// the value and lists the devices.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -63,7 +64,7 @@ bool named_by(const runtime::Candidate& device, const std::string& what) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   const std::string_view all_bytes(reinterpret_cast<const char*>(bytes), count);
-  const std::string_view spec = all_bytes.substr(0, all_bytes.find('\0'));  // No variable holds a zero byte.
+  const std::string_view spec = all_bytes.substr(0, all_bytes.find('\0'));  // No variable can contain a zero byte.
   const std::vector<runtime::Candidate> all = candidates();
   std::size_t chosen = all.size();
   try {

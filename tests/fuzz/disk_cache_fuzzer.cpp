@@ -1,4 +1,5 @@
-// Files in the folder of compiled programs, from any bytes: no program, or one that is stored and loaded as it was.
+// Arbitrary bytes as a file in the folder of compiled programs. Loading returns no program, or a program that is stored
+// and loaded again unchanged.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -21,7 +22,7 @@ struct Header {
   std::uint64_t key_hash, text_size, binary_size, checksum;
 };
 
-/// Gives the file the checksum of what follows its header, which no mutation finds by itself.
+/// Writes the checksum of the content into the header. Mutations alone would hardly ever find a correct checksum.
 void mend(std::string& file) {
   Header header;
   if (file.size() < sizeof header) return;
@@ -34,7 +35,7 @@ void mend(std::string& file) {
 
 }  // namespace
 
-/// The first byte says whether the checksum is mended.
+/// The first byte decides whether the checksum is corrected.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   if (count == 0) return 0;
   static const testing::TemporaryFolder folder;
@@ -46,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
   const auto loaded = cache.load(key);
   expect(cache.entries().size() == 1, "every file is listed");
   if (!loaded) return 0;
-  // A title is one line, and so is each name: what was read is written again as it stands.
+  // A title and each name take one line. So a program that was read is written again unchanged.
   cache.store(key, *loaded);
   const auto again = cache.load(key);
   expect(again && again->title == loaded->title && again->warmed == loaded->warmed && again->binary == loaded->binary,

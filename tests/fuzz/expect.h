@@ -1,5 +1,4 @@
-// What a fuzzer demands of the library: a rule that does not hold ends the process, which libFuzzer reports with the
-// input.
+// The rules that a fuzzer checks. A broken rule ends the process, and libFuzzer reports the input.
 #pragma once
 
 #include <cstdio>
@@ -15,8 +14,8 @@ inline void expect(bool holds, const char* rule) {
   std::abort();
 }
 
-/// Runs the call and returns whether it was refused, which must be with an Error of this code and a text that begins
-/// "[op] "; any other exception ends the process by itself.
+/// Runs the call and returns whether it was refused. A refusal must be an Error with this code and a text that begins
+/// "[op] ". Any other exception ends the process.
 template <class Call>
 bool refused(ErrorCode code, Call&& call) {
   try {

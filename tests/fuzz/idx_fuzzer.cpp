@@ -1,4 +1,5 @@
-// IDX files of images and of labels, plain and gzipped, from any bytes: values as the header promises, or an io error.
+// Arbitrary bytes as IDX files of images and labels, plain and gzipped. Reading returns the values that the header
+// promises, or fails with an io error.
 #include "crisol/io/idx.h"
 #include "expect.h"
 #include "memory_file.h"

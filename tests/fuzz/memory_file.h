@@ -1,4 +1,4 @@
-// A file of given bytes that never touches a disk.
+// A file in memory with given bytes.
 #pragma once
 
 #include <sys/mman.h>

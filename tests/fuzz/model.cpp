@@ -27,7 +27,7 @@ bool Model::has_repeated_places() const {
 double stored(double value, DType dtype) {
   if (dtype == DType::boolean) return value != 0;
   if (dtype == DType::u8) return value - 256 * std::floor(value / 256);
-  return value;  // Programs keep to numbers that the other dtypes hold exactly.
+  return value;  // Programs only use numbers that the other dtypes hold exactly.
 }
 
 Model make_model(const std::vector<double>& values, const Shape& shape, DType dtype) {
@@ -68,7 +68,7 @@ Model expanded(const Model& x, const Shape& shape) {
 
 DType promoted(const Model& a, const Model& b) {
   const auto kind = [](const Model& x) { return is_floating(x.dtype) ? 2 : x.dtype == DType::boolean ? 0 : 1; };
-  // A scalar raises the type of a tensor with axes only by being of a higher kind.
+  // A scalar changes the dtype of a tensor with axes only if the scalar is of a higher kind.
   if ((a.shape.rank() == 0) != (b.shape.rank() == 0)) {
     const Model& scalar = a.shape.rank() == 0 ? a : b;
     const Model& other = a.shape.rank() == 0 ? b : a;

@@ -1,5 +1,5 @@
-// What a tensor should be: its elements as places in a storage on the host, so that views and writes through them are
-// followed without strides.
+// The expected content of a tensor: its elements are positions in a storage on the host. So views, and writes through
+// views, need no strides.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace crisol::fuzz {
 
 struct Model {
   std::shared_ptr<std::vector<double>> storage;
-  std::vector<std::size_t> places;  ///< In the storage, of each element, outermost axis first.
+  std::vector<std::size_t> places;  ///< Position of each element in the storage, outermost axis first.
   Shape shape;
   DType dtype = DType::f32;
 
@@ -23,30 +23,30 @@ struct Model {
   bool has_repeated_places() const;
 };
 
-/// A value as an element of the dtype keeps it; `value` is whole.
+/// The value that an element of this dtype holds; `value` is a whole number.
 double stored(double value, DType dtype);
 
-/// A model of its own storage; the values as the dtype keeps them.
+/// A model with its own storage. It holds the values as the dtype stores them.
 Model make_model(const std::vector<double>& values, const Shape& shape, DType dtype);
 
-/// The view of x whose element at an index is that of x at `source(index)`.
+/// A view of x. Its element at an index is the element of x at `source(index)`.
 Model view_of(const Model& x, const Shape& shape, const std::function<Shape(const Shape&)>& source);
 
-/// The shape that both broadcast to, if there is one.
+/// The shape to which both broadcast, if there is one.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
-/// x repeated over a shape that it broadcasts to.
+/// x, broadcast to a shape.
 Model expanded(const Model& x, const Shape& shape);
 
-/// PyTorch's type of a result of two operands.
+/// The dtype of a result of two operands, by PyTorch's rules.
 DType promoted(const Model& a, const Model& b);
 
-/// The axis from 0, if x has it.
+/// The axis counted from 0, if x has this axis.
 std::optional<int> axis_of(std::int64_t axis, int rank);
 
-/// All sizes from 0, and the product of those that are not 0 at most 2^62 bytes: what a tensor may have.
+/// Whether a tensor may have this shape: no size is negative, and it has at most 2^62 bytes if a size of 0 counts as 1.
 bool is_possible(const Shape& shape, DType dtype);
 
-/// What is wrong with a tensor that should be this; empty when nothing is.
+/// Describes how a tensor differs from its model. Empty if they agree.
 std::string difference(const Tensor& tensor, const Model& model);
 
 }  // namespace crisol::fuzz

@@ -12,7 +12,7 @@ namespace {
 
 constexpr DType dtypes[] = {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean};
 
-// Small enough for every dtype to compute with exactly.
+// So small that every dtype computes exactly.
 constexpr double largest_value = 16;
 constexpr std::int64_t most_elements = 96;
 constexpr std::size_t most_values = 6;
@@ -72,7 +72,7 @@ void run_op_program(const std::uint8_t* bytes, std::size_t count) {
   constexpr int most_steps = 12;
   Program program(bytes, count);
   std::vector<Step> steps = view_steps();
-  // Views twice: what makes strides.
+  // View steps count twice, because views create strides.
   steps.insert(steps.end(), view_steps().begin(), view_steps().end());
   for (const auto* more : {&compute_steps(), &window_steps()}) steps.insert(steps.end(), more->begin(), more->end());
   for (int i = 0; i < most_steps && !program.in.done(); ++i)

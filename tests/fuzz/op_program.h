@@ -1,5 +1,5 @@
-// Programs of ops on small tensors, made from bytes: shapes, strides, dtypes and arguments, good and bad, against the
-// host references.
+// Programs of ops on small tensors, made from bytes. Shapes, strides, dtypes and arguments are valid or invalid, and
+// results are compared with the host references.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace crisol::fuzz {
 
-/// Runs the program that the bytes describe. Throws std::runtime_error with all its steps where a result is wrong, a
-/// wrong call is accepted or a right one refused.
+/// Runs the program that the bytes describe. Throws std::runtime_error with all steps if a result is wrong, an invalid
+/// call is accepted, or a valid call is refused.
 void run_op_program(const std::uint8_t* bytes, std::size_t count);
 
 }  // namespace crisol::fuzz

@@ -1,4 +1,4 @@
-// Shapes, strides, dtypes and arguments of ops against the host references: see op_program.h.
+// Shapes, strides, dtypes and arguments of ops, compared with the host references: see op_program.h.
 #include <exception>
 
 #include "expect.h"

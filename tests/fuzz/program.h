@@ -1,4 +1,4 @@
-// The values of a running program of ops, and the check that every step makes.
+// The values of a running program of ops, and the check after every step.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace crisol::fuzz {
 
-/// A tensor and what it should be.
+/// A tensor and its expected content.
 struct Value {
   Tensor tensor;
   Model model;
@@ -25,12 +25,12 @@ class Program {
 
   ByteReader in;
 
-  /// One of the values.
+  /// Picks one of the values.
   const Value& pick() { return values_[static_cast<std::size_t>(in.below(static_cast<int>(values_.size())))]; }
-  /// An axis of x, at times one that it does not have.
+  /// An axis of x, or sometimes an axis that x does not have.
   int axis(const Value& x) { return in.small_number(-x.model.shape.rank() - 1, x.model.shape.rank()); }
 
-  /// Runs one op: refused where nothing is expected, else the tensor is what it should be. Keeps it as a value.
+  /// Runs one op. Without `expected` the op must be refused; otherwise its result must match, and is kept as a value.
   template <class Call>
   void check(const std::string& step, const std::optional<Model>& expected, Call&& call) {
     steps_ += step + '\n';
@@ -46,10 +46,10 @@ class Program {
     if (const std::string wrong = difference(result, *expected); !wrong.empty()) fail(wrong);
     keep({result, *expected});
   }
-  /// All values are what they should be: after a write through one of them, or a refusal of one.
+  /// Checks all values. Called after a write through one of them, or after a refused write.
   void check_all();
 
-  /// Ends the program with its steps and this.
+  /// Throws with all steps and this finding.
   [[noreturn]] void fail(const std::string& finding) const;
   void say(const std::string& step) { steps_ += step + '\n'; }
 
@@ -61,7 +61,7 @@ class Program {
   std::string steps_;
 };
 
-/// How a step names an operand.
+/// Describes an operand in a step.
 inline std::string text_of(const Value& x) {
   return concat(x.tensor.dtype(), ' ', x.tensor.shape(), " strides ", x.tensor.strides(), " offset ",
                 x.tensor.offset());
@@ -70,7 +70,7 @@ inline std::string text_of(const Value& x) {
 inline reference::Values values_of(const Value& x) { return {x.model.shape, x.model.values()}; }
 
 using Step = void (*)(Program&);
-/// Steps of views, and of ops that compute.
+/// Steps with views, and steps with ops that compute.
 const std::vector<Step>& view_steps();
 const std::vector<Step>& compute_steps();
 const std::vector<Step>& window_steps();

@@ -1,4 +1,5 @@
-// safetensors files from any bytes: an io error, or tensors that are saved as a file which holds the same.
+// Arbitrary bytes as a safetensors file. Loading fails with an io error, or returns tensors. Saving and loading these
+// tensors again changes nothing.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,7 +13,7 @@ using namespace crisol::fuzz;
 
 namespace {
 
-// In memory where the system has such a folder.
+// Saved in memory if the system has such a folder.
 const std::string& saved_path() {
   static const std::string path = [] {
     const std::filesystem::path folder =
@@ -40,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
     expect(header.data_begin + entry.end <= count, "a tensor lies within the file");
   NamedTensors tensors;
   io::Metadata metadata;
-  // A good header may still stand before wrong data: a BOOL that is neither 0 nor 1.
+  // Data can still be wrong after a valid header, for example a BOOL that is neither 0 nor 1.
   if (refused(ErrorCode::io, [&] { tensors = io::load_safetensors(file.path(), Device(), &metadata); })) return 0;
   expect(tensors.size() == header.entries.size() && metadata == header.metadata, "a file holds what its header says");
 

@@ -1,4 +1,5 @@
-// Files of stored variants, from any bytes: no entries, or such that are written and read as they were.
+// Arbitrary bytes as a file of stored variants. Reading returns no entries, or entries that are written and read again
+// unchanged.
 #include <string>
 #include <string_view>
 
@@ -11,7 +12,7 @@ using namespace crisol::fuzz;
 
 namespace {
 
-/// The file of these lines, with the checksum that no mutation finds by itself.
+/// A file with these lines and their checksum, because mutations alone would hardly ever find a correct checksum.
 std::string file_of(std::string_view lines) {
   char checksum[20];
   std::snprintf(checksum, sizeof checksum, "%016llx", static_cast<unsigned long long>(runtime::hash_of(lines)));
@@ -21,7 +22,7 @@ std::string file_of(std::string_view lines) {
 
 }  // namespace
 
-/// The first byte says whether the rest is a whole file or its lines.
+/// The first byte decides whether the rest is a whole file or only its lines.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   if (count == 0) return 0;
   const std::string_view rest(reinterpret_cast<const char*>(bytes + 1), count - 1);

@@ -1,4 +1,4 @@
-// Views: reshape, flatten, permute, transpose, narrow, select, expand, squeeze, unsqueeze.
+// Steps with views: reshape, flatten, permute, transpose, narrow, select, expand, squeeze, unsqueeze.
 #include "crisol/ops/view.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace crisol::fuzz {
 
 namespace {
 
-// What a view step expects where it may be a copy: the tensor says which, and must be a view of a contiguous one.
+// The expected result of a view step that may copy. The tensor shows whether it did; a contiguous tensor must not be
+// copied.
 Model same_elements(Program& program, const Value& x, const Tensor& result, const Shape& shape) {
   Model view{x.model.storage, x.model.places, shape, x.model.dtype};
   if (shape.numel() == 0 || result.shares_storage_with(x.tensor)) return view;
@@ -36,7 +37,7 @@ std::optional<Shape> reshaped(const Shape& from, DType dtype, const Shape& wante
   return shape;
 }
 
-// A shape that often fits: the sizes of another order, split or merged, one of them open.
+// A random shape that often fits: some of its sizes divide the number of elements, and one size may be open.
 Shape wanted_shape(Program& program, const Shape& from) {
   Shape wanted;
   std::int64_t rest = from.numel();

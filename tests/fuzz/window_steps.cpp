@@ -1,4 +1,4 @@
-// Sliding windows: conv2d and max_pool2d on images of any strides.
+// Steps with sliding windows: conv2d and max_pool2d on images with any strides.
 #include <algorithm>
 
 #include "crisol/ops/conv.h"
@@ -12,7 +12,7 @@ namespace crisol::fuzz {
 
 namespace {
 
-constexpr int most = 8;  // Of what the references are asked for.
+constexpr int most = 8;  // Largest number for the references.
 
 bool all_small(std::initializer_list<IntPair> pairs) {
   return std::all_of(pairs.begin(), pairs.end(), [](IntPair p) { return std::max(p.h, p.w) <= most; });
@@ -22,7 +22,7 @@ IntPair pair(Program& program, int low, int high) {
   return {program.in.small_number(low, high), program.in.small_number(low, high)};
 }
 
-// Four axes in any order in memory.
+// An image batch in NCHW or NHWC order in memory.
 Value images(Program& program, int most_channels, int most_side) {
   const Shape shape{program.in.below(2) + 1, program.in.below(most_channels) + 1, program.in.below(most_side) + 1,
                     program.in.below(most_side) + 1};
@@ -40,7 +40,7 @@ Value images(Program& program, int most_channels, int most_side) {
   return {tensor, model};
 }
 
-// Numbers beyond the references: an answer or a refusal, whichever.
+// The numbers are too large for the references, so any result or refusal is accepted.
 template <class Call>
 void check_survival(Program& program, const std::string& step, Call&& call) {
   program.say(step);
@@ -85,7 +85,7 @@ void max_pool2d(Program& program) {
              options.padding, " dilation ", options.dilation, options.ceil_mode ? " ceil" : "");
   const auto call = [&] { return ops::max_pool2d(x.tensor, options).values; };
   if (!all_small({options.kernel, options.stride, options.padding, options.dilation})) {
-    // A window of 2^31 elements in as much padding fits, and is nothing to wait for.
+    // A window of 2^31 elements with as much padding would be valid, but takes too long.
     if (all_small({options.kernel}) || all_small({options.padding})) check_survival(program, step, call);
     return;
   }
@@ -97,7 +97,7 @@ void max_pool2d(Program& program) {
   if (fits(options.kernel.h, stride.h, options.padding.h, options.dilation.h) &&
       fits(options.kernel.w, stride.w, options.padding.w, options.dilation.w)) {
     const reference::MaxPool pooled = reference::max_pool2d(x.model.values(), x.model.shape, options);
-    // A window without an element of x has no largest one.
+    // A window without an element of x has no largest element.
     if (pooled.shape.numel() > 0 && *std::min_element(pooled.indices.begin(), pooled.indices.end()) >= 0)
       expected = make_model(pooled.values, pooled.shape, DType::f32);
   }
