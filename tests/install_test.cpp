@@ -1,4 +1,4 @@
-// What `cmake --install` puts down, used by programs that know nothing of this checkout.
+// The files of `cmake --install`, used by programs that know nothing of this checkout.
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A source with all public headers that lie below prefix.
+/// A source that includes all public headers below prefix.
 std::string all_headers(const std::string& prefix) {
   std::string text;
   const fs::path include = prefix + "/include";
@@ -80,8 +80,9 @@ TEST_CASE("install: a static library serves the same programs, by find_package a
   if (std::getenv("CRISOL_TEST_WHOLE_BUILDS") != nullptr) {
     run_command({"cmake", "--build", tree, "--parallel", "2"});
   } else {
-    // Objects of a static build differ from those of this build in what they hide from a loader, and in nothing that
-    // a linker of archives sees. So one is compiled for that difference, and the archive is made of what is there.
+    // Objects of a static build differ from this build's objects only in the symbols that they hide from a loader. A
+    // linker of archives sees no difference. So the test compiles one object to check its symbols, and builds the
+    // archive from this build's objects.
     run_command({"cmake", "--build", tree, "--target", object_target("lib/base/version.cpp")});
     const std::string symbols =
         run_command({"readelf", "-sW", tree + "/CMakeFiles/crisol_objects.dir/lib/base/version.cpp.o"});
@@ -102,8 +103,9 @@ TEST_CASE("subproject: crisol as a part of another project builds its library al
   const TemporaryFolder folder;
   for (const char* by : {"OFF", "ON"}) {
     const std::string tree = folder.path() + "/by_fetch_content_" + by;
+    // The project's own CMakeLists.txt checks its variables.
     run_command({"cmake", "-G", CRISOL_GENERATOR, "-S", consumers_folder() + "subproject", "-B", tree,
-                 std::string("-DBY_FETCH_CONTENT=") + by, "-DCRISOL_CHECKOUT=" CRISOL_SOURCE_DIR});  // Which checks.
+                 std::string("-DBY_FETCH_CONTENT=") + by, "-DCRISOL_CHECKOUT=" CRISOL_SOURCE_DIR});
     if (std::getenv("CRISOL_TEST_WHOLE_BUILDS") != nullptr) {
       run_command({"cmake", "--build", tree, "--parallel", "2"});
       CHECK(run_command({tree + "/program"}).rfind(consumer_output, 0) == 0);

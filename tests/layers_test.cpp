@@ -1,5 +1,5 @@
-// The order of the layers, checked on the includes of lib/ and include/: a file includes only its own layer and those
-// before it; OpenCL stays in the runtime; public headers hold no OpenCL type.
+// Checks the order of the layers by the includes of lib/ and include/. A file includes only its own layer and earlier
+// layers. OpenCL stays in the runtime, and public headers contain no OpenCL type.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::array layers{"base",      "runtime", "dispatch", "measure", "tensor", "ops", "autograd",
                             "functions", "nn",      "optim",    "io",      "c_api",  "cli"};
 
-// The layer of a public header, by its path below include/crisol/: a file, or the folder that it is in.
+// The layer of a public header, by its path below include/crisol/: a file or a folder.
 constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"error.h", "base"},
     {"scalar.h", "base"},
@@ -42,7 +42,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"grad_mode.h", "tensor"},
     {"opencl_interop.h", "tensor"},
     {"recording.h", "tensor"},
-    {"ops/pointwise.def", "base"},  // Data, of which members of Tensor are made, too.
+    {"ops/pointwise.def", "base"},  // Data, from which members of Tensor are made too.
     {"ops/pointwise_parameters.h", "base"},
     {"ops/", "ops"},
     {"autograd.h", "autograd"},
@@ -54,7 +54,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"optim/", "optim"},
     {"io/", "io"},
     {"c/", "c_api"},
-    {"crisol.h", "io"},  // The umbrella, over all of the C++ interface.
+    {"crisol.h", "io"},  // Includes all of the C++ interface.
 };
 
 constexpr std::string_view interop = "include/crisol/opencl_interop.h";
@@ -69,7 +69,7 @@ std::optional<std::size_t> rank_of(std::string_view layer) {
   return static_cast<std::size_t>(found - layers.begin());
 }
 
-/// Position in the order of the layers of a path as includes write it ("ops/conv.h", "crisol/ops/conv.h").
+/// Position in the layer order of a path as includes write it ("ops/conv.h", "crisol/ops/conv.h").
 std::optional<std::size_t> rank_of_include(std::string_view path) {
   if (!path.starts_with("crisol/")) return rank_of(path.substr(0, path.find('/')));
   path.remove_prefix(std::string_view("crisol/").size());
@@ -95,13 +95,14 @@ std::vector<Include> includes_of(const std::string& text) {
   return found;
 }
 
-/// Code alone: comments and the contents of literals are blanked.
+/// Returns only the code: comments and the contents of literals become blanks.
 std::string without_comments_and_literals(const std::string& text) {
   static const std::regex noise(R"(//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|"(?:[^"\\\n]|\\.)*")");
   return std::regex_replace(text, noise, " ");
 }
 
-/// What is wrong with one include of `file`; empty when nothing is. `file` is a path from the root of the repository.
+/// Describes what is wrong with an include of `file`; empty if nothing is wrong. `file` is a path from the repository's
+/// root.
 std::string fault_of(const std::string& file, const Include& include) {
   const std::string arrow = file + " includes " + include.path + ": ";
   const bool is_public = file.starts_with("include/");
@@ -113,7 +114,7 @@ std::string fault_of(const std::string& file, const Include& include) {
   }
   if (!include.quoted && !include.path.starts_with("crisol/")) return "";
   if (is_public && !include.path.starts_with("crisol/")) return arrow + "public headers include public headers only";
-  // Dispatch verifies variants with both.
+  // Dispatch uses both to verify variants.
   if (starts_with_any(include.path, {"reference/", "replay/"}) && own != "dispatch/verification.cpp") {
     const bool may = starts_with_any(own, {"replay/", "cli/"}) ||
                      (own.starts_with("reference/") && include.path.starts_with("reference/"));
@@ -139,7 +140,7 @@ std::string fault_of(const std::string& file, const Include& include) {
   return *to <= *from ? "" : arrow + layers[*to] + " stands to the right of " + layers[*from];
 }
 
-/// Everything that breaks the order in one file.
+/// All violations of the layer order in one file.
 std::vector<std::string> faults(const std::string& file, const std::string& text) {
   std::vector<std::string> found;
   for (const Include& include : includes_of(text)) {

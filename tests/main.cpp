@@ -1,5 +1,6 @@
-// crisol_tests: says which device it runs on, and refuses to run on another one than CRISOL_TEST_EXPECT_PLATFORM names
-// (a case-insensitive part of the platform's name), so that no result is credited to the wrong implementation.
+// crisol_tests: prints the device on which it runs. It refuses to run on another device than
+// CRISOL_TEST_EXPECT_PLATFORM names (a case-insensitive part of the platform's name), so that no result counts for the
+// wrong implementation.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <algorithm>
 #include <cctype>
@@ -19,7 +20,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Whether the default device is on the expected platform; any device, or none, will do when nothing is expected.
+/// Whether the default device is on the expected platform. If nothing is expected, any device is accepted, or none.
 bool is_expected_device() {
   const char* expected = std::getenv("CRISOL_TEST_EXPECT_PLATFORM");
   try {
@@ -40,8 +41,8 @@ bool is_expected_device() {
 
 int main(int argc, char** argv) {
   using crisol::testing::set_variable;
-  set_variable("CRISOL_PRECISION", "");  // The bounds are those of fp32.
-  // Which variants run must not depend on what somebody measured here, or on what was found to be wrong.
+  set_variable("CRISOL_PRECISION", "");  // The tests' bounds are for fp32.
+  // The variants that run must not depend on measurements on this machine, or on variants found wrong here.
   if (std::getenv("CRISOL_TUNING") == nullptr) set_variable("CRISOL_TUNING", "0");
   if (std::getenv("CRISOL_VERIFY") == nullptr) set_variable("CRISOL_VERIFY", "off");
   if (!is_expected_device()) return 2;

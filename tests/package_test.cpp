@@ -1,6 +1,6 @@
-// The Debian package that `cpack -G DEB` makes, installed by dpkg into a root of its own.
-// CRISOL_TEST_CLEAN_ROOT=FOLDER: also into a whole Debian made there by debootstrap (tests/clean_root.sh), which takes
-// minutes and downloads.
+// The Debian package of `cpack -G DEB`, installed by dpkg into a separate root. With CRISOL_TEST_CLEAN_ROOT=FOLDER, it
+// is also installed into a whole Debian, which debootstrap makes in FOLDER (tests/clean_root.sh). This takes minutes
+// and downloads files.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -32,7 +32,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// The Debian packages that own the libraries which a program or library of the package is linked with.
+/// The Debian packages with the libraries that a program or library of the package is linked with.
 std::set<std::string> packages_needed_by(const std::string& file) {
   std::set<std::string> needed, packages;
   for (const std::string& line : lines_of(run_command({"readelf", "-d", file})))
@@ -43,7 +43,7 @@ std::set<std::string> packages_needed_by(const std::string& file) {
     std::string name, arrow, path;
     words >> name >> arrow >> path;
     if (needed.count(name) == 0 || name.find("libcrisol") == 0) continue;
-    // dpkg knows files by the names with which they were packed: in /lib, or in /usr/lib.
+    // dpkg knows files by their names at packing time: in /lib or in /usr/lib.
     ProcessResult owner = run_program("/usr/bin/env", {"dpkg", "-S", path});
     if (owner.status != 0) owner = run_program("/usr/bin/env", {"dpkg", "-S", "/usr" + path});
     CHECK_MESSAGE(owner.status == 0, path << " belongs to no package");
@@ -53,7 +53,8 @@ std::set<std::string> packages_needed_by(const std::string& file) {
   return packages;
 }
 
-/// A root in which nothing lies but what dpkg knows of the packages that this system has, whose libraries serve.
+/// Makes a root that contains only dpkg's data about this system's packages. The libraries themselves are this
+/// system's.
 void make_root(const std::string& root) {
   for (const char* folder : {"info", "updates", "triggers"}) fs::create_directories(root + "/var/lib/dpkg/" + folder);
   fs::copy("/var/lib/dpkg/status", root + "/var/lib/dpkg/status");
@@ -75,7 +76,7 @@ TEST_CASE("package: a .deb with the right dependencies is installed, used and re
   if (geteuid() != 0) CRISOL_SKIP("dpkg installs as root only");
   const std::string root = folder.path() + "/root", usr = root + "/usr", called = folder.path() + "/ldconfig.called";
   make_root(root);
-  // The package's scripts call it, and the system's own cache is none of their business here.
+  // The package's scripts call ldconfig. This one only notes the call, so that the system's own cache stays unchanged.
   fs::create_directory(folder.path() + "/bin");
   write_file(folder.path() + "/bin/ldconfig", "#!/bin/sh\n: >" + called + "\n");
   fs::permissions(folder.path() + "/bin/ldconfig", fs::perms::owner_all);
@@ -92,7 +93,7 @@ TEST_CASE("package: a .deb with the right dependencies is installed, used and re
   check_find_package(folder, usr);
   check_pkg_config(folder, usr + "/lib");
 
-  // Words of the dependencies, such as libc6 and ocl-icd-libopencl1.
+  // Words of the dependencies, for example libc6 and ocl-icd-libopencl1.
   std::set<std::string> depends;
   for (const std::string& line : lines_of(run_command({"dpkg-deb", "--field", package, "Depends"}))) {
     std::istringstream words(line);

@@ -10,12 +10,14 @@
 #   as-nvidia             a CPU that poses as NVIDIA's GPU: the tests of the ops
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of each vendor, by the commit's hash
-# --only NAME,… runs these alone, and all tests of each. as-amd and as-intel run by --only and --long.
+# --only NAME,… runs only these, with all tests of each. as-amd and as-intel run only with --only or --long.
 # --long runs all tests on pocl-6, rusticl-25 and the posing CPUs, all ops on windows, and all offline targets.
 #
-# Prints a table and ends with "N passed, N failed": test cases, summed over all runs; ops of windows and aarch64; targets of
-# offline. What is not there and cannot be installed is left out, with the reason in the table; PoCL must be there.
-# Fails when a test failed, when a run crashed, and when PoCL was wanted, or a GPU by --only, and was not tested.
+# Prints a table and ends with "N passed, N failed". The numbers count test cases, summed over all runs. For windows and
+# aarch64 they count ops, and for offline they count targets. An implementation that is missing and cannot be installed
+# is left out, and the table says why. Only PoCL is required.
+# Fails when a test failed or a run crashed. Also fails when PoCL was not tested although it was wanted, or a GPU
+# although --only named it.
 # Logs: build/tests/.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
@@ -24,11 +26,11 @@ all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
   [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU" [aarch64]="Portable Computing Language"
   [windows]="Portable Computing Language")
-declare -A filter=() # What a plain run tests on an implementation where it does not test all: arguments of doctest, one a line.
-work=$crisol_build/tests # Logs, caches, and for each implementation a folder of .icd files that names it alone.
+declare -A filter=() # doctest arguments, one per line, for implementations on which a plain run does not run all tests.
+work=$crisol_build/tests # Logs, caches, and for each implementation a folder of .icd files that names only it.
 
 selected=("${all_implementations[@]}")
-named= # Whether the user says what to test.
+named= # Whether the user names what to test.
 long=  # Whether the user wants the slow parts too.
 doctest_arguments=()
 while [ $# -gt 0 ]; do
@@ -56,13 +58,13 @@ end_stage() {
 
 declare -A left_out=() variables=()
 
-# register NAME LIBRARY: a folder of .icd files in which the OpenCL loader finds this implementation alone.
+# register NAME LIBRARY: makes a folder of .icd files in which the OpenCL loader finds only this implementation.
 register() {
   mkdir -p -- "$work/icd/$1"
   printf '%s\n' "$2" >"$work/icd/$1/$1.icd"
 }
 
-# need_package PACKAGE TEST…: installs PACKAGE unless the command TEST holds; fails when it does not hold after that.
+# need_package PACKAGE TEST…: installs PACKAGE if the command TEST fails. Fails if TEST still fails after that.
 need_package() {
   local package=$1
   shift
@@ -122,10 +124,10 @@ prepare_intel() {
   register intel "$venv/lib/libintelocl.so"
 }
 
-# A GPU is tested with the drivers that the user's own environment shows; none is installed here.
+# GPUs are tested with the drivers that the user's own environment shows. No driver is installed here.
 prepare_gpu() { show_nvidia; }
 
-# What the library and its tests would take from the user's environment.
+# Prints options of env that remove the user's variables which the library and its tests would read.
 foreign_variables() {
   local variable
   for variable in ${!CRISOL_@}; do
@@ -133,7 +135,8 @@ foreign_variables() {
   done
 }
 
-# list_gpus: a line "number, platform, name" for each, numbered as CRISOL_DEVICE=gpu:NUMBER does; no simulators.
+# list_gpus: prints a line "number, platform, name" for each GPU, numbered as in CRISOL_DEVICE=gpu:NUMBER. Leaves
+# simulators out.
 list_gpus() {
   local clean
   mapfile -t clean < <(foreign_variables)
@@ -146,7 +149,7 @@ list_gpus() {
 }
 
 declare -A gpu_number=() gpu_name=()
-# find_gpus: puts a name for each GPU, gpu-0, gpu-1 and so on, in the place of "gpu". Needs what is built.
+# find_gpus: replaces "gpu" by a name for each GPU: gpu-0, gpu-1 and so on. Needs the built programs.
 find_gpus() {
   local number of device name found=() rest=()
   while IFS=$'\t' read -r number of device; do
@@ -172,22 +175,22 @@ source "$crisol_root/tests/platforms/pose.sh"
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
 variables[oclgrind]="OCLGRIND_DATA_RACES=1"
-# Every tile of the product takes five minutes there, and other implementations test them too.
+# "gemm block: every tile" takes five minutes there, and other implementations run it too.
 [ -n "$named$long${doctest_arguments[*]}" ] || filter[as-nvidia]="--source-file=*/tests/ops/*
 --test-case-exclude=gemm block: every tile*"
 [ -n "$named$long${doctest_arguments[*]}" ] || for name in pocl-6 rusticl-25; do
   filter[$name]="--source-file=$(printf '*/%s_test.cpp,' matmul conv2d rnn reduce softmax loss)"
 done
-variables[pocl]="POCL_CACHE_DIR=$work/pocl-cache" # PoCL shows no device where it cannot write to the home folder.
+variables[pocl]="POCL_CACHE_DIR=$work/pocl-cache" # PoCL shows no device if it cannot write to the home folder.
 variables[aarch64]="CRISOL_TEST_SLOW=1"
 
 # ---- Running ---------------------------------------------------------------------------------------------------------
 
 declare -A passed=() failed=() skipped=() note=() seconds=()
-declare -A test_program=() # Instead of build/bin/crisol_tests.
+declare -A test_program=() # Used instead of build/bin/crisol_tests.
 
-# run_tests NAME: the tests on one implementation, without what the user's environment says about crisol and, but for a
-# GPU, about OpenCL.
+# run_tests NAME: runs the tests on one implementation. Removes the user's variables for crisol, and for OpenCL too
+# unless NAME is a GPU.
 run_tests() {
   local name=$1 log=$work/$1.log status=0 clean place enter=() its_variables its_filter start=$SECONDS line
   mapfile -t clean < <(foreign_variables)
@@ -199,7 +202,7 @@ run_tests() {
   [ -z "${debian13_icd[$name]:-}" ] || enter=("${debian13_enter[@]}")
   rm -rf -- "${work:?}/cache/$name"
   mkdir -p -- "$work/cache/$name"
-  mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}") # One a line.
+  mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}") # One per line.
   mapfile -t its_filter < <(grep . <<<"${filter[$name]:-}")
   watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \
     "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" "${its_variables[@]}" \
@@ -219,7 +222,7 @@ run_tests() {
   seconds[$name]=$((SECONDS - start))
 }
 
-# run_selftest NAME PROGRAM ARGUMENT…: the command's own test of all ops, or of some; the counts are ops.
+# run_selftest NAME PROGRAM ARGUMENT…: runs the command's own test of all or some ops. The counts are ops.
 run_selftest() {
   local name=$1 log=$work/$1.log clean good=0 all=1 start=$SECONDS
   mapfile -t clean < <(foreign_variables)
@@ -233,15 +236,15 @@ run_selftest() {
   seconds[$name]=$((SECONDS - start))
 }
 
-# Oclgrind reports invalid accesses and races, and carries on: any report is a failure. Its log is a pipe, so that
-# processes which the tests start write to the same place.
+# Oclgrind reports invalid accesses and races and continues, so any report is a failure. Its log is a pipe, so that
+# processes started by the tests write to the same place.
 run_oclgrind() {
   local reports=$work/oclgrind.reports pipe=$work/oclgrind.pipe reader count
   rm -f -- "$pipe"
   mkfifo -- "$pipe"
   cat -- "$pipe" >"$reports" &
   reader=$!
-  exec {pipe_fd}>"$pipe" # Keeps the reader going between writers.
+  exec {pipe_fd}>"$pipe" # Keeps the reader running between writers.
   OCLGRIND_LOG=$pipe run_tests oclgrind
   exec {pipe_fd}>&-
   wait "$reader"
@@ -274,10 +277,10 @@ print_table() {
 
 rm -f -- "$work"/*.log
 install_build_tools doctest/doctest.h
-for tool in make pkg-config; do # For programs that are built against the installed library.
+for tool in make pkg-config; do # For programs that are built with the installed library.
   need_package "$tool" have_command "$tool" || die "$reason"
 done
-for tool in clang-format doxygen; do # The tests of formatting and of the API reference are skipped without them.
+for tool in clang-format doxygen; do # Without them, the tests of formatting and of the API reference are skipped.
   need_package "$tool" have_command "$tool" || say "note: $reason"
 done
 for name in "${selected[@]}"; do
@@ -290,7 +293,8 @@ build
 end_stage build
 [[ " ${selected[*]} " != *" gpu "* ]] || find_gpus
 
-# run_beside NAME: tests in a process of their own; its results come through a file, its output lies in the log.
+# run_beside NAME: runs tests in a separate process. Its results come back through a file, and its output goes to the
+# log.
 run_beside() {
   (
     if declare -F "run_$1" >/dev/null; then "run_$1"; else run_tests "$1"; fi
@@ -308,8 +312,8 @@ take_results() {
   [ -n "${passed[$name]}" ] || { failed[$name]=1 note[$name]="no results"; }
 }
 
-# Tests mostly wait for a driver's compiler, which uses one core: so many implementations at a time, those that take
-# longest first.
+# Tests mostly wait for a driver's compiler, which uses one core. So as many implementations as there are cores run at a
+# time. The slowest ones start first.
 running=0
 for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel pocl-6 offline; do
   [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # tests/sanitize.sh [address,undefined|thread]… [-- arguments of doctest]
 #
-# Builds library and tests with sanitizers (in build/address/ and build/thread/) and runs the tests on PoCL; both without a
-# name. Ends with "N passed, N failed"; fails when a test failed or a sanitizer reported something. Logs beside
-# the builds. Both take longer than the plain ones, even at -O1: not part of tests/run.sh.
+# Builds library and tests with sanitizers, in build/address/ and build/thread/, and runs the tests on PoCL. Without a
+# name, runs both. Ends with "N passed, N failed". Fails when a test failed or a sanitizer reported something. Logs are
+# in the build folders. Both take longer than plain tests, even at -O1, so they are not part of tests/run.sh.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
@@ -22,9 +22,9 @@ done
 install_build_tools doctest/doctest.h
 [ -s /etc/OpenCL/vendors/pocl.icd ] || install_packages pocl-opencl-icd || die "PoCL is missing"
 everything=$crisol_build supp=$crisol_root/tests/sanitizers
-# These compile programs, which would have to be linked with the sanitizer as well.
+# These tests compile programs, which would have to be linked with the sanitizer too.
 compiling='*docs/docs_test*,*docs/adding_op_test*,*install_test*,*package_test*,*exported_symbols_test*'
-# Crashes on purpose, which a sanitizer reports in words of its own.
+# This test crashes on purpose, and a sanitizer reports the crash with its own text.
 crashing='report: a driver that crashes*'
 total_passed=0 total_failed=0
 for sanitizers in "${selected[@]}"; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # tests/tidy.sh [--since REVISION | FILE…]
 #
-# clang-tidy, with the checks of .clang-tidy, over these sources, those of lib/ that differ from REVISION, or all of lib/,
-# but for the files that only a build for Windows compiles. It takes some ten seconds a file. Fails when it finds something;
-# ends with 3 where clang-tidy cannot be installed.
+# Runs clang-tidy with the checks of .clang-tidy. Checks the named files, or the files of lib/ that differ from
+# REVISION, or all of lib/. Files that are only compiled for Windows are left out. A file takes about ten seconds. Fails
+# when clang-tidy finds something. Ends with 3 if clang-tidy cannot be installed.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 case ${1:-} in

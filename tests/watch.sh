@@ -1,24 +1,24 @@
 # shellcheck shell=bash
-# Sourced by tests/run.sh: stops tests that hang. No limit depends on how fast or how loaded the machine is.
+# Sourced by tests/run.sh: stops tests that hang. The limits do not depend on the machine's speed or load.
 
-idle_limit=900  # Seconds without any work in one test case: a deadlock. A loaded machine still gives every process a share.
-work_limit=3600 # Seconds of CPU time in one test case: a loop without an end.
+idle_limit=900  # Seconds without work in one test case: a deadlock. Even a loaded machine gives every process a share.
+work_limit=3600 # Seconds of CPU time in one test case: an endless loop.
 
-# cpu_seconds GROUP: the CPU time of the process group's living processes and of their children that have ended.
+# cpu_seconds GROUP: the CPU time of the process group's living processes, and of their children that have ended.
 cpu_seconds() {
   cat /proc/[0-9]*/stat 2>/dev/null | sed 's/^.*) //' |
     awk -v group="$1" -v ticks="$(getconf CLK_TCK)" '$3 == group { sum += $12 + $13 + $14 + $15 }
       END { printf "%d\n", sum / ticks }'
 }
 
-# stop_when_hanging GROUP PROGRESS: kills the process group when the file PROGRESS, in which each test case writes its name,
-# stays the same for too long, and notes why in PROGRESS.stopped.
+# stop_when_hanging GROUP PROGRESS: kills the process group when it hangs, and notes the reason in PROGRESS.stopped.
+# Each test case writes its name to the file PROGRESS. A group hangs when this file does not change for too long.
 stop_when_hanging() {
   local group=$1 progress=$2 test='' now_test work start_work=0 last_work=0 last_change=$SECONDS why
   while sleep 5; do
     now_test=$(cat -- "$progress" 2>/dev/null) || true
     work=$(cpu_seconds "$group")
-    # A process that ended with its work uncounted makes the sum smaller: that is a change too.
+    # A process that ended without counting its work makes the sum smaller. This counts as a change too.
     if [ "$now_test" != "$test" ] || [ "$work" -lt "$start_work" ]; then start_work=$work; fi
     if [ "$now_test" != "$test" ] || [ "$work" -ne "$last_work" ]; then last_change=$SECONDS; fi
     test=$now_test last_work=$work why=
@@ -31,7 +31,7 @@ stop_when_hanging() {
   done
 }
 
-# watched PROGRESS COMMAND…: runs COMMAND, with CRISOL_TEST_PROGRESS set to PROGRESS, until it ends or hangs.
+# watched PROGRESS COMMAND…: runs COMMAND with CRISOL_TEST_PROGRESS=PROGRESS until it ends or hangs.
 watched() {
   local progress=$1 process watcher status=0
   shift

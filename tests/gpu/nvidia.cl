@@ -1,5 +1,5 @@
-// Included before a program that is compiled to PTX without NVIDIA's driver: its functions of floats are those of
-// libdevice, as with the driver, in place of libclc's, which are several times as long.
+// Included before a program that is compiled to PTX without NVIDIA's driver. It defines float functions by libdevice,
+// as the driver does, instead of libclc's functions, which are several times as long.
 #define OVERLOAD __attribute__((overloadable, const))
 #define ONE_OF(name, T) \
   T OVERLOAD name(T x) { return (T)(name(x.lo), name(x.hi)); }

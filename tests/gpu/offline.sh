@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Sourced by tests/run.sh: the "offline" implementation, which is none. `crisol kernels` writes what the library would
-# build for every device in devices/, and the vendors' compilers, as far as they can be installed, judge it.
+# Sourced by tests/run.sh. "offline" is no OpenCL implementation: `crisol kernels` writes what the library would build
+# for every device in devices/, and the vendors' compilers, if they can be installed, check it.
 
 gpu_tools=$crisol_build/gpu-tools
-# Devices by vendor, one for each target worth a check: neighbours (gfx1030 of gfx1100, gfx90a of gfx942) differ little. A
-# target takes about a minute of two cores. So an ordinary run takes one device of each vendor, by the commit's hash; a
-# run with --long, or with "offline" named by --only, takes all.
+# Devices by vendor, one for each target worth a check. Similar targets are left out (gfx1030 is close to gfx1100,
+# gfx90a to gfx942). A target takes about a minute on two cores. So an ordinary run takes one device of each vendor,
+# chosen by the commit's hash. A run with --long, or with "offline" in --only, takes all devices.
 offline_devices=("nvidia-gtx-1660 nvidia-a100 nvidia-h100" "amd-rx-7900-xtx amd-mi300x" "intel-uhd-620 intel-arc-a770")
 
 # The names of the devices of this run, on one line.
@@ -39,7 +39,7 @@ unpack_libclc() {
   mv -- "$gpu_tools/libclc.new" "$gpu_tools/libclc" && rm -- "$gpu_tools"/libclc-19_*.deb
 }
 
-# The wheel of triton holds NVIDIA's assembler, disassembler and library of functions; nothing else of it is wanted.
+# Unpacks NVIDIA's assembler, disassembler and function library from the wheel of triton, and nothing else.
 unpack_nvidia_tools() {
   (have_nvidia_tools) && return 0
   local wheels=$gpu_tools/wheels
@@ -54,7 +54,7 @@ for name in wheel.namelist():
 PYTHON
 }
 
-# What cannot be had is left out, and offline_check says so; only Python must be there.
+# A tool that cannot be installed is left out, and offline_check reports this. Only Python is required.
 prepare_offline() {
   need_package python3 have_command python3 || return 1
   mkdir -p -- "$gpu_tools"
@@ -67,7 +67,7 @@ prepare_offline() {
   reason=
 }
 
-# The counts are targets. A device whose kernels cannot be written counts as a failed one.
+# The counts are numbers of targets. A device counts as failed if its kernels cannot be written.
 run_offline() {
   local log=$work/offline.log start=$SECONDS file name dumps=() undumped=0 line count chosen
   chosen=$(chosen_devices)

@@ -1,4 +1,4 @@
-// Checkpoints: a training that goes on from one, here and in another process, and files that are none.
+// Checkpoints: resuming a training, here and in another process, and files that are no checkpoints.
 #include "crisol/io/checkpoint.h"
 
 #include <cstdlib>
@@ -40,7 +40,8 @@ std::unique_ptr<optim::Optimizer> make_optimizer(const std::string& name, const 
   return std::make_unique<optim::SGD>(parameters, optim::SGDOptions{0.1, 0.9, 0, 0, true});
 }
 
-// A network with dropout under a schedule that moves rate and momentum, and its batches, all from one generator.
+// A network with dropout, a schedule that changes rate and momentum, and batches. All random numbers come from one
+// generator.
 struct Training {
   Training(const std::string& optimizer_name, std::uint64_t seed)
       : seeded((manual_seed(seed), true)),
@@ -77,7 +78,7 @@ struct Training {
     CHECK(checkpoint.metadata == io::Metadata{{"steps", std::to_string(schedule.steps())}});
   }
 
-  bool seeded;  // Before the layers draw their first weights.
+  bool seeded;  // Set before the layers draw their initial weights.
   nn::Sequential model;
   std::unique_ptr<optim::Optimizer> optimizer;
   optim::OneCycleLR schedule;
@@ -140,7 +141,7 @@ TEST_CASE("a checkpoint comes back in its parts") {
   CHECK(loaded.carried[0].second.shape() == Shape{1, 2});
   CHECK(loaded.generator == GeneratorState{7, 9});
   CHECK(loaded.metadata == io::Metadata{{"step", "3"}});
-  // Seeds use all bits.
+  // Seeds use all their bits.
   Checkpoint other = small_checkpoint();
   other.generator = {0xfedcba9876543210u, 1};
   io::save_checkpoint(path, other);
@@ -220,7 +221,7 @@ TEST_CASE("kill -9 while checkpoints are written loses nothing that was saved") 
     CAPTURE(steps);
     const TemporaryFolder folder;
     const auto saved = [&](int step) { return std::filesystem::exists(concat(folder.path(), "/saved-", step)); };
-    // Somewhere in the next step, or while it is written.
+    // Killed during the next step, or while its checkpoint is written.
     const testing::ProcessResult killed = testing::run_program_and_kill(
         testing::own_program(), {"--no-skip", "--test-case=child: trains and saves a checkpoint each step"},
         {{"CRISOL_TEST_CHILD_FOLDER", folder.path()}, {"CRISOL_DEVICE", Device().info().platform}},
@@ -230,8 +231,8 @@ TEST_CASE("kill -9 while checkpoints are written loses nothing that was saved") 
     while (saved(last + 1)) ++last;
     const Checkpoint checkpoint = io::load_checkpoint(folder.path() + "/checkpoint");
     const int reached = std::stoi(checkpoint.metadata.at("steps"));
-    CHECK((reached == last || reached == last + 1));  // The killed one may have been renamed but not yet noted.
-    // It is a checkpoint of this training: going on gives what training through gives.
+    CHECK((reached == last || reached == last + 1));  // The killed process may have renamed it but not yet noted it.
+    // It is a valid checkpoint of this training: resuming gives the same result as training without a break.
     Training whole("adam", 1);
     whole.train(reached + 1);
     whole.save(folder.path() + "/whole");

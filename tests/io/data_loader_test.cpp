@@ -13,7 +13,7 @@ using io::DataLoader;
 
 namespace {
 
-// Sample i is the input (i, -i) of class i.
+// Sample i has the input (i, -i) and the class i.
 class Numbers : public io::Dataset {
  public:
   explicit Numbers(std::int64_t size, std::int64_t broken = -1) : size_(size), broken_(broken) {}
@@ -128,7 +128,7 @@ TEST_CASE("a batch that finds no memory ends the epoch at its turn, until the ne
   device.synchronize();
   device.release_cached_memory();
   device.set_memory_limit(1);
-  // One batch may have been on its way before; the first one that is not tells why.
+  // One batch may already be on its way. The next batch reports the error.
   const auto drain = [&] {
     while (loader.next(batches[1])) batches[1] = {}, device.release_cached_memory();
   };

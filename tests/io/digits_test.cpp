@@ -54,11 +54,11 @@ TEST_CASE("rendered digits have MNIST's format") {
     CAPTURE(i);
     REQUIRE(g.mass > 0);
     const int width = g.right - g.left + 1, height = g.bottom - g.top + 1;
-    // The longer side fills the box; the soft edge of a round end can round to 0 in its outermost pixel.
+    // The longer side fills the box. At a round end, the outermost pixel of the soft edge can round to 0.
     CHECK(std::max(width, height) <= 20);
     CHECK(std::max(width, height) >= 18);
     CHECK(g.peak > 150);
-    // Half a pixel, and what rounding to bytes moves.
+    // Half a pixel, plus the effect of rounding to bytes.
     CHECK(std::abs(g.x - 13.5) <= 0.51);
     CHECK(std::abs(g.y - 13.5) <= 0.51);
   }
@@ -91,7 +91,8 @@ TEST_CASE("rendered digits are the same bytes on every machine") {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   for (const auto* bytes : {&set.labels, &set.pixels})
     for (const std::uint8_t byte : *bytes) hash = (hash ^ byte) * 0x100000001b3u;
-  // Changes with the renderer on purpose only: figures measured on rendered digits hold for these bytes.
+  // The hash may change only with an intended change of the renderer, because figures measured on rendered digits hold
+  // for these bytes.
   CHECK(hash == 0x94fe951b9c7b7f33u);
 }
 

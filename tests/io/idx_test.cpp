@@ -78,7 +78,7 @@ TEST_CASE("IDX files are read plain and gzipped") {
   CHECK(set.columns == 5);
   const std::string expected = counting(60);
   CHECK(set.pixels == std::vector<std::uint8_t>(expected.begin(), expected.end()));
-  // Any byte is a label to the reader.
+  // The reader accepts any byte as a label.
   CHECK(set.labels == std::vector<std::uint8_t>{7, 255, 0});
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("an IDX file that cannot be opened is refused with the system's reason
 
 TEST_CASE("an IDX file that cannot be read is refused with the system's reason") {
   NEEDS_POSIX("/proc/self/mem");
-  // Can be opened, but not read from its beginning: nothing is mapped there. Says that it is a regular file.
+  // It is a regular file that can be opened. Reading from its beginning fails, because nothing is mapped there.
   constexpr const char* unreadable_file = "/proc/self/mem";
   if (!std::filesystem::is_regular_file(unreadable_file)) CRISOL_SKIP("this system has no /proc/self/mem");
   CHECK(images_refusal(unreadable_file) == Contains("cannot be read: Input/output error"));

@@ -37,7 +37,7 @@ std::string file_of(const std::string& header, std::size_t data_bytes) {
   return length_prefix(header.size()) + header + std::string(data_bytes, '\1');
 }
 
-// What parsing this file says; the whole file is also loaded, which must refuse it in the same words.
+// Parses the file and returns the error message. Loading the whole file must fail with the same message.
 doctest::String refusal_of(const std::string& bytes) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/hostile.safetensors";
@@ -69,7 +69,8 @@ std::size_t files_in(const std::string& folder) {
 TEST_CASE("a safetensors header is read with names, dtypes, shapes, ranges and metadata") {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/f.safetensors";
-  // Ranges in another order than the header; an empty tensor, a scalar, escapes in a name, padding with spaces.
+  // The ranges are in another order than the header. There are an empty tensor, a scalar, escapes in a name, and
+  // padding with spaces.
   const std::string header = R"({"__metadata__":{"format":"pt","x":""},"b":)" + entry("F32", "[2,3]", "[8,32]") +
                              R"(,"\u00e9\"":)" + entry("I64", "[]", "[0,8]") + R"(,"none":)" +
                              entry("U8", "[4,0]", "[32,32]") + "}   ";
@@ -145,10 +146,10 @@ TEST_CASE("dtypes and shapes that no tensor has are refused") {
   CHECK(refusal_of(one_tensor("F32", "[1e3]", "[0,4]"), 4) == Contains("holds 1e3, which is no integer"));
   CHECK(refusal_of(one_tensor("U8", "[9223372036854775808]", "[0,4]"), 4) == Contains("at most 2^63-1 allowed"));
   CHECK(refusal_of(one_tensor("U8", "[99999999999999999999]", "[0,4]"), 4) == Contains("no integer of 64 bits"));
-  // The product wraps round to 4 bytes.
+  // The product overflows to 4 bytes.
   CHECK(refusal_of(one_tensor("F32", "[4294967296,4294967296,1]", "[0,4]"), 4) == Contains("has too many elements"));
   CHECK(refusal_of(one_tensor("F32", "[4611686018427387905]", "[0,4]"), 4) == Contains("has too many elements"));
-  // No tensor has such sizes, not even an empty one.
+  // No tensor may have such sizes, not even an empty one.
   CHECK(refusal_of(one_tensor("U8", "[0,1099511627776,1099511627776]", "[0,0]"), 0) ==
         Contains("has too many elements"));
   CHECK(refusal_of(one_tensor("U8", "[1,1,1,1,1,1,1,1,1]", "[0,1]"), 1) == Contains("has more than 8 sizes"));
@@ -215,7 +216,7 @@ TEST_CASE("tensors of every dtype come back from a safetensors file in order") {
   tensors.emplace_back("steps", crisol::from_vector(longs));
   tensors.emplace_back("ints", crisol::from_vector(std::vector<std::int32_t>{-3}, Shape{}));
   tensors.emplace_back("none", crisol::zeros({0, 4}));
-  // A view is written as it reads, not as its storage lies.
+  // A view is written in the order of its elements, not of its storage.
   tensors.emplace_back("view", tensors[1].second.transpose(0, 1));
   save_safetensors(path, tensors, {{"format", "pt"}, {"note", "\u00fc \"quoted\""}});
 
@@ -279,7 +280,7 @@ TEST_CASE("a save that fails leaves the old file and nothing else") {
   CHECK(refusal(ErrorCode::io, [&] {
           save_safetensors(folder.path() + "/none/f", {{"w", w}});
         }) == Contains("/none/f cannot be created: "));
-  // The name is taken by a folder: only the renaming fails.
+  // A folder has this name, so only the renaming fails.
   fs::create_directory(folder.path() + "/taken");
   CHECK(refusal(ErrorCode::io, [&] {
           save_safetensors(folder.path() + "/taken", {{"w", w}});

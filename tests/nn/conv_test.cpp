@@ -63,7 +63,7 @@ TEST_CASE("Conv2d convolves with its options") {
       const std::vector<double> expected =
           reference::conv2d(x, shape, values_of(layer.weight), layer.weight.shape(),
                             with_bias ? values_of(layer.bias) : std::vector<double>(), options);
-      // At most 25 roundings of sums below 25/sqrt(24), and smaller ones.
+      // At most 25 roundings of sums below 25/sqrt(24), and some smaller roundings.
       check_close(layer(tensor_of(x, shape)), reference::conv2d_shape(shape, layer.weight.shape(), options), expected,
                   {25, 1});
     }

@@ -1,4 +1,4 @@
-// The table of vectors.
+// The embedding layer: a table of vectors.
 #include "crisol/nn/embedding.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// First values of parameters: their distributions, measured.
+// Initial values of parameters: measures their distributions.
 #include "crisol/nn/init.h"
 
 #include <cmath>
@@ -57,7 +57,7 @@ TEST_CASE("kaiming initialisers have their formula's bound and deviation") {
   }
   check_normal(nn::init::kaiming_normal_(empty(conv_shape), 0, nn::init::Fan::out), 0, std::sqrt(2 / conv_out));
   check_uniform(nn::init::kaiming_uniform_(empty(linear_shape)), std::sqrt(6.0 / 80));
-  // What PyTorch's layers use.
+  // As in PyTorch's layers.
   check_uniform(nn::init::kaiming_uniform_(empty(linear_shape), std::sqrt(5.0)), 1 / std::sqrt(80.0));
 }
 

@@ -1,4 +1,4 @@
-// Layers without parameters: each does what its function does, with its own options.
+// Layers without parameters: each one computes its function with the layer's options.
 #include <cmath>
 
 #include "crisol/functions/reduce.h"
@@ -34,7 +34,7 @@ void check_activation(nn::Module&& layer, double (*formula)(double)) {
   for (const double value : x) expected.push_back(formula(value));
   Tensor input = tensor_of(x, {3, 5}).requires_grad_();
   const Tensor y = layer(input);
-  check_close(y, {3, 5}, expected, {16});  // OpenCL's exp, log and tanh are within 16 ulp in turn of a larger result.
+  check_close(y, {3, 5}, expected, {16});  // exp, log and tanh have errors of up to 16 ulp of a larger result.
   CHECK(layer.parameters().empty());
   CHECK(layer.state_dict().empty());
   sum(y).backward();
@@ -97,7 +97,7 @@ TEST_CASE("Dropout drops in training only") {
     dropped += value == 0;
     CHECK((value == 0 || std::abs(value - 3 / (1 - p)) < 1e-6));
   }
-  // Six standard deviations of a binomial number.
+  // Six standard deviations of a binomial count.
   CHECK(std::abs(static_cast<double>(dropped) - p * n) < 6 * std::sqrt(p * (1 - p) * n));
   CHECK(values_of(layer(x)) != y);
   manual_seed(5);
@@ -118,7 +118,7 @@ TEST_CASE("loss objects keep their options") {
        {CrossEntropyOptions{}, CrossEntropyOptions{Reduction::sum, 0.1, 0}, CrossEntropyOptions{Reduction::none}}) {
     const bool single = options.reduction != Reduction::none;
     const std::vector<double> dy(single ? 1 : 4, 1.0);
-    // A dozen roundings of terms of the size of the result.
+    // A dozen roundings of terms as large as the result.
     check_close(nn::CrossEntropyLoss(options)(logits, labels), single ? Shape{} : Shape{4},
                 reference::cross_entropy(x, classes, 3, options, dy).loss, {12});
   }

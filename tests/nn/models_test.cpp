@@ -1,4 +1,4 @@
-// AlexNet, VGG, ResNet and MobileNetV2 against torchvision's: state dicts, logits, gradients.
+// AlexNet, VGG, ResNet and MobileNetV2, compared with torchvision: state dicts, logits, gradients.
 #include <cmath>
 #include <map>
 #include <sstream>
@@ -24,8 +24,8 @@ namespace {
 
 using testing::TorchvisionNetwork;
 
-/// shift + scale u, where u in [-0.5, 0.5) comes from the name and the position: make_torchvision_states.py's
-/// uniform().
+/// shift + scale u. The number u in [-0.5, 0.5) comes from the name and the position, as in uniform() of
+/// make_torchvision_states.py.
 std::vector<float> uniform(const std::string& name, std::int64_t count, double scale, double shift = 0) {
   std::uint32_t seed = 2166136261u;
   for (const char letter : name) seed = (seed ^ static_cast<unsigned char>(letter)) * 16777619u;
@@ -40,7 +40,7 @@ std::vector<float> uniform(const std::string& name, std::int64_t count, double s
   return values;
 }
 
-/// Its values(): what the networks' logits were taken with.
+/// As values() in that script. The expected logits were computed with these parameters.
 std::vector<float> parameter_values(const std::string& name, const Shape& shape) {
   const std::int64_t n = shape.numel();
   if (shape.rank() >= 2) return uniform(name, n, std::sqrt(24.0 / static_cast<double>(n / shape[0])));
@@ -88,7 +88,7 @@ void check_logits(nn::Module& model, const TorchvisionNetwork& network) {
   const Tensor logits = model.forward(image(network));
   REQUIRE(logits.shape() == Shape{network.image[0], 1000});
   const std::vector<float> last = logits.select(0, -1).to_vector<float>();
-  // Some twenty layers, each off by some roundings of sums of up to ten thousand terms.
+  // About twenty layers. Each has some roundings of sums of up to ten thousand terms.
   const double tolerance = 1e-4 * network.largest;
   for (std::size_t i = 0; i < std::size(network.logits); ++i)
     CHECK(std::abs(static_cast<double>(last[125 * i]) - network.logits[i]) <= tolerance);

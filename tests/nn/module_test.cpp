@@ -1,4 +1,4 @@
-// What every module does: names, state, modes, moving.
+// The behaviour of every module: names, state, modes, moving between devices.
 #include "crisol/nn/module.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using testing::check_error;
 using testing::values_of;
 using Names = std::vector<std::string>;
 
-// A module whose parts the test names.
+// A module whose parts a test names.
 struct Parts : nn::Module {
   using nn::Module::register_buffer;
   using nn::Module::register_child;
@@ -144,14 +144,14 @@ TEST_CASE("loading a state dict copies values and keeps the tensors") {
   other.bias.fill_(0.5);
   other.second->calls.fill_(12);
   NamedTensors state = copy_of(other.state_dict());
-  std::reverse(state.begin(), state.end());  // Any order will do.
+  std::reverse(state.begin(), state.end());  // Any order is accepted.
   const Tensor held = net.bias;
   net.load_state_dict(state);
   check_close(held, {0.5, 0.5}, {0});
   CHECK(net.second->calls.item<std::int64_t>() == 12);
   CHECK(held.requires_grad());
   CHECK_FALSE(held.shares_storage_with(entry(state, "bias")));
-  net.load_state_dict(net.state_dict());  // Its own.
+  net.load_state_dict(net.state_dict());  // The module's own state.
   check_close(held, {0.5, 0.5}, {0});
 }
 
@@ -159,10 +159,10 @@ TEST_CASE("loading refuses a state that does not fit, names all that is wrong an
   Net net;
   const NamedTensors good = copy_of(net.state_dict());
   NamedTensors bad;
-  bad.emplace_back("bias", full({3}, 1));                     // Another shape.
-  bad.emplace_back("first.factor", full({2}, 1));             // Right, and must not be loaded either.
-  bad.emplace_back("first.calls", full({}, 1));               // Another dtype.
-  bad.emplace_back("second.calls", full({}, 1, DType::i64));  // Twice.
+  bad.emplace_back("bias", full({3}, 1));                     // Wrong shape.
+  bad.emplace_back("first.factor", full({2}, 1));             // Valid, but must not be loaded either.
+  bad.emplace_back("first.calls", full({}, 1));               // Wrong dtype.
+  bad.emplace_back("second.calls", full({}, 1, DType::i64));  // Given twice.
   bad.emplace_back("second.calls", full({}, 1, DType::i64));
   bad.emplace_back("third.factor", full({2}, 1));  // No such part; second.factor is missing.
   check_error([&] { net.load_state_dict(bad); },

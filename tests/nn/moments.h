@@ -1,4 +1,4 @@
-// Whether random tensors have the distribution that they should have.
+// Checks that random tensors have the right distribution.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace crisol::testing {
 
-/// Six standard errors: the seeds are fixed, so that a good generator passes always; a wrong factor of a few percent in
-/// some thousands of elements does not.
+/// Six standard errors. The seeds are fixed, so a good generator always passes. A wrong factor of a few percent in some
+/// thousands of elements fails.
 inline constexpr double standard_errors = 6;
 
 /// Checks mean and standard deviation; `kurtosis` is 1.8 for uniform numbers, 3 for normal ones.
@@ -34,7 +34,7 @@ inline void check_uniform(const Tensor& t, double bound) {
   CAPTURE(bound);
   CHECK(*low >= -bound * (1 + 1e-6));  // The bound itself, rounded to f32.
   CHECK(*high <= bound * (1 + 1e-6));
-  // All of n numbers miss the outer share s of one end with probability (1 - s/2)^n: with s = 40/n, exp(-20).
+  // The probability that all n numbers miss the outer share s of one end is (1 - s/2)^n. With s = 40/n it is exp(-20).
   const double missed = 40 / static_cast<double>(values.size());
   CHECK(*low < -bound * (1 - missed));
   CHECK(*high > bound * (1 - missed));

@@ -1,4 +1,4 @@
-// Normalisation layers: their state and the mode that they are in.
+// Normalisation layers: their state and their modes.
 #include "crisol/nn/norm.h"
 
 #include "crisol/functions/elementwise.h"
@@ -19,7 +19,7 @@ using testing::values_of;
 
 constexpr std::int64_t images = 4, channels = 3, spatial = 10;
 const Shape shape{images, channels, 2, 5};
-// Sums of 40 terms of size 1, in whatever order, and a square root; the results are below 4.
+// Sums of 40 terms of size 1 in any order, and a square root. The results are below 4.
 const testing::Tolerance rounding{40, 4};
 
 std::vector<double> batch(std::uint64_t seed) { return random_values(seed, shape.numel(), -1, 2); }
@@ -30,7 +30,7 @@ std::vector<std::string> names_of(const NamedTensors& tensors) {
   return names;
 }
 
-// What PyTorch's running statistics are after one more batch.
+// PyTorch's running statistics after one more batch.
 void track(std::vector<double>& mean, std::vector<double>& var, const reference::NormForward& forward,
            double momentum) {
   const double count = images * spatial;

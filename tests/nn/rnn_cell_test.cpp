@@ -17,7 +17,7 @@ using namespace crisol::testing;
 namespace {
 
 constexpr std::int64_t steps = 4, batch = 3, inputs = 2, hidden = 5;
-// The products of one and of several steps at once may be added up in another order.
+// The products of one step and of several steps at once may be added in different orders.
 const Tolerance rounding{16, 1};
 
 std::vector<std::string> names_of(const nn::Module& module) {
@@ -38,7 +38,7 @@ void check_same_gradients(const nn::RecurrentCell& cell, const RnnWeights& w) {
   check_close(cell.bias_hh.grad(), values_of(w.bias_hh.grad()), {64});
 }
 
-// The network's outputs and gradients from the cell, step by step.
+// Checks that the cell, run step by step, gives the network's outputs and gradients.
 template <class Cell, class Network>
 void check_steps(Cell& cell, Network& network) {
   load_layer(cell, network.weights(0));

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t steps = 3, batch = 2, inputs = 2, hidden = 3;
 
-// Small weights, and of ReLU biases that leave each unit clearly on or clearly off: smooth within the check's steps.
+// Small weights. With ReLU, the biases keep each unit clearly on or clearly off, so that it is smooth within the
+// check's steps.
 void set_parameters(nn::RecurrentNetwork& network, bool relu) {
   std::uint64_t seed = 100;
   for (auto& [name, tensor] : network.state_dict()) {
@@ -72,7 +73,7 @@ void check(const Case& c) {
       return cat({y.flatten(), h_n.flatten()});
     }
   };
-  // A few elements of each, and a random direction over all of them.
+  // A few elements of each input, and a random direction over all elements.
   check_gradients(run, leaves, {.elements = 2});
 }
 
@@ -82,7 +83,7 @@ void check_all(std::int64_t projection = 0, nn::Nonlinearity nonlinearity = nn::
     for (const bool both : {false, true})
       for (const bool lengths : {false, true})
         for (const bool batch_first : {false, true}) {
-          // There each option once, all of them together, and the deepest.
+          // Slow devices run each option once, all options together, and the deepest network.
           if (slow_launches() && !(layers == 1 && !both && lengths != batch_first) &&
               !(layers == 2 && both && lengths && batch_first))
             continue;

@@ -1,4 +1,4 @@
-// Recurrent cells and networks against what PyTorch computed: tests/fixtures/make_rnn.py.
+// Recurrent cells and networks, compared with PyTorch's results: tests/fixtures/make_rnn.py.
 #include <functional>
 #include <map>
 #include <string>
@@ -19,8 +19,8 @@ using namespace crisol::testing;
 namespace {
 
 constexpr std::int64_t input_size = 3, hidden_size = 5;
-// Both sides round sums of some ten terms in every one of six steps, and PyTorch's gradients of weights are f32 sums
-// over 24 rows.
+// Both sides round sums of about ten terms in each of six steps. PyTorch's gradients of weights are f32 sums over 24
+// rows.
 const Tolerance rounding{64};
 
 using Tensors = std::map<std::string, Tensor>;
@@ -34,7 +34,7 @@ const Tensors& fixtures() {
   return all;
 }
 
-// One case of the file.
+// One case of the fixture file.
 struct Fixture {
   std::string name;
 
@@ -54,7 +54,8 @@ struct Fixture {
   }
 };
 
-// Runs the module on the case's inputs and compares outputs and all gradients. `run` gives y, h_n and for an LSTM c_n.
+// Runs the module on the case's inputs and compares outputs and all gradients. `run` returns y, h_n and, for an LSTM,
+// c_n.
 void check_case(const std::string& name, nn::Module& module, bool is_lstm,
                 const std::function<std::vector<Tensor>(const Tensor&, const Tensor&, const Tensor&)>& run) {
   const Fixture fixture{name};

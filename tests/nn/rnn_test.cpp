@@ -1,4 +1,4 @@
-// Recurrent networks: names, first values, layers and directions against the reference, lengths, dropout, errors.
+// Recurrent networks: names, initial values, layers and directions against the reference, lengths, dropout, errors.
 #include "crisol/nn/rnn.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ reference::RnnNumbers numbers_of(const RnnWeights& w) {
   return {values(w.weight_ih), values(w.weight_hh), values(w.bias_ih), values(w.bias_hh), values(w.weight_hr)};
 }
 
-// Layers and directions of the reference, joined as the network joins them; states of zeros.
+// Runs the reference for all layers and directions and joins the results as the network does. Initial states are zeros.
 struct Expected {
   Numbers y, h_n, c_n;
 };
@@ -65,7 +65,7 @@ Expected expected_of(const nn::RecurrentNetwork& network, RnnCell cell, Numbers 
 }
 
 constexpr std::int64_t steps = 5, batch = 3, inputs = 4, hidden = 6;
-// Sums of some ten terms in each of five steps of at most three layers.
+// Sums of about ten terms in each of five steps of at most three layers.
 const Tolerance rounding{64, 1};
 
 void check_lstm(const nn::RecurrentOptions& options, const std::vector<std::int64_t>& lengths) {
@@ -118,7 +118,8 @@ TEST_CASE("recurrent parameters start uniform in the hidden size's bound") {
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     CHECK(*least >= -bound);
     CHECK(*most <= bound);
-    // Standard deviation of the mean of n uniform numbers, and of their extremes: bound / sqrt(3 n) and 2 bound / n.
+    // The standard deviations of the mean of n uniform numbers and of their extremes:
+    // bound / sqrt(3 n) and 2 bound / n.
     const double n = static_cast<double>(values.size());
     double mean = 0;
     for (const double value : values) mean += value / n;
@@ -238,7 +239,7 @@ TEST_CASE("recurrent networks: the same run twice gives the same bits") {
 }
 
 TEST_CASE("recurrent networks: dropout between layers, in training alone") {
-  // Layer 0 gives ones, layer 1 what it reads: the outputs are what dropout leaves.
+  // Layer 0 returns ones, and layer 1 returns its input. So the outputs show what dropout leaves.
   const std::int64_t units = slow_device() ? 16 : 64, rows = 50;
   for (const double p : {0.3, 1.0}) {
     nn::RNN rnn(1, units, {.num_layers = 2, .dropout = p, .nonlinearity = nn::Nonlinearity::relu});
@@ -268,7 +269,8 @@ TEST_CASE("recurrent networks: more than 65536 steps times sequences") {
     std::int64_t steps, batch;
   };
   for (const Long& l : {Long{66000, 1}, Long{33000, 2}, Long{2, 66000}}) {
-    // llvmpipe's loops are too short for a sequence in one launch, and 66,000 steps of several launches take an hour.
+    // llvmpipe's loops are too short for a whole sequence in one launch. Several launches for each of 66,000 steps take
+    // an hour.
     if (l.steps > 2 && Device().info().platform == "rusticl") continue;
     CAPTURE(l.steps);
     nn::LSTM lstm(1, 2);
@@ -284,7 +286,8 @@ TEST_CASE("recurrent networks: more than 65536 steps times sequences") {
                                                    numbers_of(lstm.weights(0)), {ones_everywhere, none, none});
     y.backward(ones(y.shape()));
     check_close(x.grad(), {l.steps, l.batch, 1}, gradients.inputs.x, rounding);
-    // Sums over all steps, of terms below 1: in blocks, or on llvmpipe, at up to 1.1 times 64, one after the other.
+    // Sums over all steps, of terms below 1. They are added in blocks. llvmpipe adds them one after the other, and its
+    // error reaches 1.1 times 64.
     const Tolerance sums{128, std::sqrt(static_cast<double>(l.steps * l.batch)) * 4};
     check_close(lstm.weights(0).bias_hh.grad(), gradients.weights.bias_hh, sums);
     check_close(lstm.weights(0).weight_hh.grad(), gradients.weights.weight_hh, sums);

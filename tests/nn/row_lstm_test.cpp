@@ -33,7 +33,7 @@ TEST_CASE("RowLSTM has the layers of its text") {
 TEST_CASE("RowLSTM reads rows in order and classifies the last state") {
   nn::RowLSTM model(4, 6, 3);
   const Tensor x = tensor_of(random_values(1, 2 * 5 * 4), {2, 1, 5, 4});
-  // The same from its parts, one row after another.
+  // The same result from the model's parts, one row after another.
   nn::LSTMCell cell(4, 6);
   nn::Linear fc(6, 3);
   NamedTensors cell_state, fc_state;

@@ -1,4 +1,4 @@
-// Layers one after another.
+// Layers that run one after another.
 #include "crisol/nn/sequential.h"
 
 #include <type_traits>
@@ -15,14 +15,14 @@ namespace {
 
 using testing::check_close;
 
-// Appends its mark to what passes through.
+// Appends its digit to the value that passes through.
 struct Digit : nn::Module {
   explicit Digit(double d) : digit(d) {}
   Tensor forward(const Tensor& x) override { return 10.0 * x + digit; }
   double digit;
 };
 
-// Layers are taken over, not copied.
+// Layers are moved into the sequence, not copied.
 static_assert(std::is_constructible_v<nn::Sequential, nn::Linear, nn::ReLU>);
 static_assert(!std::is_constructible_v<nn::Sequential, nn::Linear&>);
 static_assert(!std::is_constructible_v<nn::Sequential, nn::Sequential&>);

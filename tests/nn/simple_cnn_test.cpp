@@ -79,7 +79,7 @@ TEST_CASE("SimpleCNN is the chain of its functions") {
   CHECK(y.shape() == Shape{3, 64, 7, 7});
   y = linear(relu(linear(y.flatten(1), p[4], p[5])), p[6], p[7]);
   check_close(model(x), {3, 10}, values_of(y), {0});
-  // The same in inference mode, without a record.
+  // The same result in inference mode, without recording.
   model.eval();
   const NoGrad no_grad;
   const Tensor inferred = model(x);
@@ -110,7 +110,7 @@ TEST_CASE("SimpleCNN: gradients against differences, first and last layer") {
   const Tensor x = images(2);
   auto& conv1 = child<nn::Conv2d>(model, 0);
   auto& fc2 = child<nn::Linear>(model, 3);
-  const double scale = 30;  // Derivatives near 0.1 become large beside the 1 in the checker's tolerance.
+  const double scale = 30;  // Makes derivatives near 0.1 large compared with the 1 in the tolerance.
   const auto last = [&](const std::vector<Tensor>& in) {
     fc2.weight = in[0];
     fc2.bias = in[1];
@@ -124,8 +124,8 @@ TEST_CASE("SimpleCNN: gradients against differences, first and last layer") {
     conv1.bias = in[1];
     return scale * model(x);
   };
-  // ReLU and max pooling have kinks: even a short step meets some, and in 40 seeds they moved no difference by more
-  // than 2 % of 1 + the largest derivative.
+  // ReLU and max pooling have kinks, and even a short step meets some of them. With 40 seeds, they changed no
+  // difference by more than 2 % of 1 + the largest derivative.
   options.step = 1e-4;
   options.tolerance = 4e-2;
   check_gradients(first, {conv1.weight, conv1.bias}, options);

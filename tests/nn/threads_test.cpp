@@ -1,5 +1,5 @@
-// Several threads, each with tensors and generators of its own, on one device and on several: the numbers of one
-// thread.
+// Several threads, each with its own tensors and generators, on one device and on several. Their numbers must equal the
+// numbers of a single thread.
 #include <cmath>
 #include <exception>
 #include <string>
@@ -25,7 +25,7 @@ struct Task {
   std::uint64_t seed;
 };
 
-/// All tasks at once, a thread each.
+/// Runs all tasks at once, each in its own thread.
 std::vector<std::vector<float>> trained_at_once(const std::vector<Task>& tasks) {
   std::vector<std::vector<float>> results(tasks.size());
   std::vector<std::exception_ptr> errors(tasks.size());
@@ -45,7 +45,7 @@ std::vector<std::vector<float>> trained_at_once(const std::vector<Task>& tasks) 
 }
 
 void check_same_as_alone(const std::vector<Task>& tasks) {
-  // At once first: then the threads also ask for kernels that nobody has made yet.
+  // First all at once, so that the threads also request kernels that are not compiled yet.
   const std::vector<std::vector<float>> results = trained_at_once(tasks);
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     CAPTURE(t);
@@ -81,7 +81,8 @@ TEST_CASE(
   const testing::ProcessResult cold =
       testing::run_child("child: threads with kernels to make", {{"CRISOL_CACHE_DIR", cache.path()}});
   CHECK_MESSAGE(cold.output.find("crisol_tests: 1 passed, 0 failed, 0 skipped") != std::string::npos, cold.output);
-  // Not "basic" for the second: PoCL 3.1 locks itself up when that works beside another (docs/implementations.md).
+  // The second device is not "basic": PoCL 3.1 locks up if that device works at the same time as another
+  // (docs/implementations.md).
   const testing::ProcessResult two =
       testing::run_child("child: threads on all devices", {{"POCL_DEVICES", "pthread pthread"}});
   CHECK_MESSAGE(two.output.find("crisol_tests: 1 passed, 0 failed, 0 skipped") != std::string::npos, two.output);

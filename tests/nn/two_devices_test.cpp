@@ -1,4 +1,4 @@
-// Modules that move between the devices of one process.
+// Modules that move between two devices of one process.
 #include "crisol/functions/reduce.h"
 #include "crisol/nn/linear.h"
 #include "crisol/nn/norm.h"
@@ -39,7 +39,7 @@ TEST_CASE("child: two devices: every handle of a module's tensors moves" * docte
   CHECK_FALSE(weight.grad().defined());
   const Tensor y = net(x.to(other));
   CHECK(y.device() == other);
-  check_close(y, values_of(expected), {8, 4});  // Two devices may add in other orders.
+  check_close(y, values_of(expected), {8, 4});  // Two devices may add in different orders.
   sum(y).backward();
   CHECK(weight.grad().device() == other);
   check_error([&] { net(x); }, {"[linear]", Device().name(), other.name()});

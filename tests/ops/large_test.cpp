@@ -1,4 +1,5 @@
-// Sizes at which counters and loops run out: llvmpipe ends a work-item's loops, without an error, after 65535 rounds.
+// Sizes beyond the limits of counters and loops: llvmpipe ends a work-item's loops after 65535 rounds, without an
+// error.
 #include <cmath>
 
 #include "crisol/crisol.h"
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::int64_t many = (1 << 23) + 17;
 
-// Sums of equal values, each far from where rounding could hide a part that is missing.
+// Sums of equal values. They are so large that rounding cannot hide a missing part.
 void check_sum(const Tensor& x, double expected) {
   CHECK(sum(x).item<double>() == doctest::Approx(expected).epsilon(1e-4));
 }

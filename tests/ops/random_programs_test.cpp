@@ -1,5 +1,5 @@
-// Chains of views and ops with random shapes and arguments against the host references: what the fuzzer of ops runs,
-// from fixed seeds.
+// Chains of views and ops with random shapes and arguments, compared with the host references. The fuzzer of ops runs
+// such programs; here they come from fixed seeds.
 #include <random>
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-// Refusals of ops that have no case of their own among the tests of those ops: undefined tensors, ranks, sizes.
+// Refusals that the ops' own tests do not cover: undefined tensors, ranks, sizes.
 #include "crisol/io/dataset.h"
 #include "crisol/ops/cat.h"
 #include "crisol/ops/conv.h"

@@ -1,4 +1,4 @@
-// Ops refuse operands on two devices, and leave them as they were.
+// Ops refuse operands on two devices and leave the operands unchanged.
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/fuse.h"

@@ -1,4 +1,4 @@
-// Kernels for CPUs at every width of their vectors, whatever this device's own is. The width is read once in a process.
+// Kernels for CPUs with every vector width, not only this device's own width. A process reads the width once.
 #include "crisol/device.h"
 #include "doctest/doctest.h"
 #include "support/skip.h"
@@ -10,7 +10,7 @@ TEST_CASE("kernels for CPUs are right at vectors of 4 and 8 and 16 lanes") {
   if (testing::slow_device()) CRISOL_SKIP("three processes of many products");
   if (Device().info().type != DeviceType::cpu) CRISOL_SKIP("the width counts on CPUs");
   if (Device().name().rfind("llvmpipe", 0) == 0) CRISOL_SKIP("rusticl compiles them for minutes");
-  // Intel's runtime takes most of a minute for each: there one that is not its own.
+  // Intel's runtime takes most of a minute for each width, so it runs only one width other than its own.
   const bool compiles_slowly = Device().info().platform.rfind("Intel", 0) == 0;
   for (const char* width : {"4", "8", "16"}) {
     if (compiles_slowly && width != std::string("4")) continue;

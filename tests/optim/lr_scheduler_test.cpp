@@ -1,4 +1,4 @@
-// Learning-rate schedules against values of PyTorch's formulas.
+// Learning-rate schedules, compared with values of PyTorch's formulas.
 #include <cmath>
 #include <numbers>
 
@@ -71,7 +71,7 @@ TEST_CASE("OneCycleLR leaves the momentum of optimisers without one, and when to
   options.cycle_momentum = false;
   optim::OneCycleLR adam_schedule(adam, 1.0, 10, options);
   CHECK(adam.momentum() == 0.9);
-  // A cycle of one step, and one whose rise has no length.
+  // A cycle of one step, and a cycle whose rise has no steps.
   optim::OneCycleLR(adam, 1.0, 1);
   CHECK(std::isfinite(adam.lr()));
   options.pct_start = 0.1;
@@ -93,7 +93,7 @@ TEST_CASE("a schedule goes on from its state, and refuses what is none") {
   CHECK(second.lr() == first.lr());
   CHECK(second.momentum() == first.momentum());
 
-  // The base rate is that of the first run, not of the optimiser that the second one made.
+  // The base rate comes from the first run, not from the optimiser of the second run.
   optim::SGD plain(one_parameter(), {0.1 / 3}), other(one_parameter(), {0.7});
   optim::StepLR falling(plain, 2, 0.5), resumed_falling(other, 2, 0.5);
   for (int i = 0; i < 3; ++i) falling.step();

@@ -1,4 +1,5 @@
-// Optimisers over real parameters against double, what they skip, and their state.
+// Optimisers with real parameters, compared with a computation in double. Also the parameters that they skip, and their
+// state.
 #include <cmath>
 #include <memory>
 
@@ -41,7 +42,7 @@ std::vector<double> gradient_of(int step, std::size_t i) {
   return random_values(static_cast<std::uint64_t>(step) * 10 + i, shapes[i].numel());
 }
 
-// Gives a parameter a gradient through backward: the loss is its product with the gradient, summed.
+// Gives a parameter a gradient by backward. The loss is the sum of the parameter times the gradient.
 void give_gradient(const Tensor& parameter, const std::vector<double>& gradient) {
   sum(mul(parameter, tensor_of(gradient, parameter.shape()))).backward();
 }
@@ -68,7 +69,8 @@ void check_training(optim::Optimizer& optimizer, const std::vector<Tensor>& held
   train(optimizer, 0, 5);
   for (int step = 0; step < 5; ++step)
     for (std::size_t i = 0; i < states.size(); ++i) host_step(states[i], gradient_of(step, i));
-  // Steps of at most 0.5 in all; some ten roundings in each of five. The handles that the user holds see the result.
+  // All steps together are at most 0.5, with about ten roundings in each of five steps. The user's handles see the
+  // result.
   for (std::size_t i = 0; i < states.size(); ++i) check_close(held[i], shapes[i], states[i].parameters, {64, 1});
 }
 
@@ -181,7 +183,7 @@ TEST_CASE("a saved state goes on where it stopped, bit for bit") {
   for (const auto& make : kinds) {
     std::vector<Tensor> whole = make_parameters();
     const auto one = make(whole);
-    one->set_lr(0.1 / 3);  // Neither is a float.
+    one->set_lr(0.1 / 3);  // Float holds neither value.
     one->set_momentum(0.7 / 3);
     train(*one, 0, 3);
     const NamedTensors state = copy_of(one->state_dict());
@@ -205,7 +207,7 @@ TEST_CASE("load_state_dict refuses another state and changes nothing") {
   const NamedTensors own = optimizer.state_dict(), copy = copy_of(own);
   const auto check = [&](const std::string& name, const Tensor& value, std::initializer_list<std::string_view> parts) {
     NamedTensors bad = copy;
-    for (auto& [key, tensor] : bad) tensor = key == name ? value : ones(tensor.shape());  // All others could be taken.
+    for (auto& [key, tensor] : bad) tensor = key == name ? value : ones(tensor.shape());  // All others are valid.
     for (auto& [key, tensor] : bad)
       if (key == "momentum" && key != name) tensor = zeros({3});
     check_error([&] { optimizer.load_state_dict(bad); }, parts);
@@ -228,7 +230,7 @@ TEST_CASE("load_state_dict refuses another state and changes nothing") {
 
   const NamedTensors after = optimizer.state_dict();
   for (std::size_t k = 0; k < own.size(); ++k) check_close(after[k].second, values_of(copy[k].second), {0});
-  // Beta1 cannot be given to an optimiser that was made without.
+  // An optimiser that was made without beta1 refuses a state with beta1.
   optim::Adam without(make_parameters(), {1e-3, 0});
   check_error([&] { without.load_state_dict(copy); }, {"[optim]", "momentum 0.9"});
   CHECK(without.momentum() == 0);
@@ -262,7 +264,7 @@ TEST_CASE("clip_grad_norm scales all gradients by their common norm") {
     std::unique_ptr<optim::SGD> optimizer;
     if (in_arena) optimizer = std::make_unique<optim::SGD>(p);
     std::vector<double> all;
-    for (const std::size_t i : {0, 1, 3}) {  // Parameter 2 has none.
+    for (const std::size_t i : {0, 1, 3}) {  // Parameter 2 has no gradient.
       const std::vector<double> g = gradient_of(0, i);
       give_gradient(p[i], g);
       all.insert(all.end(), g.begin(), g.end());
@@ -295,8 +297,8 @@ TEST_CASE("each parameter counts its own steps, also after loading the state") {
     optimizer->step();
   };
   run(0, {0, 3});
-  run(1, {0, 1, 3});  // 1 begins late,
-  run(2, {1, 2});     // 2 later still.
+  run(1, {0, 1, 3});  // 1 starts late.
+  run(2, {1, 2});     // 2 starts even later.
   const NamedTensors saved = copy_of(optimizer->state_dict());
   optimizer = std::make_unique<optim::Adam>(p, optim::AdamOptions{0.05});
   optimizer->load_state_dict(saved);

@@ -25,7 +25,7 @@ DeviceInfo device(const char* name, const char* vendor, const char* platform, De
   return info;
 }
 
-// Two platforms, one with two devices; hardware that no test machine has.
+// Two platforms, one of them with two devices: hardware that no test machine has.
 struct Machine {
   std::vector<DeviceInfo> infos{
       device("pthread-Zen", "AuthenticAMD", "Portable Computing Language", DeviceType::cpu, 64),
@@ -77,7 +77,7 @@ TEST_CASE("a device is selected by a part of a name, whatever its case") {
   machine.infos[0].platform_vendor = "The pocl project";
   CHECK(machine.select("pocl") == 0);
   CHECK(machine.select("ACME") == 3);
-  CHECK(machine.select("nvidia") == 1);  // Several match: the first.
+  CHECK(machine.select("nvidia") == 1);  // Several match; the first one counts.
   CHECK(machine.select("nvidia:1") == 2);
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("the default is the GPU with the most memory of its own, then other GP
   machine.infos[2].global_memory = std::uint64_t{200} << 30;
   CHECK(select_default(machine.list()).index == 2);
   CHECK(select_default(machine.list()).reason == "the GPU with the most memory of its own");
-  machine.infos[2].unified_memory = true;  // Within a processor: the host's memory.
+  machine.infos[2].unified_memory = true;  // Part of a processor: it uses the host's memory.
   CHECK(select_default(machine.list()).index == 1);
   machine.infos[1].unified_memory = true;
   CHECK(select_default(machine.list()).index == 2);
@@ -125,7 +125,7 @@ TEST_CASE("without any device the error says how to install one") {
   CHECK_THROWS_WITH_AS(select_device({}, "gpu", "CRISOL_DEVICE"), doctest::Contains("no OpenCL platform"), Error);
 }
 
-// --- In fresh processes: the loader and the variable themselves
+// --- In new processes: the loader and the variable themselves
 // ---------------------------------------------------------
 
 TEST_CASE("child: say which device is the default" * doctest::skip()) {

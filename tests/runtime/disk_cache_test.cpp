@@ -31,7 +31,7 @@ CachedProgram sample(std::size_t size, unsigned char first) {
   return program;
 }
 
-// Large enough that a process can be killed while it writes.
+// So large that a process can be killed during the write.
 const CachedProgram old_program = sample(300000, 1), new_program = sample(300000, 2);
 
 }  // namespace
@@ -105,7 +105,7 @@ TEST_CASE("a folder that cannot be written or made is no cache, and no error") {
   nowhere.store("key", sample(10, 1));
   CHECK_FALSE(nowhere.load("key"));
   if (fs::exists("/proc/self")) {
-    // As a full disk answers: the temporary file's every write fails.
+    // Behaves like a full disk: every write to the temporary file fails.
     const DiskCache full("/proc/self");
     full.store("key", sample(10, 1));
     CHECK_FALSE(full.load("key"));
@@ -167,7 +167,7 @@ TEST_CASE("two processes storing the same program at once leave a whole one") {
     cache.store("key", old_program);
     const auto loaded = cache.load("key");
 #ifdef _WIN32
-    // Windows may refuse to open a file at the moment when it is replaced. The library compiles the program then.
+    // Windows may refuse to open a file while it is replaced. The library then compiles the program.
     if (!loaded) continue;
 #endif
     REQUIRE(loaded);
@@ -175,6 +175,6 @@ TEST_CASE("two processes storing the same program at once leave a whole one") {
   }
   const ProcessResult result = child.get();
   CHECK_MESSAGE(result.status == 0, result.output);
-  // No temporary file is left behind.
+  // No temporary file remains.
   for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().extension() == ".bin");
 }

@@ -1,4 +1,5 @@
-// A training step in which OpenCL calls fail, one after the other: an exception or the right numbers, nothing else.
+// A training step in which OpenCL calls fail, one after the other. It must end with an exception or with the right
+// numbers.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -22,15 +23,15 @@ using namespace crisol::testing;
 
 namespace {
 
-/// The library that an OpenCL platform's functions lie in.
+/// The library that contains an OpenCL platform's functions.
 std::string driver_of(Device device) {
   for (cl_uint count = 0; clGetPlatformIDs(0, nullptr, &count) == CL_SUCCESS;) {
     std::vector<cl_platform_id> platforms(count);
     clGetPlatformIDs(count, platforms.data(), nullptr);
     for (const cl_platform_id platform : platforms) {
       if (cl::Platform(platform).getInfo<CL_PLATFORM_NAME>() != device.info().platform) continue;
-      // An object begins with the address of its driver's table of functions. AMD's driver leaves out the first,
-      // clGetPlatformIDs, which is the loader's own.
+      // An object begins with the address of its driver's table of functions. AMD's driver omits the first entry,
+      // clGetPlatformIDs, which the loader implements itself.
       void* const get_platform_info = (*reinterpret_cast<void***>(platform))[1];
       Dl_info info;
       if (dladdr(get_platform_info, &info) != 0) return info.dli_fname;
@@ -59,7 +60,7 @@ class Images : public io::Dataset {
   }
 };
 
-/// Loss and all parameters after one step of training on four images.
+/// The loss and all parameters after one step of training on four images.
 std::vector<float> training_step() {
   manual_seed(3);
   nn::SimpleCNN net;
@@ -114,7 +115,7 @@ void check_code(const Error& error) {
 
 using Work = std::vector<float> (*)();
 
-/// The work with the plan; the numbers must be the expected ones where it gives any.
+/// Runs the work with the planned fault. If it returns numbers, they must be the expected ones.
 void attempt(Work work, int kind, long nth, cl_int code, bool lasting, const std::vector<float>& expected,
              Outcomes& outcomes) {
   FaultControl& faults = control();
@@ -148,11 +149,11 @@ void say(int kind, bool lasting, long calls, const Outcomes& outcomes) {
 
 namespace {
 
-/// The work with each of its calls failing once, and with all calls failing from one on.
+/// Runs the work with each of its calls failing once, and with all calls failing from one call on.
 class Faults {
  public:
   explicit Faults(Work work) : work_(work), expected_(work()) {
-    work();  // From here on nothing is compiled, and every buffer is asked for anew.
+    work();  // From here on nothing is compiled, and every buffer is allocated anew.
     device_.release_cached_memory();
     device_.synchronize();
     live_ = faults_.live_buffers;
@@ -166,7 +167,7 @@ class Faults {
     CHECK(counts_[static_cast<int>(call)] > 0);
     run(static_cast<int>(call), counts_[static_cast<int>(call)], code, lasting);
   }
-  /// The device is lost at one call, and every later one fails until it is back.
+  /// The device is lost at one call, and all later calls fail until the device is back.
   void run_lost() {
     long all = 0;
     for (const long count : counts_) all += count;
@@ -175,14 +176,15 @@ class Faults {
 
  private:
   void run(int kind, long calls, cl_int code, bool lasting) {
-    // What follows a failed call is the library's matter, not the driver's: every call on PoCL, some of them elsewhere.
+    // The reaction to a failed call depends on the library, not on the driver. So PoCL tries every call, other
+    // platforms only some.
     const std::string& platform = device_.info().platform;
     const long stride = platform == "Portable Computing Language" ? 1 : platform == "rusticl" ? 211 : 23;
     Outcomes outcomes;
     for (long nth = 1; nth <= calls; nth += stride) {
       device_.release_cached_memory();
       attempt(work_, kind, nth, code, lasting, expected_, outcomes);
-      // The device is whole again: so is the library.
+      // When the device works again, the library works again.
       CHECK(same_bits(work_(), expected_));
     }
     say(kind, lasting, calls, outcomes);
@@ -190,7 +192,7 @@ class Faults {
     if (lasting) CHECK(outcomes.threw > 0);
     device_.synchronize();
     device_.release_cached_memory();
-    CHECK(faults_.live_buffers == live_);  // What failed work had, it gave back.
+    CHECK(faults_.live_buffers == live_);  // Failed work has released its memory.
   }
 
   FaultControl& faults_ = control();
@@ -225,7 +227,7 @@ TEST_CASE("child: faults while a step is recorded and replayed" * doctest::skip(
 }
 
 TEST_CASE("child: faults while programs are made" * doctest::skip()) {
-  // Each attempt makes some programs and fails at one of the next; with lasting faults none is made.
+  // Each attempt compiles some programs and fails at a later one. Lasting faults would let none compile.
   Outcomes outcomes;
   std::vector<std::string> errors;
   FaultControl& faults = control();
@@ -284,7 +286,7 @@ TEST_CASE("child: a device that poses as a GPU" * doctest::skip()) {
   CHECK(info.local_memory <= wanted.local_memory);
   CHECK(info.max_work_group <= wanted.max_work_group);
   CHECK(info.max_allocation <= info.global_memory / 4);
-  CHECK_FALSE(info.has_extension("cl_nv_pragma_unroll"));  // Only NVIDIA's compiler knows it.
+  CHECK_FALSE(info.has_extension("cl_nv_pragma_unroll"));  // Only NVIDIA's compiler supports it.
   CHECK(full({1000}, 1.0).to_vector<float>() == std::vector<float>(1000, 1.0f));
 
   std::vector<cl::Platform> platforms;
@@ -321,7 +323,7 @@ void run_with_faults(const std::string& test_case, const std::string& cache, con
   if (slow_device()) CRISOL_SKIP("needs a driver of its own, not a simulator");
   std::string driver = driver_of(device);
   REQUIRE_FALSE(driver.empty());
-  // The driver of faults is there already when it poses as another device, and knows the true driver.
+  // If the tests already run on the fault driver, as a posed device, that driver knows the true one.
   if (std::filesystem::equivalent(driver, CRISOL_FAULT_LIBRARY)) driver = std::getenv("CRISOL_FAULT_DRIVER");
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/fault.icd") << CRISOL_FAULT_LIBRARY << '\n';

@@ -1,4 +1,4 @@
-// Filling buffers: what zeros, ones and full do.
+// Filling buffers by zeros, ones and full.
 #include "crisol/tensor.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
@@ -17,7 +17,7 @@ TEST_CASE("full: every dtype, sizes around those that a kernel fills, odd ends")
         const std::int64_t count = bytes / static_cast<std::int64_t>(size_of(of.dtype));
         CAPTURE(name_of(of.dtype));
         CAPTURE(count);
-        // f16 has 11 bits of 0.1.
+        // f16 keeps 11 bits of 0.1.
         testing::check_close(full({count}, value, of.dtype),
                              std::vector<double>(static_cast<std::size_t>(count), value), {0.5});
       }

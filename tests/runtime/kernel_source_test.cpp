@@ -1,4 +1,4 @@
-// What the texts of all kernels keep to, so that any driver may compile them.
+// Rules for the source of all kernels, so that any driver can compile it.
 #include "runtime/kernel_source.h"
 
 #include <regex>
@@ -9,7 +9,7 @@
 
 using namespace crisol;
 
-// One that is `inline` alone has no body (C99): a call that a compiler leaves links nowhere.
+// A function that is only `inline` has no external body (C99). If the compiler does not inline a call, linking fails.
 TEST_CASE("functions of kernels are static or always inlined") {
   const std::regex inline_alone(R"re((^|[^"_\w])inline\b)re");
   const std::regex has_body(R"(\bstatic inline\b|\binline __attribute__\(\(always_inline\)\))");

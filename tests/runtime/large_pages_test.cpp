@@ -1,4 +1,4 @@
-// Large buffers of CPU devices lie in memory that the library maps (see runtime/large_pages.h).
+// Large buffers of CPU devices are stored in memory that the library maps (see runtime/large_pages.h).
 #include <fstream>
 #include <string>
 
@@ -10,7 +10,7 @@ using namespace crisol;
 
 namespace {
 
-/// Bytes of this process in memory; 0 where the system does not tell.
+/// Bytes of this process in memory; 0 if the system does not report them.
 std::int64_t resident_bytes() {
   std::ifstream status("/proc/self/status");
   std::string word;

@@ -53,7 +53,7 @@ TEST_CASE("a launch reads views, scalars and shapes as they were given") {
   run_scale(x, y, 0.5f, 4);
   const std::vector<float> doubled = y.to_vector<float>();
   for (std::size_t i = 0; i < doubled.size(); ++i) CHECK(doubled[i] == 2.0f * static_cast<float>(i));
-  // A view begins at its offset, and nothing before it is touched.
+  // A view starts at its offset, and nothing before it changes.
   const Tensor tail = make_view(y, {3}, {1}, 128);
   run_scale(make_view(x, {3}, {1}, 1), tail, 1.0f, 1);
   CHECK(y.to_vector<float>()[127] == 254.0f);
@@ -125,7 +125,7 @@ TEST_CASE("arguments that do not fit the kernel are an error that names kernel a
   const Tensor x = zeros({1});
   CHECK_THROWS_WITH_AS(runtime::launch(state_of(x), scale_spec(1), {{1}, {1}}, in(x), 1.0f, 2.0f, 3.0f),
                        doctest::Contains("scale_by"), Error);
-  // The kernel is as good as before.
+  // The kernel still works.
   run_scale(x, x, 1.0f, 1);
   CHECK(x.item() == 0.0f);
 }
@@ -143,7 +143,7 @@ TEST_CASE("a profile counts the launches in its scope by kernel") {
   CHECK(rows[0].total_ms >= rows[0].max_ms);
 }
 
-// --- In fresh processes: what variables and the disk change
+// --- In new processes: the effects of variables and of the disk
 // --------------------------------------------------------------
 
 TEST_CASE("child: scale once" * doctest::skip()) {
@@ -155,7 +155,7 @@ TEST_CASE("child: scale once" * doctest::skip()) {
 }
 
 TEST_CASE("child: clone once" * doctest::skip()) {
-  // A kernel of the library, from its file.
+  // Runs a kernel of the library, read from its file.
   try {
     const Tensor x = from_vector(counted(6), {2, 3});
     MESSAGE("copied " << x.transpose(0, 1).clone().to_vector<float>()[1]);
@@ -196,7 +196,7 @@ TEST_CASE("programs come from the disk cache in the next process, and damage is 
   output = run("child: scale once", environment);
   CHECK(contains(output, "generated from the disk cache"));
   CHECK(contains(output, "scaled right"));
-  // A file that is whole, but whose binary the driver cannot take: right key, sizes and checksum.
+  // The file exists, but its content is damaged: half of it is missing.
   for (const auto& entry : fs::directory_iterator(folder.path()))
     fs::resize_file(entry.path(), fs::file_size(entry.path()) / 2);
   output = run("child: scale once", environment);
@@ -223,7 +223,7 @@ TEST_CASE("a cache folder on a full or on a read-only disk changes no result") {
   std::string output = run("child: scale once", {{"CRISOL_CACHE_DIR", full.path()}});
   CHECK(contains(output, "scaled right"));
   CHECK(contains(output, "full or not writable"));
-  CHECK(files_in(full.path()) == std::set<std::string>{"filler"});  // No half of a program.
+  CHECK(files_in(full.path()) == std::set<std::string>{"filler"});  // No partial program.
 
   run("child: scale once", {{"CRISOL_CACHE_DIR", stored.path()}});
   const std::set<std::string> programs = files_in(stored.path());

@@ -9,13 +9,13 @@ using namespace crisol;
 
 TEST_CASE("the pool's figures follow the tensors, and end at zero") {
   const Device device;
-  device.release_cached_memory();  // Else a larger block may be taken.
+  device.release_cached_memory();  // Otherwise a larger cached block may be used.
   const std::uint64_t before = device.memory_stats().in_use;
   {
     const Tensor a = empty({1000});
     const std::uint64_t with_a = device.memory_stats().in_use;
     CHECK(with_a >= before + 4000);
-    CHECK(with_a <= before + 4500);  // Rounded by at most an eighth.
+    CHECK(with_a <= before + 4500);  // Rounded up by at most an eighth.
     const Tensor view = make_view(a, {10}, {1}, 5);
     CHECK(device.memory_stats().in_use == with_a);
     device.reset_peak_memory();
@@ -41,8 +41,8 @@ TEST_CASE("out of memory: the pool is emptied first, then the error has its figu
   device.release_cached_memory();
   const std::uint64_t in_use = device.memory_stats().in_use;
   device.set_memory_limit(in_use + 100000);
-  { const Tensor cached = empty({20000}); }  // 80,000 bytes that stay cached,
-  const Tensor fits = full({12000}, 2);      // and must go for these.
+  { const Tensor cached = empty({20000}); }  // Leaves 80,000 bytes in the cache.
+  const Tensor fits = full({12000}, 2);      // Needs these bytes.
   CHECK(device.memory_stats().cached == 0);
   try {
     const Tensor too_much = empty({20000});

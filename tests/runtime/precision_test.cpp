@@ -1,4 +1,4 @@
-// What products may be rounded to: whose choice counts, in which thread, for backward and recordings.
+// The precision to which products may be rounded: which setting counts, in which thread, for backward and recordings.
 #include "crisol/precision.h"
 
 #include <cmath>
@@ -23,7 +23,7 @@ using testing::run_built;
 using testing::tensor_of;
 using testing::words_of;
 
-/// The process' precision is that of other tests, too.
+/// Restores the process's precision, because other tests use it too.
 struct SetPrecision {
   explicit SetPrecision(Precision wanted) : before(precision()) { set_precision(wanted); }
   ~SetPrecision() { set_precision(before); }
@@ -57,8 +57,8 @@ TEST_CASE("precision: fp32 at first; a thread's own goes before that of the proc
 
 TEST_CASE("precision: backward computes in the precision of the forward pass") {
   if (const std::string reason = broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
-  const ops::ForcedVariant forced("matmul", "matrix");  // Which refuses fp32.
-  const double value = 1 + std::ldexp(1.0, -8);         // bf16 makes 1 of it: the tie goes to the even one.
+  const ops::ForcedVariant forced("matmul", "matrix");  // This variant refuses fp32.
+  const double value = 1 + std::ldexp(1.0, -8);         // bf16 rounds it to 1: the tie goes to the even number.
   Tensor x = tensor_of(std::vector<double>(6, 1.0), {2, 3});
   x.requires_grad_();
   const Tensor weight = tensor_of(std::vector<double>(12, value), {3, 4});

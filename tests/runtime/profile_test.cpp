@@ -1,4 +1,4 @@
-// What measures: the record of variants, the device's speed.
+// Measurements: the record of variants, and the device's speed.
 #include "crisol/profile.h"
 
 #include "crisol/ops/matmul.h"

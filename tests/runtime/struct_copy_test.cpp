@@ -1,5 +1,5 @@
-// A fault of Mesa 25.0.7 (rusticl): a struct that is copied and then written again loses its first values, and so does
-// the copy. No kernel of the library may depend on such a copy; docs/implementations.md tells more.
+// A bug of Mesa 25.0.7 (rusticl): if a struct is copied and then written again, the struct and its copy lose their
+// first values. No kernel of the library may depend on such a copy; see docs/implementations.md.
 #include <regex>
 #include <set>
 #include <string>
@@ -16,7 +16,7 @@ using namespace crisol;
 
 namespace {
 
-// The smallest kernel that shows the fault: y[0] is not written, or by chance.
+// The smallest kernel that shows the bug: y[0] is not written, or only by chance.
 constexpr const char* copying_kernel =
     "typedef struct { float v; } One;"
     "__kernel void copies(__global const float* x, __global float* y) {"
@@ -24,7 +24,7 @@ constexpr const char* copying_kernel =
     "  p.v = x[0]; q = p; y[0] = q.v;"
     "  p.v = x[1]; y[1] = p.v; }";
 
-/// What the kernel makes of (1, 2) where y was (-1, -1).
+/// The kernel's result for (1, 2). Before, y holds (-1, -1).
 std::vector<float> copied() {
   const Device device;
   cl::Program program(cl::Context(opencl_context(device), true), copying_kernel);
@@ -49,7 +49,7 @@ TEST_CASE("drivers: whether a copy of a struct keeps its values") {
   if (found[0] != 1) CRISOL_SKIP("this driver loses copies of structs, as Mesa 25.0.7 does; no kernel makes one");
 }
 
-// A struct is passed by pointer, given its values in braces or member by member, or returned where it is declared.
+// Kernels pass a struct by pointer, set its values in braces or member by member, or return it where it is declared.
 TEST_CASE("kernels copy no struct") {
   std::set<std::string> structs;
   const std::regex definition(R"(\} ([A-Za-z_]+);)");

@@ -13,7 +13,7 @@ TEST_CASE("cuda_vs_opencl: OpenCL and crisol compute every task rightly, and wha
   INFO(result.output);
   REQUIRE(result.status == 0);
   CHECK_FALSE(contains(result.output, "WRONG"));
-  const nlohmann::json json = nlohmann::json::parse(result.out);  // Which holds nothing else.
+  const nlohmann::json json = nlohmann::json::parse(result.out);  // It holds nothing else.
   for (const char* side : {"OpenCL", "crisol"}) {
     CHECK(json.at("sides").contains(side));
     int tasks = 0;

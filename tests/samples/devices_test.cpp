@@ -16,7 +16,7 @@ TEST_CASE("devices: lists, places, moves, waits") {
                            "as a thousand: ", "printing waited", "0.weight (8, 4): device "})
     CHECK_MESSAGE(contains(result.output, part), part);
   CHECK(contains(result.output, crisol::Device().name()));
-  // A second device is there or not: either the error of an op over two, or that there is none.
+  // With two devices, an op over both fails with an error. With one device, the sample says so.
   CHECK(contains(result.output, "one device only") != contains(result.output, "a + b: ["));
   check_fails(run_built("devices", {"--device", "no such device"}), {"no such device"});
 }

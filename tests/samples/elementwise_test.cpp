@@ -1,4 +1,4 @@
-// The elementwise program: what it shows, small.
+// The elementwise sample's output, at small sizes.
 #include "doctest/doctest.h"
 #include "support/program.h"
 #include "support/skip.h"

@@ -1,4 +1,4 @@
-// mnist classify: pictures as people have them, and files that are none.
+// mnist classify: pictures as users have them, and files that are no pictures.
 #if __has_include(<stb/stb_image_write.h>)
 #include <algorithm>
 #include <array>
@@ -53,7 +53,7 @@ const Trained& trained() {
 
 using Glyph = std::array<std::uint8_t, 784>;
 
-// One image of each digit out of 200 that the training did not see: the one that the model is surest of.
+// One image of each digit, out of 200 that the training did not see. The model is most confident about these images.
 std::vector<Glyph> surest_digits(const std::string& weights) {
   const io::ImageSet images = io::render_digits(200, 987654321);
   std::vector<float> input(images.pixels.size());
@@ -76,9 +76,9 @@ std::vector<Glyph> surest_digits(const std::string& weights) {
 
 struct Picture {
   const char* name;
-  int width, height, glyph;  // The glyph's 28 pixels are drawn over so many, off the middle.
+  int width, height, glyph;  // The glyph is scaled to this many pixels, off centre.
   double paper, ink;
-  int channels;  // 1 grey, 3 colours, 4 paper that is transparent.
+  int channels;  // 1 grey, 3 colours, 4 transparent paper.
   bool jpeg;
 };
 
@@ -92,7 +92,7 @@ constexpr Picture pictures[] = {
     {"large, dark on nothing, PNG", 350, 350, 300, 255, 0, 4, false},
 };
 
-// The glyph's ink at a point of 0 … 28 in each direction, between pixel centres linearly.
+// The glyph's ink at a point of 0 … 28 in each direction, interpolated linearly between pixel centres.
 double ink_at(const Glyph& glyph, double x, double y) {
   const auto pixel = [&](double px, double py) {
     return px < 0 || py < 0 || px > 27 || py > 27 ? 0.0 : glyph[static_cast<std::size_t>(py * 28 + px)] / 255.0;
@@ -128,7 +128,7 @@ TEST_CASE("mnist classify names the digit in pictures of every kind") {
   NEEDS_SAMPLE("mnist");
   const TemporaryFolder folder;
   std::vector<std::string> arguments{"classify", "--weights", trained().weights};
-  // After few images the model guesses: then one picture shows that the program runs.
+  // After few images the model only guesses. Then one picture is enough to show that the program runs.
   const std::size_t kinds = few_images_only() ? 1 : std::size(pictures), digits = few_images_only() ? 1 : 10;
   const std::vector<Glyph> glyphs = few_images_only() ? std::vector<Glyph>(1) : surest_digits(trained().weights);
   const auto path_of = [&](std::size_t kind, std::size_t digit) {
@@ -152,7 +152,7 @@ TEST_CASE("mnist classify names the digit in pictures of every kind") {
       if (!few_images_only()) CHECK(result.output.substr(at + begin.size(), 2) == std::to_string(digit) + "\n");
     }
   CHECK(contains(result.output, " %  "));
-  CHECK(contains(result.output, "@@@@"));  // What the network saw.
+  CHECK(contains(result.output, "@@@@"));  // The image that the network saw.
 }
 
 TEST_CASE("mnist classify names the file that is missing, broken or blank, and goes on with the others") {

@@ -54,8 +54,8 @@ void check_metrics(const nlohmann::json& json) {
   CHECK(epoch["test_accuracy"] >= 0.0);
   CHECK(epoch["test_accuracy"] <= 1.0);
   if (few_images_only()) return;
-  CHECK(epoch["train_loss"] < std::log(10.0));  // That of equal probabilities.
-  // Chance gives 0.1 with a deviation of 0.03 over 106 images; measured 0.65.
+  CHECK(epoch["train_loss"] < std::log(10.0));  // The loss of equal probabilities.
+  // Guessing gives 0.1 with a deviation of 0.03 over 106 images. Measured: 0.65.
   CHECK(epoch["test_accuracy"] > 0.35);
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("mnist train writes metrics and weights, and the seed fixes every bit 
   CHECK(run_mnist(short_training("4") + std::vector<std::string>{"--weights", other}).status == 0);
   CHECK(read_file(other).size() == read_file(first).size());
   CHECK(read_file(other) != read_file(first));
-  // Nothing else was left there.
+  // The folder contains nothing else.
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) names.insert(entry.path().filename());
   CHECK(names == std::set<std::string>{"again", "first", "metrics.json", "other"});
@@ -103,7 +103,7 @@ TEST_CASE("mnist trains the network that --model names, and classify finds it by
   const NamedTensors state = io::load_safetensors(weights, Device(), &metadata);
   model.load_state_dict(state);
   CHECK(metadata == io::Metadata{{"model", "lstm"}});
-  // The weights are taken; what is wrong is the picture.
+  // The weights are valid; only the picture is missing.
   const std::vector<std::string> classify{"classify", "--weights", weights, "missing.png"};
   check_fails(run_mnist(classify), {"missing.png: No such file"});
   io::save_safetensors(weights, state, {{"model", "cnn"}});
@@ -185,7 +185,7 @@ TEST_CASE("mnist compare prints a line for every device") {
   for (const Device device : devices())
     if (device.info().has_compiler)
       CHECK_MESSAGE(contains(result.out, "\n" + device.name() + " / " + device.info().platform + " "), result.output);
-  if (Device().info().type == DeviceType::cpu) CHECK(contains(result.output, "1.00x"));  // The slowest one's.
+  if (Device().info().type == DeviceType::cpu) CHECK(contains(result.output, "1.00x"));  // The slowest device.
   CHECK_FALSE(contains(result.output, "nan"));
 }
 

@@ -10,7 +10,7 @@ TEST_CASE("opencl_interop: a kernel of its own between the library's ops, and th
   const ProcessResult result = run_built("opencl_interop", {});
   INFO(result.output);
   CHECK(result.status == 0);
-  // Rows 1 1 9 1 2 2 and -9 2 3 3 3 9, ten times.
+  // The medians of rows 1 1 9 1 2 2 and -9 2 3 3 3 9, times ten.
   CHECK(contains(result.output, "[10., 10., 10., 20., 20., 20.]"));
   CHECK(contains(result.output, "[ 0., 20., 30., 30., 30., 90.]"));
   CHECK(contains(result.output, "largest pixel of a buffer of the program's: 9, after the median 9"));

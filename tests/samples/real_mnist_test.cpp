@@ -1,4 +1,4 @@
-// A short training on the real MNIST digits, by the library alone.
+// A short training on the real MNIST digits, by the library only.
 #include <cstdlib>
 #include <numeric>
 
@@ -67,7 +67,7 @@ void check_training(const Amount& amount) {
   const std::string mnist = std::string(folder) + "/mnist";
   const io::ImageDataset train_set = first_of(io::load_mnist(mnist, io::MnistPart::train), amount.train);
   const io::ImageDataset test_set = first_of(io::load_mnist(mnist, io::MnistPart::test), amount.test);
-  rand({1});  // The generator keeps its state from now on.
+  rand({1});  // The generator allocates its state now and keeps it.
   const std::uint64_t before = Device().memory_stats().in_use;
   {
     manual_seed(0);
@@ -84,7 +84,7 @@ void check_training(const Amount& amount) {
 }  // namespace
 
 TEST_CASE("a short training on real MNIST reaches its accuracy and gives all memory back") {
-  // Measured on PoCL with seeds 0 to 9: 0.933 to 0.945 of the test images after 6,000; 0.57 to 0.71 after 320.
+  // Measured on PoCL with seeds 0 to 9: an accuracy of 0.933 to 0.945 after 6,000 images, and 0.57 to 0.71 after 320.
   check_training<nn::SimpleCNN>(testing::few_images_only() ? Amount{320, 100, 16, 1, 0.002, 0.4}
                                                            : Amount{6000, 2000, 64, 1, 0.002, 0.91});
 }

@@ -1,4 +1,4 @@
-// The text_lstm program: training and its files, going on after a kill, writing text, the command line.
+// The text_lstm program: training and its files, resuming after a kill, writing text, the command line.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -31,7 +31,8 @@ ProcessResult run_text_lstm(const Arguments& arguments, const testing::Environme
   return testing::run_built("text_lstm", arguments, environment);
 }
 
-// A sentence over and over: what follows is always the same. 40 characters, two of them of more than one byte.
+// This sentence is repeated, so that the text is predictable. It has 40 characters; two of them have more than one
+// byte.
 const std::string sentence = "Zwölf Boxkämpfer jagen Viktor im Kreis.\n";
 
 std::string repeated(const std::string& text, int times) {
@@ -47,7 +48,7 @@ struct Small {
   Small() { write_file(path("text"), repeated(sentence, 60)); }
 
   std::string path(const std::string& name) const { return folder.path() + "/" + name; }
-  // With other values where `changed` says so.
+  // `changed` replaces some of the values.
   Arguments training(int steps, const std::map<std::string, std::string>& changed = {}) const {
     std::map<std::string, std::string> options{
         {"--text", path("text")}, {"--steps", std::to_string(steps)}, {"--hidden", std::to_string(hidden)},
@@ -101,7 +102,7 @@ TEST_CASE("text_lstm train writes metrics and weights, and the seed fixes every 
   const nlohmann::json &first = json["validations"][0], &last = json["validations"][1];
   CHECK(first["step"] == half);
   CHECK(last["step"] == steps);
-  CHECK(first["train_loss"] < std::log(26.0) + 0.2);  // That of equal probabilities, with room for the first steps.
+  CHECK(first["train_loss"] < std::log(26.0) + 0.2);  // The loss of equal probabilities, with room for the first steps.
   CHECK(last["train_loss"] < first["train_loss"]);
   CHECK(last["validation_loss"] < first["validation_loss"]);
   const double characters = last["characters_per_second"].get<double>() * last["seconds"].get<double>();
@@ -129,7 +130,7 @@ TEST_CASE("text_lstm learns more of Shakespeare than which character follows whi
       run_text_lstm({"train", "--text", data + std::string("/tinyshakespeare.txt"), "--hidden", "64", "--embedding",
                      "32", "--batch", "32", "--window", "32", "--steps", "150", "--lr", "0.02", "--json", json});
   REQUIRE_MESSAGE(result.status == 0, result.output);
-  // Measured on PoCL with seeds 0 to 2: 2.24 to 2.28; the frequencies of pairs of characters alone give 2.48.
+  // Measured on PoCL with seeds 0 to 2: 2.24 to 2.28. The frequencies of character pairs alone give 2.48.
   CHECK(nlohmann::json::parse(read_file(json))["validations"].back()["validation_loss"] < 2.35);
 }
 
@@ -147,7 +148,8 @@ TEST_CASE("text_lstm train goes on after kill -9 as if nothing had happened") {
 
   const std::string checkpoint = small.path("checkpoint");
   const Arguments resumed = training + results("resumed") + Arguments{"--checkpoint", checkpoint, "--resume"};
-  // Killed once it has written a checkpoint. On a fast device it can end before that is seen: then it starts again.
+  // Kills the training when it has written a checkpoint. A fast device can finish before the test sees this; then it
+  // starts again.
   const auto killed_after = [&](const std::string& before) {
     ProcessResult result;
     for (int attempt = 0; attempt < 20 && result.status != 128 + 9; ++attempt) {
@@ -160,14 +162,14 @@ TEST_CASE("text_lstm train goes on after kill -9 as if nothing had happened") {
     return result;
   };
   CHECK(contains(killed_after("").output, "no checkpoint at " + checkpoint));
-  killed_after(read_file(checkpoint));  // The process that goes on from it.
+  killed_after(read_file(checkpoint));  // Kills the process that resumes from it.
   const ProcessResult last = run_text_lstm(resumed);
   REQUIRE_MESSAGE(last.status == 0, last.output);
   CHECK(contains(last.output, "resumed after step "));
   CHECK(read_file(small.path("resumed")) == read_file(small.path("whole")));
   CHECK(losses_of(small.path("resumed.json")) == losses_of(small.path("whole.json")));
 
-  // A finished training has nothing left to do but to write its results.
+  // A finished training only has to write its results.
   std::filesystem::remove(small.path("resumed"));
   CHECK(run_text_lstm(resumed).status == 0);
   CHECK(read_file(small.path("resumed")) == read_file(small.path("whole")));
@@ -210,7 +212,7 @@ TEST_CASE("text_lstm sample writes what it learned") {
     CHECK_MESSAGE(result.status == 0, result.output);
     return result.output;
   };
-  // The likeliest character, again and again: the sentence goes round.
+  // With the likeliest character at each step, the sentence repeats.
   if (!few_images_only())
     CHECK(sampled({"--prompt", "Zwölf Box", "--top-k", "1", "--temperature", "2"}) ==
           (repeated(sentence, 3).substr(0, 9 + 1 + 80 + 2 * 2) + "\n"));
@@ -223,7 +225,7 @@ TEST_CASE("text_lstm sample writes what it learned") {
   check_fails(run_text_lstm(sampling + Arguments{"--prompt", "Quiz €"}),
               {"the prompt holds characters that the network does not know: 'Quz€'"});
   check_fails(run_text_lstm(sampling + Arguments{"--prompt", "Zw\xf6lf"}), {"the prompt is not UTF-8: byte 2 of 5"});
-  // Without a prompt, a line begins.
+  // Without a prompt, the text starts with a new line.
   if (!few_images_only()) CHECK(sampled({"--temperature", "0"}).substr(0, 43) == sentence + "Z");
 }
 

@@ -1,8 +1,8 @@
-// crisol_soak [--seconds N] [--threads N]: trains small networks in several threads on every device for a while, and
-// checks that each gives the same numbers every time and that memory stays flat.
+// crisol_soak [--seconds N] [--threads N]: trains small networks in several threads on every device for some time.
+// Checks that each training gives the same numbers every time, and that memory does not grow.
 //
-// Prints the process's resident memory and the devices' pools as time goes by, and fails on a wrong number, an
-// exception, or memory that grew by a tenth (and 16 MiB) after the first tenth of the time.
+// Regularly prints the process's resident memory and the devices' pools. Fails on a wrong number, an exception, or
+// memory that grew by a tenth (and 16 MiB) after the first tenth of the time.
 #include <unistd.h>
 #include <algorithm>
 #include <atomic>
@@ -33,7 +33,7 @@ double resident_mib() {
 }
 
 struct Memory {
-  double resident = 0, in_use = 0, reserved = 0;  // MiB; the last two of all devices.
+  double resident = 0, in_use = 0, reserved = 0;  // In MiB; the last two are sums over all devices.
 };
 
 Memory measure() {
@@ -58,7 +58,7 @@ class Soak {
     }
   }
 
-  /// Waits for the end; whether all went well.
+  /// Waits for the end. Returns whether everything was right.
   bool finish() {
     constexpr int reports = 20;
     Memory early;
@@ -99,7 +99,7 @@ class Soak {
   std::atomic<bool> ended_{false};
   std::atomic<long> trainings_{0}, wrong_{0};
   bool grew_ = false;
-  std::vector<std::thread> threads_;  // Last: they use all that stands above.
+  std::vector<std::thread> threads_;  // Declared last, because the threads use all other members.
 };
 
 }  // namespace

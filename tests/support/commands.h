@@ -1,4 +1,4 @@
-// Commands of the build and of packaging, which a test wants to succeed.
+// Commands for building and packaging, which must succeed.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace crisol::testing {
 
-/// What a command, found in PATH, writes; the test case ends where it fails.
+/// Runs a command, found in PATH, and returns its output. The test case ends if the command fails.
 std::string run_command(const std::vector<std::string>& words, const Environment& environment = {});
 
 /// Whether PATH has a program of this name.
@@ -17,7 +17,7 @@ bool have_command(const std::string& name);
 
 }  // namespace crisol::testing
 
-/// Leaves the test case where a command is missing: NEEDS_COMMANDS("cmake", "make");
+/// Skips the test case if a command is missing: NEEDS_COMMANDS("cmake", "make");
 #define NEEDS_COMMANDS(...)                                                                               \
   do {                                                                                                    \
     for (const char* needed : {__VA_ARGS__})                                                              \

@@ -10,7 +10,7 @@ namespace crisol::testing {
 
 namespace {
 
-// Strides of the layout, the first element's position and the elements of the storage.
+// Strides of the layout, the position of the first element, and the number of elements in the storage.
 struct Placement {
   Shape strides;
   std::int64_t offset = 0, size = 0;

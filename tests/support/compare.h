@@ -22,10 +22,10 @@ using reference::values_of;
 /// A contiguous tensor of these values, outermost axis first, converted to the dtype.
 Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype = DType::f32);
 
-/// How a tensor with given values lies in its storage. What lies between the elements is NaN (127 in integer dtypes).
+/// How a tensor's values are stored. Storage between the elements is NaN (127 in integer dtypes).
 enum class Layout {
   contiguous,
-  offset,    ///< Contiguous, but begins at element 3 of its storage.
+  offset,    ///< Contiguous, but starts at element 3 of its storage.
   permuted,  ///< Axes stored in reverse order.
   strided,   ///< Every second element along every axis, and an offset.
 };
@@ -35,15 +35,15 @@ const char* name_of(Layout layout);
 /// A tensor of these values in a layout.
 Tensor view_of(const std::vector<double>& values, const Shape& shape, Layout layout, DType dtype = DType::f32);
 
-/// What is wrong with `actual`: number of wrong elements, the worst error with its index and values; empty when
-/// nothing is. NaN equals only NaN, infinity only itself.
+/// Describes how `actual` is wrong: the number of wrong elements, and the worst error with its index and values. Empty
+/// if nothing is wrong. NaN equals only NaN, infinity only itself.
 std::string difference(const Tensor& actual, const std::vector<double>& expected, Tolerance tolerance);
 
-/// Fails the running test case (and goes on) unless `actual` has the shape and values. Returns whether it has.
+/// Unless `actual` has the shape and values, fails the running test case, which continues. Returns whether it has them.
 bool check_close(const Tensor& actual, const std::vector<double>& expected, Tolerance tolerance);
 bool check_close(const Tensor& actual, const Shape& shape, const std::vector<double>& expected, Tolerance tolerance);
 
-/// Fails the running test case unless the call throws crisol::Error with this code and a text that holds every part.
+/// Fails the running test case unless the call throws crisol::Error with this code and a text that contains every part.
 void check_error(const std::function<void()>& call, std::initializer_list<std::string_view> parts,
                  ErrorCode code = ErrorCode::invalid_argument);
 

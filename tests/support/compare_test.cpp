@@ -31,7 +31,7 @@ TEST_CASE("compare: what passes and what does not") {
     return difference(tensor_of(actual, {count}, dtype), expected, tolerance);
   };
   CHECK(wrong({1, 2}, {1, 2}, {0}).empty());
-  CHECK(wrong({1 + 0x1p-22, 4}, {1, 4}, {1}).empty());  // Within epsilon times the largest, 4.
+  CHECK(wrong({1 + 0x1p-22, 4}, {1, 4}, {1}).empty());  // Within epsilon times the largest value, 4.
   CHECK_FALSE(wrong({1 + 0x1p-20, 4}, {1, 4}, {1}).empty());
   CHECK_FALSE(wrong({1 + 0x1p-20, 4}, {1, 4}, {1, 2}).empty());
   CHECK(wrong({1 + 0x1p-20, 4}, {1, 4}, {1, 8}).empty());

@@ -1,4 +1,4 @@
-// The programs of tests/consumer/, built against an installed crisol as users build theirs.
+// Builds the programs of tests/consumer/ with an installed crisol, as users do.
 #pragma once
 
 #include <string>
@@ -7,21 +7,20 @@
 
 namespace crisol::testing {
 
-/// tests/consumer/
+/// The folder tests/consumer/.
 std::string consumers_folder();
 
-/// What the consumer in C++ prints first.
+/// The start of the C++ consumer's output.
 extern const char* const consumer_output;
 
-/// A flag for compilers, under which no program can include OpenCL's headers; they are shadowed by a folder in
-/// `folder`.
+/// A compiler flag with which no program can include OpenCL's headers. Headers in a folder below `folder` shadow them.
 std::string without_opencl_headers(const TemporaryFolder& folder);
 
-/// Fails the running test case unless a CMake project finds crisol in this prefix, and its program runs.
+/// Fails the running test case unless a CMake project finds crisol in this prefix and its program runs.
 void check_find_package(const TemporaryFolder& folder, const std::string& prefix);
 
-/// The same for a Makefile, with pkg-config and these arguments of it, in C++ and in C. `libraries`: where the
-/// package's pkgconfig/ lies. Counts the case as skipped without pkg-config, make or cc.
+/// The same for a Makefile in C++ and in C. It calls pkg-config with these arguments. `libraries` is the folder that
+/// contains the package's pkgconfig/. Without pkg-config, make or cc, the case counts as skipped.
 void check_pkg_config(const TemporaryFolder& folder, const std::string& libraries, const std::string& arguments = "");
 
 }  // namespace crisol::testing

@@ -1,4 +1,4 @@
-// Hand-made files, and what a refusal says.
+// Files that tests write, and the text of refusals.
 #pragma once
 
 #include <fstream>
@@ -21,7 +21,7 @@ inline std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The text of the Error with this code that the function throws; another text when it throws none or another one.
+/// The text of the Error with this code that the function throws. Another text if it throws nothing or something else.
 template <class Function>
 doctest::String refusal(ErrorCode code, Function&& function) {
   try {

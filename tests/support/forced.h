@@ -1,4 +1,4 @@
-// Running one variant of an op.
+// Runs one variant of an op.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 
 namespace crisol::testing {
 
-/// Runs `body` with a variant of `op` forced. Returns false, as if nothing had happened, where the variant refuses.
+/// Runs `body` with a variant of `op` forced. If the variant refuses, returns false without any other effect.
 bool run_variant(const std::string& op, const std::string& variant, const std::function<void()>& body);
 
 }  // namespace crisol::testing

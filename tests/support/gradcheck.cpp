@@ -103,8 +103,8 @@ class Checker {
       direction[k] = 1.0f;
       check_direction(i, gradient, direction, 1 + largest);
     }
-    // A direction of length 1: the same step moves each element less, and the derivative is of the size of one
-    // element's.
+    // A direction of length 1. The same step then moves each element less, and the derivative is as large as for one
+    // element.
     std::vector<float> direction = weights_for(static_cast<std::int64_t>(count), 29);
     const double length = std::sqrt(std::max(dot(direction, direction), 1e-30));
     for (float& d : direction) d = static_cast<float>(static_cast<double>(d) / length);

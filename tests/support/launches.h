@@ -1,4 +1,4 @@
-// How many kernels something runs.
+// Counts the kernels that a function runs.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace crisol::testing {
 
-/// Launches on the default device, by the profiler.
+/// Launches on the default device, counted by the profiler.
 std::int64_t launches_of(const std::function<void()>& run);
 
 }  // namespace crisol::testing

@@ -1,4 +1,4 @@
-// The rows of crisol/ops/pointwise.def as data with their references, and as the functions that are made of them.
+// The rows of crisol/ops/pointwise.def: as data with their references, and as the functions made from them.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace crisol::testing {
 
-/// A row and what it must compute.
+/// A row and its reference.
 struct RowUnderTest {
   const ops::PointwiseRow* row;
   const reference::Elementwise* reference;

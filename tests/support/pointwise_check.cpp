@@ -20,7 +20,7 @@ namespace {
 
 using ops::PointwiseGraph;
 
-// A graph that takes more outputs until it is full, and its results.
+// A graph to which outputs are added until it is full, and its results.
 class Batch {
  public:
   Batch(const std::vector<Tensor>& inputs, const Tensor& mask, Program program) : tensors_(inputs), program_(program) {
@@ -28,7 +28,7 @@ class Batch {
     begin();
   }
 
-  // `add(graph, nodes of the inputs, nodes of the numbers)` gives the output's node.
+  // `make(graph, nodes of the inputs, nodes of the numbers)` returns the output's node.
   void add(const RowUnderTest& row,
            const std::function<int(PointwiseGraph&, const std::vector<int>&, const std::vector<int>&)>& make) {
     const std::vector<double>& numbers = row.reference->scalars;
@@ -78,8 +78,8 @@ class Batch {
   std::vector<Scalar> numbers_;
 };
 
-// As a value of this dtype is stored. Whole ones are kept modulo their size; what a division by zero and a negative
-// power give there is 0.
+// A value as this dtype stores it. Whole numbers are kept modulo the dtype's range. A division by zero and a negative
+// power give 0.
 double stored(double value, DType dtype) {
   if (dtype == DType::boolean) return value != 0;
   if (dtype == DType::f32) return static_cast<float>(value);
@@ -97,7 +97,7 @@ std::vector<double> at(const std::vector<std::vector<double>>& inputs, std::size
 std::vector<double> random_inputs(const RowUnderTest& row, std::size_t k, std::int64_t count) {
   if (row.row->is_condition(k)) return random_integers(70 + k, count, 0, 1);
   std::vector<double> values = random_values(7 + k, count, row.reference->low, row.reference->high);
-  // Zero and equal inputs are where conditions turn over.
+  // Zero and equal inputs are the points at which conditions change.
   if (row.reference->low < 0 && count > 4) values[1] = values[2] = 0;
   return values;
 }
@@ -107,7 +107,7 @@ Tensor input_tensor(const RowUnderTest& row, std::size_t k, const std::vector<do
                    row.row->is_condition(k) ? DType::boolean : DType::f32);
 }
 
-// OpenCL allows pow and erf 16 ulp; the longest rows join two such values.
+// OpenCL allows errors of 16 ulp for pow and erf, and the longest rows combine two such values.
 constexpr Tolerance rounding{32};
 
 }  // namespace
@@ -170,7 +170,7 @@ void check_reference(const RowUnderTest& row) {
   std::vector<std::vector<double>> inputs;
   for (std::size_t k = 0; k < row.row->input_count; ++k) inputs.push_back(random_inputs(row, k, count));
   for (std::size_t k = 0; k < row.row->input_count; ++k) {
-    // Only what gives bool, and a condition, have no derivative.
+    // Only predicates and conditions have no derivative.
     CHECK((row.row->derivatives[k] == nullptr) == (row.row->is_predicate() || row.row->is_condition(k)));
     if (row.row->derivatives[k] == nullptr) continue;
     REQUIRE(static_cast<bool>(row.reference->derivatives[k] != nullptr));
@@ -185,7 +185,7 @@ void check_reference(const RowUnderTest& row) {
         return row.reference->forward(w.data(), scalars);
       };
       const double above = (moved(step) - y) / step, below = (y - moved(-step)) / step;
-      // A kink, or a jump.
+      // At a kink or a jump.
       if (std::abs(above - below) > 1e-2 * (1 + std::abs(above)) || std::abs(above) > 1e4) continue;
       ++compared;
       const double given = row.reference->derivatives[k](1, v.data(), y, scalars);

@@ -51,7 +51,7 @@ std::vector<std::string> words_of(const std::string& line) {
 
 void check_fails(const ProcessResult& result, std::initializer_list<std::string> parts) {
   CHECK(result.status != 0);
-  CHECK(result.status < 128);  // No signal ended it.
+  CHECK(result.status < 128);  // It did not end by a signal.
   for (const std::string& part : parts)
     CHECK_MESSAGE(contains(result.output, part), "\"" << part << "\" is not in: " << result.output);
 }

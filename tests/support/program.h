@@ -1,4 +1,4 @@
-// The programs that are built beside this one, the samples and the crisol command, as users run them.
+// Runs the samples and the crisol command, which are built together with this program, as users run them.
 #pragma once
 
 #include <functional>
@@ -9,25 +9,25 @@
 
 namespace crisol::testing {
 
-/// Where a program lies; empty when it is not built.
+/// The path of a program; empty if the program is not built.
 std::string built_program(const std::string& name);
 
-/// Runs it on the default device's platform; variables as in run_program.
+/// Runs a program on the default device's platform. Variables as in run_program.
 ProcessResult run_built(const std::string& name, const std::vector<std::string>& arguments,
                         const Environment& environment = {});
 
-/// As run_built, with a terminal for its output.
+/// Like run_built, but with a terminal for the output.
 ProcessResult run_built_on_terminal(const std::string& name, const std::vector<std::string>& arguments,
                                     const Environment& environment = {});
 
-/// As run_built, but kills the process (SIGKILL) as soon as `when` holds.
+/// Like run_built, but kills the process (SIGKILL) as soon as `when` is true.
 ProcessResult run_built_and_kill(const std::string& name, const std::vector<std::string>& arguments,
                                  const std::function<bool()>& when);
 
-/// Training runs at some ten images a second here (llvmpipe, whose loops are slow): a few images must do.
+/// Whether training handles only some ten images a second (llvmpipe, whose loops are slow). Then tests use few images.
 bool few_images_only();
 
-/// Checks that a program failed by itself, and that its output has these parts.
+/// Checks that a program failed without a signal, and that its output contains these parts.
 void check_fails(const ProcessResult& result, std::initializer_list<std::string> parts);
 
 /// The words of a line, separated by blanks.
@@ -42,7 +42,7 @@ inline std::vector<std::string> operator+(std::vector<std::string> a, const std:
 
 }  // namespace crisol::testing
 
-/// Leaves the test case where the program cannot be run.
+/// Skips the test case if the program is not built.
 #define NEEDS_SAMPLE(name)                                                                             \
   do {                                                                                                 \
     if (crisol::testing::built_program(name).empty()) CRISOL_SKIP("the sample " name " is not built"); \

@@ -1,4 +1,4 @@
-// How each operating system starts a process for support/subprocess.h: subprocess_posix.cpp and subprocess_windows.cpp.
+// Starts a process for support/subprocess.h, on each operating system: subprocess_posix.cpp and subprocess_windows.cpp.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@ namespace crisol::testing {
 
 enum class Output { pipe, terminal };
 
-/// Runs a command, whose first word is the program's path, to its end. With `kill_when`, kills the process as soon as
-/// that holds.
+/// Runs a command to its end. The first word is the program's path. With `kill_when`, kills the process as soon as
+/// `kill_when` is true.
 ProcessResult run_process(const std::vector<std::string>& command, const Environment& environment,
                           const std::function<bool()>& kill_when = {}, Output output = Output::pipe);
 

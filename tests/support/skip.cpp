@@ -16,7 +16,7 @@
 namespace crisol::testing {
 namespace {
 
-// What the run came to, by test case; tests/run.sh reads what finish() prints.
+// The results of the run, by test case. finish() prints them, and tests/run.sh reads them.
 struct Outcome {
   int passed = 0;
   std::vector<std::string> failed;
@@ -36,14 +36,14 @@ void print_slowest() {
   }
 }
 
-/// Listens beside doctest's own console output. Its figures are printed when the run ends, also when a crash ends it.
+/// Runs together with doctest's own console output. Prints the results when the run ends, also when it ends by a crash.
 class Summary : public doctest::IReporter {
  public:
   explicit Summary(const doctest::ContextOptions&) {}
 
   void test_case_start(const doctest::TestCaseData& test) override {
     running_test = test.m_name;
-    // tests/watch.sh reads it.
+    // For tests/watch.sh.
     if (const char* file = std::getenv("CRISOL_TEST_PROGRESS")) std::ofstream(file) << running_test << '\n';
     skip_reasons.clear();
   }

@@ -1,4 +1,4 @@
-// A file system of a few KiB, for what happens on a full or read-only disk.
+// A file system of a few KiB, for tests of full or read-only disks.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace crisol::testing {
 
-/// Mounted in memory for the scope's time, which takes root's rights and Linux.
+/// Mounted in memory until the end of the scope. This needs Linux and root's rights.
 class SmallDisk {
  public:
   explicit SmallDisk(int kib);
@@ -15,11 +15,11 @@ class SmallDisk {
   SmallDisk(const SmallDisk&) = delete;
   SmallDisk& operator=(const SmallDisk&) = delete;
 
-  /// False where it could not be mounted: skip the test.
+  /// False if the file system could not be mounted: skip the test.
   bool mounted() const noexcept { return mounted_; }
   const std::string& path() const noexcept { return folder_.path(); }
   void make_read_only() const;
-  /// Leaves no byte free, by a file "filler".
+  /// Leaves no byte free: a file "filler" takes the whole space.
   void fill() const;
 
  private:

@@ -1,4 +1,4 @@
-// Other processes: for what only a fresh process shows (environment variables, no platform, being killed).
+// Other processes, for tests that need a new process (environment variables, no platform, being killed).
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@ namespace crisol::testing {
 
 struct ProcessResult {
   int status = 0;      ///< Exit code, or 128 + signal.
-  std::string out;     ///< Standard output alone: what a script reads. On a terminal it holds both.
-  std::string errors;  ///< Standard error alone.
+  std::string out;     ///< Only standard output, as a script reads it. On a terminal it holds both.
+  std::string errors;  ///< Only standard error.
   std::string output;  ///< Both together, as a user sees them.
 };
 
@@ -23,26 +23,26 @@ void set_variable(const std::string& name, const std::string& value);
 /// The path of this test program.
 std::string own_program();
 
-/// Runs this test program again for one test case, whose name begins with "child:" and which is skipped otherwise, with
-/// variables changed (an empty value removes one).
+/// Runs this test program again for one test case, with variables changed (an empty value removes one). The test case's
+/// name begins with "child:", and it is skipped otherwise.
 ProcessResult run_child(const std::string& test_case, const Environment& environment);
 
 /// Runs another program with these arguments and variables changed (an empty value removes one).
 ProcessResult run_program(const std::string& program, const std::vector<std::string>& arguments,
                           const Environment& environment = {});
 
-/// As run_program, with a terminal for its output, which ends lines with "\\r\\n".
+/// Like run_program, but with a terminal for the output. The terminal ends lines with "\\r\\n".
 ProcessResult run_program_on_terminal(const std::string& program, const std::vector<std::string>& arguments,
                                       const Environment& environment = {});
 
-/// As run_child, but kills the process (SIGKILL) after so many milliseconds.
+/// Like run_child, but kills the process (SIGKILL) after this time.
 ProcessResult run_child_and_kill(const std::string& test_case, const Environment& environment, int after_ms);
 
-/// As run_program, but kills the process (SIGKILL) as soon as `when` holds, which is asked every few milliseconds.
+/// Like run_program, but kills the process (SIGKILL) as soon as `when` is true. Calls `when` every few milliseconds.
 ProcessResult run_program_and_kill(const std::string& program, const std::vector<std::string>& arguments,
                                    const Environment& environment, const std::function<bool()>& when);
 
-/// A new folder that is removed with all it holds at the end of the scope.
+/// A new folder. The end of the scope removes it with its content.
 class TemporaryFolder {
  public:
   TemporaryFolder();

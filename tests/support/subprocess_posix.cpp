@@ -21,7 +21,7 @@ namespace {
 // In the child: only calls that are safe after fork, then exec.
 [[noreturn]] void become_child(char* const* command, const Environment& environment, int out, int errors) {
   for (const auto& [name, value] : environment) set_variable(name, value);
-  // The parent's own expectation of the platform is not the child's.
+  // The parent's expectation of the platform does not hold for the child.
   unsetenv("CRISOL_TEST_EXPECT_PLATFORM");
   dup2(out, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
@@ -29,20 +29,20 @@ namespace {
   _exit(127);
 }
 
-// What the child writes to one of its outputs: our end, the child's end, and where the text goes.
+// One output of the child: our end, the child's end, and the text that arrives.
 struct Stream {
   int ours = -1, childs = -1;
   std::string* text = nullptr;
 };
 
 Stream open_stream(Output kind, std::string& text) {
-  int ends[2];  // Ours, the child's.
+  int ends[2];  // Our end, the child's end.
   if ((kind == Output::pipe ? pipe(ends) : openpty(&ends[0], &ends[1], nullptr, nullptr, nullptr)) != 0)
     throw std::runtime_error("no pipe or terminal");
   return {ends[0], ends[1], &text};
 }
 
-// Reads both streams until the child has closed them, and adds what comes to `all` in the order in which it comes.
+// Reads both streams until the child has closed them. Appends everything to `all` in the order of arrival.
 void read_all(const std::vector<Stream>& streams, std::string& all) {
   std::vector<pollfd> waiting;
   for (const Stream& stream : streams) waiting.push_back({stream.ours, POLLIN, 0});
@@ -56,7 +56,7 @@ void read_all(const std::vector<Stream>& streams, std::string& all) {
         streams[i].text->append(buffer, static_cast<std::size_t>(n));
         all.append(buffer, static_cast<std::size_t>(n));
       } else {
-        waiting[i].fd = -1;  // poll passes it over.
+        waiting[i].fd = -1;  // poll ignores it.
         --open;
       }
     }
@@ -87,7 +87,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const Environ
   read_all(streams, result.output);
   for (const Stream& stream : streams) close(stream.ours);
   ended = true;
-  // The killer must be done before the process number can be given to somebody else.
+  // The killer must end before the system can give the process number to another process.
   if (killer.joinable()) killer.join();
   int status = 0;
   waitpid(child, &status, 0);

@@ -16,7 +16,7 @@ namespace crisol::testing {
 
 namespace {
 
-constexpr int no_such_program = 127, killed = 128 + 9;  // As a shell on POSIX systems says it.
+constexpr int no_such_program = 127, killed = 128 + 9;  // The codes that a shell on POSIX systems uses.
 
 struct CloseHandleOf {
   void operator()(HANDLE handle) const { CloseHandle(handle); }
@@ -25,7 +25,7 @@ using Handle = std::unique_ptr<void, CloseHandleOf>;
 
 std::wstring wide(const std::string& text) { return system::path_of(text).wstring(); }
 
-// One argument as CommandLineToArgvW and C's startup code read it.
+// Quotes an argument in the form that CommandLineToArgvW and C's startup code read.
 std::wstring quoted(const std::wstring& argument) {
   std::wstring text = L"\"";
   std::size_t backslashes = 0;
@@ -42,9 +42,9 @@ std::wstring upper(std::wstring text) {
   return text;
 }
 
-// This process's variables with changes, as CreateProcessW wants them: "name=value", each ended by a zero, sorted.
+// This process's variables with changes, in the form for CreateProcessW: "name=value", each ended by a zero, sorted.
 std::wstring environment_block(const Environment& changes) {
-  std::map<std::wstring, std::wstring> variables;  // By the name in capitals: small letters are the same to Windows.
+  std::map<std::wstring, std::wstring> variables;  // By the name in capitals, because Windows ignores case.
   wchar_t* const own = GetEnvironmentStringsW();
   for (const wchar_t* at = own; *at != L'\0'; at += std::wstring_view(at).size() + 1) {
     const std::wstring entry = at;
@@ -63,7 +63,7 @@ std::wstring environment_block(const Environment& changes) {
   return block;
 }
 
-// What the child writes to one of its outputs, read by a thread of its own until the child has ended.
+// One output of the child. A separate thread reads it until the child has ended.
 class Stream {
  public:
   Stream(std::string& text, std::string& all, std::mutex& mutex) {
@@ -77,7 +77,7 @@ class Stream {
       for (DWORD count = 0; ReadFile(ours_.get(), buffer, sizeof buffer, &count, nullptr) != 0;) {
         const std::lock_guard lock(mutex);
         for (const char c : std::string_view(buffer, count)) {
-          if (c == '\r') continue;  // Text ends lines with "\r\n" here.
+          if (c == '\r') continue;  // Lines end with "\r\n" here.
           text += c;
           all += c;
         }
@@ -132,7 +132,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const Environ
       if (kill_when()) TerminateProcess(process.get(), killed);
     DWORD code = 0;
     GetExitCodeProcess(process.get(), &code);
-    result.status = code < 256 ? static_cast<int>(code) : 255;  // Others are of exceptions, such as access violations.
+    result.status = code < 256 ? static_cast<int>(code) : 255;  // Larger codes are exceptions, e.g. access violations.
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// A short training that uses much of the library, for tests of what goes on beside it.
+// A short training that uses much of the library, for tests that run other work at the same time.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace crisol::testing {
 
-/// The losses and, at the end, all parameters of a small convolutional network with batch norm and dropout, trained on
-/// a device with weights and data drawn from the seed. The same arguments give the same bits, whatever else runs.
+/// Trains a small convolutional network with batch norm and dropout on a device, with weights and data from the seed.
+/// Returns the losses, then all final parameters. The same arguments give the same bits, whatever else runs.
 std::vector<float> trained(Device device, std::uint64_t seed, int steps);
 
 }  // namespace crisol::testing

@@ -1,4 +1,4 @@
-// A file that cannot be opened, though it is there, for what happens when opening fails: root may read everything.
+// Makes opening an existing file fail. File permissions cannot do this, because root may read everything.
 #pragma once
 
 #include <memory>
@@ -6,8 +6,8 @@
 
 namespace crisol::testing {
 
-/// While it lives this process cannot open the file: on POSIX systems no other file either, on Windows because it is
-/// open for nobody else.
+/// As long as this object exists, the process cannot open the file. On POSIX systems it cannot open any other file
+/// either. On Windows the object holds the file open without sharing it.
 class Unopenable {
  public:
   explicit Unopenable(const std::string& path);
@@ -15,7 +15,7 @@ class Unopenable {
   Unopenable(const Unopenable&) = delete;
   Unopenable& operator=(const Unopenable&) = delete;
 
-  /// What the system says of it.
+  /// The system's message for this failure.
   static const char* const reason;
 
  private:

@@ -1,4 +1,4 @@
-// Every variant of an op that takes a problem here.
+// Runs every variant of an op that accepts a problem on this device.
 #pragma once
 
 #include <initializer_list>
@@ -9,8 +9,8 @@
 
 namespace crisol::testing {
 
-/// Runs body() under each variant in turn; one that refuses, with the error that says so, is passed over. At least one
-/// must run.
+/// Runs body() with each variant in turn. A variant that refuses, with an error that says so, is passed over. At least
+/// one must run.
 template <class Body>
 void for_each_variant(const char* op, std::initializer_list<const char*> names, Body body) {
   int ran = 0;

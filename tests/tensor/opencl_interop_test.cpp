@@ -12,7 +12,7 @@ using namespace crisol::testing;
 
 namespace {
 
-/// A context, a queue and a kernel as a program without the library has them.
+/// A context, a queue and a kernel, as in a program without the library.
 struct Mine {
   cl::Device device;
   cl::Context context;
@@ -93,9 +93,9 @@ TEST_CASE("a buffer of the user's is a tensor, without a copy, and outlives its 
     CHECK(opencl_buffer(x).offset == 8);
   }
   device.synchronize();
-  // rusticl's kernels keep the buffers that they were given last.
+  // rusticl's kernels keep their last buffers.
   if (device.info().platform != "rusticl") CHECK(references() == before);
-  // A network there, its result moved to the other device.
+  // A network on this device; its result moves to the other device.
   nn::Linear layer(3, 2);
   layer.to(device);
   const Tensor y = layer(from_opencl(memory, {2, 3}, DType::f32, device));

@@ -1,4 +1,4 @@
-// Recorded work gives what the same work gives when it is called.
+// Recorded work gives the same results as a direct call of the work.
 #include "crisol/recording.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr ReplayBy ways[] = {ReplayBy::launches, ReplayBy::command_buffer};
 
 bool has_command_buffers() { return Device().info().has_extension("cl_khr_command_buffer"); }
 
-/// Runs `check` with each way that the device has.
+/// Runs `check` with each replay method of the device.
 template <class Check>
 void by_each_way(const Check& check) {
   for (const ReplayBy by : ways) {
@@ -30,7 +30,7 @@ void by_each_way(const Check& check) {
   }
 }
 
-/// A small network with all that has a state of its own, its optimiser and where its batches lie.
+/// A small network with every layer that has a state, its optimiser, and the storage of its batches.
 struct Training {
   nn::Sequential net{nn::Conv2d(1, 4, 3), nn::BatchNorm2d(4), nn::ReLU(),       nn::Dropout(0.3),
                      nn::MaxPool2d({2}),  nn::Flatten(),      nn::Linear(36, 3)};
@@ -49,7 +49,7 @@ struct Training {
   }
 };
 
-/// Losses of steps and all that is left after them.
+/// The losses of all steps, and the state after them.
 struct Outcome {
   std::vector<float> values;
   friend bool operator==(const Outcome&, const Outcome&) = default;
@@ -136,19 +136,19 @@ TEST_CASE("recording: its memory is used again inside it, by nobody else, and gi
     Tensor y;
     const Recording recording = record([&] {
       y = x;
-      for (int i = 0; i < 8; ++i) y = add(y, 1);  // Each lets go of the one before.
+      for (int i = 0; i < 8; ++i) y = add(y, 1);  // Each result replaces the one before.
     });
     const MemoryStats after = device.memory_stats();
     CHECK(after.in_use == in_use + 2 * (one - in_use));
     CHECK(after.recorded > 0);
-    CHECK(after.recorded <= 2 * (one - in_use));  // Not what eight tensors need.
+    CHECK(after.recorded <= 2 * (one - in_use));  // Less than eight tensors need.
     std::vector<Tensor> others;
     for (int i = 0; i < 8; ++i) others.push_back(full({count}, -5));
     recording.replay();
     for (const Tensor& other : others) CHECK(other.to_vector<float>()[count - 1] == -5);
     CHECK(y.to_vector<float>()[count - 1] == 9);
     y = Tensor();
-    recording.replay();  // Its result lies where nobody looks.
+    recording.replay();  // No tensor shows its result.
   }
   CHECK(device.memory_stats().in_use == in_use);
   CHECK(device.memory_stats().recorded == 0);
@@ -161,7 +161,7 @@ TEST_CASE("recording: a tensor that the work lets go of, and did not make, is th
         [&] {
           y = add(x, 1);
           x = Tensor();
-          for (int i = 0; i < 4; ++i) z = full({3000}, 50);  // Takes whatever memory is free.
+          for (int i = 0; i < 4; ++i) z = full({3000}, 50);  // Takes memory that is free.
         },
         Device(), by);
     for (int i = 0; i < 2; ++i) {
@@ -179,7 +179,7 @@ TEST_CASE("recording: a kept copy of a weight is relied on until the weight is w
   const NoGrad no_grad;
   Tensor y;
   const auto work = [&] { y = net(x); };
-  for (int i = 0; i < 3; ++i) work();  // Weights that are used again are packed for good.
+  for (int i = 0; i < 3; ++i) work();  // Weights that are used again are packed permanently.
   const Recording recording = record(work);
   const std::vector<double> expected = values_of(y);
   y.fill_(0);
@@ -191,7 +191,7 @@ TEST_CASE("recording: a kept copy of a weight is relied on until the weight is w
   const std::vector<double> now = values_of(net(x));
   try {
     recording.replay();
-    // Where nothing was packed, the replay reads the weight itself.
+    // If nothing was packed, the replay reads the weight itself.
     CHECK(values_of(y) == now);
   } catch (const Error& error) {
     CHECK(error.code() == ErrorCode::invalid_argument);
@@ -217,7 +217,7 @@ TEST_CASE("recording: ordinary work sees the weights that a replay wrote") {
   const Recording recording = record(step);
   const NoGrad no_grad;
   std::vector<double> before;
-  for (int i = 0; i < 3; ++i) before = values_of(layer(x));  // Keeps packed copies.
+  for (int i = 0; i < 3; ++i) before = values_of(layer(x));  // Creates packed copies.
   recording.replay();
   const std::vector<double> after = values_of(layer(x));
   CHECK(after != before);
@@ -235,7 +235,7 @@ TEST_CASE("recording: what cannot be repeated is refused, and ordinary work goes
       CHECK(error.code() == ErrorCode::invalid_argument);
       CHECK(std::string(error.what()).find(text) != std::string::npos);
     }
-    CHECK(sum(x).item() == 3);  // This thread records no more.
+    CHECK(sum(x).item() == 3);  // This thread no longer records.
   };
   refused("the host reads the values of a tensor", [&] { x.to_vector<float>(); });
   refused("values of the host's are written to a tensor", [&] { from_vector<float>({1, 2}); });

@@ -1,5 +1,5 @@
-// A call that is refused leaves everything that it would have written as it was: tensors, the state of generators,
-// optimisers, layers and schedules.
+// A refused call changes nothing: tensors and the states of generators, optimisers, layers and schedules stay as they
+// were.
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -34,7 +34,7 @@ std::vector<std::vector<std::uint8_t>> bytes_of(const std::vector<Tensor>& tenso
   return all;
 }
 
-/// The call is refused with a text that holds the parts, and the tensors have the bytes that they had.
+/// Checks that the call is refused with a text that contains the parts, and that the tensors keep their bytes.
 void refused(const std::vector<Tensor>& written, const std::function<void()>& call, Parts parts) {
   const auto before = bytes_of(written);
   check_error(call, parts);
@@ -134,7 +134,7 @@ TEST_CASE("a state that does not fit leaves modules, optimisers and schedules") 
     return all;
   };
   const auto before = bytes_of(state());
-  // The last entry is wrong: those before it must not have been taken.
+  // The last entry is wrong, so the entries before it must not be loaded.
   const auto broken = [](NamedTensors named) {
     for (auto& entry : named) entry.second = zeros(entry.second.shape(), entry.second.dtype());
     named.back().second = zeros({7});

@@ -112,7 +112,7 @@ TEST_CASE("numbers beyond a whole dtype become its lowest bits, those beyond 64 
   const double infinity = std::numeric_limits<double>::infinity();
   for (const DType dtype : {DType::u8, DType::i32, DType::i64}) {
     CAPTURE(dtype);
-    // By the host's fill, and by the kernel's.
+    // Filled by the host, and by a kernel.
     const auto check = [&](double value, std::int64_t expected) {
       CHECK(full({1}, value, dtype).item<std::int64_t>() == expected);
       CHECK(zeros({2}, dtype).select(0, 1).fill_(value).item<std::int64_t>() == expected);
@@ -137,7 +137,7 @@ TEST_CASE("wrong uses of a tensor are refused with the values") {
   check_error([&] { x.size(2); }, {"axis 2", "rank 2"});
   check_error([&] { Tensor(x).copy_from(std::vector<float>{1}); }, {"[copy_from]", "1 values", "(2, 3)"});
   check_error([&] { from_vector(std::vector<float>{1, 2}, {3}); }, {"2 values", "(3)"});
-  const std::int64_t wide = std::int64_t{1} << 32;  // The product of two wraps round to 0.
+  const std::int64_t wide = std::int64_t{1} << 32;  // The product of two overflows to 0.
   check_error([&] { from_vector(std::vector<float>{}, {wide, wide}); }, {"[from_vector]", "too many elements"});
   check_error([&] { arange(0, 1e30); }, {"[arange]", "1e+30"});
   check_error([&] { empty({2, -1}); }, {"negative size", "(2, -1)"});

@@ -1,5 +1,5 @@
-// Convolutions on matrix units: the kernels with the units' places, emulated, in every direction and precision, against
-// sums in double; which variant a precision gets; and gradients in the precision of the op.
+// Convolutions on matrix units, compared with sums in double: kernels with the places of each unit, emulated, in every
+// direction and precision. Also the variant for each precision, and gradients in the precision of the op.
 #include "ops/conv/conv2d_matrix.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ using testing::tensor_of;
 using Case = reference::Conv2dCase;
 using Values = std::vector<double>;
 
-/// As kernels read them: fp32.
+/// Random values, rounded to fp32 as kernels read them.
 Values operand(std::uint64_t seed, const Shape& shape) {
   Values values = testing::away_from_zero(random_values(seed, shape.numel()));
   for (double& value : values) value = static_cast<float>(value);
@@ -44,7 +44,7 @@ Values each(const Values& values, const std::function<double(double)>& change) {
   return changed;
 }
 
-/// What `convolve` makes of both operands.
+/// The sums that `convolve` computes from both operands.
 template <class Convolve>
 testing::RoundedSums sums_of(const Values& a, const Values& b, Precision precision, Convolve&& convolve) {
   const auto size = [](double value) { return std::abs(value); };
@@ -58,7 +58,7 @@ struct Unit {
   Precision precision;
 };
 
-/// Both directions and the weight's gradient, in one tile.
+/// Runs the forward pass and both gradients with one tile.
 class Check {
  public:
   Check(const Case& c, const MatrixTile& tile, const Unit& unit)
@@ -117,7 +117,7 @@ class Check {
   }
 };
 
-/// A program takes others ten times as long.
+/// Other platforms take ten times as long to compile a program.
 bool compiles_soon() { return Device().info().platform == "Intel(R) OpenCL"; }
 
 void check_all(const Case& c, const MatrixTile& tile, const Unit& unit) {
@@ -127,8 +127,8 @@ void check_all(const Case& c, const MatrixTile& tile, const Unit& unit) {
   check.weight();
 }
 
-/// Depths of which a cut is made, rows and columns of several tiles, groups: 576 deep, in eights of channels, and 297,
-/// which are none; 33 x 35 results.
+/// A case for split_k, with several tiles of rows and columns, and groups. The depth is 576, in groups of eight
+/// channels, or 297, without groups of eight. There are 33 x 35 results.
 const Case cut_case{{1, 128, 5, 7}, {66, 64, 3, 3}, {1, 1, 1, 2}};
 
 Conv2dProblem problem_for(const ops::Conv2dSizes& sizes, const Tensor& any, Kind kind, Precision precision) {
@@ -138,7 +138,7 @@ Conv2dProblem problem_for(const ops::Conv2dSizes& sizes, const Tensor& any, Kind
   return problem;
 }
 
-/// How many take it.
+/// The number of settings that accept the problem.
 std::size_t settings_for(const ops::Settings<Conv2dProblem>& settings, const Conv2dProblem& problem,
                          const DeviceInfo& info) {
   std::size_t count = 0;
@@ -146,7 +146,7 @@ std::size_t settings_for(const ops::Settings<Conv2dProblem>& settings, const Con
   return count;
 }
 
-/// The first variant that takes it.
+/// The first variant that accepts the problem.
 std::string chosen(std::span<const ops::Variant<Conv2dProblem>> variants, const Conv2dProblem& problem,
                    const DeviceInfo& info) {
   for (const auto& variant : variants)
@@ -156,8 +156,8 @@ std::string chosen(std::span<const ops::Variant<Conv2dProblem>> variants, const 
 
 }  // namespace
 
-// Strides and dilations, padding, groups, phases without a tap, images of one pixel: no vectors are stored, so that all
-// share a program a direction.
+// Strides and dilations, padding, groups, phases without a tap, images of one pixel. No vectors are stored, so that all
+// cases share one program per direction.
 TEST_CASE("conv2d matrix: odd windows within the precision's bound") {
   const Unit unit{Kind::mma_sm80, true, Precision::fp16};
   int i = 0;
@@ -204,7 +204,7 @@ TEST_CASE("conv2d matrix: on this device's own units") {
 
 TEST_CASE("conv2d matrix: gradients in the precision of the op") {
   if (!compiles_soon()) CRISOL_SKIP("three programs with large tiles, which Intel's runtime compiles the soonest");
-  // The variant refuses fp32; bf16 makes 1 of this value: the tie goes to the even one.
+  // The variant refuses fp32. bf16 rounds this value to 1: the tie goes to the even number.
   const ops::ForcedVariant forward("conv2d", "matrix/64x64"), data("conv2d_backward_data", "matrix"),
       weights("conv2d_backward_weight", "matrix/32x128");
   const double value = 1 + std::ldexp(1.0, -8);

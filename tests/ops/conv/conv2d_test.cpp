@@ -1,4 +1,4 @@
-// Convolution and its gradients against the reference: every variant, odd windows, groups, views, refusals.
+// Convolution and its gradients, compared with the reference: every variant, odd windows, groups, views, refusals.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -32,7 +32,7 @@ testing::Tolerance tolerance(std::int64_t terms, std::string_view variant = "") 
   return reference::conv2d_tolerance(terms, variant);
 }
 
-/// Of conv2d and conv2d_backward_data.
+/// Variants of conv2d and conv2d_backward_data.
 constexpr const char* all_variants[] = {"depthwise", "gemm",     "winograd_f4", "winograd_f2", "planes",
                                         "winograd",  "cpu_gemm", "block",       "im2col_gemm", "direct"};
 
@@ -85,7 +85,7 @@ void check_gradients(const Case& c, bool gpus) {
   }
 }
 
-/// One tile of "block", which only the weight's gradient may lack; says how many of the three passes it took.
+/// Runs one tile of "block". Only the weight's gradient may lack this tile. Returns how many of the three passes ran.
 int check_tile(const Case& c, const std::string& variant, bool with_weight) {
   CAPTURE(variant);
   const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
@@ -109,7 +109,7 @@ int check_tile(const Case& c, const std::string& variant, bool with_weight) {
          });
 }
 
-/// `gpus`: also the variants for GPUs.
+/// `gpus`: also run the variants for GPUs.
 void check_case(const Case& c, bool gpus = true) {
   CAPTURE(c.x);
   CAPTURE(c.weight);
@@ -124,27 +124,29 @@ void check_case(const Case& c, bool gpus = true) {
 }  // namespace
 
 TEST_CASE("conv2d: values and gradients of odd windows") {
-  int i = 0;  // The simulator takes seconds for the GPU variants of each.
+  int i = 0;  // On the simulator, GPU variants take seconds per case.
   for (const Case& c : reference::small_conv2d_cases) check_case(c, !testing::slow_device() || i++ % 3 == 0);
 }
 
 TEST_CASE("conv2d: values and gradients of layers") {
   if (testing::slow_device()) CRISOL_SKIP("100 million multiply-adds");
-  std::size_t i = 0;  // On rusticl, which runs the variants for GPUs slowly, every third with those.
+  std::size_t i = 0;  // rusticl is slow with GPU variants, and runs them for every third case.
   for (const Case& c : reference::large_conv2d_cases) check_case(c, !testing::slow_launches() || i++ % 3 == 0);
 }
 
 TEST_CASE("conv2d: every tile of the products for GPUs") {
   if (testing::slow_device()) CRISOL_SKIP("3 million multiply-adds for each tile");
-  // The others are those that slow implementations, for which a program takes seconds to compile, take by themselves.
+  // Slow implementations compile a program for seconds, so they run only one tile here. They choose the other tiles in
+  // other tests.
   const bool few = testing::slow_launches();
   const std::vector<std::string> names = ops::tile_names(ops::block_tiles());
   int ran = 0, fitting = 0;
   for (const char* variant : {"block/128x128", "block/128x64", "block/64x64", "block/32x32"}) {
     if (few && std::string_view(variant) != "block/128x64") continue;
-    // Two groups, rows and columns beyond a tile, a depth that is no multiple of a slice, phases without a tap.
+    // Two groups, rows and columns beyond a tile, a depth that is no multiple of a slice, and phases without a tap.
     ran += check_tile({{3, 10, 9, 8}, {140, 5, 3, 1}, {{1, 2}, {1, 0}, 1, 2}}, variant, true);
-    // The same with channels in eights, which share their taps. The weight's gradient has no other program for them.
+    // The same with channels in groups of eight, which share their taps. The weight's gradient has no other program for
+    // them.
     if (!few) ran += check_tile({{3, 16, 9, 8}, {144, 8, 3, 1}, {{1, 2}, {1, 0}, 1, 2}}, variant, false);
     // A device may have too few registers for a tile, or work-groups that are too small.
     const auto name = std::find(names.begin(), names.end(), std::string_view(variant).substr(6));
@@ -164,18 +166,18 @@ TEST_CASE("child: conv2d of layers, for one vector width" * doctest::skip()) {
 }
 
 TEST_CASE("conv2d: the gradient of a batch as long as training's") {
-  // Loops as long as training's: llvmpipe leaves a work-item's loops after 65535 iterations.
+  // Loops as long as in training: llvmpipe ends a work-item's loops after 65535 iterations.
   if (testing::slow_device()) CRISOL_SKIP("60 million multiply-adds");
   check_case({{64, 1, 28, 28}, {32, 1, 3, 3}, {1, 1}});
 }
 
 TEST_CASE("conv2d: the error of Winograd's filtering stays within its bound") {
   if (testing::slow_device()) CRISOL_SKIP("5 million multiply-adds");
-  // Values of equal sign are its worst case: what is subtracted in the transforms must cancel.
+  // Values of equal sign are the worst case, because terms that the transforms subtract must cancel.
   const Shape shape{2, 64, 12, 12}, kernel{32, 64, 3, 3};
   const std::vector<double> x = random_values(13, shape.numel(), 0, 1), w = random_values(14, kernel.numel(), 0, 1);
   const std::vector<double> expected = reference::conv2d(x, shape, w, kernel, {}, {1, 1});
-  // F(2 x 2)'s transforms are smaller, and so is its error.
+  // The transforms of F(2 x 2) are smaller, and so is their error.
   for (const auto& [variant, factor] : {std::pair{"winograd", 16}, {"winograd_f4", 16}, {"winograd_f2", 4}})
     run_variant("conv2d", variant, [&, name = variant, most = factor] {
       const std::vector<double> y =
@@ -268,7 +270,7 @@ TEST_CASE("conv2d of nothing") {
       CHECK(ops::conv2d(zeros({0, 3, 4, 4}), zeros({2, 3, 3, 3})).shape() == Shape{0, 2, 2, 2});
       CHECK(ops::conv2d(zeros({1, 3, 4, 4}), zeros({0, 3, 3, 3})).shape() == Shape{1, 0, 2, 2});
     });
-    run_variant("conv2d", variant, [] {  // No input channels: the bias alone.
+    run_variant("conv2d", variant, [] {  // No input channels: only the bias.
       check_close(ops::conv2d(zeros({1, 0, 2, 2}), zeros({2, 0, 1, 1}), tensor_of({1, 2}, {2})), {1, 2, 2, 2},
                   {1, 1, 1, 1, 2, 2, 2, 2}, {0});
     });

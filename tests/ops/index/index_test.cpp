@@ -1,4 +1,4 @@
-// gather, index_select, scatter_add, index_add, embedding and one_hot against the reference.
+// gather, index_select, scatter_add, index_add, embedding and one_hot, compared with the reference.
 #include "crisol/ops/index.h"
 
 #include <cmath>
@@ -31,7 +31,7 @@ using testing::view_of;
 constexpr DType all_dtypes[] = {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean};
 constexpr DType sum_dtypes[] = {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8};
 
-// Whole numbers that every dtype holds, also their sums here.
+// Whole numbers. Every dtype holds them and their sums in these tests.
 Values some(std::uint64_t seed, const Shape& shape, std::int64_t most = 9) {
   return {shape, random_integers(seed, shape.numel(), 0, most)};
 }
@@ -50,7 +50,7 @@ struct Case {
   Shape index;
 };
 
-// Every axis, odd sizes, sizes of 1 and 0, indices fewer and more than elements, and smaller along other axes.
+// Every axis, odd sizes, sizes of 1 and 0. There are fewer or more indices than elements, or fewer along other axes.
 const std::vector<Case>& cases() {
   static const std::vector<Case> list{{{7}, 0, {11}},
                                       {{1}, 0, {3}},
@@ -216,7 +216,7 @@ TEST_CASE("adding by index: every dtype and layout, wrong indices left out") {
         });
         CHECK(values_of(to) == before);
       }
-  // 8-bit sums wrap, and halves are added in f32: one by one, 2048 + 1 would stay 2048.
+  // 8-bit sums wrap. Halves are added in f32: in f16, adding 1 to 2048 one by one would stay at 2048.
   const Tensor zero = zeros({200}, DType::i64);
   check_close(ops::index_add(tensor_of({100}, {1}, DType::u8), 0, zero, ones({200}, DType::u8)), {44}, {0});
   check_close(ops::index_add(tensor_of({2048}, {1}, DType::f16), 0, zero, ones({200}, DType::f16)), {2248}, {0});
@@ -224,7 +224,7 @@ TEST_CASE("adding by index: every dtype and layout, wrong indices left out") {
 
 TEST_CASE("adding by index gives the same bits every time, whatever repeats") {
   const std::int64_t size = 50, rows = testing::slow_device() ? 200 : 5000, width = 3;
-  // Most positions meet in a few elements, with values whose sum depends on the order.
+  // Many indices pick the same few elements, and the sum of the values depends on their order.
   std::vector<double> index = random_integers(18, rows, 0, size - 1);
   for (std::size_t i = 0; i < index.size(); i += 3) index[i] = 7;
   std::vector<double> values = random_values(19, rows * width);
@@ -235,7 +235,7 @@ TEST_CASE("adding by index gives the same bits every time, whatever repeats") {
   for_each_variant("index_add", {"owner", "sorted", "any_owner"}, [&] {
     const std::vector<float> first = ops::index_add(zeros({size, width}), 0, picks, src).to_vector<float>();
     for (int i = 0; i < 3; ++i) CHECK(ops::index_add(zeros({size, width}), 0, picks, src).to_vector<float>() == first);
-    // Sums of up to `rows` numbers below 1000, one after another.
+    // Sums of up to `rows` numbers below 1000, added one after another.
     check_close(ops::index_add(zeros({size, width}), 0, picks, src), expected.values,
                 {std::sqrt(static_cast<double>(rows)), 1e5});
   });

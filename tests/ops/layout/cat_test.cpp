@@ -1,4 +1,4 @@
-// Joining, cutting and padding against the reference.
+// Joining, splitting and padding, compared with the reference.
 #include "crisol/ops/cat.h"
 
 #include <limits>
@@ -83,7 +83,7 @@ TEST_CASE("split and chunk are views with the reference's elements") {
   check(ops::split(tensor, 9, -2), {7});
   check(ops::split(tensor, std::vector<std::int64_t>{1, 0, 6}, 1), {1, 0, 6});
   check(ops::chunk(tensor, 4, 1), {2, 2, 2, 1});
-  check(ops::chunk(tensor, 5, 1), {2, 2, 2, 1});  // Fewer than asked for, as in PyTorch.
+  check(ops::chunk(tensor, 5, 1), {2, 2, 2, 1});  // Fewer parts than requested, as in PyTorch.
   check(ops::chunk(tensor, 1, 1), {7});
   CHECK(ops::chunk(zeros({0, 2}), 3).size() == 3);
   CHECK(ops::split(zeros({0, 2}), 3).size() == 1);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr DType all_dtypes[] = {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean};
 
-// What a whole number becomes in a dtype.
+// Whole numbers, converted to a dtype.
 std::vector<double> as_dtype(std::vector<double> values, DType dtype) {
   if (dtype == DType::boolean)
     for (double& value : values) value = value != 0;
@@ -32,7 +32,8 @@ TEST_CASE("copy: every pair of dtypes, from and to every layout") {
   for (const DType from : all_dtypes) {
     for (const DType to : all_dtypes) {
       for (const Layout layout : all_layouts) {
-        // Each dtype pair compiles a program, the strided layouts one more kernel: those for some pairs only.
+        // Each dtype pair compiles a program, and strided layouts need another kernel. So only some pairs run with
+        // strided layouts.
         const bool contiguous = layout == Layout::contiguous || layout == Layout::offset;
         if (!contiguous && from != to && from != DType::f32) continue;
         CAPTURE(from);
@@ -59,7 +60,8 @@ TEST_CASE("copy: conversions follow C") {
   check_close(ops::cast(x, DType::boolean), {1, 1, 0, 1, 1, 1, 1, 1}, {0});
   check_close(ops::cast(ops::cast(x, DType::f16), DType::boolean), {1, 1, 0, 1, 1, 1, 1, 1}, {0});
 
-  // Halves: ties to even, overflow to infinity, subnormals kept, by the host's own conversion.
+  // Halves: ties to even, overflow to infinity, subnormals kept. The expected values come from the host's own
+  // conversion.
   const std::vector<double> edges{1 + 0x1p-11, 1 + 3 * 0x1p-11, 65504, 65520, 0x1p-24, 0x1p-14, -0x1p-20, 0.1};
   std::vector<double> rounded;
   for (const double edge : edges) rounded.push_back(static_cast<float>(Half(static_cast<float>(edge))));
@@ -68,7 +70,7 @@ TEST_CASE("copy: conversions follow C") {
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
   check_close(ops::cast(tensor_of({nan, infinity, -infinity}, {3}), DType::f16), {nan, infinity, -infinity}, {0});
 
-  const std::int64_t large = (std::int64_t{1} << 53) + 1;  // Not a double, not a float.
+  const std::int64_t large = (std::int64_t{1} << 53) + 1;  // Neither double nor float holds it.
   const Tensor integers = from_vector<std::int64_t>({large, -large, 7});
   CHECK(ops::clone(integers).to_vector<std::int64_t>() == std::vector<std::int64_t>{large, -large, 7});
   CHECK(ops::clone(integers.impl() ? make_view(integers, {2}, {2}, 0) : integers).to_vector<std::int64_t>() ==
@@ -133,7 +135,7 @@ TEST_CASE("copy: transposes of every size around the tile") {
 
 TEST_CASE("copy: transposes between views") {
   for_each_variant("transpose_copy", {"squares", "tiles"}, [] {
-    // NCHW to NHWC and back, out of and into the middle of larger tensors.
+    // NCHW to NHWC and back, from and to the middle of larger tensors.
     const Shape shape{2, 18, 5, 7}, turned{2, 5, 7, 18};
     const std::vector<double> values = random_values(6, shape.numel());
     std::vector<double> expected;
@@ -164,7 +166,7 @@ TEST_CASE("copy: more elements than one work-item takes") {
 TEST_CASE("fill_into: every dtype and layout") {
   for (const DType dtype : all_dtypes) {
     for (const Layout layout : all_layouts) {
-      // One more program each.
+      // Each case needs one more program.
       if (layout != Layout::contiguous && dtype != DType::f32 && dtype != DType::f16) continue;
       const Tensor x = view_of(std::vector<double>(24, 1), {2, 3, 4}, layout, dtype);
       ops::fill_into(x, 5);

@@ -1,4 +1,4 @@
-// tril and triu against the reference.
+// tril and triu, compared with the reference.
 #include "crisol/ops/triangle.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ TEST_CASE("tril and triu: batches, odd and empty sizes, every diagonal, dtype an
           std::int64_t{-100}, Limits::max(), Limits::min()}) {
       CAPTURE(shape);
       CAPTURE(diagonal);
-      // The reference subtracts the diagonal.
+      // Limited, because the reference subtracts the diagonal.
       const std::int64_t near = std::clamp<std::int64_t>(diagonal, -1000, 1000);
       check_close(ops::tril(view_of(x.values, shape, testing::Layout::contiguous), diagonal), shape,
                   reference::triangle(x, near, false).values, {0});

@@ -33,7 +33,7 @@ TEST_CASE("view: reshape keeps the order, as a view where it can") {
   CHECK(ops::reshape(zeros({0, 3}), {3, 0, 5}).shape() == Shape{3, 0, 5});
   CHECK(ops::reshape(zeros({0, 3}), {-1, 3}).shape() == Shape{0, 3});
 
-  // Of every layout, against the contiguous one; a strided or permuted one can only be split.
+  // Every layout, compared with the contiguous one. A strided or permuted tensor can only be split.
   for (const Layout layout : all_layouts) {
     const Tensor view = view_of(order, {2, 3, 4}, layout);
     CAPTURE(name_of(layout));
@@ -54,7 +54,7 @@ TEST_CASE("view: reshape keeps the order, as a view where it can") {
   check_error([&] { ops::reshape(x, {-1, -1}); }, {"[reshape]", "more than one -1"});
   check_error([&] { ops::reshape(x, {-2, 12}); }, {"[reshape]", "-2"});
   check_error([&] { ops::reshape(zeros({0}), {0, -1}); }, {"[reshape]", "(0, -1)"});
-  // Products that wrap round to the right number are not the right number.
+  // A product that overflows to the right number of elements is still refused.
   const std::int64_t far = std::int64_t{1} << 32;
   check_error([&] { ops::reshape(zeros({0}), {far, far}); }, {"[reshape]", "(4294967296, 4294967296)"});
   check_error([&] { ops::reshape(x, {far, far, -1}); }, {"[reshape]", "(4294967296, 4294967296, 1)"});

@@ -1,4 +1,4 @@
-// Optimiser steps and clipping against double.
+// Optimiser steps and clipping, compared with a computation in double.
 #include "crisol/ops/optimizer.h"
 
 #include <cmath>
@@ -21,7 +21,7 @@ using testing::random_values;
 using testing::tensor_of;
 using testing::values_of;
 
-// A part of an arena with guards around it, to see that a step keeps to its part.
+// A part of a larger tensor, with guards around it. The guards show whether a step stays within its part.
 struct Arena {
   Arena(const std::vector<double>& values, std::int64_t first) : size(static_cast<std::int64_t>(values.size())) {
     whole = zeros({first + size + 5});
@@ -38,7 +38,7 @@ struct Arena {
   Tensor whole, part;
 };
 
-// Several steps with a learning rate that changes; `device_step` and `host_step` take (arena or state, gradients).
+// Runs several steps with a changing learning rate. `device_step` and `host_step` take (arena or state, gradients).
 template <class DeviceStep, class HostStep>
 void check_steps(std::int64_t count, double beta2, DeviceStep&& device_step, HostStep&& host_step) {
   if (testing::slow_device() && count > 1000) return;
@@ -58,7 +58,7 @@ void check_steps(std::int64_t count, double beta2, DeviceStep&& device_step, Hos
     device_step(arena.part, gradients.part, hyper, progress);
     host_step(state, g, lr);
   }
-  // Steps of up to lr / sqrt(1 - beta2) = 1.3; some ten roundings in each of six.
+  // A step is at most lr / sqrt(1 - beta2) = 1.3. Each of six steps has about ten roundings.
   check_close(arena.part, {count}, state.parameters, {64, 2});
   CHECK(arena.guards() == doctest::Approx(0).epsilon(1e-4));
 }
@@ -107,7 +107,7 @@ TEST_CASE("adam_step follows PyTorch's formulas for Adam and AdamW") {
 }
 
 TEST_CASE("rmsprop_step follows PyTorch's formula") {
-  // A larger eps where it is centered: v - a^2 cancels to nothing at the first step, in double as in float.
+  // A centered rule needs a larger eps: v - a^2 cancels to nothing at the first step, in double as in float.
   struct Case {
     bool centered, momentum;
     ops::RmspropRule rule;
@@ -207,7 +207,7 @@ TEST_CASE("global_norm: of one and several tensors, the same bits each time") {
     CHECK(norm.item<float>() == ops::global_norm(parts).item<float>());
   }
   if (testing::slow_device()) return;
-  // Where a plain sum in float is wrong by 1e-4.
+  // A plain sum in float would be wrong by 1e-4 here.
   CHECK(ops::global_norm({full({1 << 24}, 0.1)}).item<double>() ==
         doctest::Approx(4096 * static_cast<double>(0.1f)).epsilon(2e-6));
 }

@@ -28,12 +28,12 @@ TEST_CASE("elementwise in place: every layout, both kinds of kernel") {
       dst.mul_(-2);
       for (double& value : expected) value *= -2;
       check_close(dst, {3, 2, 35}, expected, {2});
-      // One more operand, of another layout, that broadcasts.
+      // One more operand, with another layout, that broadcasts.
       dst.add_(view_of({1, 2, 3}, {3, 1, 1}, Layout::strided)).relu_();
       for (std::size_t i = 0; i < expected.size(); ++i)
         expected[i] = std::fmax(0, expected[i] + 1 + static_cast<double>(i / 70));
       check_close(dst, {3, 2, 35}, expected, {2});
-      // What lies between the elements stays as it was.
+      // The storage between the elements does not change.
       if (layout == Layout::strided) {
         for (const float value : make_view(dst, {3}, {1}, 0).to_vector<float>()) CHECK(std::isnan(value));
       }
@@ -64,7 +64,7 @@ TEST_CASE("elementwise in place: aliasing that would change results is refused, 
   check_error([&] { make_view(x, {2, 9}, {0, 1}, 0).add_(1); }, {"[add_]", "expanded", "axis 0"});
   check_error([&] { square.copy_from(square.transpose(0, 1)); }, {"[copy_into]", "share"});
   check_close(x, {1, 2, 3, 4, 5, 6, 7, 8, 9}, {0});
-  // Every second element, beside the others.
+  // Every second element; the elements between them are the other operand.
   Tensor even = make_view(x, {4}, {2}, 0);
   even.add_(make_view(x, {4}, {2}, 1));
   check_close(x, {3, 2, 7, 4, 11, 6, 15, 8, 9}, {0});
@@ -108,7 +108,7 @@ TEST_CASE("elementwise in place: not while gradients are recorded") {
   }
   check_close(leaf, {2, 3}, {0});
   check_close(plain, {5, 7}, {0});
-  // A saved tensor that changed is noticed.
+  // A change of a saved tensor is detected.
   const Tensor product = leaf * plain;
   plain.add_(1);
   check_error([&] { product.backward(ones({2})); }, {"[backward]", "changed in place"});

@@ -41,7 +41,7 @@ TEST_CASE("elementwise: layouts and broadcasting, both kinds of kernel") {
           CAPTURE(shapes.b);
           CAPTURE(name_of(layout_a));
           CAPTURE(name_of(layout_b));
-          // The operands repeated over the result's shape, on the host.
+          // The operands, broadcast to the result's shape on the host.
           const auto repeated = [&](const std::vector<double>& values, const Shape& shape) {
             std::vector<double> all;
             for (std::int64_t i = 0; i < shapes.y.numel(); ++i) {
@@ -174,7 +174,7 @@ TEST_CASE("where: every dtype, broadcasting, gradients") {
 }
 
 TEST_CASE("elementwise: every function of a row runs that row") {
-  // Its name stands in the message that refuses an undefined tensor: nothing is compiled.
+  // The message for an undefined tensor contains the row's name, so nothing needs compiling.
   const std::vector<double> numbers{1, 2};
   REQUIRE(pointwise_calls().size() == table_rows().size());
   for (std::size_t r = 0; r < table_rows().size(); ++r) {
@@ -221,7 +221,7 @@ TEST_CASE("elementwise: refusals") {
 
 TEST_CASE("elementwise: results too large for the caches, of every dtype") {
   if (slow_device() || Device().info().platform == "rusticl") CRISOL_SKIP("nine million elements take minutes here");
-  // Kernels may write such results past the caches; their parts are written the usual way.
+  // Kernels may write such large results past the caches. They write the smaller parts in the usual way.
   constexpr std::int64_t rows = 1152, columns = 8192, part = 288;
   const Tensor numbers = ops::reshape(arange(0, rows * columns, 1, DType::i32), {rows, columns});
   const Tensor small = ops::remainder(numbers, 61);

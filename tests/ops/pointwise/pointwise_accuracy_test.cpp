@@ -1,5 +1,5 @@
-// The f32 accuracy of every row over all of its range, and its values at the edges: zeros, subnormal numbers, the
-// largest ones, infinity, NaN.
+// The f32 accuracy of every row over its whole range. Also its values at the edges: zeros, subnormal numbers, the
+// largest numbers, infinity, NaN.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -26,7 +26,7 @@ float from_bits(std::uint32_t bits) {
   return value;
 }
 
-// Floats of all magnitudes and signs, evenly over their bit patterns.
+// Floats of all magnitudes and signs, evenly spaced in their bit patterns.
 std::vector<float> all_floats(std::uint32_t stride) {
   std::vector<float> values;
   for (std::uint64_t bits = 0; bits < std::uint64_t{1} << 32; bits += stride)
@@ -34,12 +34,12 @@ std::vector<float> all_floats(std::uint32_t stride) {
   return values;
 }
 
-// Mesa's llvmpipe keeps none of OpenCL's bounds for exp2, fmod of subnormal numbers, lgamma(-inf), and has no FMA, on
-// which the forms for CPUs rest.
+// Mesa's llvmpipe breaks OpenCL's bounds for exp2, fmod of subnormal numbers and lgamma(-inf). It also has no FMA,
+// which the forms for CPUs need.
 bool is_rusticl() { return Device().info().platform == "rusticl"; }
 constexpr const char* inexact = "llvmpipe's functions are not within OpenCL's bounds";
 
-// Half of them of all magnitudes, half between -8 and 8.
+// Half of the numbers have any magnitude, the others are between -8 and 8.
 std::vector<float> random_floats(unsigned seed, std::size_t count) {
   std::mt19937 random(seed);
   std::vector<float> values(count);
@@ -57,7 +57,7 @@ std::vector<RowUnderTest> rows_of(std::size_t inputs) {
   return rows;
 }
 
-// Devices may take subnormal numbers for zero, and give zero for them.
+// Devices may treat subnormal numbers as zero, and return zero instead of them.
 bool keeps_subnormal_numbers() {
   static const bool keeps = [] { return (from_vector<float>({from_bits(1)}) * 1.0f).item() != 0; }();
   return keeps;
@@ -68,7 +68,7 @@ struct Worst {
   std::size_t at = 0;
 };
 
-// In ulp, but 0 within what the table allows near zero.
+// The error in ulp, or 0 if it is within the table's allowance near zero.
 double error_of(float actual, double exact) {
   const double least = std::numeric_limits<float>::min();
   const double allowed = !keeps_subnormal_numbers() && std::abs(exact) < least ? least : 0x1p-142;
@@ -86,13 +86,13 @@ Worst worst_of(const std::vector<float>& results, Expected expected) {
   return worst;
 }
 
-// The table is printed only when asked for.
+// Prints the table only on request.
 template <class... Values>
 void print(const char* format, Values... values) {
   if (std::getenv("CRISOL_PRINT_ACCURACY") != nullptr) std::printf(format, values...);
 }
 
-// Prints a row of the table, and checks it against the row's bound where it has one.
+// Prints a row of the table, and checks it against the row's bound if it has one.
 void report(const RowUnderTest& row, const Worst& worst, const std::string& at) {
   const double bound = row.reference->ulp;
   print("  %-12s %10.3g ulp at %-28s bound %s\n", row.row->name, worst.error, at.c_str(),
@@ -154,7 +154,7 @@ TEST_CASE("pointwise accuracy: zeros, subnormal and largest numbers, infinity, N
                            3, 6,         20,          88,        89,       103,  104, 1e10f, largest, infinity};
   for (std::size_t i = 0, n = edges.size(); i < n; ++i) edges.push_back(-edges[i]);
   edges.push_back(std::nanf(""));
-  // All pairs; a third operand goes through the moderate ones.
+  // All pairs of edge values. The third operand has moderate values.
   std::vector<float> a, b, c;
   for (const float first : edges)
     for (const float second : edges) {
@@ -171,7 +171,7 @@ TEST_CASE("pointwise accuracy: zeros, subnormal and largest numbers, infinity, N
   for (std::size_t r = 0; r < rows.size(); ++r) {
     CAPTURE(std::string(rows[r].row->name));
     const reference::Elementwise& reference = *rows[r].reference;
-    // Sums of products overflow on the way, where a double does not.
+    // In sums of products, f32 overflows at an intermediate value, and double does not.
     const bool overflows = rows[r].row->input_count == 3 && rows[r].row->rule != ops::RowRule::choice &&
                            rows[r].row->rule != ops::RowRule::fill;
     const std::vector<double> actual = values_of(results[r]);

@@ -1,4 +1,4 @@
-// docs/elementwise.md is made from the table; this test keeps it so.
+// docs/elementwise.md is generated from the table. This test checks that both agree.
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -83,7 +83,7 @@ std::string error_of(const RowUnderTest& row) {
   return text.str();
 }
 
-// In Markdown tables a bar ends the cell.
+// In Markdown tables a bar would end the cell.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) result += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -116,7 +116,7 @@ TEST_CASE("pointwise: docs/elementwise.md is what the table gives") {
   if (std::getenv("CRISOL_UPDATE_DOCS") != nullptr) std::ofstream(page_path) << page();
   std::ifstream file(page_path);
   const std::string committed{std::istreambuf_iterator<char>(file), {}};
-  // Line by line, for a short message.
+  // Compares line by line, so that a failure message is short.
   std::istringstream is(committed), wanted(page());
   std::string is_line, wanted_line;
   while (std::getline(wanted, wanted_line)) {

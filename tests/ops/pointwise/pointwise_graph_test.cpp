@@ -1,4 +1,4 @@
-// Expression graphs of several rows: their text, sharing, and their kernels on all layouts.
+// Expression graphs of several rows: their text, shared nodes, and their kernels on all layouts.
 #include "ops/pointwise/pointwise_graph.h"
 
 #include <cmath>
@@ -53,7 +53,7 @@ TEST_CASE("pointwise graph: its text for single elements, vectors and macros") {
   CHECK(macro.back() == '\n');
   CHECK(macro.substr(macro.size() - 2) == "}\n");
   CHECK(function_of(two_results(DType::f16), "f", "16") == function_of(graph, "f", "16"));
-  // Helpers take the type's name, and are included once.
+  // Helper functions get the type's name, and are included once.
   PointwiseGraph exps;
   const int x = exps.input(DType::i32);
   exps.output(exps.apply(rows::exp, {exps.apply(rows::exp, {x})}));
@@ -95,7 +95,7 @@ TEST_CASE("pointwise graph: several results, broadcasting and layouts, both kind
 }
 
 TEST_CASE("pointwise graph: as many tensors as there may be, of rank eight") {
-  // More parameters than OpenCL promises room for, if each had strides.
+  // If each tensor had strides, the kernel would need more parameters than OpenCL guarantees.
   PointwiseGraph graph;
   int sum = graph.input(DType::f32);
   for (std::size_t i = 1; i < PointwiseGraph::max_inputs; ++i)

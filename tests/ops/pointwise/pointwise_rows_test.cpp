@@ -31,8 +31,8 @@ bool accepts(const RowUnderTest& row, DType dtype) {
   return true;
 }
 
-// Values of a dtype from -4 to 4, all of them exact: outside the domain of some rows, which then shall give NaN, and
-// inside that of all.
+// Exact values of a dtype from -4 to 4. Some are outside the domain of some rows, which must then give NaN. Some are
+// inside the domain of every row.
 std::vector<double> values_for(DType dtype, std::uint64_t seed, std::int64_t count) {
   if (dtype == DType::f32) return random_values(seed, count, -4, 4);
   const int low = dtype == DType::u8 || dtype == DType::boolean ? 0 : -4, high = dtype == DType::boolean ? 1 : 4;
@@ -63,7 +63,7 @@ std::vector<RowUnderTest> rows_to_run() {
   return rows;
 }
 
-// oclgrind takes the 1 that the compiler makes of a vector's condition for 255 (docs/implementations.md).
+// oclgrind reads the 1 that the compiler makes of a vector's condition as 255 (docs/implementations.md).
 bool oclgrind_mistakes(const RowUnderTest& row, DType dtype) {
   const std::string name = row.row->name;
   return Device().info().platform == "Oclgrind" && !is_floating(dtype) &&
@@ -92,7 +92,7 @@ TEST_CASE("pointwise rows: every dtype") {
     std::vector<RowUnderTest> rows;
     for (const RowUnderTest& row : tested) {
       const bool numeric = row.row->rule == ops::RowRule::number;
-      // Numbers in the tests are fractions: bool becomes f32 beside them.
+      // The tests' scalars are fractions, so bool becomes f32 with them.
       CHECK(accepts(row, dtype) == !(numeric && dtype == DType::boolean && row.row->scalar_count == 0));
       if (accepts(row, dtype) && !oclgrind_mistakes(row, dtype)) rows.push_back(row);
     }

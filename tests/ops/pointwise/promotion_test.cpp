@@ -1,4 +1,4 @@
-// dtypes of results: PyTorch's rules.
+// dtypes of results, by PyTorch's rules.
 #include <vector>
 
 #include "crisol/ops/elementwise.h"
@@ -30,7 +30,7 @@ TEST_CASE("promotion: two tensors, as PyTorch's table has it") {
       CAPTURE(all[b]);
       CHECK(promote_types(all[a], all[b]) == table[a][b]);
       CHECK(result_type(ones_of[a], ones_of[b]) == table[a][b]);
-      // Without elements, nothing is compiled.
+      // Tensors without elements, so that nothing is compiled.
       CHECK(ops::mul(zeros({0}, all[a]), zeros({0}, all[b])).dtype() == table[a][b]);
       CHECK(ops::div(zeros({0}, all[a]), zeros({0}, all[b])).dtype() == (is_floating(table[a][b]) ? table[a][b] : f32));
       CHECK(ops::lt(zeros({0}, all[a]), zeros({0}, all[b])).dtype() == boolean);
@@ -71,7 +71,7 @@ TEST_CASE("promotion: values of mixed dtypes, and whole numbers modulo their siz
   check_close(ops::add(truth, truth), {1, 0, 1}, {0});
   check_close(ops::mul(truth, whole), {-1, 0, 7}, {0});
   CHECK(ops::add(truth, truth).dtype() == boolean);
-  const std::int64_t large = (std::int64_t{1} << 53) + 1;  // No double, and no float.
+  const std::int64_t large = (std::int64_t{1} << 53) + 1;  // Neither double nor float holds it.
   CHECK(ops::add(from_vector<std::int64_t>({large}), 2).item<std::int64_t>() == large + 2);
   CHECK(ops::mul(from_vector<std::int64_t>({1}), large).item<std::int64_t>() == large);
   CHECK(ops::maximum(from_vector<std::int64_t>({large}), large - 1).item<std::int64_t>() == large);

@@ -1,4 +1,4 @@
-// Pooling against the reference: every variant, odd windows, refusals.
+// Pooling, compared with the reference: every variant, odd windows, refusals.
 #include "crisol/ops/pool.h"
 
 #include <cmath>
@@ -25,7 +25,7 @@ using testing::view_of;
 
 const char* const variants[] = {"rows", "pixel"};
 
-// A variant made for CPUs refuses other devices.
+// A variant for CPUs refuses other devices.
 bool accepted(const char* variant) {
   return std::string_view(variant) == "pixel" || Device().info().type == DeviceType::cpu;
 }
@@ -49,7 +49,7 @@ TEST_CASE("max_pool2d: values, indices and gradient") {
 
       const std::vector<double> dy = random_values(2, expected.shape.numel());
       const Tensor dx = ops::max_pool2d_backward(tensor_of(dy, expected.shape), got.indices, c.shape, c.options);
-      // At most kernel.h * kernel.w windows meet in an element, each at most 1.
+      // At most kernel.h * kernel.w windows contain an element, and each adds at most 1.
       const double terms = c.options.kernel.h * c.options.kernel.w;
       check_close(dx, c.shape, reference::max_pool2d_backward(dy, expected, c.shape), {1, terms});
     }
@@ -57,7 +57,7 @@ TEST_CASE("max_pool2d: values, indices and gradient") {
 }
 
 TEST_CASE("pooling of many planes") {
-  // Loops as long as training's: llvmpipe leaves a work-item's loops after 65535 iterations.
+  // Loops as long as in training: llvmpipe ends a work-item's loops after 65535 iterations.
   if (testing::slow_device()) CRISOL_SKIP("2 million elements");
   const Shape shape{64, 32, 28, 28};
   const std::vector<double> x = random_values(9, shape.numel());
@@ -79,13 +79,13 @@ TEST_CASE("max_pool2d: ties, NaN and infinities are taken as in PyTorch") {
   const double inf = std::numeric_limits<double>::infinity();
   const Shape shape{1, 1, 4, 34};
   std::vector<double> x(static_cast<std::size_t>(shape.numel()), -inf);
-  x[2] = x[3] = 5;       // Equal ones in a row,
-  x[6] = x[6 + 34] = 1;  // in a column.
-  x[8] = nan;            // NaN before a larger one,
+  x[2] = x[3] = 5;       // Equal values in a row.
+  x[6] = x[6 + 34] = 1;  // Equal values in a column.
+  x[8] = nan;            // NaN before a larger value.
   x[9] = 7;
-  x[10] = 7;  // and behind it;
+  x[10] = 7;  // NaN after a larger value.
   x[11] = nan;
-  x[14] = x[15 + 34] = nan;  // of two the last.
+  x[14] = x[15 + 34] = nan;  // Of two NaNs, the last one counts.
   x[70] = inf;
   for (const char* variant : variants) {
     if (!accepted(variant)) continue;
@@ -98,7 +98,7 @@ TEST_CASE("max_pool2d: ties, NaN and infinities are taken as in PyTorch") {
     CHECK(got.indices.to_vector<std::int32_t>()[1] == 2);
     CHECK(got.indices.to_vector<std::int32_t>()[4] == 8);
     CHECK(got.indices.to_vector<std::int32_t>()[7] == 15 + 34);
-    CHECK(got.indices.to_vector<std::int32_t>()[0] == 0);  // All of them -inf.
+    CHECK(got.indices.to_vector<std::int32_t>()[0] == 0);  // All values are -inf.
   }
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("avg_pool2d: values and gradient") {
         CAPTURE(options.ceil_mode);
         const std::vector<double> x = random_values(3, shape.numel());
         const reference::AvgPool expected = reference::avg_pool2d(x, shape, options);
-        // A rounding for each of at most 9 terms below 1, and the division.
+        // A rounding for each of at most 9 terms below 1, and one for the division.
         check_close(ops::avg_pool2d(tensor_of(x, shape), options), expected.shape, expected.values, {10, 1});
 
         const std::vector<double> dy = random_values(4, expected.shape.numel());
@@ -142,7 +142,7 @@ TEST_CASE("adaptive_avg_pool2d: values and gradient") {
       CAPTURE(c.output);
       const std::vector<double> x = random_values(5, c.shape.numel());
       const reference::AvgPool expected = reference::adaptive_avg_pool2d(x, c.shape, c.output);
-      // At most 60 terms below 1 in a window, at most 35 windows over an element, each with a division.
+      // A window has at most 60 terms below 1, and an element is in at most 35 windows. Each window has a division.
       check_close(ops::adaptive_avg_pool2d(tensor_of(x, c.shape), c.output), expected.shape, expected.values, {8, 1});
       const std::vector<double> dy = random_values(6, expected.shape.numel());
       check_close(ops::adaptive_avg_pool2d_backward(tensor_of(dy, expected.shape), c.shape), c.shape,

@@ -1,4 +1,4 @@
-// Products that end in an epilogue: every form and variant, against the plain result.
+// Products that end in an epilogue: every form and variant, compared with the plain result.
 #include <algorithm>
 #include <functional>
 
@@ -29,7 +29,7 @@ constexpr const char* snippet =
     "#define EPILOGUE(T, S, name) inline T name(const T v, const T e0, const T e1, const S s0, const S s1, const S s2) "
     "{ return s0 * v * e0 + e1; }\n";
 
-// A result of `rows` rows of `columns` elements (for a convolution: channels of pixels), row r of product p.
+// A result of products with `rows` rows of `columns` elements (for a convolution: channels of pixels).
 struct Result {
   Shape shape;
   std::vector<double> values;
@@ -38,7 +38,7 @@ struct Result {
 
 std::int64_t row_of(const Result& y, std::int64_t at) { return at / y.columns % y.rows; }
 
-// What the epilogue makes of the values: residual as large as the result, one value a row.
+// The values after the epilogue. `residual` is as large as the result, and `by_row` has one value per row.
 std::vector<double> expected_of(const Result& y, Epilogue::Form form, const std::vector<double>& residual,
                                 const std::vector<double>& by_row) {
   std::vector<double> expected = y.values;
@@ -93,7 +93,7 @@ TEST_CASE("matmul and linear end in every form of epilogue") {
     const Tensor a = tensor_of(x, {m, k}), weight = tensor_of(w, {n, k}), shift = tensor_of(bias, {n});
     for (const char* variant : {"block", "clblast", "cpu_rows", "cpu_tiled", "plain"}) {
       CAPTURE(variant);
-      if (variant == std::string_view("block") && n < 60) continue;  // Each kind of size is two programs.
+      if (variant == std::string_view("block") && n < 60) continue;  // Each kind of size needs two programs.
       run_variant("matmul", variant, [&] {
         const int applied =
             check_forms({{m, n}, product.values, m, n, n, 0}, static_cast<double>(k + 2),
@@ -115,7 +115,7 @@ TEST_CASE("products of batches end in an epilogue") {
       const Tensor x = tensor_of(a, left), y = tensor_of(b, right);
       check_forms({each.shape, each.values, 4, 5, 5, 20}, 8,
                   [&](const Epilogue& f, bool& done) { return ops::matmul(x, y, f, done); });
-      if (testing::slow_device()) return;  // The same kernels.
+      if (testing::slow_device()) return;  // The rest uses the same kernels.
       check_forms({shared.shape, shared.values, 4, 5, 5, 20}, 8, [&](const Epilogue& f, bool& done) {
         return ops::matmul(x, y.narrow(0, 0, 1).reshape({6, 5}), f, done);
       });

@@ -1,4 +1,4 @@
-// The matrix product for GPUs: every tile in every layout, cut depths, and which plan is chosen for which device.
+// The matrix product for GPUs: every tile in every layout, split_k, and the plan that is chosen for each device.
 #include "ops/product/gemm_block.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Case {
   int parts;
 };
 
-/// Sums of k products of at most 1: each of the k additions errs by less than eps / 2 of a partial sum below k.
+/// Sums of k products of at most 1. Each of the k additions has an error below eps / 2 of a partial sum below k.
 testing::Tolerance tolerance(std::int64_t k) { return {2, static_cast<double>(k + 1)}; }
 
 void check_tile(const BlockTile& tile, const Case& c, bool a_turned, bool b_turned) {
@@ -71,7 +71,7 @@ BlockPlan plan(const DeviceInfo& info, std::int64_t m, std::int64_t n, std::int6
 
 TEST_CASE("gemm block: every tile, sizes with and without remainders, both operands in either order") {
   const DeviceInfo& info = Device().info();
-  // A program takes seconds to compile on rusticl and oclgrind, two on PoCL, half of one on Intel's runtime.
+  // Compiling a program takes seconds on rusticl and oclgrind, two seconds on PoCL, half a second on Intel's runtime.
   const bool one = testing::slow_device() || info.platform == "rusticl";
   const bool few = one || info.platform == "Portable Computing Language";
   int ran = 0;

@@ -1,5 +1,6 @@
-// Products on matrix units: the block-level kernel with every unit's places, emulated, in every precision and layout;
-// what is chosen for which device; and the places of the units' operands against models of the instructions.
+// Products on matrix units: the block-level kernel with the places of every unit, emulated, in every precision and
+// layout. Also the choice for each device, and the places of the units' operands, compared with models of the
+// instructions.
 #include "ops/product/gemm_matrix.h"
 
 #include <algorithm>
@@ -40,8 +41,8 @@ struct Case {
   bool packed = false;
 };
 
-/// A product of tensors with values between 0.1 and 1 in size, so that fp16 holds them: against the double product of
-/// the values, within the precision's bound, and against that of the rounded values, within fp32's.
+/// Computes a product of values with magnitudes from 0.1 to 1, which fp16 can hold. Compares it with the product in
+/// double, within the precision's bound, and with the product of the rounded values, within fp32's bound.
 void check_product(const MatrixTile& tile, Kind kind, bool emulated, Precision precision, const Case& c) {
   const auto [m, n, k, parts, a_turned, b_turned, packed] = c;
   CAPTURE(ops::facts_of(kind).name);
@@ -101,7 +102,7 @@ ops::Gemm problem_of(const Tensor& any, std::int64_t m, std::int64_t n, std::int
 
 }  // namespace
 
-// Programs take seconds to compile on CPUs, so sizes share them: with odd rows no vectors are read or stored.
+// Programs take seconds to compile on CPUs, so sizes share them. With odd rows no vectors are read or stored.
 TEST_CASE("gemm matrix: every precision within its bound") {
   for (const Precision precision : testing::rounded_precisions) {
     check_product(least_tile, Kind::mma_sm80, true, precision, {3, 5, 7});
@@ -169,12 +170,13 @@ TEST_CASE("gemm matrix: what is too large for fp16 becomes infinite, NaN and inf
 }
 
 TEST_CASE("gemm matrix: packed operands, in three stages and two, of waves of 32 and 64") {
-  // More slices than local memory holds, the last one not full. Both operands lie alike, so that they share a program.
+  // More slices than local memory holds; the last slice is not full. Both operands have the same layout, so that they
+  // share a program.
   const auto check = [](Kind kind, Precision precision, const Case& c) {
     check_product({32, 32, ops::facts_of(kind).lanes == 64 ? 32 : 16, 16, 1.0}, kind, true, precision, c);
   };
   check(Kind::mfma, Precision::fp16, {5, 27, 103, 1, false, true, true});
-  if (Device().info().platform != "Intel(R) OpenCL") return;  // Others take ten times as long to compile.
+  if (Device().info().platform != "Intel(R) OpenCL") return;  // Other platforms take ten times as long to compile.
   check(Kind::mma_sm80, Precision::fp16, {5, 27, 103, 1, true, false, true});
   check(Kind::wmma, Precision::bf16, {35, 30, 72, 1, false, true, true});
   check(Kind::mfma, Precision::tf32, {36, 20, 52, 1, true, false, true});
@@ -202,7 +204,7 @@ TEST_CASE("gemm matrix: packed where packing pays") {
     return std::string(text == nullptr ? "" : text);
   };
   CHECK(reason(4096, 4096, 4096).empty());
-  CHECK(reason(1024, 1024, 1024) == "too small for packing to pay");  // 64 tiles, 108 units.
+  CHECK(reason(1024, 1024, 1024) == "too small for packing to pay");  // 64 tiles for 108 units.
   CHECK(reason(128, 65536, 4096) == "too small for packing to pay");
   CHECK(reason(4096, 4096, 64) == "too small for packing to pay");
   for (const Kind kind : {Kind::mma_sm75, Kind::mfma, Kind::wmma, Kind::wmma_gfx12})

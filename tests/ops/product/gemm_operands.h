@@ -1,4 +1,5 @@
-// A product with a bias, for tests of one kernel: values on the host, and operands in either order on the device.
+// A product with a bias, for tests of one kernel: values on the host, and row-major or column-major operands on the
+// device.
 #pragma once
 
 #include <cmath>
@@ -10,13 +11,13 @@
 
 namespace crisol::testing {
 
-/// A is m x k and B k x n, row by row; the bias is added to each row.
+/// A is m x k and B is k x n, both row-major. The bias is added to each row.
 struct GemmValues {
   std::int64_t m, n, k;
   std::vector<double> a = random_values(1, m*k), b = random_values(2, k*n), bias = random_values(3, n);
 };
 
-/// The same on the device, where A or B may lie column by column ("turned"), and a result of NaN.
+/// The same values on the device. A or B may be stored transposed ("turned" in names), and the result starts as NaN.
 class GemmTensors {
  public:
   GemmTensors(const GemmValues& v, bool a_turned, bool b_turned)

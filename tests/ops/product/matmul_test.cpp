@@ -1,4 +1,4 @@
-// Matrix products against the reference: every variant, odd sizes, views, batches, refusals.
+// Matrix products, compared with the reference: every variant, odd sizes, views, batches, refusals.
 #include "crisol/ops/matmul.h"
 
 #include <algorithm>
@@ -29,13 +29,13 @@ using testing::tensor_of;
 using testing::view_of;
 
 const char* const variants[] = {"clblast", "cpu_rows", "cpu_tiled", "plain"};
-// That for GPUs has a test of its own, gemm_block_test.cpp: its many programs take long to compile for CPUs.
+// The variant for GPUs has its own test, gemm_block_test.cpp, because its many programs take long to compile for CPUs.
 const char* const all_variants[] = {"block", "clblast", "cpu_rows", "cpu_tiled", "plain"};
 
-// k products of at most 1 are added: no partial sum is larger than k.
+// k products of at most 1 are added, so no partial sum is larger than k.
 testing::Tolerance tolerance(std::int64_t k) { return {2, static_cast<double>(k + 1)}; }
 
-// The same elements, stored column by column.
+// The same elements, stored column-major.
 Tensor stored_transposed(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
   std::vector<double> turned(values.size());
   for (std::int64_t i = 0; i < rows; ++i)
@@ -92,9 +92,9 @@ TEST_CASE("matmul: sizes around the tiles and the blocks of the depth") {
 TEST_CASE("matmul: every tile, depth and packing of cpu_tiled") {
   const struct {
     std::int64_t m, n, k;
-  } sizes[] = {{25, 50, 260}, {9, 650, 20}};  // Two blocks of the depth, panels that are packed together.
+  } sizes[] = {{25, 50, 260}, {9, 650, 20}};  // Two blocks of the depth, and panels that are packed together.
   const std::span<const std::string> settings = ops::tiled_settings.names();
-  const std::size_t tried = testing::slow_device() ? 4 : settings.size();  // Those of the least depth come first.
+  const std::size_t tried = testing::slow_device() ? 4 : settings.size();  // The smallest depths come first.
   int accepted = 0;
   for (const auto& [m, n, k] : sizes) {
     const std::vector<double> a = random_values(1, m * k);

@@ -1,6 +1,6 @@
-// Which numbers the kernels' fragments hold, for instructions that no device here has: models of ldmatrix, mma.sync,
-// mfma and wmma, as their vendors' documents describe which lane holds what, compute a product from what each lane
-// would read.
+// The numbers in the kernels' fragments, for instructions that no device here has. Models of ldmatrix, mma.sync, mfma
+// and wmma compute a product from the numbers that each lane would read. They follow the vendors' documents, which say
+// what each lane holds.
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -52,9 +52,9 @@ constexpr int lanes = LANES, count = ACC, words = LANE_WORDS;
 #undef UNIT
 }  // namespace wmma_gfx12
 
-constexpr int rows = 32;  // Of either operand in local memory: two fragments.
+constexpr int rows = 32;  // Rows of either operand in local memory: two fragments.
 
-// An operand's slice in local memory: 16 words of two numbers a row, 32 of the depth.
+// An operand's slice in local memory. A row has 16 words of two numbers, so 32 numbers of the depth.
 struct Operand {
   std::array<std::array<int, 2>, rows * 16> words;
   std::array<std::array<int, 32>, rows> values;
@@ -69,18 +69,18 @@ struct Operand {
   }
 };
 
-// The sum of 16 products that the fragments at these rows and step shall give.
+// The expected sum of 16 products for the fragments at these rows and this step.
 int expected(const Operand& a, const Operand& b, int row, int column, int step) {
   int sum = 0;
   for (int k = step * 16; k < step * 16 + 16; ++k) sum += a.values[row][k] * b.values[column][k];
   return sum;
 }
 
-// What lanes hold of a 16 x 16 operand: [row][depth], written by lane and number.
+// The numbers of a 16 x 16 operand in the lanes: [row][depth], written by lane and number.
 using Held = std::array<std::array<int, 16>, 16>;
 
-// D = A * B of an instruction whose lane holds result `i` at (row_of(lane, i), column_of(lane, i)), against what the
-// kernel stores at (acc_row, acc_column).
+// Computes D = A * B as an instruction does. `document` gives the row and column of result `i` of a lane, and the
+// kernel stores that result at (acc_row, acc_column). Both must agree.
 template <class Place, class Row, class Column>
 void check_results(int lanes, int count, const Held& first, const Held& second, Place document, Row acc_row,
                    Column acc_column, bool swapped, const Operand& a, const Operand& b, int row, int column, int step) {
@@ -96,8 +96,8 @@ void check_results(int lanes, int count, const Held& first, const Held& second, 
   CHECK(right == lanes * count);
 }
 
-// PTX ISA, ldmatrix .x4: lane 8q + r gives the address of row r, 16 bytes, of matrix q; lane l gets word l % 4 of row l
-// / 4 of each.
+// PTX ISA, ldmatrix .x4: lane 8q + r gives the address of row r (16 bytes) of matrix q. Lane l gets word l % 4 of
+// row l / 4 of each matrix.
 std::array<int, 2> loaded(const Operand& from, int lane, int matrix, int base, int (*row_of)(int), int (*word_of)(int),
                           int step) {
   const int giver = matrix * 8 + lane / 4;
@@ -129,7 +129,8 @@ TEST_CASE("matrix places: mma.sync m16n8k16 with operands from ldmatrix") {
   const Operand a(1), b(2);
   for (const int base : {0, 16})
     for (const int step : {0, 1}) {
-      // PTX ISA, fragments of .m16n8k16: a0 a1 at row l / 4, depth l % 4 * 2, then rows + 8, depth + 8, both.
+      // PTX ISA, fragments of .m16n8k16: a0 and a1 are at row l / 4, depth l % 4 * 2. The next pairs are at rows + 8,
+      // at depth + 8, and at both.
       Held first{}, second{};
       for (int lane = 0; lane < 32; ++lane)
         for (int half = 0; half < 2; ++half)
@@ -137,11 +138,11 @@ TEST_CASE("matrix places: mma.sync m16n8k16 with operands from ldmatrix") {
             const int depth = lane % 4 * 2 + half;
             first[lane / 4 + q % 2 * 8][depth + q / 2 * 8] =
                 loaded(a, lane, q, base, nvidia::a_row_of, nvidia::a_word_of, step)[half];
-            // b0, b1 of the first eight columns, then of the others: column l / 4, depth l % 4 * 2, then + 8.
+            // b0 and b1 are at column l / 4, depth l % 4 * 2, and then at depth + 8. The other eight columns follow.
             second[lane / 4 + q / 2 * 8][depth + q % 2 * 8] =
                 loaded(b, lane, q, base, nvidia::b_row_of, nvidia::b_word_of, step)[half];
           }
-      // c0 c1 at row l / 4, columns l % 4 * 2 and the next; c2 c3 eight rows below.
+      // c0 and c1 are at row l / 4, column l % 4 * 2 and the next column. c2 and c3 are eight rows below.
       const auto document = [](int lane, int i) {
         return std::array{lane / 4 + i % 4 / 2 * 8, i / 4 * 8 + lane % 4 * 2 + i % 2};
       };
@@ -154,7 +155,8 @@ TEST_CASE("matrix places: v_mfma_f32_16x16x16_f16, operands exchanged") {
   const Operand a(3), b(4);
   for (const int base : {0, 16})
     for (const int step : {0, 1}) {
-      // AMD matrix instruction calculator: lane l holds row (column) l % 16, depths l / 16 * 4 and the next three.
+      // AMD matrix instruction calculator: lane l holds row (or column) l % 16, depth l / 16 * 4 and the next three
+      // depths.
       Held rows_of_b{}, rows_of_a{};
       for (int lane = 0; lane < 64; ++lane)
         for (int j = 0; j < 4; ++j) {
@@ -162,7 +164,7 @@ TEST_CASE("matrix places: v_mfma_f32_16x16x16_f16, operands exchanged") {
           rows_of_b[lane % 16][lane / 16 * 4 + j] = b.words[at][j % 2];
           rows_of_a[lane % 16][lane / 16 * 4 + j] = a.words[at][j % 2];
         }
-      // Result i: row l / 16 * 4 + i, column l % 16.
+      // Result i is at row l / 16 * 4 + i, column l % 16.
       const auto document = [](int lane, int i) { return std::array{lane / 16 * 4 + i, lane % 16}; };
       check_results(mfma::lanes, mfma::count, rows_of_b, rows_of_a, document, mfma::acc_row, mfma::acc_column, true, a,
                     b, base, base, step);
@@ -174,7 +176,7 @@ TEST_CASE("matrix places: v_wmma_f32_16x16x16_f16 of gfx11 and, operands exchang
   for (const int base : {0, 16})
     for (const int step : {0, 1}) {
       const auto held = [&](const Operand& from, int words, int (*row_of)(int), int (*word_of)(int)) {
-        // gfx11: lane l holds row (column) l % 16, all of its depth; gfx12: the half l / 16 of it.
+        // gfx11: lane l holds row (or column) l % 16 at all depths. gfx12: it holds only half l / 16 of the depths.
         Held result{};
         for (int lane = 0; lane < 32; ++lane)
           for (int j = 0; j < words * 2; ++j) {

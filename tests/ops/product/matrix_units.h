@@ -1,4 +1,4 @@
-// For tests of kernels on matrix units: precisions, kinds of units, devices that have them, and what rounding may do.
+// For tests of kernels on matrix units: precisions, kinds of units, devices that have them, and bounds for rounding.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ inline constexpr Precision rounded_precisions[] = {Precision::tf32, Precision::f
 inline constexpr Kind all_kinds[] = {Kind::mma_sm80,   Kind::mma_sm75, Kind::mfma, Kind::wmma,
                                      Kind::wmma_gfx12, Kind::xmx8,     Kind::xmx16};
 
-/// Why forced variants for matrix units refuse here, or nothing. A device without any unit by its name emulates them
-/// where they are forced.
+/// The reason why forced variants for matrix units refuse here, or an empty string. A device without a matrix unit, by
+/// its name, emulates one if the variant is forced.
 inline std::string broken_matrix_units() {
   for (const Precision precision : rounded_precisions) {
     const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
@@ -31,13 +31,13 @@ inline std::string broken_matrix_units() {
   return {};
 }
 
-/// Two waves: what is emulated is slow.
+/// Two waves, because emulation is slow.
 inline constexpr ops::MatrixTile least_tile{32, 16, 16, 16, 1.0};
 
-/// The bound of an operand's relative error, as include/crisol/precision.h has it.
+/// The bound of an operand's relative error, as in include/crisol/precision.h.
 inline double unit_error(Precision precision) { return std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11); }
 
-/// As matrix units get it: rounded to nearest, ties to even (tf32: away from zero).
+/// Rounds a value as matrix units receive it: to nearest, ties to even (tf32: ties away from zero).
 inline double round_to(double value, Precision precision) {
   if (value == 0) return 0;
   const int bits = precision == Precision::bf16 ? 8 : 11;
@@ -45,26 +45,26 @@ inline double round_to(double value, Precision precision) {
   return unit * (precision == Precision::tf32 ? std::round(value / unit) : std::nearbyint(value / unit));
 }
 
-/// Values of at least 0.1 in size, which fp16 holds.
+/// Values with magnitudes of at least 0.1, which fp16 can hold.
 inline std::vector<double> away_from_zero(std::vector<double> values) {
   for (double& value : values) value = std::copysign(std::max(0.1, std::abs(value)), value);
   return values;
 }
 
-/// Sums of products in double: of the values, of their sizes, and of the rounded values.
+/// Sums of products in double: of the values, of their magnitudes, and of the rounded values.
 struct RoundedSums {
   std::vector<double> exact, sizes, of_rounded;
 };
 
-/// Checks sums of k products within the precision's bound of the exact ones, and within fp32's of those of the rounded
-/// values.
+/// Checks sums of k products: against the exact sums, within the precision's bound, and against the sums of the rounded
+/// values, within fp32's bound.
 inline void check_rounded(const std::vector<float>& found, const RoundedSums& sums, Precision precision,
                           std::int64_t k) {
   REQUIRE(found.size() == sums.exact.size());
   const double u = unit_error(precision), fp32 = static_cast<double>(k + 2) * std::ldexp(1.0, -23);
   double worst = 0, worst_of_rounded = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const double value = found[i], size = std::max(sums.sizes[i], 1e-30);  // No product at all: exactly 0.
+    const double value = found[i], size = std::max(sums.sizes[i], 1e-30);  // Without products: exactly 0.
     worst =
         std::max(worst, std::isnan(value) ? 1e9 : std::abs(value - sums.exact[i]) / (size * (2 * u + u * u + fp32)));
     worst_of_rounded =

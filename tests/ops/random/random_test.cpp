@@ -31,7 +31,8 @@ Generator generator_at(const GeneratorState& state) {
   return generator;
 }
 
-// Box-Muller in double on the words that the device uses; the radius' uniform number is rounded to float as there.
+// Box-Muller in double, from the words that the device uses. The radius' uniform number is rounded to float, as on the
+// device.
 double normal_of(const std::vector<std::uint32_t>& words, std::size_t i) {
   const std::size_t pair = i / 2 * 2;
   const double u = static_cast<float>(words[pair]) * 0x1p-32f + 0x1p-33f;
@@ -175,7 +176,7 @@ TEST_CASE("random: in place") {
   CHECK(turned.to_vector<float>() == values);
   CHECK(whole.to_vector<float>() != values);
 
-  // Rounding must not reach the upper end.
+  // Rounding must not reach the upper bound.
   Tensor narrow = zeros({testing::slow_device() ? 1000 : 100000});
   uniform_(narrow, 1, 1 + 0x1p-22, generator_at(late));
   const std::vector<float> near = narrow.to_vector<float>();

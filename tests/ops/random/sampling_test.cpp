@@ -1,4 +1,4 @@
-// multinomial and sample_logits: against the words of the generator where sums are exact, and against their
+// multinomial and sample_logits. Exact sums are compared with the generator's words, and other results with their
 // probabilities.
 #include "crisol/ops/sampling.h"
 
@@ -31,7 +31,7 @@ constexpr std::uint64_t seed = 20240607;
 
 std::vector<std::int64_t> integers(const Tensor& x) { return x.to_vector<std::int64_t>(); }
 
-// The first category at which the cumulative sum exceeds u times the sum, u from word i of a new generator.
+// The first category whose cumulative sum exceeds u times the total. u comes from word i of a new generator.
 std::int64_t category_of(const std::vector<double>& weights, std::uint64_t i) {
   double total = 0, sum = 0;
   for (const double w : weights) total += w;
@@ -41,7 +41,7 @@ std::int64_t category_of(const std::vector<double>& weights, std::uint64_t i) {
   return static_cast<std::int64_t>(category);
 }
 
-// How far counts lie from probabilities: sum (n - N p)^2 / (N p), which for true probabilities exceeds
+// The distance of counts from probabilities: sum (n - N p)^2 / (N p). For true probabilities, it exceeds
 // categories + 4 sqrt(2 categories) + 8 less than once in 10^4 times.
 void check_distribution(const std::vector<std::int64_t>& samples, const std::vector<double>& probabilities) {
   std::vector<double> counts(probabilities.size(), 0);
@@ -82,7 +82,7 @@ std::vector<double> softmax_of(const std::vector<double>& logits, double tempera
 }  // namespace
 
 TEST_CASE("multinomial: with replacement, every sample is what its random number says") {
-  // Whole weights whose sum is a power of two: nothing is rounded.
+  // Whole weights whose sum is a power of two, so that nothing is rounded.
   std::vector<double> rows{8, 0, 4, 2, 1, 1, 0, 0, 0, 0, 0, 16, 1, 1, 1, 1, 1, 1, 1, 1};
   rows.resize(30, 0);
   rows[29] = 4;
@@ -108,7 +108,7 @@ TEST_CASE("multinomial: many categories, beyond one chunk of the sums") {
   const std::vector<std::int64_t> samples = integers(ops::multinomial(ones({n}), 300, true, Generator(seed)));
   for (std::size_t i = 0; i < samples.size(); ++i)
     CHECK(samples[i] == static_cast<std::int64_t>((philox_word(seed, 0, i) >> 8) * 0x1p-24 * static_cast<double>(n)));
-  // One category among many zeros, at every place of a chunk.
+  // One category among many zeros, at different places of a chunk.
   for (const std::int64_t at : {std::int64_t{0}, std::int64_t{255}, std::int64_t{256}, n - 1}) {
     std::vector<double> one(static_cast<std::size_t>(n), 0);
     one[static_cast<std::size_t>(at)] = 1e-30f;
@@ -143,7 +143,7 @@ TEST_CASE("multinomial: without replacement, samples differ and follow the weigh
       if (i != j) second[j] += p[i] * p[j] / (1 - p[i]);
   check_distribution(integers(ops::select(samples, 1, 0)), p);
   check_distribution(integers(ops::select(samples, 1, 1)), second);
-  // All that can be drawn, then nothing.
+  // All categories that can be drawn, then none.
   const std::vector<std::int64_t> all = integers(ops::multinomial(tensor_of(weights, {10}), 10, false, Generator(3)));
   CHECK(std::set<std::int64_t>(all.begin(), all.begin() + 8) == std::set<std::int64_t>{0, 2, 3, 4, 6, 7, 8, 9});
   CHECK(all[8] == -1);
@@ -203,7 +203,7 @@ TEST_CASE("sample_logits: frequencies are those of the softmax, of the largest o
       if (x < 1.5) x = -inf;
     check_distribution(integers(ops::sample_logits(rows, temperature, 3, generator)), softmax_of(three, temperature));
   }
-  // Far apart at a tiny temperature, and far from 0.
+  // Logits that are far apart at a tiny temperature, and logits far from 0.
   const Tensor far = tensor_of({1e30, -1e30, 2e30, 1e4, 1.0001e4, 9e3}, {2, 3});
   CHECK(integers(ops::sample_logits(far, 1e-30, 0, generator)) == std::vector<std::int64_t>{2, 1});
 }

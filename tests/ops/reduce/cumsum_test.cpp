@@ -22,7 +22,7 @@ std::vector<double> expect(const std::vector<double>& x, const Shape& shape, int
   return reference::cumsum(x, outer, shape[axis], inner, reverse);
 }
 
-// A forced variant takes only contiguous axes, or only others.
+// A forced variant accepts only contiguous axes, or only other axes.
 void check_axis(const Tensor& t, const std::vector<double>& x, int axis) {
   CAPTURE(t.shape());
   CAPTURE(axis);

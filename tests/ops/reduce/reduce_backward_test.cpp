@@ -23,7 +23,7 @@ using Values = std::vector<double>;
 TEST_CASE("reduce: gradients of sum, mean and max") {
   for (const Shape& axes : axes_sets) {
     CAPTURE(axes);
-    // Few values: several are the largest.
+    // Few different values, so that several are the largest.
     const Values x = random_integers(5, 60, 0, 3);
     const Tensor t = tensor_of(x, shape);
     const std::vector<std::int64_t> outputs = reference::reduction_outputs(shape, axes);
@@ -61,7 +61,7 @@ TEST_CASE("reduce: gradients of prod, var, std, norm and logsumexp") {
     const Values dy = random_values(8, small.numel());
     const Tensor g = tensor_of(dy, small);
     const auto check = [&](const Tensor& gradient, const std::function<double(const Values&)>& reduce, double scale) {
-      // The reference's differences are exact to 1e-9 or so.
+      // The reference's differences are exact to about 1e-9.
       check_close(gradient, shape, reference::reduction_gradient(x, shape, axes, dy, reduce), {40, scale});
     };
     check(ops::prod_backward(g, t, axes), reference::product, 0);

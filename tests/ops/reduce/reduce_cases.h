@@ -1,4 +1,4 @@
-// What the tests of reductions reduce.
+// Cases for the tests of reductions.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ struct ReduceCase {
   Shape shape, axes, result, kept;  ///< Shapes of the result without and with keepdim.
 };
 
-/// Every set of axes of a shape; the empty set stands for all.
+/// Every set of axes of a shape. The empty set means all axes.
 inline std::vector<ReduceCase> every_set_of_axes(const Shape& shape) {
   std::vector<ReduceCase> cases;
   for (unsigned set = 0; set < (1u << shape.rank()); ++set) {

@@ -33,10 +33,11 @@ struct Op {
   Tolerance tolerance;
 };
 
-// Sums of n terms of up to 1: some ten roundings of the total, whatever n is. log, sqrt: 3 ulp, pow 16.
+// Sums of n terms of up to 1 have about ten roundings of the total, for any n. log and sqrt have errors of 3 ulp, pow
+// of 16.
 Tolerance of_sum(double n) { return {10, n}; }
 
-// One op for each row of the table of combines.
+// One op for each kind of reduction in the kernels' table.
 const Op kinds[] = {
     {"sum", ops::sum, reference::sum, of_sum(210)},
     {"prod", ops::prod, reference::product, {64}},  // One rounding for each of up to 210 factors near 1.
@@ -58,7 +59,7 @@ Op norm_op(double p) {
           {32}};
 }
 
-// Those that differ from these in what is done before and after.
+// Ops that differ from the kinds above only before or after the reduction.
 const Op others[] = {
     {"mean", ops::mean, reference::mean, {10, 1}},
     {"any", ops::any, reference::any, {0}},
@@ -90,7 +91,7 @@ std::vector<ReduceCase> all_cases() {
   return cases;
 }
 
-// Undefined where the forced variant takes other cases only.
+// Undefined if the forced variant accepts only other cases.
 Tensor unless_refused(const std::function<Tensor()>& reduce) {
   try {
     return reduce();
@@ -112,8 +113,8 @@ void check_op(const Op& op, const ReduceCase& c, const Tensor& t, const std::vec
 
 TEST_CASE("reduce: every kind over every set of axes, layout and variant") {
   const std::vector<ReduceCase> cases = all_cases();
-  // The GPU's kernels are compiled apart for the number of axes and what is read at once: each kind takes a part of the
-  // cases.
+  // GPU kernels are compiled separately for each number of axes and each vector width. So each kind runs only a part of
+  // the cases.
   const auto check_every = [&](std::size_t share) {
     for (const Op& op : kinds) {
       for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -131,7 +132,8 @@ TEST_CASE("reduce: every kind over every set of axes, layout and variant") {
                    [&] { check_every(slow_device() || Device().info().type == DeviceType::cpu ? 36 : 4); });
 }
 
-// Sizes are multiples of 16, the widest vector, so that vectors are whole on every device; then also axes that are not.
+// First, sizes are multiples of 16, the widest vector, so that every device reads whole vectors. Then axes have other
+// sizes.
 TEST_CASE("reduce: whole vectors, one axis, two and more, on GPUs") {
   const ReduceCase cases[] = {{{3, 48}, {1}, {3}, {3, 1}},
                               {{9, 32}, {0}, {32}, {1, 32}},
@@ -146,7 +148,7 @@ TEST_CASE("reduce: whole vectors, one axis, two and more, on GPUs") {
       const std::string name = op.name;
       if (name != "sum" && name != "argmax" && name != "var") continue;
       for (const ReduceCase& c : cases) {
-        if (name == "var" && c.shape.rank() > 2) continue;  // Compiling takes longer than all else.
+        if (name == "var" && c.shape.rank() > 2) continue;  // Compiling this takes longer than the rest.
         if (slow_launches() && c.shape.numel() > 10000) continue;
         const std::vector<double> x = random_values(3, c.shape.numel(), 0.5, 1.5);
         const Op wide{op.name, op.reduce, op.reference, name == "sum" ? of_sum(40003) : op.tolerance};
@@ -182,7 +184,7 @@ TEST_CASE("reduce: expanded inputs") {
 }
 
 TEST_CASE("reduce: positions of equal elements, values with their indices") {
-  // Few values, so that equal ones are common.
+  // Few different values, so that equal values are common.
   const Shape shape{4, 90, 3};
   const std::vector<double> x = random_integers(2, shape.numel(), 0, 5);
   for_each_variant("reduce", variants, [&] {
@@ -217,7 +219,7 @@ TEST_CASE("reduce: other dtypes") {
   struct Typed {
     Op op;
     DType from, to;
-    bool columns = false;  ///< Beside rows: every pair is compiled.
+    bool columns = false;  ///< Also reduces columns; every pair is compiled.
   };
   const Typed list[] = {{mean, DType::f16, DType::f16, true}, {argmax, DType::f16, DType::i64},
                         {sum, DType::i32, DType::i64, true},  {prod, DType::i32, DType::i64},
@@ -237,7 +239,7 @@ TEST_CASE("reduce: other dtypes") {
       check_op(typed.op, c, t, x, false);
     }
   }
-  // Beyond what floats and ints can hold.
+  // Values that floats and ints cannot hold.
   const Tensor wide = full({3, 5}, 3e9, DType::i64);
   check_close(ops::sum(wide), {}, {45e9}, {0});
   check_close(ops::max(wide, {0}), {5}, std::vector<double>(5, 3e9), {0});
@@ -250,7 +252,7 @@ TEST_CASE("reduce: many elements into few outputs, in parts") {
                               {{3, 270001}, {1}, {3}, {}},     {{99, 8, 999}, {0, 2}, {8}, {}},
                               {{999, 8, 99}, {0, 2}, {8}, {}}, {{12000, 65}, {0}, {65}, {}}};
   const auto variance = [](const std::vector<double>& v) { return reference::variance(v, 1); };
-  // Beside sums every kind, or one for each case: the GPU's kernels are compiled for each.
+  // In addition to sums: every kind, or one kind per case, because GPU kernels are compiled for each kind.
   const auto check_large = [&](bool every_kind) {
     for (const ReduceCase& c : large) {
       const std::size_t turn = (&c - large) % 4;
@@ -314,7 +316,7 @@ TEST_CASE("reduce: the variance of numbers far from zero") {
   for (double& value : x) value = static_cast<double>(static_cast<float>(value + 3e4));
   const ReduceCase rows{shape, {1}, {5}, {}}, columns{{4001, 5}, {0}, {5}, {}};
   const auto variance = [](const std::vector<double>& v) { return reference::variance(v, 1); };
-  // Half an ulp of 3e4 in the means of blocks: 2e-3 of the deviation, squared, of each.
+  // The means of blocks have errors of half an ulp of 3e4. This is 2e-3 of the deviation, and it enters squared.
   check_close(ops::var(tensor_of(x, shape), {1}), expect(x, rows, variance), {64});
   check_close(ops::var(tensor_of(x, columns.shape), {0}), expect(x, columns, variance), {64});
 }
@@ -359,7 +361,7 @@ TEST_CASE("reduce: NaN and infinity") {
       check_close(ops::argmax(x, axes), at, {0});
       check_close(ops::argmin(x, axes), at, {0});
     }
-    // Rows of: -inf alone; +inf among numbers; -inf among numbers; +inf and -inf; large numbers.
+    // The rows contain: only -inf; +inf among numbers; -inf among numbers; +inf and -inf; large numbers.
     std::vector<double> rows(5 * 33, 2);
     for (std::size_t i = 0; i < 33; ++i) rows[i] = -infinity, rows[4 * 33 + i] = 1e4;
     rows[33 + 20] = infinity, rows[2 * 33 + 20] = -infinity, rows[3 * 33 + 1] = infinity, rows[3 * 33 + 30] = -infinity;

@@ -1,4 +1,4 @@
-// What the raw recurrent ops refuse.
+// Inputs and weights that the raw recurrent ops refuse.
 #include "crisol/ops/rnn.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"

@@ -26,7 +26,7 @@ namespace {
 
 using Variants = std::initializer_list<const char*>;
 constexpr Variants all_variants = {"rows", "resident", "group", "steps"};
-// For sizes of which `resident` would have to build programs of their own, or where devices are slow.
+// For sizes for which `resident` would have to build separate programs, and for slow devices.
 constexpr Variants other_variants = {"rows", "group", "steps"};
 constexpr RnnCell all_cells[] = {RnnCell::tanh, RnnCell::relu, RnnCell::lstm, RnnCell::gru};
 
@@ -83,7 +83,7 @@ double largest(const Numbers& values) {
   return most;
 }
 
-// Sums of all steps' gradients: rounding grows with the terms, whose size the largest one tells.
+// The gradients are sums over all steps. Their rounding grows with the number of terms and with the largest value.
 void check_gradient(const Tensor& actual, const Shape& shape, const Numbers& expected, double terms) {
   if (expected.empty()) {
     CHECK(!actual.defined());
@@ -108,8 +108,8 @@ void check_layer(const RnnLayer& l, Layout layout = Layout::contiguous, bool wit
   const RnnWeights weights = weights_of(l, d, layout);
   const RnnOptions options{l.cell, l.reverse};
   const Shape y{l.steps, l.batch, l.outputs()}, h{l.batch, l.outputs()}, c{l.batch, l.hidden};
-  // Errors of one step, some ulp of sums of `terms` products, shrink on their way through tanh and sigmoid; ReLU's
-  // grow.
+  // The errors of one step are some ulp of sums of `terms` products. tanh and sigmoid reduce them in later steps, and
+  // ReLU lets them grow.
   const double terms = static_cast<double>(l.inputs + l.outputs() + l.steps * l.batch);
   const Tolerance tolerance{32 + 4 * std::sqrt(terms), std::max(1.0, largest(expected.y))};
   ops::RnnResult result;
@@ -122,7 +122,7 @@ void check_layer(const RnnLayer& l, Layout layout = Layout::contiguous, bool wit
       if (l.cell == RnnCell::lstm) check_close(result.c_n, c, expected.c_n, tolerance);
       CHECK(result.saved.states.defined() == save);
     }
-    if (slow_device() && !first) return;  // All save the same: backward reads what the first did.
+    if (slow_device() && !first) return;  // All variants save the same data for backward.
     first = false;
     const ops::RnnResult saved = result;
     for_each_variant("rnn_backward", variants, [&] {
@@ -142,7 +142,7 @@ void check_layer(const RnnLayer& l, Layout layout = Layout::contiguous, bool wit
   });
 }
 
-// Numbers of any order between 1 and `steps`, both among them.
+// Lengths in mixed order between 1 and `steps`. Both bounds occur.
 std::vector<std::int64_t> mixed_lengths(std::int64_t steps, std::int64_t batch) {
   std::vector<std::int64_t> lengths;
   for (std::int64_t b = 0; b < batch; ++b) lengths.push_back(1 + (b * 7 + steps - 1) % steps);
@@ -192,7 +192,7 @@ TEST_CASE("rnn: sizes that cut tiles and blocks") {
 
 TEST_CASE("rnn: positions of rows are 64-bit numbers") {
   const int t = 70000, batch = 70000, b = 69999, columns = 8192;
-#define long std::int64_t  // OpenCL's long has 64 bits everywhere, that of Windows's compilers 32.
+#define long std::int64_t  // OpenCL's long always has 64 bits; Windows compilers' long has 32.
   const auto row = ROW_AT(t, batch, b, columns);
 #undef long
   static_assert(sizeof(row) == 8);
@@ -207,7 +207,7 @@ TEST_CASE("rnn: the most hidden units whose weights a work-group keeps, by devic
     std::uint64_t work_group, local_memory;
     std::int64_t lstm, gru, tanh;
   };
-  // The table of docs/recurrent.md.
+  // The table in docs/recurrent.md.
   for (const Limits& limits :
        {Limits{ops::vendor_nvidia, 1024, 49152, 96, 128, 192}, Limits{ops::vendor_amd, 256, 65536, 96, 96, 192},
         Limits{ops::vendor_intel, 256, 65536, 64, 80, 128}, Limits{ops::vendor_intel, 1024, 65536, 80, 96, 176},

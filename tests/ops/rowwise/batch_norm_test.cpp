@@ -20,7 +20,7 @@ constexpr double epsilon = 1e-5;
 struct Case {
   Shape shape;
   bool affine = true;
-  double offset = 0;  ///< Of all values of x: a naive variance would cancel.
+  double offset = 0;  ///< Added to all values of x: a naive variance would cancel.
 
   std::int64_t images() const { return shape[0]; }
   std::int64_t channels() const { return shape[1]; }
@@ -38,9 +38,9 @@ std::vector<Case> cases() {
                          {{1, 70, 3, 3}}, {{2, 2, 2, 2, 5}}, {{4, 3, 6, 7}, true, 1000},
                          {{0, 3, 4, 4}},  {{3, 0, 2, 2}},    {{2, 3, 0, 4}}};
   if (!slow_device()) {
-    list.push_back({{9, 4, 40, 41}, true, 50});  // Several parts to a channel.
+    list.push_back({{9, 4, 40, 41}, true, 50});  // Several parts per channel.
     list.push_back({{3000, 3}});
-    list.push_back({{1, 2, 90, 90}});  // Several parts to a row.
+    list.push_back({{1, 2, 90, 90}});  // Several parts per row.
   }
   return list;
 }
@@ -51,7 +51,7 @@ std::vector<double> inputs(const Case& c) {
   return x;
 }
 
-// A change of mean by its rounding error moves every y by it over the deviation, which is some 0.58 here.
+// A rounding error of the mean changes every y by this error over the deviation, which is about 0.58 here.
 Tolerance forward_tolerance(const Case& c) { return {16, 4 + 8 * c.offset}; }
 
 std::vector<double> with_momentum(const std::vector<double>& old, const std::vector<double>& fresh, double factor) {
@@ -140,8 +140,8 @@ TEST_CASE("batch_norm2d: backward") {
       for_each_variant("batch_norm2d_backward", variants, [&] {
         const auto result = ops::batch_norm2d_backward(tensor_of(dy, c.shape), tensor_of(x, c.shape), p.weight_tensor,
                                                        tensor_of(forward.mean, row), tensor_of(invstd, row), training);
-        // The mean is given rounded, by half an ulp of the offset, which x^ has times invstd. In two values of a
-        // channel what is left of dy is a difference of like numbers.
+        // The given mean is rounded by half an ulp of the offset, and x^ contains this error times invstd. With two
+        // values per channel, the rest of dy is a difference of nearly equal numbers.
         check_close(result.x, c.shape, expected.dx, {16, 2 * steepest * (4 + c.offset)});
         check_close(result.weight, row, expected.dweight, {16, root * steepest * (1 + c.offset)});
         check_close(result.bias, row, expected.dbias, {16, root});

@@ -32,7 +32,7 @@ Labels random_labels(std::uint64_t seed, std::int64_t n, std::int64_t classes) {
   return labels;
 }
 
-// dy and the loss have no axes unless they are not reduced.
+// dy and the loss have axes only without reduction.
 Shape loss_shape(Reduction reduction, const Shape& each) { return reduction == Reduction::none ? each : Shape{}; }
 
 std::vector<double> loss_gradient(Reduction reduction, const Shape& each) {
@@ -48,7 +48,7 @@ void check_cross_entropy(const Tensor& logits, const std::vector<double>& x, con
   const Tensor label_tensor = labels.tensor(label_dtype);
   for_each_variant("cross_entropy", variants, [&] {
     const auto result = ops::cross_entropy(logits, label_tensor, options);
-    // Logits of up to 12 apart are subtracted; log is within 3 ulp.
+    // Logits that differ by up to 12 are subtracted. log has an error of up to 3 ulp.
     check_close(result.loss, shape, expected.loss, {8, options.reduction == Reduction::none ? 12.0 : 0});
     for_each_variant("cross_entropy_backward", variants, [&] {
       check_close(ops::cross_entropy_backward(tensor_of(dy, shape), logits, label_tensor, result, options),

@@ -44,7 +44,7 @@ TEST_CASE("softmax: forward and backward agree with the reference") {
     for (const Layout layout : all_layouts) {
       CAPTURE(std::string(name_of(layout)));
       const Tensor dx_view = view_of(dy, c.shape, layout), x_view = view_of(x, c.shape, layout);
-      // exp may be wrong by 3 ulp twice, and x - m by half an ulp of up to 12.
+      // exp may have an error of 3 ulp twice, and x - m an error of half an ulp of up to 12.
       for_each_variant("softmax", variants, [&] { check_close(ops::softmax(x_view, c.axis), c.shape, y, {16}); });
       for_each_variant("log_softmax", variants, [&] {
         check_close(ops::log_softmax(x_view, c.axis), c.shape, log_y, {4, 12});
@@ -54,7 +54,7 @@ TEST_CASE("softmax: forward and backward agree with the reference") {
                     reference::softmax_backward(dy, y, outer, n, inner), {8, 1});
       });
       for_each_variant("log_softmax_backward", variants, [&] {
-        // The sum of dy has n terms of up to 1, and is scaled by a probability.
+        // The sum of dy has n terms of up to 1, and is multiplied by a probability.
         check_close(ops::log_softmax_backward(dx_view, view_of(log_y, c.shape, layout), c.axis), c.shape,
                     reference::log_softmax_backward(dy, log_y, outer, n, inner), {16, 1 + std::sqrt(double(n))});
       });
@@ -66,7 +66,7 @@ TEST_CASE("softmax: large logits and infinities") {
   const double inf = INFINITY;
   std::vector<double> x(5 * 40, 0.0);
   for (std::size_t j = 0; j < 40; ++j) {
-    x[j] = 1e4 + static_cast<double>(j);  // Would overflow without the maximum.
+    x[j] = 1e4 + static_cast<double>(j);  // Would overflow without subtracting the maximum.
     x[40 + j] = -inf;                     // Nothing to choose from.
     x[80 + j] = j == 3 ? 2.0 : -inf;      // One choice.
     x[120 + j] = j == 39 ? inf : 1.0;
@@ -78,13 +78,13 @@ TEST_CASE("softmax: large logits and infinities") {
     CHECK(std::isnan(y[40 + j]));
     CHECK(y[80 + j] == (j == 3 ? 1 : 0));
     CHECK(std::isnan(y[120 + j]));
-    y[160 + j] = log_y[160 + j] = NAN;  // std::max in the reference passes NaN over.
+    y[160 + j] = log_y[160 + j] = NAN;  // std::max in the reference ignores NaN.
   }
   for_each_variant("softmax", variants, [&] { check_close(ops::softmax(tensor_of(x, {5, 40}), 1), y, {16, 1}); });
   for_each_variant("log_softmax", variants, [&] {
     check_close(ops::log_softmax(tensor_of(x, {5, 40}), 1), log_y, {4, 40});
   });
-  // The same rows with other rows between their elements.
+  // The same rows, stored transposed.
   std::vector<double> turned(x.size()), turned_y(x.size());
   for (std::size_t i = 0; i < 5; ++i)
     for (std::size_t j = 0; j < 40; ++j) turned[j * 5 + i] = x[i * 40 + j], turned_y[j * 5 + i] = y[i * 40 + j];

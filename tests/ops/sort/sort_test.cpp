@@ -1,4 +1,4 @@
-// sort, argsort and topk against the reference.
+// sort, argsort and topk, compared with the reference.
 #include "crisol/ops/sort.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ void check_topk(const Values& x, std::int64_t k, int axis, DType dtype = DType::
   }
 }
 
-// Many equal elements, among them both zeros.
+// Many equal elements, including both zeros.
 Values with_ties(std::uint64_t seed, const Shape& shape) {
   Values x{shape, random_integers(seed, shape.numel(), -4, 4)};
   for (std::size_t i = 0; i < x.values.size(); i += 3) x.values[i] = x.values[i] == 0 ? -0.0 : x.values[i];
@@ -98,7 +98,7 @@ TEST_CASE("sort and topk: NaN comes last, zeros are equal, every special value")
   for_each_variant("topk", {"select", "group_select", "sort"}, [&] {
     for (const std::int64_t k : {1, 2, 3, 7, 16}) check_topk(x, k, 0);
   });
-  // Signs of zeros, and NaN's bits, are kept.
+  // The signs of zeros and the bits of NaN are kept.
   const std::vector<float> values = ops::sort(tensor_of({0, -0.0, 0, -0.0}, {4}), 0, true).values.to_vector<float>();
   CHECK_FALSE(std::signbit(values[0]));
   CHECK(std::signbit(values[1]));
@@ -184,7 +184,7 @@ TEST_CASE("topk: every variant, few and all elements, equal keys, long rows") {
   }
   CHECK(ops::topk(zeros({0, 5}), 2).values.shape() == Shape{0, 2});
   CHECK(ops::topk(zeros({3, 0}), 0).indices.shape() == Shape{3, 0});
-  // More than 128 go through a larger tile of local memory, more than 1024 through none.
+  // Above 128, k needs a larger tile of local memory. Above 1024, it uses no tile.
   for (const std::int64_t k : {40, 1024, 2000}) {
     if (slow && k > 40) continue;
     for_each_variant("topk", {"select", "group_select", "sort"}, [&] {
@@ -201,7 +201,7 @@ TEST_CASE("sort and topk refuse what does not fit") {
   check_error([&] { ops::topk(x, 4); }, {"[topk]", "k is 4", "(3)", "3 elements"});
   check_error([&] { ops::topk(x, -1); }, {"[topk]", "k is -1"});
   check_error([&] { ops::topk(x, 1, -2); }, {"[topk]", "axis -2"});
-  // 2^32 elements that share one.
+  // 2^32 elements that share one place in storage.
   check_error([&] { ops::sort(ops::expand(ones({1}), {std::int64_t{1} << 32})); }, {"[sort]", "2^32"});
   check_close(x, {3, 1, 2}, {0});
 }
