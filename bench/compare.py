@@ -3,8 +3,8 @@
 
 Two long-lived processes, `crisol bench --serve` and the peer, are bound to the same cores. Each answers one case at a
 time while the other one sleeps. The ratio of a case is the peer's median time divided by crisol's, so above 1 crisol is
-faster. Every round gives a ratio. The table shows the median, lowest and highest ratio over the rounds. It also shows the
-ratio of the shortest samples of all rounds ("minima").
+faster. Every round gives a ratio. The table shows the median, lowest and highest ratio over the rounds. It also shows
+the ratio of the shortest samples of all rounds ("minima").
 
     python3 -m venv VENV && VENV/bin/pip install torch torchvision
     bench/compare.py --peer torch --peer-python VENV/bin/python --suite eltwise --json FILE --svg FILE

@@ -18,7 +18,8 @@ def _sample(run, runs):
 
 
 def measure(run, seconds, wait):
-    """Milliseconds of a run after a warm-up. A sample has several runs unless `wait`; `run` returns when its work is done."""
+    """Milliseconds of a run, after a warm-up. A sample has several runs unless `wait`. `run` returns when its work is
+    done."""
     _sample(run, 1)
     start = time.perf_counter()
     once = _sample(run, 1)

@@ -1,9 +1,9 @@
-"""What the GPUs' public documents say about how many work-groups run at once."""
+"""Computes how many work-groups a GPU runs at once, from the vendors' public documents."""
 
 import math
 
 # NVIDIA, CUDA C++ Programming Guide, "Technical specifications per compute capability": warps and blocks of a
-# multiprocessor, its shared memory, what each block takes of that for itself.
+# multiprocessor, its shared memory, and the shared memory that each block reserves.
 NVIDIA = {
     "sm_75": dict(warps=32, blocks=16, shared=64 << 10, reserved=0),
     "sm_80": dict(warps=64, blocks=32, shared=164 << 10, reserved=1 << 10),
@@ -11,8 +11,9 @@ NVIDIA = {
     "sm_89": dict(warps=48, blocks=24, shared=100 << 10, reserved=1 << 10),
     "sm_90": dict(warps=64, blocks=32, shared=228 << 10, reserved=1 << 10),
 }
-# AMD, LLVM's AMDGPU backend: waves and vector registers of a SIMD, in which steps registers are given out, local memory
-# of the unit whose four SIMDs a work-group shares (a compute unit; from gfx10 on a work-group processor).
+# AMD, LLVM's AMDGPU backend: waves and vector registers of a SIMD, and the step in which registers are allocated. Also
+# the local memory of the unit whose four SIMDs a work-group shares: a compute unit, or from gfx10 on a work-group
+# processor.
 AMD = {
     "gfx906": dict(wave=64, waves=10, registers=256, step=4, local=64 << 10),
     "gfx90a": dict(wave=64, waves=8, registers=512, step=8, local=64 << 10),
@@ -21,7 +22,7 @@ AMD = {
     "gfx1100": dict(wave=32, waves=16, registers=1536, step=24, local=128 << 10),
     "gfx1201": dict(wave=32, waves=16, registers=1536, step=24, local=128 << 10),
 }
-# Intel, oneAPI GPU optimization guide: threads of a subslice (Xe core), its shared local memory.
+# Intel, oneAPI GPU optimization guide: threads of a subslice (Xe core) and its shared local memory.
 INTEL = {
     "skl": dict(threads=56, local=64 << 10),
     "tgllp": dict(threads=112, local=128 << 10),
@@ -42,13 +43,13 @@ def round_up(value, step):
 
 
 def occupancy(target, registers, local_bytes, work_items, simd):
-    """(groups that a unit runs at once, their part of the threads that it could run); 0 groups: cannot be launched."""
+    """Returns (groups that a unit runs at once, their share of its maximum threads). 0 groups: cannot be launched."""
     vendor = vendor_of(target)
     if vendor == "nvidia":
         unit = NVIDIA[target]
         warps = math.ceil(work_items / 32)
         of_a_warp = round_up(max(registers, 1) * 32, 256)
-        by_registers = (65536 // of_a_warp // 4 * 4) // warps  # A quarter of the file for each scheduler.
+        by_registers = (65536 // of_a_warp // 4 * 4) // warps  # Each scheduler has a quarter of the register file.
         by_memory = unit["shared"] // max(1, round_up(local_bytes + unit["reserved"], 128))
         groups = min(unit["blocks"], unit["warps"] // warps, by_registers, by_memory)
         return groups, groups * warps / unit["warps"]

@@ -1,11 +1,11 @@
-"""Instructions of assembled kernels: their classes, and the loop in which a kernel spends its time."""
+"""Reads and classifies instructions of assembled kernels, and finds the loop in which a kernel spends its time."""
 
 import re
 from collections import Counter
 
 CLASSES = ("fma", "matrix", "alu", "local", "global", "private", "control")
 
-# Patterns of mnemonics by vendor; the first that fits counts, what fits none is "alu".
+# Patterns of mnemonics by vendor. The first match gives the class; without a match, the class is "alu".
 PATTERNS = {
     "nvidia": [
         ("matrix", r"[A-Z]*MMA\b(?!.*RZ, RZ)|[HIQ]GMMA"),
@@ -37,7 +37,7 @@ COMPILED = {vendor: [(name, re.compile(pattern)) for name, pattern in rows] for 
 
 def class_of(vendor, text):
     if vendor == "nvidia" and re.match(r"HFMA2\.MMA\b|HFMA2\b.*-RZ, RZ", text):
-        return "alu"  # How this assembler makes constants.
+        return "alu"  # This assembler makes constants in this way.
     for name, pattern in COMPILED[vendor]:
         if pattern.match(text):
             return name
@@ -45,7 +45,7 @@ def class_of(vendor, text):
 
 
 class Instruction:
-    """`label` is where it stands, `target` where it may jump to, in the same terms, or None."""
+    """`label` is its position. `target` is the position to which it may jump, or None."""
 
     __slots__ = ("label", "target", "kind", "text")
 
@@ -55,8 +55,8 @@ class Instruction:
 
 
 def inner_loop(code):
-    """Of the loops that hold no other one: that with the most multiply-adds, else with the most accesses to memory, else
-    the longest. None without loops."""
+    """Chooses among the loops that contain no other loop: the one with the most multiply-adds, then the most memory
+    accesses, then the greatest length. None without loops."""
     position = {}
     for at, instruction in enumerate(code):
         if instruction.label is not None:
@@ -64,7 +64,7 @@ def inner_loop(code):
     loops = set()
     for at, instruction in enumerate(code):
         begin = position.get(instruction.target)
-        if begin is not None and begin < at:  # A jump to itself is the padding after the end.
+        if begin is not None and begin < at:  # A jump to itself is padding after the end.
             loops.add((begin, at))
     innermost = [one for one in loops if not any(one != other and one[0] <= other[0] and other[1] <= one[1] for other in loops)]
     if not innermost:
@@ -77,7 +77,7 @@ def inner_loop(code):
 
 
 def count(code):
-    """{"total": …, "fma": …, …} of instructions, or None for none."""
+    """Counts instructions: {"total": …, "fma": …, …}, or None if `code` is None."""
     if code is None:
         return None
     kinds = Counter(instruction.kind for instruction in code)
@@ -85,7 +85,7 @@ def count(code):
 
 
 def required_sizes(code):
-    """{kernel: [x, y, z]} of reqd_work_group_size, from clang's LLVM assembly."""
+    """Reads {kernel: [x, y, z]} from reqd_work_group_size in clang's LLVM assembly."""
     sizes = {number: [int(size) for size in re.findall(r"i32 (\d+)", node)]
              for number, node in re.findall(r"^!(\d+) = !\{((?:i32 \d+(?:, )?){3})\}", code, re.M)}  # fmt: skip
     return {name: sizes[number] for name, number in
@@ -93,8 +93,8 @@ def required_sizes(code):
 
 
 def with_required_sizes(ptx, required):
-    """The same program with .reqntid, which clang leaves out and the driver does not: ptxas takes as many registers for an
-    item as a work-group of that size can have."""
+    """Adds .reqntid to a program. The driver writes it and clang does not. With it, ptxas may use as many registers per
+    work-item as a work-group of this size can have."""
     def add(entry):
         return f"{entry[0]}\n.reqntid {', '.join(map(str, required[entry[1]]))}" if entry[1] in required else entry[0]
 
@@ -102,7 +102,7 @@ def with_required_sizes(ptx, required):
 
 
 def read_sass(text):
-    """{kernel: [Instruction]} from `cuobjdump -sass`."""
+    """Reads {kernel: [Instruction]} from the output of `cuobjdump -sass`."""
     kernels, code = {}, None
     for line in text.splitlines():
         if found := re.search(r"Function : (\S+)", line):
@@ -114,7 +114,7 @@ def read_sass(text):
 
 
 def read_gcn(text):
-    """{kernel: ([Instruction], {footer's figures})} from clang's assembly for AMD."""
+    """Reads {kernel: ([Instruction], {figures of the footer})} from clang's assembly for AMD."""
     kernels, names = {}, set(re.findall(r"^\s*\.amdhsa_kernel (\S+)", text, re.M))
     code, label, figures = None, None, {}
     for line in text.splitlines():
@@ -134,7 +134,7 @@ def read_gcn(text):
 
 
 def read_iga(text):
-    """([Instruction], lanes of a thread) from a kernel as ocloc disassembles it."""
+    """Reads ([Instruction], lanes of a thread) from a kernel that ocloc disassembled."""
     code, label, simd = [], None, 8
     for line in text.splitlines():
         if found := re.match(r"(L\d+):", line):
@@ -148,7 +148,7 @@ def read_iga(text):
         branch = None
         if found[2] in ("jmpi", "while", "goto"):
             branch = re.findall(r"\bL\d+\b", found[3])
-        # goto names two places: where lanes that jump meet, and where to go on when all do.
+        # goto names two places: where the lanes that jump meet, and where to continue when all lanes jump.
         target = branch[-1] if branch else None
         code.append(Instruction("intel", label, target, found[2] + found[3]))
         label = None

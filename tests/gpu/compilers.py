@@ -1,4 +1,4 @@
-"""The vendors' compilers: from a program to figures of its kernels."""
+"""Runs the vendors' compilers on a program and returns figures of its kernels."""
 
 import hashlib
 import os
@@ -35,7 +35,7 @@ def version(program, pattern):
 
 
 class Tools:
-    """What is installed; `missing` says per vendor what is not."""
+    """The installed tools; `missing` says per vendor which tools are not installed."""
 
     def __init__(self, folder):
         folder = os.path.abspath(folder)
@@ -82,7 +82,7 @@ class Tools:
             return "unknown"
 
     def _iga_folder(self):
-        """ocloc looks for libiga64.so, Debian's package without headers has libiga64.so.1 alone."""
+        """ocloc looks for libiga64.so, but Debian's package without headers has only libiga64.so.1."""
         folder = os.path.join(self.folder, "iga")
         os.makedirs(folder, exist_ok=True)
         link = os.path.join(folder, "libiga64.so")
@@ -91,7 +91,7 @@ class Tools:
         return folder
 
     def key(self):
-        """Changes with everything that figures depend on beside the program."""
+        """Changes with everything that affects the figures, except the program."""
         text = repr(sorted(self.versions.items()))
         for name in ("compilers.py", "assembly.py", "nvidia.cl"):
             with open(os.path.join(HERE, name)) as file:
@@ -100,7 +100,7 @@ class Tools:
 
 
 def clang_command(tools, program, target, device):
-    """The front end as the device's driver would set it: its version of OpenCL C and its extensions."""
+    """The front end with the settings of the device's driver: the version of OpenCL C, and the extensions."""
     extensions = ",".join(["-all"] + ["+" + name for name in device["extensions"].split() if name.startswith("cl_khr")])
     number = re.search(r"OpenCL (\d)\.(\d)", device["device_version"])
     return [
@@ -114,7 +114,7 @@ def compile_nvidia(tools, program, target, device, work):
     command = clang_command(tools, program, target, device)
     libraries = [word for path in (tools.libclc, tools.libdevice)
                  for word in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", path)]  # fmt: skip
-    # OpenCL allows 2.5 and 3 ulp for division and square root, and the driver makes use of it.
+    # OpenCL allows 2.5 and 3 ulp for division and square root, and the driver uses this freedom.
     roots = ["-mllvm", "-nvptx-prec-divf32=1", "-mllvm", "-nvptx-prec-sqrtf32=0"]
     gpu = ["-target", "nvptx64--nvidiacl", f"-march={target}"]
     run(command + [*gpu, "-include", os.path.join(HERE, "nvidia.cl"), *libraries, "-emit-llvm", program["path"],
@@ -161,7 +161,7 @@ def compile_amd(tools, program, target, device, work):
                    *amd_libraries(target), program["path"], "-o", f"{work}/k.s"])  # fmt: skip
     with open(f"{work}/k.s") as file:
         text = file.read()
-    # The metadata of a kernel: its own name follows those of its arguments.
+    # In the metadata of a kernel, the kernel's name follows the names of its arguments.
     of_a_kernel = r"\.name:\s+(\w+)\n(?:(?!\s+(?:- )?\.name:).*\n)*?\s+"
     spills = dict(re.findall(of_a_kernel + r"\.vgpr_spill_count:\s+(\d+)", text))
     required = dict(re.findall(of_a_kernel + r"\.reqd_workgroup_size:\n((?:\s+- \d+\n)+)", text))
@@ -191,7 +191,7 @@ def compile_intel(tools, program, target, device, work):
     kernels = {}
     for part in tokens.split("Kernel #")[1:]:
         name = re.search(r"KernelName (\w+)", part)[1]
-        # The token that tells the kernel's own local memory: an offset, then the bytes, each as four numbers.
+        # The token for the kernel's own local memory: an offset, then the size, each as four bytes.
         token = re.search(r"4 Token 15\n\s+4 Size 16\n\s+Hex ([0-9a-f ]+)", part)
         size = [int(byte, 16) for byte in token[1].split()][4:8] if token else [0] * 4
         with open(f"{work}/d/{name}_KernelHeap.asm") as file:
@@ -214,6 +214,6 @@ COMPILERS = {"nvidia": compile_nvidia, "amd": compile_amd, "intel": compile_inte
 
 
 def kernels_of(tools, program, target, device):
-    """{kernel: figures}; throws CompileError."""
+    """Returns {kernel: figures}; raises CompileError."""
     with tempfile.TemporaryDirectory(prefix="offline-check-") as work:
         return COMPILERS[vendor_of(target)](tools, program, target, device, work)

@@ -1,4 +1,4 @@
-"""Rows of the table: a kernel, a target, a size of its work-groups, and what is wrong there."""
+"""Rows of the table: a kernel, a target, a work-group size, and the problems of this combination."""
 
 import json
 import os
@@ -9,14 +9,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def known_spills():
-    """[(kernel, target)] with "*" for any, of the lines "kernel target: reason"."""
+    """Reads [(kernel, target)], "*" for any, from lines "kernel target: reason"."""
     with open(os.path.join(HERE, "known_spills.txt")) as file:
         lines = [line for line in file if line.strip() and not line.startswith("#")]
     return [tuple(line.split(":")[0].split()) for line in lines]
 
 
 def launches_by_group(launches):
-    """One launch of each work-group size and local memory given as argument; how often, in all."""
+    """Groups launches by work-group size and by the local memory that is given as an argument."""
     sizes = {}
     for launch in launches:
         key = (tuple(launch["local"]), launch["local_argument_bytes"])
@@ -25,7 +25,7 @@ def launches_by_group(launches):
 
 
 def rows_of(index, program, target, result, known):
-    """Rows of the table for one program, and what is wrong with it."""
+    """Rows of the table for one program, with its problems."""
     device = index["device"]
     for kernel in program["kernels"]:
         name = kernel["name"]
@@ -64,7 +64,7 @@ def problems_of(device, target, name, figures, local, items, local_bytes, groups
 
 
 def unique(rows):
-    """Devices with the same target and launches give the same rows: the first is enough."""
+    """Devices with the same target and launches give the same rows. Only the first row is kept."""
     seen = {}
     for row in rows:
         key = json.dumps([row[name] for name in ("kernel", "target", "case") if name in row] +

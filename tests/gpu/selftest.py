@@ -1,4 +1,4 @@
-"""Tests of the checker itself, which need no compiler: python3 tests/gpu/selftest.py"""
+"""Tests of the checker itself. They need no compiler: python3 tests/gpu/selftest.py"""
 
 import sys
 import unittest
@@ -75,7 +75,7 @@ class Loops(unittest.TestCase):
         self.assertEqual(len(code), 11)
         loop = counts(assembly.inner_loop(code))
         self.assertEqual(loop, {"total": 5, "fma": 2, "matrix": 1, "local": 1, "control": 1})
-        self.assertEqual(counts(code)["alu"], 2)  # MOV, and HFMA2.MMA that makes a constant.
+        self.assertEqual(counts(code)["alu"], 2)  # MOV, and an HFMA2.MMA that makes a constant.
 
     def test_gcn(self):
         code, figures = assembly.read_gcn(GCN)["twice"]
@@ -102,7 +102,7 @@ class RequiredSizes(unittest.TestCase):
 
 
 class Occupancy(unittest.TestCase):
-    def test_nvidia(self):  # As NVIDIA's occupancy calculator says.
+    def test_nvidia(self):  # Values of NVIDIA's occupancy calculator.
         self.assertEqual(occupancy("sm_80", 96, 8320, 256, 32), (2, 0.25))
         self.assertEqual(occupancy("sm_80", 32, 0, 1024, 32), (2, 1.0))
         self.assertEqual(occupancy("sm_75", 255, 0, 1024, 32)[0], 0)

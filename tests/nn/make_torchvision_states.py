@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes torchvision_states.h: names and shapes of torchvision's state dicts, and logits of networks whose weights come
-from a formula that models_test.cpp repeats. Needs torch and torchvision; the tests do not.
+"""Writes torchvision_states.h: names and shapes of torchvision's state dicts, and logits of networks. The networks'
+weights come from a formula, and models_test.cpp uses the same formula. This script needs torch and torchvision; the
+tests do not.
 
     python3 -m venv VENV && VENV/bin/pip install torch torchvision
     VENV/bin/python tests/nn/make_torchvision_states.py
@@ -23,7 +24,7 @@ LOGITS = range(0, 1000, 125)
 
 
 def uniform(name, count):
-    """Values in [-0.5, 0.5) by hashing the name (FNV-1a) and the position: the same bits in any language."""
+    """Values in [-0.5, 0.5) from a hash of the name (FNV-1a) and the position. Any language gives the same bits."""
     seed = 2166136261
     for letter in name.encode():
         seed = (seed ^ letter) * 16777619 % 2**32
