@@ -19,7 +19,7 @@ class JsonOutput {
   JsonOutput(const JsonOutput&) = delete;
   JsonOutput& operator=(const JsonOutput&) = delete;
   explicit operator bool() const { return !path_.empty(); }
-  /// Writes a document. Of several documents only the last one remains.
+  /// Writes a document. If there are several documents, only the last one remains.
   void write(const std::string& document);
   /// Call this after the last document.
   void finish();

@@ -10,7 +10,7 @@ namespace mnist {
 
 struct Digits {
   crisol::io::ImageDataset train, test;
-  std::string source;  ///< A description of these images for people.
+  std::string source;  ///< A description of the images, for messages.
 };
 
 /// Reads the four MNIST files of a folder. Without a folder, the library renders digits from the seed.

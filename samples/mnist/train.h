@@ -20,8 +20,8 @@ struct TrainOptions {
   double lr = 0;                   ///< Highest rate of the one-cycle schedule; 0: a default for the optimiser.
   std::string optimizer = "adam";  ///< adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop.
   std::uint64_t seed = 0;
-  std::string weights;  ///< Where to save the state dict; empty: nowhere.
-  std::string json;     ///< Where to write the metrics; empty: nowhere.
+  std::string weights;  ///< Path for the state dict; empty: not saved.
+  std::string json;     ///< Path for the metrics; empty: not written.
 };
 
 /// Trains and reports; returns the exit status.

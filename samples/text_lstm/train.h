@@ -14,9 +14,9 @@ struct TrainOptions {
   std::int64_t epochs = 0;          ///< Passes over the text; 0: use `steps`.
   std::string text;                 ///< File; empty: the embedded text.
   std::int64_t validate_every = 0;  ///< In steps; 0: after every fifth of all steps.
-  std::string weights;              ///< Where to save weights and vocabulary; empty: nowhere.
-  std::string json;                 ///< Where to write the metrics; empty: nowhere.
-  std::string checkpoint;           ///< Where to keep checkpoints; empty: nowhere.
+  std::string weights;              ///< Path for weights and vocabulary; empty: not saved.
+  std::string json;                 ///< Path for the metrics; empty: not written.
+  std::string checkpoint;           ///< Path for checkpoints; empty: not saved.
   std::int64_t checkpoint_every = 100;
   bool resume = false;
 };

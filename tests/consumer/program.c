@@ -1,4 +1,4 @@
-/* What a C user of the installed library writes. Prints the largest of three numbers, and a refusal. */
+/* A program as a C user of the installed library writes it. Prints the largest of three numbers, and a refusal. */
 #include <crisol/c/crisol.h>
 #include <stdio.h>
 

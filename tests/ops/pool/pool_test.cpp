@@ -85,7 +85,7 @@ TEST_CASE("max_pool2d: ties, NaN and infinities are taken as in PyTorch") {
   x[9] = 7;
   x[10] = 7;  // NaN after a larger value.
   x[11] = nan;
-  x[14] = x[15 + 34] = nan;  // Of two NaNs, the last one counts.
+  x[14] = x[15 + 34] = nan;  // The last of two NaNs counts.
   x[70] = inf;
   for (const char* variant : variants) {
     if (!accepted(variant)) continue;
