@@ -34,12 +34,12 @@ def parse_arguments():
     parser.add_argument("--suite", action="append", default=[],
                         help="a suite of crisol bench (crisol bench --list names them); may be repeated")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=0.4, help="sampling of a case in a round, each side")
+    parser.add_argument("--seconds", type=float, default=0.4, help="seconds to sample a case in a round, on each side")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--crisol", default=str(ROOT / "build/bin/crisol"), help="the program (default: %(default)s)")
-    parser.add_argument("--device", default="", help="as crisol --device")
-    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="for crisol's process alone")
-    parser.add_argument("--peer-env", action="append", default=[], metavar="NAME=VALUE", help="for the peer alone")
+    parser.add_argument("--device", default="", help="like --device of crisol bench")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="only for crisol's process")
+    parser.add_argument("--peer-env", action="append", default=[], metavar="NAME=VALUE", help="only for the peer")
     parser.add_argument("--peer-python", default=sys.executable, help="Python of torch's venv")
     parser.add_argument("--peer-path", default="", help="the peer's installation (onednn) or build (dlprimitives)")
     parser.add_argument("--peer-build", default=str(ROOT / "build/bench"),
@@ -48,7 +48,7 @@ def parse_arguments():
                         help="passed on to the peer: --compile for torch, platform:device for dlprimitives")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--svg", metavar="FILE")
-    parser.add_argument("--title", default="", help="of the chart")
+    parser.add_argument("--title", default="", help="title of the chart")
     return parser.parse_args()
 
 

@@ -32,7 +32,7 @@ def peers(python, case):
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("nets", nargs="*", default=NETS, help="NET:BATCH:MODE as in crisol bench net")
 parser.add_argument("--crisol", default=here.parent / "build/bin/crisol")
-parser.add_argument("--peer-python", default="python3", help="of a venv with torch and torchvision")
+parser.add_argument("--peer-python", default="python3", help="Python of a venv with torch and torchvision")
 options = parser.parse_args()
 print(f"{'step':24} {'crisol MB':>10} {'held MB':>10} {'PyTorch MB':>11} {'ratio':>7}")
 for case in options.nets:

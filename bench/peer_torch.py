@@ -268,7 +268,7 @@ def memory_growth(keys, steps=3):
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--seconds", type=float, default=1)
 parser.add_argument("--threads", type=int, default=2)
-parser.add_argument("--compile", action="store_true", help="torch.compile for the chains that ours fuses")
+parser.add_argument("--compile", action="store_true", help="use torch.compile for the chains that crisol fuses")
 parser.add_argument("--memory", metavar="NET:BATCH:MODE", help="print the growth of resident memory instead of serving")
 options = parser.parse_args()
 torch.set_num_threads(options.threads)

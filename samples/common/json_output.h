@@ -7,7 +7,8 @@
 namespace samples {
 
 /// The help text of the option `--json`.
-inline constexpr const char* json_help = "Write the results to this file as JSON; -: to standard output, alone";
+inline constexpr const char* json_help =
+    "Write the results to this file as JSON; -: to standard output, without other text";
 
 /// A file that every write() replaces, or standard output if the path is "-". Standard output then gets only the last
 /// document, and everything else that the program prints goes to standard error.

@@ -112,12 +112,12 @@ int run(bool small, const std::string& weights, const std::string& json_path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The same work in CUDA and in OpenCL: what of it this machine can run, checked and timed");
+  CLI::App app("Runs the same work in CUDA and in OpenCL, as far as this machine can, checks it and times it");
   std::string device, weights, json;
   bool small = false;
   samples::add_device(app, device);
-  app.add_flag("--small", small, "Small sizes: checks, and times that say nothing");
-  app.add_option("--weights", weights, "SimpleCNN's, as `mnist train --weights` writes them; random without it");
+  app.add_flag("--small", small, "Small sizes, for checks only: the times mean nothing");
+  app.add_option("--weights", weights, "SimpleCNN's weights, a file of `mnist train --weights` (default: random)");
   app.add_option("--json", json, samples::json_help);
   CLI11_PARSE(app, argc, argv);
   try {

@@ -165,7 +165,7 @@ def measure_device(build, name, variables):
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--gpu-tools", default=ROOT / "build/gpu-tools", help="as tests/run.sh unpacks them")
+parser.add_argument("--gpu-tools", default=ROOT / "build/gpu-tools", help="folder of compilers that tests/run.sh unpacked")
 parser.add_argument("--build", default=ROOT / "build")
 parser.add_argument("--device", action="append", default=[], metavar="NAME=VARIABLES", help="an OpenCL implementation")
 parser.add_argument("--only", choices=["code", "devices"], help="leave the rest of the output file as it is")

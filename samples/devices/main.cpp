@@ -129,7 +129,7 @@ void move_model(Device here, Device there) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("A tour of devices: where tensors and models lie, what moving and waiting cost");
+  CLI::App app("A tour of devices: where tensors and models are stored, what transfers and waiting cost");
   std::string name;
   samples::add_device(app, name);
   CLI11_PARSE(app, argc, argv);

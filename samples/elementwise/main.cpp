@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   app.add_option("--elements", elements, "Elements of each input")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
-  app.add_option("--rounds", rounds, "Rounds of which the fastest counts")
+  app.add_option("--rounds", rounds, "Number of rounds; the fastest one counts")
       ->capture_default_str()
       ->check(CLI::Range(1, 10000));
   CLI11_PARSE(app, argc, argv);

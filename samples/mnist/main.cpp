@@ -31,12 +31,14 @@ void add_train(CLI::App& app, mnist::TrainOptions& options) {
   train->add_option("--batch", options.batch, "Images in a step")->capture_default_str()->check(CLI::Range(1, 100000));
   train
       ->add_option("--lr", options.lr,
-                   "Highest learning rate of the one-cycle schedule (default: its own of model and optimizer)")
+                   "Highest learning rate of the one-cycle schedule (default: depends on model and optimizer)")
       ->check(samples::refuse_rate);
   train->add_option("--optimizer", options.optimizer, "adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop")
       ->capture_default_str()
       ->check(CLI::IsMember({"adam", "adamw", "sgd", "rmsprop"}));
-  train->add_option("--seed", options.seed, "Fixes first weights, order of the images and rendered digits")
+  train
+      ->add_option("--seed", options.seed,
+                   "Determines the initial weights, the order of the images and the rendered digits")
       ->capture_default_str()
       ->check(samples::refuse_seed);
   train->add_option("--weights", options.weights, "Save the trained weights here (safetensors)");

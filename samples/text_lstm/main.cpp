@@ -55,14 +55,14 @@ void add_train(CLI::App& app, text_lstm::TrainOptions& options) {
   train->add_option("--clip", s.clip, "Largest norm of all gradients together")
       ->capture_default_str()
       ->check(samples::refuse_rate);
-  train->add_option("--seed", s.seed, "Fixes first weights and dropout")
+  train->add_option("--seed", s.seed, "Determines the initial weights and dropout")
       ->capture_default_str()
       ->check(samples::refuse_seed);
   train->add_option("--validate-every", options.validate_every, "Steps between two validations (default: a fifth)")
       ->check(CLI::Range(1, 1000000000));
   train->add_option("--weights", options.weights, "Save the trained weights and the vocabulary here (safetensors)");
   train->add_option("--json", options.json, samples::json_help);
-  CLI::Option* checkpoint = train->add_option("--checkpoint", options.checkpoint, "Keep all that --resume needs here");
+  CLI::Option* checkpoint = train->add_option("--checkpoint", options.checkpoint, "File for all that --resume needs");
   add_count(train, "--checkpoint-every", options.checkpoint_every, 1000000000, "Steps between two checkpoints");
   train->add_flag("--resume", options.resume, "Go on from the checkpoint, bit for bit, where there is one")
       ->needs(checkpoint);
@@ -79,7 +79,7 @@ void add_sample(CLI::App& app, text_lstm::SampleOptions& options) {
                    "Below 1: more likely characters more often; 0: only the likeliest")
       ->capture_default_str()
       ->check(refuse_temperature);
-  sample->add_option("--top-k", options.top_k, "Choose among so many characters; 0: all")
+  sample->add_option("--top-k", options.top_k, "Choose among this many of the likeliest characters; 0: all")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000000));
   sample->add_option("--seed", options.seed, "Fixes the choices")->capture_default_str()->check(samples::refuse_seed);
