@@ -24,7 +24,7 @@ def ours(crisol, net, batch, mode):
 
 def peers(python, case):
     command = [python, here / "peer_torch.py", "--memory", case]
-    # A limit for glibc's arenas, because the memory of further arenas would count as PyTorch's.
+    # Limits glibc's arenas, because the memory of more arenas would count as PyTorch's.
     environment = dict(os.environ, MALLOC_ARENA_MAX="2")
     return int(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 

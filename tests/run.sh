@@ -16,8 +16,8 @@
 # Prints a table and ends with "N passed, N failed". The numbers count test cases, summed over all runs. For windows and
 # aarch64 they count ops, and for offline they count targets. An implementation that is missing and cannot be installed
 # is left out, and the table says why. Only PoCL is required.
-# Fails when a test failed or a run crashed. Also fails when PoCL was not tested although it was wanted, or a GPU
-# although --only named it.
+# Fails when a test failed or a run crashed. Also fails when PoCL was wanted and not tested, or when --only named a
+# GPU and none was tested.
 # Logs: build/tests/.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"

@@ -15,8 +15,8 @@ namespace {
 
 using crisol::Tensor;
 
-// The network's first input: the prompt. Without a prompt, a line break, or the first character if there are no line
-// breaks.
+// The network's first input is the prompt. Without a prompt it is a line break, or the first character of the
+// vocabulary if that has no line break.
 std::vector<std::int64_t> first_characters(const std::string& prompt, const Vocabulary& vocabulary) {
   if (!prompt.empty()) return vocabulary.encode(decode_utf8(prompt, "the prompt"), "the prompt");
   const auto newline = static_cast<std::int64_t>(vocabulary.characters().find(U'\n'));

@@ -17,7 +17,7 @@ struct FaultControl {
   std::atomic<long> countdown{0};    ///< Calls until the failure.
   std::atomic<int> code{0};          ///< The error code of the failing call.
   std::atomic<bool> lasting{false};  ///< All later calls of the group fail too.
-  std::atomic<int> delay_us{0};      ///< Each call waits first, for this time.
+  std::atomic<int> delay_us{0};      ///< Each call first waits for this time.
 };
 
 /// The driver's only symbol for tests. dlsym finds it.

@@ -76,7 +76,7 @@ TEST_CASE("fuse: a chain is what the eager ops and a reference give, at every si
   for (const std::int64_t count : {1, 3, 15, 16, 17, 33, 1000, 4099}) {
     CAPTURE(count);
     const std::vector<double> a = random_values(1, count, -3, 3), b = random_values(2, count, -3, 3);
-    // tanh and exp may have errors of 5 and 3 ulp, and the product adds them.
+    // tanh and exp may have errors of 5 and 3 ulp, and the product adds both errors.
     check_close(gate(tensor_of(a, {count}), tensor_of(b, {count})), {count}, gates_of(a, b), {12, 1});
     check_close(Gate()(tensor_of(a, {count}), tensor_of(b, {count})), {count}, gates_of(a, b), {12, 1});
   }
@@ -291,7 +291,7 @@ TEST_CASE("fuse: rows of the table added up in one function, forward and backwar
       return total;
     });
     const Tensor y = sum_of_rows(inputs[0], inputs[1], inputs[2]);
-    // A sum of ten values. Each has an error of some ulp of at most the largest value.
+    // A sum of ten values. Each value's error is at most some ulp of the largest value.
     check_close(y, {count}, expected, {64, 16});
     y.backward(ones({count}));
     for (std::size_t k = 0; k < 3; ++k)

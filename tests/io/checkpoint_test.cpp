@@ -231,7 +231,7 @@ TEST_CASE("kill -9 while checkpoints are written loses nothing that was saved") 
     while (saved(last + 1)) ++last;
     const Checkpoint checkpoint = io::load_checkpoint(folder.path() + "/checkpoint");
     const int reached = std::stoi(checkpoint.metadata.at("steps"));
-    CHECK((reached == last || reached == last + 1));  // The killed process may have renamed it but not yet noted it.
+    CHECK((reached == last || reached == last + 1));  // The last one may be complete but not yet noted.
     // It is a valid checkpoint of this training: resuming gives the same result as training without a break.
     Training whole("adam", 1);
     whole.train(reached + 1);

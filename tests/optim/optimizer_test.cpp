@@ -183,7 +183,7 @@ TEST_CASE("a saved state goes on where it stopped, bit for bit") {
   for (const auto& make : kinds) {
     std::vector<Tensor> whole = make_parameters();
     const auto one = make(whole);
-    one->set_lr(0.1 / 3);  // Float holds neither value.
+    one->set_lr(0.1 / 3);  // Neither value is exact in float.
     one->set_momentum(0.7 / 3);
     train(*one, 0, 3);
     const NamedTensors state = copy_of(one->state_dict());

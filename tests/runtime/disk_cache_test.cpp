@@ -85,7 +85,7 @@ TEST_CASE("a damaged file is never taken for a program") {
     fs::remove(path);
     fs::create_directory(path);
     CHECK_FALSE(cache.load("key"));
-    cache.store("key", sample(10, 1));  // Cannot replace it, and must not throw.
+    cache.store("key", sample(10, 1));  // Cannot replace the file, but must not throw.
     CHECK_FALSE(cache.load("key"));
   }
   // The next store repairs it.

@@ -227,7 +227,7 @@ TEST_CASE("child: faults while a step is recorded and replayed" * doctest::skip(
 }
 
 TEST_CASE("child: faults while programs are made" * doctest::skip()) {
-  // Each attempt compiles some programs and fails at a later one. Lasting faults would let none compile.
+  // Each attempt compiles some programs and fails at a later one. With lasting faults, no program would be compiled.
   Outcomes outcomes;
   std::vector<std::string> errors;
   FaultControl& faults = control();

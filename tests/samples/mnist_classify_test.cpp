@@ -108,7 +108,7 @@ void draw(const std::string& path, const Picture& picture, const Glyph& glyph) {
   for (int y = 0; y < picture.height; ++y)
     for (int x = 0; x < picture.width; ++x) {
       const double ink = ink_at(glyph, (x + 0.5 - left) * 28 / picture.glyph, (y + 0.5 - top) * 28 / picture.glyph);
-      if (picture.channels == 4) {  // Black, and as opaque as there is ink.
+      if (picture.channels == 4) {  // Black; the ink sets the opacity.
         bytes.insert(bytes.end(), {0, 0, 0, static_cast<std::uint8_t>(std::lround(255 * ink))});
       } else {
         const double value = picture.paper + (picture.ink - picture.paper) * ink;

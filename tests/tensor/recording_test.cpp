@@ -148,7 +148,7 @@ TEST_CASE("recording: its memory is used again inside it, by nobody else, and gi
     for (const Tensor& other : others) CHECK(other.to_vector<float>()[count - 1] == -5);
     CHECK(y.to_vector<float>()[count - 1] == 9);
     y = Tensor();
-    recording.replay();  // No tensor shows its result.
+    recording.replay();  // No tensor uses its result.
   }
   CHECK(device.memory_stats().in_use == in_use);
   CHECK(device.memory_stats().recorded == 0);

@@ -136,8 +136,8 @@ TEST_CASE("conv2d: values and gradients of layers") {
 
 TEST_CASE("conv2d: every tile of the products for GPUs") {
   if (testing::slow_device()) CRISOL_SKIP("3 million multiply-adds for each tile");
-  // Slow implementations compile a program for seconds, so they run only one tile here. They choose the other tiles in
-  // other tests.
+  // Slow implementations take seconds to compile a program, so they run only one tile here. Other tests run the tiles
+  // that these implementations choose by themselves.
   const bool few = testing::slow_launches();
   const std::vector<std::string> names = ops::tile_names(ops::block_tiles());
   int ran = 0, fitting = 0;

@@ -130,7 +130,7 @@ TEST_CASE("matrix places: mma.sync m16n8k16 with operands from ldmatrix") {
   for (const int base : {0, 16})
     for (const int step : {0, 1}) {
       // PTX ISA, fragments of .m16n8k16: a0 and a1 are at row l / 4, depth l % 4 * 2. The next pairs are at rows + 8,
-      // at depth + 8, and at both.
+      // at depth + 8, and at both together.
       Held first{}, second{};
       for (int lane = 0; lane < 32; ++lane)
         for (int half = 0; half < 2; ++half)

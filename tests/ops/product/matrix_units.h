@@ -20,8 +20,8 @@ inline constexpr Precision rounded_precisions[] = {Precision::tf32, Precision::f
 inline constexpr Kind all_kinds[] = {Kind::mma_sm80,   Kind::mma_sm75, Kind::mfma, Kind::wmma,
                                      Kind::wmma_gfx12, Kind::xmx8,     Kind::xmx16};
 
-/// The reason why forced variants for matrix units refuse here, or an empty string. A device without a matrix unit, by
-/// its name, emulates one if the variant is forced.
+/// The reason why forced variants for matrix units refuse here, or an empty string. If a
+/// device's name tells of no matrix unit, a forced variant emulates one.
 inline std::string broken_matrix_units() {
   for (const Precision precision : rounded_precisions) {
     const ops::MatrixUnits units = ops::matrix_units(Device(), precision);

@@ -316,7 +316,8 @@ TEST_CASE("reduce: the variance of numbers far from zero") {
   for (double& value : x) value = static_cast<double>(static_cast<float>(value + 3e4));
   const ReduceCase rows{shape, {1}, {5}, {}}, columns{{4001, 5}, {0}, {5}, {}};
   const auto variance = [](const std::vector<double>& v) { return reference::variance(v, 1); };
-  // The means of blocks have errors of half an ulp of 3e4. This is 2e-3 of the deviation, and it enters squared.
+  // The means of blocks have errors of half an ulp of 3e4, which is 2e-3 of the deviation. The variance contains the
+  // square of such an error.
   check_close(ops::var(tensor_of(x, shape), {1}), expect(x, rows, variance), {64});
   check_close(ops::var(tensor_of(x, columns.shape), {0}), expect(x, columns, variance), {64});
 }

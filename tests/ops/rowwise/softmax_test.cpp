@@ -67,7 +67,7 @@ TEST_CASE("softmax: large logits and infinities") {
   std::vector<double> x(5 * 40, 0.0);
   for (std::size_t j = 0; j < 40; ++j) {
     x[j] = 1e4 + static_cast<double>(j);  // Would overflow without subtracting the maximum.
-    x[40 + j] = -inf;                     // Nothing to choose from.
+    x[40 + j] = -inf;                     // A row without a choice.
     x[80 + j] = j == 3 ? 2.0 : -inf;      // One choice.
     x[120 + j] = j == 39 ? inf : 1.0;
     x[160 + j] = j == 20 ? NAN : 1.0;
