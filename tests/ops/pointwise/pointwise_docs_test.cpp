@@ -20,43 +20,44 @@ constexpr const char* introduction = R"(# Elementwise functions
 <!-- Made from include/crisol/ops/pointwise.def by tests/ops/pointwise/pointwise_docs_test.cpp. After a change of the table:
      CRISOL_UPDATE_DOCS=1 build/bin/crisol_tests --test-case='*docs/elementwise.md*' -->
 
-Every function below exists as `crisol::name` (differentiable), as `crisol::ops::name` (raw, not recorded) and inside
-functions given to `fuse()`; those that do not give bool, and are no choice between two tensors, also in place as
-`x.name_(…)`. The operators `+ - * / % < <= > >=` and `+= -= *= /=` stand for add, sub, mul, div, remainder, lt, le, gt, ge
-and the in-place forms.
+Every function below exists as `crisol::name` (differentiable), as `crisol::ops::name` (raw, not recorded), and inside
+functions given to `fuse()`. Most also exist in place as `x.name_(…)`. Functions that give bool, and functions that choose
+between two tensors, do not. The operators `+ - * / % < <= > >=` and `+= -= *= /=` stand for add, sub, mul, div, remainder,
+lt, le, gt, ge and the in-place forms.
 
 - **Operands** are tensors of any strides, or numbers on any side: `2 - x`, `where(mask, x, 0)`. Numbers are arguments of
-  the kernel, so that a new one compiles nothing.
-- **Shapes** broadcast as NumPy's do: aligned at the last axis, and an axis of size 1 is repeated. The exception is prelu:
-  a weight of rank 1 lies along axis 1 of x, as in PyTorch.
-- **In place**, the operands broadcast to the tensor's shape, a result of a higher kind than its dtype (floating > whole >
-  bool) is refused, and so is an operand that shares a part of its elements. While ops are recorded, tensors and operands
-  that want a gradient are refused.
-- **Errors** name the function, both shapes and the axis, or the dtypes; they come before anything is written.
+  the kernel, so a new number compiles nothing.
+- **Shapes** broadcast as in NumPy: they are aligned at the last axis, and an axis of size 1 is repeated. The exception is
+  prelu: as in PyTorch, a weight of rank 1 belongs to axis 1 of x.
+- **In place**, the operands broadcast to the tensor's shape. A result of a higher kind than the tensor's dtype (floating >
+  integer > bool) is refused. An operand that shares only a part of the tensor's elements is refused too. While ops are
+  recorded, tensors and operands that need a gradient are refused.
+- **Errors** name the function, and both shapes and the axis, or the dtypes. They are thrown before anything is written.
 
 | dtypes | |
 |---|---|
-| any | f32, f16, i32, i64, u8 and bool, promoted; the result has the promoted dtype. Of bools, add is "or", mul is "and" |
+| any | f32, f16, i32, i64, u8 and bool, promoted; the result has the promoted dtype. For bools, add is "or", mul is "and" |
 | numbers | the same without bool |
-| to float | whole numbers and bool become f32 first |
-| gives bool | any dtypes, compared in the promoted one |
+| to float | integers and bool become f32 first |
+| gives bool | any dtypes, compared in the promoted dtype |
 
-f16 is computed in float and rounded when it is stored. Whole numbers are kept modulo their size (u8: 256); remainder and
-fmod by 0 give 0, pow of whole numbers gives 0 for a negative exponent unless the base is 1 or -1.
+f16 is computed in float and rounded when it is stored. Integers are kept modulo their size (u8: 256). For integers,
+remainder and fmod by 0 give 0, and pow gives 0 for a negative exponent unless the base is 1 or -1.
 
-**Error** is the largest distance from the exact value in units of the last place of an f32 result, over all inputs: what
-OpenCL's full profile allows, or what the function's own form keeps; 2^-142 is allowed always, and subnormal numbers may
-count as 0 where the device has none. `CRISOL_PRINT_ACCURACY=1 crisol_tests --test-case='pointwise accuracy*'` prints
-what the device reaches. Where it says "absolute", terms may cancel, and the error is one of the largest term's last places.
+**Error** is the largest distance from the exact value over all inputs, in units of the last place of an f32 result. It is
+the bound of OpenCL's full profile, or the bound of the function's own form. 2^-142 is always allowed, and subnormal
+numbers may count as 0 if the device has none. `CRISOL_PRINT_ACCURACY=1 crisol_tests --test-case='pointwise accuracy*'`
+prints the accuracy that the device reaches. "absolute" means that terms may cancel: the error is then measured in last
+places of the largest term.
 )";
 
 constexpr const char* promotion = R"(
 ## Promotion
 
-PyTorch's rules. Two tensors give the dtype in this table (`promote_types`); a tensor of rank 0 counts only if it is of a
-higher kind (bool, whole, floating) than the others, and a number only if it is of a higher kind than those. A number is
-bool, i64 or f32 by its C++ type: an i32 tensor times 2 stays i32, times 2.0 it becomes f32 (`result_type`). div, and all
-functions "to float", give f32 for whole numbers.
+The rules are PyTorch's. Two tensors give the dtype in the table below (`promote_types`). Kinds are ordered bool, integer,
+floating. A tensor of rank 0 counts only if it is of a higher kind than the other tensors. A number counts only if it is of
+a higher kind than all tensors. The C++ type of a number makes it bool, i64 or f32: an i32 tensor times 2 stays i32, and
+times 2.0 it becomes f32 (`result_type`). For integers, div and all functions "to float" give f32.
 
 )";
 
