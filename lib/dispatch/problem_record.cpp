@@ -2,15 +2,10 @@
 
 #include <algorithm>
 
+#include "base/thread_context.h"
 #include "crisol/tuning.h"
 
 namespace crisol {
-
-namespace {
-
-thread_local ProblemRecord* innermost = nullptr;
-
-}  // namespace
 
 const std::string& TuningProblem::usual() const {
   static const std::string none;
@@ -19,9 +14,11 @@ const std::string& TuningProblem::usual() const {
   return none;
 }
 
-ProblemRecord::ProblemRecord() noexcept : outer_(innermost) { innermost = this; }
+ProblemRecord::ProblemRecord() noexcept : outer_(thread_context().problem_record) {
+  thread_context().problem_record = this;
+}
 
-ProblemRecord::~ProblemRecord() { innermost = outer_; }
+ProblemRecord::~ProblemRecord() { thread_context().problem_record = outer_; }
 
 void ProblemRecord::note(const TuningProblem& problem) {
   const auto known = std::find_if(problems_.begin(), problems_.end(), [&](const TuningProblem& p) {
@@ -34,6 +31,6 @@ void ProblemRecord::note(const TuningProblem& problem) {
   if (outer_ != nullptr) outer_->note(problem);
 }
 
-ProblemRecord* runtime::problem_record() noexcept { return innermost; }
+ProblemRecord* runtime::problem_record() noexcept { return thread_context().problem_record; }
 
 }  // namespace crisol

@@ -1,8 +1,10 @@
 #include "dispatch/variant.h"
 
+#include <span>
 #include <vector>
 
 #include "base/text.h"
+#include "base/thread_context.h"
 #include "dispatch/tuning.h"
 #include "dispatch/variant_record.h"
 #include "runtime/verbose.h"
@@ -35,16 +37,16 @@ const std::vector<Request>& environment_requests() {
   return requests;
 }
 
-// Those of ForcedVariant objects; the innermost is last and wins.
-std::vector<Request>& thread_requests() {
-  thread_local std::vector<Request> requests;
-  return requests;
+// The requests of this thread's ForcedVariant objects. The last one is the innermost, and wins.
+std::span<const ForcedRequest> thread_requests() noexcept {
+  const std::vector<ForcedRequest>* const forced = thread_context().forced;
+  return forced == nullptr ? std::span<const ForcedRequest>() : *forced;
 }
 
 }  // namespace
 
 std::string forced_variant(std::string_view op) {
-  const std::vector<Request>& inner = thread_requests();
+  const std::span<const ForcedRequest> inner = thread_requests();
   for (auto at = inner.rbegin(); at != inner.rend(); ++at)
     if (at->op == op) return at->variant;
   for (const Request& request : environment_requests())
@@ -54,7 +56,7 @@ std::string forced_variant(std::string_view op) {
 
 std::string forced_variants() {
   std::string all;
-  for (const Request& request : thread_requests()) all += concat(request.op, ':', request.variant, ',');
+  for (const ForcedRequest& request : thread_requests()) all += concat(request.op, ':', request.variant, ',');
   return all;
 }
 
@@ -92,9 +94,17 @@ const std::string* tuned_variant(const char* op, const ProblemKey& key, const De
 namespace crisol {
 
 ForcedVariant::ForcedVariant(std::string op, std::string variant) {
-  ops::thread_requests().push_back({std::move(op), std::move(variant), false});
+  std::vector<ForcedRequest>*& forced = thread_context().forced;
+  if (forced == nullptr) forced = new std::vector<ForcedRequest>;
+  forced->push_back({std::move(op), std::move(variant)});
 }
 
-ForcedVariant::~ForcedVariant() { ops::thread_requests().pop_back(); }
+ForcedVariant::~ForcedVariant() {
+  std::vector<ForcedRequest>*& forced = thread_context().forced;
+  forced->pop_back();
+  if (!forced->empty()) return;
+  delete forced;
+  forced = nullptr;
+}
 
 }  // namespace crisol

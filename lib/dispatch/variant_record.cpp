@@ -2,19 +2,16 @@
 
 #include <algorithm>
 
+#include "base/thread_context.h"
 #include "crisol/profile.h"
 
 namespace crisol {
 
-namespace {
+VariantRecord::VariantRecord() noexcept : outer_(thread_context().variant_record) {
+  thread_context().variant_record = this;
+}
 
-thread_local VariantRecord* innermost = nullptr;
-
-}  // namespace
-
-VariantRecord::VariantRecord() noexcept : outer_(innermost) { innermost = this; }
-
-VariantRecord::~VariantRecord() { innermost = outer_; }
+VariantRecord::~VariantRecord() { thread_context().variant_record = outer_; }
 
 void VariantRecord::note(const char* op, const char* variant) {
   const auto same = [&](const VariantChoice& choice) { return choice.op == op && choice.variant == variant; };
@@ -27,7 +24,7 @@ void VariantRecord::note(const char* op, const char* variant) {
 }
 
 void runtime::note_choice(const char* op, const char* variant) {
-  if (innermost != nullptr) innermost->note(op, variant);
+  if (VariantRecord* const innermost = thread_context().variant_record) innermost->note(op, variant);
 }
 
 }  // namespace crisol

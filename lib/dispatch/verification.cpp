@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/thread_context.h"
 #include "crisol/tuning.h"
 #include "dispatch/choose.h"
 #include "dispatch/verdicts.h"
@@ -56,10 +57,10 @@ struct Trial {
   bool refused = false;
   Trial* outer;
 };
-thread_local Trial* innermost = nullptr;
+Trial* innermost() noexcept { return static_cast<Trial*>(thread_context().trial); }
 
 bool is_within(const Unit& unit) {
-  for (const Trial* trial = innermost; trial != nullptr; trial = trial->outer)
+  for (const Trial* trial = innermost(); trial != nullptr; trial = trial->outer)
     if (trial->unit == unit) return true;
   return false;
 }
@@ -129,10 +130,10 @@ Found try_problem(const Unit& unit, const replay::Problem& problem) {
   } catch (const Error& error) {
     return {error.code() == ErrorCode::out_of_memory ? Result::no_memory : Result::unknown};
   }
-  Trial trial{unit, problem.op, false, innermost};
-  innermost = &trial;
+  Trial trial{unit, problem.op, false, innermost()};
+  thread_context().trial = &trial;
   const struct Leave {
-    ~Leave() { innermost = innermost->outer; }
+    ~Leave() { thread_context().trial = innermost()->outer; }
   } leave;
   try {
     const ForcedVariant forced(problem.op, unit.second);
@@ -260,10 +261,10 @@ void warn_of_wrong(const char* op, const std::string& variant, const DeviceInfo&
                            " and used all the same, as it is forced or the only one"));
 }
 
-bool is_trying() noexcept { return innermost != nullptr; }
+bool is_trying() noexcept { return innermost() != nullptr; }
 
 void note_refused_trial(const char* op) noexcept {
-  if (innermost != nullptr && innermost->op == op) innermost->refused = true;
+  if (innermost() != nullptr && innermost()->op == op) innermost()->refused = true;
 }
 
 void assume_unknown_drivers(bool unknown) {

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "base/text.h"
+#include "base/thread_context.h"
 #include "runtime/verbose.h"
 
 namespace crisol {
@@ -11,8 +12,6 @@ namespace crisol {
 namespace {
 
 constexpr std::int16_t unset = -1;
-
-thread_local std::int16_t of_thread = unset;
 
 Precision precision_from_environment() {
   const std::string text = runtime::environment("CRISOL_PRECISION");
@@ -39,7 +38,8 @@ const char* name_of(Precision precision) noexcept {
 std::ostream& operator<<(std::ostream& out, Precision precision) { return out << name_of(precision); }
 
 Precision precision() {
-  if (of_thread != unset) return static_cast<Precision>(of_thread);
+  const std::int16_t of_thread = thread_context().precision;
+  if (of_thread != ThreadContext::no_precision) return static_cast<Precision>(of_thread);
   const std::int16_t set = of_process.load(std::memory_order_relaxed);
   if (set != unset) return static_cast<Precision>(set);
   static const Precision initial = precision_from_environment();
@@ -50,10 +50,10 @@ void set_precision(Precision precision) noexcept {
   of_process.store(static_cast<std::int16_t>(precision), std::memory_order_relaxed);
 }
 
-WithPrecision::WithPrecision(Precision precision) noexcept : before_(of_thread) {
-  of_thread = static_cast<std::int16_t>(precision);
+WithPrecision::WithPrecision(Precision precision) noexcept : before_(thread_context().precision) {
+  thread_context().precision = static_cast<std::int16_t>(precision);
 }
 
-WithPrecision::~WithPrecision() { of_thread = before_; }
+WithPrecision::~WithPrecision() { thread_context().precision = before_; }
 
 }  // namespace crisol

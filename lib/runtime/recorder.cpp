@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "base/thread_context.h"
 #include "runtime/command_buffer.h"
 #include "runtime/device/device_state.h"
 #include "runtime/verbose.h"
@@ -11,8 +12,7 @@ namespace crisol::runtime {
 
 namespace {
 
-thread_local Recorder* current = nullptr;
-thread_local int pauses = 0;
+Recorder*& current() noexcept { return thread_context().recorder; }
 
 }  // namespace
 
@@ -23,33 +23,33 @@ bool in_command_buffer(const Recorder& recorder) noexcept { return recorder.in_c
 std::size_t commands_of(const Recorder& recorder) noexcept { return recorder.size(); }
 void replay(Recorder& recorder) { recorder.replay(); }
 
-Recorder* current_recorder() noexcept { return current; }
+Recorder* current_recorder() noexcept { return current(); }
 
 Recorder* recorder_of(const DeviceState& device) {
-  if (current != nullptr)
-    require(&current->device() == &device, "record", "work on ", device.info().name, " while ",
-            current->device().info().name, " is recorded");
-  return current;
+  if (current() != nullptr)
+    require(&current()->device() == &device, "record", "work on ", device.info().name, " while ",
+            current()->device().info().name, " is recorded");
+  return current();
 }
 
 void refuse_while_recording(const char* what) {
-  require(current == nullptr, "record", what, ", which a replay cannot repeat; do it before or after");
+  require(current() == nullptr, "record", what, ", which a replay cannot repeat; do it before or after");
 }
 
-PauseRecording::PauseRecording() noexcept : paused_(current) {
-  current = nullptr;
-  ++pauses;
+PauseRecording::PauseRecording() noexcept : paused_(current()) {
+  current() = nullptr;
+  ++thread_context().recording_pauses;
 }
 PauseRecording::~PauseRecording() {
-  current = paused_;
-  --pauses;
+  current() = paused_;
+  --thread_context().recording_pauses;
 }
 
-bool recording_is_paused() noexcept { return pauses > 0; }
+bool recording_is_paused() noexcept { return thread_context().recording_pauses > 0; }
 
 Recorder::Recorder(DeviceState& device) : device_(device) {
-  require(current == nullptr, "record", "this thread is recording already");
-  current = this;
+  require(current() == nullptr, "record", "this thread is recording already");
+  current() = this;
 }
 
 Recorder::~Recorder() {
@@ -60,7 +60,7 @@ Recorder::~Recorder() {
 }
 
 void Recorder::end() noexcept {
-  if (current == this) current = nullptr;
+  if (current() == this) current() = nullptr;
 }
 
 void Recorder::use(const Block& block) {

@@ -1,19 +1,14 @@
 #include "tensor/grad_mode.h"
 
 #include "base/text.h"
+#include "base/thread_context.h"
 
 namespace crisol {
 
-namespace {
+bool grad_enabled() noexcept { return thread_context().grad_enabled; }
 
-thread_local bool enabled = true;
-
-}  // namespace
-
-bool grad_enabled() noexcept { return enabled; }
-
-NoGrad::NoGrad() noexcept : before_(enabled) { enabled = false; }
-NoGrad::~NoGrad() { enabled = before_; }
+NoGrad::NoGrad() noexcept : before_(thread_context().grad_enabled) { thread_context().grad_enabled = false; }
+NoGrad::~NoGrad() { thread_context().grad_enabled = before_; }
 
 void require_in_place_allowed(const char* op, const Tensor& tensor) {
   require(

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/thread_context.h"
 #include "crisol/tensor.h"
 #include "dispatch/derived.h"
 #include "runtime/memory_pool.h"
@@ -39,10 +40,6 @@ class DerivedData {
   std::vector<Entry> entries_;
 };
 
-/// The uses of storages in this thread's recording, or null; see recorded_uses.h.
-class RecordedUses;
-extern constinit thread_local RecordedUses* recorded_uses;
-
 /// A range of a block. Several storages may share a block (the parameters of an optimiser's arena do), each with a
 /// version of its own.
 struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
@@ -60,7 +57,7 @@ struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
   void written() {
     version.fetch_add(1, std::memory_order_relaxed);
     derived.drop();
-    if (recorded_uses != nullptr) note_recorded_write();
+    if (thread_context().recorded_uses != nullptr) note_recorded_write();
   }
   /// Finds data kept for this version. A recording uses kept data only if nothing is trained. It keeps no new data.
   Found find_derived(const DerivedKey& key, std::uint64_t at_version) override;

@@ -1,22 +1,22 @@
 #include "crisol/recording.h"
 
 #include "base/text.h"
+#include "base/thread_context.h"
 #include "crisol/grad_mode.h"
 #include "runtime/recording.h"
 #include "tensor/recorded_uses.h"
 
 namespace crisol {
 
-constinit thread_local RecordedUses* recorded_uses = nullptr;
-
-void Storage::note_recorded_write() { recorded_uses->wrote(*this); }
+void Storage::note_recorded_write() { thread_context().recorded_uses->wrote(*this); }
 
 DerivedData::Found Storage::find_derived(const DerivedKey& key, std::uint64_t at_version) {
-  if (recorded_uses == nullptr) return derived.find(key, at_version);
+  RecordedUses* const uses = thread_context().recorded_uses;
+  if (uses == nullptr) return derived.find(key, at_version);
   if (grad_enabled()) return {};  // A training step writes the weight, so each replay packs it anew.
   DerivedData::Found found = derived.find(key, at_version);
   if (!found.data) return {};
-  recorded_uses->relied_on(*this, at_version);
+  uses->relied_on(*this, at_version);
   return found;
 }
 
@@ -44,9 +44,11 @@ namespace {
 /// Ends the recording, also after an exception.
 class Scope {
  public:
-  Scope(runtime::Recorder& recorder, RecordedUses& uses) : recorder_(recorder) { recorded_uses = &uses; }
+  Scope(runtime::Recorder& recorder, RecordedUses& uses) : recorder_(recorder) {
+    thread_context().recorded_uses = &uses;
+  }
   ~Scope() {
-    recorded_uses = nullptr;
+    thread_context().recorded_uses = nullptr;
     runtime::end_recording(recorder_);
   }
   Scope(const Scope&) = delete;
