@@ -8,9 +8,12 @@
 #include <exception>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "crisol/device.h"
+#include "dispatch/choose.h"
 #include "doctest/doctest.h"
+#include "support/coverage.h"
 #include "support/subprocess.h"
 
 namespace {
@@ -37,6 +40,23 @@ bool is_expected_device() {
   }
 }
 
+/// CRISOL_TEST_REFUSE=op:variant lets that variant refuse every problem. The cases that need it have to fail then.
+void refuse_as_asked() {
+  const char* const asked = std::getenv("CRISOL_TEST_REFUSE");
+  if (asked == nullptr) return;
+  const std::string text = asked;
+  const std::size_t colon = text.find(':');
+  crisol::dispatch::refuse_always(text.substr(0, colon), text.substr(colon + 1));
+}
+
+/// CRISOL_TEST_ALL_VARIANTS=1 says that this run has all tests: a variant that the device could take must have run.
+bool all_variants_ran() {
+  if (std::getenv("CRISOL_TEST_ALL_VARIANTS") == nullptr) return true;
+  const std::vector<std::string> never = crisol::testing::variants_never_run();
+  for (const std::string& variant : never) std::cout << "[failed] never ran: " << variant << std::endl;
+  return never.empty();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -46,5 +66,7 @@ int main(int argc, char** argv) {
   if (std::getenv("CRISOL_TUNING") == nullptr) set_variable("CRISOL_TUNING", "0");
   if (std::getenv("CRISOL_VERIFY") == nullptr) set_variable("CRISOL_VERIFY", "off");
   if (!is_expected_device()) return 2;
-  return doctest::Context(argc, argv).run();
+  refuse_as_asked();
+  const int status = doctest::Context(argc, argv).run();
+  return status != 0 || all_variants_ran() ? status : 1;
 }

@@ -18,6 +18,12 @@ std::vector<const AnyTable*>& tables() {
   return all;
 }
 
+/// Op and variant; empty texts but for tests.
+std::pair<std::string, std::string>& refused_always() {
+  static std::pair<std::string, std::string> one;
+  return one;
+}
+
 /// A row of the table, with a configuration where one was asked for.
 struct Candidate {
   const AnyTable::Row* row = nullptr;
@@ -70,7 +76,7 @@ class Chooser {
         else
           ops::warn_of_wrong(table_.op, row.name, target_.info);
       }
-      if (plan) return chosen(std::move(plan.plan()), row.name, false);
+      if (plan) return chosen(std::move(plan.plan()), row, row.name, false);
       log_refused(table_.op, row.name, plan.reason());
     }
     fail_forced("none", "CRISOL_VARIANT forbids every variant that accepts this problem");
@@ -81,6 +87,7 @@ class Chooser {
     const AnyTable::Row& row = *candidate.row;
     if (!forced && ops::is_forbidden(table_.op, row.name)) return ops::forbidden_reason;
     if (const char* reason = against_device(row.devices, target_, forced)) return reason;
+    if (refused_always() == std::pair<std::string, std::string>(table_.op, row.name)) return "refused for a test";
     PlanOr plan = table_.plan(row, problem_, target_, candidate.config);
     if (plan && plan.plan().workspace_bytes() > 0)
       if (const char* reason = ops::refuse_workspace(plan.plan().workspace_bytes())) return reason;
@@ -98,7 +105,7 @@ class Chooser {
     PlanOr plan = plan_of(candidate, true);
     if (!plan) fail_forced(name, plan.reason());
     if (is_wrong(candidate)) ops::warn_of_wrong(table_.op, name, target_.info);
-    return chosen(std::move(plan.plan()), name, false);
+    return chosen(std::move(plan.plan()), *candidate.row, name, false);
   }
 
   std::optional<Choice> choose_tuned() {
@@ -108,7 +115,7 @@ class Chooser {
     const Candidate candidate = candidate_named(table_, *name);
     PlanOr plan = candidate.row == nullptr ? PlanOr("there is no such variant") : plan_of(candidate, false);
     if (plan && is_wrong(candidate)) plan = ops::wrong_reason;
-    if (plan) return chosen(std::move(plan.plan()), *name, true);
+    if (plan) return chosen(std::move(plan.plan()), *candidate.row, *name, true);
     log_refused(table_.op, *name, plan.reason());
     return std::nullopt;
   }
@@ -124,8 +131,9 @@ class Chooser {
     return !agrees;
   }
 
-  Choice chosen(Plan plan, const std::string& name, bool tuned) const {
-    plan.choices.insert(plan.choices.begin(), {table_.op, name, tuned});
+  Choice chosen(Plan plan, const AnyTable::Row& row, const std::string& name, bool tuned) const {
+    const auto position = static_cast<std::size_t>(&row - table_.rows().data());
+    plan.choices.insert(plan.choices.begin(), {&table_, position, name, tuned});
     return {std::move(plan), name, lasting_};
   }
 
@@ -143,11 +151,20 @@ class Chooser {
 }  // namespace
 
 AnyTable::AnyTable(const char* name, std::vector<Row> rows, PlanFunction plan_of, ProblemKey (*key_of)(const void*))
-    : op(name), key(key_of), rows_(std::move(rows)), plan_(plan_of) {
+    : op(name),
+      key(key_of),
+      rows_(std::move(rows)),
+      uses_(new std::atomic<std::uint64_t>[rows_.size()]()),
+      plan_(plan_of) {
   tables().push_back(this);
 }
 
 std::span<const AnyTable* const> all_tables() { return tables(); }
+
+void refuse_always(std::string_view op, std::string_view variant) {
+  refused_always() = {std::string(op), std::string(variant)};
+  forget_prepared();
+}
 
 Choice choose(const AnyTable& table, const void* problem, const Target& target) {
   return Chooser(table, problem, target).choose();

@@ -13,11 +13,13 @@
 // driver that nobody has tried, a variant that computes wrong numbers is passed over (see dispatch/verification.h).
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -60,7 +62,10 @@ class AnyTable {
   AnyTable& operator=(const AnyTable&) = delete;
 
   const char* const op;
-  const std::span<const Row> rows() const noexcept { return rows_; }
+  std::span<const Row> rows() const noexcept { return rows_; }
+  /// How many calls of this process were carried out by a row: for tests.
+  std::uint64_t uses_of(std::size_t row) const noexcept { return uses_[row].load(std::memory_order_relaxed); }
+  void note_use(std::size_t row) const noexcept { uses_[row].fetch_add(1, std::memory_order_relaxed); }
 
   PlanOr plan(const Row& row, const void* problem, const Target& target, std::size_t config) const {
     return plan_(row.variant, problem, target, config);
@@ -75,6 +80,7 @@ class AnyTable {
 
  private:
   std::vector<Row> rows_;
+  std::unique_ptr<std::atomic<std::uint64_t>[]> uses_;
   PlanFunction plan_;
 };
 
@@ -141,6 +147,9 @@ PreparedPtr prepare(const Table<Problem>& table, const std::type_identity_t<Prob
 
 /// What every variant and configuration says of a problem that has a key: for ProblemRecord.
 TuningProblem describe(const AnyTable& table, const void* problem, const Target& target);
+
+/// For tests: lets a variant refuse every problem from now on.
+void refuse_always(std::string_view op, std::string_view variant);
 
 /// Forgets every prepared plan: what choices depend on has changed.
 void forget_prepared() noexcept;

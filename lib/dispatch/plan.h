@@ -24,6 +24,8 @@
 
 namespace crisol::dispatch {
 
+class AnyTable;
+
 /// A place in memory that a plan names by number. `offset` counts elements of the kernel's parameter.
 struct Place {
   enum class Kind : std::uint8_t { operand, workspace, derived };
@@ -119,8 +121,9 @@ class Plan {
 
   /// What dispatch chose: the plan's own op and variant, and those of its parts. For records and messages.
   struct Choice {
-    const char* op;
-    std::string variant;
+    const AnyTable* table;
+    std::size_t row;      ///< Of the table.
+    std::string variant;  ///< Its name, with the configuration where one was asked for.
     bool tuned;
   };
   std::vector<Choice> choices;

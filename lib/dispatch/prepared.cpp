@@ -106,8 +106,10 @@ EntryPtr& recent(std::uint64_t hash) {
 void note_choices(const Plan& plan) {
   const bool log = runtime::verbose(runtime::Topic::dispatch), note = !ops::is_trying();
   for (const Plan::Choice& choice : plan.choices) {
-    if (note) runtime::note_choice(choice.op, choice.variant.c_str());
-    if (log) runtime::say_line(concat(choice.op, ": ", choice.variant, choice.tuned ? " chosen, as tuned" : " chosen"));
+    choice.table->note_use(choice.row);
+    if (note) runtime::note_choice(choice.table->op, choice.variant.c_str());
+    if (log)
+      runtime::say_line(concat(choice.table->op, ": ", choice.variant, choice.tuned ? " chosen, as tuned" : " chosen"));
   }
 }
 

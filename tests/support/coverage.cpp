@@ -1,0 +1,51 @@
+#include "support/coverage.h"
+
+#include "crisol/device.h"
+#include "dispatch/choose.h"
+#include "doctest/doctest.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::testing {
+
+namespace {
+
+bool takes_cpu_kernels() { return dispatch::target_of(Device().state()).takes_cpu_kernels(); }
+
+/// Calls of one variant, over all tables of the op. Nothing where there is no such variant.
+std::optional<std::uint64_t> uses_of(const std::string& op, const std::string& variant) {
+  std::optional<std::uint64_t> uses;
+  for (const dispatch::AnyTable* table : dispatch::all_tables())
+    for (std::size_t row = 0; row < table->rows().size(); ++row)
+      if (op == table->op && variant == table->rows()[row].name) uses = uses.value_or(0) + table->uses_of(row);
+  return uses;
+}
+
+}  // namespace
+
+MustRun::MustRun(std::string op, std::initializer_list<Expected> variants) : op_(std::move(op)) {
+  for (const Expected& expected : variants) {
+    const std::optional<std::uint64_t> uses = uses_of(op_, expected.variant);
+    REQUIRE_MESSAGE(uses.has_value(), op_ << " has no variant " << expected.variant);
+    const bool here =
+        expected.devices == Expected::On::all || takes_cpu_kernels() == (expected.devices == Expected::On::cpus);
+    if (here) counts_.push_back({expected, *uses});
+  }
+}
+
+MustRun::~MustRun() {
+  for (const Count& count : counts_)
+    CHECK_MESSAGE(*uses_of(op_, count.expected.variant) > count.before,
+                  op_ << " did not run by " << count.expected.variant << " in this case");
+}
+
+std::vector<std::string> variants_never_run() {
+  std::vector<std::string> never;
+  for (const dispatch::AnyTable* table : dispatch::all_tables())
+    for (const dispatch::AnyTable::Row& row : table->rows()) {
+      if (row.devices == dispatch::DeviceClass::cpu && !takes_cpu_kernels()) continue;
+      if (uses_of(table->op, row.name) == 0) never.push_back(std::string(table->op) + ':' + row.name);
+    }
+  return never;
+}
+
+}  // namespace crisol::testing
