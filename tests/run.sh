@@ -3,15 +3,19 @@
 #
 # Installs what is missing, builds everything in build/, and runs the tests. A plain run tests:
 #   gpu                   each GPU that the drivers of this machine show: all tests
-#   pocl intel rusticl    OpenCL implementations on the CPU: all tests
-#   oclgrind              a simulator that reports invalid accesses and races: all tests
+#   pocl intel            OpenCL implementations on the CPU: all tests
+#   rusticl               another one: every second test file
+#   oclgrind              a simulator that reports invalid accesses and races: the other test files
 #   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and the tests
 #                         of products, convolutions, recurrent layers, reductions, softmax and losses
 #   as-nvidia             a CPU that poses as NVIDIA's GPU: the tests of the ops
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of each vendor, by the commit's hash
+# Some of this takes turns by the commit's hash, so that a run ends soon and a few commits test everything: the two
+# halves of the test files on rusticl and oclgrind, pocl-6 with rusticl-25, and windows with aarch64.
 # --only NAME,… runs only these, with all tests of each. as-amd and as-intel run only with --only or --long.
-# --long runs all tests on pocl-6, rusticl-25 and the posing CPUs, all ops on windows, and all offline targets.
+# --long runs all tests on rusticl, oclgrind, pocl-6, rusticl-25 and the posing CPUs, all ops on windows, some on aarch64,
+# and all offline targets. A release needs such a run.
 #
 # Prints a table and ends with "N passed, N failed". The numbers count test cases, summed over all runs. For windows and
 # aarch64 they count ops, and for offline they count targets. An implementation that is missing and cannot be installed
@@ -47,6 +51,30 @@ done
 for name in "${selected[@]}"; do
   [[ " ${all_implementations[*]} " == *" $name "* ]] || die "unknown implementation $name; there are: ${all_implementations[*]}"
 done
+
+# A number of this commit, for what takes turns.
+commit=$(git -C "$crisol_root" rev-parse HEAD 2>/dev/null) || commit=0
+commit_number=$((16#${commit:0:6}))
+turn=$((commit_number % 2))
+plain= # Whether this is a plain run, in which some implementations take turns.
+[ -n "$named$long${doctest_arguments[*]}" ] || plain=yes
+
+# has_turn NAME: whether this run tests an implementation that takes turns with another one.
+has_turn() {
+  [ -n "$plain" ] || return 0
+  reason="takes turns by the commit's hash; --only and --long test it"
+  case $1 in
+    pocl-6 | windows) [ $turn -eq 0 ] ;;
+    rusticl-25 | aarch64) [ $turn -eq 1 ] ;;
+  esac
+}
+
+# half_of_files 0|1: an argument of doctest for every second test file.
+half_of_files() {
+  printf -- '--source-file='
+  (cd -- "$crisol_root" && find tests -name '*_test.cpp') | LC_ALL=C sort |
+    awk -v half="$1" 'NR % 2 == half { printf "*/%s,", $0 }'
+}
 
 stage_start=$SECONDS
 end_stage() {
@@ -175,10 +203,11 @@ source "$crisol_root/tests/platforms/pose.sh"
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
 variables[oclgrind]="OCLGRIND_DATA_RACES=1"
+[ -z "$plain" ] || filter[rusticl]=$(half_of_files $turn) filter[oclgrind]=$(half_of_files $((1 - turn)))
 # "gemm block: every tile" takes five minutes there, and other implementations run it too.
-[ -n "$named$long${doctest_arguments[*]}" ] || filter[as-nvidia]="--source-file=*/tests/ops/*
+[ -z "$plain" ] || filter[as-nvidia]="--source-file=*/tests/ops/*
 --test-case-exclude=gemm block: every tile*"
-[ -n "$named$long${doctest_arguments[*]}" ] || for name in pocl-6 rusticl-25; do
+[ -z "$plain" ] || for name in pocl-6 rusticl-25; do
   filter[$name]="--source-file=$(printf '*/%s_test.cpp,' matmul conv2d rnn reduce softmax loss)"
 done
 variables[pocl]="POCL_CACHE_DIR=$work/pocl-cache" # PoCL shows no device if it cannot write to the home folder.
@@ -204,6 +233,8 @@ run_tests() {
   mkdir -p -- "$work/cache/$name"
   mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}") # One per line.
   mapfile -t its_filter < <(grep . <<<"${filter[$name]:-}")
+  # With all tests, every variant that the device could take must run.
+  [ -n "${its_filter[*]}${doctest_arguments[*]}" ] || its_variables+=(CRISOL_TEST_ALL_VARIANTS=1)
   watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \
     "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" "${its_variables[@]}" \
     "${test_program[$name]:-$crisol_build/bin/crisol_tests}" "${its_filter[@]}" \
@@ -285,10 +316,12 @@ for tool in clang-format doxygen; do # Without them, the tests of formatting and
 done
 for name in "${selected[@]}"; do
   reason=
-  "prepare_$name" || left_out[$name]=$reason
+  has_turn "$name" && "prepare_$name" || left_out[$name]=$reason
 done
 end_stage install
-configure CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON
+build_options=(CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON)
+have_command ccache || build_options+=(CRISOL_PRECOMPILE_HEADERS=ON)
+configure "${build_options[@]}"
 build
 end_stage build
 [[ " ${selected[*]} " != *" gpu "* ]] || find_gpus

@@ -10,15 +10,14 @@ offline_devices=("nvidia-gtx-1660 nvidia-a100 nvidia-h100" "amd-rx-7900-xtx amd-
 
 # The names of the devices of this run, on one line.
 chosen_devices() {
-  local commit list devices names=()
+  local list devices names=()
   if [ -n "$long" ] || [ -n "$named" ]; then
     echo "${offline_devices[*]}"
     return
   fi
-  commit=$(git -C "$crisol_root" rev-parse HEAD 2>/dev/null) || commit=0
   for list in "${offline_devices[@]}"; do
     read -ra devices <<<"$list"
-    names+=("${devices[$((16#${commit:0:6} % ${#devices[@]}))]}")
+    names+=("${devices[$((commit_number % ${#devices[@]}))]}")
   done
   echo "${names[*]}"
 }
