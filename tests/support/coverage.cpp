@@ -22,7 +22,7 @@ std::optional<std::uint64_t> uses_of(const std::string& op, const std::string& v
 
 }  // namespace
 
-MustRun::MustRun(std::string op, std::initializer_list<Expected> variants) : op_(std::move(op)) {
+MustRun::MustRun(std::string op, const std::vector<Expected>& variants) : op_(std::move(op)) {
   for (const Expected& expected : variants) {
     const std::optional<std::uint64_t> uses = uses_of(op_, expected.variant);
     REQUIRE_MESSAGE(uses.has_value(), op_ << " has no variant " << expected.variant);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -29,7 +28,7 @@ inline Expected on_gpus(const char* variant) { return {variant, Expected::On::gp
 ///     const MustRun must("conv2d", {"direct", on_cpus("planes")});
 class MustRun {
  public:
-  MustRun(std::string op, std::initializer_list<Expected> variants);
+  MustRun(std::string op, const std::vector<Expected>& variants);
   ~MustRun();
   MustRun(const MustRun&) = delete;
   MustRun& operator=(const MustRun&) = delete;

@@ -6,6 +6,7 @@
 #include "doctest/doctest.h"
 #include "reference/norm.h"
 #include "support/compare.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 #include "support/variants.h"
 
@@ -76,6 +77,7 @@ struct Parameters {
 }  // namespace
 
 TEST_CASE("batch_norm2d: training forward and running statistics") {
+  const MustRun must("batch_norm2d", {on_cpus("vector"), "item", "tree"});
   for (const Case& c : cases()) {
     CAPTURE(c.shape);
     const Shape row{c.channels()};
@@ -100,6 +102,7 @@ TEST_CASE("batch_norm2d: training forward and running statistics") {
 }
 
 TEST_CASE("batch_norm2d: inference leaves the running statistics alone") {
+  const MustRun must("batch_norm2d", {on_cpus("vector"), "item", "tree"});
   for (const Case& c : cases()) {
     CAPTURE(c.shape);
     const Shape row{c.channels()};
@@ -123,6 +126,7 @@ TEST_CASE("batch_norm2d: inference leaves the running statistics alone") {
 }
 
 TEST_CASE("batch_norm2d: backward") {
+  const MustRun must("batch_norm2d_backward", {on_cpus("vector"), "item", "tree"});
   for (const Case& c : cases()) {
     CAPTURE(c.shape);
     const Shape row{c.channels()};

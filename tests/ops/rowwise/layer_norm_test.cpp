@@ -6,6 +6,7 @@
 #include "doctest/doctest.h"
 #include "reference/norm.h"
 #include "support/compare.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 #include "support/variants.h"
 
@@ -98,6 +99,8 @@ void check_layer_norm(const Case& c, Layout layout) {
 }  // namespace
 
 TEST_CASE("layer_norm: forward and backward agree with the reference") {
+  const MustRun must_0("layer_norm", {on_cpus("vector"), "item", "tree"});
+  const MustRun must_1("layer_norm_backward", {on_cpus("vector"), "item", "tree"});
   for (const Case& c : cases()) check_layer_norm(c, Layout::contiguous);
   for (const Layout layout : all_layouts) {
     check_layer_norm({{3, 2, 4, 5}, 2}, layout);

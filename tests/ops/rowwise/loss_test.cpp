@@ -6,6 +6,7 @@
 #include "doctest/doctest.h"
 #include "reference/loss.h"
 #include "support/compare.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 #include "support/variants.h"
 
@@ -60,6 +61,8 @@ void check_cross_entropy(const Tensor& logits, const std::vector<double>& x, con
 }  // namespace
 
 TEST_CASE("cross_entropy: sizes, reductions, smoothing and ignored rows") {
+  const MustRun must_0("cross_entropy", {on_cpus("vector"), "item", "tree"});
+  const MustRun must_1("cross_entropy_backward", {on_cpus("vector"), "item", "tree"});
   for (const Shape& shape : {Shape{5, 10}, Shape{1, 1}, Shape{3, 16}, Shape{70, 3}, Shape{4, 133}}) {
     if (slow_device() && shape[0] > 5) continue;
     CAPTURE(shape);
@@ -150,6 +153,8 @@ TEST_CASE("nll_loss: forward and backward agree with the reference") {
 }
 
 TEST_CASE("mse_loss: forward and backward agree with the reference") {
+  const MustRun must_0("mse_loss", {on_cpus("vector"), "item", "tree"});
+  const MustRun must_1("mse_loss_backward", {on_cpus("vector"), "item", "tree"});
   const std::int64_t large = slow_device() ? 3000 : 200003;
   for (const Shape& shape : {Shape{5, 7}, Shape{}, Shape{0, 3}, Shape{2, 3, 33}, Shape{large}}) {
     CAPTURE(shape);

@@ -5,6 +5,7 @@
 #include "doctest/doctest.h"
 #include "reference/softmax.h"
 #include "support/compare.h"
+#include "support/coverage.h"
 #include "support/variants.h"
 
 using namespace crisol;
@@ -33,6 +34,10 @@ constexpr auto variants = {"vector", "item", "tree"};
 }  // namespace
 
 TEST_CASE("softmax: forward and backward agree with the reference") {
+  const MustRun must_0("softmax", {on_cpus("vector"), "item", "tree"});
+  const MustRun must_1("softmax_backward", {on_cpus("vector"), "item", "tree"});
+  const MustRun must_2("log_softmax", {on_cpus("vector"), "item", "tree"});
+  const MustRun must_3("log_softmax_backward", {on_cpus("vector"), "item", "tree"});
   for (const Case& c : cases) {
     CAPTURE(c.shape);
     CAPTURE(c.axis);
