@@ -1,14 +1,16 @@
-// Elements in memory of type float, half, int, long, uchar, boolean (0 or 1 in a uchar) or ushort; in registers of type
-// R, which is float, int or long, one by one or as vectors of VW of them. After vector.h.
+// In memory, elements have the type float, half, int, long, uchar, boolean (0 or 1 in a uchar) or ushort. In registers
+// they have the type R, which is float, int or long. They are moved one by one, or as vectors of VW elements. Include
+// this file after vector.h.
 //
 //   LOAD_S(type, R, p, i)  LOAD_V(type, R, p, i)          element i, or elements i … i+VW-1, of p
 //   STORE_S(type, p, i, s)  STORE_V(type, p, i, v)        the other way
 //   LOAD_LANES(type, R, v, p, i, step, count)             v = elements i, i+step, … : count of them, then zeros
 //   STORE_LANES(type, R, p, i, step, count, v)            the first count lanes to elements i, i+step, …
 //
-// Conversions are C's: floats become integers toward zero. half is rounded to nearest even.
+// Conversions are those of C: floats become integers by rounding toward zero. half is rounded to nearest even.
 
-// WHOLE_VECTORS: every pointer is a multiple of whole vectors, so that a GPU moves a vector with one instruction.
+// WHOLE_VECTORS means that every pointer is a multiple of whole vectors. A GPU then moves a vector with one
+// instruction.
 #ifdef WHOLE_VECTORS
 #define READ_V(type, p, i) (*(__global const JOIN(type, VW)*)((p) + (i)))
 #define WRITE_V(type, p, i, v) (*(__global JOIN(type, VW)*)((p) + (i)) = (v))
@@ -49,7 +51,7 @@ typedef uchar boolean;
 #define STORE_S_long(p, i, s) (p)[i] = convert_long(s)
 #define STORE_S_uchar(p, i, s) (p)[i] = convert_uchar(s)
 #define STORE_S_ushort(p, i, s) (p)[i] = convert_ushort(s)
-// Conditions are -1 where true: oclgrind lets that through however they are brought to 1 before.
+// A true condition is -1. The store masks it, because oclgrind keeps -1 however earlier code turns it into 1.
 #define STORE_S_boolean(p, i, s) (p)[i] = convert_uchar(s) & (uchar)1
 #define STORE_S_half(p, i, s) vstore_half(s, i, p)
 #define STORE_V_float(p, i, v) WRITE_V(float, p, i, JOIN(convert_float, VW)(v))
@@ -74,7 +76,8 @@ typedef uchar boolean;
     for (int lane = 0; lane < (count); ++lane) STORE_S(type, p, (i) + lane * (step), lanes[lane]); \
   }
 
-// Through an aligned array, which the compiler removes: PoCL 3.1 moves half vectors as if they were always aligned.
+// The vector goes through an aligned array, because PoCL 3.1 moves half vectors as if they were always aligned. The
+// compiler removes the array.
 INLINE floatv load_halves(__global const half* p) {
   ushort lanes[VW] __attribute__((aligned(VW * 2)));
   vstorev(JOIN(vload, VW)(0, (__global const ushort*)p), 0, lanes);

@@ -1,8 +1,9 @@
-// exp(x) of x <= 0, for kernels that compute in vectors: the library functions of CPU implementations are two to four
-// times as slow. Within 1.02 ulp (checked over all floats) where the result is 2^-126 or more; from 2^-126.5 down it is 0.
-// x > 0 counts as 0, NaN stays NaN. After vector.h.
+// exp(x) for x <= 0, for kernels that compute in vectors. The library functions of CPU implementations take two to four
+// times as long. The error is at most 1.02 ulp where the result is 2^-126 or more (checked over all floats). Below
+// 2^-126.5 the result is 0. x > 0 counts as 0, and NaN stays NaN. Include this file after vector.h.
 //
-// x = n log 2 + r with n whole and |r| <= log(2) / 2; exp r is a polynomial (Cephes' expf), 2^n an exponent.
+// x = n log 2 + r, where n is whole and |r| <= log(2) / 2. exp r is a polynomial (from Cephes' expf), and 2^n is made
+// by setting an exponent.
 #define EXP_OF_NEGATIVE(name, T, I)                                               \
   INLINE T name(T x) {                                                            \
     x = x < -88.0f ? (T)(-88.0f) : x;                                             \

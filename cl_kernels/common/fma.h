@@ -1,4 +1,5 @@
-// mad() is not fused on PoCL, fma() is software where the device has none: the host says which.
+// mad() is not fused on PoCL, and fma() is software on devices without the instruction. The host sets NO_FMA for such
+// devices.
 #ifdef NO_FMA
 #define FMA(a, b, c) ((a) * (b) + (c))
 #else

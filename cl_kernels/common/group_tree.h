@@ -1,14 +1,16 @@
-// GROUP_TREE(name, combine): defines name(v, scratch), the combination of v over all GROUP work-items of a work-group, a
-// power of two; every item gets it, in an order that is always the same. All must get there; scratch is local, of GROUP
-// numbers.
+// GROUP_TREE(name, combine) defines name(v, scratch): the combination of v over all GROUP work-items of a work-group.
+// GROUP is a power of two. Every item gets the result, and the order of the combination is always the same. All items
+// of the work-group must call the function. scratch is local memory for GROUP numbers.
 #include "common/swap.h"
 
-// Before a function's first write to scratch: the result before has been read by all.
+// A function does this before its first write to scratch, because all items must have read the result before that.
 #define AFTER_READS barrier(CLK_LOCAL_MEM_FENCE)
 
-// Within a sub-group by exchange, after which all its items have the result; one of each writes it, and all items read
-// all of these. All items must make each exchange: `combine` is a macro and may name its arguments in one branch of a
-// condition, so it gets the number and not the exchange. PoCL 6 gave NaN otherwise.
+// The items of a sub-group exchange their numbers, and all of them get the result of the sub-group. One item of each
+// sub-group writes this result, and every item reads all of the results.
+//
+// All items must make each exchange. But `combine` is a macro and may use an argument in only one branch of a
+// condition. So its argument is the number that the exchange gave, and not the exchange. Otherwise PoCL 6 gave NaN.
 #if SWAP_LANES > 1
 #define SWAP_STEP(combine, v, mask)              \
   if (SWAP_LANES > mask && GROUP > mask) {       \
@@ -32,8 +34,8 @@
     return all;                                                                                     \
   }
 #else
-// Elsewhere sixteen items bring together what lies sixteen apart, and all items these sixteen: three barriers, where
-// halving again and again takes one for each half.
+// Without exchanges, each of sixteen items combines every sixteenth number, and then all items combine the sixteen
+// results. This takes three barriers. Halving again and again would take one barrier for each half.
 #define TREE_WIDTH (GROUP < 16 ? GROUP : 16)
 #define HALVE(combine, p, count)                                   \
   _Pragma("unroll") for (int w = (count) / 2; w > 0; w /= 2)       \

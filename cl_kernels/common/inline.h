@@ -1,6 +1,7 @@
-// In hot loops the compiler must see its constants: PoCL does not inline large functions by itself.
+// Hot loops are fast only if the compiler sees their constants, and PoCL does not inline large functions by itself.
 //
-// Every other function of the kernels is static: one that is `inline` alone has no body but where it is inlined (C99, which
-// OpenCL C is), so that a call that a compiler leaves links nowhere. Of these no call is left. Static as well, they are inlined
-// in another order by Intel's compiler for GPUs, which then unrolls some tiles too late and spills them.
+// Every other function of the kernels is static. A function that is only `inline` has no body of its own (a rule of
+// C99, and so of OpenCL C). A call that the compiler does not inline then fails to link. INLINE functions need no
+// `static`, because the compiler inlines every call. With `static`, Intel's compiler for GPUs inlines them in another
+// order, unrolls some tiles too late and spills them.
 #define INLINE inline __attribute__((always_inline))

@@ -1,7 +1,7 @@
-// Vectors of which only the first n lanes exist: the tails of CPU loops.
+// Moves vectors of which only the first n lanes exist. The tails of CPU loops need this.
 #include "common/vector.h"
 
-// Lanes n … are zero.
+// The lanes from n on become zero.
 static inline floatv load_lanes(__global const float* p, int n) {
   if (n >= VW) return vloadv(0, p);
   float lanes[VW];

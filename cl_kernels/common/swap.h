@@ -1,13 +1,15 @@
-// Work-items of a sub-group show each other numbers, without local memory and without a barrier.
+// Work-items of a sub-group exchange numbers, without local memory and without a barrier.
 //
-//   SWAP_LANES           so many items, neighbours along dimension 0, can; 1 where none can
-//   SWAP(type, v, mask)  v, of 32 bits, of the item whose place among them differs in `mask`, a literal below SWAP_LANES
-//   SWAP_LONG(v, mask)   the same of 64 bits
-//   GROUP_KERNEL(x, y)   begins a kernel of work-groups of x times y, x a multiple of SWAP_LANES
+//   SWAP_LANES           how many items, neighbours along dimension 0, can exchange numbers; 1 where none can
+//   SWAP(type, v, mask)  the v (32 bits) of another item: this item's number among them, xor `mask`. mask is a literal
+//                        below SWAP_LANES
+//   SWAP_LONG(v, mask)   the same for 64 bits
+//   GROUP_KERNEL(x, y)   starts a kernel with work-groups of x times y items; x is a multiple of SWAP_LANES
 //
-// From the host: INTEL_SUBGROUPS, cl_intel_subgroups is there, and 16 is a size that may be required; NVIDIA_SHUFFLES, a
-// probe found that inline PTX works. On AMD 32 are within a sub-group of 32 or 64, whichever the compiler takes.
-// Elsewhere local memory: cl_khr_subgroups needs OpenCL C 2.0, and programs are built as 1.2.
+// The host defines INTEL_SUBGROUPS if the device has cl_intel_subgroups and lets a kernel require a sub-group size of
+// 16. It defines NVIDIA_SHUFFLES if a probe found that inline PTX works. On AMD the exchange stays within 32 items. So
+// it works in sub-groups of 32 and of 64, and the compiler may choose either. Other devices use local memory, because
+// cl_khr_subgroups needs OpenCL C 2.0 and programs are built as 1.2.
 #ifdef INTEL_SUBGROUPS
 #define SWAP_LANES 16
 #define SWAP(type, v, mask) as_##type(intel_sub_group_shuffle_xor(as_uint(v), mask))
@@ -24,7 +26,7 @@ static inline uint shuffle_xor(const uint v, const uint mask) {
 #elif defined(__AMDGCN__) && defined(__has_builtin)
 #if __has_builtin(__builtin_amdgcn_ds_swizzle)
 #define SWAP_LANES 32
-// Bit mode: the lane's lower five bits, exclusive-or the mask.
+// In bit mode, ds_swizzle takes the lower five bits of the lane, xor the mask.
 #define SWAP(type, v, mask) as_##type(__builtin_amdgcn_ds_swizzle(as_int(v), (mask) << 10 | 0x1f))
 #endif
 #endif

@@ -1,10 +1,10 @@
-// Transposes a square of VW x VW floats from one place in memory to another, by way of the cache: a third of the code of
-// layout/transpose.h, which matters in kernels that take long to compile.
+// Transposes a square of VW x VW floats from one place in memory to another. The square stays in the cache, not in
+// registers. The code is a third as long as layout/transpose.h, which matters in kernels that take long to compile.
 #include "common/vector.h"
 
-// Transposes squares[0]; the result is where the returned index says.
+// Transposes squares[0] and returns the index of the square that holds the result.
 INLINE int transpose_private(floatv squares[2][VW]) {
-  // Each pass interleaves row i with row i + VW/2; log2(VW) of these perfect shuffles transpose the square.
+  // Each pass interleaves row i with row i + VW/2 (a perfect shuffle). log2(VW) passes transpose the square.
   int from = 0;
   NO_UNROLL
   for (int pass = 1; pass < VW; pass *= 2, from = 1 - from) {
@@ -23,7 +23,7 @@ INLINE int transpose_private(floatv squares[2][VW]) {
   return from;
 }
 
-// out[j * out_row + i] = in[i * in_row + j]; rows of out are aligned to vectors.
+// out[j * out_row + i] = in[i * in_row + j]. The rows of out are aligned to vectors.
 INLINE void transpose_memory(__global const float* in, long in_row, __global float* out, long out_row) {
   floatv squares[2][VW];
   NO_UNROLL

@@ -1,4 +1,4 @@
-// Sums that keep their rounding errors (Knuth's two-sum), of numbers of type T, a scalar or a vector.
+// Sums that keep their rounding errors (Knuth's two-sum). T is the type of the numbers, a scalar or a vector.
 #define TWO_SUM(T, total, lost, v)                             \
   {                                                            \
     const T was_ = total, more_ = (v);                         \
@@ -7,5 +7,5 @@
     lost += (was_ - (next_ - part_)) + (more_ - part_);        \
     total = next_;                                             \
   }
-// Infinity has no rounding error, but infinity - infinity was taken for one.
+// An infinite sum ignores `lost`, which is then NaN because it was computed as infinity - infinity.
 #define WITH_LOST(total, lost) (isfinite(total) ? (total) + (lost) : (total))

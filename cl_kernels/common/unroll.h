@@ -1,7 +1,8 @@
-// For kernels whose arrays are to become registers.
+// UNROLL is for kernels whose arrays should become registers.
 #include "common/fma.h"
 
-// Before loops over them; not on CPUs, which run such kernels in tests only and would compile for seconds (ROLLED).
+// UNROLL comes before loops over such arrays. CPUs do not unroll the loops (ROLLED): they run such kernels only in
+// tests, and compiling would take seconds.
 #ifdef ROLLED
 #define UNROLL _Pragma("clang loop unroll(disable) vectorize(disable)")
 #else

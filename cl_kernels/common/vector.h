@@ -1,5 +1,5 @@
-// floatv: the vector of VW floats that CPU kernels are written in. Kernels for GPUs have none, but their epilogues call
-// functions of vectors with the VEC_C results that are stored at once.
+// floatv is the vector of VW floats that CPU kernels use. GPU kernels do not compute with floatv. But their epilogues
+// call functions of vectors on the VEC_C results that are stored at once.
 #include "common/fma.h"
 #include "common/inline.h"
 
@@ -35,14 +35,15 @@
 #error "VW must be 2, 4, 8 or 16"
 #endif
 
-// Before loops that compilers would unroll or vectorise to no use: half of the time to compile a kernel goes there.
+// This comes before loops that compilers would unroll or vectorise without a gain. Unrolling them takes half of the
+// time to compile a kernel.
 #if defined(__clang__)
 #define NO_UNROLL _Pragma("clang loop unroll(disable) vectorize(disable)")
 #else
 #define NO_UNROLL
 #endif
 
-// A vector in memory, aligned to vectors or only to floats. PoCL splits vload16 and vstore16 into four where the value is
+// A vector in memory, aligned to vectors or only to floats. PoCL splits vload16 and vstore16 into four if the value is
 // not computed as floats.
 #define ALIGNED(p) (*(__global floatv*)(p))
 #define ALIGNED_CONST(p) (*(__global const floatv*)(p))
@@ -50,9 +51,9 @@ typedef floatv unaligned_floatv __attribute__((aligned(4)));
 #define UNALIGNED(p) (*(__global unaligned_floatv*)(p))
 #define UNALIGNED_CONST(p) (*(__global const unaligned_floatv*)(p))
 
-// A kernel that works on vectors itself. The hint keeps Intel's CPU runtime from vectorising across work-items, which is of
-// no use here and makes it compile two to five times as long.
+// Starts a kernel that works on vectors itself. The hint keeps Intel's CPU runtime from vectorising across work-items.
+// Such vectorising has no use here, and compiling takes two to five times as long with it.
 #define VECTOR_KERNEL __kernel __attribute__((vec_type_hint(floatv)))
 
-// One whose work-items are work-groups of their own.
+// Starts such a kernel with work-groups of one work-item.
 #define CPU_KERNEL VECTOR_KERNEL __attribute__((reqd_work_group_size(1, 1, 1)))

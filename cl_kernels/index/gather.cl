@@ -1,18 +1,19 @@
-// Picking elements by index along an axis.
+// Picks elements by index along an axis.
 //
 //   gather        y[o, j, c] = x[o, index[o, j, c], c]
 //   index_select  y[o, j, c] = x[o, index[j], c]
 //
 // x is (outer, size, inner), y (outer, picked, inner). An index outside [0, size) gives `missing`.
 //
-// The first two kernels see y as rows of `run` elements. Where inner is 1 a row is the picked elements of one o, which lie
-// `step` = 0 columns apart in x; else it is one (o, j) with its inner elements, step 1. `per_outer` rows share o, and row r
-// of those has index k at o * index_outer + r * index_row + k * index_step.
+// The first two kernels see y as rows of `run` elements. If inner is 1, a row holds the picked elements of one o, and
+// `step` is 0. Otherwise a row holds the inner elements of one (o, j), and `step` is 1. Element k of a row is read from
+// column k * step of x. `per_outer` rows share an o. Among them, element k of row r has its index at o * index_outer +
+// r * index_row + k * index_step.
 //
-//   gather_runs      CPU: a work-item takes elements one after another
-//   gather_elements  GPU: a work-item to an element
-//   select_rows      CPU: index_select of rows of inner > 1 elements, by vectors; a work-item takes `columns` elements of
-//                    one row after another
+//   gather_runs      CPU: a work-item takes successive elements
+//   gather_elements  GPU: a work-item takes one element
+//   select_rows      CPU: index_select of rows of inner > 1 elements, by vectors; a work-item takes successive blocks
+//                    of `columns` elements of a row
 #include "index/index.h"
 #include "common/vector.h"
 
@@ -34,7 +35,7 @@ CPU_KERNEL void gather_runs(GATHER_PARAMETERS) {
     __global const INDEX* picks = index + index_offset + o * index_outer + row % per_outer * index_row;
     __global ELEMENT* to = y + y_offset + row * run;
     const long count = min(run - first, end - i);
-    if (inner == 1) {  // The compilers' vectors want it simple.
+    if (inner == 1) {  // Simple enough for compilers to vectorise.
       for (long k = first; k < first + count; ++k) {
         const long pick = picks[k];
         to[k] = IS_INDEX(pick, size) ? from[pick] : (ELEMENT)missing;
@@ -82,7 +83,7 @@ CPU_KERNEL void select_rows(__global const ELEMENT* restrict x, const ulong x_of
       __global const ELEMENT* from = x + x_offset + (o * size + pick) * inner + block * columns;
       if (n >= VW) {
         for (long c = 0; c + VW <= n; c += VW) vstorev(vloadv(0, from + c), 0, to + c);
-        vstorev(vloadv(0, from + n - VW), 0, to + n - VW);  // The rest, and some elements again.
+        vstorev(vloadv(0, from + n - VW), 0, to + n - VW);  // The rest, and some elements a second time.
       } else {
         for (long c = 0; c < n; ++c) to[c] = from[c];
       }

@@ -1,4 +1,4 @@
-// Indices of type INDEX into elements of type ELEMENT, which are moved without being looked at.
+// Indices have the type INDEX, and elements have the type ELEMENT. Elements are only moved.
 #ifndef INDEX
 #define INDEX long
 #endif
@@ -6,5 +6,5 @@
 #define ELEMENT uint
 #endif
 
-// Whether an index lies in [0, size).
+// True if the index is in [0, size).
 #define IS_INDEX(index, size) ((ulong)(long)(index) < (ulong)(size))

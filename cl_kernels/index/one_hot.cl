@@ -1,5 +1,5 @@
-// y[i, c] = 1 where index[i] == c, else 0; i < rows, c < classes. A work-item makes the elements first … first + chunk - 1
-// of y, counted row by row.
+// y[i, c] = 1 where index[i] == c, else 0; i < rows, c < classes. A work-item writes the elements first … first + chunk
+// - 1 of y, counted row by row.
 #include "index/index.h"
 #ifndef T
 #define T long

@@ -1,13 +1,16 @@
-// Adding by index along an axis, in place on y, every element in the order of the positions j: the same bits every time.
+// Adds by index along an axis, in place on y. Every element is added in the order of the positions j, so that every run
+// gives the same bits.
 //
 //   add_elements  y[o, index[o, j, c], c] += src[o, j, c]
 //   add_rows      y[o, index[j], c] += src[o, j, c]
 //
-// y is (outer, size, inner), src (outer, picked, inner), both of T; an index outside [0, size), and `skipped`, adds nothing.
+// y is (outer, size, inner) and src is (outer, picked, inner), both of type T. An index outside [0, size) adds nothing,
+// and neither does the index `skipped`.
 //
-// A unit of work owns columns of one o, `across` units sharing its inner columns, and of these the destinations that are
-// equal to its `part` modulo `parts` (a power of two). It walks through the positions first … end, which the host cuts
-// where a work-item may not do more. A work-item takes several units on a CPU, and one element wide unit on a GPU.
+// `across` units of work share the inner columns of one o, so a unit owns some of these columns. Within them it owns
+// the destinations that are equal to its `part` modulo `parts` (a power of two). A unit walks through the positions
+// first … end. If a work-item must not do more, the host splits the positions over several launches. A work-item takes
+// several units on a CPU. On a GPU it takes one unit, which is one element wide.
 #include "index/index.h"
 #ifndef T
 #define T float
@@ -34,7 +37,7 @@
   const long left = inner * block / across;    \
   const long right = inner * (block + 1) / across;
 
-// The destination is this unit's.
+// True if this unit owns the destination.
 #define OWNS(to) (IS_INDEX(to, size) && ((to) & (parts - 1)) == part && (to) != skipped)
 
 __kernel void add_elements(SCATTER_PARAMETERS) {

@@ -1,15 +1,16 @@
-// Adding by index through a sorted list: for many destinations and many positions, where no work-item could look at every
-// position.
+// Adds by index through a sorted list. It is for many destinations and many positions, where no work-item could look at
+// every position.
 //
-// An entry of the list is destination * 2^32 + position; the list is sorted, so that the positions of a destination stand
-// side by side in their order. y is (outer, size, inner), src (outer, positions, inner), both of T.
+// An entry of the list is destination * 2^32 + position. The list is sorted, so the positions of a destination follow
+// each other in their order. y is (outer, size, inner) and src is (outer, positions, inner), both of type T.
 //
 //   y[o, d, c] += sum over the entries (d, p) of src[o, p, c]
 //
-// sum_chunks    one work-item for CHUNK entries and a column (o, c): destinations that lie within the chunk are finished;
-//               the sums of those that reach over its ends go to partial[o, chunk, 0, c] (begun earlier) and
-//               partial[o, chunk, 1, c] (begun here)
-// join_chunks   one work-item for a destination that reaches over a chunk's end, found at the chunk where it begins
+// sum_chunks    one work-item for CHUNK entries and a column (o, c). It finishes the destinations that are within the
+//               chunk. If a destination crosses an end of the chunk, its sum goes to partial[o, chunk, 0, c] (begun in
+//               an earlier chunk) or to partial[o, chunk, 1, c] (begun in this chunk)
+// join_chunks   one work-item for a destination that crosses the end of a chunk: the work-item of the chunk in which
+//               the destination begins
 #include "index/index.h"
 #ifndef T
 #define T float
@@ -20,7 +21,8 @@
 
 #define DESTINATION(entry) ((long)((entry) >> 32))
 
-// Entry i of index (outer, picked, inner): destination (o * size + index) * inner + c, or `none` where it adds nothing.
+// Entry i is for element i of index (outer, picked, inner). Its destination is (o * size + index) * inner + c, or
+// `none` where the element adds nothing.
 __kernel void list_destinations(__global const INDEX* restrict index, const ulong index_offset,
                                 __global ulong* restrict list, const ulong list_offset, const long count,
                                 const long picked, const long inner, const long size, const long skipped,
@@ -39,7 +41,7 @@ __kernel void list_destinations(__global const INDEX* restrict index, const ulon
       const ulong partial_offset, const long outer, const long count, const long size, const long inner,      \
       const long positions
 
-// Work-items count columns fastest, so that neighbours read neighbours.
+// Neighbouring work-items have neighbouring columns, so that they read neighbouring elements.
 #define FIND_CHUNK                                          \
   const long id = get_global_id(0);                         \
   const long chunks = (count + CHUNK - 1) / CHUNK;          \
@@ -59,7 +61,7 @@ __kernel void sum_chunks(SUM_PARAMETERS) {
   int begun_earlier = i > 0 && DESTINATION(list[i - 1]) == DESTINATION(list[i]);
   while (i < end) {
     const long destination = DESTINATION(list[i]);
-    if (destination >= size) return;  // Nothing but these follows.
+    if (destination >= size) return;  // Only entries that add nothing follow.
     T sum = 0;
     for (; i < end && DESTINATION(list[i]) == destination; ++i) sum += src[(long)(uint)list[i] * inner];
     const int goes_on = i == end && end < count && DESTINATION(list[i]) == destination;
@@ -77,7 +79,7 @@ __kernel void join_chunks(SUM_PARAMETERS) {
   if (end >= count) return;
   const long destination = DESTINATION(list[end - 1]);
   if (destination >= size || DESTINATION(list[end]) != destination) return;
-  // Begun here: in the middle of the chunk, or at its first entry.
+  // The destination must begin here, in the middle of the chunk or at its first entry.
   if (DESTINATION(list[chunk * CHUNK]) == destination && chunk > 0 &&
       DESTINATION(list[chunk * CHUNK - 1]) == destination)
     return;

@@ -1,8 +1,8 @@
-// Transposes a square of VW x VW floats in registers: afterwards lane j of rows[i] is what lane i of rows[j] was.
+// Transposes a square of VW x VW floats in registers: lane j of rows[i] becomes what lane i of rows[j] was.
 #include "common/vector.h"
 
 INLINE void transpose_square(floatv rows[VW]) {
-  // Each pass interleaves row i with row i + VW/2; log2(VW) of these perfect shuffles transpose the square.
+  // Each pass interleaves row i with row i + VW/2 (a perfect shuffle). log2(VW) passes transpose the square.
 #pragma unroll
   for (int pass = 1; pass < VW; pass *= 2) {
     floatv next[VW];

@@ -1,22 +1,24 @@
-// dst[b, i, j] = src[b, i, j] where dst is contiguous along j and src along i, for elements of 4 bytes, which are moved
-// as floats without being looked at.
+// dst[b, i, j] = src[b, i, j], where dst is contiguous along j and src is contiguous along i. Elements have 4 bytes.
+// They are only moved, as floats.
 //
 //   dst[b, i, j] at dst_batch(b) + i * dst_step + j,  src[b, i, j] at src_batch(b) + i + j * src_step
 //
-// The batch b counts the remaining axes, outermost first. A tile of elements is read along i and written along j.
+// b is the number of a batch and counts the remaining axes, outermost first. A tile of elements is read along i and
+// written along j.
 //
-// squares  CPU: a work-item takes `chunk` tiles of 4 VW x VW elements and turns each, square by square, in registers: four
-//          vectors from a page of src before the next page.
-// tiles    GPU: a work-group of T x LINES items takes one tile of T x T (T = 32) through local memory, whose rows are a
-//          column longer so that a row and a column of the tile fall into different banks.
+// squares  CPU: a work-item takes `chunk` tiles of 4 VW x VW elements. It transposes each tile in registers, square by
+//          square. So it reads four vectors from a page of src before it reads the next page.
+// tiles    GPU: a work-group of T x LINES items takes one tile of T x T (T = 32) through local memory. A row of local
+//          memory has one column more than the tile, so that both a row and a column of the tile use different banks.
 #ifndef VW
 #define VW 16
 #endif
 
 #include "layout/transpose.h"
 
-// Tiles, and so also sizes of the batch's axes, are fewer than 2^32: they alone would fill that many cache lines. GPUs
-// divide 32 bits several times as fast as 64. Unrolled, so that no index into an array is left for run time.
+// The offset of batch `number`. Numbers have 32 bits, because GPUs divide 32 bits several times as fast as 64. 32 bits
+// are enough: 2^32 tiles would fill that many cache lines, and no axis of the batch is longer than the number of tiles.
+// The loop is unrolled, so that no index into an array is left for run time.
 long position(const long8 shape, const long8 strides, const int rank, uint number) {
   long size[8], stride[8];
   vstore8(shape, 0, size);
@@ -37,7 +39,7 @@ long position(const long8 shape, const long8 strides, const int rank, uint numbe
   __global const float *restrict src, const ulong src_offset, __global float *restrict dst,                 \
       const ulong dst_offset, const long8 batch_shape, const long8 src_batch, const long8 dst_batch,        \
       const int batch_rank, const long rows, const long columns, const long src_step, const long dst_step
-// The tile of H x W elements with this number; down and across count tiles along i and j.
+// The tile `number` of H x W elements. `down` and `across` are the numbers of tiles along i and j.
 #define FIND_TILE(H, W, number)                                                       \
   const uint down = (uint)((ulong)(rows + H - 1) / (H)), across = (uint)((ulong)(columns + W - 1) / (W)); \
   const uint tile_line = number / across, b = tile_line / down;                        \

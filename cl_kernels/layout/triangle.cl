@@ -1,6 +1,6 @@
-// y[b, i, j] = x[b, i, j] where j - i <= diagonal (tril) or j - i >= diagonal (triu), else 0, for matrices of
-// (height, width). ELEMENT is what the elements are moved as; zero has the same bits in all dtypes. A work-item makes the
-// elements first … first + chunk - 1 of y, counted row by row.
+// y[b, i, j] = x[b, i, j] where j - i <= diagonal (tril) or j - i >= diagonal (triu), else 0, for matrices of (height,
+// width). Elements are moved as the type ELEMENT; zero has the same bits in all dtypes. A work-item writes the elements
+// first … first + chunk - 1 of y, counted row by row.
 #ifndef ELEMENT
 #define ELEMENT uint
 #endif
@@ -17,7 +17,7 @@ __kernel void triangle(__global const ELEMENT* restrict x, const ulong x_offset,
   long j = first % width;
   for (long i = first; i < end; ++row, j = 0) {
     const long stop = min(i + width - j, end);
-    // Of the elements before `edge` all are kept, or none.
+    // Either the elements before `edge` are kept, or the elements from `edge` on.
     const long edge = clamp(i - j + row % height + diagonal + (upper ? 0 : 1), i, stop);
     for (; i < edge; ++i) y[i] = upper ? 0 : x[i];
     for (; i < stop; ++i) y[i] = upper ? x[i] : 0;

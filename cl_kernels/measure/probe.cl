@@ -1,16 +1,18 @@
-// What a device does at best, for shares of the peak: multiply-adds in registers, arrays in memory, launches.
+// Measures the best that a device reaches, so that other measurements can be given as a share of it. It measures
+// multiply-adds in registers, arrays in memory, and launches.
 #include "common/vector.h"
 
-// Independent chains: enough to hide the latency of an FMA, few enough for 16 registers.
+// The number of independent chains. They are enough to hide the latency of an FMA, and few enough for 16 registers.
 #ifndef CHAINS
 #define CHAINS 12
 #endif
-// Vectors of a work-item of the memory probes.
+// The number of vectors that a work-item of the memory probes moves.
 #ifndef VECTORS
 #define VECTORS 8192
 #endif
 
-// Past the caches where the compiler lets us, as a kernel that writes more than they hold would.
+// Stores that bypass the caches, if the compiler has them. A kernel that writes more than the caches hold would use
+// such stores.
 #ifdef __has_builtin
 #if __has_builtin(__builtin_nontemporal_store)
 #define STREAM(v, p) __builtin_nontemporal_store(v, p)
@@ -22,7 +24,7 @@
 
 __kernel void probe_empty(int unused) {}
 
-// rounds times 4 CHAINS multiply-adds of vectors in each work-item.
+// Each work-item does rounds * 4 * CHAINS multiply-adds of vectors.
 __kernel void probe_fma(__global float* restrict y, ulong y_offset, int rounds, float a, float b) {
   floatv chain[CHAINS];
 #pragma unroll
@@ -41,7 +43,8 @@ __kernel void probe_fma(__global float* restrict y, ulong y_offset, int rounds, 
   vstorev(sum, 0, y + y_offset + get_global_id(0) * VW);
 }
 
-// Work-item i of `items` takes the vectors i, i + items … (INTERLEAVED, for GPUs) or VECTORS successive ones.
+// Of `items` work-items, item i takes the vectors i, i + items, … (INTERLEAVED, for GPUs), or else VECTORS successive
+// vectors.
 #ifdef INTERLEAVED
 #define FIRST ((long)get_global_id(0))
 #define STEP ((long)get_global_size(0))

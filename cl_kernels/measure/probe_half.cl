@@ -1,4 +1,5 @@
-// What a device does at best in half: multiply-adds in registers, as probe_fma of probe.cl in float.
+// Measures the most multiply-adds in registers that a device reaches in half. probe_fma of probe.cl does the same in
+// float.
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
 #ifndef VW
@@ -9,7 +10,7 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define halfv JOIN(half, VW)
 
-// rounds times 4 CHAINS multiply-adds of vectors in each work-item. The factors keep every chain near 1.
+// Each work-item does rounds * 4 * CHAINS multiply-adds of vectors. The factors keep every chain near 1.
 __kernel void probe_half(__global float* restrict y, ulong y_offset, int rounds, float a, float b) {
   halfv chain[CHAINS];
 #pragma unroll

@@ -1,10 +1,11 @@
-// The Euclidean norm of tensors, and scaling by it; the same bits on every run.
+// The Euclidean norm of tensors, and scaling by it. Every run gives the same bits.
 //
-//   partials[group] = sum of x[i]^2 over the group's contiguous part, in blocks of BLOCK vectors an item
+//   partials[group] = sum of x[i]^2 over the group's contiguous part, in blocks of BLOCK vectors for each item
 //   norm = sqrt(sum of all partials)
-//   x[i] *= c with c = max_norm / (norm + 1e-6), or 1 where c is above 1; a NaN spreads
+//   x[i] *= c with c = max_norm / (norm + 1e-6), or 1 where c is above 1; if the norm is NaN, every x becomes NaN
 //
-// GROUP: work-items of a group, 1 on CPUs. VW: elements of a vector; neighbouring items read neighbouring vectors.
+// GROUP is the number of work-items of a group, 1 on CPUs. VW is the number of elements of a vector. Neighbouring items
+// read neighbouring vectors.
 #ifndef GROUP
 #define GROUP 64
 #endif
@@ -23,7 +24,7 @@ static inline float sum_of_lanes(floatv v) {
   return lanes[0];
 }
 
-// The squares of vector v; zeros from `end` on.
+// The squares of the elements of vector v. The vectors from `end` on count as zeros.
 static inline floatv square_at(__global const float* x, long v, long end, long count) {
   const floatv value = v < end ? load_lanes(x + v * VW, (int)min((long)VW, count - v * VW)) : (floatv)(0.0f);
   return value * value;
@@ -46,7 +47,8 @@ GROUP_KERNEL(GROUP, 1) void norm_partials(
   const long vectors = (count + VW - 1) / VW;
   const long end = vectors * (group + 1) / groups;
   floatv sum = (floatv)(0.0f);
-  // Sums of blocks are added up, not single elements: the error grows with BLOCK / 4 plus the number of blocks.
+    // The sums of blocks are added up, not single elements. So the error grows with BLOCK / 4 plus the number of
+    // blocks.
   for (long block = vectors * group / groups; block < end; block += GROUP * BLOCK) {
     const long block_end = min(end, block + GROUP * BLOCK);
     floatv block_sum = (floatv)(0.0f);
@@ -63,7 +65,7 @@ GROUP_KERNEL(GROUP, 1) void norm_partials(
   if (get_local_id(0) == 0) partials[partials_offset + first_partial + group] = total;
 }
 
-// One group.
+// Runs as one work-group.
 GROUP_KERNEL(GROUP, 1) void norm_of_partials(
     __global const float* restrict partials, const ulong partials_offset, __global float* restrict norm,
     const ulong norm_offset, const long count) {

@@ -1,12 +1,12 @@
-// What the optimiser steps share. They work on flat arenas: element i of every buffer belongs to the same parameter
-// element. All formulas are PyTorch's; g is the gradient, p the parameter.
+// The common part of the optimiser steps. They work on flat arenas: element i of every buffer belongs to the same
+// parameter element. All formulas are PyTorch's; g is the gradient, p the parameter.
 //
-// What changes from step to step is read from memory, so that a recorded step can be replayed:
+// Values that change from step to step are read from memory, so that a recorded step can be replayed:
 //   hyper    = lr, momentum or beta1, 1 - beta1, log(beta1)         written by the host
 //   progress = t, bias1 = 1 - beta1^t, bias2 = sqrt(1 - beta2^t), -  advanced on the device
 //
-// Work: vectors of VW elements in blocks of BLOCK neighbours; item i takes the blocks i, i + items, … BLOCK 1 is
-// coalesced on GPUs, a larger one keeps a CPU's core on its own memory pages.
+// Vectors have VW elements, and BLOCK neighbouring vectors are a block. Item i takes the blocks i, i + items, … BLOCK 1
+// makes access coalesced on GPUs. A larger BLOCK keeps a CPU's core on its own memory pages.
 #include "common/lanes.h"
 
 #ifndef BLOCK
@@ -24,8 +24,8 @@
        block_ += (long)get_global_size(0) * BLOCK * VW)                      \
     for (long at = block_; at < min(block_ + BLOCK * VW, (count)); at += VW)
 
-// One work-item. -expm1(t log(beta)) is right to 5e-7 of its value for every t; t counts to 2^24 and stays there, where
-// every beta below 0.999999 has a correction of 1.
+// Runs as one work-item. The relative error of -expm1(t log(beta)) is at most 5e-7 for every t. t counts to 2^24 and
+// stays there. At that t every beta below 0.999999 has a correction of 1.
 STEP_KERNEL void optimizer_advance(__global const float* restrict hyper, const ulong hyper_offset,
                                    __global float* restrict progress, const ulong progress_offset,
                                    const float log_beta2) {

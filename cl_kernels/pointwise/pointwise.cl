@@ -1,30 +1,36 @@
 // y0[i], y1[i], … = f(x0[i], x1[i], …, s0, s1, …) for every index i of the outputs: any expression graph of pointwise ops.
 //
-// The prelude (lib/ops/pointwise/pointwise_kernels.cpp) makes this file the kernels of one graph:
+// The prelude (lib/ops/pointwise/pointwise_kernels.cpp) turns this file into the kernels of one graph:
 //   EACH_INPUT(M), EACH_OUTPUT(M), EACH_SCALAR(M)   M(k, element type, register type) for each; see common/element.h
 //   CALL(f)                                         f(x0, x1, …, s0, …, &y0, …)
 //   of_vector, or of_one for `items`                f
-// and the defines choose one of the kernels, because compiling all takes as long as several programs:
+// Defines choose one of the kernels, because compiling all of them takes as long as compiling several programs:
 //   (nothing)            flat         all operands contiguous
-//   ROWS                 rows         any strides, for CPUs, where the last axis has VW elements and more
+//   ROWS                 rows         any strides, for CPUs, if the last axis has VW elements or more
 //   SHORT_ROWS           short_rows   any strides, for CPUs
 //   ITEMS                items        any strides, for GPUs
-//   ITEM_VECTORS         item_vectors   for GPUs, where along the last axis all operands are contiguous or repeated
-// with VW, the lanes of a vector; RANK, the axes that there is room for (2, 4 or 8); INDEX, uint where every index and
-// offset fits, else ulong (items); IN_PLACE where an input may be an output; WHOLE_VECTORS (see common/element.h);
-// STREAM where stores shall pass by the caches (flat, rows): the outputs begin with whole vectors and, in rows, have rows of
-// whole vectors, one after another; so are the chunks.
+//   ITEM_VECTORS         item_vectors   for GPUs, if every operand is contiguous or repeated along the last axis
+// Further defines:
+//   VW              the number of lanes of a vector
+//   RANK            the largest number of axes: 2, 4 or 8
+//   INDEX           for items: uint if every index and offset fits into it, else ulong
+//   IN_PLACE        an input may be an output
+//   WHOLE_VECTORS   see common/element.h
+//   STREAM          for flat and rows: stores bypass the caches. The outputs begin with whole vectors, and the chunks
+//                   are whole vectors too. In rows, the rows of the outputs are whole vectors, one row after another.
 //
-// flat         a work-item takes `chunk` elements. On a CPU few items take long chunks; on a GPU a chunk is one vector,
+// flat         a work-item takes `chunk` elements. On a CPU few items take long chunks. On a GPU a chunk is one vector,
 //              so that neighbouring items touch neighbouring vectors.
-// rows         a work-item takes `chunk` elements, row by row (the last axis): index arithmetic once a row. Where a row
-//              does not end with a whole vector, the last one starts earlier and computes some elements again, which
-//              out of place does no harm.
-// short_rows   as rows, but a vector takes elements of several rows, each of which is found by itself.
+// rows         a work-item takes `chunk` elements, row by row (along the last axis), and computes indices once a row.
+//              If a row does not end with a whole vector, the last vector starts earlier and computes some elements
+//              again. This does no harm unless the op works in place.
+// short_rows   like rows, but a vector takes elements of several rows, and the place of each element is computed by
+//              itself.
 // items        a work-item takes one element.
-// item_vectors a work-item takes VW elements of a row, whose length and place in every operand are multiples of VW.
+// item_vectors a work-item takes VW elements of a row. The row's length and its place in every operand are multiples of
+// VW.
 //
-// Strides count elements and stand beside `shape`, outermost axis first.
+// Strides count elements. They have the same order as `shape`, outermost axis first.
 #ifndef EACH_INPUT
 #define EACH_INPUT(M) M(0, float, float)
 #define EACH_OUTPUT(M) M(0, float, float)
@@ -50,7 +56,7 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #endif
 #define AXES JOIN(long, RANK)
 
-// Parameters; p: memory of an input, q: of an output.
+// Parameters. p is the memory of an input, q the memory of an output.
 #define INPUT(k, type, R) __global const type *RESTRICT p##k, const ulong p##k##_offset,
 #define OUTPUT(k, type, R) __global type *RESTRICT q##k, const ulong q##k##_offset,
 #define SCALAR(k, type, R) const R s##k,
@@ -58,7 +64,7 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #define SHIFT_INPUT(k, type, R) p##k += p##k##_offset;
 #define SHIFT_OUTPUT(k, type, R) q##k += q##k##_offset;
 
-// Variables: x of an input, y of an output.
+// Variables. x is the value of an input, y the value of an output.
 #define INPUT_VECTOR(k, type, R) JOIN(R, VW) x##k;
 #define OUTPUT_VECTOR(k, type, R) JOIN(R, VW) y##k;
 
@@ -67,7 +73,7 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #undef STREAM
 #endif
 #endif
-// Past the caches; p is a multiple of whole vectors. Halves go the usual way.
+// Stores that bypass the caches; p is a multiple of whole vectors. Halves are stored in the usual way.
 #define STREAM_V(type, p, v) OF_TYPE(STREAM_, type)(p, v)
 #define STREAM_AS(type, p, v) __builtin_nontemporal_store(TO_V(type, v), (__global OF_TYPE(type, VW)*)(p))
 #define STREAM_float(p, v) STREAM_AS(float, p, v)
@@ -114,8 +120,8 @@ VECTOR_KERNEL void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR
 
 #elif defined(ROWS) || defined(SHORT_ROWS)
 
-// Where a work-item is: `column` of a row, and for each operand the element with which the row begins. The outputs lie
-// alike.
+// The place of a work-item: `column` within a row, and for each operand the element with which the row begins. All
+// outputs have the same strides.
 #define INPUT_STEPS(k, type, R) \
   long p##k##_step[RANK];       \
   JOIN(vstore, RANK)(p##k##_strides, 0, p##k##_step); \
@@ -133,7 +139,7 @@ VECTOR_KERNEL void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR
     index[d] = 0;                            \
   }
 
-// One row's part of a vector.
+// Up to VW elements of one row.
 #define LOAD_PART(k, type, R)                                        \
   {                                                                  \
     const long step = p##k##_step[last], from = p##k##_row + column * step; \
@@ -159,7 +165,7 @@ VECTOR_KERNEL void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR
   }
 #endif
 
-// A vector over several rows.
+// A vector whose elements are in several rows.
 #define INPUT_LANES(k, type, R) R p##k##_lanes[VW] = {0};
 #define OUTPUT_LANES(k, type, R) R q##k##_lanes[VW];
 #define LOAD_LANE(k, type, R) \
@@ -269,7 +275,7 @@ VECTOR_KERNEL void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALA
 #define FUNCTION of_vector
 #endif
 
-// Axes of size 1 stand in front of the others.
+// Axes of size 1 come before the others.
 __kernel void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const AXES shape,
                     EACH_INPUT(INPUT_STRIDES) const AXES q_strides, const long n) {
   INDEX rest = get_global_id(0) * (INDEX)WIDTH;

@@ -1,4 +1,5 @@
-// Each item of a group writes what the items whose numbers differ from its own in one bit show it, -1 beyond SWAP_LANES.
+// Each item of a group exchanges its number with the items whose numbers differ from it in one bit. It writes the
+// numbers that it gets, and -1 for a bit beyond SWAP_LANES.
 #include "common/swap.h"
 
 #define PARTNER(bit) y[bit] = 1 << bit < SWAP_LANES ? SWAP(int, item, 1 << bit) : -1;

@@ -1,7 +1,7 @@
 // y[0 … words-1] = value.
 //
-// fill_words   CPU: a work-item writes `chunk` words, a multiple of 8
-// fill_places  GPU: a work-item writes one
+// fill_words   CPU: a work-item writes `chunk` words; chunk is a multiple of 8
+// fill_places  GPU: a work-item writes one word
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void fill_words(__global ulong* restrict y, const ulong y_offset, const ulong value, const long words,
                 const long chunk) {

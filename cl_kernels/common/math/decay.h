@@ -1,4 +1,4 @@
-// decay_(a) = e^-a of a >= 0, also where the result is subnormal; on CPUs within 1.1 ulp.
+// decay_(a) = e^-a for a >= 0, also where the result is subnormal. On CPUs the error is at most 1.1 ulp.
 #include "common/math/power.h"
 
 #ifdef CPU

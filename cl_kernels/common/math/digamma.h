@@ -1,5 +1,8 @@
-// digamma_(x), the derivative of log Gamma(x): from x >= 6 its asymptotic series, below it digamma(x) = digamma(x+1) -
-// 1/x, left of 0 digamma(1-x) - pi / tan(pi x); NaN at 0, -1, -2, … (-inf and inf at 0 and -0).
+// digamma_(x) is the derivative of log Gamma(x):
+//   x >= 6   its asymptotic series
+//   x < 6    digamma(x) = digamma(x+1) - 1/x
+//   x < 0    digamma(x) = digamma(1-x) - pi / tan(pi x)
+// It is NaN at -1, -2, …, -inf at 0 and inf at -0.
 #include "common/math/log.h"
 
 #define DEFINE_DIGAMMA(T, I)                                                                                   \

@@ -1,4 +1,5 @@
-// erf_(x). On CPUs within 2 ulp: x + x p(x^2) below 1 (minimax, within 2^-29), 1 - erfc(|x|) above.
+// erf_(x). On CPUs the error is at most 2 ulp. For |x| < 1 the result is x + x p(x^2) (minimax, within 2^-29). For
+// other x it is 1 - erfc(|x|), with the sign of x.
 #include "common/math/gauss.h"
 #include "common/math/scaled_erfc.h"
 

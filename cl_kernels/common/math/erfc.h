@@ -1,4 +1,4 @@
-// erfc_(x). On CPUs e^(-x^2) times its scaled function.
+// erfc_(x). On CPUs it is e^(-x^2) times scaled_erfc_.
 #include "common/math/gauss.h"
 #include "common/math/scaled_erfc.h"
 

@@ -1,8 +1,8 @@
-// exp_(x), also where the result is subnormal. On CPUs within 1.1 ulp.
+// exp_(x), also where the result is subnormal. On CPUs the error is at most 1.1 ulp.
 #include "common/math/reduced_exp.h"
 
 #ifdef CPU
-// 2^n in two factors, because n may lie outside the range of a float's exponent.
+// 2^n is applied as two factors, because n may be outside the range of a float's exponent.
 #define DEFINE_EXP(T, I)                                                                    \
   INLINE T JOIN(exp_, T)(const T x) {                                                       \
     const T above = x < -104.0f ? (T)(-104.0f) : x;                                         \

@@ -1,8 +1,9 @@
-// expm1_(x) = e^x - 1. On CPUs within 2 ulp.
+// expm1_(x) = e^x - 1. On CPUs the error is at most 2 ulp.
 #include "common/math/reduced_exp.h"
 
 #ifdef CPU
-// (e^r - 1) 2^n + (2^n - 1), halved until the end, because 2^128 is not a float. Below -20 it is -1.
+// (e^r - 1) 2^n + (2^n - 1). It is computed at half its size until the end, because 2^128 is not a float. Below -20 the
+// result is -1.
 #define DEFINE_EXPM1(T, I)                                                     \
   INLINE T JOIN(expm1_, T)(const T x) {                                        \
     const T above = x < -20.0f ? (T)(-20.0f) : x;                              \

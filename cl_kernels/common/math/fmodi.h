@@ -1,4 +1,5 @@
-// fmodi_(a, b) = a % b of integers, 0 where b is 0: dividing by 0, and the least number by -1, would trap.
+// fmodi_(a, b) = a % b for integers, and 0 where b is 0. Without the check, dividing by 0 would trap, and so would
+// dividing the smallest number by -1.
 #include "common/math/types.h"
 
 #define DEFINE_FMODI(T, U, bits) \

@@ -1,5 +1,6 @@
-// gauss_(a, k) = 2^64 e^(-k a^2) for k = 1 or 0.5 and k a^2 <= 105, for CPUs. a^2 is never rounded by itself, so that the
-// result is as exact for large a; 2^64 keeps it from being subnormal before it has met its other factors.
+// gauss_(a, k) = 2^64 e^(-k a^2) for k = 1 or 0.5 and k a^2 <= 105, for CPUs. a^2 is never rounded by itself, so the
+// result is as exact for large a as for small a. The factor 2^64 keeps the result from being subnormal until the caller
+// multiplies it by its other factors.
 #include "common/math/power.h"
 
 #define DEFINE_GAUSS(T, I)                                                                 \

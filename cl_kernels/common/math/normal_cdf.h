@@ -1,5 +1,6 @@
-// normal_cdf_(x): the probability that a standard normal variable is at most x, exact far to the left: erfc(z) / 2 with
-// z = |x| / sqrt(2), which OpenCL's erfc would take rounded; its relative error is that of z times x^2.
+// normal_cdf_(x) is the probability that a standard normal variable is at most x. It is exact even far to the left. It
+// is erfc(z) / 2 with z = |x| / sqrt(2) for x < 0. OpenCL's erfc would get a rounded z, and the relative error of z
+// appears x^2 times as large in the result.
 #include "common/math/gauss.h"
 #include "common/math/scaled_erfc.h"
 

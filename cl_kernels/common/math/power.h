@@ -1,10 +1,9 @@
-// For exponentials of numbers that are not positive, which need no second factor for their exponent:
-//   POWER(s)          2^(n + 64) from s = n + 12583103, the number rounded to it: exact, n = -190 … 63
-//   power_poly_(r)    e^r for |r| <= log(2) / 2, by a polynomial (minimax, within 2^-28)
+// Exponentials of numbers that are not positive. One factor is enough for their exponent:
+//   POWER(s)          2^(n + 64), exact, for n = -190 … 63; s is n + 12583103
 #include "common/math/types.h"
 
 #define POWER(T, I, s) JOIN(as_, T)(JOIN(as_, I)(s) << 23)
-#define POWER_SHIFT 12583103.0f /* 1.5 * 2^23 leaves n in the lowest bits, 191 is the bias of exponents and 64. */
+#define POWER_SHIFT 12583103.0f /* 1.5 * 2^23 leaves n in the lowest bits; 191 = 127 (the bias of exponents) + 64. */
 #define POWER_SCALE 5.42101086e-20f /* 2^-64 */
 
 #define DEFINE_POWER_POLY(T, I)                                   \

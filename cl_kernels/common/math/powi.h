@@ -1,4 +1,4 @@
-// powi_(a, b) = a^b of integers, modulo their size; 0 for a negative b, unless a is 1 or -1.
+// powi_(a, b) = a^b for integers; overflow wraps around. A negative b gives 0, unless a is 1 or -1.
 #include "common/math/types.h"
 
 #define DEFINE_POWI(T, U, bits)                                                                 \

@@ -1,4 +1,4 @@
-// remainderi_(a, b): what is left of a with the sign of b, 0 where b is 0.
+// remainderi_(a, b) is the remainder of a / b with the sign of b, and 0 where b is 0.
 #include "common/math/fmodi.h"
 
 #define DEFINE_REMAINDERI(T, U, bits)                                 \

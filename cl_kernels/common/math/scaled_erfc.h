@@ -1,5 +1,5 @@
-// scaled_erfc_(a, k, factor) = factor e^(z^2) erfc(z) with z = k a from 0 to 10.2, for CPUs: a polynomial in
-// t = 1 / (1 + 0.4 z), times t (minimax, within 2^-23.9).
+// scaled_erfc_(a, k, factor) = factor e^(z^2) erfc(z) with z = k a from 0 to 10.2, for CPUs. It is t times a polynomial
+// in t = 1 / (1 + 0.4 z) (minimax, within 2^-23.9).
 #include "common/math/types.h"
 
 #define DEFINE_SCALED_ERFC(T, I)                                                         \

@@ -1,4 +1,5 @@
-// sigmoid_(x) = 1 / (1 + e^-x), from e^-|x| so that nothing overflows and small values keep their precision.
+// sigmoid_(x) = 1 / (1 + e^-x). It is computed from e^-|x|, so that nothing overflows and small values keep their
+// precision.
 #include "common/math/decay.h"
 
 #define DEFINE_SIGMOID(T, I)                        \

@@ -1,4 +1,4 @@
-// tanh_(x). On CPUs t / (t + 2) with t = e^2|x| - 1, within 3 ulp.
+// tanh_(x). On CPUs it is t / (t + 2) with t = e^2|x| - 1 and the sign of x; the error is at most 3 ulp.
 #include "common/math/reduced_exp.h"
 
 #ifdef CPU

@@ -1,9 +1,10 @@
-// The register types for which the functions of this folder are defined: name_float and name_float16 for VW = 16.
+// The register types for which this folder defines its functions. For VW = 16 the names are name_float and
+// name_float16.
 #include "common/vector.h"
 
-// DEFINE(T, I): floats, and the ints of their size.
+// DEFINE(T, I): a float type, and the int type of the same size.
 #define ON_FLOATS(DEFINE) DEFINE(float, int) DEFINE(floatv, intv)
-// DEFINE(T, U, bits): integers, and the unsigned ones of their size.
+// DEFINE(T, U, bits): a signed type, the unsigned type of the same size, and the number of bits without the sign.
 #define ON_INTEGERS(DEFINE)        \
   DEFINE(int, uint, 31)            \
   DEFINE(intv, JOIN(uint, VW), 31) \
