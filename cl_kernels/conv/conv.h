@@ -15,8 +15,8 @@ static inline Conv conv_of(long8 sizes, long8 window) {
   return c;
 }
 
-// The index along an axis of `size` of flat index *rest, which becomes the index of what that axis is part of. 64-bit
-// division takes some hundred instructions on a GPU: avoided where both are small.
+// Returns the index along an axis of `size` for the flat index *rest. *rest becomes the flat index over the outer axes.
+// A 64-bit division takes some hundred instructions on a GPU, so small numbers are divided in 32 bits.
 static inline long take_index(long* rest, long size) {
   const long outer = (*rest | size) >> 31 == 0 ? (long)((uint)*rest / (uint)size) : *rest / size;
   const long index = *rest - outer * size;
@@ -24,7 +24,8 @@ static inline long take_index(long* rest, long size) {
   return index;
 }
 
-// For a tap of a window at `position` = output * stride: the output, or -1 where that is none of 0 … count-1.
+// The output that has a tap at `position` = output * stride. It is -1 if none of the outputs 0 … count-1 has this
+// position.
 static inline long output_at(long position, int stride, long count) {
   if (position < 0) return -1;
   long output = position;

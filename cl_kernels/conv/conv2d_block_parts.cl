@@ -1,7 +1,9 @@
-// C = f(sum of the parts (+ bias)) for a product of conv2d_block.cl that was cut along its depth; f as product/epilogue.h says.
+// C = f(sum of the parts (+ bias)), for a product of conv2d_block.cl that was cut along its depth. f is as in
+// product/epilogue.h.
 //
-// Part p of group q lies (q * parts + p) * m * n floats behind the beginning of the workspace, row by row. The parts are
-// added in order: the same bits on every run. A work-item adds VEC_C neighbours of a row. plane and to: conv/conv_columns.h.
+// Part p of group q starts (q * parts + p) * m * n floats after the start of the workspace. It is stored row by row.
+// The parts are added in order, so that every run gives the same bits. A work-item adds VEC_C neighbours of a row.
+// plane and to are as in conv/conv_columns.h.
 #include "conv/conv_columns.h"
 #include "product/target.h"
 

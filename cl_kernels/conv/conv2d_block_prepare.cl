@@ -1,8 +1,9 @@
-// What the tiles of convolutions read beside the tensors, worked out once instead of in their loops.
+// Computes what the tiles of convolutions read in addition to the tensors. It is computed once, and not in the loops of
+// the tiles.
 #include "conv/conv_taps.h"
 
-// Entry `entry` of the depth of a convolution with `taps_h` x `taps_w` taps, which is counted (channels, r, s): the first of
-// its channels, of which it has `together`, and its tap.
+// Entry `entry` of the depth of a convolution with `taps_h` x `taps_w` taps. Entries are counted (channels, r, s), and
+// each has `together` channels. The result is the first of these channels, and the tap.
 typedef struct {
   uint channel, r, s;
 } Entry;
@@ -13,7 +14,7 @@ INLINE Entry entry_of(uint entry, uint taps_h, uint taps_w, uint together) {
   return e;
 }
 
-// The table of conv/conv_gather.h, an entry each work-item; those from `entries` on are no taps.
+// The table of conv/conv_gather.h, one work-item for each entry. Entries from `entries` on are not taps.
 // window = (taps_h, taps_w, distance of channels of src, of rows of taps, of columns of taps, unused …).
 __kernel void conv2d_block_table(__global int2* restrict table, const ulong table_offset, const int count,
                                  const int entries, const int together, const long8 window) {
@@ -28,12 +29,12 @@ __kernel void conv2d_block_table(__global int2* restrict table, const ulong tabl
   table[table_offset / 2 + id] = (int2)((int)(shift * 4), (int)tap_bits(e.r, e.s));
 }
 
-// A of conv/conv_product.h where the weight itself cannot be read as such: rows of row_entries entries, zeros in those from
-// `entries` on.
+// A of conv/conv_product.h, for a weight that cannot be read in place. A row has row_entries entries. Those from
+// `entries` on are zeros.
 //
-//   packed[group][i][(entry, j)] = w[group * s0 + i * s1 + (channel + j) * s2 + r * s3 + s * s4]       of strides
+//   packed[group][i][(entry, j)] = w[group * s0 + i * s1 + (channel + j) * s2 + r * s3 + s * s4]
 //
-// A work-item each entry; m rows a group.
+// s0 … s4 are `strides`. One work-item for each entry. A group has m rows.
 __kernel void conv2d_block_pack(__global const float* restrict w, const ulong w_offset, __global float* restrict packed,
                                 const ulong packed_offset, const uint count, const uint m, const uint entries,
                                 const uint row_entries, const uint together, const uint taps_h, const uint taps_w,
@@ -51,8 +52,9 @@ __kernel void conv2d_block_pack(__global const float* restrict w, const ulong w_
   for (uint j = 0; j < together; ++j) packed[j] = w[j * strides.s2];
 }
 
-// The table of conv/conv_pixels.h: for `count` pixels of the result, a work-item each, how many bytes their first tap lies
-// from the beginning of x, the taps that lie outside, and how many the pixel lies from the beginning of dy.
+// The table of conv/conv_pixels.h for `count` pixels of the result, one work-item for each pixel. An entry has the
+// bytes from the start of x to the pixel's first tap, the taps that are outside the plane, and the bytes from the start
+// of dy to the pixel.
 //
 // plane = (height, width, taps_h, taps_w, OH * OW, OW, distance of images of x, of dy),
 // walk = (step_h, step_w, start_h, start_w, tap_h, tap_w, unused …).

@@ -1,10 +1,12 @@
-// Depthwise convolution on GPUs, forward and backward data: every output channel sees one input channel, or few.
+// Depthwise convolution on GPUs, forward and backward data: every output channel reads one input channel, or a few.
 //
 //   y[n][k][i][j] = f(bias[k] + sum over c, r, s of x[n][plane(k) + c][i STRIDE_H + r DILATION_H - pad_h][…] * w[plane][r][s])
 //
-// A work-item makes ROWS outputs below each other, so that what neighbouring rows see is read once; neighbouring items make
-// neighbouring columns. Forward: c runs over 1 channel, `outs` outputs share it. Backward data reads dy with zeros inserted
-// for the stride and the taps FLIPPED, c runs over the `ins` outputs of a channel.
+// A work-item computes ROWS outputs below each other, so that rows of x that several of them need are read once.
+// Neighbouring items compute neighbouring columns.
+//
+// Forward: c runs over 1 channel, and `outs` outputs share this channel. Backward data: the kernel reads dy with zeros
+// inserted for the stride and takes the taps FLIPPED. c runs over the `ins` outputs of a channel.
 #include "conv/depthwise.h"
 #include "product/target.h"
 

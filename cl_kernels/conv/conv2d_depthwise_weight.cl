@@ -2,15 +2,15 @@
 //
 //   dw[k][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][k / outs][i STRIDE_H + r DILATION_H - pad_h][…]
 //
-// A work-group takes an output channel and one of `parts` pieces of the images, of which each item takes every ITEMS-th
-// strip of ROWS outputs below each other. The sums go to [part][k][r][s], which gemm_parts.cl adds up: the same bits on
-// every run.
+// A work-group takes an output channel and one of `parts` parts of the images. Each item of the group takes every
+// ITEMS-th strip of this part; a strip is ROWS outputs below each other. The sums go to [part][k][r][s], and
+// gemm_parts.cl adds them up. So every run gives the same bits.
 #include "conv/depthwise.h"
 
 #ifndef ITEMS
 #define ITEMS 128
 #endif
-#define LANES 16  // Sums that are added one after another at the end.
+#define LANES 16  // The number of sums that are added one after another at the end.
 
 // sizes = (outputs, rows of dy, columns, rows of x, columns, outs, images, parts).
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void conv2d_depthwise_weight(

@@ -1,11 +1,11 @@
-// Convolution that accepts everything: one work-item an element of the result, plain loops.
+// Convolution that accepts every problem: one work-item for each element of the result, and plain loops.
 //
 //   y[n][k][i][j]  = f(bias[k] + sum over c, r, s of x[n][gC/G + c][i stride_h + r dil_h - pad_h][…] * w[k][c][r][s])
 //   dx[n][c][h][w] = sum over k, r, s of dy[n][k][i][j] * w[k][c'][r][s], i stride_h + r dil_h - pad_h = h, …
 //   dw[k][c][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][gC/G + c][i stride_h + r dil_h - pad_h][…]
 //
-// f is the epilogue of product/epilogue.h. All tensors are contiguous; sizes and window as in conv/conv.h. Sums run row by row or channel by channel, each in a
-// sum of its own, which keeps long ones exact.
+// f is the epilogue of product/epilogue.h. All tensors are contiguous. sizes and window are as in conv/conv.h. Each row
+// or channel has a sum of its own, so that long sums stay exact.
 #include "conv/conv.h"
 #include "product/epilogue.h"
 
@@ -39,7 +39,8 @@ __kernel void conv2d_direct(__global const float* restrict x, const ulong x_offs
     sum += part;
   }
   const Finish finish = FINISH_OF(0);
-  const long at = n * v.outputs * v.out_h * v.out_w + i * v.out_w + j;  // In a row of the result: see lib/ops/product/epilogue.h.
+  // The position within a row of the result, see lib/ops/product/epilogue.h.
+  const long at = n * v.outputs * v.out_h * v.out_w + i * v.out_w + j;
   const float first = READS_E0(flags) ? finish.e0[k * finish.row0 + at * finish.column0] : 0.0f;
   const float second = READS_E1(flags) ? finish.e1[k * finish.row1 + at * finish.column1] : 0.0f;
   y[y_offset + id] = finish_number(sum, first, second, &finish, flags);
@@ -75,7 +76,7 @@ __kernel void conv2d_direct_data(__global const float* restrict dy, const ulong 
   dx[dx_offset + id] = sum;
 }
 
-// Adds the output rows first … end of the N * OH to dw, which rows from 0 on overwrite.
+// Adds the output rows first … end of the N * OH to dw. With `first` = 0 it overwrites dw.
 __kernel void conv2d_direct_weight(__global const float* restrict dy, const ulong dy_offset,
                                    __global const float* restrict x, const ulong x_offset, __global float* restrict dw,
                                    const ulong dw_offset, const long count, const long8 sizes, const long8 window,

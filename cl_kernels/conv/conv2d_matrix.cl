@@ -1,5 +1,5 @@
-// Convolution on matrix units: conv/conv_product.h in the tiles of product/matrix_tile.h. Weights and pixels are fp32,
-// rounded to tf32, fp16 or bf16 on their way into local memory, and summed in fp32.
+// Convolution on matrix units: conv/conv_product.h in the tiles of product/matrix_tile.h. Weights and pixels are fp32.
+// They are rounded to tf32, fp16 or bf16 on their way into local memory, and summed in fp32.
 #define VEC 4
 #include "product/matrix_source.h"
 #define GATHER_DEPTH SLICE
@@ -29,7 +29,8 @@ INLINE void operands_move(Operands* o, int depth) {
   gather_move(&o->b, depth);
 }
 
-// Neighbouring items write the same words of neighbouring rows, which meet no bank twice where they are written by fours.
+// Neighbouring items write the same words of neighbouring rows. If words are written by fours, no two of these writes
+// use the same bank.
 INLINE void operands_keep(const Operands* o, const float* a, const float* b, __local uint* stage) {
   source_keep(a, stage, BM, 1);
   uint words[GATHER / PER_WORD];

@@ -1,9 +1,9 @@
-// Gradient of a convolution's weight on matrix units: conv/conv_weight.h in the tiles of product/matrix_tile.h, dy and x
-// rounded to tf32, fp16 or bf16 on their way into local memory, and summed in fp32.
+// Gradient of a convolution's weight on matrix units: conv/conv_weight.h in the tiles of product/matrix_tile.h. dy and
+// x are rounded to tf32, fp16 or bf16 on their way into local memory, and summed in fp32.
 #include "product/matrix_tile.h"
 
-// An item makes a word of each of its rows and columns, of pixels half a slice apart: in which order a slice has its pixels is
-// all the same, as long as both operands have the same.
+// An item makes one word for each of its rows and columns, from pixels that are half a slice apart. The order of the
+// pixels within a slice does not matter, as long as both operands have the same order.
 #define PIXEL_ITEM tile_item()
 #define PIXEL_LINE SLICE_WORDS
 #define PIXELS PER_WORD

@@ -1,23 +1,28 @@
-// Convolution of planes for CPUs, fp32: for few channels or outputs a group (depthwise layers, first layers, the gradient of
-// an image), where the panels of a GEMM would be read too few times to pay for being made.
+// Convolution of planes for CPUs, fp32. It is for groups of few channels or few outputs (depthwise layers, first
+// layers, the gradient of an image). There a GEMM would read its panels too few times to pay for packing them.
 //
 //   y[n][k][i][j] = f(bias[k] + sum over c, r, s of x[n][gC + c][i stride_h + r dil_h - pad_h][…] * w[…])
 //
-// A work-item, a work-group of its own, takes units of work (image, group, band of rows of y) one after another. It copies
-// the rows that a band sees into its slice of `scratch`, with the zeros around them, the columns sorted by their remainder
-// by the stride: so neighbours among the outputs see neighbours, and every tap is one load. insert_h, insert_w above 1 put
-// x's elements that far apart, with zeros between: backward data of a stride; the stride itself is then 1.
+// A work-item is a work-group of its own and takes units of work (image, group, band of rows of y) one after another.
+// It copies the rows of x that a band reads into its slice of `scratch`, with the zeros around them. The columns are
+// sorted by their remainder modulo the stride. So neighbouring outputs read neighbouring elements, and every tap is one
+// load.
 //
-// sizes = (N, channels and rows and columns of x, outputs of y: both a group; OH, OW, groups), window as in conv/conv.h,
-// steps = (w of an output, channel, group; 1 if flipped: taps run backwards; insert_h, insert_w, rows of a band, slice).
+// insert_h and insert_w above 1 put x's elements that far apart, with zeros between them. The gradient of a strided
+// convolution's input needs this. The stride of the kernel is then 1.
+//
+// sizes = (N, channels of x in a group, rows of x, columns of x, outputs of y in a group, OH, OW, groups),
+// window as in conv/conv.h,
+// steps = (distance in w of outputs, of channels, of groups; 1 if flipped (taps run backwards); insert_h, insert_w,
+//          rows of a band, floats of a slice).
 #include "product/gemm_store.h"
 
-#define ROWS 4       // of y that share a weight
-#define MOST_TAPS 64  // of a row of the kernel
+#define ROWS 4       // Rows of y that share a weight.
+#define MOST_TAPS 64  // The most taps in a row of the kernel.
 
 typedef struct {
-  int stride_w, step;   // Columns with remainder p by the stride lie from p * step on.
-  int pitch;            // of a row: stride_w * step
+  int stride_w, step;   // Columns with remainder p modulo the stride start at p * step.
+  int pitch;            // Floats of a row: stride_w * step.
   int pad_w, insert_w;
 } Line;
 
@@ -81,7 +86,7 @@ CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_of
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const int row_first = (int)(unit % bands) * band;
-    const long plane = unit / bands;  // of all groups of all images
+    const long plane = unit / bands;  // Counted over all groups of all images.
     const int group = (int)(plane % groups);
     clear(planes, channels * rows * line.pitch);
     NO_UNROLL
@@ -137,7 +142,8 @@ CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_of
   }
 }
 
-// Depthwise: dw[k][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][k / outputs][…]; a unit of work is one k.
+// Only for depthwise layers: dw[k][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][k / outputs][…]. A unit of work is
+// one k.
 CPU_KERNEL void conv2d_planes_weight(__global const float* restrict x, const ulong x_offset,
                                      __global const float* restrict dy, const ulong dy_offset,
                                      __global float* restrict dw, const ulong dw_offset,
@@ -156,7 +162,8 @@ CPU_KERNEL void conv2d_planes_weight(__global const float* restrict x, const ulo
   __global float* plane = scratch + scratch_offset + item * slice;
   __global float* out_plane = plane + rows * line.pitch;
   __global float* sums = out_plane + out_rows * out_line.pitch;
-  clear(plane, rows * line.pitch + out_rows * out_line.pitch);  // Every image writes the same elements of them.
+  // Once is enough, because every image overwrites the same elements.
+  clear(plane, rows * line.pitch + out_rows * out_line.pitch);
   const int channels = groups * outputs;
   NO_UNROLL
   for (long k = channels * item / items; k < channels * (item + 1) / items; ++k) {

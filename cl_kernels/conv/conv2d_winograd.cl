@@ -1,8 +1,8 @@
 // Convolution with a 3 x 3 kernel, stride 1, by Winograd's minimal filtering F(4 x 4, 3 x 3), for CPUs, fp32:
 //
-//   y tile (4 x 4) = A' [sum over c of (G g G') . (B' d B)] A        d a 6 x 6 piece of x, g a kernel, . element by element
+//   y tile (4 x 4) = A' [sum over c of (G g G') . (B' d B)] A        d: a 6 x 6 piece of x, g: a kernel, .: by elements
 //
-// that is 36 products a tile where the direct sum takes 144. With the points 0, 1, -1, 2, -2:
+// This takes 36 products a tile. The direct sum takes 144. The matrices for the points 0, 1, -1, 2, -2 are:
 //
 //        | 4  0 -5  0  1  0 |        |  1/4    0     0  |        | 1  1  1  1  1  0 |
 //        | 0 -4 -4  1  1  0 |        | -1/6  -1/6  -1/6 |   A' = | 0  1 -1  2 -2  0 |
@@ -13,23 +13,26 @@
 //
 // (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015.)
 //
-// winograd_weights   U[ceil(outputs / MR)][36][channels][MR] = G g G', with a gap behind each position, so that the 36 do
-//                    not lie a power of two apart. Kernel (k, c) begins at weight[k * output_step + c * channel_step];
-//                    flipped for backward data, where outputs and channels change places.
-// winograd_multiply  A work-item, a work-group of its own, takes units, NR tiles counted through all images and one of
-//                    `blocks` parts of the outputs, one after another. In its slice of `scratch` it keeps
-//                    V[36][channels][NR] = B' d B, then for PANELS times MR outputs 36 products of the register tile
-//                    each, M[36][PANELS * MR][NR], and their A' M A. Of many channels V is larger than the L2 cache:
-//                    PANELS then read each part of it that was fetched.
+// winograd_weights   U[ceil(outputs / MR)][36][channels][MR] = G g G'. There is a gap after each position, so that the
+//                    distance of the 36 positions is no power of two. Kernel (k, c) begins at
+//                    weight[k * output_step + c * channel_step]. It is flipped for backward data, where outputs and
+//                    channels change places.
+// winograd_multiply  A work-item is a work-group of its own and takes units one after another. A unit is NR tiles,
+//                    counted through all images, and one of `blocks` parts of the outputs. In its slice of `scratch`
+//                    the item keeps V[36][channels][NR] = B' d B. Then it takes PANELS times MR outputs at a time. For
+//                    these it computes 36 products of the register tile each, M[36][PANELS * MR][NR], and their A' M A.
+//                    With many channels V is larger than the L2 cache. So each part of V that was fetched is used for
+//                    PANELS panels.
 #include "product/gemm_store.h"
 #include "conv/winograd_lanes.h"
 
-#define POSITION_STEP(channels) ((long)(channels)*MR + VW)  // Of U.
+#define POSITION_STEP(channels) ((long)(channels)*MR + VW)  // Between positions of U.
 #define PANELS 4
 #define M_STEP (PANELS * MR * NR)  // Between positions of M.
-#define PIECE (NR + VW)  // Floats between the arrays that a channel's tiles are sorted into: stores may run over by a vector.
+// Floats between the arrays into which a channel's tiles are sorted. Stores may run over by a vector.
+#define PIECE (NR + VW)
 
-#define LANE_CHANNELS (VW / MR)  // A vector holds MR outputs of so many channels: they are neighbours in U.
+#define LANE_CHANNELS (VW / MR)  // A vector holds MR outputs of this many channels, which are neighbours in U.
 
 CPU_KERNEL void winograd_weights(__global const float* restrict weight, const ulong weight_offset,
                                  __global float* restrict u, const ulong u_offset, const int outputs,
@@ -88,7 +91,7 @@ CPU_KERNEL void winograd_weights(__global const float* restrict weight, const ul
   }
 }
 
-// Tiles side by side in one row of tiles of an image: where they stand among the unit's tiles.
+// Neighbouring tiles in one row of tiles of an image. `at` is the number of the first one within the unit.
 typedef struct {
   int at, count;
   int image, row, column;  // of tiles
@@ -103,7 +106,7 @@ INLINE void find_run(Run* run, long first, int at, int tiles, int tiles_h, int t
   run->count = min(tiles - at, tiles_w - run->column);
 }
 
-// Columns 0, 4, 8, … of a line from `line` on, those from 1 on, and so on up to 3: VW of each.
+// VW columns each: columns[0] gets the columns 0, 4, 8, … of `line`, columns[1] the columns 1, 5, 9, …, and so on.
 INLINE void every_fourth(__global const float* line, floatv columns[4]) {
   const floatv a = UNALIGNED_CONST(line), b = UNALIGNED_CONST(line + VW);
   const floatv c = UNALIGNED_CONST(line + 2 * VW), d = UNALIGNED_CONST(line + 3 * VW);
@@ -115,7 +118,8 @@ INLINE void every_fourth(__global const float* line, floatv columns[4]) {
   columns[3] = (floatv)(odd0.odd, odd1.odd);
 }
 
-// Sorts the pieces of one channel of x that the tiles see: element (i, j) of them all goes to pieces[(i * 6 + j) * PIECE].
+// Sorts the pieces of one channel of x that the tiles read. Element (i, j) of all pieces goes to pieces[(i * 6 + j) *
+// PIECE].
 INLINE void sort_channel(__global float* pieces, __global float* line, __global const float* x, long image_step,
                          int height, int width, int pad_h, int pad_w, int tiles_h, int tiles_w, long first,
                          int tiles) {
@@ -158,14 +162,15 @@ INLINE void sort_channel(__global float* pieces, __global float* line, __global 
   }
 }
 
-// V of one channel, from its sorted pieces.
+// Computes V of one channel from its sorted pieces.
 INLINE void transform_channel(__global float* v, long position_step, __global const float* pieces) {
   NO_UNROLL
   for (int vector = 0; vector < NV; ++vector, v += VW, pieces += VW)
     transform_piece(v, position_step, pieces, 6 * PIECE, PIECE, 6);
 }
 
-// The four rows of all tiles of one output, rows side by side: strip[row * 4 * NR …], from its 36 products.
+// Computes the tiles of one output from its 36 products. Row i of all tiles goes to strip[i * 4 * NR …], tile after
+// tile.
 INLINE void make_strip(__global float* strip, __global const float* m) {
   NO_UNROLL
   for (int vector = 0; vector < NV; ++vector, strip += 4 * VW, m += VW) {
@@ -185,7 +190,7 @@ INLINE void make_strip(__global float* strip, __global const float* m) {
 #pragma unroll
       for (int j = 0; j < 6; ++j) p[j] = half_done[i * 6 + j];
       output_transform(p);
-      floatv low, high;  // Lanes 0 1 2 3 0 1 2 3 …: columns of a tile side by side.
+      floatv low, high;  // Columns 0 1 2 3 of one tile, then 0 1 2 3 of the next, …
       floatv even_low, even_high, odd_low, odd_high;
       even_low.even = p[0].lo;
       even_low.odd = p[2].lo;
@@ -236,7 +241,7 @@ CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong 
   __global float* line = strip + 16 * NR;
   const int line_length = 4 * (tiles_w + VW + 1);
   NO_UNROLL
-  for (int i = 0; i < line_length; ++i) line[i] = 0.0f;  // What a row of x does not overwrite is the padding.
+  for (int i = 0; i < line_length; ++i) line[i] = 0.0f;  // The elements that no row of x overwrites are the padding.
   NO_UNROLL
   for (int i = 0; i < 36 * PIECE; ++i) pieces[i] = 0.0f;
   const Finish finish = FINISH_OF(0);

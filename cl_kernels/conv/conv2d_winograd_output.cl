@@ -1,10 +1,11 @@
-// Winograd's filtering on GPUs, last part: y tile = f(A' M A (+ bias)), from M[position][output][tile] of the products; f as
-// product/epilogue.h says. A work-item each tile of each output. Begun by conv2d_winograd_tiles.cl.
+// Winograd's filtering on GPUs, last part: y tile = f(A' M A (+ bias)). The products are M[position][output][tile], and
+// f is as in product/epilogue.h. There is one work-item for each tile of each output. The first part is
+// conv2d_winograd_tiles.cl.
 #include "product/target.h"
 #include "conv/winograd_tile.h"
 
-// sizes = (tiles, stride, tiles of a column, of a row, outputs, out_h, out_w, unused). With VEC_C = 4, TILE is 4 and so is a
-// divisor of out_w.
+// sizes = (tiles, stride, tiles of a column, of a row, outputs, out_h, out_w, unused). With VEC_C = 4, TILE is 4 and
+// out_w is a multiple of 4.
 __kernel void winograd_output(__global const float* restrict m, const ulong m_offset, __global const float* restrict bias,
                               const ulong bias_offset, __global float* restrict y, const ulong y_offset,
                               EPILOGUE_PARAMETERS, const uint count, const long8 sizes, const int flags) {

@@ -1,13 +1,15 @@
-// Winograd's filtering F(TILE x TILE, 3 x 3) on GPUs, first part: what the products of conv2d_winograd.cl's formula take.
+// Winograd's filtering F(TILE x TILE, 3 x 3) on GPUs, first part: the operands of the products in conv2d_winograd.cl's
+// formula.
 //
 //   V[position][channel][tile] = (B' d B)[position]        U[position][output][channel] = (G g G')[position]
 //
-// The products M = U V, a matrix product for each position, are gemm_block.cl's; conv2d_winograd_output.cl does the rest.
-// Tiles are counted through all images, row by row, up to `stride`, those behind the last one being zeros.
+// gemm_block.cl computes the products M = U V, one matrix product for each position. conv2d_winograd_output.cl does the
+// rest. Tiles are counted through all images, row by row, up to `stride`. Those after the last tile are zeros.
 #include "conv/hidden_reads.h"
 #include "conv/winograd_tile.h"
 
-// The tile whose first pixel is (h, w) of a plane, which begins at x[plane] and has `height` rows; zeros outside.
+// Reads the tile whose first pixel is (h, w) of a plane. The plane starts at x[plane] and has `height` rows. The tile
+// is zero outside of the plane.
 INLINE void tile_read(float d[SIDE][SIDE], __global const float* x, uint plane, int h, int w, int height, int width) {
 #if SKIPS_HIDDEN
   x += plane;
@@ -21,8 +23,8 @@ INLINE void tile_read(float d[SIDE][SIDE], __global const float* x, uint plane, 
     }
   }
 #else
-  // Bytes, as those of rows: 0 outside, where there is something that may be read. Masks, since LLVM would move a read that
-  // is only wanted inside behind a branch.
+  // `columns` and `row` count bytes. Outside of the plane they are 0, which is a place that may be read. Masks then set
+  // the value to 0. A condition would not do, because LLVM would move the read behind a branch.
   uint columns[SIDE], shown[SIDE];
   UNROLL
   for (int j = 0; j < SIDE; ++j) {
@@ -40,7 +42,8 @@ INLINE void tile_read(float d[SIDE][SIDE], __global const float* x, uint plane, 
 #endif
 }
 
-// A work-item each tile of each channel. sizes = (tiles, stride, tiles of a column, of a row, channels, height, width, unused).
+// One work-item for each tile of each channel.
+// sizes = (tiles, stride, tiles of a column, of a row, channels, height, width, unused).
 __kernel void winograd_input(__global const float* restrict x, const ulong x_offset, __global float* restrict v,
                              const ulong v_offset, const uint count, const long8 sizes, const int pad_h,
                              const int pad_w) {
@@ -60,8 +63,8 @@ __kernel void winograd_input(__global const float* restrict x, const ulong x_off
   for (int i = 0; i < POSITIONS; ++i) v[i * (long)count] = d[i / SIDE][i % SIDE];
 }
 
-// A work-item each kernel. Kernel (output, channel) begins at w[output * output_step + channel * channel_step]; flipped for
-// backward data, where outputs and channels change places.
+// One work-item for each kernel. Kernel (output, channel) begins at w[output * output_step + channel * channel_step].
+// It is flipped for backward data, where outputs and channels change places.
 __kernel void winograd_kernels(__global const float* restrict w, const ulong w_offset, __global float* restrict u,
                                const ulong u_offset, const uint count, const uint channels, const uint output_step,
                                const uint channel_step, const int flipped) {

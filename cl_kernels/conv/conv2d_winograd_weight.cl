@@ -1,9 +1,9 @@
 // Gradient of 3 x 3 kernels, stride 1, by Winograd's minimal filtering F(3 x 3, 4 x 4), for CPUs, fp32:
 //
-//   dw[k][c] = A' [sum over tiles of (G e G') . (B' d B)] A      e a 4 x 4 piece of dy[k], d the 6 x 6 of x[c] that it saw
+//   dw[k][c] = A' [sum over tiles of (G e G') . (B' d B)] A      e: a 4 x 4 piece of dy[k], d: the 6 x 6 of x[c] it saw
 //
-// that is 36 products a tile where the direct sum takes 144. B is that of cl_kernels/conv/conv2d_winograd.cl; e has the part that
-// the kernel has there, so that G has four columns and A three:
+// This takes 36 products a tile. The direct sum takes 144. B is the matrix of cl_kernels/conv/conv2d_winograd.cl. The
+// kernel of that formula is e here, so G has four columns and A has three:
 //
 //        |  1/4    0     0     0  |
 //        | -1/6  -1/6  -1/6  -1/6 |        | 1  1  1  1  1  0 |
@@ -12,12 +12,13 @@
 //        | 1/24 -1/12   1/6  -1/3 |
 //        |   0     0     0     1  |
 //
-// winograd_pixels    Copies x and dy to (images, ceil(channels / VW), rows, columns, VW), with the zeros around them that
-//                    tiles see: a vector holds one pixel of VW channels, whatever the width of the image.
-// winograd_gradient  A work-item, a work-group of its own, takes units (part of the tiles, block of block_k channels of dy,
-//                    block of block_c channels of x) one after another. For `chunk` tiles at a time it makes
-//                    U[36][chunk][block_k] = G e G' and V[36][chunk][block_c] = B' d B in its slice of `scratch` and adds
-//                    the 36 products to M[36][block_k][block_c], at last A' M A to dw, or to the part's sum of it.
+// winograd_pixels    Copies x and dy to (images, ceil(channels / VW), rows, columns, VW), with the zeros around them
+//                    that tiles read. A vector holds one pixel of VW channels, so any width of the image is fine.
+// winograd_gradient  A work-item is a work-group of its own and takes units one after another. A unit is a part of the
+//                    tiles, a block of block_k channels of dy and a block of block_c channels of x. The item takes
+//                    `chunk` tiles at a time. It makes U[36][chunk][block_k] = G e G' and V[36][chunk][block_c] = B' d
+//                    B in its slice of `scratch` and adds the 36 products to M[36][block_k][block_c]. At last it writes
+//                    A' M A to dw, or to the part's sum of dw.
 // winograd_add_parts Adds up the sums of the parts, in order.
 #include "product/gemm_tile.h"
 #include "common/lanes.h"
@@ -85,7 +86,7 @@ CPU_KERNEL void winograd_gradient(__global const float* restrict x, const ulong 
   const long tiles = sizes.s0 * tiles_h * tiles_w;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
-  // A vector more for each position, so that the 36 do not lie a power of two apart.
+  // Each position has an additional vector, so that the distance of the 36 positions is no power of two.
   const long u_step = (long)chunk * block_k + VW, v_step = (long)chunk * block_c + VW, m_step = (long)block_k * block_c + VW;
   __global float* u = scratch + scratch_offset + item * slice;
   __global float* v = u + 36 * u_step;
@@ -101,7 +102,7 @@ CPU_KERNEL void winograd_gradient(__global const float* restrict x, const ulong 
     const long end = tiles * (part + 1) / parts;
     bool begun = false;
     long first = tiles * part / parts;
-    do {  // Also once without tiles, so that M is written.
+    do {  // Runs once even without tiles, so that M is written.
       const int now = (int)min((long)chunk, end - first);
       NO_UNROLL
       for (int t = 0; t < now; ++t) {

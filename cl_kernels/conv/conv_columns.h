@@ -1,8 +1,8 @@
-// Where the pixels of a convolution's result lie in its rows (channels): column j is pixel (oh, ow) of an image.
+// The places of a convolution's pixels in the rows (channels) of its result. Column j is pixel (oh, ow) of an image.
 #include "common/inline.h"
 
 typedef struct {
-  uint pixels, width;  // Of an image of the result: 0 where columns follow one another.
+  uint pixels, width;  // The pixels of an image of the result, or 0 if the columns are contiguous; and its width.
   long to_image;
   int to_h, to_w;
 } Columns;

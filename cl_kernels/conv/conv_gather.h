@@ -1,12 +1,13 @@
 // B of conv/conv_product.h: columns that are gathered from the images while they are read.
 //
-// An item reads GATHER neighbours of the depth, of one column. Where they lie in the images stands in a table of
-// conv2d_block_prepare.cl, so that a loop divides nothing, an entry for each TOGETHER neighbours, which are so many channels at
-// one tap: how many bytes the first of their pixels lies from that of the first tap, and which tap it is, as bits
-// 1 << r | 1 << (16 + s). A column has the bits of all taps that lie outside of the plane.
+// An item reads GATHER neighbours of the depth in one column. A table of conv2d_block_prepare.cl says where they are in
+// the images, so that a loop divides nothing. The table has one entry for TOGETHER neighbours, which are TOGETHER
+// channels at one tap. An entry has two numbers: the distance in bytes from the pixel of the first tap to the first
+// pixel of these neighbours, and the tap as bits 1 << r | 1 << (16 + s). A column has the bits of all taps that are
+// outside of the plane.
 //
-// Whoever includes this defines before it, beside a tile's BN and ITEMS, the elements of the depth in a slice,
-// GATHER_DEPTH, and which item this is, GATHER_ITEM.
+// A file that includes this one must define a tile's BN and ITEMS before it. It must also define GATHER_DEPTH, the
+// number of elements of the depth in a slice, and GATHER_ITEM, the number of this item.
 #include "conv/conv_taps.h"
 #include "conv/hidden_reads.h"
 #include "conv/uniform.h"
@@ -19,27 +20,28 @@
 #if GATHER % 4
 #error "an item reads whole fours of the table"
 #endif
-#define SHARED (GATHER < TOGETHER ? GATHER : TOGETHER)  // Neighbours of an item with one entry.
+#define SHARED (GATHER < TOGETHER ? GATHER : TOGETHER)  // The neighbours of an item that share one entry.
 #define ENTRIES (GATHER / SHARED)
 
 INLINE int gather_column(void) { return GATHER_ITEM % BN; }
-#if BN % 64  // No wave is longer.
+#if BN % 64  // No wave has more than 64 items.
 INLINE int gather_line(void) { return GATHER_ITEM / BN * GATHER; }
 #else
 INLINE int gather_line(void) { return UNIFORM(GATHER_ITEM / BN * GATHER); }
 #endif
 
 typedef struct {
-  // The first image that the tile sees, from each of its first channels on: the same for all items, so that addresses are
-  // these and one number.
+  // The first image that the tile reads, from each of its first channels on. These pointers are the same for all items,
+  // so that an address is one of them plus one number.
   __global const char* src[SHARED];
-  uint first;  // Bytes from there to the first tap of the item's column, which may lie outside.
+  uint first;  // Bytes from there to the first tap of the item's column. This tap may be outside of the plane.
   uint outside;
-  __global const int2* table;  // From the item's first line of the slice on.
-  uint hidden[ENTRIES];  // Not 0 where the slice that was read lies outside.
+  __global const int2* table;  // Starts at the item's first line of the slice.
+  uint hidden[ENTRIES];  // Not 0 where the last slice read is outside of the plane.
 } Gather;
 
-// Of the tile's column `column` of n and the depth from `first` on; plane and walk as in conv/conv_product.h.
+// For the tile's column `column` (of n columns) and the depth from `first` on. plane and walk are as in
+// conv/conv_product.h.
 INLINE Gather gather_begin(__global const float* src, __global const int* table, int first, int column, int n,
                            const long8 plane, const long8 walk) {
   const uint tile_image = UNIFORM((uint)column / (uint)plane.s4), own = (uint)min(column + gather_column(), n - 1);
@@ -71,7 +73,7 @@ INLINE void gather_entries(const Gather* g, int2* entries) {
 #endif
 }
 
-// Reads a slice of the depth, whole: also where it reaches beyond the end.
+// Reads a whole slice of the depth, even where the slice reaches beyond the end.
 INLINE void gather_load(Gather* g, float* values) {
   int2 entries[ENTRIES];
   gather_entries(g, entries);
@@ -86,23 +88,24 @@ INLINE void gather_load(Gather* g, float* values) {
       values[u * SHARED + e] = 0.0f;
       if (g->hidden[u] == 0) values[u * SHARED + e] = *from;
 #else
-      values[u * SHARED + e] = *from;  // Outside, something that may be read.
+      values[u * SHARED + e] = *from;  // Outside of the plane, this is a value that may be read but is not used.
 #endif
     }
   }
 }
 
-// Makes 0 what lies behind `depth` in a slice that was read.
+// Sets the values of a slice to 0 from `depth` on.
 INLINE void gather_end(float* values, int depth) {
   UNROLL
   for (int p = 0; p < GATHER; ++p)
     if (gather_line() + p >= depth) values[p] = 0.0f;
 }
 
-// By a multiple of four, and of TOGETHER.
+// Moves by a multiple of four and of TOGETHER.
 INLINE void gather_move(Gather* g, int depth) { g->table += (uint)depth / TOGETHER; }
 
-// What was read of line p of the slice, 0 where it lies outside of the plane: only then is the read waited for.
+// The value that was read for line p of the slice, or 0 where it is outside of the plane. Only this use waits for the
+// read.
 INLINE float gathered_value(const Gather* g, const float* values, int p) {
   return !SKIPS_HIDDEN && g->hidden[p / SHARED] != 0 ? 0.0f : values[p];
 }

@@ -1,32 +1,34 @@
-// The operands of conv/conv_weight.h: dy and x, read as they lie.
+// The operands of conv/conv_weight.h: dy and x, read in place.
 //
-// An item reads PIXELS of a slice's pixels for several rows and columns. Where they lie, and which taps they see outside,
-// stands in a table of conv2d_block_prepare.cl: (bytes to its first tap in x, bits of the taps outside, bytes in dy, unused)
-// for the `table_size` pixels of so many images that a slice has no more, and for those of a slice behind them; then come the
-// next images, x_step and y_step further. So a loop divides nothing.
+// An item reads PIXELS of a slice's pixels for several rows and columns. A table of conv2d_block_prepare.cl says where
+// these pixels are and which of their taps are outside of the plane. An entry is (bytes to its first tap in x, bits of
+// the taps outside, bytes in dy, unused). The table has entries for `table_size` pixels, which are the pixels of
+// several images and at least as many as a slice has. It also has the entries of one slice more. The next images use
+// the same entries, x_step and y_step further. So a loop divides nothing.
 //
-// Whoever includes this defines before it, beside a tile's BM, BN and ITEMS, which item this is, PIXEL_ITEM; PIXELS; and
-// PIXEL_LINE, the items that stand side by side along a slice. The pixels of an item lie PIXEL_LINE apart: a read of
-// neighbours is one of neighbouring pixels.
+// A file that includes this one must define a tile's BM, BN and ITEMS before it, and also PIXEL_ITEM, the number of
+// this item; PIXELS; and PIXEL_LINE, the number of items that are neighbours along a slice. The pixels of an item are
+// PIXEL_LINE apart, so that neighbouring items read neighbouring pixels.
 #include "conv/conv_taps.h"
 #include "conv/hidden_reads.h"
 
-#define LINES (ITEMS / PIXEL_LINE)  // That are read at a time.
+#define LINES (ITEMS / PIXEL_LINE)  // Rows or columns that are read at the same time.
 #define ROWS (BM / LINES)
 #define COLUMNS (BN / LINES)
 INLINE int pixel_of_item(int e) { return PIXEL_ITEM % PIXEL_LINE + e * PIXEL_LINE; }
 INLINE int line_of_item(void) { return PIXEL_ITEM / PIXEL_LINE; }
 
 typedef struct {
-  // Of the group and the images that the slice begins in: the same for all items, so that addresses are these and one number.
+  // The start of the group and of the images in which the slice begins. These pointers are the same for all items, so
+  // that an address is one of them plus one number.
   __global const char *x, *y;
   __global const int4* table;
   long x_step, y_step;              // Bytes.
-  int at, table_size;               // The slice's first pixel in the table.
-  uint pixel[PIXELS];               // The item's, counted from there.
-  uint row[ROWS], column[COLUMNS];  // Bytes from a pixel's first element in dy and x on.
+  int at, table_size;               // `at` is the place of the slice's first pixel in the table.
+  uint pixel[PIXELS];               // The item's pixels, counted from `at`.
+  uint row[ROWS], column[COLUMNS];  // Bytes from a pixel's first element in dy and in x.
   uint taps[COLUMNS];
-  bool hidden[COLUMNS * PIXELS];  // Of the slice that was read.
+  bool hidden[COLUMNS * PIXELS];  // Whether the last value read is outside of the plane.
 } Operands;
 
 INLINE void operands_load(Operands* o, float* a, float* b) {
@@ -45,7 +47,8 @@ INLINE void operands_load(Operands* o, float* a, float* b) {
       b[i] = 0.0f;
       if (!o->hidden[i]) b[i] = *(__global const float*)(o->x + place);
 #else
-      b[i] = *(__global const float*)(o->x + (o->hidden[i] ? 0 : place));  // Outside, something that may be read.
+      // Outside of the plane, this is a value that may be read but is not used.
+      b[i] = *(__global const float*)(o->x + (o->hidden[i] ? 0 : place));
 #endif
     }
   }
@@ -62,7 +65,7 @@ INLINE void operands_end(float* a, float* b, int depth) {
   }
 }
 
-// By at most a slice, and so over no more than one end of the table.
+// Moves by at most a slice, so that it passes the end of the table at most once.
 INLINE void operands_move(Operands* o, int depth) {
   o->at += depth;
   const bool next = o->at >= o->table_size;
@@ -71,7 +74,7 @@ INLINE void operands_move(Operands* o, int depth) {
   o->y += next ? o->y_step : 0;
 }
 
-// What was read of column i / PIXELS, 0 where it lies outside of the plane.
+// The value that was read for column i / PIXELS, or 0 where it is outside of the plane.
 INLINE float gathered_value(const Operands* o, const float* b, int i) {
   return !SKIPS_HIDDEN && o->hidden[i] ? 0.0f : b[i];
 }

@@ -1,22 +1,23 @@
-// The kernel of conv2d_block.cl and conv2d_matrix.cl: convolution as a product whose B is gathered from the images while it
-// is read, without a matrix of patches.
+// The kernel of conv2d_block.cl and conv2d_matrix.cl: convolution as a product. B is gathered from the images while it
+// is read, so there is no matrix of patches.
 //
 //   C[i][j] = f(sum over k of A[i][k] * src[image][channel][h][w] (+ bias[i]))      m x n, depth k, a product per group
 //   j = (image, oh, ow), h = oh * step_h + start_h + r * tap_h, w likewise; zero outside the plane
-//   k = (channel / t, r, s, channel % t) with TOGETHER t: neighbours in the depth have their tap in common
+//   k = (channel / t, r, s, channel % t) with t = TOGETHER, so that t neighbours in the depth have the same tap
 //
-// A forward convolution reads x with step = stride, start = -padding, tap = dilation. The gradient of the input is, for
-// each remainder of the position by the stride, such a sum over the gradient of the output, with negative taps.
+// A forward convolution reads x with step = stride, start = -padding, tap = dilation. The gradient of the input is
+// several such products, one for each remainder of the position modulo the stride. They read the gradient of the
+// output, with negative taps.
 //
-// A row of A has the depth's elements one after another, their number being a multiple of four.
+// A row of A has the elements of the depth one after another. Their number is a multiple of four.
 //
 // plane = (height, width, taps_h, taps_w, pixels of a column's image: OH * OW, OW, distance of images of src, unused)
-// walk = (step_h, step_w, start_h, start_w, tap_h, tap_w, unused, unused), to: conv/conv_columns.h.
+// walk = (step_h, step_w, start_h, start_w, tap_h, tap_w, unused, unused), to as in conv/conv_columns.h.
 //
-// Deep products with few tiles are cut as those of gemm_block.cl; conv2d_block_parts.cl adds them up.
+// Deep products with few tiles are cut along the depth, as in gemm_block.cl. conv2d_block_parts.cl adds up the parts.
 //
-// Whoever includes this defines before it the tile (TileSums, LOCAL_STAGES, tile_multiply, tile_store), its Operands as
-// { MatrixSource a; Gather b; }, and CONV_KERNEL, the kernel's attributes and name.
+// A file that includes this one must define before it the tile (TileSums, LOCAL_STAGES, tile_multiply, tile_store), its
+// Operands as { MatrixSource a; Gather b; }, and CONV_KERNEL, which is the kernel's attributes and name.
 #include "conv/conv_tile.h"
 
 CONV_KERNEL(__global const float* restrict a, const ulong a_offset, __global const float* restrict src,
@@ -37,7 +38,7 @@ CONV_KERNEL(__global const float* restrict a, const ulong a_offset, __global con
   TileSums acc;
   tile_multiply(acc, &operands, stages, tile.depth);
 
-  // A part of the depth goes to a matrix of its own, without gaps between the images.
+  // A part of the depth goes to a matrix of its own, which has no gaps between the images.
   const bool cut = parts > 1;
   const Columns columns = columns_of(plane, to, cut);
   const long size = (long)m * n;

@@ -1,10 +1,10 @@
-// Taps of a window of at most 16 x 15 as bits: row r as 1 << r, column s as 1 << (16 + s), so that one `and` says whether a
-// tap lies in the padding of a place whose bits are those of all taps outside of the plane.
+// Taps of a window of at most 16 x 15 as bits: row r is 1 << r, and column s is 1 << (16 + s). A place has the bits of
+// all taps that are outside of the plane there. One `and` then tells whether a tap is in the padding.
 #include "common/inline.h"
 
-#define NO_TAP 0x80000000u  // Set for every place: a tap that is none lies outside everywhere.
+#define NO_TAP 0x80000000u  // Set for every place, so that an entry without a tap is outside everywhere.
 
-// Which of the taps at from, from + step, … lie outside of an axis.
+// The taps at from, from + step, … that are outside of an axis, as bits.
 INLINE uint axis_outside(int from, int step, int taps, int size) {
   uint bits = 0;
   for (int tap = 0; tap < taps; ++tap, from += step) bits |= (uint)((uint)from >= (uint)size) << tap;

@@ -1,16 +1,16 @@
-// The kernel of conv2d_block_weight.cl and conv2d_matrix_weight.cl: the gradient of a convolution's weight as a product whose
-// operands are read from dy and x as they lie.
+// The kernel of conv2d_block_weight.cl and conv2d_matrix_weight.cl: the gradient of a convolution's weight as a
+// product. The operands are read from dy and x in place.
 //
 //   C[i][j] = sum over k of dy[image][i][pixel] * x[image][channel][h][w]      m x n, depth k, a product per group
 //   j = (channel, r, s), k = (image, pixel), h = oh * step_h + start_h + r * tap_h, w likewise; zero outside the plane
 //
-// The depth is cut as that of gemm_block.cl, of which gemm_parts.cl adds up the parts.
+// The depth is cut as in gemm_block.cl, and gemm_parts.cl adds up the parts.
 //
 // window = (taps_h, taps_w, distance of channels of x, of rows of taps, of columns of taps, of channels of dy, unused …);
 // steps = (distance in x of groups, in dy of groups, x_step, y_step of conv/conv_pixels.h).
 //
-// Whoever includes this defines before it the tile (TileSums, LOCAL_STAGES, tile_multiply, tile_store), the operands of
-// conv/conv_pixels.h, and CONV_KERNEL, the kernel's attributes and name.
+// A file that includes this one must define before it the tile (TileSums, LOCAL_STAGES, tile_multiply, tile_store), the
+// operands of conv/conv_pixels.h, and CONV_KERNEL, which is the kernel's attributes and name.
 #include "conv/conv_tile.h"
 
 CONV_KERNEL(__global const float* restrict y, const ulong y_offset, __global const float* restrict x, const ulong x_offset,
@@ -31,7 +31,7 @@ CONV_KERNEL(__global const float* restrict y, const ulong y_offset, __global con
   o.y_step = steps.s3 * 4;
   o.x = (__global const char*)(x + x_offset + index * steps.s0) + turn * o.x_step;
   o.y = (__global const char*)(y + y_offset + index * steps.s1) + turn * o.y_step;
-  // Where the depth is less than a slice, its last pixel stands for those behind the end.
+  // If the depth is less than a slice, the pixels after the end are read at the last pixel.
   UNROLL
   for (int e = 0; e < PIXELS; ++e) o.pixel[e] = (uint)min(pixel_of_item(e), tile.depth - 1);
   UNROLL

@@ -1,7 +1,7 @@
-// What the depthwise convolutions for GPUs share: the piece of a plane that ROWS outputs below each other see.
+// The common part of the depthwise convolutions for GPUs: the piece of a plane that ROWS outputs below each other read.
 //
-// The window stands in defines, so that its loops are unrolled and what it reads stays in registers: taps, strides and
-// dilations. INSERT_H, INSERT_W: the plane is read as if its elements lay that far apart, with zeros between them.
+// Taps, strides and dilations are defines, so that the loops over a window are unrolled and its values stay in
+// registers. INSERT_H, INSERT_W: the plane is read as if its elements were that far apart, with zeros between them.
 #include "common/inline.h"
 #include "common/unroll.h"
 
@@ -19,14 +19,15 @@
 #endif
 
 #define ROWS 4
-#define SEEN ((ROWS - 1) * STRIDE_H + (TAPS_H - 1) * DILATION_H + 1)  // Rows of the plane.
+#define SEEN ((ROWS - 1) * STRIDE_H + (TAPS_H - 1) * DILATION_H + 1)  // Rows of the plane that ROWS outputs read.
 
-// Where an output's window begins in a plane.
+// The place in a plane where an output's window begins, and the size of the plane.
 typedef struct {
   int h, w, height, width;
 } Piece;
 
-// The place of row h of `height`, that far apart, or -1.
+// The row that is at position h if rows are `apart` positions apart, or -1 where there is no row or only inserted
+// zeros.
 INLINE int plane_index(int h, int height, int apart) {
   const int row = apart == 1 ? h : h / apart;
   return h >= 0 && row < height && (apart == 1 || row * apart == h) ? row : -1;

@@ -1,7 +1,8 @@
-// What kernels do about numbers that lie outside of the plane.
+// How kernels treat values that are outside of the plane.
 //
-// With SKIPS_HIDDEN they are not read and are 0 from the start: NVIDIA's assembler makes a predicate of a branch over one read.
-// Elsewhere a branch costs more than reading something that may be read and replacing it, late, when it is used.
+// With SKIPS_HIDDEN they are not read and are 0 from the start. NVIDIA's assembler turns a branch over one read into a
+// predicate, which costs little. On other devices a branch costs more than the alternative: read a value that may be
+// read, and replace it late, when it is used.
 #ifndef SKIPS_HIDDEN
 #if UNIT == 1 || UNIT == 2
 #define SKIPS_HIDDEN 1

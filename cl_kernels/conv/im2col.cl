@@ -1,21 +1,22 @@
-// The patches of images as a matrix, and back: what turns a convolution into a GEMM where that GEMM takes plain matrices.
+// The patches of images as a matrix, and back. This turns a convolution into a GEMM, for GEMMs that take plain
+// matrices.
 //
 //   columns[image * image_stride + row * row_stride + i * OW + j] = x[image][channel][i stride_h + r dil_h - pad_h][…]
 //
-// row = (channel, r, s) over `channels` channels of x from its first on, (i, j) an output position, zero outside the
-// image. x is contiguous with images x_image apart. sizes = (H, W, OH, OW, R, S, unused …), window = (stride, padding,
-// dilation: h and w each). There are fewer than 2^31 elements, so that indices take 32-bit divisions: those of 64 bits are
-// a hundred instructions and more.
+// row = (channel, r, s) over `channels` channels, where x starts at the first of them. (i, j) is an output position.
+// The value is zero outside the image. x is contiguous, and its images are x_image apart. sizes = (H, W, OH, OW, R, S,
+// unused …), window = (stride, padding, dilation: h and w each). There are fewer than 2^31 elements, so that 32-bit
+// divisions are enough for indices. A 64-bit division takes a hundred instructions or more.
 #include "common/inline.h"
 
-// The index along an axis of `size` of flat index *rest, which becomes the index of what that axis is part of.
+// Returns the index along an axis of `size` for the flat index *rest. *rest becomes the flat index over the outer axes.
 INLINE uint take(uint* rest, uint size) {
   const uint outer = *rest / size, index = *rest - outer * size;
   *rest = outer;
   return index;
 }
 
-// One work-item an element of the matrices of all images.
+// One work-item for each element of the matrices of all images.
 __kernel void im2col(__global const float* restrict x, const ulong x_offset, __global float* restrict columns,
                      const ulong columns_offset, const uint count, const uint channels, const long x_image,
                      const long image_stride, const long row_stride, const long8 sizes, const long8 window) {
@@ -36,13 +37,15 @@ __kernel void im2col(__global const float* restrict x, const ulong x_offset, __g
   columns[columns_offset + image * image_stride + row * row_stride + i * (uint)sizes.s3 + j] = inside ? value : 0.0f;
 }
 
-// For a tap of a window at `position` = output * stride: the output, or -1 where that is none of 0 … count-1.
+// The output that has a tap at `position` = output * stride. It is -1 if none of the outputs 0 … count-1 has this
+// position.
 INLINE int output_of(int position, uint stride, int count) {
   const int output = (int)((uint)position / stride);
   return position >= 0 && output < count && output * (int)stride == position ? output : -1;
 }
 
-// One work-item an element of x, which becomes the sum of all elements of the matrix that im2col would copy it to.
+// One work-item for each element of x. The element becomes the sum of all matrix elements to which im2col would copy
+// it.
 __kernel void col2im(__global const float* restrict columns, const ulong columns_offset, __global float* restrict x,
                      const ulong x_offset, const uint count, const uint channels, const long x_image,
                      const long image_stride, const long row_stride, const long8 sizes, const long8 window) {

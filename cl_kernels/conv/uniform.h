@@ -1,7 +1,8 @@
 // UNIFORM(x): an integer that is the same for all items of a wave.
 //
-// AMD's have scalar registers for such values, and the address of a read is one of them and an offset of the item. Compilers
-// lose sight of it behind a division, which is made in vector registers, and what follows from there would be too.
+// AMD's GPUs have scalar registers for such values, and the address of a read is a scalar register plus an offset of
+// the item. But a division is made in vector registers. After it, compilers no longer know that the value is uniform,
+// and everything computed from it would stay in vector registers.
 #if defined(__has_builtin) && defined(__AMDGCN__)
 #if __has_builtin(__builtin_amdgcn_readfirstlane)
 #define UNIFORM(x) __builtin_amdgcn_readfirstlane(x)

@@ -1,6 +1,6 @@
-// The transforms of Winograd's filtering along one axis, of numbers or vectors (`real`): F(4, 3) with the points 0, 1, -1,
-// 2, -2 and infinity, whose matrices cl_kernels/conv/conv2d_winograd.cl and conv2d_winograd_weight.cl have, and F(2, 3) with the
-// points 0, 1, -1 and infinity:
+// The transforms of Winograd's filtering along one axis, for numbers or vectors (`real`). F(4, 3) has the points 0, 1,
+// -1, 2, -2 and infinity. Its matrices are in cl_kernels/conv/conv2d_winograd.cl and conv2d_winograd_weight.cl. F(2, 3)
+// has the points 0, 1, -1 and infinity, and these matrices:
 //
 //        | 1  0 -1  0 |        |  1    0    0  |
 //   B' = | 0  1  1  0 |    G = | 1/2  1/2  1/2 |   A' = | 1  1  1  0 |
@@ -8,8 +8,8 @@
 //        | 0  1  0 -1 |        |  0    0    1  |
 #include "common/inline.h"
 
-// They work in place, on arrays. Structs that are copied and then written again get wrong values from Mesa 25.0.7
-// (docs/implementations.md).
+// The transforms work in place, on arrays. Mesa 25.0.7 computes wrong values from structs that are copied and then
+// written again (docs/implementations.md).
 
 // B' d.
 INLINE void input_transform(real d[6]) {
@@ -23,7 +23,7 @@ INLINE void input_transform(real d[6]) {
   d[4] = c - e;
 }
 
-// A' m: the first four are the result.
+// A' m. The first four values are the result.
 INLINE void output_transform(real m[6]) {
   const real p = m[1] + m[2], q = m[1] - m[2], r = m[3] + m[4], s = m[3] - m[4];
   m[0] = m[0] + p + r;
@@ -32,7 +32,7 @@ INLINE void output_transform(real m[6]) {
   m[3] = q + 8.0f * s + m[5];
 }
 
-// G g, of which three are given.
+// G g, where g has three values.
 INLINE void kernel_transform(real g[6]) {
   const real a = (g[0] + g[2]) * (1.0f / 6), b = g[1] * (1.0f / 6);
   const real c = g[0] * (1.0f / 24) + g[2] * (1.0f / 6), d = g[1] * (1.0f / 12);
@@ -44,7 +44,7 @@ INLINE void kernel_transform(real g[6]) {
   g[4] = c - d;
 }
 
-// G e, of which four are given.
+// G e, where e has four values.
 INLINE void piece_transform(real e[6]) {
   const real a = (e[0] + e[2]) * (1.0f / 6), b = (e[1] + e[3]) * (1.0f / 6);
   const real c = e[0] * (1.0f / 24) + e[2] * (1.0f / 6), d = e[1] * (1.0f / 12) + e[3] * (1.0f / 3);
@@ -56,7 +56,7 @@ INLINE void piece_transform(real e[6]) {
   e[4] = c - d;
 }
 
-// A' m of a gradient: the first three are the result.
+// A' m of a gradient. The first three values are the result.
 INLINE void kernel_gradient(real m[6]) {
   const real p = m[1] + m[2], q = m[1] - m[2], r = m[3] + m[4], s = m[3] - m[4];
   m[0] = m[0] + p + r;
@@ -64,7 +64,7 @@ INLINE void kernel_gradient(real m[6]) {
   m[2] = p + 4.0f * r + m[5];
 }
 
-// F(2, 3): B' d, A' m, of which the first two are the result, and G g, of which three are given.
+// F(2, 3): B' d; A' m, where the first two values are the result; and G g, where g has three values.
 INLINE void four_input(real d[4]) {
   const real a = d[1] + d[2], b = d[2] - d[1];
   d[0] = d[0] - d[2];

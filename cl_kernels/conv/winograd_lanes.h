@@ -4,8 +4,8 @@
 #define real floatv
 #include "conv/winograd.h"
 
-// Transforms a piece of `side` x `side` pixels, VW of them at a time, into 36 positions: of x for 6, of dy for 4. `side` is a
-// constant.
+// Transforms a piece of `side` x `side` pixels into 36 positions, VW pieces at a time. `side` is a constant: 6 for x, 4
+// for dy.
 INLINE void transform_piece(__global float* to, long position_step, __global const float* pixel, long row_step,
                             long column_step, const int side) {
   floatv half_done[36];

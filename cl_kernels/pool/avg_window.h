@@ -1,8 +1,8 @@
-// What the sum of a window is divided by in average pooling (PyTorch's rules). No dilation.
+// The divisor of a window's sum in average pooling (PyTorch's rules), without dilation.
 #include "pool/window.h"
 
-// `divisor` where it is not 0; else the elements of the window, with those in the padding when include_pad is 1. A last
-// window that ceil_mode lets reach behind the padding counts only up to the padding's end.
+// `divisor` if it is not 0, else the number of the window's elements. With include_pad = 1 the elements in the padding
+// count too. With ceil_mode, a last window may reach beyond the padding. It counts only up to the end of the padding.
 static inline float elements_of_window(const Window* w, int oh, int ow, int include_pad, int divisor) {
   if (divisor != 0) return (float)divisor;
   const int h0 = oh * w->stride_h - w->pad_h;

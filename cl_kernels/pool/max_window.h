@@ -1,5 +1,5 @@
-// The largest element of one window and its position in the plane, as PyTorch chooses it: the first of equal ones, and
-// the last NaN where there is one.
+// The largest element of one window and its position in the plane, as PyTorch chooses it: the first of equal elements,
+// or the last NaN if there is one.
 #include "pool/window.h"
 
 static inline float max_of_window(__global const float* plane, const Window* w, int oh, int ow, int* position) {

@@ -1,13 +1,13 @@
-// Adaptive average pooling for CPUs: a few work-items of their own group each take planes.
+// Adaptive average pooling for CPUs. A few work-items, each a work-group of its own, take planes.
 //
 //   y[p][oh][ow] = mean of x[p] over rows(oh) and columns(ow), see pool/adaptive_window.h
-//   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for all of those, from zero: one work-item owns the plane
+//   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for all (h, w) of the window, from zero; one item owns the plane
 //
 // VW: lanes of a vector. `sizes` = (height, width, out_h, out_w).
 #include "pool/adaptive_window.h"
 #include "common/vector.h"
 
-// One window as `count` segments of `length` neighbouring elements, `step` apart; rows that it covers whole are one.
+// One window as `count` segments of `length` neighbouring elements, `step` apart. Whole rows together are one segment.
 typedef struct {
   int first, count, length, step;
 } Segments;

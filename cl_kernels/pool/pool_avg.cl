@@ -1,4 +1,4 @@
-// Average pooling, one work-item an element.
+// Average pooling, one work-item for each element.
 //
 //   y[p][oh][ow] = sum over the taps (h, w) of the window of x[p][h][w] / elements(oh, ow)
 //   dx[p][h][w]  = sum over the windows (oh, ow) that cover (h, w) of dy[p][oh][ow] / elements(oh, ow)

@@ -1,4 +1,5 @@
-// Average pooling for CPUs: a few work-items of their own group each take output rows (forward) or planes (backward).
+// Average pooling for CPUs. A few work-items, each a work-group of its own, take output rows (forward) or planes
+// (backward).
 //
 //   y[p][oh][ow] = sum over the taps (h, w) of the window of x[p][h][w] / elements(oh, ow)
 //   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for the taps of each window, from zero: one work-item owns the
@@ -8,8 +9,8 @@
 #include "pool/avg_window.h"
 #include "pool/row_window.h"
 
-// Sums of VW windows of a row; w0 is the input column of the first one's first tap. `step` is the stride: a constant at
-// the calls where loads of it are vectors.
+// The sums of VW windows of a row. w0 is the input column of the first window's first tap. `step` is the stride. A call
+// passes it as a constant if loads with this stride are vectors.
 static inline floatv sums_of_windows(__global const float* plane, const Window* w, int h0, int h1, int w0, int step) {
   floatv sum = (floatv)(0.0f);
   for (int h = h0; h < h1; ++h)
@@ -31,13 +32,13 @@ CPU_KERNEL void avg_pool_forward_rows(
   for (long row = rows.begin; row < rows.end; ++row) {
     const int h0 = max(oh * w.stride_h - w.pad_h, 0);
     const int h1 = min(oh * w.stride_h - w.pad_h + w.kernel_h, w.height);
-    const long left = (planes - plane) * w.height * w.width;  // Elements from the plane's first to the tensor's end.
+    const long left = (planes - plane) * w.height * w.width;  // Elements from the plane's start to the tensor's end.
     __global const float* src = x + x_offset + plane * w.height * w.width;
     for (int ow = 0; ow < w.out_w;) {
       const int w0 = ow * w.stride_w - w.pad_w;
       const long to = row * w.out_w + ow;
       if (ow >= inner && ow < inner_end && (long)(h1 - 1) * w.width + w0 + reach <= left) {
-        // Lanes past the row's end go into rows that this work-item comes to later.
+        // Lanes past the end of the row go into rows that this work-item writes later.
         const long room = inner_end < w.out_w ? inner_end - ow : rows.end * w.out_w - to;
         const floatv sum = w.stride_w == 1   ? sums_of_windows(src, &w, h0, h1, w0, 1)
                            : w.stride_w == 2 ? sums_of_windows(src, &w, h0, h1, w0, 2)
@@ -56,9 +57,9 @@ CPU_KERNEL void avg_pool_forward_rows(
   }
 }
 
-#define SHARES 64  // Outputs whose shares are kept at a time.
+#define SHARES 64  // The number of outputs whose shares are kept at a time.
 
-// The outputs ow0 … ow0+n-1 of a row give their shares to what they cover, tap by tap.
+// Adds the shares of the outputs ow0 … ow0+n-1 of a row to the elements that they cover, tap by tap.
 static inline void spread_row(__global const float* dy, __global float* dx, const Window* w, int oh, int ow0, int n,
                               int include_pad, int divisor) {
   float shares[SHARES];
@@ -67,14 +68,14 @@ static inline void spread_row(__global const float* dy, __global float* dx, cons
   const int h1 = min(h0 + w->kernel_h, w->height);
   for (int h = max(h0, 0); h < h1; ++h)
     for (int s = 0; s < w->kernel_w; ++s) {
-      const int w0 = ow0 * w->stride_w - w->pad_w + s;  // May lie outside the plane at the ends of a row.
+      const int w0 = ow0 * w->stride_w - w->pad_w + s;  // May be outside the plane at the ends of a row.
       const int begin = w0 < 0 ? (-w0 + w->stride_w - 1) / w->stride_w : 0;
       const int end = min(n, (w->width - w0 + w->stride_w - 1) / w->stride_w);
       for (int i = begin; i < end; ++i) dx[h * w->width + w0 + i * w->stride_w] += shares[i];
     }
 }
 
-// One plane: zeros, then what each window gives.
+// Fills one plane with zeros, then adds the share of each window.
 static inline void spread_plane(__global const float* dy, __global float* dx, const Window* w, int include_pad,
                                 int divisor) {
   const int area = w->height * w->width;

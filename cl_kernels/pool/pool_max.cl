@@ -1,6 +1,6 @@
-// Max pooling, one work-item an element.
+// Max pooling, one work-item for each element.
 //
-//   y[p][oh][ow] = max over the taps (h, w) of the window of x[p][h][w];  index = h * width + w of the one taken
+//   y[p][oh][ow] = max over the taps (h, w) of the window of x[p][h][w];  index = h * width + w of the chosen tap
 //   dx[p][h][w]  = sum over the windows (oh, ow) whose index is h * width + w of dy[p][oh][ow]
 #include "pool/max_window.h"
 

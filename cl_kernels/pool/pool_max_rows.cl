@@ -1,14 +1,15 @@
-// Max pooling for CPUs: a few work-items of their own group each take output rows (forward) or planes (backward).
+// Max pooling for CPUs. A few work-items, each a work-group of its own, take output rows (forward) or planes
+// (backward).
 //
-//   y[p][oh][ow] = max over the taps (h, w) of the window of x[p][h][w];  index = h * width + w of the one taken
+//   y[p][oh][ow] = max over the taps (h, w) of the window of x[p][h][w];  index = h * width + w of the chosen tap
 //   dx[p][index[p][oh][ow]] += dy[p][oh][ow], from zero: one work-item owns the plane, so the order is fixed
 //
 // VW: lanes of a vector.
 #include "pool/max_window.h"
 #include "pool/row_window.h"
 
-// VW outputs of a row, of which `room` may be stored; w0 is the input column of the first one's first tap. `step` is the
-// stride: a constant at the calls where loads of it are vectors.
+// VW outputs of a row, of which `room` may be stored. w0 is the input column of the first output's first tap. `step` is
+// the stride. A call passes it as a constant if loads with this stride are vectors.
 static inline void max_of_vector(__global const float* plane, const Window* w, int h0, int w0, int step, long room,
                                  __global float* y, __global int* index) {
   const int r0 = first_tap(h0, w->dil_h);
@@ -43,14 +44,14 @@ CPU_KERNEL void max_pool_forward_rows(
   index += index_offset;
   for (long row = rows.begin; row < rows.end; ++row) {
     const int h0 = oh * w.stride_h - w.pad_h;
-    const long left = (planes - plane) * w.height * w.width;  // Elements from the plane's first to the tensor's end.
+    const long left = (planes - plane) * w.height * w.width;  // Elements from the plane's start to the tensor's end.
     __global const float* src = x + x_offset + plane * w.height * w.width;
     const long last_row = (long)min(w.height - 1, h0 + w.dil_h * (w.kernel_h - 1)) * w.width;
     for (int ow = 0; ow < w.out_w;) {
       const int w0 = ow * w.stride_w - w.pad_w;
       const long to = row * w.out_w + ow;
       if (ow >= inner && ow < inner_end && last_row + w0 + reach <= left) {
-        // Lanes past the row's end go into rows that this work-item comes to later.
+        // Lanes past the end of the row go into rows that this work-item writes later.
         const long room = inner_end < w.out_w ? inner_end - ow : rows.end * w.out_w - to;
         if (w.stride_w == 1)
           max_of_vector(src, &w, h0, w0, 1, room, y + to, index + to);

@@ -1,5 +1,5 @@
-// Windows of one output row, VW neighbouring outputs at a time, for CPUs. Columns whose taps all lie inside the input's
-// row are vectors; the few at the ends are done one by one.
+// The windows of one output row for CPUs, VW neighbouring outputs at a time. Outputs whose taps are all inside the
+// input's row are computed as vectors. The few at the ends are computed one by one.
 #include "common/lanes.h"
 #include "pool/window.h"
 
@@ -27,7 +27,7 @@ static inline int end_inner_column(const Window* w) {
   return room < 0 ? 0 : min(w->out_w, room / w->stride_w + 1);
 }
 
-// Elements that a vector of outputs reads from the first one's first tap on.
+// The number of elements that a vector of outputs reads, from its first output's first tap on.
 static inline long vector_reach(const Window* w) { return (long)VW * w->stride_w + (long)w->dil_w * (w->kernel_w - 1); }
 
 // Lane i is p[i * step]. May touch VW * step elements.

@@ -26,13 +26,13 @@ static inline Window window_of(long8 sizes, long8 taps) {
   return w;
 }
 
-// The taps first … end-1 of a window that starts at `start` (may be negative) lie inside 0 … size-1.
+// The taps first … end-1 of a window are inside 0 … size-1. The window starts at `start`, which may be negative.
 static inline int first_tap(int start, int dilation) { return start < 0 ? (dilation - 1 - start) / dilation : 0; }
 static inline int end_tap(int start, int dilation, int kernel_size, int size) {
   return min(kernel_size, (size - start + dilation - 1) / dilation);
 }
 
-// The windows first … end-1 along an axis may cover `position`; without dilation all of them do.
+// Only the windows first … end-1 along an axis can cover `position`. Without dilation all of them do.
 static inline int first_window(int position, int pad, int extent, int stride) {
   const int behind = position + pad - extent + 1;
   return behind > 0 ? (behind + stride - 1) / stride : 0;
@@ -41,5 +41,5 @@ static inline int end_window(int position, int pad, int stride, int count) {
   return min(count, (position + pad) / stride + 1);
 }
 
-// 64-bit division takes some hundred instructions on a GPU: avoided where the dividend is small.
+// A 64-bit division takes some hundred instructions on a GPU, so a small dividend is divided in 32 bits.
 static inline long divide_index(long a, int b) { return a >> 31 == 0 ? (long)((uint)a / (uint)b) : a / b; }
