@@ -1,9 +1,9 @@
-// The shape of a tile that a work-group of a GPU computes, and where its work-items stand in it.
+// The shape of a tile that a work-group of a GPU computes, and the places of its work-items in the tile.
 //
-// BM x BN results a group, TM x TN a work-item, BK of the depth at a time. 32 neighbouring work-items form a patch of
-// 4 x 8, which computes 4 * TM rows and 8 * TN columns in quadrants: item (y, x) of a patch owns rows 4y … 4y + 3 of every
-// 16 and columns 4x … 4x + 3 of every 32, so that it reads operands from local memory four at a time and the 32 of a wave
-// read neighbouring banks. Nothing depends on the device's wave size.
+// A group computes BM x BN results, and a work-item TM x TN of them, BK of the depth at a time. 32 neighbouring
+// work-items form a patch of 4 x 8, which computes 4 * TM rows and 8 * TN columns in quadrants: item (y, x) of a patch
+// owns rows 4y … 4y + 3 of every 16 and columns 4x … 4x + 3 of every 32. So an item reads operands from local memory
+// four at a time, and the 32 items of a wave read neighbouring banks. Nothing depends on the device's wave size.
 //
 // Local ids are (8, ITEMS / 8): dimension 0 is x, dimension 1 counts the rows of all patches.
 #include "common/inline.h"
@@ -32,8 +32,8 @@
 #error "a tile is made of whole patches"
 #endif
 
-// Local memory: [BK][PITCH] of each operand. 4 beyond the side: then items that store eight pieces of a row each, turned,
-// meet no bank twice.
+// Local memory is [BK][PITCH] for each operand. PITCH is 4 more than the side. Items store eight pieces of each row
+// transposed, and with this pitch no two of them use the same bank.
 #define PITCH_A (BM + 4)
 #define PITCH_B (BN + 4)
 #define STAGE (BK * (PITCH_A + PITCH_B))
@@ -53,6 +53,6 @@ INLINE int block_column(void) {
   const int y = get_local_id(1);
   return (y >> 2) % (BN / PATCH_COLUMNS) * PATCH_COLUMNS + (int)get_local_id(0) * 4;
 }
-// Rows i and columns j of the item, counted from there.
+// The places of the item's row i and column j, counted from its first row and column.
 #define ROW_OF(i) ((i) / 4 * 16 + (i) % 4)
 #define COLUMN_OF(j) ((j) / 4 * 32 + (j) % 4)

@@ -1,21 +1,24 @@
 // The loop of a tile of product/block.h: acc[i][j] += sum over the depth of A[i][k] * B[k][j].
 //
-// Whoever includes this defines before it where the operands come from:
+// A file that includes this one must define before it where the operands come from:
 //
 //   Operands             a type
-//   operands_load(o, a, b)          reads a slice of the depth, whole: also where it reaches beyond the end
-//   operands_end(a, b, depth)       makes 0 what lies behind `depth` in a slice that was read
-//   operands_move(o, depth)         goes on by that much
-//   operands_keep(o, a, b, stage)   writes it to local memory: A as [BK][PITCH_A], behind it B as [BK][PITCH_B]; called
-//                                   between the load and the next move
+//   operands_load(o, a, b)          reads a whole slice of the depth, even where the slice reaches beyond the end
+//   operands_end(a, b, depth)       sets the values of a slice that was read to 0 from `depth` on
+//   operands_move(o, depth)         moves on by `depth`
+//   operands_keep(o, a, b, stage)   writes the slice to local memory: A as [BK][PITCH_A], then B as [BK][PITCH_B];
+//                                   called between the load and the next move
 //
-// With MOVES_BY_SCALAR the last move is one by 0: a number that AMD's compilers keep in a scalar register, and with it the
-// addresses that it moves. Where they are there without, a condition is shorter.
+// With MOVES_BY_SCALAR the last move is a move by 0. AMD's compilers keep this number in a scalar register, and so they
+// keep the addresses that it moves there too. Operands whose addresses are in scalar registers anyway do not need this;
+// for them a condition is shorter.
 //
-// Two stages of local memory, so that one barrier a slice is enough, and two sets of fragments in registers: while one of
-// the slice's columns is multiplied, the next one is read. Each slice is on its way from memory while the one before it is
-// multiplied, all the time: its loads are queued at the end of a loop's turn, because within one compilers move them down
-// to their use. They are unconditional for the same reason: at the end the last slice is read again.
+// There are two stages of local memory, so that one barrier a slice is enough. There are two sets of fragments in
+// registers: while one column of the slice is multiplied, the next one is read.
+//
+// Each slice is on its way from memory during the whole multiplication of the slice before it. So its loads are queued
+// at the end of an iteration, because compilers move the loads within an iteration down to their use. The loads are
+// unconditional for the same reason: at the end the last slice is read again.
 #include "product/block.h"
 #include "product/keep_order.h"
 
@@ -38,7 +41,7 @@ INLINE void fragments_multiply(float acc[TM][TN], const float a[TM], const float
     for (int j = 0; j < TN; ++j) acc[i][j] = FMA(a[i], b[j], acc[i][j]);
 }
 
-// Multiplies the slice in `now`, stores the next one to `then` and begins to read the one after that.
+// Multiplies the slice in `now`, stores the next slice to `then` and starts to read the slice after that.
 INLINE void block_slice(float acc[TM][TN], Operands* operands, float a[2][TM], float b[2][TN], float next_a[LOADS_A],
                         float next_b[LOADS_B], __local const float* now, __local float* then, int slices) {
   UNROLL
@@ -59,11 +62,11 @@ INLINE void block_slice(float acc[TM][TN], Operands* operands, float a[2][TM], f
   fragments_multiply(acc, a[1], b[1]);
 }
 
-// `stages` is 2 * STAGE of local memory, depth at least 1.
+// `stages` is 2 * STAGE of local memory; the depth is at least 1.
 INLINE void tile_multiply(TileSums acc, Operands* operands, __local float* stages, int depth) {
   float a[2][TM], b[2][TN], next_a[LOADS_A], next_b[LOADS_B];
   int slices = (depth + BK - 1) / BK;
-  // What does not fill a slice comes first, so that the loop needs no bounds.
+  // A slice that is not full comes first, so that the loop needs no bounds.
   const int part = depth - (slices - 1) * BK;
   operands_load(operands, next_a, next_b);
   operands_end(next_a, next_b, part);
@@ -80,7 +83,7 @@ INLINE void tile_multiply(TileSums acc, Operands* operands, __local float* stage
   for (int now = 0; slices > 0; --slices, now = STAGE - now)
     block_slice(acc, operands, a, b, next_a, next_b, stages + now, stages + STAGE - now, slices);
 #else
-  do {  // Two slices a turn: then addresses in local memory are constants.
+  do {  // Two slices an iteration, so that addresses in local memory are constants.
     block_slice(acc, operands, a, b, next_a, next_b, stages, stages + STAGE, slices);
     if (--slices == 0) break;
     block_slice(acc, operands, a, b, next_a, next_b, stages + STAGE, stages, slices);

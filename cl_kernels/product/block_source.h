@@ -1,18 +1,19 @@
 // A matrix as an operand of product/block_multiply.h: `side` of its rows (columns, for B), BK of the depth at a time.
 //
-// One axis of the matrix has stride 1, the depth (`along_k`) or the side; the lines of the other are `step` elements
-// apart. An item reads side * BK / ITEMS elements of each slice of the depth, `vec` at a time, which is 1 or 4; for 4, the
-// beginning, the steps and the size of the axis with stride 1 are multiples of 4. `side`, `along_k`, `vec` and `pitch` are
-// constants wherever these functions are called.
+// One axis of the matrix has stride 1: the depth (`along_k`) or the side. The lines of the other axis are `step`
+// elements apart. An item reads side * BK / ITEMS elements of each slice of the depth, `vec` at a time. `vec` is 1 or
+// 4. For 4, the start, the steps and the size of the axis with stride 1 are multiples of 4. All calls of these
+// functions pass constants for `side`, `along_k`, `vec` and `pitch`.
 #include "product/block.h"
 
 typedef struct {
-  __global const char* at;  // Where the group's slice begins: the same for all items, so that its address is one too.
+  __global const char* at;  // The start of the group's slice. It is one address for all items.
   uint to[32];              // Bytes from there to the item's pieces.
   long step;                // Bytes from element to element of the depth.
 } MatrixSource;
 
-// The piece `part` of an item: where it lies on the line and which line it is. Neighbouring items take neighbouring pieces.
+// Piece `part` of an item: its place on its line, and the number of the line. Neighbouring items take neighbouring
+// pieces.
 INLINE int piece_of(int part, int side, int along_k, int vec) {
   const int pieces = (along_k ? BK : side) / vec;
   return (block_item() + part * ITEMS) % pieces * vec;
@@ -22,15 +23,15 @@ INLINE int line_of(int part, int side, int along_k, int vec) {
   return (block_item() + part * ITEMS) / pieces;
 }
 
-// Rows past `count` are read as the last one: what they give is never stored. In a depth less than a slice nothing lies
-// behind its end.
+// Rows past `count` are read as the last row, because their results are never stored. If the depth is less than a
+// slice, nothing is read after its end.
 INLINE long offset_of(int part, long step, long count, int depth, int side, int along_k, int vec) {
   const int piece = piece_of(part, side, along_k, vec), line = line_of(part, side, along_k, vec);
   if (along_k) return min((long)line, count - 1) * step + min(piece, depth - vec);
   return min((long)piece, count - vec) + min(line, depth - 1) * step;
 }
 
-// Rows first … of `count`.
+// Starts at row `first` of `count` rows.
 INLINE MatrixSource source_begin(__global const float* from, long step, long first, long count, int depth, int side,
                                  int along_k, int vec) {
   MatrixSource s;
@@ -54,7 +55,7 @@ INLINE void source_load(const MatrixSource* s, float* values, int side, int alon
   }
 }
 
-// Makes 0 what lies behind `depth` in a slice that was read.
+// Sets the values of a slice that was read to 0 from `depth` on.
 INLINE void source_end(float* values, int depth, int side, int along_k, int vec) {
   UNROLL
   for (int p = 0; p < side * BK / ITEMS / vec; ++p) {
@@ -65,7 +66,7 @@ INLINE void source_end(float* values, int depth, int side, int along_k, int vec)
   }
 }
 
-// Writes what was read to local memory, [BK][pitch]. Where the lines lie along the depth, they are turned.
+// Writes the values that were read to local memory, [BK][pitch]. Lines along the depth are transposed.
 INLINE void source_keep(const float* values, __local float* to, int pitch, int side, int along_k, int vec) {
   UNROLL
   for (int p = 0; p < side * BK / ITEMS / vec; ++p) {

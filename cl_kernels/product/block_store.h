@@ -1,11 +1,12 @@
 // Stores a tile of product/block.h.
 //
-// Whoever includes this defines before it where the columns lie in a row of the result: a type Columns and
-// place_of(columns, column), which maps multiples of VEC_C and their successors to such.
+// A file that includes this one must define before it the places of columns in a row of the result: a type Columns and
+// place_of(columns, column). place_of maps a multiple of VEC_C to a multiple of VEC_C, and the columns after it to the
+// next places.
 #include "product/block.h"
 #include "product/target.h"
 
-// The item's part of the tile whose first row and column these are, of an m x n result.
+// Stores the item's part of a tile of an m x n result. (row, column) is the first element of the tile.
 INLINE void tile_store(TileSums acc, long row, long column, long m, long n, const Columns* columns, const Target* t,
                        const Finish* finish) {
   row += block_row();

@@ -2,8 +2,9 @@
 //
 //   sums[i * DOT_N + j] = sum over k of A[i][k] * B[j][k]
 //
-// No operand is transposed or broadcast: each lane gathers its own part of every sum, added up at the end. a and b are
-// panels [vectors][DOT_M or DOT_N][VW], zero past the depth. Rows that a panel lacks give sums that mean nothing.
+// No operand is transposed or broadcast. Each lane computes its own part of every sum, and at the end the lanes are
+// added. a and b are panels [vectors][DOT_M or DOT_N][VW], with zeros past the depth. Rows that a panel lacks give sums
+// without a meaning.
 #include "common/vector.h"
 
 #ifndef DOT_M
@@ -50,7 +51,8 @@ INLINE void dot_tile(float sums[DOT_SUMS], __global const float* a, __global con
     a += DOT_M * VW;
     b += DOT_N * VW;
   }
-  // Halves are added down to four lanes, whose sums four vectors then give at once; by way of memory, as one loop.
+  // Halves are added until four lanes are left. Four such vectors then give four sums at once. The vectors go through
+  // memory, so that this is one loop.
   floatv parts[DOT_SUMS];
 #pragma unroll
   for (int i = 0; i < DOT_SUMS; ++i) parts[i] = acc[i];

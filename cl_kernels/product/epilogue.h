@@ -1,9 +1,9 @@
-// What happens to the sums of a product on their way to memory: y = f(sum (+ y) (+ bias)).
+// The last operations on the sums of a product, before they are stored: y = f(sum (+ y) (+ bias)).
 //
-// f is relu, an addition or both (flags of product/gemm_flags.h), or what a prelude brings (lib/ops/product/epilogue.h): the
-// macro EPILOGUE(T, S, name), which defines T name(T v, T e0, T e1, S s0, S s1, S s2). With element (i, at) of product p
-// goes operand element p * batch + i * row + at * column, where `at` is the element's place in a row of the result and
-// column is 0 or 1.
+// f is relu, an addition or both (flags of product/gemm_flags.h), or it comes from a prelude
+// (lib/ops/product/epilogue.h). A prelude gives the macro EPILOGUE(T, S, name), which defines T name(T v, T e0, T e1, S
+// s0, S s1, S s2). For element (i, at) of product p, f gets operand element p * batch + i * row + at * column. `at` is
+// the element's place in a row of the result, and column is 0 or 1.
 #include "product/gemm_flags.h"
 
 #define EPILOGUE_PARAMETERS                                                                          \
@@ -11,7 +11,7 @@
       const ulong e1_offset, const long8 epilogue_strides, const float s0, const float s1, const float s2
 
 typedef struct {
-  __global const float *e0, *e1;  // Of this product.
+  __global const float *e0, *e1;  // The operands of this product.
   long row0, column0, row1, column1;
   float s0, s1, s2;
 } Finish;
@@ -21,7 +21,7 @@ typedef struct {
   {e0 + e0_offset + (index) * epilogue_strides.s2, e1 + e1_offset + (index) * epilogue_strides.s5,             \
    epilogue_strides.s0, epilogue_strides.s1, epilogue_strides.s3, epilogue_strides.s4, s0, s1, s2}
 
-// DEFINE_FINISH(T, name) defines f for T, a float or a vector of them: T name(v, e0, e1, Finish, flags).
+// DEFINE_FINISH(T, name) defines f for T, a float or a vector of floats: T name(v, e0, e1, Finish, flags).
 #ifdef EPILOGUE
 #define READS_E0(flags) (EPILOGUE_OPERANDS > 0 && (flags) & SNIPPET)
 #define READS_E1(flags) (EPILOGUE_OPERANDS > 1 && (flags) & SNIPPET)

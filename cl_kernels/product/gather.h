@@ -5,11 +5,12 @@
 //   src[image * g.image + channel * g.plane + h * g.width + w],  h = oh * g.step_h + g.start_h + r * g.tap_h
 //                                                                w = ow * g.step_w + g.start_w + s * g.tap_w
 //
-// and 0 where (h, w) lies outside the plane. A convolution reads its input with step = stride, start = -padding,
-// tap = dilation; its backward data reads the gradient with negative taps. Where step_w is 1, neighbouring columns are
-// neighbours in memory but for the ends of rows and images, so a vector of columns is one load, or two around one
-// such end, under a mask that depends on the tap alone. Where it is 2 or 4, such a load is that many vectors, of whose
-// elements every second or fourth is taken.
+// and 0 where (h, w) is outside the plane. A convolution reads its input with step = stride, start = -padding, tap =
+// dilation. Its backward data reads the gradient with negative taps.
+//
+// If step_w is 1, neighbouring columns are neighbours in memory, except at the ends of rows and images. So a vector of
+// columns is one load, or two loads around one such end, with a mask that depends only on the tap. If step_w is 2 or 4,
+// such a load reads 2 or 4 vectors and takes every second or fourth element.
 #include "common/vector.h"
 
 typedef struct {
@@ -24,7 +25,7 @@ typedef struct {
   int to_h, to_w;
 } Gather;
 
-// What is remembered of VW neighbouring columns: vectors of int, and a few scalars.
+// The data that is kept about VW neighbouring columns: vectors of int, and a few scalars.
 #define COLUMN_H 0             // source row at tap 0; far outside for columns past the end
 #define COLUMN_W VW            // source column at tap 0
 #define COLUMN_REL (2 * VW)    // source offset from that of the first lane
@@ -33,14 +34,14 @@ typedef struct {
 #define COLUMN_JUMP (4 * VW + 1)
 #define COLUMN_TO_RUN (4 * VW + 6)  // whether all lanes are neighbours in the result
 #define COLUMN_INTS (4 * VW + (VW < 8 ? 8 : VW))
-// Offset of the first lane at tap 0, and in the result.
+// The offset of the first lane at tap 0, in the source and in the result.
 #define COLUMN_FIRST(column) (*(__global long*)((column) + 4 * VW + 2))
 #define COLUMN_TO_FIRST(column) (*(__global long*)((column) + 4 * VW + 4))
 
-// How the lanes lie in the source, whatever the tap.
+// The places of the lanes in the source, which are the same for every tap relative to the first lane.
 #define RUN 0    // step_w apart, which is 1, 2 or 4
-#define JUMP 1   // in two such runs, the second `jump` further on than its place
-#define LANES_APART 2
+#define JUMP 1   // two such runs; the second is `jump` elements further on than in one run
+#define LANES_APART 2  // any other places
 
 // floor(a / b) for 0 <= a < 2^31, b > 0 and a / b < 2^22: the estimate is off by at most one.
 INLINE intv divide_lanes(intv a, int b) {
@@ -81,8 +82,9 @@ INLINE void gather_columns(__global int* table, const Gather* g, long first, int
   }
 }
 
-// Where row i of a block goes: panels of `tile` rows, whose vectors of one column lie side by side. A division for each
-// vector would be felt: i * PANEL_INVERSE(tile) / 2^16 is i / tile for i < 2^15 / tile.
+// The place of row i of a block. A panel has `tile` rows, and the vectors of one column of a panel are neighbours. A
+// division for each vector would cost time, so i / tile is computed as i * PANEL_INVERSE(tile) / 2^16. This is exact
+// for i < 2^15 / tile.
 #define PANEL_INVERSE(tile) (65536 / (tile) + 1)
 #define GATHER_PANEL(i, tile) ((tile) == 1 ? (i) : ((i) * inverse) >> 16)
 #define GATHER_ROW(i, tile, panel) \
@@ -99,7 +101,7 @@ INLINE floatv load_stepped(__global const float* from, int step) {
   return (floatv)(low.even, high.even);
 }
 
-// Copies those rows of first … end that belong to the tap of row k (k, k + taps, …) for one vector of columns.
+// Copies the rows of first … end that belong to the tap of row k (k, k + taps, …), for one vector of columns.
 INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global const float* src, const Gather* g,
                        __global int* column, int first, int end, int k) {
   const int tap = k % g->taps;
@@ -114,7 +116,7 @@ INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global c
   int kind = column[COLUMN_KIND];
   long at = COLUMN_FIRST(column) + k / g->taps * g->plane + (long)dh * g->width + dw;
   const long last = at + (rows - 1) * g->plane + g->step_w * VW;
-  // A vector load must not leave the tensor, not even in lanes that are masked.
+  // A vector load must stay within the tensor, even in lanes that are masked.
   if (min(at, at + jump) < 0 || max(last, last + jump) > g->size) kind = LANES_APART;
   int i = k - first;
   if (kind == RUN) {
@@ -145,7 +147,7 @@ INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global c
 //
 //   dst[i / tile * row_panel + i % tile * VW + v / group * vector_panel + v % group * vector_step]
 //
-// which serves panels of columns (tile 1) and panels of rows (group 1). dst and all distances are aligned to vectors.
+// This serves panels of columns (tile 1) and panels of rows (group 1). dst and all distances are aligned to vectors.
 INLINE void gather_rows(__global float* dst, int tile, long row_panel, int group, long vector_panel, int vector_step,
                         __global const float* src, const Gather* g, __global int* table, int vectors, int first,
                         int end) {

@@ -1,14 +1,19 @@
-// GEMM for GPUs: C = f(A * B (+ C) (+ bias)), fp32; f as product/epilogue.h says.
+// GEMM for GPUs: C = f(A * B (+ C) (+ bias)), fp32; f is as in product/epilogue.h.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one product per batch index
 //
-// A work-group computes a BM x BN tile (product/block.h); both operands go through local memory, twice
-// BK * (BM + BN + 8) floats. A_ALONG_K: the depth is A's axis of stride 1 (A as it is written), else its rows are (A
-// transposed); B_ALONG_K likewise (B transposed), else its columns. `a_step` and `b_step` are the strides of the other
-// axes. VEC: elements that are read at a time, 4 where everything is aligned to it, else 1; VEC_C the same for C.
+// A work-group computes a BM x BN tile (product/block.h). Both operands go through local memory, which holds two times
+// BK * (BM + BN + 8) floats.
 //
-// Deep products with few tiles are cut in `parts` along the depth, `part_depth` each (but the last): then C is a
-// workspace of one m x n matrix a part, c_part apart, without epilogue, that gemm_parts.cl adds up.
+//   A_ALONG_K        1: A's axis of stride 1 is the depth (A as it is written), 0: it is the rows (A transposed)
+//   B_ALONG_K        1: B's axis of stride 1 is the depth (B transposed), 0: it is the columns
+//   a_step, b_step   the strides of the other axes
+//   VEC              elements that are read at a time: 4 if everything is aligned to 4 elements, else 1
+//   VEC_C            the same for C
+//
+// Deep products with few tiles are cut into `parts` along the depth, `part_depth` each (the last part may be less). C
+// is then a workspace of one m x n matrix for each part, c_part apart, and there is no epilogue. gemm_parts.cl adds up
+// the parts.
 #ifndef A_ALONG_K
 #define A_ALONG_K 1
 #endif

@@ -1,30 +1,31 @@
-// GEMM for CPUs: C = f(A * B (+ C) (+ bias)), fp32; f as product/epilogue.h says.
+// GEMM for CPUs: C = f(A * B (+ C) (+ bias)), fp32; f is as in product/epilogue.h.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one problem per batch index
 //
 // 1. gemm_pack copies A into row panels [ceil(m / MR)][k][MR].
-// 2. gemm_multiply: every work-item, a work-group of its own, takes units of work (batch index, block of block_n
+// 2. gemm_multiply: every work-item is a work-group of its own. It takes units of work (batch index, block of block_n
 //    columns, block of block_m rows) one after another. For each block of block_k rows of B it packs its part of B into
-//    column panels [block_n / NR][block_k][NR] in its own slice of `scratch`, which stays in the L2 cache, and runs the
-//    register tile MR x NR over all pairs of a row panel and a column panel.
+//    column panels [block_n / NR][block_k][NR]. They are in the item's own slice of `scratch` and stay in the L2 cache.
+//    Then the item runs the register tile MR x NR over all pairs of a row panel and a column panel.
 //
-// Where B and C come from is chosen by flags, at run time, because two programs take twice as long to compile:
+// Flags choose at run time where B and C come from, because two programs would take twice as long to compile:
 //   (none)    B[k][j] = b[k * b_row + j * b_column], one of the strides being 1; C[i][j] = c[i * c_row + j].
-//   B_PACKED  B was packed by gemm_pack into column panels [ceil(n / NR)][k][NR], b_batch elements a matrix.
-//   GATHERED  B is the virtual im2col matrix of product/gather.h, whose columns also say where in a row of C they go.
-//             Forward convolution and, with one launch for each remainder of the pixel position by the stride, backward
-//             data.
+//   B_PACKED  gemm_pack has packed B into column panels [ceil(n / NR)][k][NR], b_batch elements a matrix.
+//   GATHERED  B is the virtual im2col matrix of product/gather.h. Its columns also say where in a row of C they go.
+//             This is for forward convolution and for backward data. Backward data needs one launch for each remainder
+//             of the pixel position modulo the stride.
 //
-// Shapes and strides are arguments: strides = (a_batch of packed A, b_batch, c_batch, bias_batch, c_row, b_row, b_column,
-// slice), plane = (height, width, taps, taps_w, pixels, pixels_w, to_h, to_w) and walk = (step_h, step_w, start_h,
-// start_w, tap_h, tap_w, image, plane) of the Gather. bias, e0 and e1 may be any buffers where they are not asked for.
+// Shapes and strides are arguments: strides = (a_batch of packed A, b_batch, c_batch, bias_batch, c_row, b_row,
+// b_column, slice), plane = (height, width, taps, taps_w, pixels, pixels_w, to_h, to_w) and walk = (step_h, step_w,
+// start_h, start_w, tap_h, tap_w, image, plane) of the Gather. bias, e0 and e1 may be any buffers if no flag asks for
+// them.
 #include "product/gemm_tile.h"
 #include "product/gemm_pack.h"
 #include "common/transpose_memory.h"
 #include "product/gather.h"
 #include "product/gemm_store.h"
 
-// Position of vector v of a row in a packed block of `depth` rows; row k is k * NR further on.
+// The position of vector v of a row in a packed block of `depth` rows. Row k is k * NR further on.
 #define PANEL_AT(v, depth) (((v) / NV) * (long)(depth) * NR + ((v) % NV) * VW)
 
 // Rows of B are contiguous.
@@ -94,7 +95,7 @@ CPU_KERNEL void gemm_multiply(
     if (flags & GATHERED) gather_columns(table, &gather, column_first, vectors);
     const Finish finish = FINISH_OF(index);
     int k_first = 0;
-    do {  // Also once when k is 0, so that C is written.
+    do {  // Runs once even if k is 0, so that C is written.
       const int depth = min(block_k, k - k_first);
       __global const float* block = scratch_block;
       long panel_depth = depth;

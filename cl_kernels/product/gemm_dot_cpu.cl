@@ -1,23 +1,26 @@
-// Products of rows with rows for CPUs, fp32, made for a large depth and few results:
+// Products of rows with rows for CPUs, fp32, for a large depth and few results:
 //
 //   C[i][j] = f(sum over k of A[i][k] * B[j][k] (+ C) (+ bias))        m x n, one problem a batch index
 //
-// f as product/epilogue.h says.
+// f is as in product/epilogue.h.
 //
-// Every work-item, a work-group of its own, takes units of work: batch index, part of the depth ("split"), block of
-// block_n rows of B, block of block_m rows of A. It copies block_k elements of the rows of both into its own slice of
-// `scratch`, in panels [block_k / VW][DOT_M or DOT_N rows][VW], and runs the tile DOT_M x DOT_N over all pairs. block_m
-// is a multiple of DOT_M, block_n of DOT_N, block_k of VW. With more than one split, C is a
-// workspace [splits][batch][m][n] that gemm_sum_partials adds up in the order of the splits, so that the result has the
-// same bits on every run, whatever ran beside it.
+// Every work-item is a work-group of its own and takes units of work: batch index, part of the depth ("split"), block
+// of block_n rows of B, block of block_m rows of A. It copies block_k elements of the rows of both into its own slice
+// of `scratch`, in panels [block_k / VW][DOT_M or DOT_N rows][VW], and runs the tile DOT_M x DOT_N over all pairs.
+// block_m is a multiple of DOT_M, block_n of DOT_N, block_k of VW.
 //
-// Where the rows come from is chosen by a flag, at run time, because two programs take twice as long to compile:
+// With more than one split, C is a workspace [splits][batch][m][n]. gemm_sum_partials adds it up in the order of the
+// splits. So every run gives the same bits, whatever else runs at the same time.
+//
+// A flag chooses at run time where the rows come from, because two programs would take twice as long to compile:
 //   (none)    A[i][k] = a[i * a_row + k], B[j][k] = b[j * b_row + k].
-//   GATHERED  Backward weights of a convolution: k runs over the pixels of all images of dy (A: dy, one row for an output
-//             channel) and of the virtual im2col matrix of product/gather.h (B: x, one row for a (channel, r, s)).
+//   GATHERED  Backward weights of a convolution; k runs over the pixels of all images. A is dy, one row for each output
+//             channel. B is the virtual im2col matrix of product/gather.h, made from x, one row for each (channel, r,
+//             s).
 //
-// strides = (a_batch, b_batch, c_batch, bias_batch, c_split, c_row, c_column, slice), rows = (a_row, b_row) or the images'
-// distances in dy and x and the elements of both, plane = (height, width, taps, taps_w, pixels, pixels_w) and walk =
+// strides = (a_batch, b_batch, c_batch, bias_batch, c_split, c_row, c_column, slice), places = (a_row, b_row), or with
+// GATHERED (distance of images in dy, in x, elements of dy, of x), plane = (height, width, taps, taps_w, pixels,
+// pixels_w) and walk = (step_h, step_w, start_h, start_w, tap_h, tap_w) of the Gather of x.
 // (step_h, step_w, start_h, start_w, tap_h, tap_w) of the Gather of x.
 #include "product/dot_tile.h"
 #include "product/gather.h"

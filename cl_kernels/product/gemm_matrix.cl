@@ -1,14 +1,13 @@
-// GEMM on matrix units: C = f(A * B (+ C) (+ bias)) of fp32 matrices, whose elements are rounded to tf32, fp16 or bf16 on their
-// way into local memory and multiplied there, summed in fp32; f as product/epilogue.h says.
+// GEMM on matrix units: C = f(A * B (+ C) (+ bias)) of fp32 matrices. The elements are rounded to tf32, fp16 or bf16 on
+// their way into local memory. They are multiplied in this type and summed in fp32. f is as in product/epilogue.h.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one product per batch index
 //
-// A work-group computes a BM x BN tile (product/matrix_tile.h); local memory holds STAGES slices of both operands, (BM + BN) * 64
-// bytes each. A_ALONG_K: the depth is A's axis of stride 1 (A as it is written), else its rows are (A transposed); B_ALONG_K
-// likewise (B transposed), else its columns. `a_step` and `b_step` are the strides of the other axes. VEC: elements that are
-// read at a time, 4 where everything is aligned to it, else 1; VEC_C the same for C, at most RUN of the unit.
+// A work-group computes a BM x BN tile (product/matrix_tile.h). Local memory holds STAGES slices of both operands, (BM
+// + BN) * 64 bytes each. A_ALONG_K, B_ALONG_K, a_step, b_step, VEC and VEC_C are as in gemm_block.cl. VEC_C is at most
+// RUN of the unit.
 //
-// Deep products with few tiles are cut in `parts` along the depth as in gemm_block.cl.
+// Deep products with few tiles are cut into `parts` along the depth, as in gemm_block.cl.
 #ifndef A_ALONG_K
 #define A_ALONG_K 1
 #endif

@@ -1,8 +1,9 @@
-// An operand of gemm_matrix_packed.cl: a matrix in fp32, rounded and laid out as local memory holds it.
+// Makes an operand of gemm_matrix_packed.cl: an fp32 matrix is rounded and gets the layout that it has in local memory.
 //
-// Slice by slice of the depth, each of `sides` rows (columns, for B), a multiple of BM, of 16 words
-// (product/units/matrix_place.h). What lies behind the depth is 0; what lies behind the last row repeats it and is never stored.
-// ALONG_K, VEC, `step`: as A_ALONG_K, VEC and a_step of gemm_matrix.cl. A work-group makes BM rows of a slice.
+// The operand is stored slice by slice along the depth. A slice has `sides` rows (columns, for B) of 16 words
+// (product/units/matrix_place.h); `sides` is a multiple of BM. Values past the depth are 0. Rows past the last row
+// repeat it, and their results are never stored. ALONG_K, VEC and `step` are like A_ALONG_K, VEC and a_step of
+// gemm_matrix.cl. A work-group makes BM rows of a slice.
 #ifndef ALONG_K
 #define ALONG_K 1
 #endif

@@ -1,8 +1,9 @@
-// GEMM on matrix units, of operands that gemm_matrix_pack.cl has laid out: C = f(A * B (+ C) (+ bias)), m x n, depth of
-// `slices` slices; f as product/epilogue.h says.
+// GEMM on matrix units, for operands that gemm_matrix_pack.cl has packed: C = f(A * B (+ C) (+ bias)), m x n, with a
+// depth of `slices` slices. f is as in product/epilogue.h.
 //
-// A work-group computes a BM x BN tile (product/matrix_tile.h). Local memory holds STAGES slices: one is multiplied while
-// another is on its way (product/matrix_copy.h). `sides_a` and `sides_b` are the packed rows of A and columns of B.
+// A work-group computes a BM x BN tile (product/matrix_tile.h). Local memory holds STAGES slices: one is multiplied
+// while another is on its way (product/matrix_copy.h). `sides_a` and `sides_b` are the numbers of packed rows of A and
+// columns of B.
 #ifndef STAGES
 #define STAGES 3
 #endif
@@ -52,7 +53,7 @@ MATRIX_KERNEL void gemm_matrix_packed(
   b += b_offset + column * SLICE_WORDS;
   const long step_a = sides_a * SLICE_WORDS, step_b = sides_b * SLICE_WORDS;
 
-  // Past the last slice it is copied again, to where nobody reads: so the loop has no branch.
+  // After the last slice, the last slice is copied again, to a place that nobody reads. So the loop has no branch.
   const int last = slices - 1;
   SliceCopy copy;
   UNROLL
@@ -67,7 +68,7 @@ MATRIX_KERNEL void gemm_matrix_packed(
   int now = 0, next = (STAGES - 1) * STAGE;
   for (int s = 0; s < slices; ++s) {
     COPIES_WAIT(STAGES - 2);
-    barrier(CLK_LOCAL_MEM_FENCE);  // Everybody's copies are there, and nobody reads the stage that is written next.
+    barrier(CLK_LOCAL_MEM_FENCE);  // All items' copies are there, and nobody reads the stage that is written next.
     slice_begin(&copy, stages + next, a, b);
     a += s + STAGES - 1 < last ? step_a : 0;
     b += s + STAGES - 1 < last ? step_b : 0;

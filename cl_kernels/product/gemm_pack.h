@@ -1,13 +1,13 @@
-// Packs a matrix into row panels [ceil(m / width)][k][width], the rows past m zero; width is a multiple of 4.
+// Packs a matrix into row panels [ceil(m / width)][k][width]. The rows past m are zero. width is a multiple of 4.
 //
 // Element (i, k) of a matrix is a[i * row_stride + k0 * stride0 + k1 * stride1 + k2 * stride2] with
-// k = (k0 * count1 + k1) * count2 + k2: three levels because the weights of a convolution's backward data are walked by
-// (output channel, r, s). A plain matrix has count1 = count2 = 1.
+// k = (k0 * count1 + k1) * count2 + k2. There are three levels because the weights of a convolution's backward data are
+// read in the order (output channel, r, s). A plain matrix has count1 = count2 = 1.
 #include "common/vector.h"
 
 #define PACK_CHUNK 512  // Columns of a that one unit of work covers, in `group` panels.
 
-// Four columns of four rows at a time; k is contiguous in each row.
+// Packs four columns of four rows at a time. k is contiguous in each row.
 INLINE void pack_contiguous(__global float* dst, __global const float* a, long row_stride, int rows, int width,
                             int depth) {
   for (int i = 0; i < width; i += 4) {
@@ -35,7 +35,7 @@ INLINE void pack_contiguous(__global float* dst, __global const float* a, long r
   }
 }
 
-// Column k of up to `width` rows.
+// Packs column k of up to `width` rows.
 INLINE void pack_column(__global float* dst, __global const float* a, long row_stride, int rows, int width) {
   int i = 0;
   if (row_stride == 1) {
@@ -48,7 +48,7 @@ INLINE void pack_column(__global float* dst, __global const float* a, long row_s
   for (; i < width; ++i) dst[i] = i < rows ? a[i * row_stride] : 0.0f;
 }
 
-// Any strides, any number of rows, whose panels are `panel` apart; k starts at first.
+// Packs with any strides and any number of rows. The panels are `panel` apart, and k starts at `first`.
 INLINE void pack_strided(__global float* dst, long panel, __global const float* a, long row_stride, int rows, int width,
                          int first, int depth, int count1, int count2, long stride0, long stride1, long stride2) {
   int k2 = first % count2;

@@ -1,7 +1,7 @@
-// C = f(sum of the parts (+ C) (+ bias)) for a product that was cut along its depth; f as product/epilogue.h says.
+// C = f(sum of the parts (+ C) (+ bias)), for a product that was cut along its depth. f is as in product/epilogue.h.
 //
-// Part p of product q lies (q * parts + p) * m * n floats behind the beginning of the workspace, row by row. The parts are
-// added in order: the same bits on every run. A work-item adds VEC_C neighbours of a row.
+// Part p of product q starts (q * parts + p) * m * n floats after the start of the workspace. It is stored row by row.
+// The parts are added in order, so that every run gives the same bits. A work-item adds VEC_C neighbours of a row.
 #include "product/target.h"
 
 __kernel void gemm_parts(__global const float* restrict sums, const ulong sums_offset, __global float* restrict c,

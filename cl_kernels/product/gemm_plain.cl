@@ -1,10 +1,11 @@
-// GEMM that runs everywhere: C = f(A * B (+ C) (+ bias)), fp32, any strides; f as product/epilogue.h says.
+// GEMM that runs on every device: C = f(A * B (+ C) (+ bias)), fp32, any strides; f is as in product/epilogue.h.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one problem per batch index
 //   A[i][k] = a[batch * a_batch + i * a_row + k * a_column], B and C likewise; bias as product/gemm_flags.h says.
 //
-// A work-group of GROUP x GROUP work-items computes a tile of SIDE x SIDE, SIDE = GROUP * PER, from slices of A and B in
-// local memory (2 * GROUP * (SIDE + 1) floats). Work-item (x, y) owns rows y, y + GROUP, … and columns x, x + GROUP, …
+// A work-group of GROUP x GROUP work-items computes a tile of SIDE x SIDE (SIDE = GROUP * PER). It reads slices of A
+// and B from local memory (2 * GROUP * (SIDE + 1) floats). Work-item (x, y) owns rows y, y + GROUP, … and columns x, x
+// + GROUP, …
 // Tiles and batch indices share dimension 0, because some devices limit the others to 65,535 groups.
 #include "product/epilogue.h"
 #include "common/fma.h"
@@ -17,8 +18,8 @@
 #endif
 #define SIDE (GROUP * PER)
 
-// Copies rows first … of a matrix, GROUP columns from k on, zeros outside count and depth: tile[column][row].
-// Neighbouring work-items read neighbouring elements, whichever way the matrix lies.
+// Copies rows from `first` on of a matrix, GROUP columns from k on, to tile[column][row]. Elements outside count and
+// depth become zeros. Neighbouring work-items read neighbouring elements, whether rows or columns are contiguous.
 static inline void load_tile(__local float tile[GROUP][SIDE + 1], __global const float* from, long row_stride,
                              long column_stride, long first, long count, long k, long depth) {
   const int id = get_local_id(1) * GROUP + get_local_id(0);
@@ -48,7 +49,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
   const long column_first = tile % tiles_n * SIDE;
   const long row_first = tile / tiles_n % tiles_m * SIDE;
   const long index = tile / tiles_n / tiles_m;
-  const int x = get_local_id(0);  // Not id % GROUP, id / GROUP of one dimension: Intel's CPU runtime miscompiles those.
+  // Intel's CPU runtime miscompiles id % GROUP and id / GROUP of a one-dimensional group, so the group has two
+  // dimensions.
+  const int x = get_local_id(0);
   const int y = get_local_id(1);
   a += a_offset + index * a_batch;
   b += b_offset + index * b_batch;

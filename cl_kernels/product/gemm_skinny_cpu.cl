@@ -1,10 +1,12 @@
-// Products of a few rows with a packed weight for CPUs, fp32: C = f(A * B (+ C) (+ bias)), f as product/epilogue.h says.
+// Products of a few rows with a packed weight for CPUs, fp32: C = f(A * B (+ C) (+ bias)); f is as in
+// product/epilogue.h.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, m small
 //
-// B lies in the column panels [ceil(n / NR)][k][NR] of gemm_pack, A[i][k] = a[i * a_row + k * a_column]. A unit of work is
-// one vector of columns over the whole depth, so that few columns still give every core its share; ROWS rows of A share
-// each of its loads, and even and odd k have sums of their own, because one chain of additions would be slower than memory.
+// B is in the column panels [ceil(n / NR)][k][NR] of gemm_pack, and A[i][k] = a[i * a_row + k * a_column]. A unit of
+// work is one vector of columns over the whole depth, so that few columns still give every core its share. ROWS rows of
+// A share each load of B. Even and odd k have sums of their own, because one chain of additions would be slower than
+// memory.
 #include "product/gemm_store.h"
 
 #define ROWS 4

@@ -5,7 +5,7 @@
 
 DEFINE_FINISH(floatv, finish_vector)
 
-// Lanes from `first` on of what may be used of an array.
+// A vector of the first `lanes` elements of an array, `step` apart. The other lanes are zero.
 INLINE floatv load_some(__global const float* from, int lanes, long step) {
   float values[VW];
   NO_UNROLL
@@ -13,14 +13,14 @@ INLINE floatv load_some(__global const float* from, int lanes, long step) {
   return vloadv(0, values);
 }
 
-// Where a tile goes.
+// The destination of a tile.
 typedef struct {
-  __global float* c;  // Its first row.
+  __global float* c;  // The first row of the tile.
   long c_row;
   int row, rows, flags;
-  __global const float* bias;  // Of row 0 or of the block's first column.
+  __global const float* bias;  // The bias of the tile's first row or of the block's first column.
 } Target;
-
+// VW elements (row, at) of an operand of the epilogue.
 // Element (row, at) of an operand of the epilogue, VW of them.
 INLINE floatv load_operand(__global const float* e, long row, long column, const Target* t, int i, long first,
                            const int to[VW], int lanes, bool contiguous) {
@@ -32,8 +32,8 @@ INLINE floatv load_operand(__global const float* e, long row, long column, const
   for (int lane = 0; lane < VW; ++lane) values[lane] = e[first + to[min(lane, lanes - 1)]];
   return vloadv(0, values);
 }
-
-// One vector of `lanes` columns of a tile, whose row i is tile[i * step]: to elements `first` … of the rows of C, or
+// Stores one vector of `lanes` columns of a tile. Row i of the tile is tile[i * step]. It goes to the elements from
+// `first` on of a row of C, or to the places that `info` of the gather gives.
 // where `info` of the gather says.
 INLINE void store_columns(const floatv* tile, int step, const Target* t, const Finish* finish,
                           __global const int* info, long first, int lanes, __global const float* bias) {
@@ -45,7 +45,7 @@ INLINE void store_columns(const floatv* tile, int step, const Target* t, const F
   }
   floatv column_bias = (floatv)(0.0f);
   if (flags & BIAS_PER_COLUMN) column_bias = load_some(bias, lanes, 1);
-  if (contiguous && !(flags & (ADD_E0 | SNIPPET))) {  // Most tiles; this loop is all of a shallow product.
+  if (contiguous && !(flags & (ADD_E0 | SNIPPET))) {  // Most tiles. A shallow product does little else than this loop.
     const floatv least = (floatv)(flags & RELU ? 0.0f : -INFINITY);
     __global float* out = t->c + first;
     NO_UNROLL
@@ -90,7 +90,7 @@ INLINE void store_columns(const floatv* tile, int step, const Target* t, const F
   }
 }
 
-// Asks for the first `columns` of the rows of C that a tile is added to, while it is computed.
+// Prefetches the first `columns` elements of the rows of C to which a tile is added, while the tile is computed.
 INLINE void prefetch_rows(__global const float* c, long c_row, int rows, int columns) {
   NO_UNROLL
   for (int i = 0; i < rows; ++i, c += c_row)
@@ -98,7 +98,7 @@ INLINE void prefetch_rows(__global const float* c, long c_row, int rows, int col
     for (int column = 0; column < columns; column += 16) PREFETCH(c + column);
 }
 
-// Where vectors v0 … v0 + NV - 1 of a block's columns go, if all of them are whole and contiguous.
+// The places in C of the vectors v0 … v0 + NV - 1 of a block's columns. Returns true if all are whole and contiguous.
 INLINE bool find_whole(long to[NV], const Target* t, __global const int* table, long column_first, int v0, int columns) {
   bool whole = (v0 + NV) * VW <= columns;
 #pragma unroll
@@ -113,9 +113,9 @@ INLINE bool find_whole(long to[NV], const Target* t, __global const int* table, 
   return whole;
 }
 
-// Vectors v0 … v0 + NV - 1 of a block of `columns` columns. Whole tiles go straight to C, which is half of the time of a
-// shallow product. Others go through memory, so that one piece of code stores them: unrolled, it would be most of the
-// kernel.
+// Stores the vectors v0 … v0 + NV - 1 of a block of `columns` columns. Whole tiles go straight to C, because this store
+// is half of the time of a shallow product. Other tiles go through memory, so that one piece of code stores them.
+// Unrolled, this code would be most of the kernel.
 INLINE void store_tile(const floatv acc[MR * NV], const Target* t, const Finish* finish, __global const int* table,
                        long column_first, int v0, int columns) {
   long to[NV];
@@ -138,7 +138,7 @@ INLINE void store_tile(const floatv acc[MR * NV], const Target* t, const Finish*
   for (int i = 0; i < MR * NV; ++i) tile[i] = acc[i];
   NO_UNROLL
   for (int v = 0; v < NV; ++v) {
-    const int column = (v0 + v) * VW;  // Of the block.
+    const int column = (v0 + v) * VW;  // Counted within the block.
     if (column >= columns) break;
     store_columns(tile + v, NV, t, finish, table + (v0 + v) * COLUMN_INTS, column_first + column,
                   min(VW, columns - column), t->bias + (t->flags & BIAS_PER_COLUMN ? column : 0));

@@ -2,9 +2,9 @@
 //
 //   acc[i][v] += sum over k < depth of a[k * a_step + i] * b[k * b_step + v * VW …]
 //
-// a is one row panel [depth][MR] of packed A, b one column panel [depth][NR] of packed B, both zero padded; the steps are
-// MR and NR where the panels do not lie side by side.
-// The accumulators must stay in registers: 32 of them hold 12 x 2 or 8 x 3, 16 of them 4 x 3.
+// a is one row panel [depth][MR] of packed A, and b is one column panel [depth][NR] of packed B. Both are padded with
+// zeros. The steps are MR and NR, unless several panels are stored side by side.
+// The accumulators must stay in registers: 32 registers hold 12 x 2 or 8 x 3 accumulators, 16 registers hold 4 x 3.
 #include "product/prefetch.h"
 #include "common/vector.h"
 
@@ -25,7 +25,7 @@ INLINE void tile_clear(floatv acc[MR * NV]) {
   for (int i = 0; i < MR * NV; ++i) acc[i] = (floatv)(0.0f);
 }
 
-// From memory beyond the L2 cache a comes too late without being asked for.
+// Without a prefetch, `a` arrives too late from memory beyond the L2 cache.
 #define A_AHEAD 24  // Steps of k.
 
 INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, long a_step, __global const float* b,

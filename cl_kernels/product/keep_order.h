@@ -1,5 +1,6 @@
-// KEEP_ORDER: LLVM for AMD moves no instruction past it. By itself it reads all fragments of a slice first, until registers run
-// out, and what is to be on its way from memory during a multiplication only after it.
+// KEEP_ORDER: LLVM for AMD moves no instruction across it. Without it, LLVM first reads all fragments of a slice, until
+// registers run out. It also starts reads from memory only after a multiplication, although they should be under way
+// during it.
 #if defined(__has_builtin) && defined(__AMDGCN__)
 #if __has_builtin(__builtin_amdgcn_sched_barrier)
 #define KEEP_ORDER __builtin_amdgcn_sched_barrier(0)

@@ -1,10 +1,11 @@
-// 16 bytes on their way from global to local memory while the work-item does something else: copy_begin, then copy_end with
-// the same place. NVIDIA from sm_80 on copies by itself: what was begun before the last but COUNT calls of copies_set is there
-// after COPIES_WAIT(COUNT). Elsewhere a copy waits in registers, and is there after its copy_end.
+// Copies 16 bytes from global to local memory while the work-item does something else. Call copy_begin, then copy_end
+// with the same place. NVIDIA GPUs from sm_80 on copy without the work-item. There COPIES_WAIT(COUNT) waits for all
+// copies except those of the last COUNT calls of copies_set. On other devices a copy waits in registers, and is
+// complete after its copy_end.
 #include "common/inline.h"
 
 #if !defined(EMULATED) && UNIT == 1
-typedef char Copy;  // Nothing.
+typedef char Copy;  // Not used.
 INLINE void copy_begin(Copy* copy, __local uint* to, __global const uint* from) {
   __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(size_t)to), "l"(from) : "memory");
 }

@@ -1,19 +1,20 @@
 // The loop of a tile of product/matrix_tile.h: acc += the product of both operands over the depth.
 //
-// Whoever includes this defines before it where the operands come from, as for product/block_multiply.h: Operands,
-// operands_load, operands_end, operands_move and operands_keep, which rounds and writes a slice of A and, behind it, of B as
-// product/units/matrix_place.h says; LOADS_A and LOADS_B, the numbers that an item reads of a slice of either.
+// A file that includes this one must define before it where the operands come from, as for product/block_multiply.h:
+// Operands, operands_load, operands_end, operands_move and operands_keep. operands_keep rounds a slice of A and of B
+// and writes them to local memory, B after A, as product/units/matrix_place.h says. LOADS_A and LOADS_B are how many
+// numbers an item reads of a slice of A and of B.
 //
-// Each slice is on its way from memory while the one before it is multiplied. The reads are unconditional, so that compilers
-// leave them where they are: at the end the last slice is read again.
+// Each slice is on its way from memory while the slice before it is multiplied. The reads are unconditional, so that
+// compilers leave them where they are: at the end the last slice is read again.
 #include "product/keep_order.h"
 #include "product/matrix_multiply.h"
 
-// `stages` is STAGES * STAGE of local memory, depth at least 1.
+// `stages` is STAGES * STAGE of local memory; the depth is at least 1.
 INLINE void tile_multiply(TileSums acc, Operands* operands, __local uint* stages, int depth) {
   float next_a[LOADS_A], next_b[LOADS_B];
   int slices = (depth + SLICE - 1) / SLICE;
-  // What does not fill a slice comes first, so that the loop needs no bounds.
+  // A slice that is not full comes first, so that the loop needs no bounds.
   int move = depth - (slices - 1) * SLICE;
   operands_load(operands, next_a, next_b);
   operands_end(next_a, next_b, move);

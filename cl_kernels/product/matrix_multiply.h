@@ -1,4 +1,4 @@
-// The work of a tile of product/matrix_tile.h on a slice of the depth.
+// The work of a tile of product/matrix_tile.h on one slice of the depth.
 #include "product/matrix_tile.h"
 
 #define ROWS_OF_FRAGMENTS (WM / FM)
@@ -22,7 +22,7 @@ INLINE void sums_clear(TileSums acc) {
       for (int e = 0; e < ACC; ++e) acc[i][j][e] = 0.0f;
 }
 
-// acc += a slice of A times one of B, both in local memory.
+// acc += a slice of A times a slice of B, both in local memory.
 INLINE void slice_multiply(TileSums acc, __local const uint* slice) {
   UNROLL
   for (int step = 0; step < 2; ++step) {

@@ -1,11 +1,14 @@
-// A matrix in fp32 as an operand of gemm_matrix.cl: `side` of its rows (columns, for B), a slice of the depth at a time,
-// rounded on its way to local memory.
+// An fp32 matrix as an operand of gemm_matrix.cl: `side` of its rows (columns, for B), one slice of the depth at a
+// time. It is rounded on its way to local memory.
 //
-// One axis of the matrix has stride 1, the depth (`along_k`) or the side; the lines of the other are `step` elements
-// apart. An item reads squares of 4 x 4 elements, four lines of four, and writes them as rows along the depth: what lies
-// across is turned in registers. Eight (tf32: four) neighbours take squares that follow each other along the depth, so that
-// they read whole lines of 128 bytes either way and write whole rows. `vec` is 4 where beginning, steps and the size of the
-// axis with stride 1 are multiples of 4, else 1. `side`, `along_k` and `vec` are constants wherever this is called.
+// One axis of the matrix has stride 1: the depth (`along_k`) or the side. The lines of the other axis are `step`
+// elements apart. An item reads squares of 4 x 4 elements, four lines of four elements, and writes them as rows along
+// the depth. Squares whose lines go across the depth are transposed in registers. Eight neighbouring items (tf32: four)
+// take squares that follow each other along the depth. So they read whole lines of 128 bytes in both cases, and they
+// write whole rows.
+//
+// `vec` is 4 if the start, the steps and the size of the axis with stride 1 are multiples of 4, else 1. All calls of
+// these functions pass constants for `side`, `along_k` and `vec`.
 #include "common/inline.h"
 #include "product/units/matrix_place.h"
 #include "product/units/matrix_round.h"
@@ -16,19 +19,19 @@
 #define PARTS_OF(side) ((SQUARES(side) + ITEMS - 1) / ITEMS)
 
 typedef struct {
-  __global const char* at;  // Where the group's slice begins: the same for all items, so that its address is one too.
-  uint to[64];              // Bytes from there to the item's elements, or fours of them.
+  __global const char* at;  // The start of the group's slice. It is one address for all items.
+  uint to[64];              // Bytes from there to the item's elements, or to its groups of four elements.
   long step;                // Bytes from element to element of the depth.
 } MatrixSource;
 
-// The first depth and side of an item's square.
+// The first depth and the first side of an item's square.
 INLINE int square_depth(int part) { return (tile_item() + part * ITEMS) % SQUARES_DEEP * 4; }
 INLINE int square_side(int part) { return (tile_item() + part * ITEMS) / SQUARES_DEEP * 4; }
-// Where there are fewer squares than items, the last items have none.
+// If there are fewer squares than items, the last items have none.
 INLINE int has_square(int part, int side) { return SQUARES(side) % ITEMS == 0 || tile_item() + part * ITEMS < SQUARES(side); }
 
-// Rows past `count` are read as the last one: what they give is never stored. In a depth less than a slice nothing lies
-// behind its end.
+// Rows past `count` are read as the last row, because their results are never stored. If the depth is less than a
+// slice, nothing is read after its end.
 INLINE MatrixSource source_begin(__global const float* from, long step, long first, long count, int depth, int side,
                                  int along_k, int vec) {
   MatrixSource s;
@@ -51,7 +54,7 @@ INLINE MatrixSource source_begin(__global const float* from, long step, long fir
   return s;
 }
 
-// Reads a slice of the depth, whole: also where it reaches beyond the end.
+// Reads a whole slice of the depth, even where the slice reaches beyond the end.
 INLINE void source_load(const MatrixSource* s, float* values, int side, int vec) {
   UNROLL
   for (int p = 0; p < PARTS_OF(side) * 16 / vec; ++p) {
@@ -64,7 +67,7 @@ INLINE void source_load(const MatrixSource* s, float* values, int side, int vec)
   }
 }
 
-// Makes 0 what lies behind `depth` in a slice that was read.
+// Sets the values of a slice that was read to 0 from `depth` on.
 INLINE void source_end(float* values, int depth, int side, int along_k) {
   UNROLL
   for (int p = 0; p < PARTS_OF(side); ++p)
@@ -73,7 +76,7 @@ INLINE void source_end(float* values, int depth, int side, int along_k) {
       if (square_depth(p) + (along_k ? i % 4 : i / 4) >= depth) values[p * 16 + i] = 0.0f;
 }
 
-// Writes what was read to local memory, rounded.
+// Rounds the values that were read and writes them to local memory.
 INLINE void source_keep(const float* values, __local uint* to, int side, int along_k) {
   UNROLL
   for (int p = 0; p < PARTS_OF(side); ++p) {

@@ -1,8 +1,9 @@
-// Stores a tile of product/matrix_multiply.h. Whoever includes this defines Columns before it, as for product/block_store.h.
+// Stores a tile of product/matrix_multiply.h. A file that includes this one must define Columns before it, as for
+// product/block_store.h.
 #include "product/matrix_multiply.h"
 #include "product/target.h"
 
-// The wave's part of the tile whose first row and column these are, of an m x n result.
+// Stores the wave's part of a tile of an m x n result. (row, column) is the first element of the tile.
 INLINE void tile_store(TileSums acc, long row, long column, long m, long n, const Columns* columns, const Target* t,
                        const Finish* finish) {
   const int lane = wave_lane();

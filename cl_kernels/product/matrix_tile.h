@@ -1,10 +1,12 @@
-// The shape of a tile of C that a work-group computes on matrix units, and where its operands lie in local memory.
+// The shape of a tile of C that a work-group computes on matrix units, and the layout of its operands in local memory.
 //
-// BM x BN results a group, WM x WN a wave of LANES work-items, in fragments of FM x FN (what one multiplication of the unit
-// gives, with FM and FN of product/units/matrix_unit.h). Local ids are (LANES, WAVES), so that a wave of the device is one row.
+// A group computes BM x BN results, and a wave of LANES work-items WM x WN of them, in fragments of FM x FN. A fragment
+// is the result of one multiplication of the unit; product/units/matrix_unit.h gives FM and FN. Local ids are (LANES,
+// WAVES), so that a wave of the device is one row.
 //
-// Elements in local memory are as the unit takes them: PRECISION 1 tf32, one to a word of 32 bits; 2 fp16 and 3 bf16, two.
-// A slice is 16 words of the depth of each row of A and column of B, and a multiplication takes 8 of them, a step.
+// Elements in local memory have the type of the unit. PRECISION 1 is tf32, with one element in a word of 32 bits.
+// PRECISION 2 is fp16 and 3 is bf16, with two elements in a word. A slice is 16 words of the depth of each row of A and
+// column of B. A multiplication takes 8 of these words, which is a step.
 #include "common/inline.h"
 #include "product/units/matrix_unit.h"
 
@@ -20,7 +22,7 @@
 #ifndef WN
 #define WN 32
 #endif
-// Slices that local memory holds: with 2, one is multiplied while the next is written.
+// The number of slices that local memory holds. With 2, one is multiplied while the next is written.
 #ifndef STAGES
 #define STAGES 2
 #endif

@@ -1,4 +1,4 @@
-// Column j of a result is element j of its row: what product/block_store.h and product/matrix_store.h take for matrices.
+// Column j of a result is element j of its row. product/block_store.h and product/matrix_store.h use this for matrices.
 #include "common/inline.h"
 
 typedef struct {

@@ -1,5 +1,6 @@
-// Where the results of a product go: C = f(sum (+ C) (+ bias)), one element of a row at a time or, with VEC_C = 2 or 4, as many:
-// then rows and epilogue operands begin at multiples of that, and their length is one.
+// The destination of a product's results: C = f(sum (+ C) (+ bias)). Results are stored one element of a row at a time,
+// or 2 or 4 at a time with VEC_C = 2 or 4. Rows and epilogue operands then start at multiples of VEC_C, and their
+// length is a multiple of VEC_C.
 #include "product/epilogue.h"
 #include "common/inline.h"
 
@@ -7,7 +8,7 @@
 #define VEC_C 1
 #endif
 
-// What the sums of a product are stored with, VEC_C at a time.
+// The type with which sums are stored, VEC_C at a time.
 #if VEC_C == 4
 #define SUMS float4
 #define LOAD_SUMS vload4
@@ -20,7 +21,7 @@
 
 DEFINE_FINISH(SUMS, finish_sums)
 
-// Where the results go.
+// The destination of the results.
 typedef struct {
   __global float* c;
   __global const float* bias;
@@ -29,7 +30,7 @@ typedef struct {
 } Target;
 
 #if VEC_C > 1
-// Neighbours of a row, all inside. The rows of C and of the epilogue's operands begin at multiples of VEC_C.
+// Stores neighbours of a row, all inside C. The rows of C and of the epilogue's operands start at multiples of VEC_C.
 INLINE void store_sums(SUMS sum, long row, long column, const Target* t, const Finish* finish) {
   __global SUMS* out = (__global SUMS*)(t->c + row * t->row + column);
   if (t->flags & ADD_TO_C) sum += *out;

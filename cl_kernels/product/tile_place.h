@@ -1,4 +1,5 @@
-// Which tile of C a work-group computes, of which part of the depth and which product of a batch: groups count tiles first.
+// The tile of C that a work-group computes, its part of the depth, and its product of a batch. Groups count tiles
+// first.
 #include "common/inline.h"
 
 typedef struct {
@@ -6,7 +7,7 @@ typedef struct {
   uint part;
 } TilePlace;
 
-// Tiles are numbered so that groups that run at the same time share operands: 8 rows of tiles, then the next column.
+// Groups that run at the same time share operands: tiles are numbered over 8 rows of tiles, then over the next column.
 INLINE TilePlace tile_place(long m, long n, uint parts) {
   const uint tiles_m = (uint)((m + BM - 1) / BM), tiles_n = (uint)((n + BN - 1) / BN);
   const uint group = get_group_id(0) / (tiles_m * tiles_n);

@@ -1,6 +1,6 @@
-// A matrix unit in plain OpenCL C, with the places of the one that UNIT names: each item computes its own numbers from
-// local memory.
-// A fragment is (the address of the operand, its first row, its first word), a vector since structs must not be copied.
+// A matrix unit in plain OpenCL C. It has the layout of the unit that UNIT names. Each item computes its own numbers
+// from local memory. A fragment is (the address of the operand, its first row, its first word). It is a vector, because
+// structs must not be copied.
 typedef ulong4 FragmentA;
 typedef FragmentA FragmentB;
 
@@ -9,7 +9,7 @@ INLINE FragmentA fragment_a(__local const uint* operand, int row, int step) {
 }
 #define fragment_b fragment_a
 
-// The sum of a word's products.
+// Adds the products of a word's elements to `sum`.
 INLINE float product_of(uint a, uint b, float sum) {
 #if PRECISION == 1
   return fma(as_float(a), as_float(b), sum);

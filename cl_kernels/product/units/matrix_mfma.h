@@ -1,7 +1,7 @@
-// AMD Instinct (gfx908 on): v_mfma_f32_16x16x16, waves of 64, and its places (AMD matrix instruction calculator). The
-// operands change places, so that an item's numbers lie in a row of C. tf32 needs gfx942.
+// AMD Instinct (from gfx908 on): v_mfma_f32_16x16x16 with waves of 64. The layout is from the AMD matrix instruction
+// calculator. The operands are exchanged, so that an item's numbers are in a row of C. tf32 needs gfx942.
 //
-// The first part is read by the tests as C++.
+// The tests read the first part as C++.
 #define LANES 64
 #define FM 16
 #define FN 16
@@ -11,7 +11,7 @@
 INLINE int acc_row(int i, int lane) { return lane % 16; }
 INLINE int acc_column(int i, int lane) { return lane / 16 * 4 + i; }
 
-// The row (column) and the first of the two words that a lane holds of either operand.
+// The row (column) of either operand of which a lane holds two words, and the first of these words.
 INLINE int a_row_of(int lane) { return lane % 16; }
 INLINE int a_word_of(int lane) { return lane / 16 * 2; }
 

@@ -1,7 +1,8 @@
-// NVIDIA: mma.sync with operands read by ldmatrix, and its places (PTX ISA, "Warp-level matrix fragments"). A fragment is
-// 16 x 16, two of the instruction's 16 x 8. UNIT 1 needs sm_80; UNIT 2, fp16 alone, sm_75: half as deep, so twice as many.
+// NVIDIA: mma.sync with operands that ldmatrix reads. The layout is from the PTX ISA, "Warp-level matrix fragments". A
+// fragment is 16 x 16, which is two results of 16 x 8 of the instruction. UNIT 1 needs sm_80. UNIT 2 has only fp16 and
+// needs sm_75. Its instruction is half as deep, so there are twice as many.
 //
-// The first part is read by the tests as C++.
+// The tests read the first part as C++.
 #define LANES 32
 #define FM 16
 #define FN 16
@@ -11,8 +12,9 @@
 INLINE int acc_row(int i, int lane) { return lane / 4 + (i & 2) * 4; }
 INLINE int acc_column(int i, int lane) { return lane % 4 * 2 + (i & 1) + (i & 4) * 2; }
 
-// The row (column) and the word whose address a lane gives to ldmatrix: eight lanes for each of four 8 x 4 words. Those of A
-// follow each other down the rows first, those of B along the depth.
+// The row (column) and the word whose address a lane gives to ldmatrix. Eight lanes give the addresses of each of the
+// four matrices of 8 x 4 words. The matrices of A follow each other down the rows first, those of B along the depth
+// first.
 INLINE int a_row_of(int lane) { return lane % 16; }
 INLINE int a_word_of(int lane) { return lane / 16 * 4; }
 INLINE int b_row_of(int lane) { return lane % 8 + lane / 16 * 8; }

@@ -1,4 +1,5 @@
-// fp32 to what matrix units take, to nearest: a word of local memory from PER_WORD neighbours of the depth.
+// Rounds fp32 to the type of the matrix unit, to nearest. A word of local memory holds PER_WORD neighbours of the
+// depth.
 #include "common/inline.h"
 
 #ifndef PRECISION
@@ -32,7 +33,8 @@ INLINE uint round_two(float low, float high) {
 }
 #endif
 #else
-// In whole numbers, ties as the instructions above have them: away from zero for tf32, to even for bf16. NaN stays.
+// Computed with integers. Ties are rounded as by the instructions above: away from zero for tf32, to even for bf16. NaN
+// stays NaN.
 #if PRECISION == 1
 INLINE uint round_one(float x) {
   const uint bits = as_uint(x);
@@ -51,8 +53,8 @@ INLINE uint round_two(float low, float high) {
 }
 #endif
 #else
-// In the upper half; what is in the lower one is left over. Every NaN becomes the same one: with more to do for it compilers for
-// AMD make a branch of it.
+// The result is in the upper half. The lower half is left over. Every NaN becomes the same NaN, because compilers for
+// AMD make a branch if more has to be done for a NaN.
 INLINE uint bf16_of(float x) {
   const uint bits = as_uint(x);
   return isnan(x) ? 0x7fc00000u : bits + 0x7fffu + (bits >> 16 & 1u);
@@ -61,7 +63,7 @@ INLINE uint round_two(float low, float high) { return as_uint((ushort2)(as_ushor
 #endif
 #endif
 
-// A word of neighbours of the depth: of two, in tf32 of the first alone.
+// A word from two neighbours of the depth, or in tf32 from the first one alone.
 INLINE uint round_word(float first, float second) {
 #if PER_WORD == 2
   return round_two(first, second);

@@ -1,16 +1,18 @@
-// The matrix unit that a kernel is made for: UNIT, as lib/dispatch/matrix_unit.h numbers them.
+// The matrix unit for which a kernel is compiled: UNIT, with the numbers of lib/dispatch/matrix_unit.h.
 //
-// Each of these headers gives
+// Each unit's header gives
 //
-//   LANES, FM, FN, ACC    work-items that act together, rows and columns of what they multiply, numbers of it in each
-//   acc_row(i, lane), acc_column(i, lane)   which those are
-//   RUN                   how many of them, from a multiple of that on, are neighbours of a row
+//   LANES                 how many work-items act together
+//   FM, FN                rows and columns of their result, a fragment
+//   ACC                   how many numbers of the result each item has
+//   acc_row(i, lane), acc_column(i, lane)   the row and column of these numbers
+//   RUN                   how many of an item's numbers, from a multiple of RUN on, are neighbours in a row
 //   FragmentA, FragmentB  what an item holds of FM rows of A and of FN columns of B, 8 words deep
-//   fragment_a(operand, row, step), fragment_b(operand, column, step)   reads them from local memory
+//   fragment_a(operand, row, step), fragment_b(operand, column, step)   reads a fragment from local memory
 //   fragment_multiply(acc, a, b)   acc += a * b
 //
-// All items of a wave come here together. EMULATED, for tests where there is no such unit, keeps the places and multiplies
-// with what every device has.
+// All items of a wave must call these functions together. EMULATED is for tests on devices without such a unit. It
+// keeps the layout and multiplies with operations that every device has.
 #ifndef UNIT
 #define UNIT 1
 #endif

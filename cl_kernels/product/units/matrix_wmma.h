@@ -1,8 +1,8 @@
-// AMD Radeon: v_wmma_f32_16x16x16, waves of 32, and its places (AMD's instruction set guides of RDNA 3 and 4). UNIT 4 is
-// gfx11, where both halves of the wave hold the operands; UNIT 5 gfx12, where each holds a half of the depth and the operands
-// change places, so that an item's numbers lie in a row of C.
+// AMD Radeon: v_wmma_f32_16x16x16 with waves of 32. The layout is from AMD's instruction set guides of RDNA 3 and 4.
+// UNIT 4 is gfx11, where both halves of the wave hold the operands. UNIT 5 is gfx12, where each half holds a half of
+// the depth. There the operands are exchanged, so that an item's numbers are in a row of C.
 //
-// The first part is read by the tests as C++.
+// The tests read the first part as C++.
 #define LANES 32
 #define FM 16
 #define FN 16
@@ -21,7 +21,7 @@ INLINE int acc_row(int i, int lane) { return lane % 16; }
 INLINE int acc_column(int i, int lane) { return lane / 16 * 8 + i; }
 INLINE int a_word_of(int lane) { return lane / 16 * 4; }
 #endif
-// The row (column) that a lane holds LANE_WORDS words of, from a_word_of(lane) on.
+// The row (column) of which a lane holds LANE_WORDS words, from a_word_of(lane) on.
 INLINE int a_row_of(int lane) { return lane % 16; }
 
 #if !defined(EMULATED) && !defined(__cplusplus)

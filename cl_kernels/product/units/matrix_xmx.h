@@ -1,5 +1,5 @@
-// Intel: cl_intel_subgroup_matrix_multiply_accumulate, 8 rows of A by a column of B a lane. UNIT 6 has sub-groups of 8 (Arc),
-// UNIT 7 of 16 (Data Center GPU Max, which has tf32 as well).
+// Intel: cl_intel_subgroup_matrix_multiply_accumulate. A lane multiplies 8 rows of A by one column of B. UNIT 6 has
+// sub-groups of 8 (Arc). UNIT 7 has sub-groups of 16 (Data Center GPU Max, which also has tf32).
 #if UNIT == 6
 #define LANES 8
 #else
@@ -22,14 +22,15 @@ INLINE int acc_column(int i, int lane) { return lane; }
 #endif
 typedef int8 FragmentB;
 
-// A column's eight words.
+// The eight words of a column.
 INLINE int8 fragment_b(__local const uint* operand, int column, int step) {
   const int at = column + (int)get_local_id(0);
   return as_int8((uint8)(*(__local const uint4*)(operand + place_of_word(at, step * 8)),
                          *(__local const uint4*)(operand + place_of_word(at, step * 8 + 4))));
 }
 
-// Sub-groups of 8 hold two numbers of the depth a lane, those of 16 one; of fp32 (tf32), 8 lanes of 16 hold two rows' each.
+// A lane holds two numbers of each row's depth in sub-groups of 8, and one in sub-groups of 16. In tf32, lanes 0 to 7
+// hold the even rows and lanes 8 to 15 the odd rows.
 #if UNIT == 6
 typedef int8 FragmentA;
 INLINE int8 fragment_a(__local const uint* operand, int row, int step) {
