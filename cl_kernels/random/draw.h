@@ -1,8 +1,8 @@
-// Random tensors. Work-item b makes elements 4 b … 4 b + 3 of `out` (contiguous, n elements) from block b of the draw. A file
-// for each kind of numbers, because a program takes as long to compile as all of its kernels.
+// Random tensors. Work-item b makes elements 4 b … 4 b + 3 of `out` (contiguous, n elements) from block b of the draw.
+// Each kind of numbers has a file of its own, because a program takes as long to compile as all of its kernels.
 #include "random/philox.h"
 
-// The upper 24 bits as a fraction in [0, 1): exact.
+// The upper 24 bits as a fraction in [0, 1), which is exact.
 static inline float4 random_fraction(uint4 words) { return convert_float4(words >> 8) * 5.9604644775390625e-8f; }
 
 static inline void store4(__global float* out, long block, long n, float4 v) {

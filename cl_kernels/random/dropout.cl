@@ -1,8 +1,9 @@
-// Dropout of n elements, contiguous: y = x scale where the element is kept, else 0, and the same for gradients. Element i
-// is kept where the upper 24 bits of its random word are not below `threshold`, the probability of dropping times 2^24.
+// Dropout of n contiguous elements: y = x scale where the element is kept, else 0. Gradients are treated in the same
+// way. Element i is kept if the upper 24 bits of its random word are at least `threshold`. `threshold` is the
+// probability of dropping times 2^24.
 #include "random/philox.h"
 
-// Work-item b: elements 4 b … 4 b + 3. The mask is what backward needs: by then the generator has gone on.
+// Work-item b takes elements 4 b … 4 b + 3. Backward needs the mask, because the generator has moved on by then.
 __kernel void dropout_forward(__global const ulong* restrict state, ulong state_offset, __global const float* restrict x,
                               ulong x_offset, __global float* restrict y, ulong y_offset, __global uchar* restrict mask,
                               ulong mask_offset, long n, uint threshold, float scale) {
@@ -14,7 +15,8 @@ __kernel void dropout_forward(__global const ulong* restrict state, ulong state_
   y += y_offset;
   mask += mask_offset;
   if (first + 4 <= n) {
-    // The sign of words - threshold: oclgrind 21.10 stores 255 for the lanes of a converted comparison.
+    // This uses the sign of words - threshold, because oclgrind 21.10 stores 255 for the lanes of a converted
+    // comparison.
     const uint4 kept = ((words - threshold) >> 31) ^ 1u;
     vstore4(select((float4)(0.0f), vload4(block, x) * scale, kept != 0u), block, y);
     vstore4(convert_uchar4(kept), block, mask);

@@ -1,11 +1,12 @@
-// Drawing categories from rows of weights (rows, n).
+// Draws categories from rows of weights (rows, n).
 //
-//   sum_chunks   sums[row, chunk] = sum of CHUNK weights; NaN where one of them is negative or not finite
-//   row_totals   totals[row] = sum of its chunks; 0 where nothing can be drawn from the row
-//   draw         with replacement: samples[row, s] = the first category at which the cumulative sum exceeds u totals[row]
-//   race         without: keys[row, i] = w / (totals[row] e), e = -log(1 - u), whose largest elements are the samples
+//   sum_chunks   sums[row, chunk] = sum of CHUNK weights; NaN if one of them is negative or not finite
+//   row_totals   totals[row] = sum of its chunks; 0 if nothing can be drawn from the row
+//   draw         with replacement: samples[row, s] = the first category at which the cumulative sum exceeds u
+//                totals[row]
+//   race         without: keys[row, i] = w / (totals[row] e), e = -log(1 - u); the largest keys are the samples
 //
-// Sums over chunks carry their rounding errors along, so that categories beyond the 24 bits of a float keep their share.
+// Sums over chunks keep their rounding errors, so that categories beyond the 24 bits of a float keep their share.
 #include "random/philox.h"
 #include "common/vector.h"
 #ifndef CHUNK
@@ -61,7 +62,8 @@ __kernel void row_totals(__global const float* restrict sums, const ulong sums_o
   totals[totals_offset + row] = total > 0.0f && total < INFINITY ? total : 0.0f;
 }
 
-// The first category at which the cumulative sum exceeds `target`; the last of weight above 0 where rounding hides it.
+// The first category at which the cumulative sum exceeds `target`. If rounding hides it, this is the last category with
+// a weight above 0.
 static inline long category_at(__global const float* weights, __global const float* sums, const long n,
                                const float target) {
   const long chunks = (n + CHUNK - 1) / CHUNK;
@@ -92,7 +94,7 @@ static inline long category_at(__global const float* weights, __global const flo
   return category;
 }
 
-// One work-item for four samples, elements of the draw.
+// One work-item for four samples, which are elements of the draw.
 __kernel void draw(__global const ulong* restrict state, const ulong state_offset, __global const float* restrict weights,
                    const ulong weights_offset, __global const float* restrict sums, const ulong sums_offset,
                    __global const float* restrict totals, const ulong totals_offset, __global long* restrict samples,
@@ -113,8 +115,8 @@ __kernel void draw(__global const ulong* restrict state, const ulong state_offse
   }
 }
 
-// One work-item for four keys, elements of the draw. u has the 32 bits of its word where it is small, which is where the
-// largest keys come from.
+// One work-item for four keys, which are elements of the draw. A small u has the 32 bits of its word. The largest keys
+// come from small u.
 __kernel void race(__global const ulong* restrict state, const ulong state_offset, __global const float* restrict weights,
                    const ulong weights_offset, __global const float* restrict totals, const ulong totals_offset,
                    __global float* restrict keys, const ulong keys_offset, const long rows, const long n) {

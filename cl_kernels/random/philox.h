@@ -1,11 +1,11 @@
-// Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four uniform words of 32 bits from a counter and a key.
+// Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011) makes four uniform words of 32 bits from a counter and a key.
 //
 // A generator's state is two ulongs in device memory, {seed, counter}. Element i of a draw is word i % 4 of block
-// counter + i / 4 under the key `seed`, whatever the launch geometry; random_advance (random_uniform.cl) then adds the number
-// of blocks that were used to the counter.
+// counter + i / 4 under the key `seed`, for every launch geometry. random_advance (random_uniform.cl) then adds the
+// number of used blocks to the counter.
 
 static inline uint4 philox4x32(uint4 counter, uint2 key) {
-  // Scalars and unrolled rounds: as vectors in a loop PoCL is eight times slower.
+  // Scalars and unrolled rounds, because vectors in a loop are eight times slower on PoCL.
   uint x = counter.x, y = counter.y, z = counter.z, w = counter.w;
 #pragma unroll
   for (uint round = 0; round < 10; ++round) {

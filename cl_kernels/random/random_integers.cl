@@ -1,7 +1,7 @@
 // Integers; see random/draw.h.
 #include "random/draw.h"
 
-// low + floor(word * range / 2^32), range <= 2^32.
+// low + floor(word * range / 2^32) with range <= 2^32.
 #define RANDOM_INTEGER(name, type)                                                                                \
   __kernel void name(__global const ulong* restrict state, ulong state_offset, __global type* restrict out,       \
                      ulong out_offset, long n, long low, ulong range) {                                           \

@@ -2,7 +2,7 @@
 #include "random/draw.h"
 #include "random/box_muller.h"
 
-// mean + deviation * z, z by Box-Muller from words (0, 1) and (2, 3) of the block.
+// mean + deviation * z. Box-Muller makes z from the words (0, 1) and (2, 3) of the block.
 __kernel void random_normal(__global const ulong* restrict state, ulong state_offset, __global float* restrict out,
                             ulong out_offset, long n, float mean, float deviation) {
   const long block = get_global_id(0);

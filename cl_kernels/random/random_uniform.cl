@@ -1,7 +1,7 @@
-// Uniform numbers, which every initialisation needs, and the generator's step; see random/draw.h.
+// Uniform numbers, which every initialisation needs, and the step of the generator; see random/draw.h.
 #include "random/draw.h"
 
-// low + width * fraction, kept at or below `top`, the largest float below the upper end.
+// low + width * fraction, but at most `top`, the largest float below the upper end.
 __kernel void random_uniform(__global const ulong* restrict state, ulong state_offset, __global float* restrict out,
                              ulong out_offset, long n, float low, float width, float top) {
   const long block = get_global_id(0);
@@ -10,7 +10,7 @@ __kernel void random_uniform(__global const ulong* restrict state, ulong state_o
   store4(out + out_offset, block, n, fmin(fma(u, (float4)(width), (float4)(low)), (float4)(top)));
 }
 
-// One work-item, after each draw.
+// Runs as one work-item, after each draw.
 __kernel void random_advance(__global ulong* restrict state, ulong state_offset, ulong blocks) {
   state[state_offset + 1] += blocks;
 }

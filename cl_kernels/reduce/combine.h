@@ -1,22 +1,24 @@
-// What a reduction does with its elements: one row of macros for each KIND. After element.h and exp.h, with S float, int or
-// long; INTEGER where S is no float, WIDE where it is long.
+// What a reduction does with its elements: one block of macros for each KIND. Include this file after element.h and
+// exp.h. S is float, int or long. INTEGER is defined if S is not float, and WIDE if S is long.
 //
-//   one, many             a scalar S; a vector of VW, whose lanes are worked on apart
-//   one_state, many_state what has been seen: a, b, c, whatever the row needs, d, what additions lost, and `at`, the number
-//                         of an element
+//   one, many             a scalar S; a vector of VW of them, whose lanes are independent
+//   one_state, many_state what has been seen: a, b and c, as the kind needs them; d, what additions lost; `at`, an
+//                         element's number
 //   T stands for `one` or `many`:
 //   START(T, s, n)        s has seen nothing; elements will be numbered from n on
-//   FOLD(T, s, v, n)      s sees element v, of number n
-//   FOLD_BLOCK(T, s, v, n, step)   s sees v[0] … v[7], of numbers n, n + step, …
-//   SETTLE(T, s)          d goes where it belongs
-//   MERGE(T, s, o)        s sees what o, which is settled, has seen
+//   FOLD(T, s, v, n)      s sees element v, which has number n
+//   FOLD_BLOCK(T, s, v, n, step)   s sees v[0] … v[7], which have the numbers n, n + step, …
+//   SETTLE(T, s)          adds d to the sum that lost it
+//   MERGE(T, s, o)        s sees everything that o has seen; o is settled
 //   VALUE(T, s)           the result of a settled state; for the moments the sum of squared distances from the mean
-//   FROM_BASE(v, base)    what is folded for element v; base is the output's first element, the same in all parts
-//   PAIR(x, y)            (simple kinds) one value for two elements: a tree of these may stand for a few FOLDs
+//   FROM_BASE(v, base)    the value that is folded for element v; base is the output's first element, the same in all
+//                         parts
+//   PAIR(x, y)            (simple kinds) one value for two elements: a tree of PAIRs may replace a few FOLDs
 //
-// Sums are exact to a few roundings, however long: eight elements are added as a tree, and what the addition to the total
-// loses is kept (Knuth's two-sum). Moments are those of the distances from the first element, so that a large mean costs
-// no digits. Greatest and least are NaN where there is one; of equal elements ARG takes the first.
+// A sum is exact to a few roundings, however long it is. Eight elements are added as a tree, and what the addition to
+// the total loses is kept (Knuth's two-sum). Moments use the distances from the first element, so that a large mean
+// costs no digits. The greatest and the least element are NaN if any element is NaN. If elements are equal, ARG takes
+// the first.
 #include "common/two_sum.h"
 
 #define SUM 0
@@ -111,12 +113,12 @@ typedef struct {
 #define VALUE(T, s) (s.a)
 
 #elif KIND == LOG_SUM_EXP
-// a: the greatest element, b: sum of exp(x - a).
+// a is the greatest element, and b is the sum of exp(x - a).
 #define IDENTITY LOWEST
 #define HIGHER(x, y) ((x) > (y) ? (x) : (y))
-// Infinity as a number, so that it can be subtracted from itself.
+// Replaces infinity by a number, so that it can be subtracted from itself.
 #define NUMBER(T, x) ((x) < -FLT_MAX ? (T)(-FLT_MAX) : (x) > FLT_MAX ? (T)(FLT_MAX) : (x))
-// s.b *= share, and more is added.
+// Multiplies s.b by `share` and adds `more` to it.
 #define ADD_TO_(T, s, share, more)  \
   {                                 \
     const T share_ = (share);       \
@@ -131,7 +133,8 @@ typedef struct {
     ADD_TO_(T, s, exp_##T(NUMBER(T, s.a) - base_), exp_##T((v) - base_))                   \
     s.a = top_;                                                                            \
   }
-// Not unrolled on CPUs, where an exponential is long to compile; on GPUs the block would lie in memory.
+// CPUs do not unroll this, because an exponential takes long to compile there. GPUs do, because otherwise the block
+// would be in memory.
 #ifndef EACH_EXP
 #define EACH_EXP(k) for (int k = 1; k < 8; ++k)
 #endif
@@ -158,7 +161,7 @@ typedef struct {
 #define VALUE(T, s) (s.a + log(s.b))
 
 #elif KIND == MOMENTS
-// a: the mean, b: the sum of squared distances from it, c: the number of elements (Chan, Golub and LeVeque).
+// a is the mean, b the sum of squared distances from it, c the number of elements (Chan, Golub and LeVeque).
 #define IDENTITY 0
 #define MOMENTS_OF(T, s, mean, squares, number)                      \
   {                                                                  \
@@ -183,7 +186,7 @@ typedef struct {
 #define VALUE(T, s) (s.b)
 
 #else
-// a: the greatest (least) element, at: its number.
+// a is the greatest (least) element, and at is its number.
 #if KIND == ARG_MAX
 #define IDENTITY LOWEST
 #define BEHIND(x, y) ((x) <= (y))
@@ -219,7 +222,7 @@ typedef struct {
 #define FROM_BASE(v, base) (v)
 #endif
 
-// s becomes t in the lanes of a mask.
+// s becomes t in the lanes where the mask is true.
 #define TAKE_LANES(s, t, mask)         \
   {                                    \
     s.a = (mask) ? t.a : s.a;          \

@@ -1,16 +1,17 @@
-// y[j] = x[0] + … + x[j] along the middle axis of (outer, n, inner), contiguous; with REVERSE y[j] = x[j] + … + x[n-1].
-// S is the type, float or long.
+// y[j] = x[0] + … + x[j] along the middle axis of a contiguous (outer, n, inner). With REVERSE, y[j] = x[j] + … +
+// x[n-1]. S is the type, float or long.
 //
-//   The axis is cut into `blocks` of `length` places, counted from where the sum begins. The sum over all blocks up to b
-//   is offsets[outer][b][inner] (in memory's order of the blocks), made by a reduction and a scan of their own.
+//   The axis is cut into `blocks` of `length` places, counted from the start of the sum. offsets[outer][b][inner] is
+//   the sum over all blocks up to b, where the blocks are in the order of memory. A separate reduction and scan compute
+//   it.
 //   sizes = outer, n, inner, blocks, length, outer * blocks * units of a block
 //
-// rows     CPU, inner = 1: a unit is a block; a vector is scanned by log2 VW shifts.
+// rows     CPU, inner = 1: a unit is a block; log2 VW shifts scan a vector.
 // columns  CPU, inner > 1: a unit is a strip of VW columns of a block.
 // items    GPU, inner > 1: a work-item takes one column of a block.
 // groups   GPU, inner = 1: LOCAL work-items scan a block, LOCAL places at a time.
 //
-// Running sums of floats carry what their additions lose.
+// Running sums of floats keep what their additions lose.
 #ifndef VW
 #define VW 16
 #endif
@@ -37,10 +38,10 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 #define BLOCKS sizes.s3
 #define LENGTH sizes.s4
 #define UNITS sizes.s5
-// Place j counts from where the sum begins.
+// Place j is counted from the start of the sum.
 #define PLACE(j) (REVERSE ? N - 1 - (j) : (j))
 
-// total += v; what is lost goes to `lost`.
+// total += v; `lost` gets what the addition loses.
 #ifdef INTEGER
 #define ADD(T, total, lost, v) total += (v);
 #define SUM_OF(total, lost) (total)
@@ -50,7 +51,8 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 #define SUM_OF WITH_LOST
 #endif
 
-// Lane k of t becomes lane k - d of v (k + d with REVERSE); t is 0. In pieces that compilers make one permutation of.
+// Lane k of t becomes lane k - d of v (k + d with REVERSE); t is 0 before. Compilers make one permutation of these
+// pieces.
 #if VW == 16 && !REVERSE
 #define SHIFT_1(t, v) t.s1 = v.s0, t.s23 = v.s12, t.s4567 = v.s3456, t.hi = v.s789abcde
 #define SHIFT_2(t, v) t.s23 = v.s01, t.s4567 = v.s2345, t.hi = v.s6789abcd
@@ -92,7 +94,7 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 #define SCAN_PARAMETERS                                                                                    \
   __global const S *restrict x, const ulong x_offset, __global const S *restrict offsets,                  \
       const ulong offsets_offset, __global S *restrict y, const ulong y_offset, const long8 sizes
-// Block b of outer o, column i.
+// The offset of block b of outer o, column i.
 #define OFFSET_OF(o, b, i) \
   offsets[offsets_offset + ((o) * (BLOCKS - 1) + (REVERSE ? BLOCKS - 1 - (b) : (b) - 1)) * INNER + (i)]
 
@@ -198,6 +200,6 @@ void groups(SCAN_PARAMETERS) {
     const one v = sums[now][item], all = sums[now][LOCAL - 1];
     if (exists) y[PLACE(j + item)] = SUM_OF(total, lost) + v;
     ADD(one, total, lost, all)
-    barrier(CLK_LOCAL_MEM_FENCE);  // The next round writes what others still read.
+    barrier(CLK_LOCAL_MEM_FENCE);  // The next round overwrites what other items still read.
   }
 }

@@ -1,27 +1,31 @@
-// What the kernels of reductions share: where elements lie, what is read, what is written.
+// The common part of the reduction kernels: the places of elements, reading and writing.
 //
-//   o counts the kept axes, r the reduced ones, outermost first; each list of axes has a shape and, for every operand,
-//   strides. y[o] = FINISH of the combination (reduce/combine.h) of MAP(x[o, r]) over all r.
+//   o counts the kept axes and r the reduced axes, outermost first. Each list of axes has a shape and, for every
+//   operand, strides. y[o] = FINISH of the combination (reduce/combine.h) of MAP(x[o, r]) over all r.
 //
-//   TYPE, OUT   types in memory of x and y; S the one that is computed in
+//   TYPE, OUT   types in memory of x and y; S is the type of the computation
 //   MAP         an expression of x, the element, and `parameter`, of type T
 //   FINISH      an expression of a, the combined value, count = number of elements, and `parameter`, of type T
 //
-// Of several parts (second dimension of the range) part p combines the r from PART_BEGIN(p, parts) on and leaves its
-// state in states[(component * parts + p) * outputs + o] (and positions[p * outputs + o]), which `join` brings together.
+// With several parts (the second dimension of the range), part p combines the r from PART_BEGIN(p, parts) on. It writes
+// its state to states[(component * parts + p) * outputs + o] (and positions[p * outputs + o]). `join` then combines the
+// states.
 //
-// A prelude may let the elements come from somewhere else, such as an expression of several operands, by defining all of
+// A prelude may take the elements from somewhere else, such as an expression of several operands. It must then define
+// all of these:
 //
 //   SOURCE_PARAMETERS, SOURCE_FORMAL, SOURCE   the operands as parameters of kernels, of functions, as arguments
 //   CURSOR                   a position in all operands
-//   SEEK(at, o)  MOVE(at, from, r)   statements: `at` becomes the position of element (o, 0); that r elements after `from`
-//   MOVE_TO_RUN(at, from, n)  MOVE_ALONG(at, from, i)   the same: that of run n along the last reduced axis, `from` being
-//                                                       element 0; that i elements further in a run
+//   SEEK(at, o)  MOVE(at, from, r)   statements: `at` becomes the position of element (o, 0); of r elements after
+//                `from`
+//   MOVE_TO_RUN(at, from, n)  MOVE_ALONG(at, from, i)   statements: `at` becomes the position of run n along the last
+//                                                       reduced axis, where `from` is element 0; of i elements further
+//                                                       in a run
 //   READ_ONE_ALONG(at, i), READ_MANY_ALONG(at, i)     the element i (VW elements from i on) further along the last
-//                                                     reduced axis, of type one (many), MAP left out
+//                                                     reduced axis, of type one (many), without MAP
 //   READ_ONE_ACROSS(at, i), READ_MANY_ACROSS(at, i)   the same along the last kept axis
 //   ALONG_IS_UNIT            READ_MANY_ALONG is allowed
-//   CAN_READ_MANY(at, i)     READ_MANY may read VW elements from i on, though fewer are asked for
+//   CAN_READ_MANY(at, i)     READ_MANY may read VW elements from i on, even if fewer are needed
 #ifndef TYPE
 #define TYPE float
 #define OUT float
@@ -37,8 +41,8 @@
 #define OUTLINE __attribute__((noinline))
 #endif
 
-// Vectors of a type that is computed in are moved as they are: PoCL turns a conversion, even to the same type, into moves
-// of two elements.
+// Vectors of the computation's type are moved without a conversion. PoCL turns a conversion, even to the same type,
+// into moves of two elements.
 typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 #if defined(TYPE_IS_S) && !defined(WHOLE_VECTORS)
 #define READ_MANY(p, i) (*(__global const unaligned_many*)((p) + (i)))
@@ -46,8 +50,9 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 #define READ_MANY(p, i) LOAD_V(TYPE, S, p, i)
 #endif
 
-// Where the element with this number lies; shape and strides innermost first. Not inlined on CPUs: compilers take long
-// over loops. The lists turn, so that no variable indexes them: they would have to lie in memory.
+// The place of the element with this number. Shape and strides are innermost first. CPUs do not inline this function,
+// because compilers take long over loops. The lists are rotated, so that no variable indexes them. With such an index
+// they would be in memory.
 OUTLINE long position_in(long8 shape, long8 strides, const int rank, long number) {
   long at = 0;
   NO_UNROLL
@@ -83,14 +88,15 @@ INLINE long position(const long8 shape, const long8 strides, const int rank, con
 #define CAN_READ_MANY(at, i) ((at) + (i) + VW <= SOURCE_END)
 #endif
 
-// Where run n begins: the reduced axes but the last.
+// The start of run n, over all reduced axes but the last.
 #if RUNS == 2
 #define RUN_POSITION(strides, n) ((n) * strides.s1)
 #else
 #define RUN_POSITION(strides, n) position_in(reduced_shape.s12345670, strides.s12345670, REDUCED_RANK - 1, n)
 #endif
 
-// All lists of axes are innermost first. Few arguments: each costs a tenth of a microsecond and more to launch.
+// All lists of axes are innermost first. There are few arguments, because each costs a tenth of a microsecond or more
+// at a launch.
 #define AXES_FORMAL const long8 kept_shape, const long8 reduced_shape, const long8 sizes
 #define AXES kept_shape, reduced_shape, sizes
 #define KEPT_RANK ((int)sizes.s0)
@@ -102,7 +108,7 @@ INLINE long position(const long8 shape, const long8 strides, const int rank, con
 #define SOURCE_END sizes.s6       // Elements of x from here on must not be read.
 #define PARAMETER as_float((int)sizes.s7)
 
-// y holds the results, or the states of the parts where there are several.
+// y holds the results, or the states of the parts if there are several parts.
 #if KIND >= ARG_MAX
 #define RESULT_PARAMETERS \
   __global void *restrict y, const ulong y_offset, __global long *restrict positions, const ulong positions_offset
@@ -143,7 +149,7 @@ INLINE many finish_many(const many a, const long elements, const float parameter
 #define COMPONENTS 1
 #endif
 
-// Parts brought together: SPLIT_B of them, whose states (and positions) `join` reads.
+// The states (and positions) of SPLIT_B parts, which `join` reads and combines.
 #if KIND >= ARG_MAX
 #define JOIN_PARAMETERS                                                                                        \
   __global const S *restrict states, const ulong states_offset, __global const long *restrict part_positions, \
@@ -166,7 +172,7 @@ INLINE one_state state_of_part(__global const S* states, __global const long* po
   return s;
 }
 
-// One result, of a settled state whose elements were numbered from `begin` on.
+// Stores one result, from a settled state whose elements are numbered from `begin` on.
 INLINE void put_joined(const one_state* s, const long o, const long begin, __global OUT* y, __global long* positions,
                        const long8 sizes) {
   STORE_S(OUT, y, o, finish_one(VALUE(one, (*s)), REDUCED, PARAMETER));

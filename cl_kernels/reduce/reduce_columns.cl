@@ -1,8 +1,8 @@
-// Reductions for CPUs where the last kept axis is contiguous: the lanes of a vector are neighbouring outputs. What is
-// computed: reduce/combine.h and reduce/reduce.h.
+// Reductions for CPUs where the last kept axis is contiguous: the lanes of a vector are neighbouring outputs.
+// reduce/combine.h and reduce/reduce.h say what is computed.
 //
-// A unit is a strip of SPLIT_B columns, STRIP vectors at most, or what is left of the last kept axis; there are SPLIT_A.
-// Item i of the range takes the units from SPLIT_A * i / items on and walks down eight rows at a time.
+// A unit is a strip of SPLIT_B columns, which is at most STRIP vectors, or the rest of the last kept axis. There are
+// SPLIT_A units. Item i of the range takes the units from SPLIT_A * i / items on. It walks down eight rows at a time.
 #ifndef VW
 #define VW 16
 #endif
@@ -15,14 +15,14 @@
 
 #include "reduce/reduce_cpu.h"
 
-// VW neighbouring columns from i on, of which `left` exist.
+// VW neighbouring columns from i on; `left` of them exist.
 OUTLINE many gather_across(const CURSOR at, const long i, const int left, SOURCE_FORMAL, AXES_FORMAL) {
   one lanes[VW];
   for (int lane = 0; lane < VW; ++lane) lanes[lane] = lane < left ? READ_ONE_ACROSS(at, i + lane) : (one)(0);
   return map_many(JOIN(vload, VW)(0, lanes), PARAMETER);
 }
 
-// Columns o … o+n-1 in a strip of rows r … r_end-1.
+// Reduces the columns o … o+n-1 of a strip over the rows r … r_end-1.
 INLINE void reduce_strip(const long o, const int n, const long r, const long r_end, OUTPUT_FORMAL, SOURCE_FORMAL,
                          AXES_FORMAL) {
   STATES_OF(STRIP)

@@ -1,16 +1,17 @@
-// Reductions for GPUs. What is computed: reduce/combine.h and reduce/reduce.h.
+// Reductions for GPUs. reduce/combine.h and reduce/reduce.h say what is computed.
 //
-// items        a work-item takes one output, or VW neighbours; neighbouring items read neighbouring elements where the last
-//              kept axis is contiguous.
-// groups       SPAN work-items take one output, ROWS outputs a work-group: short rows would leave most of a group idle.
-// join_items   a work-item brings the states of an output's parts together,
-// join_groups  a work-group does.
+// items        a work-item takes one output, or VW neighbouring outputs. Neighbouring items read neighbouring elements
+//              if the last kept axis is contiguous.
+// groups       SPAN work-items take one output, and a work-group takes ROWS outputs. With one output each, short rows
+//              would leave most of a group idle.
+// join_items   a work-item combines the states of an output's parts
+// join_groups  a work-group combines them
 //
-//   FORM   what is read at once: one element (SCALARS), VW neighbours along the last reduced axis (ALONG, for `groups`) or
-//          the last kept one (ACROSS, for `items`). A unit is VW elements r for ALONG, one for the others.
-//   RUNS   1: there is one reduced axis, 2: two, 3: more. A position moves on by additions; only for more than two axes, and
-//          only where a run along the last one ends, it is divided out anew.
-//   INDEX  holds the size of the last reduced axis and the number of runs
+//   FORM   what is read at once: one element (SCALARS), VW neighbours along the last reduced axis (ALONG, for `groups`)
+//          or the last kept one (ACROSS, for `items`). A unit is VW elements r for ALONG, one for the others.
+//   RUNS   1: there is one reduced axis, 2: two, 3: more. A position moves on by additions. With more than two axes, it
+//          is computed anew by divisions, but only where a run along the last axis ends.
+//   INDEX  a type that holds the size of the last reduced axis and the number of runs
 #ifndef VW
 #define VW 4
 #endif
@@ -50,7 +51,7 @@
 
 #define EACH(k, n) _Pragma("unroll") for (int k = 0; k < n; ++k)
 
-// What is read at once.
+// The type that is read at once.
 #define exp_wide exp
 #if FORM == SCALARS
 typedef one wide;
@@ -71,7 +72,7 @@ typedef many_state wide_state;
 #define UNITS (REDUCED / UNIT)
 #define UNIT_BEGIN(part, parts) (UNITS / (parts) * (part) + min((long)(part), UNITS % (parts)))
 
-// Unit i of a run.
+// Reads unit i of a run.
 INLINE wide read_unit(const CURSOR run, const long i, SOURCE_FORMAL, AXES_FORMAL) {
 #if FORM == SCALARS
   return map_one(READ_ONE_ALONG(run, i), PARAMETER);
@@ -84,7 +85,7 @@ INLINE wide read_unit(const CURSOR run, const long i, SOURCE_FORMAL, AXES_FORMAL
 #endif
 }
 
-// The number that distances are taken from.
+// The number from which distances are taken.
 INLINE wide base_of(const CURSOR row, SOURCE_FORMAL, AXES_FORMAL) {
 #if FORM == ACROSS
   if (KIND == MOMENTS && REDUCED > 0) return map_many(READ_MANY_ACROSS(row, 0), PARAMETER);
@@ -94,7 +95,7 @@ INLINE wide base_of(const CURSOR row, SOURCE_FORMAL, AXES_FORMAL) {
   return (wide)(0);
 }
 
-// v becomes the next unit, `step` further each time.
+// v becomes the next unit, which is `step` units further.
 #if RUNS == 1
 #define NEXT(v)                                                       \
   v = FROM_BASE(read_unit(row, unit, SOURCE, AXES), base);            \
@@ -109,7 +110,8 @@ INLINE wide base_of(const CURSOR row, SOURCE_FORMAL, AXES_FORMAL) {
   i -= i >= size ? size : 0;
 #endif
 
-// s sees every `step`-th of `count` units from begin on, beginning with the `first`. Elements are numbered from begin on.
+// s sees every `step`-th of the `count` units from `begin` on, starting with unit `first`. Elements are numbered from
+// `begin` on.
 INLINE void fold_units(wide_state* result, const CURSOR row, const wide base, const long begin, const int count,
                        const int first, const int step, SOURCE_FORMAL, AXES_FORMAL) {
   wide_state s;
@@ -154,7 +156,7 @@ INLINE void fold_units(wide_state* result, const CURSOR row, const wide base, co
 #define STATE_OF_LANE(k) {lane_a[k], lane_b[k], lane_c[k], 0, lane_at[k]}
 #endif
 
-// Of a settled state; elements were numbered from `begin` on.
+// Stores a settled state whose elements are numbered from `begin` on.
 INLINE void put(const one_state* s, const long o, const long begin, __global void* y, const ulong y_offset,
                 __global long* positions, const long part, const long parts, const long8 sizes) {
   if (parts == 1) {
@@ -186,7 +188,7 @@ __kernel void items(REDUCE_PARAMETERS) {
 }
 #endif
 
-// ---- What the SPAN items of a row have seen, brought together; every item of the group must get here ----
+// ---- Combines what the SPAN items of a row have seen; every item of the group must execute this ----
 
 #ifndef INTEGER
 #define SWAP_ONE(v, mask) SWAP(float, v, mask)
@@ -218,7 +220,7 @@ __kernel void items(REDUCE_PARAMETERS) {
     MERGE(one, s, kept)                                   \
     SETTLE(one, s)                                        \
   }
-#define SLOTS (SPAN > SWAP_LANES ? SPAN / SWAP_LANES : 1)  // Of a row, in local memory.
+#define SLOTS (SPAN > SWAP_LANES ? SPAN / SWAP_LANES : 1)  // The slots of a row in local memory.
 #define GROUP_TREE(s)                                                                   \
   __local one tree_a[ROWS * SLOTS];                                                     \
   __local one tree_b[COMPONENTS > 1 ? ROWS * SLOTS : 1];                                \
@@ -260,7 +262,7 @@ GROUP_KERNEL(SPAN, ROWS) void groups(REDUCE_PARAMETERS) {
     MERGE(one, all, lane)
   }
 #if FORM == ALONG && RUNS == 1
-  // What does not fill a vector.
+  // The elements that do not fill a vector.
   if (part == parts - 1 && item < REDUCED % VW) {
     const one v = map_one(READ_ONE_ALONG(row, UNITS * VW + item), PARAMETER);
     FOLD(one, all, FROM_BASE(v, base.s0), (end - begin) * VW + item)

@@ -1,7 +1,7 @@
-// Reductions for CPUs, any strides. What is computed: reduce/combine.h and reduce/reduce.h.
+// Reductions for CPUs, any strides. reduce/combine.h and reduce/reduce.h say what is computed.
 //
-// A work-item takes SPLIT_A outputs and walks along r, in vectors where the last reduced axis is contiguous. VW rows are
-// brought together at once, so that a short row costs a few instructions.
+// A work-item takes SPLIT_A outputs and walks along r, in vectors if the last reduced axis is contiguous. VW rows are
+// combined at once, so that a short row costs a few instructions.
 #ifndef VW
 #define VW 16
 #endif
@@ -13,8 +13,8 @@
 
 #define LANES_BELOW(n) (LANE_NUMBERS < (many_index)((lane_index)(n)))
 
-// Elements i … i+VW-1 along the last reduced axis, of which `left` exist. Not inlined: it is called from several places,
-// none of them hot, and would double the time that compiling takes.
+// Elements i … i+VW-1 along the last reduced axis; `left` of them exist. This function is not inlined. It is called
+// from several places, and none of them is hot. Inlining would double the time to compile.
 OUTLINE many gather_along(const CURSOR at, const long i, const long left, SOURCE_FORMAL, AXES_FORMAL) {
   one lanes[VW];
   for (int lane = 0; lane < VW; ++lane) lanes[lane] = lane < left ? READ_ONE_ALONG(at, i + lane) : (one)(0);
@@ -30,7 +30,8 @@ INLINE many read_along(const CURSOR at, const long i, const long left, const int
   return map_many(v, PARAMETER);
 }
 
-// s sees, lane by lane, the n elements of a run whose first is numbered `number`; `unit`: they are neighbours.
+// s sees the n elements of a run lane by lane. The first one has the number `number`. `unit`: they are neighbours in
+// memory.
 INLINE void fold_run(many_state* s, const CURSOR at, const long n, const long number, const many base,
                      const int unit, SOURCE_FORMAL, AXES_FORMAL) {
   const many_index first = (many_index)((lane_index)number) + LANE_NUMBERS;
@@ -48,7 +49,7 @@ INLINE void fold_run(many_state* s, const CURSOR at, const long n, const long nu
   }
 }
 
-// Row i's lanes are a[i], b[i], …; lane i of the result is all of row i.
+// The lanes of row i are a[i], b[i], … Lane i of the result combines all of row i.
 INLINE many_state merge_rows(many* a, many* b, many* c, many* d, many_index* at) {
 #ifdef PAIR
 #define MERGE_ROWS(rows)                                                                              \
@@ -83,7 +84,7 @@ INLINE many_state merge_rows(many* a, many* b, many* c, many* d, many_index* at)
 }
 
 #define ROWS_FORMAL const long first, const long end, const long r, const long r_end
-// VW rows side by side, run after run, as they lie in memory.
+// Reduces VW rows side by side, run after run, in the order of memory.
 INLINE void reduce_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FORMAL) {
   for (long o = first; o < end; o += VW) {
     const int lanes = (int)min((long)VW, end - o);
@@ -118,7 +119,7 @@ INLINE void reduce_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FORMAL) 
 }
 
 #ifdef PAIR
-// Rows of up to 8 VW elements in one run.
+// Reduces rows of up to 8 VW elements in one run.
 INLINE void reduce_short_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FORMAL) {
   const long n = r_end - r;
   const many_index last = LANES_BELOW(n % VW == 0 ? VW : n % VW);

@@ -1,14 +1,15 @@
-// Sorting in local memory: TILE entries, as blocks of `width` (a power of two) each, by all GROUP work-items of a group.
+// Sorts TILE entries in local memory, in blocks of `width` entries (a power of two), with all GROUP work-items of a
+// group.
 #ifndef TILE
 #define TILE 1024
 #endif
 #ifndef GROUP
 #define GROUP 256
 #endif
-// Stands after every entry.
+// This value sorts after every entry.
 #define NO_ENTRY (~(ulong)0)
 
-// Batcher's bitonic sort. Every work-item must get here, and wait before the entries are used.
+// Batcher's bitonic sort. Every work-item must call it. It ends with a barrier, after which the entries may be used.
 static inline void sort_tile(__local ulong* tile, const int width) {
   for (int size = 2; size <= width; size *= 2)
     for (int stride = size / 2; stride > 0; stride /= 2) {

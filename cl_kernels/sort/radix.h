@@ -1,11 +1,12 @@
-// Sorting entries, key * 2^32 + position, by their keys: least digit first, so that equal keys keep their order.
+// Sorts entries, key * 2^32 + position, by their keys. The least digit comes first, so that equal keys keep their
+// order.
 
-// Rows shorter than this are sorted by insertion, which leaves out the 256 counts of each digit.
+// Rows shorter than this are sorted by insertion, which does not need the 256 counts of each digit.
 #define SHORT_ROW 24
 #define RADIX_COUNTS 1024
 
-// Sorts a[0 … n-1], whose equal keys stand in the order of their positions; b has room for as many, counts for
-// RADIX_COUNTS.
+// Sorts a[0 … n-1]. Equal keys must be in the order of their positions. b has room for n entries, and counts has room
+// for RADIX_COUNTS numbers.
 static inline void radix_sort(__global ulong* a, __global ulong* b, const long n, __global uint* counts) {
   if (n < SHORT_ROW) {
     for (long i = 1; i < n; ++i) {
@@ -29,7 +30,7 @@ static inline void radix_sort(__global ulong* a, __global ulong* b, const long n
   for (int digit = 0; digit < 4; ++digit) {
     __global uint* next = counts + 256 * digit;
     const int shift = 32 + 8 * digit;
-    if (next[from[0] >> shift & 255] == n) continue;  // All alike.
+    if (next[from[0] >> shift & 255] == n) continue;  // All entries have the same digit.
     uint before = 0;
     for (int i = 0; i < 256; ++i) {
       const uint count = next[i];

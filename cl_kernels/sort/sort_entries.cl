@@ -1,5 +1,5 @@
-// Rows (rows, n) of elements as entries to sort, key * 2^32 + position, and back. A work-item does the elements
-// first … first + chunk - 1, counted row by row.
+// Turns rows (rows, n) of elements into entries to sort, key * 2^32 + position, and back. A work-item takes the
+// elements first … first + chunk - 1, counted row by row.
 #include "sort/sort_key.h"
 
 #define FOR_ELEMENTS(count, length)                                \
@@ -18,7 +18,8 @@ __kernel void make_entries(__global const MEMORY* restrict x, const ulong x_offs
     entries[entries_offset + i] = ENTRY(KEY(x + x_offset, i) ^ flip, column);
 }
 
-// The key's other half for elements that are sorted by the first: position is the place in that order.
+// Entries with the other half of the key, for elements that are sorted by the first half. Their position is the place
+// in the first order.
 __kernel void make_next_entries(__global const MEMORY* restrict x, const ulong x_offset,
                                 __global const ulong* restrict sorted, const ulong sorted_offset,
                                 __global ulong* restrict entries, const ulong entries_offset, const long count,
@@ -29,7 +30,7 @@ __kernel void make_next_entries(__global const MEMORY* restrict x, const ulong x
   }
 }
 
-// Places in the first order become positions.
+// Turns places in the first order into positions.
 __kernel void join_orders(__global const ulong* restrict sorted, const ulong sorted_offset,
                           __global ulong* restrict entries, const ulong entries_offset, const long count, const long n,
                           const long chunk) {
@@ -39,7 +40,8 @@ __kernel void join_orders(__global const ulong* restrict sorted, const ulong sor
   }
 }
 
-// The first k entries of rows of `width` entries: the elements of x (rows, n) that they stand for, and their positions.
+// For the first k entries of rows of `width` entries: the elements of x (rows, n) to which they belong, and their
+// positions.
 __kernel void take_elements(__global const MEMORY* restrict x, const ulong x_offset,
                             __global const ulong* restrict entries, const ulong entries_offset,
                             __global MEMORY* restrict values, const ulong values_offset, __global long* restrict indices,

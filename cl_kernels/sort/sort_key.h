@@ -1,7 +1,7 @@
-// Elements as unsigned keys of 32 bits that have their order; -0 equals 0, and NaN, whatever its bits, comes last.
+// Unsigned keys of 32 bits that have the order of the elements. -0 equals 0. NaN comes last, whatever its bits are.
 //
-// KEY(p, i) is that of element i of p, whose type in memory is MEMORY. TYPE is float, half, int or uchar; long_low and
-// long_high give the halves of a 64-bit key, which is sorted by one after the other.
+// KEY(p, i) is the key of element i of p, whose type in memory is MEMORY. TYPE is float, half, int or uchar. long_low
+// and long_high give the halves of a 64-bit key. Such a key is sorted by one half after the other.
 #ifndef TYPE
 #define TYPE float
 #endif
@@ -17,7 +17,8 @@ static inline uint16 keys_of_floats(const float16 x) {
   return select(keys, (uint16)0xffffffffu, isnan(x));
 }
 
-// Through an aligned array, which the compiler removes: PoCL 3.1 moves half vectors as if they were always aligned.
+// The vector goes through an aligned array, because PoCL 3.1 moves half vectors as if they were always aligned. The
+// compiler removes the array.
 static inline float16 load_16_halves(__global const half* p) {
   ushort lanes[16] __attribute__((aligned(32)));
   vstore16(vload16(0, (__global const ushort*)p), 0, lanes);
@@ -31,7 +32,7 @@ static inline float16 load_16_halves(__global const half* p) {
 #define MEMORY_long_low long
 #define MEMORY_long_high long
 
-// What elements are moved as: without fp16, halves cannot be.
+// The types as which elements are moved. Without fp16, halves cannot be moved as halves.
 #define MOVED_float uint
 #define MOVED_half ushort
 #define MOVED_int uint
@@ -46,7 +47,7 @@ static inline float16 load_16_halves(__global const half* p) {
 #define KEY_long_low(p, i) ((uint)(p)[i])
 #define KEY_long_high(p, i) ((uint)((ulong)(p)[i] >> 32) ^ 0x80000000u)
 
-// Those of elements i … i + 15.
+// The keys of elements i … i + 15.
 #define KEYS_float(p, i) keys_of_floats(vload16(0, (p) + (i)))
 #define KEYS_half(p, i) keys_of_floats(load_16_halves((p) + (i)))
 #define KEYS_int(p, i) (as_uint16(vload16(0, (p) + (i))) ^ 0x80000000u)

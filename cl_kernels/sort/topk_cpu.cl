@@ -1,9 +1,10 @@
-// The first k entries, in order, of rows (rows, n) of elements; `flip` turns the order round. CPU: a work-item takes one row
-// after another.
+// The first k entries, in order, of rows (rows, n) of elements; `flip` reverses the order. CPU: a work-item takes one
+// row after another.
 //
-// Elements, the first of a long row only, are counted by the upper 11 bits of their keys (of floats: sign, exponent and
-// two more). All up to the count that holds the k-th go into a list, which is sorted: some more than k of them, unless keys
-// agree in those bits. All of a short row go there.
+// Elements are counted by the upper 11 bits of their keys (for floats: sign, exponent and two more bits). In a long row
+// only the first elements are counted. All entries up to the count that holds the k-th entry go into a list, which is
+// sorted. The list has a few more than k entries, unless many keys agree in those bits. All entries of a short row go
+// into the list.
 #include "sort/radix.h"
 #include "sort/sort_key.h"
 
@@ -13,12 +14,12 @@
 #define MOST_COUNTED 4096L
 #define BIN(key) ((key) >> (32 - BIN_BITS))
 
-// Lists the entries whose keys are not above `limit`; returns their number.
+// Lists the entries whose keys are not above `limit`, and returns their number.
 static inline long list_entries(__global const MEMORY* from, const long n, const uint flip, const uint limit,
                                 __global ulong* list) {
   long found = 0;
   long i = 0;
-  // An entry is overwritten by the next where it is not wanted.
+  // The next entry overwrites an entry that is not wanted.
   for (; i + 16 <= n; i += 16) {
     const uint16 some = KEYS(from, i) ^ flip;
     if (!any(some <= limit)) continue;
@@ -38,7 +39,7 @@ static inline long list_entries(__global const MEMORY* from, const long n, const
   return found;
 }
 
-// For each work-item `lists` has room for two rows of entries, `counts` for BINS; 0 < k <= n.
+// For each work-item, `lists` has room for two rows of entries and `counts` for BINS numbers. 0 < k <= n.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void select_rows(__global const MEMORY* restrict x, const ulong x_offset, __global ulong* restrict entries,
                  const ulong entries_offset, __global ulong* restrict lists, const ulong lists_offset,
@@ -57,7 +58,7 @@ void select_rows(__global const MEMORY* restrict x, const ulong x_offset, __glob
       for (long i = 0; i < counted; ++i) ++counts[BIN(KEY(from, i) ^ flip)];
       last = 0;
       long before = counts[0];
-      // llvmpipe is wrong about this loop without its first bound.
+      // llvmpipe computes this loop wrongly without its first condition.
       while (last < BINS - 1 && before < k) before += counts[++last];
     }
     const uint limit = ((uint)last << (32 - BIN_BITS)) | ((1u << (32 - BIN_BITS)) - 1);

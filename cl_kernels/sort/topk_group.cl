@@ -1,8 +1,9 @@
-// The first k entries, in order, of rows (rows, n) of elements, k <= TILE; `flip` turns the order round. GPU: a group to a
-// row.
+// The first k entries, in order, of rows (rows, n) of elements, k <= TILE; `flip` reverses the order. GPU: one group
+// for each row.
 //
-// The k-th entry is found digit by digit, 8 bits at a time from the top: how many of the entries that agree so far have
-// which next digit. Then the entries up to it are brought into local memory, in any order, and sorted; no two are equal.
+// The k-th entry is found digit by digit, 8 bits at a time from the top. Each round counts the next digits of the
+// entries that agree with the k-th entry so far. Then the entries up to the k-th are copied into local memory, in any
+// order, and sorted. No two entries are equal.
 #include "sort/bitonic.h"
 #include "sort/sort_key.h"
 
@@ -15,7 +16,7 @@ void select_by_group(__global const MEMORY* restrict x, const ulong x_offset, __
   __local uint counts[DIGITS], sums[DIGITS];
   __local ulong prefix;
   __local uint wanted, found;
-  __local int bits;  // Of the entries, below those that agree.
+  __local int bits;  // The number of lower bits that entries need not share with the k-th.
   const int id = get_local_id(0);
   x += x_offset + get_group_id(0) * n;
   entries += entries_offset + get_group_id(0) * k;
@@ -33,7 +34,7 @@ void select_by_group(__global const MEMORY* restrict x, const ulong x_offset, __
     const uint rest = wanted;
     for (long i = id; i < n && !done; i += GROUP) {
       const ulong entry = ENTRY(KEY(x, i) ^ flip, i);
-      // Two steps: a shift by 64 is not defined.
+      // The shift has two steps, because a shift by 64 is not defined.
       if (entry >> shift >> 8 == agreed) atomic_inc(&counts[entry >> shift & 255]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -52,7 +53,7 @@ void select_by_group(__global const MEMORY* restrict x, const ulong x_offset, __
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    // All that agree are wanted: their lower digits do not matter.
+    // All entries that agree are wanted, so their lower digits do not matter.
     done = done || wanted == counts[prefix & 255];
     barrier(CLK_LOCAL_MEM_FENCE);
   }
