@@ -1,8 +1,9 @@
-// Recurrent layers on CPUs, backward; B rows, T steps, H hidden units in blocks of VW. Formulas and flags:
+// Recurrent layers on CPUs, backward; B rows, T steps, H hidden units in blocks of VW. Formulas and flags are in
 // rnn/rnn_cell.h.
 //
-// For each step: the gradients of the gates of all units, then dh += drecurrent W_hh, gate by gate. W_hh is packed as
-// [GATES][vectors of columns][H][VW], PANEL neighbouring vectors interleaved as [H][PANEL][VW], zero past the columns.
+// Each step computes the gradients of the gates of all units, and then dh += drecurrent W_hh, gate by gate. W_hh is
+// packed as [GATES][vectors of columns][H][VW]. PANEL neighbouring vectors are interleaved as [H][PANEL][VW]. Past the
+// columns it is zero.
 #include "rnn/rnn_rows.h"
 
 #define PANEL 4
@@ -30,7 +31,7 @@ CPU_KERNEL void rnn_pack_backward(__global const float* restrict weight, const u
   }
 }
 
-// Gradients of the gates of one row and block of units; dh and dc as in rnn_steps.cl.
+// The gradients of the gates of one row and one block of units. dh and dc are as in rnn_steps.cl.
 INLINE void unit_backward(__global const float* gates, __global const float* before, __global const float* after,
                           __global const float* dy, __global float* dh, __global float* dc, __global float* dinput,
                           __global float* drecurrent, int hidden, int lanes, bool over, int flags) {
@@ -84,7 +85,7 @@ INLINE void unit_backward(__global const float* gates, __global const float* bef
 DEFINE_ADD_PRODUCT(1)
 DEFINE_ADD_PRODUCT(4)
 
-// dinput and drecurrent (T, B, GATES H), the same unless CELL is GRU; dh and dc (B, H).
+// dinput and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU; dh and dc (B, H).
 CPU_KERNEL void rnn_rows_backward(__global const float* restrict packed, const ulong packed_offset,
                                   __global const float* restrict gates, const ulong gates_offset,
                                   __global const float* restrict states, const ulong states_offset,

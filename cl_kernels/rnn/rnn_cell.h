@@ -1,8 +1,9 @@
-// One step of a recurrent unit, forward and backward, on REAL: one float, or a vector of them for as many units.
+// One step of a recurrent unit, forward and backward, on REAL: one float for one unit, or a vector of floats for as
+// many units.
 //
-// Before this header: CELL (RNN_TANH, RNN_RELU, LSTM or GRU), GATES and SAVED (values that backward reads of each
-// unit), REAL, INT of as many lanes, AS_REAL and AS_INT. Formulas: crisol/ops/rnn.h; u is W_ih x + b_ih, v is
-// W_hh h + b_hh.
+// Define before this header: CELL (RNN_TANH, RNN_RELU, LSTM or GRU), GATES, SAVED (the number of values of each unit
+// that backward reads), REAL, INT with as many lanes, AS_REAL and AS_INT. The formulas are in crisol/ops/rnn.h; u is
+// W_ih x + b_ih, v is W_hh h + b_hh.
 #define RNN_TANH 0
 #define RNN_RELU 1
 #define LSTM 2
@@ -14,17 +15,17 @@
 #endif
 #define HAS_CELL_STATE (CELL == LSTM)
 
-// What a kernel is told; RnnFlag of lib/ops/rnn/rnn_problem.h.
-#define WITH_LENGTHS 1  // Row b is over, and hands its state on, from step lengths[b] on.
+// The flags of a kernel: RnnFlag of lib/ops/rnn/rnn_problem.h.
+#define WITH_LENGTHS 1  // From step lengths[b] on, row b is over and passes its state on.
 #define WITH_BIAS 2     // There are biases.
-#define KEEP 4          // Write what backward reads.
+#define KEEP 4          // Writes the values that backward reads.
 #define PROJECTS 8      // The output is projected.
 #define WITH_DY 16      // The outputs have a gradient.
-#define REVERSE 32      // From the last step to the first.
-#define WITH_INPUT 64   // W_ih x is multiplied here.
+#define REVERSE 32      // Steps go from the last to the first.
+#define WITH_INPUT 64   // The kernel computes W_ih x.
 
-// exp(x) - 1 for x <= 0, within 2 ulp: x = n log 2 + r with n whole; exp(r) - 1 is a polynomial (Cephes' expf) and
-// 2^n (exp(r) - 1) + (2^n - 1) loses nothing near 0. NaN stays NaN.
+// exp(x) - 1 for x <= 0, within 2 ulp. x = n log 2 + r with n whole, and exp(r) - 1 is a polynomial (Cephes' expf). The
+// sum 2^n (exp(r) - 1) + (2^n - 1) loses nothing near 0. NaN stays NaN.
 INLINE REAL expm1_of_negative(REAL x) {
   x = x < -88.0f ? (REAL)(-88.0f) : x;
   // The magic number leaves n in the lowest bits of the sum.
@@ -59,14 +60,14 @@ typedef struct {
   REAL h, c;
 } CellStep;
 
-// Results go through a pointer: Oclgrind cannot inline functions that return large structures.
+// The results go through a pointer, because Oclgrind cannot inline functions that return large structures.
 INLINE void cell_forward(CellStep* s, const REAL u[GATES], const REAL v[GATES], REAL h, REAL c) {
 #if CELL == RNN_TANH
   s->h = unit_tanh(u[0] + v[0]);
   s->saved[0] = s->h;
   s->c = c;
 #elif CELL == RNN_RELU
-  // Not fmax: a NaN stays.
+  // Not fmax, so that a NaN stays.
   const REAL sum = u[0] + v[0];
   s->h = sum < 0.0f ? (REAL)(0.0f) : sum;
   s->saved[0] = s->h;
@@ -95,14 +96,15 @@ INLINE void cell_forward(CellStep* s, const REAL u[GATES], const REAL v[GATES], 
 #endif
 }
 
-// Gradients of u and v, of the cell state before, and the part of h's that does not pass through the weights.
+// The gradients of u and v, of the cell state before the step, and the part of h's gradient that does not pass through
+// the weights.
 typedef struct {
   REAL du[GATES], dv[GATES];
   REAL dh, dc;
 } CellGradient;
 
-// `saved` is not read for RNN_TANH and RNN_RELU, `before` and `after` are the cell state of an LSTM, h of the others. du
-// and dv are assigned one by one: arrays that are copied stay in memory with Intel's compiler for GPUs.
+// `saved` is not read for RNN_TANH and RNN_RELU. `before` and `after` are the cell state of an LSTM, and h of the other
+// cells. du and dv are assigned one by one, because Intel's compiler for GPUs leaves copied arrays in memory.
 INLINE void cell_backward(CellGradient* d, const REAL saved[SAVED], REAL before, REAL after, REAL dh, REAL dc) {
   d->dh = (REAL)(0.0f);
   d->dc = dc;

@@ -1,9 +1,10 @@
-// Recurrent layers on CPUs, forward; B rows, T steps, H hidden units in blocks of VW. Formulas and flags:
+// Recurrent layers on CPUs, forward; B rows, T steps, H hidden units in blocks of VW. Formulas and flags are in
 // rnn/rnn_cell.h.
 //
-// For each step, block of units and tile of rows: the products W_hh h of all gates in registers, then the gates. W_hh
-// is packed as [ceil(H / VW)][H][GATES][VW], zero where there are no units: a block's weights stay in the caches for
-// all rows. W_ih x likewise with WITH_INPUT, else it is in `gates` already.
+// For each step, block of units and tile of rows, the kernel computes the products W_hh h of all gates in registers,
+// and then the gates. W_hh is packed as [ceil(H / VW)][H][GATES][VW], with zeros where there are no units. So the
+// weights of a block stay in the caches for all rows. With WITH_INPUT the kernel computes W_ih x in the same way.
+// Without it, W_ih x is in `gates` already.
 #include "rnn/rnn_rows.h"
 #include "common/transpose_memory.h"
 
@@ -35,8 +36,8 @@ CPU_KERNEL void rnn_pack_forward(__global const float* restrict weight, const ul
   }
 }
 
-// The gates of one row and block of units: products holds W_hh h + b_hh, inputs W_ih x + b_ih unless that is in gates.
-// Pointers are those of the row and block.
+// The gates of one row and one block of units. `products` holds W_hh h + b_hh. `inputs` holds W_ih x + b_ih, unless
+// these values are in `gates`. The pointers are those of the row and block.
 INLINE void unit_forward(const floatv inputs[GATES], const floatv products[GATES], __global float* gates,
                          __global const float* before, __global float* after, __global const float* cells_before,
                          __global float* cells_after, int hidden, int lanes, bool over, int flags) {
@@ -66,7 +67,7 @@ INLINE void unit_forward(const floatv inputs[GATES], const floatv products[GATES
   store_lanes(s.h, after, lanes);
 }
 
-// The sums of `count` rows and all gates of a block, before the products are added: the biases.
+// Sets the sums of `count` rows and all gates of a block to the biases, before the products are added.
 INLINE void tile_start(floatv* sums, int count, __global const float* bias, int hidden, int lanes, int flags) {
   for (int gate = 0; gate < GATES; ++gate) {
     const floatv start = flags & WITH_BIAS ? load_lanes(bias + gate * hidden, lanes) : (floatv)(0.0f);
@@ -108,13 +109,14 @@ CPU_KERNEL void rnn_rows_forward(__global const float* restrict x, const ulong x
     __global const float* cells_before = cells + slot_before * cell_slot;
     __global float* cells_after = cells + slot_after * cell_slot;
     for (int block = 0; block < blocks; ++block) {
-      // To and fro: what the caches hold of the weights at the end of a step is wanted first in the next.
+      // Blocks go forwards in one step and backwards in the next. So a step starts with the weights that are still in
+      // the caches.
       const int unit = (n & 1 ? blocks - 1 - block : block) * VW;
       const int lanes = hidden - unit;
       for (int tile = 0; tile < tiles; ++tile) {
         const int first = rows.first + tile * TILE_ROWS;
         const int count = min(TILE_ROWS, rows.end - first);
-        floatv sums[2][TILE_ROWS * GATES];  // Of the input and of the state.
+        floatv sums[2][TILE_ROWS * GATES];  // The sums of the input and of the state.
         NO_UNROLL
         for (int part = flags & WITH_INPUT ? 0 : 1; part < 2; ++part) {
           if (part == 0)

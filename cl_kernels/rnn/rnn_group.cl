@@ -1,7 +1,9 @@
-// Recurrent layers of few hidden units on GPUs: a work-group takes ROWS rows of the batch through the whole sequence,
-// with the state in local memory, so that a step costs barriers instead of launches; B rows, T steps, H hidden units.
-// Formulas and flags: rnn/rnn_cell.h. Work-item l owns units l, l + GROUP, …. Weights come as (depth, unit, gate): the
-// gates of a unit are read at once, those of neighbouring items lie side by side, and a pointer steps along the depth.
+// Recurrent layers of few hidden units on GPUs; B rows, T steps, H hidden units. A work-group takes ROWS rows of the
+// batch through the whole sequence and keeps the state in local memory. So a step costs barriers instead of launches.
+// Formulas and flags are in rnn/rnn_cell.h.
+//
+// Work-item l owns units l, l + GROUP, … Weights are stored as (depth, unit, gate). So the gates of a unit are read at
+// once, the gates of neighbouring items are neighbours, and a pointer steps along the depth.
 
 #ifndef GROUP
 #define GROUP 128
@@ -9,13 +11,13 @@
 #ifndef ROWS
 #define ROWS 2
 #endif
-#ifndef MOST_HIDDEN  // The local memory's size: 8 ROWS MOST_HIDDEN bytes forward, 4 GATES ROWS MOST_HIDDEN backward.
+#ifndef MOST_HIDDEN  // Local memory is 8 ROWS MOST_HIDDEN bytes forward and 4 GATES ROWS MOST_HIDDEN bytes backward.
 #define MOST_HIDDEN 256
 #endif
 
 #include "rnn/rnn_unit.h"
 
-// The gates of a unit, from `space`.
+// Reads the gates of a unit from the address space `space`.
 #if GATES == 4
 #define LOAD_GATES(w, space, p) vstore4(*(space const float4*)(p), 0, w);
 #else
@@ -23,7 +25,7 @@
   for (int g_ = 0; g_ < GATES; ++g_) w[g_] = (p)[g_];
 #endif
 
-// v of all rows sees the next unit, whose state in row r is `state_of_row`.
+// Adds the next unit to v of all rows. The unit's state in row r is `state_of_row`.
 #define MULTIPLY_UNIT(state_of_row)                                                                       \
   {                                                                                                       \
     float w[GATES];                                                                                       \
@@ -33,8 +35,8 @@
       for (int gate = 0; gate < GATES; ++gate) v[r][gate] = FMA(w[gate], state_of_row, v[r][gate]);       \
   }
 
-// weight (H, H, GATES), of the unit that is read, the one that is computed and its gates; gates (T, B, SAVED H): the
-// input's part on entry; states (T + 1, B, H); cells the same, or (1, B, H) with cell_slot 0.
+// weight (H, H, GATES): the unit that is read, the unit that is computed, and its gates. gates (T, B, SAVED H) holds
+// the input's part on entry. states (T + 1, B, H). cells has the same shape, or (1, B, H) with cell_slot 0.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
     const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
@@ -64,7 +66,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
       float v[ROWS][GATES];
       for (int gate = 0; gate < GATES; ++gate)
         for (int r = 0; r < ROWS; ++r) v[r][gate] = flags & WITH_BIAS ? bias[gate * hidden + j] : 0.0f;
-      uint from = j * GATES;  // 32 bits beside an address that is the same for all items.
+      uint from = j * GATES;  // A 32-bit offset from an address that is the same for all items.
       __local float(*state)[MOST_HIDDEN] = h[n & 1];
       int k = 0;
       for (; k + 4 <= hidden; k += 4) {
@@ -103,8 +105,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
   }
 }
 
-// weight (H, H, GATES), of the unit whose gates are read, the one that is computed; dinput and drecurrent (T, B, GATES H),
-// the same unless CELL is GRU; dh and dc (B, H) hold the gradients of the last states on entry and of the first on return.
+// weight (H, H, GATES): the unit whose gates are read, the unit that is computed, and the gates. dinput and drecurrent
+// (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H) hold the gradients of the last states on
+// entry, and of the first states on return.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
     const ulong gates_offset, __global const float* restrict states, const ulong states_offset,
@@ -112,7 +115,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backw
     __global float* dc, const ulong dc_offset, __global float* dinput, const ulong dinput_offset,
     __global float* drecurrent, const ulong drecurrent_offset, __global const long* restrict lengths,
     const ulong lengths_offset, const int steps, const int batch, const int hidden, const int flags) {
-  __local float dv[ROWS][GATES * MOST_HIDDEN] __attribute__((aligned(16)));  // Of a row [unit][gate].
+  __local float dv[ROWS][GATES * MOST_HIDDEN] __attribute__((aligned(16)));  // A row is [unit][gate].
   weight += weight_offset;
   gates += gates_offset;
   states += states_offset;
@@ -156,7 +159,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backw
     for (int j = item; j < hidden; j += GROUP) {
       float sums[ROWS];
       for (int r = 0; r < ROWS; ++r) sums[r] = 0.0f;
-      uint from = j * GATES;  // 32 bits beside an address that is the same for all items.
+      uint from = j * GATES;  // A 32-bit offset from an address that is the same for all items.
 #pragma unroll 4
       for (int k = 0; k < hidden; ++k) {
         float w[GATES];

@@ -1,14 +1,16 @@
-// Recurrent layers of few hidden units on GPUs: a work-group takes ROWS rows of the batch through the whole sequence, as
-// in rnn_group.cl, and its items hold all recurrent weights in registers meanwhile: a step reads none. B rows, T steps, H
-// hidden units. Formulas and flags: rnn/rnn_cell.h.
+// Recurrent layers of few hidden units on GPUs; B rows, T steps, H hidden units. A work-group takes ROWS rows of the
+// batch through the whole sequence, as in rnn_group.cl. Its items hold all recurrent weights in registers during this
+// time, so that a step reads no weights. Formulas and flags are in rnn/rnn_cell.h.
 //
-// A step multiplies x (ROWS, INPUTS), in local memory, with W (INPUTS, OUTPUTS). Forward x is the state and an output a
-// gate of a unit; backward x is the gradients of the gates, and an output that of a unit's state; both are in the order
-// [unit][gate]. Item (column, slice) holds the rows slice DEPTH … of W and its columns 4 column …; the slices' sums meet in
-// local memory. There item i takes unit i % UNITS of row i / UNITS through its cell; what this reads of the next step is
-// read before the product, and what a unit hands on to itself stays in registers.
+// A step multiplies x (ROWS, INPUTS), in local memory, with W (INPUTS, OUTPUTS). Forward, x is the state, and an output
+// is a gate of a unit. Backward, x is the gradients of the gates, and an output is the gradient of a unit's state.
+// Gates are in the order [unit][gate]. Item (column, slice) holds the rows slice DEPTH … of W and its columns 4 column
+// … The sums of the slices are added in local memory.
 //
-// UNITS: hidden units, rounded up to a multiple of 4 SLICES; ROWS is at most GATES SLICES / 4.
+// Then item i computes the cell of unit i % UNITS of row i / UNITS. What the cell needs for the next step is read
+// before the product. What a unit passes on to itself stays in registers.
+//
+// UNITS is the number of hidden units, rounded up to a multiple of 4 SLICES. ROWS is at most GATES SLICES / 4.
 #ifndef UNITS
 #define UNITS 64
 #define SLICES 4
@@ -20,12 +22,12 @@
 #define DEPTH (UNITS / SLICES)
 #define ALL_GATES (GATES * UNITS)
 
-// The weight from unit `from` to a gate of unit `to`; 0 beyond the units that there are.
+// The weight from unit `from` to a gate of unit `to`; 0 if one of the units does not exist.
 INLINE float weight_at(__global const float* weight, const int hidden, const int gate, const int to, const int from) {
   return to < hidden && from < hidden ? weight[(gate * hidden + to) * hidden + from] : 0.0f;
 }
 
-// w, of the item's column and slice.
+// Reads w, the weights of the item's column and slice.
 #define READ_WEIGHTS(weight_between)                                                 \
   UNROLL                                                                             \
   for (int d = 0; d < DEPTH; ++d) {                                                  \
@@ -33,7 +35,8 @@ INLINE float weight_at(__global const float* weight, const int hidden, const int
     for (int i = 0; i < 4; ++i) w[d][i] = weight_between(slice * DEPTH + d, 4 * column + i); \
   }
 
-// The sums of an item: x begins with its slice of row 0, of `inputs` numbers; sums with its columns of row 0 of its slice.
+// The sums of an item. x points to the item's slice of row 0, and a row has `inputs` numbers. `sums` points to the
+// item's columns of row 0 of its slice.
 INLINE void multiply_slice(const float w[DEPTH][4], __local const float* x, const int inputs, __local float* sums,
                            const int outputs) {
   float4 v[ROWS];
@@ -54,7 +57,7 @@ INLINE void multiply_slice(const float w[DEPTH][4], __local const float* x, cons
   for (int r = 0; r < ROWS; ++r) *(__local float4*)(sums + r * outputs) = v[r];
 }
 
-// The unit whose cell an item computes, and its row in the group and in the batch.
+// The unit whose cell an item computes, and the unit's row in the group and in the batch.
 typedef struct {
   int unit, row, b;
   bool in_group, exists;
@@ -64,7 +67,7 @@ INLINE Own own_unit(const int width, const int batch, const int hidden) {
   Own own;
   own.unit = get_local_id(1) * width + get_local_id(0);
   own.row = 0;
-  // Not by a division: Intel's CPU runtime turns one of an item's number into vectors wrongly.
+  // This avoids a division, because Intel's CPU runtime vectorises a division of an item's number wrongly.
   UNROLL
   for (int r = 1; r < ROWS; ++r)
     if (own.unit >= UNITS) {
@@ -77,8 +80,8 @@ INLINE Own own_unit(const int width, const int batch, const int hidden) {
   return own;
 }
 
-// weight (GATES H, H); gates (T, B, SAVED H): the input's part on entry; states (T + 1, B, H); cells the same, or (1, B, H)
-// with cell_slot 0.
+// weight (GATES H, H). gates (T, B, SAVED H) holds the input's part on entry. states (T + 1, B, H). cells has the same
+// shape, or (1, B, H) with cell_slot 0.
 __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rnn_resident_forward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
     const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
@@ -94,7 +97,7 @@ __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rn
 #define FORWARD_WEIGHT(from, to) weight_at(weight, hidden, (to) % GATES, (to) / GATES, from)
   READ_WEIGHTS(FORWARD_WEIGHT)
 
-  // From here on the pointers are those of the item's unit in a step, and go from step to step.
+  // From here on the pointers are those of the item's unit in one step, and they move from step to step.
   const long slot = (long)batch * hidden;
   const long at = (long)own.b * hidden + own.unit;
   const int first = flags & REVERSE ? steps - 1 : 0, onward = flags & REVERSE ? -1 : 1;
@@ -149,8 +152,8 @@ __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rn
   }
 }
 
-// weight (GATES H, H); dinput and drecurrent (T, B, GATES H), the same unless CELL is GRU; dh and dc (B, H) hold the
-// gradients of the last states on entry and of the first on return.
+// weight (GATES H, H). dinput and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H)
+// hold the gradients of the last states on entry, and of the first states on return.
 __kernel __attribute__((reqd_work_group_size(UNITS / 4, GATES * SLICES, 1))) void rnn_resident_backward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
     const ulong gates_offset, __global const float* restrict states, const ulong states_offset,
@@ -180,7 +183,7 @@ __kernel __attribute__((reqd_work_group_size(UNITS / 4, GATES * SLICES, 1))) voi
   drecurrent += drecurrent_offset + to;
   float saved[SAVED], after = 0.0f, before = 0.0f, of_output = 0.0f, of_state = 0.0f, of_cell = 0.0f;
   int length = steps;
-// What the item's cell reads at step t; the pointers are there, and `states` a step further.
+// Reads what the item's cell needs at step t. The pointers are at this step, and `states` is one step further.
 #define READ_STEP                          \
   read_saved(saved, gates, hidden);        \
   if (flags & WITH_DY) of_output = *dy;    \

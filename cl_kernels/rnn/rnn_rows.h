@@ -1,5 +1,5 @@
-// What the CPU's recurrent kernels share: a work-item takes rows of the batch through the whole sequence alone, so that
-// no step waits for another item.
+// The common part of the CPU's recurrent kernels. A work-item takes rows of the batch through the whole sequence alone,
+// so that no step waits for another item.
 #include "rnn/rnn_index.h"
 #include "rnn/rnn_tile.h"
 #include "common/vector.h"
@@ -21,7 +21,7 @@ INLINE Rows rows_of_item(int batch) {
   return rows;
 }
 
-// Vectors at a row's end, of which only `lanes` lanes exist.
+// Vectors at the end of a row, of which only `lanes` lanes exist.
 INLINE floatv load_lanes(__global const float* p, int lanes) {
   if (lanes >= VW) return UNALIGNED_CONST(p);
   float part[VW];

@@ -1,4 +1,4 @@
-// rnn/rnn_cell.h for one unit a work-item.
+// rnn/rnn_cell.h with one unit for each work-item.
 #include "common/fma.h"
 #define INLINE static inline
 #define REAL float

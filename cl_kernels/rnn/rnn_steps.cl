@@ -1,10 +1,12 @@
-// The part of a recurrent step that is not a matrix product, one work-item for each (row b of the batch, hidden unit
-// j); B rows, H units, R outputs. Formulas and flags: rnn/rnn_cell.h. The host runs products between these launches.
+// The part of a recurrent step that is not a matrix product. There is one work-item for each row b of the batch and
+// hidden unit j; B rows, H units, R outputs. Formulas and flags are in rnn/rnn_cell.h. The host runs the products
+// between these launches.
 #include "rnn/rnn_unit.h"
 
-// gates (B, SAVED H): the input's part on entry; recurrent (B, GATES H): the product W_hh h. before and after (B, R),
-// cells_before and cells_after (B, H) may be the same. Of a projected output h goes to `projected`; the state after is
-// 0, or handed on, for a product to be added to.
+// gates (B, SAVED H) holds the input's part on entry, and recurrent (B, GATES H) holds the product W_hh h. before and
+// after (B, R) may be the same buffer, and so may cells_before and cells_after (B, H). With a projected output, h goes
+// to `projected`. The state after the step is then 0, so that a product can be added to it. If the sequence is over,
+// the state is passed on instead.
 __kernel void rnn_step_forward(__global float* restrict gates, const ulong gates_offset,
                                __global const float* restrict recurrent, const ulong recurrent_offset,
                                __global const float* restrict bias, const ulong bias_offset,
@@ -50,9 +52,9 @@ __kernel void rnn_step_forward(__global float* restrict gates, const ulong gates
   if (j < outputs) after[j] = over ? h : next;
 }
 
-// Gradients of a step's gates. dh, dc (B, H) hold the gradient of the state after the step on entry and that of the
-// state before it on return, but for what a product adds to dh: drecurrent W_hh. With a projection dprojected is the
-// gradient of the unprojected output, which stands for dh, and dh is left alone.
+// The gradients of a step's gates. On entry, dh and dc (B, H) hold the gradient of the state after the step. On return,
+// they hold the gradient of the state before the step, without drecurrent W_hh, which a product adds to dh. With a
+// projection, dprojected is the gradient of the unprojected output. It takes the place of dh, and dh does not change.
 __kernel void rnn_step_backward(__global const float* restrict gates, const ulong gates_offset,
                                 __global const float* restrict before, const ulong before_offset,
                                 __global const float* restrict after, const ulong after_offset,
@@ -94,8 +96,8 @@ __kernel void rnn_step_backward(__global const float* restrict gates, const ulon
   if (!(flags & PROJECTS)) dh[dh_offset + at] = d.dh;
 }
 
-// Gradient of a projected output (B, R): dy + dh, after which dh is free for the step before; 0 where the sequence is
-// over.
+// The gradient of a projected output (B, R) is dy + dh, or 0 if the sequence is over. After the sum, dh is set to 0 for
+// the step before.
 __kernel void rnn_output_backward(__global const float* restrict dy, const ulong dy_offset, __global float* restrict dh,
                                   const ulong dh_offset, __global float* restrict doutput, const ulong doutput_offset,
                                   __global const long* restrict lengths, const ulong lengths_offset, const long batch,

@@ -2,8 +2,9 @@
 //
 //   sums[i * v + j] += sum over k < depth of a[i * a_row + k] * panel[k * v * VW + j * VW …]
 //
-// The sums live in memory between calls and in registers meanwhile, of which 32 hold 6 x 4. There are tiles of few
-// heights, for the sake of compile time: those in between compute their last row again, into sums that nobody reads.
+// The sums are in memory between calls and in registers during a call. 32 registers hold 6 x 4 sums. Tiles have only a
+// few heights, to save compile time. For a height in between, the next larger tile computes the last row again, into
+// sums that nobody reads.
 #include "common/vector.h"
 
 #if VW == 16

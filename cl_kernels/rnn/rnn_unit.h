@@ -1,5 +1,5 @@
-// What the recurrent kernels for GPUs do between memory and rnn/rnn_cell.h, for one unit of a row. `gates`, `dinput`
-// and `drecurrent` point at the unit's first gate; its gates stand `hidden` apart.
+// Moves the values of one unit of a row between memory and rnn/rnn_cell.h, for the recurrent kernels on GPUs. `gates`,
+// `dinput` and `drecurrent` point to the unit's first gate. Its gates are `hidden` apart.
 #include "rnn/rnn_index.h"
 #include "rnn/rnn_scalar.h"
 #include "common/unroll.h"
@@ -21,8 +21,8 @@ INLINE void read_saved(float saved[SAVED], __global const float* gates, const lo
 #endif
 }
 
-// Zeros where the row's sequence is over: d is not read then. It is not filled with zeros before: as an array that is,
-// Intel's compiler leaves it in memory.
+// Writes zeros if the row's sequence is over, and does not read d then. d is not filled with zeros instead, because
+// Intel's compiler would leave it in memory as an array.
 #define UNLESS_OVER(value) (over ? 0.0f : (value))
 INLINE void write_gradient(__global float* dinput, __global float* drecurrent, const CellGradient* d, const bool over,
                            const long hidden) {

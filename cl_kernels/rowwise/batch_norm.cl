@@ -1,28 +1,28 @@
-// Batch normalisation of x (images, channels, spatial), contiguous; statistics of a channel are over its
-// M = images * spatial values.
+// Batch normalisation of a contiguous x (images, channels, spatial). The statistics of a channel are over its M =
+// images * spatial values.
 //
 //   y = (x - mean) invstd w + b              w = 1 without weight, b = 0 without bias
 //   dbias = sum dy      dweight = sum dy (x - mean) invstd
 //   dx = w invstd (dy - (dbias + (x - mean) invstd dweight) / M)    or w invstd dy where mean and invstd are constants
 //
-// Statistics take three steps: the parts of a channel by one group each, then the parts of a channel by one work-item,
-// then the elements. Partial results are [part][channel][2].
+// Statistics take three steps. First, groups compute the parts of a channel, one group for each part. Then one
+// work-item combines the parts of a channel. Then the elements are computed. Partial results are [part][channel][2].
 //
-//   VW > 1   a row (channel of an image) has `pieces` pieces of `piece` elements; part p is piece p % pieces of image
-//            p / pieces. A work-item takes pieces as they lie in memory.
-//   VW 1     the elements of a channel are numbered through all images, a part is PART_CHUNKS of them, `piece` as well.
-//            Groups side by side take channels side by side. QUADS: rows are made of four neighbours that begin at
-//            multiples of 16 bytes and are read at once.
+//   VW > 1   a row (a channel of an image) has `pieces` pieces of `piece` elements. Part p is piece p % pieces of image
+//            p / pieces. A work-item takes pieces in the order of memory.
+//   VW 1     the elements of a channel are numbered through all images. A part is PART_CHUNKS elements, and so is
+//            `piece`. Neighbouring groups take neighbouring channels. QUADS: rows consist of groups of four elements,
+//            which begin at multiples of 16 bytes and are read at once.
 //
-// All parts take off the channel's first value, so that their means are small numbers: at an offset of 1000 deviations
-// their rounding errors would be seen in the variance.
-#ifndef INDEX  // Holds the number of elements, where VW is 1.
+// All parts subtract the channel's first value, so that their means are small numbers. Otherwise, at an offset of 1000
+// deviations, the rounding errors of the means would show in the variance.
+#ifndef INDEX  // Holds the number of elements, if VW is 1.
 #define INDEX int
 #endif
 #include "common/fma.h"
 #include "rowwise/rows.h"
 
-// Before a block: `begin` and `n` say which elements of `row` it is for.
+// Comes before a block, which is for `n` elements of `row` from `begin` on.
 #define PIECE_OF_ROW(index)                    \
   const long begin = (index) * piece;          \
   const long n = min(piece, spatial - begin);
@@ -38,7 +38,8 @@
     PIECE_OF_ROW((long)get_global_id(1))
 #endif
 
-// Before a block: `part` of `channel`, whose elements EACH_UNIT_OF_PART goes through; STEP finds the chunk in x + at.
+// Comes before a block for `part` of `channel`. EACH_UNIT_OF_PART goes through the elements of the part, and STEP finds
+// the chunk in x + at.
 #if VW > 1
 #define EACH_PART                                                                           \
   EACH_PIECE                                                                                \
@@ -62,8 +63,8 @@
     const long part = get_global_id(1);                             \
     const long first = part * (PART_CHUNKS / UNIT);                 \
     const long end = min(first + PART_CHUNKS / UNIT, rows / channels * spatial / UNIT);
-// Units GROUP apart, through the images: STEP(k, 0, 1) is to put the one at x + at to v[k]. All that is divided is divided
-// once; then a place moves on by additions.
+// Goes through units that are GROUP apart, over all images. STEP(k, 0, 1) must put the unit at x + at into v[k]. All
+// divisions are made once. Then the place moves on by additions.
 #define EACH_UNIT_OF_PART(STEP, DONE)                                                           \
   {                                                                                             \
     const INDEX length = (INDEX)(spatial / UNIT), further = GROUP % length;                     \
@@ -97,7 +98,7 @@
 #endif
 #define END_EACH }
 
-// The sum over a part. Without vectors an item's blocks are eight, few enough to be added as they are.
+// The sum over a part. Without vectors an item has eight blocks, which are few enough for a plain sum.
 #if VW > 1
 #define PART_SUM RowSum
 #define ADD_TO(sum, block) TWO_SUM(rowv, (sum).total, (sum).lost, block)
@@ -110,7 +111,7 @@
 #define EMPTY_PART 0.0f
 #endif
 
-// Of v[i] w[i] in a block.
+// The sum of v[i] w[i] over a block.
 INLINE rowv block_products(const rowv* v, const rowv* w, const int count) {
   if (count == 1) return v[0] * w[0];
 #define TWO(i) FMA(v[i], w[i], v[i + 1] * w[i + 1])
@@ -118,7 +119,7 @@ INLINE rowv block_products(const rowv* v, const rowv* w, const int count) {
 #undef TWO
 }
 
-// Elements of a part.
+// The number of elements of a part.
 INLINE long part_size(const long part, const long images, const long spatial, const long piece) {
 #if VW > 1
   return min(piece, spatial - part % PIECES * piece);
@@ -127,7 +128,7 @@ INLINE long part_size(const long part, const long images, const long spatial, co
 #endif
 }
 
-// Per part the mean, less the channel's first value, and the sum of squared distances from it.
+// For each part: its mean minus the channel's first value, and the sum of squared distances from the mean.
 ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_offset, __global float* restrict partial,
                                  ulong partial_offset, long rows, long channels, long spatial, long piece) {
   ROW_SCRATCH;
@@ -159,8 +160,8 @@ ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_off
   END_EACH
 }
 
-// One work-item to a channel. running_* are written where `running`: (1 - momentum) old + momentum new, the variance
-// over M - 1.
+// One work-item for each channel. With `running`, running_* become (1 - momentum) old + momentum new. The new variance
+// is over M - 1.
 ROW_KERNEL void batch_norm_statistics(__global const float* restrict x, ulong x_offset,
                                     __global const float* restrict partial, ulong partial_offset,
                                     __global float* restrict mean, ulong mean_offset, __global float* restrict invstd,
@@ -202,7 +203,7 @@ ROW_KERNEL void batch_norm_from_running(__global const float* restrict running_m
   invstd[invstd_offset + channel] = 1.0f / sqrt(running_var[running_var_offset + channel] + epsilon);
 }
 
-// affine: 1 for a weight, 2 for a bias.
+// affine is the sum of 1 with a weight and 2 with a bias.
 ROW_KERNEL void batch_norm_apply(__global const float* restrict x, ulong x_offset, __global const float* restrict mean,
                                ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,
                                __global const float* weight, ulong weight_offset, __global const float* bias,
@@ -221,7 +222,7 @@ ROW_KERNEL void batch_norm_apply(__global const float* restrict x, ulong x_offse
   END_EACH
 }
 
-// Per part the sums of dy and dy (x - mean).
+// For each part: the sums of dy and of dy (x - mean).
 ROW_KERNEL void batch_norm_backward_sums(__global const float* restrict dy, ulong dy_offset,
                                        __global const float* restrict x, ulong x_offset,
                                        __global const float* restrict mean, ulong mean_offset,
@@ -252,7 +253,7 @@ ROW_KERNEL void batch_norm_backward_sums(__global const float* restrict dy, ulon
   END_EACH
 }
 
-// One work-item to a channel.
+// One work-item for each channel.
 ROW_KERNEL void batch_norm_backward_total(__global const float* restrict partial, ulong partial_offset,
                                         __global const float* restrict invstd, ulong invstd_offset,
                                         __global float* restrict dweight, ulong dweight_offset,
@@ -270,7 +271,7 @@ ROW_KERNEL void batch_norm_backward_total(__global const float* restrict partial
   dweight[dweight_offset + channel] = exact_total(&products) * invstd[invstd_offset + channel];
 }
 
-// As batch_norm_apply; 1 / M is 0 where mean and invstd are constants.
+// Like batch_norm_apply. inverse_count is 1 / M, or 0 if mean and invstd are constants.
 ROW_KERNEL void batch_norm_backward_apply(
     __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
     __global const float* restrict mean, ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,

@@ -1,12 +1,13 @@
-// Losses of rows of class scores (n, classes) with one label each, contiguous; LABEL is the labels' type.
+// Losses of contiguous rows of class scores (n, classes), with one label for each row. LABEL is the type of the labels.
 //
 // cross_entropy, with m = max x, s = sum exp(x - m) of a row, t its label, e the label smoothing:
 //
 //   loss = (1 - e) (log s - (x_t - m)) + e / classes sum_c (log s - (x_c - m))
 //   dx_c = (exp(x_c - m - log s) - (1 - e) [c = t] - e / classes) scale dy
 //
-// nll: loss = -x_t, dx_c = -[c = t] scale dy. A row whose label is `ignored` has loss and gradient 0; one whose label is
-// no class has NaN in both. (m, log s) is kept for backward: their sum would lose the digits of large scores.
+// nll: loss = -x_t, dx_c = -[c = t] scale dy. A row whose label is `ignored` has loss and gradient 0. A row whose label
+// is not a class has NaN in both. m and log s are kept separately for backward, because their sum would lose the digits
+// of large scores.
 #include "rowwise/rows.h"
 #ifndef LABEL
 #define LABEL long
@@ -51,7 +52,7 @@ ROW_KERNEL void cross_entropy_rows(__global const float* restrict x, ulong x_off
       float loss = 0.0f;
       if (label != ignored) {
         loss = is_class(label, classes) ? (1.0f - smoothing) * (log_s - (from[label] - m)) : NAN;
-        // Only then: scores of -inf would make it 0 times infinity.
+        // Only with smoothing, because scores of -inf would make this 0 times infinity.
         if (smoothing > 0.0f) loss += smoothing * (log_s - distances / classes);
       }
       losses[losses_offset + row] = loss;
@@ -61,7 +62,7 @@ ROW_KERNEL void cross_entropy_rows(__global const float* restrict x, ulong x_off
   }
 }
 
-// dy_step is 1 where each row has a gradient of its own, else 0.
+// dy_step is 1 if each row has a gradient of its own, else 0.
 ROW_KERNEL void cross_entropy_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
                                      ulong x_offset, __global const LABEL* restrict labels, ulong labels_offset,
                                      __global const float* restrict moments, ulong moments_offset,
@@ -90,7 +91,7 @@ ROW_KERNEL void cross_entropy_backward(__global const float* restrict dy, ulong 
   }
 }
 
-// One work-item to a row.
+// One work-item for each row.
 ROW_KERNEL void nll_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
                        ulong labels_offset, __global float* restrict losses, ulong losses_offset, long rows,
                        long classes, long ignored) {
@@ -102,7 +103,7 @@ ROW_KERNEL void nll_rows(__global const float* restrict x, ulong x_offset, __glo
   losses[losses_offset + row] = loss;
 }
 
-// One work-item to an element.
+// One work-item for each element.
 ROW_KERNEL void nll_backward(__global const float* restrict dy, ulong dy_offset, __global const LABEL* restrict labels,
                            ulong labels_offset, __global const float* restrict scale, ulong scale_offset,
                            __global float* restrict dx, ulong dx_offset, long rows, long classes, long ignored,
@@ -119,8 +120,8 @@ ROW_KERNEL void nll_backward(__global const float* restrict dy, ulong dy_offset,
   dx[dx_offset + i] = g;
 }
 
-// One group: total[0] = sum of the losses, divided by the number of rows that are not ignored where `mean`; scale[0] is
-// what it was multiplied with.
+// Runs as one group. total[0] is the sum of the losses. With `mean`, it is divided by the number of rows that are not
+// ignored. scale[0] is the factor by which the sum was multiplied.
 ROW_KERNEL void label_loss_total(__global const float* restrict losses, ulong losses_offset,
                                __global const LABEL* restrict labels, ulong labels_offset, __global float* restrict total,
                                ulong total_offset, __global float* restrict scale, ulong scale_offset, long rows,
@@ -128,7 +129,7 @@ ROW_KERNEL void label_loss_total(__global const float* restrict losses, ulong lo
   ROW_SCRATCH;
   SKIP_ITEMS_FROM(1);
   ExactSum sum = {0.0f, 0.0f};
-  float used = 0.0f;  // Exact below 2^24 rows to a work-item.
+  float used = 0.0f;  // Exact below 2^24 rows for a work-item.
   for (long row = LANE_ID; row < rows; row += GROUP) {
     exact_add(&sum, losses[losses_offset + row]);
     used += labels[labels_offset + row] != ignored ? 1.0f : 0.0f;

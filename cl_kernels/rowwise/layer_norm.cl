@@ -1,15 +1,16 @@
-// Layer normalisation of rows of n elements, contiguous. With x^ = (x - mean) rstd of a row
+// Layer normalisation of contiguous rows of n elements. With x^ = (x - mean) rstd of a row:
 //
 //   y = x^ w + b                             w = 1 without weight, b = 0 without bias
 //   dx = rstd (g - mean(g) - x^ mean(g x^)),  g = dy w
 //   dweight = sum over rows of dy x^,  dbias = sum over rows of dy
 //
-// The sums over rows go down columns, in parts of `part_rows` rows: partial results are [part][2][n], one work-item to a
-// column adds the parts. On CPUs layer_norm_backward makes them on its way, so that dy and x come from memory once; else
-// layer_norm_columns does, a work-item to a column of a part.
+// The sums over rows go down columns, in parts of `part_rows` rows. Partial results are [part][2][n]. One work-item for
+// each column adds the parts. On CPUs, layer_norm_backward computes the partial results along the way, so that dy and x
+// come from memory once. On other devices, layer_norm_columns computes them, with one work-item for each column of a
+// part.
 #include "rowwise/rows.h"
 
-// affine: 1 for a weight, 2 for a bias.
+// affine is the sum of 1 with a weight and 2 with a bias.
 ROW_KERNEL void layer_norm_forward(__global const float* restrict x, ulong x_offset, __global const float* weight,
                                  ulong weight_offset, __global const float* bias, ulong bias_offset,
                                  __global float* restrict y, ulong y_offset, __global float* restrict mean,
@@ -53,7 +54,7 @@ ROW_KERNEL void layer_norm_forward(__global const float* restrict x, ulong x_off
   }
 }
 
-// What a row adds to a part's sums, which begin with it where `first`.
+// Adds a row to the sums of a part. With `first`, the sums start with this row.
 INLINE void add_to_columns(const rowv g, const rowv x_hat, __global float* products, __global float* sums, const long c,
                            const long n, const int first, const int whole) {
   rowv product = g * x_hat, sum = g;
@@ -65,7 +66,7 @@ INLINE void add_to_columns(const rowv g, const rowv x_hat, __global float* produ
   store_chunk(sum, sums, c, n, 1, whole);
 }
 
-// Row r of `rows`: of a CPU's item a part, of others a row. columns: whether `partial` is to be made here.
+// An item takes a part on CPUs and a row on other devices. `columns` says whether `partial` is computed here.
 ROW_KERNEL void layer_norm_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
                                   ulong x_offset, __global const float* weight, ulong weight_offset,
                                   __global const float* restrict mean, ulong mean_offset,

@@ -1,14 +1,14 @@
-// Mean squared error of n elements of x and target, both contiguous. Group r takes part r: PART_CHUNKS chunks.
+// Mean squared error of n elements of x and target, both contiguous. Group r takes part r, which is PART_CHUNKS chunks.
 //
 //   loss = scale sum (x - target)^2       dx = 2 (x - target) scale dy
 //
-// Without reduction (EACH 1) the loss and dy have an element for each of x.
+// Without reduction (EACH 1), the loss and dy have one element for each element of x.
 #include "rowwise/rows.h"
 #ifndef EACH
 #define EACH 0
 #endif
 
-// Writes each element's loss, or the part's sum.
+// Writes the loss of each element, or the sum of the part.
 ROW_KERNEL void mse_forward(__global const float* restrict x, ulong x_offset, __global const float* restrict target,
                           ulong target_offset, __global float* restrict losses, ulong losses_offset, long n,
                           long parts) {
@@ -35,7 +35,7 @@ ROW_KERNEL void mse_forward(__global const float* restrict x, ulong x_offset, __
 #endif
 }
 
-// One group.
+// Runs as one group.
 ROW_KERNEL void mse_total(__global const float* restrict partial, ulong partial_offset, __global float* restrict loss,
                         ulong loss_offset, long parts, float scale) {
   ROW_SCRATCH;

@@ -1,12 +1,12 @@
-// Rows of numbers, each worked on by a group of GROUP work-items with VW lanes each.
+// Rows of numbers. A group of GROUP work-items with VW lanes each works on one row.
 //
 //   CPU              GROUP 1, VW 4 to 16: a work-item takes several rows of at least VW elements, one after the other
 //   GPU, long rows   GROUP 128, VW 1: a tree in local memory
 //   otherwise        GROUP 1, VW 1: short rows, or rows whose elements are not neighbours
 //
-// A row of n elements is CHUNKS(n) chunks of VW; the group's work-items take them in turn, beginning with their LANE_ID.
-// Where VW does not divide n, the last chunk is the last VW elements of the row: its first lanes belong to the chunk
-// before, load_chunk fills them and store_chunk leaves them out.
+// A row of n elements is CHUNKS(n) chunks of VW. The group's work-items take them in turn, starting with their LANE_ID.
+// If VW does not divide n, the last chunk is the last VW elements of the row. Its first lanes then belong to the chunk
+// before. load_chunk fills these lanes, and store_chunk leaves them out.
 #ifndef VW
 #define VW 16
 #endif
@@ -22,12 +22,12 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #else
 #define INLINE inline __attribute__((always_inline))
 #define rowv float
-#define exp_below exp  // Of x <= 0.
+#define exp_below exp  // For x <= 0.
 #endif
 #include "common/two_sum.h"
 #include "common/group_tree.h"
 
-// Begins a kernel that may call row_sum and the like.
+// Starts a kernel that may call row_sum and similar functions.
 #ifdef INTEL_SUBGROUPS
 #define ROW_KERNEL __kernel __attribute__((intel_reqd_sub_group_size(16)))
 #else
@@ -36,16 +36,16 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 
 #define CHUNKS(n) (((n) + VW - 1) / VW)
 #define IS_WHOLE(chunk, n) (VW == 1 || ((chunk) + 1) * VW <= (n))
-// What one group takes of a row that is worked on in parts: 64 chunks for each work-item, so that plain sums over a part
-// stay exact enough.
+// How much one group takes of a row that is cut into parts: 64 chunks for each work-item. With so few, plain sums over
+// a part stay exact enough.
 #define PART_CHUNKS (64L * GROUP)
 #define ROW_ID ((long)get_global_id(0) / GROUP)
-// Leaves the kernel for the items that round a range up; whole groups have none, and a return before a barrier breaks
-// PoCL 3.1.
+// Items that only round the range up leave the kernel. Whole groups have no such items, and a return before a barrier
+// breaks PoCL 3.1.
 #define SKIP_ITEMS_FROM(rows) \
   if (GROUP == 1 && ROW_ID >= (rows)) return
 
-// The rows of a group, before a block.
+// Comes before a block, which runs for each row of a group.
 #if VW > 1
 #define ITEM_BEGIN(units, i) ((units) * (i) / (long)get_global_size(0))
 #define EACH_ROW(row, rows)                                                                                    \
@@ -66,8 +66,9 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #endif
 
 #define EACH_OF(k, n) _Pragma("unroll") for (int k = 0; k < n; ++k)
-// Walks over a row in blocks: STEP(k, c, whole) is to do chunk c as number k of a block of BLOCK chunks or one, whole is a
-// constant, false for a last chunk that was partly in the one before; then DONE(count) sees the block.
+// Goes through a row in blocks of BLOCK chunks or of one chunk. STEP(k, c, whole) must process chunk c as number k of a
+// block. `whole` is a constant. It is false for a last chunk that is partly in the chunk before. Then DONE(count) sees
+// the block.
 #define BLOCK 8
 #define EACH_CHUNK(n, STEP, DONE)                                              \
   {                                                                            \
@@ -88,7 +89,7 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
   }
 #define NOTHING(count)
 
-// v, with `fill` in the lanes of a last chunk that belong to the one before.
+// v, with `fill` in those lanes of a last chunk that belong to the chunk before.
 INLINE rowv only_new(const rowv v, const long chunk, const long n, const float fill, const int whole) {
 #if VW > 1
   if (!whole) return LANES < (intv)((int)((chunk + 1) * VW - n)) ? (rowv)(fill) : v;
@@ -96,7 +97,7 @@ INLINE rowv only_new(const rowv v, const long chunk, const long n, const float f
   return v;
 }
 
-// A chunk of a row whose neighbours are `step` apart (1 unless VW is 1).
+// A chunk of a row whose elements are `step` apart (1 unless VW is 1).
 INLINE rowv load_chunk(__global const float* row, const long chunk, const long n, const long step, const float fill,
                        const int whole) {
 #if VW == 1
@@ -124,7 +125,8 @@ INLINE void store_chunk(const rowv v, __global float* row, const long chunk, con
 #define PLUS(x, y) ((x) + (y))
 #define GREATER(x, y) ((x) > (y) ? (x) : (y))
 
-// Over the lanes of a vector; over the elements of a block, where there are `count`, BLOCK, four or one.
+// OVER_LANES combines the lanes of a vector. OVER_BLOCK combines the elements of a block; `count` is BLOCK, four or
+// one.
 #if VW == 1
 #define OVER_LANES(name, combine) \
   INLINE float name(const rowv v) { return v; }
@@ -157,7 +159,7 @@ OVER_LANES(lanes_max, GREATER)
 OVER_BLOCK(block_sum, PLUS)
 OVER_BLOCK(block_max, GREATER)
 
-// Over all lanes of all the group's work-items; every one of them must get here. `scratch` is ROW_SCRATCH's.
+// These combine all lanes of all the group's work-items. Every item must call them. `scratch` is from ROW_SCRATCH.
 #if GROUP > 1
 #define ROW_SCRATCH __local float scratch[GROUP]
 GROUP_TREE(group_sum, PLUS)
@@ -171,7 +173,7 @@ GROUP_TREE(group_max, GREATER)
 #endif
 #define row_sum(v) group_total(lanes_sum(v))
 
-// The sum of a row: a tree within a block, and what the addition of a block loses is kept.
+// The sum of a row. A block is added as a tree, and what the addition of a block loses is kept.
 typedef struct {
   rowv total, lost;
 } RowSum;
@@ -180,7 +182,7 @@ typedef struct {
 #define EMPTY_SUM {0.0f, 0.0f}
 #define total_of(sum) row_sum(WITH_LOST((sum).total, (sum).lost))
 
-// The same for numbers one by one.
+// The same sum for single numbers.
 typedef struct {
   float total, lost;
 } ExactSum;

@@ -1,11 +1,11 @@
-// Softmax (LOG 0) or log-softmax (LOG 1) along one axis, forward and backward. With m = max x, s = sum exp(x - m) of a
-// row:
+// Softmax (LOG 0) or log-softmax (LOG 1) along one axis, forward and backward. With m = max x and s = sum exp(x - m) of
+// a row:
 //
 //   softmax:      y = exp(x - m) / s         dx = y (dy - sum dy y)
 //   log-softmax:  y = (x - m) - log s        dx = dy - exp(y) sum dy
 //
-// A tensor is (outer, n, inner), contiguous; row r = (outer o, inner i) begins at o n inner + i and its neighbours are
-// `inner` apart. A row of -inf alone gives NaN, as does one with +inf or NaN.
+// A tensor is a contiguous (outer, n, inner). Row r = (outer o, inner i) starts at o n inner + i, and its elements are
+// `inner` apart. A row with only -inf gives NaN, and so does a row with +inf or NaN.
 #include "rowwise/rows.h"
 #ifndef LOG
 #define LOG 0
@@ -33,7 +33,7 @@ ROW_KERNEL void softmax_forward(__global const float* restrict x, ulong x_offset
     EACH_CHUNK(n, READ, RAISE)
     const float m = row_max(highest);
 
-    // Where a work-item has a row for itself, y keeps exp(x - m), which costs more than to read it again.
+    // If a work-item has a row for itself, y keeps exp(x - m), because computing it costs more than reading it again.
     RowSum sum = EMPTY_SUM;
 #define EXPONENTIATE(k, c, whole)                                          \
   v[k] = exp_below(load_chunk(from, c, n, inner, -INFINITY, whole) - m);   \
