@@ -17,7 +17,7 @@
 //   SOURCE_PARAMETERS, SOURCE_FORMAL, SOURCE   the operands as parameters of kernels, of functions, as arguments
 //   CURSOR                   a position in all operands
 //   SEEK(at, o)  MOVE(at, from, r)   statements: `at` becomes the position of element (o, 0); of r elements after
-//                `from`
+//                                    `from`
 //   MOVE_TO_RUN(at, from, n)  MOVE_ALONG(at, from, i)   statements: `at` becomes the position of run n along the last
 //                                                       reduced axis, where `from` is element 0; of i elements further
 //                                                       in a run

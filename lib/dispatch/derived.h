@@ -16,7 +16,7 @@ struct DerivedKey {
   friend bool operator==(const DerivedKey&, const DerivedKey&) = default;
 };
 
-/// The owner of an operand, who keeps derived copies of it for as long as nobody writes the operand.
+/// The owner of an operand. It keeps derived copies of the operand until somebody writes the operand.
 class DerivedOwner {
  public:
   struct Found {
@@ -25,7 +25,7 @@ class DerivedOwner {
   };
 
   virtual Found find_derived(const DerivedKey& key, std::uint64_t version) = 0;
-  /// Returns what is kept: the copy of the first of several threads.
+  /// Returns the copy that is kept. With several threads this is the copy of the first one.
   virtual std::shared_ptr<void> keep_derived(const DerivedKey& key, std::uint64_t version,
                                              std::shared_ptr<void> data) = 0;
 

@@ -1,4 +1,4 @@
-// What the choices for GPUs take a device to be, beyond what OpenCL tells: by vendor, from what vendors publish.
+// What the choices for GPUs assume of a device beyond what OpenCL tells: values for each vendor, which vendors publish.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@ inline bool is_gpu_of(VendorId vendor, const DeviceInfo& info) noexcept {
   return info.vendor_id == vendor && info.type != DeviceType::cpu;
 }
 
-/// What a work-group runs on, so many are there. Intel counts execution units, of which eight share local memory and
-/// what a work-group runs on.
+/// The number of processors that each run a work-group. Intel counts execution units; eight of them share local memory
+/// and run a work-group.
 inline double multiprocessors_of(const DeviceInfo& info) noexcept {
   const double units = info.compute_units;
   return std::max(1.0, is_gpu_of(vendor_intel, info) ? units / 8.0 : units);
 }
 
-/// 32-bit registers of a work-item in a work-group of `items`: of NVIDIA's 64 Ki a multiprocessor, dealt to four warps
-/// at a time; on Intel those of the narrowest sub-groups. 64 where nothing is known, and no limit on CPUs, which run
-/// kernels for GPUs in tests only.
+/// How many 32-bit registers a work-item has in a work-group of `items`. NVIDIA has 64 Ki for each multiprocessor,
+/// dealt to four warps at a time. On Intel it is the number of the narrowest sub-groups. For an unknown vendor it is
+/// 64. CPUs get the largest number, because they run kernels for GPUs only in tests.
 inline std::int64_t registers_of_item(const DeviceInfo& info, std::int64_t items) noexcept {
   if (info.type == DeviceType::cpu || info.platform == "Oclgrind") return 256;
   switch (info.vendor_id) {

@@ -1,11 +1,11 @@
-// Variants for GPUs, whose kernels run on CPUs too, slowly: tests force them there.
+// Variants for GPUs. Their kernels run on CPUs too, but slowly. Tests force them there.
 #pragma once
 
 #include "dispatch/variant.h"
 
 namespace crisol::ops {
 
-/// Why a variant made for GPUs is not taken on this device, or nullptr: on a CPU only where it is forced.
+/// Why a variant for GPUs is not used on this device, or nullptr. On a CPU it is used only if it is forced.
 inline const char* refuse_off_gpu(const char* op, std::string_view variant, const DeviceInfo& info) {
   const bool gpu = info.type != DeviceType::cpu && info.platform != "Oclgrind";
   if (gpu) return nullptr;

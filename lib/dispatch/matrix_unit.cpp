@@ -18,14 +18,15 @@ bool begins_with_any(std::string_view name, std::initializer_list<std::string_vi
   return std::any_of(starts.begin(), starts.end(), [&](std::string_view start) { return name.starts_with(start); });
 }
 
-// NVIDIA's platform does not say which architecture a device has: a kernel for a newer one does not build.
+// NVIDIA's platform does not tell a device's architecture. A kernel for a newer architecture does not build, so it can
+// be tried.
 std::vector<Kind> nvidia_candidates(Precision precision) {
   if (precision == Precision::fp16) return {Kind::mma_sm80, Kind::mma_sm75};
   return {Kind::mma_sm80};
 }
 
 // AMD's platform names devices by their architecture. Its compiler ends the process on some instructions that the
-// architecture lacks, so nothing is tried in vain.
+// architecture lacks. So only kinds that the architecture has are tried.
 std::vector<Kind> amd_candidates(std::string_view name, Precision precision) {
   const bool has_xf32 = begins_with_any(name, {"gfx940", "gfx941", "gfx942"});
   const bool has_bf16 = has_xf32 || begins_with_any(name, {"gfx90a", "gfx950"});
@@ -68,10 +69,10 @@ std::vector<Kind> matrix_candidates(const DeviceInfo& info, Precision precision)
   return {};
 }
 
-// What vendors say of their devices (none was measured), with fp16 summed in fp32: 16 times as fast as fp32 on NVIDIA's
-// for data centers, 4 on professional boards and all of Turing, 2 on later GeForce; 4 to 8 on Instinct and Intel, 2 on
-// RDNA 3, 4 on RDNA 4; tf32 half of that. Reading and rounding operands leaves at most 8 and 6, as compiled loops have
-// it.
+// The values are from vendors' publications (no device was measured), with fp16 summed in fp32, as multiples of fp32's
+// speed. NVIDIA: 16 for data centers, 4 on professional boards and all of Turing, 2 on later GeForce. Instinct and
+// Intel: 4 to 8. RDNA 3: 2, RDNA 4: 4. tf32 has half of these values. Reading and rounding operands leaves at most 8
+// for fp16 and 6 for tf32, as the compiled loops show.
 double matrix_gain(const DeviceInfo& info, const MatrixUnit& unit, Precision precision) {
   const auto says = [&](const char* text) { return info.name.find(text) != std::string::npos; };
   if (precision == Precision::fp32) return 1;
@@ -85,7 +86,7 @@ double matrix_gain(const DeviceInfo& info, const MatrixUnit& unit, Precision pre
       return tf32 ? 2 : 4;
     case Kind::wmma: return 2;
     case Kind::mma_sm75:
-      return says("GTX") ? 2 : 4;  // Which have no tensor cores, and run the instruction all the same.
+      return says("GTX") ? 2 : 4;  // GTX devices have no tensor cores, but they run the instruction nevertheless.
     case Kind::mfma:
     case Kind::wmma_gfx12:
     case Kind::xmx8:

@@ -1,4 +1,4 @@
-// Matrix units of GPUs: which kinds there are and which devices may have them.
+// Matrix units of GPUs: the kinds that exist, and the devices that may have them.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,28 @@ struct MatrixUnit {
   enum class Kind : std::int8_t { none, mma_sm80, mma_sm75, mfma, wmma, wmma_gfx12, xmx8, xmx16 };
 
   Kind kind = Kind::none;
-  bool emulated = false;  ///< Its places, but its work done in plain OpenCL C: for tests.
+  bool emulated = false;  ///< The layout of this unit, but computed in plain OpenCL C, for tests.
 
   friend bool operator==(const MatrixUnit&, const MatrixUnit&) = default;
 };
 
-/// What a kernel has to know of a kind.
+/// What a kernel has to know about a kind.
 struct MatrixUnitFacts {
   MatrixUnit::Kind kind;
   const char* name;
   int lanes;  ///< Work-items that act together.
-  int run;    ///< Neighbours of a row that each of them has of a result.
+  int run;    ///< How many neighbours of a row of the result each of them has.
 };
 
 const MatrixUnitFacts& facts_of(MatrixUnit::Kind kind);
-/// The kind of a name, none for an unknown one.
+/// The kind with this name, or none for an unknown name.
 MatrixUnit::Kind matrix_unit_named(std::string_view name) noexcept;
 
-/// What a device might multiply a precision with, as it describes itself, the best first; a probe has to confirm it.
+/// The units with which a device might multiply in a precision, according to its description, the best first. A probe
+/// has to confirm them.
 std::vector<MatrixUnit::Kind> matrix_candidates(const DeviceInfo& info, Precision precision);
 
-/// How many times as fast as fp32's multiply-adds the unit's are in a kernel that gathers its operands; 1 without a
+/// How many times as fast as fp32 multiply-adds the unit is in a kernel that gathers its operands. It is 1 without a
 /// unit.
 double matrix_gain(const DeviceInfo& info, const MatrixUnit& unit, Precision precision);
 

@@ -1,4 +1,4 @@
-// Geometry of kernels for CPUs: a few work-items, each a work-group of its own, that share all the work.
+// The geometry of kernels for CPUs: a few work-items, each a work-group of its own, share all the work.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,14 @@
 
 namespace crisol::ops {
 
-/// Loop iterations that one work-item may do in all its loops together. Mesa's llvmpipe leaves every loop after 65535
-/// of them, without an error; half of that allows for what a compiler adds.
+/// How many loop iterations one work-item may do in all its loops together. Mesa's llvmpipe leaves every loop after
+/// 65535 iterations, without an error. Half of this number leaves room for what a compiler adds.
 inline std::int64_t loop_budget(const DeviceInfo& info) noexcept {
   return info.name.rfind("llvmpipe", 0) == 0 ? 32000 : std::numeric_limits<std::int64_t>::max();
 }
 
-/// Two items for each compute unit, at least 8 and as many as the loop budget asks for, but no more than there are
-/// units of work. `iterations` is what a unit takes at most. The kernel gives item i the units from units * i / items
-/// on.
+/// Two items for each compute unit, at least 8, and as many as the loop budget needs, but no more than there are units
+/// of work. `iterations` is the most that a unit takes. The kernel gives item i the units from units * i / items on.
 inline runtime::NdRange persistent_range(const runtime::DeviceState& device, std::int64_t units,
                                          std::int64_t iterations) {
   const DeviceInfo& info = runtime::info_of(device);
@@ -27,7 +26,7 @@ inline runtime::NdRange persistent_range(const runtime::DeviceState& device, std
   return {{std::min(items, units)}, {1}};
 }
 
-/// Lanes of the vectors in such kernels (common/vector.h takes 4, 8 or 16).
+/// The number of lanes of the vectors in such kernels (common/vector.h takes 4, 8 or 16).
 inline int cpu_vector_width(const runtime::DeviceState& device) noexcept {
   return std::max(4, runtime::vector_width(device));
 }

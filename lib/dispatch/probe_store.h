@@ -1,4 +1,4 @@
-// What a device was found to do, kept beside its programs (disk_cache.h).
+// What probes found on a device, stored next to its programs (disk_cache.h).
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace crisol::runtime {
 
-/// What a probe came to.
+/// The outcome of a probe.
 struct ProbeOutcome {
-  std::string found;   ///< "none", or what works.
-  std::string reason;  ///< Why nothing, where that is so.
+  std::string found;   ///< "none", or the name of what works.
+  std::string reason;  ///< Why nothing works, if nothing works.
 };
 
-/// The outcome of the probe of that name on such a device with this driver, this version of the library and this text
-/// of its kernel; those of others are never given.
+/// The stored outcome of the probe with this name, for this device, driver, version of the library and text of the
+/// kernel. The outcome for another of these is never returned.
 std::optional<ProbeOutcome> load_probe(const DeviceInfo& info, std::string_view name, std::string_view kernel_source);
 void store_probe(const DeviceInfo& info, std::string_view name, std::string_view kernel_source,
                  const ProbeOutcome& outcome);

@@ -1,5 +1,5 @@
-// What distinguishes the problems of an op where its variants are measured: sizes and layout, no addresses and no
-// values. Each Problem that variants are chosen for says it once, beside its members:
+// What distinguishes the problems of an op when its variants are measured: sizes and layout, but no addresses and no
+// values. Each Problem for which variants are chosen defines its key once, next to its members:
 //
 //     ProblemKey key() const { return {{"rows", rows}, {"length", length}}; }
 //
@@ -25,10 +25,11 @@ class ProblemKey {
 
   ProblemKey(std::initializer_list<KeyField> fields);
 
-  /// Of the op, and the names and values in order.
+  /// The hash and the text of the op and of the names and values in order.
   std::uint64_t hash(std::string_view op) const noexcept;
   std::string text(std::string_view op) const;
-  /// What decides which programs a problem takes beside its sizes and layout: a hash, and as text, " kind=2".
+  /// The fields that decide, besides sizes and layout, which programs a problem uses: as a hash, and as text, "
+  /// kind=2".
   std::uint64_t program() const noexcept;
   std::string program_text() const;
 
@@ -39,9 +40,9 @@ class ProblemKey {
   std::size_t count_ = 0;
 };
 
-/// Whether CRISOL_RECORD_SHAPES names a file.
+/// True if CRISOL_RECORD_SHAPES names a file.
 bool shapes_are_recorded();
-/// Counts the problem there. A file that cannot be written throws io, naming the variable and the path.
+/// Counts the problem in this file. If the file cannot be written, throws io with the variable and the path.
 void record_shape(const char* op, const ProblemKey& key);
 
 }  // namespace crisol::ops

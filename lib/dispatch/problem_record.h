@@ -1,4 +1,4 @@
-// Where dispatch tells what it was asked to do.
+// Where dispatch records the problems that it gets.
 #pragma once
 
 namespace crisol {

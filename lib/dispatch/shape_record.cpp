@@ -17,7 +17,7 @@ namespace {
 constexpr const char* variable = "CRISOL_RECORD_SHAPES";
 constexpr std::string_view count_word = " count=";
 
-/// Problems with their counts, in the order in which they came.
+/// Problems with their counts, in the order of their first use.
 class Counts {
  public:
   void add(const std::string& problem, std::int64_t count) {
@@ -54,8 +54,8 @@ class Counts {
   std::unordered_map<std::string, std::size_t> places_;
 };
 
-/// What this process has met. A new problem is written at once, so that a program that is killed has told what it did;
-/// counts that rose since are written with the next one, and when the process ends.
+/// The problems of this process. A new problem is written at once, so that it is recorded even if the program is
+/// killed. Counts that rise later are written with the next new problem, and when the process ends.
 class ShapeRecord {
  public:
   explicit ShapeRecord(std::string path) : path_(std::move(path)) {}

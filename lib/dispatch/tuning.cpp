@@ -21,7 +21,7 @@ constexpr std::string_view format_name = "crisol tuning 1";
 
 using runtime::hex_of, runtime::parse_number;
 
-// A line of the file has these fields between tabs.
+// A line of the file has these fields, separated by tabs.
 std::string line_of(const TuningEntry& e) {
   return concat(hex_of(e.key), '\t', e.device, '\t', e.problem, '\t', e.variant, '\t', e.nanoseconds, '\t', e.usual,
                 '\t', e.usual_nanoseconds, '\n');
@@ -38,7 +38,7 @@ bool parse_line(std::string_view line, TuningEntry& e) {
          parse_number(fields[6], 10, e.usual_nanoseconds);
 }
 
-// Of another format or damaged: said once for each reading.
+// Returns no entries if the file is damaged or has another format, and logs this once for each reading.
 std::vector<TuningEntry> usable_entries(const std::string& path, std::string_view text) {
   runtime::TuningFile file = runtime::read_tuning(text);
   if (file.fault != nullptr)
@@ -46,7 +46,7 @@ std::vector<TuningEntry> usable_entries(const std::string& path, std::string_vie
   return std::move(file.entries);
 }
 
-// Change(entries) returns whether there is something to write.
+// change(entries) returns true if there is something to write.
 template <class Change>
 void change_file(Change change) {
   const std::string path = tuning_file();
@@ -98,7 +98,7 @@ TuningTable::TuningTable(const std::vector<TuningEntry>& entries) {
 }
 
 const std::string* TuningTable::find(const DeviceInfo& info, std::uint64_t problem) const {
-  // The same device is asked for again and again: its text is made once.
+  // The same device is asked for again and again, so its text is made only once.
   struct Last {
     const DeviceInfo* info = nullptr;
     std::string name, driver;

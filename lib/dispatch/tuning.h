@@ -1,4 +1,4 @@
-// The stored choices of variants, as a file and as the table that dispatch looks into.
+// The stored choices of variants, as a file and as the table that dispatch reads.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,11 @@
 
 namespace crisol::runtime {
 
-/// The text of the file of these entries: a line with format and checksum, and a line for each.
+/// The text of a file with these entries: a line with format and checksum, and a line for each entry.
 std::string write_tuning(const std::vector<TuningEntry>& entries);
 
-/// The entries of a file, or why it is damaged or of another format. The empty text has none.
+/// The entries of a file, or the reason why it cannot be used: it is damaged or has another format. An empty text has
+/// no entries.
 struct TuningFile {
   std::vector<TuningEntry> entries;
   const char* fault = nullptr;
@@ -35,7 +36,8 @@ class TuningTable {
   std::unordered_map<std::uint64_t, std::string> variants_;
 };
 
-/// That of this process: read when it is first asked for, so that a program chooses alike from its start to its end.
+/// The table of this process. It is read when it is first needed and then never changes, so that a program makes the
+/// same choices from its start to its end.
 const TuningTable& tuning_table();
 
 }  // namespace crisol::runtime

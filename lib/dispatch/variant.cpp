@@ -37,7 +37,7 @@ const std::vector<Request>& environment_requests() {
   return requests;
 }
 
-// The requests of this thread's ForcedVariant objects. The last one is the innermost, and wins.
+// The requests of this thread's ForcedVariant objects. The last request is the innermost, and it wins.
 std::span<const ForcedRequest> thread_requests() noexcept {
   const std::vector<ForcedRequest>* const forced = thread_context().forced;
   return forced == nullptr ? std::span<const ForcedRequest>() : *forced;

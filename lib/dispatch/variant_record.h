@@ -1,9 +1,9 @@
-// Where dispatch says what it chose.
+// Where dispatch records its choices.
 #pragma once
 
 namespace crisol::runtime {
 
-/// Tells the VariantRecords of this thread; does nothing when there are none.
+/// Tells the choice to the VariantRecords of this thread. Does nothing if there are none.
 void note_choice(const char* op, const char* variant);
 
 }  // namespace crisol::runtime

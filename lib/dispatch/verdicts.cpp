@@ -20,8 +20,8 @@ namespace crisol {
 
 namespace {
 
-/// Platforms and driver versions on which the tests ran; on PoCL 6.0 all ops by crisol selftest, and the tests of
-/// products, convolutions, recurrent layers, reductions, softmax and losses.
+/// Platforms and driver versions on which the tests ran. On PoCL 6.0, crisol selftest ran for all ops, and the tests
+/// ran for products, convolutions, recurrent layers, reductions, softmax and losses.
 struct Driver {
   std::string_view platform, version;
 };
@@ -31,7 +31,7 @@ constexpr Driver verified_drivers[] = {
     {"Oclgrind", "Oclgrind 21.10"},
 };
 
-/// "3.1" begins "3.1+debian", not "3.10" or "3.1.1".
+/// "3.1" is the version of "3.1+debian", but not of "3.10" or "3.1.1".
 bool is_of_version(std::string_view driver, std::string_view version) {
   if (driver.substr(0, version.size()) != version) return false;
   const std::string_view next = driver.substr(version.size(), 1);
@@ -44,7 +44,7 @@ using Name = std::pair<std::string, std::string>;  // Op and variant.
 using Outcomes = std::map<Name, Verification>;
 using AllOutcomes = std::map<std::string, Outcomes>;  // By device.
 
-/// What outcomes are kept apart by: what choices are, and the text of all kernels.
+/// The key of a device's outcomes: its key in the tuning file, and a hash of the text of all kernels.
 std::string key_of(const DeviceInfo& info) {
   static const std::string kernels = [] {
     runtime::Hash hash;
@@ -69,7 +69,7 @@ std::string text_of(const AllOutcomes& all) {
   return runtime::with_checksum(format_name, lines);
 }
 
-/// Nothing, with a line on stderr, where the text is damaged.
+/// Returns nothing and writes a line to stderr if the text is damaged.
 AllOutcomes parse(const std::string& path, std::string_view text) {
   runtime::CheckedLines checked = runtime::without_checksum(format_name, text);
   AllOutcomes all;
@@ -91,7 +91,7 @@ AllOutcomes parse(const std::string& path, std::string_view text) {
 struct Known {
   std::mutex mutex;
   std::map<int, Outcomes> of_process;  // By Device::index().
-  std::map<int, Outcomes> stored;      // As the file was when this process first asked.
+  std::map<int, Outcomes> stored;      // The content of the file when this process first asked.
 };
 
 Known& known() {

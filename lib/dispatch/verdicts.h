@@ -1,4 +1,4 @@
-// Outcomes of verifications: those of this process, and the file of those of all.
+// Outcomes of verifications: the outcomes of this process, and the file with the outcomes of all processes.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace crisol::runtime {
 
-/// What is known of a device's variant in this process; else, unless `fresh`, what the file says.
+/// What this process knows about a device's variant. If it knows nothing, what the file says, unless `fresh`.
 std::optional<Verification> find_verification(Device device, const std::string& op, const std::string& variant,
                                               bool fresh);
 
-/// Makes an outcome known in this process, and to others by the file if it is `lasting`. A file that cannot be written
-/// costs a line where CRISOL_VERBOSE has build.
+/// Makes an outcome known in this process and, if it is `lasting`, writes it to the file for other processes. If the
+/// file cannot be written, a line is logged when CRISOL_VERBOSE has build.
 void note_verification(Device device, const Verification& outcome, bool lasting);
 
 /// Forgets what this process knows, for tests.

@@ -26,7 +26,7 @@ enum class Mode { off, first, always };
 
 Mode mode() {
   static const Mode chosen = [] {
-    // The driver behind `crisol kernels` plays other devices and computes nothing.
+    // The driver behind `crisol kernels` imitates other devices and computes nothing.
     if (!runtime::environment("CRISOL_NULL_DEVICE").empty()) return Mode::off;
     const std::string text = runtime::environment("CRISOL_VERIFY");
     if (text == "off") return Mode::off;
@@ -38,7 +38,7 @@ Mode mode() {
 }
 
 std::atomic<bool> all_unknown{false};
-/// Another one whenever what threads remember does not hold any more.
+/// Changes whenever the verdicts that threads remember become invalid.
 std::atomic<unsigned> generation{1};
 
 std::optional<Device> device_of(const DeviceInfo& info) {
@@ -47,13 +47,13 @@ std::optional<Device> device_of(const DeviceInfo& info) {
   return std::nullopt;
 }
 
-/// A variant, with what its op's key says of its programs.
+/// An op with the part of its key that selects programs, and a variant.
 using Unit = std::pair<std::string, std::string>;
 
-/// The trials that this thread is in, the innermost first.
+/// A trial that this thread runs. The list starts with the innermost trial.
 struct Trial {
   Unit unit;
-  std::string op;  ///< That is run.
+  std::string op;  ///< The op that is run.
   bool refused = false;
   Trial* outer;
 };
@@ -65,13 +65,13 @@ bool is_within(const Unit& unit) {
   return false;
 }
 
-/// A trial runs other ops, whose variants are tried within it.
+/// The mutex is recursive, because a trial runs other ops, whose variants are tried within it.
 std::recursive_mutex& one_at_a_time() {
   static std::recursive_mutex& mutex = *new std::recursive_mutex;  // Kept for callers that outlive static objects.
   return mutex;
 }
 
-/// Of this process, by device: variants for which no trial could be made.
+/// The variants for which this process could make no trial, by device.
 std::set<std::pair<int, Unit>>& untried() {
   static auto& all = *new std::set<std::pair<int, Unit>>;
   return all;
@@ -103,7 +103,7 @@ const char* name_of(Result result) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// The results of the variant against those of the reference.
+/// Compares the results of the variant with those of the reference.
 Found compare(const replay::Replay& replay, const std::vector<Tensor>& results, const std::string& variant) {
   const std::vector<replay::Values> expected = replay.reference();
   const reference::Tolerance tolerance = replay.tolerance(variant);
@@ -119,7 +119,7 @@ Found compare(const replay::Replay& replay, const std::vector<Tensor>& results, 
   return {Result::agrees};
 }
 
-/// A reference of more multiply-adds would take longer than a trial should.
+/// A reference with more multiply-adds would take longer than a trial should.
 constexpr double most_effort = 3e7;
 
 Found try_problem(const Unit& unit, const replay::Problem& problem) {
@@ -149,8 +149,8 @@ Found try_problem(const Unit& unit, const replay::Problem& problem) {
   return {Result::unknown};
 }
 
-/// With the smallest problem that the variant takes, and with others on which the same programs run: a problem of one
-/// element, or of full groups, does not show all that is wrong.
+/// Tries the smallest problem that the variant takes, and other problems on which the same programs run. A problem of
+/// one element, or of full groups, does not show every error.
 Found try_variant(const Unit& unit, const replay::Problem& problem) {
   Found found{Result::refused};
   for (const std::int64_t factor : {1, 2, 4, 8, 16}) {
@@ -175,7 +175,7 @@ void say_disagrees(const DeviceInfo& info, const Verification& v) {
                            "`crisol doctor` prints"));
 }
 
-/// The verdict, and whether it holds from now on.
+/// The verdict, and whether it stays valid.
 struct Verdict {
   bool agrees, lasts;
 };
@@ -186,8 +186,8 @@ Verdict find_verdict(Device device, const Unit& unit, const replay::Problem& pro
   if (const auto known = runtime::find_verification(device, unit.first, unit.second, mode() == Mode::always))
     return {known->agrees, true};
   if (untried().count({device.index(), unit}) > 0) return {true, true};
-  const runtime::PauseRecording pause;  // Its launches are not the user's.
-  device.synchronize();                 // What fails from here on is the trial's.
+  const runtime::PauseRecording pause;  // The trial's launches are not the user's.
+  device.synchronize();                 // Errors from here on come from the trial.
   const auto start = std::chrono::steady_clock::now();
   const Found found = try_variant(unit, problem);
   runtime::say(runtime::Topic::dispatch, unit.first, ": ", unit.second, " tried in ",

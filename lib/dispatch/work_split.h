@@ -1,4 +1,4 @@
-// How work is cut for CPU devices: few work-items, each with a long contiguous piece.
+// How work is split for CPU devices: few work-items, each with a long contiguous piece.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ struct WorkSplit {
   std::int64_t chunk;  ///< Elements of each; the last may have fewer.
 };
 
-/// Chunks of at least `least` and a multiple of `multiple` elements, at most four work-items for each compute unit, or
-/// as many more as the device's loop budget asks for when an element takes `iterations` of it.
+/// A chunk has at least `least` elements, and a multiple of `multiple`. There are at most four work-items for each
+/// compute unit, or more if the device's loop budget needs more. An element takes `iterations` of this budget.
 inline WorkSplit split_for_cpu(const runtime::DeviceState& device, std::int64_t n, std::int64_t least = 8192,
                                std::int64_t multiple = 16, std::int64_t iterations = 2) {
   const DeviceInfo& info = runtime::info_of(device);

@@ -1,7 +1,7 @@
 // digamma_(x) is the derivative of log Gamma(x):
-//   x >= 6   its asymptotic series
-//   x < 6    digamma(x) = digamma(x+1) - 1/x
-//   x < 0    digamma(x) = digamma(1-x) - pi / tan(pi x)
+//   x >= 6       its asymptotic series
+//   0 <= x < 6   digamma(x) = digamma(x+1) - 1/x
+//   x < 0        digamma(x) = digamma(1-x) - pi / tan(pi x)
 // It is NaN at -1, -2, …, -inf at 0 and inf at -0.
 #include "common/math/log.h"
 
