@@ -3,7 +3,7 @@
 // this file after vector.h.
 //
 //   LOAD_S(type, R, p, i)  LOAD_V(type, R, p, i)          element i, or elements i … i+VW-1, of p
-//   STORE_S(type, p, i, s)  STORE_V(type, p, i, v)        the other way
+//   STORE_S(type, p, i, s)  STORE_V(type, p, i, v)        the reverse: stores s, or stores v
 //   LOAD_LANES(type, R, v, p, i, step, count)             v = elements i, i+step, … : count of them, then zeros
 //   STORE_LANES(type, R, p, i, step, count, v)            the first count lanes to elements i, i+step, …
 //

@@ -3,7 +3,8 @@
 // of the work-group must call the function. scratch is local memory for GROUP numbers.
 #include "common/swap.h"
 
-// A function does this before its first write to scratch, because all items must have read the result before that.
+// A function waits here before its first write to scratch, because other items may still read the result of the call
+// before.
 #define AFTER_READS barrier(CLK_LOCAL_MEM_FENCE)
 
 // The items of a sub-group exchange their numbers, and all of them get the result of the sub-group. One item of each

@@ -1,8 +1,8 @@
 // Work-items of a sub-group exchange numbers, without local memory and without a barrier.
 //
 //   SWAP_LANES           how many items, neighbours along dimension 0, can exchange numbers; 1 where none can
-//   SWAP(type, v, mask)  the v (32 bits) of another item: this item's number among them, xor `mask`. mask is a literal
-//                        below SWAP_LANES
+//   SWAP(type, v, mask)  the v (32 bits) of the item whose number is this item's number xor `mask`, a literal below
+//                        SWAP_LANES
 //   SWAP_LONG(v, mask)   the same for 64 bits
 //   GROUP_KERNEL(x, y)   starts a kernel with work-groups of x times y items; x is a multiple of SWAP_LANES
 //

@@ -3,7 +3,7 @@
 #include "conv/conv_taps.h"
 
 // Entry `entry` of the depth of a convolution with `taps_h` x `taps_w` taps. Entries are counted (channels, r, s), and
-// each has `together` channels. The result is the first of these channels, and the tap.
+// each has `together` channels. entry_of gives the first of its channels, and its tap.
 typedef struct {
   uint channel, r, s;
 } Entry;
@@ -29,7 +29,7 @@ __kernel void conv2d_block_table(__global int2* restrict table, const ulong tabl
   table[table_offset / 2 + id] = (int2)((int)(shift * 4), (int)tap_bits(e.r, e.s));
 }
 
-// A of conv/conv_product.h, for a weight that cannot be read in place. A row has row_entries entries. Those from
+// A of conv/conv_product.h, for a weight that cannot be read in place. A row has row_entries entries. The entries from
 // `entries` on are zeros.
 //
 //   packed[group][i][(entry, j)] = w[group * s0 + i * s1 + (channel + j) * s2 + r * s3 + s * s4]

@@ -2,7 +2,7 @@
 //
 //   y[n][k][i][j] = f(bias[k] + sum over c, r, s of x[n][plane(k) + c][i STRIDE_H + r DILATION_H - pad_h][…] * w[plane][r][s])
 //
-// A work-item computes ROWS outputs below each other, so that rows of x that several of them need are read once.
+// A work-item computes ROWS outputs below each other, so that a row of x which several outputs need is read once.
 // Neighbouring items compute neighbouring columns.
 //
 // Forward: c runs over 1 channel, and `outs` outputs share this channel. Backward data: the kernel reads dy with zeros

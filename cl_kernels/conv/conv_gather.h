@@ -2,12 +2,12 @@
 //
 // An item reads GATHER neighbours of the depth in one column. A table of conv2d_block_prepare.cl says where they are in
 // the images, so that a loop divides nothing. The table has one entry for TOGETHER neighbours, which are TOGETHER
-// channels at one tap. An entry has two numbers: the distance in bytes from the pixel of the first tap to the first
-// pixel of these neighbours, and the tap as bits 1 << r | 1 << (16 + s). A column has the bits of all taps that are
-// outside of the plane.
+// channels at one tap. An entry has two numbers. The first is a distance in bytes: from the pixel of the first tap to
+// the first pixel of the entry. The second is the tap, as bits 1 << r | 1 << (16 + s). A column has the bits of all
+// taps that are outside of the plane.
 //
-// A file that includes this one must define a tile's BN and ITEMS before it. It must also define GATHER_DEPTH, the
-// number of elements of the depth in a slice, and GATHER_ITEM, the number of this item.
+// Before a file includes this one, it must define a tile's BN and ITEMS. It must also define GATHER_DEPTH, the number
+// of elements of the depth in a slice, and GATHER_ITEM, the number of this item.
 #include "conv/conv_taps.h"
 #include "conv/hidden_reads.h"
 #include "conv/uniform.h"
@@ -94,7 +94,7 @@ INLINE void gather_load(Gather* g, float* values) {
   }
 }
 
-// Sets the values of a slice to 0 from `depth` on.
+// Fills the slice that was read with zeros from `depth` on.
 INLINE void gather_end(float* values, int depth) {
   UNROLL
   for (int p = 0; p < GATHER; ++p)

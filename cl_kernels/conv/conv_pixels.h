@@ -6,9 +6,9 @@
 // several images and at least as many as a slice has. It also has the entries of one slice more. The next images use
 // the same entries, x_step and y_step further. So a loop divides nothing.
 //
-// A file that includes this one must define a tile's BM, BN and ITEMS before it, and also PIXEL_ITEM, the number of
-// this item; PIXELS; and PIXEL_LINE, the number of items that are neighbours along a slice. The pixels of an item are
-// PIXEL_LINE apart, so that neighbouring items read neighbouring pixels.
+// Before a file includes this one, it must define a tile's BM, BN and ITEMS. It must also define PIXEL_ITEM, the number
+// of this item; PIXELS; and PIXEL_LINE, the number of items that are neighbours along a slice. The pixels of an item
+// are PIXEL_LINE apart, so that neighbouring items read neighbouring pixels.
 #include "conv/conv_taps.h"
 #include "conv/hidden_reads.h"
 

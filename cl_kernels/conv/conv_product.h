@@ -16,7 +16,7 @@
 //
 // Deep products with few tiles are cut along the depth, as in gemm_block.cl. conv2d_block_parts.cl adds up the parts.
 //
-// A file that includes this one must define before it the tile (TileSums, LOCAL_STAGES, tile_multiply, tile_store), its
+// Before a file includes this one, it must define the tile (TileSums, LOCAL_STAGES, tile_multiply, tile_store), its
 // Operands as { MatrixSource a; Gather b; }, and CONV_KERNEL, which is the kernel's attributes and name.
 #include "conv/conv_tile.h"
 

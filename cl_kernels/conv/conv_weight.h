@@ -9,7 +9,7 @@
 // window = (taps_h, taps_w, distance of channels of x, of rows of taps, of columns of taps, of channels of dy, unused …);
 // steps = (distance in x of groups, in dy of groups, x_step, y_step of conv/conv_pixels.h).
 //
-// A file that includes this one must define before it the tile (TileSums, LOCAL_STAGES, tile_multiply, tile_store), the
+// Before a file includes this one, it must define the tile (TileSums, LOCAL_STAGES, tile_multiply, tile_store), the
 // operands of conv/conv_pixels.h, and CONV_KERNEL, which is the kernel's attributes and name.
 #include "conv/conv_tile.h"
 

@@ -16,8 +16,8 @@
 
 #include "layout/transpose.h"
 
-// The offset of batch `number`. Numbers have 32 bits, because GPUs divide 32 bits several times as fast as 64. 32 bits
-// are enough: 2^32 tiles would fill that many cache lines, and no axis of the batch is longer than the number of tiles.
+// The offset of batch `number`. Numbers have 32 bits, because GPUs divide 32 bits several times as fast as 64. This is
+// enough, because 2^32 tiles would fill that many cache lines. No axis of the batch is longer than the number of tiles.
 // The loop is unrolled, so that no index into an array is left for run time.
 long position(const long8 shape, const long8 strides, const int rank, uint number) {
   long size[8], stride[8];

@@ -43,8 +43,8 @@ __kernel void probe_fma(__global float* restrict y, ulong y_offset, int rounds, 
   vstorev(sum, 0, y + y_offset + get_global_id(0) * VW);
 }
 
-// Of `items` work-items, item i takes the vectors i, i + items, … (INTERLEAVED, for GPUs), or else VECTORS successive
-// vectors.
+// With INTERLEAVED (for GPUs), work-item i takes the vectors i, i + items, … where `items` is the number of work-items.
+// Otherwise it takes VECTORS successive vectors.
 #ifdef INTERLEAVED
 #define FIRST ((long)get_global_id(0))
 #define STEP ((long)get_global_size(0))

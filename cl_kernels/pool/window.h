@@ -7,8 +7,8 @@ typedef struct {
   int pad_h, pad_w, dil_h, dil_w;
 } Window;
 
-// From the kernel arguments `sizes` = (height, width, out_h, out_w, pad_h, pad_w) and
-// `taps` = (kernel_h, kernel_w, stride_h, stride_w, dil_h, dil_w).
+// Made from the kernel arguments `sizes` = (height, width, out_h, out_w, pad_h, pad_w) and `taps` = (kernel_h,
+// kernel_w, stride_h, stride_w, dil_h, dil_w).
 static inline Window window_of(long8 sizes, long8 taps) {
   Window w;
   w.height = (int)sizes.s0;

@@ -1,10 +1,10 @@
 // The loop of a tile of product/block.h: acc[i][j] += sum over the depth of A[i][k] * B[k][j].
 //
-// A file that includes this one must define before it where the operands come from:
+// Before a file includes this one, it must define where the operands come from:
 //
 //   Operands             a type
 //   operands_load(o, a, b)          reads a whole slice of the depth, even where the slice reaches beyond the end
-//   operands_end(a, b, depth)       sets the values of a slice that was read to 0 from `depth` on
+//   operands_end(a, b, depth)       fills the slice with zeros from `depth` on
 //   operands_move(o, depth)         moves on by `depth`
 //   operands_keep(o, a, b, stage)   writes the slice to local memory: A as [BK][PITCH_A], then B as [BK][PITCH_B];
 //                                   called between the load and the next move

@@ -55,7 +55,7 @@ INLINE void source_load(const MatrixSource* s, float* values, int side, int alon
   }
 }
 
-// Sets the values of a slice that was read to 0 from `depth` on.
+// Fills the slice that was read with zeros from `depth` on.
 INLINE void source_end(float* values, int depth, int side, int along_k, int vec) {
   UNROLL
   for (int p = 0; p < side * BK / ITEMS / vec; ++p) {

@@ -1,6 +1,6 @@
 // Stores a tile of product/block.h.
 //
-// A file that includes this one must define before it the places of columns in a row of the result: a type Columns and
+// Before a file includes this one, it must define the places of columns in a row of the result: a type Columns and
 // place_of(columns, column). place_of maps a multiple of VEC_C to a multiple of VEC_C, and the columns after it to the
 // next places.
 #include "product/block.h"

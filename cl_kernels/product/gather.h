@@ -21,14 +21,14 @@ typedef struct {
   long columns;          // of the whole matrix
   long image, plane;     // source strides
   long size;             // elements of src that may be read
-  long to_image;         // strides in the result, of images, rows and columns of pixels; below 2^27, the last two small
+  long to_image;         // strides of images, rows and columns of pixels in the result; below 2^27, the last two small
   int to_h, to_w;
 } Gather;
 
 // The data that is kept about VW neighbouring columns: vectors of int, and a few scalars.
 #define COLUMN_H 0             // source row at tap 0; far outside for columns past the end
 #define COLUMN_W VW            // source column at tap 0
-#define COLUMN_REL (2 * VW)    // source offset from that of the first lane
+#define COLUMN_REL (2 * VW)    // source offset relative to the first lane
 #define COLUMN_TO (3 * VW)     // the same in the result
 #define COLUMN_KIND (4 * VW)
 #define COLUMN_JUMP (4 * VW + 1)
@@ -38,7 +38,7 @@ typedef struct {
 #define COLUMN_FIRST(column) (*(__global long*)((column) + 4 * VW + 2))
 #define COLUMN_TO_FIRST(column) (*(__global long*)((column) + 4 * VW + 4))
 
-// The places of the lanes in the source, which are the same for every tap relative to the first lane.
+// The places of the lanes in the source, relative to the first lane. They are the same for every tap.
 #define RUN 0    // step_w apart, which is 1, 2 or 4
 #define JUMP 1   // two such runs; the second is `jump` elements further on than in one run
 #define LANES_APART 2  // any other places

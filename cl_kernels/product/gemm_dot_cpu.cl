@@ -21,7 +21,6 @@
 // strides = (a_batch, b_batch, c_batch, bias_batch, c_split, c_row, c_column, slice), places = (a_row, b_row), or with
 // GATHERED (distance of images in dy, in x, elements of dy, of x), plane = (height, width, taps, taps_w, pixels,
 // pixels_w) and walk = (step_h, step_w, start_h, start_w, tap_h, tap_w) of the Gather of x.
-// (step_h, step_w, start_h, start_w, tap_h, tap_w) of the Gather of x.
 #include "product/dot_tile.h"
 #include "product/gather.h"
 #include "product/epilogue.h"
@@ -43,7 +42,7 @@ INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const
   }
 }
 
-// What becomes of a sum at row i, column j; `old` is what C holds.
+// The result of a sum at row i, column j. `old` is the value that C holds.
 INLINE float finish_sum(float sum, float old, __global const float* bias, const Finish* f, int i, long j, int flags) {
   if (flags & ADD_TO_C) sum += old;
   if (flags & BIAS_PER_ROW) sum += bias[i];
@@ -84,10 +83,10 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
     const Finish finish = FINISH_OF(index);
     long k_first = k * split / splits;
     int now = flags & ADD_TO_C;
-    do {  // Also once when there is no k, so that C is written.
+    do {  // Runs once even if there is no k, so that C is written.
       const int depth = (int)min((long)block_k, k_end - k_first);
       const int vectors = (depth + VW - 1) / VW;
-      // Both operands by the same code: compiled twice, it would be half of the kernel.
+      // Both operands use the same code, because two copies of it would be half of the kernel.
       NO_UNROLL
       for (int side = 0; side < 2; ++side) {
         const int tile = side == 0 ? DOT_M : DOT_N;
@@ -96,7 +95,7 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
         __global float* part = side == 0 ? part_a : part_b;
         __global const float* from = side == 0 ? a + index * strides.s0 : b + index * strides.s1;
         if (flags & GATHERED) {
-          const bool dy = side == 0;  // Its own plane, or the windows of x.
+          const bool dy = side == 0;  // dy: its own plane; x: the windows of the convolution.
           const int height = (int)(plane.s4 / plane.s5), width = (int)plane.s5;
           const Gather gather = {dy ? height : (int)plane.s0,
                                  dy ? width : (int)plane.s1,
@@ -128,7 +127,7 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
       k_first += block_k;
       if (k_first >= k_end) now |= flags & ~ADD_TO_C;
       NO_UNROLL
-      for (int i0 = 0; i0 < rows; i0 += DOT_M) {  // These rows stay in the L1 cache while the others pass.
+      for (int i0 = 0; i0 < rows; i0 += DOT_M) {  // These rows of A stay in the L1 cache while all rows of B pass.
         NO_UNROLL
         for (int j0 = 0; j0 < columns; j0 += DOT_N) {
           float sums[DOT_SUMS];
@@ -151,7 +150,7 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
   }
 }
 
-// C = f(the partials [splits][batch][m][n], added in order, (+ C) (+ bias)); one unit of work is VW neighbouring columns.
+// C = f(the partials [splits][batch][m][n], added in order, (+ C) (+ bias)). A unit of work is VW neighbouring columns.
 CPU_KERNEL void gemm_sum_partials(__global const float* restrict partials, const ulong partials_offset,
                                   __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
                                   const ulong bias_offset, EPILOGUE_PARAMETERS, const int m, const int n,

@@ -20,8 +20,8 @@ typedef struct {
   int row, rows, flags;
   __global const float* bias;  // The bias of the tile's first row or of the block's first column.
 } Target;
+
 // VW elements (row, at) of an operand of the epilogue.
-// Element (row, at) of an operand of the epilogue, VW of them.
 INLINE floatv load_operand(__global const float* e, long row, long column, const Target* t, int i, long first,
                            const int to[VW], int lanes, bool contiguous) {
   e += (t->row + i) * row;
@@ -32,9 +32,9 @@ INLINE floatv load_operand(__global const float* e, long row, long column, const
   for (int lane = 0; lane < VW; ++lane) values[lane] = e[first + to[min(lane, lanes - 1)]];
   return vloadv(0, values);
 }
-// Stores one vector of `lanes` columns of a tile. Row i of the tile is tile[i * step]. It goes to the elements from
-// `first` on of a row of C, or to the places that `info` of the gather gives.
-// where `info` of the gather says.
+
+// Stores one vector of `lanes` columns of a tile. Row i of the tile is tile[i * step]. It goes to row i of C: to the
+// elements from `first` on, or to the places that `info` of the gather gives.
 INLINE void store_columns(const floatv* tile, int step, const Target* t, const Finish* finish,
                           __global const int* info, long first, int lanes, __global const float* bias) {
   const int flags = t->flags;

@@ -1,6 +1,6 @@
 // The loop of a tile of product/matrix_tile.h: acc += the product of both operands over the depth.
 //
-// A file that includes this one must define before it where the operands come from, as for product/block_multiply.h:
+// Before a file includes this one, it must define where the operands come from, as for product/block_multiply.h:
 // Operands, operands_load, operands_end, operands_move and operands_keep. operands_keep rounds a slice of A and of B
 // and writes them to local memory, B after A, as product/units/matrix_place.h says. LOADS_A and LOADS_B are how many
 // numbers an item reads of a slice of A and of B.

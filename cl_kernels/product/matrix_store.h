@@ -1,4 +1,4 @@
-// Stores a tile of product/matrix_multiply.h. A file that includes this one must define Columns before it, as for
+// Stores a tile of product/matrix_multiply.h. Before a file includes this one, it must define Columns, as for
 // product/block_store.h.
 #include "product/matrix_multiply.h"
 #include "product/target.h"

@@ -1,5 +1,5 @@
-// What a reduction does with its elements: one block of macros for each KIND. Include this file after element.h and
-// exp.h. S is float, int or long. INTEGER is defined if S is not float, and WIDE if S is long.
+// How a reduction treats its elements: one block of macros for each KIND. Include this file after element.h and exp.h.
+// S is float, int or long. INTEGER is defined if S is not float, and WIDE if S is long.
 //
 //   one, many             a scalar S; a vector of VW of them, whose lanes are independent
 //   one_state, many_state what has been seen: a, b and c, as the kind needs them; d, what additions lost; `at`, an
@@ -15,10 +15,10 @@
 //                         parts
 //   PAIR(x, y)            (simple kinds) one value for two elements: a tree of PAIRs may replace a few FOLDs
 //
-// A sum is exact to a few roundings, however long it is. Eight elements are added as a tree, and what the addition to
-// the total loses is kept (Knuth's two-sum). Moments use the distances from the first element, so that a large mean
-// costs no digits. The greatest and the least element are NaN if any element is NaN. If elements are equal, ARG takes
-// the first.
+// The error of a sum is a few roundings, however long the sum is. Eight elements are added as a tree, and what the
+// addition to the total loses is kept (Knuth's two-sum). Moments use the distances from the first element, so that a
+// large mean costs no digits. The greatest and the least element are NaN if any element is NaN. If elements are equal,
+// ARG takes the first.
 #include "common/two_sum.h"
 
 #define SUM 0

@@ -45,7 +45,7 @@
 #define EACH_EXP(k) _Pragma("unroll") for (int k = 1; k < 8; ++k)
 
 #include "reduce/combine.h"
-#define OUTLINE INLINE  // A call would cost every work-item a stack.
+#define OUTLINE INLINE  // A function call would need a stack in every work-item.
 #include "reduce/reduce.h"
 #include "common/swap.h"
 

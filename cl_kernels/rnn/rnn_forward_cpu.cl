@@ -76,7 +76,8 @@ INLINE void tile_start(floatv* sums, int count, __global const float* bias, int 
   }
 }
 
-// x (T, B, I); gates (T, B, SAVED H); states (T + 1, B, H); cells the same, or (1, B, H) with cell_slot 0.
+// x (T, B, I); gates (T, B, SAVED H); states (T + 1, B, H); cells has the shape of states, or (1, B, H) with cell_slot
+// 0.
 CPU_KERNEL void rnn_rows_forward(__global const float* restrict x, const ulong x_offset,
                                  __global const float* restrict packed_ih, const ulong packed_ih_offset,
                                  __global const float* restrict bias_ih, const ulong bias_ih_offset,

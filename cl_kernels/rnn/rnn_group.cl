@@ -35,8 +35,9 @@
       for (int gate = 0; gate < GATES; ++gate) v[r][gate] = FMA(w[gate], state_of_row, v[r][gate]);       \
   }
 
-// weight (H, H, GATES): the unit that is read, the unit that is computed, and its gates. gates (T, B, SAVED H) holds
-// the input's part on entry. states (T + 1, B, H). cells has the same shape, or (1, B, H) with cell_slot 0.
+// The axes of weight (H, H, GATES) are the unit that is read, the unit that is computed, and its gates. gates (T, B,
+// SAVED H) holds the input's part on entry. states (T + 1, B, H). cells has the same shape, or (1, B, H) with cell_slot
+// 0.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
     const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
@@ -105,9 +106,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
   }
 }
 
-// weight (H, H, GATES): the unit whose gates are read, the unit that is computed, and the gates. dinput and drecurrent
-// (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H) hold the gradients of the last states on
-// entry, and of the first states on return.
+// The axes of weight (H, H, GATES) are the unit whose gates are read, the unit that is computed, and the gates. dinput
+// and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H) hold the gradients of the
+// last states on entry, and of the first states on return.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
     const ulong gates_offset, __global const float* restrict states, const ulong states_offset,

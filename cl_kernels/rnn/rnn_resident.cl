@@ -7,8 +7,8 @@
 // Gates are in the order [unit][gate]. Item (column, slice) holds the rows slice DEPTH … of W and its columns 4 column
 // … The sums of the slices are added in local memory.
 //
-// Then item i computes the cell of unit i % UNITS of row i / UNITS. What the cell needs for the next step is read
-// before the product. What a unit passes on to itself stays in registers.
+// Then item i computes the cell of unit i % UNITS of row i / UNITS. The values that the cell needs for the next step
+// are read before the product. The values that a unit passes on to itself stay in registers.
 //
 // UNITS is the number of hidden units, rounded up to a multiple of 4 SLICES. ROWS is at most GATES SLICES / 4.
 #ifndef UNITS

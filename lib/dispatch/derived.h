@@ -21,7 +21,7 @@ class DerivedOwner {
  public:
   struct Found {
     std::shared_ptr<void> data;  ///< A runtime::Block, or nothing.
-    bool worth_keeping = false;  ///< Without data: whether this version was asked for before, so that a copy pays.
+    bool worth_keeping = false;  ///< Without data: true if this version was asked for before, so that a copy pays.
   };
 
   virtual Found find_derived(const DerivedKey& key, std::uint64_t version) = 0;

@@ -1,4 +1,4 @@
-// What the choices for GPUs assume of a device beyond what OpenCL tells: values for each vendor, which vendors publish.
+// Facts about GPUs that the choices need and OpenCL does not tell: values for each vendor, as vendors publish them.
 #pragma once
 
 #include <algorithm>

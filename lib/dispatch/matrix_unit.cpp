@@ -18,8 +18,8 @@ bool begins_with_any(std::string_view name, std::initializer_list<std::string_vi
   return std::any_of(starts.begin(), starts.end(), [&](std::string_view start) { return name.starts_with(start); });
 }
 
-// NVIDIA's platform does not tell a device's architecture. A kernel for a newer architecture does not build, so it can
-// be tried.
+// NVIDIA's platform does not tell a device's architecture. A kernel for a newer architecture does not build, so trying
+// it does no harm.
 std::vector<Kind> nvidia_candidates(Precision precision) {
   if (precision == Precision::fp16) return {Kind::mma_sm80, Kind::mma_sm75};
   return {Kind::mma_sm80};
@@ -71,8 +71,8 @@ std::vector<Kind> matrix_candidates(const DeviceInfo& info, Precision precision)
 
 // The values are from vendors' publications (no device was measured), with fp16 summed in fp32, as multiples of fp32's
 // speed. NVIDIA: 16 for data centers, 4 on professional boards and all of Turing, 2 on later GeForce. Instinct and
-// Intel: 4 to 8. RDNA 3: 2, RDNA 4: 4. tf32 has half of these values. Reading and rounding operands leaves at most 8
-// for fp16 and 6 for tf32, as the compiled loops show.
+// Intel: 4 to 8. RDNA 3: 2, RDNA 4: 4. tf32 is half as fast. Reading and rounding operands leaves at most 8 for fp16
+// and 6 for tf32, as the compiled loops show.
 double matrix_gain(const DeviceInfo& info, const MatrixUnit& unit, Precision precision) {
   const auto says = [&](const char* text) { return info.name.find(text) != std::string::npos; };
   if (precision == Precision::fp32) return 1;

@@ -20,7 +20,7 @@ struct MatrixUnit {
   friend bool operator==(const MatrixUnit&, const MatrixUnit&) = default;
 };
 
-/// What a kernel has to know about a kind.
+/// The facts about a kind that a kernel needs.
 struct MatrixUnitFacts {
   MatrixUnit::Kind kind;
   const char* name;

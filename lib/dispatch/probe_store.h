@@ -1,4 +1,4 @@
-// What probes found on a device, stored next to its programs (disk_cache.h).
+// The results of probes on a device, stored next to its programs (disk_cache.h).
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct ProbeOutcome {
 };
 
 /// The stored outcome of the probe with this name, for this device, driver, version of the library and text of the
-/// kernel. The outcome for another of these is never returned.
+/// kernel. An outcome for anything else is never returned.
 std::optional<ProbeOutcome> load_probe(const DeviceInfo& info, std::string_view name, std::string_view kernel_source);
 void store_probe(const DeviceInfo& info, std::string_view name, std::string_view kernel_source,
                  const ProbeOutcome& outcome);

@@ -1,5 +1,5 @@
-// What distinguishes the problems of an op when its variants are measured: sizes and layout, but no addresses and no
-// values. Each Problem for which variants are chosen defines its key once, next to its members:
+// The key of a problem distinguishes the problems of an op when its variants are measured. It has sizes and layout, but
+// no addresses and no values. Each Problem for which variants are chosen defines its key once, next to its members:
 //
 //     ProblemKey key() const { return {{"rows", rows}, {"length", length}}; }
 //

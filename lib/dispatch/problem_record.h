@@ -1,4 +1,4 @@
-// Where dispatch records the problems that it gets.
+// The record to which dispatch adds the problems that it gets.
 #pragma once
 
 namespace crisol {

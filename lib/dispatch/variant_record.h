@@ -1,4 +1,4 @@
-// Where dispatch records its choices.
+// The record to which dispatch adds its choices.
 #pragma once
 
 namespace crisol::runtime {

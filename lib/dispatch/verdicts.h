@@ -8,7 +8,8 @@
 
 namespace crisol::runtime {
 
-/// What this process knows about a device's variant. If it knows nothing, what the file says, unless `fresh`.
+/// The outcome that this process knows for a device's variant. If it knows none, the outcome in the file, unless
+/// `fresh`.
 std::optional<Verification> find_verification(Device device, const std::string& op, const std::string& variant,
                                               bool fresh);
 

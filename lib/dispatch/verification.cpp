@@ -103,7 +103,7 @@ const char* name_of(Result result) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Compares the results of the variant with those of the reference.
+/// Compares the results of the variant with the results of the reference.
 Found compare(const replay::Replay& replay, const std::vector<Tensor>& results, const std::string& variant) {
   const std::vector<replay::Values> expected = replay.reference();
   const reference::Tolerance tolerance = replay.tolerance(variant);

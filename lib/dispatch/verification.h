@@ -1,6 +1,6 @@
-// Prevents wrong numbers without a message on a driver that nobody has tried. Before its first use there, a variant
-// computes a small problem, which is compared with a reference on the host. A variant that disagrees is skipped, with a
-// line on stderr. CRISOL_VERIFY=off|first|always chooses when this is done. crisol/verification.h tells what was found.
+// Prevents silent wrong numbers on a driver that nobody has tried. Before its first use there, a variant computes a
+// small problem, which is compared with a reference on the host. A variant that disagrees is skipped, with a line on
+// stderr. CRISOL_VERIFY=off|first|always chooses when this is done. crisol/verification.h tells what was found.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@ namespace crisol::ops {
 
 struct WorkSplit {
   std::int64_t items;  ///< Work-items, in groups of one.
-  std::int64_t chunk;  ///< Elements of each; the last may have fewer.
+  std::int64_t chunk;  ///< Elements of each item; the last may have fewer.
 };
 
 /// A chunk has at least `least` elements, and a multiple of `multiple`. There are at most four work-items for each
