@@ -2,7 +2,7 @@
 // the tiles.
 #include "conv/conv_taps.h"
 
-// Entry `entry` of the depth of a convolution with `taps_h` x `taps_w` taps. Entries are counted (channels, r, s), and
+// One entry of the depth of a convolution that has `taps_h` x `taps_w` taps. Entries are counted (channels, r, s), and
 // each has `together` channels. entry_of gives the first of its channels, and its tap.
 typedef struct {
   uint channel, r, s;

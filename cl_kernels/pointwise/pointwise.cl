@@ -27,8 +27,8 @@
 // short_rows   like rows, but a vector takes elements of several rows, and the place of each element is computed by
 //              itself.
 // items        a work-item takes one element.
-// item_vectors a work-item takes VW elements of a row. The row's length and its place in every operand are multiples of
-// VW.
+// item_vectors a work-item takes VW elements of a row. The row's length and its place in every operand are multiples
+//              of VW.
 //
 // Strides count elements. They have the same order as `shape`, outermost axis first.
 #ifndef EACH_INPUT

@@ -9,9 +9,9 @@
 //   operands_keep(o, a, b, stage)   writes the slice to local memory: A as [BK][PITCH_A], then B as [BK][PITCH_B];
 //                                   called between the load and the next move
 //
-// With MOVES_BY_SCALAR the last move is a move by 0. AMD's compilers keep this number in a scalar register, and so they
-// keep the addresses that it moves there too. Operands whose addresses are in scalar registers anyway do not need this;
-// for them a condition is shorter.
+// With MOVES_BY_SCALAR the last move is a move by 0. AMD's compilers keep this number in a scalar register. So they
+// also keep the moved addresses in scalar registers. Operands whose addresses are in scalar registers anyway do not
+// need this; for them a condition is shorter.
 //
 // There are two stages of local memory, so that one barrier a slice is enough. There are two sets of fragments in
 // registers: while one column of the slice is multiplied, the next one is read.

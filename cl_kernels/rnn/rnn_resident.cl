@@ -4,8 +4,8 @@
 //
 // A step multiplies x (ROWS, INPUTS), in local memory, with W (INPUTS, OUTPUTS). Forward, x is the state, and an output
 // is a gate of a unit. Backward, x is the gradients of the gates, and an output is the gradient of a unit's state.
-// Gates are in the order [unit][gate]. Item (column, slice) holds the rows slice DEPTH … of W and its columns 4 column
-// … The sums of the slices are added in local memory.
+// Gates are in the order [unit][gate]. Item (column, slice) holds DEPTH rows of W from slice DEPTH on, and 4 columns of
+// W from 4 column on. The sums of the slices are added in local memory.
 //
 // Then item i computes the cell of unit i % UNITS of row i / UNITS. The values that the cell needs for the next step
 // are read before the product. The values that a unit passes on to itself stay in registers.

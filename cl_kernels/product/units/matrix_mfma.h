@@ -11,7 +11,7 @@
 INLINE int acc_row(int i, int lane) { return lane % 16; }
 INLINE int acc_column(int i, int lane) { return lane / 16 * 4 + i; }
 
-// The row (column) of either operand of which a lane holds two words, and the first of these words.
+// A lane holds two words of this row (column) of either operand. a_word_of is the first of them.
 INLINE int a_row_of(int lane) { return lane % 16; }
 INLINE int a_word_of(int lane) { return lane / 16 * 2; }
 

@@ -21,7 +21,7 @@ INLINE int acc_row(int i, int lane) { return lane % 16; }
 INLINE int acc_column(int i, int lane) { return lane / 16 * 8 + i; }
 INLINE int a_word_of(int lane) { return lane / 16 * 4; }
 #endif
-// The row (column) of which a lane holds LANE_WORDS words, from a_word_of(lane) on.
+// A lane holds LANE_WORDS words of this row (column), from a_word_of(lane) on.
 INLINE int a_row_of(int lane) { return lane % 16; }
 
 #if !defined(EMULATED) && !defined(__cplusplus)
