@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "dispatch/target.h"
 #include "runtime/launch.h"
 
 namespace crisol::ops {
@@ -17,13 +18,16 @@ inline std::int64_t loop_budget(const DeviceInfo& info) noexcept {
 
 /// Two items for each compute unit, at least 8, and as many as the loop budget needs, but no more than there are units
 /// of work. `iterations` is the most that a unit takes. The kernel gives item i the units from units * i / items on.
+inline runtime::NdRange persistent_range(const dispatch::Target& target, std::int64_t units, std::int64_t iterations) {
+  const std::int64_t units_of_item = std::max<std::int64_t>(1, target.loop_budget / iterations);
+  const std::int64_t items =
+      std::max({std::int64_t{8}, 2 * std::int64_t{target.info.compute_units}, units / units_of_item + 1});
+  return {{std::min(items, units)}, {1}};
+}
 inline runtime::NdRange persistent_range(const runtime::DeviceState& device, std::int64_t units,
                                          std::int64_t iterations) {
   const DeviceInfo& info = runtime::info_of(device);
-  const std::int64_t units_of_item = std::max<std::int64_t>(1, loop_budget(info) / iterations);
-  const std::int64_t items =
-      std::max({std::int64_t{8}, 2 * std::int64_t{info.compute_units}, units / units_of_item + 1});
-  return {{std::min(items, units)}, {1}};
+  return persistent_range(dispatch::Target{info, 1, loop_budget(info)}, units, iterations);
 }
 
 /// The number of lanes of the vectors in such kernels (common/vector.h takes 4, 8 or 16).

@@ -59,10 +59,16 @@ void Plan::push(const Place& place) {
 
 void Plan::push(CallScalar scalar) { args_.push_back({PlanArg::Kind::call_scalar, 0, {}, scalar.index, 0, 0}); }
 
-void Plan::push(const Shape& shape) {
-  args_.push_back({PlanArg::Kind::longs, Shape::max_rank, {}, 0, static_cast<std::uint32_t>(longs_.size()), 0});
-  longs_.insert(longs_.end(), shape.begin(), shape.end());
-  longs_.resize(args_.back().first + Shape::max_rank);
+void Plan::push(const Lanes& lanes) {
+  const auto count = static_cast<std::uint8_t>(lanes.count);
+  args_.push_back({PlanArg::Kind::longs, count, {}, 0, static_cast<std::uint32_t>(longs_.size()), 0});
+  longs_.insert(longs_.end(), lanes.shape.begin(), lanes.shape.end());
+  longs_.resize(args_.back().first + count);
+}
+
+void Plan::add_list(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::span<const AnyArg> args) {
+  for (const AnyArg& arg : args) std::visit([this](const auto& value) { push(value); }, arg);
+  steps_.push_back(step(spec, range, args.size()));
 }
 
 PlanStep Plan::step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args) {
@@ -76,7 +82,7 @@ void Plan::push_value(const void* value, std::size_t size) {
   args_.push_back(arg);
 }
 
-void Plan::append(const Plan& part, std::span<const Place> operands) {
+Place Plan::append(const Plan& part, std::span<const Place> operands) {
   const auto moved = [&, workspaces = workspaces_.size(), derived = derived_.size()](Place place) {
     if (place.kind == Place::Kind::operand) return operands[place.index].offset_by(place.offset);
     place.index += static_cast<std::uint8_t>(place.kind == Place::Kind::workspace ? workspaces : derived);
@@ -101,6 +107,7 @@ void Plan::append(const Plan& part, std::span<const Place> operands) {
     }
     return made;
   };
+  const Place result_of_part = moved(part.result);
   for (const PlanStep& step : part.steps_) steps_.push_back(copy(step));
   for (const Derived& derived : part.derived_) {
     Derived mine{moved(derived.source), derived.key, derived.bytes, {}};
@@ -109,6 +116,7 @@ void Plan::append(const Plan& part, std::span<const Place> operands) {
   }
   workspaces_.insert(workspaces_.end(), part.workspaces_.begin(), part.workspaces_.end());
   choices.insert(choices.end(), part.choices.begin(), part.choices.end());
+  return result_of_part;
 }
 
 std::uint64_t Plan::workspace_bytes() const noexcept {

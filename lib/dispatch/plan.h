@@ -17,6 +17,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "dispatch/derived.h"
@@ -55,6 +56,15 @@ constexpr std::array<Place, count> operands() noexcept {
 struct CallScalar {
   std::uint8_t index;
 };
+
+/// A Shape as an argument of `count` lanes, with zeros behind its sizes. A Shape by itself has Shape::max_rank lanes.
+struct Lanes {
+  Shape shape;
+  int count;
+};
+
+/// An argument in a list whose length is known at run time only.
+using AnyArg = std::variant<Place, CallScalar, Lanes, std::int64_t, std::int32_t>;
 
 /// One argument of a kernel, as a plan stores it.
 struct PlanArg {
@@ -113,8 +123,13 @@ class Plan {
     derived_[derived.index].steps.push_back(make_step(spec, range, args...));
   }
 
-  /// All that `part` does, where its operand i is `operands[i]`.
-  void append(const Plan& part, std::span<const Place> operands);
+  void add_list(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::span<const AnyArg> args);
+
+  /// All that `part` does, where its operand i is `operands[i]`. Returns where the result of `part` is.
+  Place append(const Plan& part, std::span<const Place> operands);
+  Place append(const Plan& part, std::initializer_list<Place> operands) {
+    return append(part, std::span(operands.begin(), operands.size()));
+  }
 
   /// Bytes beside the operands: workspaces, and derived copies that nobody keeps.
   std::uint64_t workspace_bytes() const noexcept;
@@ -127,6 +142,9 @@ class Plan {
     bool tuned;
   };
   std::vector<Choice> choices;
+
+  /// Where the result is, for an op that leaves this to its variants: an operand or a workspace of the plan.
+  Place result = operand(0);
 
  private:
   friend struct Prepared;
@@ -150,7 +168,8 @@ class Plan {
   std::uint32_t kernel(const runtime::KernelSpec& spec);
   void push(const Place& place);
   void push(CallScalar scalar);
-  void push(const Shape& shape);
+  void push(const Lanes& lanes);
+  void push(const Shape& shape) { push(Lanes{shape, Shape::max_rank}); }
   template <class T>
   void push(T value) {
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, double>);

@@ -7,6 +7,12 @@
 
 namespace crisol::ops {
 
+namespace {
+
+const Table<ScatterProblem> backward_table("embedding_backward", scatter_variants());
+
+}  // namespace
+
 Tensor embedding(const Tensor& weight, const Tensor& indices) {
   constexpr const char* op = "embedding";
   require_index(op, weight, indices);
@@ -19,7 +25,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices) {
 
 Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t num_embeddings,
                           std::optional<std::int64_t> padding_idx) {
-  constexpr const char* op = "embedding_backward";
+  const char* const op = backward_table.op;
   require_index(op, dy, indices);
   require(is_floating(dy.dtype()), op, "the gradient must be f32 or f16, it is ", dy.dtype());
   require(dy.dim() > 0, op, "the gradient must be (..., D), its shape is ", dy.shape());
@@ -32,7 +38,7 @@ Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t 
           padding_idx.value_or(0), " is not in [0, ", num_embeddings, ")");
   check_indices(op, indices, num_embeddings);
   const Tensor sums = zeros({num_embeddings, width}, DType::f32, dy.device());
-  index_add_into(op, sums, {1, num_embeddings, width}, reshape(indices, {indices.numel()}), dy, padding_idx);
+  index_add_into(backward_table, sums, {1, num_embeddings, width}, reshape(indices, {indices.numel()}), dy, padding_idx);
   return cast(sums, dy.dtype());
 }
 

@@ -1,90 +1,93 @@
 // gather and index_select: cl_kernels/index/gather.cl.
+#include <algorithm>
+
 #include "crisol/ops/copy.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/view.h"
 #include "dispatch/persistent.h"
-#include "dispatch/variant.h"
 #include "ops/check.h"
 #include "ops/index/indexing.h"
-#include "ops/product/gemm.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
 namespace {
 
-struct GatherProblem {
-  const char* op;
-  Tensor x, index, y;  ///< Contiguous.
-  AxisSplit split;     ///< The split of x.
-  std::int64_t picked;
-  bool whole_slices;  ///< True for index_select.
-  std::uint64_t missing;
-
-  ProblemKey key() const {
-    return {{"outer", split.outer}, {"size", split.size},     {"inner", split.inner},
-            {"picked", picked},     {"slices", whole_slices}, {"dtype", static_cast<std::int64_t>(x.dtype())}};
-  }
-};
-
-runtime::KernelSpec gather_spec(const GatherProblem& p, const char* entry) {
+runtime::KernelSpec spec_of(const GatherProblem& p, const Target& target, const char* entry) {
   return {"index/gather.cl",
           entry,
-          {{"ELEMENT", type_of_element(p.x.dtype())},
-           {"INDEX", type_of_index(p.op, p.index)},
-           {"VW", cpu_vector_width(state_of(p.x))}}};
+          {{"ELEMENT", type_of_element(static_cast<DType>(p.dtype))},
+           {"INDEX", type_of_index(static_cast<DType>(p.index_dtype))},
+           {"VW", target.cpu_vector_width()}}};
 }
 
-void launch_gather(const GatherProblem& p, const char* entry, const runtime::NdRange& range) {
-  const std::int64_t inner = p.split.inner, outer = p.split.outer;
-  const bool single = inner == 1;
-  const std::int64_t of_row = single ? 0 : (p.whole_slices ? 1 : inner);
-  const std::int32_t step = single || !p.whole_slices ? 1 : 0;
-  runtime::launch(state_of(p.x), gather_spec(p, entry), range, in(p.x), in(p.index), out(p.y),
-                  single ? outer : outer * p.picked, single ? p.picked : inner, single ? std::int64_t{1} : p.picked,
-                  p.split.size, inner, std::int32_t{!single}, p.whole_slices ? std::int64_t{0} : p.picked * inner,
-                  of_row, step, p.missing);
+std::int64_t elements_of_result(const GatherProblem& p) { return p.outer * p.picked * p.inner; }
+
+constexpr CallScalar missing{0};
+
+// The plan of gather_runs or gather_elements.
+Plan plan_each(const GatherProblem& p, const Target& target, const char* entry, const runtime::NdRange& range) {
+  const auto [x, index, y] = operands<3>();
+  const bool single = p.inner == 1, slices = p.whole_slices != 0;
+  const std::int64_t of_row = single ? 0 : (slices ? 1 : p.inner);
+  const std::int32_t step = single || !slices ? 1 : 0;
+  Plan plan;
+  plan.add(spec_of(p, target, entry), range, x, index, y, single ? p.outer : p.outer * p.picked,
+           single ? p.picked : p.inner, single ? std::int64_t{1} : p.picked, p.size, p.inner, std::int32_t{!single},
+           slices ? std::int64_t{0} : p.picked * p.inner, of_row, step, missing);
+  return plan;
 }
 
-const char* refuse_rows(const GatherProblem& p, const DeviceInfo& info) {
-  if (!takes_cpu_kernels(info)) return "loops over rows are for CPUs";
-  if (!p.whole_slices) return "neighbours have indices of their own";
-  if (p.split.inner < 4) return "rows are shorter than a vector";
-  return nullptr;
+PlanOr plan_rows(const GatherProblem& p, const Target& target, std::size_t) {
+  if (p.whole_slices == 0) return "neighbours have indices of their own";
+  if (p.inner < 4) return "rows are shorter than a vector";
+  const auto [x, index, y] = operands<3>();
+  const std::int64_t rows = p.outer * p.picked, columns = std::min<std::int64_t>(p.inner, 16384);
+  const std::int64_t iterations = std::max(columns, columns / target.cpu_vector_width() + 8);
+  const std::int64_t units = rows * ((p.inner + columns - 1) / columns);
+  Plan plan;
+  plan.add(spec_of(p, target, "select_rows"), persistent_range(target, units, iterations), x, index, y, rows, p.picked,
+           p.size, p.inner, columns, missing);
+  return plan;
 }
 
-void run_rows(const GatherProblem& p) {
-  runtime::DeviceState& device = state_of(p.x);
-  const std::int64_t inner = p.split.inner, rows = p.split.outer * p.picked;
-  const std::int64_t columns = std::min<std::int64_t>(inner, 16384);
-  const std::int64_t iterations = std::max(columns, columns / cpu_vector_width(device) + 8);
-  const std::int64_t units = rows * ((inner + columns - 1) / columns);
-  runtime::launch(device, gather_spec(p, "select_rows"), persistent_range(device, units, iterations), in(p.x),
-                  in(p.index), out(p.y), rows, p.picked, p.split.size, inner, columns, p.missing);
+PlanOr plan_runs(const GatherProblem& p, const Target& target, std::size_t) {
+  return plan_each(p, target, "gather_runs", persistent_range(target, elements_of_result(p), 2));
 }
 
-const char* refuse_runs(const GatherProblem&, const DeviceInfo& info) {
-  return takes_cpu_kernels(info) ? nullptr : "runs of elements are for CPUs";
+PlanOr plan_elements(const GatherProblem& p, const Target& target, std::size_t) {
+  return plan_each(p, target, "gather_elements", target.flat_range(elements_of_result(p)));
 }
 
-void run_runs(const GatherProblem& p) {
-  launch_gather(p, "gather_runs", persistent_range(state_of(p.x), p.y.numel(), 2));
-}
+constexpr Variant<GatherProblem> variants[] = {{"rows", DeviceClass::cpu, plan_rows},
+                                               {"runs", DeviceClass::cpu, plan_runs},
+                                               {"elements", DeviceClass::any, plan_elements}};
+const Table<GatherProblem> gather_table("gather", variants);
+const Table<GatherProblem> select_table("index_select", variants);
 
-void run_elements(const GatherProblem& p) {
-  launch_gather(p, "gather_elements", runtime::flat_range(state_of(p.x), p.y.numel()));
-}
-
-constexpr Variant<GatherProblem> variants[] = {
-    {"rows", refuse_rows, run_rows}, {"runs", refuse_runs, run_runs}, {"elements", accept_all, run_elements}};
-
-void run(const GatherProblem& p) {
-  if (p.y.numel() > 0) choose(p.op, variants, p, p.x.device().info()).run(p);
+// Gives y, where x and index are contiguous.
+Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& split, const Tensor& index,
+           std::int64_t picked, bool whole_slices, const Tensor& y, std::uint64_t value_of_missing) {
+  if (y.numel() == 0) return y;
+  const GatherProblem problem{split.outer,
+                              split.size,
+                              split.inner,
+                              picked,
+                              whole_slices ? 1 : 0,
+                              static_cast<std::int64_t>(x.dtype()),
+                              static_cast<std::int64_t>(index.dtype())};
+  const PreparedPtr prepared = prepare(table, problem, state_of(x));
+  launch(*prepared, {in(x), in(index), out(y)}, {value_of_missing});
+  return y;
 }
 
 }  // namespace
 
-Tensor gather_or(const char* op, const Tensor& x, int axis, const Tensor& index, std::uint64_t missing) {
+std::span<const Variant<GatherProblem>> gather_variants() { return variants; }
+
+Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, const Tensor& index,
+                 std::uint64_t value_of_missing) {
+  const char* const op = table.op;
   require_index(op, x, index);
   require(index.dim() == x.dim(), op, "the index has shape ", index.shape(), ", the tensor ", x.shape(),
           ": the ranks must be equal");
@@ -98,17 +101,17 @@ Tensor gather_or(const char* op, const Tensor& x, int axis, const Tensor& index,
   }
   check_indices(op, index, x.shape()[at]);
   const Tensor y = empty(index.shape(), x.dtype(), x.device());
-  run({op, contiguous(part), contiguous(index), y, split_at(part.shape(), at), index.shape()[at], false, missing});
-  return y;
+  return run(table, contiguous(part), split_at(part.shape(), at), contiguous(index), index.shape()[at], false, y,
+             value_of_missing);
 }
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
-  require(x.defined(), "gather", "the tensor is undefined");
-  return gather_or("gather", x, axis, index, missing_element(x.dtype()));
+  require(x.defined(), gather_table.op, "the tensor is undefined");
+  return gather_or(gather_table, x, axis, index, missing_element(x.dtype()));
 }
 
 Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
-  constexpr const char* op = "index_select";
+  const char* const op = select_table.op;
   require_index(op, x, index);
   require(index.dim() <= 1, op, "the index must have rank 1, its shape is ", index.shape());
   const int at = normalized_axis(op, axis, x.dim());
@@ -116,9 +119,8 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   Shape shape = x.shape();
   shape[at] = index.numel();
   const Tensor y = empty(shape, x.dtype(), x.device());
-  run({op, contiguous(x), contiguous(index), y, split_at(x.shape(), at), index.numel(), true,
-       missing_element(x.dtype())});
-  return y;
+  return run(select_table, contiguous(x), split_at(x.shape(), at), contiguous(index), index.numel(), true, y,
+             missing_element(x.dtype()));
 }
 
 }  // namespace crisol::ops

@@ -13,11 +13,7 @@ AxisSplit split_at(const Shape& shape, int axis) {
   return split;
 }
 
-const char* type_of_index(const char* op, const Tensor& index) {
-  const DType dtype = index.dtype();
-  require(dtype == DType::i64 || dtype == DType::i32, op, "the indices must be i64 or i32, they are ", dtype);
-  return dtype == DType::i64 ? "long" : "int";
-}
+const char* type_of_index(DType dtype) { return dtype == DType::i64 ? "long" : "int"; }
 
 const char* type_of_element(DType dtype) {
   switch (size_of(dtype)) {
@@ -30,7 +26,8 @@ const char* type_of_element(DType dtype) {
 
 void require_index(const char* op, const Tensor& x, const Tensor& index) {
   require(x.defined() && index.defined(), op, "a tensor is undefined");
-  type_of_index(op, index);
+  const DType dtype = index.dtype();
+  require(dtype == DType::i64 || dtype == DType::i32, op, "the indices must be i64 or i32, they are ", dtype);
   require_device(op, "the tensor", x, "the index", index);
 }
 

@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "crisol/tensor.h"
+#include "dispatch/choose.h"
 
 namespace crisol::ops {
+
+using namespace dispatch;
 
 /// A contiguous tensor seen as (outer, size, inner) around an axis.
 struct AxisSplit {
@@ -14,8 +18,8 @@ struct AxisSplit {
 };
 AxisSplit split_at(const Shape& shape, int axis);
 
-/// The OpenCL type of indices. Throws, naming op, for a dtype that cannot be an index.
-const char* type_of_index(const char* op, const Tensor& index);
+/// The OpenCL type of indices: for i64 or i32.
+const char* type_of_index(DType dtype);
 
 /// The OpenCL type for moving elements of a dtype without a conversion.
 const char* type_of_element(DType dtype);
@@ -29,12 +33,45 @@ void check_indices(const char* op, const Tensor& index, std::int64_t size);
 /// The value that an op returns for an element that does not exist, as the bits of the dtype.
 std::uint64_t missing_element(DType dtype);
 
-/// ops::gather with `missing` as the value of elements that do not exist.
-Tensor gather_or(const char* op, const Tensor& x, int axis, const Tensor& index, std::uint64_t missing);
+template <class Problem>
+ProblemKey key_of_indexed(const Problem& p) {
+  return {{"outer", p.outer},   {"size", p.size},           {"inner", p.inner},
+          {"picked", p.picked}, {"slices", p.whole_slices}, {"dtype", p.dtype}};
+}
 
-/// index_add for contiguous tensors seen as (outer, size, inner), in place on y. Nothing is added to the destination
-/// `skipped`.
-void index_add_into(const char* op, const Tensor& y, const AxisSplit& split, const Tensor& index, const Tensor& src,
-                    std::optional<std::int64_t> skipped = std::nullopt);
+/// What gather and index_select have in common. The operands of a plan are x, the index and the result, all contiguous.
+/// Its call scalar is the value of elements that do not exist, a ulong.
+struct GatherProblem {
+  std::int64_t outer, size, inner;  ///< x as an AxisSplit.
+  std::int64_t picked;              ///< Positions along the axis of the result.
+  std::int64_t whole_slices;        ///< 1 for index_select, 0 for gather.
+  std::int64_t dtype, index_dtype;
+
+  ProblemKey key() const { return key_of_indexed(*this); }
+};
+
+/// What scatter_add and index_add have in common. The operands of a plan are y, the index and what is added, all
+/// contiguous. Its call scalar is the destination to which nothing is added, a long; -1 for none.
+struct ScatterProblem {
+  std::int64_t outer, size, inner;  ///< y as an AxisSplit.
+  std::int64_t picked;              ///< Positions along the axis of what is added.
+  std::int64_t whole_slices;        ///< 1 for index_add, 0 for scatter_add.
+  std::int64_t dtype, index_dtype;
+
+  ProblemKey key() const { return key_of_indexed(*this); }
+};
+
+/// Ops that are built on these variants have tables of their own.
+std::span<const Variant<GatherProblem>> gather_variants();
+std::span<const Variant<ScatterProblem>> scatter_variants();
+
+/// ops::gather as the op of the table, with `missing` as the value of elements that do not exist.
+Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, const Tensor& index,
+                 std::uint64_t missing);
+
+/// index_add as the op of the table, in place on y, for contiguous tensors seen as (outer, size, inner). Nothing is
+/// added to the destination `skipped`.
+void index_add_into(const Table<ScatterProblem>& table, const Tensor& y, const AxisSplit& split, const Tensor& index,
+                    const Tensor& src, std::optional<std::int64_t> skipped = std::nullopt);
 
 }  // namespace crisol::ops

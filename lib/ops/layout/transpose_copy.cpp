@@ -6,8 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "dispatch/persistent.h"
-#include "dispatch/variant.h"
+#include "dispatch/choose.h"
 #include "dispatch/work_split.h"
 #include "ops/collapse.h"
 #include "tensor/kernel_args.h"
@@ -16,81 +15,96 @@ namespace crisol::ops {
 
 namespace {
 
-struct Problem {
-  const Tensor &dst, &src;
-  Shape batch, src_batch, dst_batch;  ///< The axes outside of the tiles, at least rank 1.
-  std::int64_t rows = 0, columns = 0, src_step = 0, dst_step = 0;
+using namespace dispatch;
 
-  ProblemKey key() const { return {{"batch", batch.numel()}, {"rows", rows}, {"columns", columns}}; }
+using Axes = std::array<std::int64_t, Shape::max_rank>;
+
+/// A batch of transposes. The operands of a plan are the source and the destination.
+struct TransposeProblem {
+  std::int64_t batch_rank = 0;
+  Axes batch{}, src_batch{}, dst_batch{};  ///< The axes outside of the tiles: sizes, and strides of both tensors.
+  std::int64_t rows = 0, columns = 0;
+  std::int64_t src_ld = 0, dst_ld = 0;  ///< Leading dimensions: of a column of the source, of a row of the destination.
+
+  Shape shape_of(const Axes& axes) const {
+    Shape shape;
+    for (std::int64_t i = 0; i < batch_rank; ++i) shape.push_back(axes[static_cast<std::size_t>(i)]);
+    return shape;
+  }
+  void add_axis(std::int64_t size, std::int64_t src_stride, std::int64_t dst_stride) {
+    const auto at = static_cast<std::size_t>(batch_rank++);
+    batch[at] = size;
+    src_batch[at] = src_stride;
+    dst_batch[at] = dst_stride;
+  }
+  std::int64_t batches() const { return shape_of(batch).numel(); }
+
+  ProblemKey key() const { return {{"batch", batches()}, {"rows", rows}, {"columns", columns}}; }
   std::int64_t tiles(std::int64_t height, std::int64_t width) const {
-    return batch.numel() * ((rows + height - 1) / height) * ((columns + width - 1) / width);
+    return batches() * ((rows + height - 1) / height) * ((columns + width - 1) / width);
   }
 };
 
 // Returns the copy as a batch of transposes. Returns nothing if it is no transpose or is too small for tiles to help.
-std::optional<Problem> as_transposes(const Tensor& dst, const Tensor& src) {
+std::optional<TransposeProblem> as_transposes(const Tensor& dst, const Tensor& src) {
   if (size_of(dst.dtype()) != 4 || dst.numel() == 0) return std::nullopt;
   const std::array<Shape, 2> strides{broadcast_strides(src, dst.shape()), dst.strides()};
   const Loop loop = collapse(dst.shape(), strides);
-  Problem problem{dst, src, {}, {}, {}};
   int row_axis = -1, column_axis = -1;
   for (int i = 0; i < loop.shape.rank(); ++i) {
     if (loop.strides[0][i] == 1 && loop.strides[1][i] != 1) row_axis = i;
     if (loop.strides[1][i] == 1 && loop.strides[0][i] > 1) column_axis = i;
   }
   if (row_axis < 0 || column_axis < 0 || loop.shape[row_axis] < 4 || loop.shape[column_axis] < 4) return std::nullopt;
-  for (int i = 0; i < loop.shape.rank(); ++i) {
-    if (i == row_axis || i == column_axis) continue;
-    problem.batch.push_back(loop.shape[i]);
-    problem.src_batch.push_back(loop.strides[0][i]);
-    problem.dst_batch.push_back(loop.strides[1][i]);
-  }
+  TransposeProblem problem;
+  for (int i = 0; i < loop.shape.rank(); ++i)
+    if (i != row_axis && i != column_axis) problem.add_axis(loop.shape[i], loop.strides[0][i], loop.strides[1][i]);
   problem.rows = loop.shape[row_axis];
   problem.columns = loop.shape[column_axis];
-  problem.src_step = loop.strides[0][column_axis];
-  problem.dst_step = loop.strides[1][row_axis];
+  problem.src_ld = loop.strides[0][column_axis];
+  problem.dst_ld = loop.strides[1][row_axis];
   return problem;
 }
 
 // The side of a GPU's tile, and the number of its lines that a work-group moves at once.
 constexpr std::int64_t tile_size = 32;
-std::int64_t lines_of(const runtime::DeviceState& device) {
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(runtime::info_of(device).max_work_group) / tile_size, 1, 8);
+std::int64_t lines_of(const Target& target) {
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(target.info.max_work_group) / tile_size, 1, 8);
 }
 
 template <class... More>
-void launch_tiles(const Problem& p, const char* entry, const runtime::NdRange& range, More... more) {
-  runtime::DeviceState& device = state_of(p.dst);
-  const runtime::KernelSpec spec{
-      "layout/transpose_copy.cl", entry, {{"VW", cpu_vector_width(device)}, {"LINES", lines_of(device)}}};
-  runtime::launch(device, spec, range, in(p.src), out(p.dst), p.batch, p.src_batch, p.dst_batch,
-                  std::int32_t{p.batch.rank()}, p.rows, p.columns, p.src_step, p.dst_step, more...);
+Plan plan_tiles_of(const TransposeProblem& p, const Target& target, const char* entry, const runtime::NdRange& range,
+                   More... more) {
+  const auto [src, dst] = operands<2>();
+  Plan plan;
+  plan.add(
+      {"layout/transpose_copy.cl", entry, {{"VW", target.cpu_vector_width()}, {"LINES", lines_of(target)}}}, range, src,
+      dst, p.shape_of(p.batch), p.shape_of(p.src_batch), p.shape_of(p.dst_batch),
+      static_cast<std::int32_t>(p.batch_rank), p.rows, p.columns, p.src_ld, p.dst_ld, more...);
+  return plan;
 }
 
-const char* refuse_squares(const Problem&, const DeviceInfo& info) {
-  return info.type == DeviceType::cpu ? nullptr : "squares in registers are for CPUs";
-}
-
-void run_squares(const Problem& problem) {
-  const runtime::DeviceState& device = state_of(problem.dst);
-  const std::int64_t width = cpu_vector_width(device), tiles = problem.tiles(4 * width, width);
+PlanOr plan_squares(const TransposeProblem& p, const Target& target, std::size_t) {
+  const std::int64_t width = target.cpu_vector_width(), tiles = p.tiles(4 * width, width);
   // A tile at the edge is copied element by element. The extra iterations find the position of the tile.
   const std::int64_t iterations = 4 * width * width + 64;
   const WorkSplit split =
-      split_for_cpu(device, tiles, std::max<std::int64_t>(2048 / (width * width), 1), 1, iterations);
-  launch_tiles(problem, "squares", {{split.items}, {1}}, tiles, split.chunk);
+      split_for_cpu(target, tiles, std::max<std::int64_t>(2048 / (width * width), 1), 1, iterations);
+  return plan_tiles_of(p, target, "squares", {{split.items}, {1}}, tiles, split.chunk);
 }
 
-void run_tiles(const Problem& problem) {
-  const std::int64_t lines = lines_of(state_of(problem.dst));
-  launch_tiles(problem, "tiles", {{problem.tiles(tile_size, tile_size) * tile_size, lines}, {tile_size, lines}});
+PlanOr plan_tiles(const TransposeProblem& p, const Target& target, std::size_t) {
+  const std::int64_t lines = lines_of(target);
+  return plan_tiles_of(p, target, "tiles", {{p.tiles(tile_size, tile_size) * tile_size, lines}, {tile_size, lines}});
 }
 
-constexpr Variant<Problem> variants[] = {{"squares", refuse_squares, run_squares}, {"tiles", accept_all, run_tiles}};
+constexpr Variant<TransposeProblem> variants[] = {{"squares", DeviceClass::cpu, plan_squares},
+                                                  {"tiles", DeviceClass::any, plan_tiles}};
+const Table<TransposeProblem> table("transpose_copy", variants);
 
 }  // namespace
 
-std::optional<Tensor> turned(const Tensor& x) {
+std::optional<Tensor> transposed_copy(const Tensor& x) {
   constexpr std::int64_t worth_it = 1 << 14;  // In elements; below, a launch costs more than scattered reads.
   if (x.numel() < worth_it || x.strides().back() == 1) return std::nullopt;
   Tensor copy = empty(x.shape(), x.dtype(), x.device());
@@ -99,9 +113,11 @@ std::optional<Tensor> turned(const Tensor& x) {
 }
 
 bool transpose_copy(const Tensor& dst, const Tensor& src) {
-  const std::optional<Problem> problem = as_transposes(dst, src);
-  if (problem) choose("transpose_copy", variants, *problem, dst.device().info()).run(*problem);
-  return problem.has_value();
+  const std::optional<TransposeProblem> problem = as_transposes(dst, src);
+  if (!problem) return false;
+  const PreparedPtr prepared = prepare(table, *problem, state_of(dst));
+  launch(*prepared, {in(src), out(dst)});
+  return true;
 }
 
 }  // namespace crisol::ops

@@ -13,6 +13,6 @@ bool transpose_copy(const Tensor& dst, const Tensor& src);
 
 /// Returns a contiguous copy of a large tensor that is contiguous along an axis other than the last. Kernels that walk
 /// along the last axis read this copy many times faster. Returns nothing for other tensors.
-std::optional<Tensor> turned(const Tensor& x);
+std::optional<Tensor> transposed_copy(const Tensor& x);
 
 }  // namespace crisol::ops

@@ -206,7 +206,7 @@ void launch(const PointwiseKernels& kernels, PointwiseKernels::Inputs inputs, Po
     if (crowded && (!x->is_contiguous() || x->shape() != first.shape()))
       copy = clone(expand(*x, first.shape()));
     else if (!in_place && !x->is_contiguous())
-      copy = turned(*x);
+      copy = transposed_copy(*x);
     if (copy) {
       copies[count] = std::move(*copy);
       operands[count] = &copies[count];

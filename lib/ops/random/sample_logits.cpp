@@ -15,9 +15,10 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr const char* op = "sample_logits";
+const Table<GatherProblem> table("sample_logits", gather_variants());
 
 void check(const Tensor& logits, double temperature, std::int64_t top_k, const Generator& generator) {
+  const char* const op = table.op;
   require(logits.defined(), op, "the logits are undefined");
   require(is_floating(logits.dtype()), op, "the logits must be f32 or f16, they are ", logits.dtype());
   require(logits.dim() == 1 || logits.dim() == 2, op, "the logits must be (C) or (N, C), their shape is ",
@@ -51,11 +52,11 @@ Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_
   const Tensor picked = multinomial(probabilities(best.values, temperature), 1, true, generator);
   // If nothing was drawn for a row, its class is missing too.
   constexpr auto none = static_cast<std::uint64_t>(std::int64_t{-1});
-  return reshape(gather_or(op, best.indices, 1, picked, none), shape);
+  return reshape(gather_or(table, best.indices, 1, picked, none), shape);
 }
 
 Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_k) {
-  require(logits.defined(), op, "the logits are undefined");
+  require(logits.defined(), table.op, "the logits are undefined");
   return sample_logits(logits, temperature, top_k, default_generator(logits.device()));
 }
 

@@ -17,24 +17,29 @@ class OrderedAxis {
     scalar_ = x.dim() == 0;
     const Tensor lines = scalar_ ? reshape(x, {1}) : x;
     axis_ = normalized_axis(op, axis, lines.dim());
-    turned_ = transpose(lines, axis_, -1);
-    const std::int64_t n = turned_.shape().back();
+    transposed_ = transpose(lines, axis_, -1);
+    const std::int64_t n = transposed_.shape().back();
     require(n <= longest_sorted_row, op, "axis ", axis, " of shape ", x.shape(), " has more than 2^32 - 2 elements");
     std::int64_t rows = 1;
-    for (int i = 0; i + 1 < turned_.dim(); ++i) rows *= turned_.shape()[i];
-    rows_ = contiguous(reshape(turned_, {rows, n}));
+    for (int i = 0; i + 1 < transposed_.dim(); ++i) rows *= transposed_.shape()[i];
+    rows_ = contiguous(reshape(transposed_, {rows, n}));
   }
 
   /// Contiguous (rows, n).
   const Tensor& rows() const noexcept { return rows_; }
   std::int64_t length() const noexcept { return rows_.shape()[1]; }
 
-  SortResult result(const SortResult& of_rows) const { return {back(of_rows.values), back(of_rows.indices)}; }
+  /// Room for k elements of each row, and for their positions: (rows, k).
+  SortResult empty_result(std::int64_t k) const {
+    const Shape shape{rows_.shape()[0], k};
+    return {empty(shape, rows_.dtype(), rows_.device()), empty(shape, DType::i64, rows_.device())};
+  }
+  /// Moves the elements of each row back to the axis.
+  SortResult restore(const SortResult& of_rows) const { return {restore(of_rows.values), restore(of_rows.indices)}; }
 
  private:
-  // Moves the k elements of each row, (rows, k), back to the axis.
-  Tensor back(const Tensor& of_rows) const {
-    Shape shape = turned_.shape();
+  Tensor restore(const Tensor& of_rows) const {
+    Shape shape = transposed_.shape();
     shape[shape.rank() - 1] = of_rows.shape()[1];
     const Tensor lines = contiguous(transpose(reshape(of_rows, shape), axis_, -1));
     return scalar_ ? reshape(lines, {}) : lines;
@@ -42,7 +47,7 @@ class OrderedAxis {
 
   bool scalar_ = false;
   int axis_ = 0;
-  Tensor turned_, rows_;
+  Tensor transposed_, rows_;
 };
 
 }  // namespace crisol::ops

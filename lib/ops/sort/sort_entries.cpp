@@ -1,24 +1,18 @@
 #include "ops/sort/sort_entries.h"
 
 #include "dispatch/work_split.h"
-#include "ops/sort/sort_rows.h"
-#include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
 namespace {
 
-runtime::Kernel& kernel_of(const Tensor& x, const char* type, const char* entry) {
-  return runtime::resolve(state_of(x), {"sort/sort_entries.cl", entry, {{"TYPE", type}}});
-}
-
-// Queues a kernel of sort_entries.cl over `count` elements with the arguments (args…, chunk).
+// Adds a kernel of sort_entries.cl over `count` elements with the arguments (args…, chunk).
 template <class... Args>
-void launch_chunks(runtime::DeviceState& device, runtime::Kernel& kernel, std::int64_t count, const Args&... args) {
-  const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
-  const WorkSplit split = cpu ? split_for_cpu(device, count) : WorkSplit{count, 1};
-  runtime::launch(device, kernel, cpu ? runtime::NdRange{{split.items}, {1}} : runtime::flat_range(device, count),
-                  args..., split.chunk);
+void add_chunks(const EntrySteps& steps, const char* type, const char* entry, std::int64_t count, const Args&... args) {
+  const bool cpu = steps.target.info.type == DeviceType::cpu;
+  const WorkSplit split = cpu ? split_for_cpu(steps.target, count) : WorkSplit{count, 1};
+  steps.plan.add({"sort/sort_entries.cl", entry, {{"TYPE", type}}},
+                 cpu ? runtime::NdRange{{split.items}, {1}} : steps.target.flat_range(count), args..., split.chunk);
 }
 
 }  // namespace
@@ -35,38 +29,26 @@ const char* key_type(DType dtype) {
   return nullptr;
 }
 
-Tensor sorted_entries(const Tensor& x, bool descending) {
-  runtime::DeviceState& device = state_of(x);
-  const std::int64_t count = x.numel(), n = x.shape()[1];
-  const std::uint32_t flip = flip_of(descending);
-  runtime::Kernel& make = kernel_of(x, key_type(x.dtype()), "make_entries");
-  runtime::Kernel* next = nullptr;
-  runtime::Kernel* join = nullptr;
-  if (x.dtype() == DType::i64) {
-    next = &kernel_of(x, "long_high", "make_next_entries");
-    join = &kernel_of(x, "long_high", "join_orders");
-  }
-  const Tensor entries = empty({x.shape()[0], n}, DType::i64, x.device());
-  if (count == 0) return entries;
-  launch_chunks(device, make, count, in(x), out(entries), count, n, flip);
-  const Tensor sorted = sort_rows(entries);
-  if (next == nullptr) return sorted;
-  // First sorts by the lower half, then, with a stable sort, by the upper half.
-  const Tensor again = empty({x.shape()[0], n}, DType::i64, x.device());
-  launch_chunks(device, *next, count, in(x), in(sorted), out(again), count, n, flip);
-  const Tensor order = sort_rows(again);
-  launch_chunks(device, *join, count, in(sorted), out(order), count, n);
-  return order;
+void EntrySteps::make(const Place& x, const Place& entries) const {
+  const std::int64_t count = rows * n;
+  add_chunks(*this, key_type(dtype), "make_entries", count, x, entries, count, n, flip_of(descending));
 }
 
-SortResult take_elements(const Tensor& x, const Tensor& entries, std::int64_t k) {
-  const std::int64_t rows = x.shape()[0], count = rows * k;
-  runtime::Kernel& take = kernel_of(x, x.dtype() == DType::i64 ? "long_high" : key_type(x.dtype()), "take_elements");
-  const SortResult result{empty({rows, k}, x.dtype(), x.device()), empty({rows, k}, DType::i64, x.device())};
-  if (count > 0)
-    launch_chunks(state_of(x), take, count, in(x), in(entries), out(result.values), out(result.indices), count, k,
-                  entries.shape()[1], x.shape()[1]);
-  return result;
+void EntrySteps::make_next(const Place& x, const Place& sorted, const Place& entries) const {
+  const std::int64_t count = rows * n;
+  add_chunks(*this, "long_high", "make_next_entries", count, x, sorted, entries, count, n, flip_of(descending));
+}
+
+void EntrySteps::join(const Place& sorted, const Place& entries) const {
+  const std::int64_t count = rows * n;
+  add_chunks(*this, "long_high", "join_orders", count, sorted, entries, count, n);
+}
+
+void EntrySteps::take(const Place& x, const Place& entries, std::int64_t width, const Place& values,
+                      const Place& indices, std::int64_t k) const {
+  const std::int64_t count = rows * k;
+  add_chunks(*this, dtype == DType::i64 ? "long_high" : key_type(dtype), "take_elements", count, x, entries, values,
+             indices, count, k, width, n);
 }
 
 }  // namespace crisol::ops

@@ -7,37 +7,49 @@
 #include <bit>
 
 #include "dispatch/persistent.h"
-#include "dispatch/variant.h"
-#include "ops/product/gemm.h"
-#include "tensor/kernel_args.h"
+#include "ops/sort/sort_entries.h"
 
 namespace crisol::ops {
 
 namespace {
 
-struct SortProblem {
-  Tensor entries;
-  Tensor* sorted;
+/// Buffers of one entry for each element, which the steps of a plan use again.
+class Buffers {
+ public:
+  Buffers(Plan& plan, const SortProblem& p)
+      : plan_(plan), bytes_(8 * static_cast<std::uint64_t>(p.rows) * static_cast<std::uint64_t>(p.length)) {}
 
-  std::int64_t rows() const { return entries.shape()[0]; }
-  std::int64_t length() const { return entries.shape()[1]; }
-  ProblemKey key() const { return {{"rows", rows()}, {"length", length()}}; }
+  Place take() {
+    if (free_.empty()) return plan_.workspace(bytes_);
+    const Place place = free_.back();
+    free_.pop_back();
+    return place;
+  }
+  void give_back(const Place& place) { free_.push_back(place); }
+
+ private:
+  Plan& plan_;
+  std::uint64_t bytes_;
+  std::vector<Place> free_;
 };
 
+/// The steps that sort entries. They may overwrite `entries`. Gives the place of the result.
+using SortSteps = Place (*)(Plan&, const SortProblem&, const Target&, const Place& entries, Buffers&);
+
 // Merges runs of `run` entries until each row is one run. `other` is scratch memory of the same size. Returns the
-// tensor that holds the result.
-Tensor merge_all(const Tensor& entries, const Tensor& other, std::int64_t run, runtime::Kernel& merge_runs) {
-  runtime::DeviceState& device = state_of(entries);
-  const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
-  const std::int64_t rows = entries.shape()[0], n = entries.shape()[1], piece = cpu ? 4096 : 16;
-  Tensor from = entries, to = other;
+// place that holds the result, and gives the other one back.
+Place merge_all(Plan& plan, const SortProblem& p, const Target& target, const runtime::KernelSpec& merge_runs,
+                std::int64_t run, Place from, Place other, Buffers& buffers) {
+  const bool cpu = target.info.type == DeviceType::cpu;
+  const std::int64_t n = p.length, piece = cpu ? 4096 : 16;
   for (; run < n; run *= 2) {
     const std::int64_t pairs = (n + 2 * run - 1) / (2 * run), pieces = (2 * run + piece - 1) / piece;
-    const std::int64_t items = rows * pairs * pieces;
-    runtime::launch(device, merge_runs, cpu ? runtime::NdRange{{items}, {1}} : runtime::flat_range(device, items),
-                    in(from), out(to), rows, n, run, piece);
-    std::swap(from, to);
+    const std::int64_t items = p.rows * pairs * pieces;
+    plan.add(merge_runs, cpu ? runtime::NdRange{{items}, {1}} : target.flat_range(items), from, other, p.rows, n, run,
+             piece);
+    std::swap(from, other);
   }
+  buffers.give_back(other);
   return from;
 }
 
@@ -46,68 +58,76 @@ struct Parts {
   std::int64_t length, iterations;
 };
 
-Parts parts_of(const SortProblem& p, const DeviceInfo& info) {
+Parts parts_of(const SortProblem& p, const Target& target) {
   constexpr std::int64_t counts = 2048 + 64, rounds = 6;  // For the digit counts; for each entry.
   constexpr std::int64_t worth_it = 1 << 14;
-  const std::int64_t n = p.length();
+  const std::int64_t n = p.length;
   std::int64_t parts = 1;
   // If there are fewer rows than the compute units need, rows are split into parts.
-  while (p.rows() * parts < 2 * std::int64_t{info.compute_units} && n / (2 * parts) >= worth_it) parts *= 2;
-  const std::int64_t longest = (loop_budget(info) - counts) / rounds;
+  while (p.rows * parts < 2 * std::int64_t{target.info.compute_units} && n / (2 * parts) >= worth_it) parts *= 2;
+  const std::int64_t longest = (target.loop_budget - counts) / rounds;
   const std::int64_t length = std::min((n + parts - 1) / parts, longest);
   return {length, length * rounds + counts};
 }
 
-void run_radix(const SortProblem& p) {
-  runtime::DeviceState& device = state_of(p.entries);
-  const std::int64_t rows = p.rows(), n = p.length();
-  const Parts parts = parts_of(p, runtime::info_of(device));
-  runtime::Kernel& sort_parts = runtime::resolve(device, {"sort/sort_radix.cl", "sort_parts"});
-  runtime::Kernel* merge = nullptr;
-  if (parts.length < n) merge = &runtime::resolve(device, {"sort/sort_merge.cl", "merge_runs"});
-  const Tensor scratch = empty(p.entries.shape(), DType::i64, p.entries.device());
-  const std::int64_t units = rows * ((n + parts.length - 1) / parts.length);
-  const runtime::NdRange range = persistent_range(device, units, parts.iterations);
-  const Tensor digit_counts =
-      empty({static_cast<std::int64_t>(range.global[0]), 4, 256}, DType::i32, p.entries.device());
-  runtime::launch(device, sort_parts, range, out(p.entries), out(scratch), out(digit_counts), rows, n, parts.length);
-  *p.sorted = merge ? merge_all(p.entries, scratch, parts.length, *merge) : p.entries;
+Place add_radix(Plan& plan, const SortProblem& p, const Target& target, const Place& entries, Buffers& buffers) {
+  constexpr std::uint64_t bytes_of_counts = 4 * 4 * 256;
+  const Parts parts = parts_of(p, target);
+  const std::int64_t units = p.rows * ((p.length + parts.length - 1) / parts.length);
+  const runtime::NdRange range = persistent_range(target, units, parts.iterations);
+  const Place scratch = buffers.take(), digit_counts = plan.workspace(range.global[0] * bytes_of_counts);
+  plan.add({"sort/sort_radix.cl", "sort_parts"}, range, entries, scratch, digit_counts, p.rows, p.length, parts.length);
+  return merge_all(plan, p, target, {"sort/sort_merge.cl", "merge_runs"}, parts.length, entries, scratch, buffers);
 }
 
-void run_merge(const SortProblem& p) {
+Place add_merge(Plan& plan, const SortProblem& p, const Target& target, const Place& entries, Buffers& buffers) {
   constexpr std::int64_t tile = 1024;
-  runtime::DeviceState& device = state_of(p.entries);
-  const std::int64_t rows = p.rows(), n = p.length();
   const auto group =
-      static_cast<std::int64_t>(std::bit_floor(std::min<std::uint64_t>(256, runtime::info_of(device).max_work_group)));
+      static_cast<std::int64_t>(std::bit_floor(std::min<std::uint64_t>(256, target.info.max_work_group)));
   const auto spec_of = [&](const char* entry) {
     return runtime::KernelSpec{"sort/sort_merge.cl", entry, {{"TILE", tile}, {"GROUP", group}}};
   };
-  runtime::Kernel& sort_tiles = runtime::resolve(device, spec_of("sort_tiles"));
-  runtime::Kernel& merge_runs = runtime::resolve(device, spec_of("merge_runs"));
-  const auto row_width = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
+  const auto row_width = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(p.length)));
   const std::int64_t width = std::min(tile, row_width);
-  const Tensor other = width < n ? empty(p.entries.shape(), DType::i64, p.entries.device()) : p.entries;
-  const std::int64_t runs = rows * ((n + width - 1) / width), runs_of_tile = tile / width;
+  const std::int64_t runs = p.rows * ((p.length + width - 1) / width), runs_of_tile = tile / width;
   const std::int64_t groups = (runs + runs_of_tile - 1) / runs_of_tile;
-  runtime::launch(device, sort_tiles, {{groups * group}, {group}}, out(p.entries), rows, n,
-                  static_cast<std::int32_t>(width));
-  *p.sorted = merge_all(p.entries, other, width, merge_runs);
+  plan.add(spec_of("sort_tiles"), {{groups * group}, {group}}, entries, p.rows, p.length,
+           static_cast<std::int32_t>(width));
+  if (width >= p.length) return entries;
+  return merge_all(plan, p, target, spec_of("merge_runs"), width, entries, buffers.take(), buffers);
 }
 
-const char* refuse_radix(const SortProblem&, const DeviceInfo& info) {
-  return takes_cpu_kernels(info) ? nullptr : "a work-item to a row is for CPUs";
+template <SortSteps add_sort>
+PlanOr plan_sort(const SortProblem& p, const Target& target, std::size_t) {
+  Plan plan;
+  Buffers buffers(plan, p);
+  if (p.dtype == SortProblem::entries) {
+    plan.result = add_sort(plan, p, target, operand(0), buffers);
+    return plan;
+  }
+  const auto [x, values, indices] = operands<3>();
+  const auto dtype = static_cast<DType>(p.dtype);
+  const EntrySteps steps{plan, target, dtype, p.descending != 0, p.rows, p.length};
+  const Place entries = buffers.take();
+  steps.make(x, entries);
+  Place sorted = add_sort(plan, p, target, entries, buffers);
+  if (dtype == DType::i64) {
+    // First sorts by the lower half, then, with a stable sort, by the upper half.
+    const Place again = buffers.take();
+    steps.make_next(x, sorted, again);
+    const Place order = add_sort(plan, p, target, again, buffers);
+    steps.join(sorted, order);
+    sorted = order;
+  }
+  steps.take(x, sorted, p.length, values, indices, p.taken);
+  return plan;
 }
 
-constexpr Variant<SortProblem> variants[] = {{"radix", refuse_radix, run_radix}, {"merge", accept_all, run_merge}};
+constexpr Variant<SortProblem> variants[] = {{"radix", DeviceClass::cpu, plan_sort<add_radix>},
+                                             {"merge", DeviceClass::any, plan_sort<add_merge>}};
 
 }  // namespace
 
-Tensor sort_rows(const Tensor& entries) {
-  Tensor sorted = entries;
-  if (entries.numel() > 0)
-    choose("sort", variants, SortProblem{entries, &sorted}, entries.device().info()).run({entries, &sorted});
-  return sorted;
-}
+const Table<SortProblem> sort_table("sort", variants);
 
 }  // namespace crisol::ops

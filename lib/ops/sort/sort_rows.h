@@ -1,16 +1,34 @@
-// Sorting rows of entries. sort, topk and adding by index on GPUs are built on it.
+// Sorting rows. sort, topk and adding by index on GPUs are built on it.
 #pragma once
 
-#include "crisol/tensor.h"
+#include "crisol/dtype.h"
+#include "dispatch/choose.h"
 
 namespace crisol::ops {
+
+using namespace dispatch;
 
 /// The largest number of entries in a row. Positions have 32 bits, and the largest position marks an empty place.
 inline constexpr std::int64_t longest_sorted_row = (std::int64_t{1} << 32) - 2;
 
-/// Sorts each row of entries (rows, n) in an i64 tensor that is read as unsigned. An entry is key * 2^32 + position.
-/// The caller gives the positions of a row in order, so equal keys stay in order. Overwrites `entries`; returns this
-/// tensor or another one. The variants of "sort" are radix (CPUs) and merge.
-Tensor sort_rows(const Tensor& entries);
+/// Sorts each row of a contiguous (rows, length). The operands of a plan are x, the values of the first `taken`
+/// elements of each sorted row, and their positions.
+struct SortProblem {
+  std::int64_t rows;
+  std::int64_t length;
+  std::int64_t dtype;       ///< Of the elements, or `entries`.
+  std::int64_t descending;  ///< 1 or 0.
+  std::int64_t taken;       ///< Elements of each sorted row that the results hold.
+
+  /// Operand 0 holds entries, which the plan may overwrite. Its result (Plan::result) is where the sorted entries are.
+  /// An entry is a ulong: key * 2^32 + position. The caller gives the positions of a row in order, so equal keys stay
+  /// in order. There are no other operands.
+  static constexpr std::int64_t entries = -1;
+
+  ProblemKey key() const { return {{"rows", rows}, {"length", length}}; }
+};
+
+/// The variants are radix (CPUs) and merge.
+extern const Table<SortProblem> sort_table;
 
 }  // namespace crisol::ops

@@ -5,8 +5,6 @@
 
 #include "base/text.h"
 #include "dispatch/persistent.h"
-#include "dispatch/variant.h"
-#include "ops/product/gemm.h"
 #include "ops/sort/ordered_axis.h"
 #include "ops/sort/sort_entries.h"
 #include "tensor/kernel_args.h"
@@ -16,101 +14,89 @@ namespace crisol::ops {
 namespace {
 
 struct TopkProblem {
-  Tensor x;  ///< Contiguous rows.
+  std::int64_t rows, length;  ///< Contiguous rows.
   std::int64_t k;
-  bool largest;
-  Tensor* entries;  ///< At least k in each row, in order.
+  std::int64_t largest;  ///< 1 or 0.
+  std::int64_t of_dtype;
 
-  std::int64_t rows() const { return x.shape()[0]; }
-  std::int64_t length() const { return x.shape()[1]; }
+  DType dtype() const { return static_cast<DType>(of_dtype); }
   ProblemKey key() const {
-    return {{"rows", rows()},
-            {"length", length()},
-            {"k", k},
-            {"largest", largest},
-            {"dtype", static_cast<std::int64_t>(x.dtype())}};
+    return {{"rows", rows}, {"length", length}, {"k", k}, {"largest", largest}, {"dtype", of_dtype}};
   }
 };
 
 constexpr const char* two_keys = "64-bit elements are sorted by one half after the other";
 
-constexpr std::int64_t bins = 2048;  // BINS of topk_cpu.cl.
-
-// Loop iterations for one row: counting, listing and sorting all its elements.
-std::int64_t iterations_of_row(const TopkProblem& p) { return 8 * p.length() + p.k + 4 * bins; }
-
-runtime::NdRange range_of_select(const TopkProblem& p) {
-  return persistent_range(state_of(p.x), p.rows(), iterations_of_row(p));
+// The plan of a kernel that finds `entries`, the first k of each row in order.
+template <class AddSelection>
+Plan plan_by(const TopkProblem& p, const Target& target, AddSelection add_selection) {
+  const auto [x, values, indices] = operands<3>();
+  Plan plan;
+  const Place entries = plan.workspace(8 * static_cast<std::uint64_t>(p.rows) * static_cast<std::uint64_t>(p.k));
+  add_selection(plan, x, entries);
+  EntrySteps{plan, target, p.dtype(), p.largest != 0, p.rows, p.length}.take(x, entries, p.k, values, indices, p.k);
+  return plan;
 }
 
-const char* refuse_select(const TopkProblem& p, const DeviceInfo& info) {
-  constexpr std::size_t most_scratch = std::size_t{1} << 28;
-  if (!takes_cpu_kernels(info)) return "a work-item to a row is for CPUs";
-  if (p.x.dtype() == DType::i64) return two_keys;
-  if (iterations_of_row(p) > loop_budget(info)) return "the device does not run loops of that length";
-  if (16 * range_of_select(p).global[0] * static_cast<std::size_t>(p.length()) > most_scratch)
-    return "the lists of entries would be too long";
-  return nullptr;
+PlanOr plan_select(const TopkProblem& p, const Target& target, std::size_t) {
+  constexpr std::int64_t bins = 2048;  // BINS of topk_cpu.cl.
+  constexpr std::uint64_t max_scratch = std::uint64_t{1} << 28;
+  // Counting, listing and sorting all elements of a row.
+  const std::int64_t iterations = 8 * p.length + p.k + 4 * bins;
+  if (p.dtype() == DType::i64) return two_keys;
+  if (iterations > target.loop_budget) return "the device does not run loops of that length";
+  const runtime::NdRange range = persistent_range(target, p.rows, iterations);
+  const std::uint64_t items = range.global[0], bytes_of_lists = 16 * items * static_cast<std::uint64_t>(p.length);
+  if (bytes_of_lists > max_scratch) return "the lists of entries would be too long";
+  return plan_by(p, target, [&](Plan& plan, const Place& x, const Place& entries) {
+    const Place lists = plan.workspace(bytes_of_lists), counts = plan.workspace(4 * bins * items);
+    plan.add({"sort/topk_cpu.cl", "select_rows", {{"TYPE", key_type(p.dtype())}}}, range, x, entries, lists, counts,
+             p.rows, p.length, p.k, flip_of(p.largest != 0));
+  });
 }
 
-void run_select(const TopkProblem& p) {
-  runtime::DeviceState& device = state_of(p.x);
-  runtime::Kernel& kernel =
-      runtime::resolve(device, {"sort/topk_cpu.cl", "select_rows", {{"TYPE", key_type(p.x.dtype())}}});
-  const runtime::NdRange range = range_of_select(p);
-  const Tensor lists = empty({static_cast<std::int64_t>(range.global[0]), 2, p.length()}, DType::i64, p.x.device());
-  const Tensor counts = empty({static_cast<std::int64_t>(range.global[0]), bins}, DType::i32, p.x.device());
-  *p.entries = empty({p.rows(), p.k}, DType::i64, p.x.device());
-  runtime::launch(device, kernel, range, in(p.x), out(*p.entries), out(lists), out(counts), p.rows(), p.length(), p.k,
-                  flip_of(p.largest));
-}
-
-constexpr std::int64_t most_of_group = 1024;
-
-std::int64_t group_size(const DeviceInfo& info) {
-  return static_cast<std::int64_t>(std::bit_floor(std::min<std::uint64_t>(256, info.max_work_group)));
-}
-
-const char* refuse_group_select(const TopkProblem& p, const DeviceInfo& info) {
-  if (p.x.dtype() == DType::i64) return two_keys;
-  if (p.k > most_of_group) return "more than 1024 elements are wanted";
-  if (9 * (p.length() / group_size(info)) + 16384 > loop_budget(info))
-    return "the device does not run loops of that length";
-  return nullptr;
-}
-
-void run_group_select(const TopkProblem& p) {
-  runtime::DeviceState& device = state_of(p.x);
-  const std::int64_t group = group_size(runtime::info_of(device));
+PlanOr plan_group_select(const TopkProblem& p, const Target& target, std::size_t) {
+  constexpr std::int64_t max_selected = 1024;
+  const auto group =
+      static_cast<std::int64_t>(std::bit_floor(std::min<std::uint64_t>(256, target.info.max_work_group)));
+  if (p.dtype() == DType::i64) return two_keys;
+  if (p.k > max_selected) return "more than 1024 elements are wanted";
+  if (9 * (p.length / group) + 16384 > target.loop_budget) return "the device does not run loops of that length";
   // The kernel has two tile sizes. Most calls want few elements and use the small one.
-  const std::int64_t tile = p.k <= 128 ? 128 : most_of_group;
-  runtime::Kernel& kernel = runtime::resolve(
-      device,
-      {"sort/topk_group.cl", "select_by_group", {{"TYPE", key_type(p.x.dtype())}, {"TILE", tile}, {"GROUP", group}}});
-  *p.entries = empty({p.rows(), p.k}, DType::i64, p.x.device());
-  runtime::launch(device, kernel, {{p.rows() * group}, {group}}, in(p.x), out(*p.entries), p.length(), p.k,
-                  flip_of(p.largest));
+  const std::int64_t tile = p.k <= 128 ? 128 : max_selected;
+  return plan_by(p, target, [&](Plan& plan, const Place& x, const Place& entries) {
+    plan.add({"sort/topk_group.cl",
+              "select_by_group",
+              {{"TYPE", key_type(p.dtype())}, {"TILE", tile}, {"GROUP", group}}},
+             {{p.rows * group}, {group}}, x, entries, p.length, p.k, flip_of(p.largest != 0));
+  });
 }
 
-void run_sort(const TopkProblem& p) { *p.entries = sorted_entries(p.x, p.largest); }
+PlanOr plan_sort(const TopkProblem& p, const Target& target, std::size_t) {
+  Plan plan;
+  plan.append(choose(sort_table, {p.rows, p.length, p.of_dtype, p.largest, p.k}, target).plan, operands<3>());
+  return plan;
+}
 
-constexpr Variant<TopkProblem> variants[] = {{"select", refuse_select, run_select},
-                                             {"group_select", refuse_group_select, run_group_select},
-                                             {"sort", accept_all, run_sort}};
+constexpr Variant<TopkProblem> variants[] = {{"select", DeviceClass::cpu, plan_select},
+                                             {"group_select", DeviceClass::any, plan_group_select},
+                                             {"sort", DeviceClass::any, plan_sort}};
+const Table<TopkProblem> topk_table("topk", variants);
 
 }  // namespace
 
 SortResult topk(const Tensor& x, std::int64_t k, int axis, bool largest) {
-  const OrderedAxis ordered("topk", x, axis);
-  require(k >= 0 && k <= ordered.length(), "topk", "k is ", k, ", axis ", axis, " of shape ", x.shape(), " has ",
-          ordered.length(), " elements");
-  const Tensor& rows = ordered.rows();
-  Tensor entries = empty({rows.shape()[0], k}, DType::i64, x.device());
-  if (entries.numel() > 0) {
-    const TopkProblem problem{rows, k, largest, &entries};
-    choose("topk", variants, problem, x.device().info()).run(problem);
+  const OrderedAxis ordered(topk_table.op, x, axis);
+  require(k >= 0 && k <= ordered.length(), topk_table.op, "k is ", k, ", axis ", axis, " of shape ", x.shape(),
+          " has ", ordered.length(), " elements");
+  const std::int64_t rows = ordered.rows().shape()[0];
+  const SortResult first = ordered.empty_result(k);
+  if (rows > 0 && k > 0) {
+    const TopkProblem problem{rows, ordered.length(), k, largest ? 1 : 0, static_cast<std::int64_t>(x.dtype())};
+    const PreparedPtr prepared = prepare(topk_table, problem, state_of(x));
+    launch(*prepared, {in(ordered.rows()), out(first.values), out(first.indices)});
   }
-  return ordered.result(take_elements(rows, entries, k));
+  return ordered.restore(first);
 }
 
 }  // namespace crisol::ops
