@@ -27,7 +27,7 @@ inline runtime::NdRange persistent_range(const dispatch::Target& target, std::in
 inline runtime::NdRange persistent_range(const runtime::DeviceState& device, std::int64_t units,
                                          std::int64_t iterations) {
   const DeviceInfo& info = runtime::info_of(device);
-  return persistent_range(dispatch::Target{info, 1, loop_budget(info)}, units, iterations);
+  return persistent_range(dispatch::Target{.info = info, .loop_budget = loop_budget(info)}, units, iterations);
 }
 
 /// The number of lanes of the vectors in such kernels (common/vector.h takes 4, 8 or 16).

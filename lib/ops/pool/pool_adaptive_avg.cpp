@@ -3,20 +3,36 @@
 
 #include "crisol/ops/copy.h"
 #include "crisol/ops/pool.h"
+#include "dispatch/choose.h"
 #include "dispatch/persistent.h"
-#include "dispatch/variant.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
+using namespace dispatch;
+
 namespace {
+
+struct AdaptivePoolProblem {
+  std::int64_t planes, height, width, out_h, out_w;
+
+  Shape sizes() const { return {height, width, out_h, out_w}; }
+  ProblemKey key() const {
+    return {{"planes", planes}, {"h", height}, {"w", width}, {"out_h", out_h}, {"out_w", out_w}};
+  }
+  // The most loop iterations of a plane.
+  std::int64_t iterations() const {
+    const std::int64_t windows = (height + out_h) * (width + out_w);  // The total size of all windows.
+    return height * width + 2 * windows + 17 * out_h * out_w;
+  }
+};
 
 // The largest window: the number of elements of shape `from` that contribute to one element of shape `to`.
 std::int64_t window_of(const Shape& from, const Shape& to) { return (from[2] / to[2] + 2) * (from[3] / to[3] + 2); }
 
-void check_shapes(const char* op, const Shape& input, const Shape& output, const DeviceInfo& info) {
+AdaptivePoolProblem problem_of(const char* op, const Shape& input, const Shape& output, const DeviceInfo& info) {
   require_images(op, input);
   require_images(op, output);
   require(
@@ -25,74 +41,69 @@ void check_shapes(const char* op, const Shape& input, const Shape& output, const
   // One work-item sums a whole window.
   require(std::max(window_of(input, output), window_of(output, input)) <= loop_budget(info), op, info.name,
           " does not run loops over windows as large as from shape ", input, " to ", output);
+  return {input[0] * input[1], input[2], input[3], output[2], output[3]};
 }
 
-// Forward from x to y; backward from dy to dx.
-struct Problem {
-  const Tensor &from, &to;
-  Shape sizes;  ///< Height, width, out_h, out_w.
-
-  std::int64_t planes() const { return from.size(0) * from.size(1); }
-  ProblemKey key() const {
-    return {{"planes", planes()}, {"h", sizes[0]}, {"w", sizes[1]}, {"out_h", sizes[2]}, {"out_w", sizes[3]}};
-  }
-  // The largest number of loop iterations for a plane.
-  std::int64_t iterations() const {
-    const std::int64_t windows = (sizes[0] + sizes[2]) * (sizes[1] + sizes[3]);  // The total size of all windows.
-    return sizes[0] * sizes[1] + 2 * windows + 17 * sizes[2] * sizes[3];
-  }
-};
-
-const char* refuse_planes(const Problem& p, const DeviceInfo& info) {
-  if (info.type != DeviceType::cpu) return "made for CPUs";
-  return p.iterations() <= loop_budget(info) ? nullptr : "the device does not run loops of that length";
+PlanOr plan_planes(const AdaptivePoolProblem& p, const Target& target, const char* entry) {
+  if (const char* reason = against_iterations(p.iterations(), target)) return reason;
+  const auto [from, to] = operands<2>();
+  Plan plan;
+  plan.add({"pool/pool_adaptive_avg_planes.cl", entry, {{"VW", target.cpu_vector_width()}}},
+           persistent_range(target, p.planes, p.iterations()), from, to, p.planes, p.sizes());
+  return plan;
 }
 
-void run_planes(const Problem& p, const char* kernel) {
-  runtime::DeviceState& device = state_of(p.from);
-  runtime::launch(device, {"pool/pool_adaptive_avg_planes.cl", kernel, {{"VW", cpu_vector_width(device)}}},
-                  persistent_range(device, p.planes(), p.iterations()), in(p.from), out(p.to), p.planes(), p.sizes);
+/// A kernel with a work-item for each of `count` elements of the result.
+PlanOr plan_pixel(const AdaptivePoolProblem& p, const Target& target, const char* entry, std::int64_t count) {
+  const auto [from, to] = operands<2>();
+  Plan plan;
+  plan.add({"pool/pool_adaptive_avg.cl", entry}, target.flat_range(count), from, to, count, p.sizes());
+  return plan;
 }
 
-void run_pixel(const Problem& p, const char* kernel) {
-  runtime::DeviceState& device = state_of(p.from);
-  runtime::launch(device, {"pool/pool_adaptive_avg.cl", kernel}, runtime::flat_range(device, p.to.numel()), in(p.from),
-                  out(p.to), p.to.numel(), p.sizes);
+PlanOr plan_forward_planes(const AdaptivePoolProblem& p, const Target& target, std::size_t) {
+  return plan_planes(p, target, "adaptive_avg_pool_forward_planes");
+}
+PlanOr plan_forward_pixel(const AdaptivePoolProblem& p, const Target& target, std::size_t) {
+  return plan_pixel(p, target, "adaptive_avg_pool_forward", p.planes * p.out_h * p.out_w);
+}
+PlanOr plan_backward_planes(const AdaptivePoolProblem& p, const Target& target, std::size_t) {
+  return plan_planes(p, target, "adaptive_avg_pool_backward_planes");
+}
+PlanOr plan_backward_pixel(const AdaptivePoolProblem& p, const Target& target, std::size_t) {
+  return plan_pixel(p, target, "adaptive_avg_pool_backward", p.planes * p.height * p.width);
 }
 
-void forward_planes(const Problem& p) { run_planes(p, "adaptive_avg_pool_forward_planes"); }
-void forward_pixel(const Problem& p) { run_pixel(p, "adaptive_avg_pool_forward"); }
-void backward_planes(const Problem& p) { run_planes(p, "adaptive_avg_pool_backward_planes"); }
-void backward_pixel(const Problem& p) { run_pixel(p, "adaptive_avg_pool_backward"); }
-
-constexpr Variant<Problem> forward_variants[] = {{"planes", refuse_planes, forward_planes},
-                                                 {"pixel", accept_all, forward_pixel}};
-constexpr Variant<Problem> backward_variants[] = {{"planes", refuse_planes, backward_planes},
-                                                  {"pixel", accept_all, backward_pixel}};
+constexpr Variant<AdaptivePoolProblem> forward_variants[] = {{"planes", DeviceClass::cpu, plan_forward_planes},
+                                                             {"pixel", DeviceClass::any, plan_forward_pixel}};
+constexpr Variant<AdaptivePoolProblem> backward_variants[] = {{"planes", DeviceClass::cpu, plan_backward_planes},
+                                                              {"pixel", DeviceClass::any, plan_backward_pixel}};
+const Table<AdaptivePoolProblem> forward_table("adaptive_avg_pool2d", forward_variants);
+const Table<AdaptivePoolProblem> backward_table("adaptive_avg_pool2d_backward", backward_variants);
 
 }  // namespace
 
 Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
-  constexpr const char* op = "adaptive_avg_pool2d";
+  const char* const op = forward_table.op;
   require_dtype(op, "the input", x, DType::f32);
   require_images(op, x.shape());
   const Shape shape{x.size(0), x.size(1), output.h, output.w};
-  check_shapes(op, x.shape(), shape, x.device().info());
+  const AdaptivePoolProblem problem = problem_of(op, x.shape(), shape, x.device().info());
   const Tensor input = contiguous(x);
   const Tensor y = empty(shape, DType::f32, x.device());
-  const Problem problem{input, y, {x.size(2), x.size(3), output.h, output.w}};
-  choose(op, forward_variants, problem, x.device().info()).run(problem);
+  const PreparedPtr prepared = prepare(forward_table, problem, state_of(x));
+  launch(*prepared, {in(input), out(y)});
   return y;
 }
 
 Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape) {
-  constexpr const char* op = "adaptive_avg_pool2d_backward";
+  const char* const op = backward_table.op;
   require_dtype(op, "the output's gradient", dy, DType::f32);
-  check_shapes(op, input_shape, dy.shape(), dy.device().info());
+  const AdaptivePoolProblem problem = problem_of(op, input_shape, dy.shape(), dy.device().info());
   const Tensor gradient = contiguous(dy);
   const Tensor dx = empty(input_shape, DType::f32, dy.device());
-  const Problem problem{gradient, dx, {input_shape[2], input_shape[3], dy.size(2), dy.size(3)}};
-  choose(op, backward_variants, problem, dy.device().info()).run(problem);
+  const PreparedPtr prepared = prepare(backward_table, problem, state_of(dy));
+  launch(*prepared, {in(gradient), out(dx)});
   return dx;
 }
 

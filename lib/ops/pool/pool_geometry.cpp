@@ -26,9 +26,9 @@ std::int64_t checked_count(const char* op, const char* axis_name, const WindowAx
 }  // namespace
 
 ProblemKey PoolGeometry::key() const {
-  return {{"planes", planes},  {"h", height},      {"w", width},          {"out_h", out_h},      {"out_w", out_w},
-          {"r", taps[0]},      {"s", taps[1]},     {"stride_h", taps[2]}, {"stride_w", taps[3]}, {"pad_h", sizes[4]},
-          {"pad_w", sizes[5]}, {"dil_h", taps[4]}, {"dil_w", taps[5]}};
+  return {{"planes", planes}, {"h", height},         {"w", width},           {"out_h", out_h},       {"out_w", out_w},
+          {"r", kernel_h},    {"s", kernel_w},       {"stride_h", stride_h}, {"stride_w", stride_w}, {"pad_h", pad_h},
+          {"pad_w", pad_w},   {"dil_h", dilation_h}, {"dil_w", dilation_w}};
 }
 
 PoolGeometry pool_geometry(const char* op, const Shape& shape, IntPair kernel, IntPair stride, IntPair padding,
@@ -37,16 +37,19 @@ PoolGeometry pool_geometry(const char* op, const Shape& shape, IntPair kernel, I
   const IntPair step = stride == IntPair(0) ? kernel : stride;
   const WindowAxis rows{shape[2], kernel.h, step.h, padding.h, dilation.h};
   const WindowAxis columns{shape[3], kernel.w, step.w, padding.w, dilation.w};
-  PoolGeometry geometry{shape[0] * shape[1],
-                        shape[2],
-                        shape[3],
-                        checked_count(op, "height", rows, ceil_mode),
-                        checked_count(op, "width", columns, ceil_mode),
-                        {},
-                        {}};
-  geometry.sizes = {shape[2], shape[3], geometry.out_h, geometry.out_w, padding.h, padding.w};
-  geometry.taps = {kernel.h, kernel.w, step.h, step.w, dilation.h, dilation.w};
-  return geometry;
+  return {shape[0] * shape[1],
+          shape[2],
+          shape[3],
+          checked_count(op, "height", rows, ceil_mode),
+          checked_count(op, "width", columns, ceil_mode),
+          kernel.h,
+          kernel.w,
+          step.h,
+          step.w,
+          padding.h,
+          padding.w,
+          dilation.h,
+          dilation.w};
 }
 
 }  // namespace crisol::ops

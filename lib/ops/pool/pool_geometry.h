@@ -5,21 +5,30 @@
 
 #include "crisol/ops/window.h"
 #include "dispatch/problem_key.h"
+#include "dispatch/target.h"
 #include "ops/check.h"
 #include "ops/window.h"
 
 namespace crisol::ops {
 
-/// The sizes and window of one pooling. cl_kernels/pool/window.h reads `sizes` and `taps`.
+/// The sizes and the window of one pooling: the problem that its variants are chosen for.
 struct PoolGeometry {
   std::int64_t planes, height, width, out_h, out_w;
-  Shape sizes, taps;
+  std::int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
 
   std::int64_t inputs() const { return planes * height * width; }
   std::int64_t outputs() const { return planes * out_h * out_w; }
-  std::int64_t window() const { return taps[0] * taps[1]; }
+  std::int64_t window() const { return kernel_h * kernel_w; }
+  /// As cl_kernels/pool/window.h reads them.
+  Shape sizes() const { return {height, width, out_h, out_w, pad_h, pad_w}; }
+  Shape taps() const { return {kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w}; }
   ProblemKey key() const;
 };
+
+/// Why a work-item of the target cannot do that many loop iterations, or nullptr.
+inline const char* against_iterations(std::int64_t iterations, const dispatch::Target& target) {
+  return iterations <= target.loop_budget ? nullptr : "the device does not run loops of that length";
+}
 
 /// Checks for rank 4. Also limits the size of a plane, because positions within a plane have 32 bits.
 inline void require_images(const char* op, const Shape& shape) {

@@ -1,76 +1,64 @@
 // Max pooling. The variants are "rows" (CPUs) and "pixel".
 #include "crisol/ops/copy.h"
 #include "crisol/ops/pool.h"
+#include "dispatch/choose.h"
 #include "dispatch/persistent.h"
-#include "dispatch/variant.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
+using namespace dispatch;
+
 namespace {
 
-struct Forward {
-  const Tensor &x, &values, &indices;
-  const PoolGeometry& geometry;
-
-  ProblemKey key() const { return geometry.key(); }
-};
-
-struct Backward {
-  const Tensor &dy, &indices, &dx;
-  const PoolGeometry& geometry;
-
-  ProblemKey key() const { return geometry.key(); }
-};
-
-// The largest number of loop iterations. A lane may be loaded and stored alone, and the last vector has up to 16 lanes.
-std::int64_t iterations_of(const Forward& p) { return (p.geometry.out_w + 16) * (2 * p.geometry.window() + 4); }
-std::int64_t iterations_of(const Backward& p) {
-  return p.geometry.height * p.geometry.width + p.geometry.out_h * p.geometry.out_w;
+PlanOr plan_forward_rows(const PoolGeometry& p, const Target& target, std::size_t) {
+  // The most that a row takes. A lane may be loaded and stored alone, and the last vector has up to 16 lanes.
+  const std::int64_t iterations = (p.out_w + 16) * (2 * p.window() + 4);
+  if (const char* reason = against_iterations(iterations, target)) return reason;
+  const auto [x, values, indices] = operands<3>();
+  Plan plan;
+  plan.add({"pool/pool_max_rows.cl", "max_pool_forward_rows", {{"VW", target.cpu_vector_width()}}},
+           persistent_range(target, p.planes * p.out_h, iterations), x, values, indices, p.planes, p.sizes(), p.taps());
+  return plan;
 }
 
-template <class Problem>
-const char* refuse_rows(const Problem& p, const DeviceInfo& info) {
-  if (info.type != DeviceType::cpu) return "made for CPUs";
-  return iterations_of(p) <= loop_budget(info) ? nullptr : "the device does not run loops of that length";
+PlanOr plan_forward_pixel(const PoolGeometry& p, const Target& target, std::size_t) {
+  const auto [x, values, indices] = operands<3>();
+  const std::int64_t count = p.outputs();
+  Plan plan;
+  plan.add({"pool/pool_max.cl", "max_pool_forward"}, target.flat_range(count), x, values, indices, count, p.sizes(),
+           p.taps());
+  return plan;
 }
 
-void forward_rows(const Forward& p) {
-  runtime::DeviceState& device = state_of(p.x);
-  runtime::launch(device, {"pool/pool_max_rows.cl", "max_pool_forward_rows", {{"VW", cpu_vector_width(device)}}},
-                  persistent_range(device, p.geometry.planes * p.geometry.out_h, iterations_of(p)), in(p.x),
-                  out(p.values), out(p.indices), p.geometry.planes, p.geometry.sizes, p.geometry.taps);
+PlanOr plan_backward_rows(const PoolGeometry& p, const Target& target, std::size_t) {
+  const std::int64_t area = p.height * p.width, out_area = p.out_h * p.out_w, iterations = area + out_area;
+  if (const char* reason = against_iterations(iterations, target)) return reason;
+  const auto [dy, indices, dx] = operands<3>();
+  Plan plan;
+  plan.add({"pool/pool_max_rows.cl", "max_pool_backward_planes", {{"VW", target.cpu_vector_width()}}},
+           persistent_range(target, p.planes, iterations), dy, indices, dx, p.planes, static_cast<std::int32_t>(area),
+           static_cast<std::int32_t>(out_area));
+  return plan;
 }
 
-void forward_pixel(const Forward& p) {
-  runtime::DeviceState& device = state_of(p.x);
-  const std::int64_t count = p.geometry.outputs();
-  runtime::launch(device, {"pool/pool_max.cl", "max_pool_forward"}, runtime::flat_range(device, count), in(p.x),
-                  out(p.values), out(p.indices), count, p.geometry.sizes, p.geometry.taps);
+PlanOr plan_backward_pixel(const PoolGeometry& p, const Target& target, std::size_t) {
+  const auto [dy, indices, dx] = operands<3>();
+  const std::int64_t count = p.inputs();
+  Plan plan;
+  plan.add({"pool/pool_max.cl", "max_pool_backward"}, target.flat_range(count), dy, indices, dx, count, p.sizes(),
+           p.taps());
+  return plan;
 }
 
-void backward_rows(const Backward& p) {
-  runtime::DeviceState& device = state_of(p.dy);
-  const auto area = static_cast<std::int32_t>(p.geometry.height * p.geometry.width);
-  const auto out_area = static_cast<std::int32_t>(p.geometry.out_h * p.geometry.out_w);
-  runtime::launch(device, {"pool/pool_max_rows.cl", "max_pool_backward_planes", {{"VW", cpu_vector_width(device)}}},
-                  persistent_range(device, p.geometry.planes, iterations_of(p)), in(p.dy), in(p.indices), out(p.dx),
-                  p.geometry.planes, area, out_area);
-}
-
-void backward_pixel(const Backward& p) {
-  runtime::DeviceState& device = state_of(p.dy);
-  const std::int64_t count = p.geometry.inputs();
-  runtime::launch(device, {"pool/pool_max.cl", "max_pool_backward"}, runtime::flat_range(device, count), in(p.dy),
-                  in(p.indices), out(p.dx), count, p.geometry.sizes, p.geometry.taps);
-}
-
-constexpr Variant<Forward> forward_variants[] = {{"rows", refuse_rows, forward_rows},
-                                                 {"pixel", accept_all, forward_pixel}};
-constexpr Variant<Backward> backward_variants[] = {{"rows", refuse_rows, backward_rows},
-                                                   {"pixel", accept_all, backward_pixel}};
+constexpr Variant<PoolGeometry> forward_variants[] = {{"rows", DeviceClass::cpu, plan_forward_rows},
+                                                      {"pixel", DeviceClass::any, plan_forward_pixel}};
+constexpr Variant<PoolGeometry> backward_variants[] = {{"rows", DeviceClass::cpu, plan_backward_rows},
+                                                       {"pixel", DeviceClass::any, plan_backward_pixel}};
+const Table<PoolGeometry> forward_table("max_pool2d", forward_variants);
+const Table<PoolGeometry> backward_table("max_pool2d_backward", backward_variants);
 
 PoolGeometry geometry_of(const char* op, const Shape& shape, const MaxPool2dOptions& options) {
   return pool_geometry(op, shape, options.kernel, options.stride, options.padding, options.dilation, options.ceil_mode);
@@ -79,19 +67,20 @@ PoolGeometry geometry_of(const char* op, const Shape& shape, const MaxPool2dOpti
 }  // namespace
 
 MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
-  require_dtype("max_pool2d", "the input", x, DType::f32);
-  const PoolGeometry geometry = geometry_of("max_pool2d", x.shape(), options);
+  const char* const op = forward_table.op;
+  require_dtype(op, "the input", x, DType::f32);
+  const PoolGeometry geometry = geometry_of(op, x.shape(), options);
   const Shape shape{x.size(0), x.size(1), geometry.out_h, geometry.out_w};
   const Tensor input = contiguous(x);
   MaxPool2dResult result{empty(shape, DType::f32, x.device()), empty(shape, DType::i32, x.device())};
-  const Forward problem{input, result.values, result.indices, geometry};
-  choose("max_pool2d", forward_variants, problem, x.device().info()).run(problem);
+  const PreparedPtr prepared = prepare(forward_table, geometry, state_of(x));
+  launch(*prepared, {in(input), out(result.values), out(result.indices)});
   return result;
 }
 
 Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape& input_shape,
                            const MaxPool2dOptions& options) {
-  constexpr const char* op = "max_pool2d_backward";
+  const char* const op = backward_table.op;
   const PoolGeometry geometry = geometry_of(op, input_shape, options);
   const Shape shape{input_shape[0], input_shape[1], geometry.out_h, geometry.out_w};
   require_gradient(op, dy, shape, input_shape);
@@ -99,11 +88,10 @@ Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape&
           " and shape ", indices.shape(), ", they must be i32 of shape ", shape);
   require(indices.device() == dy.device(), op, "the gradient is on ", dy.device(), ", the indices are on ",
           indices.device());
-  const Tensor gradient = contiguous(dy);
-  const Tensor positions = contiguous(indices);
+  const Tensor gradient = contiguous(dy), positions = contiguous(indices);
   const Tensor dx = empty(input_shape, DType::f32, dy.device());
-  const Backward problem{gradient, positions, dx, geometry};
-  choose(op, backward_variants, problem, dy.device().info()).run(problem);
+  const PreparedPtr prepared = prepare(backward_table, geometry, state_of(dy));
+  launch(*prepared, {in(gradient), in(positions), out(dx)});
   return dx;
 }
 
