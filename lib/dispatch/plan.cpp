@@ -66,9 +66,8 @@ void Plan::push(const Lanes& lanes) {
   longs_.resize(args_.back().first + count);
 }
 
-void Plan::add_list(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::span<const AnyArg> args) {
-  for (const AnyArg& arg : args) std::visit([this](const auto& value) { push(value); }, arg);
-  steps_.push_back(step(spec, range, args.size()));
+void Plan::push(const ArgList& list) {
+  for (const AnyArg& arg : list) std::visit([this](const auto& value) { push(value); }, arg);
 }
 
 PlanStep Plan::step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args) {

@@ -63,8 +63,9 @@ struct Lanes {
   int count;
 };
 
-/// An argument in a list whose length is known at run time only.
+/// Arguments whose number is known at run time only.
 using AnyArg = std::variant<Place, CallScalar, Lanes, std::int64_t, std::int32_t>;
+using ArgList = std::vector<AnyArg>;
 
 /// One argument of a kernel, as a plan stores it.
 struct PlanArg {
@@ -112,7 +113,7 @@ class Plan {
   /// operand keeps no such copy.
   Place derive(Place source, const DerivedKey& key, std::uint64_t bytes);
 
-  /// A launch. Arguments are places, call scalars, numbers and Shapes.
+  /// A launch. Arguments are places, call scalars, numbers, Shapes and ArgLists.
   template <class... Args>
   void add(const runtime::KernelSpec& spec, const runtime::NdRange& range, const Args&... args) {
     steps_.push_back(make_step(spec, range, args...));
@@ -122,8 +123,6 @@ class Plan {
                       const Args&... args) {
     derived_[derived.index].steps.push_back(make_step(spec, range, args...));
   }
-
-  void add_list(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::span<const AnyArg> args);
 
   /// All that `part` does, where its operand i is `operands[i]`. Returns where the result of `part` is.
   Place append(const Plan& part, std::span<const Place> operands);
@@ -161,8 +160,9 @@ class Plan {
 
   template <class... Args>
   PlanStep make_step(const runtime::KernelSpec& spec, const runtime::NdRange& range, const Args&... args) {
+    const std::size_t before = args_.size();
     (push(args), ...);
-    return step(spec, range, sizeof...(Args));
+    return step(spec, range, args_.size() - before);
   }
   PlanStep step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args);
   std::uint32_t kernel(const runtime::KernelSpec& spec);
@@ -170,6 +170,7 @@ class Plan {
   void push(CallScalar scalar);
   void push(const Lanes& lanes);
   void push(const Shape& shape) { push(Lanes{shape, Shape::max_rank}); }
+  void push(const ArgList& list);
   template <class T>
   void push(T value) {
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, double>);
