@@ -11,7 +11,7 @@ namespace crisol::replay {
 
 namespace {
 
-/// One entry for each value of KIND (lib/ops/reduce/reduce_launch.h).
+/// One entry for each value of KIND (lib/ops/reduce/reduction.h).
 struct Kind {
   Tensor (*reduce)(const Tensor& x, const Shape& axes);
   double (*reference)(const Values& values);

@@ -51,7 +51,7 @@ class FusedReduction {
 
   Tensor run(const ops::Reduction& reduction, const FusedValues& values, const Shape& axes, bool keepdim) const;
   const std::vector<TensorOrigin>& tensors() const noexcept { return fused_.tensors; }
-  const std::string& source() const { return reduction_.prelude(16); }
+  std::string source() const { return reduction_.prelude(16); }
 
  private:
   const FusedGraph fused_;

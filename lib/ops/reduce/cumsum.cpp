@@ -1,5 +1,5 @@
 // Running sums along an axis. An axis that is longer than a work-item (or group) should take is cut into blocks: their
-// sums come from a reduction, what lies before each from a scan of those, and the rest is one launch.
+// sums come from a reduction, what lies before each from a scan of these, and the rest is one launch.
 #include <algorithm>
 
 #include "base/ceil_div.h"
@@ -8,65 +8,65 @@
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
 #include "dispatch/persistent.h"
-#include "dispatch/variant.h"
+#include "ops/reduce/reduce_problem.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
+using namespace dispatch;
+
 namespace {
 
-struct Problem {
-  runtime::DeviceState& device;
-  Tensor x, y;  ///< (outer, n, inner), contiguous, f32 or i64.
-  bool reverse;
+/// x as (outer, n, inner), contiguous, f32 or i64.
+struct CumsumProblem {
+  std::int64_t outer, n, inner;
+  std::int64_t wide;  ///< i64.
+  std::int64_t reverse;
+  std::int64_t offset;  ///< Of x's first element: the reduction of blocks depends on it.
 
-  std::int64_t outer() const { return x.shape()[0]; }
-  std::int64_t n() const { return x.shape()[1]; }
-  std::int64_t inner() const { return x.shape()[2]; }
+  DType type() const { return wide != 0 ? DType::i64 : DType::f32; }
   ProblemKey key() const {
-    return {{"outer", outer()},
-            {"length", n()},
-            {"inner", inner()},
-            {"i64", x.dtype() == DType::i64},
-            {"reverse", reverse}};
+    return {{"outer", outer}, {"length", n}, {"inner", inner}, {"i64", wide}, {"reverse", reverse}};
   }
 };
 
-void scan(const Problem& problem);
+extern const Table<CumsumProblem> cumsum_table;
 
-/// The length of blocks so that `pieces` that do not depend on each other times their number is what is wanted; at
-/// least `least`, at most `most`.
-std::int64_t block_length(const Problem& p, std::int64_t pieces, std::int64_t wanted, std::int64_t least,
-                          std::int64_t most) {
-  const std::int64_t blocks = std::clamp<std::int64_t>(p.n() / least, 1, ceil_div(wanted, pieces));
-  return std::clamp<std::int64_t>(ceil_div(ceil_div(p.n(), blocks), 64) * 64, 1, most);
+/// The length of blocks so that `pieces` that do not depend on each other times their number is what is wanted.
+std::int64_t block_length(const CumsumProblem& p, std::int64_t pieces, std::int64_t wanted, std::int64_t min_length,
+                          std::int64_t max_length) {
+  const std::int64_t blocks = std::clamp<std::int64_t>(p.n / min_length, 1, ceil_div(wanted, pieces));
+  return std::clamp<std::int64_t>(ceil_div(ceil_div(p.n, blocks), 64) * 64, 1, max_length);
 }
 
-runtime::Kernel& kernel_of(const Problem& p, const char* entry, std::int64_t local) {
-  const bool wide = p.x.dtype() == DType::i64;
-  runtime::KernelSpec spec{"reduce/cumsum.cl", entry, {{"S", wide ? "long" : "float"}, {"REVERSE", p.reverse ? 1 : 0}}};
-  if (wide) spec.defines.add({"INTEGER", 1});
-  spec.defines.add({"VW", cpu_vector_width(p.device)});
+runtime::KernelSpec spec_of(const CumsumProblem& p, const Target& target, const char* entry, std::int64_t local) {
+  runtime::KernelSpec spec{"reduce/cumsum.cl", entry, {{"S", p.wide != 0 ? "long" : "float"}, {"REVERSE", p.reverse}}};
+  if (p.wide != 0) spec.defines.add({"INTEGER", 1});
+  spec.defines.add({"VW", target.cpu_vector_width()});
   spec.defines.add({"LOCAL", local});
-  return runtime::resolve(p.device, spec);
+  return spec;
 }
 
 /// The sums over all blocks up to 0, 1, … but the last, from where the sum begins.
-Tensor offsets_of(const Problem& p, std::int64_t length, std::int64_t blocks) {
-  if (blocks == 1) return p.x;  // Not read.
+Place add_offsets(Plan& plan, const CumsumProblem& p, const Target& target, Place x, std::int64_t length,
+                  std::int64_t blocks) {
+  if (blocks == 1) return x;  // Not read.
   const std::int64_t covered = (blocks - 1) * length;
-  const Tensor whole = narrow(p.x, 1, p.reverse ? p.n() - covered : 0, covered);
-  // Split along the axis, a view of any strides.
-  const Shape& strides = whole.strides();
-  const Tensor in_blocks = make_view(whole, {p.outer(), blocks - 1, length, p.inner()},
-                                     {strides[0], strides[1] * length, strides[1], strides[2]}, whole.offset());
-  const Tensor sums = sum(in_blocks, {2});
-  const Tensor offsets = empty(sums.shape(), p.x.dtype(), p.x.device());
-  scan({p.device, sums, offsets, p.reverse});
+  const std::int64_t first = p.reverse != 0 ? (p.n - covered) * p.inner : 0;
+  // x split along the axis.
+  const Shape shape{p.outer, blocks - 1, length, p.inner}, strides{p.n * p.inner, length * p.inner, p.inner, 1};
+  const ReduceView in_blocks{p.type(), shape, strides, static_cast<std::uint64_t>(p.offset + first)};
+  const CumsumProblem scan{p.outer, blocks - 1, p.inner, p.wide, p.reverse, 0};
+  const std::uint64_t bytes = size_of(p.type()) * static_cast<std::uint64_t>(scan.outer * scan.n * scan.inner);
+  const Place sums = plan.workspace(bytes), offsets = plan.workspace(bytes);
+  const ReduceProblem block_sums = reduce_problem(sum_reduction(p.type()), in_blocks, 1u << 2, 1);
+  const Place of_sums[] = {x.offset_by(first), sums}, of_scan[] = {sums, offsets};
+  plan.append(choose(reduce_table, block_sums, target).plan, of_sums);
+  plan.append(choose(cumsum_table, scan, target).plan, of_scan);
   return offsets;
 }
 
-struct Launch {
+struct Scan {
   const char* entry;
   std::int64_t length;          ///< Of a block.
   std::int64_t units_of_block;  ///< Independent pieces of a block.
@@ -74,72 +74,59 @@ struct Launch {
 };
 
 template <class Range>
-void launch(const Problem& p, const Launch& l, Range range_of_units) {
-  runtime::Kernel& kernel = kernel_of(p, l.entry, l.local);
-  const std::int64_t blocks = ceil_div(p.n(), l.length), units = p.outer() * blocks * l.units_of_block;
-  const Tensor offsets = offsets_of(p, l.length, blocks);
-  const Shape sizes{p.outer(), p.n(), p.inner(), blocks, l.length, units};
-  runtime::launch(p.device, kernel, range_of_units(units), in(p.x), in(offsets), out(p.y), sizes);
+Plan plan_scan(const CumsumProblem& p, const Target& target, const Scan& scan, Range range_of_units) {
+  const auto [x, y] = operands<2>();
+  const std::int64_t blocks = ceil_div(p.n, scan.length), units = p.outer * blocks * scan.units_of_block;
+  Plan plan;
+  const Place offsets = add_offsets(plan, p, target, x, scan.length, blocks);
+  plan.add(spec_of(p, target, scan.entry, scan.local), range_of_units(units), x, offsets, y,
+           Shape{p.outer, p.n, p.inner, blocks, scan.length, units});
+  return plan;
 }
 
 /// Blocks that the work is worth on a CPU.
-std::int64_t cpu_items(const Problem& p) {
-  const std::int64_t units = runtime::info_of(p.device).compute_units;
-  return std::clamp<std::int64_t>(p.x.numel() >> 17, 1, 4 * units);
+std::int64_t cpu_items(const CumsumProblem& p, const Target& target) {
+  const std::int64_t elements = p.outer * p.n * p.inner;
+  return std::clamp<std::int64_t>(elements >> 17, 1, std::int64_t{4} * target.info.compute_units);
 }
 
-const char* refuse_cpu_rows(const Problem& p, const DeviceInfo& info) {
-  if (info.type != DeviceType::cpu) return "long chunks for few work-items are for CPUs";
-  return p.inner() == 1 ? nullptr : "the axis is not contiguous";
+PlanOr plan_cpu_rows(const CumsumProblem& p, const Target& target, std::size_t) {
+  if (p.inner != 1) return "the axis is not contiguous";
+  const std::int64_t length = block_length(p, p.outer, cpu_items(p, target), 1 << 16, target.loop_budget / 4);
+  return plan_scan(p, target, {"rows", length, 1, 2},
+                   [&](std::int64_t units) { return persistent_range(target, units, 2 * length + 64); });
 }
 
-void run_cpu_rows(const Problem& p) {
-  const std::int64_t most = loop_budget(runtime::info_of(p.device)) / 4;
-  const std::int64_t length = block_length(p, p.outer(), cpu_items(p), 1 << 16, most);
-  launch(p, {"rows", length, 1, 2},
-         [&](std::int64_t units) { return persistent_range(p.device, units, 2 * length + 64); });
+PlanOr plan_cpu_columns(const CumsumProblem& p, const Target& target, std::size_t) {
+  if (p.inner == 1) return "the axis is contiguous";
+  const std::int64_t lanes = target.cpu_vector_width(), strips = ceil_div(p.inner, lanes), rounds = lanes + 4;
+  const std::int64_t max_length = std::max<std::int64_t>(1, target.loop_budget / 4 / rounds);
+  const std::int64_t length = block_length(p, p.outer * strips, cpu_items(p, target), 1 << 10, max_length);
+  return plan_scan(p, target, {"columns", length, strips, 2},
+                   [&](std::int64_t units) { return persistent_range(target, units, rounds * length + 64); });
 }
 
-const char* refuse_cpu_columns(const Problem& p, const DeviceInfo& info) {
-  if (info.type != DeviceType::cpu) return "long chunks for few work-items are for CPUs";
-  return p.inner() > 1 ? nullptr : "the axis is contiguous";
-}
-
-void run_cpu_columns(const Problem& p) {
-  const std::int64_t lanes = cpu_vector_width(p.device), strips = ceil_div(p.inner(), lanes);
-  const std::int64_t rounds = lanes + 4,
-                     most = std::max<std::int64_t>(1, loop_budget(runtime::info_of(p.device)) / 4 / rounds);
-  const std::int64_t length = block_length(p, p.outer() * strips, cpu_items(p), 1 << 10, most);
-  launch(p, {"columns", length, strips, 2},
-         [&](std::int64_t units) { return persistent_range(p.device, units, rounds * length + 64); });
-}
-
-void run_items(const Problem& p) {
-  const std::int64_t length = block_length(p, p.outer() * p.inner(), 1 << 15, 64, 1 << 14);
-  launch(p, {"items", length, p.inner(), 2}, [&](std::int64_t units) { return runtime::flat_range(p.device, units); });
-}
-
-void run_groups(const Problem& p) {
-  const DeviceInfo& info = runtime::info_of(p.device);
-  const auto local = static_cast<std::int64_t>(std::min<std::uint64_t>(128, info.max_work_group));
-  const std::int64_t length = block_length(p, p.outer(), std::int64_t{8} * info.compute_units, 8 * local, 1 << 16);
-  launch(p, {"groups", length, 1, local}, [&](std::int64_t units) {
+PlanOr plan_groups(const CumsumProblem& p, const Target& target, std::size_t) {
+  if (p.inner != 1) return "the axis is not contiguous";
+  const auto local = static_cast<std::int64_t>(std::min<std::uint64_t>(128, target.info.max_work_group));
+  const std::int64_t wanted = std::int64_t{8} * target.info.compute_units;
+  const std::int64_t length = block_length(p, p.outer, wanted, 8 * local, 1 << 16);
+  return plan_scan(p, target, {"groups", length, 1, local}, [&](std::int64_t units) {
     return runtime::NdRange{{units * local}, {local}};
   });
 }
 
-const char* refuse_groups(const Problem& p, const DeviceInfo&) {
-  return p.inner() == 1 ? nullptr : "the axis is not contiguous";
+PlanOr plan_items(const CumsumProblem& p, const Target& target, std::size_t) {
+  const std::int64_t length = block_length(p, p.outer * p.inner, 1 << 15, 64, 1 << 14);
+  return plan_scan(p, target, {"items", length, p.inner, 2},
+                   [&](std::int64_t units) { return target.flat_range(units); });
 }
 
-constexpr Variant<Problem> variants[] = {{"rows", refuse_cpu_rows, run_cpu_rows},
-                                         {"columns", refuse_cpu_columns, run_cpu_columns},
-                                         {"groups", refuse_groups, run_groups},
-                                         {"items", accept_all, run_items}};
-
-void scan(const Problem& problem) {
-  choose("cumsum", variants, problem, runtime::info_of(problem.device)).run(problem);
-}
+constexpr Variant<CumsumProblem> variants[] = {{"rows", DeviceClass::cpu, plan_cpu_rows},
+                                               {"columns", DeviceClass::cpu, plan_cpu_columns},
+                                               {"groups", DeviceClass::any, plan_groups},
+                                               {"items", DeviceClass::any, plan_items}};
+const Table<CumsumProblem> cumsum_table("cumsum", variants);
 
 Tensor running_sum(const char* op, const Tensor& x, int axis, bool reverse) {
   require(x.defined(), op, "the tensor is undefined");
@@ -149,17 +136,21 @@ Tensor running_sum(const char* op, const Tensor& x, int axis, bool reverse) {
   const DType computed = floating ? DType::f32 : DType::i64;
   const Tensor y = empty(x.shape(), computed, x.device());
   if (x.numel() > 0) {
-    Shape around{1, x.shape()[axis], 1};
-    for (int i = 0; i < axis; ++i) around[0] *= x.shape()[i];
-    for (int i = axis + 1; i < x.dim(); ++i) around[2] *= x.shape()[i];
-    scan({state_of(x), reshape(contiguous(cast(x, computed)), around), reshape(y, around), reverse});
+    std::int64_t outer = 1, inner = 1;
+    for (int i = 0; i < axis; ++i) outer *= x.shape()[i];
+    for (int i = axis + 1; i < x.dim(); ++i) inner *= x.shape()[i];
+    const Tensor input = contiguous(cast(x, computed));
+    const CumsumProblem problem{
+        outer, x.shape()[axis], inner, floating ? 0 : 1, reverse ? 1 : 0, static_cast<std::int64_t>(in(input).offset)};
+    const PreparedPtr prepared = prepare(cumsum_table, problem, state_of(x));
+    launch(*prepared, {in(input), out(y)});
   }
   return floating ? cast(y, x.dtype()) : y;
 }
 
 }  // namespace
 
-Tensor cumsum(const Tensor& x, int axis) { return running_sum("cumsum", x, axis, false); }
+Tensor cumsum(const Tensor& x, int axis) { return running_sum(cumsum_table.op, x, axis, false); }
 
 Tensor cumsum_backward(const Tensor& dy, int axis) { return running_sum("cumsum_backward", dy, axis, true); }
 

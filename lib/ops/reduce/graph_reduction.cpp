@@ -7,14 +7,16 @@
 
 #include "base/text.h"
 #include "crisol/ops/view.h"
-#include "dispatch/persistent.h"
 #include "ops/collapse.h"
 #include "ops/pointwise/pointwise_kernels.h"
 #include "ops/pointwise/pointwise_source.h"
 #include "ops/reduce/reduce_axes.h"
+#include "ops/reduce/reduce_problem.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
+
+using namespace dispatch;
 
 namespace {
 
@@ -35,11 +37,11 @@ constexpr const char* common_text = R"(
 
 class Writer {
  public:
-  Writer(const PointwiseGraph& graph, int width) : graph_(graph), width_(width) {}
+  explicit Writer(const PointwiseGraph& graph) : graph_(graph) {}
 
   std::string text() {
     out_ << includes_of(graph_) << "#include \"common/element.h\"\n"
-         << function_of(graph_, "graph_one", "") << function_of(graph_, "graph_many", std::to_string(width_))
+         << function_of(graph_, "graph_one", "") << function_of(graph_, "graph_many", width_)
          << "typedef struct {\n  long ";
     each_input(", ", [&](std::size_t k) { out_ << 'x' << k; });
     out_ << ";\n} graph_cursor;\n";
@@ -109,7 +111,7 @@ class Writer {
 
   // One element, or VW of them where each input lies element after element or repeats one.
   void function(const char* axis, const char* stride, bool many) {
-    const std::string width = many ? std::to_string(width_) : "";
+    const std::string width = many ? width_ : "";
     const char* name = many ? "many" : "one";
     out_ << "INLINE JOIN(S, " << (many ? "VW" : "") << ") graph_" << name << '_' << axis
          << "(const graph_cursor at, const long i, SOURCE_FORMAL) {\n";
@@ -131,16 +133,9 @@ class Writer {
   }
 
   const PointwiseGraph& graph_;
-  int width_;
+  const std::string width_{width_mark};
   std::ostringstream out_;
 };
-
-// The element after the last one that a tensor reaches, counted from its first.
-std::int64_t extent_of(const Tensor& x) {
-  std::int64_t last = 0;
-  for (int i = 0; i < x.dim(); ++i) last += (x.shape()[i] - 1) * x.strides()[i];
-  return last + 1;
-}
 
 runtime::KernelArg argument_of(const Scalar& value, DType dtype) {
   switch (dtype) {
@@ -192,20 +187,37 @@ bool all_in_whole_vectors(const Loop& inner, const Loop& outer, GraphReduction::
 // Strides of the reduced axes, then of the kept ones, innermost first.
 Shape kernel_strides(const Axes& axes, std::size_t input) {
   Shape strides = Shape::filled(2 * max_axes, 0);
-  const Shape reduced = innermost_first(axes.reduced.strides[input]), kept = innermost_first(axes.kept.strides[input]);
-  for (int i = 0; i < std::min(reduced.rank(), axes.reduced.shape.rank()); ++i) strides[i] = reduced[i];
-  for (int i = 0; i < kept.rank(); ++i) strides[max_axes + i] = kept[i];
+  const AxisList reduced = innermost_first(axes.reduced.strides[input]);
+  const AxisList kept = innermost_first(axes.kept.strides[input]);
+  for (int i = 0; i < max_axes; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (i < axes.reduced.shape.rank()) strides[i] = reduced[at];
+    strides[max_axes + i] = kept[at];
+  }
   return strides;
+}
+
+ReduceProblem problem_of(const Reduction& reduction, const Axes& axes, GraphReduction::Inputs inputs,
+                         std::size_t scalars, DType type, std::uint32_t prelude) {
+  const bool across = in_vectors(axes.kept), along = in_vectors(axes.reduced);
+  const bool whole_across =
+      across && axes.kept.shape.back() % gpu_width == 0 && all_in_whole_vectors(axes.kept, axes.reduced, inputs);
+  const ReduceSource source{.type = static_cast<std::int64_t>(type),
+                            .across = across,
+                            .along = along,
+                            .whole_across = whole_across,
+                            .whole_along = along && all_in_whole_vectors(axes.reduced, axes.kept, inputs),
+                            .graph = prelude,
+                            .inputs = static_cast<std::int64_t>(inputs.size()),
+                            .scalars = static_cast<std::int64_t>(scalars)};
+  return reduce_problem(reduction, source, loop_of(axes.kept.shape, axes.reduced.shape, axes.outputs, axes.elements));
 }
 
 }  // namespace
 
-const std::string& GraphReduction::prelude(int width) const {
-  const std::lock_guard lock(mutex_);
-  std::string& text = preludes_[width];
-  if (text.empty()) text = Writer(graph_, width).text();
-  return text;
-}
+GraphReduction::GraphReduction(const PointwiseGraph& graph) : graph_(graph), prelude_(intern(Writer(graph).text())) {}
+
+std::string GraphReduction::prelude(int width) const { return graph_prelude(prelude_, width); }
 
 Tensor GraphReduction::run(const Reduction& reduction, Inputs inputs, Scalars scalars, const Shape& shape,
                            const Shape& axes, bool keepdim) const {
@@ -216,25 +228,27 @@ Tensor GraphReduction::run(const Reduction& reduction, Inputs inputs, Scalars sc
     kernels_of(graph_).run(reduction.op, inputs, scalars, {&elements, 1});
     return reduce(reduction, expand(elements, shape), axes, keepdim).values;
   }
-  std::vector<runtime::KernelArg> arguments;
+  const DType type = graph_.output_dtype(0);
+  check_reduce_type(reduction, type);
+  const ReduceResult result =
+      empty_result(reduction, type, reduced_shape(shape, reduced, keepdim), inputs[0]->device());
+  if (split_axes.outputs == 0) return result.values;
+  const PreparedPtr prepared = prepare(
+      reduce_table, problem_of(reduction, split_axes, inputs, scalars.size(), type, prelude_), state_of(result.values));
+  std::vector<OperandView> operands;
+  std::vector<runtime::KernelArg> numbers;
   for (std::size_t k = 0; k < inputs.size(); ++k) {
-    const runtime::BufferView view = in(*inputs[k]);
-    arguments.emplace_back(view);
-    arguments.emplace_back(kernel_strides(split_axes, k));
-    arguments.emplace_back(static_cast<std::int64_t>(view.offset) + extent_of(*inputs[k]));
+    const Tensor& input = *inputs[k];
+    operands.emplace_back(in(input));
+    numbers.emplace_back(kernel_strides(split_axes, k));
+    numbers.emplace_back(static_cast<std::int64_t>(operands.back().view.offset) +
+                         extent_of(input.shape(), input.strides()));
   }
-  for (std::size_t k = 0; k < scalars.size(); ++k) arguments.push_back(argument_of(scalars[k], graph_.scalar_dtype(k)));
-  const bool across = in_vectors(split_axes.kept), along = in_vectors(split_axes.reduced);
-  const ReduceSource source{.prelude = [this](int width) -> std::string_view { return prelude(width); },
-                            .arguments = arguments,
-                            .type = graph_.output_dtype(0),
-                            .across = across,
-                            .along = along,
-                            .whole_across = across && split_axes.kept.shape.back() % gpu_width == 0 &&
-                                            all_in_whole_vectors(split_axes.kept, split_axes.reduced, inputs),
-                            .whole_along = along && all_in_whole_vectors(split_axes.reduced, split_axes.kept, inputs)};
-  const ReduceLoop loop{split_axes.kept.shape, split_axes.reduced.shape, split_axes.outputs, split_axes.elements};
-  return run_reduction(reduction, source, loop, reduced_shape(shape, reduced, keepdim), inputs[0]->device()).values;
+  for (std::size_t k = 0; k < scalars.size(); ++k) numbers.push_back(argument_of(scalars[k], graph_.scalar_dtype(k)));
+  operands.emplace_back(out(result.values));
+  if (result.positions.defined()) operands.emplace_back(out(result.positions));
+  launch(*prepared, operands, numbers);
+  return result.values;
 }
 
 }  // namespace crisol::ops

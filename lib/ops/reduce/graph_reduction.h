@@ -1,23 +1,21 @@
 // Reductions whose elements are an expression of several tensors: nothing but the result is written.
 #pragma once
 
-#include <map>
-#include <mutex>
 #include <span>
 #include <string>
 
 #include "crisol/scalar.h"
 #include "crisol/tensor.h"
 #include "ops/pointwise/pointwise_graph.h"
-#include "ops/reduce/reduce_launch.h"
+#include "ops/reduce/reduce_tensor.h"
 
 namespace crisol::ops {
 
-/// The kernels of cl_kernels/reduce.cl over the one output of a graph. Made without OpenCL; equal graphs share
+/// The kernels of cl_kernels/reduce/ over the one output of a graph. Made without OpenCL; equal graphs share
 /// programs.
 class GraphReduction {
  public:
-  explicit GraphReduction(const PointwiseGraph& graph) : graph_(graph) {}
+  explicit GraphReduction(const PointwiseGraph& graph);
 
   using Inputs = std::span<const Tensor* const>;
   using Scalars = std::span<const Scalar>;
@@ -28,12 +26,11 @@ class GraphReduction {
              bool keepdim) const;
 
   /// The generated part of the program for vectors of `width`.
-  const std::string& prelude(int width) const;
+  std::string prelude(int width) const;
 
  private:
   const PointwiseGraph graph_;
-  mutable std::mutex mutex_;
-  mutable std::map<int, std::string> preludes_;
+  const std::uint32_t prelude_;  ///< Interned, with width_mark for the width.
 };
 
 }  // namespace crisol::ops

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "ops/reduce/reduce_axes.h"
-#include "ops/reduce/reduce_launch.h"
+#include "ops/reduce/reduce_tensor.h"
 
 namespace crisol::ops {
 
@@ -18,28 +18,27 @@ constexpr const char* truth_of_a = "(a > (T)(0)) ? (T)(1) : (T)(0)";
 constexpr const char* mean_square = "a / (T)(fmax(count - parameter, 0.0f))";
 
 // Sums and means of floats are one program.
-constexpr Reduction sum_row{"sum", Combine::sum, total};
-constexpr Reduction float_sum_row{"sum", Combine::sum, floating, "x", "a / parameter"};
-constexpr Reduction mean_row{"mean", Combine::sum, floating, "x", "a / parameter"};
-constexpr Reduction prod_row{"prod", Combine::prod, total};
-constexpr Reduction max_row{"max", Combine::max, element, "x", "a", true};
-constexpr Reduction min_row{"min", Combine::min, element, "x", "a", true};
-constexpr Reduction argmax_row{"argmax", Combine::arg_max, element, "x", "a", true};
-constexpr Reduction argmin_row{"argmin", Combine::arg_min, element, "x", "a", true};
-constexpr Reduction any_row{"any", Combine::max, truth, truth_of_x, truth_of_a};
-constexpr Reduction all_row{"all", Combine::min, truth, truth_of_x, truth_of_a};
-constexpr Reduction var_row{"var", Combine::moments, floating, "x", mean_square};
-constexpr Reduction stddev_row{"stddev", Combine::moments, floating, "x",
-                               "sqrt(a / (T)(fmax(count - parameter, 0.0f)))"};
-constexpr Reduction logsumexp_row{"logsumexp", Combine::log_sum_exp, floating};
+const Reduction sum_row{"sum", Combine::sum, total};
+const Reduction float_sum_row{"sum", Combine::sum, floating, "x", "a / parameter"};
+const Reduction mean_row{"mean", Combine::sum, floating, "x", "a / parameter"};
+const Reduction prod_row{"prod", Combine::prod, total};
+const Reduction max_row{"max", Combine::max, element, "x", "a", true};
+const Reduction min_row{"min", Combine::min, element, "x", "a", true};
+const Reduction argmax_row{"argmax", Combine::arg_max, element, "x", "a", true};
+const Reduction argmin_row{"argmin", Combine::arg_min, element, "x", "a", true};
+const Reduction any_row{"any", Combine::max, truth, truth_of_x, truth_of_a};
+const Reduction all_row{"all", Combine::min, truth, truth_of_x, truth_of_a};
+const Reduction var_row{"var", Combine::moments, floating, "x", mean_square};
+const Reduction stddev_row{"stddev", Combine::moments, floating, "x", "sqrt(a / (T)(fmax(count - parameter, 0.0f)))"};
+const Reduction logsumexp_row{"logsumexp", Combine::log_sum_exp, floating};
 
-constexpr Reduction norm_0_row{"norm", Combine::sum, floating, truth_of_x};
-constexpr Reduction norm_1_row{"norm", Combine::sum, floating, "fabs(x)"};
-constexpr Reduction norm_2_row{"norm", Combine::sum, floating, "x * x", "sqrt(a)"};
-constexpr Reduction norm_p_row{"norm", Combine::sum, floating, "pow(fabs(x), (T)(parameter))",
-                               "pow(a, (T)(1.0f / parameter))"};
-constexpr Reduction norm_inf_row{"norm", Combine::max, floating, "fabs(x)", "a", true};
-constexpr Reduction norm_minus_inf_row{"norm", Combine::min, floating, "fabs(x)", "a", true};
+const Reduction norm_0_row{"norm", Combine::sum, floating, truth_of_x};
+const Reduction norm_1_row{"norm", Combine::sum, floating, "fabs(x)"};
+const Reduction norm_2_row{"norm", Combine::sum, floating, "x * x", "sqrt(a)"};
+const Reduction norm_p_row{"norm", Combine::sum, floating, "pow(fabs(x), (T)(parameter))",
+                           "pow(a, (T)(1.0f / parameter))"};
+const Reduction norm_inf_row{"norm", Combine::max, floating, "fabs(x)", "a", true};
+const Reduction norm_minus_inf_row{"norm", Combine::min, floating, "fabs(x)", "a", true};
 
 const Reduction& norm_row(double p) {
   require(!std::isnan(p), "norm", "p is NaN");
@@ -49,9 +48,10 @@ const Reduction& norm_row(double p) {
 
 }  // namespace
 
+const Reduction& sum_reduction(DType type) { return is_floating(type) ? float_sum_row : sum_row; }
+
 Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
-  if (x.defined() && is_floating(x.dtype())) return reduce(float_sum_row, x, axes, keepdim, 1).values;
-  return reduce(sum_row, x, axes, keepdim).values;
+  return reduce(x.defined() ? sum_reduction(x.dtype()) : sum_row, x, axes, keepdim, 1).values;
 }
 
 Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {

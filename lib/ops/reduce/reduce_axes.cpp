@@ -47,36 +47,27 @@ Tensor with_axes(const char* op, const Tensor& result, const Shape& x_shape, uns
   return reshape(result, with);
 }
 
-ReduceAxes split_axes(const char* op, const Tensor& x, const Shape& axes, bool keepdim, bool in_order) {
-  require(x.defined(), op, "the tensor is undefined");
-  const unsigned reduced = reduced_axes(op, x.dim(), axes);
-  ReduceAxes split;
-  split.result = reduced_shape(x.shape(), reduced, keepdim);
+ReduceAxes split_axes(const Shape& shape, const Shape& strides, unsigned reduced, bool in_order) {
   Shape kept, kept_strides;
   std::array<int, Shape::max_rank> walk{};
   int count = 0;
-  for (int i = 0; i < x.dim(); ++i) {
+  for (int i = 0; i < shape.rank(); ++i) {
     if ((reduced >> i & 1u) != 0) {
       walk[static_cast<std::size_t>(count++)] = i;
     } else {
-      kept.push_back(x.shape()[i]);
-      kept_strides.push_back(x.strides()[i]);
+      kept.push_back(shape[i]);
+      kept_strides.push_back(strides[i]);
     }
   }
   if (!in_order)
-    std::stable_sort(walk.begin(), walk.begin() + count, [&](int a, int b) { return x.strides()[a] > x.strides()[b]; });
-  Shape shape, strides;
+    std::stable_sort(walk.begin(), walk.begin() + count, [&](int a, int b) { return strides[a] > strides[b]; });
+  Shape walked, walked_strides;
   for (int i = 0; i < count; ++i) {
-    shape.push_back(x.shape()[walk[static_cast<std::size_t>(i)]]);
-    strides.push_back(x.strides()[walk[static_cast<std::size_t>(i)]]);
+    walked.push_back(shape[walk[static_cast<std::size_t>(i)]]);
+    walked_strides.push_back(strides[walk[static_cast<std::size_t>(i)]]);
   }
-  split.outputs = kept.numel();
-  split.reduced = shape.numel();
-  const Loop kept_loop = collapse(kept, {&kept_strides, 1}), reduced_loop = collapse(shape, {&strides, 1});
-  split.kept_shape = kept_loop.shape;
-  split.kept_strides = kept_loop.strides[0];
-  split.reduced_shape = reduced_loop.shape;
-  split.reduced_strides = reduced_loop.strides[0];
+  const Loop kept_loop = collapse(kept, {&kept_strides, 1}), loop = collapse(walked, {&walked_strides, 1});
+  ReduceAxes split{kept_loop.shape, kept_loop.strides[0], loop.shape, loop.strides[0], kept.numel(), walked.numel()};
   if (split.reduced == 0) {  // Kernels divide by sizes.
     split.reduced_shape = {1};
     split.reduced_strides = {1};

@@ -8,7 +8,6 @@ namespace crisol::ops {
 struct ReduceAxes {
   Shape kept_shape, kept_strides;        ///< Collapsed, at least rank 1.
   Shape reduced_shape, reduced_strides;  ///< Collapsed, at least rank 1.
-  Shape result;                          ///< Shape of the result, with keepdim or without.
   std::int64_t outputs = 1, reduced = 1;
 };
 
@@ -21,9 +20,9 @@ Shape reduced_shape(const Shape& shape, unsigned reduced, bool keepdim);
 /// The number of elements that a result over these axes is made from.
 std::int64_t reduced_count(const Shape& shape, unsigned reduced);
 
-/// Refuses undefined tensors. in_order: the walk over the reduced axes keeps their order; otherwise it takes the one
-/// that suits the memory.
-ReduceAxes split_axes(const char* op, const Tensor& x, const Shape& axes, bool keepdim, bool in_order = false);
+/// The axes of a tensor with this shape and these strides. in_order: the walk over the reduced axes keeps their order;
+/// otherwise it takes the order that suits the memory.
+ReduceAxes split_axes(const Shape& shape, const Shape& strides, unsigned reduced, bool in_order);
 
 /// A result of reducing x_shape, with the reduced axes or without, as a view in which they have size 1; refuses other
 /// shapes.

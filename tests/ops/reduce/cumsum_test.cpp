@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "crisol/ops/reduce.h"
+#include "crisol/ops/workspace.h"
 #include "doctest/doctest.h"
 #include "reference/reduce.h"
 #include "support/compare.h"
@@ -95,4 +96,20 @@ TEST_CASE("cumsum: NaN, infinity and nothing") {
   check_error([] { ops::cumsum(zeros({2, 3}), 2); }, {"[cumsum]", "axis 2", "rank 2"});
   check_error([] { ops::cumsum(zeros({}), 0); }, {"[cumsum]", "axis 0", "rank 0"});
   check_error([] { ops::cumsum_backward(Tensor(), 0); }, {"[cumsum_backward]", "undefined"});
+}
+
+TEST_CASE("cumsum and sums of parts run under any limit on workspaces") {
+  if (slow_device()) CRISOL_SKIP("too large for this device");
+  struct Lift {
+    ~Lift() { ops::set_workspace_limit(0); }
+  } lift;
+  const Shape shape{1 << 20};
+  const std::vector<double> x = random_integers(4, shape.numel(), -9, 9);
+  const Tensor t = tensor_of(x, shape);
+  const std::vector<double> sums = expect(x, shape, 0, false);
+  for (const std::uint64_t limit : {std::uint64_t{1}, std::uint64_t{1} << 30}) {
+    ops::set_workspace_limit(limit);
+    check_close(ops::cumsum(t, 0), shape, sums, {0});
+    CHECK(ops::sum(t).item<double>() == sums.back());
+  }
 }

@@ -1,0 +1,32 @@
+// How a reduction is cut into work-items: one function for each variant.
+#pragma once
+
+#include "ops/reduce/reduce_problem.h"
+#include "runtime/launch.h"
+
+namespace crisol::ops {
+
+/// FORM of reduce_groups.cl: what is read at once.
+enum class Form : std::uint8_t { scalars, along, across };
+
+struct Cut {
+  const char *source, *entry, *join;  ///< The kernel, and the one that joins parts.
+  runtime::NdRange range;
+  std::int64_t parts;                     ///< Parts of the elements of each output.
+  std::int64_t split_a = 0, split_b = 0;  ///< SPLIT_A and SPLIT_B of the kernel.
+  std::int64_t span = 0, rows = 0;        ///< SPAN and ROWS of reduce_groups.cl: the dimensions of its groups.
+  Form form = Form::scalars;
+  bool joined_by_items = false;  ///< By work-items that are alone with an output, not by groups.
+
+  bool on_gpu() const { return span > 0; }
+};
+
+Cut cut_rows(const ReduceProblem& p, const dispatch::Target& target);
+Cut cut_columns(const ReduceProblem& p, const dispatch::Target& target);
+Cut cut_items(const ReduceProblem& p, const dispatch::Target& target);
+Cut cut_groups(const ReduceProblem& p, const dispatch::Target& target);
+
+/// Vectors of a strip of columns: their states are to stay in the first cache; llvmpipe keeps loops short.
+inline int strip_vectors(const dispatch::Target& target) { return target.loop_budget < 1 << 20 ? 4 : 64; }
+
+}  // namespace crisol::ops

@@ -1,0 +1,20 @@
+// Reductions of a tensor, by a row of the table.
+#pragma once
+
+#include "crisol/tensor.h"
+#include "ops/reduce/reduction.h"
+
+namespace crisol::ops {
+
+struct ReduceResult {
+  Tensor values;
+  Tensor positions;  ///< i64; undefined unless the reduction finds positions.
+};
+
+/// Of the dtype that the reduction gives for elements of `type`. It is not written yet.
+ReduceResult empty_result(const Reduction& reduction, DType type, const Shape& shape, Device device);
+
+/// Over axes of a tensor; none means all of them.
+ReduceResult reduce(const Reduction& reduction, const Tensor& x, const Shape& axes, bool keepdim, double parameter = 0);
+
+}  // namespace crisol::ops

@@ -1,0 +1,49 @@
+// What a reduction combines: a row of the table in reduce.cpp, and what follows from it for the dtypes.
+#pragma once
+
+#include <cstdint>
+
+#include "crisol/tensor.h"
+#include "dispatch/interned_text.h"
+
+namespace crisol::ops {
+
+/// Values of KIND in cl_kernels/reduce/combine.h.
+enum class Combine : std::uint8_t { sum, prod, max, min, log_sum_exp, moments, arg_max, arg_min };
+
+/// Which dtypes a reduction takes, what it computes in and what it gives.
+enum class ReduceTypes : std::uint8_t {
+  floating,  ///< f32 and f16, computed in float; gives the same.
+  total,     ///< f32 and f16 as above. Integers and bool are computed in long and give i64.
+  element,   ///< Any; gives the same.
+  truth,     ///< Any; gives bool.
+};
+
+/// One reduction. The texts are OpenCL C, expressions of a scalar or vector type T.
+struct Reduction {
+  const char* op;
+  Combine combine;
+  ReduceTypes types;
+  dispatch::InternedText map = "x";     ///< Of x, an element, and `parameter`.
+  dispatch::InternedText finish = "a";  ///< Of a, the combined value, `count`, the number of elements, and `parameter`.
+  bool needs_elements = false;
+};
+
+/// The reduction of ops::sum for that dtype. For floats, its parameter is 1.
+const Reduction& sum_reduction(DType type);
+
+/// Refuses dtypes that the reduction does not take.
+void check_reduce_type(const Reduction& reduction, DType type);
+
+inline bool finds_positions(Combine combine) { return combine >= Combine::arg_max; }
+
+/// The type that elements of `type` are combined in.
+DType accumulator(ReduceTypes types, DType type);
+DType result_type(ReduceTypes types, DType type);
+
+/// Numbers of the accumulator's type that the state of a combination consists of.
+inline int components(Combine combine) {
+  return combine == Combine::moments ? 3 : combine == Combine::log_sum_exp ? 2 : 1;
+}
+
+}  // namespace crisol::ops
