@@ -25,7 +25,7 @@ bool can_find(const std::string& name, const std::string& found) {
 }
 
 struct Known {
-  std::mutex mutex;
+  std::recursive_mutex mutex;  // A probe runs ops, and their plans ask for the outcomes of probes.
   std::map<std::pair<int, std::string>, ProbeOutcome> outcomes;
 };
 
@@ -65,7 +65,13 @@ ProbeOutcome probe_outcome(runtime::DeviceState& device, const std::string& name
   const std::pair key{Device(device).index(), name};
   const auto found = known().outcomes.find(key);
   if (found != known().outcomes.end()) return found->second;
-  return known().outcomes[key] = find(device, name, file, probe);
+  known().outcomes[key] = {"none", "it is being probed"};  // Until then, for what the probe itself runs.
+  try {
+    return known().outcomes[key] = find(device, name, file, probe);
+  } catch (...) {
+    known().outcomes.erase(key);
+    throw;
+  }
 }
 
 void assume_probes(Device device, const std::map<std::string, std::string>& found) {
