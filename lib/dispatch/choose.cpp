@@ -135,7 +135,8 @@ class Chooser {
 
   Choice chosen(Plan plan, const AnyTable::Row& row, const std::string& name, bool tuned) const {
     const auto position = static_cast<std::size_t>(&row - table_.rows().data());
-    plan.choices.insert(plan.choices.begin(), {&table_, position, name, tuned});
+    const bool fuses = row.fuses_epilogue && !plan.leaves_epilogue;
+    plan.choices.insert(plan.choices.begin(), {&table_, position, name, tuned, fuses});
     return {std::move(plan), name, lasting_};
   }
 

@@ -46,6 +46,7 @@ struct Variant {
   PlanOr (*plan)(const Problem&, const Target&, std::size_t config);
   /// Names of the configurations, the same for every problem: "variant/name" forces one. nullptr for none.
   std::span<const std::string> (*configs)() = nullptr;
+  bool fuses_epilogue = false;  ///< Whether its plans run the epilogue of a problem (but see Plan::leaves_epilogue).
 };
 
 /// A table without the type of its problems.
@@ -56,6 +57,7 @@ class AnyTable {
     DeviceClass devices;
     std::span<const std::string> (*configs)();
     const void* variant;
+    bool fuses_epilogue = false;
   };
 
   AnyTable(const AnyTable&) = delete;
@@ -105,7 +107,7 @@ class Table : public AnyTable {
  private:
   static std::vector<Row> rows_of(std::span<const Variant<Problem>> variants) {
     std::vector<Row> rows;
-    for (const Variant<Problem>& v : variants) rows.push_back({v.name, v.devices, v.configs, &v});
+    for (const Variant<Problem>& v : variants) rows.push_back({v.name, v.devices, v.configs, &v, v.fuses_epilogue});
     return rows;
   }
   static PlanOr plan_by(const void* variant, const void* problem, const Target& target, std::size_t config) {
@@ -124,6 +126,8 @@ struct Choice {
   Plan plan;
   std::string variant;  ///< With the configuration, where one was asked for.
   bool lasting = true;  ///< Not where the next call may choose otherwise.
+
+  bool fuses_epilogue() const noexcept { return !plan.choices.empty() && plan.choices.front().fuses_epilogue; }
 };
 
 /// The forced, the tuned, or the first variant that accepts. A forced one that refuses, or does not exist, throws

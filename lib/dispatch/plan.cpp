@@ -44,11 +44,13 @@ std::uint32_t Plan::kernel(const runtime::KernelSpec& spec) {
 }
 
 Place Plan::workspace(std::uint64_t bytes) {
+  require(workspaces_.size() < max_places, "plan", "there are more than ", max_places, " workspaces");
   workspaces_.push_back(bytes);
   return {Place::Kind::workspace, static_cast<std::uint8_t>(workspaces_.size() - 1)};
 }
 
 Place Plan::derive(Place source, const DerivedKey& key, std::uint64_t bytes) {
+  require(derived_.size() < max_places, "plan", "there are more than ", max_places, " derived copies");
   derived_.push_back({source, key, bytes, {}});
   return {Place::Kind::derived, static_cast<std::uint8_t>(derived_.size() - 1)};
 }
@@ -75,21 +77,53 @@ PlanStep Plan::step(const runtime::KernelSpec& spec, const runtime::NdRange& ran
   return {kernel(spec), static_cast<std::uint32_t>(args_.size() - args), static_cast<std::uint32_t>(args), range};
 }
 
+PlanStep Plan::call_step(HostFunction function, std::size_t args) const {
+  require(args <= most_args, "plan", "a call has ", args, " arguments, more than ", most_args);
+  return {0, static_cast<std::uint32_t>(args_.size() - args), static_cast<std::uint32_t>(args), {{1}, {1}}, function};
+}
+
 void Plan::push_value(const void* value, std::size_t size) {
   PlanArg arg{PlanArg::Kind::value, static_cast<std::uint8_t>(size)};
   std::memcpy(&arg.bits, value, size);
   args_.push_back(arg);
 }
 
+std::vector<std::uint8_t> Plan::shared_workspaces(const Plan& part) {
+  for (std::size_t i = 0; i < part.workspaces_.size(); ++i) {
+    const std::uint64_t bytes = part.workspaces_[i];
+    if (i == part_workspaces_.size()) part_workspaces_.push_back(workspace(bytes).index);
+    std::uint64_t& shared = workspaces_[part_workspaces_[i]];
+    shared = std::max(shared, bytes);
+  }
+  return part_workspaces_;
+}
+
+std::vector<std::uint8_t> Plan::own_workspaces(const Plan& part) {
+  std::vector<std::uint8_t> own;
+  for (const std::uint64_t bytes : part.workspaces_) own.push_back(workspace(bytes).index);
+  return own;
+}
+
 Place Plan::append(const Plan& part, std::span<const Place> operands) {
-  const auto moved = [&, workspaces = workspaces_.size(), derived = derived_.size()](Place place) {
+  return append(part, operands, own_workspaces(part));
+}
+
+void Plan::append_sharing(const Plan& part, std::span<const Place> operands) {
+  append(part, operands, shared_workspaces(part));
+}
+
+Place Plan::append(const Plan& part, std::span<const Place> operands, const std::vector<std::uint8_t>& workspaces) {
+  const auto moved = [&, derived = derived_.size()](Place place) {
     if (place.kind == Place::Kind::operand) return operands[place.index].offset_by(place.offset);
-    place.index += static_cast<std::uint8_t>(place.kind == Place::Kind::workspace ? workspaces : derived);
+    if (place.kind == Place::Kind::workspace)
+      place.index = workspaces[place.index];
+    else
+      place.index += static_cast<std::uint8_t>(derived);
     return place;
   };
   const auto copy = [&](const PlanStep& step) {
-    const PlanStep made{kernel(part.kernels_[step.kernel].spec()), static_cast<std::uint32_t>(args_.size()), step.args,
-                        step.range};
+    const std::uint32_t its_kernel = step.function != nullptr ? 0 : kernel(part.kernels_[step.kernel].spec());
+    const PlanStep made{its_kernel, static_cast<std::uint32_t>(args_.size()), step.args, step.range, step.function};
     for (std::uint32_t i = 0; i < step.args; ++i) {
       PlanArg arg = part.args_[step.first_arg + i];
       if (arg.kind == PlanArg::Kind::place) {
@@ -108,12 +142,13 @@ Place Plan::append(const Plan& part, std::span<const Place> operands) {
   };
   const Place result_of_part = moved(part.result);
   for (const PlanStep& step : part.steps_) steps_.push_back(copy(step));
+  require(derived_.size() + part.derived_.size() <= max_places, "plan", "there are more than ", max_places,
+          " derived copies");
   for (const Derived& derived : part.derived_) {
     Derived mine{moved(derived.source), derived.key, derived.bytes, {}};
     for (const PlanStep& step : derived.steps) mine.steps.push_back(copy(step));
     derived_.push_back(std::move(mine));
   }
-  workspaces_.insert(workspaces_.end(), part.workspaces_.begin(), part.workspaces_.end());
   choices.insert(choices.end(), part.choices.begin(), part.choices.end());
   return result_of_part;
 }
@@ -195,6 +230,7 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
     std::array<runtime::KernelArg, Plan::most_args> args;
     for (std::uint32_t i = 0; i < step.args; ++i)
       args[i] = argument_of(plan.args_[step.first_arg + i], plan.longs_, memory, scalars);
+    if (step.function != nullptr) return step.function(prepared.device, {args.data(), step.args});
     runtime::enqueue(prepared.device, *prepared.kernels[step.kernel], step.range, args.data(), step.args);
   };
   for (const std::uint64_t bytes : plan.workspaces_)

@@ -95,16 +95,21 @@ class PlanKernel {
   std::vector<OwnDefine> defines_;
 };
 
-/// A launch of a kernel.
+/// A function of the host that queues work by itself, such as a call of a library. It gets the arguments of its step.
+using HostFunction = void (*)(runtime::DeviceState& device, std::span<const runtime::KernelArg> args);
+
+/// A launch of a kernel, or a call of a function.
 struct PlanStep {
   std::uint32_t kernel;           ///< Position in the plan's kernels.
   std::uint32_t first_arg, args;  ///< Its arguments in the plan's list.
   runtime::NdRange range;
+  HostFunction function = nullptr;  ///< Called instead of the kernel.
 };
 
 class Plan {
  public:
-  static constexpr std::size_t most_args = 64;  ///< Of one launch.
+  static constexpr std::size_t most_args = 64;    ///< Of one launch.
+  static constexpr std::size_t max_places = 256;  ///< Workspaces, and derived copies, that a Place can name.
 
   /// Device memory of this plan alone, whose contents are undefined when a call begins.
   Place workspace(std::uint64_t bytes);
@@ -113,10 +118,17 @@ class Plan {
   /// operand keeps no such copy.
   Place derive(Place source, const DerivedKey& key, std::uint64_t bytes);
 
-  /// A launch. Arguments are places, call scalars, numbers, Shapes and ArgLists.
+  /// A launch. Arguments are places, call scalars, numbers, Shapes, ArgLists and PlanArgs.
   template <class... Args>
   void add(const runtime::KernelSpec& spec, const runtime::NdRange& range, const Args&... args) {
     steps_.push_back(make_step(spec, range, args...));
+  }
+  /// A call of `function`, in the order of the launches.
+  template <class... Args>
+  void add_call(HostFunction function, const Args&... args) {
+    const std::size_t before = args_.size();
+    (push(args), ...);
+    steps_.push_back(call_step(function, args_.size() - before));
   }
   template <class... Args>
   void add_to_derived(Place derived, const runtime::KernelSpec& spec, const runtime::NdRange& range,
@@ -129,6 +141,9 @@ class Plan {
   Place append(const Plan& part, std::initializer_list<Place> operands) {
     return append(part, std::span(operands.begin(), operands.size()));
   }
+  /// The same for one of many parts whose results are operands. All parts that are appended so share the memory of their
+  /// workspaces, because they run one after the other.
+  void append_sharing(const Plan& part, std::span<const Place> operands);
 
   /// Bytes beside the operands: workspaces, and derived copies that nobody keeps.
   std::uint64_t workspace_bytes() const noexcept;
@@ -139,8 +154,11 @@ class Plan {
     std::size_t row;      ///< Of the table.
     std::string variant;  ///< Its name, with the configuration where one was asked for.
     bool tuned;
+    bool fuses_epilogue;  ///< Whether this plan runs the epilogue of its problem.
   };
   std::vector<Choice> choices;
+  /// Set by a variant that fuses epilogues where this plan of it does not.
+  bool leaves_epilogue = false;
 
   /// Where the result is, for an op that leaves this to its variants: an operand or a workspace of the plan.
   Place result = operand(0);
@@ -165,7 +183,12 @@ class Plan {
     return step(spec, range, args_.size() - before);
   }
   PlanStep step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args);
+  PlanStep call_step(HostFunction function, std::size_t args) const;
   std::uint32_t kernel(const runtime::KernelSpec& spec);
+  std::vector<std::uint8_t> own_workspaces(const Plan& part);
+  std::vector<std::uint8_t> shared_workspaces(const Plan& part);
+  Place append(const Plan& part, std::span<const Place> operands, const std::vector<std::uint8_t>& workspaces);
+  void push(const PlanArg& arg) { args_.push_back(arg); }
   void push(const Place& place);
   void push(CallScalar scalar);
   void push(const Lanes& lanes);
@@ -183,6 +206,7 @@ class Plan {
   std::vector<std::int64_t> longs_;
   std::vector<PlanStep> steps_;
   std::vector<std::uint64_t> workspaces_;
+  std::vector<std::uint8_t> part_workspaces_;  ///< Those that parts share, as positions in workspaces_.
   std::vector<Derived> derived_;
 };
 
@@ -206,6 +230,9 @@ struct Prepared {
   Plan plan;
   runtime::DeviceState& device;
   std::vector<runtime::Kernel*> kernels;
+
+  /// Whether the plan that choose() gave runs the epilogue of its problem.
+  bool fuses_epilogue() const noexcept { return !plan.choices.empty() && plan.choices.front().fuses_epilogue; }
 };
 
 /// Finds or compiles every kernel of the plan. Queues nothing.
