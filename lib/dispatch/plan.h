@@ -141,8 +141,8 @@ class Plan {
   Place append(const Plan& part, std::initializer_list<Place> operands) {
     return append(part, std::span(operands.begin(), operands.size()));
   }
-  /// The same for one of many parts whose results are operands. All parts that are appended so share the memory of their
-  /// workspaces, because they run one after the other.
+  /// The same for one of many parts whose results are operands. All parts that are appended so share the memory of
+  /// their workspaces, because they run one after the other.
   void append_sharing(const Plan& part, std::span<const Place> operands);
 
   /// Bytes beside the operands: workspaces, and derived copies that nobody keeps.

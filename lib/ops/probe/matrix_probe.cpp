@@ -2,8 +2,9 @@
 
 #include "base/text.h"
 #include "crisol/ops/matmul.h"
+#include "dispatch/variant.h"
 #include "ops/probe/device_probe.h"
-#include "ops/product/gemm_matrix.h"
+#include "ops/product/gemm_tiled.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -30,17 +31,19 @@ bool multiplies_rightly(Device device, Precision precision, Kind kind) {
   const Tensor left = from_bytes(a.data(), {m, k}, DType::f32, device),
                right = from_bytes(b.data(), {k, n}, DType::f32, device);
   const Tensor y = zeros({m, n}, DType::f32, device);
-  Gemm problem{.device = device.state(),
-               .m = m,
-               .n = n,
-               .k = k,
-               .a = {in(left), k, 1},
-               .b = {in(right), n, 1},
-               .c = {out(y), n, 1},
-               .bias = in(left),
-               .precision = precision,
-               .unit = {kind, false}};
-  run_gemm_matrix(problem, cut_matrix(matrix_tiles(kind).front(), work_of(problem), 1));
+  const Gemm product{.device = device.state(),
+                     .m = m,
+                     .n = n,
+                     .k = k,
+                     .a = {in(left), k, 1},
+                     .b = {in(right), n, 1},
+                     .c = {out(y), n, 1}};
+  const Engine& engine = mma_engine({kind, false}, precision);
+  const PlacedGemm placed = as_row_major(problem_of(product));
+  dispatch::Plan plan;
+  add_tiled_product(plan, dispatch::target_of(product.device), engine,
+                    cut_tiles(engine, engine.tiles().front(), placed.extent(), 1), placed);
+  launch_gemm(*dispatch::prepare(std::move(plan), product.device), product, product.b.first);
   const std::vector<float> found = y.to_vector<float>();
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {

@@ -2,86 +2,165 @@
 
 #include <algorithm>
 
-#include "dispatch/persistent.h"
 #include "ops/probe/matrix_probe.h"
-#include "ops/product/gemm_block.h"
-#include "ops/product/gemm_cpu.h"
-#include "ops/product/gemm_epilogue.h"
-#include "ops/product/gemm_matrix.h"
-#include "ops/product/gemm_matrix_packed.h"
+#include "ops/product/cpu_tiles.h"
+#include "runtime/recording.h"
 
 namespace crisol::ops {
 
+using namespace dispatch;
+
 namespace {
 
-constexpr Variant<Gemm> matrix_packed{"matrix_packed", refuse_gemm_matrix_packed, run_gemm_matrix_packed,
-                                      packed_workspace};
-constexpr Variant<Gemm> matrix{"matrix", refuse_gemm_matrix, run_gemm_matrix, nullptr, &matrix_settings};
-constexpr Variant<Gemm> clblast{"clblast", refuse_gemm_clblast, run_gemm_clblast};
-constexpr Variant<Gemm> cpu_skinny{"cpu_skinny", refuse_gemm_skinny, run_gemm_skinny};
-constexpr Variant<Gemm> cpu_rows{"cpu_rows", refuse_gemm_rows, run_gemm_rows};
-constexpr Variant<Gemm> cpu_tiled{"cpu_tiled", refuse_gemm_tiled, run_gemm_tiled, nullptr, &tiled_settings};
-constexpr Variant<Gemm> block{"block", refuse_gemm_block, run_gemm_block, nullptr, &block_settings};
-constexpr Variant<Gemm> plain{"plain", accept_all, run_gemm_plain};
+constexpr Variant<GemmProblem> matrix_packed{"matrix_packed", DeviceClass::any, plan_gemm_packed, nullptr, true};
+constexpr Variant<GemmProblem> matrix{"matrix", DeviceClass::any, plan_gemm_matrix, matrix_configs, true};
+constexpr Variant<GemmProblem> clblast{"clblast", DeviceClass::any, plan_gemm_clblast};
+constexpr Variant<GemmProblem> block{"block", DeviceClass::gpu, plan_gemm_block, block_configs, true};
+constexpr Variant<GemmProblem> cpu_skinny{"cpu_skinny", DeviceClass::cpu, plan_gemm_skinny, nullptr, true};
+constexpr Variant<GemmProblem> cpu_tiled{"cpu_tiled", DeviceClass::cpu, plan_gemm_cpu_tiled, cpu_tiled_configs, true};
+constexpr Variant<GemmProblem> cpu_rows{"cpu_rows", DeviceClass::cpu, plan_gemm_cpu_rows, nullptr, true};
+constexpr Variant<GemmProblem> plain{"plain", DeviceClass::any, plan_gemm_plain, nullptr, true};
 
 // CLBlast, where it is installed, goes before block until that has beaten it on a GPU.
-constexpr Variant<Gemm> variants[] = {matrix_packed, matrix, clblast, block, cpu_skinny, cpu_tiled, cpu_rows, plain};
-constexpr Variant<Gemm> variants_for_depth[] = {matrix_packed, matrix,   clblast,   block,
-                                                cpu_skinny,    cpu_rows, cpu_tiled, plain};
+constexpr Variant<GemmProblem> variants[] = {matrix_packed, matrix,    clblast,  block,
+                                             cpu_skinny,    cpu_tiled, cpu_rows, plain};
+constexpr Variant<GemmProblem> variants_for_depth[] = {matrix_packed, matrix,   clblast,   block,
+                                                       cpu_skinny,    cpu_rows, cpu_tiled, plain};
 
-// Row products save the transposition of an operand, which weighs where few rows share it, and pay for each result at
-// the end of the depth. Of weights only those of few columns, which leave most of a tile empty, kept or not: whether a
-// packed copy is kept already must not change the sums.
-bool is_deep(const Gemm& p) {
-  if (p.b_storage == nullptr) return p.k >= p.m + p.n && std::min(p.m, p.n) <= 96;
-  const std::int64_t lanes = cpu_vector_width(p.device);
+}  // namespace
+
+const Table<GemmProblem> gemm_table("matmul", variants);
+
+namespace {
+
+const Table<GemmProblem> table_for_depth(gemm_table.op, variants_for_depth);
+
+// Row products do not transpose an operand, which costs most where few rows share it. Their own cost is a sum across
+// lanes at the end of the depth, for each result. Weights use this path only when they have few columns, because such a
+// weight leaves most of a tile empty. The rule ignores whether a packed copy exists, so that the result never depends
+// on it.
+bool is_deep(const GemmProblem& p, const Target& target) {
+  if (p.b_is_weight == 0) return p.k >= p.m + p.n && std::min(p.m, p.n) <= 96;
+  const std::int64_t lanes = target.cpu_vector_width();
   return p.n <= lanes && p.k >= 2 * lanes;
 }
 
-// Along an axis of one element any stride is right: one that shows the matrix to be contiguous opens more variants.
-void tidy_strides(Matrix& of, std::int64_t rows, std::int64_t columns) {
+const Table<GemmProblem>& table_for(const GemmProblem& p, const Target& target) {
+  return is_deep(p, target) ? table_for_depth : gemm_table;
+}
+
+// Along an axis of one element any stride is right. Strides that show the matrix to be contiguous allow more variants.
+void tidy_strides(MatrixLayout& of, std::int64_t rows, std::int64_t columns) {
   if (columns <= 1 && of.row != 1) of.column = 1;
   if (rows <= 1 && of.column != 1) of.row = 1;
 }
 
-}  // namespace
-
-bool gemm(const Gemm& problem) {
-  if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return true;
-  Gemm tidy = problem;
-  tidy_strides(tidy.a, tidy.m, tidy.k);
-  tidy_strides(tidy.b, tidy.k, tidy.n);
-  tidy_strides(tidy.c, tidy.m, tidy.n);
-  if ((tidy.flags & (bias_per_row | bias_per_column)) == 0) tidy.bias = tidy.a.first;  // Any buffer: it is not read.
-  tidy.precision = precision();
-  if (tidy.precision != Precision::fp32) tidy.unit = matrix_unit_of(tidy.device, tidy.precision, "matmul");
-  const DeviceInfo& info = runtime::info_of(tidy.device);
-  if (tidy.b_storage != nullptr && takes_cpu_kernels(info))
-    if (const auto source = b_source(tidy))
-      tidy.b_kept = tidy.b_storage->find_derived(pack_key(*source, panel_columns(tidy.device)),
-                                                 tidy.b_storage->version.load(std::memory_order_relaxed));
-  const Choice<Gemm> choice = choose("matmul", is_deep(tidy) ? variants_for_depth : variants, tidy, info);
-  const bool ends = tidy.epilogue == nullptr || choice.variant->run != run_gemm_clblast;
-  if (!ends) tidy.epilogue = nullptr;
-  choice.run(tidy);
-  return ends;
+GemmProblem with_tidy_strides(GemmProblem p) {
+  tidy_strides(p.a, p.m, p.k);
+  tidy_strides(p.b, p.k, p.n);
+  tidy_strides(p.c, p.m, p.n);
+  return p;
 }
 
-void run_gemm_plain(const Gemm& p) {
-  const DeviceInfo& info = runtime::info_of(p.device);
-  const std::int64_t group = info.max_work_group >= 256 ? 16 : 8;
-  // Four results a side for each work-item, but not where most of such a tile would lie outside C.
-  const std::int64_t per = std::min(p.m, p.n) >= 2 * group ? 4 : 1;
-  const std::int64_t side = group * per;
-  const std::int64_t tiles = (p.m + side - 1) / side * ((p.n + side - 1) / side) * p.batch;
-  runtime::KernelSpec spec{
-      "product/gemm_plain.cl", "gemm_plain", {{"GROUP", group}, {"PER", per}}, epilogue_prelude(p.epilogue)};
-  if (!info.fast_fma) spec.defines.add({"NO_FMA", 1});
-  const EpilogueArguments e = epilogue_arguments(p.epilogue, p.a.first);
-  runtime::launch(p.device, spec, {{tiles * group, group}, {group, group}}, p.a.first, p.b.first, p.c.first, p.bias,
-                  e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2], p.m, p.n, p.k, p.a.batch,
-                  p.a.row, p.a.column, p.b.batch, p.b.row, p.b.column, p.c.batch, p.c.row, p.c.column, std::int64_t{0},
-                  p.flags | epilogue_flags(p.epilogue));
+// B with its owner where a packed copy of it is kept, or is worth keeping from this call on.
+OperandView right_operand(const Gemm& product, GemmProblem& p, const Target& target) {
+  if (product.b_storage == nullptr || !target.takes_cpu_kernels()) return product.b.first;
+  const std::optional<PackSource> source = b_source(p);
+  if (!source) return product.b.first;
+  Storage& owner = *product.b_storage;
+  const std::uint64_t version = owner.version.load(std::memory_order_relaxed);
+  DerivedKey key = pack_key(*source, panel_columns(target));
+  key.offset = product.b.first.offset;
+  const DerivedOwner::Found found = owner.find_derived(key, version);
+  p.b_kept = found.data != nullptr || found.worth_keeping ? 1 : 0;
+  if (p.b_kept == 0) return product.b.first;
+  return {product.b.first, &owner, version};
+}
+
+}  // namespace
+
+ProductContext product_context(runtime::DeviceState& device) {
+  const Precision wanted = precision();
+  ProductContext context{static_cast<std::int64_t>(wanted)};
+  if (wanted != Precision::fp32) {
+    const MatrixUnit unit = matrix_unit_of(device, wanted, gemm_table.op);
+    context.unit = static_cast<std::int64_t>(unit.kind);
+    context.emulated = unit.emulated ? 1 : 0;
+  }
+  context.recorded = runtime::current_recorder() != nullptr ? 1 : 0;
+  return context;
+}
+
+Choice choose_gemm(const GemmProblem& problem, const Target& target) {
+  const GemmProblem tidy = with_tidy_strides(problem);
+  return choose(table_for(tidy, target), tidy, target);
+}
+
+GemmProblem problem_of(const Gemm& product) {
+  return with_tidy_strides({.m = product.m,
+                            .n = product.n,
+                            .k = product.k,
+                            .batch = product.batch,
+                            .a = product.a.layout(),
+                            .b = product.b.layout(),
+                            .c = product.c.layout(),
+                            .flags = product.flags,
+                            .epilogue = layout_of(product.epilogue),
+                            .b_is_weight = product.b_storage != nullptr ? 1 : 0});
+}
+
+void launch_gemm(const Prepared& plan, const Gemm& product, const OperandView& b) {
+  const runtime::BufferView any = product.a.first;
+  const bool has_bias = (product.flags & (bias_per_row | bias_per_column)) != 0;
+  const Epilogue* const f = product.epilogue;
+  const OperandView operands[] = {product.a.first,
+                                  b,
+                                  product.c.first,
+                                  has_bias ? product.bias : any,
+                                  epilogue_operand(f, 0, any),
+                                  epilogue_operand(f, 1, any)};
+  launch(plan, operands, epilogue_scalars(f));
+}
+
+PreparedGemm prepare_gemm(const Gemm& product) {
+  GemmProblem p = problem_of(product);
+  p.context = product_context(product.device);
+  // As much of the target as decides here. The whole one costs more, and only a choice needs it.
+  const Target target{runtime::info_of(product.device), runtime::vector_width(product.device)};
+  const OperandView b = right_operand(product, p, target);
+  return {prepare(table_for(p, target), p, product.device), b};
+}
+
+bool gemm(const Gemm& product) {
+  if (product.m == 0 || product.n == 0 || product.batch == 0) return true;
+  const auto [plan, b] = prepare_gemm(product);
+  launch_gemm(*plan, product, b);
+  return product.epilogue == nullptr || plan->fuses_epilogue();
+}
+
+GemmPlaces gemm_places(const GemmProblem& problem) {
+  const auto [a, b, c, bias, e0, e1] = operands<6>();
+  const bool has_bias = (problem.flags & (bias_per_row | bias_per_column)) != 0;
+  return {a, b, c, has_bias ? bias : a, e0, e1};  // Without a bias the kernels read none, so any buffer will do.
+}
+
+GemmProblem transposed(const GemmProblem& p) {
+  GemmProblem t = p;
+  std::swap(t.m, t.n);
+  t.a = p.b.transposed();
+  t.b = p.a.transposed();
+  t.c = p.c.transposed();
+  t.b_is_weight = t.b_kept = 0;
+  t.flags &= ~(bias_per_row | bias_per_column);
+  if ((p.flags & bias_per_row) != 0) t.flags |= bias_per_column;
+  if ((p.flags & bias_per_column) != 0) t.flags |= bias_per_row;
+  return t;
+}
+
+GemmPlaces transposed(const GemmPlaces& places) {
+  GemmPlaces swapped = places;
+  std::swap(swapped.a, swapped.b);
+  return swapped;
 }
 
 }  // namespace crisol::ops

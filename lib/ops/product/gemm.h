@@ -1,59 +1,56 @@
-// Matrix products on raw buffers: what matmul, linear and convolutions are made of.
+// Matrix products: what matmul, linear, convolutions and recurrent layers are made of.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "crisol/precision.h"
+#include "dispatch/choose.h"
 #include "dispatch/matrix_unit.h"
-#include "dispatch/variant.h"
-#include "ops/product/epilogue.h"
+#include "ops/product/epilogue_layout.h"
 #include "runtime/launch.h"
 #include "tensor/impl.h"
 
 namespace crisol::ops {
 
-/// A batch of matrices: element (i, j) of matrix p is p * batch + i * row + j * column elements behind `first`.
-struct Matrix {
-  runtime::BufferView first;
+/// Strides of a batch of matrices: element (i, j) of matrix p is p * batch + i * row + j * column elements behind the
+/// first one.
+struct MatrixLayout {
   std::int64_t row, column;
   std::int64_t batch = 0;
+  std::int64_t offset = 0;  ///< Position of the first element in its buffer, modulo 4.
 
-  Matrix transposed() const noexcept { return {first, column, row, batch}; }
+  MatrixLayout transposed() const noexcept { return {column, row, batch, offset}; }
 };
 
-/// What happens to a product on its way to C; the numbers are those of cl_kernels/product/gemm_flags.h.
-enum GemmFlag : std::int32_t {
-  add_to_c = 1,
-  bias_per_row = 2,
-  bias_per_column = 4,
-  with_relu = 8,
-  add_operand = 16,
-  with_snippet = 32,
-  b_packed = 64,  ///< The last two are the kernels' own.
-  gathered = 128,
+/// What multiplies the operands of a product, and what they may be rounded to.
+struct ProductContext {
+  std::int64_t precision = 0, unit = 0, emulated = 0;
+  std::int64_t recorded = 0;  ///< Whether the thread records its launches.
 };
+/// That of this thread and device. A precision below fp32 may run a probe on the device, so an op asks after it has
+/// checked its arguments.
+ProductContext product_context(runtime::DeviceState& device);
 
-/// C = f(A·B (+ C) (+ bias)): `batch` products of m x k with k x n matrices.
-struct Gemm {
-  runtime::DeviceState& device;
+/// C = f(A·B (+ C) (+ bias)): `batch` products of m x k with k x n matrices. A plan's operands are A, B, C, the bias (m
+/// or n elements, as the flags say; the same for the whole batch), and the two operands of the epilogue f. Its scalars
+/// are those of f.
+struct GemmProblem {
   std::int64_t m, n, k;
   std::int64_t batch = 1;
-  Matrix a, b, c;
-  std::int32_t flags = 0;
-  runtime::BufferView bias{};  ///< m or n elements, as the flags say; the same for the whole batch.
-  /// f, beside with_relu; needs contiguous rows of C.
-  const Epilogue* epilogue = nullptr;
-  /// The storages of A and B, where they are worth keeping packed copies with: an operand that is used again without
-  /// having been written is packed once (see Storage::derived).
-  Storage *a_storage = nullptr, *b_storage = nullptr;
-  /// What b_storage has for this product; gemm() looks it up.
-  DerivedData::Found b_kept{};
-  /// What A and B may be rounded to, and what multiplies them then; gemm() asks precision() and the device.
-  Precision precision = Precision::fp32;
-  MatrixUnit unit{};
+  MatrixLayout a, b, c;
+  std::int64_t flags = 0;     ///< GemmFlag.
+  EpilogueLayout epilogue{};  ///< f, beside with_relu; needs contiguous rows of C.
+  /// Whether B is a weight, which is worth a packed copy when it is used again without having been written. `b_kept`:
+  /// whether its owner has the copy, or will keep it in this call.
+  std::int64_t b_is_weight = 0, b_kept = 0;
+  ProductContext context{};
 
-  /// Which operands lie transposed, whether B belongs to somebody who keeps packed copies, and the precision's number.
-  ProblemKey key() const {
+  Precision precision() const noexcept { return static_cast<Precision>(context.precision); }
+  MatrixUnit unit() const noexcept { return {static_cast<MatrixUnit::Kind>(context.unit), context.emulated != 0}; }
+  std::int32_t gemm_flags() const noexcept { return static_cast<std::int32_t>(flags); }
+  /// Which operands are stored transposed, whether B is a weight, and the number of the precision.
+  dispatch::ProblemKey key() const {
     return {{"m", m},
             {"n", n},
             {"k", k},
@@ -61,30 +58,84 @@ struct Gemm {
             {"transa", a.column != 1},
             {"transb", b.column != 1},
             {"transc", c.column != 1},
-            {"weight", b_storage != nullptr},
-            {"precision", static_cast<std::int64_t>(precision)}};
+            {"weight", b_is_weight},
+            {"precision", context.precision}};
   }
 };
+
+/// The variants in the order in which products are tried that are not deep.
+extern const dispatch::Table<GemmProblem> gemm_table;
+
+/// The product as part of another op's plan, which gives its operands to Plan::append() in the order that GemmProblem
+/// says. The product is not empty.
+dispatch::Choice choose_gemm(const GemmProblem& problem, const dispatch::Target& target);
+
+// ---- Products of buffers ----
+
+struct Matrix {
+  runtime::BufferView first;
+  std::int64_t row, column;
+  std::int64_t batch = 0;
+
+  Matrix transposed() const noexcept { return {first, column, row, batch}; }
+  MatrixLayout layout() const noexcept { return {row, column, batch, static_cast<std::int64_t>(first.offset % 4)}; }
+};
+
+/// A GemmProblem with its operands.
+struct Gemm {
+  runtime::DeviceState& device;
+  std::int64_t m, n, k;
+  std::int64_t batch = 1;
+  Matrix a, b, c;
+  std::int32_t flags = 0;
+  runtime::BufferView bias{};
+  const Epilogue* epilogue = nullptr;
+  Storage* b_storage = nullptr;  ///< The owner of B where B is a weight.
+};
+
+/// The problem without its context: in fp32, of operands that may be recorded.
+GemmProblem problem_of(const Gemm& product);
+/// Queues a plan of the product. `b` is B, with its owner where a packed copy may be kept.
+void launch_gemm(const dispatch::Prepared& plan, const Gemm& product, const dispatch::OperandView& b);
+
+/// The plan of the first variant that accepts the product, which is not empty, and B as launch_gemm() wants it.
+struct PreparedGemm {
+  dispatch::PreparedPtr plan;
+  dispatch::OperandView b;
+};
+PreparedGemm prepare_gemm(const Gemm& product);
+
+/// Queues the product. For all variants but "plain", one stride of each operand must be 1. Returns false where the
+/// variant does not fuse the epilogue, which the caller then runs over C.
+bool gemm(const Gemm& product);
+
+// ---- The variants ----
+
+/// Operands of a product's plan, and its epilogue as arguments of a kernel.
+struct GemmPlaces {
+  dispatch::Place a, b, c, bias, e0, e1;
+
+  EpilogueArgs epilogue(const GemmProblem& problem, dispatch::Place any) const {
+    return epilogue_args(problem.epilogue, e0, e1, any);
+  }
+};
+GemmPlaces gemm_places(const GemmProblem& problem);
+
+/// The transposed product, C transposed = B transposed · A transposed: the same values at the same places. A bias of
+/// rows becomes a bias of columns.
+GemmProblem transposed(const GemmProblem& problem);
+GemmPlaces transposed(const GemmPlaces& places);
+
+using PlanGemm = dispatch::PlanOr(const GemmProblem&, const dispatch::Target&, std::size_t config);
+PlanGemm plan_gemm_packed, plan_gemm_matrix, plan_gemm_clblast, plan_gemm_block;      // GPUs
+PlanGemm plan_gemm_skinny, plan_gemm_cpu_tiled, plan_gemm_cpu_rows, plan_gemm_plain;  // CPUs, and any device
+std::span<const std::string> block_configs();                                         // "64x64", "64x64/4"
+std::span<const std::string> matrix_configs();                                        // The same.
+std::span<const std::string> cpu_tiled_configs();                                     // "wide/512/packed"
 
 /// CPUs, and the simulator Oclgrind, which reports every type: it checks the CPU kernels' accesses in the tests.
 inline bool takes_cpu_kernels(const DeviceInfo& info) noexcept {
   return info.type == DeviceType::cpu || info.platform == "Oclgrind";
 }
-
-/// Queues the product with the first variant that accepts it. Variants of "matmul": matrix_packed, matrix (matrix
-/// units, where the precision allows), clblast and block (GPUs), cpu_skinny, cpu_rows, cpu_tiled, plain. The operands
-/// must have one of their strides 1 for any but the last. False where the variant takes no epilogue and the caller has
-/// to run it over C.
-bool gemm(const Gemm& problem);
-
-const char* refuse_gemm_clblast(const Gemm& problem, const DeviceInfo& info);
-void run_gemm_clblast(const Gemm& problem);
-const char* refuse_gemm_skinny(const Gemm& problem, const DeviceInfo& info);
-void run_gemm_skinny(const Gemm& problem);
-const char* refuse_gemm_rows(const Gemm& problem, const DeviceInfo& info);
-void run_gemm_rows(const Gemm& problem);
-const char* refuse_gemm_tiled(const Gemm& problem, const DeviceInfo& info);
-void run_gemm_tiled(const Gemm& problem);
-void run_gemm_plain(const Gemm& problem);
 
 }  // namespace crisol::ops

@@ -1,3 +1,4 @@
+// Only for lib/ops/conv, until it is converted to plans; see tiled_product.h.
 // How a product is cut into the tiles of gemm_block.cl.
 #pragma once
 
@@ -6,6 +7,7 @@
 #include "ops/product/gemm.h"
 
 namespace crisol::ops {
+inline namespace before_plans {
 
 /// BM, BN, BK, TM and TN of cl_kernels/product/block.h.
 struct BlockTile {
@@ -47,15 +49,11 @@ void define_block(runtime::Defines& defines, const DeviceInfo& info);
 bool reads_vectors(const Epilogue* epilogue, int count = 4);
 constexpr std::int64_t most_block_groups = std::int64_t{1} << 27;  ///< The kernels count work-items in 32 bits.
 
-/// A tile, and parts of the depth: "64x64", "64x64/4".
-extern const Settings<Gemm> block_settings;
-
-const char* refuse_gemm_block(const Gemm& problem, const DeviceInfo& info);
-void run_gemm_block(const Gemm& problem);
-/// The same with a plan of the caller's.
-void run_gemm_block(const Gemm& problem, const BlockPlan& plan);
+/// Queues the product, whose C has contiguous rows.
+void run_gemm_block(const Gemm& product, const BlockPlan& plan);
 /// The plan of one tile in `parts` pieces of the depth, or fewer where those would be too small.
 BlockPlan cut_blocks(const BlockTile& tile, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
                      int parts);
 
+}  // namespace before_plans
 }  // namespace crisol::ops

@@ -1,3 +1,4 @@
+// Only for lib/ops/conv, until it is converted to plans; see tiled_product.h.
 // Which tile, and in how many parts of the depth: a model of a GPU in a few figures. None was measured; they are ratios
 // of the compiled kernels' instructions and of what vendors say about their devices.
 #include <algorithm>
@@ -6,9 +7,12 @@
 
 #include "base/ceil_div.h"
 #include "dispatch/gpu_model.h"
+#include "dispatch/variant.h"
 #include "ops/product/gemm_block.h"
+#include "ops/product/gemm_tiled.h"
 
 namespace crisol::ops {
+inline namespace before_plans {
 
 namespace {
 
@@ -116,4 +120,42 @@ BlockPlan plan_blocks(const DeviceInfo& info, std::int64_t m, std::int64_t n, st
   return plan_blocks_among(usable, info, m, n, k, batch, most_parts);
 }
 
+namespace {
+
+constexpr std::int64_t workspace_bytes = std::int64_t{256} << 20;  // Unless the limit is lower.
+
+}  // namespace
+
+void define_block(runtime::Defines& defines, const DeviceInfo& info) {
+  if (!info.fast_fma) defines.add({"NO_FMA", 1});
+  if (takes_cpu_kernels(info)) defines.add({"ROLLED", 1});
+}
+
+bool reads_vectors(const Epilogue* epilogue, int count) {
+  if (epilogue == nullptr) return true;
+  for (std::size_t i = 0; i < epilogue->operand_count; ++i) {
+    const EpilogueOperand& e = epilogue->operands[i];
+    if (e.column == 0) continue;
+    if (e.column != 1 || e.first.offset % count != 0 || e.row % count != 0 || e.batch % count != 0) return false;
+  }
+  return true;
+}
+
+int most_block_parts(std::int64_t part_bytes, std::int64_t other_bytes) {
+  int parts = static_cast<int>(std::min<std::int64_t>(workspace_bytes / part_bytes, 64));
+  const auto bytes = [&] { return static_cast<std::uint64_t>(part_bytes * parts + other_bytes); };
+  while (parts > 1 && refuse_workspace(bytes()) != nullptr) parts /= 2;
+  return std::max(1, parts);
+}
+
+void run_gemm_block(const Gemm& product, const BlockPlan& block) {
+  const BlockTile& t = block.tile;
+  const TileShape tile{t.rows, t.columns, t.item_rows, t.item_columns, t.effort, t.depth};
+  dispatch::Plan plan;
+  add_tiled_product(plan, dispatch::target_of(product.device), fma_engine(),
+                    {tile, block.parts, block.part_depth, block.groups}, as_row_major(problem_of(product)));
+  launch_gemm(*dispatch::prepare(std::move(plan), product.device), product, product.b.first);
+}
+
+}  // namespace before_plans
 }  // namespace crisol::ops

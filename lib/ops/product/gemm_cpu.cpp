@@ -1,3 +1,4 @@
+// Only for lib/ops/conv, until it is converted to plans; see cpu_tiles.h.
 #include "ops/product/gemm_cpu.h"
 
 #include <algorithm>
@@ -8,14 +9,13 @@
 #include "ops/product/gemm_epilogue.h"
 
 namespace crisol::ops {
+inline namespace before_plans {
 
 namespace {
 
 constexpr std::int64_t most_int = std::numeric_limits<std::int32_t>::max() / 2;
 constexpr std::int64_t panels_of_block = 4;
-constexpr std::int64_t depth_of_panels = 1024;
 constexpr std::int32_t vectors_of_tile = TileChoice().vectors;
-constexpr std::int32_t vectors_of_tall_tile = 2;
 
 // 24 accumulators of 32 registers, or 12 of 16.
 constexpr std::int32_t rows_of_tile(int vector_width, int vectors) { return (vector_width == 16 ? 24 : 12) / vectors; }
@@ -158,165 +158,9 @@ void launch_tiles(runtime::DeviceState& device, const TilePlan& plan, const Tile
                   p.flags | epilogue_flags(p.epilogue));
 }
 
-namespace {
-
-// C must have contiguous rows; a C with contiguous columns is the transpose of such a product.
-Gemm with_contiguous_rows(const Gemm& p) {
-  if (p.c.column == 1 || p.epilogue != nullptr) return p;
-  Gemm swapped = p;
-  swapped.m = p.n;
-  swapped.n = p.m;
-  swapped.a = p.b.transposed();
-  swapped.b = p.a.transposed();
-  swapped.c = p.c.transposed();
-  std::swap(swapped.a_storage, swapped.b_storage);
-  swapped.b_kept = {};
-  swapped.flags = p.flags & (add_to_c | with_relu);
-  if (p.flags & bias_per_row) swapped.flags |= bias_per_column;
-  if (p.flags & bias_per_column) swapped.flags |= bias_per_row;
-  return swapped;
-}
-
-bool keeps_b(const Gemm& p) { return p.b_kept.data || p.b_kept.worth_keeping; }
-
-// So many rows use B that an even share of the tiles is worth more than a copy that never left the item's cache.
-bool shares_b(const Gemm& p) {
-  constexpr std::int64_t many_rows = 384;
-  return p.m >= many_rows && b_source(p);
-}
-
-// Whether B is packed as a whole before the product.
-bool packs_b(const Gemm& p) { return keeps_b(p) || shares_b(p); }
-
-// The blocks that an item packs must leave room in its cache; of panels that are packed there is one at a time. Whether
-// a weight's are kept already must not change the depth, and with it the sums.
-TileChoice choose_tiles(const Gemm& p) {
-  return {.b_packed = packs_b(p), .depth = shares_b(p) ? depth_of_panels : TileChoice().depth};
-}
-
-std::optional<TilePlan> plan_of(const Gemm& p, const DeviceInfo& info, const TileChoice& choice) {
-  return plan_tiles(info, cpu_vector_width(p.device), p.m, p.n, p.k, p.batch, 0, choice);
-}
-
-}  // namespace
-
-const char* refuse_gemm_tiled(const Gemm& problem, const DeviceInfo& info) {
-  if (!takes_cpu_kernels(info)) return "made for CPUs";
-  const Gemm p = with_contiguous_rows(problem);
-  if (p.c.column != 1) return "neither stride of the result is 1";
-  if (p.b.row != 1 && p.b.column != 1) return "neither stride of the right operand is 1";
-  if (!plan_of(p, info, choose_tiles(p))) return "too large for the kernel's indices or the device's loops";
-  return nullptr;
-}
-
 std::int64_t panel_columns(const runtime::DeviceState& device) {
   return std::int64_t{vectors_of_tile} * cpu_vector_width(device);
 }
 
-std::optional<PackSource> b_source(const Gemm& p) {
-  if (p.n > most_int || p.k > most_int) return std::nullopt;
-  return PackSource{.first = p.b.first,
-                    .m = p.n,
-                    .k = p.k,
-                    .row = p.b.column,
-                    .stride0 = p.b.row,
-                    .count = p.b.batch == 0 ? 1 : p.batch,
-                    .batch = p.b.batch};
-}
-
-runtime::BlockPtr packed_b(const Gemm& p, runtime::Kernel& pack, std::int64_t columns) {
-  if (p.b_kept.data) return std::static_pointer_cast<runtime::Block>(p.b_kept.data);
-  return packed_operand(p.device, pack, *b_source(p), columns, p.b_kept.worth_keeping ? p.b_storage : nullptr);
-}
-
-namespace {
-
-void run_tiled(const Gemm& p, const TileChoice& choice) {
-  const TilePlan plan = *plan_of(p, runtime::info_of(p.device), choice);
-  const TileKernels kernels = resolve_tiles(p.device, plan, p.epilogue);
-  const std::int64_t a_count = p.a.batch == 0 ? 1 : p.batch;
-  const runtime::BlockPtr scratch =
-      runtime::allocate(p.device, 4 * static_cast<std::uint64_t>(plan.items * plan.slice));
-  const runtime::BlockPtr packed = packed_operand(p.device, kernels.pack,
-                                                  {.first = p.a.first,
-                                                   .m = p.m,
-                                                   .k = p.k,
-                                                   .row = p.a.row,
-                                                   .stride0 = p.a.column,
-                                                   .count = a_count,
-                                                   .batch = p.a.batch},
-                                                  plan.tile_rows, p.a_storage);
-  const runtime::BlockPtr columns = choice.b_packed ? packed_b(p, kernels.pack, plan.tile_columns()) : nullptr;
-  const std::int64_t columns_batch =
-      p.b.batch == 0 ? 0 : ceil_div(p.n, plan.tile_columns()) * plan.tile_columns() * p.k;
-  launch_tiles(p.device, plan, kernels,
-               {.packed = {packed.get(), 0},
-                .b = columns ? runtime::BufferView{columns.get(), 0} : p.b.first,
-                .c = p.c.first,
-                .bias = p.bias,
-                .scratch = {scratch.get(), 0},
-                .m = p.m,
-                .n = p.n,
-                .k = p.k,
-                .batch = p.batch,
-                .a_batch = a_count == 1 ? 0 : plan.packed_size(p.m, p.k, 1),
-                .b_batch = columns ? columns_batch : p.b.batch,
-                .c_batch = p.c.batch,
-                .bias_batch = 0,
-                .c_row = p.c.row,
-                .b_row = p.b.row,
-                .b_column = p.b.column,
-                .flags = p.flags | (columns ? b_packed : 0),
-                .epilogue = p.epilogue});
-}
-
-// ---- Settings ----
-
-constexpr std::int64_t setting_depths[] = {256, 512, 1024};
-
-TileChoice choice_of(std::size_t setting) {
-  return {.b_packed = setting % 2 != 0,
-          .vectors = setting / 2 % 2 != 0 ? vectors_of_tall_tile : vectors_of_tile,
-          .depth = setting_depths[setting / 4]};
-}
-
-std::span<const std::string> setting_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> made;
-    for (std::size_t i = 0; i < 4 * std::size(setting_depths); ++i) {
-      const TileChoice choice = choice_of(i);
-      made.push_back((choice.vectors == vectors_of_tile ? "wide/" : "tall/") + std::to_string(choice.depth) +
-                     (choice.b_packed ? "/packed" : ""));
-    }
-    return made;
-  }();
-  return names;
-}
-
-const char* refuse_setting(const Gemm& problem, const DeviceInfo& info, std::size_t setting) {
-  const Gemm p = with_contiguous_rows(problem);
-  const TileChoice choice = choice_of(setting);
-  const bool tall = choice.vectors != vectors_of_tile;
-  if (tall && cpu_vector_width(p.device) != 16) return "made for vectors of 16";
-  if (choice.b_packed && !b_source(p)) return "the right operand is too large to be packed";
-  return plan_of(p, info, choice) ? nullptr : "too large for the device's loops";
-}
-
-void run_setting(const Gemm& problem, std::size_t setting) {
-  Gemm p = with_contiguous_rows(problem);
-  const TileChoice choice = choice_of(setting);
-  // Kept panels are those of the wide tile.
-  if (choice.vectors != vectors_of_tile || !choice.b_packed) p.b_kept = {};
-  run_tiled(p, choice);
-}
-
-}  // namespace
-
-void run_gemm_tiled(const Gemm& problem) {
-  const Gemm p = with_contiguous_rows(problem);
-  run_tiled(p, choose_tiles(p));
-}
-
-const Settings<Gemm> tiled_settings{setting_names, refuse_setting, run_setting};
-
+}  // namespace before_plans
 }  // namespace crisol::ops

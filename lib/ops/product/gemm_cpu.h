@@ -1,3 +1,4 @@
+// Only for lib/ops/conv, until it is converted to plans; see cpu_tiles.h.
 // Geometry of the register-tiled GEMM for CPUs (gemm_cpu.cl), shared by matmul and convolution.
 #pragma once
 
@@ -7,6 +8,7 @@
 #include "runtime/memory_pool.h"
 
 namespace crisol::ops {
+inline namespace before_plans {
 
 /// What gemm_pack packs: element (i, k) of a matrix is i * row + k0 * stride0 + k1 * stride1 + k2 * stride2 behind
 /// its first, k = (k0 * count1 + k1) * count2 + k2.
@@ -40,12 +42,6 @@ struct TilePlan {
 /// Columns of the panels in which B is packed on this device.
 std::int64_t panel_columns(const runtime::DeviceState& device);
 
-/// B of a product as rows to be packed; nothing where it is too wide for that.
-std::optional<PackSource> b_source(const Gemm& problem);
-/// The kept copy of B, or a new one in panels of `columns`, which is kept where the problem's b_kept says so; what is
-/// kept has panel_columns().
-std::shared_ptr<runtime::Block> packed_b(const Gemm& problem, runtime::Kernel& pack, std::int64_t columns);
-
 /// Nothing where the problem is beyond the kernel's int indices or the device's loop budget. `column_ints` of scratch
 /// are added for each column (what a gathering loader remembers).
 std::optional<TilePlan> plan_tiles(const DeviceInfo& info, int vector_width, std::int64_t m, std::int64_t n,
@@ -78,7 +74,5 @@ struct TileProduct {
 void launch_tiles(runtime::DeviceState& device, const TilePlan& plan, const TileKernels& kernels,
                   const TileProduct& product);
 
-/// The tile, the depth of the blocks, and whether B is packed as a whole: "wide/512/packed".
-extern const Settings<Gemm> tiled_settings;
-
+}  // namespace before_plans
 }  // namespace crisol::ops

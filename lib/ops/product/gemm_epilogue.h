@@ -1,3 +1,4 @@
+// Only for lib/ops/conv, until it is converted to plans; see epilogue_layout.h.
 // The epilogue of a product as its kernels take it (EPILOGUE_PARAMETERS of cl_kernels/product/epilogue.h).
 #pragma once
 
@@ -6,6 +7,7 @@
 #include "ops/product/gemm.h"
 
 namespace crisol::ops {
+inline namespace before_plans {
 
 struct EpilogueArguments {
   runtime::BufferView first, second;
@@ -34,4 +36,5 @@ inline std::string_view epilogue_prelude(const Epilogue* epilogue) {
   return epilogue == nullptr ? std::string_view() : epilogue->prelude;
 }
 
+}  // namespace before_plans
 }  // namespace crisol::ops

@@ -1,3 +1,4 @@
+// Only for lib/ops/conv, until it is converted to plans; see gemm_dot.h.
 #include "ops/product/gemm_rows_cpu.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "runtime/memory_pool.h"
 
 namespace crisol::ops {
+inline namespace before_plans {
 
 namespace {
 
@@ -129,24 +131,5 @@ void launch_rows(const RowPlan& plan, const RowKernels& kernels, const RowProduc
   if (partials) launch_sum(plan, kernels, p, partials_view);
 }
 
-namespace {
-
-std::optional<RowPlan> plan_of(const Gemm& p, const DeviceInfo& info) {
-  return plan_rows(info, cpu_vector_width(p.device), p.m, p.n, p.k, p.batch, 0);
-}
-
-}  // namespace
-
-const char* refuse_gemm_rows(const Gemm& p, const DeviceInfo& info) {
-  if (!takes_cpu_kernels(info)) return "made for CPUs";
-  if (p.a.column != 1 || p.b.row != 1) return "the depth is not contiguous in both operands";
-  if (!plan_of(p, info)) return "too large for the kernel's indices or the device's loops";
-  return nullptr;
-}
-
-void run_gemm_rows(const Gemm& p) {
-  const RowPlan plan = *plan_of(p, runtime::info_of(p.device));
-  launch_rows(plan, resolve_rows(p.device, plan, p.epilogue), {.problem = p, .places = {p.a.row, p.b.column}});
-}
-
+}  // namespace before_plans
 }  // namespace crisol::ops

@@ -1,3 +1,4 @@
+// Only for lib/ops/conv, until it is converted to plans; see gemm_dot.h.
 // Geometry of the row-product kernels for CPUs (gemm_dot_cpu.cl), shared by matmul and convolution's backward weights.
 #pragma once
 
@@ -6,6 +7,7 @@
 #include "ops/product/gemm.h"
 
 namespace crisol::ops {
+inline namespace before_plans {
 
 /// How an m x n result with depth k is cut; see the head of gemm_dot_cpu.cl.
 struct RowPlan {
@@ -37,4 +39,5 @@ struct RowProduct {
 };
 void launch_rows(const RowPlan& plan, const RowKernels& kernels, const RowProduct& product);
 
+}  // namespace before_plans
 }  // namespace crisol::ops

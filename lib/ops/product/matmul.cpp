@@ -1,7 +1,9 @@
 // Products of matrices, also batched, and the linear layer's product.
 #include "crisol/ops/matmul.h"
 
-#include <array>
+#include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "crisol/ops/copy.h"
 #include "crisol/ops/view.h"
@@ -37,30 +39,31 @@ Shape leading_strides(const Tensor& x, const Shape& joint) {
   return strides;
 }
 
-// Several axes of products: one launch for each index of all but the innermost axis, which is the kernel's batch.
-bool run_batches(Gemm& problem, const Loop& loop) {
+// The products of several batch axes: one plan for each index of all axes but the innermost one, which is the kernel's
+// batch. All plans are prepared before the first one is launched. Returns whether the epilogue was run.
+bool run_batches(Gemm product, const Loop& loop) {
   const int inner = loop.shape.rank() - 1;
-  problem.batch = loop.shape[inner];
-  Matrix* const matrices[] = {&problem.a, &problem.b, &problem.c};
-  std::array<std::uint64_t, 3> start{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    matrices[i]->batch = problem.batch == 1 ? 0 : loop.strides[i][inner];
-    start[i] = matrices[i]->first.offset;
-  }
-  const std::int64_t outer = loop.shape.numel() / std::max<std::int64_t>(1, problem.batch);
-  if (outer != 1) problem.epilogue = nullptr;  // Its operands have one distance between products.
-  bool applied = outer == 1;
+  product.batch = loop.shape[inner];
+  const std::int64_t outer = loop.shape.numel() / std::max<std::int64_t>(1, product.batch);
+  const bool has_epilogue = product.epilogue != nullptr;
+  if (outer != 1) product.epilogue = nullptr;  // Its operands have one distance between products.
+  Matrix Gemm::*const matrices[] = {&Gemm::a, &Gemm::b, &Gemm::c};
+  std::vector<std::pair<Gemm, PreparedGemm>> calls;
   for (std::int64_t index = 0; index < outer; ++index) {
-    for (std::size_t i = 0; i < 3; ++i) matrices[i]->first.offset = start[i];
-    std::int64_t rest = index;
-    for (int axis = inner - 1; axis >= 0; --axis) {
-      for (std::size_t i = 0; i < 3; ++i)
-        matrices[i]->first.offset += static_cast<std::uint64_t>(rest % loop.shape[axis] * loop.strides[i][axis]);
-      rest /= loop.shape[axis];
+    Gemm one = product;
+    for (std::size_t i = 0; i < 3; ++i) {
+      Matrix& matrix = one.*matrices[i];
+      matrix.batch = product.batch == 1 ? 0 : loop.strides[i][inner];
+      std::int64_t rest = index;
+      for (int axis = inner - 1; axis >= 0; --axis) {
+        matrix.first.offset += static_cast<std::uint64_t>(rest % loop.shape[axis] * loop.strides[i][axis]);
+        rest /= loop.shape[axis];
+      }
     }
-    applied = gemm(problem) && applied;
+    calls.emplace_back(one, prepare_gemm(one));
   }
-  return applied;
+  for (const auto& [one, prepared] : calls) launch_gemm(*prepared.plan, one, prepared.b);
+  return !has_epilogue || (outer == 1 && calls[0].second.plan->fuses_epilogue());
 }
 
 // Whether the rows of product p + 1 lie behind those of product p in every operand, m rows each.
@@ -72,7 +75,7 @@ bool rows_continue(const Epilogue* f, std::int64_t m) {
 }
 
 Tensor multiply(const Tensor& a, const Tensor& b, const Epilogue* f, bool& applied) {
-  constexpr const char* op = "matmul";
+  const char* const op = gemm_table.op;
   require_dtype(op, "the left operand", a, DType::f32);
   require_dtype(op, "the right operand", b, DType::f32);
   require(a.dim() >= 2 && b.dim() >= 2, op, "both operands must have at least 2 axes, their shapes are ", a.shape(),
@@ -91,18 +94,18 @@ Tensor multiply(const Tensor& a, const Tensor& b, const Epilogue* f, bool& appli
 
   const Tensor left = with_unit_stride(a);
   const Tensor right = with_unit_stride(b);
-  Gemm problem{state_of(y), m, n, k, 1, matrix_of(left, in(left)), matrix_of(right, in(right)), matrix_of(y, out(y))};
-  problem.epilogue = f;
+  Gemm product{state_of(y), m, n, k, 1, matrix_of(left, in(left)), matrix_of(right, in(right)), matrix_of(y, out(y))};
+  product.epilogue = f;
   const Shape strides[] = {leading_strides(left, batch), leading_strides(right, batch), leading_strides(y, batch)};
   Loop loop = collapse(batch, strides);
   // One right matrix for all: the left ones, where they lie one below the other, are one taller matrix.
   const int last = loop.shape.rank() - 1;
-  if (loop.shape[last] > 1 && loop.strides[1][last] == 0 && loop.strides[0][last] == m * problem.a.row &&
+  if (loop.shape[last] > 1 && loop.strides[1][last] == 0 && loop.strides[0][last] == m * product.a.row &&
       rows_continue(f, m)) {
-    problem.m *= loop.shape[last];
+    product.m *= loop.shape[last];
     loop.shape[last] = 1;
   }
-  applied = run_batches(problem, loop);
+  applied = run_batches(product, loop);
   return y;
 }
 
@@ -127,16 +130,18 @@ Tensor multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
       with_unit_stride(k == 0 ? empty({y.numel() / n, 0}, DType::f32, x.device()) : reshape(x, {x.numel() / k, k}));
   const Tensor columns = with_unit_stride(weight);
   const Tensor shift = bias.defined() ? contiguous(bias) : bias;
-  Gemm problem{
-      state_of(y),   rows.size(0), n, k, 1, matrix_of(rows, in(rows)), matrix_of(columns, in(columns)).transposed(),
-      {out(y), n, 1}};
-  if (shift.defined()) {
-    problem.flags = bias_per_column;
-    problem.bias = in(shift);
-  }
-  problem.epilogue = f;
-  problem.b_storage = columns.impl()->storage.get();
-  applied = gemm(problem);
+  const bool has_bias = shift.defined();
+  applied = gemm({.device = state_of(y),
+                  .m = rows.size(0),
+                  .n = n,
+                  .k = k,
+                  .a = matrix_of(rows, in(rows)),
+                  .b = matrix_of(columns, in(columns)).transposed(),
+                  .c = {out(y), n, 1},
+                  .flags = has_bias ? bias_per_column : 0,
+                  .bias = has_bias ? in(shift) : runtime::BufferView{nullptr, 0},
+                  .epilogue = f,
+                  .b_storage = columns.impl()->storage.get()});
   return y;
 }
 

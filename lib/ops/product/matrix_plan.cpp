@@ -1,3 +1,4 @@
+// Only for lib/ops/conv, until it is converted to plans; see tiled_product.h.
 #include "ops/product/matrix_plan.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include "dispatch/persistent.h"
 
 namespace crisol::ops {
+inline namespace before_plans {
 
 namespace {
 
@@ -93,4 +95,5 @@ void define_matrix(runtime::Defines& defines, const MatrixTile& tile, const Matr
   if (p.unit.emulated) defines.add({"EMULATED", 1});
 }
 
+}  // namespace before_plans
 }  // namespace crisol::ops

@@ -1,3 +1,4 @@
+// Only for lib/ops/conv, until it is converted to plans; see tiled_product.h.
 // How a product is cut into tiles for matrix units (cl_kernels/product/matrix_tile.h).
 #pragma once
 
@@ -7,6 +8,7 @@
 #include "runtime/launch.h"
 
 namespace crisol::ops {
+inline namespace before_plans {
 
 /// BM, BN, WM and WN of cl_kernels/product/matrix_tile.h.
 struct MatrixTile {
@@ -63,4 +65,5 @@ void define_matrix(runtime::Defines& defines, const MatrixTile& tile, const Matr
 
 constexpr std::int64_t most_matrix_groups = std::int64_t{1} << 24;  ///< The kernels count work-items in 32 bits.
 
+}  // namespace before_plans
 }  // namespace crisol::ops

@@ -1,8 +1,6 @@
 // Products on matrix units: the block-level kernel with the places of every unit, emulated, in every precision and
 // layout. Also the choice for each device, and the places of the units' operands, compared with models of the
 // instructions.
-#include "ops/product/gemm_matrix.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -10,8 +8,8 @@
 #include "crisol/ops/matmul.h"
 #include "crisol/profile.h"
 #include "doctest/doctest.h"
-#include "ops/product/gemm_matrix_packed.h"
 #include "ops/product/gemm_operands.h"
+#include "ops/product/gemm_packed.h"
 #include "ops/product/matrix_units.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
@@ -23,50 +21,51 @@ namespace crisol {
 
 namespace {
 
-using ops::MatrixPlan;
-using ops::MatrixTile;
+using ops::mma_engine;
+using ops::TilePlan;
+using ops::TileShape;
 using testing::all_kinds;
 using testing::check_close;
 using testing::Kind;
 using testing::least_tile;
 using testing::random_values;
 using testing::round_to;
+using testing::target_of;
 using testing::tensor_of;
 using testing::unit_error;
 
 struct Case {
   std::int64_t m, n, k;
-  int parts = 1;
-  bool a_turned = false, b_turned = false;
+  int split_k = 1;
+  bool a_transposed = false, b_transposed = false;
   bool packed = false;
 };
 
 /// Computes a product of values with magnitudes from 0.1 to 1, which fp16 can hold. Compares it with the product in
 /// double, within the precision's bound, and with the product of the rounded values, within fp32's bound.
-void check_product(const MatrixTile& tile, Kind kind, bool emulated, Precision precision, const Case& c) {
-  const auto [m, n, k, parts, a_turned, b_turned, packed] = c;
+void check_product(const TileShape& tile, Kind kind, bool emulated, Precision precision, const Case& c) {
+  const auto [m, n, k, split_k, a_transposed, b_transposed, packed] = c;
   CAPTURE(ops::facts_of(kind).name);
   CAPTURE(precision);
   CAPTURE(tile.rows);
   CAPTURE(m);
   CAPTURE(n);
   CAPTURE(k);
-  CAPTURE(parts);
-  CAPTURE(a_turned);
-  CAPTURE(b_turned);
+  CAPTURE(split_k);
+  CAPTURE(a_transposed);
+  CAPTURE(b_transposed);
   CAPTURE(packed);
   testing::GemmValues values{m, n, k};
   for (std::vector<double>* operand : {&values.a, &values.b}) *operand = testing::away_from_zero(*operand);
-  const testing::GemmTensors tensors(values, a_turned, b_turned);
-  ops::Gemm problem = tensors.problem();
-  problem.precision = precision;
-  problem.unit = {kind, emulated};
+  const testing::GemmTensors tensors(values, a_transposed, b_transposed);
+  const ops::Gemm product = tensors.product();
+  const ops::MatrixUnit unit{kind, emulated};
   if (packed) {
-    ops::run_gemm_matrix_packed(problem, tile);
+    ops::GemmProblem problem = ops::problem_of(product);
+    problem.context = testing::context_of(precision, unit);
+    testing::run_plan(ops::packed_product(problem, dispatch::target_of(product.device), tile), product);
   } else {
-    const MatrixPlan plan = ops::cut_matrix(tile, ops::work_of(problem), parts);
-    CHECK(plan.parts == parts);
-    ops::run_gemm_matrix(problem, plan);
+    testing::run_tiled(product, mma_engine(unit, precision), tile, split_k);
   }
   testing::RoundedSums sums;
   for (std::int64_t i = 0; i < m; ++i)
@@ -87,18 +86,12 @@ void check_product(const MatrixTile& tile, Kind kind, bool emulated, Precision p
   testing::check_rounded(tensors.y().to_vector<float>(), sums, precision, k);
 }
 
-ops::Gemm problem_of(const Tensor& any, std::int64_t m, std::int64_t n, std::int64_t k, Precision precision,
-                     Kind kind) {
-  return {.device = state_of(any),
-          .m = m,
-          .n = n,
-          .k = k,
-          .a = {in(any), k, 1},
-          .b = {in(any), n, 1},
-          .c = {out(any), n, 1},
-          .precision = precision,
-          .unit = {kind, false}};
+ops::GemmProblem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, Precision precision, Kind kind) {
+  return testing::contiguous_problem(m, n, k, testing::context_of(precision, {kind, false}));
 }
+
+// The tiles do not depend on the precision.
+std::span<const TileShape> tiles_of(Kind kind) { return mma_engine({kind, false}, Precision::fp16).tiles(); }
 
 }  // namespace
 
@@ -122,10 +115,10 @@ TEST_CASE("gemm matrix: every tile, and the places of every unit's results") {
   const DeviceInfo& info = Device().info();
   if (info.platform != "Intel(R) OpenCL") CRISOL_SKIP("a dozen programs, which Intel's runtime compiles the soonest");
   for (const Kind kind : all_kinds) {
-    const auto tiles = ops::matrix_tiles(kind);
+    const auto tiles = tiles_of(kind);
     check_product(tiles.back(), kind, true, Precision::fp16, {tiles.back().rows + 4, tiles.back().columns + 8, 36});
   }
-  for (const MatrixTile& tile : ops::matrix_tiles(Kind::mma_sm80))
+  for (const TileShape& tile : tiles_of(Kind::mma_sm80))
     check_product(tile, Kind::mma_sm80, true, Precision::bf16, {tile.rows + 3, tile.columns - 2, 33});
 }
 
@@ -135,14 +128,15 @@ TEST_CASE("gemm matrix: on this device's own units") {
     const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
     if (units.unit.empty()) continue;
     const Kind kind = ops::matrix_unit_named(units.unit);
-    for (const MatrixTile& tile : ops::matrix_tiles(kind)) {
+    for (const TileShape& tile : tiles_of(kind)) {
       check_product(tile, kind, false, precision, {tile.rows + 4, tile.columns + 8, 100});
       check_product(tile, kind, false, precision, {tile.rows + 3, tile.columns + 5, 67, 1, true, true});
       check_product(tile, kind, false, precision, {tile.rows + 3, tile.columns + 5, 1067, 3, true, false});
     }
-    for (const bool turned : {false, true})
+    for (const bool transposed : {false, true})
       if (!ops::is_intel(kind))
-        check_product({128, 128, 64, 64, 1.0}, kind, false, precision, {140, 252, 300, 1, turned, turned, true});
+        check_product({128, 128, 64, 64, 1.0}, kind, false, precision,
+                      {140, 252, 300, 1, transposed, transposed, true});
     ++ran;
   }
   if (ran == 0) CRISOL_SKIP("vendors' instructions: " + ops::matrix_units(Device(), Precision::fp16).reason);
@@ -150,7 +144,7 @@ TEST_CASE("gemm matrix: on this device's own units") {
 
 TEST_CASE("gemm matrix: what is too large for fp16 becomes infinite, NaN and infinity stay") {
   if (const std::string reason = testing::broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
-  const ops::ForcedVariant forced("matmul", "matrix");
+  const ForcedVariant forced("matmul", "matrix");
   for (const Precision precision : testing::rounded_precisions) {
     if (testing::slow_launches() && precision != Precision::fp16) continue;
     CAPTURE(precision);
@@ -190,18 +184,17 @@ TEST_CASE("gemm matrix: forced with packed operands") {
   for (std::vector<double>* values : {&a, &b})
     for (double& value : *values) value = round_to(static_cast<float>(value), Precision::bf16);
   const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
-  const ops::ForcedVariant forced("matmul", "matrix_packed");
+  const ForcedVariant forced("matmul", "matrix_packed");
   const WithPrecision rounded_to(Precision::bf16);
   check_close(ops::matmul(tensor_of(a, {m, k}), tensor_of(b, {k, n})), expected.shape, expected.values,
               {2, static_cast<double>(k + 1)});
 }
 
 TEST_CASE("gemm matrix: packed where packing pays") {
-  const Tensor x = ones({1});
   const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
   const auto reason = [&](std::int64_t m, std::int64_t n, std::int64_t k, Kind kind = Kind::mma_sm80) {
-    const char* text = ops::refuse_gemm_matrix_packed(problem_of(x, m, n, k, Precision::fp16, kind), info);
-    return std::string(text == nullptr ? "" : text);
+    return testing::reason_of(
+        ops::plan_gemm_packed(problem_of(m, n, k, Precision::fp16, kind), target_of(info), dispatch::own_config));
   };
   CHECK(reason(4096, 4096, 4096).empty());
   CHECK(reason(1024, 1024, 1024) == "too small for packing to pay");  // 64 tiles for 108 units.
@@ -210,22 +203,22 @@ TEST_CASE("gemm matrix: packed where packing pays") {
   for (const Kind kind : {Kind::mma_sm75, Kind::mfma, Kind::wmma, Kind::wmma_gfx12})
     CHECK(reason(4096, 4096, 4096, kind).empty());
   CHECK(reason(4096, 4096, 4096, Kind::xmx8) == "the device has too few registers for its tile");
-  CHECK(ops::packed_workspace(problem_of(x, 100, 300, 33, Precision::fp16, Kind::mma_sm80), info) ==
-        2 * (128 + 384) * 64);
+  CHECK(ops::packed_product(problem_of(100, 300, 33, Precision::fp16, Kind::mma_sm80), target_of(info),
+                            {128, 128, 64, 64, 1.0})
+            .workspace_bytes() == 2 * (128 + 384) * 64);
 }
 
-TEST_CASE("gemm matrix: settings are the tiles of the unit, in parts that the depth has room for") {
-  const Tensor x = ones({1});
+TEST_CASE("gemm matrix: configurations are the tiles of the unit, in parts that the depth has room for") {
   const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
-  const auto names = ops::matrix_settings.names();
+  const auto names = ops::matrix_configs();
   const auto reason = [&](Kind kind, const std::string& name, std::int64_t k) {
-    const auto setting = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-    REQUIRE(setting < names.size());
-    const char* text = ops::matrix_settings.refuse(problem_of(x, 500, 300, k, Precision::fp16, kind), info, setting);
-    return std::string(text == nullptr ? "" : text);
+    const auto config = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    REQUIRE(config < names.size());
+    return testing::reason_of(
+        ops::plan_gemm_matrix(problem_of(500, 300, k, Precision::fp16, kind), target_of(info), config));
   };
   for (const Kind kind : all_kinds)
-    for (const MatrixTile& tile : ops::matrix_tiles(kind)) {
+    for (const TileShape& tile : tiles_of(kind)) {
       const std::string name = std::to_string(tile.rows) + 'x' + std::to_string(tile.columns);
       CHECK(reason(kind, name, 40).empty());
       CHECK(reason(kind, name + "/4", 1024).empty());
@@ -234,14 +227,14 @@ TEST_CASE("gemm matrix: settings are the tiles of the unit, in parts that the de
   CHECK(reason(Kind::xmx8, "128x128", 40) == "the unit has no such tile");
 }
 
-TEST_CASE("gemm matrix: a forced setting") {
+TEST_CASE("gemm matrix: a forced configuration") {
   if (Device().info().platform != "Intel(R) OpenCL")
     CRISOL_SKIP("a program, which Intel's runtime compiles the soonest");
   const std::int64_t m = 35, n = 9, k = 300;
   std::vector<double> a = random_values(1, m * k), b = random_values(2, k * n);
   for (std::vector<double>* values : {&a, &b})
     for (double& value : *values) value = round_to(static_cast<float>(value), Precision::bf16);
-  const ops::ForcedVariant forced("matmul", "matrix/128x32/2");
+  const ForcedVariant forced("matmul", "matrix/128x32/2");
   const WithPrecision rounded_to(Precision::bf16);
   const VariantRecord record;
   const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
@@ -283,38 +276,34 @@ TEST_CASE("gemm matrix: which units a device may have") {
 }
 
 TEST_CASE("gemm matrix: chosen where the precision allows and the device can, refused with the reason elsewhere") {
-  const Tensor x = ones({8, 8});
   const DeviceInfo a100 = testing::imagined("NVIDIA CUDA", "NVIDIA A100");
-  const auto reason = [&](const ops::Gemm& problem) {
-    const char* text = ops::refuse_gemm_matrix(problem, a100);
-    return std::string(text == nullptr ? "" : text);
+  const auto reason = [&](const ops::GemmProblem& problem) {
+    return testing::reason_of(ops::plan_gemm_matrix(problem, target_of(a100), dispatch::own_config));
   };
-  CHECK(reason(problem_of(x, 8, 8, 8, Precision::fp16, Kind::mma_sm80)).empty());
-  CHECK(reason(problem_of(x, 8, 8, 8, Precision::fp32, Kind::mma_sm80)) == "the precision is fp32");
-  CHECK(reason(problem_of(x, 8, 8, 8, Precision::tf32, Kind::none)) ==
-        "the device has no matrix units for the precision");
-  CHECK(reason(problem_of(x, 8, 8, 0, Precision::fp16, Kind::mma_sm80)) == "the depth is 0");
+  CHECK(reason(problem_of(8, 8, 8, Precision::fp16, Kind::mma_sm80)).empty());
+  CHECK(reason(problem_of(8, 8, 8, Precision::fp32, Kind::mma_sm80)) == "the precision is fp32");
+  CHECK(reason(problem_of(8, 8, 8, Precision::tf32, Kind::none)) == "the device has no matrix units for the precision");
+  CHECK(reason(problem_of(8, 8, 0, Precision::fp16, Kind::mma_sm80)) == "the depth is 0");
 }
 
 TEST_CASE("gemm matrix: large tiles for large products, skinny ones for few rows, cuts for deep ones") {
-  const Tensor x = ones({1});
   const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
   const auto plan = [&](std::int64_t m, std::int64_t n, std::int64_t k, Kind kind = Kind::mma_sm80) {
-    return ops::plan_matrix_among(ops::matrix_tiles(kind), info, {m, n, k, 1, Precision::fp16, {kind, false}}, 64);
+    return ops::plan_tiles(mma_engine({kind, false}, Precision::fp16), target_of(info), {m, n, k}, 1, 64);
   };
   CHECK(plan(4096, 4096, 4096).tile.rows == 128);
   CHECK(plan(4096, 4096, 4096).groups == 1024);
   CHECK(plan(16, 65536, 4096).tile.rows == 32);
   CHECK(plan(65536, 32, 4096).tile.columns == 32);
-  CHECK(plan(64, 64, 65536).parts > 4);
-  CHECK(plan(4096, 4096, 64).parts == 1);
+  CHECK(plan(64, 64, 65536).split_k > 4);
+  CHECK(plan(4096, 4096, 64).split_k == 1);
   for (const Kind kind : all_kinds)
     for (const std::int64_t k : {1, 70, 5000}) {
-      const MatrixPlan p = plan(500, 100, k, kind);
-      CHECK(p.part_depth * p.parts >= k);
-      CHECK(p.part_depth * (p.parts - 1) < k);
+      const TilePlan p = plan(500, 100, k, kind);
+      CHECK(p.part_depth * p.split_k >= k);
+      CHECK(p.part_depth * (p.split_k - 1) < k);
       CHECK(p.groups ==
-            (500 + p.tile.rows - 1) / p.tile.rows * ((100 + p.tile.columns - 1) / p.tile.columns) * p.parts);
+            (500 + p.tile.rows - 1) / p.tile.rows * ((100 + p.tile.columns - 1) / p.tile.columns) * p.split_k);
     }
 }
 

@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 #include <vector>
 
-#include "ops/product/gemm.h"
+#include "crisol/ops/workspace.h"
+#include "dispatch/persistent.h"
+#include "doctest/doctest.h"
+#include "ops/product/gemm_tiled.h"
 #include "support/compare.h"
 #include "tensor/kernel_args.h"
 
@@ -17,35 +21,35 @@ struct GemmValues {
   std::vector<double> a = random_values(1, m*k), b = random_values(2, k*n), bias = random_values(3, n);
 };
 
-/// The same values on the device. A or B may be stored transposed ("turned" in names), and the result starts as NaN.
+/// The same values on the device. A or B may be stored transposed, and the result starts as NaN.
 class GemmTensors {
  public:
-  GemmTensors(const GemmValues& v, bool a_turned, bool b_turned)
+  GemmTensors(const GemmValues& v, bool a_transposed, bool b_transposed)
       : m_(v.m),
         n_(v.n),
         k_(v.k),
-        a_turned_(a_turned),
-        b_turned_(b_turned),
-        a_(tensor_of(a_turned ? turned(v.a, v.m, v.k) : v.a, {v.m * v.k})),
-        b_(tensor_of(b_turned ? turned(v.b, v.k, v.n) : v.b, {v.k * v.n})),
+        a_transposed_(a_transposed),
+        b_transposed_(b_transposed),
+        a_(tensor_of(a_transposed ? transposed(v.a, v.m, v.k) : v.a, {v.m * v.k})),
+        b_(tensor_of(b_transposed ? transposed(v.b, v.k, v.n) : v.b, {v.k * v.n})),
         bias_(tensor_of(v.bias, {v.n})),
         y_(full({v.m, v.n}, NAN)) {}
 
   const Tensor& y() const noexcept { return y_; }
-  ops::Gemm problem() const {
+  ops::Gemm product() const {
     return {.device = state_of(y_),
             .m = m_,
             .n = n_,
             .k = k_,
-            .a = a_turned_ ? ops::Matrix{in(a_), 1, m_} : ops::Matrix{in(a_), k_, 1},
-            .b = b_turned_ ? ops::Matrix{in(b_), 1, k_} : ops::Matrix{in(b_), n_, 1},
+            .a = a_transposed_ ? ops::Matrix{in(a_), 1, m_} : ops::Matrix{in(a_), k_, 1},
+            .b = b_transposed_ ? ops::Matrix{in(b_), 1, k_} : ops::Matrix{in(b_), n_, 1},
             .c = {out(y_), n_, 1},
             .flags = ops::bias_per_column,
             .bias = in(bias_)};
   }
 
  private:
-  static std::vector<double> turned(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
+  static std::vector<double> transposed(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
     std::vector<double> result(values.size());
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j)
@@ -54,8 +58,42 @@ class GemmTensors {
   }
 
   std::int64_t m_, n_, k_;
-  bool a_turned_, b_turned_;
+  bool a_transposed_, b_transposed_;
   Tensor a_, b_, bias_, y_;
 };
+
+/// What a choice sees of a device that is not there.
+inline dispatch::Target target_of(const DeviceInfo& info) {
+  return {info, 8, ops::loop_budget(info), ops::workspace_limit()};
+}
+
+/// A product of contiguous matrices.
+inline ops::GemmProblem contiguous_problem(std::int64_t m, std::int64_t n, std::int64_t k,
+                                           ops::ProductContext context = {}) {
+  return {.m = m, .n = n, .k = k, .a = {k, 1}, .b = {n, 1}, .c = {n, 1}, .context = context};
+}
+
+inline ops::ProductContext context_of(Precision precision, const ops::MatrixUnit& unit) {
+  return {static_cast<std::int64_t>(precision), static_cast<std::int64_t>(unit.kind), unit.emulated ? 1 : 0};
+}
+
+/// Why there is no plan, or an empty text.
+inline std::string reason_of(const dispatch::PlanOr& plan) { return plan ? "" : plan.reason(); }
+
+/// Runs a plan of a product.
+inline void run_plan(dispatch::Plan plan, const ops::Gemm& product) {
+  ops::launch_gemm(*dispatch::prepare(std::move(plan), product.device), product, product.b.first);
+}
+
+/// Runs a product in one tile with so many parts of the depth, on an engine.
+inline void run_tiled(const ops::Gemm& product, const ops::Engine& engine, const ops::TileShape& tile, int split_k) {
+  const dispatch::Target target = dispatch::target_of(product.device);
+  const ops::PlacedGemm placed = ops::as_row_major(ops::problem_of(product));
+  const ops::TilePlan cut = ops::cut_tiles(engine, tile, placed.extent(), split_k);
+  CHECK(cut.split_k == split_k);
+  dispatch::Plan plan;
+  ops::add_tiled_product(plan, target, engine, cut, placed);
+  run_plan(std::move(plan), product);
+}
 
 }  // namespace crisol::testing

@@ -9,7 +9,6 @@
 #include "crisol/ops/view.h"
 #include "doctest/doctest.h"
 #include "ops/product/gemm.h"
-#include "ops/product/gemm_cpu.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
 #include "support/forced.h"
@@ -37,11 +36,11 @@ testing::Tolerance tolerance(std::int64_t k) { return {2, static_cast<double>(k 
 
 // The same elements, stored column-major.
 Tensor stored_transposed(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
-  std::vector<double> turned(values.size());
+  std::vector<double> transposed(values.size());
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j)
-      turned[static_cast<std::size_t>(j * rows + i)] = values[static_cast<std::size_t>(i * columns + j)];
-  return ops::transpose(tensor_of(turned, {columns, rows}), 0, 1);
+      transposed[static_cast<std::size_t>(j * rows + i)] = values[static_cast<std::size_t>(i * columns + j)];
+  return ops::transpose(tensor_of(transposed, {columns, rows}), 0, 1);
 }
 
 Tensor stored(const std::vector<double>& values, std::int64_t rows, std::int64_t columns, bool transposed) {
@@ -93,16 +92,16 @@ TEST_CASE("matmul: every tile, depth and packing of cpu_tiled") {
   const struct {
     std::int64_t m, n, k;
   } sizes[] = {{25, 50, 260}, {9, 650, 20}};  // Two blocks of the depth, and panels that are packed together.
-  const std::span<const std::string> settings = ops::tiled_settings.names();
-  const std::size_t tried = testing::slow_device() ? 4 : settings.size();  // The smallest depths come first.
+  const std::span<const std::string> configs = ops::cpu_tiled_configs();
+  const std::size_t tried = testing::slow_device() ? 4 : configs.size();  // The smallest depths come first.
   int accepted = 0;
   for (const auto& [m, n, k] : sizes) {
     const std::vector<double> a = random_values(1, m * k);
     const std::vector<double> b = random_values(2, k * n);
     const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
-    for (const std::string& setting : settings.first(tried)) {
-      CAPTURE(setting);
-      const std::string variant = "cpu_tiled/" + setting;
+    for (const std::string& config : configs.first(tried)) {
+      CAPTURE(config);
+      const std::string variant = "cpu_tiled/" + config;
       for (const bool b_transposed : {false, true})
         accepted += run_variant("matmul", variant.c_str(), [&] {
           const Tensor y = ops::matmul(tensor_of(a, {m, k}), stored(b, k, n, b_transposed));

@@ -9,8 +9,8 @@
 #include "crisol/device.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/precision.h"
+#include "dispatch/matrix_unit.h"
 #include "doctest/doctest.h"
-#include "ops/product/matrix_plan.h"
 
 namespace crisol::testing {
 
@@ -31,8 +31,15 @@ inline std::string broken_matrix_units() {
   return {};
 }
 
-/// Two waves, because emulation is slow.
-inline constexpr ops::MatrixTile least_tile{32, 16, 16, 16, 1.0};
+/// A tile of two waves, because emulation is slow. It becomes any type of tiles until conv has those of
+/// tiled_product.h.
+struct LeastTile {
+  template <class Tile>
+  constexpr operator Tile() const noexcept {
+    return {32, 16, 16, 16, 1.0};
+  }
+};
+inline constexpr LeastTile least_tile{};
 
 /// The bound of an operand's relative error, as in include/crisol/precision.h.
 inline double unit_error(Precision precision) { return std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11); }

@@ -1,0 +1,183 @@
+#include "ops/product/cpu_tiles.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/ceil_div.h"
+#include "dispatch/persistent.h"
+
+namespace crisol::ops {
+
+using namespace dispatch;
+
+namespace {
+
+constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max() / 2;
+constexpr std::int64_t panels_of_block = 4;
+
+// 24 accumulators of 32 registers, or 12 of 16.
+constexpr std::int32_t rows_of_tile(int vector_width, int vectors) { return (vector_width == 16 ? 24 : 12) / vectors; }
+
+// Loop iterations of one unit of work, over its whole depth.
+std::int64_t iterations_of_unit(const CpuTilePlan& plan, std::int64_t k) {
+  const std::int64_t panels = plan.block_n / plan.tile_columns();
+  const std::int64_t row_panels = plan.block_m / plan.tile_rows;
+  const std::int64_t blocks_k = std::max<std::int64_t>(1, ceil_div(k, plan.block_k));
+  const std::int64_t packing = panels * plan.tile_vectors * (k + 40);
+  const std::int64_t storing = blocks_k * plan.tile_vectors * (plan.tile_rows + 2) * plan.vector_width;
+  return packing + panels * row_panels * (k + storing);
+}
+
+// The number of panels in a block, 4 or fewer, with which the busiest work-item has the least to do.
+std::int64_t choose_panels(std::int64_t panels, std::int64_t batch, std::int64_t items) {
+  std::int64_t best = 1;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t per = std::min(panels_of_block, panels); per >= 1; --per) {
+    const std::int64_t load = ceil_div(batch * ceil_div(panels, per), items) * per;
+    if (load < least) {
+      least = load;
+      best = per;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+std::int64_t CpuTilePlan::packed_size(std::int64_t m, std::int64_t k, std::int64_t count) const noexcept {
+  return count * ceil_div(m, tile_rows) * tile_rows * k;
+}
+
+std::optional<CpuTilePlan> plan_cpu_tiles(const Target& target, std::int64_t m, std::int64_t n, std::int64_t k,
+                                          std::int64_t batch, int column_ints, const CpuTileChoice& choice) {
+  if (m > max_int || k > max_int || batch > max_int) return std::nullopt;
+  CpuTilePlan plan{};
+  plan.vector_width = target.cpu_vector_width();
+  plan.tile_rows = rows_of_tile(plan.vector_width, choice.vectors);
+  plan.tile_vectors = choice.vectors;
+  plan.block_k = static_cast<std::int32_t>(ceil_div(k, std::max<std::int64_t>(1, ceil_div(k, choice.depth))));
+  plan.block_k = std::max(plan.block_k, 1);
+
+  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
+  const std::int64_t panels = ceil_div(n, plan.tile_columns());
+  const std::int64_t row_panels = ceil_div(m, plan.tile_rows);
+  std::int64_t per_column = choice.b_packed ? 1 : choose_panels(panels, batch, wanted);
+  // A block of B that an item packs should serve many rows. A B that is packed already serves any number of items, so
+  // the rows are cut into as many blocks as give all items the same work.
+  std::int64_t blocks_m =
+      std::min(row_panels, choice.b_packed ? wanted : ceil_div(wanted, batch * ceil_div(panels, per_column)));
+  const auto set_blocks = [&] {
+    plan.block_n = static_cast<std::int32_t>(per_column * plan.tile_columns());
+    plan.block_m = static_cast<std::int32_t>(ceil_div(row_panels, blocks_m) * plan.tile_rows);
+    return iterations_of_unit(plan, k);
+  };
+  std::int64_t iterations = set_blocks();
+  while (iterations > target.loop_budget) {
+    if (per_column > 1)
+      --per_column;
+    else if (blocks_m < row_panels)
+      blocks_m = std::min(row_panels, 2 * blocks_m);
+    else
+      return std::nullopt;
+    iterations = set_blocks();
+  }
+  const std::int64_t units = batch * ceil_div(n, plan.block_n) * ceil_div(m, plan.block_m);
+  const std::int64_t units_of_item = std::max<std::int64_t>(1, target.loop_budget / iterations);
+  plan.items = std::min(units, std::max(wanted, ceil_div(units, units_of_item)));
+  const std::int64_t size =
+      choice.b_packed ? 0 : std::int64_t{plan.block_k} * plan.block_n + std::int64_t{column_ints} * plan.block_n;
+  plan.slice = ceil_div(size, 16) * 16;
+  return plan;
+}
+
+runtime::Defines cpu_tile_defines(const Target& target, std::int64_t vector_width, std::int64_t rows,
+                                  std::int64_t vectors) {
+  runtime::Defines defines{{"VW", vector_width}, {"MR", rows}, {"NV", vectors}};
+  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  return defines;
+}
+
+runtime::Defines cpu_tile_defines(const Target& target, const CpuTilePlan& plan) {
+  return cpu_tile_defines(target, plan.vector_width, plan.tile_rows, plan.tile_vectors);
+}
+
+// ---- Packing ----
+
+std::int64_t panel_columns(const Target& target) {
+  return std::int64_t{CpuTileChoice().vectors} * target.cpu_vector_width();
+}
+
+std::optional<PackSource> b_source(const GemmProblem& p) {
+  if (p.n > max_int || p.k > max_int) return std::nullopt;
+  return PackSource{.m = p.n,
+                    .k = p.k,
+                    .row = p.b.column,
+                    .stride0 = p.b.row,
+                    .count = p.b.batch == 0 ? 1 : p.batch,
+                    .batch = p.b.batch};
+}
+
+DerivedKey pack_key(const PackSource& s, std::int64_t width) {
+  static constexpr char kind[] = "gemm_pack";
+  return {kind, {s.m, s.k, s.row, s.count1, s.count2, s.stride0, s.stride1, s.stride2, s.count, s.batch, width}};
+}
+
+namespace {
+
+std::uint64_t packed_bytes(const PackSource& s, std::int64_t width) {
+  return 4 * static_cast<std::uint64_t>(s.count * ceil_div(s.m, width) * width * s.k);
+}
+
+// Calls add(spec, range, arguments…) for the launch of gemm_pack, where there is something to pack.
+template <class Add>
+void pack(const Target& target, const runtime::Defines& defines, Place from, const PackSource& s, std::int64_t width,
+          Place to, Add&& add) {
+  constexpr std::int64_t chunk = 512;  // PACK_CHUNK of product/gemm_pack.h.
+  constexpr std::int64_t panels_at_once = 4;
+  const std::int64_t panels = ceil_div(s.m, width);
+  const auto units_of = [&](std::int64_t group) { return s.count * ceil_div(panels, group) * ceil_div(s.k, chunk); };
+  // Rows that are neighbours in memory are read some panels at a time. Otherwise each line that is read would be on
+  // another page than the line before.
+  const bool grouped = s.row == 1 && units_of(panels_at_once) >= 2 * std::int64_t{target.info.compute_units} &&
+                       target.loop_budget > chunk * panels_at_once * (width + 1);
+  const std::int64_t group = grouped ? panels_at_once : 1;
+  const std::int64_t units = units_of(group);
+  if (units == 0) return;
+  add(runtime::KernelSpec{"product/gemm_cpu.cl", "gemm_pack", defines},
+      persistent_range(target, units, chunk * group * (width + 1)), from, to, static_cast<std::int32_t>(s.m),
+      static_cast<std::int32_t>(s.k), static_cast<std::int32_t>(width), static_cast<std::int32_t>(group), s.row,
+      s.count1, s.count2, s.stride0, s.stride1, s.stride2, static_cast<std::int32_t>(s.count), s.batch);
+}
+
+}  // namespace
+
+Place add_packed(Plan& plan, const Target& target, const runtime::Defines& defines, Place source,
+                 const PackSource& shape, std::int64_t width) {
+  const Place packed = plan.workspace(packed_bytes(shape, width));
+  pack(target, defines, source, shape, width, packed, [&](const auto&... args) { plan.add(args...); });
+  return packed;
+}
+
+Place derive_packed(Plan& plan, const Target& target, const runtime::Defines& defines, Place source,
+                    const PackSource& shape, std::int64_t width) {
+  const Place packed = plan.derive(source, pack_key(shape, width), packed_bytes(shape, width));
+  pack(target, defines, source, shape, width, packed,
+       [&](const auto&... args) { plan.add_to_derived(packed, args...); });
+  return packed;
+}
+
+// ---- Multiplying ----
+
+void add_cpu_tiles(Plan& plan, const Target& target, const CpuTilePlan& tiles, const CpuTileProduct& p) {
+  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(tiles.items * tiles.slice));
+  const EpilogueArgs& e = p.args;
+  plan.add({"product/gemm_cpu.cl", "gemm_multiply", cpu_tile_defines(target, tiles), epilogue_prelude(p.epilogue)},
+           {{tiles.items}, {1}}, p.packed, p.b, p.c, p.bias, scratch, e.first, e.second, e.strides, e.scalars[0],
+           e.scalars[1], e.scalars[2], static_cast<std::int32_t>(p.m), p.n, static_cast<std::int32_t>(p.k),
+           static_cast<std::int32_t>(p.batch),
+           Shape{p.a_batch, p.b_batch, p.c_batch, p.bias_batch, p.c_row, p.b_row, p.b_column, tiles.slice}, p.plane,
+           p.walk, p.b_size, p.to_image, tiles.block_m, tiles.block_n, tiles.block_k,
+           p.flags | epilogue_flags(p.epilogue));
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,79 @@
+// Geometry of the register-tiled GEMM for CPUs (gemm_cpu.cl), shared by matmul and convolution.
+#pragma once
+
+#include <optional>
+
+#include "ops/product/gemm.h"
+
+namespace crisol::ops {
+
+/// What gemm_pack packs: element (i, k) of a matrix is i * row + k0 * stride0 + k1 * stride1 + k2 * stride2 behind
+/// its first, k = (k0 * count1 + k1) * count2 + k2.
+struct PackSource {
+  std::int64_t m, k, row;
+  std::int32_t count1 = 1, count2 = 1;
+  std::int64_t stride0, stride1 = 0, stride2 = 0;
+  std::int64_t count = 1, batch = 0;  ///< Matrices, and the distance between them.
+};
+
+/// What a plan leaves open.
+struct CpuTileChoice {
+  bool b_packed = false;     ///< B as a whole, before the product.
+  std::int32_t vectors = 3;  ///< In a row of the tile: 3 with 8 rows, or 2 with 12; with fewer lanes 3 and 4.
+  std::int64_t depth = 512;  ///< Of a block, at most. With 4 panels of B 400 KB: half of a usual L2 cache.
+};
+
+/// How a product of m x k with k x n matrices is cut. See the head of gemm_cpu.cl for the blocks.
+struct CpuTilePlan {
+  std::int32_t vector_width, tile_rows, tile_vectors;
+  std::int32_t block_m, block_n, block_k;
+  std::int64_t items;  ///< Work-items of gemm_multiply.
+  std::int64_t slice;  ///< Floats of scratch of each.
+
+  std::int64_t tile_columns() const noexcept { return std::int64_t{tile_vectors} * vector_width; }
+  /// Floats of packed A, for `count` matrices.
+  std::int64_t packed_size(std::int64_t m, std::int64_t k, std::int64_t count) const noexcept;
+};
+
+/// Columns of the panels in which B is packed.
+std::int64_t panel_columns(const dispatch::Target& target);
+
+/// B of a product as rows to be packed; nothing where it is too wide for that.
+std::optional<PackSource> b_source(const GemmProblem& problem);
+/// The key of a packed copy; `width` is that of the row panels.
+DerivedKey pack_key(const PackSource& source, std::int64_t width);
+
+/// Nothing where the problem is beyond the kernel's int indices or the device's loop budget. `column_ints` of scratch
+/// are added for each column (what a gathering loader remembers).
+std::optional<CpuTilePlan> plan_cpu_tiles(const dispatch::Target& target, std::int64_t m, std::int64_t n,
+                                          std::int64_t k, std::int64_t batch, int column_ints,
+                                          const CpuTileChoice& choice = {});
+
+/// VW, MR, NV and NO_FMA of gemm_cpu.cl.
+runtime::Defines cpu_tile_defines(const dispatch::Target& target, std::int64_t vector_width, std::int64_t rows,
+                                  std::int64_t vectors);
+runtime::Defines cpu_tile_defines(const dispatch::Target& target, const CpuTilePlan& plan);
+
+/// A packed copy of a matrix in panels of `width` rows, which this plan makes in the order of its launches.
+dispatch::Place add_packed(dispatch::Plan& plan, const dispatch::Target& target, const runtime::Defines& defines,
+                           dispatch::Place source, const PackSource& shape, std::int64_t width);
+/// The same of a weight, which this plan does not write: the weight's owner may keep the copy.
+dispatch::Place derive_packed(dispatch::Plan& plan, const dispatch::Target& target, const runtime::Defines& defines,
+                              dispatch::Place source, const PackSource& shape, std::int64_t width);
+
+/// What gemm_multiply multiplies, see there.
+struct CpuTileProduct {
+  dispatch::Place packed, b, c, bias;
+  std::int64_t m, n, k, batch;
+  std::int64_t a_batch, b_batch, c_batch, bias_batch, c_row, b_row = 0, b_column = 0;
+  std::int32_t flags = 0;
+  EpilogueLayout epilogue{};
+  EpilogueArgs args;
+  Shape plane{}, walk{};  ///< Where B is gathered.
+  std::int64_t b_size = 0, to_image = 0;
+};
+/// Adds the launch of gemm_multiply, with its scratch.
+void add_cpu_tiles(dispatch::Plan& plan, const dispatch::Target& target, const CpuTilePlan& tiles,
+                   const CpuTileProduct& product);
+
+}  // namespace crisol::ops

@@ -1,0 +1,69 @@
+// The epilogue of a problem: what decides a plan, without buffers and values. See ops/product/epilogue.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "dispatch/plan.h"
+#include "ops/product/epilogue.h"
+
+namespace crisol::ops {
+
+/// What happens to a product on its way to C; the numbers are those of cl_kernels/product/gemm_flags.h.
+enum GemmFlag : std::int32_t {
+  add_to_c = 1,
+  bias_per_row = 2,
+  bias_per_column = 4,
+  with_relu = 8,
+  add_operand = 16,
+  with_snippet = 32,
+  b_packed = 64,  ///< The last two are the kernels' own.
+  gathered = 128,
+};
+
+/// A part of a problem, so it consists of whole numbers.
+struct EpilogueLayout {
+  /// The strides of EpilogueOperand, and the position of its first element modulo 4.
+  struct Operand {
+    std::int64_t row = 0, column = 0, batch = 0, offset = 0;
+  };
+
+  std::int64_t form = 0;     ///< Epilogue::Form.
+  std::int64_t snippet = 0;  ///< The number of the snippet's text, 0 for none.
+  std::int64_t operand_count = 0;
+  std::array<Operand, Epilogue::max_operands> operands{};
+
+  bool empty() const noexcept { return form == 0; }
+  bool is_generic() const noexcept { return form == static_cast<std::int64_t>(Epilogue::Form::generic); }
+};
+
+/// That of an epilogue, which may be nullptr. Equal texts of snippets get equal numbers, as long as the process runs.
+EpilogueLayout layout_of(const Epilogue* epilogue);
+
+/// with_relu, add_operand, with_snippet as the epilogue says.
+std::int32_t epilogue_flags(const EpilogueLayout& epilogue);
+/// The snippet's text, which stays where it is.
+std::string_view epilogue_prelude(const EpilogueLayout& epilogue);
+/// Whether the epilogue's operands can be read so many columns at a time.
+bool reads_vectors(const EpilogueLayout& epilogue, int count = 4);
+
+/// EPILOGUE_PARAMETERS of cl_kernels/product/epilogue.h, as a plan names them:
+/// `e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2]`.
+struct EpilogueArgs {
+  dispatch::Place first, second;
+  Shape strides;  ///< (row, column, batch) of both.
+  std::array<dispatch::PlanArg, Epilogue::max_scalars> scalars;
+};
+
+/// `any` is the place of a buffer that stands for missing operands; the kernel does not read it. The scalars of a
+/// snippet are the first scalars of the call.
+EpilogueArgs epilogue_args(const EpilogueLayout& epilogue, dispatch::Place e0, dispatch::Place e1, dispatch::Place any);
+EpilogueArgs no_epilogue(dispatch::Place any);
+
+/// Operand i of a call's epilogue, or `any` where it has none.
+dispatch::OperandView epilogue_operand(const Epilogue* epilogue, std::size_t i, const runtime::BufferView& any);
+/// The scalars of a call.
+std::array<runtime::KernelArg, Epilogue::max_scalars> epilogue_scalars(const Epilogue* epilogue);
+
+}  // namespace crisol::ops

@@ -1,0 +1,111 @@
+// Tiles that are multiplied with multiply-adds. The cost is a model of a GPU in a few numbers. None of them was
+// measured; they are ratios of the instructions in the compiled kernels, and of what vendors publish about their
+// devices.
+#include <algorithm>
+#include <cmath>
+
+#include "dispatch/gpu_model.h"
+#include "ops/product/tiled_product.h"
+
+namespace crisol::ops {
+
+using namespace dispatch;
+
+namespace {
+
+// The first is for large products. The narrow ones are for few rows or columns, where the rest of a large tile would be
+// empty. The smallest one is for small products, which need many groups.
+constexpr TileShape fma_tiles[] = {
+    {128, 128, 8, 8, 1.0, 8},  {128, 64, 8, 8, 1.06, 8},  {64, 128, 8, 8, 1.06, 8},  {64, 64, 8, 4, 1.1, 8},
+    {128, 32, 8, 4, 1.15, 16}, {32, 128, 8, 4, 1.15, 16}, {16, 128, 4, 8, 1.15, 16}, {32, 32, 4, 4, 1.35, 16},
+};
+
+// Costs in multiply-adds of one compute unit: of a group for each of its results beside the multiply-adds (reading the
+// first slices, storing), of a part of the depth for each result (written, read again), and of another launch.
+constexpr double of_result = 48, of_part = 24, of_launch = 5e5;
+// Work-items of a compute unit that hide each other's waiting, and groups that it takes at a time.
+constexpr double busy_items = 256, resident_groups = 4;
+
+int items_of(const TileShape& tile) { return tile.parts(); }
+
+std::int64_t local_bytes(const TileShape& tile) {
+  return std::int64_t{2} * 4 * tile.depth * (tile.rows + tile.columns + 8);
+}
+
+// Elements of a slice that an item reads while it multiplies the slice before.
+int read_ahead(const TileShape& tile) { return (tile.rows + tile.columns) * tile.depth / items_of(tile); }
+
+// Intel's work-items have 4 KB of registers for eight of them. Without vectors, the addresses of what is read ahead
+// take registers too.
+bool spills_on_intel(const TileShape& tile, int vectors) {
+  return tile.part_rows * tile.part_columns > 32 || read_ahead(tile) > (vectors == 4 ? 16 : 8);
+}
+
+// Without vectors the many addresses of these tiles take registers. The largest tiles leave room for one group at a
+// time; the one with 16 rows spills on gfx942.
+bool has_too_many_addresses(const TileShape& tile, int vectors) {
+  return vectors == 1 && ((tile.rows + tile.columns == 256 && items_of(tile) == 256) || read_ahead(tile) > 32);
+}
+
+class FmaEngine final : public Engine {
+ public:
+  std::span<const TileShape> tiles() const override { return fma_tiles; }
+
+  const char* against(const ProductExtent&, const Target&) const override { return nullptr; }
+
+  const char* against_tile(const TileShape& tile, const Target& target, int vectors) const override {
+    const DeviceInfo& info = target.info;
+    if (is_gpu_of(vendor_intel, info) && spills_on_intel(tile, vectors)) return "the device has too few registers";
+    if (static_cast<std::uint64_t>(items_of(tile)) > info.max_work_group)
+      return "the device's work-groups are too small";
+    if (local_bytes(tile) > static_cast<std::int64_t>(info.local_memory))
+      return "the device has too little local memory";
+    return nullptr;
+  }
+
+  bool suits(const TileShape& tile, int vectors) const override { return !has_too_many_addresses(tile, vectors); }
+
+  double cost(const TilePlan& plan, const ProductExtent& extent, const Target& target) const override {
+    const double units = multiprocessors_of(target.info);
+    const double area = double{1} * plan.tile.rows * plan.tile.columns;
+    const double rounds = std::max(1.0, static_cast<double>(plan.groups) / units);
+    const double resident_items = std::min(rounds, resident_groups) * items_of(plan.tile);
+    const double waiting = std::max(1.0, busy_items / resident_items);
+    double cost = std::ceil(rounds) * area *
+                  (static_cast<double>(plan.part_depth) * plan.tile.relative_cost + of_result) * waiting;
+    if (plan.split_k > 1) cost += of_launch + of_part * static_cast<double>(plan.split_k * extent.results()) / units;
+    return cost;
+  }
+
+  bool is_busy(std::int64_t groups, const Target& target) const override {
+    return static_cast<double>(groups) > 4 * multiprocessors_of(target.info);  // All units get work, evenly.
+  }
+
+  std::int64_t max_groups() const noexcept override { return std::int64_t{1} << 27; }  // Items are counted in 32 bits.
+
+  std::array<std::int64_t, 2> local_size(const TileShape& tile) const override { return {8, items_of(tile) / 8}; }
+
+  int slice_depth(const TileShape& tile) const override { return tile.depth; }
+
+  int result_run() const noexcept override { return 4; }
+
+  void define(runtime::Defines& defines, const TileShape& tile, const Target&) const override {
+    for (const auto& [name, value] : {std::pair<const char*, int>{"BM", tile.rows},
+                                      {"BN", tile.columns},
+                                      {"BK", tile.depth},
+                                      {"TM", tile.part_rows},
+                                      {"TN", tile.part_columns}})
+      defines.add({name, value});
+  }
+
+  runtime::KernelSpec matrix_kernel() const override { return {"product/gemm_block.cl", "gemm_block"}; }
+};
+
+}  // namespace
+
+const Engine& fma_engine() {
+  static const FmaEngine engine;
+  return engine;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,112 @@
+// The variant "cpu_tiled": register tiles of packed operands.
+#include <string>
+#include <vector>
+
+#include "base/ceil_div.h"
+#include "ops/product/cpu_tiles.h"
+
+namespace crisol::ops {
+
+using namespace dispatch;
+
+namespace {
+
+constexpr std::int64_t depth_of_panels = 1024;
+constexpr std::int32_t vectors_of_tile = CpuTileChoice().vectors;
+constexpr std::int32_t vectors_of_tall_tile = 2;
+
+// C must have contiguous rows; a C with contiguous columns is the transpose of such a product.
+bool needs_transposing(const GemmProblem& p) { return p.c.column != 1 && p.epilogue.empty(); }
+
+// So many rows use B that an even share of the tiles is worth more than a copy that never left the item's cache.
+bool shares_b(const GemmProblem& p) {
+  constexpr std::int64_t many_rows = 384;
+  return p.m >= many_rows && b_source(p);
+}
+
+// The blocks that an item packs must leave room in its cache. Of a B that is packed as a whole, one panel at a time is
+// in the cache. The depth does not depend on whether a weight's packed copy exists, so that the sums do not either.
+CpuTileChoice choose_tiles(const GemmProblem& p) {
+  return {.b_packed = p.b_kept != 0 || shares_b(p), .depth = shares_b(p) ? depth_of_panels : CpuTileChoice().depth};
+}
+
+constexpr std::int64_t config_depths[] = {256, 512, 1024};
+
+CpuTileChoice choice_of(std::size_t config) {
+  return {.b_packed = config % 2 != 0,
+          .vectors = config / 2 % 2 != 0 ? vectors_of_tall_tile : vectors_of_tile,
+          .depth = config_depths[config / 4]};
+}
+
+const char* against_config(const GemmProblem& p, const Target& target, const CpuTileChoice& choice) {
+  if (choice.vectors != vectors_of_tile && target.cpu_vector_width() != 16) return "made for vectors of 16";
+  return choice.b_packed && !b_source(p) ? "the right operand is too large to be packed" : nullptr;
+}
+
+Plan plan_of(const GemmProblem& p, const GemmPlaces& at, const Target& target, const CpuTilePlan& tiles,
+             const CpuTileChoice& choice) {
+  Plan plan;
+  const runtime::Defines defines = cpu_tile_defines(target, tiles);
+  const std::int64_t a_count = p.a.batch == 0 ? 1 : p.batch;
+  const Place packed =
+      add_packed(plan, target, defines, at.a,
+                 {.m = p.m, .k = p.k, .row = p.a.row, .stride0 = p.a.column, .count = a_count, .batch = p.a.batch},
+                 tiles.tile_rows);
+  const Place b = !choice.b_packed     ? at.b
+                  : p.b_is_weight != 0 ? derive_packed(plan, target, defines, at.b, *b_source(p), tiles.tile_columns())
+                                       : add_packed(plan, target, defines, at.b, *b_source(p), tiles.tile_columns());
+  const std::int64_t columns_batch =
+      p.b.batch == 0 ? 0 : ceil_div(p.n, tiles.tile_columns()) * tiles.tile_columns() * p.k;
+  add_cpu_tiles(plan, target, tiles,
+                {.packed = packed,
+                 .b = b,
+                 .c = at.c,
+                 .bias = at.bias,
+                 .m = p.m,
+                 .n = p.n,
+                 .k = p.k,
+                 .batch = p.batch,
+                 .a_batch = a_count == 1 ? 0 : tiles.packed_size(p.m, p.k, 1),
+                 .b_batch = choice.b_packed ? columns_batch : p.b.batch,
+                 .c_batch = p.c.batch,
+                 .bias_batch = 0,
+                 .c_row = p.c.row,
+                 .b_row = p.b.row,
+                 .b_column = p.b.column,
+                 .flags = p.gemm_flags() | (choice.b_packed ? b_packed : 0),
+                 .epilogue = p.epilogue,
+                 .args = at.epilogue(p, packed)});
+  return plan;
+}
+
+}  // namespace
+
+std::span<const std::string> cpu_tiled_configs() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> made;
+    for (std::size_t i = 0; i < 4 * std::size(config_depths); ++i) {
+      const CpuTileChoice choice = choice_of(i);
+      made.push_back((choice.vectors == vectors_of_tile ? "wide/" : "tall/") + std::to_string(choice.depth) +
+                     (choice.b_packed ? "/packed" : ""));
+    }
+    return made;
+  }();
+  return names;
+}
+
+PlanOr plan_gemm_cpu_tiled(const GemmProblem& problem, const Target& target, std::size_t config) {
+  const bool transposes = needs_transposing(problem);
+  const GemmProblem p = transposes ? transposed(problem) : problem;
+  const GemmPlaces at = transposes ? transposed(gemm_places(problem)) : gemm_places(problem);
+  if (p.c.column != 1) return "neither stride of the result is 1";
+  if (p.b.row != 1 && p.b.column != 1) return "neither stride of the right operand is 1";
+  const CpuTileChoice choice = config == own_config ? choose_tiles(p) : choice_of(config);
+  if (config != own_config)
+    if (const char* reason = against_config(p, target, choice)) return reason;
+  const std::optional<CpuTilePlan> tiles = plan_cpu_tiles(target, p.m, p.n, p.k, p.batch, 0, choice);
+  if (!tiles && config == own_config) return "too large for the kernel's indices or the device's loops";
+  if (!tiles) return "too large for the device's loops";
+  return plan_of(p, at, target, *tiles, choice);
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,133 @@
+#include "ops/product/gemm_dot.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/ceil_div.h"
+#include "dispatch/persistent.h"
+
+namespace crisol::ops {
+
+using namespace dispatch;
+
+namespace {
+
+constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max() / 2;
+// An odd number of vectors, so that the distance between panels is not a power of two.
+constexpr std::int64_t vectors_of_block = 55;
+constexpr std::int64_t rows_of_block = 208;                   // Of A and B together: 730 KB of a usual L2 cache.
+constexpr std::int64_t min_split = 512;                       // Depth below which another part does not pay.
+constexpr std::int64_t max_partials = std::int64_t{1} << 24;  // Floats of workspace.
+
+// Loop iterations of one unit of work, over its part of the depth.
+std::int64_t iterations_of_unit(const DotPlan& plan, std::int64_t k, std::int64_t taps) {
+  const std::int64_t depth = ceil_div(k, plan.split_k);
+  const std::int64_t blocks = std::max<std::int64_t>(1, ceil_div(depth, plan.block_k));
+  const std::int64_t vectors = ceil_div(depth, plan.vector_width) + blocks;
+  const std::int64_t copying = vectors * (plan.block_m + plan.block_n + 2 * taps + 2) +
+                               blocks * (plan.block_m + plan.block_n) * plan.vector_width;
+  const std::int64_t tiles = std::int64_t{plan.block_m / plan.tile_m} * (plan.block_n / plan.tile_n);
+  // The gather falls back to single lanes near the ends of the tensors.
+  const std::int64_t lanes = taps == 0 ? 0 : 4 * (plan.block_m + plan.block_n) * plan.vector_width;
+  return copying + lanes + tiles * (vectors + blocks * (plan.tile_m * (plan.tile_n + 1) + 2));
+}
+
+}  // namespace
+
+std::optional<DotPlan> plan_dot(const Target& target, std::int64_t m, std::int64_t n, std::int64_t k,
+                                std::int64_t batch, std::int64_t gathered_taps) {
+  if (m > max_int || n > max_int || batch > max_int) return std::nullopt;
+  DotPlan plan{};
+  plan.vector_width = target.cpu_vector_width();
+  plan.tile_m = plan.vector_width == 16 ? 8 : 4;  // 24 accumulators of 32 registers, or 12 of 16.
+  plan.tile_n = 3;
+  plan.block_k = static_cast<std::int32_t>(vectors_of_block * 16);
+  const std::int64_t tiles_m = ceil_div(m, plan.tile_m);
+  const std::int64_t tiles_n = ceil_div(n, plan.tile_n);
+  std::int64_t blocks_m = ceil_div(tiles_m * plan.tile_m, rows_of_block / 2);
+  const std::int64_t room = rows_of_block - ceil_div(tiles_m, blocks_m) * plan.tile_m;
+  std::int64_t blocks_n = ceil_div(tiles_n * plan.tile_n, room);
+
+  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
+  const auto units_of_part = [&] { return batch * blocks_m * blocks_n; };
+  const std::int64_t max_splits = std::max<std::int64_t>(
+      1,
+      std::min({ceil_div(k, min_split), max_partials / std::max<std::int64_t>(1, batch * m * n), std::int64_t{4096}}));
+  std::int64_t splits = 1;
+  if (units_of_part() < 4 * wanted) splits = std::min(max_splits, wanted / std::gcd(wanted, units_of_part()));
+  const auto set_blocks = [&] {
+    plan.split_k = static_cast<std::int32_t>(splits);
+    plan.block_m = static_cast<std::int32_t>(ceil_div(tiles_m, blocks_m) * plan.tile_m);
+    plan.block_n = static_cast<std::int32_t>(ceil_div(tiles_n, blocks_n) * plan.tile_n);
+    return iterations_of_unit(plan, k, gathered_taps);
+  };
+  std::int64_t iterations = set_blocks();
+  while (iterations > target.loop_budget) {
+    if (splits < max_splits)
+      splits = std::min(max_splits, 2 * splits);
+    else if (blocks_n < tiles_n)
+      blocks_n = std::min(tiles_n, 2 * blocks_n);
+    else if (blocks_m < tiles_m)
+      blocks_m = std::min(tiles_m, 2 * blocks_m);
+    else
+      return std::nullopt;
+    iterations = set_blocks();
+  }
+  const std::int64_t units = splits * batch * ceil_div(m, plan.block_m) * ceil_div(n, plan.block_n);
+  const std::int64_t units_of_item = std::max<std::int64_t>(1, target.loop_budget / iterations);
+  plan.items = std::min(units, std::max(wanted, ceil_div(units, units_of_item)));
+  const std::int64_t columns = gathered_taps == 0 ? 0 : 7;  // Ints that the gather remembers of each.
+  plan.slice = ceil_div(std::int64_t{plan.block_k} * (plan.block_m + plan.block_n + columns), 16) * 16;
+  return plan;
+}
+
+namespace {
+
+runtime::KernelSpec spec_of(const DotPlan& cut, const Target& target, const char* entry, const EpilogueLayout& f) {
+  runtime::Defines defines{{"VW", cut.vector_width}, {"DOT_M", cut.tile_m}, {"DOT_N", cut.tile_n}};
+  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  return {"product/gemm_dot_cpu.cl", entry, defines, epilogue_prelude(f)};
+}
+
+void add_sum(Plan& plan, const Target& target, const DotPlan& cut, const DotProduct& product, Place partials) {
+  const GemmProblem& p = product.problem;
+  const GemmPlaces& at = product.at;
+  const std::int64_t units = p.batch * p.m * ceil_div(p.n, cut.vector_width);
+  const std::int64_t iterations = cut.vector_width * (cut.split_k + 2);
+  const EpilogueArgs e = at.epilogue(p, partials);
+  plan.add(spec_of(cut, target, "gemm_sum_partials", p.epilogue), persistent_range(target, units, iterations), partials,
+           at.c, at.bias, e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2],
+           static_cast<std::int32_t>(p.m), static_cast<std::int32_t>(p.n), static_cast<std::int32_t>(p.batch),
+           cut.split_k, p.c.batch, std::int64_t{0}, p.c.row, p.c.column, p.gemm_flags() | epilogue_flags(p.epilogue));
+}
+
+}  // namespace
+
+void add_dot(Plan& plan, const Target& target, const DotPlan& cut, const DotProduct& product) {
+  const GemmProblem& p = product.problem;
+  const GemmPlaces& at = product.at;
+  const bool is_split = cut.split_k > 1;
+  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(cut.items * cut.slice));
+  const Place to = is_split ? plan.workspace(4 * static_cast<std::uint64_t>(cut.split_k * p.batch * p.m * p.n)) : at.c;
+  const MatrixLayout c = is_split ? MatrixLayout{p.n, 1, p.m * p.n} : p.c;
+  const EpilogueArgs e = is_split ? no_epilogue(at.a) : at.epilogue(p, at.a);
+  const std::int32_t flags = product.flags | (is_split ? 0 : p.gemm_flags() | epilogue_flags(p.epilogue));
+  plan.add(spec_of(cut, target, "gemm_dot", p.epilogue), {{cut.items}, {1}}, at.a, at.b, to, at.bias, scratch, e.first,
+           e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2], static_cast<std::int32_t>(p.m),
+           static_cast<std::int32_t>(p.n), p.k, static_cast<std::int32_t>(p.batch), cut.split_k,
+           Shape{p.a.batch, p.b.batch, c.batch, product.bias_batch, p.batch * p.m * p.n, c.row, c.column, cut.slice},
+           product.places, product.plane, product.walk, cut.block_m, cut.block_n, cut.block_k, flags);
+  if (is_split) add_sum(plan, target, cut, product, to);
+}
+
+PlanOr plan_gemm_cpu_rows(const GemmProblem& p, const Target& target, std::size_t) {
+  if (p.a.column != 1 || p.b.row != 1) return "the depth is not contiguous in both operands";
+  const std::optional<DotPlan> cut = plan_dot(target, p.m, p.n, p.k, p.batch, 0);
+  if (!cut) return "too large for the kernel's indices or the device's loops";
+  Plan plan;
+  add_dot(plan, target, *cut, {.problem = p, .at = gemm_places(p), .places = {p.a.row, p.b.column}});
+  return plan;
+}
+
+}  // namespace crisol::ops

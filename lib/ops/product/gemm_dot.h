@@ -1,0 +1,37 @@
+// Geometry of the kernels for CPUs that multiply rows by rows (gemm_dot_cpu.cl), shared by matmul and the gradient of a
+// convolution's weight.
+#pragma once
+
+#include <optional>
+
+#include "ops/product/gemm.h"
+
+namespace crisol::ops {
+
+/// How an m x n result with depth k is cut; see the head of gemm_dot_cpu.cl.
+struct DotPlan {
+  std::int32_t vector_width, tile_m, tile_n;
+  std::int32_t block_m, block_n, block_k;
+  std::int32_t split_k;  ///< Parts of the depth; above 1 their sums go through a workspace.
+  std::int64_t items;
+  std::int64_t slice;  ///< Floats of scratch of each.
+};
+
+/// Nothing where the problem is beyond the kernel's int indices or the device's loop budget. `gathered_taps` is 0 for
+/// matrices, else the taps (r, s) of a convolution.
+std::optional<DotPlan> plan_dot(const dispatch::Target& target, std::int64_t m, std::int64_t n, std::int64_t k,
+                                std::int64_t batch, std::int64_t gathered_taps);
+
+/// What gemm_dot multiplies, see there. The problem gives m, n, k, batch, the strides of batches and of C, the flags
+/// and the epilogue.
+struct DotProduct {
+  GemmProblem problem;
+  GemmPlaces at;
+  std::int64_t bias_batch = 0;
+  std::int32_t flags = 0;  ///< gathered or none.
+  Shape places{}, plane{}, walk{};
+};
+/// Adds the launches, with scratch and the sums of the parts.
+void add_dot(dispatch::Plan& plan, const dispatch::Target& target, const DotPlan& cut, const DotProduct& product);
+
+}  // namespace crisol::ops

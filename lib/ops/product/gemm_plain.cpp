@@ -1,0 +1,28 @@
+// The variant "plain", which takes every product.
+#include <algorithm>
+
+#include "ops/product/gemm.h"
+
+namespace crisol::ops {
+
+using namespace dispatch;
+
+PlanOr plan_gemm_plain(const GemmProblem& p, const Target& target, std::size_t) {
+  const std::int64_t group = target.info.max_work_group >= 256 ? 16 : 8;
+  // Each work-item computes 4 x 4 results, except where most of such a tile would be outside of C.
+  const std::int64_t per = std::min(p.m, p.n) >= 2 * group ? 4 : 1;
+  const std::int64_t side = group * per;
+  const std::int64_t tiles = (p.m + side - 1) / side * ((p.n + side - 1) / side) * p.batch;
+  runtime::KernelSpec spec{
+      "product/gemm_plain.cl", "gemm_plain", {{"GROUP", group}, {"PER", per}}, epilogue_prelude(p.epilogue)};
+  if (!target.info.fast_fma) spec.defines.add({"NO_FMA", 1});
+  const GemmPlaces at = gemm_places(p);
+  const EpilogueArgs e = at.epilogue(p, at.a);
+  Plan plan;
+  plan.add(spec, {{tiles * group, group}, {group, group}}, at.a, at.b, at.c, at.bias, e.first, e.second, e.strides,
+           e.scalars[0], e.scalars[1], e.scalars[2], p.m, p.n, p.k, p.a.batch, p.a.row, p.a.column, p.b.batch, p.b.row,
+           p.b.column, p.c.batch, p.c.row, p.c.column, std::int64_t{0}, p.gemm_flags() | epilogue_flags(p.epilogue));
+  return plan;
+}
+
+}  // namespace crisol::ops

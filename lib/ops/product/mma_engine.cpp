@@ -1,0 +1,122 @@
+// Tiles that are multiplied with matrix units.
+#include <algorithm>
+#include <vector>
+
+#include "base/ceil_div.h"
+#include "ops/product/tiled_product.h"
+
+namespace crisol::ops {
+
+using namespace dispatch;
+
+namespace {
+
+using Kind = MatrixUnit::Kind;
+
+// A wave holds part_rows x part_columns sums in half of its registers. On Intel a wave has 4 KB.
+constexpr TileShape tiles_32[] = {
+    {128, 128, 64, 32, 1.0}, {64, 64, 32, 32, 1.3}, {128, 32, 32, 32, 1.6}, {32, 128, 32, 32, 1.6}};
+constexpr TileShape tiles_64[] = {
+    {128, 128, 64, 64, 1.0}, {64, 64, 32, 32, 1.3}, {128, 32, 32, 32, 1.6}, {32, 128, 32, 32, 1.6}};
+constexpr TileShape tiles_xmx[] = {{64, 64, 16, 16, 1.0}};
+
+// Rounds of all loops of an item together, where everything is rolled, as on CPUs: for each slice of the depth, the
+// steps of the 64 sums.
+constexpr std::int64_t emulated_rounds = 2400;
+
+// Intel counts execution units; eight or sixteen of them run a work-group.
+std::int64_t units_of(Kind kind, const Target& target) {
+  return std::max(1, is_intel(kind) ? target.info.compute_units / 16 : target.info.compute_units);
+}
+
+class MmaEngine final : public Engine {
+ public:
+  MmaEngine(MatrixUnit unit, Precision precision) : unit_(unit), precision_(precision) {}
+
+  std::span<const TileShape> tiles() const override {
+    if (is_intel(unit_.kind)) return tiles_xmx;
+    if (facts_of(unit_.kind).lanes == 64) return tiles_64;
+    return tiles_32;
+  }
+
+  const char* against(const ProductExtent& extent, const Target& target) const override {
+    if (const char* reason = against_unit(unit_, precision_)) return reason;
+    const bool too_deep = extent.k / ops::slice_depth(precision_) + 2 > target.loop_budget / emulated_rounds;
+    return unit_.emulated && too_deep ? "too deep" : nullptr;
+  }
+
+  const char* against_tile(const TileShape&, const Target&, int) const override { return nullptr; }
+
+  bool suits(const TileShape&, int) const override { return true; }
+
+  double cost(const TilePlan& plan, const ProductExtent&, const Target& target) const override {
+    // Rounds of groups, two at a time on each unit; and what a part costs beside its depth: written and read again.
+    const double of_group =
+        static_cast<double>(plan.part_depth) * plan.tile.relative_cost + (plan.split_k > 1 ? 1024 : 256);
+    return static_cast<double>(ceil_div(plan.groups, units_of(unit_.kind, target))) * plan.tile.rows *
+           static_cast<double>(plan.tile.columns) * of_group;
+  }
+
+  bool is_busy(std::int64_t groups, const Target& target) const override {
+    return groups > 4 * units_of(unit_.kind, target);
+  }
+
+  std::int64_t max_groups() const noexcept override { return std::int64_t{1} << 24; }  // Items are counted in 32 bits.
+
+  std::array<std::int64_t, 2> local_size(const TileShape& tile) const override {
+    return {facts_of(unit_.kind).lanes, tile.parts()};
+  }
+
+  int slice_depth(const TileShape&) const override { return ops::slice_depth(precision_); }
+
+  int result_run() const noexcept override { return facts_of(unit_.kind).run; }
+
+  void define(runtime::Defines& defines, const TileShape& tile, const Target& target) const override {
+    const int local_bytes = 64 * (tile.rows + tile.columns);  // Of a slice of the depth.
+    const bool two_slices = 2 * local_bytes <= static_cast<std::int64_t>(target.info.local_memory);
+    for (const auto& [name, value] : {std::pair<const char*, int>{"UNIT", static_cast<int>(unit_.kind)},
+                                      {"PRECISION", static_cast<int>(precision_)},
+                                      {"BM", tile.rows},
+                                      {"BN", tile.columns},
+                                      {"WM", tile.part_rows},
+                                      {"WN", tile.part_columns},
+                                      {"STAGES", two_slices ? 2 : 1}})
+      defines.add({name, value});
+    if (unit_.emulated) defines.add({"EMULATED", 1});
+  }
+
+  runtime::KernelSpec matrix_kernel() const override { return {"product/gemm_matrix.cl", "gemm_matrix"}; }
+
+ private:
+  MatrixUnit unit_;
+  Precision precision_;
+};
+
+constexpr Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
+constexpr int kind_count = static_cast<int>(Kind::xmx16) + 1;
+
+}  // namespace
+
+const Engine& mma_engine(MatrixUnit unit, Precision precision) {
+  static const std::vector<MmaEngine> engines = [] {
+    std::vector<MmaEngine> all;
+    for (int kind = 0; kind < kind_count; ++kind)
+      for (const bool emulated : {false, true})
+        for (const Precision p : precisions) all.emplace_back(MatrixUnit{static_cast<Kind>(kind), emulated}, p);
+    return all;
+  }();
+  const auto at = std::find(std::begin(precisions), std::end(precisions), precision) - std::begin(precisions);
+  return engines[std::size(precisions) * (2 * static_cast<std::size_t>(unit.kind) + (unit.emulated ? 1 : 0)) +
+                 static_cast<std::size_t>(at)];
+}
+
+bool is_intel(Kind kind) { return kind == Kind::xmx8 || kind == Kind::xmx16; }
+
+int slice_depth(Precision precision) noexcept { return precision == Precision::tf32 ? 16 : 32; }
+
+const char* against_unit(const MatrixUnit& unit, Precision precision) {
+  if (precision == Precision::fp32) return "the precision is fp32";
+  return unit.kind == Kind::none ? "the device has no matrix units for the precision" : nullptr;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,129 @@
+// Matrix products on GPUs that are cut into tiles: one planner and one way to add the launches to a plan, for two
+// engines. An engine multiplies the tiles, with multiply-adds (gemm_block.cl) or with matrix units (gemm_matrix.cl).
+// Convolutions (conv/conv2d_gather.h) plan their products here too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "crisol/precision.h"
+#include "dispatch/matrix_unit.h"
+#include "dispatch/plan.h"
+#include "dispatch/target.h"
+#include "ops/product/epilogue_layout.h"
+
+namespace crisol::ops {
+
+/// The part of a result that a work-group computes.
+struct TileShape {
+  int rows, columns;            ///< BM and BN of the kernels.
+  int part_rows, part_columns;  ///< Of a work-item (TM, TN of cl_kernels/product/block.h), or of a wave (WM, WN).
+  /// Cost of one multiply-add relative to the largest tile. It is higher for smaller tiles, which read more from memory
+  /// for each multiply-add.
+  double relative_cost;
+  int depth = 0;  ///< BK; 0 where the engine decides.
+
+  int parts() const noexcept { return rows / part_rows * (columns / part_columns); }
+};
+
+/// Of the tiles, the one with as many rows and columns as `other`, or nullptr.
+const TileShape* tile_like(const TileShape& other, std::span<const TileShape> tiles);
+constexpr const char* no_such_tile = "the unit has no such tile";
+
+/// `batch` products of m x k with k x n matrices.
+struct ProductExtent {
+  std::int64_t m, n, k, batch = 1;
+
+  std::int64_t results() const noexcept { return m * n * batch; }
+};
+
+/// How one product is cut.
+struct TilePlan {
+  TileShape tile{};
+  int split_k = 1;  ///< Parts of the depth, whose sums are added up afterwards.
+  std::int64_t part_depth = 0;
+  std::int64_t groups = 0;  ///< Work-groups of all tiles and parts.
+};
+
+/// What multiplies tiles.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// The tiles of a matrix product, the largest first.
+  virtual std::span<const TileShape> tiles() const = 0;
+  /// Why the engine cannot compute products of this extent, or nullptr.
+  virtual const char* against(const ProductExtent& extent, const dispatch::Target& target) const = 0;
+  /// Why the device cannot run the tile, or nullptr. `vectors` is VEC of the kernels: 4 or 1.
+  virtual const char* against_tile(const TileShape& tile, const dispatch::Target& target, int vectors) const = 0;
+  /// Whether the planner uses a tile that the device can run.
+  virtual bool suits(const TileShape& tile, int vectors) const = 0;
+  /// The expected time of a plan, in units of the engine.
+  virtual double cost(const TilePlan& plan, const ProductExtent& extent, const dispatch::Target& target) const = 0;
+  /// Whether so many work-groups keep the device busy, so that a larger split_k gains nothing.
+  virtual bool is_busy(std::int64_t groups, const dispatch::Target& target) const = 0;
+  virtual std::int64_t max_groups() const noexcept = 0;
+
+  virtual std::array<std::int64_t, 2> local_size(const TileShape& tile) const = 0;
+  /// The depth of the slices in local memory.
+  virtual int slice_depth(const TileShape& tile) const = 0;
+  /// How many neighbours of a row of the result a work-item has.
+  virtual int result_run() const noexcept = 0;
+  /// The defines of engine and tile.
+  virtual void define(runtime::Defines& defines, const TileShape& tile, const dispatch::Target& target) const = 0;
+  /// The kernel that multiplies matrices.
+  virtual runtime::KernelSpec matrix_kernel() const = 0;
+};
+
+const Engine& fma_engine();
+const Engine& mma_engine(MatrixUnit unit, Precision precision);
+
+/// The reason why the device can run no tile of the engine, or nullptr.
+const char* against_tiles(const Engine& engine, const dispatch::Target& target);
+
+/// Intel's units: waves of few lanes, of 4 KB of registers together.
+bool is_intel(MatrixUnit::Kind kind);
+/// Why the unit multiplies nothing in the precision, or nullptr.
+const char* against_unit(const MatrixUnit& unit, Precision precision);
+/// Elements of the depth in a slice of local memory of matrix units.
+int slice_depth(Precision precision) noexcept;
+
+/// The plan of one tile. The depth gets fewer parts than `split_k` where they would be too small.
+TilePlan cut_tiles(const Engine& engine, const TileShape& tile, const ProductExtent& extent, int split_k);
+/// The plan with the least cost among these tiles, of which there is at least one.
+TilePlan plan_tiles(const Engine& engine, std::span<const TileShape> among, const dispatch::Target& target,
+                    const ProductExtent& extent, int max_split_k);
+/// The same among those tiles of the engine that the device can run and that suit; `vectors` as in against_tile().
+TilePlan plan_tiles(const Engine& engine, const dispatch::Target& target, const ProductExtent& extent, int vectors,
+                    int max_split_k);
+
+/// Into how many parts a depth may be cut, each of which needs `part_bytes` of workspace, where a plan has
+/// `other_bytes` of workspace besides.
+int max_split_k(const dispatch::Target& target, std::int64_t part_bytes, std::int64_t other_bytes);
+/// Why the depth may not be cut into `split_k` parts, or nullptr.
+constexpr const char* too_small_for_parts = "the depth is too small for so many parts";
+constexpr const char* too_much_for_parts = "the sums of the parts would take too much memory";
+
+runtime::NdRange range_of(const Engine& engine, const TilePlan& plan);
+
+/// NO_FMA and ROLLED of product/block.h, for this device.
+void define_device(runtime::Defines& defines, const dispatch::Target& target);
+/// What kernels that store results (cl_kernels/product/target.h) need: the epilogue, VEC_C, and define_device().
+void define_result(runtime::KernelSpec& spec, const dispatch::Target& target, const EpilogueLayout& epilogue,
+                   int vectors);
+
+/// C = f(the sum of split_k parts (+ C) (+ bias)), as gemm_parts.cl computes it.
+struct PartsSum {
+  dispatch::Place parts, c, bias;
+  std::int64_t m, n, batch;
+  std::int64_t c_batch, c_row, c_column;
+  int split_k;
+  std::int32_t flags = 0;
+  EpilogueLayout epilogue{};
+  EpilogueArgs args;
+  int vectors = 1;  ///< VEC_C: results that are stored at a time.
+};
+void add_parts_sum(dispatch::Plan& plan, const dispatch::Target& target, const PartsSum& sum);
+
+}  // namespace crisol::ops
