@@ -226,8 +226,8 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
             std::span<const runtime::KernelArg> scalars) {
   const Plan& plan = prepared.plan;
   Memory memory{operands, {}, {}};
+  std::array<runtime::KernelArg, Plan::most_args> args;  // One for all steps: making it takes longer than filling it.
   const auto run = [&](const PlanStep& step) {
-    std::array<runtime::KernelArg, Plan::most_args> args;
     for (std::uint32_t i = 0; i < step.args; ++i)
       args[i] = argument_of(plan.args_[step.first_arg + i], plan.longs_, memory, scalars);
     if (step.function != nullptr) return step.function(prepared.device, {args.data(), step.args});
