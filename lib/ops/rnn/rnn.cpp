@@ -1,4 +1,4 @@
-// A recurrent layer: checks, the products over all steps at once, and the choice of who does the steps.
+// A recurrent layer: checks, the choice of who does the steps, and backward's products over all steps at once.
 #include "crisol/ops/rnn.h"
 
 #include "crisol/ops/copy.h"
@@ -13,17 +13,26 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr Variant<RnnForward> forward_variants[] = {{"rows", refuse_rnn_forward_rows, run_rnn_forward_rows},
-                                                    {"resident", refuse_rnn_forward_resident, run_rnn_forward_resident},
-                                                    {"group", refuse_rnn_forward_group, run_rnn_forward_group},
-                                                    {"steps", accept_all, run_rnn_forward_steps}};
-constexpr Variant<RnnBackward> backward_variants[] = {
-    {"rows", refuse_rnn_backward_rows, run_rnn_backward_rows},
-    {"resident", refuse_rnn_backward_resident, run_rnn_backward_resident},
-    {"group", refuse_rnn_backward_group, run_rnn_backward_group},
-    {"steps", accept_all, run_rnn_backward_steps}};
+constexpr Variant<RnnForward> forward_variants[] = {{"rows", DeviceClass::cpu, plan_rnn_forward_rows},
+                                                    {"resident", DeviceClass::gpu, plan_rnn_forward_resident},
+                                                    {"group", DeviceClass::any, plan_rnn_forward_group},
+                                                    {"steps", DeviceClass::any, plan_rnn_forward_steps}};
+constexpr Variant<RnnBackward> backward_variants[] = {{"rows", DeviceClass::cpu, plan_rnn_backward_rows},
+                                                      {"resident", DeviceClass::gpu, plan_rnn_backward_resident},
+                                                      {"group", DeviceClass::any, plan_rnn_backward_group},
+                                                      {"steps", DeviceClass::any, plan_rnn_backward_steps}};
+const Table<RnnForward> forward_table("rnn_forward", forward_variants);
+const Table<RnnBackward> backward_table("rnn_backward", backward_variants);
 
 Tensor contiguous_or_none(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
+
+/// For an operand that may be absent: a plan does not read the other one.
+const Tensor& defined_or(const Tensor& wanted, const Tensor& other) { return wanted.defined() ? wanted : other; }
+
+/// Where a product's operand starts, as products see it.
+std::int64_t offset_of(const Tensor& x) {
+  return x.defined() ? static_cast<std::int64_t>(in(x).offset % offset_period) : 0;
+}
 
 void set(const Tensor& to, const Tensor& value) {
   if (value.defined())
@@ -35,101 +44,140 @@ void set(const Tensor& to, const Tensor& value) {
 // (T, B, F) as (T B, F).
 Tensor as_rows(const Tensor& x) { return reshape(x, {x.size(0) * x.size(1), x.size(2)}); }
 
-// y[t] = the state after step t, 0 past a sequence's end.
-void mask_outputs(const RnnSizes& s, const Tensor& states, const Tensor& lengths, const Tensor& y) {
-  runtime::DeviceState& device = state_of(y);
-  runtime::launch(device, {"rnn/rnn_outputs.cl", "rnn_outputs"}, runtime::flat_range(device, y.numel()), in(states),
-                  in(lengths), out(y), y.numel(), s.batch, s.outputs);
+/// All tensors are contiguous. Absent ones are undefined.
+struct Inputs {
+  Tensor x;
+  RnnWeights weights;
+  Tensor lengths;
+};
+
+Inputs inputs_of(const RnnInput& input, const RnnWeights& w) {
+  return {contiguous(input.x),
+          {contiguous(w.weight_ih), contiguous(w.weight_hh), contiguous_or_none(w.bias_ih),
+           contiguous_or_none(w.bias_hh), contiguous_or_none(w.weight_hr)},
+          contiguous_or_none(input.lengths)};
+}
+
+RnnProblem problem_of(const RnnSizes& sizes, const Tensor& weight_hh, const Tensor& weight_hr, const Tensor& lengths) {
+  return {sizes,
+          lengths.defined() ? 1 : 0,
+          weight_hr.defined() ? 1 : 0,
+          product_context(state_of(weight_hh)),
+          offset_of(weight_hh),
+          offset_of(weight_hr)};
+}
+
+/// What a forward writes.
+struct Buffers {
+  Tensor gates, states, cells, projected;
+};
+
+Buffers buffers_of(const RnnSizes& s, bool projects, bool save, Device device) {
+  Buffers b{empty({s.steps, s.batch, s.saved_columns()}, DType::f32, device),
+            empty({s.steps + 1, s.batch, s.outputs}, DType::f32, device),
+            {},
+            {}};
+  if (s.kind().has_cell_state) b.cells = empty({save ? s.steps + 1 : 1, s.batch, s.hidden}, DType::f32, device);
+  if (projects) b.projected = empty({save ? s.steps : 1, s.batch, s.hidden}, DType::f32, device);
+  return b;
+}
+
+void run_forward(const RnnForward& p, const Inputs& inputs, const RnnInput& initial, const Buffers& b,
+                 const Tensor& y) {
+  const PreparedPtr prepared = prepare(forward_table, p, state_of(inputs.x));
+  const std::int64_t first = p.slot_before(p.step(0));
+  set(select(b.states, 0, first), initial.h0);
+  if (b.cells.defined()) set(select(b.cells, 0, p.saves != 0 ? first : 0), initial.c0);
+  const RnnWeights& w = inputs.weights;
+  const Tensor& x = inputs.x;
+  launch(*prepared, {in(x), in_with_copies(w.weight_ih), in(defined_or(w.bias_ih, x)), in_with_copies(w.weight_hh),
+                     in(defined_or(w.bias_hh, x)), in_with_copies(defined_or(w.weight_hr, x)),
+                     in(defined_or(inputs.lengths, x)), out(b.gates), out(b.states), out(defined_or(b.cells, b.states)),
+                     out(defined_or(b.projected, b.states)), out(p.padded != 0 ? y : b.states)});
+}
+
+/// What a backward writes.
+struct Gradients {
+  Tensor dinput, drecurrent, dprojected, dh, dc;  ///< See RnnBackwardOperands.
+};
+
+Gradients gradients_of(const RnnSizes& s, bool projects, Device device) {
+  Gradients g{empty({s.steps, s.batch, s.gate_rows()}, DType::f32, device),
+              {},
+              {},
+              empty({s.batch, s.outputs}, DType::f32, device),
+              {}};
+  const bool gru = s.cell == static_cast<std::int64_t>(RnnCell::gru);
+  g.drecurrent = gru ? empty(g.dinput.shape(), DType::f32, device) : g.dinput;
+  if (projects) g.dprojected = empty({s.steps, s.batch, s.outputs}, DType::f32, device);
+  if (s.kind().has_cell_state) g.dc = empty({s.batch, s.hidden}, DType::f32, device);
+  return g;
+}
+
+void run_backward(const RnnSizes& s, const RnnOutputGradients& dy, const RnnInput& input, const RnnWeights& weights,
+                  const RnnSaved& saved, const Gradients& g) {
+  const Tensor weight_hh = contiguous(weights.weight_hh), weight_hr = contiguous_or_none(weights.weight_hr);
+  const Tensor lengths = contiguous_or_none(input.lengths), dy_y = contiguous_or_none(dy.y);
+  const RnnBackward p{problem_of(s, weight_hh, weight_hr, lengths), dy_y.defined() ? 1 : 0};
+  const PreparedPtr prepared = prepare(backward_table, p, state_of(g.dinput));
+  set(g.dh, dy.h_n);
+  if (g.dc.defined()) set(g.dc, dy.c_n);
+  launch(*prepared, {in_with_copies(weight_hh), in_with_copies(defined_or(weight_hr, weight_hh)),
+                     in(defined_or(lengths, g.dinput)), in(defined_or(saved.gates, g.dinput)),
+                     in(defined_or(saved.cells, saved.states)), in(defined_or(dy_y, g.dinput)), out(g.dinput),
+                     out(g.drecurrent), out(defined_or(g.dprojected, g.dh)), out(g.dh), out(defined_or(g.dc, g.dh))});
 }
 
 RnnInputGradients finish_backward(const RnnSizes& s, const RnnInput& input, const RnnWeights& weights,
-                                  const RnnBackward& p, const RnnWanted& wanted) {
+                                  const RnnSaved& saved, const Gradients& from, const RnnWanted& wanted) {
   RnnInputGradients g;
-  const Tensor dinput = as_rows(p.dinput), drecurrent = as_rows(p.drecurrent);
+  const Tensor dinput = as_rows(from.dinput), drecurrent = as_rows(from.drecurrent);
   if (wanted.x) g.x = reshape(matmul(dinput, weights.weight_ih), input.x.shape());
-  if (wanted.h0) g.h0 = p.dh;
-  if (wanted.c0) g.c0 = p.dc;
+  if (wanted.h0) g.h0 = from.dh;
+  if (wanted.c0) g.c0 = from.dc;
   if (wanted.weight_ih) g.weights.weight_ih = matmul(transpose(dinput, 0, 1), as_rows(contiguous(input.x)));
   if (wanted.weight_hh) {
-    const Tensor before = as_rows(narrow(p.saved.states, 0, s.slot_before(0), s.steps));
+    const Tensor before = as_rows(narrow(saved.states, 0, s.slot_before(0), s.steps));
     g.weights.weight_hh = matmul(transpose(drecurrent, 0, 1), before);
   }
   if (wanted.bias_ih && weights.bias_ih.defined()) g.weights.bias_ih = sum(dinput, {0});
   if (wanted.bias_hh && weights.bias_hh.defined()) g.weights.bias_hh = sum(drecurrent, {0});
   if (wanted.weight_hr && weights.weight_hr.defined())
-    g.weights.weight_hr = matmul(transpose(as_rows(p.dprojected), 0, 1), as_rows(p.saved.projected));
+    g.weights.weight_hr = matmul(transpose(as_rows(from.dprojected), 0, 1), as_rows(saved.projected));
   return g;
 }
 
 }  // namespace
 
 RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options, bool save) {
-  const RnnSizes s = check_rnn("rnn", input, weights, options);
+  const RnnSizes s = check_rnn(forward_table.op, input, weights, options);
   const Device device = input.x.device();
-  const bool projects = weights.weight_hr.defined();
-
-  RnnForward p{s,
-               contiguous(input.x),
-               contiguous(weights.weight_ih),
-               contiguous_or_none(weights.bias_ih),
-               contiguous(weights.weight_hh),
-               contiguous_or_none(weights.bias_hh),
-               contiguous_or_none(weights.weight_hr),
-               contiguous_or_none(input.lengths),
-               empty({s.steps, s.batch, s.saved_columns()}, DType::f32, device),
-               empty({s.steps + 1, s.batch, s.outputs}, DType::f32, device),
-               {},
-               {},
-               save};
-  if (s.kind().has_cell_state) p.cells = empty({save ? s.steps + 1 : 1, s.batch, s.hidden}, DType::f32, device);
-  if (projects) p.projected = empty({save ? s.steps : 1, s.batch, s.hidden}, DType::f32, device);
-  const bool padded = p.lengths.defined();
-  const std::int64_t first = s.slot_before(s.step(0)), last = s.slot_after(s.step(s.steps - 1));
+  const Inputs inputs = inputs_of(input, weights);
+  const bool projects = weights.weight_hr.defined(), padded = input.lengths.defined();
+  const Buffers b = buffers_of(s, projects, save, device);
+  const std::int64_t last = s.slot_after(s.step(s.steps - 1));
   RnnResult result;
   result.y =
-      padded ? empty({s.steps, s.batch, s.outputs}, DType::f32, device) : narrow(p.states, 0, s.slot_after(0), s.steps);
-  result.h_n = select(p.states, 0, last);
-  if (p.cells.defined()) result.c_n = select(p.cells, 0, save ? last : 0);
-  if (s.batch == 0) {
-    if (save) result.saved = {p.gates, p.states, p.cells, p.projected};
-    return result;
-  }
-  const Choice<RnnForward> choice = choose("rnn_forward", forward_variants, p, device.info());
-
-  set(select(p.states, 0, first), input.h0);
-  if (p.cells.defined()) set(select(p.cells, 0, save ? first : 0), input.c0);
-  choice.run(p);
-  if (padded) mask_outputs(s, narrow(p.states, 0, s.slot_after(0), s.steps), p.lengths, result.y);
-  if (save) result.saved = {s.kind().saves_gates ? p.gates : Tensor(), p.states, p.cells, p.projected};
+      padded ? empty({s.steps, s.batch, s.outputs}, DType::f32, device) : narrow(b.states, 0, s.slot_after(0), s.steps);
+  result.h_n = select(b.states, 0, last);
+  if (b.cells.defined()) result.c_n = select(b.cells, 0, save ? last : 0);
+  if (save) result.saved = {s.kind().saves_gates ? b.gates : Tensor(), b.states, b.cells, b.projected};
+  if (s.batch == 0) return result;
+  const RnnWeights& w = inputs.weights;
+  const RnnForward p{problem_of(s, w.weight_hh, w.weight_hr, inputs.lengths), offset_of(inputs.x),
+                     offset_of(w.weight_ih), w.bias_hh.defined() ? 1 : 0, save ? 1 : 0};
+  run_forward(p, inputs, input, b, result.y);
   return result;
 }
 
 RnnInputGradients rnn_backward(const RnnOutputGradients& dy, const RnnInput& input, const RnnWeights& weights,
                                const RnnOptions& options, const RnnSaved& saved, const RnnWanted& wanted) {
-  const RnnSizes s = check_rnn("rnn_backward", input, weights, options);
-  check_rnn_gradients(s, dy, input, weights, saved);
-  const Device device = input.x.device();
-  RnnBackward p{s,
-                contiguous(weights.weight_hh),
-                contiguous_or_none(weights.weight_hr),
-                contiguous_or_none(input.lengths),
-                saved,
-                contiguous_or_none(dy.y),
-                empty({s.steps, s.batch, s.gate_rows()}, DType::f32, device),
-                {},
-                {},
-                empty({s.batch, s.outputs}, DType::f32, device),
-                {}};
-  p.drecurrent = s.cell == RnnCell::gru ? empty(p.dinput.shape(), DType::f32, device) : p.dinput;
-  if (weights.weight_hr.defined()) p.dprojected = empty({s.steps, s.batch, s.outputs}, DType::f32, device);
-  if (s.kind().has_cell_state) p.dc = empty({s.batch, s.hidden}, DType::f32, device);
-  if (s.batch > 0) {
-    const Choice<RnnBackward> choice = choose("rnn_backward", backward_variants, p, device.info());
-    set(p.dh, dy.h_n);
-    if (p.dc.defined()) set(p.dc, dy.c_n);
-    choice.run(p);
-  }
-  return finish_backward(s, input, weights, p, wanted);
+  const char* const op = backward_table.op;
+  const RnnSizes s = check_rnn(op, input, weights, options);
+  check_rnn_gradients(op, s, dy, input, weights, saved);
+  const Gradients g = gradients_of(s, weights.weight_hr.defined(), input.x.device());
+  if (s.batch > 0) run_backward(s, dy, input, weights, saved, g);
+  return finish_backward(s, input, weights, saved, g, wanted);
 }
 
 }  // namespace crisol::ops

@@ -37,8 +37,8 @@ RnnSizes check_rnn(const char* op, const RnnInput& input, const RnnWeights& w, c
           "weight_hr must have 2 axes and belong to an LSTM; its shape is ", projects ? w.weight_hr.shape() : Shape(),
           ", the cell ", name_of(options.cell));
   const std::int64_t gates = gates_of(options.cell);
-  RnnSizes s{options.cell,
-             options.reverse,
+  RnnSizes s{static_cast<std::int64_t>(options.cell),
+             options.reverse ? 1 : 0,
              x.size(0),
              x.size(1),
              x.size(2),
@@ -61,13 +61,12 @@ RnnSizes check_rnn(const char* op, const RnnInput& input, const RnnWeights& w, c
   return s;
 }
 
-void check_rnn_gradients(const RnnSizes& s, const RnnOutputGradients& dy, const RnnInput& input,
+void check_rnn_gradients(const char* op, const RnnSizes& s, const RnnOutputGradients& dy, const RnnInput& input,
                          const RnnWeights& weights, const RnnSaved& saved) {
-  constexpr const char* op = "rnn_backward";
   const Tensor& x = input.x;
   check_operand(op, "the gradient of y", x, dy.y, {s.steps, s.batch, s.outputs});
   check_operand(op, "the gradient of h_n", x, dy.h_n, {s.batch, s.outputs});
-  require(s.kind().has_cell_state || !dy.c_n.defined(), op, "a gradient of c_n is given, ", name_of(s.cell),
+  require(s.kind().has_cell_state || !dy.c_n.defined(), op, "a gradient of c_n is given, ", s.kind().name,
           " has no cell state");
   check_operand(op, "the gradient of c_n", x, dy.c_n, {s.batch, s.hidden});
   require(saved.states.defined() && (saved.gates.defined() || !s.kind().saves_gates) &&

@@ -9,7 +9,7 @@ namespace crisol::ops {
 RnnSizes check_rnn(const char* op, const RnnInput& input, const RnnWeights& weights, const RnnOptions& options);
 
 /// The further arguments of rnn_backward.
-void check_rnn_gradients(const RnnSizes& sizes, const RnnOutputGradients& dy, const RnnInput& input,
+void check_rnn_gradients(const char* op, const RnnSizes& sizes, const RnnOutputGradients& dy, const RnnInput& input,
                          const RnnWeights& weights, const RnnSaved& saved);
 
 }  // namespace crisol::ops

@@ -1,91 +1,89 @@
-// A recurrent layer of few hidden units on GPUs in one launch: rnn_group.cl.
-#include "ops/rnn/rnn_group.h"
-
-#include <limits>
+// A recurrent layer of few hidden units in one launch: rnn_group.cl.
+#include <algorithm>
 
 #include "base/ceil_div.h"
-#include "crisol/ops/copy.h"
-#include "crisol/ops/view.h"
-#include "dispatch/persistent.h"
-#include "tensor/kernel_args.h"
+#include "ops/rnn/rnn_one_launch.h"
 
 namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t group = 128, rows = 2, most_hidden = 256;  // GROUP, ROWS and MOST_HIDDEN of rnn_group.cl.
+constexpr std::int64_t group = 128, rows = 2, max_hidden = 256;  // GROUP, ROWS and MOST_HIDDEN of rnn_group.cl.
 // A work-group reads all weights in every step, which must not take longer than the launches that it saves.
-constexpr std::int64_t most_weights = std::int64_t{512} << 10;
+constexpr std::int64_t max_weight_bytes = std::int64_t{512} << 10;
 
-runtime::Kernel& kernel_of(runtime::DeviceState& device, RnnCell cell, const char* entry) {
-  return rnn_kernel(device, cell, "rnn/rnn_group.cl", entry,
-                    {{"GROUP", group}, {"ROWS", rows}, {"MOST_HIDDEN", most_hidden}});
+runtime::KernelSpec kernel_of(const RnnProblem& p, const Target& target, const char* entry) {
+  return rnn_kernel(p, target, "rnn/rnn_group.cl", entry,
+                    {{"GROUP", group}, {"ROWS", rows}, {"MOST_HIDDEN", max_hidden}});
 }
 
-runtime::NdRange groups_of(const RnnSizes& s) { return {{ceil_div(s.batch, rows) * group}, {group}}; }
+runtime::NdRange groups_of(const RnnProblem& p) { return {{ceil_div(p.batch, rows) * group}, {group}}; }
 
-/// A weight (GATES H, H) as the kernels read it: (depth, unit, gate).
-Tensor packed(const RnnSizes& s, const Tensor& weight, const Shape& axes) {
-  return contiguous(permute(reshape(weight, {s.kind().gates, s.hidden, s.hidden}), axes));
-}
-
-const char* refuse(const RnnSizes& s, bool projected, const DeviceInfo& info) {
-  if (s.hidden > most_hidden) return "more than 256 hidden units";
-  if (4 * s.gate_rows() * s.hidden > most_weights) return "more than 512 KiB of recurrent weights";
+const char* reason_against(const RnnProblem& p, const Target& target) {
+  const DeviceInfo& info = target.info;
+  if (p.hidden > max_hidden) return "more than 256 hidden units";
+  if (4 * p.gate_rows() * p.hidden > max_weight_bytes) return "more than 512 KiB of recurrent weights";
   if (info.max_work_group < group) return "the device's work-groups are too small";
-  if (static_cast<std::int64_t>(info.local_memory) < 4 * s.kind().gates * rows * most_hidden)
+  if (static_cast<std::int64_t>(info.local_memory) < 4 * p.kind().gates * rows * max_hidden)
     return "the device has too little local memory";
-  const std::int64_t units_of_item = ceil_div(s.hidden, group);
-  return refuse_rnn_rows(s, projected, units_of_item * (s.gate_rows() * (rows + 1) + 64), info);
+  const std::int64_t units_of_item = ceil_div(p.hidden, group);
+  return against_one_launch(p, target, units_of_item * (p.gate_rows() * (rows + 1) + 64));
+}
+
+// ---- The weight, (gate, unit, depth), with the gates last: a batch of transposed matrices
+
+struct Transposition {
+  std::int64_t count, src_batch, dst_batch;
+  std::int64_t rows, columns;       ///< Of each matrix of the copy.
+  std::int64_t src_step, dst_step;  ///< From column to column of the weight, and from row to row of the copy.
+};
+
+Place add_transposed(Plan& plan, const RnnProblem& p, const Target& target, const char* kind, Place weight,
+                     const Transposition& t) {
+  constexpr std::int64_t tile = 32;  // T of transpose_copy.cl.
+  const auto lines = std::clamp<std::int64_t>(static_cast<std::int64_t>(target.info.max_work_group) / tile, 1, 8);
+  const std::int64_t tiles = t.count * ceil_div(t.rows, tile) * ceil_div(t.columns, tile);
+  const Place copy =
+      plan.derive(weight, {kind, {p.cell, p.hidden}}, 4 * static_cast<std::uint64_t>(p.gate_rows() * p.hidden));
+  plan.add_to_derived(copy,
+                      {"layout/transpose_copy.cl", "tiles", {{"VW", target.cpu_vector_width()}, {"LINES", lines}}},
+                      {{tiles * tile, lines}, {tile, lines}}, weight, copy, Shape{t.count}, Shape{t.src_batch},
+                      Shape{t.dst_batch}, std::int32_t{1}, t.rows, t.columns, t.src_step, t.dst_step);
+  return copy;
+}
+
+/// (depth, unit, gate).
+Place add_forward_weight(Plan& plan, const RnnProblem& p, const Target& target, Place weight) {
+  static constexpr char kind[] = "rnn_group_forward";
+  const std::int64_t h = p.hidden, gates = p.kind().gates;
+  if (gates == 1) return add_transposed(plan, p, target, kind, weight, {1, 0, 0, h, h, h, h});
+  return add_transposed(plan, p, target, kind, weight, {h, h, gates, h, gates, h * h, h * gates});
+}
+
+/// (unit, depth, gate).
+Place add_backward_weight(Plan& plan, const RnnProblem& p, const Target& target, Place weight) {
+  static constexpr char kind[] = "rnn_group_backward";
+  const std::int64_t h = p.hidden, gates = p.kind().gates;
+  if (gates == 1) return weight;
+  return add_transposed(plan, p, target, kind, weight, {1, 0, 0, h * h, gates, h * h, gates});
 }
 
 }  // namespace
 
-const char* refuse_rnn_rows(const RnnSizes& s, bool projected, std::int64_t iterations, const DeviceInfo& info) {
-  if (projected) return "the output is projected";
-  if (std::max(s.steps, s.batch) > std::numeric_limits<std::int32_t>::max() / 4)
-    return "sizes beyond the kernel's int indices";
-  return s.steps * iterations <= loop_budget(info) ? nullptr : "the device does not run loops of that length";
+PlanOr plan_rnn_forward_group(const RnnForward& p, const Target& target, std::size_t) {
+  if (const char* reason = reason_against(p, target)) return reason;
+  Plan plan;
+  const Place weight = add_forward_weight(plan, p, target, RnnForwardOperands{}.weight_hh);
+  add_one_launch(plan, p, target, kernel_of(p, target, "rnn_group_forward"), groups_of(p), weight);
+  return plan;
 }
 
-void launch_rnn_forward(const RnnForward& p, runtime::Kernel& kernel, const runtime::NdRange& range,
-                        const Tensor& weight) {
-  const RnnSizes& s = p.sizes;
-  multiply_input(p);
-  runtime::launch(state_of(p.gates), kernel, range, in(weight), in(defined_or(p.bias_hh, p.gates)), out(p.gates),
-                  out(p.states), out(defined_or(p.cells, p.states)), in(defined_or(p.lengths, p.gates)),
-                  static_cast<std::int32_t>(s.steps), static_cast<std::int32_t>(s.batch),
-                  static_cast<std::int32_t>(s.hidden), p.save ? s.batch * s.hidden : std::int64_t{0}, flags_of(p));
-}
-
-void launch_rnn_backward(const RnnBackward& p, runtime::Kernel& kernel, const runtime::NdRange& range,
-                         const Tensor& weight) {
-  const RnnSizes& s = p.sizes;
-  runtime::launch(state_of(p.dinput), kernel, range, in(weight), in(defined_or(p.saved.gates, p.dinput)),
-                  in(defined_or(p.saved.cells, p.saved.states)), in(defined_or(p.dy, p.dinput)), out(p.dh),
-                  out(defined_or(p.dc, p.dh)), out(p.dinput), out(p.drecurrent), in(defined_or(p.lengths, p.dinput)),
-                  static_cast<std::int32_t>(s.steps), static_cast<std::int32_t>(s.batch),
-                  static_cast<std::int32_t>(s.hidden), flags_of(p));
-}
-
-const char* refuse_rnn_forward_group(const RnnForward& p, const DeviceInfo& info) {
-  return refuse(p.sizes, p.projected.defined(), info);
-}
-
-void run_rnn_forward_group(const RnnForward& p) {
-  const RnnSizes& s = p.sizes;
-  runtime::Kernel& kernel = kernel_of(state_of(p.gates), s.cell, "rnn_group_forward");
-  launch_rnn_forward(p, kernel, groups_of(s), packed(s, p.weight_hh, {2, 1, 0}));
-}
-
-const char* refuse_rnn_backward_group(const RnnBackward& p, const DeviceInfo& info) {
-  return refuse(p.sizes, p.dprojected.defined(), info);
-}
-
-void run_rnn_backward_group(const RnnBackward& p) {
-  const RnnSizes& s = p.sizes;
-  runtime::Kernel& kernel = kernel_of(state_of(p.dinput), s.cell, "rnn_group_backward");
-  launch_rnn_backward(p, kernel, groups_of(s), packed(s, p.weight_hh, {1, 2, 0}));
+PlanOr plan_rnn_backward_group(const RnnBackward& p, const Target& target, std::size_t) {
+  if (const char* reason = reason_against(p, target)) return reason;
+  Plan plan;
+  const Place weight = add_backward_weight(plan, p, target, RnnBackwardOperands{}.weight_hh);
+  add_one_launch(plan, p, kernel_of(p, target, "rnn_group_backward"), groups_of(p), weight);
+  return plan;
 }
 
 }  // namespace crisol::ops

@@ -1,8 +1,5 @@
 #include "ops/rnn/rnn_problem.h"
 
-#include "ops/product/gemm.h"
-#include "tensor/kernel_args.h"
-
 namespace crisol::ops {
 
 const RnnKind& kind_of(RnnCell cell) noexcept {
@@ -13,41 +10,45 @@ const RnnKind& kind_of(RnnCell cell) noexcept {
   return kinds[static_cast<std::size_t>(cell)];
 }
 
+namespace {
+
+std::int32_t common_flags(const RnnProblem& p) noexcept {
+  return (p.padded != 0 ? with_lengths : 0) | (p.projected != 0 ? projects : 0) | (p.reverse != 0 ? in_reverse : 0);
+}
+
+}  // namespace
+
+GemmProblem RnnProblem::product_of(std::int64_t m, std::int64_t n, std::int64_t k) const noexcept {
+  GemmProblem problem{};
+  problem.m = m;
+  problem.n = n;
+  problem.k = k;
+  problem.context = products;
+  return problem;
+}
+
 std::int32_t flags_of(const RnnForward& p) noexcept {
-  return (p.lengths.defined() ? with_lengths : 0) | (p.bias_hh.defined() ? with_bias : 0) | (p.save ? keep : 0) |
-         (p.projected.defined() ? projects : 0) | (p.sizes.reverse ? in_reverse : 0);
+  return common_flags(p) | (p.biased != 0 ? with_bias : 0) | (p.saves != 0 ? keep : 0);
 }
 
-std::int32_t flags_of(const RnnBackward& p) noexcept {
-  return (p.lengths.defined() ? with_lengths : 0) | (p.dprojected.defined() ? projects : 0) |
-         (p.dy.defined() ? with_dy : 0) | (p.sizes.reverse ? in_reverse : 0);
-}
+std::int32_t flags_of(const RnnBackward& p) noexcept { return common_flags(p) | (p.has_dy != 0 ? with_dy : 0); }
 
-runtime::Kernel& rnn_kernel(runtime::DeviceState& device, RnnCell cell, const char* source, const char* entry,
-                            runtime::Defines defines) {
-  const RnnKind& kind = kind_of(cell);
+runtime::KernelSpec rnn_kernel(const RnnSizes& s, const Target& target, const char* source, const char* entry,
+                               runtime::Defines defines) {
+  const RnnKind& kind = s.kind();
   defines.add({"CELL", kind.name});
   defines.add({"GATES", kind.gates});
   defines.add({"SAVED", kind.saved});
-  if (!runtime::info_of(device).fast_fma) defines.add({"NO_FMA", 1});
-  return runtime::resolve(device, {source, entry, defines});
+  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  return {source, entry, defines};
 }
 
-void multiply_input(const RnnForward& p) {
-  const RnnSizes& s = p.sizes;
-  Gemm product{state_of(p.x),
-               s.steps * s.batch,
-               s.gate_rows(),
-               s.inputs,
-               1,
-               {in(p.x), s.inputs, 1},
-               Matrix{in(p.weight_ih), s.inputs, 1}.transposed(),
-               {out(p.gates), s.saved_columns(), 1}};
-  if (p.bias_ih.defined()) {
-    product.flags = bias_per_column;
-    product.bias = in(p.bias_ih);
-  }
-  gemm(product);
+void add_masked_outputs(Plan& plan, const RnnForward& p, const Target& target) {
+  if (p.padded == 0) return;
+  const RnnForwardOperands o;
+  const std::int64_t count = p.steps * p.batch * p.outputs;
+  plan.add({"rnn/rnn_outputs.cl", "rnn_outputs"}, target.flat_range(count),
+           o.states.offset_by(p.slot_after(0) * p.batch * p.outputs), o.lengths, o.y, count, p.batch, p.outputs);
 }
 
 }  // namespace crisol::ops

@@ -1,76 +1,99 @@
-// A recurrent layer as its variants see it: the steps over the sequence, without the products that cover all of them.
+// A recurrent layer as its variants see it: the steps over the sequence, without the products of backward that cover
+// all of them.
 #pragma once
 
-#include <array>
-
 #include "crisol/ops/rnn.h"
-#include "dispatch/variant.h"
-#include "runtime/launch.h"
+#include "dispatch/choose.h"
+#include "ops/product/gemm.h"
 
 namespace crisol::ops {
 
-/// What distinguishes the cells for the host; the kernels get it as defines.
+using namespace dispatch;
+
+/// What distinguishes the cells for the host. The kernels get it as defines.
 struct RnnKind {
   const char* name;
   std::int64_t gates;  ///< Rows of the weights are this many times H.
   std::int64_t saved;  ///< Columns of the buffer of gates are this many times H.
   bool has_cell_state;
-  bool saves_gates;  ///< Backward reads them; else it reads the outputs.
+  bool saves_gates;  ///< Whether backward reads them. Otherwise it reads the outputs.
 };
 const RnnKind& kind_of(RnnCell cell) noexcept;
 
+/// Whole numbers only, like every part of a problem.
 struct RnnSizes {
-  RnnCell cell;
-  bool reverse;
+  std::int64_t cell;     ///< An RnnCell.
+  std::int64_t reverse;  ///< 1: from the last step to the first.
   std::int64_t steps, batch, inputs, hidden, outputs;
 
-  const RnnKind& kind() const noexcept { return kind_of(cell); }
+  const RnnKind& kind() const noexcept { return kind_of(static_cast<RnnCell>(cell)); }
   std::int64_t gate_rows() const noexcept { return kind().gates * hidden; }
   std::int64_t saved_columns() const noexcept { return kind().saved * hidden; }
   /// The step that is done as the n-th.
-  std::int64_t step(std::int64_t n) const noexcept { return reverse ? steps - 1 - n : n; }
-  /// Where states before and after step t stand in the buffers of states.
-  std::int64_t slot_before(std::int64_t t) const noexcept { return reverse ? t + 1 : t; }
-  std::int64_t slot_after(std::int64_t t) const noexcept { return reverse ? t : t + 1; }
-  ProblemKey key(bool padded) const {
-    return {{"cell", static_cast<std::int64_t>(cell)},
-            {"reverse", reverse},
-            {"t", steps},
-            {"b", batch},
-            {"i", inputs},
-            {"h", hidden},
-            {"outputs", outputs},
-            {"padded", padded}};
+  std::int64_t step(std::int64_t n) const noexcept { return reverse != 0 ? steps - 1 - n : n; }
+  /// The positions of the states before and after step t in the buffers of states.
+  std::int64_t slot_before(std::int64_t t) const noexcept { return reverse != 0 ? t + 1 : t; }
+  std::int64_t slot_after(std::int64_t t) const noexcept { return reverse != 0 ? t : t + 1; }
+};
+
+/// Products see where an operand starts modulo this many elements.
+constexpr std::int64_t offset_period = 4;
+
+/// What forward and backward have in common. Answers are 1 for yes and 0 for no.
+struct RnnProblem : RnnSizes {
+  std::int64_t padded;     ///< Whether there are lengths.
+  std::int64_t projected;  ///< Whether there is a weight_hr.
+  ProductContext products;
+  /// Of the first element, modulo offset_period.
+  std::int64_t weight_hh_offset, weight_hr_offset;
+
+  /// A product of m x k with k x n matrices, without its layouts.
+  GemmProblem product_of(std::int64_t m, std::int64_t n, std::int64_t k) const noexcept;
+  ProblemKey key() const {
+    return {{"cell", cell}, {"reverse", reverse}, {"t", steps},         {"b", batch},
+            {"i", inputs},  {"h", hidden},        {"outputs", outputs}, {"padded", padded}};
   }
 };
 
-/// All tensors are contiguous; absent ones are undefined.
-struct RnnForward {
-  RnnSizes sizes;
-  Tensor x, weight_ih, bias_ih, weight_hh, bias_hh, weight_hr, lengths;
-  Tensor gates;      ///< (T, B, saved_columns()): afterwards what backward reads.
-  Tensor states;     ///< (T + 1, B, R), h0 in its slot.
-  Tensor cells;      ///< (T + 1, B, H), or (1, B, H): updated in place; c0 in its slot.
-  Tensor projected;  ///< (T, B, H), or (1, B, H).
-  bool save;         ///< Write what backward reads to gates.
+struct RnnForward : RnnProblem {
+  std::int64_t x_offset, weight_ih_offset;  ///< As weight_hh_offset.
+  std::int64_t biased;                      ///< Whether there are biases.
+  std::int64_t saves;                       ///< Whether gates, cells and projected are kept for backward.
 
-  ProblemKey key() const { return sizes.key(lengths.defined()); }
+  /// Elements between the cell states of neighbouring steps: 0 where they are updated in place.
+  std::int64_t cell_slot() const noexcept { return saves != 0 ? batch * hidden : 0; }
 };
 
-struct RnnBackward {
-  RnnSizes sizes;
-  Tensor weight_hh, weight_hr, lengths;
-  RnnSaved saved;
-  Tensor dy;          ///< (T, B, R), or undefined.
-  Tensor dinput;      ///< (T, B, gate_rows()): gradient of W_ih x + b_ih.
-  Tensor drecurrent;  ///< The same of W_hh h + b_hh; of other cells than the GRU dinput itself.
-  Tensor dprojected;  ///< (T, B, R): gradient of weight_hr's product.
-  Tensor dh, dc;      ///< (B, R) and (B, H): on entry those of h_n and c_n, on return those of h0 and c0.
-
-  ProblemKey key() const { return sizes.key(lengths.defined()); }
+struct RnnBackward : RnnProblem {
+  std::int64_t has_dy;  ///< Whether the outputs have a gradient.
 };
 
-/// What the kernels of all variants are told; the numbers are those of cl_kernels/rnn/rnn_cell.h.
+/// The operands of a forward plan, in the order in which launch() gets them. All are contiguous. A plan does not read
+/// those that the problem lacks.
+struct RnnForwardOperands {
+  Place x = operand(0), weight_ih = operand(1), bias_ih = operand(2), weight_hh = operand(3), bias_hh = operand(4),
+        weight_hr = operand(5), lengths = operand(6);
+  Place gates = operand(7);       ///< (T, B, saved_columns()): afterwards what backward reads.
+  Place states = operand(8);      ///< (T + 1, B, R), with h0 in its slot.
+  Place cells = operand(9);       ///< (T + 1, B, H), or (1, B, H) if nothing is saved, with c0 in its slot.
+  Place projected = operand(10);  ///< (T, B, H), or (1, B, H) if nothing is saved.
+  Place y = operand(11);          ///< (T, B, R): only with lengths. Otherwise the outputs are the states.
+};
+
+/// The same of a backward plan.
+struct RnnBackwardOperands {
+  Place weight_hh = operand(0), weight_hr = operand(1), lengths = operand(2);
+  Place gates = operand(3);       ///< As saved by forward, like the next.
+  Place states = operand(4);      ///< The cell states of an LSTM, the states of other cells.
+  Place dy = operand(5);          ///< (T, B, R).
+  Place dinput = operand(6);      ///< (T, B, gate_rows()): the gradient of W_ih x + b_ih.
+  Place drecurrent = operand(7);  ///< The gradient of W_hh h + b_hh. For other cells than the GRU it is dinput.
+  Place dprojected = operand(8);  ///< (T, B, R): the gradient of weight_hr's product.
+  Place dh = operand(9);          ///< (B, R): first the gradient of h_n, afterwards that of h0.
+  Place dc = operand(10);         ///< (B, H): the same of c_n and c0.
+};
+
+/// What the kernels of all variants are told. The numbers are those of cl_kernels/rnn/rnn_cell.h.
 enum RnnFlag : std::int32_t {
   with_lengths = 1,
   with_bias = 2,
@@ -83,34 +106,22 @@ enum RnnFlag : std::int32_t {
 std::int32_t flags_of(const RnnForward& problem) noexcept;
 std::int32_t flags_of(const RnnBackward& problem) noexcept;
 
-/// A kernel for a cell; `defines` are further ones than the cell's and FMA's.
-runtime::Kernel& rnn_kernel(runtime::DeviceState& device, RnnCell cell, const char* source, const char* entry,
-                            runtime::Defines defines = {});
+/// A kernel for the cell. `defines` are further ones than those of the cell and of FMA.
+runtime::KernelSpec rnn_kernel(const RnnSizes& sizes, const Target& target, const char* source, const char* entry,
+                               runtime::Defines defines = {});
 
-/// What is read where it is there; else what stands in a kernel's argument that is not looked at.
-inline const Tensor& defined_or(const Tensor& wanted, const Tensor& other) { return wanted.defined() ? wanted : other; }
+/// With lengths: y[t] = the state after step t, and 0 after a sequence's end. Every forward plan ends with it.
+void add_masked_outputs(Plan& plan, const RnnForward& problem, const Target& target);
 
-/// gates[:, :, 0 … gate_rows()) = x W_ihᵀ + b_ih, for all steps at once.
-void multiply_input(const RnnForward& problem);
+// The variants of "rnn_forward" and "rnn_backward".
+PlanOr plan_rnn_forward_rows(const RnnForward& problem, const Target& target, std::size_t config);
+PlanOr plan_rnn_forward_resident(const RnnForward& problem, const Target& target, std::size_t config);
+PlanOr plan_rnn_forward_group(const RnnForward& problem, const Target& target, std::size_t config);
+PlanOr plan_rnn_forward_steps(const RnnForward& problem, const Target& target, std::size_t config);
 
-// The variants of "rnn_forward" and "rnn_backward": rows (CPUs), resident (hidden units whose weights a work-group
-// holds in registers), group (few hidden units), steps.
-const char* refuse_rnn_forward_rows(const RnnForward& problem, const DeviceInfo& info);
-void run_rnn_forward_rows(const RnnForward& problem);
-const char* refuse_rnn_backward_rows(const RnnBackward& problem, const DeviceInfo& info);
-void run_rnn_backward_rows(const RnnBackward& problem);
-
-const char* refuse_rnn_forward_resident(const RnnForward& problem, const DeviceInfo& info);
-void run_rnn_forward_resident(const RnnForward& problem);
-const char* refuse_rnn_backward_resident(const RnnBackward& problem, const DeviceInfo& info);
-void run_rnn_backward_resident(const RnnBackward& problem);
-
-const char* refuse_rnn_forward_group(const RnnForward& problem, const DeviceInfo& info);
-void run_rnn_forward_group(const RnnForward& problem);
-const char* refuse_rnn_backward_group(const RnnBackward& problem, const DeviceInfo& info);
-void run_rnn_backward_group(const RnnBackward& problem);
-
-void run_rnn_forward_steps(const RnnForward& problem);
-void run_rnn_backward_steps(const RnnBackward& problem);
+PlanOr plan_rnn_backward_rows(const RnnBackward& problem, const Target& target, std::size_t config);
+PlanOr plan_rnn_backward_resident(const RnnBackward& problem, const Target& target, std::size_t config);
+PlanOr plan_rnn_backward_group(const RnnBackward& problem, const Target& target, std::size_t config);
+PlanOr plan_rnn_backward_steps(const RnnBackward& problem, const Target& target, std::size_t config);
 
 }  // namespace crisol::ops

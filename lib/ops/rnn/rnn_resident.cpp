@@ -3,10 +3,7 @@
 
 #include "base/ceil_div.h"
 #include "dispatch/gpu_model.h"
-#include "dispatch/gpu_variant.h"
-#include "ops/product/gemm.h"
-#include "ops/rnn/rnn_group.h"
-#include "tensor/kernel_args.h"
+#include "ops/rnn/rnn_one_launch.h"
 
 namespace crisol::ops {
 
@@ -14,14 +11,14 @@ namespace {
 
 // Registers of an item beside its weights and, for each row, four sums.
 constexpr std::int64_t other_registers = 36;
-// Weights of an item: the most, beyond which compilers moved some to memory; so many that a work-group of more than the
-// usual items is better; so few that more slices would only be more sums to add.
-constexpr std::int64_t most_weights = 192, many_weights = 96, few_weights = 32, usual_items = 256;
+// Weights of a work-item. Above max_weights compilers moved some to memory. Above many_weights a work-group of more
+// than usual_items is better. At few_weights more slices would only be more sums to add.
+constexpr std::int64_t max_weights = 192, many_weights = 96, few_weights = 32, usual_items = 256;
 // What an Intel multiprocessor runs at once for certain, in sub-groups of eight.
-constexpr std::int64_t most_items = 512;
+constexpr std::int64_t max_items = 512;
 
 /// UNITS, SLICES and ROWS of rnn_resident.cl.
-struct Cut {
+struct Split {
   std::int64_t gates, units, slices = 0, rows = 0;
 
   std::int64_t items() const { return gates * units / 4 * slices; }
@@ -29,79 +26,74 @@ struct Cut {
   std::int64_t local_bytes() const { return 4 * rows * gates * units * (slices + 1); }
 };
 
-bool fits(const Cut& cut, const DeviceInfo& info) {
-  const std::int64_t registers = registers_of_item(info, cut.items());
-  const std::int64_t weights = std::min(most_weights, registers - other_registers - 4 * cut.rows);
-  const std::int64_t items = std::min(most_items, static_cast<std::int64_t>(info.max_work_group));
-  return cut.items() <= items && cut.weights() <= weights &&
-         cut.local_bytes() <= static_cast<std::int64_t>(info.local_memory);
+bool fits(const Split& split, const DeviceInfo& info) {
+  const std::int64_t registers = registers_of_item(info, split.items());
+  const std::int64_t weights = std::min(max_weights, registers - other_registers - 4 * split.rows);
+  const std::int64_t items = std::min(max_items, static_cast<std::int64_t>(info.max_work_group));
+  return split.items() <= items && split.weights() <= weights &&
+         split.local_bytes() <= static_cast<std::int64_t>(info.local_memory);
 }
 
-// As many rows as there are for each multiprocessor, of those that the items can take through their cells. Without
-// slices where nothing fits.
-Cut cut_weights(const RnnSizes& s, const DeviceInfo& info) {
+// The result has no slices where nothing fits. It has as many rows as the batch has for each multiprocessor, but not
+// more than the items can take through their cells.
+Split split_weights(const RnnSizes& s, const Target& target) {
+  const DeviceInfo& info = target.info;
   const std::int64_t gates = s.kind().gates, units = ceil_div(s.hidden, 16) * 16;
-  Cut best{gates, units};
+  Split best{gates, units};
   for (std::int64_t slices = ceil_div(4, gates); 4 * slices <= units; ++slices) {
-    const Cut cut{gates, units, slices, 1};
-    if (units % (4 * slices) != 0 || !fits(cut, info)) continue;
-    const std::int64_t enough = cut.items() > usual_items ? many_weights : few_weights;
+    const Split split{gates, units, slices, 1};
+    if (units % (4 * slices) != 0 || !fits(split, info)) continue;
+    const std::int64_t enough = split.items() > usual_items ? many_weights : few_weights;
     if (best.slices != 0 && best.weights() <= enough) break;
-    best = cut;
+    best = split;
   }
-  std::int64_t most_rows = std::min<std::int64_t>(4, gates * best.slices / 4);
+  std::int64_t max_rows = std::min<std::int64_t>(4, gates * best.slices / 4);
   const double of_multiprocessor = static_cast<double>(s.batch) / multiprocessors_of(info);
-  if (!takes_cpu_kernels(info))  // There, in tests, one program serves all batches.
-    most_rows = std::min(most_rows, 1 + static_cast<std::int64_t>(of_multiprocessor));
-  for (Cut more = best; more.rows < most_rows; best = more) {
+  if (!target.takes_cpu_kernels())  // There, in tests, one program serves all batches.
+    max_rows = std::min(max_rows, 1 + static_cast<std::int64_t>(of_multiprocessor));
+  for (Split more = best; more.rows < max_rows; best = more) {
     ++more.rows;
     if (!fits(more, info)) break;
   }
   return best;
 }
 
-const char* refuse(const char* op, const RnnSizes& s, bool projected, const DeviceInfo& info) {
-  if (const char* reason = refuse_off_gpu(op, "resident", info)) return reason;
-  const Cut cut = cut_weights(s, info);
-  if (cut.slices == 0) return "a work-group's registers do not hold the recurrent weights";
-  return refuse_rnn_rows(s, projected, cut.rows * cut.weights() + 4 * cut.gates * cut.slices + 64, info);
+const char* reason_against(const RnnProblem& p, const Target& target, const Split& split) {
+  if (split.slices == 0) return "a work-group's registers do not hold the recurrent weights";
+  return against_one_launch(p, target, split.rows * split.weights() + 4 * split.gates * split.slices + 64);
 }
 
-struct Launch {
-  runtime::Kernel& kernel;
-  runtime::NdRange range;
-};
+runtime::KernelSpec kernel_of(const RnnProblem& p, const Target& target, const Split& split, const char* entry) {
+  runtime::Defines defines{{"UNITS", split.units}, {"SLICES", split.slices}, {"ROWS", split.rows}};
+  if (target.takes_cpu_kernels()) defines.add({"ROLLED", 1});
+  return rnn_kernel(p, target, "rnn/rnn_resident.cl", entry, defines);
+}
 
-/// `outputs`: of a hidden unit, that items beside each other compute.
-Launch launch_of(runtime::DeviceState& device, const RnnSizes& s, const char* entry, std::int64_t outputs) {
-  const DeviceInfo& info = runtime::info_of(device);
-  const Cut cut = cut_weights(s, info);
-  runtime::Defines defines{{"UNITS", cut.units}, {"SLICES", cut.slices}, {"ROWS", cut.rows}};
-  if (takes_cpu_kernels(info)) defines.add({"ROLLED", 1});
-  const std::int64_t groups = ceil_div(s.batch, cut.rows);
-  const std::int64_t width = outputs * cut.units / 4, height = cut.items() / width;
-  return {rnn_kernel(device, s.cell, "rnn/rnn_resident.cl", entry, defines),
-          {{groups * width, height}, {width, height}}};
+/// `outputs` of a hidden unit are computed by neighbouring items.
+runtime::NdRange groups_of(const RnnProblem& p, const Split& split, std::int64_t outputs) {
+  const std::int64_t groups = ceil_div(p.batch, split.rows);
+  const std::int64_t width = outputs * split.units / 4, height = split.items() / width;
+  return {{groups * width, height}, {width, height}};
 }
 
 }  // namespace
 
-const char* refuse_rnn_forward_resident(const RnnForward& p, const DeviceInfo& info) {
-  return refuse("rnn_forward", p.sizes, p.projected.defined(), info);
+PlanOr plan_rnn_forward_resident(const RnnForward& p, const Target& target, std::size_t) {
+  const Split split = split_weights(p, target);
+  if (const char* reason = reason_against(p, target, split)) return reason;
+  Plan plan;
+  add_one_launch(plan, p, target, kernel_of(p, target, split, "rnn_resident_forward"), groups_of(p, split, split.gates),
+                 RnnForwardOperands{}.weight_hh);
+  return plan;
 }
 
-void run_rnn_forward_resident(const RnnForward& p) {
-  const Launch launch = launch_of(state_of(p.gates), p.sizes, "rnn_resident_forward", p.sizes.kind().gates);
-  launch_rnn_forward(p, launch.kernel, launch.range, p.weight_hh);
-}
-
-const char* refuse_rnn_backward_resident(const RnnBackward& p, const DeviceInfo& info) {
-  return refuse("rnn_backward", p.sizes, p.dprojected.defined(), info);
-}
-
-void run_rnn_backward_resident(const RnnBackward& p) {
-  const Launch launch = launch_of(state_of(p.dinput), p.sizes, "rnn_resident_backward", 1);
-  launch_rnn_backward(p, launch.kernel, launch.range, p.weight_hh);
+PlanOr plan_rnn_backward_resident(const RnnBackward& p, const Target& target, std::size_t) {
+  const Split split = split_weights(p, target);
+  if (const char* reason = reason_against(p, target, split)) return reason;
+  Plan plan;
+  add_one_launch(plan, p, kernel_of(p, target, split, "rnn_resident_backward"), groups_of(p, split, 1),
+                 RnnBackwardOperands{}.weight_hh);
+  return plan;
 }
 
 }  // namespace crisol::ops

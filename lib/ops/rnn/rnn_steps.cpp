@@ -1,104 +1,103 @@
 // A recurrent layer step by step, on every device: a product, then one launch for all that a step does elementwise.
-#include "ops/product/gemm.h"
-#include "ops/rnn/rnn_problem.h"
-#include "runtime/moved.h"
-#include "tensor/kernel_args.h"
+#include "ops/rnn/rnn_product.h"
 
 namespace crisol::ops {
 
-void run_rnn_forward_steps(const RnnForward& p) {
-  const RnnSizes& s = p.sizes;
-  runtime::DeviceState& device = state_of(p.gates);
-  runtime::Kernel& step = rnn_kernel(device, s.cell, "rnn/rnn_steps.cl", "rnn_step_forward");
-  const bool in_place = p.cells.defined() && p.cells.size(0) == 1;
-  const bool projected = p.projected.defined();
-  const std::int32_t flags = flags_of(p);
-  const Tensor recurrent = empty({s.batch, s.gate_rows()}, DType::f32, p.gates.device());
-  const runtime::BufferView gates = out(p.gates), states = out(p.states), products = out(recurrent);
-  const runtime::BufferView cells = p.cells.defined() ? out(p.cells) : states;
-  const runtime::BufferView unprojected = projected ? out(p.projected) : states;
-  const std::int64_t cell_slot = in_place ? 0 : s.batch * s.hidden;
-  multiply_input(p);
-  for (std::int64_t n = 0; n < s.steps; ++n) {
-    const std::int64_t t = s.step(n);
-    const runtime::BufferView before = moved(states, s.slot_before(t) * s.batch * s.outputs);
-    const runtime::BufferView after = moved(states, s.slot_after(t) * s.batch * s.outputs);
-    const runtime::BufferView to_project =
-        moved(unprojected, projected && p.projected.size(0) > 1 ? t * s.batch * s.hidden : 0);
-    gemm({device,
-          s.batch,
-          s.gate_rows(),
-          s.outputs,
-          1,
-          {before, s.outputs, 1},
-          {in(p.weight_hh), 1, s.outputs},
-          {products, s.gate_rows(), 1}});
-    runtime::launch(device, step, runtime::flat_range(device, s.batch * s.hidden),
-                    moved(gates, t * s.batch * s.saved_columns()), products, in(defined_or(p.bias_hh, p.gates)), before,
-                    after, moved(cells, s.slot_before(t) * cell_slot), moved(cells, s.slot_after(t) * cell_slot),
-                    to_project, in(defined_or(p.lengths, p.gates)), s.batch, s.hidden, s.outputs, t, flags);
-    if (projected)
-      gemm({device,
-            s.batch,
-            s.outputs,
-            s.hidden,
-            1,
-            {to_project, s.hidden, 1},
-            {in(p.weight_hr), 1, s.hidden},
-            {after, s.outputs, 1},
-            add_to_c});
-  }
+namespace {
+
+/// recurrent = before W_hhᵀ.
+StepProduct recurrent_product(const RnnForward& p, const Target& target, Place weight_hh) {
+  GemmProblem product = p.product_of(p.batch, p.gate_rows(), p.outputs);
+  product.a = {p.outputs, 1};
+  product.b = MatrixLayout{p.outputs, 1, 0, p.weight_hh_offset}.transposed();
+  product.c = {p.gate_rows(), 1};
+  return {target, product, weight_hh};
 }
 
-void run_rnn_backward_steps(const RnnBackward& p) {
-  const RnnSizes& s = p.sizes;
-  runtime::DeviceState& device = state_of(p.dinput);
-  runtime::Kernel& step = rnn_kernel(device, s.cell, "rnn/rnn_steps.cl", "rnn_step_backward");
-  const bool projected = p.dprojected.defined();
-  runtime::Kernel* output =
-      projected ? &rnn_kernel(device, s.cell, "rnn/rnn_steps.cl", "rnn_output_backward") : nullptr;
-  const std::int32_t flags =
-      (p.lengths.defined() ? with_lengths : 0) | (projected ? projects : 0) | (p.dy.defined() ? with_dy : 0);
-  const Tensor unprojected = projected ? empty({s.batch, s.hidden}, DType::f32, p.dinput.device()) : p.dh;
-  const runtime::BufferView dinput = out(p.dinput), drecurrent = out(p.drecurrent), dh = out(p.dh);
-  const runtime::BufferView dc = p.dc.defined() ? out(p.dc) : dh, dunprojected = out(unprojected);
-  const runtime::BufferView dprojected = projected ? out(p.dprojected) : dh;
-  const runtime::BufferView dy = in(defined_or(p.dy, p.dinput)), lengths = in(defined_or(p.lengths, p.dinput));
-  const runtime::BufferView gates = in(defined_or(p.saved.gates, p.dinput));
-  const Tensor& states = p.saved.cells.defined() ? p.saved.cells : p.saved.states;
-  const std::int64_t slot = s.batch * s.hidden, out_slot = s.batch * s.outputs;
-  for (std::int64_t n = s.steps - 1; n >= 0; --n) {
-    const std::int64_t t = s.step(n);
-    const runtime::BufferView dy_now = moved(dy, p.dy.defined() ? t * out_slot : 0);
-    const runtime::BufferView dgates = moved(drecurrent, t * s.batch * s.gate_rows());
-    if (projected) {
-      const runtime::BufferView doutput = moved(dprojected, t * out_slot);
-      runtime::launch(device, *output, runtime::flat_range(device, out_slot), dy_now, dh, doutput, lengths, s.batch,
-                      s.outputs, t, flags);
-      gemm({device,
-            s.batch,
-            s.hidden,
-            s.outputs,
-            1,
-            {doutput, s.outputs, 1},
-            {in(p.weight_hr), s.hidden, 1},
-            {dunprojected, s.hidden, 1}});
-    }
-    runtime::launch(device, step, runtime::flat_range(device, slot),
-                    moved(gates, p.saved.gates.defined() ? t * s.batch * s.saved_columns() : 0),
-                    moved(in(states), s.slot_before(t) * slot), moved(in(states), s.slot_after(t) * slot), dy_now, dh,
-                    dc, dunprojected, moved(dinput, t * s.batch * s.gate_rows()), dgates, lengths, s.batch, s.hidden, t,
-                    flags);
-    gemm({device,
-          s.batch,
-          s.outputs,
-          s.gate_rows(),
-          1,
-          {dgates, s.gate_rows(), 1},
-          {in(p.weight_hh), s.outputs, 1},
-          {dh, s.outputs, 1},
-          add_to_c});
+/// after += projected W_hrᵀ.
+StepProduct output_product(const RnnForward& p, const Target& target, Place weight_hr) {
+  GemmProblem product = p.product_of(p.batch, p.outputs, p.hidden);
+  product.a = {p.hidden, 1};
+  product.b = MatrixLayout{p.hidden, 1, 0, p.weight_hr_offset}.transposed();
+  product.c = {p.outputs, 1};
+  product.flags = add_to_c;
+  return {target, product, weight_hr};
+}
+
+/// dh += drecurrent W_hh.
+StepProduct recurrent_product(const RnnBackward& p, const Target& target, Place weight_hh) {
+  GemmProblem product = p.product_of(p.batch, p.outputs, p.gate_rows());
+  product.a = {p.gate_rows(), 1};
+  product.b = {p.outputs, 1, 0, p.weight_hh_offset};
+  product.c = {p.outputs, 1};
+  product.flags = add_to_c;
+  return {target, product, weight_hh};
+}
+
+/// dunprojected = dprojected W_hr.
+StepProduct output_product(const RnnBackward& p, const Target& target, Place weight_hr) {
+  GemmProblem product = p.product_of(p.batch, p.hidden, p.outputs);
+  product.a = {p.outputs, 1};
+  product.b = {p.hidden, 1, 0, p.weight_hr_offset};
+  product.c = {p.hidden, 1};
+  return {target, product, weight_hr};
+}
+
+std::uint64_t float_bytes(std::int64_t count) { return 4 * static_cast<std::uint64_t>(count); }
+
+}  // namespace
+
+PlanOr plan_rnn_forward_steps(const RnnForward& p, const Target& target, std::size_t) {
+  const RnnForwardOperands o;
+  const runtime::KernelSpec step = rnn_kernel(p, target, "rnn/rnn_steps.cl", "rnn_step_forward");
+  const runtime::NdRange range = target.flat_range(p.batch * p.hidden);
+  const bool projected = p.projected != 0;
+  const std::int64_t out_slot = p.batch * p.outputs, saved_slot = p.batch * p.saved_columns();
+  Plan plan;
+  const Place recurrent = plan.workspace(float_bytes(p.batch * p.gate_rows()));
+  StepProduct multiply = recurrent_product(p, target, o.weight_hh), project = output_product(p, target, o.weight_hr);
+  add_input_product(plan, p, target);
+  for (std::int64_t n = 0; n < p.steps; ++n) {
+    const std::int64_t t = p.step(n);
+    const Place before = o.states.offset_by(p.slot_before(t) * out_slot);
+    const Place after = o.states.offset_by(p.slot_after(t) * out_slot);
+    const Place unprojected = o.projected.offset_by(projected && p.saves != 0 ? t * p.batch * p.hidden : 0);
+    multiply.add(plan, before, recurrent);
+    plan.add(step, range, o.gates.offset_by(t * saved_slot), recurrent, o.bias_hh, before, after,
+             o.cells.offset_by(p.slot_before(t) * p.cell_slot()), o.cells.offset_by(p.slot_after(t) * p.cell_slot()),
+             unprojected, o.lengths, p.batch, p.hidden, p.outputs, t, flags_of(p));
+    if (projected) project.add(plan, unprojected, after);
   }
+  add_masked_outputs(plan, p, target);
+  return plan;
+}
+
+PlanOr plan_rnn_backward_steps(const RnnBackward& p, const Target& target, std::size_t) {
+  const RnnBackwardOperands o;
+  const runtime::KernelSpec step = rnn_kernel(p, target, "rnn/rnn_steps.cl", "rnn_step_backward");
+  const runtime::KernelSpec output = rnn_kernel(p, target, "rnn/rnn_steps.cl", "rnn_output_backward");
+  const bool projected = p.projected != 0, saves_gates = p.kind().saves_gates;
+  const std::int64_t slot = p.batch * p.hidden, out_slot = p.batch * p.outputs, gate_slot = p.batch * p.gate_rows();
+  const runtime::NdRange range = target.flat_range(slot), out_range = target.flat_range(out_slot);
+  const std::int32_t flags = flags_of(p);
+  Plan plan;
+  const Place dunprojected = projected ? plan.workspace(float_bytes(slot)) : o.dh;
+  StepProduct multiply = recurrent_product(p, target, o.weight_hh), project = output_product(p, target, o.weight_hr);
+  for (std::int64_t n = p.steps - 1; n >= 0; --n) {
+    const std::int64_t t = p.step(n);
+    const Place dy = o.dy.offset_by(p.has_dy != 0 ? t * out_slot : 0);
+    const Place drecurrent = o.drecurrent.offset_by(t * gate_slot);
+    if (projected) {
+      const Place doutput = o.dprojected.offset_by(t * out_slot);
+      plan.add(output, out_range, dy, o.dh, doutput, o.lengths, p.batch, p.outputs, t, flags);
+      project.add(plan, doutput, dunprojected);
+    }
+    plan.add(step, range, o.gates.offset_by(saves_gates ? t * p.batch * p.saved_columns() : 0),
+             o.states.offset_by(p.slot_before(t) * slot), o.states.offset_by(p.slot_after(t) * slot), dy, o.dh, o.dc,
+             dunprojected, o.dinput.offset_by(t * gate_slot), drecurrent, o.lengths, p.batch, p.hidden, t, flags);
+    multiply.add(plan, drecurrent, o.dh);
+  }
+  return plan;
 }
 
 }  // namespace crisol::ops

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../../cl_kernels/rnn/rnn_index.h"
+#include "crisol/ops/copy.h"
 #include "dispatch/gpu_model.h"
 #include "doctest/doctest.h"
 #include "ops/rnn/rnn_problem.h"
 #include "reference/rnn.h"
 #include "support/compare.h"
+#include "support/forced.h"
 #include "support/skip.h"
 #include "support/variants.h"
 
@@ -178,6 +182,38 @@ TEST_CASE("rnn: an LSTM with projection") {
   check_layer({RnnCell::lstm, false, 2, 2, 3, 4, 4});
 }
 
+TEST_CASE("rnn: a packed weight is kept until the weight is written") {
+  for (const RnnCell cell : {RnnCell::lstm, RnnCell::tanh}) {
+    const RnnLayer l{cell, false, 3, 2, 3, 4};
+    const Data d = data_of(l);
+    const ops::RnnInput input = input_of(l, d);
+    const RnnOptions options{cell, false};
+    const Tensor dy = view_of(d.dout.y, {l.steps, l.batch, l.outputs()}, Layout::contiguous);
+    const auto results = [&](const RnnWeights& weights) {
+      const ops::RnnResult forward = ops::rnn_forward(input, weights, options);
+      const auto backward = ops::rnn_backward({dy, {}, {}}, input, weights, options, forward.saved);
+      return std::pair(forward.y.to_vector<float>(), backward.h0.to_vector<float>());
+    };
+    int ran = 0;
+    for (const char* variant : all_variants) {
+      CAPTURE(std::string(variant));
+      const RnnWeights weights = weights_of(l, d);
+      const auto calls = [&] {
+        const auto first = results(weights);
+        for (int call = 0; call < 3; ++call) CHECK(results(weights) == first);
+        ops::fill_into(weights.weight_hh, 0.25);
+        ops::fill_into(weights.weight_ih, 0.5);
+        RnnWeights others = weights;
+        others.weight_hh = full(weights.weight_hh.shape(), 0.25);
+        others.weight_ih = full(weights.weight_ih.shape(), 0.5);
+        CHECK(results(weights) == results(others));
+      };
+      run_variant("rnn_forward", variant, [&] { ran += run_variant("rnn_backward", variant, calls) ? 1 : 0; });
+    }
+    CHECK(ran > 0);
+  }
+}
+
 TEST_CASE("rnn: sizes that cut tiles and blocks") {
   if (slow_device()) CRISOL_SKIP("millions of multiply-adds");
   for (const RnnCell cell : all_cells) {
@@ -197,7 +233,7 @@ TEST_CASE("rnn: positions of rows are 64-bit numbers") {
 #undef long
   static_assert(sizeof(row) == 8);
   CHECK(row == (std::int64_t{t} * batch + b) * columns);
-  const ops::RnnSizes s{RnnCell::lstm, true, 70000, 70000, 1, 512, 512};
+  const ops::RnnSizes s{static_cast<std::int64_t>(RnnCell::lstm), 1, 70000, 70000, 1, 512, 512};
   CHECK(s.slot_before(s.step(0)) * s.batch * s.saved_columns() == std::int64_t{70000} * 70000 * 2048);
 }
 
@@ -220,12 +256,13 @@ TEST_CASE("rnn: the most hidden units whose weights a work-group keeps, by devic
     info.max_work_group = limits.work_group;
     info.local_memory = limits.local_memory;
     info.compute_units = 16;
+    const dispatch::Target target{info, 1, std::numeric_limits<std::int64_t>::max()};
     const auto check = [&](RnnCell cell, std::int64_t most) {
       CAPTURE(std::string(name_of(cell)));
       const auto takes = [&](std::int64_t hidden) {
-        ops::RnnForward problem;
-        problem.sizes = {cell, false, 10, 1000, 8, hidden, hidden};
-        return ops::refuse_rnn_forward_resident(problem, info) == nullptr;
+        ops::RnnForward problem{};
+        static_cast<ops::RnnSizes&>(problem) = {static_cast<std::int64_t>(cell), 0, 10, 1000, 8, hidden, hidden};
+        return static_cast<bool>(ops::plan_rnn_forward_resident(problem, target, dispatch::own_config));
       };
       CHECK(takes(1));
       CHECK(takes(most));
