@@ -89,6 +89,7 @@ class Chooser {
     if (const char* reason = against_device(row.devices, target_, forced)) return reason;
     if (refused_always() == std::pair<std::string, std::string>(table_.op, row.name)) return "refused for a test";
     PlanOr plan = table_.plan(row, problem_, target_, candidate.config);
+    if (plan && !forced && plan.reason_unless_forced() != nullptr) return plan.reason_unless_forced();
     // The limit does not apply to the last variant, because no other one takes every problem.
     const bool last = &row == &table_.rows().back();
     if (plan && !last && plan.plan().workspace_bytes() > 0)

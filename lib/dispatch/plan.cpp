@@ -62,14 +62,18 @@ void Plan::push(const Place& place) {
 void Plan::push(CallScalar scalar) { args_.push_back({PlanArg::Kind::call_scalar, 0, {}, scalar.index, 0, 0}); }
 
 void Plan::push(const Lanes& lanes) {
-  const auto count = static_cast<std::uint8_t>(lanes.count);
-  args_.push_back({PlanArg::Kind::longs, count, {}, 0, static_cast<std::uint32_t>(longs_.size()), 0});
-  longs_.insert(longs_.end(), lanes.shape.begin(), lanes.shape.end());
-  longs_.resize(args_.back().first + count);
+  push_longs(lanes.shape.begin(), static_cast<std::size_t>(lanes.shape.rank()), static_cast<std::size_t>(lanes.count));
 }
 
 void Plan::push(const ArgList& list) {
   for (const AnyArg& arg : list) std::visit([this](const auto& value) { push(value); }, arg);
+}
+
+void Plan::push_longs(const std::int64_t* values, std::size_t count, std::size_t lanes) {
+  const auto first = static_cast<std::uint32_t>(longs_.size());
+  args_.push_back({PlanArg::Kind::longs, static_cast<std::uint8_t>(lanes), {}, 0, first, 0});
+  longs_.insert(longs_.end(), values, values + count);
+  longs_.resize(first + lanes);
 }
 
 PlanStep Plan::step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args) {

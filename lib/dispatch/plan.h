@@ -118,7 +118,8 @@ class Plan {
   /// operand keeps no such copy.
   Place derive(Place source, const DerivedKey& key, std::uint64_t bytes);
 
-  /// A launch. Arguments are places, call scalars, numbers, Shapes, ArgLists and PlanArgs.
+  /// A launch. Arguments are places, call scalars, numbers, Shapes (long8), arrays of longs (a vector of as many lanes),
+  /// ArgLists and PlanArgs.
   template <class... Args>
   void add(const runtime::KernelSpec& spec, const runtime::NdRange& range, const Args&... args) {
     steps_.push_back(make_step(spec, range, args...));
@@ -194,6 +195,11 @@ class Plan {
   void push(const Lanes& lanes);
   void push(const Shape& shape) { push(Lanes{shape, Shape::max_rank}); }
   void push(const ArgList& list);
+  template <std::size_t count>
+  void push(const std::array<std::int64_t, count>& longs) {
+    push_longs(longs.data(), count, count);
+  }
+  void push_longs(const std::int64_t* values, std::size_t count, std::size_t lanes);
   template <class T>
   void push(T value) {
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, double>);
@@ -215,14 +221,23 @@ class PlanOr {
  public:
   PlanOr(Plan plan) : plan_(std::move(plan)) {}
   PlanOr(const char* reason) : reason_(reason) {}
+  /// A plan that is right, and that is taken only where its variant is forced: `reason` says why another variant is
+  /// expected to take less time.
+  static PlanOr only_forced(Plan plan, const char* reason) {
+    PlanOr made(std::move(plan));
+    made.reason_unless_forced_ = reason;
+    return made;
+  }
 
   explicit operator bool() const noexcept { return reason_ == nullptr; }
   const char* reason() const noexcept { return reason_; }  ///< nullptr where there is a plan.
+  const char* reason_unless_forced() const noexcept { return reason_unless_forced_; }
   Plan& plan() noexcept { return plan_; }
 
  private:
   Plan plan_;
   const char* reason_ = nullptr;
+  const char* reason_unless_forced_ = nullptr;
 };
 
 /// A plan whose kernels are there.
