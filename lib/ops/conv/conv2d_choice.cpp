@@ -6,18 +6,13 @@ namespace crisol::ops {
 
 Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const Shape& weight, const Conv2dOptions& options,
                            Device device) {
-  struct Op {
-    const char* name;
-    std::span<const Variant<Conv2dProblem>> variants;
-  };
-  const Op ops[] = {{"conv2d", conv2d_variants()},
-                    {"conv2d_backward_data", conv2d_backward_data_variants()},
-                    {"conv2d_backward_weight", conv2d_backward_weight_variants()}};
-  const Op& op = ops[static_cast<int>(pass)];
-  const Conv2dSizes sizes = conv2d_sizes(op.name, input, weight, options);
-  const Conv2dProblem problem = with_precision(op.name, {.sizes = sizes, .device = device.state()});
-  const Variant<Conv2dProblem>& variant = *choose(op.name, op.variants, problem, device.info()).variant;
-  return {variant.name, variant.workspace == nullptr ? 0 : variant.workspace(problem, device.info())};
+  const Table<Conv2dProblem>* const tables[] = {&conv2d_table, &conv2d_backward_data_table,
+                                                &conv2d_backward_weight_table};
+  const Table<Conv2dProblem>& table = *tables[static_cast<int>(pass)];
+  const Conv2dSizes sizes = conv2d_sizes(table.op, input, weight, options);
+  const Conv2dProblem problem = conv2d_problem(table.op, sizes, device.state());
+  const dispatch::Choice choice = choose(table, problem, target_of(device.state()));
+  return {choice.variant.substr(0, choice.variant.find('/')), choice.plan.workspace_bytes()};
 }
 
 }  // namespace crisol::ops

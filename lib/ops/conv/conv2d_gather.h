@@ -1,19 +1,21 @@
-// The product of conv2d_block.cl and conv2d_matrix.cl: a convolution, or one of the convolutions that a gradient of an
-// input is made of.
+// A convolution as a matrix product whose right operand is gathered from an image: the forward pass, and the gradient
+// of the input, which is a product for each phase of the stride. GPUs multiply it tile by tile (conv2d_block.cl,
+// conv2d_matrix.cl), CPUs with gemm_cpu.cl.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "ops/conv/conv2d_problem.h"
-#include "ops/product/gemm_tiles.h"
+#include "ops/product/tiled_product.h"
 
 namespace crisol::ops {
 
-/// Strides are in elements. `m` rows of the result (channels of a group), columns (image, row, column).
+/// Strides are in elements. The result has `m` rows (channels of a group). Its columns are (image, row, column).
 struct GatheredProduct {
   std::int64_t groups, m, images, rows, columns;
-  std::int64_t channels;  ///< Of src, a group.
+  std::int64_t channels;  ///< Of src, in a group.
   std::int32_t taps_h, taps_w;
   /// Weight of row i, channel c and tap (r, s) of group g: g * s[0] + i * s[1] + c * s[2] + r * s[3] + s * s[4].
   std::array<std::int64_t, 5> weight_strides;
@@ -24,62 +26,42 @@ struct GatheredProduct {
   std::int32_t tap_h, tap_w;
   std::int64_t c_image, c_group, c_row, c_h, c_w;  ///< Strides of the result.
 
-  std::int64_t depth() const noexcept { return channels * taps_h * taps_w; }
+  std::int64_t weight_first = 0, c_first = 0;  ///< First elements in the weight and in the result.
+
+  std::int64_t taps() const noexcept { return std::int64_t{taps_h} * taps_w; }
+  std::int64_t depth() const noexcept { return channels * taps(); }
   /// Channels that are neighbours in the depth for each tap, so that they share its address: TOGETHER of the kernels.
-  int together() const noexcept { return channels % 8 == 0 && depth() > 0 ? 8 : 1; }
+  int channel_vector() const noexcept { return channels % 8 == 0 && depth() > 0 ? 8 : 1; }
   std::int64_t pixels() const noexcept { return rows * columns; }
   std::int64_t n() const noexcept { return images * pixels(); }
-  /// Rows of A as the kernel takes them: whole vectors, and at least one, of zeros, where there is nothing to add.
+  /// Rows of A as the kernels for GPUs take them: whole vectors. A product without any depth gets one vector of zeros.
   std::int64_t packed_depth() const noexcept { return std::max<std::int64_t>(4, (depth() + 3) / 4 * 4); }
-  /// Whether the weight itself is A, where it begins at a multiple of four.
-  bool lies_packed() const noexcept;
+  /// Whether the weight itself is A, where it starts at a multiple of four.
+  bool is_packed() const noexcept;
+  ProductExtent extent() const noexcept { return {m, n(), packed_depth(), groups}; }
 };
 
-/// What a product reads and writes beside that.
-struct GatheredOperands {
-  runtime::BufferView weight, src, c, bias;
-  Storage* weight_storage;
-  const Epilogue* epilogue = nullptr;
-  std::int32_t flags = 0;
-};
+GatheredProduct forward_product(const Conv2dSizes& sizes);
+/// The products of the gradient of the input: one for each remainder of a position by the stride.
+std::vector<GatheredProduct> phase_products(const Conv2dSizes& sizes);
 
-/// The kernel that multiplies (cl_kernels/conv/conv_product.h), with its tile's defines, and how the product is cut
-/// for it.
+/// Why the kernels for GPUs that gather pixels in tiles cannot take a convolution of these sizes, or nullptr.
+const char* check_gathering(const Conv2dSizes& sizes);
+/// The same for one product.
+const char* check_gathered(const GatheredProduct& product, const Target& target);
+/// Into how many parts the depth may be cut, for the memory that they take.
+int max_gathered_split_k(const GatheredProduct& product, const Target& target);
+
+/// What multiplies a product on a GPU: an engine, with its kernel for convolutions, and how the product is cut.
 struct GatheredKernel {
+  const Engine& engine;
   runtime::KernelSpec spec;
-  TileCut cut;
-  int run;  ///< Neighbours of a row that an item has of the result, at least.
+  TilePlan cut;
 };
 
-/// Why kernels that gather pixels in tiles cannot take a convolution of these sizes, or nullptr.
-const char* refuse_gathering(const Conv2dSizes& sizes);
-/// The same of one product, cut into so many work-groups.
-const char* refuse_gathered(const GatheredProduct& product, const DeviceInfo& info, std::int64_t groups);
-/// Into how many parts the depth may be cut, for the memory that they take, and the memory that some take.
-int most_gathered_parts(const GatheredProduct& product);
-std::uint64_t gathered_workspace(const GatheredProduct& product, int parts);
-
-/// Kernels, memory and arguments of a product, everything that may fail, so that several can be made before the first
-/// is queued.
-class GatheredLaunch {
- public:
-  GatheredLaunch(runtime::DeviceState& device, const GatheredProduct& product, const GatheredKernel& kernel,
-                 const GatheredOperands& operands);
-  void queue() const;
-
- private:
-  runtime::DeviceState& device_;
-  GatheredProduct product_;
-  TileCut cut_;
-  GatheredOperands operands_;
-  bool packs_;
-  int vectors_;  // VEC_C of the kernel that writes the result.
-  runtime::Kernel *table_ = nullptr, *pack_ = nullptr, *multiply_ = nullptr, *add_ = nullptr;
-  runtime::BlockPtr prepared_, sums_;
-  bool is_prepared_ = false;
-
-  void find_prepared();
-  void queue_preparation() const;
-};
+/// Adds the product of a problem whose operands are (src, weight, c). The packed weight, and the table of the addresses
+/// of its depth, is a copy derived of the weight.
+void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem, const GatheredProduct& product,
+                  const GatheredKernel& kernel);
 
 }  // namespace crisol::ops

@@ -1,89 +1,81 @@
-#include "ops/conv/conv2d_gemm.h"
-
-#include "dispatch/gpu_variant.h"
-#include "ops/product/gemm.h"
-#include "tensor/kernel_args.h"
+// Convolution with 1 x 1 kernels as plain matrix products, one for each image, on GPUs.
+#include "ops/conv/conv2d_variants.h"
 
 namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t least_pixels = 256;  // With fewer, tiles of one image's pixels are mostly edge.
+constexpr std::int64_t min_pixels = 256;  // With fewer, tiles of one image's pixels are mostly edge.
 
-const char* refuse(const char* op, const Conv2dSizes& s, const DeviceInfo& info) {
-  if (const char* reason = refuse_off_gpu(op, "gemm", info)) return reason;
-  const Conv2dOptions& o = s.options;
+const char* check_form(const Conv2dSizes& s) {
   if (s.taps() != 1) return "the kernel is not 1 x 1";
-  if (o.stride.h != 1 || o.stride.w != 1) return "a stride above 1";
-  if (o.padding.h != 0 || o.padding.w != 0) return "padding";
-  if (s.groups() != 1) return "groups";
+  if (s.stride_h != 1 || s.stride_w != 1) return "a stride above 1";
+  if (s.pad_h != 0 || s.pad_w != 0) return "padding";
+  if (s.groups != 1) return "groups";
   if (s.channels == 0 || s.outputs == 0) return "nothing to add up";
-  if (s.images > 1 && s.pixels() < least_pixels && forced_variant(op) != "gemm") return "too few pixels an image";
   return nullptr;
+}
+
+/// The matrices of a product: two operands and the result.
+struct Matrices {
+  Place a, b, c;
+};
+
+PlanOr plan_product(const Conv2dProblem& p, const GemmProblem& problem, const Matrices& matrices,
+                    const Target& target) {
+  const auto [a, b, c] = matrices;
+  Plan plan;
+  if (problem.batch > 0) {  // No images: nothing to do.
+    const dispatch::Choice product = choose_gemm(problem, target);
+    plan.append(product.plan, std::array{a, b, c, p.bias_or(a), conv2d_e0, conv2d_e1});
+    plan.leaves_epilogue = !product.fuses_epilogue();
+  }
+  if (p.sizes.images > 1 && p.sizes.pixels() < min_pixels)
+    return PlanOr::only_forced(std::move(plan), "too few pixels an image");
+  return plan;
 }
 
 }  // namespace
 
-const char* refuse_conv2d_gemm(const Conv2dProblem& p, const DeviceInfo& info) {
-  return refuse("conv2d", p.sizes, info);
-}
-
-void run_conv2d_gemm(const Conv2dProblem& p) {
+PlanOr plan_conv2d_gemm(const Conv2dProblem& p, const Target& target, std::size_t) {
+  const auto [x, weight, y] = operands<3>();
   const Conv2dSizes& s = p.sizes;
+  if (const char* reason = check_form(s)) return reason;
   const std::int64_t n = s.pixels();
-  Epilogue by_image;  // The product's batch.
-  Gemm product{.device = p.device,
-               .m = s.outputs,
-               .n = n,
-               .k = s.channels,
-               .batch = s.images,
-               .a = {in(p.weight), s.channels, 1},
-               .b = {in(p.x), n, 1, s.channels * n},
-               .c = {out(p.y), n, 1, s.outputs * n}};
-  if (p.bias.defined()) {
-    product.flags = bias_per_row;
-    product.bias = in(p.bias);
-  }
-  if (p.epilogue != nullptr) {
-    by_image = *p.epilogue;
-    for (EpilogueOperand& operand : by_image.operands) operand.batch = operand.column * s.outputs * n;
-    product.epilogue = &by_image;
-  }
-  if (!gemm(product)) *p.applied = false;
+  GemmProblem product = inner_product(p, s.outputs, n, s.channels, s.images);
+  product.a = {s.channels, 1, 0, p.offsets[1]};
+  product.b = {n, 1, s.channels * n, p.offsets[0]};
+  product.c = {n, 1, s.outputs * n, p.offsets[2]};
+  if (p.has_bias != 0) product.flags = bias_per_row;
+  product.epilogue = p.epilogue;
+  for (EpilogueLayout::Operand& operand : product.epilogue.operands)  // The product's batch is the image.
+    operand.batch = operand.column * s.outputs * n;
+  return plan_product(p, product, {weight, x, y}, target);
 }
 
-const char* refuse_conv2d_data_gemm(const Conv2dProblem& p, const DeviceInfo& info) {
-  return refuse("conv2d_backward_data", p.sizes, info);
-}
-
-void run_conv2d_data_gemm(const Conv2dProblem& p) {
+PlanOr plan_conv2d_gemm_data(const Conv2dProblem& p, const Target& target, std::size_t) {
+  const auto [dy, weight, dx] = operands<3>();
   const Conv2dSizes& s = p.sizes;
+  if (const char* reason = check_form(s)) return reason;
   const std::int64_t n = s.pixels();
-  gemm({.device = p.device,
-        .m = s.channels,
-        .n = n,
-        .k = s.outputs,
-        .batch = s.images,
-        .a = {in(p.weight), 1, s.channels},
-        .b = {in(p.y), n, 1, s.outputs * n},
-        .c = {out(p.x), n, 1, s.channels * n}});
+  GemmProblem product = inner_product(p, s.channels, n, s.outputs, s.images);
+  product.a = {1, s.channels, 0, p.offsets[1]};
+  product.b = {n, 1, s.outputs * n, p.offsets[0]};
+  product.c = {n, 1, s.channels * n, p.offsets[2]};
+  return plan_product(p, product, {weight, dy, dx}, target);
 }
 
-const char* refuse_conv2d_weight_gemm(const Conv2dProblem& p, const DeviceInfo& info) {
-  if (p.sizes.images != 1) return "more than one image";
-  return refuse("conv2d_backward_weight", p.sizes, info);
-}
-
-void run_conv2d_weight_gemm(const Conv2dProblem& p) {
+PlanOr plan_conv2d_gemm_weight(const Conv2dProblem& p, const Target& target, std::size_t) {
+  const auto [dy, x, dw] = operands<3>();
   const Conv2dSizes& s = p.sizes;
+  if (s.images != 1) return "more than one image";
+  if (const char* reason = check_form(s)) return reason;
   const std::int64_t k = s.pixels();
-  gemm({.device = p.device,
-        .m = s.outputs,
-        .n = s.channels,
-        .k = k,
-        .a = {in(p.y), k, 1},
-        .b = {in(p.x), 1, k},
-        .c = {out(p.weight), s.channels, 1}});
+  GemmProblem product = inner_product(p, s.outputs, s.channels, k, 1);
+  product.a = {k, 1, 0, p.offsets[0]};
+  product.b = {1, k, 0, p.offsets[1]};
+  product.c = {s.channels, 1, 0, p.offsets[2]};
+  return plan_product(p, product, {dy, x, dw}, target);
 }
 
 }  // namespace crisol::ops

@@ -1,148 +1,184 @@
-// Convolution as a GEMM over explicit patches, for devices whose fast GEMM takes plain matrices. The patches of as many
-// images as fit into a bounded workspace are made at once.
+// Convolution as matrix products over explicit matrices of patches, for devices whose fast product takes plain
+// matrices. The patches of as many images as fit into a bounded workspace are made at once.
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
-#include "crisol/ops/copy.h"
-#include "crisol/ops/view.h"
-#include "ops/conv/conv2d_problem.h"
-#include "ops/product/gemm.h"
-#include "runtime/memory_pool.h"
-#include "runtime/moved.h"
-#include "tensor/kernel_args.h"
+#include "ops/conv/conv2d_variants.h"
 
 namespace crisol::ops {
 
 namespace {
 
 constexpr std::int64_t workspace_floats = std::int64_t{1} << 26;  // 256 MB, unless the limit is lower.
-constexpr std::int64_t most_elements = std::int64_t{1} << 30;     // The kernels count them in 32 bits.
+constexpr std::int64_t max_elements = std::int64_t{1} << 30;      // The kernels count them in 32 bits.
 
-std::int64_t images_at_once(const Conv2dSizes& s) {
-  const std::int64_t image = std::max({std::int64_t{1}, s.depth() * s.pixels(),
-                                       s.group_channels() * s.height * s.width * workspace_floats / most_elements});
-  const auto limit = static_cast<std::int64_t>(workspace_limit() / 4);
+std::int64_t images_at_once(const Conv2dSizes& s, const Target& target) {
+  const std::int64_t image = std::max(
+      {std::int64_t{1}, s.depth() * s.pixels(), s.group_channels() * s.plane() * workspace_floats / max_elements});
+  const auto limit = static_cast<std::int64_t>(target.workspace_limit / 4);
   const std::int64_t floats = limit == 0 ? workspace_floats : std::min(limit, workspace_floats);
   return std::clamp<std::int64_t>(floats / image, 1, std::max<std::int64_t>(1, s.images));
 }
 
-runtime::BlockPtr allocate_columns(runtime::DeviceState& device, const Conv2dSizes& s) {
-  return runtime::allocate(device, 4 * static_cast<std::uint64_t>(images_at_once(s) * s.depth() * s.pixels()));
-}
-
-// im2col or col2im between images of one group of x and their matrices.
-void launch_columns(const Conv2dProblem& p, const char* entry, std::int64_t count, runtime::BufferView from,
-                    runtime::BufferView to, std::int64_t image_stride, std::int64_t row_stride) {
-  const Conv2dSizes& s = p.sizes;
-  const Conv2dOptions& o = s.options;
-  runtime::DeviceState& device = p.device;
-  runtime::launch(device, {"conv/im2col.cl", entry}, runtime::flat_range(device, count), from, to,
-                  static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(s.group_channels()),
-                  s.channels * s.height * s.width, image_stride, row_stride,
-                  Shape{s.height, s.width, s.out_h, s.out_w, s.kernel_h, s.kernel_w},
-                  Shape{o.stride.h, o.stride.w, o.padding.h, o.padding.w, o.dilation.h, o.dilation.w});
-}
-
-// Calls run(first image, images, group) for all pieces.
-template <class Run>
-void for_pieces(const Conv2dSizes& s, Run&& run) {
-  const std::int64_t step = images_at_once(s);
-  for (std::int64_t first = 0; first < s.images; first += step)
-    for (std::int64_t group = 0; group < s.groups(); ++group) run(first, std::min(step, s.images - first), group);
-}
-
-}  // namespace
-
-const char* refuse_conv2d_im2col(const Conv2dProblem& p, const DeviceInfo& info) {
-  const Conv2dSizes& s = p.sizes;
-  const Conv2dOptions& o = s.options;
-  if (static_cast<std::uint64_t>(s.depth() * s.pixels()) > info.max_allocation / 4)
+const char* check_sizes(const Conv2dSizes& s, const Target& target) {
+  if (static_cast<std::uint64_t>(s.depth() * s.pixels()) > target.info.max_allocation / 4)
     return "the patches of one image are larger than the device's largest buffer";
   if (s.depth() == 0) return "there are no patches";
-  const std::int64_t rows = s.height + 2 * std::int64_t{o.padding.h} + s.kernel_h * o.dilation.h;
-  const std::int64_t columns = s.width + 2 * std::int64_t{o.padding.w} + s.kernel_w * o.dilation.w;
-  if (std::max({s.depth() * s.pixels(), s.group_channels() * s.height * s.width, rows, columns}) > most_elements)
+  const std::int64_t rows = s.height + 2 * s.pad_h + s.kernel_h * s.dilation_h;
+  const std::int64_t columns = s.width + 2 * s.pad_w + s.kernel_w * s.dilation_w;
+  if (std::max({s.depth() * s.pixels(), s.group_channels() * s.plane(), rows, columns}) > max_elements)
     return "one image is too large for the kernel's indices";
   return nullptr;
 }
 
-std::uint64_t im2col_workspace(const Conv2dProblem& p, const DeviceInfo&) {
-  return 4 * static_cast<std::uint64_t>(images_at_once(p.sizes) * p.sizes.depth() * p.sizes.pixels());
-}
+/// Images of one group that are convolved at once.
+struct Piece {
+  std::int64_t first, images, group;
+};
 
-void run_conv2d_im2col(const Conv2dProblem& p) {
-  if (p.epilogue != nullptr) *p.applied = false;  // The product knows no images.
-  const Conv2dSizes& s = p.sizes;
-  runtime::DeviceState& device = p.device;
-  const runtime::BlockPtr block = allocate_columns(device, s);
-  const runtime::BufferView columns{block.get(), 0};
-  const std::int64_t m = s.group_outputs(), n = s.pixels(), k = s.depth();
-  for_pieces(s, [&](std::int64_t first, std::int64_t images, std::int64_t group) {
-    const std::int64_t channel = first * s.channels + group * s.group_channels();
-    launch_columns(p, "im2col", images * k * n, moved(in(p.x), channel * s.height * s.width), columns, k * n, n);
-    Gemm product{device,
-                 m,
-                 n,
-                 k,
-                 images,
-                 {moved(in(p.weight), group * m * k), k, 1},
-                 {columns, n, 1, k * n},
-                 {moved(out(p.y), (first * s.outputs + group * m) * n), n, 1, s.outputs * n}};
-    if (p.bias.defined()) {
-      product.flags = bias_per_row;
-      product.bias = moved(in(p.bias), group * m);
-    }
-    gemm(product);
-  });
-}
+/// A plan that makes patches and multiplies them, piece by piece.
+class Planner {
+ public:
+  Planner(const Conv2dProblem& problem, const Target& target)
+      : p_(problem),
+        s_(problem.sizes),
+        target_(target),
+        at_once_(images_at_once(s_, target)),
+        columns_(plan_.workspace(4 * static_cast<std::uint64_t>(at_once_ * s_.depth() * s_.pixels()))) {}
 
-void run_conv2d_data_im2col(const Conv2dProblem& p) {
-  const Conv2dSizes& s = p.sizes;
-  runtime::DeviceState& device = p.device;
-  const runtime::BlockPtr block = allocate_columns(device, s);
-  const runtime::BufferView columns{block.get(), 0};
-  const std::int64_t m = s.depth(), n = s.pixels(), k = s.group_outputs();
-  for_pieces(s, [&](std::int64_t first, std::int64_t images, std::int64_t group) {
-    gemm({device,
-          m,
-          n,
-          k,
-          images,
-          {moved(in(p.weight), group * k * m), 1, m},
-          {moved(in(p.y), (first * s.outputs + group * k) * n), n, 1, s.outputs * n},
-          {columns, n, 1, m * n}});
-    const std::int64_t channel = first * s.channels + group * s.group_channels();
-    launch_columns(p, "col2im", images * s.group_channels() * s.height * s.width, columns,
-                   moved(out(p.x), channel * s.height * s.width), m * n, n);
-  });
-}
+  const Place& columns() const noexcept { return columns_; }
+  Place workspace(std::int64_t floats) { return plan_.workspace(4 * static_cast<std::uint64_t>(floats)); }
+  Plan take() { return std::move(plan_); }
 
-void run_conv2d_weight_im2col(const Conv2dProblem& p) {
-  const Conv2dSizes& s = p.sizes;
-  runtime::DeviceState& device = p.device;
-  if (s.images == 0) {
-    fill_into(p.weight, 0);
-    return;
+  template <class Run>
+  void for_pieces(Run&& run) const {
+    for (std::int64_t first = 0; first < s_.images; first += at_once_)
+      for (std::int64_t group = 0; group < s_.groups; ++group)
+        run(Piece{first, std::min(at_once_, s_.images - first), group});
   }
-  const runtime::BlockPtr block = allocate_columns(device, s);
-  const runtime::BufferView columns{block.get(), 0};
-  // One product over the pixels of all images of a piece: both matrices have them side by side.
-  const Tensor by_output = contiguous(permute(p.y, {1, 0, 2, 3}));
-  const std::int64_t m = s.group_outputs(), n = s.depth();
-  for_pieces(s, [&](std::int64_t first, std::int64_t images, std::int64_t group) {
-    const std::int64_t channel = first * s.channels + group * s.group_channels();
-    const std::int64_t pixels = images * s.pixels();
-    launch_columns(p, "im2col", n * pixels, moved(in(p.x), channel * s.height * s.width), columns, s.pixels(), pixels);
-    Gemm product{device,
-                 m,
-                 n,
-                 pixels,
-                 1,
-                 {moved(in(by_output), (group * m * s.images + first) * s.pixels()), s.images * s.pixels(), 1},
-                 {columns, 1, pixels},
-                 {moved(out(p.weight), group * m * n), n, 1}};
-    if (first > 0) product.flags = add_to_c;
-    gemm(product);
+
+  /// The images of a piece in x or dx.
+  Place images_in(const Place& x, const Piece& piece) const {
+    return x.offset_by((piece.first * s_.channels + piece.group * s_.group_channels()) * s_.plane());
+  }
+
+  /// im2col or col2im between images of x and their matrices.
+  void add_columns(const char* entry, std::int64_t count, const Place& from, const Place& to, std::int64_t image_stride,
+                   std::int64_t row_stride) {
+    plan_.add({"conv/im2col.cl", entry}, target_.flat_range(count), from, to, static_cast<std::uint32_t>(count),
+              static_cast<std::uint32_t>(s_.group_channels()), s_.input_image(), image_stride, row_stride,
+              Shape{s_.height, s_.width, s_.out_h, s_.out_w, s_.kernel_h, s_.kernel_w},
+              Shape{s_.stride_h, s_.stride_w, s_.pad_h, s_.pad_w, s_.dilation_h, s_.dilation_w});
+  }
+
+  /// Copies dy so that the pixels of all images follow one another in each output channel: what im2col makes of it for
+  /// a kernel of 1 x 1.
+  void add_by_output(const Place& dy, const Place& to) {
+    const std::int64_t step = std::max<std::int64_t>(1, max_elements / s_.output_image());
+    for (std::int64_t first = 0; first < s_.images; first += step) {
+      const std::int64_t count = std::min(step, s_.images - first) * s_.output_image();
+      plan_.add({"conv/im2col.cl", "im2col"}, target_.flat_range(count), dy.offset_by(first * s_.output_image()),
+                to.offset_by(first * s_.pixels()), static_cast<std::uint32_t>(count),
+                static_cast<std::uint32_t>(s_.outputs), s_.output_image(), s_.pixels(), s_.images * s_.pixels(),
+                Shape{s_.out_h, s_.out_w, s_.out_h, s_.out_w, 1, 1}, Shape{1, 1, 0, 0, 1, 1});
+    }
+  }
+
+  /// A product whose operands begin where the places say.
+  void add_product(GemmProblem problem, const Place& a, const Place& b, const Place& c, const Place& bias) {
+    problem.a.offset = offset_of(a);
+    problem.b.offset = offset_of(b);
+    problem.c.offset = offset_of(c);
+    // Most pieces have the same product.
+    if (!product_ || std::memcmp(&problem, &problem_, sizeof problem) != 0) {
+      product_ = choose_gemm(problem, target_);
+      problem_ = problem;
+    }
+    plan_.append_sharing(product_->plan, std::array{a, b, c, bias, a, a});
+  }
+
+ private:
+  // The position of a first element, modulo 4.
+  std::int64_t offset_of(const Place& place) const {
+    return (place.offset + (place.kind == Place::Kind::operand ? p_.offsets[place.index] : 0)) % 4;
+  }
+
+  const Conv2dProblem& p_;
+  const Conv2dSizes& s_;
+  const Target& target_;
+  const std::int64_t at_once_;
+  Plan plan_;
+  const Place columns_;
+  GemmProblem problem_{};
+  std::optional<dispatch::Choice> product_;
+};
+
+}  // namespace
+
+PlanOr plan_im2col(const Conv2dProblem& p, const Target& target, std::size_t) {
+  const auto [x, weight, y] = operands<3>();
+  const Conv2dSizes& s = p.sizes;
+  if (const char* reason = check_sizes(s, target)) return reason;
+  const std::int64_t m = s.group_outputs(), n = s.pixels(), k = s.depth();
+  Planner planner(p, target);
+  planner.for_pieces([&](const Piece& piece) {
+    const Place a = weight.offset_by(piece.group * m * k);
+    planner.add_columns("im2col", piece.images * k * n, planner.images_in(x, piece), planner.columns(), k * n, n);
+    GemmProblem product = inner_product(p, m, n, k, piece.images);
+    product.a = {k, 1};
+    product.b = {n, 1, k * n};
+    product.c = {n, 1, s.outputs * n};
+    if (p.has_bias != 0) product.flags = bias_per_row;
+    planner.add_product(product, a, planner.columns(), y.offset_by((piece.first * s.outputs + piece.group * m) * n),
+                        p.has_bias != 0 ? conv2d_bias.offset_by(piece.group * m) : a);
   });
+  return planner.take();
+}
+
+PlanOr plan_im2col_data(const Conv2dProblem& p, const Target& target, std::size_t) {
+  const auto [dy, weight, dx] = operands<3>();
+  const Conv2dSizes& s = p.sizes;
+  if (const char* reason = check_sizes(s, target)) return reason;
+  const std::int64_t m = s.depth(), n = s.pixels(), k = s.group_outputs();
+  Planner planner(p, target);
+  planner.for_pieces([&](const Piece& piece) {
+    const Place a = weight.offset_by(piece.group * k * m);
+    GemmProblem product = inner_product(p, m, n, k, piece.images);
+    product.a = {1, m};
+    product.b = {n, 1, s.outputs * n};
+    product.c = {n, 1, m * n};
+    planner.add_product(product, a, dy.offset_by((piece.first * s.outputs + piece.group * k) * n), planner.columns(),
+                        a);
+    planner.add_columns("col2im", piece.images * s.group_channels() * s.plane(), planner.columns(),
+                        planner.images_in(dx, piece), m * n, n);
+  });
+  return planner.take();
+}
+
+PlanOr plan_im2col_weight(const Conv2dProblem& p, const Target& target, std::size_t) {
+  const auto [dy, x, dw] = operands<3>();
+  const Conv2dSizes& s = p.sizes;
+  if (const char* reason = check_sizes(s, target)) return reason;
+  if (s.images == 0) return "there are no images";
+  if (s.output_image() > max_elements) return "one image is too large for the kernel's indices";
+  Planner planner(p, target);
+  // One product over the pixels of all images of a piece: both matrices have them side by side.
+  const Place by_output = s.images == 1 ? dy : planner.workspace(s.images * s.output_image());
+  if (s.images > 1) planner.add_by_output(dy, by_output);
+  const std::int64_t m = s.group_outputs(), n = s.depth();
+  planner.for_pieces([&](const Piece& piece) {
+    const std::int64_t pixels = piece.images * s.pixels();
+    planner.add_columns("im2col", n * pixels, planner.images_in(x, piece), planner.columns(), s.pixels(), pixels);
+    GemmProblem product = inner_product(p, m, n, pixels, 1);
+    product.a = {s.images * s.pixels(), 1};
+    product.b = {1, pixels};
+    product.c = {n, 1};
+    if (piece.first > 0) product.flags = add_to_c;
+    const Place a = by_output.offset_by((piece.group * m * s.images + piece.first) * s.pixels());
+    planner.add_product(product, a, planner.columns(), dw.offset_by(piece.group * m * n), a);
+  });
+  return planner.take();
 }
 
 }  // namespace crisol::ops

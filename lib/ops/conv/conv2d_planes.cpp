@@ -1,25 +1,21 @@
-#include "ops/conv/conv2d_planes.h"
-
+// Convolution of planes on CPUs (conv2d_planes.cl), for few channels or outputs in a group.
 #include <algorithm>
 #include <limits>
 
 #include "base/ceil_div.h"
-#include "dispatch/persistent.h"
-#include "ops/product/gemm_cpu.h"
-#include "ops/product/gemm_epilogue.h"
-#include "tensor/kernel_args.h"
+#include "ops/conv/conv2d_variants.h"
 
 namespace crisol::ops {
 
 namespace {
 
 constexpr std::int64_t rows_at_once = 4;        // ROWS of the kernel.
-constexpr std::int64_t most_taps = 64;          // MOST_TAPS.
+constexpr std::int64_t max_kernel_w = 64;       // MOST_TAPS.
 constexpr std::int64_t wanted_slice = 1 << 16;  // Floats: a quarter of a usual L2 cache.
-constexpr std::int64_t most_slice = std::int64_t{1} << 24;
+constexpr std::int64_t max_slice = std::int64_t{1} << 24;
 
-// A convolution as the kernel sees it: backward data is one of dy, with zeros between its elements where there was a
-// stride, and the kernels turned round.
+// A convolution as the kernel sees it: backward data is a convolution of dy with flipped kernels. Where there was a
+// stride, dy has zeros between its elements.
 struct Planes {
   std::int64_t images, channels, height, width, outputs, out_h, out_w, groups;  // channels and outputs of a group
   Shape window;
@@ -32,6 +28,7 @@ struct Planes {
   std::int64_t slice_of(std::int64_t band, std::int64_t lanes) const {
     return ceil_div(channels * rows_of(band) * width_of_line(lanes) + lanes, 16) * 16;
   }
+  Shape sizes() const { return {images, channels, height, width, outputs, out_h, out_w, groups}; }
 };
 
 Planes forward_planes(const Conv2dSizes& s) {
@@ -42,7 +39,7 @@ Planes forward_planes(const Conv2dSizes& s) {
           s.group_outputs(),
           s.out_h,
           s.out_w,
-          s.groups(),
+          s.groups,
           s.kernel_window(),
           s.depth(),
           s.taps(),
@@ -53,158 +50,131 @@ Planes forward_planes(const Conv2dSizes& s) {
 }
 
 Planes data_planes(const Conv2dSizes& s) {
-  const Conv2dOptions& o = s.options;
   const Shape window{s.kernel_h,
                      s.kernel_w,
                      1,
                      1,
-                     o.dilation.h * (s.kernel_h - 1) - o.padding.h,
-                     o.dilation.w * (s.kernel_w - 1) - o.padding.w,
-                     o.dilation.h,
-                     o.dilation.w};
+                     s.dilation_h * (s.kernel_h - 1) - s.pad_h,
+                     s.dilation_w * (s.kernel_w - 1) - s.pad_w,
+                     s.dilation_h,
+                     s.dilation_w};
   return {s.images, s.group_outputs(), s.out_h,   s.out_w,  s.group_channels(), s.height,
-          s.width,  s.groups(),        window,    s.taps(), s.depth(),          s.group_outputs() * s.depth(),
-          1,        o.stride.h,        o.stride.w};
+          s.width,  s.groups,          window,    s.taps(), s.depth(),          s.group_outputs() * s.depth(),
+          1,        s.stride_h,        s.stride_w};
 }
 
 // Rows of a band: as many as the cache takes, but enough bands for all items, and within the device's loops.
-struct Plan {
+struct Bands {
   std::int64_t lanes, band, items;
 };
 
-Plan plan_of(const Planes& p, const runtime::DeviceState& device, const DeviceInfo& info) {
-  Plan plan{};
-  plan.lanes = cpu_vector_width(device);
-  plan.band = ceil_div(p.out_h, rows_at_once) * rows_at_once;
-  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{info.compute_units});
-  const auto units = [&] { return p.images * p.groups * ceil_div(p.out_h, plan.band); };
-  while (plan.band > rows_at_once && (p.slice_of(plan.band, plan.lanes) > wanted_slice || units() < wanted))
-    plan.band = ceil_div(plan.band / 2, rows_at_once) * rows_at_once;
-  const std::int64_t vectors = ceil_div(p.out_w, plan.lanes);
+Bands bands_of(const Planes& p, const Target& target) {
+  Bands bands{};
+  bands.lanes = target.cpu_vector_width();
+  bands.band = ceil_div(p.out_h, rows_at_once) * rows_at_once;
+  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
+  const auto units = [&] { return p.images * p.groups * ceil_div(p.out_h, bands.band); };
+  while (bands.band > rows_at_once && (p.slice_of(bands.band, bands.lanes) > wanted_slice || units() < wanted))
+    bands.band = ceil_div(bands.band / 2, rows_at_once) * rows_at_once;
+  const std::int64_t vectors = ceil_div(p.out_w, bands.lanes);
   const std::int64_t copying =
-      p.slice_of(plan.band, plan.lanes) / plan.lanes + p.channels * p.rows_of(plan.band) * (p.width + 1);
+      p.slice_of(bands.band, bands.lanes) / bands.lanes + p.channels * p.rows_of(bands.band) * (p.width + 1);
   const std::int64_t taps = p.channels * p.window[0] * (p.window[1] + 2);
   const std::int64_t iterations =
-      copying + p.outputs * plan.band / rows_at_once * vectors * (taps + rows_at_once * (2 * plan.lanes + 4));
-  const std::int64_t units_of_item = loop_budget(info) / iterations;
-  plan.items = units_of_item == 0 ? 0 : std::min(units(), std::max(wanted, ceil_div(units(), units_of_item)));
-  return plan;
+      copying + p.outputs * bands.band / rows_at_once * vectors * (taps + rows_at_once * (2 * bands.lanes + 4));
+  const std::int64_t units_of_item = target.loop_budget / iterations;
+  bands.items = units_of_item == 0 ? 0 : std::min(units(), std::max(wanted, ceil_div(units(), units_of_item)));
+  return bands;
 }
 
-const char* refuse(const Planes& p, const runtime::DeviceState& device, const DeviceInfo& info) {
+const char* check_planes(const Planes& p, const Target& target) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 8;
-  if (p.window[1] > most_taps) return "a kernel of more than 64 columns";
+  if (p.window[1] > max_kernel_w) return "a kernel of more than 64 columns";
   if (p.window[4] < 0 || p.window[5] < 0) return "a padding larger than the kernel";
   if (p.height * p.width > most || p.out_h * p.out_w > most || p.insert_h * p.height > most)
     return "too large an image";
-  if (p.slice_of(rows_at_once, 16) > most_slice) return "too many channels or columns for the cache";
-  if (plan_of(p, device, info).items == 0) return "too large for the device's loops";
+  if (p.slice_of(rows_at_once, 16) > max_slice) return "too many channels or columns for the cache";
+  if (bands_of(p, target).items == 0) return "too large for the device's loops";
   return nullptr;
 }
 
-void run(const Conv2dProblem& p, const Planes& s, const Tensor& from, const Tensor& to) {
-  runtime::DeviceState& device = p.device;
-  const DeviceInfo& info = runtime::info_of(device);
-  const Plan plan = plan_of(s, device, info);
-  const std::int64_t slice = s.slice_of(plan.band, plan.lanes);
-  const runtime::BlockPtr scratch = runtime::allocate(device, 4 * static_cast<std::uint64_t>(plan.items * slice));
-  runtime::Defines defines{{"VW", plan.lanes}};
-  if (!info.fast_fma) defines.add({"NO_FMA", 1});
-  const EpilogueArguments e = epilogue_arguments(p.epilogue, in(p.weight));
-  runtime::launch(
-      device, {"conv/conv2d_planes.cl", "conv2d_planes", defines, epilogue_prelude(p.epilogue)}, {{plan.items}, {1}},
-      in(from), in(p.weight), in(p.bias.defined() ? p.bias : p.weight), out(to), runtime::BufferView{scratch.get(), 0},
-      e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2],
-      Shape{s.images, s.channels, s.height, s.width, s.outputs, s.out_h, s.out_w, s.groups}, s.window,
-      Shape{s.output_step, s.channel_step, s.group_step, s.flipped, s.insert_h, s.insert_w, plan.band, slice},
-      (p.bias.defined() ? bias_per_row : 0) | epilogue_flags(p.epilogue));
+runtime::Defines defines_of(const Target& target, std::int64_t lanes) {
+  runtime::Defines defines{{"VW", lanes}};
+  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  return defines;
 }
 
-// The slice of the weights' gradient: a padded plane of x, one of dy, a vector for each tap.
+PlanOr plan_of(const Conv2dProblem& p, const Planes& s, const Target& target) {
+  const auto [from, weight, to] = operands<3>();
+  if (const char* reason = check_planes(s, target)) return reason;
+  const Bands bands = bands_of(s, target);
+  const std::int64_t slice = s.slice_of(bands.band, bands.lanes);
+  const EpilogueArgs e = p.epilogue_args(weight);
+  Plan plan;
+  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(bands.items * slice));
+  plan.add({"conv/conv2d_planes.cl", "conv2d_planes", defines_of(target, bands.lanes), epilogue_prelude(p.epilogue)},
+           {{bands.items}, {1}}, from, weight, p.bias_or(weight), to, scratch, e.first, e.second, e.strides,
+           e.scalars[0], e.scalars[1], e.scalars[2], s.sizes(), s.window,
+           Shape{s.output_step, s.channel_step, s.group_step, s.flipped, s.insert_h, s.insert_w, bands.band, slice},
+           p.flags());
+  return plan;
+}
+
+// The slice of the weight's gradient: a padded plane of x, a plane of dy, a vector for each tap.
 std::int64_t weight_slice(const Planes& p, std::int64_t lanes) {
   const std::int64_t rows = ceil_div(p.out_h, rows_at_once) * rows_at_once;
   const std::int64_t out_line = ceil_div(p.out_w, lanes) * lanes + 1;
-  return ceil_div(p.rows_of(rows) * p.width_of_line(lanes) + rows * out_line + (p.window[0] * p.window[1] + 1) * lanes,
-                  16) *
-         16;
+  const std::int64_t taps = p.window[0] * p.window[1];
+  return ceil_div(p.rows_of(rows) * p.width_of_line(lanes) + rows * out_line + (taps + 1) * lanes, 16) * 16;
 }
 
-// Work-items of the weights' gradient.
-std::int64_t weight_items(const Planes& p, const DeviceInfo& info) {
+// Work-items of the weight's gradient.
+std::int64_t weight_items(const Planes& p, const Target& target) {
   const std::int64_t channels = p.groups * p.outputs;
-  const bool bounded = loop_budget(info) != std::numeric_limits<std::int64_t>::max();
-  return bounded ? channels : std::min(channels, std::max<std::int64_t>(8, 2 * std::int64_t{info.compute_units}));
+  const bool bounded = target.loop_budget != std::numeric_limits<std::int64_t>::max();
+  return bounded ? channels
+                 : std::min(channels, std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units}));
 }
 
-std::uint64_t workspace_of(const Conv2dProblem& p, const Planes& s, const DeviceInfo& info) {
-  const Plan plan = plan_of(s, p.device, info);
-  return 4 * static_cast<std::uint64_t>(plan.items * s.slice_of(plan.band, plan.lanes));
+// Whether an item of the weight's gradient stays within the device's loops.
+bool weight_fits_loops(const Planes& s, const Target& target) {
+  const std::int64_t lanes = target.cpu_vector_width();
+  const std::int64_t image = (s.height * s.width + s.out_h * s.out_w) +
+                             s.window[0] * s.window[1] * (s.out_h + 4) * (ceil_div(s.out_w, lanes) + 2);
+  return s.images * image + weight_slice(s, lanes) <= target.loop_budget;
 }
 
 }  // namespace
 
-std::uint64_t planes_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
-  return workspace_of(p, forward_planes(p.sizes), info);
-}
-
-std::uint64_t planes_data_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
-  return workspace_of(p, data_planes(p.sizes), info);
-}
-
-std::uint64_t planes_weight_workspace(const Conv2dProblem& p, const DeviceInfo& info) {
-  const Planes s = forward_planes(p.sizes);
-  return 4 * static_cast<std::uint64_t>(weight_items(s, info) * weight_slice(s, cpu_vector_width(p.device)));
-}
-
-const char* refuse_planes(const Conv2dProblem& p, const DeviceInfo& info) {
-  if (!takes_cpu_kernels(info)) return "made for CPUs";
+PlanOr plan_planes(const Conv2dProblem& p, const Target& target, std::size_t) {
   const Planes s = forward_planes(p.sizes);
   if (s.outputs > (s.channels == 1 ? 4 : 2)) return "many outputs a group: a matrix product is faster";
   if (s.channels == 0) return "nothing to add up";
-  return refuse(s, p.device, info);
+  return plan_of(p, s, target);
 }
 
-void run_planes(const Conv2dProblem& p) { run(p, forward_planes(p.sizes), p.x, p.y); }
-
-const char* refuse_planes_data(const Conv2dProblem& p, const DeviceInfo& info) {
-  if (!takes_cpu_kernels(info)) return "made for CPUs";
+PlanOr plan_planes_data(const Conv2dProblem& p, const Target& target, std::size_t) {
   const Planes s = data_planes(p.sizes);
   if (s.outputs > (s.channels == 1 ? 4 : 2)) return "many outputs a group: a matrix product is faster";
   if (s.channels == 0) return "nothing to add up";
   if (s.channels > 1 && s.insert_h * s.insert_w > 1) return "a stride, whose zeros would be added up too";
-  return refuse(s, p.device, info);
+  return plan_of(p, s, target);
 }
 
-void run_planes_data(const Conv2dProblem& p) { run(p, data_planes(p.sizes), p.y, p.x); }
-
-const char* refuse_planes_weight(const Conv2dProblem& p, const DeviceInfo& info) {
-  if (!takes_cpu_kernels(info)) return "made for CPUs";
+PlanOr plan_planes_weight(const Conv2dProblem& p, const Target& target, std::size_t) {
+  const auto [dy, x, dw] = operands<3>();
   const Planes s = forward_planes(p.sizes);
   if (s.channels != 1 || s.groups == 1) return "not depthwise";
-  if (const char* reason = refuse(s, p.device, info)) return reason;
-  if (weight_slice(s, 16) > most_slice) return "too large an image";
-  const std::int64_t lanes = cpu_vector_width(p.device);
-  const std::int64_t image = (s.height * s.width + s.out_h * s.out_w) +
-                             s.window[0] * s.window[1] * (s.out_h + 4) * (ceil_div(s.out_w, lanes) + 2);
-  const std::int64_t all = s.images * image + weight_slice(s, lanes);
-  if (all * ceil_div(s.groups * s.outputs, std::max<std::int64_t>(8, s.groups * s.outputs)) > loop_budget(info))
-    return "too large for the device's loops";
-  return nullptr;
-}
-
-void run_planes_weight(const Conv2dProblem& p) {
-  runtime::DeviceState& device = p.device;
-  const DeviceInfo& info = runtime::info_of(device);
-  const Planes s = forward_planes(p.sizes);
-  const std::int64_t lanes = cpu_vector_width(device), slice = weight_slice(s, lanes);
-  const std::int64_t items = weight_items(s, info);
-  const runtime::BlockPtr scratch = runtime::allocate(device, 4 * static_cast<std::uint64_t>(items * slice));
-  runtime::Defines defines{{"VW", lanes}};
-  if (!info.fast_fma) defines.add({"NO_FMA", 1});
-  runtime::launch(device, {"conv/conv2d_planes.cl", "conv2d_planes_weight", defines}, {{items}, {1}}, in(p.x), in(p.y),
-                  out(p.weight), runtime::BufferView{scratch.get(), 0},
-                  Shape{s.images, s.channels, s.height, s.width, s.outputs, s.out_h, s.out_w, s.groups}, s.window,
-                  slice);
+  if (const char* reason = check_planes(s, target)) return reason;
+  if (weight_slice(s, 16) > max_slice) return "too large an image";
+  if (!weight_fits_loops(s, target)) return "too large for the device's loops";
+  const std::int64_t lanes = target.cpu_vector_width(), slice = weight_slice(s, lanes);
+  const std::int64_t items = weight_items(s, target);
+  Plan plan;
+  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(items * slice));
+  plan.add({"conv/conv2d_planes.cl", "conv2d_planes_weight", defines_of(target, lanes)}, {{items}, {1}}, x, dy, dw,
+           scratch, s.sizes(), s.window, slice);
+  return plan;
 }
 
 }  // namespace crisol::ops

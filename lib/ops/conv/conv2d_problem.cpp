@@ -2,29 +2,39 @@
 
 #include "base/text.h"
 #include "ops/probe/matrix_probe.h"
-#include "ops/product/gemm.h"
 #include "ops/window.h"
+#include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
-Shape Conv2dSizes::kernel_window() const {
-  return {kernel_h,          kernel_w,          options.stride.h,   options.stride.w,
-          options.padding.h, options.padding.w, options.dilation.h, options.dilation.w};
-}
-
 ProblemKey Conv2dProblem::key() const {
-  const Conv2dOptions& o = sizes.options;
-  return {{"n", sizes.images},     {"c", sizes.channels},    {"h", sizes.height},
-          {"w", sizes.width},      {"k", sizes.outputs},     {"r", sizes.kernel_h},
-          {"s", sizes.kernel_w},   {"stride_h", o.stride.h}, {"stride_w", o.stride.w},
-          {"pad_h", o.padding.h},  {"pad_w", o.padding.w},   {"dil_h", o.dilation.h},
-          {"dil_w", o.dilation.w}, {"groups", o.groups},     {"precision", static_cast<std::int64_t>(precision)}};
+  const Conv2dSizes& s = sizes;
+  return {{"n", s.images},         {"c", s.channels},        {"h", s.height},
+          {"w", s.width},          {"k", s.outputs},         {"r", s.kernel_h},
+          {"s", s.kernel_w},       {"stride_h", s.stride_h}, {"stride_w", s.stride_w},
+          {"pad_h", s.pad_h},      {"pad_w", s.pad_w},       {"dil_h", s.dilation_h},
+          {"dil_w", s.dilation_w}, {"groups", s.groups},     {"precision", product.precision}};
 }
 
-Conv2dProblem with_precision(const char* op, Conv2dProblem problem) {
-  problem.precision = precision();
-  problem.unit = matrix_unit_of(problem.device, problem.precision, op);
+Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, runtime::DeviceState& device) {
+  const MatrixUnit unit = matrix_unit_of(device, precision(), op);
+  Conv2dProblem problem{};
+  problem.sizes = sizes;
+  problem.product = product_context(device);
+  problem.unit = static_cast<std::int64_t>(unit.kind);
+  problem.unit_is_emulated = unit.emulated ? 1 : 0;
   return problem;
+}
+
+Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, const std::array<Tensor, 3>& operands) {
+  Conv2dProblem problem = conv2d_problem(op, sizes, state_of(operands.back()));
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    problem.offsets[i] = static_cast<std::int64_t>(in(operands[i]).offset % 4);
+  return problem;
+}
+
+GemmProblem inner_product(const Conv2dProblem& p, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) {
+  return {.m = m, .n = n, .k = k, .batch = batch, .a = {}, .b = {}, .c = {}, .context = p.product};
 }
 
 Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight, const Conv2dOptions& options) {
@@ -40,17 +50,22 @@ Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight
   require(weight[2] < (1 << 30) && weight[3] < (1 << 30), op, "the weight's shape is ", weight, ", too large a kernel");
   const WindowAxis h{input[2], static_cast<int>(weight[2]), options.stride.h, options.padding.h, options.dilation.h};
   const WindowAxis w{input[3], static_cast<int>(weight[3]), options.stride.w, options.padding.w, options.dilation.w};
-  return {
-      input[0],  input[1],  input[2], input[3], weight[0], window_count(op, "height", h), window_count(op, "width", w),
-      weight[2], weight[3], options};
-}
-
-const char* refuse_gather(const DeviceInfo& info, std::int64_t image_elements, std::int64_t rows, std::int64_t pixels) {
-  if (!takes_cpu_kernels(info)) return "made for CPUs";
-  // product/gather.h: 16 neighbouring columns lie in at most 16 images, whose distance must stay an int.
-  if (image_elements >= (1 << 27)) return "one image has more than 2^27 elements";
-  if (rows >= (1 << 22) || pixels >= (1 << 30)) return "the output plane is too large for the kernel's indices";
-  return nullptr;
+  return {.images = input[0],
+          .channels = input[1],
+          .height = input[2],
+          .width = input[3],
+          .outputs = weight[0],
+          .out_h = window_count(op, "height", h),
+          .out_w = window_count(op, "width", w),
+          .kernel_h = weight[2],
+          .kernel_w = weight[3],
+          .stride_h = options.stride.h,
+          .stride_w = options.stride.w,
+          .pad_h = options.padding.h,
+          .pad_w = options.padding.w,
+          .dilation_h = options.dilation.h,
+          .dilation_w = options.dilation.w,
+          .groups = options.groups};
 }
 
 }  // namespace crisol::ops

@@ -3,69 +3,85 @@
 
 #include "crisol/ops/conv.h"
 #include "crisol/precision.h"
+#include "dispatch/choose.h"
 #include "dispatch/matrix_unit.h"
-#include "dispatch/variant.h"
-#include "ops/product/epilogue.h"
-#include "runtime/launch.h"
+#include "ops/product/epilogue_layout.h"
+#include "ops/product/gemm.h"
 
 namespace crisol::ops {
 
+using namespace dispatch;
+
+/// Sizes and window of a convolution, as whole numbers.
 struct Conv2dSizes {
   std::int64_t images, channels, height, width;  ///< x (N, C, H, W)
   std::int64_t outputs, out_h, out_w;            ///< y (N, K, OH, OW)
   std::int64_t kernel_h, kernel_w;
-  Conv2dOptions options;
+  std::int64_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
+  std::int64_t groups;
 
-  std::int64_t groups() const noexcept { return options.groups; }
-  std::int64_t group_channels() const noexcept { return channels / options.groups; }
-  std::int64_t group_outputs() const noexcept { return outputs / options.groups; }
+  std::int64_t group_channels() const noexcept { return channels / groups; }
+  std::int64_t group_outputs() const noexcept { return outputs / groups; }
   std::int64_t taps() const noexcept { return kernel_h * kernel_w; }
   std::int64_t pixels() const noexcept { return out_h * out_w; }
+  std::int64_t plane() const noexcept { return height * width; }
+  /// Elements of an image of x, and of y.
+  std::int64_t input_image() const noexcept { return channels * plane(); }
+  std::int64_t output_image() const noexcept { return outputs * pixels(); }
   /// Rows of the im2col matrix of one group.
   std::int64_t depth() const noexcept { return group_channels() * taps(); }
-  Shape input_shape() const { return {images, channels, height, width}; }
-  Shape weight_shape() const { return {outputs, group_channels(), kernel_h, kernel_w}; }
+  std::int64_t weight_size() const noexcept { return outputs * depth(); }
   Shape output_shape() const { return {images, outputs, out_h, out_w}; }
 
   /// The arguments of kernels that include conv/conv.h.
-  Shape kernel_sizes() const { return {images, channels, height, width, outputs, out_h, out_w, options.groups}; }
-  Shape kernel_window() const;
+  Shape kernel_sizes() const { return {images, channels, height, width, outputs, out_h, out_w, groups}; }
+  Shape kernel_window() const { return {kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w}; }
 };
 
-/// Checks shapes and options against each other and works out the output's size; refuses, naming op.
+/// Checks shapes and options against each other and computes the output's size. Throws, naming op.
 Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight, const Conv2dOptions& options);
 
-/// Contiguous tensors of these sizes, undefined where only the choice of a variant is asked for; what the op computes
-/// is the one that is written.
+/// The operands of all three ops in the order in which launch() gets them. The tensors are contiguous.
+///
+///     conv2d                  x    weight  y
+///     conv2d_backward_data    dy   weight  dx
+///     conv2d_backward_weight  dy   x       dw
+///
+/// conv2d has three operands more: the bias, and those of the epilogue. What a problem lacks is any buffer, which no
+/// kernel reads.
+constexpr Place conv2d_bias = operand(3), conv2d_e0 = operand(4), conv2d_e1 = operand(5);
+
+/// A convolution, or one of its gradients.
 struct Conv2dProblem {
-  const Conv2dSizes& sizes;
-  runtime::DeviceState& device;
-  Tensor x{}, weight{}, y{};           ///< x is dx and y is dy where gradients are computed or given.
-  Tensor bias{};                       ///< Forward only; may be undefined.
-  const Epilogue* epilogue = nullptr;  ///< Forward only.
-  bool* applied = nullptr;             ///< Made false by a variant that leaves the epilogue to the caller.
-  /// What the operands may be rounded to, and what multiplies them then.
-  Precision precision = Precision::fp32;
-  MatrixUnit unit{};
+  Conv2dSizes sizes;
+  std::int64_t unit, unit_is_emulated;  ///< The MatrixUnit of the variants that gather their operands.
+  ProductContext product;               ///< The precision, and what a matrix product inside a plan has for it.
+  std::array<std::int64_t, 3> offsets;  ///< Positions of the operands' first elements, modulo 4.
+  std::int64_t has_bias;                ///< conv2d only.
+  EpilogueLayout epilogue;              ///< conv2d only. The batch of its operands is the group of channels.
+
+  Precision precision() const noexcept { return static_cast<Precision>(product.precision); }
+  MatrixUnit matrix_unit() const noexcept { return {static_cast<MatrixUnit::Kind>(unit), unit_is_emulated != 0}; }
+  /// Flags of the kernels that convolve: bias and epilogue.
+  std::int32_t flags() const noexcept { return (has_bias != 0 ? bias_per_row : 0) | epilogue_flags(epilogue); }
+  /// The epilogue's arguments of a kernel. `any` is a buffer that stands for operands that are not there.
+  EpilogueArgs epilogue_args(const Place& any) const { return ops::epilogue_args(epilogue, conv2d_e0, conv2d_e1, any); }
+  /// The bias, or a buffer that stands for it.
+  Place bias_or(const Place& any) const noexcept { return has_bias != 0 ? conv2d_bias : any; }
 
   ProblemKey key() const;
 };
 
-/// The same problem in the thread's precision(), with what the device has for it.
-Conv2dProblem with_precision(const char* op, Conv2dProblem problem);
+/// A matrix product inside the plan of a problem, in its precision.
+GemmProblem inner_product(const Conv2dProblem& problem, std::int64_t m, std::int64_t n, std::int64_t k,
+                          std::int64_t batch);
 
-/// Why the gathering CPU kernels cannot read images of this size, or nullptr.
-const char* refuse_gather(const DeviceInfo& info, std::int64_t image_elements, std::int64_t rows, std::int64_t pixels);
+/// A problem in the thread's precision(), with what the device multiplies in it. The first question for a device may
+/// run a probe on it.
+Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, runtime::DeviceState& device);
+/// The problem of these operands, on the device of the result.
+Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, const std::array<Tensor, 3>& operands);
 
-/// In the order in which they are tried.
-std::span<const Variant<Conv2dProblem>> conv2d_variants();
-std::span<const Variant<Conv2dProblem>> conv2d_backward_data_variants();
-std::span<const Variant<Conv2dProblem>> conv2d_backward_weight_variants();
-
-std::uint64_t im2col_workspace(const Conv2dProblem& problem, const DeviceInfo& info);
-const char* refuse_conv2d_im2col(const Conv2dProblem& problem, const DeviceInfo& info);
-void run_conv2d_im2col(const Conv2dProblem& problem);
-void run_conv2d_data_im2col(const Conv2dProblem& problem);
-void run_conv2d_weight_im2col(const Conv2dProblem& problem);
+extern const Table<Conv2dProblem> conv2d_table, conv2d_backward_data_table, conv2d_backward_weight_table;
 
 }  // namespace crisol::ops

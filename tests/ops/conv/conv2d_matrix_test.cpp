@@ -1,15 +1,16 @@
 // Convolutions on matrix units, compared with sums in double: kernels with the places of each unit, emulated, in every
 // direction and precision. Also the variant for each precision, and gradients in the precision of the op.
-#include "ops/conv/conv2d_matrix.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "crisol/functions/conv.h"
 #include "crisol/ops/matmul.h"
+#include "crisol/tuning.h"
 #include "doctest/doctest.h"
+#include "ops/conv/conv2d_tiled.h"
 #include "ops/product/matrix_units.h"
 #include "reference/conv2d.h"
 #include "reference/conv2d_cases.h"
@@ -23,7 +24,7 @@ namespace crisol {
 namespace {
 
 using ops::Conv2dProblem;
-using ops::MatrixTile;
+using ops::TileShape;
 using testing::Kind;
 using testing::least_tile;
 using testing::random_values;
@@ -52,6 +53,13 @@ testing::RoundedSums sums_of(const Values& a, const Values& b, Precision precisi
   return {convolve(a, b), convolve(each(a, size), each(b, size)), convolve(each(a, round), each(b, round))};
 }
 
+Conv2dProblem with_unit(Conv2dProblem problem, ops::MatrixUnit unit, Precision precision) {
+  problem.product.precision = static_cast<std::int64_t>(precision);
+  problem.unit = static_cast<std::int64_t>(unit.kind);
+  problem.unit_is_emulated = unit.emulated ? 1 : 0;
+  return problem;
+}
+
 struct Unit {
   Kind kind;
   bool emulated;
@@ -61,12 +69,13 @@ struct Unit {
 /// Runs the forward pass and both gradients with one tile.
 class Check {
  public:
-  Check(const Case& c, const MatrixTile& tile, const Unit& unit)
+  Check(const Case& c, const TileShape& tile, const Unit& unit)
       : c_(c), tile_(tile), unit_(unit), y_shape_(reference::conv2d_shape(c.x, c.weight, c.options)) {}
 
   void forward() const {
     const Tensor y = full(y_shape_, NAN), x = tensor_of(x_, c_.x), weight = tensor_of(w_, c_.weight);
-    ops::run_matrix(problem(x, weight, y), {&tile_, 1});
+    const Conv2dProblem p = problem(x, weight, y);
+    run(ops::plan_forward_product(p, target_, ops::matrix_engine(p, {tile_})), x, weight, y);
     check(y, c_.weight.numel() / c_.weight[0], sums_of(x_, w_, unit_.precision, [&](const Values& a, const Values& b) {
             return reference::conv2d(a, c_.x, b, c_.weight, {}, c_.options);
           }));
@@ -74,7 +83,8 @@ class Check {
 
   void data() const {
     const Tensor dy = tensor_of(dy_, y_shape_), weight = tensor_of(w_, c_.weight), dx = full(c_.x, NAN);
-    ops::run_matrix_data(problem(dx, weight, dy), {&tile_, 1});
+    const Conv2dProblem p = problem(dy, weight, dx);
+    run(ops::plan_phase_products(p, target_, ops::matrix_engine(p, {tile_})), dy, weight, dx);
     check(dx, c_.weight[0] / c_.options.groups * c_.weight[2] * c_.weight[3],
           sums_of(dy_, w_, unit_.precision, [&](const Values& a, const Values& b) {
             return reference::conv2d_backward_data(a, b, c_.weight, c_.x, c_.options);
@@ -83,7 +93,8 @@ class Check {
 
   void weight() const {
     const Tensor dy = tensor_of(dy_, y_shape_), x = tensor_of(x_, c_.x), dw = full(c_.weight, NAN);
-    ops::run_matrix_weight(problem(x, dw, dy), {&tile_, 1});
+    const Conv2dProblem p = problem(dy, x, dw);
+    run(ops::plan_weight_product(p, target_, ops::matrix_weight_engine(p, {tile_})), dy, x, dw);
     check(dw, y_shape_[0] * y_shape_[2] * y_shape_[3],
           sums_of(dy_, x_, unit_.precision, [&](const Values& a, const Values& b) {
             return reference::conv2d_backward_weight(a, b, c_.x, c_.weight, c_.options);
@@ -92,17 +103,22 @@ class Check {
 
  private:
   const Case& c_;
-  MatrixTile tile_;
+  TileShape tile_;
   Unit unit_;
   Shape y_shape_;
   ops::Conv2dSizes sizes_ = ops::conv2d_sizes("conv2d", c_.x, c_.weight, c_.options);
+  dispatch::Target target_ = dispatch::target_of(Device().state());
   Values x_ = operand(1, c_.x), w_ = operand(2, c_.weight), dy_ = operand(3, y_shape_);
 
-  Conv2dProblem problem(const Tensor& x, const Tensor& weight, const Tensor& y) const {
-    Conv2dProblem made{sizes_, state_of(x), x, weight, y};
-    made.precision = unit_.precision;
-    made.unit = {unit_.kind, unit_.emulated};
-    return made;
+  Conv2dProblem problem(const Tensor& from, const Tensor& weight, const Tensor& to) const {
+    return with_unit(ops::conv2d_problem("conv2d", sizes_, {from, weight, to}), {unit_.kind, unit_.emulated},
+                     unit_.precision);
+  }
+
+  void run(dispatch::PlanOr plan, const Tensor& from, const Tensor& weight, const Tensor& to) const {
+    REQUIRE_MESSAGE(static_cast<bool>(plan), std::string(plan.reason() == nullptr ? "" : plan.reason()));
+    const auto prepared = dispatch::prepare(std::move(plan.plan()), Device().state());
+    dispatch::launch(*prepared, {in(from), in_with_copies(weight), out(to), in(weight), in(weight), in(weight)});
   }
 
   void check(const Tensor& found, std::int64_t terms, const testing::RoundedSums& sums) const {
@@ -120,38 +136,47 @@ class Check {
 /// Other platforms take ten times as long to compile a program.
 bool compiles_soon() { return Device().info().platform == "Intel(R) OpenCL"; }
 
-void check_all(const Case& c, const MatrixTile& tile, const Unit& unit) {
+void check_all(const Case& c, const TileShape& tile, const Unit& unit) {
   const Check check(c, tile, unit);
   check.forward();
   check.data();
   check.weight();
 }
 
+/// The tiles of the weight's gradient.
+std::span<const TileShape> weight_tiles(Kind kind, Precision precision) {
+  return ops::mma_engine({kind, false}, precision).tiles();
+}
+
 /// A case for split_k, with several tiles of rows and columns, and groups. The depth is 576, in groups of eight
 /// channels, or 297, without groups of eight. There are 33 x 35 results.
 const Case cut_case{{1, 128, 5, 7}, {66, 64, 3, 3}, {1, 1, 1, 2}};
 
-Conv2dProblem problem_for(const ops::Conv2dSizes& sizes, const Tensor& any, Kind kind, Precision precision) {
-  Conv2dProblem problem{.sizes = sizes, .device = state_of(any)};
-  problem.precision = precision;
-  problem.unit = {kind, false};
-  return problem;
+dispatch::Target target_of(const DeviceInfo& info) {
+  return {info, 1, std::numeric_limits<std::int64_t>::max(), 0, false};
 }
 
-/// The number of settings that accept the problem.
-std::size_t settings_for(const ops::Settings<Conv2dProblem>& settings, const Conv2dProblem& problem,
-                         const DeviceInfo& info) {
+Conv2dProblem problem_for(const ops::Conv2dSizes& sizes, Kind kind, Precision precision) {
+  Conv2dProblem problem{};
+  problem.sizes = sizes;
+  return with_unit(problem, {kind, false}, precision);
+}
+
+using ConvTable = dispatch::Table<Conv2dProblem>;
+
+/// The number of configurations of "matrix" that take the problem.
+std::size_t configs_for(const ConvTable& table, const Conv2dProblem& problem, const DeviceInfo& info) {
   std::size_t count = 0;
-  for (std::size_t i = 0; i < settings.names().size(); ++i) count += settings.refuse(problem, info, i) == nullptr;
+  for (const auto& row : table.rows())
+    if (row.name == std::string("matrix"))
+      for (std::size_t i = 0; i < row.configs().size(); ++i)
+        count += static_cast<bool>(table.plan(row, &problem, target_of(info), i));
   return count;
 }
 
-/// The first variant that accepts the problem.
-std::string chosen(std::span<const ops::Variant<Conv2dProblem>> variants, const Conv2dProblem& problem,
-                   const DeviceInfo& info) {
-  for (const auto& variant : variants)
-    if (variant.refuse(problem, info) == nullptr) return variant.name;
-  return "";
+/// The first variant that takes the problem.
+std::string chosen(const ConvTable& table, const Conv2dProblem& problem, const DeviceInfo& info) {
+  return choose(table, problem, target_of(info)).variant;
 }
 
 }  // namespace
@@ -179,9 +204,9 @@ TEST_CASE("conv2d matrix: every tile, and the places of every unit") {
     for (const Precision precision : {Precision::fp16, Precision::tf32}) {
       const Unit unit{kind, true, precision};
       Check(c, ops::gathered_matrix_tiles({kind, true}, precision).back(), unit).forward();
-      Check(c, ops::matrix_tiles(kind).back(), unit).weight();
+      Check(c, weight_tiles(kind, precision).back(), unit).weight();
     }
-  for (const MatrixTile& tile : ops::gathered_matrix_tiles({Kind::mma_sm80, true}, Precision::bf16))
+  for (const TileShape& tile : ops::gathered_matrix_tiles({Kind::mma_sm80, true}, Precision::bf16))
     Check(c, tile, {Kind::mma_sm80, true, Precision::bf16}).data();
 }
 
@@ -191,12 +216,12 @@ TEST_CASE("conv2d matrix: on this device's own units") {
     const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
     if (units.unit.empty()) continue;
     const Unit unit{ops::matrix_unit_named(units.unit), false, precision};
-    for (const Case& c : reference::small_conv2d_cases) check_all(c, ops::matrix_tiles(unit.kind).front(), unit);
-    for (const MatrixTile& tile : ops::gathered_matrix_tiles({unit.kind, false}, precision)) {
+    for (const Case& c : reference::small_conv2d_cases) check_all(c, weight_tiles(unit.kind, precision).front(), unit);
+    for (const TileShape& tile : ops::gathered_matrix_tiles({unit.kind, false}, precision)) {
       Check(cut_case, tile, unit).forward();
       Check(cut_case, tile, unit).data();
     }
-    for (const MatrixTile& tile : ops::matrix_tiles(unit.kind)) Check(cut_case, tile, unit).weight();
+    for (const TileShape& tile : weight_tiles(unit.kind, precision)) Check(cut_case, tile, unit).weight();
     ++ran;
   }
   if (ran == 0) CRISOL_SKIP("vendors' instructions: " + ops::matrix_units(Device(), Precision::fp16).reason);
@@ -205,7 +230,7 @@ TEST_CASE("conv2d matrix: on this device's own units") {
 TEST_CASE("conv2d matrix: gradients in the precision of the op") {
   if (!compiles_soon()) CRISOL_SKIP("three programs with large tiles, which Intel's runtime compiles the soonest");
   // The variant refuses fp32. bf16 rounds this value to 1: the tie goes to the even number.
-  const ops::ForcedVariant forward("conv2d", "matrix/64x64"), data("conv2d_backward_data", "matrix"),
+  const ForcedVariant forward("conv2d", "matrix/64x64"), data("conv2d_backward_data", "matrix"),
       weights("conv2d_backward_weight", "matrix/32x128");
   const double value = 1 + std::ldexp(1.0, -8);
   const Tensor x = tensor_of(Values(18, value), {1, 2, 3, 3}).requires_grad_();
@@ -230,7 +255,6 @@ TEST_CASE("conv2d matrix: gradients in the precision of the op") {
 }
 
 TEST_CASE("conv2d matrix: chosen where the precision allows and the unit is worth more than Winograd's savings") {
-  const Tensor any = ones({1});
   const DeviceInfo a100 = testing::imagined("NVIDIA CUDA", "NVIDIA A100-SXM4-80GB", 108),
                    geforce = testing::imagined("NVIDIA CUDA", "NVIDIA GeForce RTX 4090", 128);
   const auto sizes = [](std::int64_t channels, std::int64_t size, int taps, Conv2dOptions options) {
@@ -238,7 +262,7 @@ TEST_CASE("conv2d matrix: chosen where the precision allows and the unit is wort
                              options);
   };
   const auto of = [&](const ops::Conv2dSizes& s, Kind kind, Precision precision, const DeviceInfo& info) {
-    return chosen(ops::conv2d_variants(), problem_for(s, any, kind, precision), info);
+    return chosen(ops::conv2d_table, problem_for(s, kind, precision), info);
   };
   const ops::Conv2dSizes wide = sizes(256, 28, 3, {1, 1}), strided = sizes(64, 56, 3, {2, 1});
   CHECK(of(wide, Kind::none, Precision::fp32, a100) == "winograd_f4");
@@ -251,28 +275,30 @@ TEST_CASE("conv2d matrix: chosen where the precision allows and the unit is wort
   CHECK(of(strided, Kind::none, Precision::tf32, geforce) == "block");
   CHECK(of(sizes(64, 56, 3, {1, 1, 1, 64}), Kind::mma_sm80, Precision::fp16, a100) == "depthwise");
   CHECK(of(sizes(64, 56, 1, {}), Kind::mma_sm80, Precision::fp16, a100) == "gemm");
-  const Conv2dProblem problem = problem_for(strided, any, Kind::mfma, Precision::bf16);
-  CHECK(chosen(ops::conv2d_backward_data_variants(), problem, a100) == "matrix");
-  CHECK(chosen(ops::conv2d_backward_weight_variants(), problem, a100) == "matrix");
+  const Conv2dProblem problem = problem_for(strided, Kind::mfma, Precision::bf16);
+  CHECK(chosen(ops::conv2d_backward_data_table, problem, a100) == "matrix");
+  CHECK(chosen(ops::conv2d_backward_weight_table, problem, a100) == "matrix");
   const ops::Conv2dSizes large = sizes(4, 60, 17, {});
-  CHECK(std::string(ops::refuse_matrix(problem_for(large, any, Kind::mfma, Precision::bf16), a100)) ==
-        "the kernel is larger than 16 x 15");
+  const Conv2dProblem too_large = problem_for(large, Kind::mfma, Precision::bf16);
+  const dispatch::PlanOr plan =
+      ops::plan_forward_product(too_large, target_of(a100), ops::matrix_engine(too_large, dispatch::own_config));
+  REQUIRE(!plan);
+  CHECK(std::string(plan.reason()) == "the kernel is larger than 16 x 15");
 }
 
-TEST_CASE("conv2d matrix: tiles whose items gather whole fours, each of them a setting") {
-  const Tensor any = ones({1});
+TEST_CASE("conv2d matrix: tiles whose items gather whole fours, each of them a configuration") {
   const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
   const ops::Conv2dSizes sizes = ops::conv2d_sizes("conv2d", {2, 6, 9, 9}, {8, 6, 3, 3}, {2, 1});
   for (const Kind kind : testing::all_kinds)
     for (const Precision precision : testing::rounded_precisions) {
       const auto tiles = ops::gathered_matrix_tiles({kind, false}, precision);
       CHECK(!tiles.empty());
-      const Conv2dProblem problem = problem_for(sizes, any, kind, precision);
-      CHECK(settings_for(ops::conv2d_matrix_settings, problem, info) == tiles.size());
-      CHECK(settings_for(ops::conv2d_matrix_data_settings, problem, info) == tiles.size());
-      CHECK(settings_for(ops::conv2d_matrix_weight_settings, problem, info) == ops::matrix_tiles(kind).size());
-      for (const MatrixTile& tile : tiles)
-        CHECK(tile.columns * ops::slice_depth(precision) / (tile.waves() * ops::facts_of(kind).lanes) % 4 == 0);
+      const Conv2dProblem problem = problem_for(sizes, kind, precision);
+      CHECK(configs_for(ops::conv2d_table, problem, info) == tiles.size());
+      CHECK(configs_for(ops::conv2d_backward_data_table, problem, info) == tiles.size());
+      CHECK(configs_for(ops::conv2d_backward_weight_table, problem, info) == weight_tiles(kind, precision).size());
+      for (const TileShape& tile : tiles)
+        CHECK(tile.columns * ops::slice_depth(precision) / (tile.parts() * ops::facts_of(kind).lanes) % 4 == 0);
     }
 }
 

@@ -6,8 +6,8 @@
 
 #include "crisol/ops/conv.h"
 #include "doctest/doctest.h"
-#include "ops/product/gemm_block.h"
-#include "ops/product/tile_settings.h"
+#include "ops/conv/conv2d_tiled.h"
+#include "ops/product/tile_configs.h"
 #include "reference/conv2d.h"
 #include "reference/conv2d_cases.h"
 #include "support/compare.h"
@@ -139,7 +139,7 @@ TEST_CASE("conv2d: every tile of the products for GPUs") {
   // Slow implementations take seconds to compile a program, so they run only one tile here. Other tests run the tiles
   // that these implementations choose by themselves.
   const bool few = testing::slow_launches();
-  const std::vector<std::string> names = ops::tile_names(ops::block_tiles());
+  const std::vector<std::string> names = ops::tile_names(ops::fma_engine().tiles());
   int ran = 0, fitting = 0;
   for (const char* variant : {"block/128x128", "block/128x64", "block/64x64", "block/32x32"}) {
     if (few && std::string_view(variant) != "block/128x64") continue;
@@ -151,8 +151,8 @@ TEST_CASE("conv2d: every tile of the products for GPUs") {
     // A device may have too few registers for a tile, or work-groups that are too small.
     const auto name = std::find(names.begin(), names.end(), std::string_view(variant).substr(6));
     REQUIRE(name != names.end());
-    const ops::BlockTile& tile = ops::block_tiles()[static_cast<std::size_t>(name - names.begin())];
-    if (ops::refuse_tile(tile, Device().info(), 1) == nullptr)
+    const ops::TileShape& tile = ops::fma_engine().tiles()[static_cast<std::size_t>(name - names.begin())];
+    if (ops::fma_engine().against_tile(tile, dispatch::target_of(Device().state()), 1) == nullptr)
       fitting += (variant == std::string_view("block/128x64") ? 2 : 3) + (few ? 0 : 2);
   }
   CHECK(fitting > 0);

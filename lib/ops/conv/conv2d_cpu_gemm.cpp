@@ -1,0 +1,124 @@
+// Convolution on CPUs as matrix products whose operands are gathered from the images (gemm_cpu.cl, gemm_dot_cpu.cl).
+#include <algorithm>
+
+#include "ops/conv/conv2d_gather.h"
+#include "ops/conv/conv2d_variants.h"
+#include "ops/product/cpu_tiles.h"
+#include "ops/product/gemm_dot.h"
+
+namespace crisol::ops {
+
+namespace {
+
+constexpr int column_ints = 7;            // COLUMN_INTS / VW of product/gather.h.
+constexpr std::int64_t max_phases = 256;  // A plan names its packed weights with 8 bits.
+constexpr const char* too_large = "too large for the kernel's indices or the device's loops";
+
+// Why the kernels cannot gather columns from images of this convolution, or nullptr.
+const char* check_gather(const Conv2dSizes& s, std::int64_t rows, std::int64_t pixels) {
+  // product/gather.h: 16 neighbouring columns lie in at most 16 images, whose distance must stay an int.
+  if (std::max(s.input_image(), s.output_image()) >= (1 << 27)) return "one image has more than 2^27 elements";
+  if (rows >= (1 << 22) || pixels >= (1 << 30)) return "the output plane is too large for the kernel's indices";
+  return nullptr;
+}
+
+std::optional<CpuTilePlan> cut_of(const GatheredProduct& p, const Target& target) {
+  return plan_cpu_tiles(target, p.m, p.n(), p.depth(), p.groups, column_ints);
+}
+
+// The forward pass reads the rows of the weight as they are. A phase picks taps.
+PackSource pack_source(const GatheredProduct& p, bool forward) {
+  if (forward)
+    return {.m = p.m, .k = p.depth(), .row = p.depth(), .stride0 = 1, .count = p.groups, .batch = p.weight_strides[0]};
+  return {.m = p.m,
+          .k = p.depth(),
+          .row = p.weight_strides[1],
+          .count1 = p.taps_h,
+          .count2 = p.taps_w,
+          .stride0 = p.weight_strides[2],
+          .stride1 = p.weight_strides[3],
+          .stride2 = p.weight_strides[4],
+          .count = p.groups,
+          .batch = p.weight_strides[0]};
+}
+
+Plan plan_product(const Conv2dProblem& problem, const Target& target, const GatheredProduct& p, const CpuTilePlan& cut,
+                  bool forward) {
+  const auto [src, weight, c] = operands<3>();
+  Plan plan;
+  const Place packed = derive_packed(plan, target, cpu_tile_defines(target, cut), weight.offset_by(p.weight_first),
+                                     pack_source(p, forward), cut.tile_rows);
+  add_cpu_tiles(plan, target, cut,
+                {.packed = packed,
+                 .b = src,
+                 .c = c.offset_by(p.c_first),
+                 .bias = problem.bias_or(weight),
+                 .m = p.m,
+                 .n = p.n(),
+                 .k = p.depth(),
+                 .batch = p.groups,
+                 .a_batch = cut.packed_size(p.m, p.depth(), 1),
+                 .b_batch = p.src_group,
+                 .c_batch = p.c_group,
+                 .bias_batch = forward ? p.m : 0,
+                 .c_row = p.c_row,
+                 .flags = gathered | (problem.has_bias != 0 ? bias_per_row : 0),
+                 .epilogue = problem.epilogue,
+                 .args = problem.epilogue_args(packed),
+                 .plane = {p.height, p.width, p.taps(), p.taps_w, p.pixels(), p.columns, p.c_h, p.c_w},
+                 .walk = {p.step_h, p.step_w, p.start_h, p.start_w, p.tap_h, p.tap_w, p.src_image, p.src_channel},
+                 .b_size = p.images * p.src_image,
+                 .to_image = p.c_image});
+  return plan;
+}
+
+}  // namespace
+
+PlanOr plan_cpu_gemm(const Conv2dProblem& p, const Target& target, std::size_t) {
+  if (const char* reason = check_gather(p.sizes, p.sizes.out_h, p.sizes.pixels())) return reason;
+  const GatheredProduct product = forward_product(p.sizes);
+  const std::optional<CpuTilePlan> cut = cut_of(product, target);
+  if (!cut) return too_large;
+  return plan_product(p, target, product, *cut, true);
+}
+
+PlanOr plan_cpu_gemm_data(const Conv2dProblem& p, const Target& target, std::size_t) {
+  const auto [dy, weight, dx] = operands<3>();
+  const Conv2dSizes& s = p.sizes;
+  if (const char* reason = check_gather(s, s.height, s.plane())) return reason;
+  if (std::min(s.stride_h, s.height) * std::min(s.stride_w, s.width) > max_phases)
+    return "a stride with more than 256 phases";
+  Plan plan;
+  for (const GatheredProduct& product : phase_products(s)) {
+    const std::optional<CpuTilePlan> cut = cut_of(product, target);
+    if (!cut) return too_large;
+    // The phases run one after the other, so they share their scratch memory.
+    plan.append_sharing(plan_product(p, target, product, *cut, false), std::array{dy, weight, dx});
+  }
+  return plan;
+}
+
+PlanOr plan_cpu_rows(const Conv2dProblem& p, const Target& target, std::size_t) {
+  const auto [dy, x, dw] = operands<3>();
+  const Conv2dSizes& s = p.sizes;
+  if (const char* reason = check_gather(s, s.out_h, s.pixels())) return reason;
+  const std::int64_t m = s.group_outputs(), n = s.depth(), k = s.images * s.pixels();
+  const std::optional<DotPlan> cut = plan_dot(target, m, n, k, s.groups, s.taps());
+  if (!cut) return too_large;
+  // A row of A is an output channel of dy, a row of B a (channel, r, s) of the im2col matrix. Both run over all pixels.
+  GemmProblem product = inner_product(p, m, n, k, s.groups);
+  product.a = {0, 0, m * s.pixels()};
+  product.b = {0, 0, s.group_channels() * s.plane()};
+  product.c = {n, 1, m * n};
+  Plan plan;
+  add_dot(plan, target, *cut,
+          {.problem = product,
+           .at = {dy, x, dw, dw, dy, dy},
+           .flags = gathered,
+           .places = {s.output_image(), s.input_image(), s.images * s.output_image(), s.images * s.input_image()},
+           .plane = {s.height, s.width, s.taps(), s.kernel_w, s.pixels(), s.out_w},
+           .walk = {s.stride_h, s.stride_w, -s.pad_h, -s.pad_w, s.dilation_h, s.dilation_w}});
+  return plan;
+}
+
+}  // namespace crisol::ops

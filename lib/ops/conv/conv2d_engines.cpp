@@ -1,0 +1,135 @@
+// The engines' tiles for convolutions.
+#include "dispatch/gpu_model.h"
+#include "ops/conv/conv2d_tiled.h"
+#include "ops/conv/conv2d_variants.h"
+#include "ops/product/tile_configs.h"
+
+namespace crisol::ops {
+
+namespace {
+
+using Kind = MatrixUnit::Kind;
+using Tiles = std::span<const TileShape>;
+
+// As for matrix products (ops/product/fma_engine.cpp), but few, since each is a program more to compile. There are no
+// wide ones, because columns are gathered number by number.
+constexpr TileShape block_tiles[] = {
+    {128, 128, 8, 8, 1.0, 8}, {128, 64, 8, 8, 1.0, 8}, {64, 64, 8, 4, 1.09, 8}, {32, 32, 4, 4, 1.25, 16}};
+// An item reads a pixel for several rows and columns, number by number. With tiles of 128 x 64 its addresses would not
+// fit into the registers of AMD's GPUs.
+constexpr TileShape block_weight_tiles[] = {{128, 128, 8, 8, 1.0, 8}, {64, 64, 8, 4, 1.14, 8}, {32, 32, 4, 4, 1.3, 16}};
+
+// Rows are the channels of the result, of which there may be few; columns are its pixels, which are many.
+constexpr TileShape matrix_tiles_32[] = {
+    {128, 128, 64, 32, 1.0}, {64, 128, 32, 32, 1.2}, {64, 64, 32, 32, 1.3}, {32, 128, 32, 32, 1.6}};
+constexpr TileShape matrix_tiles_64[] = {
+    {128, 128, 64, 64, 1.0}, {64, 128, 32, 64, 1.2}, {64, 64, 32, 32, 1.3}, {32, 128, 32, 32, 1.6}};
+
+// The tiles of the weight's gradient, which have names: each kind of unit has some of these.
+Tiles named_weight_tiles() { return mma_engine({Kind::mma_sm80, false}, Precision::fp16).tiles(); }
+
+// A multiprocessor of NVIDIA's has registers for one group of the first tile or three of the second. A compute unit of
+// AMD's has registers for as many items of the first as of the second, which needs more of them.
+bool suits(const TileShape& tile, const Target& target) {
+  const bool first = tile.columns == 128, second = tile.rows != tile.columns;
+  return target.info.vendor_id == vendor_nvidia ? !first : !second;
+}
+
+// The tile of a configuration, or those that `suit`, with the reason where there is none.
+template <class Suits>
+ConvEngine fma_engine_with(const char* file, const char* entry, Tiles all, const Target& target, std::size_t config,
+                           Suits&& suit) {
+  ConvEngine made{fma_engine(), {file, entry}, {}};
+  if (config != own_config) {
+    made.reason = made.engine.against_tile(all[config], target, 1);
+    if (made.reason == nullptr) made.tiles.push_back(all[config]);
+    return made;
+  }
+  for (const TileShape& tile : all)
+    if (suit(tile) && made.engine.against_tile(tile, target, 1) == nullptr) made.tiles.push_back(tile);
+  if (made.tiles.empty()) made.reason = "the device's work-groups, local memory or registers are too small";
+  return made;
+}
+
+// Where a configuration is asked for, its tile alone.
+ConvEngine with_tile(ConvEngine engine, const TileShape& tile) {
+  const TileShape* const same = tile_like(tile, engine.tiles);
+  if (same == nullptr)
+    engine.reason = no_such_tile;
+  else
+    engine.tiles = {TileShape(*same)};
+  return engine;
+}
+
+ConvEngine mma_engine_with(const char* file, const char* entry, const Conv2dProblem& p, std::vector<TileShape> tiles) {
+  return {mma_engine(p.matrix_unit(), p.precision()),
+          {file, entry},
+          std::move(tiles),
+          against_unit(p.matrix_unit(), p.precision())};
+}
+
+}  // namespace
+
+std::vector<TileShape> gathered_matrix_tiles(const MatrixUnit& unit, Precision precision) {
+  const int lanes = facts_of(unit.kind).lanes;
+  Tiles all = lanes == 64 ? Tiles(matrix_tiles_64) : Tiles(matrix_tiles_32);
+  if (is_intel(unit.kind)) all = mma_engine(unit, precision).tiles();
+  std::vector<TileShape> usable;
+  for (const TileShape& tile : all)  // GATHER of conv/conv_gather.h.
+    if (tile.columns * slice_depth(precision) / (tile.parts() * lanes) % 4 == 0) usable.push_back(tile);
+  return usable;
+}
+
+ConvEngine block_engine(const Target& target, std::size_t config) {
+  return fma_engine_with("conv/conv2d_block.cl", "conv2d_block", block_tiles, target, config,
+                         [&](const TileShape& tile) { return suits(tile, target); });
+}
+
+ConvEngine block_weight_engine(const Target& target, std::size_t config) {
+  return fma_engine_with("conv/conv2d_block_weight.cl", "conv2d_block_weight", block_weight_tiles, target, config,
+                         [](const TileShape&) { return true; });
+}
+
+ConvEngine matrix_engine(const Conv2dProblem& p, std::vector<TileShape> tiles) {
+  return mma_engine_with("conv/conv2d_matrix.cl", "conv2d_matrix", p, std::move(tiles));
+}
+
+ConvEngine matrix_weight_engine(const Conv2dProblem& p, std::vector<TileShape> tiles) {
+  return mma_engine_with("conv/conv2d_matrix_weight.cl", "conv2d_matrix_weight", p, std::move(tiles));
+}
+
+ConvEngine matrix_engine(const Conv2dProblem& p, std::size_t config) {
+  ConvEngine made = matrix_engine(p, gathered_matrix_tiles(p.matrix_unit(), p.precision()));
+  return config == own_config || made.reason != nullptr ? made : with_tile(std::move(made), matrix_tiles_32[config]);
+}
+
+ConvEngine matrix_weight_engine(const Conv2dProblem& p, std::size_t config) {
+  const Tiles all = mma_engine(p.matrix_unit(), p.precision()).tiles();
+  ConvEngine made = matrix_weight_engine(p, std::vector<TileShape>(all.begin(), all.end()));
+  return config == own_config || made.reason != nullptr ? made
+                                                        : with_tile(std::move(made), named_weight_tiles()[config]);
+}
+
+// ---- Configurations: the tiles ----
+
+std::span<const std::string> conv2d_block_tiles() {
+  static const std::vector<std::string> names = tile_names(block_tiles);
+  return names;
+}
+
+std::span<const std::string> conv2d_block_weight_tiles() {
+  static const std::vector<std::string> names = tile_names(block_weight_tiles);
+  return names;
+}
+
+std::span<const std::string> conv2d_matrix_tiles() {
+  static const std::vector<std::string> names = tile_names(matrix_tiles_32);
+  return names;
+}
+
+std::span<const std::string> conv2d_matrix_weight_tiles() {
+  static const std::vector<std::string> names = tile_names(named_weight_tiles());
+  return names;
+}
+
+}  // namespace crisol::ops

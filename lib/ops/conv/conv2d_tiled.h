@@ -1,0 +1,37 @@
+// Convolution on GPUs as products whose operands are gathered from the tensors, without matrices of patches: one host
+// side for multiply-adds and for matrix units.
+#pragma once
+
+#include <vector>
+
+#include "ops/conv/conv2d_problem.h"
+#include "ops/product/tiled_product.h"
+
+namespace crisol::ops {
+
+/// An engine with its kernel for a pass of a convolution, and the tiles to choose from. Without tiles it has the
+/// reason.
+struct ConvEngine {
+  const Engine& engine;
+  runtime::KernelSpec kernel;
+  std::vector<TileShape> tiles;
+  const char* reason = nullptr;
+};
+
+/// The engine of a configuration, or with the tiles that the device is given by itself.
+ConvEngine block_engine(const Target& target, std::size_t config);
+ConvEngine block_weight_engine(const Target& target, std::size_t config);
+ConvEngine matrix_engine(const Conv2dProblem& problem, std::size_t config);
+ConvEngine matrix_weight_engine(const Conv2dProblem& problem, std::size_t config);
+/// Those with these tiles.
+ConvEngine matrix_engine(const Conv2dProblem& problem, std::vector<TileShape> tiles);
+ConvEngine matrix_weight_engine(const Conv2dProblem& problem, std::vector<TileShape> tiles);
+
+/// The tiles of matrix units for the forward pass and the gradient of the input.
+std::vector<TileShape> gathered_matrix_tiles(const MatrixUnit& unit, Precision precision);
+
+PlanOr plan_forward_product(const Conv2dProblem& problem, const Target& target, const ConvEngine& engine);
+PlanOr plan_phase_products(const Conv2dProblem& problem, const Target& target, const ConvEngine& engine);
+PlanOr plan_weight_product(const Conv2dProblem& problem, const Target& target, const ConvEngine& engine);
+
+}  // namespace crisol::ops

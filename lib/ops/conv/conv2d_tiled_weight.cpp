@@ -1,0 +1,103 @@
+// The gradient of a convolution's weight as one product over the pixels of all images (conv2d_block_weight.cl,
+// conv2d_matrix_weight.cl), and gemm_parts.cl where the depth is split.
+#include <algorithm>
+
+#include "base/ceil_div.h"
+#include "ops/conv/conv2d_gather.h"
+#include "ops/conv/conv2d_tiled.h"
+#include "ops/conv/conv2d_variants.h"
+
+namespace crisol::ops {
+
+namespace {
+
+constexpr std::int64_t max_slice = 32;  // Of all kernels: the pixels that the table has at least.
+constexpr std::int64_t max_index = std::int64_t{1} << 30;
+
+std::int64_t table_images(const Conv2dSizes& s) { return ceil_div(max_slice, s.pixels()); }
+
+std::int64_t table_size(const Conv2dSizes& s) { return table_images(s) * s.pixels(); }
+
+// With the pixels of a slice behind them.
+std::int64_t table_pixels(const Conv2dSizes& s) { return table_size(s) + max_slice; }
+
+const char* check_sizes(const Conv2dSizes& s, const Target& target) {
+  if (s.images == 0) return "there are no images";
+  const std::int64_t images = std::min(s.images, ceil_div(table_pixels(s), s.pixels()));  // Of the table.
+  if (s.images * s.pixels() >= max_index || s.depth() >= max_index ||
+      images * std::max(s.input_image(), s.output_image()) > max_index)
+    return "too large for the kernel's indices";
+  return s.images * s.pixels() / 4 > target.loop_budget ? "too deep" : nullptr;
+}
+
+std::int32_t number(std::int64_t value) { return static_cast<std::int32_t>(value); }
+
+// A table of the pixels' addresses.
+Place add_table(Plan& plan, const Target& target, const Conv2dSizes& s) {
+  const std::int64_t pixels = table_pixels(s);
+  const Place table = plan.workspace(16 * static_cast<std::uint64_t>(pixels));
+  plan.add({"conv/conv2d_block_prepare.cl", "conv2d_block_pixels"}, target.flat_range(pixels), table, number(pixels),
+           Shape{s.height, s.width, s.kernel_h, s.kernel_w, s.pixels(), s.out_w, s.input_image(), s.output_image()},
+           Shape{s.stride_h, s.stride_w, -s.pad_h, -s.pad_w, s.dilation_h, s.dilation_w});
+  return table;
+}
+
+void add_product(Plan& plan, const Target& target, const Conv2dSizes& s, const ConvEngine& with, const TilePlan& cut) {
+  const auto [dy, x, dw] = operands<3>();
+  const std::int64_t m = s.group_outputs(), n = s.depth();
+  const bool is_split = cut.split_k > 1;
+  const int vectors = n % 4 == 0 ? 4 : 1;
+  const Place table = add_table(plan, target, s);
+  const Place c = is_split ? plan.workspace(4 * static_cast<std::uint64_t>(cut.split_k * s.weight_size())) : dw;
+  const EpilogueArgs e = no_epilogue(c);
+  runtime::KernelSpec spec = with.kernel;
+  with.engine.define(spec.defines, cut.tile, target);
+  define_result(spec, target, {}, std::min(with.engine.result_run(), vectors));
+  plan.add(spec, range_of(with.engine, cut), dy, x, c, table, e.first, e.second, e.strides, e.scalars[0], e.scalars[1],
+           e.scalars[2], number(m), number(n), number(s.images * s.pixels()), number(table_size(s)),
+           Shape{s.kernel_h, s.kernel_w, s.plane(), s.dilation_h * s.width, s.dilation_w, s.pixels()},
+           std::array<std::int64_t, 4>{s.group_channels() * s.plane(), m * s.pixels(),
+                                       table_images(s) * s.input_image(), table_images(s) * s.output_image()},
+           number(cut.part_depth), cut.split_k);
+  if (!is_split) return;
+  add_parts_sum(plan, target,
+                {.parts = c,
+                 .c = dw,
+                 .bias = dw,
+                 .m = m,
+                 .n = n,
+                 .batch = s.groups,
+                 .c_batch = m * n,
+                 .c_row = n,
+                 .c_column = 1,
+                 .split_k = cut.split_k,
+                 .args = e,
+                 .vectors = vectors});
+}
+
+}  // namespace
+
+PlanOr plan_weight_product(const Conv2dProblem& p, const Target& target, const ConvEngine& with) {
+  const Conv2dSizes& s = p.sizes;
+  if (with.reason != nullptr) return with.reason;
+  if (const char* reason = check_gathering(s)) return reason;
+  if (const char* reason = check_sizes(s, target)) return reason;
+  const ProductExtent extent{s.group_outputs(), s.depth(), s.images * s.pixels(), s.groups};
+  if (const char* reason = with.engine.against(extent, target)) return reason;
+  const int max_parts = max_split_k(target, 4 * s.weight_size(), 16 * table_pixels(s));
+  const TilePlan cut = plan_tiles(with.engine, with.tiles, target, extent, max_parts);
+  if (cut.groups > with.engine.max_groups()) return "too many tiles";
+  Plan plan;
+  add_product(plan, target, s, with, cut);
+  return plan;
+}
+
+PlanOr plan_conv2d_block_weight(const Conv2dProblem& p, const Target& target, std::size_t config) {
+  return plan_weight_product(p, target, block_weight_engine(target, config));
+}
+
+PlanOr plan_conv2d_matrix_weight(const Conv2dProblem& p, const Target& target, std::size_t config) {
+  return plan_weight_product(p, target, matrix_weight_engine(p, config));
+}
+
+}  // namespace crisol::ops
