@@ -1,44 +1,12 @@
 #include "ops/product/epilogue_layout.h"
 
-#include <deque>
-#include <mutex>
-#include <string>
-#include <unordered_map>
+#include "dispatch/interned_text.h"
 
 namespace crisol::ops {
 
 namespace {
 
 using Form = Epilogue::Form;
-
-/// The texts of all snippets. There are as many as a program has functions that it fuses.
-class Snippets {
- public:
-  std::int64_t number_of(std::string_view text) {
-    if (text.empty()) return 0;
-    const std::lock_guard lock(mutex_);
-    if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
-    texts_.emplace_back(text);
-    const auto number = static_cast<std::int64_t>(texts_.size());
-    numbers_.emplace(texts_.back(), number);
-    return number;
-  }
-  std::string_view text_of(std::int64_t number) {
-    if (number == 0) return {};
-    const std::lock_guard lock(mutex_);
-    return texts_[static_cast<std::size_t>(number - 1)];
-  }
-
- private:
-  std::mutex mutex_;
-  std::deque<std::string> texts_;  // Which never move.
-  std::unordered_map<std::string_view, std::int64_t> numbers_;
-};
-
-Snippets& snippets() {
-  static auto& all = *new Snippets;  // Kept for threads that outlive static objects.
-  return all;
-}
 
 Form form_of(const EpilogueLayout& epilogue) { return static_cast<Form>(epilogue.form); }
 
@@ -48,7 +16,7 @@ EpilogueLayout layout_of(const Epilogue* epilogue) {
   EpilogueLayout layout;
   if (epilogue == nullptr) return layout;
   layout.form = static_cast<std::int64_t>(epilogue->form);
-  layout.snippet = snippets().number_of(epilogue->prelude);
+  layout.snippet = dispatch::intern(epilogue->prelude);
   layout.operand_count = static_cast<std::int64_t>(epilogue->operand_count);
   for (std::size_t i = 0; i < epilogue->operand_count; ++i) {
     const EpilogueOperand& e = epilogue->operands[i];
@@ -68,7 +36,9 @@ std::int32_t epilogue_flags(const EpilogueLayout& epilogue) {
   return 0;
 }
 
-std::string_view epilogue_prelude(const EpilogueLayout& epilogue) { return snippets().text_of(epilogue.snippet); }
+std::string_view epilogue_prelude(const EpilogueLayout& epilogue) {
+  return dispatch::interned(static_cast<std::uint32_t>(epilogue.snippet));
+}
 
 bool reads_vectors(const EpilogueLayout& epilogue, int count) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(epilogue.operand_count); ++i) {

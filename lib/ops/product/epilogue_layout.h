@@ -30,7 +30,7 @@ struct EpilogueLayout {
   };
 
   std::int64_t form = 0;     ///< Epilogue::Form.
-  std::int64_t snippet = 0;  ///< The number of the snippet's text, 0 for none.
+  std::int64_t snippet = 0;  ///< The number of the snippet's text (dispatch/interned_text.h), 0 for none.
   std::int64_t operand_count = 0;
   std::array<Operand, Epilogue::max_operands> operands{};
 
