@@ -1,8 +1,8 @@
 #include "dispatch/plan.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "base/text.h"
@@ -192,16 +192,37 @@ struct Memory {
   }
 };
 
-runtime::KernelArg argument_of(const PlanArg& arg, const std::vector<std::int64_t>& longs, const Memory& memory,
-                               std::span<const runtime::KernelArg> scalars) {
-  switch (arg.kind) {
-    case PlanArg::Kind::place: return memory.view_of(arg.place, arg.index, arg.bits);
-    case PlanArg::Kind::call_scalar: return scalars[arg.index];
-    case PlanArg::Kind::longs: return runtime::KernelArg(&longs[arg.first], arg.size * sizeof(std::int64_t));
-    case PlanArg::Kind::value: break;
+/// The arguments of one launch. Room for one costs nothing until the argument is made.
+class Arguments {
+ public:
+  void add(const PlanArg& arg, const std::vector<std::int64_t>& longs, const Memory& memory,
+           std::span<const runtime::KernelArg> scalars) {
+    void* const place = &bytes_[count_++ * sizeof(runtime::KernelArg)];
+    switch (arg.kind) {
+      case PlanArg::Kind::place: new (place) runtime::KernelArg(memory.view_of(arg.place, arg.index, arg.bits)); break;
+      case PlanArg::Kind::call_scalar:
+        new (place) runtime::KernelArg(scalars[arg.index].data(), scalars[arg.index].size());
+        break;
+      case PlanArg::Kind::longs:
+        new (place) runtime::KernelArg(&longs[arg.first], arg.size * sizeof(std::int64_t));
+        break;
+      case PlanArg::Kind::value:
+        if (arg.size == sizeof arg.bits)
+          new (place) runtime::KernelArg(arg.bits);
+        else
+          new (place) runtime::KernelArg(&arg.bits, arg.size);
+        break;
+    }
   }
-  return runtime::KernelArg(&arg.bits, arg.size);
-}
+  const runtime::KernelArg* data() const noexcept {
+    return std::launder(reinterpret_cast<const runtime::KernelArg*>(bytes_));
+  }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<runtime::KernelArg>);
+  alignas(runtime::KernelArg) std::byte bytes_[Plan::most_args * sizeof(runtime::KernelArg)];
+  std::size_t count_ = 0;
+};
 
 /// The key of the part of the operand that this call derives a copy of.
 DerivedKey key_in(const DerivedKey& key, const Place& source, const OperandView& operand) {
@@ -230,10 +251,10 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
             std::span<const runtime::KernelArg> scalars) {
   const Plan& plan = prepared.plan;
   Memory memory{operands, {}, {}};
-  std::array<runtime::KernelArg, Plan::most_args> args;  // One for all steps: making it takes longer than filling it.
   const auto run = [&](const PlanStep& step) {
+    Arguments args;
     for (std::uint32_t i = 0; i < step.args; ++i)
-      args[i] = argument_of(plan.args_[step.first_arg + i], plan.longs_, memory, scalars);
+      args.add(plan.args_[step.first_arg + i], plan.longs_, memory, scalars);
     if (step.function != nullptr) return step.function(prepared.device, {args.data(), step.args});
     runtime::enqueue(prepared.device, *prepared.kernels[step.kernel], step.range, args.data(), step.args);
   };

@@ -1,0 +1,27 @@
+// Plans, as values.
+#include "dispatch/plan.h"
+
+#include "doctest/doctest.h"
+
+namespace crisol::dispatch {
+
+TEST_CASE("plan: a plan that takes in another one knows where the result of the part is") {
+  Plan in_operand;
+  in_operand.result = operand(1, 3);
+  Plan in_workspace;
+  in_workspace.workspace(4);
+  in_workspace.result = in_workspace.workspace(8);
+
+  Plan whole;
+  const Place own = whole.workspace(16);
+  const Place first = whole.append(in_operand, {operand(4), own.offset_by(5)});
+  CHECK(first.kind == Place::Kind::workspace);
+  CHECK(first.index == own.index);
+  CHECK(first.offset == 8);
+  const Place second = whole.append(in_workspace, {operand(4)});
+  CHECK(second.kind == Place::Kind::workspace);
+  CHECK(second.index == 2);
+  CHECK(whole.workspace_bytes() == 28);
+}
+
+}  // namespace crisol::dispatch
