@@ -1,6 +1,7 @@
 // Prepared plans by the problem that they are for. The second call of an op with the same problem costs one look-up.
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -29,13 +30,23 @@ struct Key {
   std::string_view forced;
   std::span<const std::byte> problem;
 
+  /// A word costs one multiplication, because every call of an op waits for this hash.
   std::uint64_t hash() const noexcept {
-    runtime::Hash hash(reinterpret_cast<std::uintptr_t>(table));
-    hash.add(reinterpret_cast<std::uintptr_t>(device));
-    hash.add(generation);
-    hash.add(forced);
-    hash.add(std::string_view(reinterpret_cast<const char*>(problem.data()), problem.size()));
-    return hash.value();
+    std::uint64_t hash = 0;
+    const auto add = [&](std::uint64_t word) { hash = (std::rotl(hash, 5) ^ word) * 0x9e3779b97f4a7c15u; };
+    add(reinterpret_cast<std::uintptr_t>(table));
+    add(reinterpret_cast<std::uintptr_t>(device));
+    add(generation);
+    if (!forced.empty()) add(runtime::hash_of(forced));
+    const auto add_bytes = [&](std::size_t first, std::size_t count) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, problem.data() + first, count);
+      add(word);
+    };
+    const std::size_t whole = problem.size() / 8 * 8;
+    for (std::size_t at = 0; at < whole; at += 8) add_bytes(at, 8);
+    if (whole < problem.size()) add_bytes(whole, problem.size() - whole);
+    return hash ^ hash >> 32;
   }
   friend bool operator==(const Key& a, const Key& b) noexcept {
     return a.table == b.table && a.device == b.device && a.generation == b.generation && a.forced == b.forced &&
