@@ -38,7 +38,8 @@ Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t 
           padding_idx.value_or(0), " is not in [0, ", num_embeddings, ")");
   check_indices(op, indices, num_embeddings);
   const Tensor sums = zeros({num_embeddings, width}, DType::f32, dy.device());
-  index_add_into(backward_table, sums, {1, num_embeddings, width}, reshape(indices, {indices.numel()}), dy, padding_idx);
+  index_add_into(backward_table, sums, {1, num_embeddings, width}, reshape(indices, {indices.numel()}), dy,
+                 padding_idx);
   return cast(sums, dy.dtype());
 }
 

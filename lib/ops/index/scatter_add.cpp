@@ -60,8 +60,8 @@ PlanOr plan_any_owner(const ScatterProblem& p, const Target& target, std::size_t
   if (cpu) spec.defines.add({"VECTORS", 1});
   // A launch uses at most half of the loop budget. The next launch continues the sums.
   const std::int64_t step = std::clamp<std::int64_t>(target.loop_budget / 2 / (width + 1), 1, p.picked);
-  const runtime::NdRange range = cpu ? persistent_range(target, own.units, std::min(step, p.picked) * (width + 1))
-                                     : target.flat_range(own.units);
+  const runtime::NdRange range =
+      cpu ? persistent_range(target, own.units, std::min(step, p.picked) * (width + 1)) : target.flat_range(own.units);
   Plan plan;
   for (std::int64_t first = 0; first < p.picked; first += step)
     plan.add(spec, range, y, index, src, own.units, p.size, p.picked, p.inner, own.across, own.parts, skipped, first,
@@ -84,13 +84,13 @@ PlanOr plan_sorted(const ScatterProblem& p, const Target& target, std::size_t) {
   // The length of the sorted list, and the number of destinations in it.
   const std::int64_t count = slices ? p.picked : p.picked * columns_of(p);
   const std::int64_t size = slices ? p.size : p.size * columns_of(p);
-  if (size > longest_sorted_row || count > longest_sorted_row) return "destinations or positions have more than 32 bits";
+  if (size > longest_sorted_row || count > longest_sorted_row)
+    return "destinations or positions have more than 32 bits";
   const auto spec_of = [&](const char* entry) {
-    return runtime::KernelSpec{"index/segment_sum.cl",
-                               entry,
-                               {{"T", type_of_sum(p)},
-                                {"INDEX", type_of_index(static_cast<DType>(p.index_dtype))},
-                                {"CHUNK", chunk}}};
+    return runtime::KernelSpec{
+        "index/segment_sum.cl",
+        entry,
+        {{"T", type_of_sum(p)}, {"INDEX", type_of_index(static_cast<DType>(p.index_dtype))}, {"CHUNK", chunk}}};
   };
   const std::int64_t outer = slices ? p.outer : 1, inner = slices ? p.inner : 1;
   const std::int64_t chunks = (count + chunk - 1) / chunk;

@@ -77,10 +77,9 @@ Plan plan_tiles_of(const TransposeProblem& p, const Target& target, const char* 
                    More... more) {
   const auto [src, dst] = operands<2>();
   Plan plan;
-  plan.add(
-      {"layout/transpose_copy.cl", entry, {{"VW", target.cpu_vector_width()}, {"LINES", lines_of(target)}}}, range, src,
-      dst, p.shape_of(p.batch), p.shape_of(p.src_batch), p.shape_of(p.dst_batch),
-      static_cast<std::int32_t>(p.batch_rank), p.rows, p.columns, p.src_ld, p.dst_ld, more...);
+  plan.add({"layout/transpose_copy.cl", entry, {{"VW", target.cpu_vector_width()}, {"LINES", lines_of(target)}}}, range,
+           src, dst, p.shape_of(p.batch), p.shape_of(p.src_batch), p.shape_of(p.dst_batch),
+           static_cast<std::int32_t>(p.batch_rank), p.rows, p.columns, p.src_ld, p.dst_ld, more...);
   return plan;
 }
 

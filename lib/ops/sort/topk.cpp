@@ -65,10 +65,9 @@ PlanOr plan_group_select(const TopkProblem& p, const Target& target, std::size_t
   // The kernel has two tile sizes. Most calls want few elements and use the small one.
   const std::int64_t tile = p.k <= 128 ? 128 : max_selected;
   return plan_by(p, target, [&](Plan& plan, const Place& x, const Place& entries) {
-    plan.add({"sort/topk_group.cl",
-              "select_by_group",
-              {{"TYPE", key_type(p.dtype())}, {"TILE", tile}, {"GROUP", group}}},
-             {{p.rows * group}, {group}}, x, entries, p.length, p.k, flip_of(p.largest != 0));
+    plan.add(
+        {"sort/topk_group.cl", "select_by_group", {{"TYPE", key_type(p.dtype())}, {"TILE", tile}, {"GROUP", group}}},
+        {{p.rows * group}, {group}}, x, entries, p.length, p.k, flip_of(p.largest != 0));
   });
 }
 
@@ -87,8 +86,8 @@ const Table<TopkProblem> topk_table("topk", variants);
 
 SortResult topk(const Tensor& x, std::int64_t k, int axis, bool largest) {
   const OrderedAxis ordered(topk_table.op, x, axis);
-  require(k >= 0 && k <= ordered.length(), topk_table.op, "k is ", k, ", axis ", axis, " of shape ", x.shape(),
-          " has ", ordered.length(), " elements");
+  require(k >= 0 && k <= ordered.length(), topk_table.op, "k is ", k, ", axis ", axis, " of shape ", x.shape(), " has ",
+          ordered.length(), " elements");
   const std::int64_t rows = ordered.rows().shape()[0];
   const SortResult first = ordered.empty_result(k);
   if (rows > 0 && k > 0) {
