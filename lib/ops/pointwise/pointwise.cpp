@@ -1,6 +1,8 @@
 #include "ops/pointwise/pointwise.h"
 
 #include <array>
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -15,6 +17,50 @@ namespace {
 using Graph = PointwiseGraph;
 
 constexpr std::size_t most = 2 + PointwiseRow::max_inputs + PointwiseRow::max_scalars;  // Beside them dy and y.
+
+/// The kernels of each row, by the packed types of its operands. Looking them up takes no lock, because an entry never
+/// changes and never goes.
+class KnownKernels {
+ public:
+  static KnownKernels& of_process() {
+    static auto& known = *new KnownKernels;  // Kept for threads that outlive static objects.
+    return known;
+  }
+
+  const PointwiseKernels* find(const PointwiseRow& row, std::uint64_t packed) const noexcept {
+    for (std::size_t at = first_slot(row, packed), end = at + max_probes; at < end; ++at) {
+      const Entry* const entry = slots_[at].load(std::memory_order_acquire);
+      if (entry == nullptr) return nullptr;
+      if (entry->row == &row && entry->packed == packed) return entry->kernels;
+    }
+    return nullptr;
+  }
+  /// Where the slots for the entry are taken, it is not kept: the next call makes its graph again.
+  const PointwiseKernels& add(const PointwiseRow& row, std::uint64_t packed, const PointwiseKernels& kernels) {
+    auto entry = std::make_unique<const Entry>(Entry{&row, packed, &kernels});
+    for (std::size_t at = first_slot(row, packed), end = at + max_probes; at < end; ++at) {
+      const Entry* expected = nullptr;
+      if (!slots_[at].compare_exchange_strong(expected, entry.get(), std::memory_order_acq_rel)) continue;
+      entry.release();
+      break;
+    }
+    return kernels;
+  }
+
+ private:
+  struct Entry {
+    const PointwiseRow* row;
+    std::uint64_t packed;
+    const PointwiseKernels* kernels;
+  };
+  static constexpr std::size_t max_probes = 16;
+
+  static std::size_t first_slot(const PointwiseRow& row, std::uint64_t packed) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(&row) ^ packed) * 0x9e3779b97f4a7c15u >> 52;
+  }
+
+  std::array<std::atomic<const Entry*>, 4096 + max_probes> slots_{};
+};
 
 /// The operands of one call: tensors and numbers apart, and what they are, packed.
 class Call {
@@ -42,16 +88,8 @@ class Call {
   /// The kernels for these types of this row: `make` gives their graph when they are not known yet.
   template <class Make>
   const PointwiseKernels& kernels(Make make) const {
-    struct Known {
-      const PointwiseRow* row = nullptr;
-      std::uint64_t packed = 0;
-      const PointwiseKernels* kernels = nullptr;
-    };
-    thread_local std::array<Known, 256> cache;
-    const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(&row_) ^ packed_) * 0x9e3779b97f4a7c15u;
-    Known& known = cache[mixed >> 56];
-    if (known.row != &row_ || known.packed != packed_) known = {&row_, packed_, &kernels_of(make())};
-    return *known.kernels;
+    if (const PointwiseKernels* const known = KnownKernels::of_process().find(row_, packed_)) return *known;
+    return KnownKernels::of_process().add(row_, packed_, kernels_of(make()));
   }
 
  private:

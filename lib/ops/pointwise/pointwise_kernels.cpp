@@ -4,15 +4,16 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "base/text.h"
-#include "dispatch/persistent.h"
 #include "ops/pointwise/pointwise_source.h"
 
 namespace crisol::ops {
 
 namespace {
 
+using dispatch::Target;
 using Form = PointwiseKernels::Form;
 
 // How a kernel that only moves elements sees them: without looking into halves and booleans.
@@ -21,6 +22,8 @@ const char* moved_type(DType dtype) noexcept {
   return dtype == DType::boolean ? "uchar" : memory_type(dtype);
 }
 const char* moving_register(DType dtype) noexcept { return dtype == DType::f16 ? "int" : register_type(dtype); }
+
+int width_of(const Target& target, Form form) noexcept { return form < Form::flat ? target.cpu_vector_width() : 4; }
 
 int rank_of(Form form) noexcept {
   switch (form) {
@@ -48,7 +51,7 @@ PointwiseGraph as_moves(const PointwiseGraph& graph) {
 
 }  // namespace
 
-PointwiseKernels::PointwiseKernels(const PointwiseGraph& graph) : graph_(graph) {
+PointwiseKernels::PointwiseKernels(const PointwiseGraph& graph, std::int64_t number) : graph_(graph), number_(number) {
   const auto limit = [](std::size_t count, std::size_t most, const char* what) {
     require(count <= most, "pointwise", "a kernel can have ", most, ' ', what, ", ", count, " are given");
   };
@@ -66,7 +69,7 @@ PointwiseKernels::PointwiseKernels(const PointwiseGraph& graph) : graph_(graph) 
   loop_rounds_ = 12 + 300 * static_cast<std::int64_t>(function_calls(graph, "fmod"));
 }
 
-std::string PointwiseKernels::prelude(Form form, int width) const {
+std::string PointwiseKernels::text_of(bool one, int width) const {
   const bool moves = graph_.only_moves();
   std::ostringstream text;
   const auto list = [&](const char* name, std::size_t count, auto dtype_of) {
@@ -93,25 +96,26 @@ std::string PointwiseKernels::prelude(Form form, int width) const {
   names("s", graph_.scalar_count());
   names("&y", graph_.outputs().size());
   text << ")\n";
-  const bool one = form >= Form::items_2;
   const PointwiseGraph& source = moves ? as_moves(graph_) : graph_;
   text << includes_of(source)
        << function_of(source, one ? "of_one" : "of_vector", one ? std::string() : std::to_string(width));
   return text.str();
 }
 
-runtime::Kernel& PointwiseKernels::kernel(runtime::DeviceState& device, Form form, bool in_place) const {
-  const auto index = static_cast<std::size_t>(Device(device).index());
-  std::atomic<runtime::Kernel*>* slot =
-      index < cached_devices ? &slots_[index][2 * static_cast<std::size_t>(form) + (in_place ? 1 : 0)] : nullptr;
-  if (slot != nullptr)
-    if (runtime::Kernel* known = slot->load(std::memory_order_acquire)) return *known;
+const std::string& PointwiseKernels::prelude(const Target& target, Form form) const {
+  const bool one = form >= Form::items_2;
+  const int width = width_of(target, form);
+  const std::lock_guard lock(mutex_);
+  std::string& text = preludes_[one ? 1 : width];
+  if (text.empty()) text = text_of(one, width);
+  return text;
+}
 
-  const DeviceInfo& info = runtime::info_of(device);
-  const int width = form < Form::flat ? cpu_vector_width(device) : 4;
-  const std::string before = prelude(form, width);
-  runtime::KernelSpec spec{"pointwise/pointwise.cl", "flat", {}, before};
-  spec.defines.add({"VW", width});
+runtime::KernelSpec PointwiseKernels::spec(const Target& target, Form form, bool in_place,
+                                           std::string_view prelude) const {
+  const DeviceInfo& info = target.info;
+  runtime::KernelSpec spec{"pointwise/pointwise.cl", "flat", {}, prelude};
+  spec.defines.add({"VW", width_of(target, form)});
   if (in_place) spec.defines.add({"IN_PLACE", 1});
   if (!info.fast_fma) spec.defines.add({"NO_FMA", 1});
   if (info.type == DeviceType::cpu) spec.defines.add({"CPU", 1});
@@ -130,19 +134,39 @@ runtime::Kernel& PointwiseKernels::kernel(runtime::DeviceState& device, Form for
     spec.defines.add({"RANK", rank_of(form)});
     spec.defines.add({"INDEX", form >= Form::items_2_long ? "ulong" : "uint"});
   }
-  runtime::Kernel& resolved = runtime::resolve(device, spec);
-  if (slot != nullptr) slot->store(&resolved, std::memory_order_release);
-  return resolved;
+  return spec;
 }
 
+namespace {
+
+/// All graphs of this process. They outlive static objects.
+struct AllKernels {
+  std::mutex mutex;
+  std::unordered_map<std::string, const PointwiseKernels*> by_graph;
+  std::vector<std::unique_ptr<const PointwiseKernels>> by_number;
+};
+AllKernels& all_kernels() {
+  static auto& all = *new AllKernels;
+  return all;
+}
+
+}  // namespace
+
 const PointwiseKernels& kernels_of(const PointwiseGraph& graph) {
-  static std::mutex mutex;
-  static std::unordered_map<std::string, std::unique_ptr<const PointwiseKernels>>& known =
-      *new std::unordered_map<std::string, std::unique_ptr<const PointwiseKernels>>();  // Outlives static objects.
-  const std::lock_guard lock(mutex);
-  std::unique_ptr<const PointwiseKernels>& kernels = known[graph.key()];
-  if (kernels == nullptr) kernels = std::make_unique<const PointwiseKernels>(graph);
+  AllKernels& all = all_kernels();
+  const std::lock_guard lock(all.mutex);
+  const PointwiseKernels*& kernels = all.by_graph[graph.key()];
+  if (kernels == nullptr) {
+    const auto number = static_cast<std::int64_t>(all.by_number.size());
+    kernels = all.by_number.emplace_back(std::make_unique<const PointwiseKernels>(graph, number)).get();
+  }
   return *kernels;
+}
+
+const PointwiseKernels& kernels_numbered(std::int64_t number) {
+  AllKernels& all = all_kernels();
+  const std::lock_guard lock(all.mutex);
+  return *all.by_number[static_cast<std::size_t>(number)];
 }
 
 }  // namespace crisol::ops

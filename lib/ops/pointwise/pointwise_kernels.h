@@ -1,13 +1,14 @@
 // The kernels of one expression graph (cl_kernels/pointwise/pointwise.cl) and their launch over tensors.
 #pragma once
 
-#include <array>
-#include <atomic>
+#include <map>
+#include <mutex>
 #include <span>
 #include <string>
 
 #include "crisol/scalar.h"
 #include "crisol/tensor.h"
+#include "dispatch/target.h"
 #include "ops/pointwise/pointwise_graph.h"
 #include "runtime/launch.h"
 
@@ -18,7 +19,7 @@ namespace crisol::ops {
 class PointwiseKernels {
  public:
   /// Refuses a graph of more inputs, numbers or outputs than a kernel can have.
-  explicit PointwiseKernels(const PointwiseGraph& graph);
+  PointwiseKernels(const PointwiseGraph& graph, std::int64_t number);
   PointwiseKernels(const PointwiseKernels&) = delete;
   PointwiseKernels& operator=(const PointwiseKernels&) = delete;
 
@@ -59,24 +60,29 @@ class PointwiseKernels {
     items_8,
     items_2_long,
     items_4_long,
-    items_8_long,
-    count
+    items_8_long
   };
-  runtime::Kernel& kernel(runtime::DeviceState& device, Form form, bool in_place) const;
+  /// The kernel of a form. `prelude` is that of the form, and must outlive the result.
+  runtime::KernelSpec spec(const dispatch::Target& target, Form form, bool in_place, std::string_view prelude) const;
+  /// The text of the graph for a form. It is made once, and lives as long as this object.
+  const std::string& prelude(const dispatch::Target& target, Form form) const;
+  /// Identifies these kernels among all of the process.
+  std::int64_t number() const noexcept { return number_; }
 
  private:
   void check(const char* op, Inputs inputs, Scalars scalars) const;
-  std::string prelude(Form form, int width) const;
-
-  static constexpr std::size_t cached_devices = 8;
-  using Slots = std::array<std::atomic<runtime::Kernel*>, 2 * static_cast<std::size_t>(Form::count)>;
+  std::string text_of(bool one, int width) const;
 
   const PointwiseGraph graph_;
+  const std::int64_t number_;
   std::int64_t least_chunk_, loop_rounds_;
-  mutable std::array<Slots, cached_devices> slots_{};
+  mutable std::mutex mutex_;
+  mutable std::map<int, std::string> preludes_;  ///< By the width of the vectors; 1 for single elements.
 };
 
 /// The kernels of a graph: those made before for an equal one, else new ones.
 const PointwiseKernels& kernels_of(const PointwiseGraph& graph);
+/// The kernels with that number, which kernels_of() has made.
+const PointwiseKernels& kernels_numbered(std::int64_t number);
 
 }  // namespace crisol::ops

@@ -4,11 +4,13 @@
 // accuracy bounds of the rows are in reference/elementwise.h.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "crisol/dtype.h"
+#include "ops/pointwise/pointwise_text.h"
 
 namespace crisol::ops {
 
@@ -42,12 +44,16 @@ struct PointwiseRow {
   /// passes dy on, "0" is zero everywhere; neither runs a kernel.
   const char* derivatives[max_inputs];
   const char* formula;  ///< For the docs.
+  /// The results of derivative_operands(), found from the texts when the row is made.
+  std::array<std::uint8_t, max_inputs> operands_read{find_operands(0), find_operands(1), find_operands(2)};
 
   /// Whether the derivative by input k reads a name: "dy", "y", one of `inputs` or `scalars`.
-  bool derivative_reads(std::size_t k, const char* operand) const;
+  constexpr bool derivative_reads(std::size_t k, const char* operand) const {
+    return derivatives[k] != nullptr && uses(derivatives[k], operand);
+  }
   /// All that the derivative by input k reads, as bits: 1 << i for input i, reads_y, reads_scalar << i for scalar i.
-  /// What no wanted derivative reads need not be saved. Quick: remembered by each thread.
-  unsigned derivative_operands(std::size_t k) const;
+  /// What no wanted derivative reads need not be saved.
+  constexpr unsigned derivative_operands(std::size_t k) const noexcept { return operands_read[k]; }
   static constexpr unsigned reads_y = 8, reads_scalar = 16;
   /// Gives bool, and takes no part in gradients.
   bool is_predicate() const noexcept {
@@ -56,6 +62,16 @@ struct PointwiseRow {
   /// Whether input i is a condition: bool, never promoted.
   bool is_condition(std::size_t i) const noexcept {
     return (rule == RowRule::choice && i == 0) || (rule == RowRule::fill && i == 1);
+  }
+
+ private:
+  constexpr std::uint8_t find_operands(std::size_t k) const {
+    unsigned found = derivative_reads(k, "y") ? reads_y : 0;
+    for (std::size_t i = 0; i < input_count; ++i)
+      if (derivative_reads(k, inputs[i])) found |= 1u << i;
+    for (std::size_t i = 0; i < scalar_count; ++i)
+      if (derivative_reads(k, scalars[i])) found |= reads_scalar << i;
+    return static_cast<std::uint8_t>(found);
   }
 };
 

@@ -1,9 +1,7 @@
 // The table as data.
 #include <array>
-#include <cstdint>
 
 #include "ops/pointwise/pointwise_row.h"
-#include "ops/pointwise/pointwise_text.h"
 
 namespace crisol::ops {
 
@@ -48,28 +46,6 @@ std::span<const PointwiseRow* const> all_rows() {
 #include "crisol/ops/pointwise.def"
   };
   return list;
-}
-
-unsigned PointwiseRow::derivative_operands(std::size_t k) const {
-  struct Known {
-    const PointwiseRow* row = nullptr;
-    std::size_t k = 0;
-    unsigned operands = 0;
-  };
-  thread_local std::array<Known, 64> cache;
-  Known& known = cache[(reinterpret_cast<std::uintptr_t>(this) / sizeof(PointwiseRow) * 3 + k) % cache.size()];
-  if (known.row != this || known.k != k) {
-    known = {this, k, derivative_reads(k, "y") ? reads_y : 0};
-    for (std::size_t i = 0; i < input_count; ++i)
-      if (derivative_reads(k, inputs[i])) known.operands |= 1u << i;
-    for (std::size_t i = 0; i < scalar_count; ++i)
-      if (derivative_reads(k, scalars[i])) known.operands |= reads_scalar << i;
-  }
-  return known.operands;
-}
-
-bool PointwiseRow::derivative_reads(std::size_t k, const char* operand) const {
-  return derivatives[k] != nullptr && uses(derivatives[k], operand);
 }
 
 }  // namespace crisol::ops

@@ -1,7 +1,6 @@
 // Reading the expressions of rows.
 #pragma once
 
-#include <cctype>
 #include <cstddef>
 #include <string_view>
 
@@ -10,14 +9,17 @@ namespace crisol::ops {
 /// Calls take(piece, is_name) for each piece of an expression in order: names, and what stands between them (operators,
 /// and numbers with their suffixes).
 template <class Take>
-void for_each_piece(std::string_view text, Take take) {
-  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; };
+constexpr void for_each_piece(std::string_view text, Take take) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto in_word = [&](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+  };
   std::size_t at = 0;
   while (at < text.size()) {
     std::size_t end = at;
     if (in_word(text[at])) {
       while (end < text.size() && in_word(text[end])) ++end;
-      take(text.substr(at, end - at), std::isdigit(static_cast<unsigned char>(text[at])) == 0);
+      take(text.substr(at, end - at), !is_digit(text[at]));
     } else {
       while (end < text.size() && !in_word(text[end])) ++end;
       take(text.substr(at, end - at), false);
@@ -27,7 +29,7 @@ void for_each_piece(std::string_view text, Take take) {
 }
 
 /// Whether an expression uses a name.
-inline bool uses(std::string_view text, std::string_view name) {
+constexpr bool uses(std::string_view text, std::string_view name) {
   bool found = false;
   for_each_piece(text, [&](std::string_view piece, bool is_name) { found = found || (is_name && piece == name); });
   return found;

@@ -1,0 +1,33 @@
+// A list whose length is known at run time only, without an allocation.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <span>
+#include <type_traits>
+
+#include "base/text.h"
+
+namespace crisol::ops {
+
+/// Room for `capacity` values, which cost nothing until they are added.
+template <class T, std::size_t capacity>
+class FixedList {
+ public:
+  /// Makes a T of the value in its place: copying a large one costs more.
+  template <class Value>
+  void add(const Value& value) {
+    require(count_ < capacity, "launch", "more than ", capacity, " values in a list");
+    new (&bytes_[count_++ * sizeof(T)]) T(value);
+  }
+  const T* data() const noexcept { return std::launder(reinterpret_cast<const T*>(bytes_)); }
+  std::size_t count() const noexcept { return count_; }
+  std::span<const T> span() const noexcept { return {data(), count_}; }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<T>);
+  alignas(T) std::byte bytes_[capacity * sizeof(T)];
+  std::size_t count_ = 0;
+};
+
+}  // namespace crisol::ops
