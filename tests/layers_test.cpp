@@ -209,7 +209,7 @@ TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
     CHECK(count("lib/reference/conv.cpp", "#include \"runtime/launch.h\"\n") == 1);
     CHECK(count("lib/ops/conv.cpp", "#include \"replay/replay.h\"\n") == 1);
     CHECK(count("lib/reference/conv.cpp", "#include \"replay/replay.h\"\n") == 1);
-    CHECK(count("lib/replay/rows.cpp", "#include \"dispatch/variant.h\"\n") == 1);
+    CHECK(count("lib/replay/rows.cpp", "#include \"dispatch/choose.h\"\n") == 1);
     CHECK(count("lib/replay/rows.cpp", "#include \"crisol/ops/norm.h\"\n#include \"reference/norm.h\"\n") == 0);
     CHECK(count("lib/dispatch/verification.cpp", "#include \"replay/replay.h\"\n") == 0);
     CHECK(count("lib/cli/selftest.cpp", "#include \"reference/conv.h\"\n") == 0);

@@ -4,8 +4,8 @@
 
 #include "base/text.h"
 #include "dispatch/problem_record.h"
+#include "dispatch/requests.h"
 #include "dispatch/tuning.h"
-#include "dispatch/variant.h"
 #include "dispatch/verification.h"
 #include "runtime/verbose.h"
 
@@ -57,6 +57,8 @@ void log_refused(const char* op, const std::string& variant, const char* reason)
   runtime::say(runtime::Topic::dispatch, op, ": ", variant, " refused: ", reason);
 }
 
+constexpr const char* wrong_reason = "wrong where it was verified on this driver";
+
 /// One question to choose(): everything that decides it.
 class Chooser {
  public:
@@ -64,7 +66,7 @@ class Chooser {
       : table_(table), problem_(problem), target_(target) {}
 
   Choice choose() {
-    if (const std::string forced = ops::forced_variant(table_.op); !forced.empty()) return choose_forced(forced);
+    if (const std::string forced = forced_variant(table_.op); !forced.empty()) return choose_forced(forced);
     if (std::optional<Choice> tuned = choose_tuned()) return std::move(*tuned);
     for (const AnyTable::Row& row : table_.rows()) {
       const Candidate candidate{&row};
@@ -72,7 +74,7 @@ class Chooser {
       const bool last = &row == &table_.rows().back();
       if (plan && is_wrong(candidate)) {
         if (!last)
-          plan = ops::wrong_reason;
+          plan = wrong_reason;
         else
           ops::warn_of_wrong(table_.op, row.name, target_.info);
       }
@@ -85,15 +87,15 @@ class Chooser {
   /// The plan of a candidate, or what is against it.
   PlanOr plan_of(const Candidate& candidate, bool forced) const {
     const AnyTable::Row& row = *candidate.row;
-    if (!forced && ops::is_forbidden(table_.op, row.name)) return ops::forbidden_reason;
+    if (!forced && is_forbidden(table_.op, row.name)) return "forbidden by CRISOL_VARIANT";
     if (const char* reason = against_device(row.devices, target_, forced)) return reason;
     if (refused_always() == std::pair<std::string, std::string>(table_.op, row.name)) return "refused for a test";
     PlanOr plan = table_.plan(row, problem_, target_, candidate.config);
     if (plan && !forced && plan.reason_unless_forced() != nullptr) return plan.reason_unless_forced();
     // The limit does not apply to the last variant, because no other one takes every problem.
     const bool last = &row == &table_.rows().back();
-    if (plan && !last && plan.plan().workspace_bytes() > 0)
-      if (const char* reason = ops::refuse_workspace(plan.plan().workspace_bytes())) return reason;
+    if (plan && !last && target_.workspace_limit > 0 && plan.plan().workspace_bytes() > target_.workspace_limit)
+      return "its workspace would be above the limit";
     return plan;
   }
 
@@ -117,7 +119,7 @@ class Chooser {
     if (name == nullptr) return std::nullopt;
     const Candidate candidate = candidate_named(table_, *name);
     PlanOr plan = candidate.row == nullptr ? PlanOr("there is no such variant") : plan_of(candidate, false);
-    if (plan && is_wrong(candidate)) plan = ops::wrong_reason;
+    if (plan && is_wrong(candidate)) plan = wrong_reason;
     if (plan) return chosen(std::move(plan.plan()), *candidate.row, *name, true);
     log_refused(table_.op, *name, plan.reason());
     return std::nullopt;

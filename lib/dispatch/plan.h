@@ -118,8 +118,8 @@ class Plan {
   /// operand keeps no such copy.
   Place derive(Place source, const DerivedKey& key, std::uint64_t bytes);
 
-  /// A launch. Arguments are places, call scalars, numbers, Shapes (long8), arrays of longs (a vector of as many lanes),
-  /// ArgLists and PlanArgs.
+  /// A launch. Arguments are places, call scalars, numbers, Shapes (long8), arrays of longs (a vector of as many
+  /// lanes), ArgLists and PlanArgs.
   template <class... Args>
   void add(const runtime::KernelSpec& spec, const runtime::NdRange& range, const Args&... args) {
     steps_.push_back(make_step(spec, range, args...));

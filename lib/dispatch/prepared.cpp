@@ -11,8 +11,9 @@
 #include "base/text.h"
 #include "dispatch/choose.h"
 #include "dispatch/problem_record.h"
-#include "dispatch/variant.h"
+#include "dispatch/requests.h"
 #include "dispatch/variant_record.h"
+#include "dispatch/verification.h"
 #include "runtime/verbose.h"
 
 namespace crisol::dispatch {
@@ -135,7 +136,7 @@ void note_problem(const AnyTable& table, std::span<const std::byte> problem, run
 
 PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device) {
   note_problem(table, problem, device);
-  const std::string forced = ops::forced_variants();
+  const std::string forced = forced_variants();
   const Key key{&table, &device, generation.load(std::memory_order_relaxed), forced, problem};
   const std::uint64_t hash = key.hash();
   EntryPtr& slot = recent(hash);

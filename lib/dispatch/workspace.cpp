@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "crisol/ops/workspace.h"
 #include "dispatch/choose.h"
-#include "dispatch/variant.h"
 #include "runtime/verbose.h"
 
 namespace crisol::ops {
@@ -34,10 +33,5 @@ void set_workspace_limit(std::uint64_t bytes) {
 }
 
 std::uint64_t workspace_limit() { return limit().load(std::memory_order_relaxed); }
-
-const char* refuse_workspace(std::uint64_t bytes) {
-  const std::uint64_t most = workspace_limit();
-  return most != 0 && bytes > most ? "its workspace would be above the limit" : nullptr;
-}
 
 }  // namespace crisol::ops

@@ -1,5 +1,5 @@
 // CRISOL_VARIANT and CRISOL_WORKSPACE_MB: their effects, and the values that they refuse. A process reads them once.
-#include "dispatch/variant.h"
+#include "crisol/tuning.h"
 
 #include "crisol/ops/conv.h"
 #include "crisol/ops/reduce.h"
@@ -37,7 +37,7 @@ TEST_CASE("child: CRISOL_VARIANT that leaves none" * doctest::skip()) {
 
 TEST_CASE("child: CRISOL_VARIANT that forces the last" * doctest::skip()) {
   testing::check_close(sums(), {1, 1, 2, 2}, {0});
-  const ops::ForcedVariant inner("cumsum", "none");  // The thread's setting wins.
+  const ForcedVariant inner("cumsum", "none");  // The thread's setting wins.
   check_error([] { sums(); }, {"variant none"});
 }
 

@@ -10,7 +10,7 @@
 #include "crisol/nn/linear.h"
 #include "crisol/nn/sequential.h"
 #include "crisol/profile.h"
-#include "dispatch/variant.h"
+#include "crisol/tuning.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/forced.h"

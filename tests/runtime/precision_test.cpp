@@ -6,7 +6,7 @@
 
 #include "crisol/functions/matmul.h"
 #include "crisol/recording.h"
-#include "dispatch/variant.h"
+#include "crisol/tuning.h"
 #include "doctest/doctest.h"
 #include "ops/product/matrix_units.h"
 #include "support/compare.h"
@@ -57,8 +57,8 @@ TEST_CASE("precision: fp32 at first; a thread's own goes before that of the proc
 
 TEST_CASE("precision: backward computes in the precision of the forward pass") {
   if (const std::string reason = broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
-  const ops::ForcedVariant forced("matmul", "matrix");  // This variant refuses fp32.
-  const double value = 1 + std::ldexp(1.0, -8);         // bf16 rounds it to 1: the tie goes to the even number.
+  const ForcedVariant forced("matmul", "matrix");  // This variant refuses fp32.
+  const double value = 1 + std::ldexp(1.0, -8);    // bf16 rounds it to 1: the tie goes to the even number.
   Tensor x = tensor_of(std::vector<double>(6, 1.0), {2, 3});
   x.requires_grad_();
   const Tensor weight = tensor_of(std::vector<double>(12, value), {3, 4});
@@ -74,7 +74,7 @@ TEST_CASE("precision: backward computes in the precision of the forward pass") {
 
 TEST_CASE("precision: a recording keeps that with which it was recorded") {
   if (const std::string reason = broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
-  const ops::ForcedVariant forced("matmul", "matrix");
+  const ForcedVariant forced("matmul", "matrix");
   const double value = 1 + std::ldexp(1.0, -8);
   const Tensor x = tensor_of(std::vector<double>(6, value), {2, 3});
   const Tensor weight = tensor_of(std::vector<double>(12, value), {3, 4});

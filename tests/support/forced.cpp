@@ -1,12 +1,12 @@
 #include "support/forced.h"
 
 #include "crisol/error.h"
-#include "dispatch/variant.h"
+#include "crisol/tuning.h"
 
 namespace crisol::testing {
 
 bool run_variant(const std::string& op, const std::string& variant, const std::function<void()>& body) {
-  const ops::ForcedVariant forced(op, variant);
+  const ForcedVariant forced(op, variant);
   try {
     body();
   } catch (const Error& error) {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "dispatch/variant.h"
+#include "crisol/tuning.h"
 #include "doctest/doctest.h"
 #include "functions/pointwise.h"
 #include "ops/pointwise/pointwise.h"
@@ -63,7 +63,7 @@ class Batch {
       std::vector<const Tensor*> pointers;
       for (const Tensor& x : tensors_) pointers.push_back(&x);
       std::vector<Tensor> outputs(graph_.outputs().size());
-      std::optional<ops::ForcedVariant> items;
+      std::optional<ForcedVariant> items;
       if (program_ == Program::quick_to_compile) items.emplace("pointwise", "items");
       ops::kernels_of(graph_).run("batch", pointers, numbers_, outputs);
       results_.insert(results_.end(), outputs.begin(), outputs.end());

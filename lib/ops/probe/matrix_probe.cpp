@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "crisol/ops/matmul.h"
-#include "dispatch/variant.h"
+#include "dispatch/requests.h"
 #include "ops/probe/device_probe.h"
 #include "ops/product/gemm_tiled.h"
 #include "tensor/kernel_args.h"
@@ -77,7 +77,8 @@ ProbeOutcome known_unit(runtime::DeviceState& device, Precision precision) {
 
 MatrixUnit matrix_unit_of(runtime::DeviceState& device, Precision precision, const char* op) {
   if (precision == Precision::fp32) return {};
-  if (forced_variant(op).rfind("matrix", 0) == 0 && matrix_candidates(runtime::info_of(device), precision).empty())
+  if (dispatch::forced_variant(op).rfind("matrix", 0) == 0 &&
+      matrix_candidates(runtime::info_of(device), precision).empty())
     return {Kind::mma_sm80, true};
   return {matrix_unit_named(known_unit(device, precision).found), false};
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "dispatch/variant.h"
+#include "crisol/tuning.h"
 #include "doctest/doctest.h"
 #include "reference/pool.h"
 #include "reference/pool_cases.h"
@@ -15,7 +15,6 @@ namespace crisol {
 
 namespace {
 
-using ops::ForcedVariant;
 using testing::check_close;
 using testing::check_error;
 using testing::Layout;

@@ -1,15 +1,14 @@
-#include "dispatch/variant.h"
+#include "dispatch/requests.h"
 
 #include <span>
 #include <vector>
 
 #include "base/text.h"
 #include "base/thread_context.h"
-#include "dispatch/tuning.h"
-#include "dispatch/variant_record.h"
+#include "crisol/tuning.h"
 #include "runtime/verbose.h"
 
-namespace crisol::ops {
+namespace crisol::dispatch {
 
 namespace {
 
@@ -66,30 +65,7 @@ bool is_forbidden(std::string_view op, std::string_view variant) {
   return false;
 }
 
-void say_refused(const char* op, const char* variant, const char* reason) {
-  runtime::say(runtime::Topic::dispatch, op, ": ", variant, " refused: ", reason);
-}
-
-void say_chosen(const char* op, const char* variant, bool tuned) {
-  if (!is_trying()) runtime::note_choice(op, variant);
-  runtime::say(runtime::Topic::dispatch, op, ": ", variant, tuned ? " chosen, as tuned" : " chosen");
-}
-
-void fail_forced(const char* op, const std::string& variant, const std::string& reason) {
-  note_refused_trial(op);
-  fail(ErrorCode::invalid_argument, op, "variant ", variant, " is forced, but ", reason);
-}
-
-bool has_tuned_variants() {
-  static const bool any = !runtime::tuning_table().empty();
-  return any;
-}
-
-const std::string* tuned_variant(const char* op, const ProblemKey& key, const DeviceInfo& info) {
-  return runtime::tuning_table().find(info, key.hash(op));
-}
-
-}  // namespace crisol::ops
+}  // namespace crisol::dispatch
 
 namespace crisol {
 

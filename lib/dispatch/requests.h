@@ -1,0 +1,18 @@
+// What the user asks of the choice among variants: CRISOL_VARIANT=conv2d:direct,matmul:-clblast forces one variant and
+// forbids another. A ForcedVariant forces one in its thread, and wins.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace crisol::dispatch {
+
+/// The variant that is forced for an op, or an empty text.
+std::string forced_variant(std::string_view op);
+
+/// All that the ForcedVariants of this thread ask for, as one text; usually empty.
+std::string forced_variants();
+
+bool is_forbidden(std::string_view op, std::string_view variant);
+
+}  // namespace crisol::dispatch
