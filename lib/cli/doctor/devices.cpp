@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/apart.h"
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/platform.h"
 #include "cli/selftest/check.h"
 #include "crisol/device.h"
 #include "crisol/ops/probe.h"
@@ -154,10 +154,7 @@ Json opencl_facts(const std::string& spec, bool all_ops, Problems& problems) {
   Json facts = loader_facts(problems);
   facts.update(device_facts(spec, all_ops, problems));
   if (facts.at("devices").empty() && problems.size() == before)
-    problems.push_back(
-        {"no OpenCL implementation shows a device",
-         "a GPU is visible to members of the groups render and video, in a container when it is passed "
-         "in, and to Mesa's rusticl when RUSTICL_ENABLE names its driver; see docs/installing-opencl.md"});
+    problems.push_back({"no OpenCL implementation shows a device", words.no_device});
   return facts;
 }
 

@@ -3,15 +3,10 @@
 #include <random>
 
 #include "base/text.h"
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/platform.h"
 #include "crisol/kernel_cache.h"
 #include "crisol/tuning.h"
 #include "crisol/verification.h"
-
-#ifndef _WIN32
-#include <sys/stat.h>
-#include <unistd.h>
-#endif
 
 namespace crisol::cli::doctor {
 
@@ -28,24 +23,6 @@ std::string permissions_text(fs::perms permissions) {
     text += (static_cast<unsigned>(permissions) & bit) != 0 ? "rwx"[i % 3] : '-';
   return text;
 }
-
-#ifdef _WIN32
-
-std::string owner_of(const fs::path&) { return "unknown"; }
-bool is_root() { return false; }
-
-#else
-
-// Not the name, which is private.
-std::string owner_of(const fs::path& path) {
-  struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0) return "unknown";
-  if (facts.st_uid == geteuid()) return "this user";
-  return facts.st_uid == 0 ? "root" : "another user";
-}
-bool is_root() { return geteuid() == 0; }
-
-#endif
 
 /// The folder, or the nearest of its parents that is there.
 fs::path nearest_existing(fs::path folder) {
@@ -114,7 +91,7 @@ void count_programs(Json& facts, Problems& problems) {
 Json program_facts(Problems& problems) {
   const std::string folder = kernel_cache_folder();
   if (folder.empty()) {
-    problems.push_back({"compiled programs are not stored: CRISOL_CACHE_DIR, XDG_CACHE_HOME and HOME are not set",
+    problems.push_back({concat("compiled programs are not stored: ", words.cache_variables, " are not set"),
                         "set CRISOL_CACHE_DIR to a folder, or every run compiles its kernels again"});
     return {{"path", nullptr}};
   }

@@ -1,40 +1,18 @@
 // Which implementations OpenCL's loader is told of, and whether each can be loaded.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-
 #include "base/text.h"
 #include "cli/apart.h"
-#include "cli/doctor/doctor.h"
-
-#ifndef _WIN32
-#include <dlfcn.h>
-#endif
+#include "cli/doctor/platform.h"
 
 namespace crisol::cli::doctor {
 
-namespace fs = std::filesystem;
-
 namespace {
-
-constexpr const char* install_remedy =
-    "install the OpenCL driver of your device (NVIDIA: the display driver; AMD: ROCm's OpenCL or Mesa's rusticl; "
-    "Intel: intel-opencl-icd), or for the CPU: apt install pocl-opencl-icd; see docs/installing-opencl.md";
-
-#ifdef _WIN32
-
-// The registry names the implementations there, and the display drivers have keys of their own: not looked at.
-Json facts_of_loader() { return {{"path", "OpenCL.dll"}}; }
-Json implementations(Problems&) { return Json::array(); }
-
-#else
 
 using Find = void* (*)(const char*);
 
 /// Sends what the loaders of ocl-icd and Khronos say of themselves: name and version.
 void ask_loader(const Send& send) {
   using GetLoaderInfo = int (*)(unsigned, std::size_t, void*, std::size_t*);
-  const auto find = reinterpret_cast<Find>(dlsym(RTLD_DEFAULT, "clGetExtensionFunctionAddress"));
+  const auto find = reinterpret_cast<Find>(loader_function("clGetExtensionFunctionAddress"));
   const auto ask = find == nullptr ? nullptr : reinterpret_cast<GetLoaderInfo>(find("clGetICDLoaderInfoOCLICD"));
   if (ask == nullptr) return;
   constexpr unsigned version = 2, name = 3;  // CL_ICDL_VERSION, CL_ICDL_NAME
@@ -45,13 +23,8 @@ void ask_loader(const Send& send) {
 }
 
 Json facts_of_loader() {
-  Json facts{{"path", "unknown"}};
-  Dl_info place{};
-  void* const known = dlsym(RTLD_DEFAULT, "clGetPlatformIDs");
-  if (known == nullptr || dladdr(known, &place) == 0) return facts;
-  std::error_code error;
-  const fs::path whole = fs::canonical(place.dli_fname, error);
-  facts["path"] = error ? std::string(place.dli_fname) : whole.string();
+  Json facts{{"path", path_of_loader()}};
+  if (facts["path"] == "unknown") return facts;
   std::string said;
   // In a process of its own, because the question makes the loader load the implementations.
   run_apart(ask_loader, [&](const std::string& text) { said += (said.empty() ? "" : " ") + text; });
@@ -59,54 +32,11 @@ Json facts_of_loader() {
   return facts;
 }
 
-/// An implementation's library, and the file that names it.
-struct Registration {
-  std::string file, library;
-};
-
-std::string first_line(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  line.erase(std::find_if(line.rbegin(), line.rend(), [](char c) { return c != '\r' && c != ' ' && c != '\t'; }).base(),
-             line.end());
-  return line;
-}
-
-/// Where the loader reads its list: a folder, a file of it, or a library.
-std::string vendors() {
-  const std::string chosen = variable("OCL_ICD_VENDORS");
-  return chosen.empty() ? "/etc/OpenCL/vendors" : chosen;
-}
-
-std::vector<Registration> registrations() {
-  std::vector<Registration> all;
-  const fs::path place = vendors();
-  std::error_code error;
-  if (fs::is_directory(place, error)) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(place, error))
-      if (entry.path().extension() == ".icd") all.push_back({entry.path().string(), first_line(entry.path())});
-  } else if (place.extension() == ".icd") {
-    all.push_back({place.string(), first_line(place)});
-  } else if (!variable("OCL_ICD_VENDORS").empty()) {
-    all.push_back({"OCL_ICD_VENDORS", place.string()});
-  }
-  std::istringstream libraries(variable("OCL_ICD_FILENAMES"));
-  for (std::string library; std::getline(libraries, library, ':');)
-    if (!library.empty()) all.push_back({"OCL_ICD_FILENAMES", library});
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
-  return all;
-}
-
 /// Loads a library as the loader does, and sends the number of its platforms; throws what keeps it from loading.
 void try_library(const std::string& library, const Send& send) {
-  void* const handle = dlopen(library.c_str(), RTLD_NOW);
-  if (handle == nullptr) {
-    const char* reason = dlerror();
-    fail(ErrorCode::device_not_found, "loader", reason == nullptr ? "no reason is known" : reason);
-  }
+  void* const handle = load_library(library);
   using GetPlatforms = int (*)(unsigned, void**, unsigned*);
-  const auto find = reinterpret_cast<Find>(dlsym(handle, "clGetExtensionFunctionAddress"));
+  const auto find = reinterpret_cast<Find>(library_function(handle, "clGetExtensionFunctionAddress"));
   const auto platforms = find == nullptr ? nullptr : reinterpret_cast<GetPlatforms>(find("clIcdGetPlatformIDsKHR"));
   if (platforms == nullptr)
     fail(ErrorCode::device_not_found, "loader", library,
@@ -132,12 +62,11 @@ Json implementation(const Registration& one, Problems& problems) {
 Json implementations(Problems& problems) {
   Json all = Json::array();
   for (const Registration& one : registrations()) all.push_back(implementation(one, problems));
-  if (all.empty())
-    problems.push_back({concat("no OpenCL implementation is registered in ", vendors()), install_remedy});
+  const std::string place = place_of_registrations();
+  if (all.empty() && !place.empty())
+    problems.push_back({"no OpenCL implementation is registered in " + place, words.no_driver});
   return all;
 }
-
-#endif
 
 }  // namespace
 

@@ -1,22 +1,11 @@
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 #include <thread>
 
 #include "base/text.h"
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/platform.h"
 #include "crisol/version.h"
-
-#ifdef _WIN32
-#include <windows.h>
-#else
-#include <sys/utsname.h>
-#include <unistd.h>
-
-extern char** environ;
-#endif
 
 namespace crisol::cli::doctor {
 
@@ -42,68 +31,6 @@ const char* architecture() {
 #else
   return "another";
 #endif
-}
-
-#ifdef _WIN32
-
-Json memory_facts() {
-  MEMORYSTATUSEX status{};
-  status.dwLength = sizeof status;
-  if (!GlobalMemoryStatusEx(&status)) return {{"memory", 0}, {"available_memory", 0}};
-  return {{"memory", status.ullTotalPhys}, {"available_memory", status.ullAvailPhys}};
-}
-
-std::pair<std::string, std::string> system_and_kernel() { return {"Windows", ""}; }
-
-char** variables() { return _environ; }
-
-constexpr const char *home_variable = "USERPROFILE", *user_variable = "USERNAME";
-
-#else
-
-// The value of a line "key: value kB" of /proc/meminfo in bytes, or 0.
-std::uint64_t memory_line(const std::string& key) {
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string name;
-    std::uint64_t kilobytes = 0;
-    if (words >> name >> kilobytes && name == key + ':') return kilobytes * 1024;
-  }
-  return 0;
-}
-
-Json memory_facts() { return {{"memory", memory_line("MemTotal")}, {"available_memory", memory_line("MemAvailable")}}; }
-
-// The distribution's own name of itself.
-std::string distribution() {
-  std::ifstream file("/etc/os-release");
-  const std::string key = "PRETTY_NAME=";
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind(key, 0) != 0) continue;
-    std::string name = line.substr(key.size());
-    name.erase(std::remove(name.begin(), name.end(), '"'), name.end());
-    return name;
-  }
-  return "unknown";
-}
-
-std::pair<std::string, std::string> system_and_kernel() {
-  utsname names{};
-  if (uname(&names) != 0) return {distribution(), ""};
-  return {distribution(), concat(names.sysname, ' ', names.release)};
-}
-
-char** variables() { return environ; }
-
-constexpr const char *home_variable = "HOME", *user_variable = "USER";
-
-#endif
-
-std::vector<std::string> all_variables() {
-  std::vector<std::string> all;
-  for (char** at = variables(); at != nullptr && *at != nullptr; ++at) all.push_back(*at);
-  return all;
 }
 
 // Beginnings of the names of variables that change what OpenCL, its implementations or crisol do.
@@ -170,8 +97,8 @@ Json build_facts() {
 }
 
 Json system_facts() {
-  const auto [system, kernel] = system_and_kernel();
-  Json facts{{"system", system}, {"kernel", kernel}, {"threads", std::thread::hardware_concurrency()}};
+  Json facts = system_names();
+  facts["threads"] = std::thread::hardware_concurrency();
   facts.update(memory_facts());
   return facts;
 }
@@ -190,7 +117,7 @@ Json environment_facts() {
 }
 
 void hide_private_parts(Json& report) {
-  std::string home = variable(home_variable), user = variable(user_variable);
+  std::string home = variable(words.home), user = variable(words.user);
   while (home.size() > 1 && (home.back() == '/' || home.back() == '\\')) home.pop_back();
   if (home.size() <= 1) home.clear();
   // Every path may have this one in it, and it says nothing about anybody.
