@@ -168,15 +168,17 @@ install_any_opencl() {
 
 # configure NAME=VALUE…: a Release tree in $crisol_build with these options; does nothing when it is there.
 configure() {
-  local cache=$crisol_build/CMakeCache.txt option known=yes generator=()
-  [ -e "$crisol_build/build.ninja" ] || [ -e "$crisol_build/Makefile" ] || known=
+  local cache=$crisol_build/CMakeCache.txt stamp=$crisol_build/configured option known=yes generator=()
+  [ -e "$stamp" ] || known= # Files of CMake lie there after it failed, too.
   for option in CMAKE_BUILD_TYPE=Release "$@"; do
     grep -qs "^${option%%=*}:[A-Z]*=${option#*=}\$" -- "$cache" || known=
   done
   [ -z "$known" ] || return 0
   if [ ! -e "$cache" ] && have_command ninja; then generator=(-G Ninja); fi
+  rm -f -- "$stamp"
   run_logged configure "Configuring (${crisol_build#"$crisol_root"/}/)" \
     cmake -S "$crisol_root" -B "$crisol_build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release "${@/#/-D}" || exit 1
+  : >"$stamp"
 }
 
 # build TARGET…: these targets, or all.
