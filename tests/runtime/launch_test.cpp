@@ -178,7 +178,7 @@ bool contains(const std::string& text, const char* part) { return text.find(part
 
 std::set<std::string> files_in(const std::string& folder) {
   std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename());
+  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
   return names;
 }
 
