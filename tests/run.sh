@@ -326,13 +326,13 @@ build
 end_stage build
 [[ " ${selected[*]} " != *" gpu "* ]] || find_gpus
 
-# run_beside NAME: runs tests in a separate process. Its results come back through a file, and its output goes to the
-# log.
+# run_beside NAME: runs tests in a separate process. Its results come back through a file. The tests' output goes to
+# NAME.log. What came before the tests, such as a build that failed, goes to NAME.output.
 run_beside() {
   (
     if declare -F "run_$1" >/dev/null; then "run_$1"; else run_tests "$1"; fi
     declare -p passed failed skipped note seconds >"$work/$1.results"
-  ) >/dev/null 2>&1
+  ) >"$work/$1.output" 2>&1
 }
 take_results() {
   local name=$1 part
@@ -362,7 +362,7 @@ done
 wait
 for name in "${selected[@]}"; do
   [ -z "${left_out[$name]:-}" ] || continue
-  cat -- "$work/$name.log"
+  cat -- "$work/$name.log" 2>/dev/null || cat -- "$work/$name.output"
   take_results "$name"
   say "[time] $name: ${seconds[$name]:-?} s"
 done
