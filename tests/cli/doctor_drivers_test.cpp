@@ -26,7 +26,8 @@ TEST_CASE("crisol doctor: libraries of OCL_ICD_FILENAMES that are not there, or 
   const nlohmann::json report = nlohmann::json::parse(result.out), &opencl = report.at("opencl");
   std::string problems;
   for (const auto& problem : report.at("problems")) problems += problem.at("problem").get<std::string>() + '\n';
-  CHECK(contains(problems, "OCL_ICD_FILENAMES: the OpenCL implementation " + gone + " cannot be loaded: "));
+  // The report hides the user's home, where Windows has its temporary files.
+  CHECK(contains(problems, gone.substr(gone.rfind("crisol-test-")) + " cannot be loaded: "));
   CHECK(contains(problems, other + " is no OpenCL implementation: it has no clIcdGetPlatformIDsKHR"));
   CHECK(opencl.at("implementations").size() >= 2);
   CHECK(opencl.at("loader").at("path") != "unknown");

@@ -176,6 +176,7 @@ TEST_CASE("report: a device that fails is shown with its errors") {
 
 TEST_CASE("report: a driver that crashes costs its own device alone") {
   NEEDS_CRISOL();
+  NEEDS_POSIX("a process for each device");
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("a kernel that crashes PoCL");
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() + "/measure");
@@ -190,6 +191,7 @@ TEST_CASE("report: a driver that crashes costs its own device alone") {
 
 TEST_CASE("report: without any device it says what to install") {
   NEEDS_CRISOL();
+  NEEDS_POSIX("an OpenCL loader that reads .icd files");
   const TemporaryFolder folder;
   const ProcessResult result = report({"--quick"}, {{"OCL_ICD_VENDORS", folder.path()}, {"OCL_ICD_FILENAMES", ""}});
   INFO(result.output);
