@@ -139,8 +139,11 @@ class Chooser {
   Choice chosen(Plan plan, const AnyTable::Row& row, const std::string& name, bool tuned) const {
     const auto position = static_cast<std::size_t>(&row - table_.rows().data());
     const bool fuses = row.fuses_epilogue && !plan.leaves_epilogue;
-    plan.choices.insert(plan.choices.begin(), {&table_, position, name, tuned, fuses});
-    return {std::move(plan), name, lasting_};
+    const auto* const bytes = static_cast<const std::byte*>(problem_);
+    plan.choices.insert(plan.choices.begin(),
+                        {&table_, position, name, tuned, fuses, {bytes, bytes + table_.problem_size}});
+    plan.lasting = plan.lasting && lasting_;
+    return {std::move(plan), name};
   }
 
   [[noreturn]] void fail_forced(const std::string& variant, const std::string& reason) const {
@@ -156,8 +159,10 @@ class Chooser {
 
 }  // namespace
 
-AnyTable::AnyTable(const char* name, std::vector<Row> rows, PlanFunction plan_of, ProblemKey (*key_of)(const void*))
+AnyTable::AnyTable(const char* name, std::size_t size_of_problem, std::vector<Row> rows, PlanFunction plan_of,
+                   ProblemKey (*key_of)(const void*))
     : op(name),
+      problem_size(size_of_problem),
       key(key_of),
       rows_(std::move(rows)),
       uses_(new std::atomic<std::uint64_t>[rows_.size()]()),

@@ -64,6 +64,7 @@ class AnyTable {
   AnyTable& operator=(const AnyTable&) = delete;
 
   const char* const op;
+  const std::size_t problem_size;  ///< Bytes of a problem.
   std::span<const Row> rows() const noexcept { return rows_; }
   /// How many calls of this process were carried out by a row: for tests.
   std::uint64_t uses_of(std::size_t row) const noexcept { return uses_[row].load(std::memory_order_relaxed); }
@@ -77,7 +78,8 @@ class AnyTable {
 
  protected:
   using PlanFunction = PlanOr (*)(const void* variant, const void* problem, const Target&, std::size_t config);
-  AnyTable(const char* name, std::vector<Row> rows, PlanFunction plan, ProblemKey (*key_of)(const void*));
+  AnyTable(const char* name, std::size_t size_of_problem, std::vector<Row> rows, PlanFunction plan,
+           ProblemKey (*key_of)(const void*));
   ~AnyTable() = default;
 
  private:
@@ -102,7 +104,7 @@ class Table : public AnyTable {
   static_assert(std::has_unique_object_representations_v<Problem>, "a problem consists of whole numbers, without gaps");
 
   Table(const char* name, std::span<const Variant<Problem>> variants)
-      : AnyTable(name, rows_of(variants), plan_by, key_function()) {}
+      : AnyTable(name, sizeof(Problem), rows_of(variants), plan_by, key_function()) {}
 
  private:
   static std::vector<Row> rows_of(std::span<const Variant<Problem>> variants) {
@@ -125,7 +127,6 @@ class Table : public AnyTable {
 struct Choice {
   Plan plan;
   std::string variant;  ///< With the configuration, where one was asked for.
-  bool lasting = true;  ///< Not where the next call may choose otherwise.
 
   bool fuses_epilogue() const noexcept { return !plan.choices.empty() && plan.choices.front().fuses_epilogue; }
 };

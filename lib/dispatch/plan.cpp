@@ -154,6 +154,7 @@ Place Plan::append(const Plan& part, std::span<const Place> operands, const std:
     derived_.push_back(std::move(mine));
   }
   choices.insert(choices.end(), part.choices.begin(), part.choices.end());
+  lasting = lasting && part.lasting;
   return result_of_part;
 }
 

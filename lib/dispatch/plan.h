@@ -156,8 +156,11 @@ class Plan {
     std::string variant;  ///< Its name, with the configuration where one was asked for.
     bool tuned;
     bool fuses_epilogue;  ///< Whether this plan runs the epilogue of its problem.
+    std::vector<std::byte> problem;
   };
   std::vector<Choice> choices;
+  /// False where the next call may choose otherwise, so that nobody keeps this plan.
+  bool lasting = true;
   /// Set by a variant that fuses epilogues where this plan of it does not.
   bool leaves_epilogue = false;
 

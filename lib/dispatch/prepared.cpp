@@ -3,7 +3,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <list>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -70,7 +70,7 @@ struct Entry {
 };
 using EntryPtr = std::shared_ptr<const Entry>;
 
-/// The entries of all threads. When it is full, the entry that was added first goes.
+/// The entries of all threads for a part of the hashes. When it is full, the entry that was added first goes.
 class PreparedPlans {
  public:
   EntryPtr find(const Key& key, std::uint64_t hash) {
@@ -82,11 +82,9 @@ class PreparedPlans {
   }
   void add(std::uint64_t hash, const EntryPtr& entry) {
     const std::lock_guard lock(mutex_);
-    if (order_.size() >= most_entries) {
-      entries_.erase(order_.front());
-      order_.pop_front();
-    }
-    order_.push_back(entries_.emplace(hash, entry));
+    if (order_.size() >= max_entries) remove_oldest();
+    entries_.emplace(hash, entry);
+    order_.emplace_back(hash, entry.get());
   }
   void clear() {
     const std::lock_guard lock(mutex_);
@@ -95,34 +93,25 @@ class PreparedPlans {
   }
 
  private:
-  static constexpr std::size_t most_entries = 2048;
-  using Entries = std::unordered_multimap<std::uint64_t, EntryPtr>;
+  static constexpr std::size_t max_entries = 128;
+
+  void remove_oldest() {
+    const auto [hash, entry] = order_.front();
+    order_.pop_front();
+    auto at = entries_.equal_range(hash).first;
+    while (at->second.get() != entry) ++at;
+    entries_.erase(at);
+  }
 
   std::mutex mutex_;
-  Entries entries_;
-  std::list<Entries::iterator> order_;
+  std::unordered_multimap<std::uint64_t, EntryPtr> entries_;
+  std::deque<std::pair<std::uint64_t, const Entry*>> order_;
 };
 
-PreparedPlans& plans() {
-  static auto& all = *new PreparedPlans;  // Kept for threads that outlive static objects.
-  return all;
-}
-
-/// What a thread has used lately, which it finds without a lock.
-EntryPtr& recent(std::uint64_t hash) {
-  thread_local std::array<EntryPtr, 256> entries;
-  return entries[hash % entries.size()];
-}
-
-/// Tells records and the log what was chosen, for each call.
-void note_choices(const Plan& plan) {
-  const bool log = runtime::verbose(runtime::Topic::dispatch), note = !ops::is_trying();
-  for (const Plan::Choice& choice : plan.choices) {
-    choice.table->note_use(choice.row);
-    if (note) runtime::note_choice(choice.table->op, choice.variant.c_str());
-    if (log)
-      runtime::say_line(concat(choice.table->op, ": ", choice.variant, choice.tuned ? " chosen, as tuned" : " chosen"));
-  }
+/// The plans of one part of all hashes. Threads that call different ops seldom wait for each other.
+PreparedPlans& plans_of(std::uint64_t hash) {
+  static auto& all = *new std::array<PreparedPlans, 16>;  // Kept for threads that outlive static objects.
+  return all[hash >> 60];
 }
 
 void note_problem(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device) {
@@ -132,6 +121,19 @@ void note_problem(const AnyTable& table, std::span<const std::byte> problem, run
     record->note(describe(table, problem.data(), target_of(device)));
 }
 
+/// Tells records and the log what was chosen, for each call.
+void note_choices(const Plan& plan, runtime::DeviceState& device) {
+  const bool log = runtime::verbose(runtime::Topic::dispatch), note = !ops::is_trying();
+  for (const Plan::Choice& choice : plan.choices) {
+    choice.table->note_use(choice.row);
+    if (note) runtime::note_choice(choice.table->op, choice.variant.c_str());
+    if (log)
+      runtime::say_line(concat(choice.table->op, ": ", choice.variant, choice.tuned ? " chosen, as tuned" : " chosen"));
+  }
+  for (std::size_t part = 1; part < plan.choices.size(); ++part)
+    note_problem(*plan.choices[part].table, plan.choices[part].problem, device);
+}
+
 }  // namespace
 
 PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device) {
@@ -139,28 +141,19 @@ PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, r
   const std::string forced = forced_variants();
   const Key key{&table, &device, generation.load(std::memory_order_relaxed), forced, problem};
   const std::uint64_t hash = key.hash();
-  EntryPtr& slot = recent(hash);
-  if (slot == nullptr || !(slot->key == key)) {
-    EntryPtr entry = plans().find(key, hash);
-    if (entry == nullptr) {
-      Choice choice = choose(table, problem.data(), target_of(device));
-      PreparedPtr made = prepare(std::move(choice.plan), device);
-      entry = std::make_shared<const Entry>(key, std::move(made));
-      if (!choice.lasting) {
-        note_choices(entry->prepared->plan);
-        return entry->prepared;
-      }
-      plans().add(hash, entry);
-    }
-    slot = std::move(entry);
+  EntryPtr entry = plans_of(hash).find(key, hash);
+  if (entry == nullptr) {
+    PreparedPtr made = prepare(choose(table, problem.data(), target_of(device)).plan, device);
+    entry = std::make_shared<const Entry>(key, std::move(made));
+    if (entry->prepared->plan.lasting) plans_of(hash).add(hash, entry);
   }
-  note_choices(slot->prepared->plan);
-  return slot->prepared;
+  note_choices(entry->prepared->plan, device);
+  return entry->prepared;
 }
 
 void forget_prepared() noexcept {
   generation.fetch_add(1, std::memory_order_relaxed);
-  plans().clear();
+  for (std::uint64_t part = 0; part < 16; ++part) plans_of(part << 60).clear();
 }
 
 }  // namespace crisol::dispatch
