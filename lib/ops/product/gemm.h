@@ -133,9 +133,4 @@ std::span<const std::string> block_configs();                                   
 std::span<const std::string> matrix_configs();                                        // The same.
 std::span<const std::string> cpu_tiled_configs();                                     // "wide/512/packed"
 
-/// CPUs, and the simulator Oclgrind, which reports every type: it checks the CPU kernels' accesses in the tests.
-inline bool takes_cpu_kernels(const DeviceInfo& info) noexcept {
-  return info.type == DeviceType::cpu || info.platform == "Oclgrind";
-}
-
 }  // namespace crisol::ops

@@ -109,7 +109,7 @@ TEST_CASE("matmul: every tile, depth and packing of cpu_tiled") {
         });
     }
   }
-  if (ops::takes_cpu_kernels(Device().info())) CHECK(accepted >= 8);
+  if (dispatch::target_of(Device().state()).takes_cpu_kernels()) CHECK(accepted >= 8);
 }
 
 TEST_CASE("matmul: every layout of the operands") {
@@ -268,7 +268,8 @@ TEST_CASE("linear keeps a packed weight for as long as it stays as it is") {
 }
 
 TEST_CASE("a packed weight is counted, kept from its second use on, and dropped when the weight is written") {
-  if (!ops::takes_cpu_kernels(Device().info())) CRISOL_SKIP("only the variants for CPUs pack weights");
+  if (!dispatch::target_of(Device().state()).takes_cpu_kernels())
+    CRISOL_SKIP("only the variants for CPUs pack weights");
   const Tensor input = ones({2, 100}), weight = ones({96, 100});
   const auto held = [] { return Device().memory_stats().in_use; };
   const std::uint64_t before = held();

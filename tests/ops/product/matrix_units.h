@@ -11,6 +11,7 @@
 #include "crisol/precision.h"
 #include "dispatch/matrix_unit.h"
 #include "doctest/doctest.h"
+#include "ops/product/tiled_product.h"
 
 namespace crisol::testing {
 
@@ -31,15 +32,8 @@ inline std::string broken_matrix_units() {
   return {};
 }
 
-/// A tile of two waves, because emulation is slow. It becomes any type of tiles until conv has those of
-/// tiled_product.h.
-struct LeastTile {
-  template <class Tile>
-  constexpr operator Tile() const noexcept {
-    return {32, 16, 16, 16, 1.0};
-  }
-};
-inline constexpr LeastTile least_tile{};
+/// A tile of two waves, because emulation is slow.
+inline constexpr ops::TileShape least_tile{32, 16, 16, 16, 1.0};
 
 /// The bound of an operand's relative error, as in include/crisol/precision.h.
 inline double unit_error(Precision precision) { return std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11); }
