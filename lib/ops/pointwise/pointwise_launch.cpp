@@ -1,6 +1,7 @@
 // From tensors to the launch of pointwise kernels: checks, broadcasting, operands.
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "base/text.h"
 #include "crisol/ops/copy.h"
@@ -56,31 +57,28 @@ void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std
             bool in_place) {
   const Tensor& first = outputs[0];
   if (first.numel() == 0) return;
-  std::array<Tensor, Graph::max_inputs> copies;
-  std::array<const Tensor*, Graph::max_inputs> operands{};
-  std::array<Shape, Loop::max_operands> strides;
+  std::vector<Tensor> copies;
+  FixedList<const Tensor*, Graph::max_inputs> read;
+  FixedList<Shape, Loop::max_operands> strides;
   const bool crowded = parameter_bytes(inputs.size(), outputs.size(), scalars.size(), first.dim()) > 1024;
-  std::size_t count = 0;
   for (const Tensor* x : inputs) {
-    operands[count] = x;
     std::optional<Tensor> copy;
     if (crowded && (!x->is_contiguous() || x->shape() != first.shape()))
       copy = clone(expand(*x, first.shape()));
     else if (!in_place && !x->is_contiguous())
       copy = transposed_copy(*x);
     if (copy) {
-      copies[count] = std::move(*copy);
-      operands[count] = &copies[count];
+      copies.reserve(inputs.size());  // So that copies stay where they are.
+      x = &copies.emplace_back(std::move(*copy));
     }
-    strides[count] = broadcast_strides(*operands[count], first.shape());
-    ++count;
+    read.add(x);
+    strides.add(broadcast_strides(*x, first.shape()));
   }
-  const Inputs read(operands.data(), count);
-  strides[count++] = first.strides();
-  const PointwiseProblem problem = problem_of(kernels, read, outputs, {strides.data(), count}, in_place);
-  const PreparedPtr prepared = prepare(pointwise_table, problem.key_bytes(count), state_of(first));
+  strides.add(first.strides());
+  const PointwiseProblem problem = problem_of(kernels, read.span(), outputs, strides.span(), in_place);
+  const PreparedPtr prepared = prepare(pointwise_table, problem.key_bytes(strides.count()), state_of(first));
   FixedList<OperandView, Graph::max_inputs + Graph::max_outputs> views;
-  for (const Tensor* x : read) views.add(in(*x));
+  for (const Tensor* x : read.span()) views.add(in(*x));
   for (const Tensor& y : outputs) views.add(out(y));
   Numbers numbers;
   for (std::size_t i = 0; i < scalars.size(); ++i) add_number(scalars[i], kernels.graph().scalar_dtype(i), numbers);
