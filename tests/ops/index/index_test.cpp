@@ -8,6 +8,7 @@
 #include "doctest/doctest.h"
 #include "reference/indexing.h"
 #include "support/compare.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
 #include "support/variants.h"
@@ -22,6 +23,8 @@ using testing::check_close;
 using testing::check_error;
 using testing::for_each_variant;
 using testing::Layout;
+using testing::MustRun;
+using testing::on_cpus;
 using testing::random_integers;
 using testing::random_values;
 using testing::tensor_of;
@@ -71,6 +74,7 @@ const std::vector<Case>& cases() {
 }  // namespace
 
 TEST_CASE("gather: every axis, odd and empty sizes, smaller indices, every variant") {
+  const MustRun must("gather", {on_cpus("runs"), "elements"});
   for (const Case& c : cases()) {
     CAPTURE(c.x);
     CAPTURE(c.axis);
@@ -104,6 +108,7 @@ TEST_CASE("gather and index_select: every dtype and layout") {
 }
 
 TEST_CASE("index_select: every axis, odd and empty sizes, every variant") {
+  const MustRun must("index_select", {on_cpus("rows"), on_cpus("runs"), "elements"});
   const std::vector<Case> list{{{7}, 0, {11}},       {{5, 1}, 0, {9}},    {{5, 3}, 0, {9}},    {{5, 16}, 0, {9}},
                                {{5, 33}, 0, {9}},    {{5, 70}, 0, {1}},   {{3, 6, 9}, 1, {4}}, {{3, 6, 9}, 2, {20}},
                                {{2, 4, 40}, 1, {0}}, {{0, 4, 5}, 1, {3}}, {{3, 2, 0}, 1, {3}}};
@@ -150,6 +155,7 @@ TEST_CASE("picking outside the axis gives the dtype's mark and reads nothing") {
 }
 
 TEST_CASE("scatter_add: every axis, repeated indices, smaller indices, every variant") {
+  const MustRun must("scatter_add", {"owner", "sorted", "any_owner"});
   for (const Case& c : cases()) {
     CAPTURE(c.x);
     CAPTURE(c.axis);
@@ -170,6 +176,7 @@ TEST_CASE("scatter_add: every axis, repeated indices, smaller indices, every var
 }
 
 TEST_CASE("index_add: every axis, repeated indices, long segments, every variant") {
+  const MustRun must("index_add", {"owner", "sorted", "any_owner"});
   const std::vector<Case> list{{{7}, 0, {110}},    {{1}, 0, {100}},      {{5, 1}, 0, {200}},   {{5, 37}, 0, {90}},
                                {{2, 300}, 0, {9}}, {{3, 6, 9}, 1, {40}}, {{3, 6, 9}, 2, {20}}, {{2, 4, 40}, 1, {0}},
                                {{0, 4}, 1, {3}},   {{300, 2}, 0, {70}}};
@@ -242,6 +249,7 @@ TEST_CASE("adding by index gives the same bits every time, whatever repeats") {
 }
 
 TEST_CASE("embedding and its gradient") {
+  const MustRun must("embedding_backward", {"owner", "sorted", "any_owner"});
   const std::int64_t rows = 9;
   for (const std::int64_t width : {1, 5, 16, 130}) {
     CAPTURE(width);

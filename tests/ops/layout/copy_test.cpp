@@ -6,6 +6,7 @@
 #include "crisol/ops/view.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 #include "support/variants.h"
 #include "tensor/impl.h"
@@ -103,6 +104,7 @@ TEST_CASE("copy: contiguous gives the tensor itself where it can, clone never") 
 }
 
 TEST_CASE("copy: transposes of every size around the tile") {
+  const MustRun must("transpose_copy", {on_cpus("squares"), "tiles"});
   const std::int64_t sizes[] = {1, 2, 15, 16, 17, 33, 64};
   for_each_variant("transpose_copy", {"squares", "tiles"}, [&] {
     for (const std::int64_t rows : sizes) {

@@ -8,6 +8,7 @@
 #include "doctest/doctest.h"
 #include "ops/pointwise/pointwise.h"
 #include "support/compare.h"
+#include "support/coverage.h"
 #include "support/pointwise_calls.h"
 #include "support/skip.h"
 #include "support/variants.h"
@@ -31,6 +32,7 @@ TEST_CASE("elementwise: layouts and broadcasting, both kinds of kernel") {
                         {{0, 3}, {3}, {0, 3}},
                         {{1, 3}, {0, 1}, {0, 3}},
                         {{2, 1, 2, 1, 2, 1, 2, 1}, {1, 3, 1, 2, 1, 3, 1, 2}, {2, 3, 2, 2, 2, 3, 2, 2}}};
+  const MustRun must("pointwise", {on_cpus("chunks"), "items"});
   for_each_variant("pointwise", {"chunks", "items"}, [&] {
     for (const Case& shapes : cases) {
       const std::vector<double> a = random_values(1, shapes.a.numel()), b = random_values(2, shapes.b.numel());

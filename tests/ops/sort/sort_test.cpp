@@ -9,6 +9,7 @@
 #include "doctest/doctest.h"
 #include "reference/indexing.h"
 #include "support/compare.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 #include "support/variants.h"
 
@@ -23,6 +24,8 @@ using testing::check_close;
 using testing::check_error;
 using testing::for_each_variant;
 using testing::Layout;
+using testing::MustRun;
+using testing::on_cpus;
 using testing::random_integers;
 using testing::random_values;
 using testing::tensor_of;
@@ -74,6 +77,7 @@ Values spread(std::uint64_t seed, const Shape& shape) { return {shape, random_va
 }  // namespace
 
 TEST_CASE("sort: every axis, odd and empty sizes, equal elements, every variant") {
+  const MustRun must("sort", {on_cpus("radix"), "merge"});
   for (const Shape& shape : {Shape{1}, Shape{2}, Shape{23}, Shape{24}, Shape{25}, Shape{100}, Shape{3, 1}, Shape{5, 7},
                              Shape{3, 33, 2}, Shape{2, 2, 64, 3}, Shape{0}, Shape{3, 0}, Shape{0, 3}})
     for (int axis = -1; axis < shape.rank(); ++axis) {
@@ -91,6 +95,7 @@ TEST_CASE("sort: every axis, odd and empty sizes, equal elements, every variant"
 }
 
 TEST_CASE("sort and topk: NaN comes last, zeros are equal, every special value") {
+  const MustRun must("topk", {on_cpus("select"), "group_select", "sort"});
   const Values x{{16},
                  {nan, 1, -inf, 0, -0.0, inf, nan, -1, 1e-45f, -1e-45f, 3.4028234663852886e38, -3.4028234663852886e38,
                   0, -0.0, inf, -inf}};
