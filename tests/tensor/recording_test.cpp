@@ -189,10 +189,12 @@ TEST_CASE("recording: a kept copy of a weight is relied on until the weight is w
   Tensor weight = net.parameters()[0];
   weight.mul_(2);
   const std::vector<double> now = values_of(net(x));
+  // CLBlast cannot be recorded, so the recorded products may come from another variant than those of `now`.
+  const reference::Tolerance close{64};
   try {
     recording.replay();
     // If nothing was packed, the replay reads the weight itself.
-    CHECK(values_of(y) == now);
+    check_close(y, {4, 2}, now, close);
   } catch (const Error& error) {
     CHECK(error.code() == ErrorCode::invalid_argument);
     CHECK(std::string(error.what()).find("[replay] a weight was written since it was recorded") == 0);
@@ -200,7 +202,7 @@ TEST_CASE("recording: a kept copy of a weight is relied on until the weight is w
   const Recording again = record(work);
   y.fill_(0);
   again.replay();
-  CHECK(values_of(y) == now);
+  check_close(y, {4, 2}, now, close);
 }
 
 TEST_CASE("recording: ordinary work sees the weights that a replay wrote") {

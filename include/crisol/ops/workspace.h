@@ -7,11 +7,11 @@
 
 namespace crisol::ops {
 
-/// Bounds what one op may take of memory beside its operands and its result: variants that need more are passed over,
-/// the last of each op needs none. In bytes for all threads, 0 for no bound, which is the default; CRISOL_WORKSPACE_MB
-/// sets it in megabytes. Convolutions keep to it.
+/// Limits the memory that one op may take beside its operands and its result, in bytes, for all threads. 0, the default,
+/// means no limit. CRISOL_WORKSPACE_MB sets it in megabytes. An op skips variants that need more. Its last variant is
+/// taken in any case.
 CRISOL_API void set_workspace_limit(std::uint64_t bytes);
-/// The bound in bytes; 0 for none.
+/// The limit in bytes; 0 for none.
 CRISOL_API std::uint64_t workspace_limit();
 
 }  // namespace crisol::ops
