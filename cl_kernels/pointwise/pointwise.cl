@@ -24,12 +24,9 @@
 // rows         a work-item takes `chunk` elements, row by row (along the last axis), and computes indices once a row.
 //              If a row does not end with a whole vector, the last vector starts earlier and computes some elements
 //              again. This does no harm unless the op works in place.
-// short_rows   like rows, but a vector takes elements of several rows, and the place of each element is computed by
-//              itself.
+// short_rows   like rows, but a vector takes elements of several rows, whose places are computed one by one.
 // items        a work-item takes one element.
-// item_vectors a work-item takes VW elements of a row. The row's length and its place in every operand are multiples
-//              of VW.
-//
+// item_vectors a work-item takes VW elements of a row. Its length and its places in all operands are multiples of VW.
 // Strides count elements. They have the same order as `shape`, outermost axis first.
 #ifndef EACH_INPUT
 #define EACH_INPUT(M) M(0, float, float)

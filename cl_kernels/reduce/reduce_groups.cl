@@ -4,8 +4,7 @@
 //              if the last kept axis is contiguous.
 // groups       SPAN work-items take one output, and a work-group takes ROWS outputs. With one output each, short rows
 //              would leave most of a group idle.
-// join_items   a work-item combines the states of an output's parts
-// join_groups  a work-group combines them
+// join_items   a work-item combines the states of an output's parts; join_groups: a work-group does
 //
 //   FORM   what is read at once: one element (SCALARS), VW neighbours along the last reduced axis (ALONG, for `groups`)
 //          or the last kept one (ACROSS, for `items`). A unit is VW elements r for ALONG, one for the others.
