@@ -85,7 +85,8 @@ TEST_CASE("mnist train writes metrics and weights, and the seed fixes every bit 
   CHECK(read_file(other) != read_file(first));
   // The folder contains nothing else.
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) names.insert(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    names.insert(entry.path().filename().string());
   CHECK(names == std::set<std::string>{"again", "first", "metrics.json", "other"});
 }
 

@@ -15,8 +15,8 @@
 namespace crisol::ops {
 
 /// A tensor that an epilogue reads, f32. For element (i, j) of product p, the epilogue reads the element that is stored
-/// `p * batch + i * row + at * column` elements behind `first`. `at` is the position of column j in a row of the result:
-/// j itself for a matrix; for a convolution, where the kernel writes pixel j of a channel.
+/// `p * batch + i * row + at * column` elements behind `first`. `at` is the position of column j in a row of the
+/// result: j itself for a matrix; for a convolution, where the kernel writes pixel j of a channel.
 ///
 ///     of the result's shape and layout   {view, c.row, 1, c.batch}
 ///     one value a row (a channel)        {view, 1, 0}
