@@ -69,5 +69,5 @@ int main(int argc, char** argv) {
   if (!is_expected_device()) return 2;
   refuse_as_asked();
   const int status = doctest::Context(argc, argv).run();
-  return status != 0 || all_variants_ran(argc == 1) ? status : 1;
+  return all_variants_ran(argc == 1) ? status : 1;
 }
