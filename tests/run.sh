@@ -233,8 +233,10 @@ run_tests() {
   mkdir -p -- "$work/cache/$name"
   mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}") # One per line.
   mapfile -t its_filter < <(grep . <<<"${filter[$name]:-}")
-  # With all tests, every variant that the device could take must run.
-  [ -n "${its_filter[*]}${doctest_arguments[*]}" ] || its_variables+=(CRISOL_TEST_ALL_VARIANTS=1)
+  # With all tests on a CPU, every variant that it could take must run.
+  if [[ "$name" == pocl || "$name" == intel ]] && [ -z "${its_filter[*]}${doctest_arguments[*]}" ]; then
+    its_variables+=(CRISOL_TEST_ALL_VARIANTS=1)
+  fi
   watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \
     "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" "${its_variables[@]}" \
     "${test_program[$name]:-$crisol_build/bin/crisol_tests}" "${its_filter[@]}" \

@@ -62,7 +62,8 @@ PlanOr plan_elements(const GatherProblem& p, const Target& target, std::size_t) 
 constexpr Variant<GatherProblem> variants[] = {{"rows", DeviceClass::cpu, plan_rows},
                                                {"runs", DeviceClass::cpu, plan_runs},
                                                {"elements", DeviceClass::any, plan_elements}};
-const Table<GatherProblem> gather_table("gather", variants);
+// Only index_select takes whole slices, which "rows" needs.
+const Table<GatherProblem> gather_table("gather", gather_variants());
 const Table<GatherProblem> select_table("index_select", variants);
 
 // Gives y, where x and index are contiguous.
@@ -83,7 +84,7 @@ Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& 
 
 }  // namespace
 
-std::span<const Variant<GatherProblem>> gather_variants() { return variants; }
+std::span<const Variant<GatherProblem>> gather_variants() { return std::span(variants).subspan(1); }
 
 Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, const Tensor& index,
                  std::uint64_t value_of_missing) {

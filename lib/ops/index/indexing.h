@@ -61,7 +61,7 @@ struct ScatterProblem {
   ProblemKey key() const { return key_of_indexed(*this); }
 };
 
-/// Ops that are built on these variants have tables of their own.
+/// The variants of gather and scatter_add. Ops that are built on them have tables of their own.
 std::span<const Variant<GatherProblem>> gather_variants();
 std::span<const Variant<ScatterProblem>> scatter_variants();
 
