@@ -1,6 +1,5 @@
 // The ambient state of a thread: everything that a call of the library depends on and that is not one of its arguments.
-// Scopes (NoGrad, WithPrecision, ForcedVariant, the records) change it and put it back. A thread that works for another
-// one can copy it.
+// Scopes (NoGrad, WithPrecision, ForcedVariant, the records) change it and put it back.
 #pragma once
 
 #include <cstdint>

@@ -49,8 +49,7 @@ Candidate candidate_named(const AnyTable& table, std::string_view name) {
 const char* against_device(DeviceClass devices, const Target& target, bool forced) {
   if (devices == DeviceClass::cpu && !target.takes_cpu_kernels()) return "made for CPUs";
   // Kernels for GPUs are right on CPUs too, and slow.
-  const bool gpu = target.info.type != DeviceType::cpu && target.info.platform != "Oclgrind";
-  return devices == DeviceClass::gpu && !gpu && !forced ? "made for GPUs" : nullptr;
+  return devices == DeviceClass::gpu && target.takes_cpu_kernels() && !forced ? "made for GPUs" : nullptr;
 }
 
 void log_refused(const char* op, const std::string& variant, const char* reason) {
@@ -71,9 +70,8 @@ class Chooser {
     for (const AnyTable::Row& row : table_.rows()) {
       const Candidate candidate{&row};
       PlanOr plan = plan_of(candidate, false);
-      const bool last = &row == &table_.rows().back();
       if (plan && is_wrong(candidate)) {
-        if (!last)
+        if (!is_last(row))
           plan = wrong_reason;
         else
           ops::warn_of_wrong(table_.op, row.name, target_.info);
@@ -89,17 +87,19 @@ class Chooser {
     const AnyTable::Row& row = *candidate.row;
     if (!forced && is_forbidden(table_.op, row.name)) return "forbidden by CRISOL_VARIANT";
     if (const char* reason = against_device(row.devices, target_, forced)) return reason;
-    if (refused_always() == std::pair<std::string, std::string>(table_.op, row.name)) return "refused for a test";
+    const auto& [refused_op, refused_variant] = refused_always();
+    if (refused_op == table_.op && refused_variant == row.name) return "refused for a test";
     PlanOr plan = table_.plan(row, problem_, target_, candidate.config);
     if (plan && !forced && plan.reason_unless_forced() != nullptr) return plan.reason_unless_forced();
     // The limit does not apply to the last variant, because no other one takes every problem.
-    const bool last = &row == &table_.rows().back();
-    if (plan && !last && target_.workspace_limit > 0 && plan.plan().workspace_bytes() > target_.workspace_limit)
+    if (plan && !is_last(row) && target_.workspace_limit > 0 && plan.plan().workspace_bytes() > target_.workspace_limit)
       return "its workspace would be above the limit";
     return plan;
   }
 
  private:
+  bool is_last(const AnyTable::Row& row) const noexcept { return &row == &table_.rows().back(); }
+
   Choice choose_forced(const std::string& name) {
     const Candidate candidate = candidate_named(table_, name);
     if (candidate.row == nullptr) {

@@ -1,8 +1,11 @@
 // The choice among the variants of an op.
 //
-//     const Variant<Problem> variants[] = {{"fast", DeviceClass::gpu, plan_fast}, {"plain", DeviceClass::any,
-//     plan_plain}}; const Table<Problem> table{"cumsum", variants}; … const PreparedPtr prepared = prepare(table,
-//     problem, device); launch(*prepared, {in(x), out(y)});
+//     constexpr Variant<Problem> variants[] = {{"fast", DeviceClass::gpu, plan_fast},
+//                                              {"plain", DeviceClass::any, plan_plain}};
+//     const Table<Problem> table("cumsum", variants);
+//
+//     const PreparedPtr prepared = prepare(table, problem, device);
+//     launch(*prepared, {in(x), out(y)});
 //
 // A variant's function gives a plan for the problem, or the reason why it cannot take it. It sees the problem and the
 // Target, and never what is forced, forbidden, tuned or limited: that is choose()'s part. Variants are tried in the
@@ -127,8 +130,6 @@ class Table : public AnyTable {
 struct Choice {
   Plan plan;
   std::string variant;  ///< With the configuration, where one was asked for.
-
-  bool fuses_epilogue() const noexcept { return !plan.choices.empty() && plan.choices.front().fuses_epilogue; }
 };
 
 /// The forced, the tuned, or the first variant that accepts. A forced one that refuses, or does not exist, throws

@@ -24,15 +24,5 @@ inline runtime::NdRange persistent_range(const dispatch::Target& target, std::in
       std::max({std::int64_t{8}, 2 * std::int64_t{target.info.compute_units}, units / units_of_item + 1});
   return {{std::min(items, units)}, {1}};
 }
-inline runtime::NdRange persistent_range(const runtime::DeviceState& device, std::int64_t units,
-                                         std::int64_t iterations) {
-  const DeviceInfo& info = runtime::info_of(device);
-  return persistent_range(dispatch::Target{.info = info, .loop_budget = loop_budget(info)}, units, iterations);
-}
-
-/// The number of lanes of the vectors in such kernels (common/vector.h takes 4, 8 or 16).
-inline int cpu_vector_width(const runtime::DeviceState& device) noexcept {
-  return std::max(4, runtime::vector_width(device));
-}
 
 }  // namespace crisol::ops

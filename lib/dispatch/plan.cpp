@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <vector>
 
 #include "base/text.h"
 
@@ -50,9 +49,14 @@ Place Plan::workspace(std::uint64_t bytes) {
 }
 
 Place Plan::derive(Place source, const DerivedKey& key, std::uint64_t bytes) {
-  require(derived_.size() < max_places, "plan", "there are more than ", max_places, " derived copies");
-  derived_.push_back({source, key, bytes, {}});
+  add_derived({source, key, bytes, {}});
   return {Place::Kind::derived, static_cast<std::uint8_t>(derived_.size() - 1)};
+}
+
+void Plan::add_derived(Derived derived) {
+  require(derived_.size() < max_places, "plan", "there are more than ", max_places, " derived copies");
+  require(derived.source.kind == Place::Kind::operand, "plan", "a derived copy must be one of an operand");
+  derived_.push_back(std::move(derived));
 }
 
 void Plan::push(const Place& place) {
@@ -77,12 +81,12 @@ void Plan::push_longs(const std::int64_t* values, std::size_t count, std::size_t
 }
 
 PlanStep Plan::step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args) {
-  require(args <= most_args, "plan", spec.entry, " has ", args, " arguments, more than ", most_args);
+  require(args <= max_args, "plan", spec.entry, " has ", args, " arguments, more than ", max_args);
   return {kernel(spec), static_cast<std::uint32_t>(args_.size() - args), static_cast<std::uint32_t>(args), range};
 }
 
 PlanStep Plan::call_step(HostFunction function, std::size_t args) const {
-  require(args <= most_args, "plan", "a call has ", args, " arguments, more than ", most_args);
+  require(args <= max_args, "plan", "a call has ", args, " arguments, more than ", max_args);
   return {0, static_cast<std::uint32_t>(args_.size() - args), static_cast<std::uint32_t>(args), {{1}, {1}}, function};
 }
 
@@ -146,12 +150,10 @@ Place Plan::append(const Plan& part, std::span<const Place> operands, const std:
   };
   const Place result_of_part = moved(part.result);
   for (const PlanStep& step : part.steps_) steps_.push_back(copy(step));
-  require(derived_.size() + part.derived_.size() <= max_places, "plan", "there are more than ", max_places,
-          " derived copies");
   for (const Derived& derived : part.derived_) {
     Derived mine{moved(derived.source), derived.key, derived.bytes, {}};
     for (const PlanStep& step : derived.steps) mine.steps.push_back(copy(step));
-    derived_.push_back(std::move(mine));
+    add_derived(std::move(mine));
   }
   choices.insert(choices.end(), part.choices.begin(), part.choices.end());
   lasting = lasting && part.lasting;
@@ -221,7 +223,7 @@ class Arguments {
 
  private:
   static_assert(std::is_trivially_copyable_v<runtime::KernelArg>);
-  alignas(runtime::KernelArg) std::byte bytes_[Plan::most_args * sizeof(runtime::KernelArg)];
+  alignas(runtime::KernelArg) std::byte bytes_[Plan::max_args * sizeof(runtime::KernelArg)];
   std::size_t count_ = 0;
 };
 
@@ -233,7 +235,6 @@ DerivedKey key_in(const DerivedKey& key, const Place& source, const OperandView&
 }
 
 DerivedOwner::Found find_derived(const DerivedKey& key, const Place& source, std::span<const OperandView> operands) {
-  if (source.kind != Place::Kind::operand) return {};
   const OperandView& operand = operands[source.index];
   if (operand.owner == nullptr) return {};
   return operand.owner->find_derived(key_in(key, source, operand), operand.version);

@@ -4,15 +4,15 @@
 // the same problem.
 //
 //     Plan plan;
-//     const Workspace sums = plan.workspace(4 * parts);
-//     plan.add({"reduce.cl", "part"}, target.flat_range(parts), Operand{0}, sums, n);
-//     plan.add({"reduce.cl", "total"}, {{1}, {1}}, sums, Operand{1}, parts);
+//     const auto [x, y] = operands<2>();
+//     const Place sums = plan.workspace(4 * parts);
+//     plan.add({"reduce.cl", "part"}, target.flat_range(parts), x, sums, n);
+//     plan.add({"reduce.cl", "total"}, {{1}, {1}}, sums, y, parts);
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -108,14 +108,14 @@ struct PlanStep {
 
 class Plan {
  public:
-  static constexpr std::size_t most_args = 64;    ///< Of one launch.
+  static constexpr std::size_t max_args = 64;     ///< Of one launch.
   static constexpr std::size_t max_places = 256;  ///< Workspaces, and derived copies, that a Place can name.
 
   /// Device memory of this plan alone, whose contents are undefined when a call begins.
   Place workspace(std::uint64_t bytes);
 
   /// A copy of an operand in another layout. `add_to_derived` says how it is made: its steps run when the owner of the
-  /// operand keeps no such copy.
+  /// operand keeps no such copy. They run before all other steps, so the plan must not write the operand.
   Place derive(Place source, const DerivedKey& key, std::uint64_t bytes);
 
   /// A launch. Arguments are places, call scalars, numbers, Shapes (long8), arrays of longs (a vector of as many
@@ -145,6 +145,9 @@ class Plan {
   /// The same for one of many parts whose results are operands. All parts that are appended so share the memory of
   /// their workspaces, because they run one after the other.
   void append_sharing(const Plan& part, std::span<const Place> operands);
+
+  /// Whether the plan that choose() gave runs the epilogue of its problem.
+  bool fuses_epilogue() const noexcept { return !choices.empty() && choices.front().fuses_epilogue; }
 
   /// Bytes beside the operands: workspaces, and derived copies that nobody keeps.
   std::uint64_t workspace_bytes() const noexcept;
@@ -189,6 +192,7 @@ class Plan {
   PlanStep step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args);
   PlanStep call_step(HostFunction function, std::size_t args) const;
   std::uint32_t kernel(const runtime::KernelSpec& spec);
+  void add_derived(Derived derived);
   std::vector<std::uint8_t> own_workspaces(const Plan& part);
   std::vector<std::uint8_t> shared_workspaces(const Plan& part);
   Place append(const Plan& part, std::span<const Place> operands, const std::vector<std::uint8_t>& workspaces);
@@ -248,9 +252,6 @@ struct Prepared {
   Plan plan;
   runtime::DeviceState& device;
   std::vector<runtime::Kernel*> kernels;
-
-  /// Whether the plan that choose() gave runs the epilogue of its problem.
-  bool fuses_epilogue() const noexcept { return !plan.choices.empty() && plan.choices.front().fuses_epilogue; }
 };
 
 /// Finds or compiles every kernel of the plan. Queues nothing.

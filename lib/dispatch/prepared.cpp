@@ -108,11 +108,12 @@ class PreparedPlans {
   std::deque<std::pair<std::uint64_t, const Entry*>> order_;
 };
 
-/// The plans of one part of all hashes. Threads that call different ops seldom wait for each other.
-PreparedPlans& plans_of(std::uint64_t hash) {
+/// All plans, each part for a range of hashes. Threads that call different ops seldom wait for each other.
+std::array<PreparedPlans, 16>& all_plans() {
   static auto& all = *new std::array<PreparedPlans, 16>;  // Kept for threads that outlive static objects.
-  return all[hash >> 60];
+  return all;
 }
+PreparedPlans& plans_of(std::uint64_t hash) { return all_plans()[hash >> 60]; }
 
 void note_problem(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device) {
   if (table.key == nullptr || ops::is_trying()) return;
@@ -153,7 +154,7 @@ PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, r
 
 void forget_prepared() noexcept {
   generation.fetch_add(1, std::memory_order_relaxed);
-  for (std::uint64_t part = 0; part < 16; ++part) plans_of(part << 60).clear();
+  for (PreparedPlans& part : all_plans()) part.clear();
 }
 
 }  // namespace crisol::dispatch

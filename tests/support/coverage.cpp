@@ -1,5 +1,7 @@
 #include "support/coverage.h"
 
+#include <optional>
+
 #include "crisol/device.h"
 #include "dispatch/choose.h"
 #include "doctest/doctest.h"

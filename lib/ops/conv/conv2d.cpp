@@ -49,7 +49,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
                                epilogue_operand(f, 0, in(filters)),
                                epilogue_operand(f, 1, in(filters))};
   launch(*prepared, views, epilogue_scalars(f));
-  applied = problem.epilogue.empty() || prepared->fuses_epilogue();
+  applied = problem.epilogue.empty() || prepared->plan.fuses_epilogue();
   return y;
 }
 

@@ -1,6 +1,7 @@
 // gather and index_select: cl_kernels/index/gather.cl.
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/view.h"
@@ -44,7 +45,7 @@ PlanOr plan_rows(const GatherProblem& p, const Target& target, std::size_t) {
   const auto [x, index, y] = operands<3>();
   const std::int64_t rows = p.outer * p.picked, columns = std::min<std::int64_t>(p.inner, 16384);
   const std::int64_t iterations = std::max(columns, columns / target.cpu_vector_width() + 8);
-  const std::int64_t units = rows * ((p.inner + columns - 1) / columns);
+  const std::int64_t units = rows * ceil_div(p.inner, columns);
   Plan plan;
   plan.add(spec_of(p, target, "select_rows"), persistent_range(target, units, iterations), x, index, y, rows, p.picked,
            p.size, p.inner, columns, missing);

@@ -35,7 +35,7 @@ Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
   const Tensor labels = contiguous(indices);
   const bool half = dtype == DType::f16;
   const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
-  const WorkSplit split = cpu ? split_for_cpu(device, y.numel()) : WorkSplit{y.numel(), 1};
+  const WorkSplit split = cpu ? split_for_cpu(dispatch::target_of(device), y.numel()) : WorkSplit{y.numel(), 1};
   runtime::launch(device,
                   {"index/one_hot.cl",
                    "one_hot",

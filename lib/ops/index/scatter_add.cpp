@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/view.h"
@@ -36,7 +37,7 @@ Ownership ownership_on_cpu(const ScatterProblem& p, const DeviceInfo& info) {
   const std::int64_t least_columns = p.whole_slices != 0 ? 256 : 16;  // 1 KB of a slice, or a cache line.
   const std::int64_t wanted = std::max<std::int64_t>(4, 2 * std::int64_t{info.compute_units});
   const std::int64_t outer = std::max<std::int64_t>(1, p.outer);
-  const std::int64_t across = std::clamp<std::int64_t>(p.inner / least_columns, 1, (wanted + outer - 1) / outer);
+  const std::int64_t across = std::clamp<std::int64_t>(p.inner / least_columns, 1, ceil_div(wanted, outer));
   // Each part reads every position, because it cannot know which positions it owns. This costs as much as adding many
   // columns.
   constexpr std::int64_t worth_it = 64;
@@ -51,7 +52,7 @@ PlanOr plan_any_owner(const ScatterProblem& p, const Target& target, std::size_t
   const auto [y, index, src] = operands<3>();
   const bool cpu = target.takes_cpu_kernels();
   const Ownership own = cpu ? ownership_on_cpu(p, target.info) : Ownership{p.inner, 1, columns_of(p)};
-  const std::int64_t width = (p.inner + own.across - 1) / own.across;
+  const std::int64_t width = ceil_div(p.inner, own.across);
   runtime::KernelSpec spec{"index/scatter_add.cl",
                            p.whole_slices != 0 ? "add_rows" : "add_elements",
                            {{"T", type_of_sum(p)},
@@ -93,7 +94,7 @@ PlanOr plan_sorted(const ScatterProblem& p, const Target& target, std::size_t) {
         {{"T", type_of_sum(p)}, {"INDEX", type_of_index(static_cast<DType>(p.index_dtype))}, {"CHUNK", chunk}}};
   };
   const std::int64_t outer = slices ? p.outer : 1, inner = slices ? p.inner : 1;
-  const std::int64_t chunks = (count + chunk - 1) / chunk;
+  const std::int64_t chunks = ceil_div(count, chunk);
   Plan plan;
   const Place list = plan.workspace(8 * static_cast<std::uint64_t>(count));
   const Place partial = plan.workspace(bytes_of_sum(p) * static_cast<std::uint64_t>(outer * chunks * 2 * inner));

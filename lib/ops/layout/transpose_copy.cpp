@@ -2,6 +2,8 @@
 // "tiles".
 #include "ops/layout/transpose_copy.h"
 
+#include "base/ceil_div.h"
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -41,7 +43,7 @@ struct TransposeProblem {
 
   ProblemKey key() const { return {{"batch", batches()}, {"rows", rows}, {"columns", columns}}; }
   std::int64_t tiles(std::int64_t height, std::int64_t width) const {
-    return batches() * ((rows + height - 1) / height) * ((columns + width - 1) / width);
+    return batches() * ceil_div(rows, height) * ceil_div(columns, width);
   }
 };
 

@@ -21,7 +21,7 @@ Tensor triangle(const char* op, const Tensor& x, std::int64_t diagonal, bool upp
   if (y.numel() == 0) return y;
   const Tensor from = contiguous(x);
   const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
-  const WorkSplit split = cpu ? split_for_cpu(device, y.numel()) : WorkSplit{y.numel(), 1};
+  const WorkSplit split = cpu ? split_for_cpu(dispatch::target_of(device), y.numel()) : WorkSplit{y.numel(), 1};
   // All diagonals outside of the matrix give the same result. Diagonals near the matrix cannot overflow.
   const std::int64_t within = std::clamp(diagonal, -height - 1, width + 1);
   runtime::launch(device, {"layout/triangle.cl", "triangle", {{"ELEMENT", type_of_element(x.dtype())}}},

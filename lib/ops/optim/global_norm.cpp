@@ -1,7 +1,7 @@
 // The norm of many tensors, and clipping by this norm, without a wait.
 #include <algorithm>
 
-#include "dispatch/persistent.h"
+#include "dispatch/target.h"
 #include "ops/optim/optimizer_launch.h"
 #include "ops/probe/swap.h"
 
@@ -22,14 +22,14 @@ struct NormGeometry {
   }
 };
 
-NormGeometry geometry_of(const runtime::DeviceState& device) {
-  if (runtime::info_of(device).type == DeviceType::cpu) return {cpu_vector_width(device), 1, 64};
+NormGeometry geometry_of(const dispatch::Target& target) {
+  if (target.info.type == DeviceType::cpu) return {target.cpu_vector_width(), 1, 64};
   return {4, 64, 1024};
 }
 
-runtime::KernelSpec kernel_of(runtime::DeviceState& device, const NormGeometry& geometry, const char* entry) {
+runtime::KernelSpec kernel_of(const dispatch::Target& target, const NormGeometry& geometry, const char* entry) {
   runtime::KernelSpec spec{"optim/global_norm.cl", entry, {{"VW", geometry.width}, {"GROUP", geometry.group}}};
-  add_swap_define(spec.defines, device, geometry.group);
+  add_swap_define(spec.defines, target, geometry.group);
   return spec;
 }
 
@@ -43,7 +43,8 @@ Tensor global_norm(const std::vector<Tensor>& parts) {
   constexpr const char* op = "global_norm";
   require(!parts.empty(), op, "there are no tensors");
   runtime::DeviceState& device = state_of(parts.front());
-  const NormGeometry geometry = geometry_of(device);
+  const dispatch::Target target = dispatch::target_of(device);
+  const NormGeometry geometry = geometry_of(target);
   std::int64_t partial_count = 0;
   for (const Tensor& part : parts) {
     check_flat(op, {"the tensors", part}, {});
@@ -51,8 +52,8 @@ Tensor global_norm(const std::vector<Tensor>& parts) {
             part.device());
     partial_count += geometry.groups(part.numel());
   }
-  runtime::Kernel& sum_part = runtime::resolve(device, kernel_of(device, geometry, "norm_partials"));
-  runtime::Kernel& sum_all = runtime::resolve(device, kernel_of(device, geometry, "norm_of_partials"));
+  runtime::Kernel& sum_part = runtime::resolve(device, kernel_of(target, geometry, "norm_partials"));
+  runtime::Kernel& sum_all = runtime::resolve(device, kernel_of(target, geometry, "norm_of_partials"));
   const Tensor partials = empty({partial_count}, DType::f32, parts.front().device());
   const Tensor norm = empty({}, DType::f32, parts.front().device());
 
@@ -74,8 +75,9 @@ void scale_by_clip(const Tensor& x, const Tensor& norm, double max_norm) {
   require(norm.device() == x.device(), op, "the norm is on ", norm.device(), ", the tensor on ", x.device());
   check_amount(op, "max_norm", max_norm);
   runtime::DeviceState& device = state_of(x);
-  const NormGeometry geometry = geometry_of(device);
-  runtime::launch(device, kernel_of(device, geometry, "scale_to_norm"), range_of(geometry, geometry.groups(x.numel())),
+  const dispatch::Target target = dispatch::target_of(device);
+  const NormGeometry geometry = geometry_of(target);
+  runtime::launch(device, kernel_of(target, geometry, "scale_to_norm"), range_of(geometry, geometry.groups(x.numel())),
                   out(x), in(norm), x.numel(), static_cast<float>(max_norm));
 }
 

@@ -1,5 +1,7 @@
 #include "ops/optim/optimizer_launch.h"
 
+#include "base/ceil_div.h"
+
 #include <cmath>
 
 #include "dispatch/persistent.h"
@@ -14,8 +16,8 @@ struct StepGeometry {
   int width, block;
 };
 
-StepGeometry geometry_of(const runtime::DeviceState& device) {
-  if (runtime::info_of(device).type == DeviceType::cpu) return {cpu_vector_width(device), 256};
+StepGeometry geometry_of(const dispatch::Target& target) {
+  if (target.info.type == DeviceType::cpu) return {target.cpu_vector_width(), 256};
   return {4, 1};
 }
 
@@ -53,19 +55,20 @@ void check_amount(const char* op, const char* name, double value) {
   require(value >= 0 && std::isfinite(value), op, name, " is ", value, ", it must be finite and not negative");
 }
 
-runtime::KernelSpec step_kernel(const runtime::DeviceState& device, const char* source, const char* entry) {
-  const StepGeometry geometry = geometry_of(device);
+runtime::KernelSpec step_kernel(runtime::DeviceState& device, const char* source, const char* entry) {
+  const StepGeometry geometry = geometry_of(dispatch::target_of(device));
   return {source, entry, {{"VW", geometry.width}, {"BLOCK", geometry.block}}};
 }
 
-runtime::NdRange step_range(const runtime::DeviceState& device, std::int64_t count) {
-  const StepGeometry geometry = geometry_of(device);
+runtime::NdRange step_range(runtime::DeviceState& device, std::int64_t count) {
+  const dispatch::Target target = dispatch::target_of(device);
+  const StepGeometry geometry = geometry_of(target);
   const std::int64_t span = std::int64_t{geometry.width} * geometry.block;
-  const std::int64_t blocks = (count + span - 1) / span;
+  const std::int64_t blocks = ceil_div(count, span);
   // The last vector is processed lane by lane.
-  if (geometry.block > 1) return persistent_range(device, blocks, geometry.block + 8 * geometry.width);
-  const std::int64_t most = std::int64_t{2048} * runtime::info_of(device).compute_units;
-  return runtime::flat_range(device, std::min(blocks, most));
+  if (geometry.block > 1) return persistent_range(target, blocks, geometry.block + 8 * geometry.width);
+  const std::int64_t most = std::int64_t{2048} * target.info.compute_units;
+  return target.flat_range(std::min(blocks, most));
 }
 
 Tensor make_hyper(Device device) { return empty({hyper_size}, DType::f32, device); }

@@ -26,7 +26,7 @@ void check_rate(const char* op, const char* name, double value);
 /// Checks that the value is finite and not negative.
 void check_amount(const char* op, const char* name, double value);
 
-runtime::KernelSpec step_kernel(const runtime::DeviceState& device, const char* source, const char* entry);
-runtime::NdRange step_range(const runtime::DeviceState& device, std::int64_t count);
+runtime::KernelSpec step_kernel(runtime::DeviceState& device, const char* source, const char* entry);
+runtime::NdRange step_range(runtime::DeviceState& device, std::int64_t count);
 
 }  // namespace crisol::ops

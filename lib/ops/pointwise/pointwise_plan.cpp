@@ -1,5 +1,7 @@
 #include "ops/pointwise/pointwise_plan.h"
 
+#include "base/ceil_div.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -157,7 +159,7 @@ bool Planner::fits_32_bits() const {
 
 Plan Planner::items() {
   constexpr std::int64_t lanes = PointwiseProblem::gpu_vector;
-  const std::int64_t vectors = (n_ + lanes - 1) / lanes;
+  const std::int64_t vectors = ceil_div(n_, lanes);
   if (loop_.is_flat()) {
     args_.push_back(n_);
     args_.push_back(lanes);

@@ -1,13 +1,11 @@
 // Adaptive average pooling. The variants are "planes" (CPUs) and "pixel".
 #include <algorithm>
 
-#include "crisol/ops/copy.h"
 #include "crisol/ops/pool.h"
 #include "dispatch/choose.h"
 #include "dispatch/persistent.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
-#include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
@@ -45,7 +43,7 @@ AdaptivePoolProblem problem_of(const char* op, const Shape& input, const Shape& 
 }
 
 PlanOr plan_planes(const AdaptivePoolProblem& p, const Target& target, const char* entry) {
-  if (const char* reason = against_iterations(p.iterations(), target)) return reason;
+  if (const char* reason = target.against_iterations(p.iterations())) return reason;
   const auto [from, to] = operands<2>();
   Plan plan;
   plan.add({"pool/pool_adaptive_avg_planes.cl", entry, {{"VW", target.cpu_vector_width()}}},
@@ -89,22 +87,14 @@ Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
   require_images(op, x.shape());
   const Shape shape{x.size(0), x.size(1), output.h, output.w};
   const AdaptivePoolProblem problem = problem_of(op, x.shape(), shape, x.device().info());
-  const Tensor input = contiguous(x);
-  const Tensor y = empty(shape, DType::f32, x.device());
-  const PreparedPtr prepared = prepare(forward_table, problem, state_of(x));
-  launch(*prepared, {in(input), out(y)});
-  return y;
+  return pooled(forward_table, problem, x, shape);
 }
 
 Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape) {
   const char* const op = backward_table.op;
   require_dtype(op, "the output's gradient", dy, DType::f32);
   const AdaptivePoolProblem problem = problem_of(op, input_shape, dy.shape(), dy.device().info());
-  const Tensor gradient = contiguous(dy);
-  const Tensor dx = empty(input_shape, DType::f32, dy.device());
-  const PreparedPtr prepared = prepare(backward_table, problem, state_of(dy));
-  launch(*prepared, {in(gradient), out(dx)});
-  return dx;
+  return pooled(backward_table, problem, dy, input_shape);
 }
 
 }  // namespace crisol::ops

@@ -1,11 +1,9 @@
 // Average pooling. The variants are "rows" (CPUs) and "pixel".
-#include "crisol/ops/copy.h"
 #include "crisol/ops/pool.h"
 #include "dispatch/choose.h"
 #include "dispatch/persistent.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
-#include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
@@ -25,7 +23,7 @@ struct AvgPoolProblem : PoolGeometry {
 /// A kernel that goes through `units`, which are rows or planes.
 PlanOr plan_rows(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t units,
                  std::int64_t iterations) {
-  if (const char* reason = against_iterations(iterations, target)) return reason;
+  if (const char* reason = target.against_iterations(iterations)) return reason;
   const auto [from, to] = operands<2>();
   Plan plan;
   plan.add({"pool/pool_avg_rows.cl", entry, {{"VW", target.cpu_vector_width()}}},
@@ -75,22 +73,14 @@ Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
   const char* const op = forward_table.op;
   require_dtype(op, "the input", x, DType::f32);
   const AvgPoolProblem problem = problem_of(op, x.shape(), options);
-  const Tensor input = contiguous(x);
-  const Tensor y = empty({x.size(0), x.size(1), problem.out_h, problem.out_w}, DType::f32, x.device());
-  const PreparedPtr prepared = prepare(forward_table, problem, state_of(x));
-  launch(*prepared, {in(input), out(y)});
-  return y;
+  return pooled(forward_table, problem, x, {x.size(0), x.size(1), problem.out_h, problem.out_w});
 }
 
 Tensor avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const AvgPool2dOptions& options) {
   const char* const op = backward_table.op;
   const AvgPoolProblem problem = problem_of(op, input_shape, options);
   require_gradient(op, dy, {input_shape[0], input_shape[1], problem.out_h, problem.out_w}, input_shape);
-  const Tensor gradient = contiguous(dy);
-  const Tensor dx = empty(input_shape, DType::f32, dy.device());
-  const PreparedPtr prepared = prepare(backward_table, problem, state_of(dy));
-  launch(*prepared, {in(gradient), out(dx)});
-  return dx;
+  return pooled(backward_table, problem, dy, input_shape);
 }
 
 }  // namespace crisol::ops

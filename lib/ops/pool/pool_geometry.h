@@ -3,11 +3,12 @@
 
 #include <limits>
 
+#include "crisol/ops/copy.h"
 #include "crisol/ops/window.h"
-#include "dispatch/problem_key.h"
-#include "dispatch/target.h"
+#include "dispatch/choose.h"
 #include "ops/check.h"
 #include "ops/window.h"
+#include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
@@ -25,11 +26,6 @@ struct PoolGeometry {
   ProblemKey key() const;
 };
 
-/// Why a work-item of the target cannot do that many loop iterations, or nullptr.
-inline const char* against_iterations(std::int64_t iterations, const dispatch::Target& target) {
-  return iterations <= target.loop_budget ? nullptr : "the device does not run loops of that length";
-}
-
 /// Checks for rank 4. Also limits the size of a plane, because positions within a plane have 32 bits.
 inline void require_images(const char* op, const Shape& shape) {
   require(shape.rank() == 4, op, "the input has shape ", shape, ", it must have rank 4: (N, C, H, W)");
@@ -41,6 +37,15 @@ inline void require_gradient(const char* op, const Tensor& dy, const Shape& want
   require_dtype(op, "the output's gradient", dy, DType::f32);
   require(dy.shape() == wanted, op, "the output's gradient has shape ", dy.shape(), ", an input of shape ", input_shape,
           " gives ", wanted);
+}
+
+/// The result of an op of one operand: `problem` is one of the table, and the result has this shape.
+template <class Problem>
+Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, const Tensor& x, const Shape& shape) {
+  const Tensor input = contiguous(x), y = empty(shape, DType::f32, x.device());
+  const dispatch::PreparedPtr prepared = dispatch::prepare(table, problem, state_of(x));
+  dispatch::launch(*prepared, {in(input), out(y)});
+  return y;
 }
 
 /// `stride` 0 means the kernel's size. Throws if a window has no element of the input.

@@ -16,7 +16,7 @@ namespace {
 PlanOr plan_forward_rows(const PoolGeometry& p, const Target& target, std::size_t) {
   // The most that a row takes. A lane may be loaded and stored alone, and the last vector has up to 16 lanes.
   const std::int64_t iterations = (p.out_w + 16) * (2 * p.window() + 4);
-  if (const char* reason = against_iterations(iterations, target)) return reason;
+  if (const char* reason = target.against_iterations(iterations)) return reason;
   const auto [x, values, indices] = operands<3>();
   Plan plan;
   plan.add({"pool/pool_max_rows.cl", "max_pool_forward_rows", {{"VW", target.cpu_vector_width()}}},
@@ -35,7 +35,7 @@ PlanOr plan_forward_pixel(const PoolGeometry& p, const Target& target, std::size
 
 PlanOr plan_backward_rows(const PoolGeometry& p, const Target& target, std::size_t) {
   const std::int64_t area = p.height * p.width, out_area = p.out_h * p.out_w, iterations = area + out_area;
-  if (const char* reason = against_iterations(iterations, target)) return reason;
+  if (const char* reason = target.against_iterations(iterations)) return reason;
   const auto [dy, indices, dx] = operands<3>();
   Plan plan;
   plan.add({"pool/pool_max_rows.cl", "max_pool_backward_planes", {{"VW", target.cpu_vector_width()}}},

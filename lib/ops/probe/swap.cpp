@@ -56,11 +56,6 @@ void add_swap_define(runtime::Defines& defines, const dispatch::Target& target, 
   if (items % 32 == 0 && target.nvidia_shuffles) defines.add({"NVIDIA_SHUFFLES", 1});
 }
 
-void add_swap_define(runtime::Defines& defines, runtime::DeviceState& device, std::int64_t items) {
-  if (items % 16 == 0 && has_intel_subgroups(runtime::info_of(device))) defines.add({"INTEL_SUBGROUPS", 1});
-  if (items % 32 == 0 && has_nvidia_shuffles(device)) defines.add({"NVIDIA_SHUFFLES", 1});
-}
-
 }  // namespace crisol::ops
 
 bool crisol::dispatch::probe_nvidia_shuffles(runtime::DeviceState& device) { return ops::has_nvidia_shuffles(device); }

@@ -15,6 +15,5 @@ runtime::ProbeOutcome found_shuffles(runtime::DeviceState& device);
 /// For a kernel whose work-groups are `items` wide: tells it that Intel's sub-groups of 16 are there, or that NVIDIA's
 /// shuffles work. Others it sees by its compiler's own macros.
 void add_swap_define(runtime::Defines& defines, const dispatch::Target& target, std::int64_t items);
-void add_swap_define(runtime::Defines& defines, runtime::DeviceState& device, std::int64_t items);
 
 }  // namespace crisol::ops

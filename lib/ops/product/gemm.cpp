@@ -135,7 +135,7 @@ bool gemm(const Gemm& product) {
   if (product.m == 0 || product.n == 0 || product.batch == 0) return true;
   const auto [plan, b] = prepare_gemm(product);
   launch_gemm(*plan, product, b);
-  return product.epilogue == nullptr || plan->fuses_epilogue();
+  return product.epilogue == nullptr || plan->plan.fuses_epilogue();
 }
 
 GemmPlaces gemm_places(const GemmProblem& problem) {

@@ -1,6 +1,7 @@
 // The variant "plain", which takes every product.
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "ops/product/gemm.h"
 
 namespace crisol::ops {
@@ -12,7 +13,7 @@ PlanOr plan_gemm_plain(const GemmProblem& p, const Target& target, std::size_t) 
   // Each work-item computes 4 x 4 results, except where most of such a tile would be outside of C.
   const std::int64_t per = std::min(p.m, p.n) >= 2 * group ? 4 : 1;
   const std::int64_t side = group * per;
-  const std::int64_t tiles = (p.m + side - 1) / side * ((p.n + side - 1) / side) * p.batch;
+  const std::int64_t tiles = ceil_div(p.m, side) * ceil_div(p.n, side) * p.batch;
   runtime::KernelSpec spec{
       "product/gemm_plain.cl", "gemm_plain", {{"GROUP", group}, {"PER", per}}, epilogue_prelude(p.epilogue)};
   if (!target.info.fast_fma) spec.defines.add({"NO_FMA", 1});

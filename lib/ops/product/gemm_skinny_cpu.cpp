@@ -1,6 +1,7 @@
 // Products of a few rows with a weight, whose packed copy is kept from its second use on. Such a product is one launch,
 // at the speed of the memory that holds the weight. The first use takes the same kernel, so that it gives the same
 // bits.
+#include "base/ceil_div.h"
 #include "dispatch/persistent.h"
 #include "ops/product/cpu_tiles.h"
 
@@ -14,7 +15,7 @@ constexpr std::int64_t max_rows = 16, max_depth_of_few_columns = 8192;
 
 std::int64_t vectors_of(const GemmProblem& p, const Target& target) {
   const std::int64_t width = target.cpu_vector_width();
-  return (p.n + width - 1) / width;
+  return ceil_div(p.n, width);
 }
 
 // Loop iterations of one unit of work, a vector of columns.

@@ -63,7 +63,7 @@ bool run_batches(Gemm product, const Loop& loop) {
     calls.emplace_back(one, prepare_gemm(one));
   }
   for (const auto& [one, prepared] : calls) launch_gemm(*prepared.plan, one, prepared.b);
-  return !has_epilogue || (outer == 1 && calls[0].second.plan->fuses_epilogue());
+  return !has_epilogue || (outer == 1 && calls[0].second.plan->plan.fuses_epilogue());
 }
 
 // Whether the rows of product p + 1 lie behind those of product p in every operand, m rows each.

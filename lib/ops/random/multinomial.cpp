@@ -1,4 +1,5 @@
 // Drawing categories: cl_kernels/random/multinomial.cl.
+#include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/sampling.h"
@@ -24,8 +25,9 @@ struct Rows {
 
 runtime::Kernel& kernel_of(const Tensor& x, const char* entry) {
   runtime::DeviceState& device = state_of(x);
-  return runtime::resolve(device,
-                          {"random/multinomial.cl", entry, {{"VW", cpu_vector_width(device)}, {"CHUNK", chunk}}});
+  return runtime::resolve(
+      device,
+      {"random/multinomial.cl", entry, {{"VW", dispatch::target_of(device).cpu_vector_width()}, {"CHUNK", chunk}}});
 }
 
 void check(const Tensor& weights, std::int64_t num_samples, bool replacement, const Generator& generator) {
@@ -48,7 +50,7 @@ Rows sums_of(const Tensor& weights) {
   runtime::DeviceState& device = state_of(weights);
   runtime::Kernel& sum_chunks = kernel_of(weights, "sum_chunks");
   runtime::Kernel& row_totals = kernel_of(weights, "row_totals");
-  const std::int64_t rows = weights.shape()[0], n = weights.shape()[1], chunks = (n + chunk - 1) / chunk;
+  const std::int64_t rows = weights.shape()[0], n = weights.shape()[1], chunks = ceil_div(n, chunk);
   const Rows result{weights, empty({rows, chunks}, DType::f32, weights.device()),
                     empty({rows}, DType::f32, weights.device()), rows, n};
   runtime::launch(device, sum_chunks, runtime::flat_range(device, rows * chunks), in(weights), out(result.sums), rows,

@@ -11,7 +11,7 @@ const char* against_one_launch(const RnnProblem& p, const Target& target, std::i
   if (p.projected != 0) return "the output is projected";
   if (std::max(p.steps, p.batch) > std::numeric_limits<std::int32_t>::max() / 4)
     return "sizes beyond the kernel's int indices";
-  return p.steps * iterations <= target.loop_budget ? nullptr : "the device does not run loops of that length";
+  return target.against_iterations(p.steps * iterations);
 }
 
 void add_one_launch(Plan& plan, const RnnForward& p, const Target& target, const runtime::KernelSpec& spec,

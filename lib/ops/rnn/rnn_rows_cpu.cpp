@@ -64,7 +64,7 @@ const char* reason_against(const RnnProblem& p, const Target& target) {
   if (std::max({p.steps, p.batch, p.inputs, p.gate_rows()}) > std::numeric_limits<std::int32_t>::max() / 4)
     return "sizes beyond the kernel's int indices";
   const std::int64_t rounds = p.steps * p.batch * p.gate_rows() * (p.inputs + p.hidden + 32);
-  return rounds / 4 <= target.loop_budget ? nullptr : "the device does not run loops of that length";
+  return target.against_iterations(rounds / 4);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/norm.h"
 #include "ops/check.h"
@@ -75,15 +76,15 @@ struct Cut {
 Cut cut_of(const BatchNormProblem& p, const Target& target, const RowGeometry& g) {
   if (g.lanes == 1) {
     const std::int64_t piece = 64 * g.group;
-    const std::int64_t pieces = (p.spatial + piece - 1) / piece, parts = (p.count() + piece - 1) / piece;
+    const std::int64_t pieces = ceil_div(p.spatial, piece), parts = ceil_div(p.count(), piece);
     return {piece, pieces, parts, g.range(p.rows, pieces), g.range(p.channels, parts)};
   }
   // Few rows are cut into pieces of 64 vectors or more, so that all work-items have work.
   const std::int64_t min_piece = std::int64_t{64} * g.lanes, wanted = 8 * target.info.compute_units;
   const std::int64_t max_pieces = std::max<std::int64_t>(1, p.spatial / min_piece);
   const std::int64_t each = std::min(max_pieces, (wanted + p.rows - 1) / std::max<std::int64_t>(1, p.rows));
-  const std::int64_t piece = g.chunks_of((p.spatial + each - 1) / each) * g.lanes;
-  const std::int64_t pieces = (p.spatial + piece - 1) / piece;
+  const std::int64_t piece = g.chunks_of(ceil_div(p.spatial, each)) * g.lanes;
+  const std::int64_t pieces = ceil_div(p.spatial, piece);
   const runtime::NdRange range = g.each_row(target, p.rows * pieces, piece);
   return {piece, pieces, p.images * pieces, range, range};
 }

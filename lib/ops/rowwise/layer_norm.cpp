@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/norm.h"
 #include "ops/check.h"
@@ -65,7 +66,7 @@ Plan plan_backward(const LayerNormProblem& p, const Target& target, const RowGeo
   const auto [dy, x, weight, mean, rstd, dx, dweight, dbias] = operands<8>();
   const bool with_rows = g.lanes > 1;
   const std::int64_t part_rows = with_rows ? std::min(max_part_rows, g.rows_of_item(target, p.length)) : max_part_rows;
-  const std::int64_t parts = (p.rows + part_rows - 1) / part_rows;
+  const std::int64_t parts = ceil_div(p.rows, part_rows);
   const runtime::NdRange range = with_rows ? g.each_row(target, parts, part_rows * p.length) : g.range(p.rows);
   Plan plan;
   const Place partial = plan.workspace(p.parameters != 0 ? 4 * static_cast<std::uint64_t>(parts * 2 * p.length) : 0);

@@ -1,5 +1,7 @@
 #include "ops/rowwise/rows.h"
 
+#include "base/ceil_div.h"
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -35,7 +37,7 @@ runtime::NdRange RowGeometry::each_row(const Target& target, std::int64_t rows, 
   const double work = static_cast<double>(rows) * static_cast<double>(length);
   const auto worth = static_cast<std::int64_t>(std::min(work / (1 << 14), 32.0 * info.compute_units));
   const std::int64_t most_rows = rows_of_item(target, length);
-  const std::int64_t items = std::max({std::int64_t{1}, worth, (rows + most_rows - 1) / most_rows});
+  const std::int64_t items = std::max({std::int64_t{1}, worth, ceil_div(rows, most_rows)});
   return {{std::min(items, rows)}, {1}};
 }
 
@@ -59,18 +61,8 @@ RowGeometry total_row(const Target& target, const RowGeometry& g, std::int64_t l
   return target.info.type == DeviceType::cpu && length <= 4096 ? g : tree_rows(target);
 }
 
-namespace {
-
-bool fits_loop_budget(const RowProblem& problem, const Target& target, std::int64_t elements_a_round) {
-  return rounds_of_row(problem.length, elements_a_round) <= target.loop_budget;
-}
-
-constexpr const char* loops_too_long = "the device does not run loops of that length";
-
-}  // namespace
-
 void require_tree_rows(const RowProblem& problem, const Target& target) {
-  require(fits_loop_budget(problem, target, tree_rows(target).group), "rows", target.info.name,
+  require(rounds_of_row(problem.length, tree_rows(target).group) <= target.loop_budget, "rows", target.info.name,
           " ends loops early, without an error: rows of ", problem.length, " elements are too long for it");
 }
 
@@ -78,12 +70,11 @@ const char* against_vector_rows(const RowProblem& problem, const Target& target)
   if (target.info.type != DeviceType::cpu) return "one work-item to a row wants a CPU";
   if (problem.step != 1) return "the elements of a row are not neighbours";
   if (problem.length < vector_rows(target).lanes) return "rows are shorter than a vector";
-  if (!fits_loop_budget(problem, target, vector_rows(target).lanes)) return loops_too_long;
-  return nullptr;
+  return target.against_iterations(rounds_of_row(problem.length, vector_rows(target).lanes));
 }
 
 const char* against_item_rows(const RowProblem& problem, const Target& target) {
-  if (!fits_loop_budget(problem, target, 1)) return loops_too_long;
+  if (const char* reason = target.against_iterations(rounds_of_row(problem.length, 1))) return reason;
   if (target.info.type == DeviceType::cpu) return nullptr;
   return problem.length < shortest_tree_row ? nullptr : "rows are long enough for a group each";
 }

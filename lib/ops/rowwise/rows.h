@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "base/ceil_div.h"
 #include "dispatch/choose.h"
 
 namespace crisol::ops {
@@ -30,7 +31,7 @@ struct RowGeometry {
   /// Parts of a row of `chunks` vectors that is too long for one group (PART_CHUNKS in the kernels).
   std::int64_t parts_of(std::int64_t chunks) const noexcept { return (chunks + 64 * group - 1) / (64 * group); }
   /// Vectors that cover `elements`.
-  std::int64_t chunks_of(std::int64_t elements) const noexcept { return (elements + lanes - 1) / lanes; }
+  std::int64_t chunks_of(std::int64_t elements) const noexcept { return ceil_div(elements, lanes); }
   /// A group for each of `rows`; with `parts`, for each part of each row.
   runtime::NdRange range(std::int64_t rows, std::int64_t parts = 1) const { return items(rows * group, parts); }
   /// Rows of `length` elements that the device's loop budget allows a work-item.
@@ -39,7 +40,7 @@ struct RowGeometry {
   runtime::NdRange each_row(const Target& target, std::int64_t rows, std::int64_t length) const;
   /// `count` work-items, rounded up to whole groups, for each part.
   runtime::NdRange items(std::int64_t count, std::int64_t parts = 1) const {
-    return {{(count + local - 1) / local * local, parts}, {local, 1}};
+    return {{ceil_div(count, local) * local, parts}, {local, 1}};
   }
 };
 

@@ -3,6 +3,8 @@
 // are merged two by two.
 #include "ops/sort/sort_rows.h"
 
+#include "base/ceil_div.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -43,7 +45,7 @@ Place merge_all(Plan& plan, const SortProblem& p, const Target& target, const ru
   const bool cpu = target.info.type == DeviceType::cpu;
   const std::int64_t n = p.length, piece = cpu ? 4096 : 16;
   for (; run < n; run *= 2) {
-    const std::int64_t pairs = (n + 2 * run - 1) / (2 * run), pieces = (2 * run + piece - 1) / piece;
+    const std::int64_t pairs = ceil_div(n, 2 * run), pieces = ceil_div(2 * run, piece);
     const std::int64_t items = p.rows * pairs * pieces;
     plan.add(merge_runs, cpu ? runtime::NdRange{{items}, {1}} : target.flat_range(items), from, other, p.rows, n, run,
              piece);
@@ -66,14 +68,14 @@ Parts parts_of(const SortProblem& p, const Target& target) {
   // If there are fewer rows than the compute units need, rows are split into parts.
   while (p.rows * parts < 2 * std::int64_t{target.info.compute_units} && n / (2 * parts) >= worth_it) parts *= 2;
   const std::int64_t longest = (target.loop_budget - counts) / rounds;
-  const std::int64_t length = std::min((n + parts - 1) / parts, longest);
+  const std::int64_t length = std::min(ceil_div(n, parts), longest);
   return {length, length * rounds + counts};
 }
 
 Place add_radix(Plan& plan, const SortProblem& p, const Target& target, const Place& entries, Buffers& buffers) {
   constexpr std::uint64_t bytes_of_counts = 4 * 4 * 256;
   const Parts parts = parts_of(p, target);
-  const std::int64_t units = p.rows * ((p.length + parts.length - 1) / parts.length);
+  const std::int64_t units = p.rows * ceil_div(p.length, parts.length);
   const runtime::NdRange range = persistent_range(target, units, parts.iterations);
   const Place scratch = buffers.take(), digit_counts = plan.workspace(range.global[0] * bytes_of_counts);
   plan.add({"sort/sort_radix.cl", "sort_parts"}, range, entries, scratch, digit_counts, p.rows, p.length, parts.length);
@@ -89,8 +91,8 @@ Place add_merge(Plan& plan, const SortProblem& p, const Target& target, const Pl
   };
   const auto row_width = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(p.length)));
   const std::int64_t width = std::min(tile, row_width);
-  const std::int64_t runs = p.rows * ((p.length + width - 1) / width), runs_of_tile = tile / width;
-  const std::int64_t groups = (runs + runs_of_tile - 1) / runs_of_tile;
+  const std::int64_t runs = p.rows * ceil_div(p.length, width), runs_of_tile = tile / width;
+  const std::int64_t groups = ceil_div(runs, runs_of_tile);
   plan.add(spec_of("sort_tiles"), {{groups * group}, {group}}, entries, p.rows, p.length,
            static_cast<std::int32_t>(width));
   if (width >= p.length) return entries;

@@ -44,7 +44,7 @@ PlanOr plan_select(const TopkProblem& p, const Target& target, std::size_t) {
   // Counting, listing and sorting all elements of a row.
   const std::int64_t iterations = 8 * p.length + p.k + 4 * bins;
   if (p.dtype() == DType::i64) return two_keys;
-  if (iterations > target.loop_budget) return "the device does not run loops of that length";
+  if (const char* reason = target.against_iterations(iterations)) return reason;
   const runtime::NdRange range = persistent_range(target, p.rows, iterations);
   const std::uint64_t items = range.global[0], bytes_of_lists = 16 * items * static_cast<std::uint64_t>(p.length);
   if (bytes_of_lists > max_scratch) return "the lists of entries would be too long";
@@ -61,7 +61,7 @@ PlanOr plan_group_select(const TopkProblem& p, const Target& target, std::size_t
       static_cast<std::int64_t>(std::bit_floor(std::min<std::uint64_t>(256, target.info.max_work_group)));
   if (p.dtype() == DType::i64) return two_keys;
   if (p.k > max_selected) return "more than 1024 elements are wanted";
-  if (9 * (p.length / group) + 16384 > target.loop_budget) return "the device does not run loops of that length";
+  if (const char* reason = target.against_iterations(9 * (p.length / group) + 16384)) return reason;
   // The kernel has two tile sizes. Most calls want few elements and use the small one.
   const std::int64_t tile = p.k <= 128 ? 128 : max_selected;
   return plan_by(p, target, [&](Plan& plan, const Place& x, const Place& entries) {

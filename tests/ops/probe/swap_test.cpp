@@ -12,7 +12,7 @@ using namespace crisol;
 TEST_CASE("swap: the items of a sub-group see each other's numbers") {
   runtime::DeviceState& device = Device().state();
   runtime::Defines defines;
-  ops::add_swap_define(defines, device, 64);
+  ops::add_swap_define(defines, dispatch::target_of(device), 64);
   if (defines.begin() == defines.end()) CRISOL_SKIP("no sub-groups that kernels are told of");
   CHECK(ops::swaps_rightly(device, defines));
 }
