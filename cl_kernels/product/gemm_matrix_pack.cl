@@ -3,29 +3,28 @@
 // The operand is stored slice by slice along the depth. A slice has `sides` rows (columns, for B) of 16 words
 // (product/units/matrix_place.h); `sides` is a multiple of BM. Values past the depth are 0. Rows past the last row
 // repeat it, and their results are never stored. ALONG_K, VEC and `step` are like A_ALONG_K, VEC and a_step of
-// gemm_matrix.cl. A work-group makes BM rows of a slice.
+// gemm_tiled.cl. A work-group makes BM rows of a slice.
 #ifndef ALONG_K
 #define ALONG_K 1
 #endif
 #ifndef VEC
 #define VEC 1
 #endif
-#include "product/units/matrix_round.h"
-#include "product/matrix_source.h"
+#include "product/matrix_reader.h"
 
-__kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1))) void gemm_matrix_pack(
-    __global const float* restrict x, const ulong x_offset, __global uint* restrict packed, const ulong packed_offset,
-    const long step, const long count, const long depth, const long sides) {
-  __local uint panel[BM * SLICE_WORDS] __attribute__((aligned(128)));
+TILE_KERNEL void gemm_matrix_pack(__global const float* restrict x, const ulong x_offset, __global uint* restrict packed,
+                                  const ulong packed_offset, const long step, const long count, const long depth,
+                                  const long sides) {
+  __local StageWord panel[BM * SLICE_WORDS] __attribute__((aligned(128)));
   const long panels = sides / BM, slice = get_group_id(0) / panels;
   const long side = (get_group_id(0) - slice * panels) * BM;
   const int rest = (int)min((long)SLICE, depth - slice * SLICE);
-  const MatrixSource source = source_begin(x + x_offset + slice * SLICE * (ALONG_K ? 1 : step), step, side, count, rest,
+  const MatrixReader reader = matrix_begin(x + x_offset + slice * SLICE * (ALONG_K ? 1 : step), step, side, count, rest,
                                            BM, ALONG_K, VEC);
-  float values[PARTS_OF(BM) * 16];
-  source_load(&source, values, BM, VEC);
-  source_end(values, rest, BM, ALONG_K);
-  source_keep(values, panel, BM, ALONG_K);
+  float values[LOADS(BM)];
+  matrix_load(&reader, values, BM, VEC);
+  matrix_end(values, rest, BM, ALONG_K, VEC);
+  matrix_keep(values, panel, BM, ALONG_K, VEC);
   barrier(CLK_LOCAL_MEM_FENCE);
   __global uint4* to = (__global uint4*)(packed + packed_offset + (slice * sides + side) * SLICE_WORDS);
   for (int i = tile_item(); i < BM * SLICE_WORDS / 4; i += ITEMS) to[i] = ((__local const uint4*)panel)[i];

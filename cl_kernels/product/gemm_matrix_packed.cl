@@ -1,17 +1,17 @@
 // GEMM on matrix units, for operands that gemm_matrix_pack.cl has packed: C = f(A * B (+ C) (+ bias)), m x n, with a
 // depth of `slices` slices. f is as in product/epilogue.h.
 //
-// A work-group computes a BM x BN tile (product/matrix_tile.h). Local memory holds STAGES slices: one is multiplied
+// A work-group computes a BM x BN tile (product/mma_engine.h). Local memory holds STAGES slices: one is multiplied
 // while another is on its way (product/matrix_copy.h). `sides_a` and `sides_b` are the numbers of packed rows of A and
 // columns of B.
 #ifndef STAGES
 #define STAGES 3
 #endif
-#include "product/matrix_multiply.h"
+#include "product/engine.h"
 #include "product/matrix_copy.h"
 #include "product/keep_order.h"
 #include "product/plain_columns.h"
-#include "product/matrix_store.h"
+#include "product/sink.h"
 #include "product/tile_place.h"
 
 #define COPIES_OF(side) ((side) * SLICE_WORDS / 4 / ITEMS)
@@ -41,7 +41,7 @@ INLINE void slice_end(const SliceCopy* copy, __local uint* to) {
   for (int i = 0; i < COPIES_OF(BN); ++i) copy_end(copy->b + i, to + BM * SLICE_WORDS + word_of_copy(i));
 }
 
-MATRIX_KERNEL void gemm_matrix_packed(
+TILE_KERNEL void gemm_matrix_packed(
     __global const uint* restrict a, const ulong a_offset, __global const uint* restrict b, const ulong b_offset,
     __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
     EPILOGUE_PARAMETERS, const long m, const long n, const long sides_a, const long sides_b, const long c_row,

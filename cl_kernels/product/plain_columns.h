@@ -1,4 +1,4 @@
-// Column j of a result is element j of its row. product/block_store.h and product/matrix_store.h use this for matrices.
+// Column j of a result is element j of its row. product/sink.h uses this for matrices.
 #include "common/inline.h"
 
 typedef struct {

@@ -90,8 +90,8 @@ TEST_CASE("crisol kernels: probes are answered as the device's file says") {
     if (result.status != 0) return result.output;
     return nlohmann::json::parse(read_file(dump + "/index.json"))["programs"].dump();
   };
-  CHECK(contains(run({{"matrix_fp16", "mfma"}}), "gemm_matrix"));
-  CHECK(!contains(run({{"matrix_bf16", "mfma"}}), "gemm_matrix"));
+  CHECK(contains(run({{"matrix_fp16", "mfma"}}), "gemm_tiled"));
+  CHECK(!contains(run({{"matrix_bf16", "mfma"}}), "gemm_tiled"));
   CHECK(contains(run({{"matrix_fp16", "abacus"}}), "matrix_fp16 cannot find 'abacus'"));
   CHECK(contains(run({{"matrix_fp8", "mfma"}}), "there is no probe 'matrix_fp8'"));
 }

@@ -37,9 +37,8 @@ bool suits(const TileShape& tile, const Target& target) {
 
 // The tile of a configuration, or those that `suit`, with the reason where there is none.
 template <class Suits>
-ConvEngine fma_engine_with(const char* file, const char* entry, Tiles all, const Target& target, std::size_t config,
-                           Suits&& suit) {
-  ConvEngine made{fma_engine(), {file, entry}, {}};
+ConvEngine fma_engine_with(Tiles all, const Target& target, std::size_t config, Suits&& suit) {
+  ConvEngine made{fma_engine(), {}};
   if (config != own_config) {
     made.reason = made.engine.against_tile(all[config], target, 1);
     if (made.reason == nullptr) made.tiles.push_back(all[config]);
@@ -61,11 +60,8 @@ ConvEngine with_tile(ConvEngine engine, const TileShape& tile) {
   return engine;
 }
 
-ConvEngine mma_engine_with(const char* file, const char* entry, const Conv2dProblem& p, std::vector<TileShape> tiles) {
-  return {mma_engine(p.matrix_unit(), p.precision()),
-          {file, entry},
-          std::move(tiles),
-          against_unit(p.matrix_unit(), p.precision())};
+ConvEngine mma_engine_with(const Conv2dProblem& p, std::vector<TileShape> tiles) {
+  return {mma_engine(p.matrix_unit(), p.precision()), std::move(tiles), against_unit(p.matrix_unit(), p.precision())};
 }
 
 }  // namespace
@@ -75,27 +71,25 @@ std::vector<TileShape> gathered_matrix_tiles(const MatrixUnit& unit, Precision p
   Tiles all = lanes == 64 ? Tiles(matrix_tiles_64) : Tiles(matrix_tiles_32);
   if (is_intel(unit.kind)) all = mma_engine(unit, precision).tiles();
   std::vector<TileShape> usable;
-  for (const TileShape& tile : all)  // GATHER of conv/conv_gather.h.
+  for (const TileShape& tile : all)  // GATHER of conv/patches_reader.h.
     if (tile.columns * slice_depth(precision) / (tile.parts() * lanes) % 4 == 0) usable.push_back(tile);
   return usable;
 }
 
 ConvEngine block_engine(const Target& target, std::size_t config) {
-  return fma_engine_with("conv/conv2d_block.cl", "conv2d_block", block_tiles, target, config,
-                         [&](const TileShape& tile) { return suits(tile, target); });
+  return fma_engine_with(block_tiles, target, config, [&](const TileShape& tile) { return suits(tile, target); });
 }
 
 ConvEngine block_weight_engine(const Target& target, std::size_t config) {
-  return fma_engine_with("conv/conv2d_block_weight.cl", "conv2d_block_weight", block_weight_tiles, target, config,
-                         [](const TileShape&) { return true; });
+  return fma_engine_with(block_weight_tiles, target, config, [](const TileShape&) { return true; });
 }
 
 ConvEngine matrix_engine(const Conv2dProblem& p, std::vector<TileShape> tiles) {
-  return mma_engine_with("conv/conv2d_matrix.cl", "conv2d_matrix", p, std::move(tiles));
+  return mma_engine_with(p, std::move(tiles));
 }
 
 ConvEngine matrix_weight_engine(const Conv2dProblem& p, std::vector<TileShape> tiles) {
-  return mma_engine_with("conv/conv2d_matrix_weight.cl", "conv2d_matrix_weight", p, std::move(tiles));
+  return mma_engine_with(p, std::move(tiles));
 }
 
 ConvEngine matrix_engine(const Conv2dProblem& p, std::size_t config) {

@@ -51,7 +51,7 @@ PackedWeight derive_weight(Plan& plan, const Target& target, const GatheredProdu
   const std::int64_t count = table_count(p), entries = p.depth() / p.channel_vector();
   const std::int64_t floats = 2 * count + (packs ? packed_floats(p) : 0);
   const Place derived = plan.derive(weight, key_of(p), 4 * static_cast<std::uint64_t>(floats));
-  plan.add_to_derived(derived, {"conv/conv2d_block_prepare.cl", "conv2d_block_table"}, target.flat_range(count),
+  plan.add_to_derived(derived, {"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_table"}, target.flat_range(count),
                       derived, number(count), number(entries), std::int32_t{p.channel_vector()},
                       Shape{p.taps_h, p.taps_w, p.src_channel, p.tap_h * p.width, p.tap_w});
   if (!packs) return {derived, weight};
@@ -59,7 +59,7 @@ PackedWeight derive_weight(Plan& plan, const Target& target, const GatheredProdu
   const Place a = derived.offset_by(2 * count);
   const std::int64_t packed = p.groups * p.m * row_entries(p);
   plan.add_to_derived(
-      derived, {"conv/conv2d_block_prepare.cl", "conv2d_block_pack"}, target.flat_range(packed), weight, a,
+      derived, {"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_pack"}, target.flat_range(packed), weight, a,
       natural(packed), natural(p.m), natural(entries), natural(row_entries(p)), natural(p.channel_vector()),
       natural(p.taps_h), natural(p.taps_w),
       Shape{p.weight_strides[0], p.weight_strides[1], p.weight_strides[2], p.weight_strides[3], p.weight_strides[4]});
@@ -96,11 +96,11 @@ int max_gathered_split_k(const GatheredProduct& p, const Target& target) {
 }
 
 void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem, const GatheredProduct& p,
-                  const GatheredKernel& kernel) {
+                  const Engine& engine, const TilePlan& cut) {
   const auto [src, weights, results] = operands<3>();
   const Place weight = weights.offset_by(p.weight_first), c = results.offset_by(p.c_first);
   const std::int64_t depth = p.packed_depth(), count = p.groups * p.m * p.n();
-  const int split_k = kernel.cut.split_k, vectors = stores_vectors(p, problem) ? 4 : 1;
+  const int split_k = cut.split_k, vectors = stores_vectors(p, problem) ? 4 : 1;
   const bool is_split = split_k > 1;
   const bool packs = !p.is_packed() || !is_multiple(problem.offsets[1] + p.weight_first);
   const auto [table, a] = derive_weight(plan, target, p, weight, packs);
@@ -110,19 +110,18 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
   const Shape plane{p.height, p.width, p.taps_h, p.taps_w, p.pixels(), p.columns, p.src_image};
   const std::array<std::int64_t, 4> to{p.c_image, p.c_h, p.c_w, 0};
 
-  runtime::KernelSpec multiply = kernel.spec;
-  kernel.engine.define(multiply.defines, kernel.cut.tile, target);
+  runtime::KernelSpec multiply{"conv/conv2d_tiled.cl", "conv2d_tiled"};
+  engine.define(multiply.defines, cut.tile, target);
   multiply.defines.add({"TOGETHER", p.channel_vector()});
   const int stored = is_split ? (is_multiple(p.n()) ? 4 : 1) : vectors;
   define_result(multiply, target, is_split ? EpilogueLayout{} : problem.epilogue,
-                std::min(kernel.engine.result_run(), stored));
-  plan.add(multiply, range_of(kernel.engine, kernel.cut), a, src, sums, bias, table, e.first, e.second, e.strides,
-           e.scalars[0], e.scalars[1], e.scalars[2], number(p.m), number(p.n()), number(depth), p.m * depth,
-           number(depth), p.src_group, p.c_group, p.c_row, plane,
-           Shape{p.step_h, p.step_w, p.start_h, p.start_w, p.tap_h, p.tap_w}, to, number(kernel.cut.part_depth),
-           split_k, problem.flags());
+                std::min(engine.result_run(), stored));
+  plan.add(multiply, range_of(engine, cut), a, src, sums, bias, table, e.first, e.second, e.strides, e.scalars[0],
+           e.scalars[1], e.scalars[2], number(p.m), number(p.n()), number(depth), p.m * depth, number(depth),
+           p.src_group, p.c_group, p.c_row, plane, Shape{p.step_h, p.step_w, p.start_h, p.start_w, p.tap_h, p.tap_w},
+           to, number(cut.part_depth), split_k, problem.flags());
   if (!is_split) return;
-  runtime::KernelSpec add{"conv/conv2d_block_parts.cl", "conv2d_block_parts"};
+  runtime::KernelSpec add{"conv/conv2d_tiled_parts.cl", "conv2d_tiled_parts"};
   define_result(add, target, problem.epilogue, vectors);
   plan.add(add, target.flat_range(count / vectors), sums, c, bias, e.first, e.second, e.strides, e.scalars[0],
            e.scalars[1], e.scalars[2], number(p.m), number(p.n()), count, p.c_group, p.c_row, plane, to, split_k,

@@ -1,6 +1,6 @@
 // A convolution as a matrix product whose right operand is gathered from an image: the forward pass, and the gradient
-// of the input, which is a product for each phase of the stride. GPUs multiply it tile by tile (conv2d_block.cl,
-// conv2d_matrix.cl), CPUs with gemm_cpu.cl.
+// of the input, which is a product for each phase of the stride. GPUs multiply it tile by tile (conv2d_tiled.cl), CPUs
+// with gemm_cpu.cl.
 #pragma once
 
 #include <algorithm>
@@ -52,16 +52,9 @@ const char* check_gathered(const GatheredProduct& product, const Target& target)
 /// Into how many parts the depth may be cut, for the memory that they take.
 int max_gathered_split_k(const GatheredProduct& product, const Target& target);
 
-/// What multiplies a product on a GPU: an engine, with its kernel for convolutions, and how the product is cut.
-struct GatheredKernel {
-  const Engine& engine;
-  runtime::KernelSpec spec;
-  TilePlan cut;
-};
-
-/// Adds the product of a problem whose operands are (src, weight, c). The packed weight, and the table of the addresses
-/// of its depth, is a copy derived of the weight.
+/// Adds the product of a problem whose operands are (src, weight, c), as the plan `cut` of the engine cuts it. The
+/// packed weight, and the table of the addresses of its depth, is a copy derived of the weight.
 void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem, const GatheredProduct& product,
-                  const GatheredKernel& kernel);
+                  const Engine& engine, const TilePlan& cut);
 
 }  // namespace crisol::ops

@@ -9,11 +9,9 @@
 
 namespace crisol::ops {
 
-/// An engine with its kernel for a pass of a convolution, and the tiles to choose from. Without tiles it has the
-/// reason.
+/// An engine, and the tiles to choose from. Without tiles it has the reason.
 struct ConvEngine {
   const Engine& engine;
-  runtime::KernelSpec kernel;
   std::vector<TileShape> tiles;
   const char* reason = nullptr;
 };

@@ -1,5 +1,5 @@
-// The gradient of a convolution's weight as one product over the pixels of all images (conv2d_block_weight.cl,
-// conv2d_matrix_weight.cl), and gemm_parts.cl where the depth is split.
+// The gradient of a convolution's weight as one product over the pixels of all images (conv2d_tiled_weight.cl),
+// and gemm_parts.cl where the depth is split.
 #include <algorithm>
 
 #include "base/ceil_div.h"
@@ -36,7 +36,7 @@ std::int32_t number(std::int64_t value) { return static_cast<std::int32_t>(value
 Place add_table(Plan& plan, const Target& target, const Conv2dSizes& s) {
   const std::int64_t pixels = table_pixels(s);
   const Place table = plan.workspace(16 * static_cast<std::uint64_t>(pixels));
-  plan.add({"conv/conv2d_block_prepare.cl", "conv2d_block_pixels"}, target.flat_range(pixels), table, number(pixels),
+  plan.add({"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_pixels"}, target.flat_range(pixels), table, number(pixels),
            Shape{s.height, s.width, s.kernel_h, s.kernel_w, s.pixels(), s.out_w, s.input_image(), s.output_image()},
            Shape{s.stride_h, s.stride_w, -s.pad_h, -s.pad_w, s.dilation_h, s.dilation_w});
   return table;
@@ -50,7 +50,7 @@ void add_product(Plan& plan, const Target& target, const Conv2dSizes& s, const C
   const Place table = add_table(plan, target, s);
   const Place c = is_split ? plan.workspace(4 * static_cast<std::uint64_t>(cut.split_k * s.weight_size())) : dw;
   const EpilogueArgs e = no_epilogue(c);
-  runtime::KernelSpec spec = with.kernel;
+  runtime::KernelSpec spec{"conv/conv2d_tiled_weight.cl", "conv2d_tiled_weight"};
   with.engine.define(spec.defines, cut.tile, target);
   define_result(spec, target, {}, std::min(with.engine.result_run(), vectors));
   plan.add(spec, range_of(with.engine, cut), dy, x, c, table, e.first, e.second, e.strides, e.scalars[0], e.scalars[1],

@@ -66,7 +66,7 @@ Probed probe(Device device, Precision precision, const std::vector<Kind>& candid
 }
 
 ProbeOutcome known_unit(runtime::DeviceState& device, Precision precision) {
-  return probe_outcome(device, concat("matrix_", name_of(precision)), "product/gemm_matrix.cl", [&]() -> Probed {
+  return probe_outcome(device, concat("matrix_", name_of(precision)), "product/gemm_tiled.cl", [&]() -> Probed {
     const std::vector<Kind> candidates = matrix_candidates(runtime::info_of(device), precision);
     if (candidates.empty()) return {{"none", "the device has no matrix units for it that are known here"}, false};
     return probe(Device(device), precision, candidates);

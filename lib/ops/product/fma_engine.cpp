@@ -97,8 +97,6 @@ class FmaEngine final : public Engine {
                                       {"TN", tile.part_columns}})
       defines.add({name, value});
   }
-
-  runtime::KernelSpec matrix_kernel() const override { return {"product/gemm_block.cl", "gemm_block"}; }
 };
 
 }  // namespace

@@ -85,8 +85,6 @@ class MmaEngine final : public Engine {
     if (unit_.emulated) defines.add({"EMULATED", 1});
   }
 
-  runtime::KernelSpec matrix_kernel() const override { return {"product/gemm_matrix.cl", "gemm_matrix"}; }
-
  private:
   MatrixUnit unit_;
   Precision precision_;

@@ -14,9 +14,9 @@ INLINE Entry entry_of(uint entry, uint taps_h, uint taps_w, uint together) {
   return e;
 }
 
-// The table of conv/conv_gather.h, one work-item for each entry. Entries from `entries` on are not taps.
+// The table of conv/patches_reader.h, one work-item for each entry. Entries from `entries` on are not taps.
 // window = (taps_h, taps_w, distance of channels of src, of rows of taps, of columns of taps, unused …).
-__kernel void conv2d_block_table(__global int2* restrict table, const ulong table_offset, const int count,
+__kernel void conv2d_tiled_table(__global int2* restrict table, const ulong table_offset, const int count,
                                  const int entries, const int together, const long8 window) {
   const int id = (int)get_global_id(0);
   if (id >= count) return;
@@ -29,13 +29,13 @@ __kernel void conv2d_block_table(__global int2* restrict table, const ulong tabl
   table[table_offset / 2 + id] = (int2)((int)(shift * 4), (int)tap_bits(e.r, e.s));
 }
 
-// A of conv/conv_product.h, for a weight that cannot be read in place. A row has row_entries entries. The entries from
+// A of conv2d_tiled.cl, for a weight that cannot be read in place. A row has row_entries entries. The entries from
 // `entries` on are zeros.
 //
 //   packed[group][i][(entry, j)] = w[group * s0 + i * s1 + (channel + j) * s2 + r * s3 + s * s4]
 //
 // s0 … s4 are `strides`. One work-item for each entry. A group has m rows.
-__kernel void conv2d_block_pack(__global const float* restrict w, const ulong w_offset, __global float* restrict packed,
+__kernel void conv2d_tiled_pack(__global const float* restrict w, const ulong w_offset, __global float* restrict packed,
                                 const ulong packed_offset, const uint count, const uint m, const uint entries,
                                 const uint row_entries, const uint together, const uint taps_h, const uint taps_w,
                                 const long8 strides) {
@@ -52,13 +52,13 @@ __kernel void conv2d_block_pack(__global const float* restrict w, const ulong w_
   for (uint j = 0; j < together; ++j) packed[j] = w[j * strides.s2];
 }
 
-// The table of conv/conv_pixels.h for `count` pixels of the result, one work-item for each pixel. An entry has the
+// The table of conv/pixels_reader.h for `count` pixels of the result, one work-item for each pixel. An entry has the
 // bytes from the start of x to the pixel's first tap, the taps that are outside the plane, and the bytes from the start
 // of dy to the pixel.
 //
 // plane = (height, width, taps_h, taps_w, OH * OW, OW, distance of images of x, of dy),
 // walk = (step_h, step_w, start_h, start_w, tap_h, tap_w, unused …).
-__kernel void conv2d_block_pixels(__global int4* restrict table, const ulong table_offset, const int count,
+__kernel void conv2d_tiled_pixels(__global int4* restrict table, const ulong table_offset, const int count,
                                   const long8 plane, const long8 walk) {
   const uint id = (uint)get_global_id(0);
   if (id >= (uint)count) return;

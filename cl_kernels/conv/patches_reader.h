@@ -1,33 +1,32 @@
-// B of conv/conv_product.h: columns that are gathered from the images while they are read.
+// B of conv2d_tiled.cl: columns that are gathered from the images while they are read.
 //
-// An item reads GATHER neighbours of the depth in one column. A table of conv2d_block_prepare.cl says where they are in
+// An item reads GATHER neighbours of the depth in one column. A table of conv2d_tiled_prepare.cl says where they are in
 // the images, so that a loop divides nothing. The table has one entry for TOGETHER neighbours, which are TOGETHER
 // channels at one tap. An entry has two numbers. The first is a distance in bytes: from the pixel of the first tap to
 // the first pixel of the entry. The second is the tap, as bits 1 << r | 1 << (16 + s). A column has the bits of all
 // taps that are outside of the plane.
 //
-// Before a file includes this one, it must define a tile's BN and ITEMS. It must also define GATHER_DEPTH, the number
-// of elements of the depth in a slice, and GATHER_ITEM, the number of this item.
 #include "conv/conv_taps.h"
 #include "conv/hidden_reads.h"
 #include "conv/uniform.h"
+#include "product/engine.h"
 
 #ifndef TOGETHER  // 1 or 8.
 #define TOGETHER 1
 #endif
 
-#define GATHER (BN * GATHER_DEPTH / ITEMS)
+#define GATHER (BN * SLICE / ITEMS)
 #if GATHER % 4
 #error "an item reads whole fours of the table"
 #endif
 #define SHARED (GATHER < TOGETHER ? GATHER : TOGETHER)  // The neighbours of an item that share one entry.
 #define ENTRIES (GATHER / SHARED)
 
-INLINE int gather_column(void) { return GATHER_ITEM % BN; }
+INLINE int patch_column(void) { return tile_item() % BN; }
 #if BN % 64  // No wave has more than 64 items.
-INLINE int gather_line(void) { return GATHER_ITEM / BN * GATHER; }
+INLINE int patch_line(void) { return tile_item() / BN * GATHER; }
 #else
-INLINE int gather_line(void) { return UNIFORM(GATHER_ITEM / BN * GATHER); }
+INLINE int patch_line(void) { return UNIFORM(tile_item() / BN * GATHER); }
 #endif
 
 typedef struct {
@@ -38,28 +37,28 @@ typedef struct {
   uint outside;
   __global const int2* table;  // Starts at the item's first line of the slice.
   uint hidden[ENTRIES];  // Not 0 where the last slice read is outside of the plane.
-} Gather;
+} PatchesReader;
 
 // For the tile's column `column` (of n columns) and the depth from `first` on. plane and walk are as in
-// conv/conv_product.h.
-INLINE Gather gather_begin(__global const float* src, __global const int* table, int first, int column, int n,
+// conv2d_tiled.cl.
+INLINE PatchesReader patches_begin(__global const float* src, __global const int* table, int first, int column, int n,
                            const long8 plane, const long8 walk) {
-  const uint tile_image = UNIFORM((uint)column / (uint)plane.s4), own = (uint)min(column + gather_column(), n - 1);
+  const uint tile_image = UNIFORM((uint)column / (uint)plane.s4), own = (uint)min(column + patch_column(), n - 1);
   const uint image = own / (uint)plane.s4, pixel = own - image * (uint)plane.s4;
   const uint oh = pixel / (uint)plane.s5, ow = pixel - oh * (uint)plane.s5;
   const int h = (int)oh * (int)walk.s0 + (int)walk.s2, w = (int)ow * (int)walk.s1 + (int)walk.s3;
-  Gather g;
+  PatchesReader g;
   UNROLL
   for (int e = 0; e < SHARED; ++e)
     g.src[e] = (__global const char*)(src + tile_image * plane.s6 + e * (plane.s0 * plane.s1));
   g.first = ((image - tile_image) * (uint)plane.s6 + (uint)(h * (int)plane.s1 + w)) * 4;
-  g.first += gather_line() % TOGETHER * (uint)(plane.s0 * plane.s1) * 4;
+  g.first += patch_line() % TOGETHER * (uint)(plane.s0 * plane.s1) * 4;
   g.outside = taps_outside(h, w, (int)walk.s4, (int)walk.s5, (int)plane.s2, (int)plane.s3, (int)plane.s0, (int)plane.s1);
-  g.table = (__global const int2*)table + (first + gather_line()) / TOGETHER;
+  g.table = (__global const int2*)table + (first + patch_line()) / TOGETHER;
   return g;
 }
 
-INLINE void gather_entries(const Gather* g, int2* entries) {
+INLINE void patches_entries(const PatchesReader* g, int2* entries) {
 #if TOGETHER == 1
   UNROLL
   for (int u = 0; u < ENTRIES; u += 2) {
@@ -74,9 +73,9 @@ INLINE void gather_entries(const Gather* g, int2* entries) {
 }
 
 // Reads a whole slice of the depth, even where the slice reaches beyond the end.
-INLINE void gather_load(Gather* g, float* values) {
+INLINE void patches_load(PatchesReader* g, float* values) {
   int2 entries[ENTRIES];
-  gather_entries(g, entries);
+  patches_entries(g, entries);
   UNROLL
   for (int u = 0; u < ENTRIES; ++u) {
     g->hidden[u] = g->outside & (uint)entries[u].y;
@@ -95,17 +94,24 @@ INLINE void gather_load(Gather* g, float* values) {
 }
 
 // Fills the slice that was read with zeros from `depth` on.
-INLINE void gather_end(float* values, int depth) {
+INLINE void patches_end(float* values, int depth) {
   UNROLL
   for (int p = 0; p < GATHER; ++p)
-    if (gather_line() + p >= depth) values[p] = 0.0f;
+    if (patch_line() + p >= depth) values[p] = 0.0f;
 }
 
 // Moves by a multiple of four and of TOGETHER.
-INLINE void gather_move(Gather* g, int depth) { g->table += (uint)depth / TOGETHER; }
+INLINE void patches_move(PatchesReader* g, int depth) { g->table += (uint)depth / TOGETHER; }
 
 // The value that was read for line p of the slice, or 0 where it is outside of the plane. Only this use waits for the
 // read.
-INLINE float gathered_value(const Gather* g, const float* values, int p) {
+INLINE float patches_value(const PatchesReader* g, const float* values, int p) {
   return !SKIPS_HIDDEN && g->hidden[p / SHARED] != 0 ? 0.0f : values[p];
+}
+
+INLINE void patches_keep(const PatchesReader* g, const float* read, __local StageWord* to) {
+  float values[GATHER];
+  UNROLL
+  for (int p = 0; p < GATHER; ++p) values[p] = patches_value(g, read, p);
+  stage_run(to, BN, patch_column(), patch_line(), values, GATHER);
 }

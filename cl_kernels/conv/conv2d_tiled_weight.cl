@@ -1,19 +1,20 @@
-// The kernel of conv2d_block_weight.cl and conv2d_matrix_weight.cl: the gradient of a convolution's weight as a
-// product. The operands are read from dy and x in place.
+// The gradient of a convolution's weight as a product in tiles, fp32. The engine of product/engine.h multiplies the
+// tiles. The operands are read from dy and x in place.
 //
 //   C[i][j] = sum over k of dy[image][i][pixel] * x[image][channel][h][w]      m x n, depth k, a product per group
 //   j = (channel, r, s), k = (image, pixel), h = oh * step_h + start_h + r * tap_h, w likewise; zero outside the plane
 //
-// The depth is cut as in gemm_block.cl, and gemm_parts.cl adds up the parts.
+// The depth is cut as in gemm_tiled.cl, and gemm_parts.cl adds up the parts.
 //
 // window = (taps_h, taps_w, distance of channels of x, of rows of taps, of columns of taps, of channels of dy, unused …);
-// steps = (distance in x of groups, in dy of groups, x_step, y_step of conv/conv_pixels.h).
-//
-// Before a file includes this one, it must define the tile (TileSums, LOCAL_STAGES, tile_multiply, tile_store), the
-// operands of conv/conv_pixels.h, and CONV_KERNEL, which is the kernel's attributes and name.
+// steps = (distance in x of groups, in dy of groups, x_step, y_step of conv/pixels_reader.h).
 #include "conv/conv_tile.h"
+#include "conv/pixels_reader.h"
+#include "product/multiply.h"
+#include "product/plain_columns.h"
+#include "product/sink.h"
 
-CONV_KERNEL(__global const float* restrict y, const ulong y_offset, __global const float* restrict x, const ulong x_offset,
+TILE_KERNEL void conv2d_tiled_weight(__global const float* restrict y, const ulong y_offset, __global const float* restrict x, const ulong x_offset,
             __global float* restrict c, const ulong c_offset, __global const int4* restrict table,
             const ulong table_offset, EPILOGUE_PARAMETERS, const int m, const int n, const int k, const int table_size,
             const long8 window, const long4 steps, const int part_depth, const int parts) {

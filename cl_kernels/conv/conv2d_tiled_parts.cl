@@ -7,7 +7,7 @@
 #include "conv/conv_columns.h"
 #include "product/target.h"
 
-__kernel void conv2d_block_parts(__global const float* restrict sums, const ulong sums_offset, __global float* restrict c,
+__kernel void conv2d_tiled_parts(__global const float* restrict sums, const ulong sums_offset, __global float* restrict c,
                                  const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
                                  EPILOGUE_PARAMETERS, const int m, const int n, const long count, const long c_group,
                                  const long c_row, const long8 plane, const long4 to, const int parts, const int flags) {

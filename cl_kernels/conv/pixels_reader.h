@@ -1,22 +1,25 @@
-// The operands of conv/conv_weight.h: dy and x, read in place.
+// The operands of conv2d_tiled_weight.cl: dy and x, read in place.
 //
-// An item reads PIXELS of a slice's pixels for several rows and columns. A table of conv2d_block_prepare.cl says where
+// An item reads PIXELS of a slice's pixels for several rows and columns. A table of conv2d_tiled_prepare.cl says where
 // these pixels are and which of their taps are outside of the plane. An entry is (bytes to its first tap in x, bits of
 // the taps outside, bytes in dy, unused). The table has entries for `table_size` pixels, which are the pixels of
 // several images and at least as many as a slice has. It also has the entries of one slice more. The next images use
 // the same entries, x_step and y_step further. So a loop divides nothing.
 //
-// Before a file includes this one, it must define a tile's BM, BN and ITEMS. It must also define PIXEL_ITEM, the number
-// of this item; PIXELS; and PIXEL_LINE, the number of items that are neighbours along a slice. The pixels of an item
-// are PIXEL_LINE apart, so that neighbouring items read neighbouring pixels.
+// An item makes one word of local memory for each of its rows and columns. Its pixels are half a slice apart where a
+// word holds two, so that neighbouring items read neighbouring pixels. The order of the pixels within a slice does not
+// matter, as long as both operands have the same order.
 #include "conv/conv_taps.h"
 #include "conv/hidden_reads.h"
+#include "product/engine.h"
 
+#define PIXELS PER_WORD
+#define PIXEL_LINE (SLICE / PIXELS)  // Items that are neighbours along a slice.
 #define LINES (ITEMS / PIXEL_LINE)  // Rows or columns that are read at the same time.
 #define ROWS (BM / LINES)
 #define COLUMNS (BN / LINES)
-INLINE int pixel_of_item(int e) { return PIXEL_ITEM % PIXEL_LINE + e * PIXEL_LINE; }
-INLINE int line_of_item(void) { return PIXEL_ITEM / PIXEL_LINE; }
+INLINE int pixel_of_item(int e) { return tile_item() % PIXEL_LINE + e * PIXEL_LINE; }
+INLINE int line_of_item(void) { return tile_item() / PIXEL_LINE; }
 
 typedef struct {
   // The start of the group and of the images in which the slice begins. These pointers are the same for all items, so
@@ -75,6 +78,17 @@ INLINE void operands_move(Operands* o, int depth) {
 }
 
 // The value that was read for column i / PIXELS, or 0 where it is outside of the plane.
-INLINE float gathered_value(const Operands* o, const float* b, int i) {
+INLINE float pixels_value(const Operands* o, const float* b, int i) {
   return !SKIPS_HIDDEN && o->hidden[i] ? 0.0f : b[i];
+}
+
+INLINE void operands_keep(const Operands* o, const float* a, const float* b, __local StageWord* stage) {
+  const int word = pixel_of_item(0), last = PIXELS - 1;
+  UNROLL
+  for (int p = 0; p < ROWS; ++p)
+    stage_word(STAGE_A(stage), BM, line_of_item() + p * LINES, word, a[p * PIXELS], a[p * PIXELS + last]);
+  UNROLL
+  for (int p = 0; p < COLUMNS; ++p)
+    stage_word(STAGE_B(stage), BN, line_of_item() + p * LINES, word, pixels_value(o, b, p * PIXELS),
+               pixels_value(o, b, p * PIXELS + last));
 }

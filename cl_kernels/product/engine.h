@@ -1,0 +1,44 @@
+// The engine that multiplies the tiles of a product: matrix units where UNIT says which (product/mma_engine.h), else
+// multiply-adds (product/fma_engine.h). A work-group computes BM x BN results. It reads both operands slice by slice
+// along the depth, and keeps the slices in local memory.
+//
+// "Side" is BM for A and BN for B: the rows of A, or the columns of B, of a tile. A "line" is one of them. All calls of
+// the functions below pass constants for `side`, `along_k`, `vec` and `count`.
+//
+// An engine gives
+//
+//   TILE_KERNEL          the attributes of a kernel
+//   LOCAL_STAGES         declares the local memory `stages`
+//   ITEMS, tile_item()   the work-items of a group, and the number of this one
+//   SLICE                elements of the depth in a slice
+//   StageWord            the type of local memory. It holds PER_WORD neighbours of the depth.
+//   STAGE_A, STAGE_B     where a stage holds its slice of A and of B
+//   LOADS(side)          at least how many elements of a slice of an operand an item reads
+//
+// Elements reach local memory in one of three ways, by what suits their reader:
+//
+//   stage_chunk(to, side, part, values, along_k, vec)   chunk `part` of an item
+//   stage_run(to, side, line, first, values, count)     `count` neighbours of the depth, from `first` on, of a line
+//   stage_word(to, side, line, word, first, last)       one word of a line: the element `first`, or `first` and `last`
+//
+// A chunk has CHUNK_LINES lines of CHUNK_RUN(vec) elements in memory. The elements of a line are neighbours in memory,
+// along the depth with `along_k`, else across it. The item's chunk `part` starts at line chunk_line(part, …) and at
+// element chunk_along(part, …) of it. CHUNKS(side, vec) is the number of an item's chunks. has_chunk(part, side) is
+// false if there are fewer chunks than items and this item has none.
+//
+// The sums of an item are numbers in registers:
+//
+//   TileSums, SUM_COUNT                 their type, an array, and their number
+//   sums_clear(acc)
+//   sum_row(s), sum_column(s)      the place of sum s in the tile. VEC_C sums, from a multiple of VEC_C on, are
+//                                  neighbours in a row.
+//   slice_multiply(acc, stage)     acc += the product of the two slices in a stage
+//   tile_multiply(acc, operands, stages, depth)   the whole loop over the depth (product/multiply.h)
+// A file is included once, so what both engines include comes before the condition.
+#include "common/inline.h"
+#include "common/unroll.h"
+#ifdef UNIT
+#include "product/mma_engine.h"
+#else
+#include "product/fma_engine.h"
+#endif

@@ -1,0 +1,126 @@
+// The engine that multiplies with multiply-adds, fp32. product/engine.h describes what it gives.
+//
+// A group computes BM x BN results, and a work-item TM x TN of them, BK of the depth at a time. 32 neighbouring
+// work-items form a patch of 4 x 8, which computes 4 * TM rows and 8 * TN columns in quadrants: item (y, x) of a patch
+// owns rows 4y … 4y + 3 of every 16 and columns 4x … 4x + 3 of every 32. So an item reads operands from local memory
+// four at a time, and the 32 items of a wave read neighbouring banks. Nothing depends on the device's wave size.
+//
+// Local ids are (8, ITEMS / 8): dimension 0 is x, dimension 1 counts the rows of all patches.
+
+#ifndef BM
+#define BM 128
+#endif
+#ifndef BN
+#define BN 128
+#endif
+#ifndef BK
+#define BK 8
+#endif
+#ifndef TM
+#define TM 8
+#endif
+#ifndef TN
+#define TN 8
+#endif
+
+#define ITEMS (BM / TM * (BN / TN))
+#define PATCH_ROWS (4 * TM)
+#define PATCH_COLUMNS (8 * TN)
+#if BM % PATCH_ROWS || BN % PATCH_COLUMNS || TM % 4 || TN % 4 || BK % 4
+#error "a tile is made of whole patches"
+#endif
+#define TILE_KERNEL __kernel __attribute__((reqd_work_group_size(8, ITEMS / 8, 1)))
+
+INLINE int tile_item(void) { return get_local_id(1) * 8 + get_local_id(0); }
+
+// ---- Slices in local memory ----
+
+// Local memory is [BK][PITCH(side)] for each operand. PITCH is 4 more than the side. Items store eight pieces of each
+// row transposed, and with this pitch no two of them use the same bank.
+typedef float StageWord;
+#define PER_WORD 1
+#define SLICE BK
+#define LOADS(side) ((side) * BK / ITEMS)
+#define PITCH(side) ((side) + 4)
+#define STAGE (BK * (PITCH(BM) + PITCH(BN)))
+#define STAGE_A(stage) (stage)
+#define STAGE_B(stage) ((stage) + BK * PITCH(BM))
+#define LOCAL_STAGES __local StageWord stages[2 * STAGE] __attribute__((aligned(16)))
+
+// A chunk is `vec` elements of a line. Neighbouring items take neighbouring chunks.
+#define CHUNK_LINES 1
+#define CHUNK_RUN(vec) (vec)
+#define CHUNKS(side, vec) ((side) * BK / ITEMS / (vec))
+INLINE bool has_chunk(int part, int side) { return true; }
+INLINE int chunk_along(int part, int side, int along_k, int vec) {
+  const int chunks = (along_k ? BK : side) / vec;
+  return (tile_item() + part * ITEMS) % chunks * vec;
+}
+INLINE int chunk_line(int part, int side, int along_k, int vec) {
+  const int chunks = (along_k ? BK : side) / vec;
+  return (tile_item() + part * ITEMS) / chunks;
+}
+
+// Lines along the depth are transposed.
+INLINE void stage_chunk(__local StageWord* to, int side, int part, const float* values, int along_k, int vec) {
+  const int along = chunk_along(part, side, along_k, vec), line = chunk_line(part, side, along_k, vec);
+  if (along_k) {
+    UNROLL
+    for (int i = 0; i < vec; ++i) to[(along + i) * PITCH(side) + line] = values[i];
+  } else if (vec == 4) {
+    *(__local float4*)(to + line * PITCH(side) + along) = vload4(0, values);
+  } else {
+    to[line * PITCH(side) + along] = values[0];
+  }
+}
+
+INLINE void stage_run(__local StageWord* to, int side, int line, int first, const float* values, int count) {
+  UNROLL
+  for (int i = 0; i < count; ++i) to[(first + i) * PITCH(side) + line] = values[i];
+}
+
+INLINE void stage_word(__local StageWord* to, int side, int line, int word, float first, float last) {
+  to[word * PITCH(side) + line] = first;
+}
+
+// ---- Sums ----
+
+#define SUM_COUNT (TM * TN)
+typedef float TileSums[SUM_COUNT];
+
+// The item's first row and column in the tile.
+INLINE int item_row(void) {
+  const int y = get_local_id(1);
+  return (y >> 2) / (BN / PATCH_COLUMNS) * PATCH_ROWS + (y & 3) * 4;
+}
+INLINE int item_column(void) {
+  const int y = get_local_id(1);
+  return (y >> 2) % (BN / PATCH_COLUMNS) * PATCH_COLUMNS + (int)get_local_id(0) * 4;
+}
+// The places of the item's row i and column j, counted from its first row and column.
+#define ROW_OF(i) ((i) / 4 * 16 + (i) % 4)
+#define COLUMN_OF(j) ((j) / 4 * 32 + (j) % 4)
+
+INLINE int sum_row(int s) { return item_row() + ROW_OF(s / TN); }
+INLINE int sum_column(int s) { return item_column() + COLUMN_OF(s % TN); }
+
+INLINE void sums_clear(TileSums acc) {
+  UNROLL
+  for (int s = 0; s < SUM_COUNT; ++s) acc[s] = 0.0f;
+}
+
+INLINE void fragments_read(__local const StageWord* stage, int k, float* a, float* b) {
+  UNROLL
+  for (int i = 0; i < TM; i += 4)
+    vstore4(*(__local const float4*)(STAGE_A(stage) + k * PITCH(BM) + item_row() + ROW_OF(i)), 0, a + i);
+  UNROLL
+  for (int j = 0; j < TN; j += 4)
+    vstore4(*(__local const float4*)(STAGE_B(stage) + k * PITCH(BN) + item_column() + COLUMN_OF(j)), 0, b + j);
+}
+
+INLINE void fragments_multiply(TileSums acc, const float a[TM], const float b[TN]) {
+  UNROLL
+  for (int i = 0; i < TM; ++i)
+    UNROLL
+    for (int j = 0; j < TN; ++j) acc[i * TN + j] = FMA(a[i], b[j], acc[i * TN + j]);
+}

@@ -1,0 +1,151 @@
+// The engine that multiplies with matrix units. product/engine.h describes what it gives.
+//
+// A group computes BM x BN results, and a wave of LANES work-items WM x WN of them, in fragments of FM x FN. A fragment
+// is the result of one multiplication of the unit; product/units/matrix_unit.h gives FM and FN. Local ids are (LANES,
+// WAVES), so that a wave of the device is one row.
+//
+// Elements in local memory have the type of the unit: they are rounded on their way. PRECISION 1 is tf32, with one
+// element in a word of 32 bits. PRECISION 2 is fp16 and 3 is bf16, with two elements in a word. They are summed in
+// fp32. A slice is 16 words of the depth of each row of A and column of B. A multiplication takes 8 of these words,
+// which is a step.
+#include "product/units/matrix_place.h"
+#include "product/units/matrix_round.h"
+#include "product/units/matrix_unit.h"
+
+#ifndef BM
+#define BM 128
+#endif
+#ifndef BN
+#define BN 128
+#endif
+#ifndef WM
+#define WM 64
+#endif
+#ifndef WN
+#define WN 32
+#endif
+// The number of slices that local memory holds. With 2, one is multiplied while the next is written.
+#ifndef STAGES
+#define STAGES 2
+#endif
+
+#define WAVES (BM / WM * (BN / WN))
+#define ITEMS (LANES * WAVES)
+#if BM % WM || BN % WN || WM % FM || WN % FN || BM % 8 || BN % 8
+#error "a tile is made of whole fragments"
+#endif
+#if !defined(EMULATED) && UNIT >= 6
+#define TILE_KERNEL \
+  __attribute__((intel_reqd_sub_group_size(LANES))) __kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1)))
+#else
+#define TILE_KERNEL __kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1)))
+#endif
+
+INLINE int wave_lane(void) { return get_local_id(0); }
+INLINE int wave_row(void) { return (int)get_local_id(1) / (BN / WN) * WM; }
+INLINE int wave_column(void) { return (int)get_local_id(1) % (BN / WN) * WN; }
+INLINE int tile_item(void) { return (int)get_local_id(1) * LANES + (int)get_local_id(0); }
+
+// ---- Slices in local memory ----
+
+typedef uint StageWord;
+#define SLICE_WORDS 16
+#define SLICE (SLICE_WORDS * PER_WORD)
+#define STAGE (SLICE_WORDS * (BM + BN))
+#define STAGE_A(stage) (stage)
+#define STAGE_B(stage) ((stage) + BM * SLICE_WORDS)
+#define LOCAL_STAGES __local StageWord stages[STAGES * STAGE] __attribute__((aligned(128)))
+
+// A chunk is a square of 4 x 4 elements, four lines of four elements. An item writes it as rows along the depth.
+// Squares whose lines go across the depth are transposed in registers. Eight neighbouring items (tf32: four) take
+// squares that follow each other along the depth. So they read whole lines of 128 bytes in both cases, and they write
+// whole rows.
+#define SQUARES_DEEP (SLICE / 4)
+#define SQUARES(side) ((side) / 4 * SQUARES_DEEP)
+#define CHUNK_LINES 4
+#define CHUNK_RUN(vec) 4
+#define CHUNKS(side, vec) ((SQUARES(side) + ITEMS - 1) / ITEMS)
+#define LOADS(side) (CHUNKS(side, 1) * 16)
+
+// The first element of the depth and the first line across it of an item's square.
+INLINE int square_depth(int part) { return (tile_item() + part * ITEMS) % SQUARES_DEEP * 4; }
+INLINE int square_side(int part) { return (tile_item() + part * ITEMS) / SQUARES_DEEP * 4; }
+INLINE bool has_chunk(int part, int side) {
+  return SQUARES(side) % ITEMS == 0 || tile_item() + part * ITEMS < SQUARES(side);
+}
+INLINE int chunk_along(int part, int side, int along_k, int vec) {
+  return along_k ? square_depth(part) : min(square_side(part), side - 4);
+}
+INLINE int chunk_line(int part, int side, int along_k, int vec) {
+  return along_k ? min(square_side(part), side - 4) : square_depth(part);
+}
+
+INLINE void stage_chunk(__local StageWord* to, int side, int part, const float* values, int along_k, int vec) {
+  if (!has_chunk(part, side)) return;
+  UNROLL
+  for (int row = 0; row < 4; ++row) {
+    const float* from = values + (along_k ? row * 4 : row);
+    const int step = along_k ? 1 : 4;
+    __local StageWord* place = to + place_of_word(square_side(part) + row, square_depth(part) / PER_WORD);
+#if PER_WORD == 2
+    *(__local uint2*)place = (uint2)(round_two(from[0], from[step]), round_two(from[2 * step], from[3 * step]));
+#else
+    *(__local uint4*)place =
+        (uint4)(round_one(from[0]), round_one(from[step]), round_one(from[2 * step]), round_one(from[3 * step]));
+#endif
+  }
+}
+
+// Neighbouring items write the same words of neighbouring lines. If words are written by fours, no two of these writes
+// use the same bank.
+INLINE void stage_run(__local StageWord* to, int side, int line, int first, const float* values, int count) {
+  uint words[SLICE_WORDS];
+  UNROLL
+  for (int i = 0; i < count; i += PER_WORD) words[i / PER_WORD] = round_word(values[i], values[i + PER_WORD - 1]);
+  const int word = first / PER_WORD, width = count / PER_WORD % 4 == 0 ? 4 : 2;
+  UNROLL
+  for (int w = 0; w < count / PER_WORD; w += width) {
+    __local StageWord* place = to + place_of_word(line, word + w);
+    if (width == 4)
+      *(__local uint4*)place = vload4(0, words + w);
+    else
+      *(__local uint2*)place = vload2(0, words + w);
+  }
+}
+
+INLINE void stage_word(__local StageWord* to, int side, int line, int word, float first, float last) {
+  to[place_of_word(line, word)] = round_word(first, last);
+}
+
+// ---- Sums ----
+
+#define FRAGMENT_ROWS (WM / FM)
+#define FRAGMENT_COLUMNS (WN / FN)
+#define SUM_COUNT (FRAGMENT_ROWS * FRAGMENT_COLUMNS * ACC)
+typedef float TileSums[SUM_COUNT];
+
+INLINE int sum_row(int s) { return wave_row() + s / ACC / FRAGMENT_COLUMNS * FM + acc_row(s % ACC, wave_lane()); }
+INLINE int sum_column(int s) {
+  return wave_column() + s / ACC % FRAGMENT_COLUMNS * FN + acc_column(s % ACC, wave_lane());
+}
+
+INLINE void sums_clear(TileSums acc) {
+  UNROLL
+  for (int s = 0; s < SUM_COUNT; ++s) acc[s] = 0.0f;
+}
+
+INLINE void slice_multiply(TileSums acc, __local const StageWord* stage) {
+  UNROLL
+  for (int step = 0; step < 2; ++step) {
+    FragmentA a[FRAGMENT_ROWS];
+    FragmentB b[FRAGMENT_COLUMNS];
+    UNROLL
+    for (int i = 0; i < FRAGMENT_ROWS; ++i) a[i] = fragment_a(STAGE_A(stage), wave_row() + i * FM, step);
+    UNROLL
+    for (int j = 0; j < FRAGMENT_COLUMNS; ++j) b[j] = fragment_b(STAGE_B(stage), wave_column() + j * FN, step);
+    UNROLL
+    for (int i = 0; i < FRAGMENT_ROWS; ++i)
+      UNROLL
+      for (int j = 0; j < FRAGMENT_COLUMNS; ++j) fragment_multiply(acc + (i * FRAGMENT_COLUMNS + j) * ACC, a[i], b[j]);
+  }
+}

@@ -1,0 +1,21 @@
+// tile_multiply: acc = the product of both operands over the depth, by the engine of product/engine.h.
+//
+// Before a file includes this one, it must define where the operands come from:
+//
+//   Operands             a type
+//   operands_load(o, a, b)          reads a whole slice of the depth, even where the slice reaches beyond the end
+//   operands_end(a, b, depth)       fills the slice with zeros from `depth` on
+//   operands_move(o, depth)         moves on by `depth`
+//   operands_keep(o, a, b, stage)   writes the slice to a stage of local memory; called between the load and the next
+//                                   move
+//
+// Each slice is on its way from memory while the slice before it is multiplied. The reads are unconditional, so that
+// compilers leave them where they are: at the end the last slice is read again. The depth is at least 1. A slice that
+// is not full comes first, so that the loop needs no bounds.
+#include "product/engine.h"
+#include "product/keep_order.h"
+#ifdef UNIT
+#include "product/mma_multiply.h"
+#else
+#include "product/fma_multiply.h"
+#endif
