@@ -8,7 +8,8 @@
 //
 #include "conv/conv_taps.h"
 #include "conv/hidden_reads.h"
-#include "conv/uniform.h"
+#include "common/uniform.h"
+#include "conv/parameters.h"
 #include "product/engine.h"
 
 #ifndef TOGETHER  // 1 or 8.
@@ -39,21 +40,19 @@ typedef struct {
   uint hidden[ENTRIES];  // Not 0 where the last slice read is outside of the plane.
 } PatchesReader;
 
-// For the tile's column `column` (of n columns) and the depth from `first` on. plane and walk are as in
-// conv2d_tiled.cl.
+// For the tile's column `column` (of n columns) and the depth from `first` on. src is at the start of the group.
 INLINE PatchesReader patches_begin(__global const float* src, __global const int* table, int first, int column, int n,
-                           const long8 plane, const long8 walk) {
-  const uint tile_image = UNIFORM((uint)column / (uint)plane.s4), own = (uint)min(column + patch_column(), n - 1);
-  const uint image = own / (uint)plane.s4, pixel = own - image * (uint)plane.s4;
-  const uint oh = pixel / (uint)plane.s5, ow = pixel - oh * (uint)plane.s5;
-  const int h = (int)oh * (int)walk.s0 + (int)walk.s2, w = (int)ow * (int)walk.s1 + (int)walk.s3;
+                                   const PatchesParameters* p) {
+  const uint pixels = (uint)p->pixels, pixels_w = (uint)p->pixels_w, plane = (uint)p->height * (uint)p->width;
+  const uint tile_image = UNIFORM((uint)column / pixels), own = (uint)min(column + patch_column(), n - 1);
+  const uint image = own / pixels, pixel = own - image * pixels, oh = pixel / pixels_w, ow = pixel - oh * pixels_w;
+  const int h = (int)oh * p->step_h + p->start_h, w = (int)ow * p->step_w + p->start_w;
   PatchesReader g;
   UNROLL
-  for (int e = 0; e < SHARED; ++e)
-    g.src[e] = (__global const char*)(src + tile_image * plane.s6 + e * (plane.s0 * plane.s1));
-  g.first = ((image - tile_image) * (uint)plane.s6 + (uint)(h * (int)plane.s1 + w)) * 4;
-  g.first += patch_line() % TOGETHER * (uint)(plane.s0 * plane.s1) * 4;
-  g.outside = taps_outside(h, w, (int)walk.s4, (int)walk.s5, (int)plane.s2, (int)plane.s3, (int)plane.s0, (int)plane.s1);
+  for (int e = 0; e < SHARED; ++e) g.src[e] = (__global const char*)(src + tile_image * p->image + e * ((long)p->height * p->width));
+  g.first = ((image - tile_image) * (uint)p->image + (uint)(h * p->width + w)) * 4;
+  g.first += patch_line() % TOGETHER * plane * 4;
+  g.outside = taps_outside(h, w, p->tap_h, p->tap_w, p->taps_h, p->taps_w, p->height, p->width);
   g.table = (__global const int2*)table + (first + patch_line()) / TOGETHER;
   return g;
 }

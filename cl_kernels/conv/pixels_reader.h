@@ -1,4 +1,4 @@
-// The operands of conv2d_tiled_weight.cl: dy and x, read in place.
+// The operands of conv2d_tiled_weight.cl: dy and x, which are read in place.
 //
 // An item reads PIXELS of a slice's pixels for several rows and columns. A table of conv2d_tiled_prepare.cl says where
 // these pixels are and which of their taps are outside of the plane. An entry is (bytes to its first tap in x, bits of
@@ -11,6 +11,8 @@
 // matter, as long as both operands have the same order.
 #include "conv/conv_taps.h"
 #include "conv/hidden_reads.h"
+#include "common/uniform.h"
+#include "conv/parameters.h"
 #include "product/engine.h"
 
 #define PIXELS PER_WORD
@@ -33,6 +35,34 @@ typedef struct {
   uint taps[COLUMNS];
   bool hidden[COLUMNS * PIXELS];  // Whether the last value read is outside of the plane.
 } Operands;
+
+// For the tile at (row, column) of an m x n result, and the depth from `first` on. y and x are at the start of the group.
+INLINE Operands pixels_begin(__global const float* y, __global const float* x, __global const int4* table,
+                             const PixelsParameters* p, int first, int depth, int row, int m, int column, int n) {
+  Operands o;
+  const uint turn = UNIFORM((uint)first / (uint)p->table_size);
+  o.at = first - (int)turn * p->table_size;
+  o.table = table;
+  o.table_size = p->table_size;
+  o.x_step = p->x_step * 4;
+  o.y_step = p->dy_step * 4;
+  o.x = (__global const char*)x + turn * o.x_step;
+  o.y = (__global const char*)y + turn * o.y_step;
+  // If the depth is less than a slice, the pixels after the end are read at the last pixel.
+  UNROLL
+  for (int e = 0; e < PIXELS; ++e) o.pixel[e] = (uint)min(pixel_of_item(e), depth - 1);
+  UNROLL
+  for (int l = 0; l < ROWS; ++l) o.row[l] = (uint)min(row + line_of_item() + l * LINES, m - 1) * (uint)p->dy_channel * 4;
+  UNROLL
+  for (int l = 0; l < COLUMNS; ++l) {
+    const uint j = (uint)min(column + line_of_item() + l * LINES, n - 1);
+    const uint above = j / (uint)p->taps_w, channel = above / (uint)p->taps_h;
+    const uint r = above - channel * (uint)p->taps_h, s = j - above * (uint)p->taps_w;
+    o.column[l] = (channel * (uint)p->channel + r * (uint)p->row + s * (uint)p->column) * 4;
+    o.taps[l] = tap_bits(r, s);
+  }
+  return o;
+}
 
 INLINE void operands_load(Operands* o, float* a, float* b) {
   UNROLL

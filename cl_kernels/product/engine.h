@@ -26,12 +26,13 @@
 // element chunk_along(part, …) of it. CHUNKS(side, vec) is the number of an item's chunks. has_chunk(part, side) is
 // false if there are fewer chunks than items and this item has none.
 //
-// The sums of an item are numbers in registers:
+// The sums of an item are numbers in registers: RUNS runs of ROW_RUN sums. A run is in one row.
 //
-//   TileSums, SUM_COUNT                 their type, an array, and their number
+//   TileSums                       their type, an array, run by run
 //   sums_clear(acc)
-//   sum_row(s), sum_column(s)      the place of sum s in the tile. VEC_C sums, from a multiple of VEC_C on, are
-//                                  neighbours in a row.
+//   item_row(), item_column()      the place of the item's first sum in the tile
+//   run_row(run), run_column(run, i)   constants: the place of sum i of a run, counted from there. VEC_C sums of a run,
+//                                  from a multiple of VEC_C on, are neighbours.
 //   slice_multiply(acc, stage)     acc += the product of the two slices in a stage
 //   tile_multiply(acc, operands, stages, depth)   the whole loop over the depth (product/multiply.h)
 // A file is included once, so what both engines include comes before the condition.

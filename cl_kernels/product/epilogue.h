@@ -5,10 +5,12 @@
 // s0, S s1, S s2). For element (i, at) of product p, f gets operand element p * batch + i * row + at * column. `at` is
 // the element's place in a row of the result, and column is 0 or 1.
 #include "product/gemm_flags.h"
+#include "product/parameters.h"
 
-#define EPILOGUE_PARAMETERS                                                                          \
-  __global const float *restrict e0, const ulong e0_offset, __global const float *restrict e1,       \
-      const ulong e1_offset, const long8 epilogue_strides, const float s0, const float s1, const float s2
+// `scalars` are s0, s1, s2 and one that is not used.
+#define EPILOGUE_PARAMETERS                                                                    \
+  __global const float *restrict e0, const ulong e0_offset, __global const float *restrict e1, \
+      const ulong e1_offset, const EpilogueParameters epilogue, const float4 scalars
 
 typedef struct {
   __global const float *e0, *e1;  // The operands of this product.
@@ -17,9 +19,9 @@ typedef struct {
 } Finish;
 
 // From the parameters above, for product `index`.
-#define FINISH_OF(index)                                                                                       \
-  {e0 + e0_offset + (index) * epilogue_strides.s2, e1 + e1_offset + (index) * epilogue_strides.s5,             \
-   epilogue_strides.s0, epilogue_strides.s1, epilogue_strides.s3, epilogue_strides.s4, s0, s1, s2}
+#define FINISH_OF(index)                                                                                    \
+  {e0 + e0_offset + (index) * epilogue.batch0, e1 + e1_offset + (index) * epilogue.batch1, epilogue.row0,   \
+   epilogue.column0, epilogue.row1, epilogue.column1, scalars.x, scalars.y, scalars.z}
 
 // DEFINE_FINISH(T, name) defines f for T, a float or a vector of floats: T name(v, e0, e1, Finish, flags).
 #ifdef EPILOGUE

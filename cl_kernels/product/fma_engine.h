@@ -85,10 +85,10 @@ INLINE void stage_word(__local StageWord* to, int side, int line, int word, floa
 
 // ---- Sums ----
 
-#define SUM_COUNT (TM * TN)
-typedef float TileSums[SUM_COUNT];
+#define RUNS TM
+#define ROW_RUN TN
+typedef float TileSums[RUNS * ROW_RUN];
 
-// The item's first row and column in the tile.
 INLINE int item_row(void) {
   const int y = get_local_id(1);
   return (y >> 2) / (BN / PATCH_COLUMNS) * PATCH_ROWS + (y & 3) * 4;
@@ -97,16 +97,14 @@ INLINE int item_column(void) {
   const int y = get_local_id(1);
   return (y >> 2) % (BN / PATCH_COLUMNS) * PATCH_COLUMNS + (int)get_local_id(0) * 4;
 }
-// The places of the item's row i and column j, counted from its first row and column.
 #define ROW_OF(i) ((i) / 4 * 16 + (i) % 4)
 #define COLUMN_OF(j) ((j) / 4 * 32 + (j) % 4)
-
-INLINE int sum_row(int s) { return item_row() + ROW_OF(s / TN); }
-INLINE int sum_column(int s) { return item_column() + COLUMN_OF(s % TN); }
+INLINE int run_row(int run) { return ROW_OF(run); }
+INLINE int run_column(int run, int i) { return COLUMN_OF(i); }
 
 INLINE void sums_clear(TileSums acc) {
   UNROLL
-  for (int s = 0; s < SUM_COUNT; ++s) acc[s] = 0.0f;
+  for (int s = 0; s < RUNS * ROW_RUN; ++s) acc[s] = 0.0f;
 }
 
 INLINE void fragments_read(__local const StageWord* stage, int k, float* a, float* b) {

@@ -10,7 +10,6 @@
 #include "product/engine.h"
 #include "product/matrix_copy.h"
 #include "product/keep_order.h"
-#include "product/plain_columns.h"
 #include "product/sink.h"
 #include "product/tile_place.h"
 
@@ -41,16 +40,15 @@ INLINE void slice_end(const SliceCopy* copy, __local uint* to) {
   for (int i = 0; i < COPIES_OF(BN); ++i) copy_end(copy->b + i, to + BM * SLICE_WORDS + word_of_copy(i));
 }
 
-TILE_KERNEL void gemm_matrix_packed(
-    __global const uint* restrict a, const ulong a_offset, __global const uint* restrict b, const ulong b_offset,
-    __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
-    EPILOGUE_PARAMETERS, const long m, const long n, const long sides_a, const long sides_b, const long c_row,
-    const int slices, const int flags) {
+TILE_KERNEL void gemm_matrix_packed(__global const uint* restrict a, const ulong a_offset, __global const uint* restrict b,
+                                    const ulong b_offset, __global float* restrict c, const ulong c_offset,
+                                    __global const float* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
+                                    const ProductParameters product, const long sides_a, const long sides_b,
+                                    const long c_row, const int slices) {
   LOCAL_STAGES;
-  const TilePlace place = tile_place(m, n, 1);
-  const long row = place.row, column = place.column;
-  a += a_offset + row * SLICE_WORDS;
-  b += b_offset + column * SLICE_WORDS;
+  const TilePlace tile = tile_place_in_bands(&product);
+  a += a_offset + tile.row * SLICE_WORDS;
+  b += b_offset + tile.column * SLICE_WORDS;
   const long step_a = sides_a * SLICE_WORDS, step_b = sides_b * SLICE_WORDS;
 
   // After the last slice, the last slice is copied again, to a place that nobody reads. So the loop has no branch.
@@ -81,8 +79,8 @@ TILE_KERNEL void gemm_matrix_packed(
   }
   COPIES_WAIT(0);
 
-  const Target target = {c + c_offset, bias + bias_offset, c_row, 1, flags};
+  const Target target = {c + c_offset, bias + bias_offset, c_row, 1, product.flags};
   const Finish finish = FINISH_OF(0);
-  const Columns columns = {0};
-  tile_store(acc, row, column, m, n, &columns, &target, &finish);
+  const ColumnParameters columns = {0};
+  tile_store(acc, tile.row, tile.column, product.m, product.n, &columns, &target, &finish);
 }

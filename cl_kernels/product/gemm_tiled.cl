@@ -5,13 +5,12 @@
 //
 //   A_ALONG_K        1: A's axis of stride 1 is the depth (A as it is written), 0: it is the rows (A transposed)
 //   B_ALONG_K        1: B's axis of stride 1 is the depth (B transposed), 0: it is the columns
-//   a_step, b_step   the strides of the other axes
+//                    the other axes have the strides `step` of product/parameters.h
 //   VEC              elements that are read at a time: 4 if everything is aligned to 4 elements, else 1
 //   VEC_C            the same for C; with matrix units at most RUN of the unit
 //
-// Deep products with few tiles are cut into `parts` along the depth, `part_depth` each (the last part may be less). C
-// is then a workspace of one m x n matrix for each part, c_part apart, and there is no epilogue. gemm_parts.cl adds up
-// the parts.
+// Deep products with few tiles are cut into parts along the depth. C is then a workspace of one m x n matrix for each
+// part, and there is no epilogue. gemm_parts.cl adds up the parts.
 #ifndef A_ALONG_K
 #define A_ALONG_K 1
 #endif
@@ -48,34 +47,29 @@ INLINE void operands_keep(const Operands* o, const float* a, const float* b, __l
 }
 
 #include "product/multiply.h"
-#include "product/plain_columns.h"
 #include "product/sink.h"
 #include "product/tile_place.h"
 
 TILE_KERNEL void gemm_tiled(__global const float* restrict a, const ulong a_offset, __global const float* restrict b,
                             const ulong b_offset, __global float* restrict c, const ulong c_offset,
                             __global const float* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
-                            const long m, const long n, const long k, const long a_batch, const long a_step,
-                            const long b_batch, const long b_step, const long c_batch, const long c_row,
-                            const long c_column, const long c_part, const long part_depth, const int parts,
-                            const int flags) {
+                            const ProductParameters product, const MatrixParameters from_a,
+                            const MatrixParameters from_b, const ResultParameters to) {
   LOCAL_STAGES;
-  const TilePlace place = tile_place(m, n, parts);
-  const long row = place.row, column = place.column, index = place.index;
-  const uint part = place.part;
-  const long first = part * part_depth;
-  const int depth = (int)min(k - first, part_depth);
+  const TilePlace tile = tile_place_in_bands(&product);
+  const long index = tile.index, first = tile.first;
 
   Operands operands;
-  operands.a = matrix_begin(a + a_offset + index * a_batch + first * (A_ALONG_K ? 1 : a_step), a_step, row, m, depth,
-                            BM, A_ALONG_K, VEC);
-  operands.b = matrix_begin(b + b_offset + index * b_batch + first * (B_ALONG_K ? 1 : b_step), b_step, column, n, depth,
-                            BN, B_ALONG_K, VEC);
+  operands.a = matrix_begin(a + a_offset + index * from_a.batch + first * (A_ALONG_K ? 1 : from_a.step), from_a.step,
+                            tile.row, product.m, tile.depth, BM, A_ALONG_K, VEC);
+  operands.b = matrix_begin(b + b_offset + index * from_b.batch + first * (B_ALONG_K ? 1 : from_b.step), from_b.step,
+                            tile.column, product.n, tile.depth, BN, B_ALONG_K, VEC);
   TileSums acc;
-  tile_multiply(acc, &operands, stages, depth);
+  tile_multiply(acc, &operands, stages, tile.depth);
 
-  const Target target = {c + c_offset + index * c_batch + part * c_part, bias + bias_offset, c_row, c_column, flags};
+  const Target target = {c + c_offset + index * to.batch + tile.part * to.part, bias + bias_offset, to.row, to.column,
+                         product.flags};
   const Finish finish = FINISH_OF(index);
-  const Columns columns = {0};
-  tile_store(acc, row, column, m, n, &columns, &target, &finish);
+  const ColumnParameters columns = {0};
+  tile_store(acc, tile.row, tile.column, product.m, product.n, &columns, &target, &finish);
 }

@@ -121,17 +121,25 @@ INLINE void stage_word(__local StageWord* to, int side, int line, int word, floa
 
 #define FRAGMENT_ROWS (WM / FM)
 #define FRAGMENT_COLUMNS (WN / FN)
-#define SUM_COUNT (FRAGMENT_ROWS * FRAGMENT_COLUMNS * ACC)
-typedef float TileSums[SUM_COUNT];
+#define ROW_RUN RUN
+#define RUNS (FRAGMENT_ROWS * FRAGMENT_COLUMNS * ACC / RUN)
+typedef float TileSums[RUNS * ROW_RUN];
 
-INLINE int sum_row(int s) { return wave_row() + s / ACC / FRAGMENT_COLUMNS * FM + acc_row(s % ACC, wave_lane()); }
-INLINE int sum_column(int s) {
-  return wave_column() + s / ACC % FRAGMENT_COLUMNS * FN + acc_column(s % ACC, wave_lane());
+// The places of a fragment's numbers are sums: what depends on the lane, and what depends on the number.
+INLINE int item_row(void) { return wave_row() + acc_row(0, wave_lane()); }
+INLINE int item_column(void) { return wave_column() + acc_column(0, wave_lane()); }
+INLINE int run_row(int run) {
+  const int sum = run * ROW_RUN;
+  return sum / ACC / FRAGMENT_COLUMNS * FM + acc_row(sum % ACC, 0);
+}
+INLINE int run_column(int run, int i) {
+  const int sum = run * ROW_RUN + i;
+  return sum / ACC % FRAGMENT_COLUMNS * FN + acc_column(sum % ACC, 0);
 }
 
 INLINE void sums_clear(TileSums acc) {
   UNROLL
-  for (int s = 0; s < SUM_COUNT; ++s) acc[s] = 0.0f;
+  for (int s = 0; s < RUNS * ROW_RUN; ++s) acc[s] = 0.0f;
 }
 
 INLINE void slice_multiply(TileSums acc, __local const StageWord* stage) {

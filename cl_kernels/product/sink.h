@@ -1,23 +1,28 @@
-// Stores a tile of product/engine.h.
-//
-// Before a file includes this one, it must define the places of columns in a row of the result: a type Columns and
-// place_of(columns, column). place_of maps a multiple of VEC_C to a multiple of VEC_C, and the columns after it to the
-// next places.
+// Stores a tile of product/engine.h. The places of the columns map a multiple of VEC_C to a multiple of VEC_C, and the
+// columns after it to the next places.
+#include "product/columns.h"
 #include "product/engine.h"
 #include "product/target.h"
 
 // Stores the item's sums of a tile of an m x n result. (row, column) is the first element of the tile.
-INLINE void tile_store(TileSums acc, long row, long column, long m, long n, const Columns* columns, const Target* t,
+INLINE void tile_store(TileSums acc, long row, long column, long m, long n, const ColumnParameters* columns, const Target* t,
                        const Finish* finish) {
+  row += item_row();
+  column += item_column();
   UNROLL
-  for (int s = 0; s < SUM_COUNT; s += VEC_C) {
-    const long to_row = row + sum_row(s), to_column = column + sum_column(s);
-    if (to_row >= m || to_column >= n) continue;
-    const long place = place_of(columns, to_column);
+  for (int run = 0; run < RUNS; ++run) {
+    const long to_row = row + run_row(run);
+    if (to_row >= m) continue;
+    UNROLL
+    for (int i = 0; i < ROW_RUN; i += VEC_C) {
+      const long to_column = column + run_column(run, i);
+      if (to_column >= n) continue;
+      const long place = place_of(columns, to_column);
 #if VEC_C > 1
-    store_sums(LOAD_SUMS(0, acc + s), to_row, place, t, finish);
+      store_sums(LOAD_SUMS(0, acc + run * ROW_RUN + i), to_row, place, t, finish);
 #else
-    store_sums(acc[s], to_row, place, t, finish);
+      store_sums(acc[run * ROW_RUN + i], to_row, place, t, finish);
 #endif
+    }
   }
 }

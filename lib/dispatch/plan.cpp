@@ -70,14 +70,14 @@ void Plan::push(const Lanes& lanes) {
 }
 
 void Plan::push(const ArgList& list) {
-  for (const AnyArg& arg : list) std::visit([this](const auto& value) { push(value); }, arg);
+  for (const AnyArg& arg : list) push(arg);
 }
 
-void Plan::push_longs(const std::int64_t* values, std::size_t count, std::size_t lanes) {
+void Plan::push_longs(const void* values, std::size_t count, std::size_t lanes) {
   const auto first = static_cast<std::uint32_t>(longs_.size());
   args_.push_back({PlanArg::Kind::longs, static_cast<std::uint8_t>(lanes), {}, 0, first, 0});
-  longs_.insert(longs_.end(), values, values + count);
   longs_.resize(first + lanes);
+  std::memcpy(&longs_[first], values, count * sizeof(std::int64_t));
 }
 
 PlanStep Plan::step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args) {

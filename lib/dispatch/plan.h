@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -119,7 +120,7 @@ class Plan {
   Place derive(Place source, const DerivedKey& key, std::uint64_t bytes);
 
   /// A launch. Arguments are places, call scalars, numbers, Shapes (long8), arrays of longs (a vector of as many
-  /// lanes), ArgLists and PlanArgs.
+  /// lanes), structs of cl_kernels (common/parameters.h), ArgLists, PlanArgs, and tuples and variants of these.
   template <class... Args>
   void add(const runtime::KernelSpec& spec, const runtime::NdRange& range, const Args&... args) {
     steps_.push_back(make_step(spec, range, args...));
@@ -206,11 +207,24 @@ class Plan {
   void push(const std::array<std::int64_t, count>& longs) {
     push_longs(longs.data(), count, count);
   }
-  void push_longs(const std::int64_t* values, std::size_t count, std::size_t lanes);
+  void push_longs(const void* values, std::size_t count, std::size_t lanes);
+  template <class... Args>
+  void push(const std::tuple<Args...>& args) {
+    std::apply([this](const Args&... each) { (push(each), ...); }, args);
+  }
+  template <class... Args>
+  void push(const std::variant<Args...>& arg) {
+    std::visit([this](const auto& value) { push(value); }, arg);
+  }
   template <class T>
-  void push(T value) {
-    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, double>);
-    push_value(&value, sizeof value);
+  void push(const T& value) {
+    if constexpr (std::is_class_v<T>) {
+      static_assert(std::has_unique_object_representations_v<T> && sizeof value % sizeof(std::int64_t) == 0);
+      push_longs(&value, sizeof value / sizeof(std::int64_t), sizeof value / sizeof(std::int64_t));
+    } else {
+      static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, double>);
+      push_value(&value, sizeof value);
+    }
   }
   void push_value(const void* value, std::size_t size);
 

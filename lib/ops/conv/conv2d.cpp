@@ -48,7 +48,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
                                in(bias.defined() ? shift : filters),
                                epilogue_operand(f, 0, in(filters)),
                                epilogue_operand(f, 1, in(filters))};
-  launch(*prepared, views, epilogue_scalars(f));
+  launch(*prepared, views, std::array{epilogue_scalars(f)});
   applied = problem.epilogue.empty() || prepared->plan.fuses_epilogue();
   return y;
 }

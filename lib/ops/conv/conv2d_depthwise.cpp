@@ -66,9 +66,8 @@ Plan plan_strips(const Conv2dProblem& p, const Target& target, bool flipped) {
                               : Shape{s.outputs, s.out_h, s.out_w, s.height, s.width, group_ins, group_outs};
   const std::int64_t count = strips(s.images * sizes[0], sizes[1], sizes[2]);
   Plan plan;
-  plan.add(spec, target.flat_range(count), from, weight, p.bias_or(weight), to, e.first, e.second, e.strides,
-           e.scalars[0], e.scalars[1], e.scalars[2], static_cast<std::uint32_t>(count), sizes,
-           number(flipped ? (s.kernel_h - 1) * s.dilation_h - s.pad_h : s.pad_h),
+  plan.add(spec, target.flat_range(count), from, weight, p.bias_or(weight), to, e, static_cast<std::uint32_t>(count),
+           sizes, number(flipped ? (s.kernel_h - 1) * s.dilation_h - s.pad_h : s.pad_h),
            number(flipped ? (s.kernel_w - 1) * s.dilation_w - s.pad_w : s.pad_w), p.flags());
   return plan;
 }
@@ -109,10 +108,18 @@ PlanOr plan_depthwise_weight(const Conv2dProblem& p, const Target& target, std::
            Shape{s.outputs, s.out_h, s.out_w, s.height, s.width, s.group_outputs(), s.images, split_k}, number(s.pad_h),
            number(s.pad_w));
   if (split_k == 1) return plan;
-  const EpilogueArgs e = no_epilogue(to);
-  plan.add({"product/gemm_parts.cl", "gemm_parts"}, target.flat_range(count), to, dw, dw, e.first, e.second, e.strides,
-           e.scalars[0], e.scalars[1], e.scalars[2], std::int64_t{1}, count, std::int64_t{1}, count, count,
-           std::int64_t{1}, number(split_k), 0);
+  add_parts_sum(plan, target,
+                {.parts = to,
+                 .c = dw,
+                 .bias = dw,
+                 .m = 1,
+                 .n = count,
+                 .batch = 1,
+                 .c_batch = count,
+                 .c_row = count,
+                 .c_column = 1,
+                 .split_k = number(split_k),
+                 .args = no_epilogue(to)});
   return plan;
 }
 

@@ -11,8 +11,7 @@ PlanOr plan_direct(const Conv2dProblem& p, const Target& target, std::size_t) {
   const EpilogueArgs e = p.epilogue_args(weight);
   Plan plan;
   plan.add({"conv/conv2d_direct.cl", "conv2d_direct", {}, epilogue_prelude(p.epilogue)}, target.flat_range(count), x,
-           weight, p.bias_or(weight), y, e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2], count,
-           p.sizes.kernel_sizes(), p.sizes.kernel_window(), p.flags());
+           weight, p.bias_or(weight), y, e, count, p.sizes.kernel_sizes(), p.sizes.kernel_window(), p.flags());
   return plan;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "conv/parameters.h"
+
 namespace crisol::ops {
 
 namespace {
@@ -52,17 +54,18 @@ PackedWeight derive_weight(Plan& plan, const Target& target, const GatheredProdu
   const std::int64_t floats = 2 * count + (packs ? packed_floats(p) : 0);
   const Place derived = plan.derive(weight, key_of(p), 4 * static_cast<std::uint64_t>(floats));
   plan.add_to_derived(derived, {"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_table"}, target.flat_range(count),
-                      derived, number(count), number(entries), std::int32_t{p.channel_vector()},
-                      Shape{p.taps_h, p.taps_w, p.src_channel, p.tap_h * p.width, p.tap_w});
+                      derived,
+                      kernels::TableParameters{number(count), number(entries), p.channel_vector(), p.taps_h, p.taps_w,
+                                               number(p.src_channel), number(p.tap_h * p.width), p.tap_w});
   if (!packs) return {derived, weight};
-  const auto natural = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
   const Place a = derived.offset_by(2 * count);
   const std::int64_t packed = p.groups * p.m * row_entries(p);
-  plan.add_to_derived(
-      derived, {"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_pack"}, target.flat_range(packed), weight, a,
-      natural(packed), natural(p.m), natural(entries), natural(row_entries(p)), natural(p.channel_vector()),
-      natural(p.taps_h), natural(p.taps_w),
-      Shape{p.weight_strides[0], p.weight_strides[1], p.weight_strides[2], p.weight_strides[3], p.weight_strides[4]});
+  const auto& [group, line, channel, row, column] = p.weight_strides;
+  plan.add_to_derived(derived, {"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_pack"}, target.flat_range(packed), weight,
+                      a,
+                      kernels::PackParameters{number(packed), number(p.m), number(entries), number(row_entries(p)),
+                                              p.channel_vector(), p.taps_h, p.taps_w, number(group), number(line),
+                                              number(channel), number(row), number(column)});
   return {derived, a};
 }
 
@@ -107,8 +110,9 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
   const Place sums = is_split ? plan.workspace(4 * static_cast<std::uint64_t>(count * split_k)) : c;
   const Place bias = problem.bias_or(weight);
   const EpilogueArgs e = problem.epilogue_args(src);
-  const Shape plane{p.height, p.width, p.taps_h, p.taps_w, p.pixels(), p.columns, p.src_image};
-  const std::array<std::int64_t, 4> to{p.c_image, p.c_h, p.c_w, 0};
+  const kernels::ColumnParameters columns{p.c_image, number(p.pixels()), number(p.columns), number(p.c_h),
+                                          number(p.c_w)};
+  const std::int64_t size = p.m * p.n();
 
   runtime::KernelSpec multiply{"conv/conv2d_tiled.cl", "conv2d_tiled"};
   engine.define(multiply.defines, cut.tile, target);
@@ -116,16 +120,34 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
   const int stored = is_split ? (is_multiple(p.n()) ? 4 : 1) : vectors;
   define_result(multiply, target, is_split ? EpilogueLayout{} : problem.epilogue,
                 std::min(engine.result_run(), stored));
-  plan.add(multiply, range_of(engine, cut), a, src, sums, bias, table, e.first, e.second, e.strides, e.scalars[0],
-           e.scalars[1], e.scalars[2], number(p.m), number(p.n()), number(depth), p.m * depth, number(depth),
-           p.src_group, p.c_group, p.c_row, plane, Shape{p.step_h, p.step_w, p.start_h, p.start_w, p.tap_h, p.tap_w},
-           to, number(cut.part_depth), split_k, problem.flags());
+  // The parts of a depth go to matrices without gaps between the images.
+  plan.add(multiply, range_of(engine, cut), a, src, sums, bias, table, e,
+           kernels::ProductParameters{p.m, p.n(), depth, cut.part_depth, split_k, is_split ? 0 : problem.flags()},
+           kernels::MatrixParameters{p.m * depth, depth},
+           kernels::PatchesParameters{p.src_image, p.src_group, number(p.height), number(p.width), p.taps_h, p.taps_w,
+                                      number(p.pixels()), number(p.columns), p.step_h, p.step_w, p.start_h, p.start_w,
+                                      p.tap_h, p.tap_w},
+           is_split ? kernels::ResultParameters{split_k * size, p.n(), 1, size}
+                    : kernels::ResultParameters{p.c_group, p.c_row, 1, 0},
+           is_split ? kernels::ColumnParameters{} : columns);
   if (!is_split) return;
-  runtime::KernelSpec add{"conv/conv2d_tiled_parts.cl", "conv2d_tiled_parts"};
-  define_result(add, target, problem.epilogue, vectors);
-  plan.add(add, target.flat_range(count / vectors), sums, c, bias, e.first, e.second, e.strides, e.scalars[0],
-           e.scalars[1], e.scalars[2], number(p.m), number(p.n()), count, p.c_group, p.c_row, plane, to, split_k,
-           problem.flags());
+  add_parts_sum(plan, target,
+                {.parts = sums,
+                 .c = c,
+                 .bias = bias,
+                 .m = p.m,
+                 .n = p.n(),
+                 .batch = p.groups,
+                 .c_batch = p.c_group,
+                 .c_row = p.c_row,
+                 .c_column = 1,
+                 .split_k = split_k,
+                 .bias_batch = number(p.m),
+                 .flags = problem.flags(),
+                 .epilogue = problem.epilogue,
+                 .args = e,
+                 .vectors = vectors,
+                 .columns = columns});
 }
 
 }  // namespace crisol::ops

@@ -113,8 +113,7 @@ PlanOr plan_of(const Conv2dProblem& p, const Planes& s, const Target& target) {
   Plan plan;
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(bands.items * slice));
   plan.add({"conv/conv2d_planes.cl", "conv2d_planes", defines_of(target, bands.lanes), epilogue_prelude(p.epilogue)},
-           {{bands.items}, {1}}, from, weight, p.bias_or(weight), to, scratch, e.first, e.second, e.strides,
-           e.scalars[0], e.scalars[1], e.scalars[2], s.sizes(), s.window,
+           {{bands.items}, {1}}, from, weight, p.bias_or(weight), to, scratch, e, s.sizes(), s.window,
            Shape{s.output_step, s.channel_step, s.group_step, s.flipped, s.insert_h, s.insert_w, bands.band, slice},
            p.flags());
   return plan;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/ceil_div.h"
+#include "conv/parameters.h"
 #include "ops/conv/conv2d_gather.h"
 #include "ops/conv/conv2d_tiled.h"
 #include "ops/conv/conv2d_variants.h"
@@ -36,9 +37,12 @@ std::int32_t number(std::int64_t value) { return static_cast<std::int32_t>(value
 Place add_table(Plan& plan, const Target& target, const Conv2dSizes& s) {
   const std::int64_t pixels = table_pixels(s);
   const Place table = plan.workspace(16 * static_cast<std::uint64_t>(pixels));
-  plan.add({"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_pixels"}, target.flat_range(pixels), table, number(pixels),
-           Shape{s.height, s.width, s.kernel_h, s.kernel_w, s.pixels(), s.out_w, s.input_image(), s.output_image()},
-           Shape{s.stride_h, s.stride_w, -s.pad_h, -s.pad_w, s.dilation_h, s.dilation_w});
+  plan.add({"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_pixels"}, target.flat_range(pixels), table,
+           kernels::PatchesParameters{s.input_image(), 0, number(s.height), number(s.width), number(s.kernel_h),
+                                      number(s.kernel_w), number(s.pixels()), number(s.out_w), number(s.stride_h),
+                                      number(s.stride_w), number(-s.pad_h), number(-s.pad_w), number(s.dilation_h),
+                                      number(s.dilation_w)},
+           number(s.output_image()), number(pixels));
   return table;
 }
 
@@ -53,12 +57,13 @@ void add_product(Plan& plan, const Target& target, const Conv2dSizes& s, const C
   runtime::KernelSpec spec{"conv/conv2d_tiled_weight.cl", "conv2d_tiled_weight"};
   with.engine.define(spec.defines, cut.tile, target);
   define_result(spec, target, {}, std::min(with.engine.result_run(), vectors));
-  plan.add(spec, range_of(with.engine, cut), dy, x, c, table, e.first, e.second, e.strides, e.scalars[0], e.scalars[1],
-           e.scalars[2], number(m), number(n), number(s.images * s.pixels()), number(table_size(s)),
-           Shape{s.kernel_h, s.kernel_w, s.plane(), s.dilation_h * s.width, s.dilation_w, s.pixels()},
-           std::array<std::int64_t, 4>{s.group_channels() * s.plane(), m * s.pixels(),
-                                       table_images(s) * s.input_image(), table_images(s) * s.output_image()},
-           number(cut.part_depth), cut.split_k);
+  plan.add(spec, range_of(with.engine, cut), dy, x, c, table, e,
+           kernels::ProductParameters{m, n, s.images * s.pixels(), cut.part_depth, cut.split_k, 0},
+           kernels::PixelsParameters{s.group_channels() * s.plane(), m * s.pixels(), table_images(s) * s.input_image(),
+                                     table_images(s) * s.output_image(), number(s.kernel_h), number(s.kernel_w),
+                                     number(s.plane()), number(s.dilation_h * s.width), number(s.dilation_w),
+                                     number(s.pixels()), number(table_size(s)), 0},
+           kernels::ResultParameters{cut.split_k * m * n, n, 1, m * n});
   if (!is_split) return;
   add_parts_sum(plan, target,
                 {.parts = c,

@@ -118,8 +118,7 @@ PlanOr plan_of(const Conv2dProblem& p, const Target& target, bool data) {
   const Place transformed = derive_weight(plan, weight, s, cut, defines, target);
   const EpilogueArgs e = p.epilogue_args(transformed);
   plan.add({"conv/conv2d_winograd.cl", "winograd_multiply", defines, epilogue_prelude(p.epilogue)}, {{cut.items}, {1}},
-           transformed, from, to, p.bias_or(transformed), scratch, e.first, e.second, e.strides, e.scalars[0],
-           e.scalars[1], e.scalars[2],
+           transformed, from, to, p.bias_or(transformed), scratch, e,
            Shape{s.images, s.channels, s.height, s.width, s.outputs, s.out_h, s.out_w, cut.slice}, s.pad_h, s.pad_w,
            static_cast<std::int32_t>(cut.blocks), p.flags());
   return plan;

@@ -159,8 +159,8 @@ class Planner {
     runtime::KernelSpec ending = spec("conv/conv2d_winograd_output.cl", "winograd_output");
     ending.prelude = epilogue_prelude(p_.epilogue);
     ending.defines.add({"VEC_C", vectors ? 4 : 1});
-    plan_.add(ending, target_.flat_range(count), products, p_.bias_or(products), operand(2, elements), e.first,
-              e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2], static_cast<std::uint32_t>(count),
+    plan_.add(ending, target_.flat_range(count), products, p_.bias_or(products), operand(2, elements), e,
+              static_cast<std::uint32_t>(count),
               Shape{s_.tiles_of(images), columns, s_.tiles_h(), s_.tiles_w(), s_.outputs, s_.out_h, s_.out_w},
               p_.flags());
   }

@@ -172,9 +172,8 @@ void add_cpu_tiles(Plan& plan, const Target& target, const CpuTilePlan& tiles, c
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(tiles.items * tiles.slice));
   const EpilogueArgs& e = p.args;
   plan.add({"product/gemm_cpu.cl", "gemm_multiply", cpu_tile_defines(target, tiles), epilogue_prelude(p.epilogue)},
-           {{tiles.items}, {1}}, p.packed, p.b, p.c, p.bias, scratch, e.first, e.second, e.strides, e.scalars[0],
-           e.scalars[1], e.scalars[2], static_cast<std::int32_t>(p.m), p.n, static_cast<std::int32_t>(p.k),
-           static_cast<std::int32_t>(p.batch),
+           {{tiles.items}, {1}}, p.packed, p.b, p.c, p.bias, scratch, e, static_cast<std::int32_t>(p.m), p.n,
+           static_cast<std::int32_t>(p.k), static_cast<std::int32_t>(p.batch),
            Shape{p.a_batch, p.b_batch, p.c_batch, p.bias_batch, p.c_row, p.b_row, p.b_column, tiles.slice}, p.plane,
            p.walk, p.b_size, p.to_image, tiles.block_m, tiles.block_n, tiles.block_k,
            p.flags | epilogue_flags(p.epilogue));

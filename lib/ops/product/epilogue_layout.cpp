@@ -1,5 +1,7 @@
 #include "ops/product/epilogue_layout.h"
 
+#include <algorithm>
+
 #include "dispatch/interned_text.h"
 
 namespace crisol::ops {
@@ -53,28 +55,25 @@ EpilogueArgs epilogue_args(const EpilogueLayout& epilogue, dispatch::Place e0, d
                            dispatch::Place any) {
   EpilogueArgs args = no_epilogue(any);
   if (epilogue.empty()) return args;
-  if (epilogue.operand_count > 0) args.first = e0;
-  if (epilogue.operand_count > 1) args.second = e1;
+  auto& [first, second, strides, scalars] = args;
+  if (epilogue.operand_count > 0) first = e0;
+  if (epilogue.operand_count > 1) second = e1;
   const auto& [a, b] = epilogue.operands;
-  args.strides = {a.row, a.column, a.batch, b.row, b.column, b.batch};
-  if (!epilogue.is_generic()) return args;
-  for (std::uint8_t i = 0; i < Epilogue::max_scalars; ++i)
-    args.scalars[i] = {dispatch::PlanArg::Kind::call_scalar, 0, {}, i};
+  strides = {a.row, a.column, a.batch, b.row, b.column, b.batch};
+  if (epilogue.is_generic()) scalars = dispatch::CallScalar{0};
   return args;
 }
 
-EpilogueArgs no_epilogue(dispatch::Place any) {
-  const dispatch::PlanArg zero{dispatch::PlanArg::Kind::value, sizeof(float)};  // The bytes of 0.0f.
-  return {any, any, {}, {zero, zero, zero}};
-}
+EpilogueArgs no_epilogue(dispatch::Place any) { return {any, any, {}, NoScalars{}}; }
 
 dispatch::OperandView epilogue_operand(const Epilogue* epilogue, std::size_t i, const runtime::BufferView& any) {
   return epilogue != nullptr && i < epilogue->operand_count ? epilogue->operands[i].first : any;
 }
 
-std::array<runtime::KernelArg, Epilogue::max_scalars> epilogue_scalars(const Epilogue* epilogue) {
-  if (epilogue == nullptr) return {0.0f, 0.0f, 0.0f};
-  return {epilogue->scalars[0], epilogue->scalars[1], epilogue->scalars[2]};
+runtime::KernelArg epilogue_scalars(const Epilogue* epilogue) {
+  std::array<float, 4> scalars{};
+  if (epilogue != nullptr) std::copy(epilogue->scalars.begin(), epilogue->scalars.end(), scalars.begin());
+  return {scalars.data(), sizeof scalars};
 }
 
 }  // namespace crisol::ops

@@ -7,6 +7,7 @@
 
 #include "dispatch/plan.h"
 #include "ops/product/epilogue.h"
+#include "product/parameters.h"
 
 namespace crisol::ops {
 
@@ -48,22 +49,20 @@ std::string_view epilogue_prelude(const EpilogueLayout& epilogue);
 /// Whether the epilogue's operands can be read so many columns at a time.
 bool reads_vectors(const EpilogueLayout& epilogue, int count = 4);
 
-/// EPILOGUE_PARAMETERS of cl_kernels/product/epilogue.h, as a plan names them:
-/// `e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2]`.
-struct EpilogueArgs {
-  dispatch::Place first, second;
-  Shape strides;  ///< (row, column, batch) of both.
-  std::array<dispatch::PlanArg, Epilogue::max_scalars> scalars;
-};
+/// EPILOGUE_PARAMETERS of cl_kernels/product/epilogue.h, as a plan takes them: both operands, their strides, and the
+/// scalars as a float4.
+using NoScalars = std::array<std::int64_t, 2>;  // The bytes of a float4.
+using EpilogueArgs = std::tuple<dispatch::Place, dispatch::Place, kernels::EpilogueParameters,
+                                std::variant<NoScalars, dispatch::CallScalar>>;
 
 /// `any` is the place of a buffer that stands for missing operands; the kernel does not read it. The scalars of a
-/// snippet are the first scalars of the call.
+/// snippet are the first scalar of the call.
 EpilogueArgs epilogue_args(const EpilogueLayout& epilogue, dispatch::Place e0, dispatch::Place e1, dispatch::Place any);
 EpilogueArgs no_epilogue(dispatch::Place any);
 
 /// Operand i of a call's epilogue, or `any` where it has none.
 dispatch::OperandView epilogue_operand(const Epilogue* epilogue, std::size_t i, const runtime::BufferView& any);
-/// The scalars of a call.
-std::array<runtime::KernelArg, Epilogue::max_scalars> epilogue_scalars(const Epilogue* epilogue);
+/// The scalars of a call, as a float4.
+runtime::KernelArg epilogue_scalars(const Epilogue* epilogue);
 
 }  // namespace crisol::ops

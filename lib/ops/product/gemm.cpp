@@ -119,7 +119,7 @@ void launch_gemm(const Prepared& plan, const Gemm& product, const OperandView& b
                                   has_bias ? product.bias : any,
                                   epilogue_operand(f, 0, any),
                                   epilogue_operand(f, 1, any)};
-  launch(plan, operands, epilogue_scalars(f));
+  launch(plan, operands, std::array{epilogue_scalars(f)});
 }
 
 PreparedGemm prepare_gemm(const Gemm& product) {

@@ -97,9 +97,9 @@ void add_sum(Plan& plan, const Target& target, const DotPlan& cut, const DotProd
   const std::int64_t iterations = cut.vector_width * (cut.split_k + 2);
   const EpilogueArgs e = at.epilogue(p, partials);
   plan.add(spec_of(cut, target, "gemm_sum_partials", p.epilogue), persistent_range(target, units, iterations), partials,
-           at.c, at.bias, e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2],
-           static_cast<std::int32_t>(p.m), static_cast<std::int32_t>(p.n), static_cast<std::int32_t>(p.batch),
-           cut.split_k, p.c.batch, std::int64_t{0}, p.c.row, p.c.column, p.gemm_flags() | epilogue_flags(p.epilogue));
+           at.c, at.bias, e, static_cast<std::int32_t>(p.m), static_cast<std::int32_t>(p.n),
+           static_cast<std::int32_t>(p.batch), cut.split_k, p.c.batch, std::int64_t{0}, p.c.row, p.c.column,
+           p.gemm_flags() | epilogue_flags(p.epilogue));
 }
 
 }  // namespace
@@ -113,9 +113,9 @@ void add_dot(Plan& plan, const Target& target, const DotPlan& cut, const DotProd
   const MatrixLayout c = is_split ? MatrixLayout{p.n, 1, p.m * p.n} : p.c;
   const EpilogueArgs e = is_split ? no_epilogue(at.a) : at.epilogue(p, at.a);
   const std::int32_t flags = product.flags | (is_split ? 0 : p.gemm_flags() | epilogue_flags(p.epilogue));
-  plan.add(spec_of(cut, target, "gemm_dot", p.epilogue), {{cut.items}, {1}}, at.a, at.b, to, at.bias, scratch, e.first,
-           e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2], static_cast<std::int32_t>(p.m),
-           static_cast<std::int32_t>(p.n), p.k, static_cast<std::int32_t>(p.batch), cut.split_k,
+  plan.add(spec_of(cut, target, "gemm_dot", p.epilogue), {{cut.items}, {1}}, at.a, at.b, to, at.bias, scratch, e,
+           static_cast<std::int32_t>(p.m), static_cast<std::int32_t>(p.n), p.k, static_cast<std::int32_t>(p.batch),
+           cut.split_k,
            Shape{p.a.batch, p.b.batch, c.batch, product.bias_batch, p.batch * p.m * p.n, c.row, c.column, cut.slice},
            product.places, product.plane, product.walk, cut.block_m, cut.block_n, cut.block_k, flags);
   if (is_split) add_sum(plan, target, cut, product, to);

@@ -20,9 +20,9 @@ PlanOr plan_gemm_plain(const GemmProblem& p, const Target& target, std::size_t) 
   const GemmPlaces at = gemm_places(p);
   const EpilogueArgs e = at.epilogue(p, at.a);
   Plan plan;
-  plan.add(spec, {{tiles * group, group}, {group, group}}, at.a, at.b, at.c, at.bias, e.first, e.second, e.strides,
-           e.scalars[0], e.scalars[1], e.scalars[2], p.m, p.n, p.k, p.a.batch, p.a.row, p.a.column, p.b.batch, p.b.row,
-           p.b.column, p.c.batch, p.c.row, p.c.column, std::int64_t{0}, p.gemm_flags() | epilogue_flags(p.epilogue));
+  plan.add(spec, {{tiles * group, group}, {group, group}}, at.a, at.b, at.c, at.bias, e, p.m, p.n, p.k, p.a.batch,
+           p.a.row, p.a.column, p.b.batch, p.b.row, p.b.column, p.c.batch, p.c.row, p.c.column, std::int64_t{0},
+           p.gemm_flags() | epilogue_flags(p.epilogue));
   return plan;
 }
 

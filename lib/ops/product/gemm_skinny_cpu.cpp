@@ -42,8 +42,8 @@ PlanOr plan_gemm_skinny(const GemmProblem& p, const Target& target, std::size_t)
   const EpilogueArgs e = at.epilogue(p, at.a);
   plan.add({"product/gemm_skinny_cpu.cl", "gemm_skinny", defines, epilogue_prelude(p.epilogue)},
            persistent_range(target, vectors_of(p, target), iterations_of_unit(p, target)), at.a, packed, at.c, at.bias,
-           e.first, e.second, e.strides, e.scalars[0], e.scalars[1], e.scalars[2], static_cast<std::int32_t>(p.m), p.n,
-           static_cast<std::int32_t>(p.k), p.a.row, p.a.column, p.c.row, p.gemm_flags() | epilogue_flags(p.epilogue));
+           e, static_cast<std::int32_t>(p.m), p.n, static_cast<std::int32_t>(p.k), p.a.row, p.a.column, p.c.row,
+           p.gemm_flags() | epilogue_flags(p.epilogue));
   return plan;
 }
 

@@ -103,10 +103,11 @@ void add_tiled_product(Plan& plan, const Target& target, const Engine& engine, c
   const std::int32_t flags = p.gemm_flags() | epilogue_flags(p.epilogue);
   const Place parts = is_split ? plan.workspace(static_cast<std::uint64_t>(4 * size * p.batch * cut.split_k)) : at.c;
   const MatrixLayout c = is_split ? MatrixLayout{p.n, 1, size * cut.split_k} : p.c;
-  plan.add(spec, range_of(engine, cut), at.a, at.b, parts, at.bias, e.first, e.second, e.strides, e.scalars[0],
-           e.scalars[1], e.scalars[2], p.m, p.n, p.k, p.a.batch, a.leading_dimension, p.b.batch, b.leading_dimension,
-           c.batch, c.row, c.column, size, cut.part_depth, static_cast<std::int32_t>(cut.split_k),
-           is_split ? 0 : flags);
+  plan.add(spec, range_of(engine, cut), at.a, at.b, parts, at.bias, e,
+           kernels::ProductParameters{p.m, p.n, p.k, cut.part_depth, cut.split_k, is_split ? 0 : flags},
+           kernels::MatrixParameters{p.a.batch, a.leading_dimension},
+           kernels::MatrixParameters{p.b.batch, b.leading_dimension},
+           kernels::ResultParameters{c.batch, c.row, c.column, size});
   if (!is_split) return;
   add_parts_sum(plan, target,
                 {.parts = parts,

@@ -92,10 +92,10 @@ void define_result(runtime::KernelSpec& spec, const Target& target, const Epilog
 void add_parts_sum(Plan& plan, const Target& target, const PartsSum& s) {
   runtime::KernelSpec spec{"product/gemm_parts.cl", "gemm_parts"};
   define_result(spec, target, s.epilogue, s.vectors);
-  const EpilogueArgs& e = s.args;
-  plan.add(spec, target.flat_range(s.m * s.n * s.batch / s.vectors), s.parts, s.c, s.bias, e.first, e.second, e.strides,
-           e.scalars[0], e.scalars[1], e.scalars[2], s.m, s.n, s.batch, s.c_batch, s.c_row, s.c_column,
-           static_cast<std::int32_t>(s.split_k), s.flags);
+  plan.add(
+      spec, target.flat_range(s.m * s.n * s.batch / s.vectors), s.parts, s.c, s.bias, s.args,
+      kernels::PartsParameters{s.m, s.n, s.batch, s.c_batch, s.c_row, s.c_column, s.bias_batch, s.split_k, s.flags, 0},
+      s.columns);
 }
 
 }  // namespace crisol::ops

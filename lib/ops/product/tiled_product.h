@@ -117,10 +117,12 @@ struct PartsSum {
   std::int64_t m, n, batch;
   std::int64_t c_batch, c_row, c_column;
   int split_k;
+  std::int32_t bias_batch = 0;  ///< From one product's bias to the next.
   std::int32_t flags = 0;
   EpilogueLayout epilogue{};
   EpilogueArgs args;
   int vectors = 1;  ///< VEC_C: results that are stored at a time.
+  kernels::ColumnParameters columns{};
 };
 void add_parts_sum(dispatch::Plan& plan, const dispatch::Target& target, const PartsSum& sum);
 

@@ -1,0 +1,52 @@
+// The parameters of products in tiles. Strides and distances count elements.
+#ifndef CRISOL_PRODUCT_PARAMETERS_H
+#define CRISOL_PRODUCT_PARAMETERS_H
+#include "common/parameters.h"
+PARAMETERS_BEGIN
+
+// `batch` is from product to product, unless a comment says something else.
+
+// An m x n result of depth k, which is cut into `parts`, of part_depth each (the last part may be less). The flags are
+// those of product/gemm_flags.h.
+typedef struct {
+  Long m, n, k, part_depth;
+  Int parts, flags;
+} ProductParameters;
+CHECK_PARAMETERS(ProductParameters, 40);
+
+// A matrix with one axis of stride 1. The lines of the other axis are `step` apart.
+typedef struct {
+  Long batch, step;
+} MatrixParameters;
+CHECK_PARAMETERS(MatrixParameters, 16);
+
+// A result. `part` is from part to part of a product whose depth is cut.
+typedef struct {
+  Long batch, row, column, part;
+} ResultParameters;
+CHECK_PARAMETERS(ResultParameters, 32);
+
+// The places of the columns of a result in its rows. With `pixels` 0, column j is element j. Otherwise column j is pixel
+// (oh, ow) of an image with so many pixels, `width` in a row: image * to_image + oh * to_row + ow * to_column.
+typedef struct {
+  Long to_image;
+  Int pixels, width, to_row, to_column;
+} ColumnParameters;
+CHECK_PARAMETERS(ColumnParameters, 24);
+
+// The strides of an epilogue's two operands. The column stride is 0 or 1.
+typedef struct {
+  Long row0, column0, batch0, row1, column1, batch1;
+} EpilogueParameters;
+CHECK_PARAMETERS(EpilogueParameters, 48);
+
+// The sum of the parts of a product whose depth was cut (product/gemm_parts.cl). bias_batch is the bias' distance from
+// product to product.
+typedef struct {
+  Long m, n, batch, c_batch, c_row, c_column;
+  Int bias_batch, parts, flags, unused;
+} PartsParameters;
+CHECK_PARAMETERS(PartsParameters, 64);
+
+PARAMETERS_END
+#endif
