@@ -15,11 +15,12 @@
 //   STAGE_A, STAGE_B     where a stage holds its slice of A and of B
 //   LOADS(side)          at least how many elements of a slice of an operand an item reads
 //
-// Elements reach local memory in one of three ways, by what suits their reader:
+// Elements reach local memory in one of four ways, by what suits their reader:
 //
 //   stage_chunk(to, side, part, values, along_k, vec)   chunk `part` of an item
 //   stage_run(to, side, line, first, values, count)     `count` neighbours of the depth, from `first` on, of a line
 //   stage_word(to, side, line, word, first, last)       one word of a line: the element `first`, or `first` and `last`
+//   stage_element(to, side, line, depth, value)         one element: for sums that become an operand of another product
 //
 // A chunk has CHUNK_LINES lines of CHUNK_RUN(vec) elements in memory. The elements of a line are neighbours in memory,
 // along the depth with `along_k`, else across it. The item's chunk `part` starts at line chunk_line(part, …) and at
@@ -33,6 +34,7 @@
 //   item_row(), item_column()      the place of the item's first sum in the tile
 //   run_row(run), run_column(run, i)   constants: the place of sum i of a run, counted from there. VEC_C sums of a run,
 //                                  from a multiple of VEC_C on, are neighbours.
+//   run_slot(run)                  the number of a run among the BN / ROW_RUN runs of its row: for sums over rows
 //   slice_multiply(acc, stage)     acc += the product of the two slices in a stage
 //   tile_multiply(acc, operands, stages, depth)   the whole loop over the depth (product/multiply.h)
 // A file is included once, so what both engines include comes before the condition.

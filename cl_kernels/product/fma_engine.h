@@ -83,6 +83,10 @@ INLINE void stage_word(__local StageWord* to, int side, int line, int word, floa
   to[word * PITCH(side) + line] = first;
 }
 
+INLINE void stage_element(__local StageWord* to, int side, int line, int depth, float value) {
+  to[depth * PITCH(side) + line] = value;
+}
+
 // ---- Sums ----
 
 #define RUNS TM
@@ -101,6 +105,7 @@ INLINE int item_column(void) {
 #define COLUMN_OF(j) ((j) / 4 * 32 + (j) % 4)
 INLINE int run_row(int run) { return ROW_OF(run); }
 INLINE int run_column(int run, int i) { return COLUMN_OF(i); }
+INLINE int run_slot(int run) { return item_column() / PATCH_COLUMNS * 8 + (int)get_local_id(0); }
 
 INLINE void sums_clear(TileSums acc) {
   UNROLL
@@ -121,4 +126,13 @@ INLINE void fragments_multiply(TileSums acc, const float a[TM], const float b[TN
   for (int i = 0; i < TM; ++i)
     UNROLL
     for (int j = 0; j < TN; ++j) acc[i * TN + j] = FMA(a[i], b[j], acc[i * TN + j]);
+}
+
+INLINE void slice_multiply(TileSums acc, __local const StageWord* stage) {
+  float a[TM], b[TN];
+  UNROLL
+  for (int k = 0; k < BK; ++k) {
+    fragments_read(stage, k, a, b);
+    fragments_multiply(acc, a, b);
+  }
 }

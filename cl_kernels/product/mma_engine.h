@@ -117,6 +117,15 @@ INLINE void stage_word(__local StageWord* to, int side, int line, int word, floa
   to[place_of_word(line, word)] = round_word(first, last);
 }
 
+INLINE void stage_element(__local StageWord* to, int side, int line, int depth, float value) {
+  __local StageWord* word = to + place_of_word(line, depth / PER_WORD);
+#if PER_WORD == 2
+  ((__local ushort*)word)[depth % 2] = (ushort)round_two(value, value);
+#else
+  *word = round_one(value);
+#endif
+}
+
 // ---- Sums ----
 
 #define FRAGMENT_ROWS (WM / FM)
@@ -136,6 +145,8 @@ INLINE int run_column(int run, int i) {
   const int sum = run * ROW_RUN + i;
   return sum / ACC % FRAGMENT_COLUMNS * FN + acc_column(sum % ACC, 0);
 }
+
+INLINE int run_slot(int run) { return (item_column() + run_column(run, 0)) / ROW_RUN; }
 
 INLINE void sums_clear(TileSums acc) {
   UNROLL
