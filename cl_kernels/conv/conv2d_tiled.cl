@@ -13,6 +13,9 @@
 //
 // Deep products with few tiles are cut along the depth, as in gemm_tiled.cl. gemm_parts.cl adds up the parts.
 #define VEC 4
+#ifndef A_STORAGE
+#define A_STORAGE STORAGE_F32
+#endif
 #include "product/matrix_reader.h"
 #include "conv/patches_reader.h"
 
@@ -22,7 +25,7 @@ typedef struct {
 } Operands;
 
 INLINE void operands_load(Operands* o, float* a, float* b) {
-  matrix_load(&o->a, a, BM, VEC);
+  matrix_load(&o->a, a, BM, VEC, A_STORAGE);
   patches_load(&o->b, b);
 }
 
@@ -46,23 +49,23 @@ INLINE void operands_keep(const Operands* o, const float* a, const float* b, __l
 #include "product/sink.h"
 #include "product/tile_place.h"
 
-TILE_KERNEL void conv2d_tiled(__global const float* restrict a, const ulong a_offset, __global const float* restrict src,
+TILE_KERNEL void conv2d_tiled(__global const char* restrict a, const ulong a_offset, __global const char* restrict src,
                               const ulong src_offset, __global float* restrict c, const ulong c_offset,
                               __global const float* restrict bias, const ulong bias_offset,
                               __global const int* restrict table, const ulong table_offset, EPILOGUE_PARAMETERS,
                               const ProductParameters product, const MatrixParameters from_a,
-                              const PatchesParameters patches, const ResultParameters to,
-                              const ColumnParameters columns) {
+                              const PatchesParameters patches, const WindowParameters window,
+                              const ResultParameters to, const ColumnParameters columns) {
   LOCAL_STAGES;
   const TilePlace tile = tile_place_by_columns(&product);
   const int m = (int)product.m, n = (int)product.n, row = (int)tile.row, column = (int)tile.column;
   const uint index = (uint)tile.index;
 
   Operands operands;
-  operands.a = matrix_begin(a + a_offset + index * from_a.batch + tile.first, (int)from_a.step, row, m, tile.depth, BM, 1,
-                            VEC);
-  operands.b = patches_begin(src + src_offset + index * patches.group, table + table_offset, tile.first, column, n,
-                             &patches);
+  a += (a_offset + index * from_a.batch + tile.first) * STORED_BYTES(A_STORAGE);
+  src += (src_offset + index * patches.group) * STORED_BYTES(SRC_STORAGE);
+  operands.a = matrix_begin(a, (int)from_a.step, row, m, tile.depth, BM, 1, VEC, A_STORAGE);
+  operands.b = patches_begin(src, table + table_offset, tile.first, column, n, &patches, &window);
   TileSums acc;
   tile_multiply(acc, &operands, stages, tile.depth);
 

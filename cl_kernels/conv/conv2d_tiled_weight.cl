@@ -10,8 +10,8 @@
 #include "product/sink.h"
 #include "product/tile_place.h"
 
-TILE_KERNEL void conv2d_tiled_weight(__global const float* restrict y, const ulong y_offset,
-                                     __global const float* restrict x, const ulong x_offset, __global float* restrict c,
+TILE_KERNEL void conv2d_tiled_weight(__global const char* restrict y, const ulong y_offset,
+                                     __global const char* restrict x, const ulong x_offset, __global float* restrict c,
                                      const ulong c_offset, __global const int4* restrict table,
                                      const ulong table_offset, EPILOGUE_PARAMETERS, const ProductParameters product,
                                      const PixelsParameters pixels, const ResultParameters to) {
@@ -20,12 +20,14 @@ TILE_KERNEL void conv2d_tiled_weight(__global const float* restrict y, const ulo
   const int m = (int)product.m, n = (int)product.n, row = (int)tile.row, column = (int)tile.column;
   const uint index = (uint)tile.index;
 
-  Operands o = pixels_begin(y + y_offset + index * pixels.dy_group, x + x_offset + index * pixels.x_group,
-                            table + table_offset / 4, &pixels, tile.first, tile.depth, row, m, column, n);
+  x += (x_offset + index * pixels.x_group) * STORED_BYTES(SRC_STORAGE);
+  y += (y_offset + index * pixels.dy_group) * STORED_BYTES(SRC_STORAGE);
+  Operands o =
+      pixels_begin(y, x, table + table_offset / 4, &pixels, tile.first, tile.depth, row, m, column, n);
   TileSums acc;
   tile_multiply(acc, &o, stages, tile.depth);
 
-  const Target target = {c + c_offset + index * to.batch + tile.part * to.part, y, to.row, 1, product.flags};
+  const Target target = {c + c_offset + index * to.batch + tile.part * to.part, e0, to.row, 1, product.flags};
   const Finish finish = FINISH_OF(0);
   const ColumnParameters columns = {0};
   tile_store(acc, row, column, m, n, &columns, &target, &finish);

@@ -3,15 +3,18 @@
 // An item reads GATHER neighbours of the depth in one column. A table of conv2d_tiled_prepare.cl says where they are in
 // the images, so that a loop divides nothing. The table has one entry for TOGETHER neighbours, which are TOGETHER
 // channels at one tap. An entry has two numbers. The first is a distance in bytes: from the pixel of the first tap to
-// the first pixel of the entry. The second is the tap, as bits 1 << r | 1 << (16 + s). A column has the bits of all
+// the first pixel of the entry. The second is the tap, as bits of conv/window.h. A column has the bits of all
 // taps that are outside of the plane.
 //
-#include "conv/conv_taps.h"
 #include "conv/hidden_reads.h"
 #include "common/uniform.h"
-#include "conv/parameters.h"
+#include "conv/window.h"
 #include "product/engine.h"
+#include "product/storage.h"
 
+#ifndef SRC_STORAGE  // How the images are stored (product/storage.h).
+#define SRC_STORAGE STORAGE_F32
+#endif
 #ifndef TOGETHER  // 1 or 8.
 #define TOGETHER 1
 #endif
@@ -41,18 +44,19 @@ typedef struct {
 } PatchesReader;
 
 // For the tile's column `column` (of n columns) and the depth from `first` on. src is at the start of the group.
-INLINE PatchesReader patches_begin(__global const float* src, __global const int* table, int first, int column, int n,
-                                   const PatchesParameters* p) {
-  const uint pixels = (uint)p->pixels, pixels_w = (uint)p->pixels_w, plane = (uint)p->height * (uint)p->width;
+INLINE PatchesReader patches_begin(__global const char* src, __global const int* table, int first, int column, int n,
+                                   const PatchesParameters* p, const WindowParameters* w) {
+  const uint pixels = (uint)p->pixels, bytes = STORED_BYTES(SRC_STORAGE);
+  const long plane = (long)w->height * w->width * (AXES == 3 ? w->depth : 1);
   const uint tile_image = UNIFORM((uint)column / pixels), own = (uint)min(column + patch_column(), n - 1);
-  const uint image = own / pixels, pixel = own - image * pixels, oh = pixel / pixels_w, ow = pixel - oh * pixels_w;
-  const int h = (int)oh * p->step_h + p->start_h, w = (int)ow * p->step_w + p->start_w;
+  const uint image = own / pixels;
+  const Place place = place_of_pixel(own - image * pixels, p, w);
   PatchesReader g;
   UNROLL
-  for (int e = 0; e < SHARED; ++e) g.src[e] = (__global const char*)(src + tile_image * p->image + e * ((long)p->height * p->width));
-  g.first = ((image - tile_image) * (uint)p->image + (uint)(h * p->width + w)) * 4;
-  g.first += patch_line() % TOGETHER * plane * 4;
-  g.outside = taps_outside(h, w, p->tap_h, p->tap_w, p->taps_h, p->taps_w, p->height, p->width);
+  for (int e = 0; e < SHARED; ++e) g.src[e] = src + (tile_image * p->image + e * plane) * bytes;
+  g.first = ((image - tile_image) * (uint)p->image + (uint)place.element) * bytes;
+  g.first += patch_line() % TOGETHER * (uint)plane * bytes;
+  g.outside = place.outside;
   g.table = (__global const int2*)table + (first + patch_line()) / TOGETHER;
   return g;
 }
@@ -81,12 +85,13 @@ INLINE void patches_load(PatchesReader* g, float* values) {
     const uint place = g->first + (uint)entries[u].x, at = g->hidden[u] != 0 && !SKIPS_HIDDEN ? 0 : place;
     UNROLL
     for (int e = 0; e < SHARED; ++e) {
-      __global const float* from = (__global const float*)(g->src[e] + at);
+      __global const char* from = g->src[e] + at;
 #if SKIPS_HIDDEN
       values[u * SHARED + e] = 0.0f;
-      if (g->hidden[u] == 0) values[u * SHARED + e] = *from;
+      if (g->hidden[u] == 0) values[u * SHARED + e] = stored_value(from, SRC_STORAGE);
 #else
-      values[u * SHARED + e] = *from;  // Outside of the plane, this is a value that may be read but is not used.
+      // Outside of the plane, this is a value that may be read but is not used.
+      values[u * SHARED + e] = stored_value(from, SRC_STORAGE);
 #endif
     }
   }

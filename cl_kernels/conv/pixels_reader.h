@@ -9,12 +9,15 @@
 // An item makes one word of local memory for each of its rows and columns. Its pixels are half a slice apart where a
 // word holds two, so that neighbouring items read neighbouring pixels. The order of the pixels within a slice does not
 // matter, as long as both operands have the same order.
-#include "conv/conv_taps.h"
 #include "conv/hidden_reads.h"
 #include "common/uniform.h"
-#include "conv/parameters.h"
+#include "conv/window.h"
 #include "product/engine.h"
+#include "product/storage.h"
 
+#ifndef SRC_STORAGE  // How x and dy are stored (product/storage.h).
+#define SRC_STORAGE STORAGE_F32
+#endif
 #define PIXELS PER_WORD
 #define PIXEL_LINE (SLICE / PIXELS)  // Items that are neighbours along a slice.
 #define LINES (ITEMS / PIXEL_LINE)  // Rows or columns that are read at the same time.
@@ -37,29 +40,31 @@ typedef struct {
 } Operands;
 
 // For the tile at (row, column) of an m x n result, and the depth from `first` on. y and x are at the start of the group.
-INLINE Operands pixels_begin(__global const float* y, __global const float* x, __global const int4* table,
+INLINE Operands pixels_begin(__global const char* y, __global const char* x, __global const int4* table,
                              const PixelsParameters* p, int first, int depth, int row, int m, int column, int n) {
+  const uint bytes = STORED_BYTES(SRC_STORAGE);
   Operands o;
   const uint turn = UNIFORM((uint)first / (uint)p->table_size);
   o.at = first - (int)turn * p->table_size;
   o.table = table;
   o.table_size = p->table_size;
-  o.x_step = p->x_step * 4;
-  o.y_step = p->dy_step * 4;
-  o.x = (__global const char*)x + turn * o.x_step;
-  o.y = (__global const char*)y + turn * o.y_step;
+  o.x_step = (long)p->x_step * bytes;
+  o.y_step = (long)p->dy_step * bytes;
+  o.x = x + turn * o.x_step;
+  o.y = y + turn * o.y_step;
   // If the depth is less than a slice, the pixels after the end are read at the last pixel.
   UNROLL
   for (int e = 0; e < PIXELS; ++e) o.pixel[e] = (uint)min(pixel_of_item(e), depth - 1);
   UNROLL
-  for (int l = 0; l < ROWS; ++l) o.row[l] = (uint)min(row + line_of_item() + l * LINES, m - 1) * (uint)p->dy_channel * 4;
+  for (int l = 0; l < ROWS; ++l) o.row[l] = (uint)min(row + line_of_item() + l * LINES, m - 1) * (uint)p->dy_channel * bytes;
   UNROLL
   for (int l = 0; l < COLUMNS; ++l) {
     const uint j = (uint)min(column + line_of_item() + l * LINES, n - 1);
-    const uint above = j / (uint)p->taps_w, channel = above / (uint)p->taps_h;
-    const uint r = above - channel * (uint)p->taps_h, s = j - above * (uint)p->taps_w;
-    o.column[l] = (channel * (uint)p->channel + r * (uint)p->row + s * (uint)p->column) * 4;
-    o.taps[l] = tap_bits(r, s);
+    uint channel;
+    const Tap tap = tap_of(j, (uint)p->taps_d, (uint)p->taps_h, (uint)p->taps_w, &channel);
+    o.column[l] = (channel * (uint)p->channel + tap.q * (uint)p->slice + tap.r * (uint)p->row +
+                   tap.s * (uint)p->column) * bytes;
+    o.taps[l] = tap_bits(tap);
   }
   return o;
 }
@@ -70,7 +75,7 @@ INLINE void operands_load(Operands* o, float* a, float* b) {
     const int4 pixel = (o->table + o->at)[o->pixel[e]];
     UNROLL
     for (int p = 0; p < ROWS; ++p)
-      a[p * PIXELS + e] = *(__global const float*)(o->y + ((uint)pixel.z + o->row[p]));
+      a[p * PIXELS + e] = stored_value(o->y + ((uint)pixel.z + o->row[p]), SRC_STORAGE);
     UNROLL
     for (int p = 0; p < COLUMNS; ++p) {
       const int i = p * PIXELS + e;
@@ -78,10 +83,10 @@ INLINE void operands_load(Operands* o, float* a, float* b) {
       o->hidden[i] = (o->taps[p] & (uint)pixel.y) != 0;
 #if SKIPS_HIDDEN
       b[i] = 0.0f;
-      if (!o->hidden[i]) b[i] = *(__global const float*)(o->x + place);
+      if (!o->hidden[i]) b[i] = stored_value(o->x + place, SRC_STORAGE);
 #else
       // Outside of the plane, this is a value that may be read but is not used.
-      b[i] = *(__global const float*)(o->x + (o->hidden[i] ? 0 : place));
+      b[i] = stored_value(o->x + (o->hidden[i] ? 0 : place), SRC_STORAGE);
 #endif
     }
   }

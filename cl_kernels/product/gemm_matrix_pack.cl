@@ -19,10 +19,10 @@ TILE_KERNEL void gemm_matrix_pack(__global const float* restrict x, const ulong 
   const long panels = sides / BM, slice = get_group_id(0) / panels;
   const long side = (get_group_id(0) - slice * panels) * BM;
   const int rest = (int)min((long)SLICE, depth - slice * SLICE);
-  const MatrixReader reader = matrix_begin(x + x_offset + slice * SLICE * (ALONG_K ? 1 : step), step, side, count, rest,
-                                           BM, ALONG_K, VEC);
+  const MatrixReader reader = matrix_begin((__global const char*)(x + x_offset + slice * SLICE * (ALONG_K ? 1 : step)), step,
+                                           side, count, rest, BM, ALONG_K, VEC, STORAGE_F32);
   float values[LOADS(BM)];
-  matrix_load(&reader, values, BM, VEC);
+  matrix_load(&reader, values, BM, VEC, STORAGE_F32);
   matrix_end(values, rest, BM, ALONG_K, VEC);
   matrix_keep(values, panel, BM, ALONG_K, VEC);
   barrier(CLK_LOCAL_MEM_FENCE);

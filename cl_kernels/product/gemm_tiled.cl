@@ -1,4 +1,4 @@
-// GEMM in tiles: C = f(A * B (+ C) (+ bias)) of fp32 matrices; f is as in product/epilogue.h. The engine of
+// GEMM in tiles: C = f(A * B (+ C) (+ bias)) of matrices, summed in fp32; f is as in product/epilogue.h. The engine of
 // product/engine.h multiplies the tiles.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one product per batch index
@@ -6,6 +6,7 @@
 //   A_ALONG_K        1: A's axis of stride 1 is the depth (A as it is written), 0: it is the rows (A transposed)
 //   B_ALONG_K        1: B's axis of stride 1 is the depth (B transposed), 0: it is the columns
 //                    the other axes have the strides `step` of product/parameters.h
+//   A_STORAGE, B_STORAGE   how the operands are stored (product/storage.h): f32 if it is left out
 //   VEC              elements that are read at a time: 4 if everything is aligned to 4 elements, else 1
 //   VEC_C            the same for C; with matrix units at most RUN of the unit
 //
@@ -20,6 +21,12 @@
 #ifndef VEC
 #define VEC 1
 #endif
+#ifndef A_STORAGE
+#define A_STORAGE STORAGE_F32
+#endif
+#ifndef B_STORAGE
+#define B_STORAGE STORAGE_F32
+#endif
 #include "product/matrix_reader.h"
 
 typedef struct {
@@ -27,8 +34,8 @@ typedef struct {
 } Operands;
 
 INLINE void operands_load(const Operands* o, float* a, float* b) {
-  matrix_load(&o->a, a, BM, VEC);
-  matrix_load(&o->b, b, BN, VEC);
+  matrix_load(&o->a, a, BM, VEC, A_STORAGE);
+  matrix_load(&o->b, b, BN, VEC, B_STORAGE);
 }
 
 INLINE void operands_end(float* a, float* b, int depth) {
@@ -50,7 +57,7 @@ INLINE void operands_keep(const Operands* o, const float* a, const float* b, __l
 #include "product/sink.h"
 #include "product/tile_place.h"
 
-TILE_KERNEL void gemm_tiled(__global const float* restrict a, const ulong a_offset, __global const float* restrict b,
+TILE_KERNEL void gemm_tiled(__global const char* restrict a, const ulong a_offset, __global const char* restrict b,
                             const ulong b_offset, __global float* restrict c, const ulong c_offset,
                             __global const float* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
                             const ProductParameters product, const MatrixParameters from_a,
@@ -60,10 +67,12 @@ TILE_KERNEL void gemm_tiled(__global const float* restrict a, const ulong a_offs
   const long index = tile.index, first = tile.first;
 
   Operands operands;
-  operands.a = matrix_begin(a + a_offset + index * from_a.batch + first * (A_ALONG_K ? 1 : from_a.step), from_a.step,
-                            tile.row, product.m, tile.depth, BM, A_ALONG_K, VEC);
-  operands.b = matrix_begin(b + b_offset + index * from_b.batch + first * (B_ALONG_K ? 1 : from_b.step), from_b.step,
-                            tile.column, product.n, tile.depth, BN, B_ALONG_K, VEC);
+  a += (a_offset + index * from_a.batch + first * (A_ALONG_K ? 1 : from_a.step)) * STORED_BYTES(A_STORAGE);
+  b += (b_offset + index * from_b.batch + first * (B_ALONG_K ? 1 : from_b.step)) * STORED_BYTES(B_STORAGE);
+  operands.a = matrix_begin(a, from_a.step,
+                            tile.row, product.m, tile.depth, BM, A_ALONG_K, VEC, A_STORAGE);
+  operands.b = matrix_begin(b, from_b.step,
+                            tile.column, product.n, tile.depth, BN, B_ALONG_K, VEC, B_STORAGE);
   TileSums acc;
   tile_multiply(acc, &operands, stages, tile.depth);
 

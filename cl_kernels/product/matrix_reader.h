@@ -2,9 +2,10 @@
 //
 // One axis of the matrix has stride 1: the depth (`along_k`) or the side. The lines of the other axis are `step`
 // elements apart. An item reads the chunks that product/engine.h describes. `vec` is 4 if the start, the steps and the
-// size of the axis with stride 1 are multiples of 4, else 1. All calls of these functions pass constants for `side`,
-// `along_k` and `vec`.
+// size of the axis with stride 1 are multiples of 4, else 1. `storage` is a number of product/storage.h. All calls of
+// these functions pass constants for `side`, `along_k`, `vec` and `storage`.
 #include "product/engine.h"
+#include "product/storage.h"
 
 typedef struct {
   __global const char* at;  // The start of the group's slice. It is one address for all items.
@@ -14,13 +15,13 @@ typedef struct {
 
 #define CHUNK_SIZE(vec) (CHUNK_LINES * CHUNK_RUN(vec))
 
-// Starts at line `first` of `count`. Lines past `count` are read as the last line, because their results are never
+// `from` is the first element of the product's operand. Starts at line `first` of `count`. Lines past `count` are read as the last line, because their results are never
 // stored. If the depth is less than a slice, nothing is read after its end.
-INLINE MatrixReader matrix_begin(__global const float* from, long step, long first, long count, int depth, int side,
-                                 int along_k, int vec) {
+INLINE MatrixReader matrix_begin(__global const char* from, long step, long first, long count, int depth, int side,
+                                 int along_k, int vec, int storage) {
   MatrixReader r;
-  r.at = (__global const char*)(from + first * (along_k ? step : 1));
-  r.step = along_k ? 4 : step * 4;
+  r.at = from + first * (along_k ? step : 1) * STORED_BYTES(storage);
+  r.step = (along_k ? 1 : step) * STORED_BYTES(storage);
   const long last = count - first - 1;
   UNROLL
   for (int p = 0; p < CHUNKS(side, vec); ++p) {
@@ -31,22 +32,22 @@ INLINE MatrixReader matrix_begin(__global const float* from, long step, long fir
       for (int e = 0; e < CHUNK_RUN(vec) / vec; ++e) {
         const long offset = along_k ? min((long)(line + l), last) * step + min(along + e, depth - vec)
                                     : min((long)(along + e), last + 1 - vec) + min(line + l, depth - 1) * step;
-        r.to[(p * CHUNK_LINES + l) * (CHUNK_RUN(vec) / vec) + e] = (uint)offset * 4;
+        r.to[(p * CHUNK_LINES + l) * (CHUNK_RUN(vec) / vec) + e] = (uint)offset * STORED_BYTES(storage);
       }
   }
   return r;
 }
 
 // Reads a whole slice of the depth, even where the slice reaches beyond the end.
-INLINE void matrix_load(const MatrixReader* r, float* values, int side, int vec) {
+INLINE void matrix_load(const MatrixReader* r, float* values, int side, int vec, int storage) {
   UNROLL
   for (int p = 0; p < CHUNKS(side, vec) * CHUNK_SIZE(vec) / vec; ++p) {
     if (!has_chunk(p / (CHUNK_SIZE(vec) / vec), side)) continue;
     __global const char* from = r->at + r->to[p];
     if (vec == 4)
-      vstore4(*(__global const float4*)from, p, values);
+      vstore4(stored_values(from, storage), p, values);
     else
-      values[p] = *(__global const float*)from;
+      values[p] = stored_value(from, storage);
   }
 }
 

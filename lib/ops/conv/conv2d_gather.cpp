@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "conv/parameters.h"
-
 namespace crisol::ops {
 
 namespace {
@@ -55,8 +53,8 @@ PackedWeight derive_weight(Plan& plan, const Target& target, const GatheredProdu
   const Place derived = plan.derive(weight, key_of(p), 4 * static_cast<std::uint64_t>(floats));
   plan.add_to_derived(derived, {"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_table"}, target.flat_range(count),
                       derived,
-                      kernels::TableParameters{number(count), number(entries), p.channel_vector(), p.taps_h, p.taps_w,
-                                               number(p.src_channel), number(p.tap_h * p.width), p.tap_w});
+                      kernels::TableParameters{number(count), number(entries), p.channel_vector(), 1, p.taps_h,
+                                               p.taps_w, number(p.src_channel), 0, number(p.tap_h * p.width), p.tap_w});
   if (!packs) return {derived, weight};
   const Place a = derived.offset_by(2 * count);
   const std::int64_t packed = p.groups * p.m * row_entries(p);
@@ -64,8 +62,8 @@ PackedWeight derive_weight(Plan& plan, const Target& target, const GatheredProdu
   plan.add_to_derived(derived, {"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_pack"}, target.flat_range(packed), weight,
                       a,
                       kernels::PackParameters{number(packed), number(p.m), number(entries), number(row_entries(p)),
-                                              p.channel_vector(), p.taps_h, p.taps_w, number(group), number(line),
-                                              number(channel), number(row), number(column)});
+                                              p.channel_vector(), 1, p.taps_h, p.taps_w, number(group), number(line),
+                                              number(channel), 0, number(row), number(column)});
   return {derived, a};
 }
 
@@ -75,6 +73,25 @@ bool GatheredProduct::is_packed() const noexcept {
   const std::array<std::int64_t, 5> packed{m * depth(), depth(), taps(), taps_w, 1};
   const bool in_order = channel_vector() == 1 || taps() == 1;
   return in_order && depth() == packed_depth() && weight_strides == packed;
+}
+
+kernels::WindowParameters GatheredProduct::window() const noexcept {
+  return {.depth = 1,
+          .height = number(height),
+          .width = number(width),
+          .taps_d = 1,
+          .taps_h = taps_h,
+          .taps_w = taps_w,
+          .step_d = 1,
+          .step_h = step_h,
+          .step_w = step_w,
+          .start_d = 0,
+          .start_h = start_h,
+          .start_w = start_w,
+          .tap_d = 1,
+          .tap_h = tap_h,
+          .tap_w = tap_w,
+          .unused = 0};
 }
 
 const char* check_gathering(const Conv2dSizes& s) {
@@ -124,9 +141,9 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
   plan.add(multiply, range_of(engine, cut), a, src, sums, bias, table, e,
            kernels::ProductParameters{p.m, p.n(), depth, cut.part_depth, split_k, is_split ? 0 : problem.flags()},
            kernels::MatrixParameters{p.m * depth, depth},
-           kernels::PatchesParameters{p.src_image, p.src_group, number(p.height), number(p.width), p.taps_h, p.taps_w,
-                                      number(p.pixels()), number(p.columns), p.step_h, p.step_w, p.start_h, p.start_w,
-                                      p.tap_h, p.tap_w},
+           kernels::PatchesParameters{p.src_image, p.src_group, number(p.pixels()), number(p.pixels()),
+                                      number(p.columns), 0},
+           p.window(),
            is_split ? kernels::ResultParameters{split_k * size, p.n(), 1, size}
                     : kernels::ResultParameters{p.c_group, p.c_row, 1, 0},
            is_split ? kernels::ColumnParameters{} : columns);

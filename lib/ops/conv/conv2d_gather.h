@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "conv/parameters.h"
 #include "ops/conv/conv2d_problem.h"
 #include "ops/product/tiled_product.h"
 
@@ -38,6 +39,8 @@ struct GatheredProduct {
   std::int64_t packed_depth() const noexcept { return std::max<std::int64_t>(4, (depth() + 3) / 4 * 4); }
   /// Whether the weight itself is A, where it starts at a multiple of four.
   bool is_packed() const noexcept;
+  /// The window as the kernels for GPUs take it.
+  kernels::WindowParameters window() const noexcept;
   ProductExtent extent() const noexcept { return {m, n(), packed_depth(), groups}; }
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/ceil_div.h"
-#include "conv/parameters.h"
 #include "ops/conv/conv2d_gather.h"
 #include "ops/conv/conv2d_tiled.h"
 #include "ops/conv/conv2d_variants.h"
@@ -38,11 +37,8 @@ Place add_table(Plan& plan, const Target& target, const Conv2dSizes& s) {
   const std::int64_t pixels = table_pixels(s);
   const Place table = plan.workspace(16 * static_cast<std::uint64_t>(pixels));
   plan.add({"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_pixels"}, target.flat_range(pixels), table,
-           kernels::PatchesParameters{s.input_image(), 0, number(s.height), number(s.width), number(s.kernel_h),
-                                      number(s.kernel_w), number(s.pixels()), number(s.out_w), number(s.stride_h),
-                                      number(s.stride_w), number(-s.pad_h), number(-s.pad_w), number(s.dilation_h),
-                                      number(s.dilation_w)},
-           number(s.output_image()), number(pixels));
+           kernels::PatchesParameters{s.input_image(), 0, number(s.pixels()), number(s.pixels()), number(s.out_w), 0},
+           forward_product(s).window(), number(s.output_image()), number(pixels));
   return table;
 }
 
@@ -59,10 +55,10 @@ void add_product(Plan& plan, const Target& target, const Conv2dSizes& s, const C
   define_result(spec, target, {}, std::min(with.engine.result_run(), vectors));
   plan.add(spec, range_of(with.engine, cut), dy, x, c, table, e,
            kernels::ProductParameters{m, n, s.images * s.pixels(), cut.part_depth, cut.split_k, 0},
-           kernels::PixelsParameters{s.group_channels() * s.plane(), m * s.pixels(), table_images(s) * s.input_image(),
-                                     table_images(s) * s.output_image(), number(s.kernel_h), number(s.kernel_w),
-                                     number(s.plane()), number(s.dilation_h * s.width), number(s.dilation_w),
-                                     number(s.pixels()), number(table_size(s)), 0},
+           kernels::PixelsParameters{
+               s.group_channels() * s.plane(), m * s.pixels(), number(table_images(s) * s.input_image()),
+               number(table_images(s) * s.output_image()), 1, number(s.kernel_h), number(s.kernel_w), number(s.plane()),
+               0, number(s.dilation_h * s.width), number(s.dilation_w), number(s.pixels()), number(table_size(s)), 0},
            kernels::ResultParameters{cut.split_k * m * n, n, 1, m * n});
   if (!is_split) return;
   add_parts_sum(plan, target,

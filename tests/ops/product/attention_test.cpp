@@ -26,8 +26,8 @@ typedef struct {
 } Operands;
 
 INLINE void operands_load(const Operands* o, float* a, float* b) {
-  matrix_load(&o->a, a, BM, 1);
-  matrix_load(&o->b, b, BN, 1);
+  matrix_load(&o->a, a, BM, 1, STORAGE_F32);
+  matrix_load(&o->b, b, BN, 1, STORAGE_F32);
 }
 INLINE void operands_end(float* a, float* b, int depth) {
   matrix_end(a, depth, BM, 1, 1);
@@ -77,8 +77,10 @@ TILE_KERNEL void attention(__global const float* restrict q, const ulong q_offse
   }
   for (int first = 0; first < keys; first += BN) {
     Operands operands;
-    operands.a = matrix_begin(q + q_offset, depth, row, rows, depth, BM, 1, 1);
-    operands.b = matrix_begin(k + k_offset, depth, first, keys, depth, BN, 1, 1);
+    operands.a = matrix_begin((__global const char*)(q + q_offset), depth, row, rows, depth, BM, 1, 1,
+                              STORAGE_F32);
+    operands.b = matrix_begin((__global const char*)(k + k_offset), depth, first, keys, depth, BN, 1, 1,
+                              STORAGE_F32);
     TileSums scores;
     tile_multiply(scores, &operands, stages, depth);
 
@@ -109,9 +111,9 @@ TILE_KERNEL void attention(__global const float* restrict q, const ulong q_offse
     for (int slice = 0; slice < min(BN, keys - first); slice += SLICE) {
       const int depth_of_slice = min(SLICE, keys - first - slice);
       float values[LOADS(BN)];
-      const MatrixReader reader = matrix_begin(v + v_offset + (long)(first + slice) * depth, depth, 0, depth,
-                                               depth_of_slice, BN, 0, 1);
-      matrix_load(&reader, values, BN, 1);
+      const MatrixReader reader = matrix_begin((__global const char*)(v + v_offset + (long)(first + slice) * depth), depth,
+                                               0, depth, depth_of_slice, BN, 0, 1, STORAGE_F32);
+      matrix_load(&reader, values, BN, 1, STORAGE_F32);
       matrix_end(values, depth_of_slice, BN, 0, 1);
       barrier(CLK_LOCAL_MEM_FENCE);
       matrix_keep(values, STAGE_B(stages), BN, 0, 1);

@@ -1,0 +1,71 @@
+// The window of a convolution with AXES spatial axes: 2 (also for one axis, whose other axis has size 1), or 3.
+//
+// The taps of a window are bits, so one `and` tells whether a tap is in the padding. A place has the bits of all taps
+// that are outside of the plane there. Two axes have at most 16 x 15 taps: row r is 1 << r, and column s is
+// 1 << (16 + s). Three axes have at most 10 taps each, with ten bits for each axis.
+#include "common/inline.h"
+#include "conv/parameters.h"
+
+#ifndef AXES
+#define AXES 2
+#endif
+#define NO_TAP 0x80000000u  // Set for every place, so that an entry without a tap is outside everywhere.
+
+// A tap: its slice q (0 with two axes), row r and column s.
+typedef struct {
+  uint q, r, s;
+} Tap;
+
+INLINE uint tap_bits(Tap tap) {
+#if AXES == 3
+  return 1u << tap.q | 1u << (10 + tap.r) | 1u << (20 + tap.s);
+#else
+  return 1u << tap.r | 0x10000u << tap.s;
+#endif
+}
+
+// The tap `index` of a window, counted (channels, q, r, s). *channels becomes the number of windows before it.
+INLINE Tap tap_of(uint index, uint taps_d, uint taps_h, uint taps_w, uint* channels) {
+  const uint above = index / taps_w;
+#if AXES == 3
+  const uint slices = above / taps_h;
+  *channels = slices / taps_d;
+  const Tap tap = {slices - *channels * taps_d, above - slices * taps_h, index - above * taps_w};
+#else
+  *channels = above / taps_h;
+  const Tap tap = {0, above - *channels * taps_h, index - above * taps_w};
+#endif
+  return tap;
+}
+
+// The taps at from, from + step, … that are outside of an axis, as bits.
+INLINE uint axis_outside(int from, int step, int taps, int size) {
+  uint bits = 0;
+  for (int tap = 0; tap < taps; ++tap, from += step) bits |= (uint)((uint)from >= (uint)size) << tap;
+  return bits;
+}
+
+// What a pixel of the result reads: the element of src at its first tap, which may be outside of the plane, and the
+// taps that are outside.
+typedef struct {
+  int element;
+  uint outside;
+} Place;
+
+INLINE Place place_of_pixel(uint pixel, const PatchesParameters* p, const WindowParameters* w) {
+  Place place = {0, NO_TAP};
+#if AXES == 3
+  const uint od = pixel / (uint)p->pixels_hw;
+  const int at_d = (int)od * w->step_d + w->start_d;
+  pixel -= od * (uint)p->pixels_hw;
+  place.element = at_d * w->height * w->width;
+  place.outside |= axis_outside(at_d, w->tap_d, w->taps_d, w->depth);
+#endif
+  const uint oh = pixel / (uint)p->pixels_w, ow = pixel - oh * (uint)p->pixels_w;
+  const int at_h = (int)oh * w->step_h + w->start_h, at_w = (int)ow * w->step_w + w->start_w;
+  const uint rows = axis_outside(at_h, w->tap_h, w->taps_h, w->height);
+  const uint columns = axis_outside(at_w, w->tap_w, w->taps_w, w->width);
+  place.element += at_h * w->width + at_w;
+  place.outside |= AXES == 3 ? rows << 10 | columns << 20 : rows | columns << 16;
+  return place;
+}
