@@ -69,8 +69,8 @@ TILE_KERNEL void conv2d_tiled(__global const char* restrict a, const ulong a_off
   TileSums acc;
   tile_multiply(acc, &operands, stages, tile.depth);
 
-  const Target target = {c + c_offset + index * to.batch + tile.part * to.part, bias + bias_offset + index * m, to.row, 1,
-                         product.flags};
+  c += c_offset + index * to.batch + tile.part * to.part;
+  const Target target = {c, bias + bias_offset + index * m, to.row, 1, product.flags};
   const Finish finish = FINISH_OF(index);
   tile_store(acc, row, column, m, n, &columns, &target, &finish);
 }

@@ -7,8 +7,8 @@
 #define SRC_STORAGE STORAGE_F32
 #endif
 
-// The table of conv/patches_reader.h, one work-item for each entry. Entries are counted (channels, q, r, s), and each has
-// channel_vector channels. Entries from `entries` on are not taps.
+// The table of conv/patches_reader.h, one work-item for each entry. Entries are counted (channels, q, r, s), and each
+// has channel_vector channels. Entries from `entries` on are not taps.
 __kernel void conv2d_tiled_table(__global int2* restrict table, const ulong table_offset, const TableParameters p) {
   const int id = (int)get_global_id(0);
   if (id >= p.count) return;

@@ -12,9 +12,9 @@ typedef struct {
 } PatchesParameters;
 CHECK_PARAMETERS(PatchesParameters, 32);
 
-// A channel of src is depth x height x width. Pixel (od, oh, ow) of the result reads, for tap (q, r, s), slice od * step_d +
-// start_d + q * tap_d, row oh * step_h + start_h + r * tap_h and column ow * step_w + start_w + s * tap_w. With two axes,
-// the depth is 1 and is not read.
+// A channel of src is depth x height x width. Pixel (od, oh, ow) of the result reads, for tap (q, r, s), slice
+// od * step_d + start_d + q * tap_d, row oh * step_h + start_h + r * tap_h and column ow * step_w + start_w + s * tap_w.
+// With two axes, the kernels do not read the numbers of the depth.
 typedef struct {
   Int depth, height, width, taps_d, taps_h, taps_w, step_d, step_h, step_w, start_d, start_h, start_w, tap_d, tap_h,
       tap_w, unused;
@@ -28,15 +28,16 @@ typedef struct {
 } TableParameters;
 CHECK_PARAMETERS(TableParameters, 40);
 
-// The packed weight of a product. It has `count` entries, and row_entries in each of the m rows of a group. The last six
-// are distances in the weight.
+// The packed weight of a product. It has `count` entries, and row_entries in each of the m rows of a group. The last
+// six are distances in the weight.
 typedef struct {
   Int count, m, entries, row_entries, channel_vector, taps_d, taps_h, taps_w, group, line, channel, slice, row, column;
 } PackParameters;
 CHECK_PARAMETERS(PackParameters, 56);
 
 // The operands of a weight's gradient. x_step and dy_step are the distances of the images that follow the images of the
-// table. `channel`, `slice`, `row` and `column` are distances in x of channels, and of slices, rows and columns of taps.
+// table. `channel`, `slice`, `row` and `column` are distances in x: of channels, and of slices, rows and columns of
+// taps.
 typedef struct {
   Long x_group, dy_group;
   Int x_step, dy_step, taps_d, taps_h, taps_w, channel, slice, row, column, dy_channel, table_size, unused;

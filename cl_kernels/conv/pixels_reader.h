@@ -39,7 +39,8 @@ typedef struct {
   bool hidden[COLUMNS * PIXELS];  // Whether the last value read is outside of the plane.
 } Operands;
 
-// For the tile at (row, column) of an m x n result, and the depth from `first` on. y and x are at the start of the group.
+// For the tile at (row, column) of an m x n result, and the depth from `first` on. y and x are at the start of the
+// group.
 INLINE Operands pixels_begin(__global const char* y, __global const char* x, __global const int4* table,
                              const PixelsParameters* p, int first, int depth, int row, int m, int column, int n) {
   const uint bytes = STORED_BYTES(SRC_STORAGE);
@@ -56,7 +57,8 @@ INLINE Operands pixels_begin(__global const char* y, __global const char* x, __g
   UNROLL
   for (int e = 0; e < PIXELS; ++e) o.pixel[e] = (uint)min(pixel_of_item(e), depth - 1);
   UNROLL
-  for (int l = 0; l < ROWS; ++l) o.row[l] = (uint)min(row + line_of_item() + l * LINES, m - 1) * (uint)p->dy_channel * bytes;
+  for (int l = 0; l < ROWS; ++l)
+    o.row[l] = (uint)min(row + line_of_item() + l * LINES, m - 1) * (uint)p->dy_channel * bytes;
   UNROLL
   for (int l = 0; l < COLUMNS; ++l) {
     const uint j = (uint)min(column + line_of_item() + l * LINES, n - 1);

@@ -11,7 +11,8 @@
 
 // Multiplies the slice in `now`, stores the next slice to `then` and starts to read the slice after that.
 INLINE void stages_multiply(TileSums acc, Operands* operands, float a[2][TM], float b[2][TN], float next_a[LOADS(BM)],
-                            float next_b[LOADS(BN)], __local const StageWord* now, __local StageWord* then, int slices) {
+                            float next_b[LOADS(BN)], __local const StageWord* now, __local StageWord* then,
+                            int slices) {
   UNROLL
   for (int k = 0; k < BK - 1; ++k) {
     fragments_read(now, k + 1, a[1 - k % 2], b[1 - k % 2]);

@@ -12,15 +12,16 @@
 #endif
 #include "product/matrix_reader.h"
 
-TILE_KERNEL void gemm_matrix_pack(__global const float* restrict x, const ulong x_offset, __global uint* restrict packed,
-                                  const ulong packed_offset, const long step, const long count, const long depth,
+TILE_KERNEL void gemm_matrix_pack(__global const float* restrict x, const ulong x_offset,
+                                  __global uint* restrict packed, const ulong packed_offset, const long step, const long count, const long depth,
                                   const long sides) {
   __local StageWord panel[BM * SLICE_WORDS] __attribute__((aligned(128)));
   const long panels = sides / BM, slice = get_group_id(0) / panels;
   const long side = (get_group_id(0) - slice * panels) * BM;
   const int rest = (int)min((long)SLICE, depth - slice * SLICE);
-  const MatrixReader reader = matrix_begin((__global const char*)(x + x_offset + slice * SLICE * (ALONG_K ? 1 : step)), step,
-                                           side, count, rest, BM, ALONG_K, VEC, STORAGE_F32);
+  x += x_offset + slice * SLICE * (ALONG_K ? 1 : step);
+  const MatrixReader reader =
+      matrix_begin((__global const char*)x, step, side, count, rest, BM, ALONG_K, VEC, STORAGE_F32);
   float values[LOADS(BM)];
   matrix_load(&reader, values, BM, VEC, STORAGE_F32);
   matrix_end(values, rest, BM, ALONG_K, VEC);

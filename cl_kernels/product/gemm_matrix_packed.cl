@@ -40,8 +40,8 @@ INLINE void slice_end(const SliceCopy* copy, __local uint* to) {
   for (int i = 0; i < COPIES_OF(BN); ++i) copy_end(copy->b + i, to + BM * SLICE_WORDS + word_of_copy(i));
 }
 
-TILE_KERNEL void gemm_matrix_packed(__global const uint* restrict a, const ulong a_offset, __global const uint* restrict b,
-                                    const ulong b_offset, __global float* restrict c, const ulong c_offset,
+TILE_KERNEL void gemm_matrix_packed(__global const uint* restrict a, const ulong a_offset,
+                                    __global const uint* restrict b, const ulong b_offset, __global float* restrict c, const ulong c_offset,
                                     __global const float* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
                                     const ProductParameters product, const long sides_a, const long sides_b,
                                     const long c_row, const int slices) {

@@ -15,8 +15,8 @@ __kernel void gemm_parts(__global const float* restrict sums, const ulong sums_o
   __global const SUMS* from = (__global const SUMS*)(sums + sums_offset + index * p.parts * size + place);
   SUMS sum = *from;
   for (int part = 1; part < p.parts; ++part) sum += from[part * (size / VEC_C)];
-  const Target target = {c + c_offset + index * p.c_batch, bias + bias_offset + index * p.bias_batch, p.c_row, p.c_column,
-                         p.flags};
+  const Target target = {c + c_offset + index * p.c_batch, bias + bias_offset + index * p.bias_batch, p.c_row,
+                         p.c_column, p.flags};
   const Finish finish = FINISH_OF(index);
   const long row = place / p.n;
   store_sums(sum, row, place_of(&columns, place - row * p.n), &target, &finish);

@@ -15,8 +15,8 @@ typedef struct {
 
 #define CHUNK_SIZE(vec) (CHUNK_LINES * CHUNK_RUN(vec))
 
-// `from` is the first element of the product's operand. Starts at line `first` of `count`. Lines past `count` are read as the last line, because their results are never
-// stored. If the depth is less than a slice, nothing is read after its end.
+// `from` is the first element of the operand. Starts at line `first` of `count`. Lines past `count` are read as the last
+// line, because their results are never stored. If the depth is less than a slice, nothing is read after its end.
 INLINE MatrixReader matrix_begin(__global const char* from, long step, long first, long count, int depth, int side,
                                  int along_k, int vec, int storage) {
   MatrixReader r;

@@ -26,8 +26,8 @@ typedef struct {
 } ResultParameters;
 CHECK_PARAMETERS(ResultParameters, 32);
 
-// The places of the columns of a result in its rows. With `pixels` 0, column j is element j. Otherwise column j is pixel
-// (oh, ow) of an image with so many pixels, `width` in a row: image * to_image + oh * to_row + ow * to_column.
+// The places of the columns of a result in its rows. With `pixels` 0, column j is element j. Otherwise column j is
+// pixel (oh, ow) of an image with so many pixels, `width` in a row: image * to_image + oh * to_row + ow * to_column.
 typedef struct {
   Long to_image;
   Int pixels, width, to_row, to_column;

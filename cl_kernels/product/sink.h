@@ -5,8 +5,8 @@
 #include "product/target.h"
 
 // Stores the item's sums of a tile of an m x n result. (row, column) is the first element of the tile.
-INLINE void tile_store(TileSums acc, long row, long column, long m, long n, const ColumnParameters* columns, const Target* t,
-                       const Finish* finish) {
+INLINE void tile_store(TileSums acc, long row, long column, long m, long n, const ColumnParameters* columns,
+                       const Target* t, const Finish* finish) {
   row += item_row();
   column += item_column();
   UNROLL

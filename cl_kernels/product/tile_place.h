@@ -13,8 +13,8 @@ typedef struct {
 INLINE TilePlace tile_place(const ProductParameters* p, uint tile_m, uint tile_n, uint group) {
   const uint index = group / (uint)p->parts, part = group - index * (uint)p->parts;
   const int first = (int)part * (int)p->part_depth;
-  const TilePlace place = {(long)tile_m * BM, (long)tile_n * BN, index, first, min((int)p->k - first, (int)p->part_depth),
-                           part};
+  const int depth = min((int)p->k - first, (int)p->part_depth);
+  const TilePlace place = {(long)tile_m * BM, (long)tile_n * BN, index, first, depth, part};
   return place;
 }
 

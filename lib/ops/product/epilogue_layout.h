@@ -7,20 +7,21 @@
 
 #include "dispatch/plan.h"
 #include "ops/product/epilogue.h"
+#include "product/gemm_flags.h"
 #include "product/parameters.h"
 
 namespace crisol::ops {
 
-/// What happens to a product on its way to C; the numbers are those of cl_kernels/product/gemm_flags.h.
+/// What happens to a product on its way to C.
 enum GemmFlag : std::int32_t {
-  add_to_c = 1,
-  bias_per_row = 2,
-  bias_per_column = 4,
-  with_relu = 8,
-  add_operand = 16,
-  with_snippet = 32,
-  b_packed = 64,  ///< The last two are the kernels' own.
-  gathered = 128,
+  add_to_c = kernels::ADD_TO_C,
+  bias_per_row = kernels::BIAS_PER_ROW,
+  bias_per_column = kernels::BIAS_PER_COLUMN,
+  with_relu = kernels::RELU,
+  add_operand = kernels::ADD_E0,
+  with_snippet = kernels::SNIPPET,
+  b_packed = kernels::B_PACKED,  ///< The last two are the kernels' own.
+  gathered = kernels::GATHERED,
 };
 
 /// A part of a problem, so it consists of whole numbers.
