@@ -1,5 +1,5 @@
 // Checks the order of the layers by the includes of lib/ and include/. A file includes only its own layer and earlier
-// layers. OpenCL stays in the runtime, and public headers contain no OpenCL type.
+// layers. OpenCL stays in the runtime, and public headers contain no OpenCL type. One file asks for vendors.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -95,10 +95,16 @@ std::vector<Include> includes_of(const std::string& text) {
   return found;
 }
 
-/// Returns only the code: comments and the contents of literals become blanks.
+/// Returns only the code: comments become blanks.
+std::string without_comments(const std::string& text) {
+  static const std::regex noise(R"(("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)");
+  return std::regex_replace(text, noise, "$1 ");
+}
+
+/// The contents of literals become blanks too.
 std::string without_comments_and_literals(const std::string& text) {
-  static const std::regex noise(R"(//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|"(?:[^"\\\n]|\\.)*")");
-  return std::regex_replace(text, noise, " ");
+  static const std::regex literal(R"("(?:[^"\\\n]|\\.)*")");
+  return std::regex_replace(without_comments(text), literal, " ");
 }
 
 /// Describes what is wrong with an include of `file`; empty if nothing is wrong. `file` is a path from the repository's
@@ -156,6 +162,33 @@ std::vector<std::string> faults(const std::string& file, const std::string& text
   return found;
 }
 
+/// Whether a file may ask for a vendor, a platform or an architecture.
+bool may_ask_for_vendors(std::string_view file) {
+  // The runtime fills DeviceInfo and works around drivers, the null driver shows what is in it, and the command prints
+  // it. The list of verified drivers is by platform.
+  return starts_with_any(file, {"lib/runtime/", "lib/null_driver/", "lib/cli/", "lib/dispatch/gpu_traits.cpp",
+                                "lib/dispatch/verdicts.cpp"});
+}
+
+/// The questions for a vendor in one file: a trait with a meaning has to be asked instead.
+std::vector<std::string> vendor_questions(const std::string& file, const std::string& text) {
+  static const std::regex members(
+      R"((\.|->)(vendor|vendor_id|platform_vendor)\b|\bplatform\s*(==|!=|\.)|\binfo(\(\))?(\.|->)name\s*(==|!=|\.))"
+      R"(|has_extension\s*\(\s*"cl_(intel|nv|amd|arm|qcom|img)_)");
+  // Macros of kernels, in capitals, are no questions.
+  static const std::regex names(
+      R"([A-Za-z]*(nvidia|Nvidia|intel|Intel|geforce|radeon|adreno|oclgrind|llvmpipe)|\b(is_)?amd(_\w+)?\b|\w+_amd\b)");
+  std::vector<std::string> found;
+  const auto search = [&](const std::string& code, const std::regex& question) {
+    std::smatch match;
+    if (std::regex_search(code, match, question)) found.push_back(file + " asks for a vendor: " + match.str());
+  };
+  if (may_ask_for_vendors(file)) return found;
+  search(without_comments(text), members);
+  search(without_comments_and_literals(text), names);
+  return found;
+}
+
 std::string read(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   REQUIRE(in);
@@ -178,6 +211,34 @@ TEST_CASE("layers: includes of lib/ and include/ point to the left") {
     }
   }
   CHECK(files > 10);
+}
+
+TEST_CASE("layers: lib/ asks for vendors in one file") {
+  const fs::path root = CRISOL_SOURCE_DIR;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "lib")) {
+    const fs::path extension = entry.path().extension();
+    if (extension != ".h" && extension != ".cpp" && extension != ".def") continue;
+    const std::string file = fs::relative(entry.path(), root).generic_string();
+    for (const std::string& question : vendor_questions(file, read(entry.path()))) FAIL_CHECK(question);
+  }
+  const auto count = [](const char* file, const char* text) { return vendor_questions(file, text).size(); };
+  const std::string traits = read(root / "lib/dispatch/gpu_traits.cpp");
+  CHECK(count("lib/dispatch/gpu_traits.cpp", traits.c_str()) == 0);
+  CHECK(count("lib/ops/conv/conv2d.cpp", traits.c_str()) == 2);
+  for (const char* question : {"target.info.vendor_id == 0x1002", "device->vendor", "info.platform == \"NVIDIA CUDA\"",
+                               "info.platform.find(\"AMD\")", "info.name.rfind(\"gfx9\", 0)",
+                               "device.info().name.find(\"GeForce\")", "has_extension(\"cl_intel_subgroups\")",
+                               "is_gpu_of(vendor_amd, info)", "target.nvidia_shuffles", "is_intel(kind)"}) {
+    CAPTURE(std::string(question));
+    CHECK(count("lib/ops/conv/conv2d.cpp", question) == 1);
+    CHECK(count("lib/runtime/transfer.cpp", question) == 0);
+  }
+  for (const char* code :
+       {"// On AMD: vendor_amd.", "defines.add({\"NVIDIA_SHUFFLES\", 1});", "traits.shuffle", "info.name",
+        "normalized_axis(x)", "has_extension(\"cl_khr_fp16\")", "fail(\"Intel's driver: \", info.name)"}) {
+    CAPTURE(std::string(code));
+    CHECK(count("lib/ops/conv/conv2d.cpp", code) == 0);
+  }
 }
 
 TEST_CASE("layers: a wrong arrow is reported, a right one is not") {

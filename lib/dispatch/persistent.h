@@ -3,18 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "dispatch/target.h"
 #include "runtime/launch.h"
 
 namespace crisol::ops {
-
-/// How many loop iterations one work-item may do in all its loops together. Mesa's llvmpipe leaves every loop after
-/// 65535 iterations, without an error. Half of this number leaves room for what a compiler adds.
-inline std::int64_t loop_budget(const DeviceInfo& info) noexcept {
-  return info.name.rfind("llvmpipe", 0) == 0 ? 32000 : std::numeric_limits<std::int64_t>::max();
-}
 
 /// Two items for each compute unit, at least 8, and as many as the loop budget needs, but no more than there are units
 /// of work. `iterations` is the most that a unit takes. The kernel gives item i the units from units * i / items on.

@@ -1,14 +1,36 @@
 #include "dispatch/target.h"
 
+#include <optional>
+#include <unordered_map>
+
 #include "crisol/ops/workspace.h"
-#include "dispatch/persistent.h"
 
 namespace crisol::dispatch {
 
+namespace {
+
+struct Facts {
+  GpuTraits traits;
+  std::optional<bool> assembly_shuffles;  // Nothing before the first target_of().
+};
+
+// Asked for each launch: a thread remembers the answers.
+Facts& facts_of(runtime::DeviceState& device) {
+  thread_local std::unordered_map<const runtime::DeviceState*, Facts> answers;
+  const auto known = answers.find(&device);
+  if (known != answers.end()) return known->second;
+  return answers[&device] = {gpu_traits(runtime::info_of(device)), {}};
+}
+
+}  // namespace
+
+const GpuTraits& traits_of(runtime::DeviceState& device) { return facts_of(device).traits; }
+
 Target target_of(runtime::DeviceState& device) {
-  const DeviceInfo& info = runtime::info_of(device);
-  return {info, runtime::vector_width(device), ops::loop_budget(info), ops::workspace_limit(),
-          probe_nvidia_shuffles(device)};
+  Facts& facts = facts_of(device);
+  if (!facts.assembly_shuffles) facts.assembly_shuffles = probe_assembly_shuffles(device);
+  return {runtime::info_of(device), runtime::vector_width(device), facts.traits.loop_budget,
+          ops::workspace_limit(),   *facts.assembly_shuffles,      facts.traits};
 }
 
 }  // namespace crisol::dispatch

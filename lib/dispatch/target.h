@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "crisol/device.h"
+#include "dispatch/gpu_traits.h"
 #include "runtime/launch.h"
 
 namespace crisol::dispatch {
@@ -14,11 +15,12 @@ struct Target {
   int vector_width = 1;               ///< Lanes of a float vector: the native width, or CRISOL_VECTOR_WIDTH.
   std::int64_t loop_budget = 0;       ///< Loop iterations that one work-item may do in all its loops together.
   std::uint64_t workspace_limit = 0;  ///< Bytes, 0 for no limit; see ops::set_workspace_limit.
-  bool nvidia_shuffles = false;       ///< Whether the probe of NVIDIA's shuffle instruction found that it works.
+  bool assembly_shuffles = false;     ///< Whether the probe of shuffles in inline assembly found that they work.
+  GpuTraits traits = gpu_traits(info);
 
-  /// Whether kernels for CPUs are made for it: CPUs, and the simulator Oclgrind, with which the tests check the
-  /// accesses of such kernels.
-  bool takes_cpu_kernels() const noexcept { return info.type == DeviceType::cpu || info.platform == "Oclgrind"; }
+  /// Whether kernels for CPUs are made for it: CPUs, and the simulator with which the tests check the accesses
+  /// of such kernels.
+  bool takes_cpu_kernels() const noexcept { return info.type == DeviceType::cpu || traits.simulated; }
   /// Lanes of the vectors in kernels for CPUs: common/vector.h takes 4, 8 or 16.
   int cpu_vector_width() const noexcept { return vector_width < 4 ? 4 : vector_width; }
 
@@ -31,10 +33,13 @@ struct Target {
   runtime::NdRange flat_range(std::int64_t count) const { return runtime::flat_range(info, count); }
 };
 
+/// Those of a device of this process. No probe is run.
+const GpuTraits& traits_of(runtime::DeviceState& device);
+
 /// That of a device of this process. The first call for a device may run a probe on it.
 Target target_of(runtime::DeviceState& device);
 
-/// Whether the device's shuffles work, found by trying: ops/probe/swap.cpp.
-bool probe_nvidia_shuffles(runtime::DeviceState& device);
+/// Whether shuffles in inline assembly work on the device, found by trying: ops/probe/swap.cpp.
+bool probe_assembly_shuffles(runtime::DeviceState& device);
 
 }  // namespace crisol::dispatch

@@ -1,5 +1,4 @@
 // The engines' tiles for convolutions.
-#include "dispatch/gpu_model.h"
 #include "ops/conv/conv2d_tiled.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/tile_configs.h"
@@ -28,11 +27,11 @@ constexpr TileShape matrix_tiles_64[] = {
 // The tiles of the weight's gradient, which have names: each kind of unit has some of these.
 Tiles named_weight_tiles() { return mma_engine({Kind::mma_sm80, false}, Precision::fp16).tiles(); }
 
-// A multiprocessor of NVIDIA's has registers for one group of the first tile or three of the second. A compute unit of
-// AMD's has registers for as many items of the first as of the second, which needs more of them.
+// Where items share a multiprocessor's registers, it has registers for one group of the first tile or three of the
+// second. Elsewhere it has registers for as many items of the first as of the second, which needs more of them.
 bool suits(const TileShape& tile, const Target& target) {
   const bool first = tile.columns == 128, second = tile.rows != tile.columns;
-  return target.info.vendor_id == vendor_nvidia ? !first : !second;
+  return target.traits.shared_registers != 0 ? !first : !second;
 }
 
 // The tile of a configuration, or those that `suit`, with the reason where there is none.
@@ -69,7 +68,7 @@ ConvEngine mma_engine_with(const Conv2dProblem& p, std::vector<TileShape> tiles)
 std::vector<TileShape> gathered_matrix_tiles(const MatrixUnit& unit, Precision precision) {
   const int lanes = facts_of(unit.kind).lanes;
   Tiles all = lanes == 64 ? Tiles(matrix_tiles_64) : Tiles(matrix_tiles_32);
-  if (is_intel(unit.kind)) all = mma_engine(unit, precision).tiles();
+  if (facts_of(unit.kind).waves_share_registers) all = mma_engine(unit, precision).tiles();
   std::vector<TileShape> usable;
   for (const TileShape& tile : all)  // GATHER of conv/patches_reader.h.
     if (tile.columns * slice_depth(precision) / (tile.parts() * lanes) % 4 == 0) usable.push_back(tile);

@@ -2,7 +2,6 @@
 // conv2d_winograd_tiles.cl, a matrix product for each of the 36 or 16 positions, conv2d_winograd_output.cl.
 #include <algorithm>
 
-#include "dispatch/gpu_model.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/conv/conv2d_winograd.h"
 #include "ops/product/gemm_tiled.h"
@@ -67,7 +66,7 @@ const char* check_sizes(const Sizes& s, const Target& target) {
 const char* check_cost(const Conv2dProblem& p, const Sizes& s, const Target& target) {
   // The products are fp32, because the transforms would enlarge the errors of rounding to less: what Winograd saves
   // must be more than what matrix units save.
-  const double direct = direct_cost(p.sizes), gain = matrix_gain(target.info, p.matrix_unit(), p.precision());
+  const double direct = direct_cost(p.sizes), gain = target.traits.matrix_gain(p.matrix_unit(), p.precision());
   if (cost_of(s) > direct) return "too few channels or too small planes to pay";
   if (cost_of(s) > direct / gain) return "matrix units take less";
   if (cost_of({winograd_sizes(p.sizes, 6 - s.tile, s.flipped)}) < cost_of(s))
@@ -100,9 +99,7 @@ class Planner {
   runtime::KernelSpec spec(const char* file, const char* entry) const {
     runtime::KernelSpec spec{file, entry, {{"TILE", s_.tile}}};
     define_device(spec.defines, target_);
-    // NVIDIA's GPUs skip work by branches, and so do CPUs in tests. AMD's and Intel's GPUs pay for branches.
-    const bool branches = target_.info.vendor_id != vendor_amd && target_.info.vendor_id != vendor_intel;
-    if (branches) spec.defines.add({"SKIPS_HIDDEN", 1});
+    if (target_.traits.branches_are_cheap) spec.defines.add({"SKIPS_HIDDEN", 1});
     return spec;
   }
 

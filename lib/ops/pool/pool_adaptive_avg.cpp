@@ -30,15 +30,15 @@ struct AdaptivePoolProblem {
 // The largest window: the number of elements of shape `from` that contribute to one element of shape `to`.
 std::int64_t window_of(const Shape& from, const Shape& to) { return (from[2] / to[2] + 2) * (from[3] / to[3] + 2); }
 
-AdaptivePoolProblem problem_of(const char* op, const Shape& input, const Shape& output, const DeviceInfo& info) {
+AdaptivePoolProblem problem_of(const char* op, const Shape& input, const Shape& output, const Device& device) {
   require_images(op, input);
   require_images(op, output);
   require(
       input[0] == output[0] && input[1] == output[1] && input[2] > 0 && input[3] > 0 && output[2] > 0 && output[3] > 0,
       op, "no pooling of an input of shape ", input, " gives shape ", output, "; planes must have elements");
   // One work-item sums a whole window.
-  require(std::max(window_of(input, output), window_of(output, input)) <= loop_budget(info), op, info.name,
-          " does not run loops over windows as large as from shape ", input, " to ", output);
+  require(std::max(window_of(input, output), window_of(output, input)) <= traits_of(device.state()).loop_budget, op,
+          device.name(), " does not run loops over windows as large as from shape ", input, " to ", output);
   return {input[0] * input[1], input[2], input[3], output[2], output[3]};
 }
 
@@ -86,14 +86,14 @@ Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
   require_dtype(op, "the input", x, DType::f32);
   require_images(op, x.shape());
   const Shape shape{x.size(0), x.size(1), output.h, output.w};
-  const AdaptivePoolProblem problem = problem_of(op, x.shape(), shape, x.device().info());
+  const AdaptivePoolProblem problem = problem_of(op, x.shape(), shape, x.device());
   return pooled(forward_table, problem, x, shape);
 }
 
 Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape) {
   const char* const op = backward_table.op;
   require_dtype(op, "the output's gradient", dy, DType::f32);
-  const AdaptivePoolProblem problem = problem_of(op, input_shape, dy.shape(), dy.device().info());
+  const AdaptivePoolProblem problem = problem_of(op, input_shape, dy.shape(), dy.device());
   return pooled(backward_table, problem, dy, input_shape);
 }
 

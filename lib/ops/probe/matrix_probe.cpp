@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "crisol/ops/matmul.h"
 #include "dispatch/requests.h"
+#include "dispatch/target.h"
 #include "ops/probe/device_probe.h"
 #include "ops/product/gemm_tiled.h"
 #include "tensor/kernel_args.h"
@@ -67,7 +68,7 @@ Probed probe(Device device, Precision precision, const std::vector<Kind>& candid
 
 ProbeOutcome known_unit(runtime::DeviceState& device, Precision precision) {
   return probe_outcome(device, concat("matrix_", name_of(precision)), "product/gemm_tiled.cl", [&]() -> Probed {
-    const std::vector<Kind> candidates = matrix_candidates(runtime::info_of(device), precision);
+    const std::vector<Kind> candidates = dispatch::traits_of(device).matrix_candidates(precision);
     if (candidates.empty()) return {{"none", "the device has no matrix units for it that are known here"}, false};
     return probe(Device(device), precision, candidates);
   });
@@ -78,7 +79,7 @@ ProbeOutcome known_unit(runtime::DeviceState& device, Precision precision) {
 MatrixUnit matrix_unit_of(runtime::DeviceState& device, Precision precision, const char* op) {
   if (precision == Precision::fp32) return {};
   if (dispatch::forced_variant(op).rfind("matrix", 0) == 0 &&
-      matrix_candidates(runtime::info_of(device), precision).empty())
+      dispatch::traits_of(device).matrix_candidates(precision).empty())
     return {Kind::mma_sm80, true};
   return {matrix_unit_named(known_unit(device, precision).found), false};
 }

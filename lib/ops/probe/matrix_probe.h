@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "crisol/precision.h"
 #include "dispatch/matrix_unit.h"
 #include "runtime/launch.h"
 

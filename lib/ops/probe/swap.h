@@ -9,11 +9,11 @@
 
 namespace crisol::ops {
 
-/// What the probe of NVIDIA's shuffles finds; it runs on NVIDIA's GPUs alone.
+/// What the probe of shuffles in inline assembly finds. It runs only where Shuffle::assembly is a trait of the device.
 runtime::ProbeOutcome found_shuffles(runtime::DeviceState& device);
 
-/// For a kernel whose work-groups are `items` wide: tells it that Intel's sub-groups of 16 are there, or that NVIDIA's
-/// shuffles work. Others it sees by its compiler's own macros.
+/// For a kernel whose work-groups are `items` wide: tells it that functions for sub-groups of 16 are there, or that
+/// shuffles in inline assembly work. It sees other shuffles by its compiler's own macros.
 void add_swap_define(runtime::Defines& defines, const dispatch::Target& target, std::int64_t items);
 
 }  // namespace crisol::ops

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dispatch/gpu_model.h"
 #include "ops/product/tiled_product.h"
 
 namespace crisol::ops {
@@ -35,9 +34,9 @@ std::int64_t local_bytes(const TileShape& tile) {
 // Elements of a slice that an item reads while it multiplies the slice before.
 int read_ahead(const TileShape& tile) { return (tile.rows + tile.columns) * tile.depth / items_of(tile); }
 
-// Intel's work-items have 4 KB of registers for eight of them. Without vectors, the addresses of what is read ahead
+// Eight work-items share 4 KB of registers. Without vectors, the addresses of what is read ahead
 // take registers too.
-bool spills_on_intel(const TileShape& tile, int vectors) {
+bool spills_from_shared(const TileShape& tile, int vectors) {
   return tile.part_rows * tile.part_columns > 32 || read_ahead(tile) > (vectors == 4 ? 16 : 8);
 }
 
@@ -55,7 +54,8 @@ class FmaEngine final : public Engine {
 
   const char* against_tile(const TileShape& tile, const Target& target, int vectors) const override {
     const DeviceInfo& info = target.info;
-    if (is_gpu_of(vendor_intel, info) && spills_on_intel(tile, vectors)) return "the device has too few registers";
+    if (target.traits.waves_share_registers && spills_from_shared(tile, vectors))
+      return "the device has too few registers";
     if (static_cast<std::uint64_t>(items_of(tile)) > info.max_work_group)
       return "the device's work-groups are too small";
     if (local_bytes(tile) > static_cast<std::int64_t>(info.local_memory))
@@ -66,7 +66,7 @@ class FmaEngine final : public Engine {
   bool suits(const TileShape& tile, int vectors) const override { return !has_too_many_addresses(tile, vectors); }
 
   double cost(const TilePlan& plan, const ProductExtent& extent, const Target& target) const override {
-    const double units = multiprocessors_of(target.info);
+    const double units = target.traits.multiprocessors;
     const double area = double{1} * plan.tile.rows * plan.tile.columns;
     const double rounds = std::max(1.0, static_cast<double>(plan.groups) / units);
     const double resident_items = std::min(rounds, resident_groups) * items_of(plan.tile);
@@ -78,7 +78,7 @@ class FmaEngine final : public Engine {
   }
 
   bool is_busy(std::int64_t groups, const Target& target) const override {
-    return static_cast<double>(groups) > 4 * multiprocessors_of(target.info);  // All units get work, evenly.
+    return static_cast<double>(groups) > 4 * target.traits.multiprocessors;  // All units get work, evenly.
   }
 
   std::int64_t max_groups() const noexcept override { return std::int64_t{1} << 27; }  // Items are counted in 32 bits.

@@ -125,8 +125,7 @@ void launch_gemm(const Prepared& plan, const Gemm& product, const OperandView& b
 PreparedGemm prepare_gemm(const Gemm& product) {
   GemmProblem p = problem_of(product);
   p.context = product_context(product.device);
-  // As much of the target as decides here. The whole one costs more, and only a choice needs it.
-  const Target target{runtime::info_of(product.device), runtime::vector_width(product.device)};
+  const Target target = target_of(product.device);
   const OperandView b = right_operand(product, p, target);
   return {prepare(table_for(p, target), p, product.device), b};
 }

@@ -87,7 +87,7 @@ PlanOr plan_gemm_packed(const GemmProblem& problem, const Target& target, std::s
   const GemmProblem& p = product.problem;
   if (const char* reason = mma_engine(unit, problem.precision()).against(product.extent(), target)) return reason;
   if (const char* reason = against_tiled_operands(problem)) return reason;
-  if (is_intel(unit.kind)) return "the device has too few registers for its tile";
+  if (facts_of(unit.kind).waves_share_registers) return "the device has too few registers for its tile";
   if (p.batch != 1) return "there are several products";
   if (static_cast<int>(target.info.local_memory) < stages_of(unit.kind) * local_bytes(large_tile))
     return "the device has too little local memory";

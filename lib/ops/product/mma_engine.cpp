@@ -13,7 +13,7 @@ namespace {
 
 using Kind = MatrixUnit::Kind;
 
-// A wave holds part_rows x part_columns sums in half of its registers. On Intel a wave has 4 KB.
+// A wave holds part_rows x part_columns sums in half of its registers. With XMX a wave has 4 KB.
 constexpr TileShape tiles_32[] = {
     {128, 128, 64, 32, 1.0}, {64, 64, 32, 32, 1.3}, {128, 32, 32, 32, 1.6}, {32, 128, 32, 32, 1.6}};
 constexpr TileShape tiles_64[] = {
@@ -24,9 +24,9 @@ constexpr TileShape tiles_xmx[] = {{64, 64, 16, 16, 1.0}};
 // steps of the 64 sums.
 constexpr std::int64_t emulated_rounds = 2400;
 
-// Intel counts execution units; eight or sixteen of them run a work-group.
+// Processors that each run a work-group.
 std::int64_t units_of(Kind kind, const Target& target) {
-  return std::max(1, is_intel(kind) ? target.info.compute_units / 16 : target.info.compute_units);
+  return std::max(1, target.info.compute_units / facts_of(kind).driver_units);
 }
 
 class MmaEngine final : public Engine {
@@ -34,7 +34,7 @@ class MmaEngine final : public Engine {
   MmaEngine(MatrixUnit unit, Precision precision) : unit_(unit), precision_(precision) {}
 
   std::span<const TileShape> tiles() const override {
-    if (is_intel(unit_.kind)) return tiles_xmx;
+    if (facts_of(unit_.kind).waves_share_registers) return tiles_xmx;
     if (facts_of(unit_.kind).lanes == 64) return tiles_64;
     return tiles_32;
   }
@@ -91,7 +91,7 @@ class MmaEngine final : public Engine {
 };
 
 constexpr Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
-constexpr int kind_count = static_cast<int>(Kind::xmx16) + 1;
+constexpr int kind_count = static_cast<int>(MatrixUnit::kinds);
 
 }  // namespace
 
@@ -107,8 +107,6 @@ const Engine& mma_engine(MatrixUnit unit, Precision precision) {
   return engines[std::size(precisions) * (2 * static_cast<std::size_t>(unit.kind) + (unit.emulated ? 1 : 0)) +
                  static_cast<std::size_t>(at)];
 }
-
-bool is_intel(Kind kind) { return kind == Kind::xmx8 || kind == Kind::xmx16; }
 
 int slice_depth(Precision precision) noexcept { return precision == Precision::tf32 ? 16 : 32; }
 

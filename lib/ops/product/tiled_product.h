@@ -80,8 +80,6 @@ const Engine& mma_engine(MatrixUnit unit, Precision precision);
 /// The reason why the device can run no tile of the engine, or nullptr.
 const char* against_tiles(const Engine& engine, const dispatch::Target& target);
 
-/// Intel's units: waves of few lanes, of 4 KB of registers together.
-bool is_intel(MatrixUnit::Kind kind);
 /// Why the unit multiplies nothing in the precision, or nullptr.
 const char* against_unit(const MatrixUnit& unit, Precision precision);
 /// Elements of the depth in a slice of local memory of matrix units.

@@ -5,7 +5,7 @@
 #include "crisol/ops/sampling.h"
 #include "crisol/ops/sort.h"
 #include "crisol/ops/view.h"
-#include "dispatch/persistent.h"
+#include "dispatch/target.h"
 #include "ops/check.h"
 #include "ops/index/indexing.h"
 #include "ops/random/draw.h"
@@ -40,7 +40,7 @@ void check(const Tensor& weights, std::int64_t num_samples, bool replacement, co
   require(n > 0 && n <= most, op, "there are ", n, " categories, there must be 1 to 2^24");
   require(num_samples > 0, op, "num_samples is ", num_samples, ", it must be positive");
   require(replacement || num_samples <= n, op, "num_samples is ", num_samples, ", without replacement there are ", n);
-  require(4 * (n / chunk + chunk) <= loop_budget(weights.device().info()), op, weights.device().name(),
+  require(4 * (n / chunk + chunk) <= dispatch::traits_of(state_of(weights)).loop_budget, op, weights.device().name(),
           " ends loops early, without an error: ", n, " categories are too many for it");
   require(generator.device() == weights.device(), op, "the weights are on ", weights.device(), ", the generator on ",
           generator.device());

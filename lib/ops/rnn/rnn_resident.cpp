@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/ceil_div.h"
-#include "dispatch/gpu_model.h"
 #include "ops/rnn/rnn_one_launch.h"
 
 namespace crisol::ops {
@@ -26,8 +25,9 @@ struct Split {
   std::int64_t local_bytes() const { return 4 * rows * gates * units * (slices + 1); }
 };
 
-bool fits(const Split& split, const DeviceInfo& info) {
-  const std::int64_t registers = registers_of_item(info, split.items());
+bool fits(const Split& split, const Target& target) {
+  const DeviceInfo& info = target.info;
+  const std::int64_t registers = target.traits.registers_of_item(split.items());
   const std::int64_t weights = std::min(max_weights, registers - other_registers - 4 * split.rows);
   const std::int64_t items = std::min(max_items, static_cast<std::int64_t>(info.max_work_group));
   return split.items() <= items && split.weights() <= weights &&
@@ -37,23 +37,22 @@ bool fits(const Split& split, const DeviceInfo& info) {
 // The result has no slices where nothing fits. It has as many rows as the batch has for each multiprocessor, but not
 // more than the items can take through their cells.
 Split split_weights(const RnnSizes& s, const Target& target) {
-  const DeviceInfo& info = target.info;
   const std::int64_t gates = s.kind().gates, units = ceil_div(s.hidden, 16) * 16;
   Split best{gates, units};
   for (std::int64_t slices = ceil_div(4, gates); 4 * slices <= units; ++slices) {
     const Split split{gates, units, slices, 1};
-    if (units % (4 * slices) != 0 || !fits(split, info)) continue;
+    if (units % (4 * slices) != 0 || !fits(split, target)) continue;
     const std::int64_t enough = split.items() > usual_items ? many_weights : few_weights;
     if (best.slices != 0 && best.weights() <= enough) break;
     best = split;
   }
   std::int64_t max_rows = std::min<std::int64_t>(4, gates * best.slices / 4);
-  const double of_multiprocessor = static_cast<double>(s.batch) / multiprocessors_of(info);
+  const double of_multiprocessor = static_cast<double>(s.batch) / target.traits.multiprocessors;
   if (!target.takes_cpu_kernels())  // There, in tests, one program serves all batches.
     max_rows = std::min(max_rows, 1 + static_cast<std::int64_t>(of_multiprocessor));
   for (Split more = best; more.rows < max_rows; best = more) {
     ++more.rows;
-    if (!fits(more, info)) break;
+    if (!fits(more, target)) break;
   }
   return best;
 }

@@ -134,7 +134,7 @@ TEST_CASE("gemm matrix: on this device's own units") {
       check_product(tile, kind, false, precision, {tile.rows + 3, tile.columns + 5, 1067, 3, true, false});
     }
     for (const bool transposed : {false, true})
-      if (!ops::is_intel(kind))
+      if (!ops::facts_of(kind).waves_share_registers)
         check_product({128, 128, 64, 64, 1.0}, kind, false, precision,
                       {140, 252, 300, 1, transposed, transposed, true});
     ++ran;
@@ -242,37 +242,6 @@ TEST_CASE("gemm matrix: a forced configuration") {
               {2, static_cast<double>(k + 1)});
   REQUIRE(!record.choices().empty());
   CHECK(record.choices()[0].variant == "matrix/128x32/2");
-}
-
-TEST_CASE("gemm matrix: which units a device may have") {
-  using Kinds = std::vector<Kind>;
-  const auto of = [](const DeviceInfo& info, Precision precision) { return ops::matrix_candidates(info, precision); };
-  const DeviceInfo a100 = testing::imagined("NVIDIA CUDA", "NVIDIA A100");
-  CHECK(of(a100, Precision::fp32).empty());
-  CHECK(of(a100, Precision::tf32) == Kinds{Kind::mma_sm80});
-  CHECK(of(a100, Precision::fp16) == Kinds{Kind::mma_sm80, Kind::mma_sm75});
-  const char* const amd = "AMD Accelerated Parallel Processing";
-  CHECK(of(testing::imagined(amd, "gfx90a:sramecc+:xnack-"), Precision::bf16) == Kinds{Kind::mfma});
-  CHECK(of(testing::imagined(amd, "gfx90a:sramecc+:xnack-"), Precision::tf32).empty());
-  CHECK(of(testing::imagined(amd, "gfx908"), Precision::fp16) == Kinds{Kind::mfma});
-  CHECK(of(testing::imagined(amd, "gfx908"), Precision::bf16).empty());
-  CHECK(of(testing::imagined(amd, "gfx942"), Precision::tf32) == Kinds{Kind::mfma});
-  CHECK(of(testing::imagined(amd, "gfx1100"), Precision::fp16) == Kinds{Kind::wmma});
-  CHECK(of(testing::imagined(amd, "gfx1100"), Precision::tf32).empty());
-  CHECK(of(testing::imagined(amd, "gfx1201"), Precision::bf16) == Kinds{Kind::wmma_gfx12});
-  CHECK(of(testing::imagined(amd, "gfx1030"), Precision::fp16).empty());
-  DeviceInfo arc = testing::imagined("Intel(R) OpenCL Graphics", "Arc");
-  CHECK(of(arc, Precision::fp16).empty());
-  arc.extensions = "cl_khr_fp16 cl_intel_subgroup_matrix_multiply_accumulate";
-  arc.subgroup_sizes = {8, 16, 32};
-  CHECK(of(arc, Precision::fp16) == Kinds{Kind::xmx8});
-  CHECK(of(arc, Precision::tf32).empty());
-  arc.extensions += " cl_intel_subgroup_matrix_multiply_accumulate_tf32";
-  arc.subgroup_sizes = {16, 32};
-  CHECK(of(arc, Precision::tf32) == Kinds{Kind::xmx16});
-  DeviceInfo cpu = a100;
-  cpu.type = DeviceType::cpu;
-  CHECK(of(cpu, Precision::fp16).empty());
 }
 
 TEST_CASE("gemm matrix: chosen where the precision allows and the device can, refused with the reason elsewhere") {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "crisol/ops/workspace.h"
-#include "dispatch/persistent.h"
+#include "dispatch/target.h"
 #include "doctest/doctest.h"
 #include "ops/product/gemm_tiled.h"
 #include "support/compare.h"
@@ -64,7 +64,7 @@ class GemmTensors {
 
 /// What a choice sees of a device that is not there.
 inline dispatch::Target target_of(const DeviceInfo& info) {
-  return {info, 8, ops::loop_budget(info), ops::workspace_limit()};
+  return {info, 8, dispatch::gpu_traits(info).loop_budget, ops::workspace_limit()};
 }
 
 /// A product of contiguous matrices.

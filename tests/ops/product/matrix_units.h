@@ -9,7 +9,7 @@
 #include "crisol/device.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/precision.h"
-#include "dispatch/matrix_unit.h"
+#include "dispatch/gpu_traits.h"
 #include "doctest/doctest.h"
 #include "ops/product/tiled_product.h"
 
@@ -26,7 +26,7 @@ inline constexpr Kind all_kinds[] = {Kind::mma_sm80,   Kind::mma_sm75, Kind::mfm
 inline std::string broken_matrix_units() {
   for (const Precision precision : rounded_precisions) {
     const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
-    if (units.unit.empty() && !ops::matrix_candidates(Device().info(), precision).empty())
+    if (units.unit.empty() && !dispatch::gpu_traits(Device().info()).matrix_candidates(precision).empty())
       return "vendors' instructions: " + units.reason;
   }
   return {};

@@ -9,7 +9,6 @@
 
 #include "../../../cl_kernels/rnn/rnn_index.h"
 #include "crisol/ops/copy.h"
-#include "dispatch/gpu_model.h"
 #include "doctest/doctest.h"
 #include "ops/rnn/rnn_problem.h"
 #include "reference/rnn.h"
@@ -239,15 +238,14 @@ TEST_CASE("rnn: positions of rows are 64-bit numbers") {
 
 TEST_CASE("rnn: the most hidden units whose weights a work-group keeps, by device and cell") {
   struct Limits {
-    std::uint32_t vendor;
+    std::uint32_t vendor;  // DeviceInfo::vendor_id.
     std::uint64_t work_group, local_memory;
     std::int64_t lstm, gru, tanh;
   };
   // The table in docs/recurrent.md.
-  for (const Limits& limits :
-       {Limits{ops::vendor_nvidia, 1024, 49152, 96, 128, 192}, Limits{ops::vendor_amd, 256, 65536, 96, 96, 192},
-        Limits{ops::vendor_intel, 256, 65536, 64, 80, 128}, Limits{ops::vendor_intel, 1024, 65536, 80, 96, 176},
-        Limits{0, 256, 32768, 32, 32, 64}}) {
+  for (const Limits& limits : {Limits{0x10de, 1024, 49152, 96, 128, 192}, Limits{0x1002, 256, 65536, 96, 96, 192},
+                               Limits{0x8086, 256, 65536, 64, 80, 128}, Limits{0x8086, 1024, 65536, 80, 96, 176},
+                               Limits{0, 256, 32768, 32, 32, 64}}) {
     CAPTURE(limits.vendor);
     CAPTURE(limits.work_group);
     DeviceInfo info;

@@ -1,0 +1,74 @@
+// Facts that the choices need and that OpenCL does not tell: one struct of plain values, derived from DeviceInfo. No
+// other file above the runtime asks for a vendor, a platform or an architecture (tests/layers_test.cpp).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "crisol/device.h"
+#include "crisol/precision.h"
+#include "dispatch/matrix_unit.h"
+
+namespace crisol::dispatch {
+
+/// How the items of a sub-group exchange numbers in registers, as far as the host has to tell a kernel
+/// (cl_kernels/common/swap.h).
+enum class Shuffle : std::uint8_t {
+  untold,           ///< The host tells nothing. A kernel that can exchange knows it by its compiler's own macros.
+  subgroups_of_16,  ///< Functions for sub-groups of 16, which a kernel may require. Source: the extensions.
+  assembly,         ///< Inline assembly. Whether it works is found by a probe. Source: the vendor.
+};
+
+/// "Published" means: from what vendors publish about their devices. Nothing of that was measured.
+struct GpuTraits {
+  /// The device is a simulator that runs kernels for CPUs and for GPUs, and that frees its objects early at exit.
+  /// Source: the platform, Oclgrind.
+  bool simulated = false;
+
+  /// Processors that each run a work-group with a local memory of its own. Source: the compute units; the drivers of
+  /// Intel's GPUs count execution units, of which eight share local memory (published).
+  double multiprocessors = 1;
+
+  /// 32-bit registers that a work-item may have at most. Source: published; 64 for an unknown vendor. CPUs get the
+  /// largest number, because they run kernels for GPUs only in tests. On Intel it is the number in the narrowest
+  /// sub-groups.
+  std::int64_t max_registers = 64;
+  /// 32-bit registers of a multiprocessor that work-items share by need: with fewer for each item, more groups run at
+  /// a time. It is 0 where an item's share does not depend on the size of its group. Source: published.
+  std::int64_t shared_registers = 0;
+  /// The lanes of a wave share 4 KB of registers, so tiles of many sums for each item spill. Source: published.
+  bool waves_share_registers = false;
+
+  /// A branch over a read is cheaper than a read whose value is not used. Source: NVIDIA's assembler makes such a
+  /// branch a predicate, and CPUs jump. The compilers of AMD and Intel keep the branch.
+  bool branches_are_cheap = true;
+
+  /// Source: see Shuffle.
+  Shuffle shuffle = Shuffle::untold;
+
+  /// Loop iterations that one work-item may do in all its loops together. Source: Mesa's llvmpipe leaves every loop
+  /// after 65535 iterations, without an error. Half of this number leaves room for what a compiler adds.
+  std::int64_t loop_budget = std::numeric_limits<std::int64_t>::max();
+
+  /// The matrix units that the device may have for each Precision, the best first, then Kind::none. A probe has to
+  /// confirm them. Source: the platform, the name of the architecture, the extensions.
+  std::array<std::array<ops::MatrixUnit::Kind, 2>, 4> matrix_units{};
+  /// The speed of fp16 in each kind of matrix unit, in multiples of fp32's multiply-adds. Source: published, for sums
+  /// in fp32, by the name of the device.
+  std::array<double, ops::MatrixUnit::kinds> matrix_speed{};
+
+  /// 32-bit registers that a work-item has in a work-group of `items`.
+  std::int64_t registers_of_item(std::int64_t items) const noexcept;
+  /// The kinds of `matrix_units` for a precision, without Kind::none.
+  std::vector<ops::MatrixUnit::Kind> matrix_candidates(Precision precision) const;
+  /// How many times as fast as fp32's multiply-adds the unit is in a kernel that gathers its operands. It is 1 without
+  /// a unit.
+  double matrix_gain(const ops::MatrixUnit& unit, Precision precision) const noexcept;
+};
+
+/// Plain comparisons of the facts in `info`; nothing is run on the device.
+GpuTraits gpu_traits(const DeviceInfo& info);
+
+}  // namespace crisol::dispatch
