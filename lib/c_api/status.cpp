@@ -1,4 +1,5 @@
 // Conversion of exceptions to statuses and messages.
+#include "base/per_thread.h"
 #include "c_api/handles.h"
 #include "crisol/version.h"
 
@@ -6,7 +7,10 @@ namespace crisol::c_api {
 
 namespace {
 
-thread_local std::string message;
+/// The message of the last call that failed in this thread.
+struct LastMessage {
+  std::string text;
+};
 
 crisol_status code_of(ErrorCode code) noexcept {
   switch (code) {
@@ -22,9 +26,11 @@ crisol_status code_of(ErrorCode code) noexcept {
 
 crisol_status noted(crisol_status status, const char* text) noexcept {
   try {
+    std::string& message = per_thread<LastMessage>().text;
+    message.clear();
     message = text;
   } catch (...) {
-    message.clear();  // No memory is left for a message, so the caller gets only the status.
+    // No memory is left for a message, so the caller gets only the status.
   }
   return status;
 }
@@ -79,5 +85,5 @@ static_assert(CRISOL_MAX_RANK == Shape::max_rank);
 
 }  // namespace crisol::c_api
 
-const char* crisol_error_message() { return crisol::c_api::message.c_str(); }
+const char* crisol_error_message() { return crisol::per_thread<crisol::c_api::LastMessage>().text.c_str(); }
 const char* crisol_version() { return crisol::version(); }

@@ -1,7 +1,8 @@
 // Tensors, views and gradients for C.
 #include <algorithm>
-#include <optional>
+#include <utility>
 
+#include "base/thread_context.h"
 #include "c_api/handles.h"
 #include "crisol/autograd.h"
 #include "crisol/random.h"
@@ -209,13 +210,4 @@ crisol_status crisol_detach(const crisol_tensor* x, crisol_tensor** result) {
   return give_from(x, result, "detach", [](const Tensor& t) { return t.detach(); });
 }
 
-int crisol_set_grad_enabled(int enabled) {
-  // The C++ class NoGrad is made for scopes. Here the object lives until recording is switched on again.
-  thread_local std::optional<NoGrad> off;
-  const int before = grad_enabled() ? 1 : 0;
-  if (enabled != 0)
-    off.reset();
-  else if (!off)
-    off.emplace();
-  return before;
-}
+int crisol_set_grad_enabled(int enabled) { return std::exchange(thread_context().grad_enabled, enabled != 0) ? 1 : 0; }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/per_thread.h"
 #include "crisol/ops/workspace.h"
 
 namespace crisol::dispatch {
@@ -15,8 +16,12 @@ struct Facts {
 };
 
 // Asked for each launch: a thread remembers the answers.
+struct FactsOfDevices {
+  std::unordered_map<const runtime::DeviceState*, Facts> of;
+};
+
 Facts& facts_of(runtime::DeviceState& device) {
-  thread_local std::unordered_map<const runtime::DeviceState*, Facts> answers;
+  auto& answers = per_thread<FactsOfDevices>().of;
   const auto known = answers.find(&device);
   if (known != answers.end()) return known->second;
   return answers[&device] = {gpu_traits(runtime::info_of(device)), {}};

@@ -7,6 +7,7 @@
 #include "base/checked_lines.h"
 #include "base/hash.h"
 #include "base/locked_file.h"
+#include "base/per_thread.h"
 #include "base/system.h"
 #include "base/text.h"
 #include "crisol/kernel_cache.h"
@@ -90,6 +91,13 @@ std::uint64_t table_key(std::uint64_t device, std::uint64_t problem) {
   return hash.value();
 }
 
+// The same device is asked for again and again, so a thread makes the hash of its text only once.
+struct LastHash {
+  const DeviceInfo* info = nullptr;
+  std::string name, driver;
+  std::uint64_t hash = 0;
+};
+
 }  // namespace
 
 TuningTable::TuningTable(const std::vector<TuningEntry>& entries) {
@@ -98,13 +106,7 @@ TuningTable::TuningTable(const std::vector<TuningEntry>& entries) {
 }
 
 const std::string* TuningTable::find(const DeviceInfo& info, std::uint64_t problem) const {
-  // The same device is asked for again and again, so its text is made only once.
-  struct Last {
-    const DeviceInfo* info = nullptr;
-    std::string name, driver;
-    std::uint64_t hash = 0;
-  };
-  thread_local Last last;
+  auto& last = per_thread<LastHash>();
   if (last.info != &info || last.name != info.name || last.driver != info.driver_version)
     last = {&info, info.name, info.driver_version, hash_of(tuning_device(info))};
   const auto found = variants_.find(table_key(last.hash, problem));

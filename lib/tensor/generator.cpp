@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "base/per_thread.h"
 #include "runtime/transfer.h"
 #include "tensor/impl.h"
 
@@ -17,11 +18,6 @@ struct ThreadGenerators {
   std::optional<std::uint64_t> seed;
   std::map<int, Generator> by_device;
 };
-
-ThreadGenerators& thread_generators() {
-  thread_local ThreadGenerators generators;
-  return generators;
-}
 
 // Each thread gets another seed, so that threads do not repeat each other's numbers.
 std::uint64_t unseeded() {
@@ -51,7 +47,7 @@ void Generator::set_state(const GeneratorState& state) {
 }
 
 Generator& default_generator(Device device) {
-  ThreadGenerators& generators = thread_generators();
+  ThreadGenerators& generators = per_thread<ThreadGenerators>();
   const auto found = generators.by_device.find(device.index());
   if (found != generators.by_device.end()) return found->second;
   if (!generators.seed) generators.seed = unseeded();
@@ -59,7 +55,7 @@ Generator& default_generator(Device device) {
 }
 
 void manual_seed(std::uint64_t seed) {
-  ThreadGenerators& generators = thread_generators();
+  ThreadGenerators& generators = per_thread<ThreadGenerators>();
   generators.seed = seed;
   for (auto& [index, generator] : generators.by_device) generator.manual_seed(seed);
 }

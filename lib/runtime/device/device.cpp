@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 
+#include "base/per_thread.h"
 #include "base/system.h"
 #include "base/text.h"
 #include "runtime/device/device_select.h"
@@ -98,8 +99,8 @@ void finish_at_exit() {
     if (state->used() && state->info().platform != "Oclgrind") finish_quietly(*state);
 }
 
-// Thread-local objects are destroyed before any exit handler of the process runs. On Windows the main thread's objects
-// are destroyed after the handlers, when no driver works any more.
+// The objects of the main thread are destroyed before any exit handler of the process runs. On Windows they are
+// destroyed after the handlers, when no driver works any more, or never.
 struct FinishWithThread {
   ~FinishWithThread() {
     if (at_exit) return;
@@ -110,10 +111,7 @@ struct FinishWithThread {
 
 }  // namespace
 
-void runtime::finish_before_exit() {
-  thread_local const FinishWithThread at_end;
-  static_cast<void>(at_end);
-}
+void runtime::finish_before_exit() { static_cast<void>(per_thread<FinishWithThread>()); }
 
 namespace {
 
