@@ -44,11 +44,12 @@ void check_usage_error(const std::string& line, std::initializer_list<const char
 
 }  // namespace
 
-#define NEEDS_CRISOL \
+// Unlike NEEDS_CRISOL(), this lets the small cases run on a simulator too.
+#define NEEDS_BENCH() \
   if (built_program("crisol").empty()) CRISOL_SKIP("the crisol program is not built")
 
 TEST_CASE("bench: cases that count operations") {
-  NEEDS_CRISOL;
+  NEEDS_BENCH();
   CHECK(work_of(measured("gemm m=3 n=5 k=7"), "gflops") == doctest::Approx(2 * 3 * 5 * 7));
   CHECK(work_of(measured("gemm m=3 n=5 k=7 transa=1 transb=1 batch=2"), "gflops") == doctest::Approx(4 * 3 * 5 * 7));
   for (const char* direction : {"fwd", "bwd_data", "bwd_weights", "train"}) {
@@ -60,7 +61,7 @@ TEST_CASE("bench: cases that count operations") {
 }
 
 TEST_CASE("bench: cases that count bytes") {
-  NEEDS_CRISOL;
+  NEEDS_BENCH();
   CHECK(work_of(measured("eltwise chain=add elements=100"), "gbps") == doctest::Approx(1200));
   CHECK(work_of(measured("eltwise chain=gate elements=64 fused=0"), "gbps") == doctest::Approx(64 * 12));
   CHECK(work_of(measured("eltwise chain=gate elements=64 fused=1"), "gbps") == doctest::Approx(64 * 12));
@@ -75,7 +76,7 @@ TEST_CASE("bench: cases that count bytes") {
 }
 
 TEST_CASE("bench: launches have a time and no rate") {
-  NEEDS_CRISOL;
+  NEEDS_BENCH();
   for (const char* line : {"launch what=kernel", "launch what=op wait=1"}) {
     const nlohmann::json json = measured(line);
     CHECK_FALSE(json.contains("gflops"));
@@ -85,7 +86,7 @@ TEST_CASE("bench: launches have a time and no rate") {
 }
 
 TEST_CASE("bench: recurrent networks count both products of every layer and step") {
-  NEEDS_CRISOL;
+  NEEDS_BENCH();
   const double of_gate = 2.0 * 3 * 2 * 4 * (5 + 4 + 4 + 4);
   for (const auto& [kind, gates] : {std::pair{"rnn", 1}, {"lstm", 4}, {"gru", 3}}) {
     const std::string line = "rnn t=3 b=2 i=5 h=4 layers=2 kind=" + std::string(kind);
@@ -95,7 +96,7 @@ TEST_CASE("bench: recurrent networks count both products of every layer and step
 }
 
 TEST_CASE("bench: a network says how many images it does") {
-  NEEDS_CRISOL;
+  NEEDS_BENCH();
   if (slow_device()) CRISOL_SKIP("a network takes too long here");
   const nlohmann::json json = measured("net net=simplecnn batch=2 mode=infer");
   CHECK(json.at("items_per_second").get<double>() * json.at("median_ms").get<double>() == doctest::Approx(2000));
@@ -103,7 +104,7 @@ TEST_CASE("bench: a network says how many images it does") {
 }
 
 TEST_CASE("bench: text, with the device's peak") {
-  NEEDS_CRISOL;
+  NEEDS_BENCH();
   const ProcessResult result = bench("gemm m=4 n=4 k=4 --repeat 1");
   INFO(result.output);
   CHECK(result.status == 0);
@@ -112,7 +113,7 @@ TEST_CASE("bench: text, with the device's peak") {
 }
 
 TEST_CASE("bench: a wrong word is answered with the right ones") {
-  NEEDS_CRISOL;
+  NEEDS_BENCH();
   check_usage_error("", {"gemm", "conv2d", "copy"});
   check_usage_error("gem",
                     {"'gem'", "gemm", "conv2d", "pool", "norm", "softmax", "eltwise", "reduce", "net", "launch"});
@@ -127,7 +128,7 @@ TEST_CASE("bench: a wrong word is answered with the right ones") {
 }
 
 TEST_CASE("bench: the list documents cases, and suites name valid ones") {
-  NEEDS_CRISOL;
+  NEEDS_BENCH();
   const ProcessResult list = bench("--list");
   CHECK(list.status == 0);
   for (const char* part : {"gemm: ", "transa=0", "eltwise: ", "chain6", "every case:", "wait=0", "suites: "})
