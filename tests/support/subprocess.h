@@ -56,3 +56,8 @@ class TemporaryFolder {
 };
 
 }  // namespace crisol::testing
+
+/// Checks that the process of a run_child ran its test case, and that the case passed.
+#define CHECK_PASSED(result)                                                                              \
+  CHECK_MESSAGE((result).output.find("crisol_tests: 1 passed, 0 failed, 0 skipped") != std::string::npos, \
+                (result).output)
