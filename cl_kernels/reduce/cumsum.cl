@@ -129,6 +129,25 @@ CPU_KERNEL void rows(SCAN_PARAMETERS) {
   }
 }
 
+// The first `left` lanes of a strip; the others are 0. Reading and storing do not share an array: PoCL 3.1 loses values of
+// a shared array of four floats (docs/implementations.md).
+INLINE many read_lanes(__global const S* from, const int left) {
+  if (left == VW) return CONST_VECTOR(from);
+  one lanes[VW];
+  for (int lane = 0; lane < VW; ++lane) lanes[lane] = lane < left ? from[lane] : (one)(0);
+  return JOIN(vload, VW)(0, lanes);
+}
+
+INLINE void store_lanes(const many v, __global S* to, const int left) {
+  if (left == VW) {
+    VECTOR(to) = v;
+    return;
+  }
+  one lanes[VW];
+  JOIN(vstore, VW)(v, 0, lanes);
+  for (int lane = 0; lane < left; ++lane) to[lane] = lanes[lane];
+}
+
 CPU_KERNEL void columns(SCAN_PARAMETERS) {
   const long item = get_global_id(0), items = get_global_size(0);
   const long strips = (INNER + VW - 1) / VW;
@@ -137,27 +156,14 @@ CPU_KERNEL void columns(SCAN_PARAMETERS) {
     const int left = (int)min((long)VW, INNER - i);
     __global const S* from = x + x_offset + o * N * INNER + i;
     __global S* to = y + y_offset + o * N * INNER + i;
-    one lanes[VW];
-    for (int lane = 0; lane < VW; ++lane) lanes[lane] = b == 0 || lane >= left ? (one)(0) : OFFSET_OF(o, b, i + lane);
-    many total = JOIN(vload, VW)(0, lanes), lost = (many)(0);
+    many total = (many)(0), lost = (many)(0);
+    if (b > 0) total = read_lanes(&OFFSET_OF(o, b, i), left);
     const long end = min((b + 1) * LENGTH, N);
     for (long j = b * LENGTH; j < end; ++j) {
       const long at = PLACE(j) * INNER;
-      many v;
-      if (left == VW) {
-        v = CONST_VECTOR(from + at);
-      } else {
-        for (int lane = 0; lane < left; ++lane) lanes[lane] = from[at + lane];
-        v = JOIN(vload, VW)(0, lanes);
-      }
+      const many v = read_lanes(from + at, left);
       ADD(many, total, lost, v)
-      const many sum = SUM_OF(total, lost);
-      if (left == VW) {
-        VECTOR(to + at) = sum;
-      } else {
-        JOIN(vstore, VW)(sum, 0, lanes);
-        for (int lane = 0; lane < left; ++lane) to[at + lane] = lanes[lane];
-      }
+      store_lanes(SUM_OF(total, lost), to + at, left);
     }
   }
 }
