@@ -7,7 +7,13 @@ source "$crisol_root/tools/cross/common.sh"
 aarch64_build=$work/aarch64 # Apart from build/aarch64, which is optimised more.
 aarch64_options="CMAKE_CXX_FLAGS_RELEASE=-O1 CRISOL_PRECOMPILE_HEADERS=ON"
 aarch64_ops=leaky_relu,prelu,relu6,matmul # Each kernel takes seconds to compile under qemu.
-aarch64_sources='*/tests/ops/*,*/tests/nn/*rnn*,*/tests/io/*'
+# The test files of the row, for CMake. Others are not compiled, which saves half of the test program's objects.
+aarch64_files='/tests/(ops|io)/|/tests/nn/.*rnn'
+# Test files that do not run, each with the reason.
+aarch64_left_out=(
+  "ops/product/gemm_matrix_test.cpp: dozens of large programs for GPUs, which compile slowly under qemu"
+  "ops/product/gemm_block_test.cpp: dozens of large programs for GPUs, which compile slowly under qemu"
+  "ops/conv/conv2d_matrix_test.cpp: dozens of large programs for GPUs, which compile slowly under qemu")
 
 # inside_aarch64 COMMAND…: in the root, with this checkout in its usual place. Needs root, or a kernel that gives users
 # namespaces of their own.
@@ -56,6 +62,12 @@ aarch64_script() {
   printf '%s\n' "$script"
 }
 
+# Notes what the row leaves out, in the way of the test program.
+note_left_out() {
+  printf '[skipped] test files of other folders: they take hours under qemu\n'
+  printf '[skipped] %s\n' "${aarch64_left_out[@]}"
+}
+
 # install_aarch64_package: in a Debian for arm64 of its own, where apt brings what the package depends on.
 install_aarch64_package() {
   rm -f -- "$aarch64_build"/*.deb
@@ -69,10 +81,11 @@ run_aarch64() {
     cross_folder=$aarch64_build cross_build aarch64 "$aarch64_options" crisol_cli
     run_selftest aarch64 "$(aarch64_script crisol)" --only "$aarch64_ops"
   else
-    cross_folder=$aarch64_build cross_build aarch64 "$aarch64_options" crisol_cli crisol_tests
+    cross_folder=$aarch64_build cross_build aarch64 "$aarch64_options CRISOL_TEST_FILES=$aarch64_files" crisol_cli crisol_tests
     test_program[aarch64]=$(aarch64_script crisol_tests)
-    [ ${#doctest_arguments[@]} -gt 0 ] || filter[aarch64]="--source-file=$aarch64_sources"
+    [ ${#doctest_arguments[@]} -gt 0 ] || filter[aarch64]="--source-file-exclude=$(printf '*/tests/%s,' "${aarch64_left_out[@]%%:*}")"
     run_tests aarch64
+    [ ${#doctest_arguments[@]} -gt 0 ] || note_left_out >>"$work/aarch64.log"
     if run_logged aarch64-package "Installing the package in a Debian for arm64" install_aarch64_package; then
       passed[aarch64]=$((passed[aarch64] + 1))
     else

@@ -78,7 +78,8 @@ TEST_CASE("promotion: values of mixed dtypes, and whole numbers modulo their siz
 }
 
 TEST_CASE("promotion: dividing whole numbers by zero, and the least by -1, does not trap") {
-  if (slow_device()) CRISOL_SKIP("oclgrind takes the 1 of a vector's condition for 255, see docs/implementations.md");
+  if (Device().info().platform == "Oclgrind")
+    CRISOL_SKIP("oclgrind takes the 1 of a vector's condition for 255, see docs/implementations.md");
   const std::int32_t least = -2147483647 - 1;
   const Tensor a = from_vector<std::int32_t>({7, -7, 7, -7, 5, least}),
                b = from_vector<std::int32_t>({3, 3, -3, -3, 0, -1});
