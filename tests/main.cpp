@@ -68,6 +68,10 @@ int main(int argc, char** argv) {
   if (std::getenv("CRISOL_VERIFY") == nullptr) set_variable("CRISOL_VERIFY", "off");
   if (!is_expected_device()) return 2;
   refuse_as_asked();
+  const char* const statements = std::getenv("CRISOL_TEST_STATEMENTS");
+  const std::string statements_file = statements == nullptr ? "" : statements;
+  set_variable("CRISOL_TEST_STATEMENTS", "");  // Processes that tests start write no statements.
   const int status = doctest::Context(argc, argv).run();
+  if (!statements_file.empty()) crisol::testing::write_statements(statements_file);
   return all_variants_ran(argc == 1) ? status : 1;
 }

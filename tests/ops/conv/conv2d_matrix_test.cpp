@@ -15,7 +15,7 @@
 #include "reference/conv2d.h"
 #include "reference/conv2d_cases.h"
 #include "support/compare.h"
-#include "support/forced.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 #include "tensor/kernel_args.h"
 
@@ -236,6 +236,8 @@ TEST_CASE("conv2d matrix: on this device's own units") {
 
 TEST_CASE("conv2d matrix: gradients in the precision of the op") {
   if (!compiles_soon()) CRISOL_SKIP("three programs with large tiles, which Intel's runtime compiles the soonest");
+  const testing::MustRun must_0("conv2d", {"matrix"}), must_1("conv2d_backward_data", {"matrix"}),
+      must_2("conv2d_backward_weight", {"matrix"});
   // The variant refuses fp32. bf16 rounds this value to 1: the tie goes to the even number.
   const ForcedVariant forward("conv2d", "matrix/64x64"), data("conv2d_backward_data", "matrix"),
       weights("conv2d_backward_weight", "matrix/32x128");

@@ -11,7 +11,7 @@
 #include "reference/conv2d.h"
 #include "reference/conv2d_cases.h"
 #include "support/compare.h"
-#include "support/forced.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 
 namespace crisol {
@@ -20,11 +20,17 @@ namespace {
 
 using testing::check_close;
 using testing::check_error;
+using testing::Expected;
+using testing::for_each_variant;
 using testing::Layout;
+using testing::may_run;
+using testing::MustRun;
+using testing::on_cpus;
 using testing::random_values;
 using testing::run_variant;
 using testing::tensor_of;
 using testing::view_of;
+using testing::where;
 
 using Case = reference::Conv2dCase;
 
@@ -32,57 +38,58 @@ testing::Tolerance tolerance(std::int64_t terms, std::string_view variant = "") 
   return reference::conv2d_tolerance(terms, variant);
 }
 
-/// Variants of conv2d and conv2d_backward_data.
-constexpr const char* all_variants[] = {"depthwise", "gemm",     "winograd_f4", "winograd_f2", "planes",
-                                        "winograd",  "cpu_gemm", "block",       "im2col_gemm", "direct"};
+/// The variants of a convolution and of its gradients. "matrix" has its own test, conv2d_matrix_test.cpp.
+struct Variants {
+  MustRun forward, data, weight;
+
+  /// Layers of all kinds, with as many channels as Winograd's filtering needs.
+  Variants()
+      : Variants({"depthwise", "gemm", "winograd_f4", "winograd_f2", on_cpus("planes"), on_cpus("winograd"),
+                  on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"},
+                 {"depthwise", "gemm", on_cpus("planes"), on_cpus("winograd"), on_cpus("cpu_rows"), "block",
+                  "im2col_gemm", "direct"}) {}
+  Variants(const std::vector<Expected>& of_images, const std::vector<Expected>& of_weight)
+      : forward("conv2d", of_images),
+        data("conv2d_backward_data", of_images),
+        weight("conv2d_backward_weight", of_weight) {}
+};
 
 bool is_for_gpus(std::string_view variant) {
   return variant == "depthwise" || variant == "gemm" || variant == "block" || variant.substr(0, 10) == "winograd_f";
 }
 
-void check_forward(const Case& c, bool gpus) {
+void check_forward(const MustRun& variants, const Case& c, bool gpus) {
   const std::vector<double> x = random_values(1, c.x.numel()), weight = random_values(2, c.weight.numel());
   const std::vector<double> bias = random_values(3, c.weight[0]);
   const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
   const std::int64_t terms = c.weight.numel() / c.weight[0] + 1;
-  for (const char* variant : all_variants) {
-    if (!gpus && is_for_gpus(variant)) continue;
-    CAPTURE(variant);
+  for_each_variant(variants, [&](const char* variant) {
+    if (!gpus && is_for_gpus(variant)) return;
     const auto bound = tolerance(terms, variant);
-    run_variant("conv2d", variant, [&] {
-      check_close(ops::conv2d(tensor_of(x, c.x), tensor_of(weight, c.weight), {}, c.options), shape,
-                  reference::conv2d(x, c.x, weight, c.weight, {}, c.options), bound);
-      check_close(
-          ops::conv2d(tensor_of(x, c.x), tensor_of(weight, c.weight), tensor_of(bias, {c.weight[0]}), c.options), shape,
-          reference::conv2d(x, c.x, weight, c.weight, bias, c.options), bound);
-    });
-  }
+    check_close(ops::conv2d(tensor_of(x, c.x), tensor_of(weight, c.weight), {}, c.options), shape,
+                reference::conv2d(x, c.x, weight, c.weight, {}, c.options), bound);
+    check_close(ops::conv2d(tensor_of(x, c.x), tensor_of(weight, c.weight), tensor_of(bias, {c.weight[0]}), c.options),
+                shape, reference::conv2d(x, c.x, weight, c.weight, bias, c.options), bound);
+  });
 }
 
-void check_gradients(const Case& c, bool gpus) {
+void check_gradients(const Variants& variants, const Case& c, bool gpus) {
   const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
   const std::vector<double> x = random_values(4, c.x.numel()), weight = random_values(5, c.weight.numel());
   const std::vector<double> dy = random_values(6, shape.numel());
   const std::vector<double> dx = reference::conv2d_backward_data(dy, weight, c.weight, c.x, c.options);
   const std::vector<double> dw = reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options);
   const std::int64_t dx_terms = c.weight[0] / c.options.groups * c.weight[2] * c.weight[3];
-  for (const char* variant : all_variants) {
-    if (!gpus && is_for_gpus(variant)) continue;
-    CAPTURE(variant);
-    run_variant("conv2d_backward_data", variant, [&] {
-      check_close(ops::conv2d_backward_data(tensor_of(dy, shape), tensor_of(weight, c.weight), c.x, c.options), c.x, dx,
-                  tolerance(dx_terms, variant));
-    });
-  }
-  for (const char* variant :
-       {"depthwise", "gemm", "planes", "winograd", "cpu_rows", "block", "im2col_gemm", "direct"}) {
-    if (!gpus && is_for_gpus(variant)) continue;
-    CAPTURE(variant);
-    run_variant("conv2d_backward_weight", variant, [&] {
-      check_close(ops::conv2d_backward_weight(tensor_of(dy, shape), tensor_of(x, c.x), c.weight, c.options), c.weight,
-                  dw, tolerance(shape[0] * shape[2] * shape[3], variant));
-    });
-  }
+  for_each_variant(variants.data, [&](const char* variant) {
+    if (!gpus && is_for_gpus(variant)) return;
+    check_close(ops::conv2d_backward_data(tensor_of(dy, shape), tensor_of(weight, c.weight), c.x, c.options), c.x, dx,
+                tolerance(dx_terms, variant));
+  });
+  for_each_variant(variants.weight, [&](const char* variant) {
+    if (!gpus && is_for_gpus(variant)) return;
+    check_close(ops::conv2d_backward_weight(tensor_of(dy, shape), tensor_of(x, c.x), c.weight, c.options), c.weight, dw,
+                tolerance(shape[0] * shape[2] * shape[3], variant));
+  });
 }
 
 /// Runs one tile of "block". Only the weight's gradient may lack this tile. Returns how many of the three passes ran.
@@ -110,28 +117,36 @@ int check_tile(const Case& c, const std::string& variant, bool with_weight) {
 }
 
 /// `gpus`: also run the variants for GPUs.
-void check_case(const Case& c, bool gpus = true) {
+void check_case(const Variants& variants, const Case& c, bool gpus = true) {
   CAPTURE(c.x);
   CAPTURE(c.weight);
   CAPTURE(c.options.stride);
   CAPTURE(c.options.padding);
   CAPTURE(c.options.dilation);
   CAPTURE(c.options.groups);
-  check_forward(c, gpus);
-  check_gradients(c, gpus);
+  check_forward(variants.forward, c, gpus);
+  check_gradients(variants, c, gpus);
 }
 
 }  // namespace
 
 TEST_CASE("conv2d: values and gradients of odd windows") {
+  const bool slow = testing::slow_device();
+  const Variants variants(
+      {"depthwise", "gemm", where(!slow, "winograd_f4"), where(!slow, "winograd_f2"), on_cpus("planes"),
+       may_run("winograd"), on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"},
+      {"depthwise", "gemm", on_cpus("planes"), may_run("winograd"), on_cpus("cpu_rows"), "block", "im2col_gemm",
+       "direct"});
   int i = 0;  // On the simulator, GPU variants take seconds per case.
-  for (const Case& c : reference::small_conv2d_cases) check_case(c, !testing::slow_device() || i++ % 3 == 0);
+  for (const Case& c : reference::small_conv2d_cases) check_case(variants, c, !slow || i++ % 3 == 0);
 }
 
 TEST_CASE("conv2d: values and gradients of layers") {
   if (testing::slow_device()) CRISOL_SKIP("100 million multiply-adds");
+  const Variants variants;
   std::size_t i = 0;  // rusticl is slow with GPU variants, and runs them for every third case.
-  for (const Case& c : reference::large_conv2d_cases) check_case(c, !testing::slow_launches() || i++ % 3 == 0);
+  for (const Case& c : reference::large_conv2d_cases)
+    check_case(variants, c, !testing::slow_launches() || i++ % 3 == 0);
 }
 
 TEST_CASE("conv2d: every tile of the products for GPUs") {
@@ -160,15 +175,19 @@ TEST_CASE("conv2d: every tile of the products for GPUs") {
 }
 
 TEST_CASE("child: conv2d of layers, for one vector width" * doctest::skip()) {
+  const Variants variants;
   for (const Case& c : {Case{{2, 33, 9, 9}, {20, 33, 3, 3}, {1, 1}}, Case{{2, 3, 21, 19}, {10, 3, 5, 5}, {2, 2}},
                         Case{{2, 6, 11, 9}, {6, 1, 3, 3}, {1, 1, 1, 6}}, Case{{1, 12, 6, 7}, {9, 12, 1, 1}, {}}})
-    check_case(c);
+    check_case(variants, c);
 }
 
 TEST_CASE("conv2d: the gradient of a batch as long as training's") {
   // Loops as long as in training: llvmpipe ends a work-item's loops after 65535 iterations.
   if (testing::slow_device()) CRISOL_SKIP("60 million multiply-adds");
-  check_case({{64, 1, 28, 28}, {32, 1, 3, 3}, {1, 1}});
+  const Variants variants(
+      {"winograd_f4", "winograd_f2", may_run("planes"), on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"},
+      {on_cpus("cpu_rows"), "block", "im2col_gemm", "direct"});
+  check_case(variants, {{64, 1, 28, 28}, {32, 1, 3, 3}, {1, 1}});
 }
 
 TEST_CASE("conv2d: the error of Winograd's filtering stays within its bound") {
@@ -178,19 +197,19 @@ TEST_CASE("conv2d: the error of Winograd's filtering stays within its bound") {
   const std::vector<double> x = random_values(13, shape.numel(), 0, 1), w = random_values(14, kernel.numel(), 0, 1);
   const std::vector<double> expected = reference::conv2d(x, shape, w, kernel, {}, {1, 1});
   // The transforms of F(2 x 2) are smaller, and so is their error.
-  for (const auto& [variant, factor] : {std::pair{"winograd", 16}, {"winograd_f4", 16}, {"winograd_f2", 4}})
-    run_variant("conv2d", variant, [&, name = variant, most = factor] {
-      const std::vector<double> y =
-          testing::values_of(ops::conv2d(tensor_of(x, shape), tensor_of(w, kernel), {}, {1, 1}));
-      double worst = 0;
-      for (std::size_t i = 0; i < y.size(); ++i) worst = std::max(worst, std::abs(y[i] - expected[i]));
-      const double unit = 9 * 64 * std::ldexp(1.0, -24);
-      MESSAGE("largest error of ", std::string(name), ' ', worst / unit, " n eps");
-      CHECK(worst < most * unit);
-    });
+  for_each_variant(MustRun("conv2d", {on_cpus("winograd"), "winograd_f4", "winograd_f2"}),
+                   [&](std::string_view variant) {
+                     const std::vector<double> y =
+                         testing::values_of(ops::conv2d(tensor_of(x, shape), tensor_of(w, kernel), {}, {1, 1}));
+                     double worst = 0;
+                     for (std::size_t i = 0; i < y.size(); ++i) worst = std::max(worst, std::abs(y[i] - expected[i]));
+                     const double unit = 9 * 64 * std::ldexp(1.0, -24);
+                     MESSAGE("largest error of ", std::string(variant), ' ', worst / unit, " n eps");
+                     CHECK(worst < (variant == "winograd_f2" ? 4 : 16) * unit);
+                   });
   const std::vector<double> gradient = reference::conv2d_backward_weight(expected, x, shape, kernel, {1, 1});
   const double largest = *std::max_element(expected.begin(), expected.end());
-  run_variant("conv2d_backward_weight", "winograd", [&] {
+  for_each_variant(MustRun("conv2d_backward_weight", {on_cpus("winograd")}), [&] {
     const std::vector<double> dw = testing::values_of(
         ops::conv2d_backward_weight(tensor_of(expected, {2, 32, 12, 12}), tensor_of(x, shape), kernel, {1, 1}));
     double worst = 0;
@@ -255,37 +274,34 @@ TEST_CASE("conv2d: weight gradients have the same bits on every run") {
   const std::int64_t images = testing::slow_device() ? 2 : 40;
   const Tensor x = tensor_of(random_values(11, images * 3 * 64), {images, 3, 8, 8});
   const Tensor dy = tensor_of(random_values(12, images * 5 * 64), {images, 5, 8, 8});
-  for (const char* variant : {"depthwise", "gemm", "planes", "cpu_rows", "block", "im2col_gemm", "direct"})
-    run_variant("conv2d_backward_weight", variant, [&] {
-      const auto run = [&] { return ops::conv2d_backward_weight(dy, x, {5, 3, 3, 3}, {1, 1}).to_vector<float>(); };
-      const std::vector<float> first = run();
-      CHECK(run() == first);
-    });
+  for_each_variant(MustRun("conv2d_backward_weight", {on_cpus("cpu_rows"), "block", "im2col_gemm", "direct"}), [&] {
+    const auto run = [&] { return ops::conv2d_backward_weight(dy, x, {5, 3, 3, 3}, {1, 1}).to_vector<float>(); };
+    const std::vector<float> first = run();
+    CHECK(run() == first);
+  });
 }
 
 TEST_CASE("conv2d of nothing") {
-  for (const char* variant : all_variants) {
-    CAPTURE(variant);
-    run_variant("conv2d", variant, [] {
-      CHECK(ops::conv2d(zeros({0, 3, 4, 4}), zeros({2, 3, 3, 3})).shape() == Shape{0, 2, 2, 2});
-      CHECK(ops::conv2d(zeros({1, 3, 4, 4}), zeros({0, 3, 3, 3})).shape() == Shape{1, 0, 2, 2});
-    });
-    run_variant("conv2d", variant, [] {  // No input channels: only the bias.
-      check_close(ops::conv2d(zeros({1, 0, 2, 2}), zeros({2, 0, 1, 1}), tensor_of({1, 2}, {2})), {1, 2, 2, 2},
-                  {1, 1, 1, 1, 2, 2, 2, 2}, {0});
-    });
-    run_variant("conv2d_backward_data", variant, [] {
-      check_close(ops::conv2d_backward_data(zeros({1, 0, 2, 2}), zeros({0, 1, 1, 1}), {1, 1, 2, 2}), {1, 1, 2, 2},
-                  std::vector<double>(4, 0.0), {0});
-    });
-  }
-  for (const char* variant : {"depthwise", "gemm", "planes", "cpu_rows", "block", "im2col_gemm", "direct"}) {
-    CAPTURE(variant);
-    run_variant("conv2d_backward_weight", variant, [] {
-      check_close(ops::conv2d_backward_weight(zeros({0, 2, 2, 2}), zeros({0, 1, 2, 2}), {2, 1, 1, 1}), {2, 1, 1, 1},
-                  std::vector<double>(2, 0.0), {0});
-    });
-  }
+  CHECK(ops::conv2d(zeros({0, 3, 4, 4}), zeros({2, 3, 3, 3})).shape() == Shape{0, 2, 2, 2});
+  CHECK(ops::conv2d(zeros({1, 3, 4, 4}), zeros({0, 3, 3, 3})).shape() == Shape{1, 0, 2, 2});
+  const std::vector<Expected> of_images{
+      may_run("depthwise"),   may_run("gemm"), may_run("planes"), on_cpus("cpu_gemm"), "block",
+      may_run("im2col_gemm"), "direct"};
+  for_each_variant(MustRun("conv2d", of_images), [] {  // No input channels: only the bias.
+    check_close(ops::conv2d(zeros({1, 0, 2, 2}), zeros({2, 0, 1, 1}), tensor_of({1, 2}, {2})), {1, 2, 2, 2},
+                {1, 1, 1, 1, 2, 2, 2, 2}, {0});
+  });
+  for_each_variant(MustRun("conv2d_backward_data", of_images), [] {
+    check_close(ops::conv2d_backward_data(zeros({1, 0, 2, 2}), zeros({0, 1, 1, 1}), {1, 1, 2, 2}), {1, 1, 2, 2},
+                std::vector<double>(4, 0.0), {0});
+  });
+  const std::vector<Expected> of_weight{
+      may_run("depthwise"), may_run("gemm"),        may_run("planes"), on_cpus("cpu_rows"),
+      may_run("block"),     may_run("im2col_gemm"), "direct"};
+  for_each_variant(MustRun("conv2d_backward_weight", of_weight), [] {
+    check_close(ops::conv2d_backward_weight(zeros({0, 2, 2, 2}), zeros({0, 1, 2, 2}), {2, 1, 1, 1}), {2, 1, 1, 1},
+                std::vector<double>(2, 0.0), {0});
+  });
 }
 
 TEST_CASE("conv2d refuses bad arguments") {

@@ -8,8 +8,8 @@
 #include "ops/pointwise/pointwise_kernels.h"
 #include "ops/pointwise/pointwise_source.h"
 #include "support/compare.h"
+#include "support/coverage.h"
 #include "support/skip.h"
-#include "support/variants.h"
 
 using namespace crisol;
 using namespace crisol::ops;
@@ -82,7 +82,8 @@ TEST_CASE("pointwise graph: several results, broadcasting and layouts, both kind
     first.push_back(std::fmax(0, a[i] * other + 0.25));
     second.push_back(a[i] < other);
   }
-  for_each_variant("pointwise", {"chunks", "items"}, [&] {
+  const MustRun variants("pointwise", {on_cpus("chunks"), "items"});
+  for_each_variant(variants, [&] {
     for (const Layout layout : all_layouts) {
       CAPTURE(name_of(layout));
       const std::vector<Tensor> y =

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "crisol/tuning.h"
 #include "doctest/doctest.h"
 #include "reference/pool.h"
 #include "reference/pool_cases.h"
 #include "support/compare.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 
 namespace crisol {
@@ -17,42 +17,39 @@ namespace {
 
 using testing::check_close;
 using testing::check_error;
+using testing::for_each_variant;
 using testing::Layout;
+using testing::MustRun;
+using testing::on_cpus;
 using testing::random_values;
 using testing::tensor_of;
 using testing::view_of;
 
-const char* const variants[] = {"rows", "pixel"};
-
-// A variant for CPUs refuses other devices. The simulator Oclgrind takes it, to check its accesses.
-bool accepted(const char* variant) {
-  const DeviceInfo& info = Device().info();
-  return std::string_view(variant) == "pixel" || info.type == DeviceType::cpu || info.platform == "Oclgrind";
-}
+std::vector<testing::Expected> row_variants() { return {on_cpus("rows"), "pixel"}; }
 
 }  // namespace
 
 TEST_CASE("max_pool2d: values, indices and gradient") {
-  for (const char* variant : variants) {
-    if (!accepted(variant)) continue;
-    CAPTURE(variant);
-    const ForcedVariant forward_variant("max_pool2d", variant);
-    const ForcedVariant backward_variant("max_pool2d_backward", variant);
-    for (const reference::MaxPoolCase& c : reference::max_pool_cases) {
-      CAPTURE(c.shape);
-      CAPTURE(c.options.kernel);
-      const std::vector<double> x = random_values(1, c.shape.numel());
-      const reference::MaxPool expected = reference::max_pool2d(x, c.shape, c.options);
+  for (const reference::MaxPoolCase& c : reference::max_pool_cases) {
+    CAPTURE(c.shape);
+    CAPTURE(c.options.kernel);
+    const MustRun forward("max_pool2d", row_variants()), backward("max_pool2d_backward", row_variants());
+    const std::vector<double> x = random_values(1, c.shape.numel());
+    const reference::MaxPool expected = reference::max_pool2d(x, c.shape, c.options);
+    Tensor indices;
+    for_each_variant(forward, [&] {
       const ops::MaxPool2dResult got = ops::max_pool2d(tensor_of(x, c.shape), c.options);
       check_close(got.values, expected.shape, expected.values, {0});
       check_close(got.indices, expected.shape, expected.indices, {0});
-
-      const std::vector<double> dy = random_values(2, expected.shape.numel());
-      const Tensor dx = ops::max_pool2d_backward(tensor_of(dy, expected.shape), got.indices, c.shape, c.options);
+      indices = got.indices;
+    });
+    const std::vector<double> dy = random_values(2, expected.shape.numel());
+    for_each_variant(backward, [&] {
+      const Tensor dx = ops::max_pool2d_backward(tensor_of(dy, expected.shape), indices, c.shape, c.options);
       // At most kernel.h * kernel.w windows contain an element, and each adds at most 1.
       const double terms = c.options.kernel.h * c.options.kernel.w;
       check_close(dx, c.shape, reference::max_pool2d_backward(dy, expected, c.shape), {1, terms});
-    }
+    });
   }
 }
 
@@ -87,41 +84,35 @@ TEST_CASE("max_pool2d: ties, NaN and infinities are taken as in PyTorch") {
   x[11] = nan;
   x[14] = x[15 + 34] = nan;  // The last of two NaNs counts.
   x[70] = inf;
-  for (const char* variant : variants) {
-    if (!accepted(variant)) continue;
-    CAPTURE(variant);
-    const ForcedVariant forced("max_pool2d", variant);
+  const reference::MaxPool expected = reference::max_pool2d(x, shape, {2});
+  for_each_variant(MustRun("max_pool2d", row_variants()), [&] {
     const ops::MaxPool2dResult got = ops::max_pool2d(tensor_of(x, shape), {2});
-    const reference::MaxPool expected = reference::max_pool2d(x, shape, {2});
     check_close(got.values, expected.shape, expected.values, {0});
     check_close(got.indices, expected.shape, expected.indices, {0});
     CHECK(got.indices.to_vector<std::int32_t>()[1] == 2);
     CHECK(got.indices.to_vector<std::int32_t>()[4] == 8);
     CHECK(got.indices.to_vector<std::int32_t>()[7] == 15 + 34);
     CHECK(got.indices.to_vector<std::int32_t>()[0] == 0);  // All values are -inf.
-  }
+  });
 }
 
 TEST_CASE("avg_pool2d: values and gradient") {
-  for (const char* variant : variants) {
-    if (!accepted(variant)) continue;
-    CAPTURE(variant);
-    const ForcedVariant forward_variant("avg_pool2d", variant);
-    const ForcedVariant backward_variant("avg_pool2d_backward", variant);
-    for (const Shape& shape : {Shape{2, 3, 8, 8}, Shape{1, 2, 7, 37}, Shape{2, 1, 3, 4}}) {
-      for (const AvgPool2dOptions& options : reference::avg_pool_options) {
-        CAPTURE(shape);
-        CAPTURE(options.kernel);
-        CAPTURE(options.ceil_mode);
-        const std::vector<double> x = random_values(3, shape.numel());
-        const reference::AvgPool expected = reference::avg_pool2d(x, shape, options);
-        // A rounding for each of at most 9 terms below 1, and one for the division.
+  for (const Shape& shape : {Shape{2, 3, 8, 8}, Shape{1, 2, 7, 37}, Shape{2, 1, 3, 4}}) {
+    for (const AvgPool2dOptions& options : reference::avg_pool_options) {
+      CAPTURE(shape);
+      CAPTURE(options.kernel);
+      CAPTURE(options.ceil_mode);
+      const std::vector<double> x = random_values(3, shape.numel());
+      const reference::AvgPool expected = reference::avg_pool2d(x, shape, options);
+      // A rounding for each of at most 9 terms below 1, and one for the division.
+      for_each_variant(MustRun("avg_pool2d", row_variants()), [&] {
         check_close(ops::avg_pool2d(tensor_of(x, shape), options), expected.shape, expected.values, {10, 1});
-
-        const std::vector<double> dy = random_values(4, expected.shape.numel());
+      });
+      const std::vector<double> dy = random_values(4, expected.shape.numel());
+      for_each_variant(MustRun("avg_pool2d_backward", row_variants()), [&] {
         check_close(ops::avg_pool2d_backward(tensor_of(dy, expected.shape), shape, options), shape,
                     reference::avg_pool2d_backward(dy, shape, options), {10, 1});
-      }
+      });
     }
   }
 }
@@ -132,22 +123,20 @@ TEST_CASE("adaptive_avg_pool2d: values and gradient") {
     IntPair output;
   } cases[] = {{{2, 3, 7, 7}, 1}, {{1, 2, 10, 7}, {3, 5}},  {{1, 1, 4, 6}, {4, 6}}, {{2, 1, 2, 3}, {5, 7}},
                {{1, 2, 1, 1}, 3}, {{1, 2, 20, 70}, {3, 2}}, {{2, 1, 9, 20}, {3, 1}}};
-  for (const char* variant : {"planes", "pixel"}) {
-    if (!accepted(variant)) continue;
-    CAPTURE(variant);
-    const ForcedVariant forward_variant("adaptive_avg_pool2d", variant);
-    const ForcedVariant backward_variant("adaptive_avg_pool2d_backward", variant);
-    for (const auto& c : cases) {
-      CAPTURE(c.shape);
-      CAPTURE(c.output);
-      const std::vector<double> x = random_values(5, c.shape.numel());
-      const reference::AvgPool expected = reference::adaptive_avg_pool2d(x, c.shape, c.output);
-      // A window has at most 60 terms below 1, and an element is in at most 35 windows. Each window has a division.
+  for (const auto& c : cases) {
+    CAPTURE(c.shape);
+    CAPTURE(c.output);
+    const std::vector<double> x = random_values(5, c.shape.numel());
+    const reference::AvgPool expected = reference::adaptive_avg_pool2d(x, c.shape, c.output);
+    // A window has at most 60 terms below 1, and an element is in at most 35 windows. Each window has a division.
+    for_each_variant(MustRun("adaptive_avg_pool2d", {on_cpus("planes"), "pixel"}), [&] {
       check_close(ops::adaptive_avg_pool2d(tensor_of(x, c.shape), c.output), expected.shape, expected.values, {8, 1});
-      const std::vector<double> dy = random_values(6, expected.shape.numel());
+    });
+    const std::vector<double> dy = random_values(6, expected.shape.numel());
+    for_each_variant(MustRun("adaptive_avg_pool2d_backward", {on_cpus("planes"), "pixel"}), [&] {
       check_close(ops::adaptive_avg_pool2d_backward(tensor_of(dy, expected.shape), c.shape), c.shape,
                   reference::adaptive_avg_pool2d_backward(dy, c.shape, c.output), {8, 35});
-    }
+    });
   }
 }
 
@@ -178,12 +167,10 @@ TEST_CASE("pooling of nothing") {
 
 TEST_CASE("max_pool2d_backward: indices outside the plane go nowhere") {
   const Tensor indices = tensor_of({-1, 16, -100, 1000}, {1, 1, 2, 2}, DType::i32);
-  for (const char* variant : variants) {
-    if (!accepted(variant)) continue;
-    const ForcedVariant forced("max_pool2d_backward", variant);
+  for_each_variant(MustRun("max_pool2d_backward", row_variants()), [&] {
     const Tensor dx = ops::max_pool2d_backward(ones({1, 1, 2, 2}), indices, {1, 1, 4, 4}, {2});
     check_close(dx, {1, 1, 4, 4}, std::vector<double>(16, 0.0), {0});
-  }
+  });
 }
 
 TEST_CASE("pooling refuses bad arguments") {

@@ -8,7 +8,7 @@
 #include "reference/conv2d.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
-#include "support/forced.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 #include "tensor/kernel_args.h"
 
@@ -18,9 +18,14 @@ namespace {
 
 using ops::Epilogue;
 using testing::check_close;
+using testing::Expected;
+using testing::for_each_variant;
+using testing::may_run;
+using testing::MustRun;
+using testing::on_cpus;
 using testing::random_values;
-using testing::run_variant;
 using testing::tensor_of;
+using testing::where;
 
 // f(v) = s0 · v · e0 + e1.
 constexpr const char* snippet =
@@ -85,22 +90,21 @@ int check_forms(const Result& y, double scale, const Run& run) {
 
 TEST_CASE("matmul and linear end in every form of epilogue") {
   const struct { std::int64_t m, n, k; } sizes[] = {{5, 13, 7}, {50, 70, 9}, {3, 5, 1100}, {9, 60, 1030}};
+  const MustRun variants("matmul", {where(!testing::slow_device(), "block"), may_run("clblast"), on_cpus("cpu_rows"),
+                                    on_cpus("cpu_tiled"), "plain"});
   for (const auto& size : sizes) {
     const auto [m, n, k] = size;
     if (testing::slow_device() && m * n * k > 5000) continue;
     const std::vector<double> x = random_values(1, m * k), w = random_values(2, n * k), bias = random_values(3, n);
     const reference::Product product = reference::linear(x, {m, k}, w, {n, k}, bias);
     const Tensor a = tensor_of(x, {m, k}), weight = tensor_of(w, {n, k}), shift = tensor_of(bias, {n});
-    for (const char* variant : {"block", "clblast", "cpu_rows", "cpu_tiled", "plain"}) {
-      CAPTURE(variant);
-      if (variant == std::string_view("block") && n < 60) continue;  // Each kind of size needs two programs.
-      run_variant("matmul", variant, [&] {
-        const int applied =
-            check_forms({{m, n}, product.values, m, n, n, 0}, static_cast<double>(k + 2),
-                        [&](const Epilogue& f, bool& done) { return ops::linear(a, weight, shift, f, done); });
-        CHECK(applied == (variant == std::string_view("clblast") ? 0 : 5));
-      });
-    }
+    for_each_variant(variants, [&](std::string_view variant) {
+      if (variant == "block" && n < 60) return;  // Each kind of size needs two programs.
+      const int applied =
+          check_forms({{m, n}, product.values, m, n, n, 0}, static_cast<double>(k + 2),
+                      [&](const Epilogue& f, bool& done) { return ops::linear(a, weight, shift, f, done); });
+      CHECK(applied == (variant == "clblast" ? 0 : 5));
+    });
   }
 }
 
@@ -109,18 +113,15 @@ TEST_CASE("products of batches end in an epilogue") {
   const std::vector<double> a = random_values(4, left.numel()), b = random_values(5, right.numel());
   const reference::Product each = reference::matmul(a, left, b, right);
   const reference::Product shared = reference::matmul(a, left, {b.begin(), b.begin() + 30}, {6, 5});
-  for (const char* variant : {"block", "clblast", "cpu_rows", "cpu_tiled", "plain"}) {
-    CAPTURE(variant);
-    run_variant("matmul", variant, [&] {
-      const Tensor x = tensor_of(a, left), y = tensor_of(b, right);
-      check_forms({each.shape, each.values, 4, 5, 5, 20}, 8,
-                  [&](const Epilogue& f, bool& done) { return ops::matmul(x, y, f, done); });
-      if (testing::slow_device()) return;  // The rest uses the same kernels.
-      check_forms({shared.shape, shared.values, 4, 5, 5, 20}, 8, [&](const Epilogue& f, bool& done) {
-        return ops::matmul(x, y.narrow(0, 0, 1).reshape({6, 5}), f, done);
-      });
+  for_each_variant(MustRun("matmul", {"block", may_run("clblast"), on_cpus("cpu_tiled"), "plain"}), [&] {
+    const Tensor x = tensor_of(a, left), y = tensor_of(b, right);
+    check_forms({each.shape, each.values, 4, 5, 5, 20}, 8,
+                [&](const Epilogue& f, bool& done) { return ops::matmul(x, y, f, done); });
+    if (testing::slow_device()) return;  // The rest uses the same kernels.
+    check_forms({shared.shape, shared.values, 4, 5, 5, 20}, 8, [&](const Epilogue& f, bool& done) {
+      return ops::matmul(x, y.narrow(0, 0, 1).reshape({6, 5}), f, done);
     });
-  }
+  });
 }
 
 TEST_CASE("conv2d ends in every form of epilogue") {
@@ -131,8 +132,12 @@ TEST_CASE("conv2d ends in every form of epilogue") {
                {{3, 8, 28, 28}, {10, 8, 3, 3}, {1, 1}},    {{2, 70, 9, 9}, {5, 70, 3, 3}, {1, 1}},
                {{2, 20, 8, 8}, {24, 20, 1, 1}, {}},        {{2, 20, 13, 22}, {20, 20, 3, 3}, {1, 1}},
                {{2, 6, 9, 18}, {6, 1, 3, 3}, {1, 1, 1, 6}}};
+  const bool slow = testing::slow_device();
+  const MustRun variants("conv2d", {where(!slow, "depthwise"), where(!slow, "gemm"), where(!slow, "winograd_f4"),
+                                    where(!slow, "winograd_f2"), on_cpus("planes"), on_cpus("winograd"),
+                                    on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"});
   for (const auto& c : cases) {
-    if (testing::slow_device() && c.x.numel() > 250) continue;
+    if (slow && c.x.numel() > 250) continue;
     CAPTURE(c.x);
     const std::vector<double> x = random_values(6, c.x.numel()), w = random_values(7, c.weight.numel());
     const std::vector<double> bias = random_values(8, c.weight[0]);
@@ -140,18 +145,13 @@ TEST_CASE("conv2d ends in every form of epilogue") {
     const std::vector<double> values = reference::conv2d(x, c.x, w, c.weight, bias, c.options);
     const std::int64_t pixels = shape[2] * shape[3];
     const double scale = static_cast<double>(c.weight.numel() / c.weight[0] + 2);
-    for (const char* variant : {"depthwise", "gemm", "winograd_f4", "winograd_f2", "planes", "winograd", "cpu_gemm",
-                                "block", "im2col_gemm", "direct"}) {
-      CAPTURE(variant);
-      run_variant("conv2d", variant, [&] {
-        check_forms({shape, values, shape[1], pixels, pixels, 0}, scale, [&](const Epilogue& f, bool& done) {
-          const bool held_by_others = f.form != Epilogue::Form::add_relu && f.form != Epilogue::Form::generic;
-          if (testing::slow_device() && held_by_others) return tensor_of(values, shape);
-          return ops::conv2d(tensor_of(x, c.x), tensor_of(w, c.weight), tensor_of(bias, {shape[1]}), c.options, f,
-                             done);
-        });
+    for_each_variant(variants, [&] {
+      check_forms({shape, values, shape[1], pixels, pixels, 0}, scale, [&](const Epilogue& f, bool& done) {
+        const bool held_by_others = f.form != Epilogue::Form::add_relu && f.form != Epilogue::Form::generic;
+        if (slow && held_by_others) return tensor_of(values, shape);
+        return ops::conv2d(tensor_of(x, c.x), tensor_of(w, c.weight), tensor_of(bias, {shape[1]}), c.options, f, done);
       });
-    }
+    });
   }
 }
 

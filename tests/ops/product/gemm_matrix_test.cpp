@@ -13,7 +13,7 @@
 #include "ops/product/matrix_units.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
-#include "support/forced.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 #include "tensor/kernel_args.h"
 
@@ -144,6 +144,7 @@ TEST_CASE("gemm matrix: on this device's own units") {
 
 TEST_CASE("gemm matrix: what is too large for fp16 becomes infinite, NaN and infinity stay") {
   if (const std::string reason = testing::broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
+  const testing::MustRun must("matmul", {"matrix"});
   const ForcedVariant forced("matmul", "matrix");
   for (const Precision precision : testing::rounded_precisions) {
     if (testing::slow_launches() && precision != Precision::fp16) continue;
@@ -184,6 +185,7 @@ TEST_CASE("gemm matrix: forced with packed operands") {
   for (std::vector<double>* values : {&a, &b})
     for (double& value : *values) value = round_to(static_cast<float>(value), Precision::bf16);
   const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
+  const testing::MustRun must("matmul", {"matrix_packed"});
   const ForcedVariant forced("matmul", "matrix_packed");
   const WithPrecision rounded_to(Precision::bf16);
   check_close(ops::matmul(tensor_of(a, {m, k}), tensor_of(b, {k, n})), expected.shape, expected.values,
@@ -234,6 +236,7 @@ TEST_CASE("gemm matrix: a forced configuration") {
   std::vector<double> a = random_values(1, m * k), b = random_values(2, k * n);
   for (std::vector<double>* values : {&a, &b})
     for (double& value : *values) value = round_to(static_cast<float>(value), Precision::bf16);
+  const testing::MustRun must("matmul", {"matrix"});
   const ForcedVariant forced("matmul", "matrix/128x32/2");
   const WithPrecision rounded_to(Precision::bf16);
   const VariantRecord record;

@@ -11,7 +11,7 @@
 #include "ops/product/gemm.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
-#include "support/forced.h"
+#include "support/coverage.h"
 #include "support/skip.h"
 #include "tensor/kernel_args.h"
 
@@ -21,15 +21,28 @@ namespace {
 
 using testing::check_close;
 using testing::check_error;
+using testing::Expected;
+using testing::for_each_variant;
 using testing::Layout;
+using testing::may_run;
+using testing::MustRun;
+using testing::on_cpus;
 using testing::random_values;
 using testing::run_variant;
 using testing::tensor_of;
 using testing::view_of;
 
-const char* const variants[] = {"clblast", "cpu_rows", "cpu_tiled", "plain"};
-// The variant for GPUs has its own test, gemm_block_test.cpp, because its many programs take long to compile for CPUs.
-const char* const all_variants[] = {"block", "clblast", "cpu_rows", "cpu_tiled", "plain"};
+// CLBlast's product runs on GPUs, where somebody has installed CLBlast. "block" has its own test, gemm_block_test.cpp,
+// because its many programs take long to compile for CPUs.
+std::vector<Expected> few_variants() {
+  return {may_run("clblast"), on_cpus("cpu_rows"), on_cpus("cpu_tiled"), "plain"};
+}
+
+std::vector<Expected> all_variants() {
+  std::vector<Expected> all = few_variants();
+  all.emplace_back("block");
+  return all;
+}
 
 // k products of at most 1 are added, so no partial sum is larger than k.
 testing::Tolerance tolerance(std::int64_t k) { return {2, static_cast<double>(k + 1)}; }
@@ -47,27 +60,23 @@ Tensor stored(const std::vector<double>& values, std::int64_t rows, std::int64_t
   return transposed ? stored_transposed(values, rows, columns) : tensor_of(values, {rows, columns});
 }
 
-void check_sizes(std::int64_t m, std::int64_t n, std::int64_t k) {
+void check_sizes(const MustRun& variants, std::int64_t m, std::int64_t n, std::int64_t k) {
   CAPTURE(m);
   CAPTURE(n);
   CAPTURE(k);
   const std::vector<double> a = random_values(1, m * k);
   const std::vector<double> b = random_values(2, k * n);
   const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
-  for (const char* variant : variants) {
-    CAPTURE(variant);
-    int accepted = 0;
-    for (const bool a_transposed : {false, true})
-      for (const bool b_transposed : {false, true}) {
-        CAPTURE(a_transposed);
-        CAPTURE(b_transposed);
-        accepted += run_variant("matmul", variant, [&] {
-          const Tensor y = ops::matmul(stored(a, m, k, a_transposed), stored(b, k, n, b_transposed));
-          check_close(y, expected.shape, expected.values, tolerance(k));
-        });
-      }
-    if (variant == std::string_view("plain")) CHECK(accepted == 4);
-  }
+  for (const bool a_transposed : {false, true})
+    for (const bool b_transposed : {false, true}) {
+      CAPTURE(a_transposed);
+      CAPTURE(b_transposed);
+      const MustRun every_time("matmul", {"plain"});
+      for_each_variant(variants, [&] {
+        const Tensor y = ops::matmul(stored(a, m, k, a_transposed), stored(b, k, n, b_transposed));
+        check_close(y, expected.shape, expected.values, tolerance(k));
+      });
+    }
 }
 
 }  // namespace
@@ -76,7 +85,8 @@ TEST_CASE("matmul: small and odd sizes, both operands in either order") {
   const struct {
     std::int64_t m, n, k;
   } sizes[] = {{1, 1, 1}, {1, 7, 3}, {5, 1, 9}, {3, 4, 0}, {2, 3, 17}, {13, 25, 5}, {16, 49, 11}, {31, 15, 33}};
-  for (const auto& size : sizes) check_sizes(size.m, size.n, size.k);
+  const MustRun variants("matmul", few_variants());
+  for (const auto& size : sizes) check_sizes(variants, size.m, size.n, size.k);
 }
 
 TEST_CASE("matmul: sizes around the tiles and the blocks of the depth") {
@@ -85,13 +95,15 @@ TEST_CASE("matmul: sizes around the tiles and the blocks of the depth") {
     std::int64_t m, n, k;
   } sizes[] = {{8, 48, 16},    {9, 47, 17},  {65, 97, 64},     {64, 10, 128},
                {70, 200, 515}, {3, 5, 2000}, {130, 260, 1030}, {391, 53, 519}};
-  for (const auto& size : sizes) check_sizes(size.m, size.n, size.k);
+  const MustRun variants("matmul", few_variants());
+  for (const auto& size : sizes) check_sizes(variants, size.m, size.n, size.k);
 }
 
 TEST_CASE("matmul: every tile, depth and packing of cpu_tiled") {
   const struct {
     std::int64_t m, n, k;
   } sizes[] = {{25, 50, 260}, {9, 650, 20}};  // Two blocks of the depth, and panels that are packed together.
+  const MustRun must("matmul", {on_cpus("cpu_tiled")});
   const std::span<const std::string> configs = ops::cpu_tiled_configs();
   const std::size_t tried = testing::slow_device() ? 4 : configs.size();  // The smallest depths come first.
   int accepted = 0;
@@ -117,17 +129,16 @@ TEST_CASE("matmul: every layout of the operands") {
   const std::vector<double> a = random_values(3, m * k);
   const std::vector<double> b = random_values(4, k * n);
   const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
-  for (const char* variant : variants)
-    for (const Layout left : testing::all_layouts)
-      for (const Layout right : testing::all_layouts) {
-        CAPTURE(variant);
-        CAPTURE(testing::name_of(left));
-        CAPTURE(testing::name_of(right));
-        run_variant("matmul", variant, [&] {
-          check_close(ops::matmul(view_of(a, {m, k}, left), view_of(b, {k, n}, right)), expected.shape, expected.values,
-                      tolerance(k));
-        });
-      }
+  const MustRun variants("matmul", few_variants());
+  for (const Layout left : testing::all_layouts)
+    for (const Layout right : testing::all_layouts) {
+      CAPTURE(testing::name_of(left));
+      CAPTURE(testing::name_of(right));
+      for_each_variant(variants, [&] {
+        check_close(ops::matmul(view_of(a, {m, k}, left), view_of(b, {k, n}, right)), expected.shape, expected.values,
+                    tolerance(k));
+      });
+    }
 }
 
 TEST_CASE("matmul: batches broadcast") {
@@ -136,22 +147,21 @@ TEST_CASE("matmul: batches broadcast") {
   } cases[] = {{{3, 5, 4}, {3, 4, 6}},       {{3, 5, 4}, {4, 6}},          {{5, 4}, {3, 4, 6}},
                {{2, 1, 5, 4}, {3, 4, 6}},    {{2, 3, 5, 4}, {2, 1, 4, 6}}, {{2, 3, 2, 3}, {2, 3, 3, 2}},
                {{1, 3, 2, 3}, {2, 1, 3, 2}}, {{4, 1, 3}, {4, 3, 1}},       {{2, 1, 2, 2, 3}, {3, 1, 3, 4}}};
-  for (const auto& c : cases)
-    for (const char* variant : all_variants) {
-      CAPTURE(c.a);
-      CAPTURE(c.b);
-      CAPTURE(variant);
-      const std::vector<double> a = random_values(5, c.a.numel());
-      const std::vector<double> b = random_values(6, c.b.numel());
-      const reference::Product expected = reference::matmul(a, c.a, b, c.b);
-      for (const Layout layout : {Layout::contiguous, Layout::permuted, Layout::strided}) {
-        if (testing::slow_device() && layout != Layout::contiguous) continue;
-        run_variant("matmul", variant, [&] {
-          check_close(ops::matmul(view_of(a, c.a, layout), view_of(b, c.b, layout)), expected.shape, expected.values,
-                      tolerance(c.a.back()));
-        });
-      }
+  const MustRun variants("matmul", all_variants());
+  for (const auto& c : cases) {
+    CAPTURE(c.a);
+    CAPTURE(c.b);
+    const std::vector<double> a = random_values(5, c.a.numel());
+    const std::vector<double> b = random_values(6, c.b.numel());
+    const reference::Product expected = reference::matmul(a, c.a, b, c.b);
+    for (const Layout layout : {Layout::contiguous, Layout::permuted, Layout::strided}) {
+      if (testing::slow_device() && layout != Layout::contiguous) continue;
+      for_each_variant(variants, [&] {
+        check_close(ops::matmul(view_of(a, c.a, layout), view_of(b, c.b, layout)), expected.shape, expected.values,
+                    tolerance(c.a.back()));
+      });
     }
+  }
 }
 
 TEST_CASE("matmul: expanded operands") {
@@ -168,10 +178,9 @@ TEST_CASE("matmul: nothing in, nothing or zeros out") {
   CHECK(ops::matmul(zeros({0, 3}), zeros({3, 4})).shape() == Shape{0, 4});
   CHECK(ops::matmul(zeros({2, 0, 3}), zeros({3, 4})).shape() == Shape{2, 0, 4});
   CHECK(ops::matmul(zeros({0, 2, 3}), zeros({3, 4})).shape() == Shape{0, 2, 4});
-  for (const char* variant : variants)
-    run_variant("matmul", variant, [] {
-      check_close(ops::matmul(zeros({2, 3, 0}), zeros({0, 4})), {2, 3, 4}, std::vector<double>(24, 0.0), {0});
-    });
+  for_each_variant(MustRun("matmul", {on_cpus("cpu_tiled"), "plain"}), [] {
+    check_close(ops::matmul(zeros({2, 3, 0}), zeros({0, 4})), {2, 3, 4}, std::vector<double>(24, 0.0), {0});
+  });
 }
 
 TEST_CASE("gemm: addition to C, biases, relu, a transposed C") {
@@ -180,38 +189,38 @@ TEST_CASE("gemm: addition to C, biases, relu, a transposed C") {
   const std::vector<double> bias = random_values(12, std::max(m, n));
   const reference::Product product = reference::matmul(a, {m, k}, b, {k, n});
   const Tensor left = tensor_of(a, {m, k}), right = stored_transposed(b, k, n), shift = tensor_of(bias, {n});
-  for (const char* variant : all_variants)
-    for (const bool transposed : {false, true})
-      for (const std::int32_t flags : {0, 1, 2, 4, 8, 3, 5, 13, 10}) {
-        CAPTURE(variant);
-        CAPTURE(transposed);
-        CAPTURE(flags);
-        std::vector<double> expected = product.values;
-        for (std::int64_t i = 0; i < m; ++i)
-          for (std::int64_t j = 0; j < n; ++j) {
-            double& value = expected[static_cast<std::size_t>(i * n + j)];
-            if (flags & ops::add_to_c) value += c[static_cast<std::size_t>(i * n + j)];
-            if (flags & ops::bias_per_row) value += bias[static_cast<std::size_t>(i)];
-            if (flags & ops::bias_per_column) value += bias[static_cast<std::size_t>(j)];
-            if (flags & ops::with_relu) value = std::max(value, 0.0);
-          }
+  const MustRun variants("matmul", all_variants());
+  for (const bool transposed : {false, true})
+    for (const std::int32_t flags : {0, 1, 2, 4, 8, 3, 5, 13, 10}) {
+      CAPTURE(transposed);
+      CAPTURE(flags);
+      std::vector<double> expected = product.values;
+      for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          double& value = expected[static_cast<std::size_t>(i * n + j)];
+          if (flags & ops::add_to_c) value += c[static_cast<std::size_t>(i * n + j)];
+          if (flags & ops::bias_per_row) value += bias[static_cast<std::size_t>(i)];
+          if (flags & ops::bias_per_column) value += bias[static_cast<std::size_t>(j)];
+          if (flags & ops::with_relu) value = std::max(value, 0.0);
+        }
+      for_each_variant(variants, [&] {
         const Tensor y = stored(c, m, n, transposed);
-        run_variant("matmul", variant, [&] {
-          ops::gemm({.device = state_of(y),
-                     .m = m,
-                     .n = n,
-                     .k = k,
-                     .a = {in(left), k, 1},
-                     .b = {in(right), 1, k},
-                     .c = {out(y), y.strides()[0], y.strides()[1]},
-                     .flags = flags,
-                     .bias = in(shift)});
-          check_close(y, {m, n}, expected, tolerance(k));
-        });
-      }
+        ops::gemm({.device = state_of(y),
+                   .m = m,
+                   .n = n,
+                   .k = k,
+                   .a = {in(left), k, 1},
+                   .b = {in(right), 1, k},
+                   .c = {out(y), y.strides()[0], y.strides()[1]},
+                   .flags = flags,
+                   .bias = in(shift)});
+        check_close(y, {m, n}, expected, tolerance(k));
+      });
+    }
 }
 
 TEST_CASE("linear: values for any leading axes, with and without bias") {
+  const MustRun variants("matmul", few_variants());
   for (const Shape& shape : {Shape{4, 7}, Shape{7}, Shape{2, 3, 7}, Shape{1, 1, 7}, Shape{5, 0}, Shape{0, 7}}) {
     const std::int64_t inputs = shape.back(), outputs = 5;
     const std::vector<double> x = random_values(13, shape.numel());
@@ -219,23 +228,22 @@ TEST_CASE("linear: values for any leading axes, with and without bias") {
     const std::vector<double> bias = random_values(15, outputs);
     const Tensor w = tensor_of(weight, {outputs, inputs});
     CAPTURE(shape);
-    for (const char* variant : variants)
-      for (const Layout layout : testing::all_layouts) {
-        if (testing::slow_device() && layout != Layout::contiguous && shape.rank() != 3) continue;
-        CAPTURE(variant);
-        const Tensor input = view_of(x, shape, layout);
-        run_variant("matmul", variant, [&] {
-          const reference::Product plain = reference::linear(x, shape, weight, {outputs, inputs}, {});
-          check_close(ops::linear(input, w), plain.shape, plain.values, tolerance(inputs));
-          const reference::Product shifted = reference::linear(x, shape, weight, {outputs, inputs}, bias);
-          check_close(ops::linear(input, w, tensor_of(bias, {outputs})), shifted.shape, shifted.values,
-                      tolerance(inputs));
-        });
-      }
+    for (const Layout layout : testing::all_layouts) {
+      if (testing::slow_device() && layout != Layout::contiguous && shape.rank() != 3) continue;
+      const Tensor input = view_of(x, shape, layout);
+      for_each_variant(variants, [&] {
+        const reference::Product plain = reference::linear(x, shape, weight, {outputs, inputs}, {});
+        check_close(ops::linear(input, w), plain.shape, plain.values, tolerance(inputs));
+        const reference::Product shifted = reference::linear(x, shape, weight, {outputs, inputs}, bias);
+        check_close(ops::linear(input, w, tensor_of(bias, {outputs})), shifted.shape, shifted.values,
+                    tolerance(inputs));
+      });
+    }
   }
 }
 
 TEST_CASE("linear keeps a packed weight for as long as it stays as it is") {
+  const MustRun variants("matmul", {on_cpus("cpu_skinny"), on_cpus("cpu_tiled"), on_cpus("cpu_rows"), "plain"});
   const struct {
     std::int64_t m, n, k;
   } sizes[] = {{1, 10, 128}, {1, 200, 77}, {3, 48, 16}, {5, 65, 33}, {16, 7, 50}, {17, 100, 9}, {64, 50, 600}};
@@ -255,12 +263,9 @@ TEST_CASE("linear keeps a packed weight for as long as it stays as it is") {
         CAPTURE(use);
         CHECK(ops::linear(input, weight, shift).to_vector<float>() == first.to_vector<float>());
       }
-      for (const char* variant : {"cpu_skinny", "cpu_tiled", "cpu_rows", "plain"}) {
-        CAPTURE(variant);
-        run_variant("matmul", variant, [&] {
-          check_close(ops::linear(input, weight, shift), expected.shape, expected.values, tolerance(k));
-        });
-      }
+      for_each_variant(variants, [&] {
+        check_close(ops::linear(input, weight, shift), expected.shape, expected.values, tolerance(k));
+      });
       w = random_values(24, n * k);
       ops::copy_into(weight, tensor_of(w, {n, k}));
     }
@@ -289,11 +294,10 @@ TEST_CASE("matmul: the same bits on every run") {
   if (testing::slow_device()) CRISOL_SKIP("25 million multiply-adds");
   const Tensor a = tensor_of(random_values(16, 64 * 3000), {64, 3000});
   const Tensor b = stored_transposed(random_values(17, 3000 * 128), 3000, 128);
-  for (const char* variant : variants)
-    run_variant("matmul", variant, [&] {
-      const std::vector<float> first = ops::matmul(a, b).to_vector<float>();
-      CHECK(ops::matmul(a, b).to_vector<float>() == first);
-    });
+  for_each_variant(MustRun("matmul", few_variants()), [&] {
+    const std::vector<float> first = ops::matmul(a, b).to_vector<float>();
+    CHECK(ops::matmul(a, b).to_vector<float>() == first);
+  });
 }
 
 TEST_CASE("matmul and linear refuse bad arguments") {

@@ -14,7 +14,6 @@
 #include "support/coverage.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
-#include "support/variants.h"
 
 namespace crisol {
 
@@ -194,7 +193,7 @@ TEST_CASE("sample_logits: temperature 0 and top_k 1 take the largest") {
 }
 
 TEST_CASE("sample_logits: frequencies are those of the softmax, of the largest only") {
-  const testing::MustRun must("sample_logits", {testing::on_cpus("runs"), "elements"});
+  const testing::MustRun variants("sample_logits", {testing::on_cpus("runs"), "elements"});
   const std::vector<double> logits{0.5, -1, 2, 1.5, -inf, 0.25, 1.75};
   const Tensor rows = ops::expand(tensor_of(logits, {1, 7}), {draws(), 7});
   const Generator generator(seed);
@@ -204,7 +203,7 @@ TEST_CASE("sample_logits: frequencies are those of the softmax, of the largest o
     std::vector<double> three = logits;
     for (double& x : three)
       if (x < 1.5) x = -inf;
-    testing::for_each_variant("sample_logits", {"runs", "elements"}, [&] {
+    testing::for_each_variant(variants, [&] {
       const Tensor samples = ops::sample_logits(rows, temperature, 3, generator);
       check_distribution(integers(samples), softmax_of(three, temperature));
     });

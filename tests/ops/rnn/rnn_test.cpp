@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,9 +14,8 @@
 #include "ops/rnn/rnn_problem.h"
 #include "reference/rnn.h"
 #include "support/compare.h"
-#include "support/forced.h"
+#include "support/coverage.h"
 #include "support/skip.h"
-#include "support/variants.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -27,10 +27,19 @@ using reference::RnnOutputs;
 
 namespace {
 
-using Variants = std::initializer_list<const char*>;
-constexpr Variants all_variants = {"rows", "resident", "group", "steps"};
-// For sizes for which `resident` would have to build separate programs, and for slow devices.
-constexpr Variants other_variants = {"rows", "group", "steps"};
+/// The variants of both directions. Says how many loop iterations "rows" does in one work-item.
+struct RnnVariants {
+  explicit RnnVariants(std::int64_t iterations = 0)
+      : RnnVariants({on_cpus("rows", iterations), "resident", where(Device().info().max_work_group >= 128, "group"),
+                     "steps"}) {}
+  explicit RnnVariants(const std::vector<Expected>& all) : forward("rnn_forward", all), backward("rnn_backward", all) {}
+
+  MustRun forward, backward;
+};
+
+/// Sizes for which "resident" would have to build separate programs leave it out, and so do slow devices.
+enum class Resident { tried, left_out };
+
 constexpr RnnCell all_cells[] = {RnnCell::tanh, RnnCell::relu, RnnCell::lstm, RnnCell::gru};
 
 struct Data {
@@ -95,8 +104,8 @@ void check_gradient(const Tensor& actual, const Shape& shape, const Numbers& exp
   check_close(actual, shape, expected, {64 + 4 * std::sqrt(terms), std::max(1.0, largest(expected))});
 }
 
-void check_layer(const RnnLayer& l, Layout layout = Layout::contiguous, bool with_bias = true,
-                 Variants variants = all_variants) {
+void check_layer(const RnnVariants& variants, const RnnLayer& l, Layout layout = Layout::contiguous,
+                 bool with_bias = true, Resident resident = Resident::tried) {
   CAPTURE(std::string(name_of(l.cell)));
   CAPTURE(l.reverse);
   CAPTURE(Shape({l.steps, l.batch, l.inputs, l.hidden, l.projection}));
@@ -117,7 +126,11 @@ void check_layer(const RnnLayer& l, Layout layout = Layout::contiguous, bool wit
   const Tolerance tolerance{32 + 4 * std::sqrt(terms), std::max(1.0, largest(expected.y))};
   ops::RnnResult result;
   bool first = true;
-  for_each_variant("rnn_forward", variants, [&] {
+  const auto is_left_out = [&](std::string_view variant) {
+    return resident == Resident::left_out && variant == "resident";
+  };
+  for_each_variant(variants.forward, [&](const char* forward) {
+    if (is_left_out(forward)) return;
     for (const bool save : {false, true}) {
       result = ops::rnn_forward(input, weights, options, save);
       check_close(result.y, y, expected.y, tolerance);
@@ -128,7 +141,8 @@ void check_layer(const RnnLayer& l, Layout layout = Layout::contiguous, bool wit
     if (slow_device() && !first) return;  // All variants save the same data for backward.
     first = false;
     const ops::RnnResult saved = result;
-    for_each_variant("rnn_backward", variants, [&] {
+    for_each_variant(variants.backward, [&](const char* backward) {
+      if (is_left_out(backward)) return;
       const auto actual = ops::rnn_backward(
           {view_of(d.dout.y, y, layout), view_of(d.dout.h_n, h, layout), tensor_or_none(d.dout.c_n, c, layout)}, input,
           weights, options, saved.saved);
@@ -155,33 +169,41 @@ std::vector<std::int64_t> mixed_lengths(std::int64_t steps, std::int64_t batch) 
 }  // namespace
 
 TEST_CASE("rnn: every cell agrees with the reference, in both directions and with lengths") {
+  const RnnVariants variants;
   for (const RnnCell cell : all_cells)
     for (const bool reverse : {false, true}) {
-      check_layer({cell, reverse, 3, 2, 3, 4}, Layout::contiguous, true, slow_device() ? other_variants : all_variants);
-      check_layer({cell, reverse, 5, 4, 2, 3, 0, true, mixed_lengths(5, 4)});
+      check_layer(variants, {cell, reverse, 3, 2, 3, 4}, Layout::contiguous, true,
+                  slow_device() ? Resident::left_out : Resident::tried);
+      check_layer(variants, {cell, reverse, 5, 4, 2, 3, 0, true, mixed_lengths(5, 4)});
     }
 }
 
 TEST_CASE("rnn: odd sizes, views as inputs, no bias") {
+  const RnnVariants variants;
   for (const RnnCell cell : all_cells) {
-    check_layer({cell, false, 1, 1, 1, 1}, Layout::contiguous, true, slow_device() ? other_variants : all_variants);
-    check_layer({cell, true, 2, 7, 5, 17}, Layout::contiguous, true,
-                cell == RnnCell::lstm || (cell == RnnCell::gru && !slow_device()) ? all_variants : other_variants);
-    check_layer({cell, false, 2, 3, 4, 5}, Layout::contiguous, false);
+    check_layer(variants, {cell, false, 1, 1, 1, 1}, Layout::contiguous, true,
+                slow_device() ? Resident::left_out : Resident::tried);
+    const bool tries_resident = cell == RnnCell::lstm || (cell == RnnCell::gru && !slow_device());
+    check_layer(variants, {cell, true, 2, 7, 5, 17}, Layout::contiguous, true,
+                tries_resident ? Resident::tried : Resident::left_out);
+    check_layer(variants, {cell, false, 2, 3, 4, 5}, Layout::contiguous, false);
   }
-  for (const Layout layout : all_layouts) check_layer({RnnCell::lstm, false, 2, 3, 4, 5}, layout, true, other_variants);
-  check_layer({RnnCell::gru, true, 2, 3, 4, 5}, Layout::permuted);
+  for (const Layout layout : all_layouts)
+    check_layer(variants, {RnnCell::lstm, false, 2, 3, 4, 5}, layout, true, Resident::left_out);
+  check_layer(variants, {RnnCell::gru, true, 2, 3, 4, 5}, Layout::permuted);
 }
 
 TEST_CASE("rnn: an LSTM with projection") {
+  const RnnVariants variants({may_run("rows"), may_run("resident"), may_run("group"), "steps"});
   for (const bool reverse : {false, true}) {
-    check_layer({RnnCell::lstm, reverse, 3, 2, 3, 5, 2});
-    check_layer({RnnCell::lstm, reverse, 4, 3, 2, 4, 3, true, mixed_lengths(4, 3)});
+    check_layer(variants, {RnnCell::lstm, reverse, 3, 2, 3, 5, 2});
+    check_layer(variants, {RnnCell::lstm, reverse, 4, 3, 2, 4, 3, true, mixed_lengths(4, 3)});
   }
-  check_layer({RnnCell::lstm, false, 2, 2, 3, 4, 4});
+  check_layer(variants, {RnnCell::lstm, false, 2, 2, 3, 4, 4});
 }
 
 TEST_CASE("rnn: a packed weight is kept until the weight is written") {
+  const RnnVariants variants;
   for (const RnnCell cell : {RnnCell::lstm, RnnCell::tanh}) {
     const RnnLayer l{cell, false, 3, 2, 3, 4};
     const Data d = data_of(l);
@@ -193,11 +215,9 @@ TEST_CASE("rnn: a packed weight is kept until the weight is written") {
       const auto backward = ops::rnn_backward({dy, {}, {}}, input, weights, options, forward.saved);
       return std::pair(forward.y.to_vector<float>(), backward.h0.to_vector<float>());
     };
-    int ran = 0;
-    for (const char* variant : all_variants) {
-      CAPTURE(std::string(variant));
+    for_each_variant(variants.forward, [&](const char* variant) {
       const RnnWeights weights = weights_of(l, d);
-      const auto calls = [&] {
+      run_variant("rnn_backward", variant, [&] {
         const auto first = results(weights);
         for (int call = 0; call < 3; ++call) CHECK(results(weights) == first);
         ops::fill_into(weights.weight_hh, 0.25);
@@ -206,23 +226,22 @@ TEST_CASE("rnn: a packed weight is kept until the weight is written") {
         others.weight_hh = full(weights.weight_hh.shape(), 0.25);
         others.weight_ih = full(weights.weight_ih.shape(), 0.5);
         CHECK(results(weights) == results(others));
-      };
-      run_variant("rnn_forward", variant, [&] { ran += run_variant("rnn_backward", variant, calls) ? 1 : 0; });
-    }
-    CHECK(ran > 0);
+      });
+    });
   }
 }
 
 TEST_CASE("rnn: sizes that cut tiles and blocks") {
   if (slow_device()) CRISOL_SKIP("millions of multiply-adds");
+  const RnnVariants variants(40000);
   for (const RnnCell cell : all_cells) {
-    check_layer({cell, false, 4, 13, 21, 40}, Layout::contiguous, true,
-                cell == RnnCell::gru ? all_variants : other_variants);
-    check_layer({cell, true, 3, 33, 9, 64, 0, true, mixed_lengths(3, 33)}, Layout::contiguous, true,
-                cell == RnnCell::tanh ? all_variants : other_variants);
+    check_layer(variants, {cell, false, 4, 13, 21, 40}, Layout::contiguous, true,
+                cell == RnnCell::gru ? Resident::tried : Resident::left_out);
+    check_layer(variants, {cell, true, 3, 33, 9, 64, 0, true, mixed_lengths(3, 33)}, Layout::contiguous, true,
+                cell == RnnCell::tanh ? Resident::tried : Resident::left_out);
   }
-  check_layer({RnnCell::lstm, false, 3, 26, 30, 100});
-  check_layer({RnnCell::gru, false, 3, 5, 30, 130}, Layout::contiguous, true, other_variants);
+  check_layer(variants, {RnnCell::lstm, false, 3, 26, 30, 100});
+  check_layer(variants, {RnnCell::gru, false, 3, 5, 30, 130}, Layout::contiguous, true, Resident::left_out);
 }
 
 TEST_CASE("rnn: positions of rows are 64-bit numbers") {

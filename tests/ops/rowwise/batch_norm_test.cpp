@@ -4,18 +4,16 @@
 
 #include "crisol/ops/norm.h"
 #include "doctest/doctest.h"
+#include "ops/rowwise/row_variants.h"
 #include "reference/norm.h"
 #include "support/compare.h"
-#include "support/coverage.h"
 #include "support/skip.h"
-#include "support/variants.h"
 
 using namespace crisol;
 using namespace crisol::testing;
 
 namespace {
 
-constexpr auto variants = {"vector", "item", "tree"};
 constexpr double epsilon = 1e-5;
 
 struct Case {
@@ -77,7 +75,7 @@ struct Parameters {
 }  // namespace
 
 TEST_CASE("batch_norm2d: training forward and running statistics") {
-  const MustRun must("batch_norm2d", {on_cpus("vector"), "item", "tree"});
+  const MustRun variants("batch_norm2d", row_variants());
   for (const Case& c : cases()) {
     CAPTURE(c.shape);
     const Shape row{c.channels()};
@@ -88,7 +86,7 @@ TEST_CASE("batch_norm2d: training forward and running statistics") {
     const double m = static_cast<double>(c.count());
     std::vector<double> invstd;
     for (const double var : expected.var) invstd.push_back(c.count() == 0 ? 0 : 1 / std::sqrt(var + epsilon));
-    for_each_variant("batch_norm2d", variants, [&] {
+    for_each_variant(variants, [&] {
       const Tensor mean = tensor_of(old_mean, row), var = tensor_of(old_var, row);
       const auto result =
           ops::batch_norm2d(tensor_of(x, c.shape), p.weight_tensor, p.bias_tensor, mean, var, {true, 0.2, epsilon});
@@ -102,7 +100,7 @@ TEST_CASE("batch_norm2d: training forward and running statistics") {
 }
 
 TEST_CASE("batch_norm2d: inference leaves the running statistics alone") {
-  const MustRun must("batch_norm2d", {on_cpus("vector"), "item", "tree"});
+  const MustRun variants("batch_norm2d", row_variants());
   for (const Case& c : cases()) {
     CAPTURE(c.shape);
     const Shape row{c.channels()};
@@ -113,7 +111,7 @@ TEST_CASE("batch_norm2d: inference leaves the running statistics alone") {
     const auto var = random_values(5, c.channels(), 0.5, 2);
     const auto expected =
         reference::batch_norm_constant(x, c.images(), c.channels(), c.spatial(), p.weight, p.bias, mean, var, epsilon);
-    for_each_variant("batch_norm2d", variants, [&] {
+    for_each_variant(variants, [&] {
       const Tensor mean_tensor = tensor_of(mean, row), var_tensor = tensor_of(var, row);
       const auto result = ops::batch_norm2d(tensor_of(x, c.shape), p.weight_tensor, p.bias_tensor, mean_tensor,
                                             var_tensor, {false, 0.2, epsilon});
@@ -126,7 +124,7 @@ TEST_CASE("batch_norm2d: inference leaves the running statistics alone") {
 }
 
 TEST_CASE("batch_norm2d: backward") {
-  const MustRun must("batch_norm2d_backward", {on_cpus("vector"), "item", "tree"});
+  const MustRun variants("batch_norm2d_backward", row_variants());
   for (const Case& c : cases()) {
     CAPTURE(c.shape);
     const Shape row{c.channels()};
@@ -141,7 +139,7 @@ TEST_CASE("batch_norm2d: backward") {
                                                            forward.mean, forward.var, epsilon, !training);
       const double steepest = invstd.empty() ? 1 : std::max(1.0, *std::max_element(invstd.begin(), invstd.end()));
       const double root = std::sqrt(static_cast<double>(c.count()) + 1);
-      for_each_variant("batch_norm2d_backward", variants, [&] {
+      for_each_variant(variants, [&] {
         const auto result = ops::batch_norm2d_backward(tensor_of(dy, c.shape), tensor_of(x, c.shape), p.weight_tensor,
                                                        tensor_of(forward.mean, row), tensor_of(invstd, row), training);
         // The given mean is rounded by half an ulp of the offset, and x^ contains this error times invstd. With two

@@ -4,18 +4,16 @@
 
 #include "crisol/ops/norm.h"
 #include "doctest/doctest.h"
+#include "ops/rowwise/row_variants.h"
 #include "reference/norm.h"
 #include "support/compare.h"
-#include "support/coverage.h"
 #include "support/skip.h"
-#include "support/variants.h"
 
 using namespace crisol;
 using namespace crisol::testing;
 
 namespace {
 
-constexpr auto variants = {"vector", "item", "tree"};
 constexpr double epsilon = 1e-5;
 
 struct Case {
@@ -62,7 +60,7 @@ Tensor tensor_or_none(const std::vector<double>& values, const Shape& shape, Lay
   return values.empty() && shape.numel() != 0 ? Tensor() : view_of(values, shape, layout);
 }
 
-void check_layer_norm(const Case& c, Layout layout) {
+void check_layer_norm(const MustRun& forward, const MustRun& backward, const Case& c, Layout layout) {
   CAPTURE(c.shape);
   CAPTURE(std::string(name_of(layout)));
   const Inputs v(c);
@@ -79,7 +77,7 @@ void check_layer_norm(const Case& c, Layout layout) {
   const Tensor x = view_of(v.x, c.shape, layout), dy = view_of(v.dy, c.shape, layout);
   const Tensor weight = tensor_or_none(v.weight, normalized, layout), bias = tensor_or_none(v.bias, normalized, layout);
   ops::LayerNormResult result;
-  for_each_variant("layer_norm", variants, [&] {
+  for_each_variant(forward, [&] {
     result = ops::layer_norm(x, normalized, weight, bias, epsilon);
     // The mean's rounding error, half an ulp of the offset, is divided by the deviation.
     check_close(result.y, c.shape, expected.y, {16, steepest * (2 + c.offset)});
@@ -88,7 +86,7 @@ void check_layer_norm(const Case& c, Layout layout) {
     check_close(result.rstd, rows, rstd, {16});
   });
   const double root = std::sqrt(static_cast<double>(rows.numel()) + 1);
-  for_each_variant("layer_norm_backward", variants, [&] {
+  for_each_variant(backward, [&] {
     const auto actual = ops::layer_norm_backward(dy, x, normalized, weight, result.mean, result.rstd);
     check_close(actual.x, c.shape, gradients.dx, {16, 2 * steepest * (4 + c.offset)});
     check_close(actual.weight, normalized, gradients.dweight, {16, root * steepest * (1 + c.offset)});
@@ -99,12 +97,11 @@ void check_layer_norm(const Case& c, Layout layout) {
 }  // namespace
 
 TEST_CASE("layer_norm: forward and backward agree with the reference") {
-  const MustRun must_0("layer_norm", {on_cpus("vector"), "item", "tree"});
-  const MustRun must_1("layer_norm_backward", {on_cpus("vector"), "item", "tree"});
-  for (const Case& c : cases()) check_layer_norm(c, Layout::contiguous);
+  const MustRun forward("layer_norm", row_variants()), backward("layer_norm_backward", row_variants());
+  for (const Case& c : cases()) check_layer_norm(forward, backward, c, Layout::contiguous);
   for (const Layout layout : all_layouts) {
-    check_layer_norm({{3, 2, 4, 5}, 2}, layout);
-    check_layer_norm({{6, 33}, 1}, layout);
+    check_layer_norm(forward, backward, {{3, 2, 4, 5}, 2}, layout);
+    check_layer_norm(forward, backward, {{6, 33}, 1}, layout);
   }
 }
 

@@ -4,18 +4,16 @@
 #include <string>
 
 #include "doctest/doctest.h"
+#include "ops/rowwise/row_variants.h"
 #include "reference/loss.h"
 #include "support/compare.h"
-#include "support/coverage.h"
 #include "support/skip.h"
-#include "support/variants.h"
 
 using namespace crisol;
 using namespace crisol::testing;
 
 namespace {
 
-constexpr auto variants = {"vector", "item", "tree"};
 constexpr Reduction reductions[] = {Reduction::mean, Reduction::sum, Reduction::none};
 
 struct Labels {
@@ -40,18 +38,22 @@ std::vector<double> loss_gradient(Reduction reduction, const Shape& each) {
   return random_values(9, loss_shape(reduction, each).numel(), 0.5, 2);
 }
 
-void check_cross_entropy(const Tensor& logits, const std::vector<double>& x, const Labels& labels, DType label_dtype,
-                         const CrossEntropyOptions& options) {
+struct CrossEntropyVariants {
+  MustRun forward{"cross_entropy", row_variants()}, backward{"cross_entropy_backward", row_variants()};
+};
+
+void check_cross_entropy(const CrossEntropyVariants& variants, const Tensor& logits, const std::vector<double>& x,
+                         const Labels& labels, DType label_dtype, const CrossEntropyOptions& options) {
   const Shape each = labels.tensor().shape();
   const std::vector<double> dy = loss_gradient(options.reduction, each);
   const auto expected = reference::cross_entropy(x, labels.list, logits.size(1), options, dy);
   const Shape shape = loss_shape(options.reduction, each);
   const Tensor label_tensor = labels.tensor(label_dtype);
-  for_each_variant("cross_entropy", variants, [&] {
+  for_each_variant(variants.forward, [&] {
     const auto result = ops::cross_entropy(logits, label_tensor, options);
     // Logits that differ by up to 12 are subtracted. log has an error of up to 3 ulp.
     check_close(result.loss, shape, expected.loss, {8, options.reduction == Reduction::none ? 12.0 : 0});
-    for_each_variant("cross_entropy_backward", variants, [&] {
+    for_each_variant(variants.backward, [&] {
       check_close(ops::cross_entropy_backward(tensor_of(dy, shape), logits, label_tensor, result, options),
                   logits.shape(), expected.dx, {32});
     });
@@ -61,48 +63,50 @@ void check_cross_entropy(const Tensor& logits, const std::vector<double>& x, con
 }  // namespace
 
 TEST_CASE("cross_entropy: sizes, reductions, smoothing and ignored rows") {
-  const MustRun must_0("cross_entropy", {on_cpus("vector"), "item", "tree"});
-  const MustRun must_1("cross_entropy_backward", {on_cpus("vector"), "item", "tree"});
+  const CrossEntropyVariants variants;
   for (const Shape& shape : {Shape{5, 10}, Shape{1, 1}, Shape{3, 16}, Shape{70, 3}, Shape{4, 133}}) {
     if (slow_device() && shape[0] > 5) continue;
     CAPTURE(shape);
     const auto x = random_values(1, shape.numel(), -6, 6);
     Labels labels = random_labels(2, shape[0], shape[1]);
     for (const Reduction reduction : reductions) {
-      check_cross_entropy(tensor_of(x, shape), x, labels, DType::i64, {reduction});
-      check_cross_entropy(tensor_of(x, shape), x, labels, DType::i64, {reduction, 0.1});
+      check_cross_entropy(variants, tensor_of(x, shape), x, labels, DType::i64, {reduction});
+      check_cross_entropy(variants, tensor_of(x, shape), x, labels, DType::i64, {reduction, 0.1});
     }
     if (shape[0] < 3) continue;
     labels.list[1] = labels.list[2] = -100;
     for (const Reduction reduction : reductions)
-      check_cross_entropy(tensor_of(x, shape), x, labels, DType::i64, {reduction, 0.3});
+      check_cross_entropy(variants, tensor_of(x, shape), x, labels, DType::i64, {reduction, 0.3});
     labels.list[1] = labels.list[2] = 0;
-    check_cross_entropy(tensor_of(x, shape), x, labels, DType::i64, {Reduction::mean, 0, 0});
+    check_cross_entropy(variants, tensor_of(x, shape), x, labels, DType::i64, {Reduction::mean, 0, 0});
   }
 }
 
 TEST_CASE("cross_entropy: label types and layouts") {
+  const CrossEntropyVariants variants;
   const Shape shape{6, 19};
   const auto x = random_values(3, shape.numel(), -6, 6);
   const Labels labels = random_labels(4, 6, 19);
   for (const DType dtype : {DType::i64, DType::i32, DType::u8})
-    check_cross_entropy(tensor_of(x, shape), x, labels, dtype, {});
+    check_cross_entropy(variants, tensor_of(x, shape), x, labels, dtype, {});
   for (const Layout layout : all_layouts) {
     CAPTURE(std::string(name_of(layout)));
-    check_cross_entropy(view_of(x, shape, layout), x, labels, DType::i64, {});
+    check_cross_entropy(variants, view_of(x, shape, layout), x, labels, DType::i64, {});
   }
 }
 
 TEST_CASE("cross_entropy: a label that is no class gives NaN in its row alone") {
+  const CrossEntropyVariants variants;
   const Shape shape{5, 33};
   const auto x = random_values(5, shape.numel());
   const Labels labels{{3, 33, -1, 32, 1000000000000}};
-  check_cross_entropy(tensor_of(x, shape), x, labels, DType::i64, {Reduction::none});
-  check_cross_entropy(tensor_of(x, shape), x, labels, DType::i64, {Reduction::none, 0.5});
+  check_cross_entropy(variants, tensor_of(x, shape), x, labels, DType::i64, {Reduction::none});
+  check_cross_entropy(variants, tensor_of(x, shape), x, labels, DType::i64, {Reduction::none, 0.5});
   CHECK(std::isnan(ops::cross_entropy(tensor_of(x, shape), labels.tensor()).loss.item()));
 }
 
 TEST_CASE("cross_entropy: large logits, infinities, nothing to average") {
+  const CrossEntropyVariants variants;
   std::vector<double> x(3 * 40, 1e4);
   for (std::size_t j = 0; j < 40; ++j) {
     x[j] += static_cast<double>(j) / 8;
@@ -110,16 +114,16 @@ TEST_CASE("cross_entropy: large logits, infinities, nothing to average") {
     x[80 + j] = j == 7 ? -INFINITY : 0;
   }
   const Labels labels{{39, 7, 7}};
-  check_cross_entropy(tensor_of(x, {3, 40}), x, labels, DType::i64, {Reduction::none});
-  for_each_variant("cross_entropy", variants, [&] {
+  check_cross_entropy(variants, tensor_of(x, {3, 40}), x, labels, DType::i64, {Reduction::none});
+  for_each_variant(variants.forward, [&] {
     const Tensor mean = ops::cross_entropy(tensor_of(x, {3, 40}), labels.tensor()).loss;
     CHECK(mean.item() == INFINITY);
   });
   const Labels ignored{{-100, -100, -100}};
-  check_cross_entropy(tensor_of(x, {3, 40}), x, ignored, DType::i64, {});
-  check_cross_entropy(zeros({0, 4}), {}, {}, DType::i64, {});
-  check_cross_entropy(zeros({0, 4}), {}, {}, DType::i64, {Reduction::sum});
-  check_cross_entropy(zeros({0, 4}), {}, {}, DType::i64, {Reduction::none});
+  check_cross_entropy(variants, tensor_of(x, {3, 40}), x, ignored, DType::i64, {});
+  check_cross_entropy(variants, zeros({0, 4}), {}, {}, DType::i64, {});
+  check_cross_entropy(variants, zeros({0, 4}), {}, {}, DType::i64, {Reduction::sum});
+  check_cross_entropy(variants, zeros({0, 4}), {}, {}, DType::i64, {Reduction::none});
 }
 
 TEST_CASE("cross_entropy: the sum over many rows is exact to a few ulp") {
@@ -153,8 +157,7 @@ TEST_CASE("nll_loss: forward and backward agree with the reference") {
 }
 
 TEST_CASE("mse_loss: forward and backward agree with the reference") {
-  const MustRun must_0("mse_loss", {on_cpus("vector"), "item", "tree"});
-  const MustRun must_1("mse_loss_backward", {on_cpus("vector"), "item", "tree"});
+  const MustRun forward("mse_loss", row_variants()), backward("mse_loss_backward", row_variants());
   const std::int64_t large = slow_device() ? 3000 : 200003;
   for (const Shape& shape : {Shape{5, 7}, Shape{}, Shape{0, 3}, Shape{2, 3, 33}, Shape{large}}) {
     CAPTURE(shape);
@@ -167,9 +170,8 @@ TEST_CASE("mse_loss: forward and backward agree with the reference") {
         if (layout != Layout::contiguous && shape == Shape{large}) continue;
         CAPTURE(std::string(name_of(layout)));
         const Tensor a = view_of(x, shape, layout), b = view_of(target, shape, layout);
-        for_each_variant("mse_loss", variants,
-                         [&] { check_close(ops::mse_loss(a, b, reduction), out, expected.loss, {8}); });
-        for_each_variant("mse_loss_backward", variants, [&] {
+        for_each_variant(forward, [&] { check_close(ops::mse_loss(a, b, reduction), out, expected.loss, {8}); });
+        for_each_variant(backward, [&] {
           check_close(ops::mse_loss_backward(tensor_of(dy, out), a, b, reduction), shape, expected.dx, {4});
         });
       }

@@ -3,10 +3,9 @@
 #include <cmath>
 
 #include "doctest/doctest.h"
+#include "ops/rowwise/row_variants.h"
 #include "reference/softmax.h"
 #include "support/compare.h"
-#include "support/coverage.h"
-#include "support/variants.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -29,15 +28,12 @@ struct Case {
 const Case cases[] = {{{3, 10}, -1},  {{5, 1}, 1},      {{2, 33}, 1}, {{1, 300}, 1}, {{7, 16}, 1}, {{2, 5, 3}, 1},
                       {{4, 3, 2}, 0}, {{2, 40, 3}, -2}, {{9}, 0},     {{0, 4}, 1},   {{4, 0}, 1},  {{3, 0, 2}, 2}};
 
-constexpr auto variants = {"vector", "item", "tree"};
-
 }  // namespace
 
 TEST_CASE("softmax: forward and backward agree with the reference") {
-  const MustRun must_0("softmax", {on_cpus("vector"), "item", "tree"});
-  const MustRun must_1("softmax_backward", {on_cpus("vector"), "item", "tree"});
-  const MustRun must_2("log_softmax", {on_cpus("vector"), "item", "tree"});
-  const MustRun must_3("log_softmax_backward", {on_cpus("vector"), "item", "tree"});
+  const MustRun softmax("softmax", row_variants()), softmax_backward("softmax_backward", row_variants());
+  const MustRun log_softmax("log_softmax", row_variants());
+  const MustRun log_softmax_backward("log_softmax_backward", row_variants());
   for (const Case& c : cases) {
     CAPTURE(c.shape);
     CAPTURE(c.axis);
@@ -50,15 +46,13 @@ TEST_CASE("softmax: forward and backward agree with the reference") {
       CAPTURE(std::string(name_of(layout)));
       const Tensor dx_view = view_of(dy, c.shape, layout), x_view = view_of(x, c.shape, layout);
       // exp may have an error of 3 ulp twice, and x - m an error of half an ulp of up to 12.
-      for_each_variant("softmax", variants, [&] { check_close(ops::softmax(x_view, c.axis), c.shape, y, {16}); });
-      for_each_variant("log_softmax", variants, [&] {
-        check_close(ops::log_softmax(x_view, c.axis), c.shape, log_y, {4, 12});
-      });
-      for_each_variant("softmax_backward", variants, [&] {
+      for_each_variant(softmax, [&] { check_close(ops::softmax(x_view, c.axis), c.shape, y, {16}); });
+      for_each_variant(log_softmax, [&] { check_close(ops::log_softmax(x_view, c.axis), c.shape, log_y, {4, 12}); });
+      for_each_variant(softmax_backward, [&] {
         check_close(ops::softmax_backward(dx_view, view_of(y, c.shape, layout), c.axis), c.shape,
                     reference::softmax_backward(dy, y, outer, n, inner), {8, 1});
       });
-      for_each_variant("log_softmax_backward", variants, [&] {
+      for_each_variant(log_softmax_backward, [&] {
         // The sum of dy has n terms of up to 1, and is multiplied by a probability.
         check_close(ops::log_softmax_backward(dx_view, view_of(log_y, c.shape, layout), c.axis), c.shape,
                     reference::log_softmax_backward(dy, log_y, outer, n, inner), {16, 1 + std::sqrt(double(n))});
@@ -85,17 +79,14 @@ TEST_CASE("softmax: large logits and infinities") {
     CHECK(std::isnan(y[120 + j]));
     y[160 + j] = log_y[160 + j] = NAN;  // std::max in the reference ignores NaN.
   }
-  for_each_variant("softmax", variants, [&] { check_close(ops::softmax(tensor_of(x, {5, 40}), 1), y, {16, 1}); });
-  for_each_variant("log_softmax", variants, [&] {
-    check_close(ops::log_softmax(tensor_of(x, {5, 40}), 1), log_y, {4, 40});
-  });
+  const MustRun softmax("softmax", row_variants()), log_softmax("log_softmax", row_variants());
+  for_each_variant(softmax, [&] { check_close(ops::softmax(tensor_of(x, {5, 40}), 1), y, {16, 1}); });
+  for_each_variant(log_softmax, [&] { check_close(ops::log_softmax(tensor_of(x, {5, 40}), 1), log_y, {4, 40}); });
   // The same rows, stored transposed.
   std::vector<double> turned(x.size()), turned_y(x.size());
   for (std::size_t i = 0; i < 5; ++i)
     for (std::size_t j = 0; j < 40; ++j) turned[j * 5 + i] = x[i * 40 + j], turned_y[j * 5 + i] = y[i * 40 + j];
-  for_each_variant("softmax", variants, [&] {
-    check_close(ops::softmax(tensor_of(turned, {40, 5}), 0), turned_y, {16, 1});
-  });
+  for_each_variant(softmax, [&] { check_close(ops::softmax(tensor_of(turned, {40, 5}), 0), turned_y, {16, 1}); });
 }
 
 TEST_CASE("softmax: f16 is computed in float") {

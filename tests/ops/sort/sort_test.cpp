@@ -11,7 +11,6 @@
 #include "support/compare.h"
 #include "support/coverage.h"
 #include "support/skip.h"
-#include "support/variants.h"
 
 namespace crisol {
 
@@ -77,14 +76,14 @@ Values spread(std::uint64_t seed, const Shape& shape) { return {shape, random_va
 }  // namespace
 
 TEST_CASE("sort: every axis, odd and empty sizes, equal elements, every variant") {
-  const MustRun must("sort", {on_cpus("radix"), "merge"});
+  const MustRun variants("sort", {on_cpus("radix"), "merge"});
   for (const Shape& shape : {Shape{1}, Shape{2}, Shape{23}, Shape{24}, Shape{25}, Shape{100}, Shape{3, 1}, Shape{5, 7},
                              Shape{3, 33, 2}, Shape{2, 2, 64, 3}, Shape{0}, Shape{3, 0}, Shape{0, 3}})
     for (int axis = -1; axis < shape.rank(); ++axis) {
       CAPTURE(shape);
       CAPTURE(axis);
       const int at = axis < 0 ? shape.rank() - 1 : axis;
-      for_each_variant("sort", {"radix", "merge"}, [&] {
+      for_each_variant(variants, [&] {
         check_sort(with_ties(1, shape), at);
         check_sort(spread(2, shape), at);
       });
@@ -95,12 +94,13 @@ TEST_CASE("sort: every axis, odd and empty sizes, equal elements, every variant"
 }
 
 TEST_CASE("sort and topk: NaN comes last, zeros are equal, every special value") {
-  const MustRun must("topk", {on_cpus("select"), "group_select", "sort"});
+  const MustRun sorts("sort", {on_cpus("radix"), "merge"});
+  const MustRun topks("topk", {on_cpus("select"), "group_select", "sort"});
   const Values x{{16},
                  {nan, 1, -inf, 0, -0.0, inf, nan, -1, 1e-45f, -1e-45f, 3.4028234663852886e38, -3.4028234663852886e38,
                   0, -0.0, inf, -inf}};
-  for_each_variant("sort", {"radix", "merge"}, [&] { check_sort(x, 0); });
-  for_each_variant("topk", {"select", "group_select", "sort"}, [&] {
+  for_each_variant(sorts, [&] { check_sort(x, 0); });
+  for_each_variant(topks, [&] {
     for (const std::int64_t k : {1, 2, 3, 7, 16}) check_topk(x, k, 0);
   });
   // The signs of zeros and the bits of NaN are kept.
@@ -141,7 +141,7 @@ TEST_CASE("sort: the whole range of 64-bit integers") {
                                     1};
   std::vector<std::int64_t> sorted = x;
   std::stable_sort(sorted.begin(), sorted.end());
-  for_each_variant("sort", {"radix", "merge"}, [&] {
+  for_each_variant(MustRun("sort", {on_cpus("radix"), "merge"}), [&] {
     const SortResult up = ops::sort(from_vector(x)), down = ops::sort(from_vector(x), 0, true);
     CHECK(up.values.to_vector<std::int64_t>() == sorted);
     CHECK(down.values.to_vector<std::int64_t>() == std::vector<std::int64_t>(sorted.rbegin(), sorted.rend()));
@@ -154,29 +154,30 @@ TEST_CASE("sort: the whole range of 64-bit integers") {
 }
 
 TEST_CASE("sort: rows of several runs, sorted and reversed ones") {
+  const MustRun variants("sort", {on_cpus("radix"), "merge"});
   const bool slow = testing::slow_device();
   for (const std::int64_t n : {slow ? 1100 : 3001, slow ? 2048 : 40000}) {
     Values x{{2, n}, random_integers(4, 2 * n, -1000, 1000)};
     for (std::int64_t i = 0; i < n; ++i)
       x.values[static_cast<std::size_t>(n + i)] = static_cast<double>(i % 2 == 0 ? -i : i);
     CAPTURE(n);
-    for_each_variant("sort", {"radix", "merge"}, [&] { check_sort(x, 1); });
+    for_each_variant(variants, [&] { check_sort(x, 1); });
   }
   if (slow) return;
   const std::int64_t n = 300007;
   Values x{{n}, random_values(5, n)};
   const Sorted expected = reference::sort(x, 0, false);
-  for_each_variant("sort", {"radix", "merge"},
-                   [&] { check_sorted(ops::sort(tensor_of(x.values, x.shape)), expected); });
+  for_each_variant(variants, [&] { check_sorted(ops::sort(tensor_of(x.values, x.shape)), expected); });
 }
 
 TEST_CASE("topk: every variant, few and all elements, equal keys, long rows") {
+  const MustRun variants("topk", {on_cpus("select"), "group_select", "sort"});
   const bool slow = testing::slow_device();
   for (const Shape& shape : {Shape{1, 1}, Shape{3, 7}, Shape{2, 100}, Shape{slow ? 1 : 3, 300}})
     for (const std::int64_t k : {std::int64_t{1}, std::int64_t{5}, std::int64_t{50}, std::int64_t{150}, shape.back()}) {
       if (k > shape.back() || (slow && k > 50)) continue;
       CAPTURE(shape);
-      for_each_variant("topk", {"select", "group_select", "sort"}, [&] {
+      for_each_variant(variants, [&] {
         check_topk(with_ties(6, shape), k, 1);
         if (slow) return;
         check_topk(spread(7, shape), k, 1);
@@ -192,11 +193,9 @@ TEST_CASE("topk: every variant, few and all elements, equal keys, long rows") {
   // Above 128, k needs a larger tile of local memory. Above 1024, it uses no tile.
   for (const std::int64_t k : {40, 1024, 2000}) {
     if (slow && k > 40) continue;
-    for_each_variant("topk", {"select", "group_select", "sort"}, [&] {
-      check_topk(spread(9, {2, slow ? 400 : 50000}), k, 1);
-    });
+    for_each_variant(variants, [&] { check_topk(spread(9, {2, slow ? 400 : 50000}), k, 1); });
   }
-  if (slow) for_each_variant("topk", {"group_select"}, [&] { check_topk(spread(10, {1, 200}), 130, 1); });
+  if (slow) for_each_variant(MustRun("topk", {"group_select"}), [&] { check_topk(spread(10, {1, 200}), 130, 1); });
 }
 
 TEST_CASE("sort and topk refuse what does not fit") {
