@@ -64,8 +64,8 @@ std::vector<Case> cases() {
                shared = random_tensor(9, {8, 10});
   const Conv2dOptions options{1, 1};
   // "cpu_rows" needs the depth of both matrices in a row, as a linear layer's weight has it.
-  const std::vector<Expected> linears{may_run("clblast"), on_cpus("cpu_tiled"), on_cpus("cpu_rows"), "plain"};
-  const std::vector<Expected> products{may_run("clblast"), on_cpus("cpu_tiled"), "plain"};
+  const std::vector<Expected> linears{clblast(), on_cpus("cpu_tiled"), on_cpus("cpu_rows"), "plain"};
+  const std::vector<Expected> products{clblast(), on_cpus("cpu_tiled"), "plain"};
   return {
       {"conv2d",
        [=](const Epilogue& e) { return conv2d(x, filter, channel, options, e); },

@@ -3,11 +3,11 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "crisol/device.h"
 #include "dispatch/choose.h"
+#include "runtime/clblast.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::testing {
@@ -15,6 +15,8 @@ namespace crisol::testing {
 namespace {
 
 dispatch::Target target() { return dispatch::target_of(Device().state()); }
+
+bool takes_clblast() { return !target().takes_cpu_kernels() && runtime::clblast_missing() == nullptr; }
 
 /// Calls of one variant, over all tables of the op. Nothing where there is no such variant.
 std::optional<std::uint64_t> uses_of(const std::string& op, const std::string& variant) {
@@ -31,23 +33,24 @@ std::map<std::string, std::uint64_t> variants_of_device() {
   for (const dispatch::AnyTable* table : dispatch::all_tables())
     for (const dispatch::AnyTable::Row& row : table->rows()) {
       if (row.devices == dispatch::DeviceClass::cpu && !target().takes_cpu_kernels()) continue;
+      if (row.name == std::string("clblast") && !takes_clblast()) continue;
       all[std::string(table->op) + ':' + row.name] = *uses_of(table->op, row.name);
     }
   return all;
 }
 
-/// The statements so far that hold on the default device: "op:variant" and the case.
-std::set<std::pair<std::string, std::string>>& statements() {
-  static std::set<std::pair<std::string, std::string>> all;
+/// The statements so far that hold on the default device: "op:variant" and the case, with the seconds that it took.
+std::map<std::pair<std::string, std::string>, double>& statements() {
+  static std::map<std::pair<std::string, std::string>, double> all;
   return all;
 }
 
-std::string running_case() { return doctest::getContextOptions()->currentTest->m_name; }
+void add_statement(const std::string& variant, double seconds) {
+  statements()[{variant, doctest::getContextOptions()->currentTest->m_name}] += seconds;
+}
 
 /// Whether no test makes this variant run on the default device.
 bool excused(const std::string& variant) {
-  // CLBlast is for GPUs, and somebody has to install it.
-  if (variant == "matmul:clblast") return true;
   // Matrix units that are emulated are dozens of programs, which only Intel's runtime compiles soon.
   return variant.starts_with("conv2d") && variant.ends_with(":matrix") && Device().info().platform != "Intel(R) OpenCL";
 }
@@ -60,21 +63,27 @@ Expected on_cpus(const char* variant, std::int64_t iterations) {
   return where(is_cpu && target().against_iterations(iterations) == nullptr, variant);
 }
 
+Expected clblast() { return where(takes_clblast(), "clblast"); }
+
 MustRun::MustRun(std::string op, std::vector<Expected> variants) : op_(std::move(op)), variants_(std::move(variants)) {
   for (const Expected& expected : variants_) {
     const std::optional<std::uint64_t> uses = uses_of(op_, expected.variant);
     REQUIRE_MESSAGE(uses.has_value(), op_ << " has no variant " << std::string(expected.variant));
     uses_before_.push_back(*uses);
-    if (expected.must_run) statements().emplace(op_ + ':' + expected.variant, running_case());
   }
 }
 
 MustRun::~MustRun() {
-  for (std::size_t i = 0; i < variants_.size(); ++i)
-    if (variants_[i].must_run)
-      CHECK_MESSAGE(*uses_of(op_, variants_[i].variant) > uses_before_[i],
-                    op_ << " did not run by " << std::string(variants_[i].variant) << " in this case");
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
+  for (std::size_t i = 0; i < variants_.size(); ++i) {
+    if (!variants_[i].must_run) continue;
+    const std::string variant = variants_[i].variant;
+    CHECK_MESSAGE(*uses_of(op_, variant) > uses_before_[i], op_ << " did not run by " << variant << " in this case");
+    add_statement(op_ + ':' + variant, taken.count());
+  }
 }
+
+void state_choice(const std::string& op, const std::string& variant) { add_statement(op + ':' + variant, 0); }
 
 std::vector<std::string> variants_never_run() {
   std::vector<std::string> never;
@@ -86,7 +95,10 @@ std::vector<std::string> variants_never_run() {
 void write_statements(const std::string& file) {
   std::ofstream out(file);
   for (const auto& [variant, uses] : variants_of_device()) out << variant << '\n';
-  for (const auto& [variant, test_case] : statements()) out << variant << '\t' << test_case << '\n';
+  std::multimap<double, std::string> by_time;
+  for (const auto& [statement, seconds] : statements())
+    by_time.emplace(seconds, statement.first + '\t' + statement.second);
+  for (const auto& [seconds, line] : by_time) out << line << '\n';
 }
 
 }  // namespace crisol::testing

@@ -4,6 +4,7 @@
 // ran. tests/mutate.sh shows for each variant that some case fails without it.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -29,6 +30,8 @@ inline Expected may_run(const char* variant) { return {variant, false}; }
 /// Must run on CPUs that do so many loop iterations in one work-item (see dispatch/target.h). May run on the simulator
 /// Oclgrind, where cases are fewer and smaller.
 Expected on_cpus(const char* variant, std::int64_t iterations = 0);
+/// The variant "clblast" of a product. Must run on GPUs where somebody has installed CLBlast.
+Expected clblast();
 
 /// The variants of an op that a case tries. Checks at its end that those ran that must:
 ///
@@ -48,6 +51,7 @@ class MustRun {
   std::string op_;
   std::vector<Expected> variants_;
   std::vector<std::uint64_t> uses_before_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 /// Calls body() or body(variant) with each variant forced in turn. Passes over a variant that refuses, with an error
@@ -65,11 +69,15 @@ void for_each_variant(const MustRun& must, Body body) {
   }
 }
 
+/// States that the running case fails without the variant, which it does not run: it asks what is chosen on a device
+/// that is not there.
+void state_choice(const std::string& op, const std::string& variant);
+
 /// The variants, as "op:variant", that the default device could take and that never ran in this process.
 std::vector<std::string> variants_never_run();
 
 /// Writes a line for each variant that the default device could take, "op:variant", and a line for each case that had
-/// to run one, "op:variant" with the name of the case after a tab. For tests/mutate.sh.
+/// to run one, "op:variant" with the name of the case after a tab, the quickest first. For tests/mutate.sh.
 void write_statements(const std::string& file);
 
 }  // namespace crisol::testing

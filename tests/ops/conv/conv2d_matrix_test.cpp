@@ -264,6 +264,8 @@ TEST_CASE("conv2d matrix: gradients in the precision of the op") {
 }
 
 TEST_CASE("conv2d matrix: chosen where the precision allows and the unit is worth more than Winograd's savings") {
+  for (const char* op : {"conv2d", "conv2d_backward_data", "conv2d_backward_weight"})
+    testing::state_choice(op, "matrix");
   const DeviceInfo a100 = testing::imagined("NVIDIA CUDA", "NVIDIA A100-SXM4-80GB", 108),
                    geforce = testing::imagined("NVIDIA CUDA", "NVIDIA GeForce RTX 4090", 128);
   const auto sizes = [](std::int64_t channels, std::int64_t size, int taps, Conv2dOptions options) {

@@ -18,9 +18,9 @@ namespace {
 
 using ops::Epilogue;
 using testing::check_close;
+using testing::clblast;
 using testing::Expected;
 using testing::for_each_variant;
-using testing::may_run;
 using testing::MustRun;
 using testing::on_cpus;
 using testing::random_values;
@@ -90,7 +90,7 @@ int check_forms(const Result& y, double scale, const Run& run) {
 
 TEST_CASE("matmul and linear end in every form of epilogue") {
   const struct { std::int64_t m, n, k; } sizes[] = {{5, 13, 7}, {50, 70, 9}, {3, 5, 1100}, {9, 60, 1030}};
-  const MustRun variants("matmul", {where(!testing::slow_device(), "block"), may_run("clblast"), on_cpus("cpu_rows"),
+  const MustRun variants("matmul", {where(!testing::slow_device(), "block"), clblast(), on_cpus("cpu_rows"),
                                     on_cpus("cpu_tiled"), "plain"});
   for (const auto& size : sizes) {
     const auto [m, n, k] = size;
@@ -113,7 +113,7 @@ TEST_CASE("products of batches end in an epilogue") {
   const std::vector<double> a = random_values(4, left.numel()), b = random_values(5, right.numel());
   const reference::Product each = reference::matmul(a, left, b, right);
   const reference::Product shared = reference::matmul(a, left, {b.begin(), b.begin() + 30}, {6, 5});
-  for_each_variant(MustRun("matmul", {"block", may_run("clblast"), on_cpus("cpu_tiled"), "plain"}), [&] {
+  for_each_variant(MustRun("matmul", {"block", clblast(), on_cpus("cpu_tiled"), "plain"}), [&] {
     const Tensor x = tensor_of(a, left), y = tensor_of(b, right);
     check_forms({each.shape, each.values, 4, 5, 5, 20}, 8,
                 [&](const Epilogue& f, bool& done) { return ops::matmul(x, y, f, done); });
@@ -134,7 +134,7 @@ TEST_CASE("conv2d ends in every form of epilogue") {
                {{2, 6, 9, 18}, {6, 1, 3, 3}, {1, 1, 1, 6}}};
   const bool slow = testing::slow_device();
   const MustRun variants("conv2d", {where(!slow, "depthwise"), where(!slow, "gemm"), where(!slow, "winograd_f4"),
-                                    where(!slow, "winograd_f2"), on_cpus("planes"), on_cpus("winograd"),
+                                    where(!slow, "winograd_f2"), on_cpus("planes"), on_cpus("winograd", 100'000),
                                     on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"});
   for (const auto& c : cases) {
     if (slow && c.x.numel() > 250) continue;

@@ -21,10 +21,10 @@ namespace {
 
 using testing::check_close;
 using testing::check_error;
+using testing::clblast;
 using testing::Expected;
 using testing::for_each_variant;
 using testing::Layout;
-using testing::may_run;
 using testing::MustRun;
 using testing::on_cpus;
 using testing::random_values;
@@ -32,11 +32,8 @@ using testing::run_variant;
 using testing::tensor_of;
 using testing::view_of;
 
-// CLBlast's product runs on GPUs, where somebody has installed CLBlast. "block" has its own test, gemm_block_test.cpp,
-// because its many programs take long to compile for CPUs.
-std::vector<Expected> few_variants() {
-  return {may_run("clblast"), on_cpus("cpu_rows"), on_cpus("cpu_tiled"), "plain"};
-}
+// "block" has its own test, gemm_block_test.cpp, because its many programs take long to compile for CPUs.
+std::vector<Expected> few_variants() { return {clblast(), on_cpus("cpu_rows"), on_cpus("cpu_tiled"), "plain"}; }
 
 std::vector<Expected> all_variants() {
   std::vector<Expected> all = few_variants();
