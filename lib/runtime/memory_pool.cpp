@@ -20,6 +20,21 @@ std::uint64_t rounded(std::uint64_t bytes) {
   return bytes == 0 ? step : (bytes + step - 1) / step * step;
 }
 
+// Memory of at least that size and at most a quarter more, or nullptr. The memory that was freed last comes first,
+// because a CPU may still have it in its caches. Sets `bytes` to the size.
+_cl_mem* take_from(FreeMemory& free, std::uint64_t& bytes) {
+  const std::uint64_t most = bytes + bytes / 4;
+  for (auto at = free.lower_bound(bytes); at != free.end() && at->first <= most; ++at) {
+    auto& [size, list] = *at;
+    if (list.empty()) continue;
+    _cl_mem* const memory = list.back();
+    list.pop_back();
+    bytes = size;
+    return memory;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Block::~Block() {
@@ -42,7 +57,8 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
   if (bytes > device_.info().max_allocation)
     fail_out_of_memory(bytes, "larger than the device's largest single buffer");
   std::uint64_t size = std::min(rounded(bytes), std::max<std::uint64_t>(bytes, device_.info().max_allocation));
-  _cl_mem* memory = take_reserved(size);
+  Recorder* const recorder = recorder_of(device_);
+  _cl_mem* memory = recorder == nullptr ? nullptr : take_reserved(*recorder, size);
   if (memory == nullptr) memory = take_cached(size);
   if (memory == nullptr) memory = create(size);
   if (memory == nullptr) {
@@ -53,13 +69,8 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
     memory = create(size);
   }
   if (memory == nullptr) fail_out_of_memory(size, "memory is exhausted");
-  {
-    const std::lock_guard lock(mutex_);
-    stats_.in_use += size;
-    stats_.peak = std::max(stats_.peak, stats_.in_use);
-  }
   try {
-    if (Recorder* recorder = recorder_of(device_)) recorder->note_made(memory);
+    if (recorder != nullptr) recorder->note_made(memory);
     return std::make_shared<Block>(device_, memory, size);
   } catch (...) {
     take_back(memory, size);
@@ -67,32 +78,28 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
   }
 }
 
-_cl_mem* MemoryPool::take_from(std::multimap<std::uint64_t, _cl_mem*>& free, std::uint64_t& bytes) {
-  const auto found = free.lower_bound(bytes);
-  if (found == free.end() || found->first > bytes + bytes / 4) return nullptr;
-  _cl_mem* memory = found->second;
-  bytes = found->first;
-  free.erase(found);
-  return memory;
-}
-
 _cl_mem* MemoryPool::take_cached(std::uint64_t& bytes) {
   const std::lock_guard lock(mutex_);
   _cl_mem* memory = take_from(free_, bytes);
-  if (memory != nullptr) stats_.cached -= bytes;
+  if (memory == nullptr) return nullptr;
+  stats_.cached -= bytes;
+  count_used(bytes);
   return memory;
 }
 
-_cl_mem* MemoryPool::take_reserved(std::uint64_t& bytes) {
-  Recorder* recorder = recorder_of(device_);
-  if (recorder == nullptr) return nullptr;
+_cl_mem* MemoryPool::take_reserved(Recorder& recorder, std::uint64_t& bytes) {
   const std::lock_guard lock(mutex_);
-  _cl_mem* memory = take_from(recorder->idle, bytes);
-  if (memory != nullptr) {
-    reserved_.at(memory).idle = false;
-    stats_.recorded -= bytes;
-  }
+  _cl_mem* memory = take_from(recorder.idle, bytes);
+  if (memory == nullptr) return nullptr;
+  reserved_.at(memory).idle = false;
+  stats_.recorded -= bytes;
+  count_used(bytes);
   return memory;
+}
+
+void MemoryPool::count_used(std::uint64_t bytes) noexcept {
+  stats_.in_use += bytes;
+  stats_.peak = std::max(stats_.peak, stats_.in_use);
 }
 
 void MemoryPool::reserve(_cl_mem* memory) {
@@ -125,6 +132,7 @@ _cl_mem* MemoryPool::create(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   ++stats_.allocations;
   say(Topic::memory, "new buffer of ", bytes, " bytes; in use ", stats_.in_use, ", cached ", stats_.cached);
+  count_used(bytes);
   return memory;
 }
 
@@ -142,14 +150,14 @@ void MemoryPool::take_back(_cl_mem* memory, std::uint64_t bytes) noexcept {
   stats_.recorded += bytes;
   if (recorder == nullptr || !recorder->made(memory)) return;
   try {
-    recorder->idle.emplace(bytes, memory);
+    recorder->idle[bytes].push_back(memory);
   } catch (...) {  // No host memory for the list. Later commands then cannot use this block.
   }
 }
 
 void MemoryPool::put_free(_cl_mem* memory, std::uint64_t bytes) noexcept {
   try {
-    free_.emplace(bytes, memory);
+    free_[bytes].push_back(memory);
     stats_.cached += bytes;
   } catch (...) {
     clReleaseMemObject(memory);  // No host memory for the list, so the block is released.
@@ -157,7 +165,7 @@ void MemoryPool::put_free(_cl_mem* memory, std::uint64_t bytes) noexcept {
 }
 
 std::uint64_t MemoryPool::release_cached() {
-  std::multimap<std::uint64_t, _cl_mem*> released;
+  FreeMemory released;
   std::uint64_t bytes = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -165,7 +173,8 @@ std::uint64_t MemoryPool::release_cached() {
     bytes = stats_.cached;
     stats_.cached = 0;
   }
-  for (const auto& [size, memory] : released) clReleaseMemObject(memory);
+  for (const auto& [size, list] : released)
+    for (_cl_mem* const memory : list) clReleaseMemObject(memory);
   return bytes;
 }
 

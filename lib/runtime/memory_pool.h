@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "crisol/device.h"
 
@@ -46,6 +47,11 @@ using BlockPtr = std::shared_ptr<Block>;
 /// released.
 BlockPtr allocate(DeviceState& device, std::uint64_t bytes);
 
+/// Free memory by its size. A list that became empty stays, so that the next entry of the size allocates nothing.
+using FreeMemory = std::map<std::uint64_t, std::vector<_cl_mem*>>;
+
+class Recorder;
+
 /// The free blocks by size, and the statistics.
 class MemoryPool {
  public:
@@ -71,16 +77,17 @@ class MemoryPool {
     bool idle = false;
   };
 
-  _cl_mem* take_from(std::multimap<std::uint64_t, _cl_mem*>& free, std::uint64_t& bytes);
-  _cl_mem* take_reserved(std::uint64_t& bytes);
+  // The functions that find memory count it as used. Those with a reference set it to the size of what they found.
+  _cl_mem* take_reserved(Recorder& recorder, std::uint64_t& bytes);
   _cl_mem* take_cached(std::uint64_t& bytes);
   _cl_mem* create(std::uint64_t bytes);
+  void count_used(std::uint64_t bytes) noexcept;
   void put_free(_cl_mem* memory, std::uint64_t bytes) noexcept;
   [[noreturn]] void fail_out_of_memory(std::uint64_t bytes, const char* why) const;
 
   DeviceState& device_;
   mutable std::mutex mutex_;
-  std::multimap<std::uint64_t, _cl_mem*> free_;
+  FreeMemory free_;
   std::unordered_map<_cl_mem*, Reserved> reserved_;
   MemoryStats stats_;
   std::uint64_t limit_ = 0;

@@ -26,10 +26,11 @@ void replay(Recorder& recorder) { recorder.replay(); }
 Recorder* current_recorder() noexcept { return current(); }
 
 Recorder* recorder_of(const DeviceState& device) {
-  if (current() != nullptr)
-    require(&current()->device() == &device, "record", "work on ", device.info().name, " while ",
-            current()->device().info().name, " is recorded");
-  return current();
+  Recorder* const recorder = current();
+  if (recorder != nullptr)
+    require(&recorder->device() == &device, "record", "work on ", device.info().name, " while ",
+            recorder->device().info().name, " is recorded");
+  return recorder;
 }
 
 void refuse_while_recording(const char* what) {

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -70,7 +69,7 @@ class Recorder {
   DeviceState& device() const noexcept { return device_; }
 
   /// Free blocks of this recording, by size. The pool uses this list, and the pool's lock guards it.
-  std::multimap<std::uint64_t, _cl_mem*> idle;
+  FreeMemory idle;
 
  private:
   void use(const Block& block);

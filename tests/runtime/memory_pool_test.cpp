@@ -36,6 +36,21 @@ TEST_CASE("a freed block is used again") {
   CHECK(device.memory_stats().allocations == allocations);
 }
 
+TEST_CASE("of several freed blocks the one that was freed last is used first") {
+  const Device device;
+  device.release_cached_memory();
+  const auto memory_of = [](const Tensor& x) { return x.impl()->storage->block->memory(); };
+  Tensor a = empty({5000}), b = empty({5000}), c = empty({5000});
+  const auto of_a = memory_of(a), of_c = memory_of(c);
+  a = Tensor();
+  c = Tensor();
+  const Tensor first = empty({5000}), second = empty({4900}), third = empty({5000});
+  CHECK(memory_of(first) == of_c);
+  CHECK(memory_of(second) == of_a);
+  CHECK(memory_of(third) != memory_of(b));
+  CHECK(device.memory_stats().cached == 0);
+}
+
 TEST_CASE("out of memory: the pool is emptied first, then the error has its figures") {
   const Device device;
   device.release_cached_memory();

@@ -37,7 +37,7 @@ void DeviceState::open() {
 }
 
 void DeviceState::begin() {
-  used_ = true;
+  used_.store(true, std::memory_order_release);
   finish_before_exit();
   say(Topic::device, "using ", info_.name, " (", info_.platform, ", driver ", info_.driver_version, ")");
 }
@@ -48,7 +48,7 @@ const cl::Context& DeviceState::context() {
 }
 
 cl_command_queue DeviceState::queue() {
-  std::call_once(opened_, [this] { open(); });
+  if (!used()) std::call_once(opened_, [this] { open(); });
   return queue_();
 }
 

@@ -2,6 +2,7 @@
 // and memory_pool.h.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,7 +29,7 @@ class DeviceState {
   int index() const noexcept { return index_; }
   int platform_index() const noexcept { return platform_index_; }
   int device_index() const noexcept { return device_index_; }
-  bool used() const noexcept { return used_; }
+  bool used() const noexcept { return used_.load(std::memory_order_acquire); }
 
   const cl::Device& device() const noexcept { return device_; }
   const cl::Context& context();
@@ -69,7 +70,8 @@ class DeviceState {
   DeviceInfo info_;
   int index_, platform_index_, device_index_;
   std::once_flag opened_;
-  bool used_ = false, adopted_ = false;
+  std::atomic<bool> used_{false};  ///< Set when context and queue are there.
+  bool adopted_ = false;
   cl::Context context_;
   cl::CommandQueue queue_;
   std::once_flag transfer_opened_;
