@@ -53,6 +53,15 @@ Place Plan::derive(Place source, const DerivedKey& key, std::uint64_t bytes) {
   return {Place::Kind::derived, static_cast<std::uint8_t>(derived_.size() - 1)};
 }
 
+Place Plan::derive(Place source, const DerivedKey& key, std::uint64_t bytes, const Plan& maker) {
+  const Place copy = derive(source, key, bytes);
+  const auto before = static_cast<std::ptrdiff_t>(steps_.size());
+  append(maker, {source, copy});
+  derived_[copy.index].steps.assign(steps_.begin() + before, steps_.end());
+  steps_.erase(steps_.begin() + before, steps_.end());
+  return copy;
+}
+
 void Plan::add_derived(Derived derived) {
   require(derived_.size() < max_places, "plan", "there are more than ", max_places, " derived copies");
   require(derived.source.kind == Place::Kind::operand, "plan", "a derived copy must be one of an operand");
@@ -182,16 +191,16 @@ namespace {
 /// The memory of one call.
 struct Memory {
   std::span<const OperandView> operands;
-  std::vector<runtime::BlockPtr> workspaces, derived;
+  std::size_t first_derived;              ///< Position in `blocks`.
+  std::vector<runtime::BlockPtr> blocks;  ///< The workspaces, then the derived copies.
 
   runtime::BufferView view_of(Place::Kind kind, std::uint8_t index, std::int64_t offset) const {
     if (kind == Place::Kind::operand) {
-      runtime::BufferView view = operands[index].view;
-      view.offset += static_cast<std::uint64_t>(offset);
-      return view;
+      const runtime::BufferView& view = operands[index].view;
+      return {view.block, view.offset + static_cast<std::uint64_t>(offset)};
     }
-    const auto& blocks = kind == Place::Kind::workspace ? workspaces : derived;
-    return {blocks[index].get(), static_cast<std::uint64_t>(offset)};
+    const std::size_t first = kind == Place::Kind::workspace ? 0 : first_derived;
+    return {blocks[first + index].get(), static_cast<std::uint64_t>(offset)};
   }
 };
 
@@ -209,12 +218,7 @@ class Arguments {
       case PlanArg::Kind::longs:
         new (place) runtime::KernelArg(&longs[arg.first], arg.size * sizeof(std::int64_t));
         break;
-      case PlanArg::Kind::value:
-        if (arg.size == sizeof arg.bits)
-          new (place) runtime::KernelArg(arg.bits);
-        else
-          new (place) runtime::KernelArg(&arg.bits, arg.size);
-        break;
+      case PlanArg::Kind::value: new (place) runtime::KernelArg(&arg.bits, arg.size); break;
     }
   }
   const runtime::KernelArg* data() const noexcept {
@@ -247,12 +251,29 @@ void keep_derived(const DerivedKey& key, const Place& source, std::span<const Op
       operand.owner->keep_derived(key_in(key, source, operand), operand.version, std::move(block)));
 }
 
+/// A derived copy that this call has to make.
+struct Missing {
+  std::size_t derived;  ///< Position in the plan.
+  bool worth_keeping;
+};
+
 }  // namespace
 
 void launch(const Prepared& prepared, std::span<const OperandView> operands,
             std::span<const runtime::KernelArg> scalars) {
   const Plan& plan = prepared.plan;
-  Memory memory{operands, {}, {}};
+  Memory memory{operands, plan.workspaces_.size(), {}};
+  memory.blocks.reserve(plan.workspaces_.size() + plan.derived_.size());
+  for (const std::uint64_t bytes : plan.workspaces_) memory.blocks.push_back(runtime::allocate(prepared.device, bytes));
+  std::vector<Missing> missing;
+  for (const Plan::Derived& derived : plan.derived_) {
+    DerivedOwner::Found found = find_derived(derived.key, derived.source, operands);
+    if (found.data == nullptr) {
+      missing.push_back({memory.blocks.size() - memory.first_derived, found.worth_keeping});
+      found.data = runtime::allocate(prepared.device, derived.bytes);
+    }
+    memory.blocks.push_back(std::static_pointer_cast<runtime::Block>(std::move(found.data)));
+  }
   const auto run = [&](const PlanStep& step) {
     Arguments args;
     for (std::uint32_t i = 0; i < step.args; ++i)
@@ -260,19 +281,11 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
     if (step.function != nullptr) return step.function(prepared.device, {args.data(), step.args});
     runtime::enqueue(prepared.device, *prepared.kernels[step.kernel], step.range, args.data(), step.args);
   };
-  for (const std::uint64_t bytes : plan.workspaces_)
-    memory.workspaces.push_back(runtime::allocate(prepared.device, bytes));
-  std::vector<DerivedOwner::Found> found;
-  for (const Plan::Derived& derived : plan.derived_) {
-    found.push_back(find_derived(derived.key, derived.source, operands));
-    auto block = std::static_pointer_cast<runtime::Block>(found.back().data);
-    memory.derived.push_back(block != nullptr ? std::move(block) : runtime::allocate(prepared.device, derived.bytes));
-  }
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i].data != nullptr) continue;
-    const Plan::Derived& derived = plan.derived_[i];
+  for (const auto [position, worth_keeping] : missing) {
+    const Plan::Derived& derived = plan.derived_[position];
     for (const PlanStep& step : derived.steps) run(step);
-    if (found[i].worth_keeping) keep_derived(derived.key, derived.source, operands, memory.derived[i]);
+    if (worth_keeping)
+      keep_derived(derived.key, derived.source, operands, memory.blocks[memory.first_derived + position]);
   }
   for (const PlanStep& step : plan.steps_) run(step);
 }

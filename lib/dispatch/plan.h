@@ -118,6 +118,9 @@ class Plan {
   /// A copy of an operand in another layout. `add_to_derived` says how it is made: its steps run when the owner of the
   /// operand keeps no such copy. They run before all other steps, so the plan must not write the operand.
   Place derive(Place source, const DerivedKey& key, std::uint64_t bytes);
+  /// The same for a copy that all steps of `maker` make. The operands of `maker` are the source and the copy. `maker`
+  /// derives no copies itself.
+  Place derive(Place source, const DerivedKey& key, std::uint64_t bytes, const Plan& maker);
 
   /// A launch. Arguments are places, call scalars, numbers, Shapes (long8), arrays of longs (a vector of as many
   /// lanes), structs of cl_kernels (common/parameters.h), ArgLists, PlanArgs, and tuples and variants of these.
@@ -149,6 +152,9 @@ class Plan {
 
   /// Whether the plan that choose() gave runs the epilogue of its problem.
   bool fuses_epilogue() const noexcept { return !choices.empty() && choices.front().fuses_epilogue; }
+
+  /// Arguments of all steps together: a measure for the memory that the plan itself takes.
+  std::size_t arg_count() const noexcept { return args_.size(); }
 
   /// Bytes beside the operands: workspaces, and derived copies that nobody keeps.
   std::uint64_t workspace_bytes() const noexcept;

@@ -68,44 +68,52 @@ struct Entry {
     key.problem = problem;
   }
 };
-using EntryPtr = std::shared_ptr<const Entry>;
 
-/// The entries of all threads for a part of the hashes. When it is full, the entry that was added first goes.
+/// The entries of all threads for a part of the hashes. When it is full, the entries that were added first go.
 class PreparedPlans {
  public:
-  EntryPtr find(const Key& key, std::uint64_t hash) {
+  PreparedPtr find(const Key& key, std::uint64_t hash) {
     const std::lock_guard lock(mutex_);
     const auto [first, last] = entries_.equal_range(hash);
     for (auto at = first; at != last; ++at)
-      if (at->second->key == key) return at->second;
+      if (at->second->key == key) return at->second->prepared;
     return nullptr;
   }
-  void add(std::uint64_t hash, const EntryPtr& entry) {
+  void add(const Key& key, std::uint64_t hash, const PreparedPtr& prepared) {
+    auto entry = std::make_unique<const Entry>(key, prepared);
     const std::lock_guard lock(mutex_);
-    if (order_.size() >= max_entries) remove_oldest();
-    entries_.emplace(hash, entry);
-    order_.emplace_back(hash, entry.get());
+    weight_ += weight_of(*entry);
+    while (weight_ > max_weight && !order_.empty()) remove_oldest();
+    const Entry* const added = entry.get();
+    entries_.emplace(hash, std::move(entry));
+    order_.emplace_back(hash, added);
   }
   void clear() {
     const std::lock_guard lock(mutex_);
     entries_.clear();
     order_.clear();
+    weight_ = 0;
   }
 
  private:
-  static constexpr std::size_t max_entries = 128;
+  static constexpr std::size_t max_weight = 128;
+
+  /// 1 for most plans. A plan of 1000 time steps holds a megabyte, so it counts as many.
+  static std::size_t weight_of(const Entry& entry) { return 1 + entry.prepared->plan.arg_count() / 256; }
 
   void remove_oldest() {
     const auto [hash, entry] = order_.front();
     order_.pop_front();
+    weight_ -= weight_of(*entry);
     auto at = entries_.equal_range(hash).first;
     while (at->second.get() != entry) ++at;
     entries_.erase(at);
   }
 
   std::mutex mutex_;
-  std::unordered_multimap<std::uint64_t, EntryPtr> entries_;
+  std::unordered_multimap<std::uint64_t, std::unique_ptr<const Entry>> entries_;
   std::deque<std::pair<std::uint64_t, const Entry*>> order_;
+  std::size_t weight_ = 0;  ///< The sum over all entries.
 };
 
 /// All plans, each part for a range of hashes. Threads that call different ops seldom wait for each other.
@@ -142,14 +150,13 @@ PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, r
   const std::string forced = forced_variants();
   const Key key{&table, &device, generation.load(std::memory_order_relaxed), forced, problem};
   const std::uint64_t hash = key.hash();
-  EntryPtr entry = plans_of(hash).find(key, hash);
-  if (entry == nullptr) {
-    PreparedPtr made = prepare(choose(table, problem.data(), target_of(device)).plan, device);
-    entry = std::make_shared<const Entry>(key, std::move(made));
-    if (entry->prepared->plan.lasting) plans_of(hash).add(hash, entry);
+  PreparedPtr prepared = plans_of(hash).find(key, hash);
+  if (prepared == nullptr) {
+    prepared = prepare(choose(table, problem.data(), target_of(device)).plan, device);
+    if (prepared->plan.lasting) plans_of(hash).add(key, hash, prepared);
   }
-  note_choices(entry->prepared->plan, device);
-  return entry->prepared;
+  note_choices(prepared->plan, device);
+  return prepared;
 }
 
 void forget_prepared() noexcept {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 
 #include "base/text.h"
 #include "runtime/device/device_state.h"
@@ -31,8 +30,6 @@ KernelArg::KernelArg(const Shape& shape, int lanes) : size_(static_cast<std::siz
   bytes_.fill(0);
   std::copy(shape.begin(), shape.end(), reinterpret_cast<std::int64_t*>(bytes_.data()));
 }
-
-KernelArg::KernelArg(const void* bytes, std::size_t size) : size_(size) { std::memcpy(bytes_.data(), bytes, size); }
 
 void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count) {
   cl_uint index = 0;

@@ -89,13 +89,13 @@ class KernelArg {
   KernelArg(double) = delete;  // Devices need not know double; write a float.
   KernelArg(bool) = delete;    // Not a legal kernel parameter type.
   KernelArg(const Shape& shape, int lanes = Shape::max_rank);
-  /// A scalar or vector of these bytes, at most 64.
-  KernelArg(const void* bytes, std::size_t size);
+  /// A scalar or vector of these bytes. They are not copied, so they must live until the kernel is queued.
+  KernelArg(const void* bytes, std::size_t size) : size_(size), elsewhere_(bytes) {}
 
   Kind kind() const noexcept { return kind_; }
   const BufferView& view() const noexcept { return view_; }
   std::size_t size() const noexcept { return size_; }
-  const void* data() const noexcept { return bytes_.data(); }
+  const void* data() const noexcept { return elsewhere_ != nullptr ? elsewhere_ : bytes_.data(); }
 
  private:
   template <class T>
@@ -107,6 +107,7 @@ class KernelArg {
 
   Kind kind_ = Kind::value;
   std::size_t size_ = 0;
+  const void* elsewhere_ = nullptr;  ///< The value, where it is not in bytes_.
   BufferView view_{nullptr, 0};
   alignas(64) std::array<unsigned char, 64> bytes_;
 };

@@ -24,4 +24,22 @@ TEST_CASE("plan: a plan that takes in another one knows where the result of the 
   CHECK(whole.workspace_bytes() == 28);
 }
 
+TEST_CASE("plan: a part can make a derived copy") {
+  Plan maker;
+  const auto [from, to] = operands<2>();
+  const Place scratch = maker.workspace(4);
+  maker.add({"runtime/fill.cl", "fill_words"}, {{1}, {1}}, from, scratch);
+  maker.add({"runtime/fill.cl", "fill_words"}, {{1}, {1}}, scratch, to);
+
+  Plan whole;
+  whole.workspace(16);
+  const Place weight = operand(2);
+  static constexpr char kind[] = "test";
+  const Place copy = whole.derive(weight, {kind}, 32, maker);
+  CHECK(copy.kind == Place::Kind::derived);
+  CHECK(copy.index == 0);
+  CHECK(whole.workspace_bytes() == 16 + 4 + 32);
+  CHECK(whole.arg_count() == 4);
+}
+
 }  // namespace crisol::dispatch
