@@ -1,4 +1,4 @@
-// // Tensor::backward: walks the recorded graph in reverse.
+// Tensor::backward: walks the recorded graph in reverse.
 #include <algorithm>
 #include <queue>
 #include <unordered_map>
@@ -35,23 +35,32 @@ void accumulate_leaf(Slot& leaf, Tensor&& gradient) {
   }
 }
 
-// Returns all ops that the root depends on, and for each op the number of its uses. Throws if the graph was freed.
-std::unordered_map<Node*, int> count_users(Node* root) {
-  std::unordered_map<Node*, int> users{{root, 0}};
-  std::vector<Node*> pending{root};
-  while (!pending.empty()) {
-    Node* node = pending.back();
-    pending.pop_back();
+// An op that backward has not run yet.
+struct Waiting {
+  std::shared_ptr<Node> node;  ///< Freeing the record of an op must not destroy the ops below it before they have run.
+  int users = 0;               ///< Ops that use it and have not run yet.
+  Gradients gradients{};       ///< The sums so far, one for each output.
+};
+using WaitingOps = std::unordered_map<Node*, Waiting>;
+
+// Returns all ops that the root depends on. Throws if the graph was freed.
+WaitingOps ops_below(const std::shared_ptr<Node>& root) {
+  WaitingOps waiting;
+  waiting.emplace(root.get(), Waiting{root});
+  std::vector<Node*> unseen{root.get()};
+  while (!unseen.empty()) {
+    Node* node = unseen.back();
+    unseen.pop_back();
     require(node->backward != nullptr, "backward", "the record of ", node->op,
             " was freed by an earlier backward(); give that one retain_graph");
     for (const Node::Edge& edge : node->edges) {
       if (edge.node == nullptr) continue;
-      const auto [at, is_new] = users.try_emplace(edge.node.get(), 0);
-      ++at->second;
-      if (is_new) pending.push_back(edge.node.get());
+      const auto [at, is_new] = waiting.try_emplace(edge.node.get(), Waiting{edge.node});
+      ++at->second.users;
+      if (is_new) unseen.push_back(edge.node.get());
     }
   }
-  return users;
+  return waiting;
 }
 
 struct LaterFirst {
@@ -59,26 +68,23 @@ struct LaterFirst {
 };
 
 void run_backward(const std::shared_ptr<Node>& root, std::size_t output, const Tensor& gradient, bool retain_graph) {
-  std::unordered_map<Node*, int> users = count_users(root.get());
-  std::unordered_map<Node*, Gradients> gradients;
-  gradients[root.get()].resize(root->output_count);
-  gradients[root.get()][output] = gradient;
-  // These pointers keep the ops alive: freeing the record of an op must not destroy the ops below it before they have
-  // run.
-  std::unordered_map<Node*, std::shared_ptr<Node>> alive{{root.get(), root}};
+  WaitingOps waiting = ops_below(root);
+  Gradients& of_root = waiting.at(root.get()).gradients;
+  of_root.resize(root->output_count);
+  of_root[output] = gradient;
   std::priority_queue<Node*, std::vector<Node*>, LaterFirst> ready;
   ready.push(root.get());
 
   while (!ready.empty()) {
-    Node* node = ready.top();
+    const auto current = waiting.extract(ready.top());
     ready.pop();
-    const auto own = gradients.extract(node);
-    const bool reached =
-        std::any_of(own.mapped().begin(), own.mapped().end(), [](const Tensor& g) { return g.defined(); });
+    Node* const node = current.key();
+    const Gradients& own = current.mapped().gradients;
+    const bool reached = std::any_of(own.begin(), own.end(), [](const Tensor& g) { return g.defined(); });
     Gradients results(node->edges.size());
     if (reached) {
       const WithPrecision same(node->precision);
-      results = node->backward(own.mapped(), autograd::Needs(node->needs));
+      results = node->backward(own, autograd::Needs(node->needs));
     }
     if (!retain_graph) node->backward = nullptr;  // Returns the saved tensors to the pool while backward advances.
     require(results.size() == node->edges.size(), node->op, "backward gave ", results.size(), " gradients for ",
@@ -93,14 +99,11 @@ void run_backward(const std::shared_ptr<Node>& root, std::size_t output, const T
         if (results[i].defined()) accumulate_leaf(static_cast<Slot&>(*edge.leaf), std::move(results[i]));
         continue;
       }
-      Node* below = edge.node.get();
-      Gradients& sums = gradients[below];
-      sums.resize(below->output_count);
-      if (results[i].defined()) accumulate(sums[edge.output], results[i]);
-      alive.emplace(below, edge.node);
-      if (--users[below] == 0) ready.push(below);
+      Waiting& below = waiting.at(edge.node.get());
+      below.gradients.resize(edge.node->output_count);
+      if (results[i].defined()) accumulate(below.gradients[edge.output], results[i]);
+      if (--below.users == 0) ready.push(edge.node.get());
     }
-    alive.erase(node);
   }
 }
 

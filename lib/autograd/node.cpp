@@ -46,6 +46,8 @@ Node::Node(const char* name, std::size_t outputs, const std::vector<Tensor>& inp
       sequence(next_sequence()),
       precision(crisol::precision()),
       backward(std::move(function)) {
+  edges.reserve(inputs.size());
+  needs.reserve(inputs.size());
   for (const Tensor& input : inputs) {
     Edge edge;
     if (input.defined()) edge.shape = input.shape();

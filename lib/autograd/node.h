@@ -2,7 +2,7 @@
 //
 //     Tensor relu(const Tensor& x) {
 //       Tensor y = ops::relu(x);
-//       if (!autograd::recording({x})) return y;
+//       if (!autograd::recording(x)) return y;
 //       return autograd::record("relu", y, {x}, [y = autograd::Saved(y)](const Tensor& dy, autograd::Needs) {
 //         return autograd::Gradients{ops::relu_backward(dy, y.get())};
 //       });
@@ -90,6 +90,10 @@ class Node {
 };
 
 /// True if ops are recorded and one of the inputs wants a gradient. Undefined tensors (an absent bias) are allowed.
+template <class... Inputs>
+bool recording(const Inputs&... inputs) noexcept {
+  return grad_enabled() && (inputs.requires_grad() || ...);
+}
 bool recording(const std::vector<Tensor>& inputs) noexcept;
 
 /// Links outputs to the inputs and returns the linked tensors. `backward(gradients, needs)` gets the gradients of the

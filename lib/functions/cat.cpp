@@ -35,7 +35,7 @@ Tensor stack(const std::vector<Tensor>& tensors, int axis) {
 
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis) {
   const std::vector<Tensor> pieces = ops::split(x, sizes, axis);
-  if (pieces.empty() || !autograd::recording({x})) return pieces;
+  if (pieces.empty() || !autograd::recording(x)) return pieces;
   std::vector<Shape> shapes;
   for (const Tensor& piece : pieces) shapes.push_back(piece.shape());
   return autograd::record_many("split", pieces, {x},

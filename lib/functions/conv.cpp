@@ -28,7 +28,7 @@ auto conv2d_backward(const Tensor& input, const Tensor& filter, const Conv2dOpti
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
   const Tensor y = ops::conv2d(x, weight, bias, options);
-  if (!autograd::recording({x, weight, bias})) return y;
+  if (!autograd::recording(x, weight, bias)) return y;
   return autograd::record("conv2d", y, {x, weight, bias}, conv2d_backward(x, weight, options));
 }
 

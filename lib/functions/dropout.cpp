@@ -13,7 +13,7 @@ Tensor dropout(const Tensor& x, double p, bool training, const Generator& genera
   require(p >= 0 && p <= 1, "dropout", "p must be in [0, 1], it is ", p);
   if (!training) return x;
   const ops::DropoutResult result = ops::dropout(x, p, generator);
-  if (!autograd::recording({x})) return result.y;
+  if (!autograd::recording(x)) return result.y;
   return autograd::record("dropout", result.y, {x}, [mask = Saved(result.mask), p](const Tensor& dy, Needs) {
     return Gradients{ops::dropout_backward(dy, mask.get(), p)};
   });

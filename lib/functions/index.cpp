@@ -27,7 +27,7 @@ Tensor grown_to(const Tensor& x, const Shape& shape) {
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   const Tensor y = ops::gather(x, axis, index);
-  if (!autograd::recording({x})) return y;
+  if (!autograd::recording(x)) return y;
   return autograd::record("gather", y, {x}, [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
     return Gradients{ops::scatter_add(zeros_for(dy, shape), axis, index.get(), dy)};
   });
@@ -35,7 +35,7 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
 
 Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   const Tensor y = ops::index_select(x, axis, index);
-  if (!autograd::recording({x})) return y;
+  if (!autograd::recording(x)) return y;
   return autograd::record("index_select", y, {x},
                           [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
                             return Gradients{ops::index_add(zeros_for(dy, shape), axis, index.get(), dy)};
@@ -44,7 +44,7 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
 
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   const Tensor y = ops::scatter_add(x, axis, index, src);
-  if (!autograd::recording({x, src})) return y;
+  if (!autograd::recording(x, src)) return y;
   return autograd::record(
       "scatter_add", y, {x, src}, [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
         return Gradients{dy, needs[1] ? grown_to(ops::gather(dy, axis, index.get()), shape) : Tensor()};
@@ -53,7 +53,7 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor&
 
 Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   const Tensor y = ops::index_add(x, axis, index, src);
-  if (!autograd::recording({x, src})) return y;
+  if (!autograd::recording(x, src)) return y;
   return autograd::record("index_add", y, {x, src}, [index = Saved(index), axis](const Tensor& dy, Needs needs) {
     return Gradients{dy, needs[1] ? ops::index_select(dy, axis, index.get()) : Tensor()};
   });
@@ -68,7 +68,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::optional<std:
             count, ")");
     if (*padding < 0) *padding += count;
   }
-  if (!autograd::recording({weight})) return y;
+  if (!autograd::recording(weight)) return y;
   return autograd::record("embedding", y, {weight},
                           [indices = Saved(indices), count, padding](const Tensor& dy, Needs) {
                             return Gradients{ops::embedding_backward(dy, indices.get(), count, padding)};

@@ -11,7 +11,7 @@ using autograd::Saved;
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
   const ops::CrossEntropyResult result = ops::cross_entropy(logits, labels, options);
-  if (!autograd::recording({logits})) return result.loss;
+  if (!autograd::recording(logits)) return result.loss;
   // Keeps only those parts of the result that backward reads. Keeping the loss too would make a reference cycle.
   const ops::CrossEntropyResult kept{Tensor(), result.moments, result.scale};
   return autograd::record(
@@ -23,7 +23,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntr
 
 Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
   const ops::NllResult result = ops::nll_loss(x, labels, reduction, ignore_index);
-  if (!autograd::recording({x})) return result.loss;
+  if (!autograd::recording(x)) return result.loss;
   return autograd::record(
       "nll_loss", result.loss, {x},
       [labels = Saved(labels), scale = Saved(result.scale), classes = x.size(1), reduction, ignore_index](
@@ -34,7 +34,7 @@ Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std:
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
   const Tensor loss = ops::mse_loss(x, target, reduction);
-  if (!autograd::recording({x, target})) return loss;
+  if (!autograd::recording(x, target)) return loss;
   return autograd::record("mse_loss", loss, {x, target},
                           [x = Saved(x), target = Saved(target), reduction](const Tensor& dy, Needs needs) {
                             Gradients gradients(2);

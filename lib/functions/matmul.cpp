@@ -50,7 +50,7 @@ Shape leading_axes(const Tensor& x) { return Shape(x.shape().begin(), static_cas
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   const Tensor y = ops::matmul(a, b);
-  if (!autograd::recording({a, b})) return y;
+  if (!autograd::recording(a, b)) return y;
   return autograd::record("matmul", y, {a, b}, matmul_backward(a, b));
 }
 
@@ -71,7 +71,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Tensor y = ops::linear(x, weight, bias);
-  if (!autograd::recording({x, weight, bias})) return y;
+  if (!autograd::recording(x, weight, bias)) return y;
   return autograd::record("linear", y, {x, weight, bias}, linear_backward(x, weight));
 }
 

@@ -16,7 +16,7 @@ using autograd::Saved;
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options) {
   const ops::BatchNormResult result = ops::batch_norm2d(x, weight, bias, running_mean, running_var, options);
-  if (!autograd::recording({x, weight, bias})) return result.y;
+  if (!autograd::recording(x, weight, bias)) return result.y;
   return autograd::record("batch_norm2d", result.y, {x, weight, bias},
                           [x = Saved(x), weight = Saved(weight), mean = Saved(result.mean),
                            invstd = Saved(result.invstd), training = options.training](const Tensor& dy, Needs) {
@@ -29,7 +29,7 @@ Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, c
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                   double epsilon) {
   const ops::LayerNormResult result = ops::layer_norm(x, normalized_shape, weight, bias, epsilon);
-  if (!autograd::recording({x, weight, bias})) return result.y;
+  if (!autograd::recording(x, weight, bias)) return result.y;
   return autograd::record("layer_norm", result.y, {x, weight, bias},
                           [x = Saved(x), weight = Saved(weight), mean = Saved(result.mean), rstd = Saved(result.rstd),
                            normalized_shape](const Tensor& dy, Needs needs) {
@@ -60,7 +60,7 @@ bool is_plain_inference(const Tensor& x, const std::vector<Tensor>& of_channels,
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options, const Epilogue& epilogue) {
   if (!is_plain_inference(x, {weight, bias, running_mean, running_var}, options) ||
-      autograd::recording({x, weight, bias}))
+      autograd::recording(x, weight, bias))
     return epilogue(batch_norm2d(x, weight, bias, running_mean, running_var, options));
   Shape channels = Shape::filled(x.dim() - 1, 1);
   channels[0] = x.size(1);

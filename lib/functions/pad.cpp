@@ -6,7 +6,7 @@ namespace crisol {
 
 Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value) {
   const Tensor y = ops::pad(x, paddings, value);
-  if (!autograd::recording({x})) return y;
+  if (!autograd::recording(x)) return y;
   // The gradient drops what was added. Elements that were cut off get a gradient of zero.
   std::vector<AxisPadding> inverse = paddings;
   for (AxisPadding& padding : inverse) padding = {-padding.before, -padding.after};

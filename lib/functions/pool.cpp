@@ -10,7 +10,7 @@ using autograd::Saved;
 
 Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
   const ops::MaxPool2dResult result = ops::max_pool2d(x, options);
-  if (!autograd::recording({x})) return result.values;
+  if (!autograd::recording(x)) return result.values;
   return autograd::record("max_pool2d", result.values, {x},
                           [indices = Saved(result.indices), shape = x.shape(), options](const Tensor& dy, Needs) {
                             return Gradients{ops::max_pool2d_backward(dy, indices.get(), shape, options)};
@@ -19,7 +19,7 @@ Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
 
 Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
   const Tensor y = ops::avg_pool2d(x, options);
-  if (!autograd::recording({x})) return y;
+  if (!autograd::recording(x)) return y;
   return autograd::record("avg_pool2d", y, {x}, [shape = x.shape(), options](const Tensor& dy, Needs) {
     return Gradients{ops::avg_pool2d_backward(dy, shape, options)};
   });
@@ -27,7 +27,7 @@ Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
 
 Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
   const Tensor y = ops::adaptive_avg_pool2d(x, output);
-  if (!autograd::recording({x})) return y;
+  if (!autograd::recording(x)) return y;
   return autograd::record("adaptive_avg_pool2d", y, {x}, [shape = x.shape()](const Tensor& dy, Needs) {
     return Gradients{ops::adaptive_avg_pool2d_backward(dy, shape)};
   });

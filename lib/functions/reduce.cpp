@@ -13,7 +13,7 @@ namespace {
 /// Records y = f(x) if a gradient is wanted. `backward(dy)` returns the gradient of x.
 template <class Backward>
 Tensor record(const char* op, const Tensor& y, const Tensor& x, Backward backward) {
-  if (!is_floating(y.dtype()) || !autograd::recording({x})) return y;
+  if (!is_floating(y.dtype()) || !autograd::recording(x)) return y;
   return autograd::record(
       op, y, {x}, [backward = std::move(backward)](const Tensor& dy, Needs) { return Gradients{backward(dy)}; });
 }

@@ -40,24 +40,25 @@ std::vector<Tensor> inputs_of(const ops::RnnInput& input, const RnnWeights& w) {
 }  // namespace
 
 RnnOutput rnn(const ops::RnnInput& input, const RnnWeights& weights, const RnnOptions& options) {
-  const std::vector<Tensor> inputs = inputs_of(input, weights);
-  const bool record = autograd::recording(inputs);
+  const RnnWeights& w = weights;
+  const bool record =
+      autograd::recording(input.x, input.h0, input.c0, w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh, w.weight_hr);
   const ops::RnnResult result = ops::rnn_forward(input, weights, options, record);
   if (!record) return {result.y, result.h_n, result.c_n};
 
   // Backward needs to know only whether h0 and c0 are present: their values are part of the saved data.
-  const auto backward = [x = Saved(input.x), lengths = Saved(input.lengths), w = SavedWeights(weights),
+  const auto backward = [x = Saved(input.x), lengths = Saved(input.lengths), kept = SavedWeights(weights),
                          saved = SavedForward(result.saved), options](const Gradients& dy, Needs needs) {
     const ops::RnnWanted wanted{needs[0], needs[1], needs[2], needs[3], needs[4], needs[5], needs[6], needs[7]};
     const ops::RnnOutputGradients from{dy[0], dy[1], dy.size() > 2 ? dy[2] : Tensor()};
     const ops::RnnInputGradients to =
-        ops::rnn_backward(from, {x.get(), {}, {}, lengths.get()}, w.get(), options, saved.get(), wanted);
+        ops::rnn_backward(from, {x.get(), {}, {}, lengths.get()}, kept.get(), options, saved.get(), wanted);
     const RnnWeights& dw = to.weights;
     return Gradients{to.x, to.h0, to.c0, dw.weight_ih, dw.weight_hh, dw.bias_ih, dw.bias_hh, dw.weight_hr};
   };
   std::vector<Tensor> outputs{result.y, result.h_n};
   if (result.c_n.defined()) outputs.push_back(result.c_n);
-  outputs = autograd::record_many("rnn", std::move(outputs), inputs, backward);
+  outputs = autograd::record_many("rnn", std::move(outputs), inputs_of(input, weights), backward);
   return {outputs[0], outputs[1], outputs.size() > 2 ? outputs[2] : Tensor()};
 }
 

@@ -12,7 +12,7 @@ using autograd::Saved;
 namespace {
 
 SortResult record_order(const char* op, const Tensor& x, const SortResult& result, int axis) {
-  if (!is_floating(x.dtype()) || !autograd::recording({x})) return result;
+  if (!is_floating(x.dtype()) || !autograd::recording(x)) return result;
   const Tensor values = autograd::record(
       op, result.values, {x}, [indices = Saved(result.indices), shape = x.shape(), axis](const Tensor& dy, Needs) {
         if (shape.rank() == 0) return Gradients{dy};

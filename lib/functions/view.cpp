@@ -13,7 +13,7 @@ using autograd::Needs;
 
 Tensor Tensor::reshape(const Shape& wanted) const {
   const Tensor y = ops::reshape(*this, wanted);
-  if (!autograd::recording({*this})) return y;
+  if (!autograd::recording(*this)) return y;
   return autograd::record("reshape", y, {*this},
                           [shape = shape()](const Tensor& dy, Needs) { return Gradients{ops::reshape(dy, shape)}; });
 }
@@ -33,7 +33,7 @@ Tensor Tensor::flatten(int first, int last) const {
 
 Tensor Tensor::permute(const Shape& axes) const {
   const Tensor y = ops::permute(*this, axes);
-  if (!autograd::recording({*this})) return y;
+  if (!autograd::recording(*this)) return y;
   Shape inverse = axes;
   for (int i = 0; i < axes.rank(); ++i) inverse[normalized_axis("permute", axes[i], dim())] = i;
   return autograd::record("permute", y, {*this},
@@ -42,7 +42,7 @@ Tensor Tensor::permute(const Shape& axes) const {
 
 Tensor Tensor::transpose(int axis_a, int axis_b) const {
   const Tensor y = ops::transpose(*this, axis_a, axis_b);
-  if (!autograd::recording({*this})) return y;
+  if (!autograd::recording(*this)) return y;
   return autograd::record("transpose", y, {*this}, [axis_a, axis_b](const Tensor& dy, Needs) {
     return Gradients{ops::transpose(dy, axis_a, axis_b)};
   });
@@ -50,7 +50,7 @@ Tensor Tensor::transpose(int axis_a, int axis_b) const {
 
 Tensor Tensor::narrow(int axis, std::int64_t start, std::int64_t length) const {
   const Tensor y = ops::narrow(*this, axis, start, length);
-  if (!autograd::recording({*this})) return y;
+  if (!autograd::recording(*this)) return y;
   return autograd::record("narrow", y, {*this}, [shape = shape(), axis, start, length](const Tensor& dy, Needs) {
     Tensor dx = zeros(shape, dy.dtype(), dy.device());
     ops::copy_into(ops::narrow(dx, axis, start, length), dy);
@@ -68,7 +68,7 @@ Tensor Tensor::select(int axis, std::int64_t index) const {
 
 Tensor Tensor::expand(const Shape& wanted) const {
   const Tensor y = ops::expand(*this, wanted);
-  if (!autograd::recording({*this})) return y;
+  if (!autograd::recording(*this)) return y;
   return autograd::record("expand", y, {*this},
                           [shape = shape()](const Tensor& dy, Needs) { return Gradients{ops::sum_to(dy, shape)}; });
 }
@@ -94,7 +94,7 @@ Tensor Tensor::contiguous() const {
 
 Tensor Tensor::clone() const {
   const Tensor y = ops::clone(*this);
-  if (!autograd::recording({*this})) return y;
+  if (!autograd::recording(*this)) return y;
   return autograd::record("clone", y, {*this}, [](const Tensor& dy, Needs) { return Gradients{dy}; });
 }
 
@@ -103,7 +103,7 @@ Tensor Tensor::to(Device target) const {
   std::vector<std::byte> bytes(static_cast<std::size_t>(numel()) * size_of(dtype()));
   read_bytes(bytes.data());
   const Tensor y = from_bytes(bytes.data(), shape(), dtype(), target);
-  if (!autograd::recording({*this})) return y;
+  if (!autograd::recording(*this)) return y;
   return autograd::record("to", y, {*this},
                           [source = device()](const Tensor& dy, Needs) { return Gradients{dy.to(source)}; });
 }
@@ -112,7 +112,7 @@ Tensor Tensor::to(DType target) const {
   if (target == dtype()) return *this;
   const Tensor y = ops::cast(*this, target);
   // Integers have no gradient.
-  if (!is_floating(target) || !autograd::recording({*this})) return y;
+  if (!is_floating(target) || !autograd::recording(*this)) return y;
   return autograd::record("to", y, {*this},
                           [source = dtype()](const Tensor& dy, Needs) { return Gradients{ops::cast(dy, source)}; });
 }
