@@ -36,7 +36,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   applied = true;
   if (y.numel() == 0) return y;
   const Tensor images = contiguous(x), filters = contiguous(weight), shift = bias.defined() ? contiguous(bias) : bias;
-  Conv2dProblem problem = conv2d_problem(op, sizes, {images, filters, y});
+  Conv2dProblem problem = conv2d_problem(op, sizes, {&images, &filters, &y});
   problem.has_bias = bias.defined() ? 1 : 0;
   problem.epilogue = layout_of(f);
   for (EpilogueLayout::Operand& operand : problem.epilogue.operands)

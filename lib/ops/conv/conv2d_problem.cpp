@@ -26,10 +26,10 @@ Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, runtime::
   return problem;
 }
 
-Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, const std::array<Tensor, 3>& operands) {
-  Conv2dProblem problem = conv2d_problem(op, sizes, state_of(operands.back()));
+Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, const std::array<const Tensor*, 3>& operands) {
+  Conv2dProblem problem = conv2d_problem(op, sizes, state_of(*operands.back()));
   for (std::size_t i = 0; i < operands.size(); ++i)
-    problem.offsets[i] = static_cast<std::int64_t>(in(operands[i]).offset % 4);
+    problem.offsets[i] = static_cast<std::int64_t>(in(*operands[i]).offset % 4);
   return problem;
 }
 

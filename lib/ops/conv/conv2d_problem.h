@@ -80,7 +80,7 @@ GemmProblem inner_product(const Conv2dProblem& problem, std::int64_t m, std::int
 /// run a probe on it.
 Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, runtime::DeviceState& device);
 /// The problem of these operands, on the device of the result.
-Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, const std::array<Tensor, 3>& operands);
+Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, const std::array<const Tensor*, 3>& operands);
 
 extern const Table<Conv2dProblem> conv2d_table, conv2d_backward_data_table, conv2d_backward_weight_table;
 
