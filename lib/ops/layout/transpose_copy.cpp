@@ -5,8 +5,6 @@
 #include "base/ceil_div.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
 #include "dispatch/choose.h"
 #include "dispatch/work_split.h"
@@ -19,33 +17,9 @@ namespace {
 
 using namespace dispatch;
 
-using Axes = std::array<std::int64_t, Shape::max_rank>;
-
-/// A batch of transposes. The operands of a plan are the source and the destination.
-struct TransposeProblem {
-  std::int64_t batch_rank = 0;
-  Axes batch{}, src_batch{}, dst_batch{};  ///< The axes outside of the tiles: sizes, and strides of both tensors.
-  std::int64_t rows = 0, columns = 0;
-  std::int64_t src_ld = 0, dst_ld = 0;  ///< Leading dimensions: of a column of the source, of a row of the destination.
-
-  Shape shape_of(const Axes& axes) const {
-    Shape shape;
-    for (std::int64_t i = 0; i < batch_rank; ++i) shape.push_back(axes[static_cast<std::size_t>(i)]);
-    return shape;
-  }
-  void add_axis(std::int64_t size, std::int64_t src_stride, std::int64_t dst_stride) {
-    const auto at = static_cast<std::size_t>(batch_rank++);
-    batch[at] = size;
-    src_batch[at] = src_stride;
-    dst_batch[at] = dst_stride;
-  }
-  std::int64_t batches() const { return shape_of(batch).numel(); }
-
-  ProblemKey key() const { return {{"batch", batches()}, {"rows", rows}, {"columns", columns}}; }
-  std::int64_t tiles(std::int64_t height, std::int64_t width) const {
-    return batches() * ceil_div(rows, height) * ceil_div(columns, width);
-  }
-};
+std::int64_t tiles_of(const TransposeProblem& p, std::int64_t height, std::int64_t width) {
+  return p.batches() * ceil_div(p.rows, height) * ceil_div(p.columns, width);
+}
 
 // Returns the copy as a batch of transposes. Returns nothing if it is no transpose or is too small for tiles to help.
 std::optional<TransposeProblem> as_transposes(const Tensor& dst, const Tensor& src) {
@@ -86,7 +60,7 @@ Plan plan_tiles_of(const TransposeProblem& p, const Target& target, const char* 
 }
 
 PlanOr plan_squares(const TransposeProblem& p, const Target& target, std::size_t) {
-  const std::int64_t width = target.cpu_vector_width(), tiles = p.tiles(4 * width, width);
+  const std::int64_t width = target.cpu_vector_width(), tiles = tiles_of(p, 4 * width, width);
   // A tile at the edge is copied element by element. The extra iterations find the position of the tile.
   const std::int64_t iterations = 4 * width * width + 64;
   const WorkSplit split =
@@ -94,16 +68,28 @@ PlanOr plan_squares(const TransposeProblem& p, const Target& target, std::size_t
   return plan_tiles_of(p, target, "squares", {{split.items}, {1}}, tiles, split.chunk);
 }
 
-PlanOr plan_tiles(const TransposeProblem& p, const Target& target, std::size_t) {
-  const std::int64_t lines = lines_of(target);
-  return plan_tiles_of(p, target, "tiles", {{p.tiles(tile_size, tile_size) * tile_size, lines}, {tile_size, lines}});
-}
+PlanOr plan_tiles(const TransposeProblem& p, const Target& target, std::size_t) { return plan_transposes(p, target); }
 
 constexpr Variant<TransposeProblem> variants[] = {{"squares", DeviceClass::cpu, plan_squares},
                                                   {"tiles", DeviceClass::any, plan_tiles}};
 const Table<TransposeProblem> table("transpose_copy", variants);
 
 }  // namespace
+
+Shape TransposeProblem::shape_of(const Axes& axes) const { return {axes.data(), static_cast<std::size_t>(batch_rank)}; }
+
+void TransposeProblem::add_axis(std::int64_t size, std::int64_t src_stride, std::int64_t dst_stride) {
+  const auto at = static_cast<std::size_t>(batch_rank++);
+  batch[at] = size;
+  src_batch[at] = src_stride;
+  dst_batch[at] = dst_stride;
+}
+
+Plan plan_transposes(const TransposeProblem& p, const Target& target) {
+  const std::int64_t lines = lines_of(target);
+  const std::int64_t tiles = tiles_of(p, tile_size, tile_size);
+  return plan_tiles_of(p, target, "tiles", {{tiles * tile_size, lines}, {tile_size, lines}});
+}
 
 std::optional<Tensor> transposed_copy(const Tensor& x) {
   constexpr std::int64_t worth_it = 1 << 14;  // In elements; below, a launch costs more than scattered reads.

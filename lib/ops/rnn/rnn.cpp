@@ -34,13 +34,6 @@ std::int64_t offset_of(const Tensor& x) {
   return x.defined() ? static_cast<std::int64_t>(in(x).offset % offset_period) : 0;
 }
 
-void set(const Tensor& to, const Tensor& value) {
-  if (value.defined())
-    copy_into(to, value);
-  else
-    fill_into(to, 0);
-}
-
 // (T, B, F) as (T B, F).
 Tensor as_rows(const Tensor& x) { return reshape(x, {x.size(0) * x.size(1), x.size(2)}); }
 
@@ -85,15 +78,16 @@ Buffers buffers_of(const RnnSizes& s, bool projects, bool save, Device device) {
 void run_forward(const RnnForward& p, const Inputs& inputs, const RnnInput& initial, const Buffers& b,
                  const Tensor& y) {
   const PreparedPtr prepared = prepare(forward_table, p, state_of(inputs.x));
-  const std::int64_t first = p.slot_before(p.step(0));
-  set(select(b.states, 0, first), initial.h0);
-  if (b.cells.defined()) set(select(b.cells, 0, p.saves != 0 ? first : 0), initial.c0);
+  if (p.has_h0 != 0) copy_into(select(b.states, 0, p.first_slot()), initial.h0);
+  if (p.has_c0 != 0) copy_into(select(b.cells, 0, p.saves != 0 ? p.first_slot() : 0), initial.c0);
   const RnnWeights& w = inputs.weights;
   const Tensor& x = inputs.x;
-  launch(*prepared, {in(x), in_with_copies(w.weight_ih), in(defined_or(w.bias_ih, x)), in_with_copies(w.weight_hh),
-                     in(defined_or(w.bias_hh, x)), in_with_copies(defined_or(w.weight_hr, x)),
-                     in(defined_or(inputs.lengths, x)), out(b.gates), out(b.states), out(defined_or(b.cells, b.states)),
-                     out(defined_or(b.projected, b.states)), out(p.padded != 0 ? y : b.states)});
+  launch(*prepared,
+         {in(x), in_with_copies(w.weight_ih), in(defined_or(w.bias_ih, x)), in_with_copies(w.weight_hh),
+          in(defined_or(w.bias_hh, x)), in_with_copies(defined_or(w.weight_hr, x)), in(defined_or(inputs.lengths, x)),
+          out(b.gates), out(b.states), out(defined_or(b.cells, b.states)), out(defined_or(b.projected, b.states)),
+          out(p.padded != 0 ? y : b.states)},
+         {absent_state});
 }
 
 /// What a backward writes.
@@ -118,14 +112,17 @@ void run_backward(const RnnSizes& s, const RnnOutputGradients& dy, const RnnInpu
                   const RnnSaved& saved, const Gradients& g) {
   const Tensor weight_hh = contiguous(weights.weight_hh), weight_hr = contiguous_or_none(weights.weight_hr);
   const Tensor lengths = contiguous_or_none(input.lengths), dy_y = contiguous_or_none(dy.y);
-  const RnnBackward p{problem_of(s, weight_hh, weight_hr, lengths), dy_y.defined() ? 1 : 0};
+  const RnnBackward p{problem_of(s, weight_hh, weight_hr, lengths), dy_y.defined() ? 1 : 0, dy.h_n.defined() ? 1 : 0,
+                      dy.c_n.defined() ? 1 : 0};
   const PreparedPtr prepared = prepare(backward_table, p, state_of(g.dinput));
-  set(g.dh, dy.h_n);
-  if (g.dc.defined()) set(g.dc, dy.c_n);
-  launch(*prepared, {in_with_copies(weight_hh), in_with_copies(defined_or(weight_hr, weight_hh)),
-                     in(defined_or(lengths, g.dinput)), in(defined_or(saved.gates, g.dinput)),
-                     in(defined_or(saved.cells, saved.states)), in(defined_or(dy_y, g.dinput)), out(g.dinput),
-                     out(g.drecurrent), out(defined_or(g.dprojected, g.dh)), out(g.dh), out(defined_or(g.dc, g.dh))});
+  if (p.has_dh_n != 0) copy_into(g.dh, dy.h_n);
+  if (p.has_dc_n != 0) copy_into(g.dc, dy.c_n);
+  launch(
+      *prepared,
+      {in_with_copies(weight_hh), in_with_copies(defined_or(weight_hr, weight_hh)), in(defined_or(lengths, g.dinput)),
+       in(defined_or(saved.gates, g.dinput)), in(defined_or(saved.cells, saved.states)), in(defined_or(dy_y, g.dinput)),
+       out(g.dinput), out(g.drecurrent), out(defined_or(g.dprojected, g.dh)), out(g.dh), out(defined_or(g.dc, g.dh))},
+      {absent_state});
 }
 
 RnnInputGradients finish_backward(const RnnSizes& s, const RnnInput& input, const RnnWeights& weights,
@@ -164,8 +161,13 @@ RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const Rn
   if (save) result.saved = {s.kind().saves_gates ? b.gates : Tensor(), b.states, b.cells, b.projected};
   if (s.batch == 0) return result;
   const RnnWeights& w = inputs.weights;
-  const RnnForward p{problem_of(s, w.weight_hh, w.weight_hr, inputs.lengths), offset_of(inputs.x),
-                     offset_of(w.weight_ih), w.bias_hh.defined() ? 1 : 0, save ? 1 : 0};
+  const RnnForward p{problem_of(s, w.weight_hh, w.weight_hr, inputs.lengths),
+                     offset_of(inputs.x),
+                     offset_of(w.weight_ih),
+                     w.bias_hh.defined() ? 1 : 0,
+                     save ? 1 : 0,
+                     input.h0.defined() ? 1 : 0,
+                     input.c0.defined() ? 1 : 0};
   run_forward(p, inputs, input, b, result.y);
   return result;
 }

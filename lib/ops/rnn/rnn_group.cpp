@@ -1,7 +1,6 @@
 // A recurrent layer of few hidden units in one launch: rnn_group.cl.
-#include <algorithm>
-
 #include "base/ceil_div.h"
+#include "ops/layout/transpose_copy.h"
 #include "ops/rnn/rnn_one_launch.h"
 
 namespace crisol::ops {
@@ -30,34 +29,28 @@ const char* reason_against(const RnnProblem& p, const Target& target) {
   return against_one_launch(p, target, units_of_item * (p.gate_rows() * (rows + 1) + 64));
 }
 
-// ---- The weight, (gate, unit, depth), with the gates last: a batch of transposed matrices
-
-struct Transposition {
-  std::int64_t count, src_batch, dst_batch;
-  std::int64_t rows, columns;       ///< Of each matrix of the copy.
-  std::int64_t src_step, dst_step;  ///< From column to column of the weight, and from row to row of the copy.
-};
+// ---- The weight, (gate, unit, depth), with the gates last
 
 Place add_transposed(Plan& plan, const RnnProblem& p, const Target& target, const char* kind, Place weight,
-                     const Transposition& t) {
-  constexpr std::int64_t tile = 32;  // T of transpose_copy.cl.
-  const auto lines = std::clamp<std::int64_t>(static_cast<std::int64_t>(target.info.max_work_group) / tile, 1, 8);
-  const std::int64_t tiles = t.count * ceil_div(t.rows, tile) * ceil_div(t.columns, tile);
-  const Place copy =
-      plan.derive(weight, {kind, {p.cell, p.hidden}}, 4 * static_cast<std::uint64_t>(p.gate_rows() * p.hidden));
-  plan.add_to_derived(copy,
-                      {"layout/transpose_copy.cl", "tiles", {{"VW", target.cpu_vector_width()}, {"LINES", lines}}},
-                      {{tiles * tile, lines}, {tile, lines}}, weight, copy, Shape{t.count}, Shape{t.src_batch},
-                      Shape{t.dst_batch}, std::int32_t{1}, t.rows, t.columns, t.src_step, t.dst_step);
-  return copy;
+                     const TransposeProblem& transposes) {
+  const auto bytes = 4 * static_cast<std::uint64_t>(p.gate_rows() * p.hidden);
+  return plan.derive(weight, {kind, {p.cell, p.hidden}}, bytes, plan_transposes(transposes, target));
 }
 
 /// (depth, unit, gate).
 Place add_forward_weight(Plan& plan, const RnnProblem& p, const Target& target, Place weight) {
   static constexpr char kind[] = "rnn_group_forward";
   const std::int64_t h = p.hidden, gates = p.kind().gates;
-  if (gates == 1) return add_transposed(plan, p, target, kind, weight, {1, 0, 0, h, h, h, h});
-  return add_transposed(plan, p, target, kind, weight, {h, h, gates, h, gates, h * h, h * gates});
+  TransposeProblem of{.rows = h, .columns = h, .src_ld = h, .dst_ld = h};
+  if (gates == 1) {
+    of.add_axis(1, 0, 0);
+  } else {
+    of.columns = gates;
+    of.src_ld = h * h;
+    of.dst_ld = h * gates;
+    of.add_axis(h, h, gates);
+  }
+  return add_transposed(plan, p, target, kind, weight, of);
 }
 
 /// (unit, depth, gate).
@@ -65,7 +58,9 @@ Place add_backward_weight(Plan& plan, const RnnProblem& p, const Target& target,
   static constexpr char kind[] = "rnn_group_backward";
   const std::int64_t h = p.hidden, gates = p.kind().gates;
   if (gates == 1) return weight;
-  return add_transposed(plan, p, target, kind, weight, {1, 0, 0, h * h, gates, h * h, gates});
+  TransposeProblem of{.rows = h * h, .columns = gates, .src_ld = h * h, .dst_ld = gates};
+  of.add_axis(1, 0, 0);
+  return add_transposed(plan, p, target, kind, weight, of);
 }
 
 }  // namespace
@@ -82,7 +77,7 @@ PlanOr plan_rnn_backward_group(const RnnBackward& p, const Target& target, std::
   if (const char* reason = reason_against(p, target)) return reason;
   Plan plan;
   const Place weight = add_backward_weight(plan, p, target, RnnBackwardOperands{}.weight_hh);
-  add_one_launch(plan, p, kernel_of(p, target, "rnn_group_backward"), groups_of(p), weight);
+  add_one_launch(plan, p, target, kernel_of(p, target, "rnn_group_backward"), groups_of(p), weight);
   return plan;
 }
 

@@ -17,15 +17,17 @@ const char* against_one_launch(const RnnProblem& p, const Target& target, std::i
 void add_one_launch(Plan& plan, const RnnForward& p, const Target& target, const runtime::KernelSpec& spec,
                     const runtime::NdRange& range, Place weight) {
   const RnnForwardOperands o;
+  add_absent_states(plan, p, target);
   add_input_product(plan, p, target);
   plan.add(spec, range, weight, o.bias_hh, o.gates, o.states, o.cells, o.lengths, static_cast<std::int32_t>(p.steps),
            static_cast<std::int32_t>(p.batch), static_cast<std::int32_t>(p.hidden), p.cell_slot(), flags_of(p));
   add_masked_outputs(plan, p, target);
 }
 
-void add_one_launch(Plan& plan, const RnnBackward& p, const runtime::KernelSpec& spec, const runtime::NdRange& range,
-                    Place weight) {
+void add_one_launch(Plan& plan, const RnnBackward& p, const Target& target, const runtime::KernelSpec& spec,
+                    const runtime::NdRange& range, Place weight) {
   const RnnBackwardOperands o;
+  add_absent_states(plan, p, target);
   plan.add(spec, range, weight, o.gates, o.states, o.dy, o.dh, o.dc, o.dinput, o.drecurrent, o.lengths,
            static_cast<std::int32_t>(p.steps), static_cast<std::int32_t>(p.batch), static_cast<std::int32_t>(p.hidden),
            flags_of(p));

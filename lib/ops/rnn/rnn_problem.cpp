@@ -1,5 +1,7 @@
 #include "ops/rnn/rnn_problem.h"
 
+#include "ops/layout/fill_plan.h"
+
 namespace crisol::ops {
 
 const RnnKind& kind_of(RnnCell cell) noexcept {
@@ -41,6 +43,20 @@ runtime::KernelSpec rnn_kernel(const RnnSizes& s, const Target& target, const ch
   defines.add({"SAVED", kind.saved});
   if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
   return {source, entry, defines};
+}
+
+void add_absent_states(Plan& plan, const RnnForward& p, const Target& target) {
+  const RnnForwardOperands o;
+  const std::int64_t slot = p.first_slot(), outputs = p.batch * p.outputs;
+  if (p.has_h0 == 0) add_fill(plan, target, o.states.offset_by(slot * outputs), outputs);
+  if (p.kind().has_cell_state && p.has_c0 == 0)
+    add_fill(plan, target, o.cells.offset_by(slot * p.cell_slot()), p.batch * p.hidden);
+}
+
+void add_absent_states(Plan& plan, const RnnBackward& p, const Target& target) {
+  const RnnBackwardOperands o;
+  if (p.has_dh_n == 0) add_fill(plan, target, o.dh, p.batch * p.outputs);
+  if (p.kind().has_cell_state && p.has_dc_n == 0) add_fill(plan, target, o.dc, p.batch * p.hidden);
 }
 
 void add_masked_outputs(Plan& plan, const RnnForward& p, const Target& target) {

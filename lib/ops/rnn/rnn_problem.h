@@ -59,17 +59,21 @@ struct RnnForward : RnnProblem {
   std::int64_t x_offset, weight_ih_offset;  ///< As weight_hh_offset.
   std::int64_t biased;                      ///< Whether there are biases.
   std::int64_t saves;                       ///< Whether gates, cells and projected are kept for backward.
+  std::int64_t has_h0, has_c0;              ///< Whether the caller writes the initial states. Else the plan does.
 
+  /// The position of the initial states in the buffers of states.
+  std::int64_t first_slot() const noexcept { return slot_before(step(0)); }
   /// Elements between the cell states of neighbouring steps: 0 where they are updated in place.
   std::int64_t cell_slot() const noexcept { return saves != 0 ? batch * hidden : 0; }
 };
 
 struct RnnBackward : RnnProblem {
-  std::int64_t has_dy;  ///< Whether the outputs have a gradient.
+  std::int64_t has_dy;              ///< Whether the outputs have a gradient.
+  std::int64_t has_dh_n, has_dc_n;  ///< Whether the caller writes the gradients of the last states. Else the plan does.
 };
 
 /// The operands of a forward plan, in the order in which launch() gets them. All are contiguous. A plan does not read
-/// those that the problem lacks.
+/// those that the problem lacks. The only scalar is absent_state.
 struct RnnForwardOperands {
   Place x = operand(0), weight_ih = operand(1), bias_ih = operand(2), weight_hh = operand(3), bias_hh = operand(4),
         weight_hr = operand(5), lengths = operand(6);
@@ -93,6 +97,9 @@ struct RnnBackwardOperands {
   Place dc = operand(10);         ///< (B, H): the same of c_n and c0.
 };
 
+/// What the plans fill absent initial states with, and absent gradients of the last states.
+constexpr float absent_state = 0;
+
 /// What the kernels of all variants are told. The numbers are those of cl_kernels/rnn/rnn_cell.h.
 enum RnnFlag : std::int32_t {
   with_lengths = 1,
@@ -109,6 +116,11 @@ std::int32_t flags_of(const RnnBackward& problem) noexcept;
 /// A kernel for the cell. `defines` are further ones than those of the cell and of FMA.
 runtime::KernelSpec rnn_kernel(const RnnSizes& sizes, const Target& target, const char* source, const char* entry,
                                runtime::Defines defines = {});
+
+/// Fills the states that the caller does not write: the initial ones, or the gradients of the last ones. Every plan
+/// begins with it.
+void add_absent_states(Plan& plan, const RnnForward& problem, const Target& target);
+void add_absent_states(Plan& plan, const RnnBackward& problem, const Target& target);
 
 /// With lengths: y[t] = the state after step t, and 0 after a sequence's end. Every forward plan ends with it.
 void add_masked_outputs(Plan& plan, const RnnForward& problem, const Target& target);

@@ -90,7 +90,7 @@ PlanOr plan_rnn_backward_resident(const RnnBackward& p, const Target& target, st
   const Split split = split_weights(p, target);
   if (const char* reason = reason_against(p, target, split)) return reason;
   Plan plan;
-  add_one_launch(plan, p, kernel_of(p, target, split, "rnn_resident_backward"), groups_of(p, split, 1),
+  add_one_launch(plan, p, target, kernel_of(p, target, split, "rnn_resident_backward"), groups_of(p, split, 1),
                  RnnBackwardOperands{}.weight_hh);
   return plan;
 }

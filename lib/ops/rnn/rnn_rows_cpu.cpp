@@ -74,6 +74,7 @@ PlanOr plan_rnn_forward_rows(const RnnForward& p, const Target& target, std::siz
   const RnnForwardOperands o;
   const bool fused = multiplies_input(p);
   Plan plan;
+  add_absent_states(plan, p, target);
   const Place weight_hh = packed_forward(plan, p, target, o.weight_hh, p.hidden);
   const Place weight_ih = fused ? packed_forward(plan, p, target, o.weight_ih, p.inputs) : weight_hh;
   if (!fused) add_input_product(plan, p, target);
@@ -89,6 +90,7 @@ PlanOr plan_rnn_backward_rows(const RnnBackward& p, const Target& target, std::s
   if (const char* reason = reason_against(p, target)) return reason;
   const RnnBackwardOperands o;
   Plan plan;
+  add_absent_states(plan, p, target);
   const Place weight_hh = packed_backward(plan, p, target, o.weight_hh);
   plan.add(kernel_of(p, target, "rnn/rnn_backward_cpu.cl", "rnn_rows_backward"), rows_range(p, target), weight_hh,
            o.gates, o.states, o.dy, o.dh, o.dc, o.dinput, o.drecurrent, o.lengths, static_cast<std::int32_t>(p.steps),

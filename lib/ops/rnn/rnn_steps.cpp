@@ -56,6 +56,7 @@ PlanOr plan_rnn_forward_steps(const RnnForward& p, const Target& target, std::si
   Plan plan;
   const Place recurrent = plan.workspace(float_bytes(p.batch * p.gate_rows()));
   StepProduct multiply = recurrent_product(p, target, o.weight_hh), project = output_product(p, target, o.weight_hr);
+  add_absent_states(plan, p, target);
   add_input_product(plan, p, target);
   for (std::int64_t n = 0; n < p.steps; ++n) {
     const std::int64_t t = p.step(n);
@@ -81,6 +82,7 @@ PlanOr plan_rnn_backward_steps(const RnnBackward& p, const Target& target, std::
   const runtime::NdRange range = target.flat_range(slot), out_range = target.flat_range(out_slot);
   const std::int32_t flags = flags_of(p);
   Plan plan;
+  add_absent_states(plan, p, target);
   const Place dunprojected = projected ? plan.workspace(float_bytes(slot)) : o.dh;
   StepProduct multiply = recurrent_product(p, target, o.weight_hh), project = output_product(p, target, o.weight_hr);
   for (std::int64_t n = p.steps - 1; n >= 0; --n) {
