@@ -6,7 +6,13 @@ namespace crisol::ops {
 
 namespace {
 
-Plan plan_forward(const LabelLossProblem& p, const Target& target) {
+/// Without a key: there is nothing to choose, so nothing to tune.
+struct NllProblem {
+  LabelLossProblem loss;
+};
+
+PlanOr plan_forward(const NllProblem& problem, const Target& target, std::size_t) {
+  const LabelLossProblem& p = problem.loss;
   const auto [scores, labels, rows, loss, scale] = operands<5>();
   const RowGeometry g = item_rows(target);
   Plan plan;
@@ -16,7 +22,8 @@ Plan plan_forward(const LabelLossProblem& p, const Target& target) {
   return plan;
 }
 
-Plan plan_backward(const LabelLossProblem& p, const Target& target) {
+PlanOr plan_backward(const NllProblem& problem, const Target& target, std::size_t) {
+  const LabelLossProblem& p = problem.loss;
   const auto [dy, labels, scale, dx] = operands<4>();
   const RowGeometry g = item_rows(target);
   const std::int64_t dy_step = p.reduces() ? 0 : 1;
@@ -26,20 +33,25 @@ Plan plan_backward(const LabelLossProblem& p, const Target& target) {
   return plan;
 }
 
+constexpr Variant<NllProblem> forward_variants[] = {{"rows", DeviceClass::any, plan_forward}};
+constexpr Variant<NllProblem> backward_variants[] = {{"items", DeviceClass::any, plan_backward}};
+const Table<NllProblem> forward_table("nll_loss", forward_variants);
+const Table<NllProblem> backward_table("nll_loss_backward", backward_variants);
+
 }  // namespace
 
 NllResult nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
-  const LabelLossProblem p = label_loss_problem("nll_loss", x, labels, reduction, ignore_index);
+  const LabelLossProblem p = label_loss_problem(forward_table.op, x, labels, reduction, ignore_index);
   const Tensor scores = contiguous(x), classes = contiguous(labels);
   const LabelLossOutput to = make_label_loss_output(p, x.device());
-  const PreparedPtr prepared = prepare(plan_forward(p, target_of(state_of(x))), state_of(x));
+  const PreparedPtr prepared = prepare(forward_table, {p}, state_of(x));
   launch(*prepared, {in(scores), in(classes), out(to.rows), out(to.loss), out(to.scale)});
   return {to.loss, to.scale};
 }
 
 Tensor nll_loss_backward(const Tensor& dy, const Tensor& labels, const Tensor& scale, std::int64_t classes,
                          Reduction reduction, std::int64_t ignore_index) {
-  constexpr const char* op = "nll_loss_backward";
+  const char* const op = backward_table.op;
   require(labels.dim() == 1, op, "the labels must be (N), their shape is ", labels.shape());
   require(classes > 0, op, "there must be a class, not ", classes);
   const Tensor dx = empty({labels.numel(), classes}, DType::f32, labels.device());
@@ -47,7 +59,7 @@ Tensor nll_loss_backward(const Tensor& dy, const Tensor& labels, const Tensor& s
   require_loss_gradient(op, dy, labels, reduction);
   require_operand(op, "the labels", labels, "the scale", scale, {});
   const Tensor gradient = contiguous(dy), positions = contiguous(labels);
-  const PreparedPtr prepared = prepare(plan_backward(p, target_of(state_of(dx))), state_of(dx));
+  const PreparedPtr prepared = prepare(backward_table, {p}, state_of(dx));
   launch(*prepared, {in(gradient), in(positions), in(scale), out(dx)});
   return dx;
 }
