@@ -6,17 +6,21 @@
 
 namespace crisol::ops {
 
+// These checks run in every call. The parts of their messages are worked out only where a check fails.
+
 inline void require_dtype(const char* op, const char* name, const Tensor& x, DType dtype) {
-  require(x.dtype() == dtype, op, name, " must be ", dtype, ", it is ", x.dtype());
+  if (x.dtype() != dtype) fail(ErrorCode::invalid_argument, op, name, " must be ", dtype, ", it is ", x.dtype());
 }
 
 inline void require_shape(const char* op, const char* name, const Tensor& x, const Shape& shape) {
-  require(x.shape() == shape, op, name, " must have shape ", shape, ", it has ", x.shape());
+  if (x.shape() != shape)
+    fail(ErrorCode::invalid_argument, op, name, " must have shape ", shape, ", it has ", x.shape());
 }
 
 /// `y` must be on the device of `x`.
 inline void require_device(const char* op, const char* x_name, const Tensor& x, const char* y_name, const Tensor& y) {
-  require(x.device() == y.device(), op, x_name, " is on ", x.device(), ", ", y_name, " on ", y.device());
+  if (x.device() != y.device())
+    fail(ErrorCode::invalid_argument, op, x_name, " is on ", x.device(), ", ", y_name, " on ", y.device());
 }
 
 /// A further f32 operand of a given shape, on the device of `x`.

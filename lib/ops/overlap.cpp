@@ -60,15 +60,16 @@ std::int64_t first_element(const Tensor& x) {
 
 Overlap overlap_of(const Tensor& a, const Tensor& b) {
   if (a.numel() == 0 || b.numel() == 0 || a.impl()->storage->block != b.impl()->storage->block) return Overlap::none;
+  const std::int64_t distance = first_element(b) - first_element(a);
+  const bool same_type = a.dtype() == b.dtype();
+  if (same_type && distance == 0 && a.shape() == b.shape() && a.strides() == b.strides()) return Overlap::same;
   const Walk walk_a(a), walk_b(b);
   const auto bytes_a = static_cast<std::int64_t>(size_of(a.dtype())),
              bytes_b = static_cast<std::int64_t>(size_of(b.dtype()));
   const std::int64_t first_a = first_element(a) * bytes_a, first_b = first_element(b) * bytes_b;
   if (first_a + (walk_a.last + 1) * bytes_a <= first_b || first_b + (walk_b.last + 1) * bytes_b <= first_a)
     return Overlap::none;
-  if (a.dtype() != b.dtype()) return Overlap::partial;
-  const std::int64_t distance = first_element(b) - first_element(a);
-  if (distance == 0 && a.shape() == b.shape() && a.strides() == b.strides()) return Overlap::same;
+  if (!same_type) return Overlap::partial;
   // Columns of one matrix, say: the same walk from another start.
   const bool apart = equal_axes(walk_a, walk_b) && !lie_apart(walk_a, 0, distance, walk_a.last);
   return apart ? Overlap::none : Overlap::partial;

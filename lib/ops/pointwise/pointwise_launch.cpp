@@ -94,10 +94,12 @@ void PointwiseKernels::check(const char* op, Inputs inputs, Scalars scalars) con
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& x = *inputs[i];
     require(x.defined(), op, "input ", i, " is undefined");
-    require(x.dtype() == graph_.input_dtype(i), op, "input ", i, " is ", x.dtype(), ", must be ", graph_.input_dtype(i),
-            "; convert it with to(dtype)");
-    require(&state_of(x) == &state_of(*inputs[0]), op, "input ", i, " is on ", x.device(), ", input 0 on ",
-            inputs[0]->device(), "; move it with to(device)");
+    if (x.dtype() != graph_.input_dtype(i))
+      fail(ErrorCode::invalid_argument, op, "input ", i, " is ", x.dtype(), ", must be ", graph_.input_dtype(i),
+           "; convert it with to(dtype)");
+    if (&state_of(x) != &state_of(*inputs[0]))
+      fail(ErrorCode::invalid_argument, op, "input ", i, " is on ", x.device(), ", input 0 on ", inputs[0]->device(),
+           "; move it with to(device)");
   }
   for (std::size_t i = 0; i < scalars.size(); ++i) {
     const DType dtype = graph_.scalar_dtype(i);
@@ -125,15 +127,19 @@ void PointwiseKernels::run_into(const char* op, Inputs inputs, Scalars scalars, 
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& y = outputs[i];
     require(y.defined(), op, "the tensor to be written is undefined");
-    require(y.dtype() == graph_.output_dtype(i), op, "the tensor to be written is ", y.dtype(), ", must be ",
-            graph_.output_dtype(i));
-    require(y.shape() == outputs[0].shape() && y.strides() == outputs[0].strides(), op,
-            "the tensors to be written differ in shape or strides: ", outputs[0].shape(), " and ", y.shape());
+    if (y.dtype() != graph_.output_dtype(i))
+      fail(ErrorCode::invalid_argument, op, "the tensor to be written is ", y.dtype(), ", must be ",
+           graph_.output_dtype(i));
+    if (i > 0)
+      require(y.shape() == outputs[0].shape() && y.strides() == outputs[0].strides(), op,
+              "the tensors to be written differ in shape or strides: ", outputs[0].shape(), " and ", y.shape());
     require_no_overlap(op, y);
     for (const Tensor* x : inputs) {
-      require(x->device() == y.device(), op, "an input is on ", x->device(), ", the output on ", y.device());
-      require(broadcast_shape(op, y.shape(), x->shape()) == y.shape(), op, "shape ", x->shape(),
-              " does not broadcast to ", y.shape());
+      if (x->device() != y.device())
+        fail(ErrorCode::invalid_argument, op, "an input is on ", x->device(), ", the output on ", y.device());
+      if (x->shape() != y.shape())
+        require(broadcast_shape(op, y.shape(), x->shape()) == y.shape(), op, "shape ", x->shape(),
+                " does not broadcast to ", y.shape());
       const Overlap overlap = overlap_of(*x, y);
       require(overlap != Overlap::partial, op, "an input of shape ", x->shape(),
               " and the tensor to be written of shape ", y.shape(),
