@@ -77,12 +77,27 @@ TEST_CASE("bench: cases that count bytes") {
 
 TEST_CASE("bench: launches have a time and no rate") {
   NEEDS_BENCH();
-  for (const char* line : {"launch what=kernel", "launch what=op wait=1"}) {
-    const nlohmann::json json = measured(line);
+  for (const char* what : {"kernel", "op wait=1", "product", "conv2d", "conv2d_train", "lstm", "lstm_train", "gru"}) {
+    const nlohmann::json json = measured("launch what=" + std::string(what));
     CHECK_FALSE(json.contains("gflops"));
     CHECK_FALSE(json.contains("gbps"));
     CHECK(json.at("host_ms").get<double>() > 0);
   }
+}
+
+TEST_CASE("bench: the host's time for a device that is not there") {
+  NEEDS_BENCH();
+  if (crisol::Device().info().platform != "Portable Computing Language")
+    CRISOL_SKIP("the same whatever implementation there is; done beside PoCL");
+  const std::string file = CRISOL_SOURCE_DIR "/devices/nvidia-h100.json";
+  const ProcessResult result = bench("launch what=lstm --json --repeat 2 --for " + file);
+  INFO(result.output);
+  REQUIRE(result.status == 0);
+  const nlohmann::json json = nlohmann::json::parse(result.out);
+  CHECK(contains(json.at("device"), "H100"));
+  CHECK(contains(json.at("variant"), "rnn_forward:resident"));
+  CHECK(json.at("host_ms").get<double>() > 0);
+  CHECK(bench("launch --for nowhere.json").status == 1);
 }
 
 TEST_CASE("bench: recurrent networks count both products of every layer and step") {

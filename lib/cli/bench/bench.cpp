@@ -7,6 +7,7 @@
 #include "cli/bench/report.h"
 #include "cli/bench/suites.h"
 #include "cli/command.h"
+#include "cli/null_device.h"
 #include "crisol/error.h"
 
 namespace crisol::cli {
@@ -17,13 +18,14 @@ using namespace bench;
 
 struct Options {
   std::vector<std::string> words;
-  std::string suite;
+  std::string suite, device_file;
+  std::unique_ptr<NullDevice> device;
   Effort effort;
   bool json = false, list = false, serve = false, no_peak = false;
 };
 
 std::optional<DeviceSpeed> speed_of_device(const Options& options) {
-  return options.no_peak ? std::nullopt : std::optional(measured_speed());
+  return options.no_peak || options.device != nullptr ? std::nullopt : std::optional(measured_speed());
 }
 
 int run_all(const std::vector<Request>& requests, const Options& options) {
@@ -72,7 +74,11 @@ int serve(const Options& options) {
   return 0;
 }
 
-int run_command(const Options& options) {
+int run_command(Options& options) {
+  if (!options.device_file.empty()) {
+    options.device = std::make_unique<NullDevice>(options.device_file);
+    options.device->answer_probes();
+  }
   if (options.serve) return serve(options);
   std::vector<Request> requests;
   if (!options.suite.empty()) {
@@ -108,6 +114,8 @@ Command add_bench(CLI::App& program) {
   command->add_option("--seconds", options->effort.seconds, "Time for the samples of a case, 1 by default")
       ->check(CLI::PositiveNumber);
   command->add_flag("--no-peak", options->no_peak, "Do not measure the device's peak");
+  command->add_option("--for", options->device_file,
+                      "A device that is not there: runs no kernel, so that only the host's work is timed");
   command->add_flag("--serve", options->serve, "Read cases from standard input, answer each with a line of JSON");
   command->footer([] { return describe_cases(); });
   command->fallthrough();

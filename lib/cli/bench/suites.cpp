@@ -126,8 +126,9 @@ const Suite suites[] = {
       "reduce op=logsumexp over=cols",
       "reduce op=var over=cols"}},
     {"machine",
-     {"launch what=kernel", "launch what=kernel wait=1", "launch what=op", "launch what=op wait=1", "copy dir=h2d",
-      "copy dir=d2h", "copy dir=d2d"}},
+     {"launch what=kernel", "launch what=kernel wait=1", "launch what=op", "launch what=op wait=1",
+      "launch what=product", "launch what=conv2d", "launch what=conv2d_train", "launch what=lstm",
+      "launch what=lstm_train", "launch what=gru", "copy dir=h2d", "copy dir=d2h", "copy dir=d2d"}},
 };
 
 }  // namespace
