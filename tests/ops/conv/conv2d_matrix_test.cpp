@@ -118,7 +118,7 @@ class Check {
   }
 
   Conv2dProblem problem(const Tensor& from, const Tensor& weight, const Tensor& to) const {
-    return with_unit(ops::conv2d_problem("conv2d", sizes_, {from, weight, to}), {unit_.kind, unit_.emulated},
+    return with_unit(ops::conv2d_problem("conv2d", sizes_, {&from, &weight, &to}), {unit_.kind, unit_.emulated},
                      unit_.precision);
   }
 
