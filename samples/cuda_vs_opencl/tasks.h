@@ -43,8 +43,8 @@ struct SimpleCnn {
   Floats image, conv1_weight, conv1_bias, conv2_weight, conv2_bias, fc1_weight, fc1_bias, fc2_weight, fc2_bias;
 };
 
-/// A side's results and its shortest time of a run. The time covers kernels on data in device memory, until they
-/// finish.
+/// The results of one side (CUDA or OpenCL), and the time of its fastest run. The time covers kernels on data in device
+/// memory, until they finish.
 struct Timed {
   Floats values;
   double ms = 0;

@@ -120,7 +120,7 @@ void hide_private_parts(Json& report) {
   std::string home = variable(words.home), user = variable(words.user);
   while (home.size() > 1 && (home.back() == '/' || home.back() == '\\')) home.pop_back();
   if (home.size() <= 1) home.clear();
-  // Every path may have this one in it, and it says nothing about anybody.
+  // "root" identifies nobody, and other paths may contain the word.
   if (user == "root") user.clear();
   hide(report, home, user);
 }

@@ -135,7 +135,7 @@ std::int64_t weight_items(const Planes& p, const Target& target) {
                  : std::min(channels, std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units}));
 }
 
-// Whether an item of the weight's gradient stays within the device's loops.
+// Whether the loops of a work-item that computes the weight's gradient are short enough for the device.
 bool weight_fits_loops(const Planes& s, const Target& target) {
   const std::int64_t lanes = target.cpu_vector_width();
   const std::int64_t image = (s.height * s.width + s.out_h * s.out_w) +

@@ -39,7 +39,7 @@ inline void require_gradient(const char* op, const Tensor& dy, const Shape& want
           " gives ", wanted);
 }
 
-/// The result of an op of one operand: `problem` is one of the table, and the result has this shape.
+/// Runs an op of one operand x, and returns its result of the given shape. `problem` describes the op for its table.
 template <class Problem>
 Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, const Tensor& x, const Shape& shape) {
   const Tensor input = contiguous(x), y = empty(shape, DType::f32, x.device());

@@ -21,7 +21,7 @@ constexpr Variant<GemmProblem> cpu_tiled{"cpu_tiled", DeviceClass::cpu, plan_gem
 constexpr Variant<GemmProblem> cpu_rows{"cpu_rows", DeviceClass::cpu, plan_gemm_cpu_rows, nullptr, true};
 constexpr Variant<GemmProblem> plain{"plain", DeviceClass::any, plan_gemm_plain, nullptr, true};
 
-// CLBlast, where it is installed, goes before block until that has beaten it on a GPU.
+// clblast comes before block until measurements on a GPU show that block is faster.
 constexpr Variant<GemmProblem> variants[] = {matrix_packed, matrix,    clblast,  block,
                                              cpu_skinny,    cpu_tiled, cpu_rows, plain};
 constexpr Variant<GemmProblem> variants_for_depth[] = {matrix_packed, matrix,   clblast,   block,

@@ -24,8 +24,8 @@ std::int64_t reduced_count(const Shape& shape, unsigned reduced);
 /// otherwise it takes the order that suits the memory.
 ReduceAxes split_axes(const Shape& shape, const Shape& strides, unsigned reduced, bool in_order);
 
-/// A result of reducing x_shape, with the reduced axes or without, as a view in which they have size 1; refuses other
-/// shapes.
+/// `result` as a view in which the reduced axes have size 1. `result` comes from reducing a tensor of x_shape, with or
+/// without these axes. Throws for other shapes.
 Tensor with_axes(const char* op, const Tensor& result, const Shape& x_shape, unsigned reduced);
 
 }  // namespace crisol::ops
