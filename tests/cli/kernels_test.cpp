@@ -89,8 +89,9 @@ TEST_CASE("crisol kernels: probes are answered as the device's file says") {
         "crisol", words_of("kernels --for " + file + " --dump " + dump + " gemm m=64 n=64 k=64 precision=fp16"));
     if (result.status != 0) return result.output;
     std::string programs;
-    for (const nlohmann::json& program : nlohmann::json::parse(read_file(dump + "/index.json"))["programs"])
-      programs += read_file(dump + "/" + program["file"].get<std::string>());
+    const auto index = nlohmann::json::parse(read_file(dump + "/index.json"));
+    for (const auto& program : index.at("programs"))
+      programs += read_file(dump + "/" + program.at("file").get<std::string>());
     return programs;
   };
   CHECK(contains(run({{"matrix_fp16", "mfma"}}), "#define UNIT 3\n"));

@@ -73,7 +73,7 @@ dispatch::OperandView epilogue_operand(const Epilogue* epilogue, std::size_t i, 
 runtime::KernelArg epilogue_scalars(const Epilogue* epilogue) {
   std::array<float, 4> scalars{};
   if (epilogue != nullptr) std::copy(epilogue->scalars.begin(), epilogue->scalars.end(), scalars.begin());
-  return {scalars.data(), sizeof scalars};
+  return scalars;
 }
 
 }  // namespace crisol::ops
