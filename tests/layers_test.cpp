@@ -130,6 +130,10 @@ std::string fault_of(const std::string& file, const Include& include) {
     return starts_with_any(own, {"null_driver/", "cli/"}) ? "" : arrow + "the null driver is a program of its own";
   }
   if (starts_with_any(include.path, {"reference/", "replay/"})) return "";
+  // Headers of cl_kernels/ that the host shares.
+  if (starts_with_any(include.path, {"common/", "conv/", "product/", "reduce/", "rnn/"})) {
+    return starts_with_any(own, {"dispatch/", "ops/"}) ? "" : arrow + "the kernels' headers are for dispatch and ops";
+  }
   const auto to = rank_of_include(include.path);
   if (!to) return arrow + "no layer is known for it (write paths from the root of lib/)";
   if (starts_with_any(own, {"reference/", "replay/"})) {
@@ -275,6 +279,10 @@ TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
     CHECK(count("lib/dispatch/verification.cpp", "#include \"replay/replay.h\"\n") == 0);
     CHECK(count("lib/cli/selftest.cpp", "#include \"reference/conv.h\"\n") == 0);
     CHECK(count("lib/reference/conv.cpp", "#include \"reference/conv.h\"\n#include \"crisol/nn/module.h\"\n") == 0);
+  }
+  SUBCASE("headers that kernels and the host share") {
+    CHECK(count("lib/ops/conv/conv2d.cpp", "#include \"product/parameters.h\"\n") == 0);
+    CHECK(count("lib/tensor/view.cpp", "#include \"product/parameters.h\"\n") == 1);
   }
   SUBCASE("the null driver is no part of the library") {
     CHECK(count("lib/null_driver/facts.cpp", "#include <CL/cl.h>\n#include \"null_driver/facts.h\"\n") == 0);
