@@ -185,11 +185,13 @@ TEST_CASE("gemm matrix: forced with packed operands") {
   for (std::vector<double>* values : {&a, &b})
     for (double& value : *values) value = round_to(static_cast<float>(value), Precision::bf16);
   const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
-  const testing::MustRun must("matmul", {"matrix_packed"});
-  const ForcedVariant forced("matmul", "matrix_packed");
   const WithPrecision rounded_to(Precision::bf16);
-  check_close(ops::matmul(tensor_of(a, {m, k}), tensor_of(b, {k, n})), expected.shape, expected.values,
-              {2, static_cast<double>(k + 1)});
+  // A true unit multiplies packed operands only in products that are large enough for packing to pay.
+  const bool is_emulated = ops::matrix_units(Device(), Precision::bf16).unit.empty();
+  testing::for_each_variant(testing::MustRun("matmul", {testing::where(is_emulated, "matrix_packed")}), [&] {
+    check_close(ops::matmul(tensor_of(a, {m, k}), tensor_of(b, {k, n})), expected.shape, expected.values,
+                {2, static_cast<double>(k + 1)});
+  });
 }
 
 TEST_CASE("gemm matrix: packed where packing pays") {
@@ -198,6 +200,9 @@ TEST_CASE("gemm matrix: packed where packing pays") {
     return testing::reason_of(
         ops::plan_gemm_packed(problem_of(m, n, k, Precision::fp16, kind), target_of(info), dispatch::own_config));
   };
+  testing::state_choice("matmul", "matrix_packed");
+  const ops::GemmProblem large = problem_of(4096, 4096, 4096, Precision::fp16, Kind::mma_sm80);
+  CHECK(ops::choose_gemm(large, target_of(info)).variant == "matrix_packed");
   CHECK(reason(4096, 4096, 4096).empty());
   CHECK(reason(1024, 1024, 1024) == "too small for packing to pay");  // 64 tiles for 108 units.
   CHECK(reason(128, 65536, 4096) == "too small for packing to pay");
@@ -252,7 +257,10 @@ TEST_CASE("gemm matrix: chosen where the precision allows and the device can, re
   const auto reason = [&](const ops::GemmProblem& problem) {
     return testing::reason_of(ops::plan_gemm_matrix(problem, target_of(a100), dispatch::own_config));
   };
-  CHECK(reason(problem_of(8, 8, 8, Precision::fp16, Kind::mma_sm80)).empty());
+  testing::state_choice("matmul", "matrix");
+  const ops::GemmProblem least = problem_of(8, 8, 8, Precision::fp16, Kind::mma_sm80);
+  CHECK(ops::choose_gemm(least, target_of(a100)).variant == "matrix");
+  CHECK(reason(least).empty());
   CHECK(reason(problem_of(8, 8, 8, Precision::fp32, Kind::mma_sm80)) == "the precision is fp32");
   CHECK(reason(problem_of(8, 8, 8, Precision::tf32, Kind::none)) == "the device has no matrix units for the precision");
   CHECK(reason(problem_of(8, 8, 0, Precision::fp16, Kind::mma_sm80)) == "the depth is 0");
