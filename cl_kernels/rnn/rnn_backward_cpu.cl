@@ -1,5 +1,5 @@
-// Recurrent layers on CPUs, backward; B rows, T steps, H hidden units in blocks of VW. Formulas and flags are in
-// rnn/rnn_cell.h.
+// Recurrent layers on CPUs, backward; B rows, T steps, H hidden units in blocks of VW. Formulas are in
+// rnn/rnn_cell.h, flags in rnn/flags.h.
 //
 // Each step computes the gradients of the gates of all units, and then dh += drecurrent W_hh, gate by gate. W_hh is
 // packed as [GATES][vectors of columns][H][VW]. PANEL neighbouring vectors are interleaved as [H][PANEL][VW]. Past the

@@ -4,6 +4,8 @@
 // Define before this header: CELL (RNN_TANH, RNN_RELU, LSTM or GRU), GATES, SAVED (the number of values of each unit
 // that backward reads), REAL, INT with as many lanes, AS_REAL and AS_INT. The formulas are in crisol/ops/rnn.h; u is
 // W_ih x + b_ih, v is W_hh h + b_hh.
+#include "rnn/flags.h"
+
 #define RNN_TANH 0
 #define RNN_RELU 1
 #define LSTM 2
@@ -14,15 +16,6 @@
 #define SAVED 4
 #endif
 #define HAS_CELL_STATE (CELL == LSTM)
-
-// The flags of a kernel: RnnFlag of lib/ops/rnn/rnn_problem.h.
-#define WITH_LENGTHS 1  // From step lengths[b] on, row b is over and passes its state on.
-#define WITH_BIAS 2     // There are biases.
-#define KEEP 4          // Writes the values that backward reads.
-#define PROJECTS 8      // The output is projected.
-#define WITH_DY 16      // The outputs have a gradient.
-#define REVERSE 32      // Steps go from the last to the first.
-#define WITH_INPUT 64   // The kernel computes W_ih x.
 
 // exp(x) - 1 for x <= 0, within 2 ulp. x = n log 2 + r with n whole, and exp(r) - 1 is a polynomial (Cephes' expf). The
 // sum 2^n (exp(r) - 1) + (2^n - 1) loses nothing near 0. NaN stays NaN.

@@ -1,5 +1,5 @@
-// Recurrent layers on CPUs, forward; B rows, T steps, H hidden units in blocks of VW. Formulas and flags are in
-// rnn/rnn_cell.h.
+// Recurrent layers on CPUs, forward; B rows, T steps, H hidden units in blocks of VW. Formulas are in
+// rnn/rnn_cell.h, flags in rnn/flags.h.
 //
 // For each step, block of units and tile of rows, the kernel computes the products W_hh h of all gates in registers,
 // and then the gates. W_hh is packed as [ceil(H / VW)][H][GATES][VW], with zeros where there are no units. So the

@@ -1,6 +1,6 @@
 // Recurrent layers of few hidden units on GPUs; B rows, T steps, H hidden units. A work-group takes ROWS rows of the
 // batch through the whole sequence and keeps the state in local memory. So a step costs barriers instead of launches.
-// Formulas and flags are in rnn/rnn_cell.h.
+// Formulas are in rnn/rnn_cell.h, flags in rnn/flags.h.
 //
 // Work-item l owns units l, l + GROUP, … Weights are stored as (depth, unit, gate). So the gates of a unit are read at
 // once, the gates of neighbouring items are neighbours, and a pointer steps along the depth.

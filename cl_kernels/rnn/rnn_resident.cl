@@ -1,6 +1,6 @@
 // Recurrent layers of few hidden units on GPUs; B rows, T steps, H hidden units. A work-group takes ROWS rows of the
 // batch through the whole sequence, as in rnn_group.cl. Its items hold all recurrent weights in registers during this
-// time, so that a step reads no weights. Formulas and flags are in rnn/rnn_cell.h.
+// time, so that a step reads no weights. Formulas are in rnn/rnn_cell.h, flags in rnn/flags.h.
 //
 // A step multiplies x (ROWS, INPUTS), in local memory, with W (INPUTS, OUTPUTS). Forward, x is the state, and an output
 // is a gate of a unit. Backward, x is the gradients of the gates, and an output is the gradient of a unit's state.

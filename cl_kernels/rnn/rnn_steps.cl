@@ -1,6 +1,6 @@
 // The part of a recurrent step that is not a matrix product. There is one work-item for each row b of the batch and
-// hidden unit j; B rows, H units, R outputs. Formulas and flags are in rnn/rnn_cell.h. The host runs the products
-// between these launches.
+// hidden unit j; B rows, H units, R outputs. Formulas are in rnn/rnn_cell.h, flags in rnn/flags.h. The host runs the
+// products between these launches.
 #include "rnn/rnn_unit.h"
 
 // gates (B, SAVED H) holds the input's part on entry, and recurrent (B, GATES H) holds the product W_hh h. before and

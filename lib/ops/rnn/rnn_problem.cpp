@@ -1,6 +1,7 @@
 #include "ops/rnn/rnn_problem.h"
 
 #include "ops/layout/fill_plan.h"
+#include "rnn/flags.h"
 
 namespace crisol::ops {
 
@@ -15,7 +16,8 @@ const RnnKind& kind_of(RnnCell cell) noexcept {
 namespace {
 
 std::int32_t common_flags(const RnnProblem& p) noexcept {
-  return (p.padded != 0 ? with_lengths : 0) | (p.projected != 0 ? projects : 0) | (p.reverse != 0 ? in_reverse : 0);
+  return (p.padded != 0 ? kernels::WITH_LENGTHS : 0) | (p.projected != 0 ? kernels::PROJECTS : 0) |
+         (p.reverse != 0 ? kernels::REVERSE : 0);
 }
 
 }  // namespace
@@ -30,10 +32,12 @@ GemmProblem RnnProblem::product_of(std::int64_t m, std::int64_t n, std::int64_t 
 }
 
 std::int32_t flags_of(const RnnForward& p) noexcept {
-  return common_flags(p) | (p.biased != 0 ? with_bias : 0) | (p.saves != 0 ? keep : 0);
+  return common_flags(p) | (p.biased != 0 ? kernels::WITH_BIAS : 0) | (p.saves != 0 ? kernels::KEEP : 0);
 }
 
-std::int32_t flags_of(const RnnBackward& p) noexcept { return common_flags(p) | (p.has_dy != 0 ? with_dy : 0); }
+std::int32_t flags_of(const RnnBackward& p) noexcept {
+  return common_flags(p) | (p.has_dy != 0 ? kernels::WITH_DY : 0);
+}
 
 runtime::KernelSpec rnn_kernel(const RnnSizes& s, const Target& target, const char* source, const char* entry,
                                runtime::Defines defines) {

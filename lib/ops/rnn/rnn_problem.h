@@ -100,16 +100,7 @@ struct RnnBackwardOperands {
 /// What the plans fill absent initial states with, and absent gradients of the last states.
 constexpr float absent_state = 0;
 
-/// What the kernels of all variants are told. The numbers are those of cl_kernels/rnn/rnn_cell.h.
-enum RnnFlag : std::int32_t {
-  with_lengths = 1,
-  with_bias = 2,
-  keep = 4,
-  projects = 8,
-  with_dy = 16,
-  in_reverse = 32,
-  with_input = 64,
-};
+/// RnnFlags of cl_kernels/rnn/flags.h.
 std::int32_t flags_of(const RnnForward& problem) noexcept;
 std::int32_t flags_of(const RnnBackward& problem) noexcept;
 

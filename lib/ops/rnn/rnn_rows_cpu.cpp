@@ -5,6 +5,7 @@
 #include "base/ceil_div.h"
 #include "dispatch/persistent.h"
 #include "ops/rnn/rnn_product.h"
+#include "rnn/flags.h"
 
 namespace crisol::ops {
 
@@ -81,7 +82,7 @@ PlanOr plan_rnn_forward_rows(const RnnForward& p, const Target& target, std::siz
   plan.add(kernel_of(p, target, "rnn/rnn_forward_cpu.cl", "rnn_rows_forward"), rows_range(p, target), o.x, weight_ih,
            o.bias_ih, weight_hh, o.bias_hh, o.gates, o.states, o.cells, o.lengths, static_cast<std::int32_t>(p.steps),
            static_cast<std::int32_t>(p.batch), static_cast<std::int32_t>(p.inputs), static_cast<std::int32_t>(p.hidden),
-           p.cell_slot(), flags_of(p) | (fused ? with_input : 0));
+           p.cell_slot(), flags_of(p) | (fused ? kernels::WITH_INPUT : 0));
   add_masked_outputs(plan, p, target);
   return plan;
 }
