@@ -20,17 +20,10 @@
 // large mean costs no digits. The greatest and the least element are NaN if any element is NaN. If elements are equal,
 // ARG takes the first.
 #include "common/two_sum.h"
+#include "reduce/kinds.h"
 
-#define SUM 0
-#define PROD 1
-#define MAX 2
-#define MIN 3
-#define LOG_SUM_EXP 4
-#define MOMENTS 5
-#define ARG_MAX 6
-#define ARG_MIN 7
 #ifndef KIND
-#define KIND SUM
+#define KIND KIND_SUM
 #endif
 
 #define V JOIN(S, VW)
@@ -84,7 +77,7 @@ typedef struct {
 #define SIMPLE_FOLD(T, s, v, n) s.a = PAIR(s.a, v);
 #define SIMPLE_MERGE(T, s, o) s.a = PAIR(s.a, o.a);
 
-#if KIND == SUM && !defined(INTEGER)
+#if KIND == KIND_SUM && !defined(INTEGER)
 #define IDENTITY 0
 #define PAIR(x, y) ((x) + (y))
 #define FOLD(T, s, v, n) TWO_SUM(T, s.a, s.d, v)
@@ -93,14 +86,14 @@ typedef struct {
 #define MERGE(T, s, o) TWO_SUM(T, s.a, s.d, o.a)
 #define VALUE(T, s) (s.a)
 
-#elif KIND <= MIN
-#if KIND == SUM
+#elif KIND <= KIND_MIN
+#if KIND == KIND_SUM
 #define IDENTITY 0
 #define PAIR(x, y) ((x) + (y))
-#elif KIND == PROD
+#elif KIND == KIND_PROD
 #define IDENTITY 1
 #define PAIR(x, y) ((x) * (y))
-#elif KIND == MAX
+#elif KIND == KIND_MAX
 #define IDENTITY LOWEST
 #define PAIR(x, y) ((((x) > (y)) | ((x) != (x))) ? (x) : (y))
 #else
@@ -112,7 +105,7 @@ typedef struct {
 #define MERGE SIMPLE_MERGE
 #define VALUE(T, s) (s.a)
 
-#elif KIND == LOG_SUM_EXP
+#elif KIND == KIND_LOG_SUM_EXP
 // a is the greatest element, and b is the sum of exp(x - a).
 #define IDENTITY LOWEST
 #define HIGHER(x, y) ((x) > (y) ? (x) : (y))
@@ -160,7 +153,7 @@ typedef struct {
   }
 #define VALUE(T, s) (s.a + log(s.b))
 
-#elif KIND == MOMENTS
+#elif KIND == KIND_MOMENTS
 // a is the mean, b the sum of squared distances from it, c the number of elements (Chan, Golub and LeVeque).
 #define IDENTITY 0
 #define MOMENTS_OF(T, s, mean, squares, number)                      \
@@ -187,7 +180,7 @@ typedef struct {
 
 #else
 // a is the greatest (least) element, and at is its number.
-#if KIND == ARG_MAX
+#if KIND == KIND_ARG_MAX
 #define IDENTITY LOWEST
 #define BEHIND(x, y) ((x) <= (y))
 #else
@@ -216,7 +209,7 @@ typedef struct {
 #ifndef SETTLE
 #define SETTLE(T, s)
 #endif
-#if KIND == MOMENTS
+#if KIND == KIND_MOMENTS
 #define FROM_BASE(v, base) ((v) - (base))
 #else
 #define FROM_BASE(v, base) (v)

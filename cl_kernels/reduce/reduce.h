@@ -109,7 +109,7 @@ INLINE long position(const long8 shape, const long8 strides, const int rank, con
 #define PARAMETER as_float((int)sizes.s7)
 
 // y holds the results, or the states of the parts if there are several parts.
-#if KIND >= ARG_MAX
+#if KIND >= KIND_ARG_MAX
 #define RESULT_PARAMETERS \
   __global void *restrict y, const ulong y_offset, __global long *restrict positions, const ulong positions_offset
 #define POSITIONS (positions + positions_offset)
@@ -141,16 +141,16 @@ INLINE many finish_many(const many a, const long elements, const float parameter
   return FINISH;
 }
 
-#if KIND == MOMENTS
+#if KIND == KIND_MOMENTS
 #define COMPONENTS 3
-#elif KIND == LOG_SUM_EXP
+#elif KIND == KIND_LOG_SUM_EXP
 #define COMPONENTS 2
 #else
 #define COMPONENTS 1
 #endif
 
 // The states (and positions) of SPLIT_B parts, which `join` reads and combines.
-#if KIND >= ARG_MAX
+#if KIND >= KIND_ARG_MAX
 #define JOIN_PARAMETERS                                                                                        \
   __global const S *restrict states, const ulong states_offset, __global const long *restrict part_positions, \
       const ulong part_positions_offset, RESULT_PARAMETERS, const long8 sizes
@@ -168,7 +168,7 @@ INLINE one_state state_of_part(__global const S* states, __global const long* po
   one_state s = {states[0], 0, 0, 0, 0};
   if (COMPONENTS > 1) s.b = states[parts * OUTPUTS];
   if (COMPONENTS > 2) s.c = states[2 * parts * OUTPUTS];
-  if (KIND >= ARG_MAX) s.at = positions[part * OUTPUTS + o];
+  if (KIND >= KIND_ARG_MAX) s.at = positions[part * OUTPUTS + o];
   return s;
 }
 
@@ -176,5 +176,5 @@ INLINE one_state state_of_part(__global const S* states, __global const long* po
 INLINE void put_joined(const one_state* s, const long o, const long begin, __global OUT* y, __global long* positions,
                        const long8 sizes) {
   STORE_S(OUT, y, o, finish_one(VALUE(one, (*s)), REDUCED, PARAMETER));
-  if (KIND >= ARG_MAX) positions[o] = s->at + begin;
+  if (KIND >= KIND_ARG_MAX) positions[o] = s->at + begin;
 }

@@ -26,7 +26,7 @@ OUTLINE many gather_across(const CURSOR at, const long i, const int left, SOURCE
 INLINE void reduce_strip(const long o, const int n, const long r, const long r_end, OUTPUT_FORMAL, SOURCE_FORMAL,
                          AXES_FORMAL) {
   STATES_OF(STRIP)
-#if KIND == MOMENTS
+#if KIND == KIND_MOMENTS
   many base[STRIP];
 #endif
   const int vectors = (n + VW - 1) / VW;
@@ -36,7 +36,7 @@ INLINE void reduce_strip(const long o, const int n, const long r, const long r_e
     many_state s;
     START(many, s, 0)
     KEEP_STATE(s, w)
-#if KIND == MOMENTS
+#if KIND == KIND_MOMENTS
     base[w] = REDUCED == 0 ? (many)(0) : gather_across(column, w * VW, n - w * VW, SOURCE, AXES);
 #endif
   }

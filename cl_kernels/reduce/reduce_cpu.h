@@ -33,7 +33,7 @@ INLINE void put_lanes(const many v, __global S* to, const int lanes) {
 
 // Stores a settled state. Its first `lanes` lanes are the outputs o, o + 1, …; numbers of elements count from r.
 OUTLINE void put(const many_state* s, const long o, const int lanes, const long r, const long8 sizes, OUTPUT_FORMAL) {
-#if KIND >= ARG_MAX
+#if KIND >= KIND_ARG_MAX
   lane_index at[VW];
   JOIN(vstore, VW)(s->at, 0, at);
   for (int i = 0; i < lanes; ++i) positions[part * OUTPUTS + o + i] = r + at[i];
@@ -63,7 +63,7 @@ OUTLINE void put(const many_state* s, const long o, const int lanes, const long 
 CPU_KERNEL void join(JOIN_PARAMETERS) {
   long o = get_global_id(0) * SPLIT_A;
   const long end = min(o + SPLIT_A, OUTPUTS), parts = SPLIT_B;
-#if KIND < ARG_MAX
+#if KIND < KIND_ARG_MAX
   for (; o + VW <= end; o += VW) {
     many_state all;
     START(many, all, 0)

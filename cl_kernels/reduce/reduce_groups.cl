@@ -6,8 +6,9 @@
 //              would leave most of a group idle.
 // join_items   a work-item combines the states of an output's parts; join_groups: a work-group does
 //
-//   FORM   what is read at once: one element (SCALARS), VW neighbours along the last reduced axis (ALONG, for `groups`)
-//          or the last kept one (ACROSS, for `items`). A unit is VW elements r for ALONG, one for the others.
+//   FORM   what is read at once: one element (FORM_SCALARS), VW neighbours along the last reduced axis (FORM_ALONG, for
+//          `groups`) or the last kept one (FORM_ACROSS, for `items`). A unit is VW elements r for FORM_ALONG, one for
+//          the others.
 //   RUNS   1: there is one reduced axis, 2: two, 3: more. A position moves on by additions. With more than two axes, it
 //          is computed anew by divisions, but only where a run along the last axis ends.
 //   INDEX  a type that holds the size of the last reduced axis and the number of runs
@@ -29,11 +30,9 @@
 #ifndef INDEX
 #define INDEX int
 #endif
-#define SCALARS 0
-#define ALONG 1
-#define ACROSS 2
+#include "reduce/kinds.h"
 #ifndef FORM
-#define FORM SCALARS
+#define FORM FORM_SCALARS
 #endif
 
 #include "common/vector.h"
@@ -52,7 +51,7 @@
 
 // The type that is read at once.
 #define exp_wide exp
-#if FORM == SCALARS
+#if FORM == FORM_SCALARS
 typedef one wide;
 typedef one_index wide_index;
 typedef one_state wide_state;
@@ -61,7 +60,7 @@ typedef many wide;
 typedef many_index wide_index;
 typedef many_state wide_state;
 #endif
-#if FORM == ALONG
+#if FORM == FORM_ALONG
 #define UNIT VW
 #define UNIT_NUMBERS LANE_NUMBERS
 #else
@@ -73,9 +72,9 @@ typedef many_state wide_state;
 
 // Reads unit i of a run.
 INLINE wide read_unit(const CURSOR run, const long i, SOURCE_FORMAL, AXES_FORMAL) {
-#if FORM == SCALARS
+#if FORM == FORM_SCALARS
   return map_one(READ_ONE_ALONG(run, i), PARAMETER);
-#elif FORM == ALONG
+#elif FORM == FORM_ALONG
   return map_many(READ_MANY_ALONG(run, i * VW), PARAMETER);
 #else
   CURSOR at;
@@ -86,10 +85,10 @@ INLINE wide read_unit(const CURSOR run, const long i, SOURCE_FORMAL, AXES_FORMAL
 
 // The number from which distances are taken.
 INLINE wide base_of(const CURSOR row, SOURCE_FORMAL, AXES_FORMAL) {
-#if FORM == ACROSS
-  if (KIND == MOMENTS && REDUCED > 0) return map_many(READ_MANY_ACROSS(row, 0), PARAMETER);
+#if FORM == FORM_ACROSS
+  if (KIND == KIND_MOMENTS && REDUCED > 0) return map_many(READ_MANY_ACROSS(row, 0), PARAMETER);
 #else
-  if (KIND == MOMENTS && REDUCED > 0) return (wide)(map_one(READ_ONE_ALONG(row, 0), PARAMETER));
+  if (KIND == KIND_MOMENTS && REDUCED > 0) return (wide)(map_one(READ_ONE_ALONG(row, 0), PARAMETER));
 #endif
   return (wide)(0);
 }
@@ -139,7 +138,7 @@ INLINE void fold_units(wide_state* result, const CURSOR row, const wide base, co
 }
 
 // One lane of a settled state.
-#if FORM == SCALARS
+#if FORM == FORM_SCALARS
 #define STATE_LANES 1
 #define LANES_OF_STATE(s)
 #define STATE_OF_LANE(k) s
@@ -166,10 +165,10 @@ INLINE void put(const one_state* s, const long o, const long begin, __global voi
   states[0] = s->a;
   if (COMPONENTS > 1) states[parts * OUTPUTS] = s->b;
   if (COMPONENTS > 2) states[2 * parts * OUTPUTS] = s->c;
-  if (KIND >= ARG_MAX) positions[part * OUTPUTS + o] = s->at + begin;
+  if (KIND >= KIND_ARG_MAX) positions[part * OUTPUTS + o] = s->at + begin;
 }
 
-#if FORM != ALONG
+#if FORM != FORM_ALONG
 __kernel void items(REDUCE_PARAMETERS) {
   const long part = get_global_id(1), parts = get_global_size(1);
   const long begin = UNIT_BEGIN(part, parts), end = UNIT_BEGIN(part + 1, parts);
@@ -201,7 +200,7 @@ __kernel void items(REDUCE_PARAMETERS) {
     one_state swapped = {SWAP_ONE(s.a, mask), 0, 0, 0, 0};       \
     if (COMPONENTS > 1) swapped.b = SWAP_ONE(s.b, mask);         \
     if (COMPONENTS > 2) swapped.c = SWAP_ONE(s.c, mask);         \
-    if (KIND >= ARG_MAX) swapped.at = SWAP_LONG(s.at, mask);     \
+    if (KIND >= KIND_ARG_MAX) swapped.at = SWAP_LONG(s.at, mask);     \
     MERGE(one, s, swapped)                                       \
     SETTLE(one, s)                                               \
   }
@@ -209,13 +208,13 @@ __kernel void items(REDUCE_PARAMETERS) {
   tree_a[to] = s.a;                          \
   if (COMPONENTS > 1) tree_b[to] = s.b;      \
   if (COMPONENTS > 2) tree_c[to] = s.c;      \
-  if (KIND >= ARG_MAX) tree_at[to] = s.at;
+  if (KIND >= KIND_ARG_MAX) tree_at[to] = s.at;
 #define MERGE_FROM_TREE(s, from)                          \
   {                                                       \
     one_state kept = {tree_a[from], 0, 0, 0, 0};          \
     if (COMPONENTS > 1) kept.b = tree_b[from];            \
     if (COMPONENTS > 2) kept.c = tree_c[from];            \
-    if (KIND >= ARG_MAX) kept.at = tree_at[from];         \
+    if (KIND >= KIND_ARG_MAX) kept.at = tree_at[from];         \
     MERGE(one, s, kept)                                   \
     SETTLE(one, s)                                        \
   }
@@ -224,7 +223,7 @@ __kernel void items(REDUCE_PARAMETERS) {
   __local one tree_a[ROWS * SLOTS];                                                     \
   __local one tree_b[COMPONENTS > 1 ? ROWS * SLOTS : 1];                                \
   __local one tree_c[COMPONENTS > 2 ? ROWS * SLOTS : 1];                                \
-  __local long tree_at[KIND >= ARG_MAX ? ROWS * SLOTS : 1];                             \
+  __local long tree_at[KIND >= KIND_ARG_MAX ? ROWS * SLOTS : 1];                             \
   MERGE_SWAPPED(s, 16)                                                                  \
   MERGE_SWAPPED(s, 8)                                                                   \
   MERGE_SWAPPED(s, 4)                                                                   \
@@ -243,7 +242,7 @@ __kernel void items(REDUCE_PARAMETERS) {
     }                                                                                   \
   }
 
-#if FORM != ACROSS
+#if FORM != FORM_ACROSS
 GROUP_KERNEL(SPAN, ROWS) void groups(REDUCE_PARAMETERS) {
   const long part = get_group_id(1), parts = get_num_groups(1);
   const long begin = UNIT_BEGIN(part, parts), end = UNIT_BEGIN(part + 1, parts);
@@ -260,7 +259,7 @@ GROUP_KERNEL(SPAN, ROWS) void groups(REDUCE_PARAMETERS) {
     const one_state lane = STATE_OF_LANE(k + 1);
     MERGE(one, all, lane)
   }
-#if FORM == ALONG && RUNS == 1
+#if FORM == FORM_ALONG && RUNS == 1
   // The elements that do not fill a vector.
   if (part == parts - 1 && item < REDUCED % VW) {
     const one v = map_one(READ_ONE_ALONG(row, UNITS * VW + item), PARAMETER);

@@ -100,7 +100,7 @@ INLINE void reduce_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FORMAL) 
         CURSOR row;
         SEEK(row, o + i)
         many base;
-        if (KIND == MOMENTS) base = (many)(map_one(READ_ONE_ALONG(row, 0), PARAMETER));
+        if (KIND == KIND_MOMENTS) base = (many)(map_one(READ_ONE_ALONG(row, 0), PARAMETER));
         MOVE(row, row, begin)
         LOAD_STATE(s, i)
         fold_run(&s, row, n, begin - r, base, ALONG_IS_UNIT, SOURCE, AXES);

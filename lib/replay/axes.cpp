@@ -11,7 +11,7 @@ namespace crisol::replay {
 
 namespace {
 
-/// One entry for each value of KIND (lib/ops/reduce/reduction.h).
+/// One entry for each value of KIND (cl_kernels/reduce/kinds.h).
 struct Kind {
   Tensor (*reduce)(const Tensor& x, const Shape& axes);
   double (*reference)(const Values& values);

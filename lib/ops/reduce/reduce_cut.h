@@ -7,7 +7,7 @@
 namespace crisol::ops {
 
 /// FORM of reduce_groups.cl: what is read at once.
-enum class Form : std::uint8_t { scalars, along, across };
+enum class Form : std::uint8_t { scalars = FORM_SCALARS, along = FORM_ALONG, across = FORM_ACROSS };
 
 struct Cut {
   const char *source, *entry, *join;  ///< The kernel, and the one that joins parts.

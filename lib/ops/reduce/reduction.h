@@ -5,11 +5,21 @@
 
 #include "crisol/tensor.h"
 #include "dispatch/interned_text.h"
+#include "reduce/kinds.h"
 
 namespace crisol::ops {
 
-/// Values of KIND in cl_kernels/reduce/combine.h.
-enum class Combine : std::uint8_t { sum, prod, max, min, log_sum_exp, moments, arg_max, arg_min };
+/// KIND of the kernels.
+enum class Combine : std::uint8_t {
+  sum = KIND_SUM,
+  prod = KIND_PROD,
+  max = KIND_MAX,
+  min = KIND_MIN,
+  log_sum_exp = KIND_LOG_SUM_EXP,
+  moments = KIND_MOMENTS,
+  arg_max = KIND_ARG_MAX,
+  arg_min = KIND_ARG_MIN
+};
 
 /// Which dtypes a reduction takes, what it computes in and what it gives.
 enum class ReduceTypes : std::uint8_t {
