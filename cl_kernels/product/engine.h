@@ -40,6 +40,7 @@
 // A file is included once, so what both engines include comes before the condition.
 #include "common/inline.h"
 #include "common/unroll.h"
+#include "product/units/kinds.h"
 #ifdef UNIT
 #include "product/mma_engine.h"
 #else

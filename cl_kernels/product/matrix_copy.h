@@ -3,8 +3,9 @@
 // copies except those of the last COUNT calls of copies_set. On other devices a copy waits in registers, and is
 // complete after its copy_end.
 #include "common/inline.h"
+#include "product/units/kinds.h"
 
-#if !defined(EMULATED) && UNIT == 1
+#if !defined(EMULATED) && UNIT == UNIT_MMA_SM80
 typedef char Copy;  // Not used.
 INLINE void copy_begin(Copy* copy, __local uint* to, __global const uint* from) {
   __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(size_t)to), "l"(from) : "memory");

@@ -4,10 +4,9 @@
 // is the result of one multiplication of the unit; product/units/matrix_unit.h gives FM and FN. Local ids are (LANES,
 // WAVES), so that a wave of the device is one row.
 //
-// Elements in local memory have the type of the unit: they are rounded on their way. PRECISION 1 is tf32, with one
-// element in a word of 32 bits. PRECISION 2 is fp16 and 3 is bf16, with two elements in a word. They are summed in
-// fp32. A slice is 16 words of the depth of each row of A and column of B. A multiplication takes 8 of these words,
-// which is a step.
+// Elements in local memory have the type of the unit: they are rounded on their way. With tf32 there is one
+// element in a word of 32 bits. With fp16 and bf16 there are two elements in a word. They are summed in fp32. A slice
+// is 16 words of the depth of each row of A and column of B. A multiplication takes 8 of these words, which is a step.
 #include "product/units/matrix_place.h"
 #include "product/units/matrix_round.h"
 #include "product/units/matrix_unit.h"
@@ -34,7 +33,7 @@
 #if BM % WM || BN % WN || WM % FM || WN % FN || BM % 8 || BN % 8
 #error "a tile is made of whole fragments"
 #endif
-#if !defined(EMULATED) && UNIT >= 6
+#if !defined(EMULATED) && UNIT >= UNIT_XMX8
 #define TILE_KERNEL \
   __attribute__((intel_reqd_sub_group_size(LANES))) __kernel __attribute__((reqd_work_group_size(LANES, WAVES, 1)))
 #else

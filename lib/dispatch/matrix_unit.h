@@ -5,11 +5,22 @@
 #include <cstdint>
 #include <string_view>
 
+#include "product/units/kinds.h"
+
 namespace crisol::ops {
 
-/// A kind of matrix unit; the numbers are UNIT of cl_kernels/product/units/matrix_unit.h.
+/// A kind of matrix unit, which is UNIT of the kernels.
 struct MatrixUnit {
-  enum class Kind : std::int8_t { none, mma_sm80, mma_sm75, mfma, wmma, wmma_gfx12, xmx8, xmx16 };
+  enum class Kind : std::int8_t {
+    none,
+    mma_sm80 = UNIT_MMA_SM80,
+    mma_sm75 = UNIT_MMA_SM75,
+    mfma = UNIT_MFMA,
+    wmma = UNIT_WMMA,
+    wmma_gfx12 = UNIT_WMMA_GFX12,
+    xmx8 = UNIT_XMX8,
+    xmx16 = UNIT_XMX16
+  };
   static constexpr std::size_t kinds = 8;
 
   Kind kind = Kind::none;

@@ -11,9 +11,9 @@ INLINE FragmentA fragment_a(__local const uint* operand, int row, int step) {
 
 // Adds the products of a word's elements to `sum`.
 INLINE float product_of(uint a, uint b, float sum) {
-#if PRECISION == 1
+#if PRECISION == PRECISION_TF32
   return fma(as_float(a), as_float(b), sum);
-#elif PRECISION == 2
+#elif PRECISION == PRECISION_FP16
   const ushort halves[4] = {(ushort)a, (ushort)b, (ushort)(a >> 16), (ushort)(b >> 16)};
   const half* from = (const half*)halves;
   return fma(vload_half(2, from), vload_half(3, from), fma(vload_half(0, from), vload_half(1, from), sum));

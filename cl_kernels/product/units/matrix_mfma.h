@@ -2,6 +2,7 @@
 // calculator. The operands are exchanged, so that an item's numbers are in a row of C. tf32 needs gfx942.
 //
 // The tests read the first part as C++.
+#include "product/units/kinds.h"
 #define LANES 64
 #define FM 16
 #define FN 16
@@ -16,10 +17,10 @@ INLINE int a_row_of(int lane) { return lane % 16; }
 INLINE int a_word_of(int lane) { return lane / 16 * 2; }
 
 #if !defined(EMULATED) && !defined(__cplusplus)
-#if PRECISION == 1 && !defined(__gfx940__) && !defined(__gfx941__) && !defined(__gfx942__)
+#if PRECISION == PRECISION_TF32 && !defined(__gfx940__) && !defined(__gfx941__) && !defined(__gfx942__)
 #error "the device does not multiply in tf32"
 #endif
-#if PRECISION == 2
+#if PRECISION == PRECISION_FP16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #endif
 typedef uint2 FragmentA;
@@ -33,9 +34,9 @@ INLINE uint2 fragment_a(__local const uint* operand, int row, int step) {
 
 INLINE void fragment_multiply(float* acc, FragmentA a, FragmentB b) {
   const float4 sum = vload4(0, acc);
-#if PRECISION == 1
+#if PRECISION == PRECISION_TF32
   vstore4(__builtin_amdgcn_mfma_f32_16x16x8_xf32(as_float2(b), as_float2(a), sum, 0, 0, 0), 0, acc);
-#elif PRECISION == 2
+#elif PRECISION == PRECISION_FP16
   vstore4(__builtin_amdgcn_mfma_f32_16x16x16f16(as_half4(b), as_half4(a), sum, 0, 0, 0), 0, acc);
 #else
   vstore4(__builtin_amdgcn_mfma_f32_16x16x16bf16_1k(as_short4(b), as_short4(a), sum, 0, 0, 0), 0, acc);

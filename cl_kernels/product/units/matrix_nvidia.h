@@ -1,8 +1,9 @@
 // NVIDIA: mma.sync with operands that ldmatrix reads. The layout is from the PTX ISA, "Warp-level matrix fragments". A
-// fragment is 16 x 16, which is two results of 16 x 8 of the instruction. UNIT 1 needs sm_80. UNIT 2 has only fp16 and
-// needs sm_75. Its instruction is half as deep, so there are twice as many.
+// fragment is 16 x 16, which is two results of 16 x 8 of the instruction. UNIT_MMA_SM80 needs sm_80.
+// UNIT_MMA_SM75 has only fp16 and needs sm_75. Its instruction is half as deep, so there are twice as many.
 //
 // The tests read the first part as C++.
+#include "product/units/kinds.h"
 #define LANES 32
 #define FM 16
 #define FN 16
@@ -43,7 +44,7 @@ INLINE FragmentB fragment_b(__local const uint* operand, int column, int step) {
   return read_matrices(operand + column * 16 + place_of_word(b_row_of(lane), step * 8 + b_word_of(lane)));
 }
 
-#if UNIT == 2
+#if UNIT == UNIT_MMA_SM75
 #define MMA_HALF(acc, a0, a1, b)                                                                              \
   __asm__ volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};" \
                : "+f"((acc)[0]), "+f"((acc)[1]), "+f"((acc)[2]), "+f"((acc)[3])                               \
@@ -54,9 +55,9 @@ INLINE FragmentB fragment_b(__local const uint* operand, int column, int step) {
     MMA_HALF(acc, a.z, a.w, b1);   \
   } while (0)
 #else
-#if PRECISION == 1
+#if PRECISION == PRECISION_TF32
 #define MMA_NAME "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
-#elif PRECISION == 2
+#elif PRECISION == PRECISION_FP16
 #define MMA_NAME "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 #else
 #define MMA_NAME "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"

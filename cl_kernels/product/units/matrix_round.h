@@ -1,20 +1,21 @@
 // Rounds fp32 to the type of the matrix unit, to nearest. A word of local memory holds PER_WORD neighbours of the
 // depth.
 #include "common/inline.h"
+#include "product/units/kinds.h"
 
 #ifndef PRECISION
-#define PRECISION 2
+#define PRECISION PRECISION_FP16
 #endif
-#define PER_WORD (PRECISION == 1 ? 1 : 2)
+#define PER_WORD (PRECISION == PRECISION_TF32 ? 1 : 2)
 
-#if !defined(EMULATED) && (UNIT == 1 || UNIT == 2)
-#if PRECISION == 1
+#if !defined(EMULATED) && (UNIT == UNIT_MMA_SM80 || UNIT == UNIT_MMA_SM75)
+#if PRECISION == PRECISION_TF32
 INLINE uint round_one(float x) {
   uint word;
   __asm__("cvt.rna.tf32.f32 %0, %1;" : "=r"(word) : "f"(x));
   return word;
 }
-#elif UNIT == 2
+#elif UNIT == UNIT_MMA_SM75
 INLINE uint round_two(float low, float high) {
   uint word;
   __asm__("{ .reg .b16 l, h; cvt.rn.f16.f32 l, %1; cvt.rn.f16.f32 h, %2; mov.b32 %0, {l, h}; }"
@@ -24,7 +25,7 @@ INLINE uint round_two(float low, float high) {
 #else
 INLINE uint round_two(float low, float high) {
   uint word;
-#if PRECISION == 2
+#if PRECISION == PRECISION_FP16
   __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
 #else
   __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
@@ -35,12 +36,12 @@ INLINE uint round_two(float low, float high) {
 #else
 // Computed with integers. Ties are rounded as by the instructions above: away from zero for tf32, to even for bf16. NaN
 // stays NaN.
-#if PRECISION == 1
+#if PRECISION == PRECISION_TF32
 INLINE uint round_one(float x) {
   const uint bits = as_uint(x);
   return isnan(x) ? bits : (bits + 0x1000u) & ~0x1fffu;
 }
-#elif PRECISION == 2
+#elif PRECISION == PRECISION_FP16
 #if defined(cl_khr_fp16) && !defined(EMULATED)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 INLINE uint round_two(float low, float high) { return as_uint((half2)((half)low, (half)high)); }

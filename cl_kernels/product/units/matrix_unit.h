@@ -1,4 +1,4 @@
-// The matrix unit for which a kernel is compiled: UNIT, with the numbers of lib/dispatch/matrix_unit.h.
+// The matrix unit for which a kernel is compiled: UNIT, one of product/units/kinds.h.
 //
 // Each unit's header gives
 //
@@ -13,18 +13,19 @@
 //
 // All items of a wave must call these functions together. EMULATED is for tests on devices without such a unit. It
 // keeps the layout and multiplies with operations that every device has.
+#include "product/units/kinds.h"
 #ifndef UNIT
-#define UNIT 1
+#define UNIT UNIT_MMA_SM80
 #endif
 #include "common/inline.h"
 #include "product/units/matrix_place.h"
 #include "product/units/matrix_round.h"
 #include "common/unroll.h"
-#if UNIT == 1 || UNIT == 2
+#if UNIT == UNIT_MMA_SM80 || UNIT == UNIT_MMA_SM75
 #include "product/units/matrix_nvidia.h"
-#elif UNIT == 3
+#elif UNIT == UNIT_MFMA
 #include "product/units/matrix_mfma.h"
-#elif UNIT == 4 || UNIT == 5
+#elif UNIT == UNIT_WMMA || UNIT == UNIT_WMMA_GFX12
 #include "product/units/matrix_wmma.h"
 #else
 #include "product/units/matrix_xmx.h"

@@ -1,6 +1,7 @@
-// Intel: cl_intel_subgroup_matrix_multiply_accumulate. A lane multiplies 8 rows of A by one column of B. UNIT 6 has
-// sub-groups of 8 (Arc). UNIT 7 has sub-groups of 16 (Data Center GPU Max, which also has tf32).
-#if UNIT == 6
+// Intel: cl_intel_subgroup_matrix_multiply_accumulate. A lane multiplies 8 rows of A by one column of B. UNIT_XMX8
+// has sub-groups of 8 (Arc). UNIT_XMX16 has sub-groups of 16 (Data Center GPU Max, which also has tf32).
+#include "product/units/kinds.h"
+#if UNIT == UNIT_XMX8
 #define LANES 8
 #else
 #define LANES 16
@@ -15,9 +16,9 @@ INLINE int acc_column(int i, int lane) { return lane; }
 
 #ifndef EMULATED
 #pragma OPENCL EXTENSION cl_intel_subgroup_matrix_multiply_accumulate : enable
-#if PRECISION == 1 && UNIT == 7
+#if PRECISION == PRECISION_TF32 && UNIT == UNIT_XMX16
 #pragma OPENCL EXTENSION cl_intel_subgroup_matrix_multiply_accumulate_tf32 : enable
-#elif PRECISION == 1
+#elif PRECISION == PRECISION_TF32
 #error "the device does not multiply in tf32"
 #endif
 typedef int8 FragmentB;
@@ -31,7 +32,7 @@ INLINE int8 fragment_b(__local const uint* operand, int column, int step) {
 
 // A lane holds two numbers of each row's depth in sub-groups of 8, and one in sub-groups of 16. In tf32, lanes 0 to 7
 // hold the even rows and lanes 8 to 15 the odd rows.
-#if UNIT == 6
+#if UNIT == UNIT_XMX8
 typedef int8 FragmentA;
 INLINE int8 fragment_a(__local const uint* operand, int row, int step) {
   int words[8];
@@ -39,7 +40,7 @@ INLINE int8 fragment_a(__local const uint* operand, int row, int step) {
   for (int i = 0; i < 8; ++i) words[i] = (int)operand[place_of_word(row + i, step * 8 + (int)get_local_id(0))];
   return vload8(0, words);
 }
-#elif PRECISION == 1
+#elif PRECISION == PRECISION_TF32
 typedef float4 FragmentA;
 INLINE float4 fragment_a(__local const uint* operand, int row, int step) {
   const int lane = get_local_id(0);
@@ -60,9 +61,9 @@ INLINE short8 fragment_a(__local const uint* operand, int row, int step) {
 }
 #endif
 
-#if PRECISION == 1
+#if PRECISION == PRECISION_TF32
 #define DPAS(a, b, c) intel_sub_group_tf32_tf32_matrix_mad_k8(a, as_float8(b), c)
-#elif PRECISION == 2
+#elif PRECISION == PRECISION_FP16
 #define DPAS(a, b, c) intel_sub_group_f16_f16_matrix_mad_k16(a, b, c)
 #else
 #define DPAS(a, b, c) intel_sub_group_bf16_bf16_matrix_mad_k16(a, b, c)

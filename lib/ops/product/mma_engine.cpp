@@ -4,6 +4,7 @@
 
 #include "base/ceil_div.h"
 #include "ops/product/tiled_product.h"
+#include "product/units/kinds.h"
 
 namespace crisol::ops {
 
@@ -89,6 +90,11 @@ class MmaEngine final : public Engine {
   MatrixUnit unit_;
   Precision precision_;
 };
+
+// PRECISION of the kernels.
+static_assert(static_cast<int>(Precision::tf32) == PRECISION_TF32);
+static_assert(static_cast<int>(Precision::fp16) == PRECISION_FP16);
+static_assert(static_cast<int>(Precision::bf16) == PRECISION_BF16);
 
 constexpr Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
 constexpr int kind_count = static_cast<int>(MatrixUnit::kinds);
