@@ -7,9 +7,7 @@
 // gemm_parts.cl adds them up. So every run gives the same bits.
 #include "conv/depthwise.h"
 
-#ifndef ITEMS
-#define ITEMS 128
-#endif
+#define ITEMS DEPTHWISE_ITEMS
 #define LANES 16  // The number of sums that are added one after another at the end.
 
 // sizes = (outputs, rows of dy, columns, rows of x, columns, outs, images, parts).

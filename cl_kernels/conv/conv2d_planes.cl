@@ -16,9 +16,9 @@
 // steps = (distance in w of outputs, of channels, of groups; 1 if flipped (taps run backwards); insert_h, insert_w,
 //          rows of a band, floats of a slice).
 #include "product/gemm_store.h"
+#include "conv/sizes.h"
 
-#define ROWS 4       // Rows of y that share a weight.
-#define MOST_TAPS 64  // The most taps in a row of the kernel.
+#define ROWS PLANES_ROWS
 
 typedef struct {
   int stride_w, step;   // Columns with remainder p modulo the stride start at p * step.
@@ -73,7 +73,7 @@ CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_of
   const int rows = (band - 1) * stride_h + (taps_h - 1) * dil_h + 1;
   const int bands = (out_h + band - 1) / band;
   const Finish finish = FINISH_OF(0);
-  int at_tap[MOST_TAPS];
+  int at_tap[PLANES_MAX_TAPS];
   NO_UNROLL
   for (int s = 0; s < taps_w; ++s) at_tap[s] = s * dil_w % line.stride_w * line.step + s * dil_w / line.stride_w;
   x += x_offset;

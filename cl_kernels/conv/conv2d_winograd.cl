@@ -24,10 +24,11 @@
 //                    With many channels V is larger than the L2 cache. So each part of V that was fetched is used for
 //                    PANELS panels.
 #include "product/gemm_store.h"
+#include "conv/sizes.h"
 #include "conv/winograd_lanes.h"
 
 #define POSITION_STEP(channels) ((long)(channels)*MR + VW)  // Between positions of U.
-#define PANELS 4
+#define PANELS WINOGRAD_PANELS
 #define M_STEP (PANELS * MR * NR)  // Between positions of M.
 // Floats between the arrays into which a channel's tiles are sorted. Stores may run over by a vector.
 #define PIECE (NR + VW)

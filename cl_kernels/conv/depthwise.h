@@ -4,6 +4,7 @@
 // registers. INSERT_H, INSERT_W: the plane is read as if its elements were that far apart, with zeros between them.
 #include "common/inline.h"
 #include "common/unroll.h"
+#include "conv/sizes.h"
 
 #ifndef TAPS_H
 #define TAPS_H 3
@@ -18,7 +19,7 @@
 #define INSERT_W 1
 #endif
 
-#define ROWS 4
+#define ROWS DEPTHWISE_ROWS
 #define SEEN ((ROWS - 1) * STRIDE_H + (TAPS_H - 1) * DILATION_H + 1)  // Rows of the plane that ROWS outputs read.
 
 // The place in a plane where an output's window begins, and the size of the plane.

@@ -40,9 +40,13 @@
 // A file is included once, so what both engines include comes before the condition.
 #include "common/inline.h"
 #include "common/unroll.h"
+#include "product/sizes.h"
 #include "product/units/kinds.h"
 #ifdef UNIT
 #include "product/mma_engine.h"
 #else
 #include "product/fma_engine.h"
+#endif
+#if SLICE > MAX_SLICE
+#error "a slice is longer than the tables of convolutions allow"
 #endif

@@ -12,6 +12,7 @@
 // columns is one load, or two loads around one such end, with a mask that depends only on the tap. If step_w is 2 or 4,
 // such a load reads 2 or 4 vectors and takes every second or fourth element.
 #include "common/vector.h"
+#include "product/sizes.h"
 
 typedef struct {
   int height, width;     // of a source plane
@@ -33,7 +34,7 @@ typedef struct {
 #define COLUMN_KIND (4 * VW)
 #define COLUMN_JUMP (4 * VW + 1)
 #define COLUMN_TO_RUN (4 * VW + 6)  // whether all lanes are neighbours in the result
-#define COLUMN_INTS (4 * VW + (VW < 8 ? 8 : VW))
+#define COLUMN_INTS GATHERED_INTS(VW)
 // The offset of the first lane at tap 0, in the source and in the result.
 #define COLUMN_FIRST(column) (*(__global long*)((column) + 4 * VW + 2))
 #define COLUMN_TO_FIRST(column) (*(__global long*)((column) + 4 * VW + 4))

@@ -4,8 +4,7 @@
 // k = (k0 * count1 + k1) * count2 + k2. There are three levels because the weights of a convolution's backward data are
 // read in the order (output channel, r, s). A plain matrix has count1 = count2 = 1.
 #include "common/vector.h"
-
-#define PACK_CHUNK 512  // Columns of a that one unit of work covers, in `group` panels.
+#include "product/sizes.h"
 
 // Packs four columns of four rows at a time. k is contiguous in each row.
 INLINE void pack_contiguous(__global float* dst, __global const float* a, long row_stride, int rows, int width,

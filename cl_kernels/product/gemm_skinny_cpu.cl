@@ -8,8 +8,9 @@
 // A share each load of B. Even and odd k have sums of their own, because one chain of additions would be slower than
 // memory.
 #include "product/gemm_store.h"
+#include "product/sizes.h"
 
-#define ROWS 4
+#define ROWS SKINNY_ROWS
 
 CPU_KERNEL void gemm_skinny(__global const float* restrict a, const ulong a_offset, __global const float* restrict b,
                             const ulong b_offset, __global float* restrict c, const ulong c_offset,

@@ -7,6 +7,7 @@
 // Elements in local memory have the type of the unit: they are rounded on their way. With tf32 there is one
 // element in a word of 32 bits. With fp16 and bf16 there are two elements in a word. They are summed in fp32. A slice
 // is 16 words of the depth of each row of A and column of B. A multiplication takes 8 of these words, which is a step.
+#include "product/sizes.h"
 #include "product/units/matrix_place.h"
 #include "product/units/matrix_round.h"
 #include "product/units/matrix_unit.h"
@@ -48,7 +49,6 @@ INLINE int tile_item(void) { return (int)get_local_id(1) * LANES + (int)get_loca
 // ---- Slices in local memory ----
 
 typedef uint StageWord;
-#define SLICE_WORDS 16
 #define SLICE (SLICE_WORDS * PER_WORD)
 #define STAGE (SLICE_WORDS * (BM + BN))
 #define STAGE_A(stage) (stage)

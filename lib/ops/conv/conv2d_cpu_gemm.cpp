@@ -10,7 +10,6 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr int column_ints = 7;            // COLUMN_INTS / VW of product/gather.h.
 constexpr std::int64_t max_phases = 256;  // A plan names its packed weights with 8 bits.
 constexpr const char* too_large = "too large for the kernel's indices or the device's loops";
 
@@ -23,7 +22,7 @@ const char* check_gather(const Conv2dSizes& s, std::int64_t rows, std::int64_t p
 }
 
 std::optional<CpuTilePlan> cut_of(const GatheredProduct& p, const Target& target) {
-  return plan_cpu_tiles(target, p.m, p.n(), p.depth(), p.groups, column_ints);
+  return plan_cpu_tiles(target, p.m, p.n(), p.depth(), p.groups, true);
 }
 
 // The forward pass reads the rows of the weight as they are. A phase picks taps.

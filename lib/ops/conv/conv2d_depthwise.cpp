@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/ceil_div.h"
+#include "conv/sizes.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/tiled_product.h"
 
@@ -9,26 +10,24 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t rows_at_once = 4;    // ROWS of the kernels.
-constexpr std::int64_t items = 128;         // ITEMS of conv2d_depthwise_weight.cl.
 constexpr std::int64_t max_taps = 49;       // The taps are held in registers.
 constexpr std::int64_t max_seen_rows = 32;  // Rows that an item reads. The kernel has code for each of them.
 constexpr std::int64_t max_index = std::int64_t{1} << 30;
 
 std::int64_t strips(std::int64_t planes, std::int64_t rows, std::int64_t columns) {
-  return planes * ceil_div(rows, rows_at_once) * columns;
+  return planes * ceil_div(rows, DEPTHWISE_ROWS) * columns;
 }
 
 // Rounds of all loops of an item for a strip, where the loops are not unrolled.
 std::int64_t rounds_of_strip(const Conv2dSizes& s) {
-  const std::int64_t seen = (rows_at_once - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
-  return 2 * s.taps() + 8 + seen * (s.kernel_w + 1 + rows_at_once * (s.kernel_w + 1));
+  const std::int64_t seen = (DEPTHWISE_ROWS - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
+  return 2 * s.taps() + 8 + seen * (s.kernel_w + 1 + DEPTHWISE_ROWS * (s.kernel_w + 1));
 }
 
 const char* check_sizes(const Conv2dSizes& s, std::int64_t stride_h) {
   if (s.group_channels() != 1 || s.groups == 1) return "not depthwise";
   if (s.taps() > max_taps) return "the kernel has more than 49 elements";
-  if ((rows_at_once - 1) * stride_h + (s.kernel_h - 1) * s.dilation_h + 1 > max_seen_rows)
+  if ((DEPTHWISE_ROWS - 1) * stride_h + (s.kernel_h - 1) * s.dilation_h + 1 > max_seen_rows)
     return "the stride or the dilation is too large";
   const std::int64_t rows = s.height + 2 * s.pad_h + (s.out_h + 4) * s.stride_h;
   const std::int64_t columns = s.width + 2 * s.pad_w + s.kernel_w * s.dilation_w;
@@ -77,8 +76,8 @@ std::int64_t split_k_of(const Conv2dSizes& s, const Target& target) {
   const std::int64_t all = strips(s.images, s.out_h, s.out_w), budget = target.loop_budget;
   const std::int64_t wanted = ceil_div(std::int64_t{8} * target.info.compute_units, s.outputs);
   const std::int64_t fewest =
-      budget > all * rounds_of_strip(s) ? 1 : ceil_div(all * rounds_of_strip(s), items * (budget / 2));
-  return std::max({std::int64_t{1}, fewest, std::min(wanted, all / (4 * items))});
+      budget > all * rounds_of_strip(s) ? 1 : ceil_div(all * rounds_of_strip(s), DEPTHWISE_ITEMS * (budget / 2));
+  return std::max({std::int64_t{1}, fewest, std::min(wanted, all / (4 * DEPTHWISE_ITEMS))});
 }
 
 }  // namespace
@@ -99,12 +98,12 @@ PlanOr plan_depthwise_weight(const Conv2dProblem& p, const Target& target, std::
   const Conv2dSizes& s = p.sizes;
   if (const char* reason = check_sizes(s, s.stride_h)) return reason;
   if (s.images == 0) return "there are no images";
-  if (target.info.max_work_group < items) return "the device's work-groups are too small";
+  if (target.info.max_work_group < DEPTHWISE_ITEMS) return "the device's work-groups are too small";
   const std::int64_t split_k = split_k_of(s, target), count = s.weight_size();
   Plan plan;
   const Place to = split_k > 1 ? plan.workspace(4 * static_cast<std::uint64_t>(split_k * count)) : dw;
   plan.add({"conv/conv2d_depthwise_weight.cl", "conv2d_depthwise_weight", defines_of(s, target, false)},
-           {{split_k * s.outputs * items}, {items}}, x, dy, to,
+           {{split_k * s.outputs * DEPTHWISE_ITEMS}, {DEPTHWISE_ITEMS}}, x, dy, to,
            Shape{s.outputs, s.out_h, s.out_w, s.height, s.width, s.group_outputs(), s.images, split_k}, number(s.pad_h),
            number(s.pad_w));
   if (split_k == 1) return plan;

@@ -2,18 +2,19 @@
 
 #include <algorithm>
 
+#include "product/sizes.h"
+
 namespace crisol::ops {
 
 namespace {
 
 constexpr std::int64_t max_index = std::int64_t{1} << 30;  // The kernels count bytes of a few images in 32 bits.
-constexpr std::int64_t slack = 32;                         // Elements of the depth that a slice may reach beyond it.
 constexpr std::int64_t max_columns = 128;                  // Of all tiles.
 
 std::int64_t row_entries(const GatheredProduct& p) { return p.packed_depth() / p.channel_vector(); }
 
-// Even, so that A starts at a multiple of four behind it.
-std::int64_t table_count(const GatheredProduct& p) { return (row_entries(p) + slack + 1) / 2 * 2; }
+// The last slice may reach beyond the depth. Even, so that A starts at a multiple of four behind it.
+std::int64_t table_count(const GatheredProduct& p) { return (row_entries(p) + MAX_SLICE + 1) / 2 * 2; }
 
 // Elements of the images that one tile sees.
 std::int64_t seen_by_tile(const GatheredProduct& p) {

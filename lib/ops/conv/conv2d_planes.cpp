@@ -3,14 +3,13 @@
 #include <limits>
 
 #include "base/ceil_div.h"
+#include "conv/sizes.h"
 #include "ops/conv/conv2d_variants.h"
 
 namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t rows_at_once = 4;        // ROWS of the kernel.
-constexpr std::int64_t max_kernel_w = 64;       // MOST_TAPS.
 constexpr std::int64_t wanted_slice = 1 << 16;  // Floats: a quarter of a usual L2 cache.
 constexpr std::int64_t max_slice = std::int64_t{1} << 24;
 
@@ -71,17 +70,17 @@ struct Bands {
 Bands bands_of(const Planes& p, const Target& target) {
   Bands bands{};
   bands.lanes = target.cpu_vector_width();
-  bands.band = ceil_div(p.out_h, rows_at_once) * rows_at_once;
+  bands.band = ceil_div(p.out_h, PLANES_ROWS) * PLANES_ROWS;
   const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
   const auto units = [&] { return p.images * p.groups * ceil_div(p.out_h, bands.band); };
-  while (bands.band > rows_at_once && (p.slice_of(bands.band, bands.lanes) > wanted_slice || units() < wanted))
-    bands.band = ceil_div(bands.band / 2, rows_at_once) * rows_at_once;
+  while (bands.band > PLANES_ROWS && (p.slice_of(bands.band, bands.lanes) > wanted_slice || units() < wanted))
+    bands.band = ceil_div(bands.band / 2, PLANES_ROWS) * PLANES_ROWS;
   const std::int64_t vectors = ceil_div(p.out_w, bands.lanes);
   const std::int64_t copying =
       p.slice_of(bands.band, bands.lanes) / bands.lanes + p.channels * p.rows_of(bands.band) * (p.width + 1);
   const std::int64_t taps = p.channels * p.window[0] * (p.window[1] + 2);
   const std::int64_t iterations =
-      copying + p.outputs * bands.band / rows_at_once * vectors * (taps + rows_at_once * (2 * bands.lanes + 4));
+      copying + p.outputs * bands.band / PLANES_ROWS * vectors * (taps + PLANES_ROWS * (2 * bands.lanes + 4));
   const std::int64_t units_of_item = target.loop_budget / iterations;
   bands.items = units_of_item == 0 ? 0 : std::min(units(), std::max(wanted, ceil_div(units(), units_of_item)));
   return bands;
@@ -89,11 +88,11 @@ Bands bands_of(const Planes& p, const Target& target) {
 
 const char* check_planes(const Planes& p, const Target& target) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 8;
-  if (p.window[1] > max_kernel_w) return "a kernel of more than 64 columns";
+  if (p.window[1] > PLANES_MAX_TAPS) return "a kernel of more than 64 columns";
   if (p.window[4] < 0 || p.window[5] < 0) return "a padding larger than the kernel";
   if (p.height * p.width > most || p.out_h * p.out_w > most || p.insert_h * p.height > most)
     return "too large an image";
-  if (p.slice_of(rows_at_once, 16) > max_slice) return "too many channels or columns for the cache";
+  if (p.slice_of(PLANES_ROWS, 16) > max_slice) return "too many channels or columns for the cache";
   if (bands_of(p, target).items == 0) return "too large for the device's loops";
   return nullptr;
 }
@@ -121,7 +120,7 @@ PlanOr plan_of(const Conv2dProblem& p, const Planes& s, const Target& target) {
 
 // The slice of the weight's gradient: a padded plane of x, a plane of dy, a vector for each tap.
 std::int64_t weight_slice(const Planes& p, std::int64_t lanes) {
-  const std::int64_t rows = ceil_div(p.out_h, rows_at_once) * rows_at_once;
+  const std::int64_t rows = ceil_div(p.out_h, PLANES_ROWS) * PLANES_ROWS;
   const std::int64_t out_line = ceil_div(p.out_w, lanes) * lanes + 1;
   const std::int64_t taps = p.window[0] * p.window[1];
   return ceil_div(p.rows_of(rows) * p.width_of_line(lanes) + rows * out_line + (taps + 1) * lanes, 16) * 16;

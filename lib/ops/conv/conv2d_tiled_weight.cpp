@@ -6,20 +6,21 @@
 #include "ops/conv/conv2d_gather.h"
 #include "ops/conv/conv2d_tiled.h"
 #include "ops/conv/conv2d_variants.h"
+#include "product/sizes.h"
 
 namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t max_slice = 32;  // Of all kernels: the pixels that the table has at least.
 constexpr std::int64_t max_index = std::int64_t{1} << 30;
 
-std::int64_t table_images(const Conv2dSizes& s) { return ceil_div(max_slice, s.pixels()); }
+// The table has a slice of pixels at least.
+std::int64_t table_images(const Conv2dSizes& s) { return ceil_div(std::int64_t{MAX_SLICE}, s.pixels()); }
 
 std::int64_t table_size(const Conv2dSizes& s) { return table_images(s) * s.pixels(); }
 
 // With the pixels of a slice behind them.
-std::int64_t table_pixels(const Conv2dSizes& s) { return table_size(s) + max_slice; }
+std::int64_t table_pixels(const Conv2dSizes& s) { return table_size(s) + MAX_SLICE; }
 
 const char* check_sizes(const Conv2dSizes& s, const Target& target) {
   if (s.images == 0) return "there are no images";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "conv/sizes.h"
 #include "dispatch/persistent.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/cpu_tiles.h"
@@ -29,8 +30,6 @@ const char* check_winograd_form(const Conv2dSizes& s) {
 
 namespace {
 
-constexpr std::int64_t panels_at_once = 4;  // PANELS of the kernel.
-
 struct Cut {
   std::int64_t width, rows, vectors;  // The register tile.
   std::int64_t blocks;                // Parts of the outputs.
@@ -46,7 +45,7 @@ struct Cut {
 // Floats of scratch of an item.
 std::int64_t slice_of(const WinogradSizes& s, const Cut& cut) {
   const std::int64_t n = cut.columns();
-  const std::int64_t tiles = 36 * s.channels * n + 36 * panels_at_once * cut.rows * n + 36 * (n + cut.width) + 16 * n;
+  const std::int64_t tiles = 36 * s.channels * n + 36 * WINOGRAD_PANELS * cut.rows * n + 36 * (n + cut.width) + 16 * n;
   return ceil_div(tiles + 4 * (s.tiles_w() + cut.width + 1) + cut.width, 16) * 16;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/ceil_div.h"
 #include "dispatch/persistent.h"
+#include "product/sizes.h"
 
 namespace crisol::ops {
 
@@ -49,7 +50,7 @@ std::int64_t CpuTilePlan::packed_size(std::int64_t m, std::int64_t k, std::int64
 }
 
 std::optional<CpuTilePlan> plan_cpu_tiles(const Target& target, std::int64_t m, std::int64_t n, std::int64_t k,
-                                          std::int64_t batch, int column_ints, const CpuTileChoice& choice) {
+                                          std::int64_t batch, bool gathers, const CpuTileChoice& choice) {
   if (m > max_int || k > max_int || batch > max_int) return std::nullopt;
   CpuTilePlan plan{};
   plan.vector_width = target.cpu_vector_width();
@@ -84,8 +85,8 @@ std::optional<CpuTilePlan> plan_cpu_tiles(const Target& target, std::int64_t m, 
   const std::int64_t units = batch * ceil_div(n, plan.block_n) * ceil_div(m, plan.block_m);
   const std::int64_t units_of_item = std::max<std::int64_t>(1, target.loop_budget / iterations);
   plan.items = std::min(units, std::max(wanted, ceil_div(units, units_of_item)));
-  const std::int64_t size =
-      choice.b_packed ? 0 : std::int64_t{plan.block_k} * plan.block_n + std::int64_t{column_ints} * plan.block_n;
+  const std::int64_t gathered = gathers ? plan.block_n / plan.vector_width * GATHERED_INTS(plan.vector_width) : 0;
+  const std::int64_t size = choice.b_packed ? 0 : std::int64_t{plan.block_k} * plan.block_n + gathered;
   plan.slice = ceil_div(size, 16) * 16;
   return plan;
 }
@@ -132,19 +133,20 @@ std::uint64_t packed_bytes(const PackSource& s, std::int64_t width) {
 template <class Add>
 void pack(const Target& target, const runtime::Defines& defines, Place from, const PackSource& s, std::int64_t width,
           Place to, Add&& add) {
-  constexpr std::int64_t chunk = 512;  // PACK_CHUNK of product/gemm_pack.h.
   constexpr std::int64_t panels_at_once = 4;
   const std::int64_t panels = ceil_div(s.m, width);
-  const auto units_of = [&](std::int64_t group) { return s.count * ceil_div(panels, group) * ceil_div(s.k, chunk); };
+  const auto units_of = [&](std::int64_t group) {
+    return s.count * ceil_div(panels, group) * ceil_div(s.k, PACK_CHUNK);
+  };
   // Rows that are neighbours in memory are read some panels at a time. Otherwise each line that is read would be on
   // another page than the line before.
   const bool grouped = s.row == 1 && units_of(panels_at_once) >= 2 * std::int64_t{target.info.compute_units} &&
-                       target.loop_budget > chunk * panels_at_once * (width + 1);
+                       target.loop_budget > PACK_CHUNK * panels_at_once * (width + 1);
   const std::int64_t group = grouped ? panels_at_once : 1;
   const std::int64_t units = units_of(group);
   if (units == 0) return;
   add(runtime::KernelSpec{"product/gemm_cpu.cl", "gemm_pack", defines},
-      persistent_range(target, units, chunk * group * (width + 1)), from, to, static_cast<std::int32_t>(s.m),
+      persistent_range(target, units, PACK_CHUNK * group * (width + 1)), from, to, static_cast<std::int32_t>(s.m),
       static_cast<std::int32_t>(s.k), static_cast<std::int32_t>(width), static_cast<std::int32_t>(group), s.row,
       s.count1, s.count2, s.stride0, s.stride1, s.stride2, static_cast<std::int32_t>(s.count), s.batch);
 }

@@ -43,10 +43,10 @@ std::optional<PackSource> b_source(const GemmProblem& problem);
 /// The key of a packed copy; `width` is that of the row panels.
 DerivedKey pack_key(const PackSource& source, std::int64_t width);
 
-/// Nothing where the problem is beyond the kernel's int indices or the device's loop budget. `column_ints` of scratch
-/// are added for each column (what a gathering loader remembers).
+/// Nothing where the problem is beyond the kernel's int indices or the device's loop budget. `gathers` adds scratch
+/// for what product/gather.h keeps about the columns.
 std::optional<CpuTilePlan> plan_cpu_tiles(const dispatch::Target& target, std::int64_t m, std::int64_t n,
-                                          std::int64_t k, std::int64_t batch, int column_ints,
+                                          std::int64_t k, std::int64_t batch, bool gathers,
                                           const CpuTileChoice& choice = {});
 
 /// VW, MR, NV and NO_FMA of gemm_cpu.cl.

@@ -103,7 +103,7 @@ PlanOr plan_gemm_cpu_tiled(const GemmProblem& problem, const Target& target, std
   const CpuTileChoice choice = config == own_config ? choose_tiles(p) : choice_of(config);
   if (config != own_config)
     if (const char* reason = against_config(p, target, choice)) return reason;
-  const std::optional<CpuTilePlan> tiles = plan_cpu_tiles(target, p.m, p.n, p.k, p.batch, 0, choice);
+  const std::optional<CpuTilePlan> tiles = plan_cpu_tiles(target, p.m, p.n, p.k, p.batch, false, choice);
   if (!tiles && config == own_config) return "too large for the kernel's indices or the device's loops";
   if (!tiles) return "too large for the device's loops";
   return plan_of(p, at, target, *tiles, choice);

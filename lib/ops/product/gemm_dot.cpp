@@ -6,6 +6,7 @@
 
 #include "base/ceil_div.h"
 #include "dispatch/persistent.h"
+#include "product/sizes.h"
 
 namespace crisol::ops {
 
@@ -77,8 +78,9 @@ std::optional<DotPlan> plan_dot(const Target& target, std::int64_t m, std::int64
   const std::int64_t units = splits * batch * ceil_div(m, plan.block_m) * ceil_div(n, plan.block_n);
   const std::int64_t units_of_item = std::max<std::int64_t>(1, target.loop_budget / iterations);
   plan.items = std::min(units, std::max(wanted, ceil_div(units, units_of_item)));
-  const std::int64_t columns = gathered_taps == 0 ? 0 : 7;  // Ints that the gather remembers of each.
-  plan.slice = ceil_div(std::int64_t{plan.block_k} * (plan.block_m + plan.block_n + columns), 16) * 16;
+  const std::int64_t vectors = plan.block_k / plan.vector_width;
+  const std::int64_t gathered = gathered_taps == 0 ? 0 : vectors * GATHERED_INTS(plan.vector_width);
+  plan.slice = ceil_div(std::int64_t{plan.block_k} * (plan.block_m + plan.block_n) + gathered, 16) * 16;
   return plan;
 }
 

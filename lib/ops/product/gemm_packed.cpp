@@ -5,6 +5,7 @@
 
 #include "base/ceil_div.h"
 #include "ops/product/gemm_tiled.h"
+#include "product/sizes.h"
 
 namespace crisol::ops {
 
@@ -12,7 +13,6 @@ using namespace dispatch;
 
 namespace {
 
-constexpr int slice_words = 16;
 constexpr TileShape large_tile{128, 128, 64, 64, 1.0};
 
 // Packing reads and writes each element once. It saves as much for each panel of the other operand that is multiplied
@@ -31,7 +31,7 @@ std::int64_t tiles_of(const GemmProblem& p, const TileShape& tile) {
 // one slice is ahead, in registers.
 int stages_of(MatrixUnit::Kind kind) { return kind == MatrixUnit::Kind::mma_sm80 ? 3 : 2; }
 
-int local_bytes(const TileShape& tile) { return 64 * (tile.rows + tile.columns); }
+int local_bytes(const TileShape& tile) { return 4 * SLICE_WORDS * (tile.rows + tile.columns); }
 
 runtime::KernelSpec spec_of(const GemmProblem& p, const TileShape& tile, const char* file, const char* entry) {
   runtime::KernelSpec spec{file,
@@ -50,7 +50,7 @@ runtime::KernelSpec spec_of(const GemmProblem& p, const TileShape& tile, const c
 Place add_packing(Plan& plan, const Target& target, const GemmProblem& p, const TileShape& tile, Place from,
                   const OperandLayout& layout, std::int64_t rows) {
   const std::int64_t packed_rows = padded(rows, tile), lanes = facts_of(p.unit().kind).lanes;
-  const Place packed = plan.workspace(static_cast<std::uint64_t>(slices_of(p) * packed_rows * slice_words * 4));
+  const Place packed = plan.workspace(static_cast<std::uint64_t>(slices_of(p) * packed_rows * SLICE_WORDS * 4));
   runtime::KernelSpec spec = spec_of(p, tile, "product/gemm_matrix_pack.cl", "gemm_matrix_pack");
   spec.defines.add({"ALONG_K", layout.along_depth ? 1 : 0});
   spec.defines.add({"VEC", layout.vectors ? 4 : 1});

@@ -4,6 +4,7 @@
 #include "base/ceil_div.h"
 #include "dispatch/persistent.h"
 #include "ops/product/cpu_tiles.h"
+#include "product/sizes.h"
 
 namespace crisol::ops {
 
@@ -20,7 +21,7 @@ std::int64_t vectors_of(const GemmProblem& p, const Target& target) {
 
 // Loop iterations of one unit of work, a vector of columns.
 std::int64_t iterations_of_unit(const GemmProblem& p, const Target& target) {
-  return (p.m + 3) / 4 * (p.k + 4 * (target.cpu_vector_width() + 4));
+  return ceil_div(p.m, SKINNY_ROWS) * (p.k + SKINNY_ROWS * (target.cpu_vector_width() + 4));
 }
 
 }  // namespace

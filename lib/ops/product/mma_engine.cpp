@@ -4,6 +4,7 @@
 
 #include "base/ceil_div.h"
 #include "ops/product/tiled_product.h"
+#include "product/sizes.h"
 #include "product/units/kinds.h"
 
 namespace crisol::ops {
@@ -73,7 +74,7 @@ class MmaEngine final : public Engine {
   int result_run() const noexcept override { return facts_of(unit_.kind).run; }
 
   void define(runtime::Defines& defines, const TileShape& tile, const Target& target) const override {
-    const int local_bytes = 64 * (tile.rows + tile.columns);  // Of a slice of the depth.
+    const int local_bytes = 4 * SLICE_WORDS * (tile.rows + tile.columns);  // Of a slice of the depth.
     const bool two_slices = 2 * local_bytes <= static_cast<std::int64_t>(target.info.local_memory);
     for (const auto& [name, value] : {std::pair<const char*, int>{"UNIT", static_cast<int>(unit_.kind)},
                                       {"PRECISION", static_cast<int>(precision_)},
@@ -114,7 +115,7 @@ const Engine& mma_engine(MatrixUnit unit, Precision precision) {
                  static_cast<std::size_t>(at)];
 }
 
-int slice_depth(Precision precision) noexcept { return precision == Precision::tf32 ? 16 : 32; }
+int slice_depth(Precision precision) noexcept { return (precision == Precision::tf32 ? 1 : 2) * SLICE_WORDS; }
 
 const char* against_unit(const MatrixUnit& unit, Precision precision) {
   if (precision == Precision::fp32) return "the precision is fp32";

@@ -1,0 +1,17 @@
+// Sizes of convolutions that the host needs too, so it includes this file.
+#ifndef CRISOL_CONV_SIZES_H
+#define CRISOL_CONV_SIZES_H
+
+// conv2d_depthwise.cl and conv2d_depthwise_weight.cl: the outputs below each other that a work-item computes. The
+// gradient of the weight has groups of DEPTHWISE_ITEMS.
+#define DEPTHWISE_ROWS 4
+#define DEPTHWISE_ITEMS 128
+
+// conv2d_planes.cl: the rows of y that share a weight, and the most taps in a row of the kernel.
+#define PLANES_ROWS 4
+#define PLANES_MAX_TAPS 64
+
+// conv2d_winograd.cl: the panels of MR outputs that are computed at a time.
+#define WINOGRAD_PANELS 4
+
+#endif
