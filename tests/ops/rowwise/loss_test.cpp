@@ -39,7 +39,10 @@ std::vector<double> loss_gradient(Reduction reduction, const Shape& each) {
 }
 
 struct CrossEntropyVariants {
-  MustRun forward{"cross_entropy", row_variants()}, backward{"cross_entropy_backward", row_variants()};
+  explicit CrossEntropyVariants(const std::vector<Expected>& all = row_variants())
+      : forward("cross_entropy", all), backward("cross_entropy_backward", all) {}
+
+  MustRun forward, backward;
 };
 
 void check_cross_entropy(const CrossEntropyVariants& variants, const Tensor& logits, const std::vector<double>& x,
@@ -96,7 +99,7 @@ TEST_CASE("cross_entropy: label types and layouts") {
 }
 
 TEST_CASE("cross_entropy: a label that is no class gives NaN in its row alone") {
-  const CrossEntropyVariants variants;
+  const CrossEntropyVariants variants(long_row_variants());
   const Shape shape{5, 33};
   const auto x = random_values(5, shape.numel());
   const Labels labels{{3, 33, -1, 32, 1000000000000}};
