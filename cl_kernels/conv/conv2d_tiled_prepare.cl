@@ -20,7 +20,7 @@ __kernel void conv2d_tiled_table(__global int2* restrict table, const ulong tabl
   const Tap tap = tap_of((uint)id, (uint)p.taps_d, (uint)p.taps_h, (uint)p.taps_w, &channels);
   const uint shift = channels * (uint)p.channel_vector * (uint)p.channel + tap.q * (uint)p.slice + tap.r * (uint)p.row +
                      tap.s * (uint)p.column;
-  table[table_offset / 2 + id] = (int2)((int)(shift * STORED_BYTES(SRC_STORAGE)), (int)tap_bits(tap));
+  table[table_offset / 2 + id] = (int2)((int)(shift * STORED_BYTES(SRC_STORAGE)), (int)tap_bits(&tap));
 }
 
 // A of conv2d_tiled.cl, for a weight that cannot be read in place. The entries of a row from `entries` on are zeros.

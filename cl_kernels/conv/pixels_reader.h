@@ -66,7 +66,7 @@ INLINE Operands pixels_begin(__global const char* y, __global const char* x, __g
     const Tap tap = tap_of(j, (uint)p->taps_d, (uint)p->taps_h, (uint)p->taps_w, &channel);
     o.column[l] = (channel * (uint)p->channel + tap.q * (uint)p->slice + tap.r * (uint)p->row +
                    tap.s * (uint)p->column) * bytes;
-    o.taps[l] = tap_bits(tap);
+    o.taps[l] = tap_bits(&tap);
   }
   return o;
 }

@@ -16,11 +16,11 @@ typedef struct {
   uint q, r, s;
 } Tap;
 
-INLINE uint tap_bits(Tap tap) {
+INLINE uint tap_bits(const Tap* tap) {
 #if AXES == 3
-  return 1u << tap.q | 1u << (10 + tap.r) | 1u << (20 + tap.s);
+  return 1u << tap->q | 1u << (10 + tap->r) | 1u << (20 + tap->s);
 #else
-  return 1u << tap.r | 0x10000u << tap.s;
+  return 1u << tap->r | 0x10000u << tap->s;
 #endif
 }
 

@@ -87,8 +87,8 @@ class KernelArg {
   KernelArg(std::uint64_t value) { set(value); }
   KernelArg(float value) { set(value); }
   KernelArg(const std::array<float, 4>& value) { set(value); }  ///< A float4.
-  KernelArg(double) = delete;  // Devices need not know double; write a float.
-  KernelArg(bool) = delete;    // Not a legal kernel parameter type.
+  KernelArg(double) = delete;                                   // Devices need not know double; write a float.
+  KernelArg(bool) = delete;                                     // Not a legal kernel parameter type.
   KernelArg(const Shape& shape, int lanes = Shape::max_rank);
   /// A scalar or vector of these bytes. They are not copied, so they must live until the kernel is queued.
   KernelArg(const void* bytes, std::size_t size) : size_(size), elsewhere_(bytes) {}
