@@ -1,9 +1,10 @@
 // Sorts entries, key * 2^32 + position, by their keys. The least digit comes first, so that equal keys keep their
 // order.
 
+#include "sort/sizes.h"
+
 // Rows shorter than this are sorted by insertion, which does not need the 256 counts of each digit.
 #define SHORT_ROW 24
-#define RADIX_COUNTS 1024
 
 // Sorts a[0 … n-1]. Equal keys must be in the order of their positions. b has room for n entries, and counts has room
 // for RADIX_COUNTS numbers.

@@ -8,8 +8,6 @@
 #include "sort/radix.h"
 #include "sort/sort_key.h"
 
-#define BIN_BITS 11
-#define BINS (1 << BIN_BITS)  // More than RADIX_COUNTS.
 #define LEAST_COUNTED 200
 #define MOST_COUNTED 4096L
 #define BIN(key) ((key) >> (32 - BIN_BITS))

@@ -10,6 +10,7 @@
 
 #include "dispatch/persistent.h"
 #include "ops/sort/sort_entries.h"
+#include "sort/sizes.h"
 
 namespace crisol::ops {
 
@@ -61,7 +62,7 @@ struct Parts {
 };
 
 Parts parts_of(const SortProblem& p, const Target& target) {
-  constexpr std::int64_t counts = 2048 + 64, rounds = 6;  // For the digit counts; for each entry.
+  constexpr std::int64_t counts = 2 * RADIX_COUNTS + 64, rounds = 6;  // For the digit counts; for each entry.
   constexpr std::int64_t worth_it = 1 << 14;
   const std::int64_t n = p.length;
   std::int64_t parts = 1;
@@ -73,7 +74,7 @@ Parts parts_of(const SortProblem& p, const Target& target) {
 }
 
 Place add_radix(Plan& plan, const SortProblem& p, const Target& target, const Place& entries, Buffers& buffers) {
-  constexpr std::uint64_t bytes_of_counts = 4 * 4 * 256;
+  constexpr std::uint64_t bytes_of_counts = 4 * RADIX_COUNTS;
   const Parts parts = parts_of(p, target);
   const std::int64_t units = p.rows * ceil_div(p.length, parts.length);
   const runtime::NdRange range = persistent_range(target, units, parts.iterations);

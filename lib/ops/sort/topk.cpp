@@ -7,6 +7,7 @@
 #include "dispatch/persistent.h"
 #include "ops/sort/ordered_axis.h"
 #include "ops/sort/sort_entries.h"
+#include "sort/sizes.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -39,17 +40,16 @@ Plan plan_by(const TopkProblem& p, const Target& target, AddSelection add_select
 }
 
 PlanOr plan_select(const TopkProblem& p, const Target& target, std::size_t) {
-  constexpr std::int64_t bins = 2048;  // BINS of topk_cpu.cl.
   constexpr std::uint64_t max_scratch = std::uint64_t{1} << 28;
   // Counting, listing and sorting all elements of a row.
-  const std::int64_t iterations = 8 * p.length + p.k + 4 * bins;
+  const std::int64_t iterations = 8 * p.length + p.k + 4 * BINS;
   if (p.dtype() == DType::i64) return two_keys;
   if (const char* reason = target.against_iterations(iterations)) return reason;
   const runtime::NdRange range = persistent_range(target, p.rows, iterations);
   const std::uint64_t items = range.global[0], bytes_of_lists = 16 * items * static_cast<std::uint64_t>(p.length);
   if (bytes_of_lists > max_scratch) return "the lists of entries would be too long";
   return plan_by(p, target, [&](Plan& plan, const Place& x, const Place& entries) {
-    const Place lists = plan.workspace(bytes_of_lists), counts = plan.workspace(4 * bins * items);
+    const Place lists = plan.workspace(bytes_of_lists), counts = plan.workspace(4 * BINS * items);
     plan.add({"sort/topk_cpu.cl", "select_rows", {{"TYPE", key_type(p.dtype())}}}, range, x, entries, lists, counts,
              p.rows, p.length, p.k, flip_of(p.largest != 0));
   });
