@@ -14,7 +14,7 @@ TILE_KERNEL void conv2d_tiled_weight(__global const char* restrict y, const ulon
                                      __global const char* restrict x, const ulong x_offset, __global float* restrict c,
                                      const ulong c_offset, __global const int4* restrict table,
                                      const ulong table_offset, EPILOGUE_PARAMETERS, const ProductParameters product,
-                                     const PixelsParameters pixels, const ResultParameters to) {
+                                     const PixelsParameters pixels) {
   LOCAL_STAGES;
   const TilePlace tile = tile_place_by_columns(&product);
   const int m = (int)product.m, n = (int)product.n, row = (int)tile.row, column = (int)tile.column;
@@ -27,7 +27,8 @@ TILE_KERNEL void conv2d_tiled_weight(__global const char* restrict y, const ulon
   TileSums acc;
   tile_multiply(acc, &o, stages, tile.depth);
 
-  const Target target = {c + c_offset + index * to.batch + tile.part * to.part, e0, to.row, 1, product.flags};
+  c += c_offset + (index * (uint)product.parts + tile.part) * ((long)m * n);
+  const Target target = {c, e0, n, 1, 0};
   const Finish finish = FINISH_OF(0);
   const ColumnParameters columns = {0};
   tile_store(acc, row, column, m, n, &columns, &target, &finish);

@@ -59,8 +59,7 @@ void add_product(Plan& plan, const Target& target, const Conv2dSizes& s, const C
            kernels::PixelsParameters{
                s.group_channels() * s.plane(), m * s.pixels(), number(table_images(s) * s.input_image()),
                number(table_images(s) * s.output_image()), 1, number(s.kernel_h), number(s.kernel_w), number(s.plane()),
-               0, number(s.dilation_h * s.width), number(s.dilation_w), number(s.pixels()), number(table_size(s)), 0},
-           kernels::ResultParameters{cut.split_k * m * n, n, 1, m * n});
+               0, number(s.dilation_h * s.width), number(s.dilation_w), number(s.pixels()), number(table_size(s)), 0});
   if (!is_split) return;
   add_parts_sum(plan, target,
                 {.parts = c,

@@ -243,8 +243,7 @@ void check_weight(const ops::Engine& engine, const ops::TileShape& tile, Stored 
       bytes_of(kernels::ProductParameters{m, n, k, k, 1, 0}),
       bytes_of(kernels::PixelsParameters{0, 0, number(s.channels * s.volume()), number(m * s.pixels()),
                                          number(s.taps[0]), number(s.taps[1]), number(s.taps[2]), number(s.volume()),
-                                         slice, row, column, number(s.pixels()), number(s.pixels()), 0}),
-      bytes_of(kernels::ResultParameters{0, n, 1, 0}));
+                                         slice, row, column, number(s.pixels()), number(s.pixels()), 0}));
 
   std::vector<double> expected(static_cast<std::size_t>(m * n));
   s.for_each_tap([&](std::int64_t pixel, std::int64_t tap, std::int64_t from) {
