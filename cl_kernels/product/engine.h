@@ -37,7 +37,8 @@
 //   run_slot(run)                  the number of a run among the BN / ROW_RUN runs of its row: for sums over rows
 //   slice_multiply(acc, stage)     acc += the product of the two slices in a stage
 //   tile_multiply(acc, operands, stages, depth)   the whole loop over the depth (product/multiply.h)
-// A file is included once, so what both engines include comes before the condition.
+
+// A file is included only once. So the files that both engines need come before the condition.
 #include "common/inline.h"
 #include "common/unroll.h"
 #include "product/sizes.h"

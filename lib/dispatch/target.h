@@ -18,8 +18,8 @@ struct Target {
   bool assembly_shuffles = false;     ///< Whether the probe of shuffles in inline assembly found that they work.
   GpuTraits traits = gpu_traits(info);
 
-  /// Whether kernels for CPUs are made for it: CPUs, and the simulator with which the tests check the accesses
-  /// of such kernels.
+  /// Whether the device runs the kernels for CPUs. CPUs do, and so does the simulator, so that the tests can check the
+  /// accesses of these kernels.
   bool takes_cpu_kernels() const noexcept { return info.type == DeviceType::cpu || traits.simulated; }
   /// Lanes of the vectors in kernels for CPUs: common/vector.h takes 4, 8 or 16.
   int cpu_vector_width() const noexcept { return vector_width < 4 ? 4 : vector_width; }
@@ -33,10 +33,10 @@ struct Target {
   runtime::NdRange flat_range(std::int64_t count) const { return runtime::flat_range(info, count); }
 };
 
-/// Those of a device of this process. No probe is run.
+/// The traits of a device of this process. Runs no probe.
 const GpuTraits& traits_of(runtime::DeviceState& device);
 
-/// That of a device of this process. The first call for a device may run a probe on it.
+/// The target of a device of this process. The first call for a device may run a probe on it.
 Target target_of(runtime::DeviceState& device);
 
 /// Whether shuffles in inline assembly work on the device, found by trying: ops/probe/swap.cpp.

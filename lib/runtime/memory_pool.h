@@ -77,7 +77,8 @@ class MemoryPool {
     bool idle = false;
   };
 
-  // The functions that find memory count it as used. Those with a reference set it to the size of what they found.
+  // The functions that find memory count it as used. If they take a reference, they set it
+  // to the size of the memory that they found.
   _cl_mem* take_reserved(Recorder& recorder, std::uint64_t& bytes);
   _cl_mem* take_cached(std::uint64_t& bytes);
   _cl_mem* create(std::uint64_t bytes);

@@ -1,5 +1,5 @@
-// What is derived from the facts of a device: each file of devices/, the implementations for CPUs, and matrix units by
-// the names of architectures.
+// The traits that follow from the facts of a device: for each file of devices/, for the implementations for CPUs, and
+// for matrix units by the names of architectures.
 #include "dispatch/gpu_traits.h"
 
 #include <filesystem>
@@ -21,11 +21,11 @@ namespace {
 struct Expected {
   const char* file;
   double multiprocessors;
-  std::int64_t registers_of_256, registers_of_1024;  // Of a work-item, in work-groups of so many.
+  std::int64_t registers_of_256, registers_of_1024;  // For a work-item, in groups of 256 and of 1024.
   bool shares_registers, waves_share_registers, branches_are_cheap;
   Shuffle shuffle;
   Kinds tf32, fp16;
-  double gain_tf32, gain_fp16;  // Of the best units.
+  double gain_tf32, gain_fp16;  // Of the best unit.
 };
 
 const Shuffle untold = Shuffle::untold, by_16 = Shuffle::subgroups_of_16, assembly = Shuffle::assembly;

@@ -27,8 +27,9 @@ constexpr TileShape matrix_tiles_64[] = {
 // The tiles of the weight's gradient, which have names: each kind of unit has some of these.
 Tiles named_weight_tiles() { return mma_engine({Kind::mma_sm80, false}, Precision::fp16).tiles(); }
 
-// Where items share a multiprocessor's registers, it has registers for one group of the first tile or three of the
-// second. Elsewhere it has registers for as many items of the first as of the second, which needs more of them.
+// If items share a multiprocessor's registers, these hold one group of the first tile, or three groups of the second.
+// On other devices the registers hold as many items of the first tile as of the second, and the second needs more
+// items.
 bool suits(const TileShape& tile, const Target& target) {
   const bool first = tile.columns == 128, second = tile.rows != tile.columns;
   return target.traits.shared_registers != 0 ? !first : !second;

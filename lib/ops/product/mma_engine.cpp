@@ -74,7 +74,7 @@ class MmaEngine final : public Engine {
   int result_run() const noexcept override { return facts_of(unit_.kind).run; }
 
   void define(runtime::Defines& defines, const TileShape& tile, const Target& target) const override {
-    const int local_bytes = 4 * SLICE_WORDS * (tile.rows + tile.columns);  // Of a slice of the depth.
+    const int local_bytes = 4 * SLICE_WORDS * (tile.rows + tile.columns);  // For a slice of the depth.
     const bool two_slices = 2 * local_bytes <= static_cast<std::int64_t>(target.info.local_memory);
     for (const auto& [name, value] : {std::pair<const char*, int>{"UNIT", static_cast<int>(unit_.kind)},
                                       {"PRECISION", static_cast<int>(precision_)},

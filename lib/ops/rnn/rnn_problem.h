@@ -97,7 +97,7 @@ struct RnnBackwardOperands {
   Place dc = operand(10);         ///< (B, H): the same of c_n and c0.
 };
 
-/// What the plans fill absent initial states with, and absent gradients of the last states.
+/// Plans fill absent initial states with this number, and absent gradients of the last states.
 constexpr float absent_state = 0;
 
 /// RnnFlags of cl_kernels/rnn/flags.h.

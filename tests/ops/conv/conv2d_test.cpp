@@ -42,8 +42,8 @@ testing::Tolerance tolerance(std::int64_t terms, std::string_view variant = "") 
 struct Variants {
   MustRun forward, data, weight;
 
-  /// Layers of all kinds, with as many channels as Winograd's filtering needs. Where launches are slow, cases leave out
-  /// the layers that are plain products.
+  /// Layers of all kinds, with as many channels as Winograd's filtering needs. On devices with slow launches, the
+  /// cases leave out the layers that are plain products.
   Variants()
       : Variants(
             {"depthwise", where(!testing::slow_launches(), "gemm"), "winograd_f4", "winograd_f2", on_cpus("planes"),
