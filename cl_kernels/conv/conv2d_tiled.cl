@@ -57,7 +57,8 @@ TILE_KERNEL void conv2d_tiled(__global const char* restrict a, const ulong a_off
                               const PatchesParameters patches, const WindowParameters window,
                               const ResultParameters to, const ColumnParameters columns) {
   LOCAL_STAGES;
-  const TilePlace tile = tile_place_by_columns(&product);
+  TilePlace tile;
+  tile_place_by_columns(&tile, &product);
   const int m = (int)product.m, n = (int)product.n, row = (int)tile.row, column = (int)tile.column;
   const uint index = (uint)tile.index;
 
@@ -65,7 +66,7 @@ TILE_KERNEL void conv2d_tiled(__global const char* restrict a, const ulong a_off
   a += (a_offset + index * from_a.batch + tile.first) * STORED_BYTES(A_STORAGE);
   src += (src_offset + index * patches.group) * STORED_BYTES(SRC_STORAGE);
   operands.a = matrix_begin(a, (int)from_a.step, row, m, tile.depth, BM, 1, VEC, A_STORAGE);
-  operands.b = patches_begin(src, table + table_offset, tile.first, column, n, &patches, &window);
+  patches_begin(&operands.b, src, table + table_offset, tile.first, column, n, &patches, &window);
   TileSums acc;
   tile_multiply(acc, &operands, stages, tile.depth);
 

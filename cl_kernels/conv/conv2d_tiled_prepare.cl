@@ -16,8 +16,8 @@ __kernel void conv2d_tiled_table(__global int2* restrict table, const ulong tabl
     table[table_offset / 2 + id] = (int2)(0, (int)NO_TAP);
     return;
   }
-  uint channels;
-  const Tap tap = tap_of((uint)id, (uint)p.taps_d, (uint)p.taps_h, (uint)p.taps_w, &channels);
+  Tap tap;
+  const uint channels = find_tap((uint)id, (uint)p.taps_d, (uint)p.taps_h, (uint)p.taps_w, &tap);
   const uint shift = channels * (uint)p.channel_vector * (uint)p.channel + tap.q * (uint)p.slice + tap.r * (uint)p.row +
                      tap.s * (uint)p.column;
   table[table_offset / 2 + id] = (int2)((int)(shift * STORED_BYTES(SRC_STORAGE)), (int)tap_bits(&tap));
@@ -40,8 +40,8 @@ __kernel void conv2d_tiled_pack(__global const float* restrict w, const ulong w_
     for (uint j = 0; j < together; ++j) packed[j] = 0.0f;
     return;
   }
-  uint channels;
-  const Tap tap = tap_of(entry, (uint)p.taps_d, (uint)p.taps_h, (uint)p.taps_w, &channels);
+  Tap tap;
+  const uint channels = find_tap(entry, (uint)p.taps_d, (uint)p.taps_h, (uint)p.taps_w, &tap);
   w += w_offset + (long)group * p.group + (long)i * p.line + (long)(channels * together) * p.channel +
        (long)tap.q * p.slice + (long)tap.r * p.row + (long)tap.s * p.column;
   for (uint j = 0; j < together; ++j) packed[j] = w[(long)j * p.channel];
@@ -55,7 +55,8 @@ __kernel void conv2d_tiled_pixels(__global int4* restrict table, const ulong tab
   const uint id = (uint)get_global_id(0), bytes = STORED_BYTES(SRC_STORAGE);
   if (id >= (uint)count) return;
   const uint image = id / (uint)p.pixels, pixel = id - image * (uint)p.pixels;
-  const Place place = place_of_pixel(pixel, &p, &w);
-  const uint in_x = image * (uint)p.image + (uint)place.element, in_dy = image * (uint)dy_image + pixel;
-  table[table_offset / 4 + id] = (int4)((int)(in_x * bytes), (int)place.outside, (int)(in_dy * bytes), 0);
+  uint outside;
+  const int element = first_element(pixel, &p, &w, &outside);
+  const uint in_x = image * (uint)p.image + (uint)element, in_dy = image * (uint)dy_image + pixel;
+  table[table_offset / 4 + id] = (int4)((int)(in_x * bytes), (int)outside, (int)(in_dy * bytes), 0);
 }

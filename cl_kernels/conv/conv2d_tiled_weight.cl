@@ -16,14 +16,15 @@ TILE_KERNEL void conv2d_tiled_weight(__global const char* restrict y, const ulon
                                      const ulong table_offset, EPILOGUE_PARAMETERS, const ProductParameters product,
                                      const PixelsParameters pixels) {
   LOCAL_STAGES;
-  const TilePlace tile = tile_place_by_columns(&product);
+  TilePlace tile;
+  tile_place_by_columns(&tile, &product);
   const int m = (int)product.m, n = (int)product.n, row = (int)tile.row, column = (int)tile.column;
   const uint index = (uint)tile.index;
 
   x += (x_offset + index * pixels.x_group) * STORED_BYTES(SRC_STORAGE);
   y += (y_offset + index * pixels.dy_group) * STORED_BYTES(SRC_STORAGE);
-  Operands o =
-      pixels_begin(y, x, table + table_offset / 4, &pixels, tile.first, tile.depth, row, m, column, n);
+  Operands o;
+  pixels_begin(&o, y, x, table + table_offset / 4, &pixels, tile.first, tile.depth, row, m, column, n);
   TileSums acc;
   tile_multiply(acc, &o, stages, tile.depth);
 

@@ -44,21 +44,18 @@ typedef struct {
 } PatchesReader;
 
 // For the tile's column `column` (of n columns) and the depth from `first` on. src is at the start of the group.
-INLINE PatchesReader patches_begin(__global const char* src, __global const int* table, int first, int column, int n,
-                                   const PatchesParameters* p, const WindowParameters* w) {
+INLINE void patches_begin(PatchesReader* g, __global const char* src, __global const int* table, int first, int column,
+                          int n, const PatchesParameters* p, const WindowParameters* w) {
   const uint pixels = (uint)p->pixels, bytes = STORED_BYTES(SRC_STORAGE);
   const long plane = (long)w->height * w->width * (AXES == 3 ? w->depth : 1);
   const uint tile_image = UNIFORM((uint)column / pixels), own = (uint)min(column + patch_column(), n - 1);
   const uint image = own / pixels;
-  const Place place = place_of_pixel(own - image * pixels, p, w);
-  PatchesReader g;
+  const int element = first_element(own - image * pixels, p, w, &g->outside);
   UNROLL
-  for (int e = 0; e < SHARED; ++e) g.src[e] = src + (tile_image * p->image + e * plane) * bytes;
-  g.first = ((image - tile_image) * (uint)p->image + (uint)place.element) * bytes;
-  g.first += patch_line() % TOGETHER * (uint)plane * bytes;
-  g.outside = place.outside;
-  g.table = (__global const int2*)table + (first + patch_line()) / TOGETHER;
-  return g;
+  for (int e = 0; e < SHARED; ++e) g->src[e] = src + (tile_image * p->image + e * plane) * bytes;
+  g->first = ((image - tile_image) * (uint)p->image + (uint)element) * bytes;
+  g->first += patch_line() % TOGETHER * (uint)plane * bytes;
+  g->table = (__global const int2*)table + (first + patch_line()) / TOGETHER;
 }
 
 INLINE void patches_entries(const PatchesReader* g, int2* entries) {

@@ -41,34 +41,32 @@ typedef struct {
 
 // For the tile at (row, column) of an m x n result, and the depth from `first` on. y and x are at the start of the
 // group.
-INLINE Operands pixels_begin(__global const char* y, __global const char* x, __global const int4* table,
-                             const PixelsParameters* p, int first, int depth, int row, int m, int column, int n) {
+INLINE void pixels_begin(Operands* o, __global const char* y, __global const char* x, __global const int4* table,
+                         const PixelsParameters* p, int first, int depth, int row, int m, int column, int n) {
   const uint bytes = STORED_BYTES(SRC_STORAGE);
-  Operands o;
   const uint turn = UNIFORM((uint)first / (uint)p->table_size);
-  o.at = first - (int)turn * p->table_size;
-  o.table = table;
-  o.table_size = p->table_size;
-  o.x_step = (long)p->x_step * bytes;
-  o.y_step = (long)p->dy_step * bytes;
-  o.x = x + turn * o.x_step;
-  o.y = y + turn * o.y_step;
+  o->at = first - (int)turn * p->table_size;
+  o->table = table;
+  o->table_size = p->table_size;
+  o->x_step = (long)p->x_step * bytes;
+  o->y_step = (long)p->dy_step * bytes;
+  o->x = x + turn * o->x_step;
+  o->y = y + turn * o->y_step;
   // If the depth is less than a slice, the pixels after the end are read at the last pixel.
   UNROLL
-  for (int e = 0; e < PIXELS; ++e) o.pixel[e] = (uint)min(pixel_of_item(e), depth - 1);
+  for (int e = 0; e < PIXELS; ++e) o->pixel[e] = (uint)min(pixel_of_item(e), depth - 1);
   UNROLL
   for (int l = 0; l < ROWS; ++l)
-    o.row[l] = (uint)min(row + line_of_item() + l * LINES, m - 1) * (uint)p->dy_channel * bytes;
+    o->row[l] = (uint)min(row + line_of_item() + l * LINES, m - 1) * (uint)p->dy_channel * bytes;
   UNROLL
   for (int l = 0; l < COLUMNS; ++l) {
     const uint j = (uint)min(column + line_of_item() + l * LINES, n - 1);
-    uint channel;
-    const Tap tap = tap_of(j, (uint)p->taps_d, (uint)p->taps_h, (uint)p->taps_w, &channel);
-    o.column[l] = (channel * (uint)p->channel + tap.q * (uint)p->slice + tap.r * (uint)p->row +
+    Tap tap;
+    const uint channel = find_tap(j, (uint)p->taps_d, (uint)p->taps_h, (uint)p->taps_w, &tap);
+    o->column[l] = (channel * (uint)p->channel + tap.q * (uint)p->slice + tap.r * (uint)p->row +
                    tap.s * (uint)p->column) * bytes;
-    o.taps[l] = tap_bits(&tap);
+    o->taps[l] = tap_bits(&tap);
   }
-  return o;
 }
 
 INLINE void operands_load(Operands* o, float* a, float* b) {

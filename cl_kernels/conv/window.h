@@ -24,18 +24,19 @@ INLINE uint tap_bits(const Tap* tap) {
 #endif
 }
 
-// The tap `index` of a window, counted (channels, q, r, s). *channels becomes the number of windows before it.
-INLINE Tap tap_of(uint index, uint taps_d, uint taps_h, uint taps_w, uint* channels) {
-  const uint above = index / taps_w;
+// Finds the tap `index` of a window, counted (channels, q, r, s). Returns the number of windows before it.
+INLINE uint find_tap(uint index, uint taps_d, uint taps_h, uint taps_w, Tap* tap) {
+  const uint above = index / taps_w, slices = above / taps_h;
+  tap->r = above - slices * taps_h;
+  tap->s = index - above * taps_w;
 #if AXES == 3
-  const uint slices = above / taps_h;
-  *channels = slices / taps_d;
-  const Tap tap = {slices - *channels * taps_d, above - slices * taps_h, index - above * taps_w};
+  const uint windows = slices / taps_d;
+  tap->q = slices - windows * taps_d;
+  return windows;
 #else
-  *channels = above / taps_h;
-  const Tap tap = {0, above - *channels * taps_h, index - above * taps_w};
+  tap->q = 0;
+  return slices;
 #endif
-  return tap;
 }
 
 // The taps at from, from + step, … that are outside of an axis, as bits.
@@ -45,27 +46,22 @@ INLINE uint axis_outside(int from, int step, int taps, int size) {
   return bits;
 }
 
-// What a pixel of the result reads: the element of src at its first tap, which may be outside of the plane, and the
-// taps that are outside.
-typedef struct {
-  int element;
-  uint outside;
-} Place;
-
-INLINE Place place_of_pixel(uint pixel, const PatchesParameters* p, const WindowParameters* w) {
-  Place place = {0, NO_TAP};
+// Returns the element of src at the first tap of a pixel of the result. It may be outside of the plane. *outside becomes
+// the taps that are outside.
+INLINE int first_element(uint pixel, const PatchesParameters* p, const WindowParameters* w, uint* outside) {
+  int element = 0;
+  *outside = NO_TAP;
 #if AXES == 3
   const uint od = pixel / (uint)p->pixels_hw;
   const int at_d = (int)od * w->step_d + w->start_d;
   pixel -= od * (uint)p->pixels_hw;
-  place.element = at_d * w->height * w->width;
-  place.outside |= axis_outside(at_d, w->tap_d, w->taps_d, w->depth);
+  element = at_d * w->height * w->width;
+  *outside |= axis_outside(at_d, w->tap_d, w->taps_d, w->depth);
 #endif
   const uint oh = pixel / (uint)p->pixels_w, ow = pixel - oh * (uint)p->pixels_w;
   const int at_h = (int)oh * w->step_h + w->start_h, at_w = (int)ow * w->step_w + w->start_w;
   const uint rows = axis_outside(at_h, w->tap_h, w->taps_h, w->height);
   const uint columns = axis_outside(at_w, w->tap_w, w->taps_w, w->width);
-  place.element += at_h * w->width + at_w;
-  place.outside |= AXES == 3 ? rows << 10 | columns << 20 : rows | columns << 16;
-  return place;
+  *outside |= AXES == 3 ? rows << 10 | columns << 20 : rows | columns << 16;
+  return element + at_h * w->width + at_w;
 }

@@ -46,7 +46,8 @@ TILE_KERNEL void gemm_matrix_packed(__global const uint* restrict a, const ulong
                                     const ProductParameters product, const long sides_a, const long sides_b,
                                     const long c_row, const int slices) {
   LOCAL_STAGES;
-  const TilePlace tile = tile_place_in_bands(&product);
+  TilePlace tile;
+  tile_place_in_bands(&tile, &product);
   a += a_offset + tile.row * SLICE_WORDS;
   b += b_offset + tile.column * SLICE_WORDS;
   const long step_a = sides_a * SLICE_WORDS, step_b = sides_b * SLICE_WORDS;

@@ -63,7 +63,8 @@ TILE_KERNEL void gemm_tiled(__global const char* restrict a, const ulong a_offse
                             const ProductParameters product, const MatrixParameters from_a,
                             const MatrixParameters from_b, const ResultParameters to) {
   LOCAL_STAGES;
-  const TilePlace tile = tile_place_in_bands(&product);
+  TilePlace tile;
+  tile_place_in_bands(&tile, &product);
   const long index = tile.index, first = tile.first;
 
   Operands operands;

@@ -1,5 +1,7 @@
 // The tile of C that a work-group computes, its part of the depth, and its product of a batch. Groups count tiles
 // first.
+//
+// These functions return nothing: Oclgrind cannot run functions that read a parameter's struct and return a struct.
 #include "common/inline.h"
 #include "common/uniform.h"
 #include "product/parameters.h"
@@ -10,28 +12,30 @@ typedef struct {
   uint part;
 } TilePlace;
 
-INLINE TilePlace tile_place(const ProductParameters* p, uint tile_m, uint tile_n, uint group) {
+INLINE void tile_place(TilePlace* place, const ProductParameters* p, uint tile_m, uint tile_n, uint group) {
   const uint index = group / (uint)p->parts, part = group - index * (uint)p->parts;
-  const int first = (int)part * (int)p->part_depth;
-  const int depth = min((int)p->k - first, (int)p->part_depth);
-  const TilePlace place = {(long)tile_m * BM, (long)tile_n * BN, index, first, depth, part};
-  return place;
+  place->row = (long)tile_m * BM;
+  place->column = (long)tile_n * BN;
+  place->index = index;
+  place->first = (int)part * (int)p->part_depth;
+  place->depth = min((int)p->k - place->first, (int)p->part_depth);
+  place->part = part;
 }
 
 // Groups that run at the same time share operands: tiles are numbered over 8 rows of tiles, then over the next column.
-INLINE TilePlace tile_place_in_bands(const ProductParameters* p) {
+INLINE void tile_place_in_bands(TilePlace* place, const ProductParameters* p) {
   const uint tiles_m = (uint)((p->m + BM - 1) / BM), tiles_n = (uint)((p->n + BN - 1) / BN);
   const uint group = get_group_id(0) / (tiles_m * tiles_n);
   uint tile = get_group_id(0) % (tiles_m * tiles_n);
   const uint band = tile / (8 * tiles_n) * 8, rows = min(8u, tiles_m - band);
   tile -= band * tiles_n;
-  return tile_place(p, band + tile % rows, tile / rows, group);
+  tile_place(place, p, band + tile % rows, tile / rows, group);
 }
 
 // The tiles of one column follow one another, because they read the same pixels. m and n are below 2^31.
-INLINE TilePlace tile_place_by_columns(const ProductParameters* p) {
+INLINE void tile_place_by_columns(TilePlace* place, const ProductParameters* p) {
   const uint tiles_m = (uint)((int)p->m + BM - 1) / BM, tiles_n = (uint)((int)p->n + BN - 1) / BN;
   const uint group = get_group_id(0) / (tiles_m * tiles_n), tile = get_group_id(0) - group * (tiles_m * tiles_n);
   const uint tile_n = UNIFORM(tile / tiles_m), tile_m = UNIFORM(tile) - tile_n * tiles_m;
-  return tile_place(p, tile_m, tile_n, UNIFORM(group));
+  tile_place(place, p, tile_m, tile_n, UNIFORM(group));
 }
