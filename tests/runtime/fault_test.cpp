@@ -300,19 +300,26 @@ TEST_CASE("child: a device that poses as a GPU" * doctest::skip()) {
   const cl::Buffer large(context, CL_MEM_READ_WRITE, info.max_allocation + 1, nullptr, &code);
   CHECK(code == CL_INVALID_BUFFER_SIZE);
   const cl::Buffer buffer(context, CL_MEM_READ_WRITE, 8 * wanted.max_work_group);
+  cl_ulong local_memory = 0;  // Of the kernel that was launched last, as the driver says.
   const auto build_and_launch = [&](const std::string& source, const cl::NDRange& items) {
     const cl::Program program(context, "kernel void f(global int* x) {" + source + "}");
     if (const cl_int built = program.build("-cl-std=CL1.2"); built != CL_SUCCESS) return built;
     cl::Kernel kernel(program, "f");
     kernel.setArg(0, buffer);
+    local_memory = kernel.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(devices[0]);
     return queue.enqueueNDRangeKernel(kernel, cl::NullRange, items, items);
   };
   const std::string small = "x[get_local_id(0)] = 1;";
   CHECK(build_and_launch(small, cl::NDRange(16)) == CL_SUCCESS);
   CHECK(build_and_launch(small, cl::NDRange(wanted.max_work_group, 2)) == CL_INVALID_WORK_GROUP_SIZE);
   const std::string much = "local char s[" + std::to_string(wanted.local_memory + 4) + "];";
-  CHECK(build_and_launch(much + "s[x[1]] = 1; barrier(CLK_LOCAL_MEM_FENCE); x[2] = s[x[3]];", cl::NDRange(16)) !=
-        CL_SUCCESS);
+  const std::string use = "s[x[1]] = 1; barrier(CLK_LOCAL_MEM_FENCE); x[2] = s[x[3]];";
+  CHECK(build_and_launch("local char s[1000];" + use, cl::NDRange(16)) == CL_SUCCESS);
+  // PoCL 6.0 says 0 for every kernel, so nothing can tell which kernel takes too much there.
+  if (local_memory == 0)
+    std::cout << "faults: the driver does not say how much local memory a kernel takes\n";
+  else
+    CHECK(build_and_launch(much + use, cl::NDRange(16)) != CL_SUCCESS);
   queue.finish();
 }
 
