@@ -18,11 +18,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser = argparse.ArgumentParser(description=__doc__, usage="%(prog)s NAME [--suite LOG] [-- COMMAND...]",
+                                 formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("name")
 parser.add_argument("--suite", metavar="LOG", type=Path)
-parser.add_argument("command", nargs="*")
-options = parser.parse_args()
+# argparse takes no positional arguments after an option, so the command is cut off first.
+arguments = sys.argv[1:]
+split = arguments.index("--") if "--" in arguments else len(arguments)
+options, command = parser.parse_args(arguments[:split]), arguments[split + 1 :]
 
 path = Path(__file__).resolve().parent / "results/verified" / f"{options.name}.json"
 
@@ -47,7 +50,7 @@ def examined(command):
     return kept | {"system": report["system"]["system"], "device": device, "suite": None}
 
 
-report = examined(options.command) if options.command else json.loads(path.read_text())
+report = examined(command) if command else json.loads(path.read_text())
 if options.suite:
     report["suite"] = counts(options.suite)
 path.write_text(json.dumps(report, indent=2) + "\n")
