@@ -18,8 +18,8 @@ struct Verification {
   std::string detail;   ///< What was wrong: the numbers, or the first line of an error.
 };
 
-/// Whether the tests of this version ran on the platform and the driver version. Others are verified at their first use
-/// of each variant.
+/// Whether all tests ran with the driver, on a device of this type. On other drivers, each variant is verified at its
+/// first use.
 CRISOL_API bool is_verified_driver(const DeviceInfo& info);
 
 /// What is known of a device with its driver: stored outcomes and those of this process, by op and variant.

@@ -20,15 +20,19 @@ namespace crisol {
 
 namespace {
 
-/// Platforms and driver versions on which the tests ran. On PoCL 6.0, crisol selftest ran for all ops, and the tests
-/// ran for products, convolutions, recurrent layers, reductions, softmax and losses.
+/// The drivers on which all tests passed, and the type of device that they ran on. A driver may have devices of other
+/// types, which no test has seen: rusticl and PoCL also drive GPUs. Oclgrind is a simulator that shows itself as a GPU.
 struct Driver {
   std::string_view platform, version;
+  DeviceType type = DeviceType::cpu;
 };
 constexpr Driver verified_drivers[] = {
-    {"Portable Computing Language", "3.1"}, {"Portable Computing Language", "6.0"},
-    {"Intel(R) OpenCL", "2026.22"},         {"rusticl", "22.3.6"},
-    {"Oclgrind", "Oclgrind 21.10"},
+    {"Portable Computing Language", "3.1"},
+    {"Portable Computing Language", "6.0"},
+    {"Intel(R) OpenCL", "2026.22.10.0.01"},
+    {"rusticl", "22.3.6"},
+    {"rusticl", "25.0.7"},
+    {"Oclgrind", "Oclgrind 21.10", DeviceType::gpu},
 };
 
 /// "3.1" is the version of "3.1+debian", but not of "3.10" or "3.1.1".
@@ -118,7 +122,8 @@ void store(const std::string& path, const DeviceInfo& info, const Verification& 
 
 bool is_verified_driver(const DeviceInfo& info) {
   return std::any_of(std::begin(verified_drivers), std::end(verified_drivers), [&](const Driver& driver) {
-    return info.platform == driver.platform && is_of_version(info.driver_version, driver.version);
+    return info.platform == driver.platform && info.type == driver.type &&
+           is_of_version(info.driver_version, driver.version);
   });
 }
 

@@ -129,8 +129,7 @@ def verified(reports):
         kind = "simulator" if device["platform"] == "Oclgrind" else "GPU" if is_gpu(report) else device["type"].upper()
         tests = f"{suite['passed']} passed, {suite['failed']} failed, {suite['skipped']} skipped" if suite else "not counted"
         wrong = [f"{one['op']}:{one['variant']}" for one in device.get("verifications", []) if not one["agrees"]]
-        listed = device.get("verified_driver")  # Older reports do not have it.
-        checks = "–" if listed is None else "no" if listed else f"yes; passes over {', '.join(wrong) or 'none'}"
+        checks = "no" if device["verified_driver"] else f"yes; passes over {', '.join(wrong) or 'none'}"
         rows.append([device["platform"], device["driver_version"], kind, report["system"], report["date"], report["crisol"]["version"],
                      f"{test['ops'] - failed} of {test['ops']} ops", tests, checks])  # fmt: skip
     if not any(map(is_gpu, reports)):

@@ -184,3 +184,16 @@ TEST_CASE("verification: the list of drivers knows versions by their numbers") {
   info.driver_version = "3.1";
   CHECK_FALSE(is_verified_driver(info));
 }
+
+TEST_CASE("verification: a driver that was tested on CPUs is not verified on a GPU") {
+  DeviceInfo info;
+  info.platform = "rusticl";
+  info.driver_version = "25.0.7-2+deb13u1";
+  info.type = DeviceType::cpu;
+  CHECK(is_verified_driver(info));
+  info.type = DeviceType::gpu;
+  CHECK_FALSE(is_verified_driver(info));
+  info.platform = "Oclgrind";
+  info.driver_version = "Oclgrind 21.10";
+  CHECK(is_verified_driver(info));
+}
