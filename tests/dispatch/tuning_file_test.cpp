@@ -164,7 +164,7 @@ TEST_CASE("tuning: what cannot be stored is an error that names the file") {
     CHECK(text.find("[tuning] " + folder.path() + "/file/tuning.txt cannot be ") == 0);
   }
   const SmallDisk disk(64);
-  if (!disk.mounted()) CRISOL_SKIP("mounting a small disk takes root's rights");
+  if (!disk.mounted()) CRISOL_SKIP(no_small_disk);
   const ChosenFile file(disk.path() + "/tuning.txt");
   store_tuning(entry(1, "block"));
   disk.fill();

@@ -184,7 +184,7 @@ TEST_CASE("a checkpoint that cannot be saved leaves the one before") {
 
 TEST_CASE("a checkpoint that a full or read-only disk cannot take leaves the one before, and nothing else") {
   const testing::SmallDisk disk(64);
-  if (!disk.mounted()) CRISOL_SKIP("a small disk cannot be mounted: needs root");
+  if (!disk.mounted()) CRISOL_SKIP(testing::no_small_disk);
   const std::string path = disk.path() + "/c";
   io::save_checkpoint(path, small_checkpoint());
   const std::string before = read_file(path);

@@ -1,11 +1,11 @@
 // Modules that move between two devices of one process.
+#include "support/two_devices.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/nn/linear.h"
 #include "crisol/nn/norm.h"
 #include "crisol/nn/sequential.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
-#include "support/skip.h"
 #include "support/subprocess.h"
 
 namespace crisol {
@@ -85,7 +85,7 @@ TEST_CASE("child: two devices: BatchNorm2d goes on counting, whatever was loaded
 }
 
 TEST_CASE("modules on two devices of one process") {
-  if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("only PoCL shows two devices when asked");
+  NEEDS_TWO_DEVICES();
   const testing::ProcessResult result = testing::run_child("child: two devices:*", {{"POCL_DEVICES", "pthread basic"}});
   CHECK_MESSAGE(result.output.find("crisol_tests: 3 passed, 0 failed, 0 skipped") != std::string::npos, result.output);
 }

@@ -1,4 +1,5 @@
 // Ops refuse operands on two devices and leave the operands unchanged.
+#include "support/two_devices.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/fuse.h"
@@ -13,7 +14,6 @@
 #include "crisol/random.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
-#include "support/skip.h"
 #include "support/subprocess.h"
 
 namespace crisol {
@@ -60,7 +60,7 @@ TEST_CASE("child: ops on two devices" * doctest::skip()) {
 }
 
 TEST_CASE("ops refuse operands on two devices") {
-  if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("only PoCL shows two devices when asked");
+  NEEDS_TWO_DEVICES();
   const testing::ProcessResult result =
       testing::run_child("child: ops on two devices", {{"POCL_DEVICES", "pthread basic"}});
   CHECK_PASSED(result);

@@ -136,16 +136,28 @@ TEST_CASE("child: say which device is the default" * doctest::skip()) {
   }
 }
 
-TEST_CASE("CRISOL_DEVICE chooses in a real process, and an empty vendors folder is explained") {
+namespace {
+
+crisol::testing::ProcessResult say_default(const crisol::testing::Environment& environment) {
+  return crisol::testing::run_child("child: say which device is the default", environment);
+}
+
+}  // namespace
+
+TEST_CASE("CRISOL_DEVICE chooses in a real process") {
   if (crisol::testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
-  const char* child = "child: say which device is the default";
   const crisol::Device here;
-  crisol::testing::ProcessResult result = crisol::testing::run_child(child, {{"CRISOL_DEVICE", here.info().platform}});
+  crisol::testing::ProcessResult result = say_default({{"CRISOL_DEVICE", here.info().platform}});
   CHECK(contains(result.output, ("default is " + here.name() + " because CRISOL_DEVICE=").c_str()));
-  result = crisol::testing::run_child(child, {{"CRISOL_DEVICE", "no-such-device"}});
+  result = say_default({{"CRISOL_DEVICE", "no-such-device"}});
   CHECK(contains(result.output, "CRISOL_DEVICE 'no-such-device': no device matches"));
+}
+
+TEST_CASE("an empty vendors folder is explained") {
+  if (crisol::testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
+  NEEDS_POSIX("an OpenCL loader that reads .icd files");
   const crisol::testing::TemporaryFolder empty;
-  result = crisol::testing::run_child(
-      child, {{"OCL_ICD_VENDORS", empty.path()}, {"OCL_ICD_FILENAMES", ""}, {"CRISOL_DEVICE", ""}});
+  const crisol::testing::ProcessResult result =
+      say_default({{"OCL_ICD_VENDORS", empty.path()}, {"OCL_ICD_FILENAMES", ""}, {"CRISOL_DEVICE", ""}});
   CHECK(contains(result.output, "no OpenCL platform is installed"));
 }

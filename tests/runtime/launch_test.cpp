@@ -218,7 +218,7 @@ TEST_CASE("a cache folder that cannot be written changes no result") {
 TEST_CASE("a cache folder on a full or on a read-only disk changes no result") {
   if (testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
   const testing::SmallDisk full(64), stored(4096);
-  if (!full.mounted()) CRISOL_SKIP("a small disk cannot be mounted: needs root");
+  if (!full.mounted()) CRISOL_SKIP(testing::no_small_disk);
   full.fill();
   std::string output = run("child: scale once", {{"CRISOL_CACHE_DIR", full.path()}});
   CHECK(contains(output, "scaled right"));

@@ -16,4 +16,8 @@ enum class Output { pipe, terminal };
 ProcessResult run_process(const std::vector<std::string>& command, const Environment& environment,
                           const std::function<bool()>& kill_when = {}, Output output = Output::pipe);
 
+/// Whether an OpenCL driver sees the variables that a test sets for a child. Under Wine, Linux's drivers see only the
+/// variables with which Wine was started.
+bool drivers_see_variables();
+
 }  // namespace crisol::testing

@@ -7,6 +7,8 @@
 
 namespace crisol::testing {
 
+inline constexpr const char* no_small_disk = "no small disk can be mounted, because this needs Linux and root's rights";
+
 /// Mounted in memory until the end of the scope. This needs Linux and root's rights.
 class SmallDisk {
  public:

@@ -141,6 +141,8 @@ void set_variable(const std::string& name, const std::string& value) {
   _putenv_s(name.c_str(), value.c_str());  // An empty value removes it.
 }
 
+bool drivers_see_variables() { return GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") == nullptr; }
+
 std::string own_program() {
   std::wstring path(MAX_PATH, L'\0');
   for (;;) {

@@ -4,8 +4,8 @@
 #include "doctest/doctest.h"
 #include "runtime/cl.h"
 #include "support/compare.h"
-#include "support/skip.h"
 #include "support/subprocess.h"
+#include "support/two_devices.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -164,7 +164,7 @@ TEST_CASE("child: a context and a queue of other devices" * doctest::skip()) {
 }
 
 TEST_CASE("a context and a queue must be the device's") {
-  if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("only PoCL shows two devices when asked");
+  NEEDS_TWO_DEVICES();
   const ProcessResult result =
       run_child("child: a context and a queue of other devices", {{"POCL_DEVICES", "pthread basic"}});
   CHECK_PASSED(result);
