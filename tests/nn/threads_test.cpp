@@ -10,8 +10,8 @@
 #include "doctest/doctest.h"
 #include "support/skip.h"
 #include "support/subprocess.h"
-#include "support/two_devices.h"
 #include "support/training.h"
+#include "support/two_devices.h"
 
 namespace crisol {
 
