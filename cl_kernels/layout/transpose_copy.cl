@@ -8,12 +8,13 @@
 //
 // squares  CPU: a work-item takes `chunk` tiles of 4 VW x VW elements. It transposes each tile in registers, square by
 //          square. So it reads four vectors from a page of src before it reads the next page.
-// tiles    GPU: a work-group of T x LINES items takes one tile of T x T (T = 32) through local memory. A row of local
+// tiles    GPU: a work-group of T x LINES items takes one tile of T x T through local memory. A row of local
 //          memory has one column more than the tile, so that both a row and a column of the tile use different banks.
 #ifndef VW
 #define VW 16
 #endif
 
+#include "layout/sizes.h"
 #include "layout/transpose.h"
 
 // The offset of batch `number`. Numbers have 32 bits, because GPUs divide 32 bits several times as fast as 64. This is
@@ -69,7 +70,7 @@ __kernel void squares(PARAMETERS, const long tiles, const long chunk) {
   }
 }
 
-#define T 32
+#define T TRANSPOSE_TILE
 #ifndef LINES
 #define LINES 8
 #endif

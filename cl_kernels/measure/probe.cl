@@ -1,11 +1,8 @@
 // Measures the best that a device reaches, so that other measurements can be given as a share of it. It measures
 // multiply-adds in registers, arrays in memory, and launches.
 #include "common/vector.h"
+#include "measure/sizes.h"
 
-// The number of independent chains. They are enough to hide the latency of an FMA, and few enough for 16 registers.
-#ifndef CHAINS
-#define CHAINS 12
-#endif
 // The number of vectors that a work-item of the memory probes moves.
 #ifndef VECTORS
 #define VECTORS 8192

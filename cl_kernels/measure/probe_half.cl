@@ -2,10 +2,11 @@
 // float.
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
+#include "measure/sizes.h"
+
 #ifndef VW
 #define VW 16
 #endif
-#define CHAINS 12
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define halfv JOIN(half, VW)

@@ -26,6 +26,7 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #endif
 #include "common/two_sum.h"
 #include "common/group_tree.h"
+#include "rowwise/sizes.h"
 
 // Starts a kernel that may call row_sum and similar functions.
 #ifdef INTEL_SUBGROUPS
@@ -36,9 +37,8 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 
 #define CHUNKS(n) (((n) + VW - 1) / VW)
 #define IS_WHOLE(chunk, n) (VW == 1 || ((chunk) + 1) * VW <= (n))
-// How much one group takes of a row that is cut into parts: 64 chunks for each work-item. With so few, plain sums over
-// a part stay exact enough.
-#define PART_CHUNKS (64L * GROUP)
+// The vectors that one group takes of a row that is cut into parts.
+#define PART_CHUNKS ((long)PART_CHUNKS_OF_ITEM * GROUP)
 #define ROW_ID ((long)get_global_id(0) / GROUP)
 // Items that only round the range up leave the kernel. Whole groups have no such items, and a return before a barrier
 // breaks PoCL 3.1.

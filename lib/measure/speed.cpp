@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "crisol/profile.h"
+#include "measure/sizes.h"
 #include "measure/timing.h"
 #include "runtime/launch.h"
 #include "runtime/transfer.h"
@@ -80,7 +81,7 @@ class Probe {
     const auto run = [&] { runtime::launch(device_, fma, range(items), y, rounds, 0.999f, 0.001f); };
     seconds_of(device_, 1, run);
     while (rounds < 30000 && seconds_of(device_, 1, run) < sample_seconds / 2) rounds *= 4;
-    const double chain_ops = 2.0 * 4 * 12 * width * rounds * static_cast<double>(items);
+    const double chain_ops = 2.0 * 4 * CHAINS * width * rounds * static_cast<double>(items);
     return chain_ops / best_seconds(device_, run) * 1e-9;
   }
 

@@ -2,12 +2,12 @@
 // "tiles".
 #include "ops/layout/transpose_copy.h"
 
-#include "base/ceil_div.h"
-
 #include <algorithm>
 
+#include "base/ceil_div.h"
 #include "dispatch/choose.h"
 #include "dispatch/work_split.h"
+#include "layout/sizes.h"
 #include "ops/collapse.h"
 #include "tensor/kernel_args.h"
 
@@ -42,10 +42,9 @@ std::optional<TransposeProblem> as_transposes(const Tensor& dst, const Tensor& s
   return problem;
 }
 
-// The side of a GPU's tile, and the number of its lines that a work-group moves at once.
-constexpr std::int64_t tile_size = 32;
+// The lines of a GPU's tile that a work-group moves at once.
 std::int64_t lines_of(const Target& target) {
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(target.info.max_work_group) / tile_size, 1, 8);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(target.info.max_work_group) / TRANSPOSE_TILE, 1, 8);
 }
 
 template <class... More>
@@ -87,8 +86,8 @@ void TransposeProblem::add_axis(std::int64_t size, std::int64_t src_stride, std:
 
 Plan plan_transposes(const TransposeProblem& p, const Target& target) {
   const std::int64_t lines = lines_of(target);
-  const std::int64_t tiles = tiles_of(p, tile_size, tile_size);
-  return plan_tiles_of(p, target, "tiles", {{tiles * tile_size, lines}, {tile_size, lines}});
+  const std::int64_t tiles = tiles_of(p, TRANSPOSE_TILE, TRANSPOSE_TILE);
+  return plan_tiles_of(p, target, "tiles", {{tiles * TRANSPOSE_TILE, lines}, {TRANSPOSE_TILE, lines}});
 }
 
 std::optional<Tensor> transposed_copy(const Tensor& x) {

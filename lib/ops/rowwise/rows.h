@@ -9,6 +9,7 @@
 
 #include "base/ceil_div.h"
 #include "dispatch/choose.h"
+#include "rowwise/sizes.h"
 
 namespace crisol::ops {
 
@@ -29,7 +30,7 @@ struct RowGeometry {
   std::int64_t local;  ///< Work-items in a work-group.
 
   /// Parts of a row of `chunks` vectors that is too long for one group (PART_CHUNKS in the kernels).
-  std::int64_t parts_of(std::int64_t chunks) const noexcept { return (chunks + 64 * group - 1) / (64 * group); }
+  std::int64_t parts_of(std::int64_t chunks) const noexcept { return ceil_div(chunks, PART_CHUNKS_OF_ITEM * group); }
   /// Vectors that cover `elements`.
   std::int64_t chunks_of(std::int64_t elements) const noexcept { return ceil_div(elements, lanes); }
   /// A group for each of `rows`; with `parts`, for each part of each row.
