@@ -3,19 +3,21 @@
 #
 # Installs what is missing, builds everything in build/, and runs the tests. A plain run tests:
 #   gpu                   each GPU that the drivers of this machine show: all tests
-#   pocl intel            OpenCL implementations on the CPU: all tests
-#   rusticl               another one: every second test file
-#   oclgrind              a simulator that reports invalid accesses and races: the other test files
+#   pocl                  an OpenCL implementation on the CPU: all tests
+#   intel                 another one: all tests but those of commands, samples, documentation and installation, which
+#                         depend little on the implementation
+#   rusticl               another one: a quarter of the test files
+#   oclgrind              a simulator that reports invalid accesses and races: another quarter of the test files
 #   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and the tests
 #                         of products, convolutions, recurrent layers, reductions, softmax and losses
-#   as-nvidia             a CPU that poses as NVIDIA's GPU: the tests of the ops
+#   as-nvidia             a CPU that poses as NVIDIA's GPU: half of the test files of the ops
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of each vendor, by the commit's hash
-# Some of this takes turns by the commit's hash, so that a run ends soon and a few commits test everything: the two
-# halves of the test files on rusticl and oclgrind, pocl-6 with rusticl-25, and windows with aarch64.
+# Some of this takes turns by the commit's hash, so that a run ends soon and a few commits test everything: the parts of
+# the test files on rusticl, oclgrind and as-nvidia; and one of pocl-6, rusticl-25, windows and aarch64 runs.
 # --only NAME,… runs only these, with all tests of each. as-amd and as-intel run only with --only or --long.
-# --long runs all tests on rusticl, oclgrind, pocl-6, rusticl-25 and the posing CPUs, all ops on windows, some on aarch64,
-# and all offline targets. A release needs such a run.
+# --long runs all tests on intel, rusticl, oclgrind, pocl-6, rusticl-25 and the posing CPUs, all ops on windows, some on
+# aarch64, and all offline targets. A release needs such a run.
 #
 # Prints a table and ends with "N passed, N failed". The numbers count test cases, summed over all runs. For windows and
 # aarch64 they count ops, and for offline they count targets. An implementation that is missing and cannot be installed
@@ -55,7 +57,7 @@ done
 # A number of this commit, for what takes turns.
 commit=$(git -C "$crisol_root" rev-parse HEAD 2>/dev/null) || commit=0
 commit_number=$((16#${commit:0:6}))
-turn=$((commit_number % 2))
+turn=$((commit_number % 4))
 plain= # Whether this is a plain run, in which some implementations take turns.
 [ -n "$named$long${doctest_arguments[*]}" ] || plain=yes
 
@@ -64,16 +66,18 @@ has_turn() {
   [ -n "$plain" ] || return 0
   reason="takes turns by the commit's hash; --only and --long test it"
   case $1 in
-    pocl-6 | windows) [ $turn -eq 0 ] ;;
-    rusticl-25 | aarch64) [ $turn -eq 1 ] ;;
+    pocl-6) [ $turn -eq 0 ] ;;
+    rusticl-25) [ $turn -eq 1 ] ;;
+    windows) [ $turn -eq 2 ] ;;
+    aarch64) [ $turn -eq 3 ] ;;
   esac
 }
 
-# half_of_files 0|1: an argument of doctest for every second test file.
-half_of_files() {
+# part_of_files FOLDER PARTS NUMBER: an argument of doctest for every PARTS-th test file of a folder.
+part_of_files() {
   printf -- '--source-file='
-  (cd -- "$crisol_root" && find tests -name '*_test.cpp') | LC_ALL=C sort |
-    awk -v half="$1" 'NR % 2 == half { printf "*/%s,", $0 }'
+  (cd -- "$crisol_root" && find "$1" -name '*_test.cpp') | LC_ALL=C sort |
+    awk -v parts="$2" -v number="$3" 'NR % parts == number % parts { printf "*/%s,", $0 }'
 }
 
 stage_start=$SECONDS
@@ -203,10 +207,14 @@ source "$crisol_root/tests/platforms/pose.sh"
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
 variables[oclgrind]="OCLGRIND_DATA_RACES=1"
-[ -z "$plain" ] || filter[rusticl]=$(half_of_files $turn) filter[oclgrind]=$(half_of_files $((1 - turn)))
-# "gemm block: every tile" takes five minutes there, and other implementations run it too.
-[ -z "$plain" ] || filter[as-nvidia]="--source-file=*/tests/ops/*
+if [ -n "$plain" ]; then
+  filter[intel]="--source-file-exclude=$(printf '*/tests/%s*,' cli/ docs/ samples/ install_test package_test)"
+  filter[rusticl]=$(part_of_files tests 4 $turn)
+  filter[oclgrind]=$(part_of_files tests 4 $((turn + 2)))
+  # "gemm block: every tile" takes five minutes there, and other implementations run it too.
+  filter[as-nvidia]="$(part_of_files tests/ops 2 $turn)
 --test-case-exclude=gemm block: every tile*"
+fi
 [ -z "$plain" ] || for name in pocl-6 rusticl-25; do
   filter[$name]="--source-file=$(printf '*/%s_test.cpp,' matmul conv2d rnn reduce softmax loss)"
 done
@@ -233,8 +241,8 @@ run_tests() {
   mkdir -p -- "$work/cache/$name"
   mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}") # One per line.
   mapfile -t its_filter < <(grep . <<<"${filter[$name]:-}")
-  # With all tests on a CPU, every variant that it could take must run.
-  if [[ "$name" == pocl || "$name" == intel ]] && [ -z "${its_filter[*]}${doctest_arguments[*]}" ]; then
+  # With all tests of the ops on a CPU, every variant that it could take must run.
+  if [[ "$name" == pocl || "$name" == intel ]] && [ -z "${doctest_arguments[*]}" ]; then
     its_variables+=(CRISOL_TEST_ALL_VARIANTS=1)
   fi
   watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \
