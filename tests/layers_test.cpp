@@ -41,7 +41,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"named_tensors.h", "tensor"},
     {"grad_mode.h", "tensor"},
     {"opencl_interop.h", "tensor"},
-    {"recording.h", "tensor"},
+    {"capture.h", "tensor"},
     {"ops/pointwise.def", "base"},  // Data, from which members of Tensor are made too.
     {"ops/pointwise_parameters.h", "base"},
     {"ops/", "ops"},

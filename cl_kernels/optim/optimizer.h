@@ -1,7 +1,7 @@
 // The common part of the optimiser steps. They work on flat arenas: element i of every buffer belongs to the same
 // parameter element. All formulas are PyTorch's; g is the gradient, p the parameter.
 //
-// Values that change from step to step are read from memory, so that a recorded step can be replayed:
+// Values that change from step to step are read from memory, so that a captured step can be replayed:
 //   hyper    = lr, momentum or beta1, 1 - beta1, log(beta1)         written by the host
 //   progress = t, bias1 = 1 - beta1^t, bias2 = sqrt(1 - beta2^t), -  advanced on the device
 //

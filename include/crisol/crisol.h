@@ -2,6 +2,7 @@
 #pragma once
 
 #include "crisol/autograd.h"
+#include "crisol/capture.h"
 #include "crisol/device.h"
 #include "crisol/dtype.h"
 #include "crisol/error.h"
@@ -78,7 +79,6 @@
 #include "crisol/precision.h"
 #include "crisol/profile.h"
 #include "crisol/random.h"
-#include "crisol/recording.h"
 #include "crisol/shape.h"
 #include "crisol/tensor.h"
 #include "crisol/tuning.h"

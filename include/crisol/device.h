@@ -61,7 +61,7 @@ CRISOL_API std::string to_json(const DeviceInfo& info);
 struct MemoryStats {
   std::uint64_t in_use = 0;       ///< Held by live tensors.
   std::uint64_t cached = 0;       ///< Free, kept for reuse.
-  std::uint64_t recorded = 0;     ///< Held by recordings (crisol/recording.h) and no live tensor.
+  std::uint64_t captured = 0;     ///< Held by captured graphs (crisol/capture.h) and no live tensor.
   std::uint64_t peak = 0;         ///< Highest in_use since the start or the last reset_peak_memory.
   std::uint64_t allocations = 0;  ///< Buffers that were taken from OpenCL so far.
 };

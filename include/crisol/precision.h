@@ -12,8 +12,8 @@
 //     loss.backward();  // Each op's gradient in the precision of the op.
 //
 // A precision is a permission: where no kernel for it takes the product (no matrix units, as on CPUs; see
-// ops::matrix_units), it is computed in fp32, which is more exact. Recordings keep the precision that they were
-// recorded with.
+// ops::matrix_units), it is computed in fp32, which is more exact. Captured graphs keep the precision that they were
+// captured with.
 #pragma once
 
 #include <cstdint>

@@ -15,14 +15,14 @@ namespace crisol {
 /// What one kernel cost: times from OpenCL events, in milliseconds.
 struct ProfileRow {
   std::string kernel;         ///< Its entry.
-  std::int64_t launches = 0;  ///< While it was recorded.
+  std::int64_t launches = 0;  ///< While it was measured.
   double total_ms = 0;        ///< Of all launches.
   double min_ms = 0;          ///< Of the shortest.
   double max_ms = 0;          ///< Of the longest.
 };
 
-/// Records every launch on a device from construction to destruction. The environment variable CRISOL_PROFILE=1 records
-/// the whole process instead and prints the table to stderr at exit.
+/// Measures every launch on a device from construction to destruction. The environment variable CRISOL_PROFILE=1
+/// measures the whole process instead and prints the table to stderr at exit.
 ///
 ///     crisol::Profile profile(device);
 ///     train_step();
@@ -54,15 +54,15 @@ struct VariantChoice {
 
 /// Notes the variants that ops choose on this thread while it lives. Ops that have one form only choose nothing.
 ///
-///     crisol::VariantRecord record;
+///     crisol::VariantLog log;
 ///     conv2d(x, w);
-///     record.choices();  // {{"conv2d", "direct", 1}}
-class CRISOL_API VariantRecord {
+///     log.choices();  // {{"conv2d", "direct", 1}}
+class CRISOL_API VariantLog {
  public:
-  VariantRecord() noexcept;
-  ~VariantRecord();
-  VariantRecord(const VariantRecord&) = delete;
-  VariantRecord& operator=(const VariantRecord&) = delete;
+  VariantLog() noexcept;
+  ~VariantLog();
+  VariantLog(const VariantLog&) = delete;
+  VariantLog& operator=(const VariantLog&) = delete;
 
   /// In the order of their first choice.
   const std::vector<VariantChoice>& choices() const noexcept { return choices_; }
@@ -71,7 +71,7 @@ class CRISOL_API VariantRecord {
 
  private:
   std::vector<VariantChoice> choices_;
-  VariantRecord* outer_;
+  VariantLog* outer_;
 };
 
 /// What a device reached in short kernels that do nothing else: the yardstick for shares of the peak.

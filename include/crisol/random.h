@@ -26,7 +26,7 @@ struct GeneratorState {
 /// A source of random numbers on one device: Philox 4x32-10 (Salmon et al. 2011), keyed by the seed. Element i of a
 /// draw comes from word i % 4 of block counter + i / 4, and a draw of n elements uses ceil(n / 4) blocks; so integers,
 /// uniform and bernoulli numbers have the same bits on every device, and normal numbers differ by a few ulp at most.
-/// Seed and counter live in device memory, so a recorded sequence of launches draws new numbers each time it is run.
+/// Seed and counter live in device memory, so a captured sequence of launches draws new numbers each time it is run.
 /// A handle: copies are the same generator. Several threads may draw from one; which gets which numbers is then open.
 class CRISOL_API Generator {
  public:

@@ -29,21 +29,21 @@ struct TuningProblem {
 };
 
 /// Gathers the problems of this thread's ops while it lives; several may live at once.
-class CRISOL_API ProblemRecord {
+class CRISOL_API ProblemLog {
  public:
-  ProblemRecord() noexcept;
-  ~ProblemRecord();
-  ProblemRecord(const ProblemRecord&) = delete;
-  ProblemRecord& operator=(const ProblemRecord&) = delete;
+  ProblemLog() noexcept;
+  ~ProblemLog();
+  ProblemLog(const ProblemLog&) = delete;
+  ProblemLog& operator=(const ProblemLog&) = delete;
 
   /// In the order in which they came first.
   const std::vector<TuningProblem>& problems() const noexcept { return problems_; }
 
-  /// Counts a problem, here and in the records around.
+  /// Counts a problem, here and in the logs around.
   void note(const TuningProblem& problem);
 
  private:
-  ProblemRecord* outer_;
+  ProblemLog* outer_;
   std::vector<TuningProblem> problems_;
 };
 

@@ -1,5 +1,5 @@
 // The ambient state of a thread: everything that a call of the library depends on and that is not one of its arguments.
-// Scopes (NoGrad, WithPrecision, ForcedVariant, the records) change it and put it back.
+// Scopes (NoGrad, WithPrecision, ForcedVariant, the logs) change it and put it back.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace crisol {
 
-class ProblemRecord;
-class RecordedUses;
-class VariantRecord;
+class ProblemLog;
+class CapturedUses;
+class VariantLog;
 namespace runtime {
-class Recorder;
+class Capturer;
 }
 
 /// A variant that a ForcedVariant asks for.
@@ -25,12 +25,12 @@ struct ThreadContext {
 
   std::int16_t precision = no_precision;  ///< A Precision; without one, that of the process holds.
   bool grad_enabled = true;
-  runtime::Recorder* recorder = nullptr;         ///< Records the work that the thread queues.
-  int recording_pauses = 0;                      ///< PauseRecording objects of the thread.
-  RecordedUses* recorded_uses = nullptr;         ///< The storages that the recorded work uses.
+  runtime::Capturer* capturer = nullptr;         ///< Captures the work that the thread queues.
+  int capture_pauses = 0;                        ///< PauseCapture objects of the thread.
+  CapturedUses* captured_uses = nullptr;         ///< The storages that the captured work uses.
   std::vector<ForcedRequest>* forced = nullptr;  ///< The requests of the thread, the innermost last.
-  ProblemRecord* problem_record = nullptr;       ///< The innermost record of problems.
-  VariantRecord* variant_record = nullptr;       ///< The innermost record of choices.
+  ProblemLog* problem_log = nullptr;             ///< The innermost log of problems.
+  VariantLog* variant_log = nullptr;             ///< The innermost log of choices.
   void* trial = nullptr;                         ///< The innermost trial of dispatch/verification.cpp.
 };
 

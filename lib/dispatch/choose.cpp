@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "dispatch/problem_record.h"
+#include "dispatch/problem_log.h"
 #include "dispatch/requests.h"
 #include "dispatch/tuning.h"
 #include "dispatch/verification.h"

@@ -76,7 +76,7 @@ class AnyTable {
   PlanOr plan(const Row& row, const void* problem, const Target& target, std::size_t config) const {
     return plan_(row.variant, problem, target, config);
   }
-  /// nullptr for problems without a key, which are neither tuned nor recorded.
+  /// nullptr for problems without a key, which are neither tuned nor logged.
   ProblemKey (*const key)(const void* problem);
 
  protected:
@@ -151,7 +151,7 @@ PreparedPtr prepare(const Table<Problem>& table, const std::type_identity_t<Prob
   return prepare(table, std::as_bytes(std::span(&problem, 1)), device);
 }
 
-/// What every variant and configuration says of a problem that has a key: for ProblemRecord.
+/// What every variant and configuration says of a problem that has a key: for ProblemLog.
 TuningProblem describe(const AnyTable& table, const void* problem, const Target& target);
 
 /// For tests: lets a variant refuse every problem from now on.

@@ -159,7 +159,7 @@ class Plan {
   /// Bytes beside the operands: workspaces, and derived copies that nobody keeps.
   std::uint64_t workspace_bytes() const noexcept;
 
-  /// What dispatch chose: the plan's own op and variant, and those of its parts. For records and messages.
+  /// What dispatch chose: the plan's own op and variant, and those of its parts. For logs and messages.
   struct Choice {
     const AnyTable* table;
     std::size_t row;      ///< Of the table.

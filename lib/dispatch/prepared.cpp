@@ -10,9 +10,9 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "dispatch/choose.h"
-#include "dispatch/problem_record.h"
+#include "dispatch/problem_log.h"
 #include "dispatch/requests.h"
-#include "dispatch/variant_record.h"
+#include "dispatch/variant_log.h"
 #include "dispatch/verification.h"
 #include "runtime/verbose.h"
 
@@ -125,12 +125,11 @@ PreparedPlans& plans_of(std::uint64_t hash) { return all_plans()[hash >> 60]; }
 
 void note_problem(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device) {
   if (table.key == nullptr || ops::is_trying()) return;
-  if (ops::shapes_are_recorded()) ops::record_shape(table.op, table.key(problem.data()));
-  if (ProblemRecord* const record = runtime::problem_record())
-    record->note(describe(table, problem.data(), target_of(device)));
+  if (ops::problems_are_logged()) ops::log_problem(table.op, table.key(problem.data()));
+  if (ProblemLog* const log = runtime::problem_log()) log->note(describe(table, problem.data(), target_of(device)));
 }
 
-/// Tells records and the log what was chosen, for each call.
+/// Tells the logs and stderr what was chosen, for each call.
 void note_choices(const Plan& plan, runtime::DeviceState& device) {
   const bool log = runtime::verbose(runtime::Topic::dispatch), note = !ops::is_trying();
   for (const Plan::Choice& choice : plan.choices) {

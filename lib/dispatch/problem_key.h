@@ -3,7 +3,7 @@
 //
 //     ProblemKey key() const { return {{"rows", rows}, {"length", length}}; }
 //
-// The text, "softmax rows=64 length=10", is what CRISOL_RECORD_SHAPES writes and `crisol tune` reads.
+// The text, "softmax rows=64 length=10", is what CRISOL_PROBLEM_LOG writes and `crisol tune` reads.
 #pragma once
 
 #include <array>
@@ -40,9 +40,9 @@ class ProblemKey {
   std::size_t count_ = 0;
 };
 
-/// True if CRISOL_RECORD_SHAPES names a file.
-bool shapes_are_recorded();
+/// True if CRISOL_PROBLEM_LOG names a file.
+bool problems_are_logged();
 /// Counts the problem in this file. If the file cannot be written, throws io with the variable and the path.
-void record_shape(const char* op, const ProblemKey& key);
+void log_problem(const char* op, const ProblemKey& key);
 
 }  // namespace crisol::ops

@@ -15,7 +15,7 @@
 #include "dispatch/choose.h"
 #include "dispatch/verdicts.h"
 #include "replay/replay.h"
-#include "runtime/recording.h"
+#include "runtime/capture.h"
 #include "runtime/verbose.h"
 
 namespace crisol::ops {
@@ -186,8 +186,8 @@ Verdict find_verdict(Device device, const Unit& unit, const replay::Problem& pro
   if (const auto known = runtime::find_verification(device, unit.first, unit.second, mode() == Mode::always))
     return {known->agrees, true};
   if (untried().count({device.index(), unit}) > 0) return {true, true};
-  const runtime::PauseRecording pause;  // The trial's launches are not the user's.
-  device.synchronize();                 // Errors from here on come from the trial.
+  const runtime::PauseCapture pause;  // The trial's launches are not the user's.
+  device.synchronize();               // Errors from here on come from the trial.
   const auto start = std::chrono::steady_clock::now();
   const Found found = try_variant(unit, problem);
   runtime::say(runtime::Topic::dispatch, unit.first, ": ", unit.second, " tried in ",

@@ -32,9 +32,9 @@ bool needs_verification(const DeviceInfo& info);
 std::optional<bool> remembered_verdict(const Candidate& candidate) noexcept;
 
 /// Returns true if the variant of that name, "block" or "block/64x64", may be used. If nobody has tried the variant, it
-/// is tried now. A trial launches, compiles and waits. Recordings, profiles and records of choices do not see it. There
-/// is one trial at a time, and other threads wait. Throws the errors of the device's earlier work, but no error of the
-/// trial.
+/// is tried now. A trial launches, compiles and waits. Captured graphs, profiles and logs of choices do not see it.
+/// There is one trial at a time, and other threads wait. Throws the errors of the device's earlier work, but no error
+/// of the trial.
 bool verify(const Candidate& candidate, const std::string& name, const ProblemKey& key);
 
 /// Writes a line to stderr, once: a variant disagrees, but is used because it is forced or because there is no other.

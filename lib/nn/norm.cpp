@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "crisol/functions/norm.h"
-#include "runtime/recording.h"
+#include "runtime/capture.h"
 #include "tensor/impl.h"
 
 namespace crisol::nn {
@@ -41,7 +41,7 @@ Tensor BatchNorm2d::forward(const Tensor& x, const Epilogue& epilogue) {
 }
 
 void BatchNorm2d::count_batch() {
-  if (runtime::current_recorder() != nullptr) {  // Each replay must count one more batch.
+  if (runtime::current_capturer() != nullptr) {  // Each replay must count one more batch.
     num_batches_tracked.add_(1);
     return;
   }

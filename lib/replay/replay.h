@@ -24,7 +24,7 @@ struct ProblemError : std::runtime_error {
 
 using Values = std::vector<double>;
 
-/// A line "op name=value … count=N", as CRISOL_RECORD_SHAPES writes it.
+/// A line "op name=value … count=N", as CRISOL_PROBLEM_LOG writes it.
 struct Problem {
   std::string op;
   std::map<std::string, std::int64_t> values;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/recorder.h"
+#include "runtime/capturer.h"
 
 namespace crisol::runtime {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "runtime/capturer.h"
 #include "runtime/device/device_state.h"
-#include "runtime/recorder.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -86,10 +86,10 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
   for (int d = 0; d < range.dimensions; ++d)
     if (range.global[static_cast<std::size_t>(d)] == 0) return;
   if (verbose(Topic::launch)) say_launch(kernel, range);
-  Recorder* recorder = recorder_of(device);
+  Capturer* capturer = capturer_of(device);
   const cl_command_queue queue = device.queue();
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
-  const bool profiling = device.profiler().active() && !recording_is_paused();
+  const bool profiling = device.profiler().active() && !capture_is_paused();
   cl_event event = nullptr;
   cl_int error = CL_SUCCESS;
   bool first = false;
@@ -115,7 +115,7 @@ void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const Ke
   if (error != CL_SUCCESS)
     fail(is_memory_error(error) ? ErrorCode::out_of_memory : ErrorCode::device_failure, "launch", kernel.name, ": ",
          cl_error_name(error), " (", error, ')');
-  if (recorder != nullptr) recorder->add_launch(kernel, range, args, count);
+  if (capturer != nullptr) capturer->add_launch(kernel, range, args, count);
   if (first && timed) {  // Some implementations compile a kernel at its first run.
     device.finish();
     say(Topic::build, "first run of ", kernel.name, " in ", milliseconds_since(start), " ms");

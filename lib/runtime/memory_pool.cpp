@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "runtime/capturer.h"
 #include "runtime/device/device_state.h"
 #include "runtime/large_pages.h"
-#include "runtime/recorder.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -57,8 +57,8 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
   if (bytes > device_.info().max_allocation)
     fail_out_of_memory(bytes, "larger than the device's largest single buffer");
   std::uint64_t size = std::min(rounded(bytes), std::max<std::uint64_t>(bytes, device_.info().max_allocation));
-  Recorder* const recorder = recorder_of(device_);
-  _cl_mem* memory = recorder == nullptr ? nullptr : take_reserved(*recorder, size);
+  Capturer* const capturer = capturer_of(device_);
+  _cl_mem* memory = capturer == nullptr ? nullptr : take_reserved(*capturer, size);
   if (memory == nullptr) memory = take_cached(size);
   if (memory == nullptr) memory = create(size);
   if (memory == nullptr) {
@@ -70,7 +70,7 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
   }
   if (memory == nullptr) fail_out_of_memory(size, "memory is exhausted");
   try {
-    if (recorder != nullptr) recorder->note_made(memory);
+    if (capturer != nullptr) capturer->note_made(memory);
     return std::make_shared<Block>(device_, memory, size);
   } catch (...) {
     take_back(memory, size);
@@ -87,12 +87,12 @@ _cl_mem* MemoryPool::take_cached(std::uint64_t& bytes) {
   return memory;
 }
 
-_cl_mem* MemoryPool::take_reserved(Recorder& recorder, std::uint64_t& bytes) {
+_cl_mem* MemoryPool::take_reserved(Capturer& capturer, std::uint64_t& bytes) {
   const std::lock_guard lock(mutex_);
-  _cl_mem* memory = take_from(recorder.idle, bytes);
+  _cl_mem* memory = take_from(capturer.idle, bytes);
   if (memory == nullptr) return nullptr;
   reserved_.at(memory).idle = false;
-  stats_.recorded -= bytes;
+  stats_.captured -= bytes;
   count_used(bytes);
   return memory;
 }
@@ -104,24 +104,24 @@ void MemoryPool::count_used(std::uint64_t bytes) noexcept {
 
 void MemoryPool::reserve(_cl_mem* memory) {
   const std::lock_guard lock(mutex_);
-  ++reserved_[memory].recordings;
+  ++reserved_[memory].graphs;
 }
 
 void MemoryPool::release_reserved(_cl_mem* memory) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = reserved_.find(memory);
-  if (--found->second.recordings > 0) return;
+  if (--found->second.graphs > 0) return;
   const Reserved last = found->second;
   reserved_.erase(found);
   if (!last.idle) return;
-  stats_.recorded -= last.bytes;
+  stats_.captured -= last.bytes;
   put_free(memory, last.bytes);
 }
 
 _cl_mem* MemoryPool::create(std::uint64_t bytes) {
   {
     const std::lock_guard lock(mutex_);
-    if (limit_ != 0 && stats_.in_use + stats_.cached + stats_.recorded + bytes > limit_) return nullptr;
+    if (limit_ != 0 && stats_.in_use + stats_.cached + stats_.captured + bytes > limit_) return nullptr;
   }
   cl_int error = CL_SUCCESS;
   _cl_mem* memory = create_buffer(device_, bytes, error);
@@ -137,7 +137,7 @@ _cl_mem* MemoryPool::create(std::uint64_t bytes) {
 }
 
 void MemoryPool::take_back(_cl_mem* memory, std::uint64_t bytes) noexcept {
-  Recorder* recorder = current_recorder();
+  Capturer* capturer = current_capturer();
   const std::lock_guard lock(mutex_);
   stats_.in_use -= bytes;
   const auto reserved = reserved_.find(memory);
@@ -147,10 +147,10 @@ void MemoryPool::take_back(_cl_mem* memory, std::uint64_t bytes) noexcept {
   }
   reserved->second.idle = true;
   reserved->second.bytes = bytes;
-  stats_.recorded += bytes;
-  if (recorder == nullptr || !recorder->made(memory)) return;
+  stats_.captured += bytes;
+  if (capturer == nullptr || !capturer->made(memory)) return;
   try {
-    recorder->idle[bytes].push_back(memory);
+    capturer->idle[bytes].push_back(memory);
   } catch (...) {  // No host memory for the list. Later commands then cannot use this block.
   }
 }

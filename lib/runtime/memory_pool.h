@@ -50,7 +50,7 @@ BlockPtr allocate(DeviceState& device, std::uint64_t bytes);
 /// Free memory by its size. A list that became empty stays, so that the next entry of the size allocates nothing.
 using FreeMemory = std::map<std::uint64_t, std::vector<_cl_mem*>>;
 
-class Recorder;
+class Capturer;
 
 /// The free blocks by size, and the statistics.
 class MemoryPool {
@@ -59,7 +59,7 @@ class MemoryPool {
 
   BlockPtr allocate(std::uint64_t bytes);
   void take_back(_cl_mem* memory, std::uint64_t bytes) noexcept;
-  /// Reserves the memory of a block for the thread that records with it (see recorder.h). When the block is returned,
+  /// Reserves the memory of a block for the thread that captures with it (see capturer.h). When the block is returned,
   /// no other thread gets the memory until release_reserved was called as often as reserve.
   void reserve(_cl_mem* memory);
   void release_reserved(_cl_mem* memory) noexcept;
@@ -73,13 +73,13 @@ class MemoryPool {
  private:
   struct Reserved {
     std::uint64_t bytes = 0;  ///< Known while no block uses it.
-    int recordings = 0;
+    int graphs = 0;
     bool idle = false;
   };
 
   // The functions that find memory count it as used. If they take a reference, they set it
   // to the size of the memory that they found.
-  _cl_mem* take_reserved(Recorder& recorder, std::uint64_t& bytes);
+  _cl_mem* take_reserved(Capturer& capturer, std::uint64_t& bytes);
   _cl_mem* take_cached(std::uint64_t& bytes);
   _cl_mem* create(std::uint64_t bytes);
   void count_used(std::uint64_t bytes) noexcept;

@@ -4,9 +4,9 @@
 #include <bit>
 #include <cstring>
 
+#include "runtime/capturer.h"
 #include "runtime/device/device_state.h"
 #include "runtime/launch.h"
-#include "runtime/recorder.h"
 
 namespace crisol::runtime {
 
@@ -19,7 +19,7 @@ constexpr std::size_t max_staged = std::size_t{8} << 20;
 
 void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t size) {
   if (size == 0) return;
-  refuse_while_recording("values of the host's are written to a tensor");
+  refuse_while_capturing("values of the host's are written to a tensor");
   DeviceState& device = block.device();
   if (size > max_staged) {
     check_cl(clEnqueueWriteBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, nullptr),
@@ -37,7 +37,7 @@ void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t si
 
 void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[]> bytes, std::size_t size) {
   if (size == 0) return;
-  refuse_while_recording("values of the host's are written to a tensor");
+  refuse_while_capturing("values of the host's are written to a tensor");
   DeviceState& device = block.device();
   // The pool may have given out the block while work of its last user is queued. So the write waits for all work queued
   // by now.
@@ -59,7 +59,7 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
 }
 
 void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t size) {
-  refuse_while_recording("the host reads the values of a tensor");
+  refuse_while_capturing("the host reads the values of a tensor");
   DeviceState& device = block.device();
   if (size != 0)
     check_cl(clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, nullptr),
@@ -72,7 +72,7 @@ void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t
   check_cl(clEnqueueCopyBuffer(to.device().queue(), from.memory(), to.memory(), from_offset, to_offset, size, 0,
                                nullptr, nullptr),
            "clEnqueueCopyBuffer");
-  if (Recorder* recorder = recorder_of(to.device())) recorder->add_copy(from, from_offset, to, to_offset, size);
+  if (Capturer* capturer = capturer_of(to.device())) capturer->add_copy(from, from_offset, to, to_offset, size);
 }
 
 namespace {
@@ -109,8 +109,8 @@ void fill(Block& block, std::uint64_t offset, std::size_t size, const void* patt
   check_cl(clEnqueueFillBuffer(block.device().queue(), block.memory(), pattern, pattern_size, offset + filled,
                                size - filled, 0, nullptr, nullptr),
            "clEnqueueFillBuffer");
-  if (Recorder* recorder = recorder_of(block.device()))
-    recorder->add_fill(block, offset + filled, size - filled, pattern, pattern_size);
+  if (Capturer* capturer = capturer_of(block.device()))
+    capturer->add_fill(block, offset + filled, size - filled, pattern, pattern_size);
 }
 
 void finish(DeviceState& device) { device.finish(); }

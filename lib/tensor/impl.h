@@ -57,9 +57,9 @@ struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
   void written() {
     version.fetch_add(1, std::memory_order_relaxed);
     derived.drop();
-    if (thread_context().recorded_uses != nullptr) note_recorded_write();
+    if (thread_context().captured_uses != nullptr) note_captured_write();
   }
-  /// Finds data kept for this version. A recording uses kept data only if nothing is trained. It keeps no new data.
+  /// Finds data kept for this version. A capture uses kept data only if nothing is trained. It keeps no new data.
   Found find_derived(const DerivedKey& key, std::uint64_t at_version) override;
   std::shared_ptr<void> keep_derived(const DerivedKey& key, std::uint64_t at_version,
                                      std::shared_ptr<void> data) override {
@@ -67,7 +67,7 @@ struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
   }
 
  private:
-  void note_recorded_write();
+  void note_captured_write();
 };
 
 /// Base of what autograd keeps with a tensor; opaque to the layers below it.

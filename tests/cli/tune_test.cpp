@@ -1,4 +1,4 @@
-// `crisol tune` and CRISOL_RECORD_SHAPES, as users and scripts run them. The tests do not check which variant is
+// `crisol tune` and CRISOL_PROBLEM_LOG, as users and scripts run them. The tests do not check which variant is
 // faster.
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -78,16 +78,16 @@ TEST_CASE("crisol tune: every variant of a case's problem is timed, and the fast
   CHECK(again.at("usual") == problem.at("usual"));
 }
 
-TEST_CASE("crisol tune: shapes that a program recorded, each once, with how often they came") {
+TEST_CASE("crisol tune: shapes that a program logged, each once, with how often they came") {
   NEEDS_CRISOL();
   const Place place;
   for (const char* line : {"bench conv2d n=1 c=2 h=5 w=6 k=3 dir=train --repeat 1 --no-peak",
                            "bench softmax rows=4 cols=9 --repeat 1 --no-peak"})
-    CHECK(place.run(line, {{"CRISOL_RECORD_SHAPES", place.shapes}}).status == 0);
-  const std::string recorded = read_file(place.shapes);
+    CHECK(place.run(line, {{"CRISOL_PROBLEM_LOG", place.shapes}}).status == 0);
+  const std::string logged = read_file(place.shapes);
   for (const char* op : {"conv2d n=1 c=2 h=5 w=6 k=3 r=3 s=3", "conv2d_backward_data n=1", "conv2d_backward_weight n=1",
                          "softmax rows=4 length=9 step=1 count="})
-    CHECK(contains(recorded, op));
+    CHECK(contains(logged, op));
 
   write_file(place.shapes, "# a comment\n\n" + product + " count=7\n" + product + " count=2\n" +
                                "gather outer=1 size=2 inner=3 picked=4 slices=0 dtype=3 count=1\n" +

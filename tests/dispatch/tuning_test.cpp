@@ -1,4 +1,4 @@
-// Tests dispatch with forced settings, recorded problems and stored choices. A process reads stored choices only once,
+// Tests dispatch with forced settings, logged problems and stored choices. A process reads stored choices only once,
 // so each case with stored choices starts its own process.
 #include <cstdlib>
 
@@ -22,19 +22,19 @@ constexpr std::int64_t m = 6, n = 7, k = 40;
 /// Computes and checks a small product. Returns the variant that computed it.
 std::string multiply() {
   const auto a = random_values(1, m * k), b = random_values(2, k * n);
-  VariantRecord record;
+  VariantLog log;
   const Tensor y = ops::matmul(tensor_of(a, {m, k}), tensor_of(b, {k, n}));
   check_close(y, {m, n}, reference::matmul(a, {m, k}, b, {k, n}).values, {2, k + 1});
-  for (const VariantChoice& choice : record.choices())
+  for (const VariantChoice& choice : log.choices())
     if (choice.op == "matmul") return choice.variant;
   return {};
 }
 
 TuningProblem problem_of_product() {
-  const ProblemRecord record;
+  const ProblemLog log;
   multiply();
-  REQUIRE(record.problems().size() == 1);
-  return record.problems()[0];
+  REQUIRE(log.problems().size() == 1);
+  return log.problems()[0];
 }
 
 /// Writes a file with a stored choice for the product, and runs the child that multiplies with it.
@@ -64,10 +64,10 @@ TEST_CASE("problem key: text and hash tell op, names and values apart") {
   CHECK(key.hash("softmax") != ops::ProblemKey{{"rows", 3}}.hash("softmax"));
 }
 
-TEST_CASE("problem record: problems with their candidates, counted, in all records around") {
-  const ProblemRecord outer;
+TEST_CASE("problem log: problems with their candidates, counted, in all logs around") {
+  const ProblemLog outer;
   {
-    const ProblemRecord inner;
+    const ProblemLog inner;
     multiply();
     multiply();
     REQUIRE(inner.problems().size() == 1);
@@ -146,21 +146,23 @@ TEST_CASE("child: multiplies and normalises" * doctest::skip()) {
   ops::softmax(ones({3, 5}), 1);
 }
 
-TEST_CASE("CRISOL_RECORD_SHAPES: problems with their counts, added up over processes") {
+TEST_CASE("CRISOL_PROBLEM_LOG: problems with their counts, added up over processes") {
   if (is_slow()) CRISOL_SKIP("starts processes outside the simulator");
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/new/shapes";
   for (int run = 1; run <= 2; ++run) {
-    const ProcessResult result = run_child("child: multiplies and normalises", {{"CRISOL_RECORD_SHAPES", path}});
+    const ProcessResult result = run_child("child: multiplies and normalises", {{"CRISOL_PROBLEM_LOG", path}});
     CHECK(result.status == 0);
     CHECK(
         contains(read_file(path), "matmul m=6 n=7 k=40 batch=1 transa=0 transb=0 transc=0 weight=0 precision=0 count=" +
                                       std::to_string(2 * run) + "\n"));
     CHECK(contains(read_file(path), "softmax rows=3 length=5 step=1 count=" + std::to_string(run) + "\n"));
   }
+  const std::string old = folder.path() + "/old";
+  CHECK(run_child("child: multiplies", {{"CRISOL_RECORD_SHAPES", old}}).status == 0);  // The variable's name in 0.1.
+  CHECK(contains(read_file(old), "matmul m=6 n=7 k=40"));
   write_file(folder.path() + "/file", "");
-  const ProcessResult failed =
-      run_child("child: multiplies", {{"CRISOL_RECORD_SHAPES", folder.path() + "/file/shapes"}});
+  const ProcessResult failed = run_child("child: multiplies", {{"CRISOL_PROBLEM_LOG", folder.path() + "/file/shapes"}});
   CHECK(failed.status != 0);
-  CHECK(contains(failed.output, "[CRISOL_RECORD_SHAPES] " + folder.path() + "/file/shapes cannot be "));
+  CHECK(contains(failed.output, "[CRISOL_PROBLEM_LOG] " + folder.path() + "/file/shapes cannot be "));
 }

@@ -35,9 +35,9 @@ int count_of(const std::string& text, const std::string& part) {
 Tensor sums() { return ops::cumsum(ones({3, 7}), 1); }
 
 std::string usual_variant() {
-  const ProblemRecord record;
+  const ProblemLog log;
   sums();
-  return record.problems().at(0).usual();
+  return log.problems().at(0).usual();
 }
 
 /// Copies the kernels, but changes cumsum's usual kernel so that it writes wrong numbers.
@@ -81,8 +81,8 @@ TEST_CASE("child: sums on an unknown driver" * doctest::skip()) {
   ops::assume_unknown_drivers(true);
   const GeneratorState before = default_generator().state();
   for (int round = 0; round < 3; ++round) {
-    ProblemRecord problems;
-    VariantRecord choices;
+    ProblemLog problems;
+    VariantLog choices;
     check_sums();
     CHECK(problems.problems().size() == 1);
     CHECK(choices.choices().size() == 1);
@@ -100,11 +100,11 @@ TEST_CASE("child: sums of several threads on an unknown driver" * doctest::skip(
   check_sums();
 }
 
-TEST_CASE("child: sums that are recorded on an unknown driver" * doctest::skip()) {
+TEST_CASE("child: sums that are captured on an unknown driver" * doctest::skip()) {
   const auto commands = [](const Tensor& x, Tensor& y) {
     ops::cumsum(x, 1);  // Compiles the kernels.
-    Recording recording = record([&] { y = ops::cumsum(x, 1); });
-    return recording;
+    CapturedGraph graph = capture([&] { y = ops::cumsum(x, 1); });
+    return graph;
   };
   Tensor x = ones({3, 7});
   Tensor usual, tried;
@@ -114,13 +114,13 @@ TEST_CASE("child: sums that are recorded on an unknown driver" * doctest::skip()
   }();
   ops::assume_unknown_drivers(true);
   const Profile profile;
-  const Recording recording = record([&] { tried = ops::cumsum(x, 1); });
-  CHECK(recording.size() == size);
+  const CapturedGraph graph = capture([&] { tried = ops::cumsum(x, 1); });
+  CHECK(graph.size() == size);
   std::int64_t launches = 0;
   for (const ProfileRow& row : profile.rows()) launches += row.launches;
   CHECK(launches == static_cast<std::int64_t>(size));
   x.fill_(2);
-  recording.replay();
+  graph.replay();
   check_close(tried, {3, 7}, {2, 4, 6, 8, 10, 12, 14, 2, 4, 6, 8, 10, 12, 14, 2, 4, 6, 8, 10, 12, 14}, {0});
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("verification: outcomes of another driver and those of a damaged file 
   }
 }
 
-TEST_CASE("verification: without a folder, from several threads, in a recording, without memory") {
+TEST_CASE("verification: without a folder, from several threads, in a capture, without memory") {
   if (slow_device()) CRISOL_SKIP("starts processes outside the simulator");
   const Place place;
   write_file(place.folder.path() + "/file", "");
@@ -231,25 +231,25 @@ TEST_CASE("verification: without a folder, from several threads, in a recording,
   CHECK_PASSED(threads);
   CHECK(count_of(threads.output, place.line) == 1);
   std::filesystem::remove(place.file);
-  CHECK_PASSED(place.run("child: sums that are recorded on an unknown driver"));
+  CHECK_PASSED(place.run("child: sums that are captured on an unknown driver"));
   std::filesystem::remove(place.file);
   CHECK_PASSED(place.run("child: sums without memory for a trial", {{"CRISOL_KERNEL_PATH", ""}}));
 }
 
 TEST_CASE("child: softmax on an unknown driver" * doctest::skip()) {
   ops::assume_unknown_drivers(true);
-  VariantRecord record;
+  VariantLog log;
   const Tensor y = ops::softmax(zeros({3, 64}), 1);
   check_close(y, {3, 64}, std::vector<double>(192, 1.0 / 64), {16});
-  for (const VariantChoice& choice : record.choices()) CHECK(choice.variant != "vector");
+  for (const VariantChoice& choice : log.choices()) CHECK(choice.variant != "vector");
 }
 
 TEST_CASE("verification: a variant that a driver does not compile is passed over") {
   if (slow_device()) CRISOL_SKIP("starts processes outside the simulator");
   {
-    const ProblemRecord record;
+    const ProblemLog log;
     ops::softmax(zeros({3, 64}), 1);
-    if (record.problems().at(0).usual() != "vector") CRISOL_SKIP("the first variant here is the last one");
+    if (log.problems().at(0).usual() != "vector") CRISOL_SKIP("the first variant here is the last one");
   }
   const Place place;
   const std::string file = place.kernels + "/rowwise/softmax.cl";

@@ -95,9 +95,9 @@ void run_each_variant(const replay::Problem& problem) {
   REQUIRE(replay.has_value());
   std::vector<std::string> variants;
   {
-    const ProblemRecord record;
+    const ProblemLog log;
     replay->run();
-    for (const TuningProblem& met : record.problems())
+    for (const TuningProblem& met : log.problems())
       if (met.op == problem.op)
         for (const TuningCandidate& candidate : met.candidates)
           if (candidate.refusal.empty() && candidate.variant.find('/') == std::string::npos)

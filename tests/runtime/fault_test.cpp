@@ -82,8 +82,8 @@ std::vector<float> training_step() {
   return values;
 }
 
-/// The weights after a step of a small layer that was called, recorded and replayed twice.
-std::vector<float> recorded_steps() {
+/// The weights after a step of a small layer that was called, captured and replayed twice.
+std::vector<float> captured_steps() {
   manual_seed(3);
   nn::Linear layer(6, 4);
   optim::Adam optimizer(layer.parameters(), {1e-2});
@@ -94,8 +94,8 @@ std::vector<float> recorded_steps() {
     optimizer.step();
   };
   step();
-  const Recording recording = record(step);
-  for (int i = 0; i < 2; ++i) recording.replay();
+  const CapturedGraph graph = capture(step);
+  for (int i = 0; i < 2; ++i) graph.replay();
   return layer.weight.to_vector<float>();
 }
 
@@ -217,8 +217,8 @@ TEST_CASE("child: faults in every call of a training step" * doctest::skip()) {
   faults.run_lost();
 }
 
-TEST_CASE("child: faults while a step is recorded and replayed" * doctest::skip()) {
-  Faults faults(recorded_steps);
+TEST_CASE("child: faults while a step is captured and replayed" * doctest::skip()) {
+  Faults faults(captured_steps);
   faults.run(Call::allocate, CL_MEM_OBJECT_ALLOCATION_FAILURE, false);
   faults.run(Call::create, CL_OUT_OF_HOST_MEMORY, false);
   faults.run(Call::argument, CL_OUT_OF_HOST_MEMORY, false);
@@ -355,8 +355,8 @@ TEST_CASE("every OpenCL call of a training step fails once: an exception or the 
   run_with_faults("child: faults in every call of a training step", "");
 }
 
-TEST_CASE("every OpenCL call of a recording and its replays fails once: an exception or the right numbers") {
-  run_with_faults("child: faults while a step is recorded and replayed", "");
+TEST_CASE("every OpenCL call of a capture and its replays fails once: an exception or the right numbers") {
+  run_with_faults("child: faults while a step is captured and replayed", "");
 }
 
 TEST_CASE("programs that cannot be made: an exception, and the next step makes them") {

@@ -1,11 +1,11 @@
-// The precision to which products may be rounded: which setting counts, in which thread, for backward and recordings.
+// The precision to which products may be rounded: which setting counts, in which thread, for backward and graphs.
 #include "crisol/precision.h"
 
 #include <cmath>
 #include <thread>
 
+#include "crisol/capture.h"
 #include "crisol/functions/matmul.h"
-#include "crisol/recording.h"
 #include "crisol/tuning.h"
 #include "doctest/doctest.h"
 #include "ops/product/matrix_units.h"
@@ -72,7 +72,7 @@ TEST_CASE("precision: backward computes in the precision of the forward pass") {
   testing::check_close(x.grad(), std::vector<double>(6, 4.0), {0});
 }
 
-TEST_CASE("precision: a recording keeps that with which it was recorded") {
+TEST_CASE("precision: a capture keeps that with which it was captured") {
   if (const std::string reason = broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
   const ForcedVariant forced("matmul", "matrix");
   const double value = 1 + std::ldexp(1.0, -8);
@@ -80,12 +80,12 @@ TEST_CASE("precision: a recording keeps that with which it was recorded") {
   const Tensor weight = tensor_of(std::vector<double>(12, value), {3, 4});
   Tensor y;
   const auto work = [&] { y = ops::matmul(x, weight); };
-  const Recording recording = [&] {
+  const CapturedGraph graph = [&] {
     const WithPrecision rounded(Precision::bf16);
-    return record(work);
+    return capture(work);
   }();
   y.copy_from(tensor_of(std::vector<double>(8, 0.0), {2, 4}));
-  recording.replay();
+  graph.replay();
   testing::check_close(y, std::vector<double>(8, 3.0), {0});
 }
 

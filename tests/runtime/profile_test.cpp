@@ -1,4 +1,4 @@
-// Measurements: the record of variants, and the device's speed.
+// Measurements: the log of variants, and the device's speed.
 #include "crisol/profile.h"
 
 #include "crisol/ops/matmul.h"
@@ -8,12 +8,12 @@
 
 using namespace crisol;
 
-TEST_CASE("VariantRecord: what ops choose while it lives, also in an inner one") {
+TEST_CASE("VariantLog: what ops choose while it lives, also in an inner one") {
   const Tensor a = ones({3, 4}), b = ones({4, 5});
-  VariantRecord outer;
+  VariantLog outer;
   CHECK(outer.choices().empty());
   {
-    const VariantRecord inner;
+    const VariantLog inner;
     ops::matmul(a, b);
     ops::matmul(a, b);
     REQUIRE(inner.choices().size() == 1);
@@ -26,12 +26,12 @@ TEST_CASE("VariantRecord: what ops choose while it lives, also in an inner one")
   CHECK(outer.choices()[0].times == 3);
 }
 
-TEST_CASE("VariantRecord: a forced variant is what is recorded") {
+TEST_CASE("VariantLog: a forced variant is what the log says") {
   const Tensor a = ones({3, 4}), b = ones({4, 5});
-  const VariantRecord record;
+  const VariantLog log;
   CHECK(testing::run_variant("matmul", "plain", [&] { ops::matmul(a, b); }));
-  REQUIRE(record.choices().size() == 1);
-  CHECK(record.choices()[0].variant == "plain");
+  REQUIRE(log.choices().size() == 1);
+  CHECK(log.choices()[0].variant == "plain");
 }
 
 TEST_CASE("measured_speed: positive figures, measured once or again") {

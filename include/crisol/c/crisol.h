@@ -5,7 +5,7 @@
  * exception leaves the library. A failed call writes no result and leaves every tensor as it was. Results are written
  * through the last pointers, which must not be null unless it is said.
  *
- * Handles (tensors, models, optimizers, recordings) belong to the caller, who gives each back with its
+ * Handles (tensors, models, optimizers, captured graphs) belong to the caller, who gives each back with its
  * _destroy function; null is accepted there. A handle is used by one thread at a time; different handles, also to the
  * same tensor, by several.
  *
@@ -437,18 +437,19 @@ CRISOL_API crisol_status crisol_optimizer_set_lr(crisol_optimizer* optimizer, do
 CRISOL_API crisol_status crisol_clip_grad_norm(int count, const crisol_tensor* const* parameters, double max_norm,
                                                crisol_tensor** norm);
 
-/* ---- Recordings -------------------------------------------------------------------------------------------------- */
+/* ---- Captured graphs --------------------------------------------------------------------------------------------- */
 
-/** A fixed sequence of work on a device: crisol::Recording. */
-typedef struct crisol_recording crisol_recording;
-/** Calls work(data) once and records what this thread queues on the device meanwhile; see crisol/recording.h for what
- * the work may not do. Another status than CRISOL_OK from it is given back, and nothing is recorded. */
-CRISOL_API crisol_status crisol_record(crisol_device device, crisol_status (*work)(void* data), void* data,
-                                       crisol_recording** result);
+/** A fixed sequence of work on a device: crisol::CapturedGraph. */
+typedef struct crisol_captured_graph crisol_captured_graph;
+/** Calls work(data) once and captures the commands that this thread queues on the device in this time.
+ * crisol/capture.h says what the work may not do. If the work returns another status than CRISOL_OK, this status is
+ * returned, and nothing is captured. */
+CRISOL_API crisol_status crisol_capture(crisol_device device, crisol_status (*work)(void* data), void* data,
+                                        crisol_captured_graph** result);
 /** Queues the commands once more, on the memory that they had. */
-CRISOL_API crisol_status crisol_recording_replay(crisol_recording* recording);
-/** Gives a recording back, and its memory. */
-CRISOL_API void crisol_recording_destroy(crisol_recording* recording);
+CRISOL_API crisol_status crisol_captured_graph_replay(crisol_captured_graph* graph);
+/** Gives a graph back, and its memory. */
+CRISOL_API void crisol_captured_graph_destroy(crisol_captured_graph* graph);
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 

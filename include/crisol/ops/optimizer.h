@@ -1,7 +1,7 @@
 // Optimiser steps over flat tensors, and clipping, without autograd. Users call crisol/optim.h.
 //
 // All tensors of a call are f32, contiguous, on one device, and of equally many elements; a whole arena or any part of
-// it is one launch. Numbers that change from step to step live in device memory, so that a recorded step can be
+// it is one launch. Numbers that change from step to step live in device memory, so that a captured step can be
 // replayed:
 //
 //   hyper     (4): lr, momentum or beta1, 1 - beta1, log(beta1); written by the host with write_hyper

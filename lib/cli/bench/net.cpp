@@ -3,6 +3,7 @@
 
 #include "cli/bench/groups.h"
 #include "crisol/autograd.h"
+#include "crisol/capture.h"
 #include "crisol/functions/loss.h"
 #include "crisol/nn/models/alexnet.h"
 #include "crisol/nn/models/mobilenet_v2.h"
@@ -11,7 +12,6 @@
 #include "crisol/nn/models/vgg.h"
 #include "crisol/optim.h"
 #include "crisol/random.h"
-#include "crisol/recording.h"
 
 namespace crisol::cli::bench {
 
@@ -91,7 +91,7 @@ Work prepare_net(const Values& v) {
   work.run = in_precision(precision_of(v), work.run);
   if (v.on("replay")) {
     for (int i = 0; i < 3; ++i) work.run();  // Packed weights exist from the third use on.
-    work.run = [recording = record(work.run)] { recording.replay(); };
+    work.run = [graph = capture(work.run)] { graph.replay(); };
   }
   return work;
 }
@@ -103,7 +103,7 @@ const Case net_case{"net",
                     {{"net", "simplecnn", names_of(nets), ""},
                      {"batch", "64", ">=1", "images"},
                      {"mode", "train", "infer|train", "train: forward, loss, backward and Adam's step"},
-                     {"replay", "0", "0|1", "1: a recording of it is replayed"},
+                     {"replay", "0", "0|1", "1: a capture of it is replayed"},
                      precision_key()},
                     prepare_net};
 

@@ -24,9 +24,9 @@ Rate rate_of(const Result& result, const std::optional<DeviceSpeed>& speed) {
   return {};
 }
 
-std::string variants_of(const VariantRecord& record) {
+std::string variants_of(const VariantLog& log) {
   std::string text;
-  for (const VariantChoice& choice : record.choices())
+  for (const VariantChoice& choice : log.choices())
     text += (text.empty() ? "" : ",") + choice.op + ':' + choice.variant;
   return text.empty() ? "single" : text;
 }
@@ -41,9 +41,9 @@ Result run(const Request& request, const Effort& effort) {
   device.reset_peak_memory();
   result.work = request.what->prepare(request.values);
   {
-    const VariantRecord record;
+    const VariantLog log;
     result.work.run();
-    result.variant = variants_of(record);
+    result.variant = variants_of(log);
   }
   result.timing = measure(result.work, request.values.on("wait"), effort);
   const MemoryStats memory = device.memory_stats();

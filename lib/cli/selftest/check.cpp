@@ -20,14 +20,14 @@ std::vector<Op> all_ops() {
 
 Outcome outcome_of(const Op& op) {
   Check check;
-  const VariantRecord record;
+  const VariantLog log;
   try {
     op.run(check);
   } catch (const Error& error) {
     check.outcome.failure = error.what();
   }
   check.outcome.op = op.name;
-  for (const VariantChoice& choice : record.choices())
+  for (const VariantChoice& choice : log.choices())
     check.outcome.variants += (check.outcome.variants.empty() ? "" : ", ") + choice.op + ':' + choice.variant;
   return check.outcome;
 }

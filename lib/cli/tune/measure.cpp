@@ -99,10 +99,10 @@ std::vector<VariantTime> time_all(const bench::Work& work, const TuningProblem& 
 }  // namespace
 
 TuningProblem meet(const Replay& replay, const Problem& problem) {
-  const ProblemRecord record;
+  const ProblemLog log;
   replay.run();
   std::string met;
-  for (const TuningProblem& found : record.problems()) {
+  for (const TuningProblem& found : log.problems()) {
     if (found.text == problem.text) return found;
     if (found.op == problem.op) met = found.text;
   }

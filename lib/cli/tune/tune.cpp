@@ -56,9 +56,9 @@ void read_shapes(const std::string& path, std::vector<Problem>& problems) {
 // Adds the problems that one run of a case meets.
 void run_case(const bench::Request& request, std::vector<Problem>& problems) {
   const bench::Work work = request.what->prepare(request.values);
-  const ProblemRecord record;
+  const ProblemLog log;
   work.run();
-  for (const TuningProblem& found : record.problems()) {
+  for (const TuningProblem& found : log.problems()) {
     Problem problem = replay::parse_problem(found.text);
     problem.times = found.times;
     add_problem(problems, std::move(problem));
@@ -207,7 +207,7 @@ Command add_tune(CLI::App& program) {
       "tune", "Measure the variants of ops at the shapes that you use, and store the best for this device");
   command->add_option("case", options->words, "CASE key=value ... as `crisol bench` takes it: all that one run does");
   command->add_option("--shapes", options->shapes,
-                      "File that a program wrote by CRISOL_RECORD_SHAPES=FILE; - for standard input");
+                      "File that a program wrote by CRISOL_PROBLEM_LOG=FILE; - for standard input");
   command->add_option("--suite", options->suite, "The cases of a suite of `crisol bench`: " + bench::suite_names());
   command->add_flag("--json", options->json, "Print JSON: every variant's times");
   command->add_flag("--dry-run", options->dry, "Measure and print, store nothing");

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "crisol/ops/probe.h"
 #include "dispatch/matrix_unit.h"
+#include "runtime/capture.h"
 #include "runtime/kernel_source.h"
-#include "runtime/recording.h"
 #include "runtime/verbose.h"
 
 namespace crisol::ops {
@@ -39,7 +39,7 @@ ProbeOutcome find(runtime::DeviceState& device, const std::string& name, const c
   const DeviceInfo& info = runtime::info_of(device);
   const std::string source = runtime::expanded_source({}, file);
   if (const auto stored = runtime::load_probe(info, name, source)) return *stored;
-  const runtime::PauseRecording pause;  // Its launches are not the user's.
+  const runtime::PauseCapture pause;  // Its launches are not the user's.
   const Probed probed = probe();
   runtime::say(runtime::Topic::build, "probe of ", name, " on ", info.name, ": ", probed.outcome.found, ' ',
                probed.outcome.reason);

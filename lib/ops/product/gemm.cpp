@@ -4,7 +4,7 @@
 
 #include "ops/probe/matrix_probe.h"
 #include "ops/product/cpu_tiles.h"
-#include "runtime/recording.h"
+#include "runtime/capture.h"
 
 namespace crisol::ops {
 
@@ -87,7 +87,7 @@ ProductContext product_context(runtime::DeviceState& device) {
     context.unit = static_cast<std::int64_t>(unit.kind);
     context.emulated = unit.emulated ? 1 : 0;
   }
-  context.recorded = runtime::current_recorder() != nullptr ? 1 : 0;
+  context.captured = runtime::current_capturer() != nullptr ? 1 : 0;
   return context;
 }
 

@@ -26,7 +26,7 @@ struct MatrixLayout {
 /// What multiplies the operands of a product, and what they may be rounded to.
 struct ProductContext {
   std::int64_t precision = 0, unit = 0, emulated = 0;
-  std::int64_t recorded = 0;  ///< Whether the thread records its launches.
+  std::int64_t captured = 0;  ///< Whether the thread captures its launches.
 };
 /// That of this thread and device. A precision below fp32 may run a probe on the device, so an op asks after it has
 /// checked its arguments.
@@ -93,7 +93,7 @@ struct Gemm {
   Storage* b_storage = nullptr;  ///< The owner of B where B is a weight.
 };
 
-/// The problem without its context: in fp32, of operands that may be recorded.
+/// The problem without its context: in fp32, of operands that may be captured.
 GemmProblem problem_of(const Gemm& product);
 /// Queues a plan of the product. `b` is B, with its owner where a packed copy may be kept.
 void launch_gemm(const dispatch::Prepared& plan, const Gemm& product, const dispatch::OperandView& b);

@@ -52,7 +52,7 @@ const char* against(const GemmProblem& p, const Target& target) {
   if (target.info.type == DeviceType::cpu)
     return "made for GPUs: seconds for its first call and a tenth of the peak on CPUs";
   if (target.traits.simulated) return "CLBlast frees its programs at exit, when this simulator is gone already";
-  if (p.context.recorded != 0) return "what it launches cannot be recorded";
+  if (p.context.captured != 0) return "what it launches cannot be captured";
   if (p.k == 0) return "the depth is 0";
   // One work-item adds all products of a result, one after the other: few work-groups, and the sums lose digits.
   // Sums of 66,000 products were off by 7e-6 of their value, those of a cut depth by less than 2.4e-6.

@@ -244,12 +244,12 @@ TEST_CASE("gemm matrix: a forced configuration") {
   const testing::MustRun must("matmul", {"matrix"});
   const ForcedVariant forced("matmul", "matrix/128x32/2");
   const WithPrecision rounded_to(Precision::bf16);
-  const VariantRecord record;
+  const VariantLog log;
   const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
   check_close(ops::matmul(tensor_of(a, {m, k}), tensor_of(b, {k, n})), expected.shape, expected.values,
               {2, static_cast<double>(k + 1)});
-  REQUIRE(!record.choices().empty());
-  CHECK(record.choices()[0].variant == "matrix/128x32/2");
+  REQUIRE(!log.choices().empty());
+  CHECK(log.choices()[0].variant == "matrix/128x32/2");
 }
 
 TEST_CASE("gemm matrix: chosen where the precision allows and the device can, refused with the reason elsewhere") {

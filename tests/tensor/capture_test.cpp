@@ -1,5 +1,5 @@
-// Recorded work gives the same results as a direct call of the work.
-#include "crisol/recording.h"
+// Captured work gives the same results as a direct call of the work.
+#include "crisol/capture.h"
 
 #include <algorithm>
 #include <functional>
@@ -71,38 +71,38 @@ Outcome train(const Step& step_of) {
   return outcome;
 }
 
-Outcome train_recorded(ReplayBy by) {
-  std::vector<Recording> recordings;
+Outcome train_captured(ReplayBy by) {
+  std::vector<CapturedGraph> graphs;
   return train([&](Training& training, int batch) {
     if (batch == 0) training.step();
-    if (batch == 1) recordings.push_back(record([&] { training.step(); }, Device(), by));
+    if (batch == 1) graphs.push_back(capture([&] { training.step(); }, Device(), by));
     if (batch < 2) return;
-    CHECK(recordings[0].in_command_buffer() == (by == ReplayBy::command_buffer));
-    recordings[0].replay();
+    CHECK(graphs[0].in_command_buffer() == (by == ReplayBy::command_buffer));
+    graphs[0].replay();
   });
 }
 
 }  // namespace
 
-TEST_CASE("recording: training gives the bits of ordinary steps") {
+TEST_CASE("capture: training gives the bits of ordinary steps") {
   const Outcome expected = train([](Training& training, int) { training.step(); });
-  by_each_way([&](ReplayBy by) { CHECK(train_recorded(by) == expected); });
+  by_each_way([&](ReplayBy by) { CHECK(train_captured(by) == expected); });
 }
 
-TEST_CASE("recording: replays read what lies in the tensors, one after another without waiting") {
+TEST_CASE("capture: replays read what lies in the tensors, one after another without waiting") {
   by_each_way([](ReplayBy by) {
     Tensor x = tensor_of({1, 2, 3}, {3}), total = zeros({3});
-    const Recording recording = record([&] { total.add_(mul(x, 2)); }, Device(), by);
-    CHECK(recording.size() == 2);
+    const CapturedGraph graph = capture([&] { total.add_(mul(x, 2)); }, Device(), by);
+    CHECK(graph.size() == 2);
     check_close(total, {2, 4, 6}, {0});
-    for (int i = 0; i < 3; ++i) recording.replay();
+    for (int i = 0; i < 3; ++i) graph.replay();
     x.copy_from(tensor_of({0, 0, 10}, {3}));
-    recording.replay();
+    graph.replay();
     check_close(total, {8, 16, 44}, {0});
   });
 }
 
-TEST_CASE("recording: copies and fills of every size are commands") {
+TEST_CASE("capture: copies and fills of every size are commands") {
   by_each_way([](ReplayBy by) {
     const std::int64_t large = slow_device() ? 40 : 30000;
     Tensor x = full({large}, 3), small, copy, filled;
@@ -111,10 +111,10 @@ TEST_CASE("recording: copies and fills of every size are commands") {
       filled = full({large}, 2);
       copy = x.clone();
     };
-    const Recording recording = record(work, Device(), by);
+    const CapturedGraph graph = capture(work, Device(), by);
     for (Tensor* t : {&small, &filled, &copy}) t->fill_(-1);
     x.fill_(4);
-    recording.replay();
+    graph.replay();
     const auto all = [](const Tensor& t, double value) {
       const std::vector<double> values = values_of(t);
       return std::all_of(values.begin(), values.end(), [&](double v) { return v == value; });
@@ -125,7 +125,7 @@ TEST_CASE("recording: copies and fills of every size are commands") {
   });
 }
 
-TEST_CASE("recording: its memory is used again inside it, by nobody else, and given back") {
+TEST_CASE("capture: its memory is used again inside it, by nobody else, and given back") {
   const Device device;
   device.release_cached_memory();
   const std::uint64_t in_use = device.memory_stats().in_use;
@@ -134,30 +134,30 @@ TEST_CASE("recording: its memory is used again inside it, by nobody else, and gi
     const Tensor x = ones({count});
     const std::uint64_t one = device.memory_stats().in_use;
     Tensor y;
-    const Recording recording = record([&] {
+    const CapturedGraph graph = capture([&] {
       y = x;
       for (int i = 0; i < 8; ++i) y = add(y, 1);  // Each result replaces the one before.
     });
     const MemoryStats after = device.memory_stats();
     CHECK(after.in_use == in_use + 2 * (one - in_use));
-    CHECK(after.recorded > 0);
-    CHECK(after.recorded <= 2 * (one - in_use));  // Less than eight tensors need.
+    CHECK(after.captured > 0);
+    CHECK(after.captured <= 2 * (one - in_use));  // Less than eight tensors need.
     std::vector<Tensor> others;
     for (int i = 0; i < 8; ++i) others.push_back(full({count}, -5));
-    recording.replay();
+    graph.replay();
     for (const Tensor& other : others) CHECK(other.to_vector<float>()[count - 1] == -5);
     CHECK(y.to_vector<float>()[count - 1] == 9);
     y = Tensor();
-    recording.replay();  // No tensor uses its result.
+    graph.replay();  // No tensor uses its result.
   }
   CHECK(device.memory_stats().in_use == in_use);
-  CHECK(device.memory_stats().recorded == 0);
+  CHECK(device.memory_stats().captured == 0);
 }
 
-TEST_CASE("recording: a tensor that the work lets go of, and did not make, is there for each replay") {
+TEST_CASE("capture: a tensor that the work lets go of, and did not make, is there for each replay") {
   by_each_way([](ReplayBy by) {
     Tensor x = full({3000}, 2), y, z;
-    const Recording recording = record(
+    const CapturedGraph graph = capture(
         [&] {
           y = add(x, 1);
           x = Tensor();
@@ -165,14 +165,14 @@ TEST_CASE("recording: a tensor that the work lets go of, and did not make, is th
         },
         Device(), by);
     for (int i = 0; i < 2; ++i) {
-      recording.replay();
+      graph.replay();
       CHECK(y.to_vector<float>()[2999] == 3);
       CHECK(z.to_vector<float>()[2999] == 50);
     }
   });
 }
 
-TEST_CASE("recording: a kept copy of a weight is relied on until the weight is written") {
+TEST_CASE("capture: a kept copy of a weight is relied on until the weight is written") {
   manual_seed(3);
   nn::Sequential net{nn::Linear(40, 30), nn::ReLU(), nn::Linear(30, 2)};
   const Tensor x = tensor_of(random_values(1, 160), {4, 40});
@@ -180,32 +180,32 @@ TEST_CASE("recording: a kept copy of a weight is relied on until the weight is w
   Tensor y;
   const auto work = [&] { y = net(x); };
   for (int i = 0; i < 3; ++i) work();  // Weights that are used again are packed permanently.
-  const Recording recording = record(work);
+  const CapturedGraph graph = capture(work);
   const std::vector<double> expected = values_of(y);
   y.fill_(0);
-  recording.replay();
+  graph.replay();
   CHECK(values_of(y) == expected);
 
   Tensor weight = net.parameters()[0];
   weight.mul_(2);
   const std::vector<double> now = values_of(net(x));
-  // CLBlast cannot be recorded, so the recorded products may come from another variant than those of `now`.
+  // CLBlast cannot be captured, so the captured products may come from another variant than those of `now`.
   const reference::Tolerance close{64};
   try {
-    recording.replay();
+    graph.replay();
     // If nothing was packed, the replay reads the weight itself.
     check_close(y, {4, 2}, now, close);
   } catch (const Error& error) {
     CHECK(error.code() == ErrorCode::invalid_argument);
-    CHECK(std::string(error.what()).find("[replay] a weight was written since it was recorded") == 0);
+    CHECK(std::string(error.what()).find("[replay] a weight was written since it was captured") == 0);
   }
-  const Recording again = record(work);
+  const CapturedGraph again = capture(work);
   y.fill_(0);
   again.replay();
   check_close(y, {4, 2}, now, close);
 }
 
-TEST_CASE("recording: ordinary work sees the weights that a replay wrote") {
+TEST_CASE("capture: ordinary work sees the weights that a replay wrote") {
   manual_seed(4);
   const Tensor x = tensor_of(random_values(1, 160), {4, 40}), target = zeros({4, 30});
   nn::Linear layer(40, 30);
@@ -216,57 +216,57 @@ TEST_CASE("recording: ordinary work sees the weights that a replay wrote") {
     optimizer.step();
   };
   step();
-  const Recording recording = record(step);
+  const CapturedGraph graph = capture(step);
   const NoGrad no_grad;
   std::vector<double> before;
   for (int i = 0; i < 3; ++i) before = values_of(layer(x));  // Creates packed copies.
-  recording.replay();
+  graph.replay();
   const std::vector<double> after = values_of(layer(x));
   CHECK(after != before);
   check_close(layer(x), {4, 30}, values_of(matmul(x, layer.weight.transpose(0, 1)) + layer.bias), {100});
 }
 
-TEST_CASE("recording: what cannot be repeated is refused, and ordinary work goes on") {
+TEST_CASE("capture: what cannot be repeated is refused, and ordinary work goes on") {
   Tensor x = ones({3});
   const auto refused = [&](const char* text, const std::function<void()>& work) {
     CAPTURE(text);
     try {
-      record(work);
-      FAIL("it was recorded");
+      capture(work);
+      FAIL("it was captured");
     } catch (const Error& error) {
       CHECK(error.code() == ErrorCode::invalid_argument);
       CHECK(std::string(error.what()).find(text) != std::string::npos);
     }
-    CHECK(sum(x).item() == 3);  // This thread no longer records.
+    CHECK(sum(x).item() == 3);  // This thread no longer captures.
   };
   refused("the host reads the values of a tensor", [&] { x.to_vector<float>(); });
   refused("values of the host's are written to a tensor", [&] { from_vector<float>({1, 2}); });
-  refused("this thread is recording already", [&] { record([] {}); });
+  refused("this thread is capturing already", [&] { capture([] {}); });
   refused("there is no work", nullptr);
-  CHECK_THROWS_AS(record([] { throw std::string("the work's own"); }), std::string);
+  CHECK_THROWS_AS(capture([] { throw std::string("the work's own"); }), std::string);
   CHECK(sum(x).item() == 3);
   for (const Device other : devices())
     if (other != Device() && other.info().has_compiler)
-      refused("is recorded", [&] { full({3}, 1, DType::f32, other); });
+      refused("is captured", [&] { full({3}, 1, DType::f32, other); });
   if (!has_command_buffers())
-    CHECK_THROWS_WITH_AS(record([&] { x.add_(0); }, Device(), ReplayBy::command_buffer),
+    CHECK_THROWS_WITH_AS(capture([&] { x.add_(0); }, Device(), ReplayBy::command_buffer),
                          doctest::Contains("cl_khr_command_buffer"), Error);
 }
 
-TEST_CASE("recording: a profile sees each kernel of a replay") {
+TEST_CASE("capture: a profile sees each kernel of a replay") {
   Tensor x = ones({3});
-  const Recording recording = record([&] { x.add_(1); });
+  const CapturedGraph graph = capture([&] { x.add_(1); });
   const Profile profile;
-  recording.replay();
-  recording.replay();
+  graph.replay();
+  graph.replay();
   CHECK(sum(x).item() == 12);
   std::int64_t launches = 0;
   for (const ProfileRow& row : profile.rows()) launches += row.launches;
   CHECK(launches >= 3);
 }
 
-TEST_CASE("recording: nothing recorded is nothing replayed") {
-  const Recording recording = record([] {});
-  CHECK(recording.size() == 0);
-  recording.replay();
+TEST_CASE("capture: nothing captured is nothing replayed") {
+  const CapturedGraph graph = capture([] {});
+  CHECK(graph.size() == 0);
+  graph.replay();
 }

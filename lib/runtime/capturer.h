@@ -1,4 +1,4 @@
-// Device work as a list of commands that can be queued again; see crisol/recording.h.
+// Device work as a list of commands that can be queued again; see crisol/capture.h.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/capture.h"
 #include "runtime/cl.h"
 #include "runtime/launch.h"
-#include "runtime/recording.h"
 
 namespace crisol::runtime {
 
@@ -35,23 +35,23 @@ struct CopyCommand {
 };
 using Command = std::variant<LaunchCommand, FillCommand, CopyCommand>;
 
-/// Records the work that this thread queues on the device, from construction to end(). The memory of this work is
-/// reserved (MemoryPool::reserve) until the Recorder is destroyed. Memory that is allocated and freed in this time
-/// serves only later commands of this recording.
-class Recorder {
+/// Captures the work that this thread queues on the device, from construction to end(). The memory of this work is
+/// reserved (MemoryPool::reserve) until the Capturer is destroyed. Memory that is allocated and freed in this time
+/// serves only later commands of this graph.
+class Capturer {
  public:
-  /// Throws if this thread already records.
-  explicit Recorder(DeviceState& device);
-  ~Recorder();
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
+  /// Throws if this thread already captures.
+  explicit Capturer(DeviceState& device);
+  ~Capturer();
+  Capturer(const Capturer&) = delete;
+  Capturer& operator=(const Capturer&) = delete;
 
   void add_launch(const Kernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count);
   void add_fill(const Block& block, std::size_t offset, std::size_t size, const void* pattern,
                 std::size_t pattern_size);
   void add_copy(const Block& from, std::size_t from_offset, const Block& to, std::size_t to_offset, std::size_t size);
 
-  /// Ends the recording: nothing is added from now on.
+  /// Ends the capture: nothing is added from now on.
   void end() noexcept;
   /// Lets the driver keep the commands (cl_khr_command_buffer). Returns null, or the reason why the driver cannot keep
   /// them.
@@ -62,13 +62,13 @@ class Recorder {
   void replay();
 
   std::size_t size() const noexcept { return commands_.size(); }
-  /// Notes memory that the pool gave out for the recording. Only such memory may be reused by the recording after it is
-  /// freed. Memory from before the recording is read by each replay.
+  /// Notes memory that the pool gave out for the capture. Only such memory may be reused by the capture after it is
+  /// freed. Memory from before the capture is read by each replay.
   void note_made(_cl_mem* memory) { made_.insert(memory); }
   bool made(_cl_mem* memory) const { return made_.count(memory) != 0; }
   DeviceState& device() const noexcept { return device_; }
 
-  /// Free blocks of this recording, by size. The pool uses this list, and the pool's lock guards it.
+  /// Free blocks of this capture, by size. The pool uses this list, and the pool's lock guards it.
   FreeMemory idle;
 
  private:

@@ -1,4 +1,4 @@
-// CRISOL_RECORD_SHAPES: a file with a line for each problem, "matmul m=64 n=10 … count=12".
+// CRISOL_PROBLEM_LOG: a file with a line for each problem, "matmul m=64 n=10 … count=12".
 #include <mutex>
 #include <sstream>
 #include <string>
@@ -14,7 +14,8 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr const char* variable = "CRISOL_RECORD_SHAPES";
+constexpr const char* variable = "CRISOL_PROBLEM_LOG";
+constexpr const char* old_variable = "CRISOL_RECORD_SHAPES";  // Its name in 0.1; 0.3 drops it.
 constexpr std::string_view count_word = " count=";
 
 /// Problems with their counts, in the order of their first use.
@@ -54,13 +55,13 @@ class Counts {
   std::unordered_map<std::string, std::size_t> places_;
 };
 
-/// The problems of this process. A new problem is written at once, so that it is recorded even if the program is
+/// The problems of this process. A new problem is written at once, so that it is kept even if the program is
 /// killed. Counts that rise later are written with the next new problem, and when the process ends.
-class ShapeRecord {
+class ProblemLogFile {
  public:
-  explicit ShapeRecord(std::string path) : path_(std::move(path)) {}
+  explicit ProblemLogFile(std::string path) : path_(std::move(path)) {}
 
-  ~ShapeRecord() {
+  ~ProblemLogFile() {
     try {
       write();
     } catch (const Error& error) {
@@ -100,18 +101,21 @@ class ShapeRecord {
   std::unordered_map<std::uint64_t, Met> met_;
 };
 
-ShapeRecord& shape_record() {
-  static ShapeRecord record(runtime::environment(variable));
-  return record;
+ProblemLogFile& problem_log_file() {
+  static ProblemLogFile file([] {
+    const std::string path = runtime::environment(variable);
+    return path.empty() ? runtime::environment(old_variable) : path;
+  }());
+  return file;
 }
 
 }  // namespace
 
-bool shapes_are_recorded() {
-  static const bool on = shape_record().on();
+bool problems_are_logged() {
+  static const bool on = problem_log_file().on();
   return on;
 }
 
-void record_shape(const char* op, const ProblemKey& key) { shape_record().count(op, key); }
+void log_problem(const char* op, const ProblemKey& key) { problem_log_file().count(op, key); }
 
 }  // namespace crisol::ops

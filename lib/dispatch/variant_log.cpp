@@ -1,4 +1,4 @@
-#include "dispatch/variant_record.h"
+#include "dispatch/variant_log.h"
 
 #include <algorithm>
 
@@ -7,13 +7,11 @@
 
 namespace crisol {
 
-VariantRecord::VariantRecord() noexcept : outer_(thread_context().variant_record) {
-  thread_context().variant_record = this;
-}
+VariantLog::VariantLog() noexcept : outer_(thread_context().variant_log) { thread_context().variant_log = this; }
 
-VariantRecord::~VariantRecord() { thread_context().variant_record = outer_; }
+VariantLog::~VariantLog() { thread_context().variant_log = outer_; }
 
-void VariantRecord::note(const char* op, const char* variant) {
+void VariantLog::note(const char* op, const char* variant) {
   const auto same = [&](const VariantChoice& choice) { return choice.op == op && choice.variant == variant; };
   const auto known = std::find_if(choices_.begin(), choices_.end(), same);
   if (known != choices_.end())
@@ -24,7 +22,7 @@ void VariantRecord::note(const char* op, const char* variant) {
 }
 
 void runtime::note_choice(const char* op, const char* variant) {
-  if (VariantRecord* const innermost = thread_context().variant_record) innermost->note(op, variant);
+  if (VariantLog* const innermost = thread_context().variant_log) innermost->note(op, variant);
 }
 
 }  // namespace crisol

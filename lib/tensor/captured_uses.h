@@ -1,4 +1,4 @@
-// The uses of storages that a recording must know, in addition to their memory.
+// The uses of storages that a capture must know, in addition to their memory.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace crisol {
 
-/// The recorded work wrote some storages, and a replay writes them again. The work also relied on kept copies of other
+/// The captured work wrote some storages, and a replay writes them again. The work also relied on kept copies of other
 /// storages in other layouts. Such a copy is valid for one version.
-class RecordedUses {
+class CapturedUses {
  public:
   void wrote(Storage& storage) { written_[&storage] = storage.weak_from_this(); }
   void relied_on(Storage& storage, std::uint64_t version) { relied_on_.push_back({storage.weak_from_this(), version}); }

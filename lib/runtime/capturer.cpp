@@ -1,4 +1,4 @@
-#include "runtime/recorder.h"
+#include "runtime/capturer.h"
 
 #include <cstring>
 
@@ -12,59 +12,59 @@ namespace crisol::runtime {
 
 namespace {
 
-Recorder*& current() noexcept { return thread_context().recorder; }
+Capturer*& current() noexcept { return thread_context().capturer; }
 
 }  // namespace
 
-std::shared_ptr<Recorder> begin_recording(DeviceState& device) { return std::make_shared<Recorder>(device); }
-void end_recording(Recorder& recorder) noexcept { recorder.end(); }
-const char* keep_in_command_buffer(Recorder& recorder) { return recorder.keep_in_command_buffer(); }
-bool in_command_buffer(const Recorder& recorder) noexcept { return recorder.in_command_buffer(); }
-std::size_t commands_of(const Recorder& recorder) noexcept { return recorder.size(); }
-void replay(Recorder& recorder) { recorder.replay(); }
+std::shared_ptr<Capturer> begin_capture(DeviceState& device) { return std::make_shared<Capturer>(device); }
+void end_capture(Capturer& capturer) noexcept { capturer.end(); }
+const char* keep_in_command_buffer(Capturer& capturer) { return capturer.keep_in_command_buffer(); }
+bool in_command_buffer(const Capturer& capturer) noexcept { return capturer.in_command_buffer(); }
+std::size_t commands_of(const Capturer& capturer) noexcept { return capturer.size(); }
+void replay(Capturer& capturer) { capturer.replay(); }
 
-Recorder* current_recorder() noexcept { return current(); }
+Capturer* current_capturer() noexcept { return current(); }
 
-Recorder* recorder_of(const DeviceState& device) {
-  Recorder* const recorder = current();
-  if (recorder != nullptr)
-    require(&recorder->device() == &device, "record", "work on ", device.info().name, " while ",
-            recorder->device().info().name, " is recorded");
-  return recorder;
+Capturer* capturer_of(const DeviceState& device) {
+  Capturer* const capturer = current();
+  if (capturer != nullptr)
+    require(&capturer->device() == &device, "capture", "work on ", device.info().name, " while ",
+            capturer->device().info().name, " is captured");
+  return capturer;
 }
 
-void refuse_while_recording(const char* what) {
-  require(current() == nullptr, "record", what, ", which a replay cannot repeat; do it before or after");
+void refuse_while_capturing(const char* what) {
+  require(current() == nullptr, "capture", what, ", which a replay cannot repeat; do it before or after");
 }
 
-PauseRecording::PauseRecording() noexcept : paused_(current()) {
+PauseCapture::PauseCapture() noexcept : paused_(current()) {
   current() = nullptr;
-  ++thread_context().recording_pauses;
+  ++thread_context().capture_pauses;
 }
-PauseRecording::~PauseRecording() {
+PauseCapture::~PauseCapture() {
   current() = paused_;
-  --thread_context().recording_pauses;
+  --thread_context().capture_pauses;
 }
 
-bool recording_is_paused() noexcept { return thread_context().recording_pauses > 0; }
+bool capture_is_paused() noexcept { return thread_context().capture_pauses > 0; }
 
-Recorder::Recorder(DeviceState& device) : device_(device) {
-  require(current() == nullptr, "record", "this thread is recording already");
+Capturer::Capturer(DeviceState& device) : device_(device) {
+  require(current() == nullptr, "capture", "this thread is capturing already");
   current() = this;
 }
 
-Recorder::~Recorder() {
+Capturer::~Capturer() {
   end();
   buffer_.reset();
   commands_.clear();
   for (_cl_mem* memory : reserved_) device_.pool().release_reserved(memory);
 }
 
-void Recorder::end() noexcept {
+void Capturer::end() noexcept {
   if (current() == this) current() = nullptr;
 }
 
-void Recorder::use(const Block& block) {
+void Capturer::use(const Block& block) {
   if (!used_.insert(block.memory()).second) return;
   memory_.emplace_back(block.memory(), true);
   if (!block.pooled()) return;
@@ -72,7 +72,7 @@ void Recorder::use(const Block& block) {
   device_.pool().reserve(block.memory());
 }
 
-void Recorder::add_launch(const Kernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count) {
+void Capturer::add_launch(const Kernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count) {
   cl_int error = CL_SUCCESS;
   cl::Kernel own(kernel.program->handle, kernel.name.c_str(), &error);
   check_cl(error, "clCreateKernel");
@@ -82,7 +82,7 @@ void Recorder::add_launch(const Kernel& kernel, const NdRange& range, const Kern
   commands_.emplace_back(LaunchCommand{std::move(own), kernel.name, range});
 }
 
-void Recorder::add_fill(const Block& block, std::size_t offset, std::size_t size, const void* pattern,
+void Capturer::add_fill(const Block& block, std::size_t offset, std::size_t size, const void* pattern,
                         std::size_t pattern_size) {
   use(block);
   FillCommand command{block.memory(), {}, pattern_size, offset, size};
@@ -90,19 +90,19 @@ void Recorder::add_fill(const Block& block, std::size_t offset, std::size_t size
   commands_.emplace_back(command);
 }
 
-void Recorder::add_copy(const Block& from, std::size_t from_offset, const Block& to, std::size_t to_offset,
+void Capturer::add_copy(const Block& from, std::size_t from_offset, const Block& to, std::size_t to_offset,
                         std::size_t size) {
   use(from);
   use(to);
   commands_.emplace_back(CopyCommand{from.memory(), to.memory(), from_offset, to_offset, size});
 }
 
-const char* Recorder::keep_in_command_buffer() {
+const char* Capturer::keep_in_command_buffer() {
   if (commands_.empty()) return "there are no commands";
   return CommandBuffer::make(device_, commands_, buffer_);
 }
 
-void Recorder::run(const LaunchCommand& c) {
+void Capturer::run(const LaunchCommand& c) {
   const std::size_t* local = c.range.local[0] == 0 ? nullptr : c.range.local.data();
   const bool profiling = device_.profiler().active();
   cl_event event = nullptr;
@@ -116,18 +116,18 @@ void Recorder::run(const LaunchCommand& c) {
   device_.wait_if_blocking(c.name);
 }
 
-void Recorder::run(const FillCommand& c) {
+void Capturer::run(const FillCommand& c) {
   check_cl(clEnqueueFillBuffer(device_.queue(), c.memory, c.pattern.data(), c.pattern_size, c.offset, c.size, 0,
                                nullptr, nullptr),
            "clEnqueueFillBuffer");
 }
 
-void Recorder::run(const CopyCommand& c) {
+void Capturer::run(const CopyCommand& c) {
   check_cl(clEnqueueCopyBuffer(device_.queue(), c.from, c.to, c.from_offset, c.to_offset, c.size, 0, nullptr, nullptr),
            "clEnqueueCopyBuffer");
 }
 
-void Recorder::replay() {
+void Capturer::replay() {
   const std::lock_guard lock(mutex_);
   // A profile needs an event for each kernel. It also uses another queue, and the buffer works only in its own queue.
   if (buffer_ != nullptr && !device_.profiler().active() && buffer_->queue() == device_.queue()) {

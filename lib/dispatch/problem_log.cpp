@@ -1,4 +1,4 @@
-#include "dispatch/problem_record.h"
+#include "dispatch/problem_log.h"
 
 #include <algorithm>
 
@@ -14,13 +14,11 @@ const std::string& TuningProblem::usual() const {
   return none;
 }
 
-ProblemRecord::ProblemRecord() noexcept : outer_(thread_context().problem_record) {
-  thread_context().problem_record = this;
-}
+ProblemLog::ProblemLog() noexcept : outer_(thread_context().problem_log) { thread_context().problem_log = this; }
 
-ProblemRecord::~ProblemRecord() { thread_context().problem_record = outer_; }
+ProblemLog::~ProblemLog() { thread_context().problem_log = outer_; }
 
-void ProblemRecord::note(const TuningProblem& problem) {
+void ProblemLog::note(const TuningProblem& problem) {
   const auto known = std::find_if(problems_.begin(), problems_.end(), [&](const TuningProblem& p) {
     return p.key == problem.key && p.text == problem.text;
   });
@@ -31,6 +29,6 @@ void ProblemRecord::note(const TuningProblem& problem) {
   if (outer_ != nullptr) outer_->note(problem);
 }
 
-ProblemRecord* runtime::problem_record() noexcept { return thread_context().problem_record; }
+ProblemLog* runtime::problem_log() noexcept { return thread_context().problem_log; }
 
 }  // namespace crisol

@@ -1,0 +1,44 @@
+// The interface of graphs (crisol/capture.h) for the rest of the library: capturer.h without OpenCL.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace crisol::runtime {
+
+class DeviceState;
+class Capturer;
+
+/// Captures the work that this thread queues on the device until end_capture. Throws if this thread already captures.
+std::shared_ptr<Capturer> begin_capture(DeviceState& device);
+void end_capture(Capturer& capturer) noexcept;
+/// Lets the driver keep the commands (cl_khr_command_buffer). Returns null, or the reason why the driver cannot keep
+/// them.
+const char* keep_in_command_buffer(Capturer& capturer);
+bool in_command_buffer(const Capturer& capturer) noexcept;
+std::size_t commands_of(const Capturer& capturer) noexcept;
+/// Queues the commands once more.
+void replay(Capturer& capturer);
+
+/// The capturer of this thread's work, or null.
+Capturer* current_capturer() noexcept;
+/// The same if it captures this device. Throws for work on another device, because a replay would leave this work out.
+Capturer* capturer_of(const DeviceState& device);
+/// While it lives, this thread's work runs but is not captured. The library uses it for its own work on memory that the
+/// captured work does not use.
+class PauseCapture {
+ public:
+  PauseCapture() noexcept;
+  ~PauseCapture();
+  PauseCapture(const PauseCapture&) = delete;
+  PauseCapture& operator=(const PauseCapture&) = delete;
+
+ private:
+  Capturer* const paused_;
+};
+/// True if this thread has a PauseCapture. Profiles also skip such work.
+bool capture_is_paused() noexcept;
+/// Throws if this thread captures, because a replay cannot repeat the action that `what` describes.
+void refuse_while_capturing(const char* what);
+
+}  // namespace crisol::runtime

@@ -1,0 +1,86 @@
+#include "crisol/capture.h"
+
+#include "base/text.h"
+#include "base/thread_context.h"
+#include "crisol/grad_mode.h"
+#include "runtime/capture.h"
+#include "tensor/captured_uses.h"
+
+namespace crisol {
+
+void Storage::note_captured_write() { thread_context().captured_uses->wrote(*this); }
+
+DerivedData::Found Storage::find_derived(const DerivedKey& key, std::uint64_t at_version) {
+  CapturedUses* const uses = thread_context().captured_uses;
+  if (uses == nullptr) return derived.find(key, at_version);
+  if (grad_enabled()) return {};  // A training step writes the weight, so each replay packs it anew.
+  DerivedData::Found found = derived.find(key, at_version);
+  if (!found.data) return {};
+  uses->relied_on(*this, at_version);
+  return found;
+}
+
+void CapturedUses::check() const {
+  for (const Relied& relied : relied_on_)
+    if (const auto storage = relied.storage.lock()) {
+      const std::uint64_t now = storage->version.load(std::memory_order_relaxed);
+      require(now == relied.version, "replay", "a weight was written since it was captured (version ", now,
+              ", captured at ", relied.version, "), and a packed copy of it is used; capture again");
+    }
+}
+
+void CapturedUses::note_written() const {
+  for (const auto& [address, weak] : written_)
+    if (const auto storage = weak.lock()) storage->written();
+}
+
+struct CapturedGraph::Impl {
+  std::shared_ptr<runtime::Capturer> capturer;
+  CapturedUses uses;
+};
+
+namespace {
+
+/// Ends the capture, also after an exception.
+class Scope {
+ public:
+  Scope(runtime::Capturer& capturer, CapturedUses& uses) : capturer_(capturer) {
+    thread_context().captured_uses = &uses;
+  }
+  ~Scope() {
+    thread_context().captured_uses = nullptr;
+    runtime::end_capture(capturer_);
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  runtime::Capturer& capturer_;
+};
+
+}  // namespace
+
+CapturedGraph capture(const std::function<void()>& work, Device device, ReplayBy by) {
+  require(work != nullptr, "capture", "there is no work");
+  auto impl = std::make_shared<CapturedGraph::Impl>();
+  impl->capturer = runtime::begin_capture(device.state());
+  {
+    const Scope scope(*impl->capturer, impl->uses);
+    work();
+  }
+  if (by == ReplayBy::launches) return CapturedGraph(std::move(impl));
+  const char* why_not = runtime::keep_in_command_buffer(*impl->capturer);
+  require(by == ReplayBy::any || why_not == nullptr, "capture", device, ": ", why_not == nullptr ? "" : why_not);
+  return CapturedGraph(std::move(impl));
+}
+
+void CapturedGraph::replay() const {
+  impl_->uses.check();
+  runtime::replay(*impl_->capturer);
+  impl_->uses.note_written();
+}
+
+std::size_t CapturedGraph::size() const noexcept { return runtime::commands_of(*impl_->capturer); }
+bool CapturedGraph::in_command_buffer() const noexcept { return runtime::in_command_buffer(*impl_->capturer); }
+
+}  // namespace crisol
