@@ -56,6 +56,8 @@ struct KernelSpec {
   std::string_view entry;
   Defines defines = {};
   std::string_view prelude = {};
+  std::string_view options = {};  ///< For the compiler, after those of every program.
+  std::string_view title = {};    ///< Of a program without a file, for messages and `crisol cache`.
 };
 
 /// Work-items, and work-items in a group; local 0 leaves the choice to OpenCL. Local sizes must not depend on shapes

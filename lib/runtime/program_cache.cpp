@@ -22,6 +22,7 @@ std::uint64_t hash_of_spec(const KernelSpec& spec) noexcept {
   hash.add(spec.source);
   hash.add(spec.entry);
   hash.add(spec.prelude);
+  hash.add(spec.options);
   for (const Define& define : spec.defines) {
     hash.add(define.name);
     hash.add(define.text);
@@ -39,7 +40,11 @@ std::string source_text(const KernelSpec& spec) {
 }
 
 // NVIDIA reports only OpenCL C 1.2. Newer features are used through extensions.
-constexpr const char* build_options = "-cl-std=CL1.2";
+constexpr const char* common_options = "-cl-std=CL1.2";
+
+std::string options_of(const KernelSpec& spec) {
+  return spec.options.empty() ? common_options : concat(common_options, ' ', spec.options);
+}
 
 std::string numbered(const std::string& source) {
   std::ostringstream out;
@@ -68,7 +73,7 @@ void dump(const Program& program, const std::string& source, const DeviceInfo& i
   const std::vector<unsigned char> binary = binary_of(program.handle);
   std::ofstream(system::path_of(stem + ".cl"), std::ios::binary) << source;
   std::ofstream(system::path_of(stem + ".options"), std::ios::binary)
-      << build_options << "\n# " << info.platform << ", " << info.name << ", " << info.driver_version << '\n';
+      << program.options << "\n# " << info.platform << ", " << info.name << ", " << info.driver_version << '\n';
   std::ofstream(system::path_of(stem + ".bin"), std::ios::binary)
       .write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
 }
@@ -84,7 +89,8 @@ Kernel::Kernel(const KernelSpec& spec, std::shared_ptr<Program> built, cl::Kerne
       name(spec.entry),
       program(std::move(built)),
       source_(spec.source),
-      prelude_(spec.prelude) {
+      prelude_(spec.prelude),
+      options_(spec.options) {
   for (const Define& define : spec.defines) texts_.emplace_back(define.name, define.text);
   const Define* from = spec.defines.begin();
   for (const auto& [define_name, text] : texts_) {
@@ -95,7 +101,7 @@ Kernel::Kernel(const KernelSpec& spec, std::shared_ptr<Program> built, cl::Kerne
 }
 
 bool Kernel::matches(const KernelSpec& spec) const noexcept {
-  return source_ == spec.source && name == spec.entry && prelude_ == spec.prelude &&
+  return source_ == spec.source && name == spec.entry && prelude_ == spec.prelude && options_ == spec.options &&
          std::equal(defines_.begin(), defines_.end(), spec.defines.begin(), spec.defines.end(),
                     [](const Define& a, const Define& b) {
                       return a.name == b.name && a.text == b.text && a.number == b.number;
@@ -132,7 +138,7 @@ std::shared_ptr<Program> ProgramCache::program_for(const KernelSpec& spec) {
   const std::string source = source_text(spec);
   const DeviceInfo& info = device_.info();
   const std::string key = concat(info.platform, '\n', info.name, '\n', info.driver_version, '\n', info.device_version,
-                                 '\n', build_options, '\n', source);
+                                 '\n', options_of(spec), '\n', source);
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
@@ -154,7 +160,8 @@ bool ProgramCache::build_from_binary(Program& program) const {
   program.handle =
       cl::Program(clCreateProgramWithBinary(device_.context()(), 1, &device, &size, &binary, &status, &error));
   if (error == CL_SUCCESS) error = status;
-  if (error == CL_SUCCESS) error = clBuildProgram(program.handle(), 1, &device, build_options, nullptr, nullptr);
+  if (error == CL_SUCCESS)
+    error = clBuildProgram(program.handle(), 1, &device, program.options.c_str(), nullptr, nullptr);
   if (error != CL_SUCCESS) {
     say(Topic::build, "the driver refuses the cached binary of ", program.name, " (", cl_error_name(error),
         "); compiling from source");
@@ -168,8 +175,9 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
                                                     const std::string& source) const {
   const auto start = std::chrono::steady_clock::now();
   auto program = std::make_shared<Program>();
-  program->name = spec.source.empty() ? "generated" : std::string(spec.source);
+  program->name = !spec.source.empty() ? spec.source : !spec.title.empty() ? spec.title : "generated";
   program->key = key;
+  program->options = options_of(spec);
   device_.context();
   if (build_from_binary(*program)) {
     say(Topic::build, program->name, " from the disk cache in ", milliseconds_since(start), " ms");
@@ -180,11 +188,11 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
   program->handle = cl::Program(device_.context(), source, false, &error);
   check_cl(error, "clCreateProgramWithSource");
   cl_device_id device = device_.device()();
-  error = clBuildProgram(program->handle(), 1, &device, build_options, nullptr, nullptr);
+  error = clBuildProgram(program->handle(), 1, &device, program->options.c_str(), nullptr, nullptr);
   if (error != CL_SUCCESS) {
     const std::string log = program->handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.device());
     fail(ErrorCode::build_failure, "build", program->name, " does not build on ", device_.info().name, " (",
-         device_.info().platform, "): ", cl_error_name(error), "\noptions: ", build_options, "\nlog:\n", log,
+         device_.info().platform, "): ", cl_error_name(error), "\noptions: ", program->options, "\nlog:\n", log,
          "\nsource:\n", numbered(source));
   }
   say(Topic::build, "compiled ", program->name, " for ", device_.info().name, " in ", milliseconds_since(start), " ms");

@@ -18,8 +18,9 @@ namespace crisol::runtime {
 /// A built program.
 struct Program {
   cl::Program handle;
-  std::string name;  ///< The name of its source file, for messages.
-  std::string key;   ///< Identifies the program in the disk cache.
+  std::string name;     ///< The name of its source file, for messages.
+  std::string key;      ///< Identifies the program in the disk cache.
+  std::string options;  ///< With which it was or is built.
   std::mutex mutex;
   std::vector<std::string> warmed;  ///< Kernels with local sizes that have run.
   bool unsaved = false;             ///< True if a kernel ran whose code is not on the disk.
@@ -40,7 +41,7 @@ class Kernel {
   bool launched = false;
 
  private:
-  const std::string source_, prelude_;
+  const std::string source_, prelude_, options_;
   std::vector<std::pair<std::string, std::string>> texts_;  ///< Owns the texts that defines_ refers to.
   Defines defines_;
 };

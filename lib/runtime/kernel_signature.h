@@ -1,0 +1,36 @@
+// The parameters of a kernel, read from its source. Not every driver tells them (CL_KERNEL_ARG_INFO), above all not for
+// programs from the disk cache.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace crisol::runtime {
+
+/// `__global const float4* x` has the type "float", 4 lanes, and is a pointer that is read.
+struct KernelParameter {
+  std::string name;
+  std::string declaration;  ///< As the source writes it, without comments.
+  std::string type;         ///< Of one element, without qualifiers: "float", "uchar".
+  int lanes = 1;
+  bool pointer = false;
+  bool written = false;         ///< A pointer to elements that are not const.
+  std::string address_space{};  ///< Of a pointer: "__global" or "__constant".
+};
+
+using KernelDefines = std::vector<std::pair<std::string, std::string>>;
+
+struct KernelSignature {
+  std::vector<KernelParameter> parameters;
+  /// The source, in which each pointer became two parameters: the buffer, and the position of the first element. The
+  /// lines keep their numbers.
+  std::string source;
+};
+
+/// Reads the kernel `name`. `defines` are known in addition to the `#define NAME TYPE` lines of the source. Throws
+/// invalid_argument, with `op`, if there is not exactly one such kernel, or if a parameter cannot be passed.
+KernelSignature read_signature(const char* op, const std::string& source, const std::string& name,
+                               const KernelDefines& defines);
+
+}  // namespace crisol::runtime
