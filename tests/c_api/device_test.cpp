@@ -2,6 +2,7 @@
 #include "c_api/handle.h"
 #include "crisol/crisol.h"
 #include "crisol/opencl_interop.h"
+#include "crisol/ops.h"
 
 using namespace crisol;
 using namespace crisol::testing::c_api;

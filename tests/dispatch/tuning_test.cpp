@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "crisol/crisol.h"
+#include "crisol/ops.h"
 #include "dispatch/problem_key.h"
 #include "doctest/doctest.h"
 #include "reference/matmul.h"

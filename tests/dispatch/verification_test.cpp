@@ -9,6 +9,7 @@
 
 #include "base/checked_lines.h"
 #include "crisol/crisol.h"
+#include "crisol/ops.h"
 #include "crisol/verification.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "crisol/crisol.h"
+#include "crisol/ops.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/dropout.h"
 #include "crisol/ops/elementwise.h"
