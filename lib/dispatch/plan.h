@@ -271,7 +271,7 @@ class PlanOr {
 struct Prepared {
   Plan plan;
   runtime::DeviceState& device;
-  std::vector<runtime::Kernel*> kernels;
+  std::vector<runtime::BuiltKernel*> kernels;
 };
 
 /// Finds or compiles every kernel of the plan. Queues nothing.

@@ -64,7 +64,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
        .layout = {.shape = shape, .in_products = true},
        .inputs = {a, b},
        .plain = [&] { return matmul(a, b); },
-       .raw = [&](const ops::Epilogue& f, bool& applied) { return ops::matmul(a, b, f, applied); },
+       .raw = [&](const ops::ProductEpilogue& f, bool& applied) { return ops::matmul(a, b, f, applied); },
        .backward = [&] { return matmul_backward(a, b); }},
       epilogue);
 }
@@ -84,7 +84,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const E
        .layout = {.shape = shape},
        .inputs = {x, weight, bias},
        .plain = [&] { return linear(x, weight, bias); },
-       .raw = [&](const ops::Epilogue& f, bool& applied) { return ops::linear(x, weight, bias, f, applied); },
+       .raw = [&](const ops::ProductEpilogue& f, bool& applied) { return ops::linear(x, weight, bias, f, applied); },
        .backward = [&] { return linear_backward(x, weight); }},
       epilogue);
 }

@@ -15,8 +15,8 @@ namespace {
 
 using runtime::best_seconds;
 using runtime::BufferView;
+using runtime::BuiltKernel;
 using runtime::DeviceState;
-using runtime::Kernel;
 using runtime::NdRange;
 using runtime::sample_seconds;
 using runtime::seconds_of;
@@ -46,7 +46,7 @@ class Probe {
     return arithmetic(runtime::resolve(device_, spec), width);
   }
 
-  Kernel& kernel(const char* entry) {
+  BuiltKernel& kernel(const char* entry) {
     runtime::KernelSpec spec{"measure/probe.cl", entry, {{"VW", width_}, {"VECTORS", vectors()}}};
     if (!cpu_) spec.defines.add({"INTERLEAVED", 1});
     if (!info_.fast_fma) spec.defines.add({"NO_FMA", 1});
@@ -60,7 +60,7 @@ class Probe {
   NdRange range(std::int64_t items) const { return {{items}, {group_}}; }
 
   void measure_launches(DeviceSpeed& speed) {
-    Kernel& empty = kernel("probe_empty");
+    BuiltKernel& empty = kernel("probe_empty");
     const NdRange one{{1}, {1}};
     const auto queue = [&] { runtime::launch(device_, empty, one, 0); };
     speed.launch_us = 1e6 * best_seconds(device_, queue);
@@ -73,7 +73,7 @@ class Probe {
 
   // 10^9 operations a second, measured with chains of multiply-adds on vectors of `width`. The rounds grow until a run
   // is long enough; a slow device keeps few rounds.
-  double arithmetic(Kernel& fma, int width) {
+  double arithmetic(BuiltKernel& fma, int width) {
     const std::int64_t items = std::int64_t{info_.compute_units} * (cpu_ ? 8 : 16 * group_);
     const runtime::BlockPtr block = runtime::allocate(device_, static_cast<std::uint64_t>(items * width) * 4);
     const BufferView y{block.get(), 0};
@@ -98,8 +98,8 @@ class Probe {
     for (int i = 0; i < 2; ++i) runtime::fill(*blocks[i], 0, size, &zero, sizeof zero);
     const BufferView a{blocks[0].get(), 0}, x{blocks[1].get(), 0}, y{blocks[2].get(), 0};
 
-    const auto copy = [&](Kernel& k) { runtime::launch(device_, k, range(items), x, y); };
-    Kernel& plain = kernel("probe_copy");
+    const auto copy = [&](BuiltKernel& k) { runtime::launch(device_, k, range(items), x, y); };
+    BuiltKernel& plain = kernel("probe_copy");
     items = group_;  // One piece first: its time gives the number of pieces to copy.
     seconds_of(device_, 1, [&] { copy(plain); });
     const double piece = seconds_of(device_, 1, [&] { copy(plain); });
@@ -110,11 +110,11 @@ class Probe {
       return streams * bytes / best_seconds(device_, run) * 1e-9;
     };
     for (const char* entry : {"probe_copy", "probe_copy_stream"}) {
-      Kernel& k = kernel(entry);
+      BuiltKernel& k = kernel(entry);
       speed.copy_gbps = std::max(speed.copy_gbps, rate(2, [&] { copy(k); }));
     }
     for (const char* entry : {"probe_triad", "probe_triad_stream"}) {
-      Kernel& k = kernel(entry);
+      BuiltKernel& k = kernel(entry);
       const auto triad = [&] { runtime::launch(device_, k, range(items), a, x, y, 3.0f); };
       speed.triad_gbps = std::max(speed.triad_gbps, rate(3, triad));
     }

@@ -72,7 +72,7 @@ void Capturer::use(const Block& block) {
   device_.pool().reserve(block.memory());
 }
 
-void Capturer::add_launch(const Kernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count) {
+void Capturer::add_launch(const BuiltKernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count) {
   cl_int error = CL_SUCCESS;
   cl::Kernel own(kernel.program->handle, kernel.name.c_str(), &error);
   check_cl(error, "clCreateKernel");

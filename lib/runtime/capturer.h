@@ -46,7 +46,7 @@ class Capturer {
   Capturer(const Capturer&) = delete;
   Capturer& operator=(const Capturer&) = delete;
 
-  void add_launch(const Kernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count);
+  void add_launch(const BuiltKernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count);
   void add_fill(const Block& block, std::size_t offset, std::size_t size, const void* pattern,
                 std::size_t pattern_size);
   void add_copy(const Block& from, std::size_t from_offset, const Block& to, std::size_t to_offset, std::size_t size);

@@ -56,7 +56,7 @@ namespace {
 
 // Notes that the program now holds code for this kernel and local size, which its stored binary may lack. Returns true
 // if the code is new.
-bool note_run(Kernel& kernel, const NdRange& range) {
+bool note_run(BuiltKernel& kernel, const NdRange& range) {
   if (kernel.launched && kernel.warmed_local == range.local) return false;
   kernel.launched = true;
   kernel.warmed_local = range.local;
@@ -69,7 +69,7 @@ bool note_run(Kernel& kernel, const NdRange& range) {
   return true;
 }
 
-void say_launch(const Kernel& kernel, const NdRange& range) {
+void say_launch(const BuiltKernel& kernel, const NdRange& range) {
   std::string text = "launch " + kernel.name;
   for (int d = 0; d < range.dimensions; ++d)
     text += concat(d == 0 ? " global " : "x", range.global[static_cast<std::size_t>(d)]);
@@ -80,9 +80,9 @@ void say_launch(const Kernel& kernel, const NdRange& range) {
 
 }  // namespace
 
-Kernel& resolve(DeviceState& device, const KernelSpec& spec) { return device.programs().resolve(spec); }
+BuiltKernel& resolve(DeviceState& device, const KernelSpec& spec) { return device.programs().resolve(spec); }
 
-void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count) {
+void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count) {
   for (int d = 0; d < range.dimensions; ++d)
     if (range.global[static_cast<std::size_t>(d)] == 0) return;
   if (verbose(Topic::launch)) say_launch(kernel, range);

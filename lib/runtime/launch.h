@@ -115,7 +115,7 @@ class KernelArg {
   alignas(64) std::array<unsigned char, 64> bytes_;
 };
 
-class Kernel;
+class BuiltKernel;
 
 /// Sets a kernel's arguments; `name` is for the message.
 void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count);
@@ -123,13 +123,13 @@ void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg*
 /// Finds the kernel of a spec in memory or in the disk cache; otherwise compiles it. An op resolves every kernel that
 /// it needs before its first launch, so that a build failure leaves no half-written result. Throws build_failure with
 /// the device, the options, the build log and the numbered source.
-Kernel& resolve(DeviceState& device, const KernelSpec& spec);
+BuiltKernel& resolve(DeviceState& device, const KernelSpec& spec);
 
 /// Sets the arguments and queues the kernel, as one step under the kernel's lock. An empty range does nothing.
-void enqueue(DeviceState& device, Kernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count);
+void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count);
 
 template <class... Args>
-void launch(DeviceState& device, Kernel& kernel, const NdRange& range, const Args&... args) {
+void launch(DeviceState& device, BuiltKernel& kernel, const NdRange& range, const Args&... args) {
   const KernelArg list[] = {KernelArg(args)...};
   enqueue(device, kernel, range, list, sizeof...(args));
 }

@@ -84,7 +84,7 @@ std::string title_of(const Program& program, const DeviceInfo& info) {
 
 }  // namespace
 
-Kernel::Kernel(const KernelSpec& spec, std::shared_ptr<Program> built, cl::Kernel kernel)
+BuiltKernel::BuiltKernel(const KernelSpec& spec, std::shared_ptr<Program> built, cl::Kernel kernel)
     : handle(std::move(kernel)),
       name(spec.entry),
       program(std::move(built)),
@@ -100,7 +100,7 @@ Kernel::Kernel(const KernelSpec& spec, std::shared_ptr<Program> built, cl::Kerne
   }
 }
 
-bool Kernel::matches(const KernelSpec& spec) const noexcept {
+bool BuiltKernel::matches(const KernelSpec& spec) const noexcept {
   return source_ == spec.source && name == spec.entry && prelude_ == spec.prelude && options_ == spec.options &&
          std::equal(defines_.begin(), defines_.end(), spec.defines.begin(), spec.defines.end(),
                     [](const Define& a, const Define& b) {
@@ -110,9 +110,9 @@ bool Kernel::matches(const KernelSpec& spec) const noexcept {
 
 ProgramCache::ProgramCache(DeviceState& device) : device_(device), disk_(DiskCache::default_folder()) {}
 
-Kernel& ProgramCache::resolve(const KernelSpec& spec) {
+BuiltKernel& ProgramCache::resolve(const KernelSpec& spec) {
   const std::uint64_t hash = hash_of_spec(spec);
-  const auto find = [&]() -> Kernel* {
+  const auto find = [&]() -> BuiltKernel* {
     const auto [first, last] = kernels_.equal_range(hash);
     for (auto at = first; at != last; ++at)
       if (at->second->matches(spec)) return at->second.get();
@@ -120,7 +120,7 @@ Kernel& ProgramCache::resolve(const KernelSpec& spec) {
   };
   {
     const std::lock_guard lock(mutex_);
-    if (Kernel* kernel = find()) return *kernel;
+    if (BuiltKernel* kernel = find()) return *kernel;
   }
   std::shared_ptr<Program> program = program_for(spec);
   cl_int error = CL_SUCCESS;
@@ -128,9 +128,9 @@ Kernel& ProgramCache::resolve(const KernelSpec& spec) {
   if (error != CL_SUCCESS)
     fail(ErrorCode::build_failure, "build", "no kernel ", spec.entry, " in ", program->name, " on ",
          device_.info().name, ": ", cl_error_name(error));
-  auto kernel = std::make_unique<Kernel>(spec, std::move(program), std::move(handle));
+  auto kernel = std::make_unique<BuiltKernel>(spec, std::move(program), std::move(handle));
   const std::lock_guard lock(mutex_);
-  if (Kernel* first = find()) return *first;
+  if (BuiltKernel* first = find()) return *first;
   return *kernels_.emplace(hash, std::move(kernel))->second;
 }
 

@@ -27,9 +27,9 @@ struct Program {
 };
 
 /// A kernel with a lock. The lock is held while the kernel's arguments are set and the kernel is queued.
-class Kernel {
+class BuiltKernel {
  public:
-  Kernel(const KernelSpec& spec, std::shared_ptr<Program> program, cl::Kernel handle);
+  BuiltKernel(const KernelSpec& spec, std::shared_ptr<Program> program, cl::Kernel handle);
 
   bool matches(const KernelSpec& spec) const noexcept;
 
@@ -50,7 +50,7 @@ class ProgramCache {
  public:
   explicit ProgramCache(DeviceState& device);
 
-  Kernel& resolve(const KernelSpec& spec);
+  BuiltKernel& resolve(const KernelSpec& spec);
   /// Notes that a program's stored binary lacks code that has just run.
   void note_unsaved() noexcept { any_unsaved_.store(true, std::memory_order_relaxed); }
   /// Writes the binaries of programs whose kernels ran for the first time. Call it when the queue is empty. Set
@@ -79,7 +79,7 @@ class ProgramCache {
   int stored_ = 0;
   DiskCache disk_;
   std::mutex mutex_;
-  std::unordered_multimap<std::uint64_t, std::unique_ptr<Kernel>> kernels_;
+  std::unordered_multimap<std::uint64_t, std::unique_ptr<BuiltKernel>> kernels_;
   std::unordered_map<std::string, std::shared_ptr<Program>> programs_;
 };
 

@@ -185,7 +185,7 @@ void Kernel::run(const Shape& range, const std::vector<Operand>& arguments) cons
   spec.prelude = impl_->prelude;
   spec.options = impl_->options.build_options;
   spec.title = impl_->name;
-  runtime::Kernel& kernel = runtime::resolve(device, spec);
+  runtime::BuiltKernel& kernel = runtime::resolve(device, spec);
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (parameters[i].written) out(*arguments[i].tensor());
   runtime::enqueue(device, kernel, nd, list.data(), list.size());

@@ -79,7 +79,7 @@ TEST_CASE("equal specs give one kernel, other defines another, other arguments t
 TEST_CASE("threads that ask for a new kernel at once get the same one, and their launches do not mix") {
   if (testing::slow_device()) CRISOL_SKIP("oclgrind 21.10 runs one kernel at a time, whatever the thread");
   constexpr int thread_count = 4, rounds = 20, n = 37;
-  std::vector<runtime::Kernel*> kernels(thread_count);
+  std::vector<runtime::BuiltKernel*> kernels(thread_count);
   std::vector<int> wrong(thread_count);
   std::vector<std::thread> threads;
   for (int t = 0; t < thread_count; ++t)

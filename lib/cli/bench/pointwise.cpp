@@ -80,12 +80,12 @@ Work prepare_eltwise(const Values& v) {
   return work;
 }
 
-struct Reduction {
+struct ReduceCase {
   const char* name;
   Tensor (*function)(const Tensor&, const Shape&, bool);
 };
 
-const Reduction reductions[] = {
+const ReduceCase reductions[] = {
     {"sum", ops::sum},
     {"mean", ops::mean},
     {"prod", ops::prod},

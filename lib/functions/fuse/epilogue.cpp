@@ -79,8 +79,8 @@ std::optional<ops::EpilogueOperand> operand_of(const Tensor& x, const ResultLayo
 
 // The arguments that one call passes to the kernel for an epilogue.
 struct KernelEpilogue {
-  ops::Epilogue epilogue;
-  std::array<Tensor, ops::Epilogue::max_operands> operands;  ///< Keep the buffers of the views alive.
+  ops::ProductEpilogue epilogue;
+  std::array<Tensor, ops::ProductEpilogue::max_operands> operands;  ///< Keep the buffers of the views alive.
 };
 
 std::optional<KernelEpilogue> for_kernel(const EpilogueForm& form, const FusedValues& values,

@@ -26,7 +26,7 @@ struct EpilogueOp {
   /// The differentiable op.
   std::function<Tensor()> plain;
   /// The raw op with an epilogue in its kernel. It sets `applied` to false if it did not apply the epilogue.
-  std::function<Tensor(const ops::Epilogue&, bool& applied)> raw;
+  std::function<Tensor(const ops::ProductEpilogue&, bool& applied)> raw;
   /// Returns a function that computes the gradients of `inputs` from the gradient of the plain result. Called only if a
   /// gradient is wanted.
   std::function<std::function<autograd::Gradients(const Tensor&, autograd::Needs)>()> backward;

@@ -9,8 +9,8 @@ namespace crisol::detail {
 
 namespace {
 
-using ops::Epilogue;
 using ops::PointwiseGraph;
+using ops::ProductEpilogue;
 using Kind = PointwiseGraph::Kind;
 
 const char* refuse(const Recording& recording) {
@@ -18,8 +18,8 @@ const char* refuse(const Recording& recording) {
   if (fused.outputs.size() != 1 || recording.trailing[0].kind != Trailing::Kind::none) return "it has reduced results";
   if (fused.graph[fused.outputs[0]].type.dtype != DType::f32) return "its result is not f32";
   if (fused.tensors[0].index != 0) return "it does not read the product";
-  if (fused.tensors.size() > 1 + Epilogue::max_operands) return "it reads more than two tensors";
-  if (fused.scalars.size() > Epilogue::max_scalars) return "it has more than three numbers";
+  if (fused.tensors.size() > 1 + ProductEpilogue::max_operands) return "it reads more than two tensors";
+  if (fused.scalars.size() > ProductEpilogue::max_scalars) return "it has more than three numbers";
   for (const PointwiseGraph::Node& node : fused.graph.nodes())
     if (node.kind == Kind::input && node.type.dtype != DType::f32) return "it reads a tensor that is not f32";
   return nullptr;
@@ -33,15 +33,15 @@ bool adds_tensor(const PointwiseGraph& graph, int node) {
   return a.kind == Kind::input && b.kind == Kind::input && a.index != b.index;
 }
 
-Epilogue::Form recognise(const FusedGraph& fused) {
+ProductEpilogue::Form recognise(const FusedGraph& fused) {
   const PointwiseGraph& graph = fused.graph;
   int value = fused.outputs[0];
   const bool relu = graph[value].kind == Kind::apply && graph[value].row == &ops::rows::relu;
   if (relu) value = graph[value].operands[0];
   if (graph[value].kind == Kind::input && graph[value].index == 0)
-    return relu ? Epilogue::Form::relu : Epilogue::Form::none;
-  if (adds_tensor(graph, value)) return relu ? Epilogue::Form::add_relu : Epilogue::Form::add;
-  return Epilogue::Form::generic;
+    return relu ? ProductEpilogue::Form::relu : ProductEpilogue::Form::none;
+  if (adds_tensor(graph, value)) return relu ? ProductEpilogue::Form::add_relu : ProductEpilogue::Form::add;
+  return ProductEpilogue::Form::generic;
 }
 
 // Makes the macros that ops/product/epilogue.h describes, for all vector widths of the kernels.
@@ -77,7 +77,7 @@ EpilogueForm epilogue_form_of(const Recording& recording) {
   result.form = recognise(fused);
   for (std::size_t i = 1; i < fused.tensors.size(); ++i) result.operands.push_back(fused.tensors[i].index);
   result.scalars = fused.scalars;
-  if (result.form == Epilogue::Form::generic) result.prelude = prelude_of(fused);
+  if (result.form == ProductEpilogue::Form::generic) result.prelude = prelude_of(fused);
   return result;
 }
 

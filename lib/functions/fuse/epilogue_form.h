@@ -12,7 +12,7 @@ namespace crisol::detail {
 struct EpilogueForm {
   /// The reason why no kernel can apply it, or nullptr.
   const char* refusal = nullptr;
-  ops::Epilogue::Form form = ops::Epilogue::Form::none;
+  ops::ProductEpilogue::Form form = ops::ProductEpilogue::Form::none;
   std::string prelude;                ///< The source of a generic epilogue.
   std::vector<std::size_t> operands;  ///< The arguments that it reads, without number 0, the product's result.
   std::vector<ScalarOrigin> scalars;

@@ -11,7 +11,7 @@ namespace {
 
 using ops::PointwiseGraph;
 
-const ops::Reduction sum_of_gradients{"fuse", ops::Combine::sum, ops::ReduceTypes::total};
+const ops::ReduceRule sum_of_gradients{"fuse", ops::Combine::sum, ops::ReduceTypes::total};
 
 bool is_extreme(const Trailing& trailing) {
   return trailing.kind == Trailing::Kind::max || trailing.kind == Trailing::Kind::min;

@@ -85,13 +85,13 @@ std::string FusedKernels::source() const {
 FusedReduction::FusedReduction(const FusedGraph& whole, int output)
     : fused_(extract(whole, {&output, 1})), reduction_(kernel_of(fused_)) {}
 
-Tensor FusedReduction::run(const ops::Reduction& reduction, const FusedValues& values, const Shape& axes,
+Tensor FusedReduction::run(const ops::ReduceRule& reduction, const FusedValues& values, const Shape& axes,
                            bool keepdim) const {
   const Operands operands(fused_, values);
   return reduction_.run(reduction, operands.inputs(), operands.scalars(), values.shape, axes, keepdim);
 }
 
-ops::Reduction reduction_of(const char* op, Trailing::Kind kind) {
+ops::ReduceRule reduction_of(const char* op, Trailing::Kind kind) {
   using ops::Combine;
   using ops::ReduceTypes;
   switch (kind) {

@@ -49,7 +49,7 @@ class FusedReduction {
  public:
   FusedReduction(const FusedGraph& whole, int output);
 
-  Tensor run(const ops::Reduction& reduction, const FusedValues& values, const Shape& axes, bool keepdim) const;
+  Tensor run(const ops::ReduceRule& reduction, const FusedValues& values, const Shape& axes, bool keepdim) const;
   const std::vector<TensorOrigin>& tensors() const noexcept { return fused_.tensors; }
   std::string source() const { return reduction_.prelude(16); }
 
@@ -59,6 +59,6 @@ class FusedReduction {
 };
 
 /// The reduction for a kind of trailing reduction; `op` is for messages.
-ops::Reduction reduction_of(const char* op, Trailing::Kind kind);
+ops::ReduceRule reduction_of(const char* op, Trailing::Kind kind);
 
 }  // namespace crisol::detail

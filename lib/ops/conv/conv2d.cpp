@@ -25,7 +25,7 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"direct", DeviceClass::any, plan_direct, nullptr, true}};
 
 Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
-                const Epilogue* f, bool& applied) {
+                const ProductEpilogue* f, bool& applied) {
   const char* const op = conv2d_table.op;
   require_dtype(op, "the input", x, DType::f32);
   require_dtype(op, "the weight", weight, DType::f32);
@@ -63,7 +63,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
 }
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
-              const Epilogue& f, bool& applied) {
+              const ProductEpilogue& f, bool& applied) {
   return convolve(x, weight, bias, options, &f, applied);
 }
 

@@ -52,8 +52,8 @@ Tensor global_norm(const std::vector<Tensor>& parts) {
             part.device());
     partial_count += geometry.groups(part.numel());
   }
-  runtime::Kernel& sum_part = runtime::resolve(device, kernel_of(target, geometry, "norm_partials"));
-  runtime::Kernel& sum_all = runtime::resolve(device, kernel_of(target, geometry, "norm_of_partials"));
+  runtime::BuiltKernel& sum_part = runtime::resolve(device, kernel_of(target, geometry, "norm_partials"));
+  runtime::BuiltKernel& sum_all = runtime::resolve(device, kernel_of(target, geometry, "norm_of_partials"));
   const Tensor partials = empty({partial_count}, DType::f32, parts.front().device());
   const Tensor norm = empty({}, DType::f32, parts.front().device());
 

@@ -28,7 +28,7 @@ struct EpilogueOperand {
 };
 
 /// f(v) of one op. The views and the text must live until the op is queued. Default: y = v.
-struct Epilogue {
+struct ProductEpilogue {
   static constexpr std::size_t max_operands = 2, max_scalars = 3;
 
   /// The cases without a snippet; `generic` has one.

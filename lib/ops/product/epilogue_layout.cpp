@@ -8,13 +8,13 @@ namespace crisol::ops {
 
 namespace {
 
-using Form = Epilogue::Form;
+using Form = ProductEpilogue::Form;
 
 Form form_of(const EpilogueLayout& epilogue) { return static_cast<Form>(epilogue.form); }
 
 }  // namespace
 
-EpilogueLayout layout_of(const Epilogue* epilogue) {
+EpilogueLayout layout_of(const ProductEpilogue* epilogue) {
   EpilogueLayout layout;
   if (epilogue == nullptr) return layout;
   layout.form = static_cast<std::int64_t>(epilogue->form);
@@ -66,11 +66,11 @@ EpilogueArgs epilogue_args(const EpilogueLayout& epilogue, dispatch::Place e0, d
 
 EpilogueArgs no_epilogue(dispatch::Place any) { return {any, any, {}, NoScalars{}}; }
 
-dispatch::OperandView epilogue_operand(const Epilogue* epilogue, std::size_t i, const runtime::BufferView& any) {
+dispatch::OperandView epilogue_operand(const ProductEpilogue* epilogue, std::size_t i, const runtime::BufferView& any) {
   return epilogue != nullptr && i < epilogue->operand_count ? epilogue->operands[i].first : any;
 }
 
-runtime::KernelArg epilogue_scalars(const Epilogue* epilogue) {
+runtime::KernelArg epilogue_scalars(const ProductEpilogue* epilogue) {
   std::array<float, 4> scalars{};
   if (epilogue != nullptr) std::copy(epilogue->scalars.begin(), epilogue->scalars.end(), scalars.begin());
   return scalars;

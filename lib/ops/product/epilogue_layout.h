@@ -31,17 +31,17 @@ struct EpilogueLayout {
     std::int64_t row = 0, column = 0, batch = 0, offset = 0;
   };
 
-  std::int64_t form = 0;     ///< Epilogue::Form.
+  std::int64_t form = 0;     ///< ProductEpilogue::Form.
   std::int64_t snippet = 0;  ///< The number of the snippet's text (dispatch/interned_text.h), 0 for none.
   std::int64_t operand_count = 0;
-  std::array<Operand, Epilogue::max_operands> operands{};
+  std::array<Operand, ProductEpilogue::max_operands> operands{};
 
   bool empty() const noexcept { return form == 0; }
-  bool is_generic() const noexcept { return form == static_cast<std::int64_t>(Epilogue::Form::generic); }
+  bool is_generic() const noexcept { return form == static_cast<std::int64_t>(ProductEpilogue::Form::generic); }
 };
 
 /// That of an epilogue, which may be nullptr. Equal texts of snippets get equal numbers, as long as the process runs.
-EpilogueLayout layout_of(const Epilogue* epilogue);
+EpilogueLayout layout_of(const ProductEpilogue* epilogue);
 
 /// with_relu, add_operand, with_snippet as the epilogue says.
 std::int32_t epilogue_flags(const EpilogueLayout& epilogue);
@@ -62,8 +62,8 @@ EpilogueArgs epilogue_args(const EpilogueLayout& epilogue, dispatch::Place e0, d
 EpilogueArgs no_epilogue(dispatch::Place any);
 
 /// Operand i of a call's epilogue, or `any` where it has none.
-dispatch::OperandView epilogue_operand(const Epilogue* epilogue, std::size_t i, const runtime::BufferView& any);
+dispatch::OperandView epilogue_operand(const ProductEpilogue* epilogue, std::size_t i, const runtime::BufferView& any);
 /// The scalars of a call, as a float4.
-runtime::KernelArg epilogue_scalars(const Epilogue* epilogue);
+runtime::KernelArg epilogue_scalars(const ProductEpilogue* epilogue);
 
 }  // namespace crisol::ops

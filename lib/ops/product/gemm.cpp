@@ -112,7 +112,7 @@ GemmProblem problem_of(const Gemm& product) {
 void launch_gemm(const Prepared& plan, const Gemm& product, const OperandView& b) {
   const runtime::BufferView any = product.a.first;
   const bool has_bias = (product.flags & (bias_per_row | bias_per_column)) != 0;
-  const Epilogue* const f = product.epilogue;
+  const ProductEpilogue* const f = product.epilogue;
   const OperandView operands[] = {product.a.first,
                                   b,
                                   product.c.first,

@@ -89,7 +89,7 @@ struct Gemm {
   Matrix a, b, c;
   std::int32_t flags = 0;
   runtime::BufferView bias{};
-  const Epilogue* epilogue = nullptr;
+  const ProductEpilogue* epilogue = nullptr;
   Storage* b_storage = nullptr;  ///< The owner of B where B is a weight.
 };
 

@@ -67,14 +67,14 @@ bool run_batches(Gemm product, const Loop& loop) {
 }
 
 // Whether the rows of product p + 1 lie behind those of product p in every operand, m rows each.
-bool rows_continue(const Epilogue* f, std::int64_t m) {
+bool rows_continue(const ProductEpilogue* f, std::int64_t m) {
   if (f == nullptr) return true;
   for (std::size_t i = 0; i < f->operand_count; ++i)
     if (f->operands[i].batch != m * f->operands[i].row) return false;
   return true;
 }
 
-Tensor multiply(const Tensor& a, const Tensor& b, const Epilogue* f, bool& applied) {
+Tensor multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, bool& applied) {
   const char* const op = gemm_table.op;
   require_dtype(op, "the left operand", a, DType::f32);
   require_dtype(op, "the right operand", b, DType::f32);
@@ -109,7 +109,8 @@ Tensor multiply(const Tensor& a, const Tensor& b, const Epilogue* f, bool& appli
   return y;
 }
 
-Tensor multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue* f, bool& applied) {
+Tensor multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue* f,
+                       bool& applied) {
   constexpr const char* op = "linear";
   require_dtype(op, "the input", x, DType::f32);
   require_dtype(op, "the weight", weight, DType::f32);
@@ -152,7 +153,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   return multiply(a, b, nullptr, applied);
 }
 
-Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& f, bool& applied) {
+Tensor matmul(const Tensor& a, const Tensor& b, const ProductEpilogue& f, bool& applied) {
   return multiply(a, b, &f, applied);
 }
 
@@ -161,7 +162,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return multiply_weight(x, weight, bias, nullptr, applied);
 }
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue& f, bool& applied) {
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue& f, bool& applied) {
   return multiply_weight(x, weight, bias, &f, applied);
 }
 

@@ -13,9 +13,9 @@ namespace crisol::ops {
 ///
 /// matmul: product p and row i count as in the operands' leading axes taken together (M rows each). conv2d: row i is
 /// the output channel, of all groups; an operand's batch is not read.
-Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& f, bool& applied);
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue& f, bool& applied);
+Tensor matmul(const Tensor& a, const Tensor& b, const ProductEpilogue& f, bool& applied);
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue& f, bool& applied);
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
-              const Epilogue& f, bool& applied);
+              const ProductEpilogue& f, bool& applied);
 
 }  // namespace crisol::ops

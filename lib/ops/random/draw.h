@@ -13,22 +13,22 @@ namespace crisol::ops {
 inline std::int64_t random_blocks(std::int64_t elements) { return elements / 4 + (elements % 4 != 0); }
 
 /// Adds `blocks` to the generator's counter, in the order of the queue.
-inline void advance(runtime::Kernel& kernel, const Generator& generator, std::int64_t blocks) {
+inline void advance(runtime::BuiltKernel& kernel, const Generator& generator, std::int64_t blocks) {
   const Tensor& state = generator.impl().state;
   runtime::launch(state_of(state), kernel, {{1}, {1}}, out(state), static_cast<std::uint64_t>(blocks));
 }
 
-inline runtime::Kernel& advance_kernel(const Generator& generator) {
+inline runtime::BuiltKernel& advance_kernel(const Generator& generator) {
   return runtime::resolve(state_of(generator.impl().state), {"random/random_uniform.cl", "random_advance"});
 }
 
 /// Queues `kernel` with the arguments (generator state, args…) and one work-item for each block of four elements. Then
 /// advances the generator.
 template <class... Args>
-void draw(const Generator& generator, runtime::Kernel& kernel, std::int64_t elements, const Args&... args) {
+void draw(const Generator& generator, runtime::BuiltKernel& kernel, std::int64_t elements, const Args&... args) {
   GeneratorImpl& impl = generator.impl();
   runtime::DeviceState& device = state_of(impl.state);
-  runtime::Kernel& next = advance_kernel(generator);
+  runtime::BuiltKernel& next = advance_kernel(generator);
   const std::int64_t blocks = random_blocks(elements);
   if (blocks == 0) return;
   const std::lock_guard lock(impl.mutex);

@@ -21,7 +21,7 @@ DropoutResult dropout(const Tensor& x, double p, const Generator& generator) {
   require_dtype(op, "the input", x, DType::f32);
   require(x.device() == generator.device(), op, "the input is on ", x.device(), ", the generator on ",
           generator.device());
-  runtime::Kernel& kernel = runtime::resolve(state_of(x), {"random/dropout.cl", "dropout_forward"});
+  runtime::BuiltKernel& kernel = runtime::resolve(state_of(x), {"random/dropout.cl", "dropout_forward"});
   const Tensor input = contiguous(x);
   const DropoutResult result{empty(x.shape(), DType::f32, x.device()), empty(x.shape(), DType::u8, x.device())};
   draw(generator, kernel, x.numel(), in(input), out(result.y), out(result.mask), x.numel(), probability_bound(p),

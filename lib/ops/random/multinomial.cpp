@@ -23,7 +23,7 @@ struct Rows {
   std::int64_t rows, n;
 };
 
-runtime::Kernel& kernel_of(const Tensor& x, const char* entry) {
+runtime::BuiltKernel& kernel_of(const Tensor& x, const char* entry) {
   runtime::DeviceState& device = state_of(x);
   return runtime::resolve(
       device,
@@ -48,8 +48,8 @@ void check(const Tensor& weights, std::int64_t num_samples, bool replacement, co
 
 Rows sums_of(const Tensor& weights) {
   runtime::DeviceState& device = state_of(weights);
-  runtime::Kernel& sum_chunks = kernel_of(weights, "sum_chunks");
-  runtime::Kernel& row_totals = kernel_of(weights, "row_totals");
+  runtime::BuiltKernel& sum_chunks = kernel_of(weights, "sum_chunks");
+  runtime::BuiltKernel& row_totals = kernel_of(weights, "row_totals");
   const std::int64_t rows = weights.shape()[0], n = weights.shape()[1], chunks = ceil_div(n, chunk);
   const Rows result{weights, empty({rows, chunks}, DType::f32, weights.device()),
                     empty({rows}, DType::f32, weights.device()), rows, n};
@@ -61,7 +61,7 @@ Rows sums_of(const Tensor& weights) {
 }
 
 Tensor with_replacement(const Tensor& weights, std::int64_t count, const Generator& generator) {
-  runtime::Kernel& kernel = kernel_of(weights, "draw");
+  runtime::BuiltKernel& kernel = kernel_of(weights, "draw");
   const Rows rows = sums_of(weights);
   const Tensor samples = empty({rows.rows, count}, DType::i64, weights.device());
   draw(generator, kernel, samples.numel(), in(rows.weights), in(rows.sums), in(rows.totals), out(samples), rows.rows,
@@ -70,7 +70,7 @@ Tensor with_replacement(const Tensor& weights, std::int64_t count, const Generat
 }
 
 Tensor without_replacement(const Tensor& weights, std::int64_t count, const Generator& generator) {
-  runtime::Kernel& kernel = kernel_of(weights, "race");
+  runtime::BuiltKernel& kernel = kernel_of(weights, "race");
   const Rows rows = sums_of(weights);
   const Tensor keys = empty(weights.shape(), DType::f32, weights.device());
   draw(generator, kernel, keys.numel(), in(rows.weights), in(rows.totals), out(keys), rows.rows, rows.n);

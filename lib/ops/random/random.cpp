@@ -15,7 +15,7 @@ namespace crisol {
 
 namespace {
 
-runtime::Kernel& kernel_of(const Generator& generator, std::string_view file, std::string_view entry) {
+runtime::BuiltKernel& kernel_of(const Generator& generator, std::string_view file, std::string_view entry) {
   return runtime::resolve(state_of(generator.impl().state), {file, entry});
 }
 
@@ -104,7 +104,7 @@ Tensor randperm(std::int64_t n, const Generator& generator) {
   require(n >= 0 && n <= std::int64_t{1} << 32, "randperm", "n must be in [0, 2^32], it is ", n);
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
-  runtime::Kernel& next = ops::advance_kernel(generator);
+  runtime::BuiltKernel& next = ops::advance_kernel(generator);
   const std::lock_guard lock(generator.impl().mutex);
   const GeneratorState state = generator.state();
   for (std::int64_t i = n - 1, used = 0; i > 0; --i, ++used) {

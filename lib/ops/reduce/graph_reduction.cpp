@@ -197,7 +197,7 @@ Shape kernel_strides(const Axes& axes, std::size_t input) {
   return strides;
 }
 
-ReduceProblem problem_of(const Reduction& reduction, const Axes& axes, GraphReduction::Inputs inputs,
+ReduceProblem problem_of(const ReduceRule& reduction, const Axes& axes, GraphReduction::Inputs inputs,
                          std::size_t scalars, DType type, std::uint32_t prelude) {
   const bool across = in_vectors(axes.kept), along = in_vectors(axes.reduced);
   const bool whole_across =
@@ -219,7 +219,7 @@ GraphReduction::GraphReduction(const PointwiseGraph& graph) : graph_(graph), pre
 
 std::string GraphReduction::prelude(int width) const { return graph_prelude(prelude_, width); }
 
-Tensor GraphReduction::run(const Reduction& reduction, Inputs inputs, Scalars scalars, const Shape& shape,
+Tensor GraphReduction::run(const ReduceRule& reduction, Inputs inputs, Scalars scalars, const Shape& shape,
                            const Shape& axes, bool keepdim) const {
   const unsigned reduced = reduced_axes(reduction.op, shape.rank(), axes);
   const Axes split_axes = split(inputs, shape, reduced);

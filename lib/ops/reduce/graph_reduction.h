@@ -22,7 +22,7 @@ class GraphReduction {
 
   /// The expression over `shape`, to which the inputs broadcast, reduced over `axes` (none: all of them). The caller
   /// has checked the inputs, and that there are elements where the reduction needs them.
-  Tensor run(const Reduction& reduction, Inputs inputs, Scalars scalars, const Shape& shape, const Shape& axes,
+  Tensor run(const ReduceRule& reduction, Inputs inputs, Scalars scalars, const Shape& shape, const Shape& axes,
              bool keepdim) const;
 
   /// The generated part of the program for vectors of `width`.

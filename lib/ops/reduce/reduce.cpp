@@ -18,29 +18,29 @@ constexpr const char* truth_of_a = "(a > (T)(0)) ? (T)(1) : (T)(0)";
 constexpr const char* mean_square = "a / (T)(fmax(count - parameter, 0.0f))";
 
 // Sums and means of floats are one program.
-const Reduction sum_row{"sum", Combine::sum, total};
-const Reduction float_sum_row{"sum", Combine::sum, floating, "x", "a / parameter"};
-const Reduction mean_row{"mean", Combine::sum, floating, "x", "a / parameter"};
-const Reduction prod_row{"prod", Combine::prod, total};
-const Reduction max_row{"max", Combine::max, element, "x", "a", true};
-const Reduction min_row{"min", Combine::min, element, "x", "a", true};
-const Reduction argmax_row{"argmax", Combine::arg_max, element, "x", "a", true};
-const Reduction argmin_row{"argmin", Combine::arg_min, element, "x", "a", true};
-const Reduction any_row{"any", Combine::max, truth, truth_of_x, truth_of_a};
-const Reduction all_row{"all", Combine::min, truth, truth_of_x, truth_of_a};
-const Reduction var_row{"var", Combine::moments, floating, "x", mean_square};
-const Reduction stddev_row{"stddev", Combine::moments, floating, "x", "sqrt(a / (T)(fmax(count - parameter, 0.0f)))"};
-const Reduction logsumexp_row{"logsumexp", Combine::log_sum_exp, floating};
+const ReduceRule sum_row{"sum", Combine::sum, total};
+const ReduceRule float_sum_row{"sum", Combine::sum, floating, "x", "a / parameter"};
+const ReduceRule mean_row{"mean", Combine::sum, floating, "x", "a / parameter"};
+const ReduceRule prod_row{"prod", Combine::prod, total};
+const ReduceRule max_row{"max", Combine::max, element, "x", "a", true};
+const ReduceRule min_row{"min", Combine::min, element, "x", "a", true};
+const ReduceRule argmax_row{"argmax", Combine::arg_max, element, "x", "a", true};
+const ReduceRule argmin_row{"argmin", Combine::arg_min, element, "x", "a", true};
+const ReduceRule any_row{"any", Combine::max, truth, truth_of_x, truth_of_a};
+const ReduceRule all_row{"all", Combine::min, truth, truth_of_x, truth_of_a};
+const ReduceRule var_row{"var", Combine::moments, floating, "x", mean_square};
+const ReduceRule stddev_row{"stddev", Combine::moments, floating, "x", "sqrt(a / (T)(fmax(count - parameter, 0.0f)))"};
+const ReduceRule logsumexp_row{"logsumexp", Combine::log_sum_exp, floating};
 
-const Reduction norm_0_row{"norm", Combine::sum, floating, truth_of_x};
-const Reduction norm_1_row{"norm", Combine::sum, floating, "fabs(x)"};
-const Reduction norm_2_row{"norm", Combine::sum, floating, "x * x", "sqrt(a)"};
-const Reduction norm_p_row{"norm", Combine::sum, floating, "pow(fabs(x), (T)(parameter))",
-                           "pow(a, (T)(1.0f / parameter))"};
-const Reduction norm_inf_row{"norm", Combine::max, floating, "fabs(x)", "a", true};
-const Reduction norm_minus_inf_row{"norm", Combine::min, floating, "fabs(x)", "a", true};
+const ReduceRule norm_0_row{"norm", Combine::sum, floating, truth_of_x};
+const ReduceRule norm_1_row{"norm", Combine::sum, floating, "fabs(x)"};
+const ReduceRule norm_2_row{"norm", Combine::sum, floating, "x * x", "sqrt(a)"};
+const ReduceRule norm_p_row{"norm", Combine::sum, floating, "pow(fabs(x), (T)(parameter))",
+                            "pow(a, (T)(1.0f / parameter))"};
+const ReduceRule norm_inf_row{"norm", Combine::max, floating, "fabs(x)", "a", true};
+const ReduceRule norm_minus_inf_row{"norm", Combine::min, floating, "fabs(x)", "a", true};
 
-const Reduction& norm_row(double p) {
+const ReduceRule& norm_row(double p) {
   require(!std::isnan(p), "norm", "p is NaN");
   if (std::isinf(p)) return p > 0 ? norm_inf_row : norm_minus_inf_row;
   return p == 0 ? norm_0_row : p == 1 ? norm_1_row : p == 2 ? norm_2_row : norm_p_row;
@@ -48,7 +48,7 @@ const Reduction& norm_row(double p) {
 
 }  // namespace
 
-const Reduction& sum_reduction(DType type) { return is_floating(type) ? float_sum_row : sum_row; }
+const ReduceRule& sum_reduction(DType type) { return is_floating(type) ? float_sum_row : sum_row; }
 
 Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
   return reduce(x.defined() ? sum_reduction(x.dtype()) : sum_row, x, axes, keepdim, 1).values;

@@ -74,8 +74,8 @@ Tensor prod_backward(const Tensor& dy, const Tensor& x, const Shape& axes) {
   constexpr const char* op = "prod_backward";
   const Spread at = spread_over(op, dy, x, nullptr, axes);
   // The product without the zeros, and their number: with one zero it alone has a gradient, with more none has.
-  static const Reduction others{op, Combine::prod, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : x"};
-  static const Reduction zeros{op, Combine::sum, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : (T)(0)"};
+  static const ReduceRule others{op, Combine::prod, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : x"};
+  static const ReduceRule zeros{op, Combine::sum, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : (T)(0)"};
   const Tensor product = reduce(others, x, axes, true).values, count = reduce(zeros, x, axes, true).values;
   static constexpr PointwiseRow share =
       row_of(op, {"x", "p", "z"}, "(x == 0.0f) ? ((z == 1.0f) ? p : (T)(0.0f)) : ((z == 0.0f) ? p / x : (T)(0.0f))");

@@ -32,7 +32,7 @@ dispatch::ProblemKey ReduceProblem::key() const {
           {"width", width()}, {"across", source.across}, {"along", source.along},   {"fused", source.graph != 0}};
 }
 
-ReduceProblem reduce_problem(const Reduction& reduction, const ReduceSource& source, const ReduceLoop& loop,
+ReduceProblem reduce_problem(const ReduceRule& reduction, const ReduceSource& source, const ReduceLoop& loop,
                              float parameter) {
   return {source,
           loop,
@@ -43,7 +43,7 @@ ReduceProblem reduce_problem(const Reduction& reduction, const ReduceSource& sou
           std::bit_cast<std::int32_t>(parameter)};
 }
 
-ReduceProblem reduce_problem(const Reduction& reduction, const ReduceView& x, unsigned reduced, float parameter) {
+ReduceProblem reduce_problem(const ReduceRule& reduction, const ReduceView& x, unsigned reduced, float parameter) {
   const ReduceAxes axes = split_axes(x.shape, x.strides, reduced, finds_positions(reduction.combine));
   const bool across = axes.kept_strides.back() == 1, along = axes.reduced_strides.back() == 1;
   const bool whole_across =

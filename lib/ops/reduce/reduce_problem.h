@@ -48,7 +48,7 @@ ReduceLoop loop_of(const Shape& kept, const Shape& reduced, std::int64_t outputs
 struct ReduceProblem {
   ReduceSource source;
   ReduceLoop loop;
-  std::int64_t combine, types, map, finish;  ///< Of the Reduction.
+  std::int64_t combine, types, map, finish;  ///< Of the ReduceRule.
   std::int64_t parameter;                    ///< The bits of a float.
 
   Combine kind() const { return static_cast<Combine>(combine); }
@@ -59,7 +59,7 @@ struct ReduceProblem {
   std::int64_t width() const { return loop.kept[0]; }  ///< Outputs side by side.
   dispatch::ProblemKey key() const;
 };
-ReduceProblem reduce_problem(const Reduction& reduction, const ReduceSource& source, const ReduceLoop& loop,
+ReduceProblem reduce_problem(const ReduceRule& reduction, const ReduceSource& source, const ReduceLoop& loop,
                              float parameter = 0);
 
 /// How a tensor is stored. Parts of an op's plan are tensors that are not there yet.
@@ -69,7 +69,7 @@ struct ReduceView {
   std::uint64_t offset;  ///< Of the first element.
 };
 /// Over the axes of a tensor whose bits are set in `reduced`.
-ReduceProblem reduce_problem(const Reduction& reduction, const ReduceView& x, unsigned reduced, float parameter);
+ReduceProblem reduce_problem(const ReduceRule& reduction, const ReduceView& x, unsigned reduced, float parameter);
 
 /// The operands are those of the source, then the result and, where the reduction finds positions, these.
 extern const dispatch::Table<ReduceProblem> reduce_table;

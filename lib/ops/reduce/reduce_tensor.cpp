@@ -9,13 +9,13 @@ namespace crisol::ops {
 
 using namespace dispatch;
 
-ReduceResult empty_result(const Reduction& reduction, DType type, const Shape& shape, Device device) {
+ReduceResult empty_result(const ReduceRule& reduction, DType type, const Shape& shape, Device device) {
   ReduceResult result{empty(shape, result_type(reduction.types, type), device), {}};
   if (finds_positions(reduction.combine)) result.positions = empty(shape, DType::i64, device);
   return result;
 }
 
-ReduceResult reduce(const Reduction& reduction, const Tensor& x, const Shape& axes, bool keepdim, double parameter) {
+ReduceResult reduce(const ReduceRule& reduction, const Tensor& x, const Shape& axes, bool keepdim, double parameter) {
   const char* const op = reduction.op;
   require(x.defined(), op, "the tensor is undefined");
   const unsigned reduced = reduced_axes(op, x.dim(), axes);

@@ -12,9 +12,10 @@ struct ReduceResult {
 };
 
 /// Of the dtype that the reduction gives for elements of `type`. It is not written yet.
-ReduceResult empty_result(const Reduction& reduction, DType type, const Shape& shape, Device device);
+ReduceResult empty_result(const ReduceRule& reduction, DType type, const Shape& shape, Device device);
 
 /// Over axes of a tensor; none means all of them.
-ReduceResult reduce(const Reduction& reduction, const Tensor& x, const Shape& axes, bool keepdim, double parameter = 0);
+ReduceResult reduce(const ReduceRule& reduction, const Tensor& x, const Shape& axes, bool keepdim,
+                    double parameter = 0);
 
 }  // namespace crisol::ops

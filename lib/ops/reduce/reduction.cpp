@@ -4,7 +4,7 @@
 
 namespace crisol::ops {
 
-void check_reduce_type(const Reduction& reduction, DType type) {
+void check_reduce_type(const ReduceRule& reduction, DType type) {
   require(reduction.types != ReduceTypes::floating || is_floating(type), reduction.op, "the tensor is ", type,
           ", must be f32 or f16; convert it with to(dtype)");
 }

@@ -30,7 +30,7 @@ enum class ReduceTypes : std::uint8_t {
 };
 
 /// One reduction. The texts are OpenCL C, expressions of a scalar or vector type T.
-struct Reduction {
+struct ReduceRule {
   const char* op;
   Combine combine;
   ReduceTypes types;
@@ -40,10 +40,10 @@ struct Reduction {
 };
 
 /// The reduction of ops::sum for that dtype. For floats, its parameter is 1.
-const Reduction& sum_reduction(DType type);
+const ReduceRule& sum_reduction(DType type);
 
 /// Refuses dtypes that the reduction does not take.
-void check_reduce_type(const Reduction& reduction, DType type);
+void check_reduce_type(const ReduceRule& reduction, DType type);
 
 inline bool finds_positions(Combine combine) { return combine >= Combine::arg_max; }
 

@@ -16,7 +16,7 @@ namespace crisol {
 
 namespace {
 
-using ops::Epilogue;
+using ops::ProductEpilogue;
 using testing::check_close;
 using testing::clblast;
 using testing::Expected;
@@ -44,20 +44,20 @@ struct Result {
 std::int64_t row_of(const Result& y, std::int64_t at) { return at / y.columns % y.rows; }
 
 // The values after the epilogue. `residual` is as large as the result, and `by_row` has one value per row.
-std::vector<double> expected_of(const Result& y, Epilogue::Form form, const std::vector<double>& residual,
+std::vector<double> expected_of(const Result& y, ProductEpilogue::Form form, const std::vector<double>& residual,
                                 const std::vector<double>& by_row) {
   std::vector<double> expected = y.values;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     double& v = expected[i];
-    if (form == Epilogue::Form::generic)
+    if (form == ProductEpilogue::Form::generic)
       v = 2 * v * by_row[static_cast<std::size_t>(row_of(y, static_cast<std::int64_t>(i)))] + residual[i];
-    if (form == Epilogue::Form::add || form == Epilogue::Form::add_relu) v += residual[i];
-    if (form == Epilogue::Form::relu || form == Epilogue::Form::add_relu) v = std::max(v, 0.0);
+    if (form == ProductEpilogue::Form::add || form == ProductEpilogue::Form::add_relu) v += residual[i];
+    if (form == ProductEpilogue::Form::relu || form == ProductEpilogue::Form::add_relu) v = std::max(v, 0.0);
   }
   return expected;
 }
 
-using Run = std::function<Tensor(const Epilogue&, bool&)>;
+using Run = std::function<Tensor(const ProductEpilogue&, bool&)>;
 
 // Returns how many of five forms the variant applied.
 int check_forms(const Result& y, double scale, const Run& run) {
@@ -66,12 +66,13 @@ int check_forms(const Result& y, double scale, const Run& run) {
   const ops::EpilogueOperand result_operand{in(as_large), y.row_stride, 1, y.product_stride};
   const ops::EpilogueOperand row_operand{in(a_row), 1, 0, 0};
   int count = 0;
-  for (const Epilogue::Form form : {Epilogue::Form::none, Epilogue::Form::relu, Epilogue::Form::add,
-                                    Epilogue::Form::add_relu, Epilogue::Form::generic}) {
+  for (const ProductEpilogue::Form form :
+       {ProductEpilogue::Form::none, ProductEpilogue::Form::relu, ProductEpilogue::Form::add,
+        ProductEpilogue::Form::add_relu, ProductEpilogue::Form::generic}) {
     CAPTURE(static_cast<int>(form));
-    Epilogue f{.form = form};
+    ProductEpilogue f{.form = form};
     if (f.adds()) f.operands[0] = result_operand, f.operand_count = 1;
-    if (form == Epilogue::Form::generic) {
+    if (form == ProductEpilogue::Form::generic) {
       f.prelude = snippet;
       f.operands = {row_operand, result_operand};
       f.operand_count = 2;
@@ -102,7 +103,7 @@ TEST_CASE("matmul and linear end in every form of epilogue") {
       if (variant == "block" && n < 60) return;  // Each kind of size needs two programs.
       const int applied =
           check_forms({{m, n}, product.values, m, n, n, 0}, static_cast<double>(k + 2),
-                      [&](const Epilogue& f, bool& done) { return ops::linear(a, weight, shift, f, done); });
+                      [&](const ProductEpilogue& f, bool& done) { return ops::linear(a, weight, shift, f, done); });
       CHECK(applied == (variant == "clblast" ? 0 : 5));
     });
   }
@@ -116,9 +117,9 @@ TEST_CASE("products of batches end in an epilogue") {
   for_each_variant(MustRun("matmul", {"block", clblast(), on_cpus("cpu_tiled"), "plain"}), [&] {
     const Tensor x = tensor_of(a, left), y = tensor_of(b, right);
     check_forms({each.shape, each.values, 4, 5, 5, 20}, 8,
-                [&](const Epilogue& f, bool& done) { return ops::matmul(x, y, f, done); });
+                [&](const ProductEpilogue& f, bool& done) { return ops::matmul(x, y, f, done); });
     if (testing::slow_device()) return;  // The rest uses the same kernels.
-    check_forms({shared.shape, shared.values, 4, 5, 5, 20}, 8, [&](const Epilogue& f, bool& done) {
+    check_forms({shared.shape, shared.values, 4, 5, 5, 20}, 8, [&](const ProductEpilogue& f, bool& done) {
       return ops::matmul(x, y.narrow(0, 0, 1).reshape({6, 5}), f, done);
     });
   });
@@ -146,8 +147,9 @@ TEST_CASE("conv2d ends in every form of epilogue") {
     const std::int64_t pixels = shape[2] * shape[3];
     const double scale = static_cast<double>(c.weight.numel() / c.weight[0] + 2);
     for_each_variant(variants, [&] {
-      check_forms({shape, values, shape[1], pixels, pixels, 0}, scale, [&](const Epilogue& f, bool& done) {
-        const bool held_by_others = f.form != Epilogue::Form::add_relu && f.form != Epilogue::Form::generic;
+      check_forms({shape, values, shape[1], pixels, pixels, 0}, scale, [&](const ProductEpilogue& f, bool& done) {
+        const bool held_by_others =
+            f.form != ProductEpilogue::Form::add_relu && f.form != ProductEpilogue::Form::generic;
         if (slow && held_by_others) return tensor_of(values, shape);
         return ops::conv2d(tensor_of(x, c.x), tensor_of(w, c.weight), tensor_of(bias, {shape[1]}), c.options, f, done);
       });
