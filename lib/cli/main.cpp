@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cli/command.h"
+#include "cli/suggest.h"
 #include "cli/terminal.h"
 #include "crisol/device.h"
 #include "crisol/version.h"
@@ -26,7 +27,14 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version.
+    if (argc == 1) {
+      std::cerr << app.help();
+      return 2;
+    }
+    const std::string unknown = cli::unknown_word(app, {argv + 1, argv + argc});
+    std::cerr << "crisol: " << (unknown.empty() ? error.what() : unknown) << "\n--help lists what there is.\n";
+    return 2;
   }
   try {
     for (const cli::Command& command : commands) {

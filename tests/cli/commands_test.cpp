@@ -45,6 +45,28 @@ TEST_CASE("crisol: version, help and wrong words, with their exit status") {
   }
 }
 
+TEST_CASE("crisol: a mistyped word is named, with what was meant") {
+  NEEDS_CRISOL();
+  const auto refused = [](const char* line, std::initializer_list<const char*> parts, int status = 2) {
+    const ProcessResult result = run_built("crisol", words_of(line));
+    INFO(line << ": " << result.output);
+    CHECK(result.status == status);
+    CHECK(result.out.empty());
+    for (const char* part : parts) CHECK_MESSAGE(contains(result.errors, part), part);
+  };
+  refused("device", {"crisol: there is no command 'device' here; did you mean 'devices'?"});
+  refused("dveices --json", {"did you mean 'devices'?"});
+  refused("--device cpu inof", {"'inof'", "did you mean 'info'?"});
+  refused("cache claer", {"'claer'", "did you mean 'clear'?"});
+  refused("devices --jsno", {"there is no option '--jsno' here; did you mean '--json'?"});
+  refused("complicated", {"there is no command 'complicated' here\n"});
+  refused("bench sofmax", {"there is no case 'sofmax'; did you mean 'softmax'?", "conv2d"});
+  refused("bench --json", {"no case is given", "softmax"});
+  refused("", {"Usage", "devices", "doctor"});
+  CHECK(output_of("bench") == output_of("bench --list"));
+  CHECK(contains(output_of("bench"), "softmax: "));
+}
+
 TEST_CASE("crisol: what cannot be written is an error") {
   NEEDS_CRISOL();
   NEEDS_POSIX("a shell");
@@ -130,7 +152,7 @@ TEST_CASE("crisol info: what read_device_info reads back") {
   CHECK(contains(none.output, "no such device"));
 }
 
-TEST_CASE("crisol cache: lists what a program compiled, and removes that alone") {
+TEST_CASE("crisol cache: sums up by device, lists what a program compiled, and removes that alone") {
   NEEDS_CRISOL();
   const TemporaryFolder folder;
   const Environment cache{{"CRISOL_CACHE_DIR", folder.path()}};
@@ -142,10 +164,19 @@ TEST_CASE("crisol cache: lists what a program compiled, and removes that alone")
                     file = crisol::system::text_of(crisol::system::path_of(folder.path()) / "0123456789abcdef.bin");
   CHECK(contains(text, " for " + Device().name() + " (" + Device().info().platform));
   CHECK(contains(text, "damaged, never used: " + file + ": 7 bytes"));
+  CHECK(output_of("cache --list", cache) == text);
+  const std::string summary = output_of("cache", cache);
+  CHECK(contains(summary, "1 programs       7 B  damaged, never used\n"));
+  CHECK(contains(summary, "  " + Device().name() + " (" + Device().info().platform));
+  CHECK(contains(summary, "`crisol cache --list` lists the programs."));
+  CHECK_FALSE(contains(summary, file));
   const auto json = nlohmann::json::parse(output_of("cache list --json", cache));
   CHECK(nlohmann::json::parse(output_of("cache --json", cache)) == json);
   CHECK(json.at("folder") == folder.path());
   CHECK(json.at("programs").size() >= 2);
+  REQUIRE(json.at("devices").size() == 2);
+  CHECK(json.at("devices").at(0).at("programs").get<std::size_t>() + 1 == json.at("programs").size());
+  CHECK(json.at("devices").at(1) == nlohmann::json{{"device", "damaged, never used"}, {"programs", 1}, {"bytes", 7}});
   CHECK(contains(output_of("cache clear", cache),
                  "removed " + std::to_string(json.at("programs").size()) + " files from " + folder.path()));
   CHECK(contains(output_of("cache", cache), "0 programs, 0 bytes"));
@@ -187,7 +218,7 @@ TEST_CASE("crisol's completion for bash offers what fits the word that was begun
   };
   CHECK(completed("", "dev") == "devices\n");
   CHECK(completed("", "--v") == "--version\n");
-  CHECK(completed("cache", "") == "list clear --help --json\n");
+  CHECK(completed("cache", "") == "list clear --help --list --json\n");
   CHECK(completed("bench", "sof") == "softmax\n");
   CHECK(completed("bench softmax", "ro") == "rows=\n");
   CHECK(completed("bench softmax rows=5", "--no") == "--no-peak\n");

@@ -98,7 +98,7 @@ TEST_CASE("report: several machines together, with what failed, beside specifica
   other["figures"] = {{"launch_us", 2.0}};  // Its other measurements failed.
   write_file(two, machine_with(other).dump());
 
-  const ProcessResult text = report({"--merge", one, two, "--html", page});
+  const ProcessResult text = report({"--merge", one, two, "--cards", "--html", page});
   INFO(text.output);
   REQUIRE(text.status == 0);
   for (const char* part :
@@ -116,6 +116,13 @@ TEST_CASE("report: several machines together, with what failed, beside specifica
   CHECK_FALSE(contains(html, "class=\"roof c1\""));  // Card B has no peak.
   CHECK_FALSE(contains(html, "http"));               // Nothing is loaded.
 
+  const ProcessResult nearest = report({"--merge", one});
+  CHECK(contains(nearest.output, "measured      Card A"));
+  CHECK(contains(nearest.output, "more specifications: --cards shows them."));
+  CHECK_FALSE(contains(nearest.output, "H100 SXM"));  // Far above 100 GB/s.
+  CHECK(contains(html, "<details>"));
+  CHECK(contains(html, "class=\"bar c0\""));
+
   const ProcessResult merged = report({"--merge", one, two, "--json"});
   REQUIRE(merged.status == 0);
   const json machines = json::parse(merged.out).at("machines");
@@ -126,6 +133,25 @@ TEST_CASE("report: several machines together, with what failed, beside specifica
   const std::string both = folder.path() + "/both.json";
   write_file(both, merged.out);
   CHECK(report({"--merge", both, "--json"}).out == merged.out);
+}
+
+TEST_CASE("report: a page of one device has no bars in which nothing is compared") {
+  NEEDS_CRISOL();
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/lab.json", page = folder.path() + "/page.html";
+  write_file(file, machine_with(card("Card A")).dump());
+  REQUIRE(report({"--merge", file, "--html", page}).status == 0);
+  const std::string html = read_file(page), own = html.substr(0, html.find("Among public specifications"));
+  CHECK_FALSE(contains(own, "class=\"bar"));
+  CHECK(contains(own, "<table class=\"figures\">\n<tr><td class=\"\">a net</td><td class=\"n\">400 images/s"));
+  const std::string first = html.substr(own.size(), html.find("<details>") - own.size());
+  CHECK(contains(first, "Card A"));
+  int rows = 0;
+  for (std::size_t at = first.find("class=\"spec\"><td"); at != std::string::npos;
+       at = first.find("class=\"spec\"><td", at + 1))
+    ++rows;
+  CHECK(rows >= 3);
+  CHECK(rows <= 6);
 }
 
 TEST_CASE("report: files that are no reports are named, with the reason") {

@@ -83,8 +83,9 @@ int run_command(Options& options) {
   std::vector<Request> requests;
   if (!options.suite.empty()) {
     for (const std::string& line : suite(options.suite)) requests.push_back(parse_line(line));
-  } else if (options.list) {
-    std::cout << describe_cases() << "\nsuites: " << suite_names() << '\n';
+  } else if (options.list || (options.words.empty() && !options.json)) {
+    std::cout << describe_cases() << "\nsuites: " << suite_names()
+              << "\n\nExamples: crisol bench softmax rows=64 cols=1000; crisol bench --suite nets\n";
     return 0;
   } else {
     requests.push_back(parse(options.words));
@@ -102,7 +103,7 @@ Command add_bench(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand(
       "bench", "Time an op, a network, a launch or a copy; share of the peak that short kernels reach on the device");
-  command->add_option("case", options->words, "CASE key=value ...; see below");
+  command->add_option("case", options->words, "CASE key=value ...; without one, the cases are listed");
   command->add_option("--suite", options->suite, "Run a list of cases: " + suite_names())
       ->expected(0, 1)
       ->default_str("all");

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/bench/groups.h"
+#include "cli/suggest.h"
 
 namespace crisol::cli::bench {
 
@@ -30,8 +31,11 @@ std::string joined(const List& list, const NameOf& name_of) {
 const Case& find_case(const std::string& name) {
   for (const Case* what : cases())
     if (name == what->name) return *what;
-  throw UsageError(concat("there is no case '", name,
-                          "'; there are: ", joined(cases(), [](const Case* what) { return what->name; })));
+  const std::string all = joined(cases(), [](const Case* what) { return what->name; });
+  if (name.empty()) throw UsageError("no case is given; there are: " + all);
+  std::vector<std::string> known;
+  for (const Case* what : cases()) known.push_back(what->name);
+  throw UsageError(concat("there is no case '", name, "'", did_you_mean(name, known), "; there are: ", all));
 }
 
 bool is_number_at_least(const std::string& value, long long least) {

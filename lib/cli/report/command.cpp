@@ -20,7 +20,7 @@ namespace {
 struct Options {
   std::string name, html;
   std::vector<std::string> merge;
-  bool json = false, quick = false;
+  bool json = false, quick = false, cards = false;
 };
 
 report::Machine measure_machine(bool one_device, const Options& options) {
@@ -66,7 +66,7 @@ int run_report(const Options& options, bool one_device) {
   if (options.json)
     std::cout << report::to_json(machines) << '\n';
   else
-    report::print(std::cout, machines);
+    report::print(std::cout, machines, options.cards);
   return anything_measured(machines) ? 0 : 1;
 }
 
@@ -80,6 +80,7 @@ Command add_report(CLI::App& program) {
   command->add_flag("--json", options->json, "Print JSON, as --merge reads it");
   command->add_option("--html", options->html, "Write a page with roofline and bars to this file, too");
   command->add_option("--merge", options->merge, "Show the reports of these files together; measures nothing");
+  command->add_flag("--cards", options->cards, "Print the specifications of all known cards, not only of the nearest");
   command->add_option("--name", options->name, "What this machine is called beside others");
   command->add_flag("--quick", options->quick, "Few samples of small workloads: says little, takes seconds");
   command->fallthrough();

@@ -36,8 +36,13 @@ svg.legend { vertical-align: -2px; } ul.keys { list-style: none; padding: 0; dis
 .c4 { color: var(--c4); } .c5 { color: var(--c5); } .c6 { color: var(--c6); } .c7 { color: var(--c7); }
 .swatch { display: inline-block; width: .9rem; height: .25rem; background: currentColor; vertical-align: .25rem; }
 .failed { color: var(--c4); }
+.figures { width: auto; } summary { margin-top: 1rem; cursor: pointer; }
 @media (max-width: 40rem) { .wide { display: none; } td.b { width: 20%; min-width: 3rem; }
-  .bars td.b { width: 22%; } .bars td.n { width: 9.2rem; white-space: normal; } th, td { padding-right: .4rem; }
+  th, td { padding-right: .4rem; overflow-wrap: anywhere; } td.n, th.n { white-space: normal; }
+  .bars td.b { width: 22%; } .bars td.n { width: 9.2rem; }
+  .devices, .devices tbody, .devices tr, .devices td { display: block; width: auto; text-align: left; }
+  .devices th { display: none; } .devices td { border: 0; padding: 0; } .devices td:first-child { font-weight: 600; }
+  .devices tr { padding: .3rem 0; border-bottom: 1px solid var(--line); }
   .cards td.b, .cards th.b { display: none; } .cards { font-size: .85rem; }
   .cards td:first-child { white-space: normal; } svg.plot { font-size: 15px; } }
 )";
@@ -91,12 +96,20 @@ std::string roofline_section(const std::vector<Entry>& entries) {
          "are done than counted (Winograd) or data stays in caches.</figcaption>\n</figure>\n";
 }
 
-/// Draws bars of one quantity for all devices that have it.
+/// Rows that bars() made belong into a table.
+std::string section(const std::vector<Entry>& entries, const std::string& heading, const std::string& content) {
+  return entries.size() == 1 ? concat(heading, "<table class=\"figures\">\n", content, "</table>\n")
+                             : heading + content;
+}
+
+/// Draws bars of one quantity for all devices that have it. For one device the result is a row of a table.
 template <class Value, class Text>
 std::string bars(const std::string& title, const std::vector<Entry>& entries, const Value& value_of, const Text& text) {
   double most = 0;
   for (const Entry& entry : entries) most = std::max(most, value_of(*entry.device));
   if (most <= 0) return {};
+  if (entries.size() == 1)  // A bar alone would always be full.
+    return concat("<tr>", cell(title, ""), cell(text(*entries[0].device, most)), "</tr>\n");
   std::string html = concat("<h3>", escaped(title), "</h3>\n<table class=\"bars\">\n");
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const double value = value_of(*entries[i].device);
@@ -118,7 +131,7 @@ std::string workload_section(const std::vector<Entry>& entries) {
   for (const Entry& entry : entries)
     for (const Workload& workload : entry.device->workloads)
       if (std::find(titles.begin(), titles.end(), workload.title) == titles.end()) titles.push_back(workload.title);
-  std::string html = "<h2>Workloads</h2>\n<p>Rate as measured; in brackets the share of the roofline's.</p>\n";
+  std::string html;
   for (const std::string& title : titles)
     html += bars(
         title, entries,
@@ -133,22 +146,24 @@ std::string workload_section(const std::vector<Entry>& entries) {
               estimate > 0 ? concat(" (", number_text(100 * estimate / workload.median_ms, 0), " %)") : "";
           return concat(number_text(rate, 0), ' ', workload.item, "/s", share);
         });
-  return html;
+  return section(entries, "<h2>Workloads</h2>\n<p>Rate as measured; in brackets the share of the roofline's.</p>\n",
+                 html);
 }
 
 std::string figure_section(const std::vector<Entry>& entries) {
-  std::string html = "<h2>Figures</h2>\n";
+  std::string html;
   for (const Figure& figure : figures())
     html += bars(
         concat(figure.group, ": ", figure.title), entries,
         [&](const Device& device) { return device.figure(figure.key); },
         [&](const Device&, double value) { return with_unit(value, figure); });
-  return html;
+  return section(entries, "<h2>Figures</h2>\n", html);
 }
 
 std::string device_section(const std::vector<Entry>& entries) {
   std::string html =
-      "<h2>Devices</h2>\n<div class=\"scroll\"><table>\n<tr><th>device</th><th>implementation</th><th class=\"wide\">"
+      "<h2>Devices</h2>\n<div class=\"scroll\"><table "
+      "class=\"devices\">\n<tr><th>device</th><th>implementation</th><th class=\"wide\">"
       "driver</th><th class=\"n\">memory</th><th>measured</th></tr>\n";
   for (const Entry& entry : entries) {
     const Device& device = *entry.device;
@@ -172,27 +187,37 @@ std::string known(double value, int decimals, const char* more = "") {
   return value > 0 ? number_text(value, decimals) + more : "–";
 }
 
-std::string comparison_section(const std::vector<Machine>& machines) {
-  const std::vector<Row> rows = comparison(machines);
+/// The rows for which `shown` is true.
+std::string cards_table(const std::vector<Row>& rows, const std::vector<bool>& shown) {
   double most = 0;
   for (const Row& row : rows) most = std::max(most, row.gbps);
   std::string html =
-      "<h2>Among public specifications</h2>\n<p>Grey rows were not measured: they are what the source of the row says "
-      "of a card; a data sheet is the vendor's. m: in matrix units, without sparsity. Specified bandwidths are those "
-      "of "
-      "the memory chips; a copy reaches less.</p>\n<div class=\"scroll\"><table class=\"cards\">\n<tr><th></th>"
-      "<th class=\"n wide\">year</th><th class=\"wide\">memory</th><th class=\"n\">GB</th><th class=\"b\"></th>"
+      "<div class=\"scroll\"><table class=\"cards\">\n<tr><th></th>"
+      "<th class=\"n wide\">year</th><th class=\"wide\">memory</th><th class=\"n wide\">GB</th><th class=\"b\"></th>"
       "<th class=\"n\">GB/s</th><th class=\"n\">fp32 TFLOP/s</th><th class=\"n\">fp16 TFLOP/s</th>"
       "<th class=\"wide\">source</th></tr>\n";
-  for (const Row& row : rows)
-    html +=
-        concat("<tr", row.measured ? "" : " class=\"spec\"", ">", cell(row.name, ""),
-               cell(row.year > 0 ? std::to_string(row.year) : "", "n wide"), cell(row.memory_type, "wide"),
-               cell(known(row.memory_gb, 0)), "<td class=\"b\">", bar(row.gbps / most, row.measured ? "c0" : "spec"),
-               "</td>", cell(known(row.gbps, 0)), cell(known(row.fp32, row.fp32 < 10 ? 2 : 1)),
-               cell(known(row.fp16, row.fp16 < 10 ? 2 : 1, row.matrix ? " m" : "")),
-               cell(row.measured ? "measured" : "specification: " + row.source, "wide"), "</tr>\n");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    if (!shown[i]) continue;
+    html += concat("<tr", row.measured ? "" : " class=\"spec\"", ">", cell(row.name, ""),
+                   cell(row.year > 0 ? std::to_string(row.year) : "", "n wide"), cell(row.memory_type, "wide"),
+                   cell(known(row.memory_gb, 0), "n wide"), "<td class=\"b\">",
+                   bar(row.gbps / most, row.measured ? "c0" : "spec"), "</td>", cell(known(row.gbps, 0)),
+                   cell(known(row.fp32, row.fp32 < 10 ? 2 : 1)),
+                   cell(known(row.fp16, row.fp16 < 10 ? 2 : 1, row.matrix ? " m" : "")),
+                   cell(row.measured ? "measured" : "specification: " + row.source, "wide"), "</tr>\n");
+  }
   return html + "</table></div>\n";
+}
+
+std::string comparison_section(const std::vector<Machine>& machines) {
+  const std::vector<Row> rows = comparison(machines);
+  return concat(
+      "<h2>Among public specifications</h2>\n<p>Grey rows were not measured: they are what the source of the row says "
+      "of a card; a data sheet is the vendor's. m: in matrix units, without sparsity. Specified bandwidths are those "
+      "of the memory chips; a copy reaches less.</p>\n",
+      cards_table(rows, near_measured(rows)), "<details>\n<summary>All ", rows.size(), " rows</summary>\n",
+      cards_table(rows, std::vector<bool>(rows.size(), true)), "</details>\n");
 }
 
 constexpr const char* method = R"(<h2>How it was taken</h2>

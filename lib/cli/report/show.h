@@ -9,8 +9,9 @@
 
 namespace crisol::cli::report {
 
-/// Prints every device with its figures and workloads. Then compares the devices with the specifications of cards.
-void print(std::ostream& out, const std::vector<Machine>& machines);
+/// Prints every device with its figures and workloads. Then compares the devices with the specifications of cards: of
+/// all known cards, or of those next to a measured device.
+void print(std::ostream& out, const std::vector<Machine>& machines, bool all_cards);
 
 /// The same contents as one HTML page that needs no other files: roofline, bars and tables. It is light or dark as the
 /// browser asks.
@@ -27,6 +28,9 @@ struct Row {
 
 /// Measured devices and specified cards, sorted by falling bandwidth.
 std::vector<Row> comparison(const std::vector<Machine>& machines);
+
+/// For each row, whether it was measured or is one of the three specifications above or below a measured row.
+std::vector<bool> near_measured(const std::vector<Row>& rows);
 
 /// "1.5 TFLOP/s" for 1500 GFLOP/s, and "3 ms". The text has three digits or `decimals` decimals, whichever shows more.
 std::string number_text(double value, int decimals);

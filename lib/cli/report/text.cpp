@@ -54,11 +54,19 @@ void print_device(std::ostream& out, const Device& device) {
 
 std::string known(double value, int decimals) { return value > 0 ? number_text(value, decimals) : "-"; }
 
-void print_comparison(std::ostream& out, const std::vector<Machine>& machines) {
+void print_comparison(std::ostream& out, const std::vector<Machine>& machines, bool all_cards) {
   out << "Among public specifications (nothing but the rows marked measured was measured):\n"
       << format("%-13s %-44s %4s %-7s %7s %8s %9s %9s\n", "", "", "year", "memory", "GB", "GB/s", "fp32 TF/s",
                 "fp16 TF/s");
-  for (const Row& row : comparison(machines)) {
+  const std::vector<Row> rows = comparison(machines);
+  const std::vector<bool> near = near_measured(rows);
+  std::size_t left_out = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!all_cards && !near[i]) {
+      ++left_out;
+      continue;
+    }
+    const Row& row = rows[i];
     const std::string year = row.year > 0 ? std::to_string(row.year) : "-";
     const std::string line = format("%-13s %-44.44s %4s %-7s %7.0f %8s %9s %9s%s", row.kind.c_str(), row.name.c_str(),
                                     year.c_str(), row.memory_type.c_str(), row.memory_gb, known(row.gbps, 0).c_str(),
@@ -66,6 +74,7 @@ void print_comparison(std::ostream& out, const std::vector<Machine>& machines) {
                                     known(row.fp16, row.fp16 < 10 ? 2 : 1).c_str(), row.matrix ? " m" : "");
     out << (row.measured ? bold(line) : line) << '\n';
   }
+  if (left_out > 0) out << left_out << " more specifications: --cards shows them.\n";
   out << "m: in matrix units. Sources: TechPowerUp's GPU database (2025), fp16 of matrix units and the rest of some "
          "rows "
          "from the vendors' data sheets.\n";
@@ -96,7 +105,22 @@ std::vector<Row> comparison(const std::vector<Machine>& machines) {
   return rows;
 }
 
-void print(std::ostream& out, const std::vector<Machine>& machines) {
+std::vector<bool> near_measured(const std::vector<Row>& rows) {
+  constexpr std::size_t around = 3;
+  std::vector<bool> near(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].measured) continue;
+    near[i] = true;
+    std::size_t above = 0, below = 0;
+    for (std::size_t k = i; k-- > 0 && above < around;)
+      if (!rows[k].measured) near[k] = (++above, true);
+    for (std::size_t k = i + 1; k < rows.size() && below < around; ++k)
+      if (!rows[k].measured) near[k] = (++below, true);
+  }
+  return near;
+}
+
+void print(std::ostream& out, const std::vector<Machine>& machines, bool all_cards) {
   for (const Machine& machine : machines) {
     out << (machine.name.empty() ? "This machine" : machine.name) << ", " << machine.date << ", crisol "
         << machine.crisol << (machine.quick ? ", quick: few samples of small workloads" : "") << "\n\n";
@@ -105,7 +129,7 @@ void print(std::ostream& out, const std::vector<Machine>& machines) {
   out << "roofline: operations at the fp32 peak or bytes at the memory's rate, whichever takes longer; of it: its "
          "share "
          "of the\nmeasured time, above 100 % where fewer operations do (Winograd) or data stays in caches.\n\n";
-  print_comparison(out, machines);
+  print_comparison(out, machines, all_cards);
 }
 
 }  // namespace crisol::cli::report
