@@ -59,6 +59,13 @@ std::vector<Tensor> tensors_of(const crisol_tensor* const* list, int count, cons
 /// `count` sizes or axes.
 Shape shape_of(const std::int64_t* numbers, int count, const char* op, const char* name);
 
+/// C passes every number as a double. A double with a whole value becomes a whole number.
+Scalar scalar_of(double number);
+/// Refers to the tensor of `operand`, or holds its number.
+inline Operand operand_of(const crisol_operand& operand) {
+  return operand.tensor != nullptr ? Operand(operand.tensor->value) : Operand(scalar_of(operand.number));
+}
+
 Device device_of(crisol_device device, const char* op);
 DType dtype_of(crisol_dtype dtype, const char* op);
 

@@ -19,15 +19,14 @@ const PointwiseRow& row_of(std::string_view name) {
   fail(ErrorCode::invalid_argument, "pointwise", "there is no '", name, "'; there are: ", crisol_pointwise_names());
 }
 
-/// C passes every number as a double. A double with a whole value becomes a whole number.
-Scalar scalar_of(double number) {
+}  // namespace
+
+Scalar crisol::c_api::scalar_of(double number) {
   constexpr double limit = 9007199254740992.0;  // 2^53: doubles hold all whole numbers up to here.
   const bool minus_zero = number == 0 && std::signbit(number);
   const bool whole = std::trunc(number) == number && std::abs(number) <= limit && !minus_zero;
   return whole ? Scalar(static_cast<std::int64_t>(number)) : Scalar(number);
 }
-
-}  // namespace
 
 const char* crisol_pointwise_names() {
   static const std::string names = [] {
@@ -51,7 +50,7 @@ crisol_status crisol_pointwise(const char* function, int inputs, const crisol_op
     bool has_tensor = false;
     for (std::size_t i = 0; i < row.input_count; ++i) {
       has_tensor = has_tensor || input[i].tensor != nullptr;
-      operands[i] = input[i].tensor != nullptr ? Operand(input[i].tensor->value) : Operand(scalar_of(input[i].number));
+      operands[i] = operand_of(input[i]);
     }
     require(has_tensor, row.name, "all inputs are numbers; one at least must be a tensor");
     for (std::size_t i = 0; i < row.scalar_count; ++i) scalars[i] = scalar_of(number[i]);

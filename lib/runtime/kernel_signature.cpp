@@ -30,7 +30,7 @@ std::string code_of(const std::string& source) {
 
 /// The lines `#define NAME TEXT` of the source.
 Macros macros_of(const std::string& source, const KernelDefines& defines) {
-  static const std::regex define(R"(^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\w+(?:[ \t]+\w+)*)[ \t]*$)");
+  static const std::regex define(R"(^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\w+(?:[ \t]+\w+)*)\s*(?:/[/*].*)?$)");
   Macros macros(defines.begin(), defines.end());
   std::istringstream lines(source);
   for (std::string line; std::getline(lines, line);) {
@@ -188,7 +188,8 @@ std::string rewritten(const std::string& source, const Definition& at, const std
       list += parameter.declaration;
       continue;
     }
-    const std::string qualified = concat(parameter.address_space, parameter.written ? " " : " const ", parameter.type);
+    const bool is_const = !parameter.written && parameter.address_space == "__global";
+    const std::string qualified = concat(parameter.address_space, is_const ? " const " : " ", parameter.type);
     const std::string vector = parameter.lanes == 1 ? "" : std::to_string(parameter.lanes);
     list += concat(qualified, "* crisol_", parameter.name, ", ulong crisol_first_", parameter.name);
     start += concat(' ', parameter.declaration, " = (", qualified, vector, "*)(crisol_", parameter.name,

@@ -5,7 +5,7 @@
  * exception leaves the library. A failed call writes no result and leaves every tensor as it was. Results are written
  * through the last pointers, which must not be null unless it is said.
  *
- * Handles (tensors, models, optimizers, captured graphs) belong to the caller, who gives each back with its
+ * Handles (tensors, models, optimizers, kernels, captured graphs) belong to the caller, who gives each back with its
  * _destroy function; null is accepted there. A handle is used by one thread at a time; different handles, also to the
  * same tensor, by several.
  *
@@ -436,6 +436,21 @@ CRISOL_API crisol_status crisol_optimizer_set_lr(crisol_optimizer* optimizer, do
 /** Scales the gradients so that their norm is at most max_norm; the norm before is written unless `norm` is null. */
 CRISOL_API crisol_status crisol_clip_grad_norm(int count, const crisol_tensor* const* parameters, double max_norm,
                                                crisol_tensor** norm);
+
+/* ---- Kernels of your own ----------------------------------------------------------------------------------------- */
+
+/** A kernel in OpenCL C: crisol::Kernel. */
+typedef struct crisol_kernel crisol_kernel;
+/** Reads the parameters of the kernel `name` from the source, and compiles nothing. `group` holds the sizes of a
+ * work-group, or is null with group_rank 0. build_options may be null. */
+CRISOL_API crisol_status crisol_kernel_create(const char* source, const char* name, int group_rank,
+                                              const int64_t* group, const char* build_options, crisol_kernel** result);
+/** Queues the kernel with one work-item for each point of `range`. There is one argument for each parameter of the
+ * kernel; crisol/kernel.h says which arguments a parameter takes. */
+CRISOL_API crisol_status crisol_kernel_run(const crisol_kernel* kernel, int rank, const int64_t* range, int count,
+                                           const crisol_operand* argument);
+/** Gives a kernel back. */
+CRISOL_API void crisol_kernel_destroy(crisol_kernel* kernel);
 
 /* ---- Captured graphs --------------------------------------------------------------------------------------------- */
 
