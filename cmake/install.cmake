@@ -25,6 +25,18 @@ if(CRISOL_BUILD_CLI)
             COMPONENT runtime)
   endif()
 endif()
+# The pages and samples have the places that they have in the repository, so that links between them lead somewhere.
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md
+              ${PROJECT_SOURCE_DIR}/SECURITY.md ${PROJECT_SOURCE_DIR}/LICENSE
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/licences DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+# What samples/CMakeLists.txt needs where crisol is installed.
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/platform.cmake DESTINATION ${CMAKE_INSTALL_DOCDIR}/cmake COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/cmake/windows DESTINATION ${CMAKE_INSTALL_DOCDIR}/cmake COMPONENT development
+        FILES_MATCHING PATTERN "utf8.*")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/crisol DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(EXPORT crisolTargets NAMESPACE crisol:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crisol COMPONENT development)
 

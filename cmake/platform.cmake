@@ -8,14 +8,14 @@ function(crisol_keep_own_system name_of_list)
   set(${name_of_list} "${${name_of_list}}" PARENT_SCOPE)
 endfunction()
 
+set(crisol_windows ${CMAKE_CURRENT_LIST_DIR}/windows)
 # Arguments, variables and file names are UTF-8 in this program, also on Windows.
 function(crisol_use_utf8 program)
   if(MSVC)
-    target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/windows/utf8.manifest)
+    target_sources(${program} PRIVATE ${crisol_windows}/utf8.manifest)
   elseif(WIN32)
-    target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/windows/utf8.rc)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/cmake/windows/utf8.rc PROPERTIES
-      INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/cmake/windows)
+    target_sources(${program} PRIVATE ${crisol_windows}/utf8.rc)
+    set_source_files_properties(${crisol_windows}/utf8.rc PROPERTIES INCLUDE_DIRECTORIES ${crisol_windows})
   endif()
 endfunction()
 

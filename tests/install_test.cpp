@@ -38,6 +38,17 @@ void check_headers_with(const std::string& compiler, const std::vector<std::stri
   run_command(command);
 }
 
+/// The installed samples build with the installed library. One is run; all are built by tests that build everything.
+void check_samples(const TemporaryFolder& folder, const std::string& prefix) {
+  const std::string tree = folder.path() + "/samples";
+  run_command({"cmake", "-G", CRISOL_GENERATOR, "-S", prefix + "/share/doc/crisol/samples", "-B", tree,
+               "-DCMAKE_PREFIX_PATH=" + prefix, "-DCRISOL_SAMPLE_CUDA=OFF"});
+  std::vector<std::string> build{"cmake", "--build", tree, "--parallel", "2"};
+  if (std::getenv("CRISOL_TEST_WHOLE_BUILDS") == nullptr) build.insert(build.end(), {"--target", "c_api", "devices"});
+  run_command(build);
+  CHECK(run_command({tree + "/devices"}).find(Device().info().name) != std::string::npos);
+}
+
 std::string object_target(const std::string& source) {
   const std::string generator = CRISOL_GENERATOR;
   return (generator.find("Ninja") == 0 ? "CMakeFiles/crisol_objects.dir/" : "") + source + ".o";
@@ -57,6 +68,11 @@ TEST_CASE("install: programs build against the installed tree by find_package an
   for (const char* file : {"man/man1/crisol.1", "bash-completion/completions/crisol", "zsh/site-functions/_crisol",
                            "fish/vendor_completions.d/crisol.fish"})
     CHECK(fs::exists(prefix + "/share/" + file));
+  const std::string pages = prefix + "/share/doc/crisol";
+  for (const char* file : {"README.md", "CHANGELOG.md", "LICENSE", "docs/design.md", "docs/own-kernels.md",
+                           "licences/README.md", "licences/cli11.txt", "samples/mnist/main.cpp"})
+    CHECK_MESSAGE(fs::exists(pages + "/" + file), file);
+  check_samples(folder, prefix);
   CHECK(run_command({prefix + "/bin/crisol", "devices"}).find(Device().info().name) != std::string::npos);
 
   const std::string source = folder.path() + "/headers.cpp", cuda = folder.path() + "/headers.cu";

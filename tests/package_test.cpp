@@ -90,6 +90,8 @@ TEST_CASE("package: a .deb with the right dependencies is installed, used and re
   CHECK(fs::exists(called));
   CHECK(run_command({usr + "/bin/crisol", "--version"}) == std::string("crisol ") + version() + "\n");
   CHECK(run_command({usr + "/bin/crisol", "devices"}).find(Device().info().name) != std::string::npos);
+  for (const char* file : {"copyright", "licences/README.md", "licences/nlohmann-json.txt", "docs/README.md"})
+    CHECK_MESSAGE(fs::exists(usr + "/share/doc/crisol/" + file), file);
   check_find_package(folder, usr);
   check_pkg_config(folder, usr + "/lib");
 

@@ -9,10 +9,12 @@ if(CRISOL_BUILD_SAMPLES)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION . RENAME LICENSE.txt COMPONENT runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/docs/windows-and-arm.md DESTINATION . RENAME README.md COMPONENT runtime)
-# The licences of linked and shipped libraries, if Debian's packages provide them.
-foreach(package gcc-mingw-w64-base mingw-w64-common libz-mingw-w64-dev nlohmann-json3-dev libcli11-dev libstb-dev
-        opencl-clhpp-headers)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/licences/ DESTINATION licences COMPONENT runtime)
+# The licences of the compiler's libraries come from their Debian packages.
+foreach(package gcc-mingw-w64-base mingw-w64-common)
   if(EXISTS /usr/share/doc/${package}/copyright)
     install(FILES /usr/share/doc/${package}/copyright DESTINATION licences RENAME ${package}.txt COMPONENT runtime)
+  elseif(CRISOL_RUNTIME_LIBRARIES)
+    message(WARNING "A zip made here lacks the licence of ${package}.")
   endif()
 endforeach()

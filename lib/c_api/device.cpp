@@ -57,6 +57,10 @@ crisol_status crisol_release_cached_memory(crisol_device device) {
   return guarded([&] { device_of(device, "release_cached_memory").release_cached_memory(); });
 }
 
+crisol_status crisol_set_memory_limit(crisol_device device, std::uint64_t bytes) {
+  return guarded([&] { device_of(device, "set_memory_limit").set_memory_limit(bytes); });
+}
+
 crisol_status crisol_device_from_opencl(void* opencl_device, void* context, void* queue, crisol_device* device) {
   return guarded([&] {
     need(device, "adopt_opencl", "device") =

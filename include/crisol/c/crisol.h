@@ -78,6 +78,8 @@ typedef struct crisol_memory_stats {
 CRISOL_API crisol_status crisol_device_memory(crisol_device device, crisol_memory_stats* stats);
 /** Gives what the pool keeps for reuse back to OpenCL. */
 CRISOL_API crisol_status crisol_release_cached_memory(crisol_device device);
+/** Limits the bytes that the pool may take in total. 0 removes the limit. */
+CRISOL_API crisol_status crisol_set_memory_limit(crisol_device device, uint64_t bytes);
 
 /* ---- Tensors ----------------------------------------------------------------------------------------------------- */
 

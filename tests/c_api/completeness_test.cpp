@@ -1,0 +1,103 @@
+// The C interface is complete: tests/c_api/cpp_names.txt has a row for each exported C++ function, and no other.
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "crisol/c/crisol.h"
+#include "doctest/doctest.h"
+#include "support/files.h"
+
+using crisol::testing::read_file;
+
+namespace {
+
+using Names = std::set<std::string>;
+
+const std::string folder = CRISOL_SOURCE_DIR "/tests/";
+
+struct Exported {
+  Names c, cpp;
+};
+
+/// The names of tests/exported_symbols.txt, which another test compares with the library. C++ names have no parameters
+/// and no "crisol::".
+Exported exported() {
+  static const std::regex tag(R"(\[abi:\w+\])");
+  Exported names;
+  std::istringstream lines(read_file(folder + "exported_symbols.txt"));
+  for (std::string line; std::getline(lines, line);) {
+    line = std::regex_replace(line.substr(0, line.find('(')), tag, "");
+    if (line.starts_with("crisol_"))
+      names.c.insert(line);
+    else if (line.starts_with("crisol::"))
+      names.cpp.insert(line.substr(8));
+  }
+  return names;
+}
+
+/// By C++ name: C functions, or "-" and a reason.
+using Rows = std::multimap<std::string, std::vector<std::string>>;
+
+Rows rows() {
+  Rows rows;
+  std::istringstream lines(read_file(folder + "c_api/cpp_names.txt"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream in(line);
+    std::string name;
+    in >> name;
+    std::vector<std::string> rest;
+    for (std::string word; in >> word;) rest.push_back(word);
+    CHECK_MESSAGE(rest.size() > (rest.empty() || rest[0] == "-" ? 1 : 0),
+                  name << " has neither functions nor a reason");
+    CHECK_MESSAGE((name == "C" || rows.count(name) == 0), name << " has two rows");
+    rows.emplace(name, rest);
+  }
+  return rows;
+}
+
+Names by_name() {
+  Names names;
+  for (const char* list : {crisol_pointwise_names(), crisol_reduce_names()}) {
+    std::istringstream words(list);
+    for (std::string word; words >> word;) names.insert({word, "Tensor::" + word + "_"});
+  }
+  return names;
+}
+
+/// The row of a C++ name: itself, or the longest one with "*" that fits. Empty if there is none.
+std::string row_of(const std::string& name, const Rows& all) {
+  if (all.count(name) > 0) return name;
+  std::string best;
+  for (const auto& [row, words] : all)
+    if (row.ends_with('*') && name.starts_with(row.substr(0, row.size() - 1)) && row.size() > best.size()) best = row;
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("C: every exported C++ function has a C function, or a reason for none") {
+  const Exported names = exported();
+  const Rows all = rows();
+  const Names listed = by_name();
+  CHECK(names.cpp.size() > 300);
+  Names used;
+  for (const std::string& name : names.cpp) {
+    if (listed.count(name) > 0) continue;
+    const std::string row = row_of(name, all);
+    CHECK_MESSAGE(!row.empty(), "tests/c_api/cpp_names.txt has no row for " << name);
+    used.insert(row);
+  }
+  Names of_c;
+  for (const auto& [name, words] : all) {
+    CHECK_MESSAGE((name == "C" || used.count(name) == 1), "no exported C++ function fits the row " << name);
+    if (words[0] != "-") of_c.insert(words.begin(), words.end());
+  }
+  for (const std::string& name : names.c) CHECK_MESSAGE(of_c.count(name) == 1, "no row names " << name);
+  for (const std::string& name : of_c)
+    CHECK_MESSAGE(names.c.count(name) == 1, "a row names " << name << ", which is not exported");
+}
