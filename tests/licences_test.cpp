@@ -54,9 +54,9 @@ TEST_CASE("licences: every library that packages contain has a row and a text") 
   std::size_t rows = 0;
   for (std::sregex_iterator at(page.begin(), page.end(), row), end; at != end; ++at, ++rows) {
     CHECK_MESSAGE(headers.count((*at)[1]) == 1, (*at)[1].str() << " has a row, and nothing includes it");
-    CHECK_MESSAGE(read_file(root + "/licences/" + (*at)[2].str()).find("WARRANT") != std::string::npos ||
-                      read_file(root + "/licences/" + (*at)[2].str()).find("warranty") != std::string::npos,
-                  (*at)[2].str() << " is no licence");
+    const std::string text = read_file(root + "/licences/" + (*at)[2].str());
+    const bool is_licence = text.find("WARRANT") != std::string::npos || text.find("warranty") != std::string::npos;
+    CHECK_MESSAGE(is_licence, (*at)[2].str() << " is no licence");
   }
   CHECK(rows == headers.size());
 }

@@ -20,7 +20,7 @@ constexpr const char* introduction = R"(# Elementwise functions
 <!-- Made from include/crisol/ops/pointwise.def by tests/ops/pointwise/pointwise_docs_test.cpp. After a change of the table:
      CRISOL_UPDATE_DOCS=1 build/bin/crisol_tests --test-case='*docs/elementwise.md*' -->
 
-Every function below exists as `crisol::name` (differentiable), as `crisol::ops::name` (raw, not recorded), and inside
+Every function below exists as `crisol::name` (differentiable), as `crisol::ops::name` (raw, not recorded; in `crisol/ops.h`), and inside
 functions given to `fuse()`. Most also exist in place as `x.name_(…)`. Functions that give bool, and functions that choose
 between two tensors, do not. The operators `+ - * / % < <= > >=` and `+= -= *= /=` stand for add, sub, mul, div, remainder,
 lt, le, gt, ge and the in-place forms.
