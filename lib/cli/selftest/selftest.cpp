@@ -72,7 +72,9 @@ void print_verdict(const DeviceInfo& info, const Totals& totals) {
 int run(const Options& options) {
   const std::vector<Op> ops = chosen(options.only);
   if (ops.empty()) {
-    std::cerr << "crisol: no op has such a name\n";
+    std::cerr << "crisol: no op's name contains";
+    for (const std::string& part : options.only) std::cerr << " '" << part << '\'';
+    std::cerr << '\n';
     return 2;
   }
   const DeviceInfo& info = Device().info();
