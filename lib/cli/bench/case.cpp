@@ -35,7 +35,9 @@ const Case& find_case(const std::string& name) {
   if (name.empty()) throw UsageError("no case is given; there are: " + all);
   std::vector<std::string> known;
   for (const Case* what : cases()) known.push_back(what->name);
-  throw UsageError(concat("there is no case '", name, "'", did_you_mean(name, known), "; there are: ", all));
+  const std::string meant = did_you_mean(name, known);
+  throw UsageError(
+      concat("there is no case '", name, "'", meant, meant.empty() ? "; there are: " : " There are: ", all));
 }
 
 bool is_number_at_least(const std::string& value, long long least) {
