@@ -2,6 +2,8 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -204,6 +206,41 @@ TEST_CASE("crisol complete: the words of each place, all of them in the manual p
   }
   CHECK(output_of("complete -- bench softmax").rfind("rows=\ncols=\n", 0) == 0);
   CHECK_FALSE(contains(output_of("complete"), "complete"));
+}
+
+TEST_CASE("crisol's manual page names no option, command or variable that does not exist") {
+  NEEDS_CRISOL();
+  const std::string source = read_file(CRISOL_SOURCE_DIR "/docs/crisol.1");
+  std::string manual;
+  for (const char c : source)
+    if (c != '\\') manual += c;
+  std::set<std::string> offered{"--help", "--version"};
+  const auto gather = [&](const std::string& place) {
+    std::istringstream words(output_of("complete -- " + place));
+    std::vector<std::string> commands;
+    for (std::string word; std::getline(words, word);) {
+      offered.insert(word);
+      if (word[0] != '-' && word.find('=') == std::string::npos) commands.push_back(word);
+    }
+    return commands;
+  };
+  for (const std::string& command : gather("")) {
+    gather(command);
+    // Commands in bold begin an entry: .BR devices " [" --json ]
+    CHECK_MESSAGE(contains(manual, ".BR " + command + " "), command << " has no entry");
+  }
+  gather("cache clear");
+  static const std::regex option("--[a-z][a-z-]*"), entry(R"(\n\.BR "?([a-z]+) ?([a-z]+)?"? " )"),
+      variable("CRISOL_[A-Z_]+");
+  for (std::sregex_iterator at(manual.begin(), manual.end(), option), end; at != end; ++at)
+    CHECK_MESSAGE(offered.count(at->str()) == 1, at->str() << " is in the manual page alone");
+  int entries = 0;
+  for (std::sregex_iterator at(manual.begin(), manual.end(), entry), end; at != end; ++at, ++entries)
+    CHECK_MESSAGE(offered.count((*at)[1]) == 1, (*at)[1].str() << " is in the manual page alone");
+  CHECK(entries >= 10);
+  const std::string variables = read_file(CRISOL_SOURCE_DIR "/docs/environment.md");
+  for (std::sregex_iterator at(manual.begin(), manual.end(), variable), end; at != end; ++at)
+    CHECK_MESSAGE(contains(variables, "`" + at->str() + "`"), at->str() << " is no variable of the library");
 }
 
 TEST_CASE("crisol's completion for bash offers what fits the word that was begun") {
