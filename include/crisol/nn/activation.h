@@ -42,7 +42,14 @@ using LeakyReLU = ActivationOf<&leaky_relu, 1>;
 using ELU = ActivationOf<&elu, 100>;
 /// alpha 1.
 using CELU = ActivationOf<&celu, 100>;
-/// beta 1.
-using Softplus = ActivationOf<&softplus, 100>;
+/// softplus(x, beta, threshold).
+class Softplus : public Module {
+ public:
+  explicit Softplus(double beta = 1, double threshold = 20) : beta_(beta), threshold_(threshold) {}
+  Tensor forward(const Tensor& x) override { return softplus(x, beta_, threshold_); }
+
+ private:
+  double beta_, threshold_;
+};
 
 }  // namespace crisol::nn

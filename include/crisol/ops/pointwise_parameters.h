@@ -22,14 +22,19 @@
 #define CRISOL_ONLY_TAKES_ONE(name, initial, at) Scalar name
 #define CRISOL_ONLY_TAKES_TWO(name, initial, at, name_2, initial_2, at_2) Scalar name, Scalar name_2
 
-// The numbers themselves.
+// The numbers themselves; alone, or behind others.
 #define CRISOL_GIVES_NONE
 #define CRISOL_GIVES_ONE(name, initial, at) name
 #define CRISOL_GIVES_TWO(name, initial, at, name_2, initial_2, at_2) name, name_2
 
+#define CRISOL_ALSO_GIVES_NONE
+#define CRISOL_ALSO_GIVES_ONE(name, initial, at) , name
+#define CRISOL_ALSO_GIVES_TWO(name, initial, at, name_2, initial_2, at_2) , name, name_2
+
 // Whether a row of this rule has an in-place form.
 #define CRISOL_IN_PLACE_any(...) __VA_ARGS__
 #define CRISOL_IN_PLACE_number(...) __VA_ARGS__
+#define CRISOL_IN_PLACE_limits(...) __VA_ARGS__
 #define CRISOL_IN_PLACE_floating(...) __VA_ARGS__
 #define CRISOL_IN_PLACE_channel(...) __VA_ARGS__
 #define CRISOL_IN_PLACE_logical(...) __VA_ARGS__
@@ -41,6 +46,7 @@
 // Whether a row of this rule has gradients.
 #define CRISOL_GRADIENT_any(...) __VA_ARGS__
 #define CRISOL_GRADIENT_number(...) __VA_ARGS__
+#define CRISOL_GRADIENT_limits(...) __VA_ARGS__
 #define CRISOL_GRADIENT_floating(...) __VA_ARGS__
 #define CRISOL_GRADIENT_test(...)
 #define CRISOL_GRADIENT_logical(...)

@@ -173,7 +173,7 @@ Operands aligned(const PointwiseRow& row, Operands inputs, Aligned& aligned) {
   const Shape shape = channel_shape(x->shape(), weight->shape());
   if (shape == weight->shape()) return inputs;
   Shape strides = Shape::filled(shape.rank(), 0);
-  strides[0] = weight->strides()[0];
+  if (!shape.empty()) strides[0] = weight->strides()[0];
   aligned.weight = make_view(*weight, shape, strides, weight->offset());
   aligned.inputs = {inputs[0], aligned.weight};
   return aligned.inputs;
@@ -182,6 +182,7 @@ Operands aligned(const PointwiseRow& row, Operands inputs, Aligned& aligned) {
 }  // namespace
 
 Shape channel_shape(const Shape& x, const Shape& weight) {
+  if (x.empty() && weight == Shape{1}) return x;  // A scalar stays a scalar.
   if (weight.rank() != 1 || x.rank() < 3) return weight;
   Shape shape = Shape::filled(x.rank() - 1, 1);
   shape[0] = weight[0];

@@ -52,8 +52,9 @@ int PointwiseGraph::apply(const PointwiseRow& row, std::span<const int> operands
   node.row = &row;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     // A condition chooses between vectors of its own width only.
+    const int operand = row.is_condition(i) ? convert(operands[i], DType::boolean) : operands[i];
     const bool stays = row.is_condition(i) && row_types.computed != DType::i64;
-    node.operands[i] = static_cast<std::int16_t>(stays ? operands[i] : as_computed(operands[i], row_types.computed));
+    node.operands[i] = static_cast<std::int16_t>(stays ? operand : as_computed(operand, row_types.computed));
   }
   return add(node);
 }
@@ -67,10 +68,10 @@ int PointwiseGraph::derivative(const PointwiseRow& row, std::size_t k, int dy, s
   node.row = &row;
   node.index = static_cast<std::int16_t>(k);
   std::size_t at = 0;
-  const auto put = [&](int value, bool read, bool as_it_is) {
-    if (value != none && read) {
-      node.operands[at] = static_cast<std::int16_t>(as_it_is ? value : as_computed(value, DType::f32));
-    }
+  const auto put = [&](int value, bool read, bool is_condition) {
+    if (value != none && read)
+      node.operands[at] =
+          static_cast<std::int16_t>(is_condition ? convert(value, DType::boolean) : as_computed(value, DType::f32));
     ++at;
   };
   put(dy, true, false);

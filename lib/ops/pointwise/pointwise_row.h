@@ -24,8 +24,9 @@ enum class RowRule : std::uint8_t {
   comparison,  ///< computes in P, gives bool
   test,        ///< computes in float, gives bool
   logical,     ///< every input becomes bool (!= 0); gives bool
-  choice,      ///< the first input is bool, the others as `any`
-  fill,        ///< the second input is bool; gives the dtype of the first, to which the third is converted
+  choice,      ///< the first input becomes bool (!= 0), the others as `any`
+  fill,        ///< the second input becomes bool; gives the dtype of the first, to which the third is converted
+  limits,      ///< as number, but P comes from the inputs alone; the scalars are converted to it, toward zero
 };
 
 /// Plain constants; a row lives as long as the process, because programs are remembered by its address.
@@ -59,7 +60,7 @@ struct PointwiseRow {
   bool is_predicate() const noexcept {
     return rule == RowRule::comparison || rule == RowRule::test || rule == RowRule::logical;
   }
-  /// Whether input i is a condition: bool, never promoted.
+  /// Whether input i is a condition: it becomes bool (!= 0), and takes no part in the promotion.
   bool is_condition(std::size_t i) const noexcept {
     return (rule == RowRule::choice && i == 0) || (rule == RowRule::fill && i == 1);
   }

@@ -42,24 +42,20 @@ OperandType promoted(std::span<const OperandType> operands) {
 }
 
 RowTypes types_of(const PointwiseRow& row, std::span<const OperandType> operands) {
-  std::size_t first = 0;
-  if (row.rule == RowRule::choice || row.rule == RowRule::fill) {
-    const std::size_t condition = row.rule == RowRule::choice ? 0 : 1;
-    require(operands[condition].dtype == DType::boolean, row.name, row.inputs[condition], " must be bool, it is ",
-            operands[condition].dtype);
-    first = condition == 0 ? 1 : 0;
-  }
   if (row.rule == RowRule::fill) {
     const DType into = operands[0].dtype, value = operands[2].dtype;
     require(category(value) <= category(into), row.name, row.inputs[2], " is ", value, " and cannot be put into ", into,
             " without loss");
     return {into, into};
   }
-  const DType joint = promoted(operands.subspan(first)).dtype;
+  if (row.rule == RowRule::choice) operands = operands.subspan(1);
+  if (row.rule == RowRule::limits) operands = operands.first(row.input_count);
+  const DType joint = promoted(operands).dtype;
   switch (row.rule) {
     case RowRule::any:
     case RowRule::choice: return {joint, joint};
     case RowRule::number:
+    case RowRule::limits:
       require(joint != DType::boolean, row.name, "takes numbers, not bool; convert with to(dtype)");
       return {joint, joint};
     case RowRule::floating:

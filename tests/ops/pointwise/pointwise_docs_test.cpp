@@ -21,8 +21,8 @@ constexpr const char* introduction = R"(# Elementwise functions
      CRISOL_UPDATE_DOCS=1 build/bin/crisol_tests --test-case='*docs/elementwise.md*' -->
 
 Every function below exists as `crisol::name` (differentiable), as `crisol::ops::name` (raw, not recorded; in `crisol/ops.h`), and inside
-functions given to `fuse()`. Most also exist in place as `x.name_(…)`. Functions that give bool, and functions that choose
-between two tensors, do not. The operators `+ - * / % < <= > >=` and `+= -= *= /=` stand for add, sub, mul, div, remainder,
+functions given to `fuse()`. All but `where` are also members: `x.mul(y).relu()`. Most also exist in place as `x.name_(…)`.
+Functions that give bool, and `where`, do not. The operators `+ - * / % < <= > >=` and `+= -= *= /=` stand for add, sub, mul, div, remainder,
 lt, le, gt, ge and the in-place forms.
 
 - **Operands** are tensors of any strides, or numbers on any side: `2 - x`, `where(mask, x, 0)`. Numbers are arguments of
@@ -38,8 +38,10 @@ lt, le, gt, ge and the in-place forms.
 |---|---|
 | any | f32, f16, i32, i64, u8 and bool, promoted; the result has the promoted dtype. For bools, add is "or", mul is "and" |
 | numbers | the same without bool |
+| numbers, as x | the same, but only tensors are promoted; the limits are converted to that dtype, toward zero |
 | to float | integers and bool become f32 first |
 | gives bool | any dtypes, compared in the promoted dtype |
+| condition | any dtype; what is not 0 (NaN is not) is true |
 
 f16 is computed in float and rounded when it is stored. Integers are kept modulo their size (u8: 256). For integers,
 remainder and fmod by 0 give 0, and pow gives 0 for a negative exponent unless the base is 1 or -1.
@@ -65,13 +67,14 @@ std::string dtypes_of(const ops::PointwiseRow& row) {
   switch (row.rule) {
     case ops::RowRule::any: return "any";
     case ops::RowRule::number: return "numbers";
+    case ops::RowRule::limits: return "numbers, as x";
     case ops::RowRule::floating:
     case ops::RowRule::channel: return "to float";
     case ops::RowRule::comparison:
     case ops::RowRule::test:
     case ops::RowRule::logical: return "gives bool";
-    case ops::RowRule::choice: return "bool, any";
-    case ops::RowRule::fill: return "any, bool, the first's kind at most";
+    case ops::RowRule::choice: return "condition, any";
+    case ops::RowRule::fill: return "any, condition, the first's kind at most";
   }
   return "";
 }
