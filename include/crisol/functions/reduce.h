@@ -9,7 +9,7 @@ namespace crisol {
 /// The sum over `axes` (none means all), which disappear or, with keepdim, stay with size 1. 0 over no elements.
 CRISOL_API Tensor sum(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The mean over `axes`; NaN over no elements.
+/// The mean over `axes`; NaN over no elements, because 0 / 0 has no value.
 CRISOL_API Tensor mean(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The product over `axes`; 1 over no elements.

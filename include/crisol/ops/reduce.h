@@ -1,10 +1,11 @@
 // Raw reductions over any set of axes of a tensor of any strides. Not recorded by autograd.
 //
 // `axes` names the axes that disappear (negative ones count from the end; empty means all of them); with keepdim they
-// stay with size 1. Elements are combined in a fixed order, so that the same device gives the same bits every time.
-// Sums carry their rounding errors along: they are exact to a few roundings, however many elements there are. f16 is
-// computed in float; the results of f16 are f16 again. Errors (invalid_argument): an undefined tensor, a dtype that the
-// function does not take, an axis out of range or named twice.
+// stay with size 1. One axis may be a plain number. A scalar (rank 0) has the axes 0 and -1. Elements are combined in a
+// fixed order, so that the same device gives the same bits every time. Sums carry their rounding errors along: they are
+// exact to a few roundings, however many elements there are. f16 is computed in float; the results of f16 are f16
+// again. Errors (invalid_argument): an undefined tensor, a dtype that the function does not take, an axis out of range
+// or named twice.
 #pragma once
 
 #include "crisol/tensor.h"
@@ -22,7 +23,7 @@ namespace ops {
 /// The sum; 0 over no elements. Integers and bool are added up as i64.
 CRISOL_API Tensor sum(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The sum of f32 or f16 divided by the number of elements; NaN over no elements.
+/// The sum of f32 or f16 divided by the number of elements; NaN over no elements, because 0 / 0 has no value.
 CRISOL_API Tensor mean(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The product; 1 over no elements. Integers and bool are multiplied as i64.

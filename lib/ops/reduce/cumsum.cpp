@@ -130,6 +130,7 @@ const Table<CumsumProblem> cumsum_table("cumsum", variants);
 
 Tensor running_sum(const char* op, const Tensor& x, int axis, bool reverse) {
   require(x.defined(), op, "the tensor is undefined");
+  if (x.dim() == 0) return reshape(running_sum(op, reshape(x, {1}), axis, reverse), {});
   axis = normalized_axis(op, axis, x.dim());
   // Halves are added up as floats, integers as i64.
   const bool floating = is_floating(x.dtype());

@@ -14,11 +14,11 @@ unsigned reduced_axes(const char* op, int rank, const Shape& axes) {
   if (axes.empty()) return (1u << rank) - 1;
   unsigned reduced = 0;
   for (const std::int64_t wanted : axes) {
-    const unsigned bit = 1u << normalized_axis(op, wanted, rank);
+    const unsigned bit = 1u << normalized_axis(op, wanted, std::max(rank, 1));  // A scalar has an axis 0 too.
     require((reduced & bit) == 0, op, "axis ", wanted, " is named twice in ", axes);
     reduced |= bit;
   }
-  return reduced;
+  return rank == 0 ? 0 : reduced;
 }
 
 Shape reduced_shape(const Shape& shape, unsigned reduced, bool keepdim) {

@@ -1,4 +1,5 @@
 // What reductions need in backward: expansion of gradients, and the way back from a broadcast.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -93,7 +94,8 @@ Tensor max_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Sh
 
 Tensor max_with_indices_backward(const Tensor& dy, const Tensor& indices, const Shape& x_shape, int axis) {
   constexpr const char* op = "max_with_indices_backward";
-  axis = normalized_axis(op, axis, x_shape.rank());
+  axis = normalized_axis(op, axis, std::max(x_shape.rank(), 1));
+  if (x_shape.empty()) return with_axes(op, dy, x_shape, 0);
   const Tensor gradient = with_axes(op, dy, x_shape, 1u << axis), at = with_axes(op, indices, x_shape, 1u << axis);
   require(at.dtype() == DType::i64, op, "the indices are ", at.dtype(), ", must be i64");
   Shape along = Shape::filled(x_shape.rank(), 1);

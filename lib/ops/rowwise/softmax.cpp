@@ -1,5 +1,7 @@
 #include "crisol/ops/softmax.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
@@ -17,10 +19,10 @@ struct SoftmaxProblem : RowProblem {
 // The layout (outer, n, inner) around the axis.
 SoftmaxProblem problem_of(const char* op, const Tensor& x, int axis, bool log) {
   require(is_floating(x.dtype()), op, "the input must be f32 or f16, it is ", x.dtype());
-  axis = normalized_axis(op, axis, x.dim());
+  axis = normalized_axis(op, axis, std::max(x.dim(), 1));
   std::int64_t inner = 1;
   for (int i = axis + 1; i < x.dim(); ++i) inner *= x.shape()[i];
-  const std::int64_t n = x.shape()[axis];
+  const std::int64_t n = x.dim() == 0 ? 1 : x.shape()[axis];
   return {{n == 0 ? 0 : x.numel() / n, n, inner}, log ? 1 : 0};
 }
 
