@@ -1,9 +1,9 @@
 // Raw picking and adding by index. Not recorded by autograd; the differentiable functions are in
 // crisol/functions/index.h.
 //
-// Tensors have any strides; results are contiguous. An axis counts from the end where it is negative. Indices are i64
-// or i32 and count from 0. Errors (invalid_argument): an undefined tensor, two devices, another index dtype, ranks or
-// sizes that do not fit, an axis out of range; all tensors are then as they were.
+// Tensors have any strides; results are contiguous. An axis counts from the end where it is negative. Indices are i64,
+// i32 or u8 and count from 0. Errors (invalid_argument): an undefined tensor, two devices, another index dtype, ranks
+// or sizes that do not fit, an axis out of range; all tensors are then as they were.
 //
 // An index outside the axis (a negative one, too) is not seen by the host, which does not wait for the device: nothing
 // is read or written out of bounds. Where an element was to be picked, the result is NaN for floats, the smallest value

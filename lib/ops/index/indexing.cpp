@@ -13,7 +13,9 @@ AxisSplit split_at(const Shape& shape, int axis) {
   return split;
 }
 
-const char* type_of_index(DType dtype) { return dtype == DType::i64 ? "long" : "int"; }
+const char* type_of_index(DType dtype) {
+  return dtype == DType::i64 ? "long" : (dtype == DType::i32 ? "int" : "uchar");
+}
 
 const char* type_of_element(DType dtype) {
   switch (size_of(dtype)) {
@@ -27,17 +29,18 @@ const char* type_of_element(DType dtype) {
 void require_index(const char* op, const Tensor& x, const Tensor& index) {
   require(x.defined() && index.defined(), op, "a tensor is undefined");
   const DType dtype = index.dtype();
-  require(dtype == DType::i64 || dtype == DType::i32, op, "the indices must be i64 or i32, they are ", dtype);
+  require(dtype == DType::i64 || dtype == DType::i32 || dtype == DType::u8, op,
+          "the indices must be i64, i32 or u8, they are ", dtype);
   require_device(op, "the tensor", x, "the index", index);
 }
 
-void check_indices(const char* op, const Tensor& index, std::int64_t size) {
+void check_indices(const char* op, const Tensor& index, std::int64_t size, std::optional<std::int64_t> ignored) {
   static const std::string wanted = runtime::environment("CRISOL_CHECK_INDICES");
   if (wanted.empty() || wanted == "0") return;
   const std::vector<std::int64_t> values = index.to(DType::i64).to_vector<std::int64_t>();
   for (std::size_t i = 0; i < values.size(); ++i)
-    require(values[i] >= 0 && values[i] < size, op, "index ", values[i], " at position ", i, " is not in [0, ", size,
-            ")");
+    require((values[i] >= 0 && values[i] < size) || values[i] == ignored, op, "index ", values[i], " at position ", i,
+            " is not in [0, ", size, ")");
 }
 
 std::uint64_t missing_element(DType dtype) {

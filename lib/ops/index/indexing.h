@@ -18,7 +18,7 @@ struct AxisSplit {
 };
 AxisSplit split_at(const Shape& shape, int axis);
 
-/// The OpenCL type of indices: for i64 or i32.
+/// The OpenCL type of indices: for i64, i32 or u8.
 const char* type_of_index(DType dtype);
 
 /// The OpenCL type for moving elements of a dtype without a conversion.
@@ -27,8 +27,9 @@ const char* type_of_element(DType dtype);
 /// Throws for undefined tensors, for a wrong index dtype, and for an index on another device.
 void require_index(const char* op, const Tensor& x, const Tensor& index);
 
-/// If CRISOL_CHECK_INDICES is set: waits for the indices and throws if one is outside [0, size).
-void check_indices(const char* op, const Tensor& index, std::int64_t size);
+/// If CRISOL_CHECK_INDICES is set: waits for the indices and throws if one is outside [0, size) and not `ignored`.
+void check_indices(const char* op, const Tensor& index, std::int64_t size,
+                   std::optional<std::int64_t> ignored = std::nullopt);
 
 /// The value that an op returns for an element that does not exist, as the bits of the dtype.
 std::uint64_t missing_element(DType dtype);
