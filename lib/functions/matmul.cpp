@@ -1,6 +1,7 @@
 #include "crisol/functions/matmul.h"
 
 #include "autograd/node.h"
+#include "base/text.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
 #include "functions/fuse/epilogue.h"
@@ -46,15 +47,32 @@ auto linear_backward(const Tensor& input, const Tensor& matrix) {
 // All axes except the last two, which form a matrix.
 Shape leading_axes(const Tensor& x) { return Shape(x.shape().begin(), static_cast<std::size_t>(x.dim() - 2)); }
 
+bool has_vector(const Tensor& a, const Tensor& b) {
+  return a.defined() && b.defined() && a.dim() >= 1 && b.dim() >= 1 && (a.dim() == 1 || b.dim() == 1);
+}
+
+// A vector on the left is one row, a vector on the right is one column; the result has no axis for it.
+Tensor multiply_vector(const Tensor& a, const Tensor& b) {
+  const bool row = a.dim() == 1, column = b.dim() == 1;
+  const std::int64_t wanted = b.size(column ? 0 : -2);
+  require(a.size(-1) == wanted, "matmul", "shapes ", a.shape(), " and ", b.shape(), " do not fit: the left has ",
+          a.size(-1), " columns, the right ", wanted, " rows");
+  Tensor y = matmul(row ? a.unsqueeze(0) : a, column ? b.unsqueeze(-1) : b);
+  if (column) y = y.squeeze(-1);
+  return row ? y.squeeze(column ? -1 : -2) : y;
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
+  if (has_vector(a, b)) return multiply_vector(a, b);
   const Tensor y = ops::matmul(a, b);
   if (!autograd::recording(a, b)) return y;
   return autograd::record("matmul", y, {a, b}, matmul_backward(a, b));
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
+  if (has_vector(a, b)) return epilogue(matmul(a, b));
   if (a.dim() < 2 || b.dim() < 2) return matmul(a, b);  // This call throws.
   Shape shape = ops::broadcast_shape("matmul", leading_axes(a), leading_axes(b));
   shape.push_back(a.size(-2));

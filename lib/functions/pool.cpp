@@ -8,7 +8,15 @@ using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
 
+namespace {
+
+// An image (C, H, W) without a batch.
+bool is_single(const Tensor& x) { return x.defined() && x.dim() == 3; }
+
+}  // namespace
+
 Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
+  if (is_single(x)) return max_pool2d(x.unsqueeze(0), options).squeeze(0);
   const ops::MaxPool2dResult result = ops::max_pool2d(x, options);
   if (!autograd::recording(x)) return result.values;
   return autograd::record("max_pool2d", result.values, {x},
@@ -18,6 +26,7 @@ Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
 }
 
 Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
+  if (is_single(x)) return avg_pool2d(x.unsqueeze(0), options).squeeze(0);
   const Tensor y = ops::avg_pool2d(x, options);
   if (!autograd::recording(x)) return y;
   return autograd::record("avg_pool2d", y, {x}, [shape = x.shape(), options](const Tensor& dy, Needs) {
@@ -26,6 +35,7 @@ Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
 }
 
 Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
+  if (is_single(x)) return adaptive_avg_pool2d(x.unsqueeze(0), output).squeeze(0);
   const Tensor y = ops::adaptive_avg_pool2d(x, output);
   if (!autograd::recording(x)) return y;
   return autograd::record("adaptive_avg_pool2d", y, {x}, [shape = x.shape()](const Tensor& dy, Needs) {

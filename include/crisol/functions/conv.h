@@ -6,7 +6,8 @@
 
 namespace crisol {
 
-/// ops::conv2d with gradients for x, weight and bias.
+/// ops::conv2d with gradients for x, weight and bias. x may also be one image (C, H, W); the result has no batch axis
+/// then.
 CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv2dOptions& options = {});
 

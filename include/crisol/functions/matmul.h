@@ -6,7 +6,9 @@
 
 namespace crisol {
 
-/// ops::matmul with gradients for both operands.
+/// ops::matmul with gradients for both operands. A vector on the left counts as one row, a vector on the right as one
+/// column, and the result has no axis for it: (K) times (K, N) gives (N), (…, M, K) times (K) gives (…, M), and (K)
+/// times (K) gives (), as in PyTorch.
 CRISOL_API Tensor matmul(const Tensor& a, const Tensor& b);
 
 /// f(matmul(a, b), …) of a fused function f, in one kernel where it can be: see Epilogue.

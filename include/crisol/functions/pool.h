@@ -1,4 +1,5 @@
-// Differentiable pooling. Rules and errors are those of the raw ops in crisol/ops/pool.h.
+// Differentiable pooling. Rules and errors are those of the raw ops in crisol/ops/pool.h. x may also be one image
+// (C, H, W); its result has no batch axis either.
 #pragma once
 
 #include "crisol/ops/pool.h"
