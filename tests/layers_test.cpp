@@ -37,6 +37,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"verification.h", "dispatch"},
     {"ops/workspace.h", "dispatch"},
     {"ops.h", "ops"},
+    {"indexing.h", "tensor"},
     {"tensor.h", "tensor"},
     {"random.h", "tensor"},
     {"named_tensors.h", "tensor"},

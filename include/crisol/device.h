@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "crisol/export.h"
@@ -81,7 +82,10 @@ class CRISOL_API Device {
   /// indices; or a case-insensitive part of a platform, vendor or device name, also with ":n" for the n-th that
   /// matches. Throws device_not_found, with the list of devices and what to write, when nothing matches or the device
   /// has no compiler.
-  explicit Device(std::string_view spec);
+  Device(std::string_view spec);
+  /// The same, so that a text is a device in a call: x.to("gpu:0"), set_default_device("cpu").
+  template <class Text, class = std::enable_if_t<std::is_convertible_v<const Text&, std::string_view>>>
+  Device(const Text& spec) : Device(std::string_view(spec)) {}
   /// Used by the library; users name devices by text.
   explicit Device(runtime::DeviceState& state) noexcept : state_(&state) {}
 

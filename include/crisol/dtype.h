@@ -40,7 +40,13 @@ struct CRISOL_API Half {
 
 /// The DType of a host element type: dtype_of<float>() is DType::f32.
 template <class T>
-constexpr DType dtype_of() noexcept;
+constexpr DType dtype_of() noexcept {
+  static_assert(sizeof(T) == 0,
+                "crisol has no element type for this C++ type: use float, crisol::Half, std::int32_t, std::int64_t, "
+                "std::uint8_t or bool. Other numbers, like double, are converted when a dtype is given: "
+                "from_vector(values, shape, DType::f32)");
+  return DType::f32;
+}
 /// @cond
 template <>
 constexpr DType dtype_of<float>() noexcept {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <iosfwd>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "crisol/export.h"
@@ -21,6 +22,9 @@ class CRISOL_API Shape {
   /// Throws invalid_argument above max_rank. Sizes may be 0 (empty tensors); whoever uses a Shape as sizes
   /// refuses negative ones, because the same type carries strides and axes too.
   Shape(std::initializer_list<std::int64_t> sizes) : Shape(sizes.begin(), sizes.size()) {}
+  /// One size, or one axis: zeros(5), sum(x, -1).
+  template <class Int, class = std::enable_if_t<std::is_integral_v<Int> && !std::is_same_v<Int, bool>>>
+  Shape(Int size) : Shape({static_cast<std::int64_t>(size)}) {}
   Shape(const std::vector<std::int64_t>& sizes) : Shape(sizes.data(), sizes.size()) {}
   Shape(const std::int64_t* sizes, std::size_t count);
   /// `count` times the same value.

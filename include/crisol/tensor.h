@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "crisol/device.h"
 #include "crisol/dtype.h"
 #include "crisol/export.h"
+#include "crisol/indexing.h"
 #include "crisol/ops/pointwise_parameters.h"
 #include "crisol/scalar.h"
 #include "crisol/shape.h"
@@ -19,6 +22,8 @@ namespace crisol {
 
 struct TensorImpl;
 class Tensor;
+struct ExtremeResult;
+struct SortResult;
 
 /// What elementwise functions work on: a tensor, or a number. Lives no longer than the call.
 class Operand {
@@ -40,12 +45,25 @@ class Operand {
 /// tensor: what is written through one is seen through all. Reshapes, transposes, slices and expands are views of the
 /// same memory. Work is queued; only reads to the host and synchronize() wait.
 ///
+/// `const` belongs to the handle, not to the elements. A const Tensor cannot become another tensor, and its members
+/// that write do not compile. A copy of it, and a view like x[0], is a new handle to the same elements and may write
+/// them.
+///
 /// Axes count from 0, or from -1 backwards. Every function throws Error (invalid_argument) for arguments that break its
 /// rules and leaves all tensors as they were.
 class CRISOL_API Tensor {
  public:
   /// The undefined tensor: defined() is false, everything else throws.
   Tensor() noexcept = default;
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  /// A named handle becomes another handle: `auto r = x[0]; r = y;` writes no element.
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  /// A handle without a name is written to: `x[0] = y` and `x[{0, Slice(1, 5)}] = 2.0` do what copy_from does. The
+  /// value is broadcast, cast, and moved to this device. Refuses positions that are given by a tensor: x[index] is a
+  /// copy.
+  void operator=(const Operand& value) &&;
 
   /// There is a tensor behind the handle.
   bool defined() const noexcept { return impl_ != nullptr; }
@@ -73,13 +91,18 @@ class CRISOL_API Tensor {
   // --- To and from the host -------------------------------------------------------------------------------------
 
   /// All elements, outermost axis first, read after all queued work is done. T must be the tensor's element type:
-  /// float, Half, int32_t, int64_t or uint8_t (which also reads booleans).
+  /// float, Half, int32_t, int64_t, uint8_t (which also reads booleans) or bool.
   template <class T>
   std::vector<T> to_vector() const {
     check_host_type(dtype_of<T>());
-    std::vector<T> values(static_cast<std::size_t>(numel()));
-    read_bytes(values.data());
-    return values;
+    if constexpr (std::is_same_v<T, bool>) {
+      const std::vector<std::uint8_t> bytes = to_vector<std::uint8_t>();
+      return {bytes.begin(), bytes.end()};
+    } else {
+      std::vector<T> values(static_cast<std::size_t>(numel()));
+      read_bytes(values.data());
+      return values;
+    }
   }
   /// The value of a tensor with one element, converted to T; waits.
   template <class T = float>
@@ -90,7 +113,12 @@ class CRISOL_API Tensor {
   template <class T>
   void copy_from(const std::vector<T>& values) {
     check_host_type(dtype_of<T>());
-    write_elements(values.data(), static_cast<std::int64_t>(values.size()));
+    if constexpr (std::is_same_v<T, bool>) {
+      const std::vector<std::uint8_t> bytes(values.begin(), values.end());
+      write_elements(bytes.data(), static_cast<std::int64_t>(bytes.size()));
+    } else {
+      write_elements(values.data(), static_cast<std::int64_t>(values.size()));
+    }
   }
   /// Overwrites all elements with those of `source`, broadcast to this shape, cast to this dtype, moved to this device.
   void copy_from(const Tensor& source);
@@ -99,8 +127,8 @@ class CRISOL_API Tensor {
 
   // --- In place; refused while ops are recorded if this tensor or an operand wants a gradient ---------------------
 
-  /// Sets every element to a value, converted to the dtype; returns *this.
-  Tensor& fill_(double value);
+  /// Sets every element to a value, converted to the dtype; returns *this. Whole numbers are exact in 64 bits.
+  Tensor& fill_(const Scalar& value);
   /// fill_(0).
   Tensor& zero_() { return fill_(0); }
 
@@ -115,8 +143,17 @@ class CRISOL_API Tensor {
   CRISOL_IN_PLACE_##rule(Tensor& name##_(const Operand& b, const Operand& c CRISOL_AND_NUMBERS_##scalars);)
 #include "crisol/ops/pointwise.def"
 
-  // --- Views and copies; differentiable --------------------------------------------------------------------------
+  // --- Parts, views and copies; differentiable -------------------------------------------------------------------
 
+  ///@{
+  /// A part of this tensor: x[2], x[-1], x[Slice(1, 5)], x[{0, Slice(1, 5)}], x[{Ellipsis, 0}], x[{NewAxis, 3}]; see
+  /// crisol/indexing.h. Axes without an entry stay whole. A view of the same memory, so `x[0] = y` writes to x. Two
+  /// entries give a copy. The first is a slice with a negative step: assigning to the unnamed copy still writes to x.
+  /// The second is a tensor of positions, one in all: it may not be assigned to. Refuses a position outside its axis,
+  /// more entries than axes, and more than one Ellipsis.
+  Tensor operator[](const TensorIndex& index) const;
+  Tensor operator[](std::initializer_list<TensorIndex> indices) const;
+  ///@}
   /// A tensor of another shape with the same elements in order; one size may be -1. A view where strides allow, else a
   /// copy.
   Tensor reshape(const Shape& shape) const;
@@ -126,6 +163,10 @@ class CRISOL_API Tensor {
   Tensor permute(const Shape& axes) const;
   /// Exchanges two axes.
   Tensor transpose(int axis_a, int axis_b) const;
+  /// The transposed matrix; a tensor of rank 0 or 1 stays as it is. Refuses higher ranks.
+  Tensor t() const;
+  /// All axes in the opposite order.
+  Tensor T() const;
   /// Elements start .. start+length-1 along an axis.
   Tensor narrow(int axis, std::int64_t start, std::int64_t length) const;
   /// Element `index` along an axis, which disappears.
@@ -140,11 +181,64 @@ class CRISOL_API Tensor {
   Tensor contiguous() const;
   /// A contiguous copy.
   Tensor clone() const;
-  /// This tensor where it is on the device already, else a copy there.
+  /// This tensor where it is on the device already, else a copy there. A text is a device too: x.to("gpu:0").
   Tensor to(Device device) const;
   /// This tensor where it has the dtype already, else a converted copy. Floats convert to integers toward zero,
   /// anything to bool as != 0.
   Tensor to(DType dtype) const;
+
+  // --- Functions as members; differentiable ----------------------------------------------------------------------
+
+  /// x.relu(), x.add(y), x.clamp(0, 1), …: the functions of crisol/functions/elementwise.h, all but where(), with this
+  /// tensor as the first argument.
+#define CRISOL_UNARY(name, x, scalars, ...) Tensor name(CRISOL_NUMBERS_##scalars) const;
+#define CRISOL_BINARY(name, a, b, scalars, ...) Tensor name(const Operand& b CRISOL_AND_NUMBERS_##scalars) const;
+#define CRISOL_TERNARY(name, a, b, c, scalars, rule, ...) \
+  CRISOL_IN_PLACE_##rule(Tensor name(const Operand& b, const Operand& c CRISOL_AND_NUMBERS_##scalars) const;)
+#include "crisol/ops/pointwise.def"
+
+  ///@{
+  /// The function of crisol/functions/reduce.h. One axis is a whole number: x.sum(-1, true).
+  Tensor sum(const Shape& axes = {}, bool keepdim = false) const;
+  Tensor mean(const Shape& axes = {}, bool keepdim = false) const;
+  Tensor prod(const Shape& axes = {}, bool keepdim = false) const;
+  Tensor max(const Shape& axes = {}, bool keepdim = false) const;
+  Tensor min(const Shape& axes = {}, bool keepdim = false) const;
+  Tensor any(const Shape& axes = {}, bool keepdim = false) const;
+  Tensor all(const Shape& axes = {}, bool keepdim = false) const;
+  Tensor argmax(const Shape& axes = {}, bool keepdim = false) const;
+  Tensor argmin(const Shape& axes = {}, bool keepdim = false) const;
+  Tensor logsumexp(const Shape& axes = {}, bool keepdim = false) const;
+  Tensor var(const Shape& axes = {}, bool keepdim = false, double correction = 1) const;
+  Tensor stddev(const Shape& axes = {}, bool keepdim = false, double correction = 1) const;
+  Tensor norm(double p = 2, const Shape& axes = {}, bool keepdim = false) const;
+  ExtremeResult max_with_indices(int axis, bool keepdim = false) const;
+  ExtremeResult min_with_indices(int axis, bool keepdim = false) const;
+  Tensor cumsum(int axis) const;
+  ///@}
+
+  ///@{
+  /// The function of matmul.h, softmax.h, sort.h, index.h, triangle.h, cat.h, arrange.h or compare.h in
+  /// crisol/functions/.
+  Tensor matmul(const Tensor& other) const;
+  Tensor softmax(int axis) const;
+  Tensor log_softmax(int axis) const;
+  SortResult sort(int axis = -1, bool descending = false) const;
+  Tensor argsort(int axis = -1, bool descending = false) const;
+  SortResult topk(std::int64_t k, int axis = -1, bool largest = true) const;
+  Tensor gather(int axis, const Tensor& index) const;
+  Tensor index_select(int axis, const Tensor& index) const;
+  Tensor tril(std::int64_t diagonal = 0) const;
+  Tensor triu(std::int64_t diagonal = 0) const;
+  std::vector<Tensor> split(std::int64_t size, int axis = 0) const;
+  std::vector<Tensor> chunk(std::int64_t chunks, int axis = 0) const;
+  Tensor flip(const Shape& axes) const;
+  Tensor roll(const Shape& shifts, const Shape& axes = {}) const;
+  Tensor repeat(const Shape& counts) const;
+  Tensor tile(const Shape& counts) const;
+  Tensor isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) const;
+  bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) const;
+  ///@}
 
   // --- Autograd; see crisol/autograd.h ---------------------------------------------------------------------------
 
@@ -185,9 +279,26 @@ CRISOL_API Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device dev
 /// Ones.
 CRISOL_API Tensor ones(const Shape& shape, DType dtype = DType::f32, Device device = Device());
 /// One value, converted to the dtype, everywhere.
-CRISOL_API Tensor full(const Shape& shape, double value, DType dtype = DType::f32, Device device = Device());
+CRISOL_API Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::f32, Device device = Device());
 /// start, start + step, … while below end (above for a negative step): ceil((end - start) / step) elements.
 CRISOL_API Tensor arange(double start, double end, double step = 1, DType dtype = DType::f32, Device device = Device());
+
+/// `count` numbers from start to end, both included, at equal distances; one number is start. `count` must not be
+/// negative. Integer dtypes cut the fractions off.
+CRISOL_API Tensor linspace(double start, double end, std::int64_t count, DType dtype = DType::f32,
+                           Device device = Device());
+/// A matrix with 1 where row and column are equal, else 0. Without `columns` it is square.
+CRISOL_API Tensor eye(std::int64_t rows, std::optional<std::int64_t> columns = {}, DType dtype = DType::f32,
+                      Device device = Device());
+
+/// A new tensor of x's shape on x's device, of x's dtype unless another one is given, with undefined contents.
+CRISOL_API Tensor empty_like(const Tensor& x, std::optional<DType> dtype = {});
+/// The same with zeros.
+CRISOL_API Tensor zeros_like(const Tensor& x, std::optional<DType> dtype = {});
+/// The same with ones.
+CRISOL_API Tensor ones_like(const Tensor& x, std::optional<DType> dtype = {});
+/// The same with one value, converted to the dtype.
+CRISOL_API Tensor full_like(const Tensor& x, const Scalar& value, std::optional<DType> dtype = {});
 
 /// A tensor from host bytes in the dtype's layout, outermost axis first.
 CRISOL_API Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device = Device());
@@ -200,13 +311,38 @@ Tensor from_span(const T* values, const Shape& shape, Device device = Device()) 
 
 namespace detail {
 CRISOL_API void check_count(std::size_t values, const Shape& shape);
+/// Writes one element in the dtype's layout and returns its bytes. Floats become integers toward zero; integer dtypes
+/// keep the lowest bits, as on the device.
+CRISOL_API std::size_t encode(const Scalar& value, DType dtype, void* bytes);
+}  // namespace detail
+
+/// Values in order, outermost axis first, each converted to the dtype as Tensor::to converts; their number must be the
+/// shape's. For any arithmetic type: a vector of double becomes f32 by from_vector(values, shape, DType::f32).
+template <class T>
+Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype, Device device = Device()) {
+  static_assert(std::is_arithmetic_v<T>, "from_vector converts numbers of C++'s arithmetic types");
+  detail::check_count(values.size(), shape);
+  std::vector<unsigned char> bytes(values.size() * size_of(dtype));
+  unsigned char* to = bytes.data();
+  for (const T value : values) to += detail::encode(value, dtype, to);
+  return from_bytes(bytes.data(), shape, dtype, device);
+}
+/// A tensor of rank 1.
+template <class T>
+Tensor from_vector(const std::vector<T>& values, DType dtype, Device device = Device()) {
+  return from_vector(values, Shape{static_cast<std::int64_t>(values.size())}, dtype, device);
 }
 
-/// Values in order, outermost axis first; their number must be the shape's.
+/// Values in order, outermost axis first; their number must be the shape's. The dtype is that of T, which must be
+/// float, Half, int32_t, int64_t, uint8_t or bool. There is no f64: give double a dtype, as above.
 template <class T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape, Device device = Device()) {
-  detail::check_count(values.size(), shape);
-  return from_span(values.data(), shape, device);
+  if constexpr (std::is_same_v<T, bool>) {
+    return from_vector(values, shape, DType::boolean, device);
+  } else {
+    detail::check_count(values.size(), shape);
+    return from_span(values.data(), shape, device);
+  }
 }
 /// A tensor of rank 1.
 template <class T>

@@ -31,7 +31,7 @@ Tensor Tensor::grad() const {
 
 Tensor Tensor::detach() const { return make_view(*this, shape(), strides(), offset()); }
 
-Tensor& Tensor::fill_(double value) {
+Tensor& Tensor::fill_(const Scalar& value) {
   require_in_place_allowed("fill_", *this);
   ops::fill_into(*this, value);
   return *this;

@@ -19,6 +19,17 @@ namespace crisol {
   }
 #include "crisol/ops/pointwise.def"
 
+#define CRISOL_UNARY(name, x, scalars, ...) \
+  Tensor Tensor::name(CRISOL_ONLY_TAKES_##scalars) const { return crisol::name(*this CRISOL_ALSO_GIVES_##scalars); }
+#define CRISOL_BINARY(name, a, b, scalars, ...)                        \
+  Tensor Tensor::name(const Operand& b CRISOL_TAKES_##scalars) const { \
+    return crisol::name(*this, b CRISOL_ALSO_GIVES_##scalars);         \
+  }
+#define CRISOL_TERNARY(name, a, b, c, scalars, rule, ...)                                               \
+  CRISOL_IN_PLACE_##rule(Tensor Tensor::name(const Operand& b, const Operand& c CRISOL_TAKES_##scalars) \
+                             const { return crisol::name(*this, b, c CRISOL_ALSO_GIVES_##scalars); })
+#include "crisol/ops/pointwise.def"
+
 #define IN_PLACE(name, others, numbers)                                               \
   {                                                                                   \
     autograd::pointwise_in_place(#name "_", ops::rows::name, *this, others, numbers); \

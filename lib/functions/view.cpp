@@ -48,6 +48,17 @@ Tensor Tensor::transpose(int axis_a, int axis_b) const {
   });
 }
 
+Tensor Tensor::t() const {
+  require(dim() <= 2, "t", "the tensor has shape ", shape(), ", the rank must be at most 2; use transpose() or T()");
+  return dim() == 2 ? transpose(0, 1) : *this;
+}
+
+Tensor Tensor::T() const {
+  Shape axes = Shape::filled(dim(), 0);
+  for (int i = 0; i < dim(); ++i) axes[i] = dim() - 1 - i;
+  return permute(axes);
+}
+
 Tensor Tensor::narrow(int axis, std::int64_t start, std::int64_t length) const {
   const Tensor y = ops::narrow(*this, axis, start, length);
   if (!autograd::recording(*this)) return y;

@@ -11,24 +11,27 @@ namespace crisol {
 
 namespace {
 
-// Writes one element of `value` in the dtype's layout. Integer dtypes keep the lowest bits, as on the device.
-std::size_t encode(double value, DType dtype, void* bytes) {
+std::int64_t whole_value(const Scalar& value) {
+  return is_floating(value.dtype()) ? whole_part(value.as_double()) : value.as_int();
+}
+
+}  // namespace
+
+std::size_t detail::encode(const Scalar& value, DType dtype, void* bytes) {
   const auto put = [&](auto encoded) {
     std::memcpy(bytes, &encoded, sizeof encoded);
     return sizeof encoded;
   };
   switch (dtype) {
-    case DType::f32: return put(static_cast<float>(value));
-    case DType::f16: return put(Half(static_cast<float>(value)));
-    case DType::i32: return put(static_cast<std::int32_t>(whole_part(value)));
-    case DType::i64: return put(whole_part(value));
-    case DType::u8: return put(static_cast<std::uint8_t>(whole_part(value)));
-    case DType::boolean: return put(static_cast<std::uint8_t>(value != 0));
+    case DType::f32: return put(static_cast<float>(value.as_double()));
+    case DType::f16: return put(Half(static_cast<float>(value.as_double())));
+    case DType::i32: return put(static_cast<std::int32_t>(whole_value(value)));
+    case DType::i64: return put(whole_value(value));
+    case DType::u8: return put(static_cast<std::uint8_t>(whole_value(value)));
+    case DType::boolean: return put(static_cast<std::uint8_t>(value.as_double() != 0));
   }
   return 0;
 }
-
-}  // namespace
 
 std::uint64_t checked_bytes(const char* op, const Shape& shape, DType dtype) {
   std::uint64_t bytes = size_of(dtype);
@@ -60,16 +63,32 @@ Tensor empty(const Shape& shape, DType dtype, Device device) {
   return Tensor(std::move(impl));
 }
 
-Tensor full(const Shape& shape, double value, DType dtype, Device device) {
+Tensor full(const Shape& shape, const Scalar& value, DType dtype, Device device) {
   Tensor result = empty(shape, dtype, device);
   unsigned char pattern[8];
-  const std::size_t size = encode(value, dtype, pattern);
+  const std::size_t size = detail::encode(value, dtype, pattern);
   runtime::fill(*result.impl()->storage->block, 0, static_cast<std::size_t>(result.numel()) * size, pattern, size);
   return result;
 }
 
 Tensor zeros(const Shape& shape, DType dtype, Device device) { return full(shape, 0, dtype, device); }
 Tensor ones(const Shape& shape, DType dtype, Device device) { return full(shape, 1, dtype, device); }
+
+namespace {
+
+// A tensor of rank 1 whose element i is value(i).
+template <class Value>
+Tensor sequence(std::int64_t count, DType dtype, Device device, Value value) {
+  const std::size_t size = size_of(dtype);
+  Tensor result = empty({count}, dtype, device);  // Before the host's memory: too large a size throws here.
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
+  for (std::int64_t i = 0; i < count; ++i)
+    detail::encode(value(i), dtype, bytes.data() + static_cast<std::size_t>(i) * size);
+  runtime::write(*result.impl()->storage->block, 0, bytes.data(), bytes.size());
+  return result;
+}
+
+}  // namespace
 
 Tensor arange(double start, double end, double step, DType dtype, Device device) {
   require(step != 0 && std::isfinite((end - start) / step), "arange", "start ", start, ", end ", end, ", step ", step,
@@ -78,14 +97,33 @@ Tensor arange(double start, double end, double step, DType dtype, Device device)
   require((end - start) / step < 0x1p53, "arange", "start ", start, ", end ", end, ", step ", step,
           " give more than 2^53 elements");
   const auto count = static_cast<std::int64_t>(std::ceil((end - start) / step));
-  const std::size_t size = size_of(dtype);
-  Tensor result = empty({count}, dtype, device);  // Before the host's memory: too large a size throws here.
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
-  for (std::int64_t i = 0; i < count; ++i)
-    encode(start + static_cast<double>(i) * step, dtype, bytes.data() + static_cast<std::size_t>(i) * size);
-  runtime::write(*result.impl()->storage->block, 0, bytes.data(), bytes.size());
-  return result;
+  return sequence(count, dtype, device, [&](std::int64_t i) { return start + static_cast<double>(i) * step; });
 }
+
+Tensor linspace(double start, double end, std::int64_t count, DType dtype, Device device) {
+  constexpr const char* op = "linspace";
+  require(count >= 0, op, "the count is ", count, ", it must not be negative");
+  require(std::isfinite(end - start), op, "start ", start, " and end ", end, " are not finite");
+  const double step = count > 1 ? (end - start) / static_cast<double>(count - 1) : 0;
+  // The second half is counted from the end, so that the last number is exactly `end`.
+  return sequence(count, dtype, device, [&](std::int64_t i) {
+    return i < (count + 1) / 2 ? start + static_cast<double>(i) * step
+                               : end - static_cast<double>(count - 1 - i) * step;
+  });
+}
+
+Tensor empty_like(const Tensor& x, std::optional<DType> dtype) {
+  require(x.defined(), "empty_like", "the tensor is undefined");
+  return empty(x.shape(), dtype.value_or(x.dtype()), x.device());
+}
+
+Tensor full_like(const Tensor& x, const Scalar& value, std::optional<DType> dtype) {
+  require(x.defined(), "full_like", "the tensor is undefined");
+  return full(x.shape(), value, dtype.value_or(x.dtype()), x.device());
+}
+
+Tensor zeros_like(const Tensor& x, std::optional<DType> dtype) { return full_like(x, 0, dtype); }
+Tensor ones_like(const Tensor& x, std::optional<DType> dtype) { return full_like(x, 1, dtype); }
 
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device) {
   Tensor result = empty(shape, dtype, device);

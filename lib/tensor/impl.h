@@ -75,6 +75,15 @@ struct AutogradSlot {
   virtual ~AutogradSlot() = default;
 };
 
+/// The elements that x[…] has copied, because a slice had a negative step or an index tensor gave positions.
+struct IndexedPlace {
+  /// Empty for an index tensor. It does not keep the storage alive: only `x[…] = y` uses it, while x is alive.
+  std::weak_ptr<Storage> storage;
+  Shape strides;            ///< Positive, in elements.
+  std::int64_t offset = 0;  ///< Of the first element of the place, which is not that of the copy.
+  Shape flipped;            ///< The axes that the copy has in the opposite order.
+};
+
 struct TensorImpl {
   std::shared_ptr<Storage> storage;
   std::int64_t offset = 0;  ///< In elements.
@@ -82,6 +91,7 @@ struct TensorImpl {
   Shape strides;
   DType dtype = DType::f32;
   std::shared_ptr<AutogradSlot> autograd;
+  std::shared_ptr<const IndexedPlace> copied_from;  ///< Set for the copies that x[…] makes; else null.
 };
 
 /// Bytes of a contiguous tensor. Throws, naming op, for negative sizes, and if the product of the nonzero sizes passes

@@ -18,15 +18,15 @@ std::uint64_t byte_position(const TensorImpl& impl) {
 }
 
 // Copies strided elements one after another.
-void gather(const std::byte* from, const Shape& shape, const Shape& strides, int axis, std::size_t size,
-            std::byte*& to) {
+void copy_strided(const std::byte* from, const Shape& shape, const Shape& strides, int axis, std::size_t size,
+                  std::byte*& to) {
   if (axis == shape.rank()) {
     std::memcpy(to, from, size);
     to += size;
     return;
   }
   for (std::int64_t i = 0; i < shape[axis]; ++i)
-    gather(from + i * strides[axis] * static_cast<std::int64_t>(size), shape, strides, axis + 1, size, to);
+    copy_strided(from + i * strides[axis] * static_cast<std::int64_t>(size), shape, strides, axis + 1, size, to);
 }
 
 double element_as_double(DType dtype, const void* bytes) {
@@ -137,7 +137,7 @@ void Tensor::read_bytes(void* bytes) const {
   std::vector<std::byte> span(static_cast<std::size_t>(last + 1) * size);
   runtime::read(*impl.storage->block, byte_position(impl), span.data(), span.size());
   std::byte* to = static_cast<std::byte*>(bytes);
-  gather(span.data(), impl.shape, impl.strides, 0, size, to);
+  copy_strided(span.data(), impl.shape, impl.strides, 0, size, to);
 }
 
 void Tensor::write_elements(const void* values, std::int64_t count) {

@@ -45,4 +45,16 @@ inline Tensor& operator*=(Tensor& x, const Operand& y) { return x.mul_(y); }
 /// x.div_(y).
 inline Tensor& operator/=(Tensor& x, const Operand& y) { return x.div_(y); }
 
+// x[0] += y: in place, then the result is written to the part of x, also through a negative step.
+#define CRISOL_OPERATOR(sign, function)                     \
+  inline void operator sign(Tensor&& x, const Operand& y) { \
+    x.function(y);                                          \
+    std::move(x) = x;                                       \
+  }
+CRISOL_OPERATOR(+=, add_)
+CRISOL_OPERATOR(-=, sub_)
+CRISOL_OPERATOR(*=, mul_)
+CRISOL_OPERATOR(/=, div_)
+#undef CRISOL_OPERATOR
+
 }  // namespace crisol

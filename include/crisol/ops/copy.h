@@ -11,6 +11,9 @@ CRISOL_API Tensor contiguous(const Tensor& x);
 /// A contiguous copy.
 CRISOL_API Tensor clone(const Tensor& x);
 
+/// A contiguous copy with the elements along each of `axes` in the opposite order.
+CRISOL_API Tensor flip(const Tensor& x, const Shape& axes);
+
 /// A contiguous copy in another dtype; x itself where it has the dtype already. Floats become integers toward zero
 /// (undefined outside the integer's range), anything becomes bool as != 0, f16 rounds to nearest even.
 CRISOL_API Tensor cast(const Tensor& x, DType dtype);
@@ -21,6 +24,6 @@ CRISOL_API Tensor cast(const Tensor& x, DType dtype);
 CRISOL_API void copy_into(const Tensor& dst, const Tensor& src);
 
 /// Sets every element of dst, which may have any strides, to `value` converted to its dtype.
-CRISOL_API void fill_into(const Tensor& dst, double value);
+CRISOL_API void fill_into(const Tensor& dst, const Scalar& value);
 
 }  // namespace crisol::ops

@@ -57,6 +57,20 @@ Expr Expr::to(DType dtype) const {
   }
 #include "crisol/ops/pointwise.def"
 
+#define ONLY_PARAMETERS_NONE
+#define ONLY_PARAMETERS_ONE(name, initial, at) const Expr& name
+#define ONLY_PARAMETERS_TWO(name, initial, at, name_2, initial_2, at_2) const Expr &name, const Expr &name_2
+#define CRISOL_UNARY(name, x, scalars, ...) \
+  Expr Expr::name(ONLY_PARAMETERS_##scalars) const { return crisol::name(*this NAMES_##scalars); }
+#define CRISOL_BINARY(name, a, b, scalars, ...) \
+  Expr Expr::name(const Expr& b PARAMETERS_##scalars) const { return crisol::name(*this, b NAMES_##scalars); }
+#include "crisol/ops/pointwise.def"
+
+Expr Expr::sum(const Shape& axes, bool keepdim) const { return crisol::sum(*this, axes, keepdim); }
+Expr Expr::mean(const Shape& axes, bool keepdim) const { return crisol::mean(*this, axes, keepdim); }
+Expr Expr::max(const Shape& axes, bool keepdim) const { return crisol::max(*this, axes, keepdim); }
+Expr Expr::min(const Shape& axes, bool keepdim) const { return crisol::min(*this, axes, keepdim); }
+
 Expr sum(const Expr& x, const Shape& axes, bool keepdim) {
   return reduced("sum", Trailing::Kind::sum, x, axes, keepdim);
 }

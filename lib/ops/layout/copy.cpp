@@ -2,6 +2,7 @@
 // expression is just the element. OpenCL does contiguous copies.
 #include "crisol/ops/copy.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <vector>
@@ -116,14 +117,32 @@ Tensor cast(const Tensor& x, DType dtype) {
   return copy;
 }
 
-void fill_into(const Tensor& dst, double value) {
+Tensor flip(const Tensor& x, const Shape& axes) {
+  constexpr const char* op = "flip";
+  require(x.defined(), op, "the tensor is undefined");
+  Shape strides = x.strides();
+  std::int64_t offset = x.offset();
+  unsigned seen = 0;
+  for (const std::int64_t wanted : axes) {
+    const int axis = normalized_axis(op, wanted, std::max(x.dim(), 1));
+    require((seen >> axis & 1u) == 0, op, "axis ", wanted, " is named twice in ", axes);
+    seen |= 1u << axis;
+    if (axis == x.dim() || x.shape()[axis] == 0) continue;
+    offset += (x.shape()[axis] - 1) * strides[axis];
+    strides[axis] = -strides[axis];
+  }
+  // Only copies read with negative strides, so this view is given to no other op.
+  return clone(make_view(x, x.shape(), strides, offset));
+}
+
+void fill_into(const Tensor& dst, const Scalar& value) {
   require(dst.defined(), "fill_into", "the tensor is undefined");
   require_no_overlap("fill_into", dst);
   Scalar number = value;
   if (dst.dtype() == DType::boolean)
-    number = value != 0 ? 1 : 0;
-  else if (!is_floating(dst.dtype()))
-    number = whole_part(value);
+    number = value.as_double() != 0 ? 1 : 0;
+  else if (!is_floating(dst.dtype()) && is_floating(value.dtype()))
+    number = whole_part(value.as_double());
   fill_kernels(dst.dtype()).run_into("fill_into", {}, {&number, 1}, {&dst, 1});
 }
 

@@ -25,6 +25,8 @@ std::int64_t tiles_of(const TransposeProblem& p, std::int64_t height, std::int64
 std::optional<TransposeProblem> as_transposes(const Tensor& dst, const Tensor& src) {
   if (size_of(dst.dtype()) != 4 || dst.numel() == 0) return std::nullopt;
   const std::array<Shape, 2> strides{broadcast_strides(src, dst.shape()), dst.strides()};
+  for (const std::int64_t stride : strides[0])
+    if (stride < 0) return std::nullopt;  // ops::flip reads backwards.
   const Loop loop = collapse(dst.shape(), strides);
   int row_axis = -1, column_axis = -1;
   for (int i = 0; i < loop.shape.rank(); ++i) {

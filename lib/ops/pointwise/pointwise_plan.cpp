@@ -144,14 +144,17 @@ bool Planner::has_vector_rows() const {
   return true;
 }
 
-// Whether every index and offset of the loop stays below 2^32.
+// Whether every index and offset of the loop is in [0, 2^32).
 bool Planner::fits_32_bits() const {
   const auto limit = static_cast<std::int64_t>(std::numeric_limits<std::uint32_t>::max());
   if (n_ > limit) return false;
   for (int k = 0; k < loop_.operands; ++k) {
     std::int64_t last = 0;
-    for (int i = 0; i < loop_.shape.rank(); ++i)
-      last += (loop_.shape[i] - 1) * loop_.strides[static_cast<std::size_t>(k)][i];
+    for (int i = 0; i < loop_.shape.rank(); ++i) {
+      const std::int64_t stride = loop_.strides[static_cast<std::size_t>(k)][i];
+      if (stride < 0) return false;  // ops::flip reads backwards. The sums in 64 bits wrap around to the right place.
+      last += (loop_.shape[i] - 1) * stride;
+    }
     if (last > limit) return false;
   }
   return true;

@@ -1,0 +1,31 @@
+#include "crisol/functions/compare.h"
+
+#include "base/text.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/reduce.h"
+
+namespace crisol {
+
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  constexpr const char* op = "isclose";
+  require(a.defined() && b.defined(), op, "a tensor is undefined");
+  require(a.dtype() == b.dtype(), op, "the tensors hold ", a.dtype(), " and ", b.dtype(), "; convert with to(dtype)");
+  require(rtol >= 0 && atol >= 0, op, "rtol ", rtol, " and atol ", atol, " must not be negative");
+  Tensor close = ops::eq(a, b);
+  if (is_floating(a.dtype()) && equal_nan)
+    close = ops::logical_or(close, ops::logical_and(ops::isnan(a), ops::isnan(b)));
+  if (rtol == 0 && atol == 0) return close;
+  const DType wide = is_floating(a.dtype()) ? DType::f32 : DType::i64;
+  const Tensor difference = ops::cast(ops::sub(ops::cast(a, wide), ops::cast(b, wide)), DType::f32);
+  const Tensor allowed = ops::add(ops::mul(ops::abs(ops::cast(b, DType::f32)), rtol), atol);
+  // An infinity is close to itself only, although every distance is below its allowance.
+  const Tensor within = ops::logical_and(ops::le(ops::abs(difference), allowed), ops::isfinite(allowed));
+  return ops::logical_or(close, within);
+}
+
+bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  return ops::all(isclose(a, b, rtol, atol, equal_nan)).item<int>() != 0;
+}
+
+}  // namespace crisol

@@ -1,0 +1,191 @@
+// x[…]: reading gives a view, or a copy where no view can show the elements; assigning to the result writes to x.
+#include "crisol/indexing.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "autograd/node.h"
+#include "base/text.h"
+#include "crisol/functions/arrange.h"
+#include "crisol/functions/index.h"
+#include "crisol/ops/copy.h"
+#include "ops/fixed_list.h"
+#include "tensor/grad_mode.h"
+
+namespace crisol {
+
+using autograd::Gradients;
+using autograd::Needs;
+
+namespace {
+
+constexpr const char* op = "index";
+
+// What an index makes of the axes of a tensor, without its strides. Steps are positive here.
+struct Parts {
+  struct Axis {
+    int of_tensor;  ///< -1 for a new axis.
+    std::int64_t step, size;
+  };
+
+  std::vector<Axis> axes;
+  std::array<std::int64_t, Shape::max_rank> first{};  ///< The lowest position that is taken along each axis.
+  Shape flipped;                                      ///< Axes of the view that are read backwards.
+  int picked_axis = -1;                               ///< The axis of the view to which an index tensor applies.
+  const Tensor* picks = nullptr;
+
+  Tensor view_of(const Tensor& x) const {
+    Shape shape, strides;
+    std::int64_t offset = x.offset();
+    for (int axis = 0; axis < x.dim(); ++axis) offset += first[static_cast<std::size_t>(axis)] * x.strides()[axis];
+    for (const Axis& axis : axes) {
+      shape.push_back(axis.size);
+      strides.push_back(axis.of_tensor < 0 ? 1 : axis.step * x.strides()[axis.of_tensor]);
+    }
+    return make_view(x, shape, strides, offset);
+  }
+};
+
+// Reads the entries one after another.
+class Reader {
+ public:
+  Reader(const Shape& shape, std::initializer_list<TensorIndex> indices) : shape_(shape) {
+    int taken = 0, ellipses = 0;
+    for (const TensorIndex& index : indices) {
+      ellipses += index.kind() == TensorIndex::Kind::ellipsis ? 1 : 0;
+      taken += takes_an_axis(index) ? 1 : 0;
+    }
+    require(ellipses <= 1, op, ellipses, " times Ellipsis for a tensor of shape ", shape, "; one is allowed");
+    require(taken <= shape.rank(), op, taken, " entries for the ", shape.rank(), " axes of shape ", shape);
+    for (const TensorIndex& index : indices) {
+      if (index.kind() == TensorIndex::Kind::ellipsis)
+        add_whole_axes(shape.rank() - taken);
+      else
+        add(index);
+    }
+    add_whole_axes(shape.rank() - next_);
+  }
+
+  const Parts& parts() const noexcept { return parts_; }
+
+ private:
+  static bool takes_an_axis(const TensorIndex& index) {
+    return index.kind() != TensorIndex::Kind::ellipsis && index.kind() != TensorIndex::Kind::new_axis;
+  }
+
+  void add(const TensorIndex& index) {
+    switch (index.kind()) {
+      case TensorIndex::Kind::new_axis: return add_axis({-1, 1, 1});
+      case TensorIndex::Kind::position: return add_position(index.position());
+      case TensorIndex::Kind::positions:
+        require(parts_.picks == nullptr, op, "two index tensors for a tensor of shape ", shape_, "; one is allowed");
+        parts_.picks = index.positions();
+        parts_.picked_axis = static_cast<int>(parts_.axes.size());
+        return add_slice({});
+      default: return add_slice(index.slice());
+    }
+  }
+
+  void add_axis(const Parts::Axis& axis) {
+    require(parts_.axes.size() < Shape::max_rank, op, "the result has more than ", Shape::max_rank, " axes");
+    parts_.axes.push_back(axis);
+  }
+
+  void add_whole_axes(int count) {
+    for (int i = 0; i < count; ++i) add_slice({});
+  }
+
+  void add_position(std::int64_t position) {
+    const std::int64_t size = shape_[next_];
+    require(position >= -size && position < size, op, "position ", position, " is out of range for axis ", next_,
+            " of shape ", shape_);
+    parts_.first[static_cast<std::size_t>(next_++)] = position < 0 ? position + size : position;
+  }
+
+  // Bounds as Python has them: negative ones count from the end, and those outside are moved to the ends.
+  void add_slice(const Slice& slice) {
+    const std::int64_t size = shape_[next_], step = slice.step;
+    require(step != 0 && step >= -max_step && step <= max_step, op, "step ", step, " of the slice of axis ", next_,
+            " of shape ", shape_, step == 0 ? " is 0" : " is out of range");
+    const std::int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? size : size - 1;
+    const auto bound = [&](const std::optional<std::int64_t>& given, std::int64_t missing) {
+      if (!given) return missing;
+      return std::clamp(*given < 0 ? *given + size : *given, lowest, highest);
+    };
+    const std::int64_t start = bound(slice.start, step > 0 ? lowest : highest);
+    const std::int64_t stop = bound(slice.stop, step > 0 ? highest : lowest);
+    const std::int64_t distance = step > 0 ? stop - start : start - stop, width = step > 0 ? step : -step;
+    const std::int64_t count = distance > 0 ? (distance + width - 1) / width : 0;
+    if (step < 0) parts_.flipped.push_back(static_cast<std::int64_t>(parts_.axes.size()));
+    if (count > 0) parts_.first[static_cast<std::size_t>(next_)] = step > 0 ? start : start - (count - 1) * width;
+    add_axis({next_++, width, count});
+  }
+
+  static constexpr std::int64_t max_step = std::int64_t{1} << 62;
+
+  const Shape& shape_;
+  Parts parts_;
+  int next_ = 0;  ///< The axis of the tensor that the next entry takes.
+};
+
+// Replaces an axis by the axes of `picks`, whose elements are positions along it.
+Tensor pick(const Tensor& x, int axis, const Tensor& picks) {
+  require(picks.defined(), op, "the index tensor is undefined");
+  require(picks.dtype() != DType::boolean, op,
+          "the index tensor is bool; a mask selects with where() or masked_fill()");
+  Shape shape;
+  for (int i = 0; i < axis; ++i) shape.push_back(x.size(i));
+  for (const std::int64_t size : picks.shape()) shape.push_back(size);
+  for (int i = axis + 1; i < x.dim(); ++i) shape.push_back(x.size(i));
+  return index_select(x, axis, picks.reshape(-1)).reshape(shape);
+}
+
+void note_place(const Tensor& copy, IndexedPlace place) {
+  copy.impl()->copied_from = std::make_shared<const IndexedPlace>(std::move(place));
+}
+
+}  // namespace
+
+Tensor Tensor::operator[](std::initializer_list<TensorIndex> indices) const {
+  const Parts parts = Reader(shape(), indices).parts();
+  Tensor part = parts.view_of(*this);
+  if (autograd::recording(*this))
+    part = autograd::record(op, part, {*this}, [parts, shape = shape()](const Tensor& dy, Needs) {
+      const Tensor dx = zeros(shape, dy.dtype(), dy.device());
+      ops::copy_into(parts.view_of(dx), dy);
+      return Gradients{dx};
+    });
+  if (!parts.flipped.empty()) {
+    const Tensor place = part;
+    part = crisol::flip(part, parts.flipped);
+    note_place(part, {place.impl()->storage, place.strides(), place.offset(), parts.flipped});
+  }
+  if (parts.picks != nullptr) {
+    part = pick(part, parts.picked_axis, *parts.picks);
+    note_place(part, {});
+  }
+  return part;
+}
+
+Tensor Tensor::operator[](const TensorIndex& index) const { return (*this)[std::initializer_list<TensorIndex>{index}]; }
+
+void Tensor::operator=(const Operand& value) && {
+  const std::shared_ptr<const IndexedPlace> place = get().copied_from;
+  const std::shared_ptr<Storage> storage = place == nullptr ? nullptr : place->storage.lock();
+  require(place == nullptr || storage != nullptr, op,
+          "x[index] with an index tensor is a copy, which cannot be assigned to; use index_add, scatter_add or where");
+  const bool wants_gradient = value.tensor() != nullptr && value.tensor()->requires_grad();
+  require(!grad_enabled() || !wants_gradient, op,
+          "the value wants a gradient, and writing is not recorded; use cat, where or index_add, or crisol::NoGrad");
+  if (value.tensor() == nullptr)
+    fill_(value.number());
+  else
+    copy_from(*value.tensor());
+  if (place == nullptr) return;
+  Tensor target = make_view(*this, shape(), place->strides, place->offset);
+  target.impl()->storage = storage;
+  target.copy_from(ops::flip(*this, place->flipped));
+}
+
+}  // namespace crisol
