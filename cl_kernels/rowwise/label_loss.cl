@@ -6,9 +6,10 @@
 //   dx_c = (exp(x_c - m - log s) - (1 - e) [c = t] - e / classes) scale dy
 //
 // nll: loss = -x_t, dx_c = -[c = t] scale dy. A row whose label is `ignored` has loss and gradient 0. A row whose label
-// is not a class has NaN in both. m and log s are kept separately for backward, because their sum would lose the digits
-// of large scores.
+// is not a class has NaN in both, and the forward kernels note the label in `fault` for the host, under the number `op`.
+// m and log s are kept separately for backward, because their sum would lose the digits of large scores.
 #include "rowwise/rows.h"
+#include "common/fault.h"
 #ifndef LABEL
 #define LABEL long
 #endif
@@ -17,8 +18,9 @@ static inline int is_class(long label, long classes) { return label >= 0 && labe
 
 ROW_KERNEL void cross_entropy_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
                                  ulong labels_offset, __global float* restrict losses, ulong losses_offset,
-                                 __global float* restrict moments, ulong moments_offset, long rows, long classes,
-                                 long ignored, float smoothing) {
+                                 __global float* restrict moments, ulong moments_offset, __global int* fault,
+                                 ulong fault_offset, long rows, long classes, long ignored, int op,
+                                 float smoothing) {
   ROW_SCRATCH;
   EACH_ROW(row, rows) {
     __global const float* from = x + x_offset + row * classes;
@@ -51,6 +53,7 @@ ROW_KERNEL void cross_entropy_rows(__global const float* restrict x, ulong x_off
       const long label = labels[labels_offset + row];
       float loss = 0.0f;
       if (label != ignored) {
+        if (!is_class(label, classes)) note_wrong_label(fault + fault_offset, op, label, classes);
         loss = is_class(label, classes) ? (1.0f - smoothing) * (log_s - (from[label] - m)) : NAN;
         // Only with smoothing, because scores of -inf would make this 0 times infinity.
         if (smoothing > 0.0f) loss += smoothing * (log_s - distances / classes);
@@ -93,12 +96,14 @@ ROW_KERNEL void cross_entropy_backward(__global const float* restrict dy, ulong 
 
 // One work-item for each row.
 ROW_KERNEL void nll_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
-                       ulong labels_offset, __global float* restrict losses, ulong losses_offset, long rows,
-                       long classes, long ignored) {
+                       ulong labels_offset, __global float* restrict losses, ulong losses_offset,
+                       __global int* fault, ulong fault_offset, long rows, long classes, long ignored,
+                       int op) {
   const long row = get_global_id(0);
   if (row >= rows) return;
   const long label = labels[labels_offset + row];
   float loss = 0.0f;
+  if (label != ignored && !is_class(label, classes)) note_wrong_label(fault + fault_offset, op, label, classes);
   if (label != ignored) loss = is_class(label, classes) ? -x[x_offset + row * classes + label] : NAN;
   losses[losses_offset + row] = loss;
 }

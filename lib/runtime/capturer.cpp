@@ -67,6 +67,7 @@ void Capturer::end() noexcept {
 void Capturer::use(const Block& block) {
   if (!used_.insert(block.memory()).second) return;
   memory_.emplace_back(block.memory(), true);
+  may_fault_ = may_fault_ || device_.fault_flag().owns(block);
   if (!block.pooled()) return;
   reserved_.push_back(block.memory());
   device_.pool().reserve(block.memory());
@@ -132,9 +133,10 @@ void Capturer::replay() {
   // A profile needs an event for each kernel. It also uses another queue, and the buffer works only in its own queue.
   if (buffer_ != nullptr && !device_.profiler().active() && buffer_->queue() == device_.queue()) {
     buffer_->enqueue();
-    return;
+  } else {
+    for (const Command& command : commands_) std::visit([this](const auto& c) { run(c); }, command);
   }
-  for (const Command& command : commands_) std::visit([this](const auto& c) { run(c); }, command);
+  if (may_fault_) device_.fault_flag().expect();
 }
 
 }  // namespace crisol::runtime

@@ -83,6 +83,7 @@ class Capturer {
   std::vector<cl::Memory> memory_;
   std::unordered_set<_cl_mem*> used_, made_;
   std::vector<_cl_mem*> reserved_;
+  bool may_fault_ = false;  ///< A command may write the device's FaultFlag.
   std::unique_ptr<CommandBuffer> buffer_;
 };
 

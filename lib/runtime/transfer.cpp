@@ -61,10 +61,16 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
 void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t size) {
   refuse_while_capturing("the host reads the values of a tensor");
   DeviceState& device = block.device();
-  if (size != 0)
-    check_cl(clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, nullptr),
-             "clEnqueueReadBuffer");
+  FaultFlag::Words fault{};
+  if (size != 0) {
+    const bool looks = device.fault_flag().begin_read(fault);
+    const cl_int error =
+        clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, nullptr);
+    if (error != CL_SUCCESS && looks) clFinish(device.queue());  // Nothing may write to `fault` later.
+    check_cl(error, "clEnqueueReadBuffer");
+  }
   device.programs().store_unsaved();
+  device.fault_flag().check(fault);
 }
 
 void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t to_offset, std::size_t size) {

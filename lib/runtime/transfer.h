@@ -16,7 +16,8 @@ void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t si
 /// waits for the copy. Takes ownership of the bytes.
 void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[]> bytes, std::size_t size);
 
-/// Waits for all queued work, then copies bytes of the block, from byte `offset` on, to the host.
+/// Waits for all queued work, then copies bytes of the block, from byte `offset` on, to the host. Throws afterwards if
+/// the work has noted a wrong label (see fault_flag.h).
 void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t size);
 
 /// Queues a copy between blocks of one device; ranges of the same block must not overlap.

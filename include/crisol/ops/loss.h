@@ -35,8 +35,11 @@ struct CrossEntropyResult {
 ///     loss = (1 - e) (log sum exp x - x_t) + e / C sum_c (log sum exp x - x_c)
 ///
 /// `mean` divides the sum by the number of rows that are not ignored (NaN when there are none); the loss of an ignored
-/// row is 0. A label that is neither a class nor ignore_index is not seen by the host, which does not wait for the
-/// device: nothing is read out of bounds, and that row's loss, and so the mean and sum, and its gradient are NaN.
+/// row is 0. The host does not wait for the device, so it does not see at once a label that is neither a class nor
+/// ignore_index. Nothing is read out of bounds. That row's loss and gradient are NaN, and so are the mean and the sum.
+/// The next read to the host (to_vector, item, read_bytes, of any tensor of the device) throws invalid_argument with
+/// op, label and range. With CRISOL_CHECK_INDICES=1 the call itself waits and throws, with the position of the first
+/// wrong label.
 CRISOL_API CrossEntropyResult cross_entropy(const Tensor& logits, const Tensor& labels,
                                             const CrossEntropyOptions& options = {});
 /// The gradient of the logits: (softmax x - target) scale dy, 0 for ignored rows.

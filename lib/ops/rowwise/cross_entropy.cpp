@@ -1,5 +1,6 @@
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/index/indexing.h"
 #include "ops/rowwise/label_loss.h"
 
 namespace crisol::ops {
@@ -9,10 +10,11 @@ namespace {
 constexpr CallScalar smoothing{0};
 
 Plan plan_forward(const LabelLossProblem& p, const Target& target, const RowGeometry& g) {
-  const auto [logits, labels, rows, moments, loss, scale] = operands<6>();
+  const auto [logits, labels, rows, moments, loss, scale, fault] = operands<7>();
   Plan plan;
   plan.add(label_loss_spec(p, target, g, "cross_entropy_rows"), g.each_row(target, p.rows, p.length), logits, labels,
-           rows, moments, p.rows, p.length, p.ignore_index, smoothing);
+           rows, moments, fault, p.rows, p.length, p.ignore_index,
+           static_cast<std::int32_t>(runtime::FaultOp::cross_entropy), smoothing);
   add_total(plan, p, target, g, rows, labels, loss, scale);
   return plan;
 }
@@ -40,12 +42,15 @@ LabelLossProblem problem_of(const char* op, const Tensor& logits, const Tensor& 
 
 CrossEntropyResult cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
   const LabelLossProblem p = problem_of(forward_table.op, logits, labels, options);
+  check_indices(forward_table.op, labels, p.length, options.ignore_index);
   const Tensor scores = contiguous(logits), classes = contiguous(labels);
   const LabelLossOutput to = make_label_loss_output(p, logits.device());
   const Tensor moments = empty({p.rows, 2}, DType::f32, logits.device());
+  runtime::FaultFlag& fault = fault_flag_of(state_of(logits));
   const PreparedPtr prepared = prepare(forward_table, p, state_of(logits));
-  launch(*prepared, {in(scores), in(classes), out(to.rows), out(moments), out(to.loss), out(to.scale)},
+  launch(*prepared, {in(scores), in(classes), out(to.rows), out(moments), out(to.loss), out(to.scale), fault.words()},
          {static_cast<float>(options.label_smoothing)});
+  fault.expect();
   return {to.loss, moments, to.scale};
 }
 

@@ -1,5 +1,6 @@
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/index/indexing.h"
 #include "ops/rowwise/label_loss.h"
 
 namespace crisol::ops {
@@ -13,11 +14,11 @@ struct NllProblem {
 
 PlanOr plan_forward(const NllProblem& problem, const Target& target, std::size_t) {
   const LabelLossProblem& p = problem.loss;
-  const auto [scores, labels, rows, loss, scale] = operands<5>();
+  const auto [scores, labels, rows, loss, scale, fault] = operands<6>();
   const RowGeometry g = item_rows(target);
   Plan plan;
-  plan.add(label_loss_spec(p, target, g, "nll_rows"), g.items(p.rows), scores, labels, rows, p.rows, p.length,
-           p.ignore_index);
+  plan.add(label_loss_spec(p, target, g, "nll_rows"), g.items(p.rows), scores, labels, rows, fault, p.rows, p.length,
+           p.ignore_index, static_cast<std::int32_t>(runtime::FaultOp::nll_loss));
   add_total(plan, p, target, g, rows, labels, loss, scale);
   return plan;
 }
@@ -42,10 +43,13 @@ const Table<NllProblem> backward_table("nll_loss_backward", backward_variants);
 
 NllResult nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
   const LabelLossProblem p = label_loss_problem(forward_table.op, x, labels, reduction, ignore_index);
+  check_indices(forward_table.op, labels, p.length, ignore_index);
   const Tensor scores = contiguous(x), classes = contiguous(labels);
   const LabelLossOutput to = make_label_loss_output(p, x.device());
   const PreparedPtr prepared = prepare(forward_table, {p}, state_of(x));
-  launch(*prepared, {in(scores), in(classes), out(to.rows), out(to.loss), out(to.scale)});
+  runtime::FaultFlag& fault = fault_flag_of(state_of(x));
+  launch(*prepared, {in(scores), in(classes), out(to.rows), out(to.loss), out(to.scale), fault.words()});
+  fault.expect();
   return {to.loss, to.scale};
 }
 

@@ -10,6 +10,7 @@
 
 #include "crisol/device.h"
 #include "runtime/cl.h"
+#include "runtime/fault_flag.h"
 #include "runtime/memory_pool.h"
 #include "runtime/profiler.h"
 #include "runtime/program_cache.h"
@@ -41,6 +42,7 @@ class DeviceState {
   MemoryPool& pool() noexcept { return pool_; }
   ProgramCache& programs() noexcept { return programs_; }
   Profiler& profiler() noexcept { return profiler_; }
+  FaultFlag& fault_flag() noexcept { return fault_flag_; }
 
   /// Waits for all queued work, frees staged host bytes, and stores the programs that ran since the last call.
   void finish();
@@ -81,6 +83,7 @@ class DeviceState {
   MemoryPool pool_{*this};
   ProgramCache programs_{*this};
   Profiler profiler_;
+  FaultFlag fault_flag_{*this};
 };
 
 /// Adds a device that works in this context and queue. It comes after the devices that were found.

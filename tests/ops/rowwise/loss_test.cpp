@@ -1,5 +1,6 @@
 #include "crisol/ops/loss.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -31,6 +32,14 @@ Labels random_labels(std::uint64_t seed, std::int64_t n, std::int64_t classes) {
   return labels;
 }
 
+// A wrong label is the error of the next read, and of no other.
+void expect_labels(const Tensor& read, const Labels& labels, std::int64_t classes, std::int64_t ignored) {
+  const bool right = std::all_of(labels.list.begin(), labels.list.end(), [&](std::int64_t label) {
+    return label == ignored || (label >= 0 && label < classes);
+  });
+  if (!right) check_error([&] { testing::values_of(read); }, {"label", "is not in [0, "});
+}
+
 // dy and the loss have axes only without reduction.
 Shape loss_shape(Reduction reduction, const Shape& each) { return reduction == Reduction::none ? each : Shape{}; }
 
@@ -54,6 +63,7 @@ void check_cross_entropy(const CrossEntropyVariants& variants, const Tensor& log
   const Tensor label_tensor = labels.tensor(label_dtype);
   for_each_variant(variants.forward, [&] {
     const auto result = ops::cross_entropy(logits, label_tensor, options);
+    expect_labels(label_tensor, labels, logits.size(1), options.ignore_index);
     // Logits that differ by up to 12 are subtracted. log has an error of up to 3 ulp.
     check_close(result.loss, shape, expected.loss, {8, options.reduction == Reduction::none ? 12.0 : 0});
     for_each_variant(variants.backward, [&] {
@@ -105,7 +115,9 @@ TEST_CASE("cross_entropy: a label that is no class gives NaN in its row alone") 
   const Labels labels{{3, 33, -1, 32, 1000000000000}};
   check_cross_entropy(variants, tensor_of(x, shape), x, labels, DType::i64, {Reduction::none});
   check_cross_entropy(variants, tensor_of(x, shape), x, labels, DType::i64, {Reduction::none, 0.5});
-  CHECK(std::isnan(ops::cross_entropy(tensor_of(x, shape), labels.tensor()).loss.item()));
+  const Tensor mean = ops::cross_entropy(tensor_of(x, shape), labels.tensor()).loss;
+  check_error([&] { mean.item(); }, {"[cross_entropy]", "label", "[0, 33)"});
+  CHECK(std::isnan(mean.item()));
 }
 
 TEST_CASE("cross_entropy: large logits, infinities, nothing to average") {
@@ -153,6 +165,7 @@ TEST_CASE("nll_loss: forward and backward agree with the reference") {
       const auto expected = reference::nll_loss(x, labels.list, shape[1], reduction, -100, dy);
       for (const Layout layout : all_layouts) {
         const auto result = ops::nll_loss(view_of(x, shape, layout), labels.tensor(), reduction);
+        expect_labels(result.loss, labels, shape[1], -100);
         check_close(result.loss, out, expected.loss, {2});
         check_close(ops::nll_loss_backward(tensor_of(dy, out), labels.tensor(), result.scale, shape[1], reduction),
                     shape, expected.dx, {2});

@@ -1,0 +1,56 @@
+#include "runtime/fault_flag.h"
+
+#include "base/text.h"
+#include "runtime/device/device_state.h"
+
+namespace crisol::runtime {
+
+namespace {
+
+constexpr FaultFlag::Words no_fault{};
+
+std::int64_t joined(std::int32_t low, std::int32_t high) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 |
+                                   static_cast<std::uint32_t>(low));
+}
+
+const char* name_of(FaultOp op) { return op == FaultOp::cross_entropy ? "cross_entropy" : "nll_loss"; }
+
+}  // namespace
+
+FaultFlag& fault_flag_of(DeviceState& device) noexcept { return device.fault_flag(); }
+
+BufferView FaultFlag::words() {
+  std::call_once(made_, [this] {
+    Words zeros = no_fault;
+    cl_int error = CL_SUCCESS;
+    cl::Buffer buffer(device_.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zeros, zeros.data(), &error);
+    check_cl(error, "clCreateBuffer");
+    owner_ = std::make_shared<Block>(device_, buffer(), sizeof zeros, false);
+    buffer() = nullptr;  // The block now owns this reference.
+    block_.store(owner_.get(), std::memory_order_release);
+  });
+  return {owner_.get(), 0};
+}
+
+bool FaultFlag::begin_read(Words& words) {
+  if (!expected_.load(std::memory_order_relaxed) || !expected_.exchange(false, std::memory_order_acquire)) return false;
+  check_cl(clEnqueueReadBuffer(device_.queue(), owner_->memory(), CL_FALSE, 0, sizeof words, words.data(), 0, nullptr,
+                               nullptr),
+           "clEnqueueReadBuffer");
+  return true;
+}
+
+void FaultFlag::check(const Words& words) {
+  if (words[0] == 0) return;
+  check_cl(clEnqueueWriteBuffer(device_.queue(), owner_->memory(), CL_FALSE, 0, sizeof no_fault, no_fault.data(), 0,
+                                nullptr, nullptr),
+           "clEnqueueWriteBuffer");
+  fail(
+      ErrorCode::invalid_argument, name_of(static_cast<FaultOp>(words[1])), "label ", joined(words[2], words[3]),
+      " is not in [0, ", joined(words[4], words[5]),
+      ") and is not ignore_index; losses and gradients that depend on it are NaN. With CRISOL_CHECK_INDICES=1 the call "
+      "itself fails");
+}
+
+}  // namespace crisol::runtime
