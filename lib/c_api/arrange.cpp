@@ -1,6 +1,8 @@
 // Joining, padding, picking, sorting and drawing for C.
+#include "crisol/functions/arrange.h"
 #include "c_api/handles.h"
 #include "crisol/functions/cat.h"
+#include "crisol/functions/compare.h"
 #include "crisol/functions/index.h"
 #include "crisol/functions/pad.h"
 #include "crisol/functions/sampling.h"
@@ -25,6 +27,44 @@ crisol_status crisol_pad(const crisol_tensor* x, const int64_t* before, const in
     std::vector<AxisPadding> paddings;
     for (int axis = 0; axis < t.dim(); ++axis) paddings.push_back({first[axis], last[axis]});
     return pad(t, paddings, value);
+  });
+}
+
+crisol_status crisol_flip(const crisol_tensor* x, int axis_count, const int64_t* axes, crisol_tensor** result) {
+  return give_from(x, result, "flip",
+                   [&](const Tensor& t) { return flip(t, shape_of(axes, axis_count, "flip", "axes")); });
+}
+
+crisol_status crisol_roll(const crisol_tensor* x, int shift_count, const int64_t* shifts, int axis_count,
+                          const int64_t* axes, crisol_tensor** result) {
+  return give_from(x, result, "roll", [&](const Tensor& t) {
+    return roll(t, shape_of(shifts, shift_count, "roll", "shifts"), shape_of(axes, axis_count, "roll", "axes"));
+  });
+}
+
+crisol_status crisol_repeat(const crisol_tensor* x, int rank, const int64_t* counts, crisol_tensor** result) {
+  return give_from(x, result, "repeat",
+                   [&](const Tensor& t) { return repeat(t, shape_of(counts, rank, "repeat", "counts")); });
+}
+
+crisol_status crisol_tile(const crisol_tensor* x, int rank, const int64_t* counts, crisol_tensor** result) {
+  return give_from(x, result, "tile",
+                   [&](const Tensor& t) { return tile(t, shape_of(counts, rank, "tile", "counts")); });
+}
+
+crisol_status crisol_isclose(const crisol_tensor* a, const crisol_tensor* b, double rtol, double atol, int equal_nan,
+                             crisol_tensor** result) {
+  constexpr const char* op = "isclose";
+  return give(result, op,
+              [&] { return isclose(tensor_of(a, op, "a"), tensor_of(b, op, "b"), rtol, atol, equal_nan != 0); });
+}
+
+crisol_status crisol_allclose(const crisol_tensor* a, const crisol_tensor* b, double rtol, double atol, int equal_nan,
+                              int* close) {
+  constexpr const char* op = "allclose";
+  return guarded([&] {
+    need(close, op, "close") =
+        allclose(tensor_of(a, op, "a"), tensor_of(b, op, "b"), rtol, atol, equal_nan != 0) ? 1 : 0;
   });
 }
 

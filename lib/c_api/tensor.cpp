@@ -1,5 +1,7 @@
 // Tensors, views and gradients for C.
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "base/thread_context.h"
@@ -33,6 +35,18 @@ crisol_status crisol_tensor_arange(crisol_device device, crisol_dtype dtype, dou
                                    crisol_tensor** result) {
   constexpr const char* op = "tensor_arange";
   return give(result, op, [&] { return arange(start, end, step, dtype_of(dtype, op), device_of(device, op)); });
+}
+
+crisol_status crisol_tensor_linspace(crisol_device device, crisol_dtype dtype, double start, double end, int64_t count,
+                                     crisol_tensor** result) {
+  constexpr const char* op = "tensor_linspace";
+  return give(result, op, [&] { return linspace(start, end, count, dtype_of(dtype, op), device_of(device, op)); });
+}
+
+crisol_status crisol_tensor_eye(crisol_device device, crisol_dtype dtype, int64_t rows, int64_t columns,
+                                crisol_tensor** result) {
+  constexpr const char* op = "tensor_eye";
+  return give(result, op, [&] { return eye(rows, columns, dtype_of(dtype, op), device_of(device, op)); });
 }
 
 crisol_status crisol_tensor_rand(crisol_device device, int rank, const int64_t* sizes, crisol_tensor** result) {
@@ -158,6 +172,26 @@ crisol_status crisol_narrow(const crisol_tensor* x, int axis, int64_t start, int
 
 crisol_status crisol_select(const crisol_tensor* x, int axis, int64_t index, crisol_tensor** result) {
   return give_from(x, result, "select", [&](const Tensor& t) { return t.select(axis, index); });
+}
+
+crisol_status crisol_slice(const crisol_tensor* x, int axis, int64_t start, int64_t length, int64_t step,
+                           crisol_tensor** result) {
+  constexpr const char* op = "slice";
+  return give_from(x, result, op, [&](const Tensor& t) {
+    const std::int64_t size = t.size(axis);
+    require(step != 0, op, "the step is 0");
+    require(length >= 0, op, "the length is ", length);
+    if (length == 0) return t.narrow(axis, 0, 0);
+    require(start >= 0 && start < size, op, "start ", start, " is not on axis ", axis, " of shape ", t.shape());
+    const std::int64_t room = step < 0 ? start : size - 1 - start;
+    const bool fits = length == 1 || (step >= -room && step <= room && length - 1 <= room / std::abs(step));
+    require(fits, op, "start ", start, ", length ", length, ", step ", step, " leave axis ", axis, " of shape ",
+            t.shape());
+    if (length == 1) return t.narrow(axis, start, 1);
+    const std::int64_t stop = start + (length - 1) * step + (step < 0 ? -1 : 1);
+    const Slice slice(start, stop < 0 ? std::nullopt : std::optional(stop), step);
+    return t.transpose(axis, 0)[slice].transpose(axis, 0);
+  });
 }
 
 crisol_status crisol_squeeze(const crisol_tensor* x, int axis, crisol_tensor** result) {

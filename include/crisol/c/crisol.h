@@ -110,6 +110,12 @@ CRISOL_API crisol_status crisol_tensor_full(crisol_device device, crisol_dtype d
 /** start, start + step, ... before end, of rank 1. */
 CRISOL_API crisol_status crisol_tensor_arange(crisol_device device, crisol_dtype dtype, double start, double end,
                                               double step, crisol_tensor** result);
+/** `count` numbers from start to end, both included. */
+CRISOL_API crisol_status crisol_tensor_linspace(crisol_device device, crisol_dtype dtype, double start, double end,
+                                                int64_t count, crisol_tensor** result);
+/** A matrix with 1 where row and column are equal, else 0. */
+CRISOL_API crisol_status crisol_tensor_eye(crisol_device device, crisol_dtype dtype, int64_t rows, int64_t columns,
+                                           crisol_tensor** result);
 /** f32, uniform in [0, 1), from this thread's generator. */
 CRISOL_API crisol_status crisol_tensor_rand(crisol_device device, int rank, const int64_t* sizes,
                                             crisol_tensor** result);
@@ -158,6 +164,10 @@ CRISOL_API crisol_status crisol_narrow(const crisol_tensor* x, int axis, int64_t
                                        crisol_tensor** result);
 /** Element `index` along an axis, which disappears. */
 CRISOL_API crisol_status crisol_select(const crisol_tensor* x, int axis, int64_t index, crisol_tensor** result);
+/** Elements start, start + step, ... along an axis, `length` of them: a view for a positive step, a copy for a negative
+ * one. All elements must exist, and the step must not be 0. */
+CRISOL_API crisol_status crisol_slice(const crisol_tensor* x, int axis, int64_t start, int64_t length, int64_t step,
+                                      crisol_tensor** result);
 /** Removes an axis of size 1. */
 CRISOL_API crisol_status crisol_squeeze(const crisol_tensor* x, int axis, crisol_tensor** result);
 /** Inserts an axis of size 1. */
@@ -245,7 +255,7 @@ CRISOL_API const char* crisol_pointwise_names(void);
 /** The names that crisol_reduce takes, separated by blanks. */
 CRISOL_API const char* crisol_reduce_names(void);
 
-/** crisol::matmul: a (..., M, K) times b (..., K, N). */
+/** crisol::matmul: a (..., M, K) times b (..., K, N); one or both may be vectors (K). */
 CRISOL_API crisol_status crisol_matmul(const crisol_tensor* a, const crisol_tensor* b, crisol_tensor** result);
 /** bias may be null. */
 CRISOL_API crisol_status crisol_linear(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
@@ -326,6 +336,22 @@ CRISOL_API crisol_status crisol_stack(int count, const crisol_tensor* const* ten
 /** `before` and `after`: how many elements are added at the two ends of each axis of x. */
 CRISOL_API crisol_status crisol_pad(const crisol_tensor* x, const int64_t* before, const int64_t* after, double value,
                                     crisol_tensor** result);
+/** crisol::flip: the opposite order along `axes`. */
+CRISOL_API crisol_status crisol_flip(const crisol_tensor* x, int axis_count, const int64_t* axes,
+                                     crisol_tensor** result);
+/** crisol::roll: one shift for each axis; without axes, one shift in the order of the elements. */
+CRISOL_API crisol_status crisol_roll(const crisol_tensor* x, int shift_count, const int64_t* shifts, int axis_count,
+                                     const int64_t* axes, crisol_tensor** result);
+/** crisol::repeat: x counts[i] times along axis i; more counts than axes add axes in front. */
+CRISOL_API crisol_status crisol_repeat(const crisol_tensor* x, int rank, const int64_t* counts, crisol_tensor** result);
+/** crisol::tile: crisol_repeat, where fewer counts than axes belong to the last axes. */
+CRISOL_API crisol_status crisol_tile(const crisol_tensor* x, int rank, const int64_t* counts, crisol_tensor** result);
+/** crisol::isclose: |a - b| <= atol + rtol |b| for each element, as bool. */
+CRISOL_API crisol_status crisol_isclose(const crisol_tensor* a, const crisol_tensor* b, double rtol, double atol,
+                                        int equal_nan, crisol_tensor** result);
+/** Whether all elements are close; waits. */
+CRISOL_API crisol_status crisol_allclose(const crisol_tensor* a, const crisol_tensor* b, double rtol, double atol,
+                                         int equal_nan, int* close);
 /** crisol::tril: 0 above a diagonal of the last two axes. */
 CRISOL_API crisol_status crisol_tril(const crisol_tensor* x, int64_t diagonal, crisol_tensor** result);
 /** crisol::triu: 0 below a diagonal of the last two axes. */
