@@ -318,8 +318,8 @@ CRISOL_API std::size_t encode(const Scalar& value, DType dtype, void* bytes);
 
 /// Values in order, outermost axis first, each converted to the dtype as Tensor::to converts; their number must be the
 /// shape's. For any arithmetic type: a vector of double becomes f32 by from_vector(values, shape, DType::f32).
-template <class T>
-Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype, Device device = Device()) {
+template <class T, class Type, class = std::enable_if_t<std::is_same_v<Type, DType>>>  // So that {} is no dtype.
+Tensor from_vector(const std::vector<T>& values, const Shape& shape, Type dtype, Device device = Device()) {
   static_assert(std::is_arithmetic_v<T>, "from_vector converts numbers of C++'s arithmetic types");
   detail::check_count(values.size(), shape);
   std::vector<unsigned char> bytes(values.size() * size_of(dtype));
@@ -328,8 +328,8 @@ Tensor from_vector(const std::vector<T>& values, const Shape& shape, DType dtype
   return from_bytes(bytes.data(), shape, dtype, device);
 }
 /// A tensor of rank 1.
-template <class T>
-Tensor from_vector(const std::vector<T>& values, DType dtype, Device device = Device()) {
+template <class T, class Type, class = std::enable_if_t<std::is_same_v<Type, DType>>>
+Tensor from_vector(const std::vector<T>& values, Type dtype, Device device = Device()) {
   return from_vector(values, Shape{static_cast<std::int64_t>(values.size())}, dtype, device);
 }
 
