@@ -114,3 +114,49 @@ TEST_CASE("C: joining, picking and sorting") {
   OK(crisol_sample_logits(weights.get(), 1e-3, 1, y.place()));
   CHECK(values_of<std::int64_t>(y.get()) == Longs{1});
 }
+
+TEST_CASE("C: slices and rearrangements are the C++ functions") {
+  const Tensor t = arange(0, 15).reshape({3, 5});
+  Handle x(t.to_vector<float>(), {3, 5}), y;
+  const auto sliced = [&](std::int64_t start, std::int64_t length, std::int64_t step, const Slice& slice) {
+    OK(crisol_slice(x.get(), 1, start, length, step, y.place()));
+    CHECK(values_of(y.get()) == t[{Slice(), slice}].to_vector<float>());
+  };
+  sliced(1, 3, 1, Slice(1, 4));
+  sliced(0, 3, 2, Slice({}, {}, 2));
+  sliced(4, 5, -1, Slice({}, {}, -1));
+  sliced(4, 2, -3, Slice({}, 0, -3));
+  sliced(2, 1, -100, Slice(2, 3));
+  sliced(0, 0, 1, Slice(0, 0));
+  refused(crisol_slice(x.get(), 1, 0, 3, 3, y.place()), CRISOL_INVALID_ARGUMENT, {"[slice]", "length 3", "step 3"});
+  refused(crisol_slice(x.get(), 1, 1, 3, -1, y.place()), CRISOL_INVALID_ARGUMENT, {"[slice]", "step -1"});
+  refused(crisol_slice(x.get(), 0, 3, 1, 1, y.place()), CRISOL_INVALID_ARGUMENT, {"[slice]", "start 3", "(3, 5)"});
+  refused(crisol_slice(x.get(), 0, 0, 2, 0, y.place()), CRISOL_INVALID_ARGUMENT, {"[slice]", "step is 0"});
+  OK(crisol_slice(x.get(), 1, 1, 2, 2, y.place()));
+  Handle nine({9}, {1});
+  OK(crisol_tensor_copy(y.get(), nine.get()));  // A positive step is a view.
+  CHECK(values_of(x.get()) == Floats{0, 9, 2, 9, 4, 5, 9, 7, 9, 9, 10, 9, 12, 9, 14});
+
+  Handle z(t.to_vector<float>(), {3, 5});
+  const std::int64_t axes[] = {0, 1}, shifts[] = {1, -2}, counts[] = {2, 1};
+  OK(crisol_flip(z.get(), 2, axes, y.place()));
+  CHECK(values_of(y.get()) == flip(t, {0, 1}).to_vector<float>());
+  OK(crisol_roll(z.get(), 2, shifts, 2, axes, y.place()));
+  CHECK(values_of(y.get()) == roll(t, {1, -2}, {0, 1}).to_vector<float>());
+  OK(crisol_roll(z.get(), 1, shifts, 0, nullptr, y.place()));
+  CHECK(values_of(y.get()) == roll(t, 1).to_vector<float>());
+  OK(crisol_repeat(z.get(), 2, counts, y.place()));
+  CHECK(values_of(y.get()) == repeat(t, {2, 1}).to_vector<float>());
+  OK(crisol_tile(z.get(), 1, counts, y.place()));
+  CHECK(values_of(y.get()) == tile(t, 2).to_vector<float>());
+  int close = -1;
+  OK(crisol_allclose(z.get(), z.get(), 1e-5, 1e-8, 0, &close));
+  CHECK(close == 1);
+  OK(crisol_isclose(z.get(), x.get(), 1e-5, 1e-8, 0, y.place()));
+  CHECK(values_of<std::uint8_t>(y.get())[1] == 0);
+  OK(crisol_tensor_linspace(here, CRISOL_F32, 0, 1, 3, y.place()));
+  CHECK(values_of(y.get()) == Floats{0, 0.5f, 1});
+  OK(crisol_tensor_eye(here, CRISOL_F32, 2, 3, y.place()));
+  CHECK(values_of(y.get()) == Floats{1, 0, 0, 0, 1, 0});
+  refused(crisol_tensor_eye(here, CRISOL_F32, -1, 3, y.place()), CRISOL_INVALID_ARGUMENT, {"[eye]", "-1"});
+}
