@@ -107,7 +107,52 @@ void move_into_arena(Tensor& parameter, const Tensor& value, const Tensor& gradi
     slot.gradient = gradient_buffer;
   }
   slot.gradient_buffer = gradient_buffer;
-  replace_storage(parameter, value);
+  replace_leaf(parameter, value);
+}
+
+namespace {
+
+void take_memory(const std::shared_ptr<TensorImpl>& impl, const Tensor& from) {
+  replace_storage(Tensor(impl), from);
+  impl->shape = from.shape();
+  impl->dtype = from.dtype();
+}
+
+// Removes a tensor, and tensors that are gone, from the list of a slot.
+void remove_tied(Slot& slot, const TensorImpl* tensor) {
+  const auto leaves = [&](const std::weak_ptr<TensorImpl>& entry) {
+    const std::shared_ptr<TensorImpl> impl = entry.lock();
+    return impl == nullptr || impl.get() == tensor;
+  };
+  slot.tied.erase(std::remove_if(slot.tied.begin(), slot.tied.end(), leaves), slot.tied.end());
+}
+
+}  // namespace
+
+void tie(const Tensor& leaf, const Tensor& other) {
+  Slot& shared = ensure_slot(other);
+  if (slot_of(leaf) == &shared) return;
+  for (const Tensor* tensor : {&other, &leaf}) {
+    remove_tied(shared, tensor->impl().get());
+    shared.tied.push_back(tensor->impl());
+  }
+  if (Slot* old = slot_of(leaf)) remove_tied(*old, leaf.impl().get());
+  leaf.impl()->autograd = other.impl()->autograd;
+  take_memory(leaf.impl(), other);
+}
+
+void replace_leaf(const Tensor& leaf, const Tensor& value) {
+  take_memory(leaf.impl(), value);
+  const Slot* slot = slot_of(leaf);
+  if (slot == nullptr) return;
+  for (const std::weak_ptr<TensorImpl>& entry : slot->tied)
+    if (const std::shared_ptr<TensorImpl> impl = entry.lock()) take_memory(impl, value);
+}
+
+const void* identity_of(const Tensor& tensor) noexcept {
+  const Slot* slot = slot_of(tensor);
+  if (slot != nullptr) return slot;
+  return tensor.impl().get();
 }
 
 void clear_gradient(const Tensor& parameter) noexcept {

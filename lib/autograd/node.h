@@ -56,6 +56,8 @@ struct Slot : AutogradSlot {
   Tensor gradient_buffer;      ///< The place where an optimiser wants the gradient to be stored, or undefined.
   std::shared_ptr<Node> node;  ///< The op that made the tensor; null for a leaf.
   std::size_t output = 0;      ///< The number of this tensor among the outputs of `node`.
+  /// The tensors that are this leaf, if they are several: tied parameters.
+  std::vector<std::weak_ptr<TensorImpl>> tied;
 };
 
 /// The slot of a tensor, or nullptr.
@@ -111,6 +113,16 @@ Tensor record(const char* op, const Tensor& output, const std::vector<Tensor>& i
 
 /// Moves the storage of a leaf into an arena, and the storage of its gradient into another arena. The values are kept.
 void move_into_arena(Tensor& parameter, const Tensor& value, const Tensor& gradient_buffer);
+
+/// Makes a leaf one with another leaf: both have the memory and the slot of `other` from now on. A leaf that was tied
+/// to a third one leaves it.
+void tie(const Tensor& leaf, const Tensor& other);
+
+/// Gives a leaf the memory, shape and dtype of `value`, together with all leaves that are tied to it.
+void replace_leaf(const Tensor& leaf, const Tensor& value);
+
+/// The same pointer for tied leaves and for handles of one tensor; another one for every other tensor.
+const void* identity_of(const Tensor& tensor) noexcept;
 
 /// Drops the gradient of a leaf: the next backward starts from nothing.
 void clear_gradient(const Tensor& parameter) noexcept;

@@ -22,7 +22,8 @@ void check_parameters(const std::vector<Tensor>& parameters) {
     require(p.device() == parameters[0].device(), "optim", "parameter ", i, " is on ", p.device(), ", the first on ",
             parameters[0].device());
     for (std::size_t k = 0; k < i; ++k)
-      require(parameters[k].impl() != p.impl(), "optim", "parameters ", k, " and ", i, " are the same tensor");
+      require(autograd::identity_of(parameters[k]) != autograd::identity_of(p), "optim", "parameters ", k, " and ", i,
+              " are the same tensor");
   }
 }
 
@@ -65,9 +66,14 @@ void Optimizer::zero_grad() {
 }
 
 void Optimizer::check_parameters_in_place() const {
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    require(parameters_[i].shares_storage_with(values_), "optim", "parameter ", i, " of shape ", parameters_[i].shape(),
-            " has other memory since this optimiser was made (Module::to, or another optimiser); make a new one");
+  const Storage& arena = *values_.impl()->storage;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const Storage& own = *parameters_[i].impl()->storage;
+    const std::uint64_t place = arena.base + static_cast<std::uint64_t>(first_[i]) * sizeof(float);
+    require(own.block == arena.block && own.base == place, "optim", "parameter ", i, " of shape ",
+            parameters_[i].shape(), " has other memory since this optimiser was made (Module::to, another optimiser, ",
+            "a tie or a value of another shape); make a new one");
+  }
 }
 
 std::vector<bool> Optimizer::touched_parameters() const {
