@@ -8,8 +8,7 @@
 
 namespace crisol::nn {
 
-Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel, const Conv2dOptions& options,
-               bool with_bias)
+Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel, const Conv2dOptions& options)
     : options_(options) {
   require(in_channels > 0 && out_channels > 0, "Conv2d", "in_channels ", in_channels, " and out_channels ",
           out_channels, " must be positive");
@@ -18,16 +17,27 @@ Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kern
           in_channels, " input and ", out_channels, " output channels cannot be divided into ", options.groups,
           " groups");
   const Shape shape{out_channels, in_channels / options.groups, kernel.h, kernel.w};
-  weight = register_parameter("weight", init::kaiming_uniform_(empty(shape), std::sqrt(5.0)));
-  if (!with_bias) return;
+  weight = init::kaiming_uniform_(empty(shape), std::sqrt(5.0));
   const double bound = 1 / std::sqrt(static_cast<double>(init::fans_of(shape).in));
-  bias = register_parameter("bias", init::uniform_(empty({out_channels}), -bound, bound));
+  if (options.bias) bias = init::uniform_(empty({out_channels}), -bound, bound);
+  register_parameter("weight", weight);
+  register_parameter("bias", bias);
 }
 
 Tensor Conv2d::forward(const Tensor& x) { return conv2d(x, weight, bias, options_); }
 
-Tensor Conv2d::forward(const Tensor& x, const Epilogue& epilogue) {
-  return conv2d(x, weight, bias, options_, epilogue);
+Tensor Conv2d::operator()(const Tensor& x, const Epilogue& epilogue) {
+  return has_hooks() ? epilogue((*this)(x)) : conv2d(x, weight, bias, options_, epilogue);
+}
+
+std::string Conv2d::extra_repr() const {
+  const Shape& shape = weight.shape();
+  std::string text = concat(shape[1] * options_.groups, ", ", shape[0], ", kernel_size=(", shape[2], ", ", shape[3],
+                            "), stride=", options_.stride);
+  if (options_.padding != IntPair(0)) text += concat(", padding=", options_.padding);
+  if (options_.dilation != IntPair(1)) text += concat(", dilation=", options_.dilation);
+  if (options_.groups != 1) text += concat(", groups=", options_.groups);
+  return bias.defined() ? text : text + ", bias=false";
 }
 
 }  // namespace crisol::nn

@@ -9,4 +9,6 @@ Dropout::Dropout(double p) : p_(p) { require(p >= 0 && p <= 1, "Dropout", "p ", 
 
 Tensor Dropout::forward(const Tensor& x) { return dropout(x, p_, training()); }
 
+std::string Dropout::extra_repr() const { return concat("p=", p_); }
+
 }  // namespace crisol::nn

@@ -39,16 +39,32 @@ void RecurrentNetwork::add_layer(int layer, bool reverse) {
   const std::int64_t inputs = layer == 0 ? input_size_ : outputs * (options_.bidirectional ? 2 : 1);
   const RnnWeights made = make_rnn_weights(cell_, inputs, hidden_size_, options_.bias, options_.proj_size);
   const std::string suffix = "_l" + std::to_string(layer) + (reverse ? "_reverse" : "");
-  weights_.push_back(
-      {register_parameter("weight_ih" + suffix, made.weight_ih),
-       register_parameter("weight_hh" + suffix, made.weight_hh), register_parameter("bias_ih" + suffix, made.bias_ih),
-       register_parameter("bias_hh" + suffix, made.bias_hh), register_parameter("weight_hr" + suffix, made.weight_hr)});
+  RnnParameters& own =
+      weights_.emplace_back(RnnParameters{Parameter(made.weight_ih), Parameter(made.weight_hh), Parameter(made.bias_ih),
+                                          Parameter(made.bias_hh), Parameter(made.weight_hr)});
+  register_parameter("weight_ih" + suffix, own.weight_ih);
+  register_parameter("weight_hh" + suffix, own.weight_hh);
+  register_parameter("bias_ih" + suffix, own.bias_ih);
+  register_parameter("bias_hh" + suffix, own.bias_hh);
+  register_parameter("weight_hr" + suffix, own.weight_hr);
 }
 
-const RnnWeights& RecurrentNetwork::weights(int layer, bool reverse) const {
+RnnParameters RecurrentNetwork::weights(int layer, bool reverse) const {
   require(layer >= 0 && layer < options_.num_layers, name_, "there is no layer ", layer, " of ", options_.num_layers);
   require(!reverse || options_.bidirectional, name_, "there is no reverse direction");
   return weights_[static_cast<std::size_t>(layer * (options_.bidirectional ? 2 : 1) + (reverse ? 1 : 0))];
+}
+
+std::string RecurrentNetwork::extra_repr() const {
+  std::string text = concat(input_size_, ", ", hidden_size_);
+  if (options_.num_layers != 1) text += concat(", num_layers=", options_.num_layers);
+  if (!options_.bias) text += ", bias=false";
+  if (options_.batch_first) text += ", batch_first=true";
+  if (options_.dropout != 0) text += concat(", dropout=", options_.dropout);
+  if (options_.bidirectional) text += ", bidirectional=true";
+  if (options_.proj_size != 0) text += concat(", proj_size=", options_.proj_size);
+  if (options_.nonlinearity != Nonlinearity::tanh) text += ", nonlinearity=relu";
+  return text;
 }
 
 void RecurrentNetwork::check_state(const char* what, const Tensor& state, const Tensor& x, std::int64_t units) const {
@@ -120,6 +136,16 @@ RNNOutput RNN::forward(const Tensor& x, const Tensor& h0, const SequenceLengths&
   return {result.output, result.h_n};
 }
 
+RNNOutput RNN::operator()(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths) {
+  RNNOutput result;
+  const Tensor output = call_with_hooks(x, [&](const Tensor& input) {
+    result = forward(input, h0, lengths);
+    return result.output;
+  });
+  result.output = output;
+  return result;
+}
+
 LSTM::LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
     : RecurrentNetwork("LSTM", RnnCell::lstm, input_size, hidden_size, options) {}
 
@@ -128,12 +154,32 @@ LSTMOutput LSTM::forward(const Tensor& x, const LSTMState& initial, const Sequen
   return {result.output, {result.h_n, result.c_n}};
 }
 
+LSTMOutput LSTM::operator()(const Tensor& x, const LSTMState& initial, const SequenceLengths& lengths) {
+  LSTMOutput result;
+  const Tensor output = call_with_hooks(x, [&](const Tensor& input) {
+    result = forward(input, initial, lengths);
+    return result.output;
+  });
+  result.output = output;
+  return result;
+}
+
 GRU::GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
     : RecurrentNetwork("GRU", RnnCell::gru, input_size, hidden_size, options) {}
 
 RNNOutput GRU::forward(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths) {
   const Sequences result = run(x, h0, Tensor(), lengths);
   return {result.output, result.h_n};
+}
+
+RNNOutput GRU::operator()(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths) {
+  RNNOutput result;
+  const Tensor output = call_with_hooks(x, [&](const Tensor& input) {
+    result = forward(input, h0, lengths);
+    return result.output;
+  });
+  result.output = output;
+  return result;
 }
 
 }  // namespace crisol::nn

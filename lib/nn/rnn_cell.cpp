@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "crisol/functions/dropout.h"
 #include "crisol/functions/rnn.h"
+#include "crisol/nn/module_list.h"
 #include "nn/rnn_weights.h"
 
 namespace crisol::nn {
@@ -24,15 +25,28 @@ LSTMState LSTMState::detach() const { return {detached(h), detached(c)}; }
 StackedLSTM::States StackedLSTM::States::detach() const { return {detached(h), detached(c)}; }
 
 RecurrentCell::RecurrentCell(const char* name, RnnCell cell, std::int64_t input_size, std::int64_t hidden_size,
-                             bool bias)
+                             const RecurrentCellOptions& options)
     : name_(name), cell_(cell) {
   require(input_size > 0 && hidden_size > 0, name, "input_size ", input_size, " and hidden_size ", hidden_size,
           " must be positive");
-  const RnnWeights w = make_rnn_weights(cell, input_size, hidden_size, bias, 0);
-  weight_ih = register_parameter("weight_ih", w.weight_ih);
-  weight_hh = register_parameter("weight_hh", w.weight_hh);
-  bias_ih = register_parameter("bias_ih", w.bias_ih);
-  bias_hh = register_parameter("bias_hh", w.bias_hh);
+  const RnnWeights w = make_rnn_weights(cell, input_size, hidden_size, options.bias, 0);
+  weight_ih = w.weight_ih;
+  weight_hh = w.weight_hh;
+  if (options.bias) {
+    bias_ih = w.bias_ih;
+    bias_hh = w.bias_hh;
+  }
+  register_parameter("weight_ih", weight_ih);
+  register_parameter("weight_hh", weight_hh);
+  register_parameter("bias_ih", bias_ih);
+  register_parameter("bias_hh", bias_hh);
+}
+
+std::string RecurrentCell::extra_repr() const {
+  std::string text = concat(weight_ih.size(1), ", ", weight_hh.size(1));
+  if (!bias_ih.defined()) text += ", bias=false";
+  if (cell_ == RnnCell::relu) text += ", nonlinearity=relu";
+  return text;
 }
 
 LSTMState RecurrentCell::step(const Tensor& x, const LSTMState& state) const {
@@ -56,40 +70,51 @@ RnnCell cell_of(Nonlinearity nonlinearity) {
 
 }  // namespace
 
-RNNCell::RNNCell(std::int64_t input_size, std::int64_t hidden_size, bool bias, Nonlinearity nonlinearity)
-    : RecurrentCell("RNNCell", cell_of(nonlinearity), input_size, hidden_size, bias) {}
+RNNCell::RNNCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options)
+    : RecurrentCell("RNNCell", cell_of(options.nonlinearity), input_size, hidden_size, options) {}
 
 Tensor RNNCell::forward(const Tensor& x, const Tensor& h) { return step(x, {h, Tensor()}).h; }
 
-LSTMCell::LSTMCell(std::int64_t input_size, std::int64_t hidden_size, bool bias)
-    : RecurrentCell("LSTMCell", RnnCell::lstm, input_size, hidden_size, bias) {}
+Tensor RNNCell::operator()(const Tensor& x, const Tensor& h) {
+  return call_with_hooks(x, [&](const Tensor& input) { return forward(input, h); });
+}
+
+LSTMCell::LSTMCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options)
+    : RecurrentCell("LSTMCell", RnnCell::lstm, input_size, hidden_size, options) {}
 
 LSTMState LSTMCell::forward(const Tensor& x, const LSTMState& state) { return step(x, state); }
 
-GRUCell::GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias)
-    : RecurrentCell("GRUCell", RnnCell::gru, input_size, hidden_size, bias) {}
+LSTMState LSTMCell::operator()(const Tensor& x, const LSTMState& state) {
+  LSTMState next;
+  const Tensor h = call_with_hooks(x, [&](const Tensor& input) {
+    next = forward(input, state);
+    return next.h;
+  });
+  next.h = h;
+  return next;
+}
+
+GRUCell::GRUCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options)
+    : RecurrentCell("GRUCell", RnnCell::gru, input_size, hidden_size, options) {}
 
 Tensor GRUCell::forward(const Tensor& x, const Tensor& h) { return step(x, {h, Tensor()}).h; }
 
-namespace {
-
-// Exists only to give the layers their names.
-struct Cells : Module {
-  std::shared_ptr<LSTMCell> add(LSTMCell&& cell) {
-    return register_module(std::to_string(named_children().size()), std::move(cell));
-  }
-};
-
-}  // namespace
-
-StackedLSTM::StackedLSTM(int num_layers, std::int64_t input_size, std::int64_t hidden_size, double dropout)
-    : dropout_(dropout) {
-  require(num_layers > 0, "StackedLSTM", "num_layers must be positive, it is ", num_layers);
-  require(dropout >= 0 && dropout <= 1, "StackedLSTM", "dropout ", dropout, " is not in [0, 1]");
-  const auto layers = register_module("layers", Cells());
-  for (int i = 0; i < num_layers; ++i)
-    cells_.push_back(layers->add(LSTMCell(i == 0 ? input_size : hidden_size, hidden_size)));
+Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) {
+  return call_with_hooks(x, [&](const Tensor& input) { return forward(input, h); });
 }
+
+StackedLSTM::StackedLSTM(std::int64_t input_size, std::int64_t hidden_size, const StackedLSTMOptions& options)
+    : dropout_(options.dropout) {
+  const int num_layers = options.num_layers;
+  require(num_layers > 0, "StackedLSTM", "num_layers must be positive, it is ", num_layers);
+  require(dropout_ >= 0 && dropout_ <= 1, "StackedLSTM", "dropout ", dropout_, " is not in [0, 1]");
+  ModuleList layers;
+  for (int i = 0; i < num_layers; ++i)
+    layers.append(cells_.emplace_back(i == 0 ? input_size : hidden_size, hidden_size));
+  register_module("layers", layers);
+}
+
+std::string StackedLSTM::extra_repr() const { return concat("dropout=", dropout_); }
 
 StackedLSTM::Output StackedLSTM::forward(const Tensor& x, const States& states) {
   const std::size_t layers = cells_.size();
@@ -101,12 +126,22 @@ StackedLSTM::Output StackedLSTM::forward(const Tensor& x, const States& states) 
   Tensor input = x;
   for (std::size_t i = 0; i < layers; ++i) {
     const LSTMState before{states.h.empty() ? Tensor() : states.h[i], states.c.empty() ? Tensor() : states.c[i]};
-    const LSTMState after = cells_[i]->forward(input, before);
+    const LSTMState after = cells_[i](input, before);
     input = dropout(after.h, dropout_, training());
     result.outputs.push_back(input);
     result.states.h.push_back(after.h);
     result.states.c.push_back(after.c);
   }
+  return result;
+}
+
+StackedLSTM::Output StackedLSTM::operator()(const Tensor& x, const States& states) {
+  Output result;
+  const Tensor last = call_with_hooks(x, [&](const Tensor& input) {
+    result = forward(input, states);
+    return result.outputs.back();
+  });
+  result.outputs.back() = last;
   return result;
 }
 

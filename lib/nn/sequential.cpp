@@ -21,13 +21,14 @@ Layer* as(Module& module) {
 template <class Layer>
 bool pass_through(Module& module, Tensor& x, const Epilogue& epilogue) {
   Layer* layer = as<Layer>(module);
-  if (layer != nullptr) x = layer->forward(x, epilogue);
+  if (layer != nullptr) x = (*layer)(x, epilogue);
   return layer != nullptr;
 }
 
 // Replaces x by activation(layer(x)) if one call for both is less work than two calls.
 bool pass_both(Module& layer, Module& activation, Tensor& x) {
   static const Epilogue to_six = fuse([](const Expr& y) { return relu6(y); }, "relu6").epilogue();
+  if (layer.has_hooks() || activation.has_hooks()) return false;
   if (as<ReLU>(activation) != nullptr)
     return pass_through<Conv2d>(layer, x, relu_epilogue()) || pass_through<Linear>(layer, x, relu_epilogue()) ||
            pass_through<BatchNorm2d>(layer, x, relu_epilogue());
@@ -44,7 +45,7 @@ Tensor Sequential::forward(const Tensor& x) {
     if (i + 1 < layers.size() && pass_both(layer, *layers[i + 1].second, y))
       ++i;
     else
-      y = layer.forward(y);
+      y = layer(y);
   }
   return y;
 }

@@ -84,7 +84,7 @@ Trainer::Trainer(const TrainOptions& options, std::int64_t steps) {
 }
 
 Tensor Trainer::step(const crisol::io::Batch& batch) {
-  const Tensor loss = crisol::cross_entropy(model_->forward(batch.input), batch.target);
+  const Tensor loss = crisol::cross_entropy((*model_)(batch.input), batch.target);
   optimizer_->zero_grad();
   loss.backward();
   optimizer_->step();

@@ -11,13 +11,6 @@ namespace {
 
 constexpr const char* model_name = "text_lstm";
 
-crisol::nn::RecurrentOptions lstm_options(const Settings& settings) {
-  crisol::nn::RecurrentOptions options;
-  options.num_layers = static_cast<int>(settings.layers);
-  options.dropout = settings.dropout;
-  return options;
-}
-
 // Reads a layer size from the metadata. A coarse limit is enough, because the shapes of the weights are checked later.
 std::int64_t size_of_layer(const std::string& path, const crisol::io::Metadata& metadata, const std::string& name) {
   const std::string& text = metadata.at(name);
@@ -31,15 +24,20 @@ std::int64_t size_of_layer(const std::string& path, const crisol::io::Metadata& 
 }  // namespace
 
 CharModel::CharModel(std::int64_t characters, const Settings& s)
-    : embedding_(register_module("embedding", crisol::nn::Embedding(characters, s.embedding))),
-      lstm_(register_module("lstm", crisol::nn::LSTM(s.embedding, s.hidden, lstm_options(s)))),
-      dropout_(register_module("dropout", crisol::nn::Dropout(s.dropout))),
-      decoder_(register_module("decoder", crisol::nn::Linear(s.hidden, characters))) {}
+    : embedding_(characters, s.embedding),
+      lstm_(s.embedding, s.hidden, {.num_layers = static_cast<int>(s.layers), .dropout = s.dropout}),
+      dropout_(s.dropout),
+      decoder_(s.hidden, characters) {
+  register_module("embedding", embedding_);
+  register_module("lstm", lstm_);
+  register_module("dropout", dropout_);
+  register_module("decoder", decoder_);
+}
 
 std::pair<crisol::Tensor, crisol::nn::LSTMState> CharModel::run(const crisol::Tensor& characters,
                                                                 const crisol::nn::LSTMState& state) {
-  const auto [output, last] = lstm_->forward(embedding_->forward(characters), state);
-  return {decoder_->forward(dropout_->forward(output.flatten(0, 1))), last};
+  const auto [output, last] = lstm_(embedding_(characters), state);
+  return {decoder_(dropout_(output.flatten(0, 1))), last};
 }
 
 void save_weights(const std::string& path, const CharModel& model, const Vocabulary& vocabulary,

@@ -1,7 +1,6 @@
 // The network: characters in, logits of the next character out.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -25,10 +24,10 @@ class CharModel : public crisol::nn::Module {
                                                        const crisol::nn::LSTMState& state);
 
  private:
-  std::shared_ptr<crisol::nn::Embedding> embedding_;
-  std::shared_ptr<crisol::nn::LSTM> lstm_;
-  std::shared_ptr<crisol::nn::Dropout> dropout_;
-  std::shared_ptr<crisol::nn::Linear> decoder_;
+  crisol::nn::Embedding embedding_;
+  crisol::nn::LSTM lstm_;
+  crisol::nn::Dropout dropout_;
+  crisol::nn::Linear decoder_;
 };
 
 /// Writes the weights, the vocabulary and everything else that load_weights needs.

@@ -203,9 +203,9 @@ TEST_CASE("layers: a convolution or linear layer with a ReLU behind it is one ke
   nn::Conv2d conv(3, 4, 3, {1, 1});
   nn::Linear dense(8, 5);
   const Tensor expected = relu(dense.forward(relu(conv.forward(x))));
-  const Tensor fused = dense.forward(conv.forward(x, relu_epilogue()), relu_epilogue());
+  const Tensor fused = dense(conv(x, relu_epilogue()), relu_epilogue());
   check_close(fused, values_of(expected), {4, 8});
-  nn::Sequential net(std::move(conv), nn::ReLU(), std::move(dense), nn::ReLU(), nn::Tanh());
+  nn::Sequential net(conv, nn::ReLU(), dense, nn::ReLU(), nn::Tanh());
   check_close(net.forward(x), values_of(tanh(expected)), {8, 1});
   // Another variant is forced, because CLBlast's product, which GPUs may use, takes no epilogue.
   for_each_variant(MustRun("matmul", {"plain"}), [&] { CHECK(passes_of([&] { net.forward(x); }) == 1); });  // For tanh.
@@ -218,7 +218,7 @@ TEST_CASE("layers: a convolution or linear layer with a ReLU behind it is one ke
   Doubled doubled(8, 3);
   const Tensor rows = random_tensor(28, {4, 8});
   const Tensor twice = relu(doubled.forward(rows));
-  nn::Sequential other(std::move(doubled), nn::ReLU());
+  nn::Sequential other(doubled, nn::ReLU());
   check_close(other.forward(rows), values_of(twice), {2});
 }
 

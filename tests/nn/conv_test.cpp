@@ -20,7 +20,7 @@ using testing::tensor_of;
 using testing::values_of;
 
 TEST_CASE("Conv2d has PyTorch's parameters") {
-  const nn::Conv2d layer(6, 4, {3, 2}, {1, 0, 1, 2}), bare(1, 2, 3, {}, false);
+  const nn::Conv2d layer(6, 4, {3, 2}, {1, 0, 1, 2}), bare(1, 2, 3, {.bias = false});
   REQUIRE(layer.named_parameters().size() == 2);
   CHECK(layer.named_parameters()[0].first == "weight");
   CHECK(layer.named_parameters()[1].first == "bias");
@@ -57,9 +57,10 @@ TEST_CASE("Conv2d starts uniform in 1 / sqrt(fan_in), fixed by the seed") {
 TEST_CASE("Conv2d convolves with its options") {
   const Shape shape{2, 4, 7, 6};
   const std::vector<double> x = random_values(1, shape.numel());
-  for (const Conv2dOptions& options : {Conv2dOptions{}, Conv2dOptions{{2, 1}, {0, 1}, {1, 2}, 2}}) {
+  for (Conv2dOptions options : {Conv2dOptions{}, Conv2dOptions{{2, 1}, {0, 1}, {1, 2}, 2}}) {
     for (const bool with_bias : {true, false}) {
-      nn::Conv2d layer(4, 6, {3, 2}, options, with_bias);
+      options.bias = with_bias;
+      nn::Conv2d layer(4, 6, {3, 2}, options);
       const std::vector<double> expected =
           reference::conv2d(x, shape, values_of(layer.weight), layer.weight.shape(),
                             with_bias ? values_of(layer.bias) : std::vector<double>(), options);

@@ -19,7 +19,7 @@ using testing::values_of;
 
 TEST_CASE("Embedding has PyTorch's parameter, normal at first, with a row of zeros for padding") {
   manual_seed(5);
-  const nn::Embedding table(40, 100), padded(40, 100, 3), from_end(40, 100, -1);
+  const nn::Embedding table(40, 100), padded(40, 100, {.padding_idx = 3}), from_end(40, 100, {.padding_idx = -1});
   REQUIRE(table.named_parameters().size() == 1);
   CHECK(table.named_parameters()[0].first == "weight");
   CHECK(table.weight.shape() == Shape{40, 100});
@@ -30,8 +30,8 @@ TEST_CASE("Embedding has PyTorch's parameter, normal at first, with a row of zer
   CHECK(values_of(padded.weight.select(0, 2))[0] != 0);
   check_error([] { nn::Embedding(0, 3); }, {"[Embedding]", "num_embeddings 0"});
   check_error([] { nn::Embedding(3, -1); }, {"[Embedding]", "embedding_dim -1"});
-  check_error([] { nn::Embedding(3, 2, 3); }, {"[Embedding]", "padding_idx 3", "[-3, 3)"});
-  check_error([] { nn::Embedding(3, 2, -4); }, {"[Embedding]", "padding_idx -4"});
+  check_error([] { nn::Embedding(3, 2, {.padding_idx = 3}); }, {"[Embedding]", "padding_idx 3", "[-3, 3)"});
+  check_error([] { nn::Embedding(3, 2, {.padding_idx = -4}); }, {"[Embedding]", "padding_idx -4"});
 }
 
 TEST_CASE("Embedding looks rows up, for indices of any shape") {
@@ -46,7 +46,7 @@ TEST_CASE("Embedding looks rows up, for indices of any shape") {
 }
 
 TEST_CASE("Embedding trains the rows that were looked up, but not the padding") {
-  nn::Embedding table(4, 2, 1);
+  nn::Embedding table(4, 2, {.padding_idx = 1});
   const std::vector<double> before = values_of(table.weight);
   optim::SGD optimizer(table.parameters(), {0.5});
   sum(table(tensor_of({0, 1, 0, 3}, {4}, DType::i64))).backward();

@@ -71,7 +71,7 @@ TEST_CASE("pooling layers keep their options") {
     const reference::AvgPool expected = reference::adaptive_avg_pool2d(x, image_shape, output);
     check_close(nn::AdaptiveAvgPool2d(output)(images()), expected.shape, expected.values, {43, 1});  // Up to 42 terms.
   }
-  check_error([] { nn::MaxPool2d({2})(ones({3, 4})); }, {"[max_pool2d]"});
+  check_error([] { nn::MaxPool2d(2)(ones({3, 4})); }, {"[max_pool2d]"});
 }
 
 TEST_CASE("Flatten merges axes and copies nothing") {

@@ -115,7 +115,7 @@ TEST_CASE("LayerNorm normalises the last axes") {
   const Shape x_shape{4, 2, 5};
   const std::vector<double> x = random_values(6, x_shape.numel(), -1, 2);
   const std::vector<double> weight = random_values(7, 10), bias = random_values(8, 10);
-  nn::LayerNorm layer({2, 5}, 1e-3);
+  nn::LayerNorm layer({2, 5}, {.eps = 1e-3});
   CHECK(names_of(layer.state_dict()) == std::vector<std::string>{"weight", "bias"});
   check_close(layer.weight, {2, 5}, std::vector<double>(10, 1), {0});
   check_close(layer.bias, {2, 5}, std::vector<double>(10, 0), {0});
@@ -128,7 +128,7 @@ TEST_CASE("LayerNorm normalises the last axes") {
   check_close(y, x_shape, reference::layer_norm(x, 4, 10, weight, bias, 1e-3).y, rounding);
   sum(y).backward();
   check_close(layer.bias.grad(), std::vector<double>(10, 4), {0});
-  nn::LayerNorm bare({5}, 1e-5, false);
+  nn::LayerNorm bare({5}, {.affine = false});
   CHECK(bare.state_dict().empty());
   check_close(bare(tensor_of(x, x_shape)), x_shape, reference::layer_norm(x, 8, 5, {}, {}, 1e-5).y, rounding);
   check_error([] { nn::LayerNorm({}); }, {"[LayerNorm]", "()"});

@@ -68,7 +68,7 @@ void check_steps(Cell& cell, Network& network) {
 
 TEST_CASE("recurrent cells have PyTorch's parameters") {
   CHECK(names_of(nn::LSTMCell(2, 3)) == std::vector<std::string>{"weight_ih", "weight_hh", "bias_ih", "bias_hh"});
-  CHECK(names_of(nn::GRUCell(2, 3, false)) == std::vector<std::string>{"weight_ih", "weight_hh"});
+  CHECK(names_of(nn::GRUCell(2, 3, {.bias = false})) == std::vector<std::string>{"weight_ih", "weight_hh"});
   CHECK(nn::LSTMCell(2, 3).weight_ih.shape() == Shape{12, 2});
   CHECK(nn::GRUCell(2, 3).weight_hh.shape() == Shape{9, 3});
   CHECK(nn::RNNCell(2, 3).bias_hh.shape() == Shape{3});
@@ -84,7 +84,7 @@ TEST_CASE("recurrent cells, step by step, do what the networks do") {
   nn::RNNCell rnn_cell(inputs, hidden);
   nn::RNN rnn(inputs, hidden);
   check_steps(rnn_cell, rnn);
-  nn::RNNCell relu_cell(inputs, hidden, true, nn::Nonlinearity::relu);
+  nn::RNNCell relu_cell(inputs, hidden, {.nonlinearity = nn::Nonlinearity::relu});
   nn::RNN relu(inputs, hidden, {.nonlinearity = nn::Nonlinearity::relu});
   check_steps(relu_cell, relu);
 }
@@ -103,7 +103,7 @@ TEST_CASE("recurrent cells: forward of one tensor starts from zeros") {
 }
 
 TEST_CASE("StackedLSTM does what a network of several layers does, one step at a time") {
-  nn::StackedLSTM stacked(3, inputs, hidden, 0);
+  nn::StackedLSTM stacked(inputs, hidden, {.num_layers = 3, .dropout = 0});
   CHECK(stacked.num_layers() == 3);
   CHECK(names_of(stacked)[4] == "layers.1.weight_ih");
   nn::LSTM lstm(inputs, hidden, {.num_layers = 3});
@@ -135,7 +135,7 @@ TEST_CASE("StackedLSTM does what a network of several layers does, one step at a
 }
 
 TEST_CASE("StackedLSTM drops what goes to the next layer and out, not the states") {
-  nn::StackedLSTM stacked(2, inputs, hidden, 1);
+  nn::StackedLSTM stacked(inputs, hidden, {.num_layers = 2, .dropout = 1});
   const Tensor x = randn({batch, inputs});
   const auto training = stacked.forward(x, {});
   for (const Tensor& output : training.outputs)
@@ -158,9 +158,9 @@ TEST_CASE("recurrent cells: refusals") {
   check_error([&] { lstm.forward(x, {zeros({4, 2}), none}); }, {"[LSTMCell]", "h", "(4, 3)", "(4, 2)"});
   check_error([&] { lstm.forward(x, {none, zeros({3, 3})}); }, {"[LSTMCell]", "c", "(4, 3)", "(3, 3)"});
   check_error([&] { gru.forward(x, zeros({4, 3}, DType::i32)); }, {"h0", "i32"});
-  check_error([] { nn::StackedLSTM(0, 2, 3); }, {"[StackedLSTM]", "num_layers", "0"});
-  check_error([] { nn::StackedLSTM(2, 2, 3, 1.5); }, {"[StackedLSTM]", "dropout 1.5"});
-  nn::StackedLSTM stacked(2, 2, 3);
+  check_error([] { nn::StackedLSTM(2, 3, {.num_layers = 0}); }, {"[StackedLSTM]", "num_layers", "0"});
+  check_error([] { nn::StackedLSTM(2, 3, {.dropout = 1.5}); }, {"[StackedLSTM]", "dropout 1.5"});
+  nn::StackedLSTM stacked(2, 3, {.num_layers = 2});
   check_error([&] { stacked.forward(x, {{zeros({4, 3})}, {}}); }, {"[StackedLSTM]", "1", "h", "2 layers"});
   check_error([&] { stacked.forward(x, {{}, {none, none, none}}); }, {"[StackedLSTM]", "3", "c", "2 layers"});
 }

@@ -98,11 +98,10 @@ void check_network(const std::string& name, const nn::RecurrentOptions& options,
 }
 
 struct Classifier : nn::Module {
-  Tensor forward(const Tensor& x) override { return head->forward(lstm->forward(x).select(1, -1)); }
+  Tensor forward(const Tensor& x) override { return head(lstm(x).select(1, -1)); }
 
-  std::shared_ptr<nn::LSTM> lstm =
-      register_module("lstm", nn::LSTM(input_size, hidden_size, {.num_layers = 2, .batch_first = true}));
-  std::shared_ptr<nn::Linear> head = register_module("head", nn::Linear(hidden_size, 7));
+  nn::LSTM lstm = register_module("lstm", nn::LSTM(input_size, hidden_size, {.num_layers = 2, .batch_first = true}));
+  nn::Linear head = register_module("head", nn::Linear(hidden_size, 7));
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace crisol {
 namespace {
 
 using testing::check_close;
+using testing::check_error;
 
 // Appends its digit to the value that passes through.
 struct Digit : nn::Module {
@@ -22,10 +23,8 @@ struct Digit : nn::Module {
   double digit;
 };
 
-// Layers are moved into the sequence, not copied.
 static_assert(std::is_constructible_v<nn::Sequential, nn::Linear, nn::ReLU>);
-static_assert(!std::is_constructible_v<nn::Sequential, nn::Linear&>);
-static_assert(!std::is_constructible_v<nn::Sequential, nn::Sequential&>);
+static_assert(std::is_constructible_v<nn::Sequential, nn::Linear&>);
 static_assert(!std::is_constructible_v<nn::Sequential, int>);
 
 }  // namespace
@@ -43,6 +42,21 @@ TEST_CASE("twelve layers keep their order") {
   for (int i = 0; i < 12; ++i) net.append(nn::Linear(1, 1));
   CHECK(net.named_parameters()[22].first == "11.weight");
   CHECK(net.named_parameters()[2].first == "1.weight");
+}
+
+TEST_CASE("a named layer stays the same module in a sequence, and a copy of a sequence is the same sequence") {
+  nn::Linear layer(1, 1);
+  nn::Sequential net(layer, nn::ReLU()), copy(net);
+  layer.weight = full({1, 1}, 3);
+  layer.bias = full({1}, 1);
+  check_close(copy(full({1, 1}, 2)), Shape{1, 1}, {7}, {0});
+  copy.append(Digit(5));
+  CHECK(net.size() == 3);
+  CHECK(&net[2] == &copy[2]);
+  net.replace(0, Digit(4));
+  check_close(copy(zeros({1})), {45}, {0});
+  check_error([&] { net[3]; }, {"[module]", "'3'", "0, 1, 2"});
+  check_error([&] { net.replace(3, Digit(1)); }, {"[replace_module]", "'3'"});
 }
 
 TEST_CASE("an empty sequence gives its input") {

@@ -7,8 +7,8 @@ namespace crisol::testing {
 std::vector<float> trained(Device device, std::uint64_t seed, int steps) {
   constexpr int batch = 6, side = 12, classes = 3, channels = 4;
   manual_seed(seed);  // Seeds this thread's generator, for weights and dropout.
-  nn::Sequential net(nn::Conv2d(1, channels, 3), nn::BatchNorm2d(channels), nn::ReLU(), nn::MaxPool2d({2}),
-                     nn::Flatten(), nn::Dropout(0.25), nn::Linear(channels * 5 * 5, classes));
+  nn::Sequential net(nn::Conv2d(1, channels, 3), nn::BatchNorm2d(channels), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(),
+                     nn::Dropout(0.25), nn::Linear(channels * 5 * 5, classes));
   net.to(device);
   const Generator data(seed, device);
   optim::Adam optimizer(net.parameters(), {0.01});

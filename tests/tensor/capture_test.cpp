@@ -33,7 +33,7 @@ void by_each_way(const Check& check) {
 /// A small network with every layer that has a state, its optimiser, and the storage of its batches.
 struct Training {
   nn::Sequential net{nn::Conv2d(1, 4, 3), nn::BatchNorm2d(4), nn::ReLU(),       nn::Dropout(0.3),
-                     nn::MaxPool2d({2}),  nn::Flatten(),      nn::Linear(36, 3)};
+                     nn::MaxPool2d(2),    nn::Flatten(),      nn::Linear(36, 3)};
   optim::Adam optimizer{net.parameters(), {0.01}};
   Tensor images = zeros({2, 1, 8, 8}), labels = zeros({2}, DType::i64), loss;
 

@@ -2,9 +2,16 @@
 #pragma once
 
 #include "crisol/functions/elementwise.h"
+#include "crisol/functions/softmax.h"
 #include "crisol/nn/module.h"
 
 namespace crisol::nn {
+
+/// y = x: a layer that can stand where no other is wanted.
+class Identity : public Module {
+ public:
+  Tensor forward(const Tensor& x) override { return x; }
+};
 
 /// y = function(x), element by element.
 template <Tensor (*function)(const Tensor&)>
@@ -13,17 +20,17 @@ class Activation : public Module {
   Tensor forward(const Tensor& x) override { return function(x); }
 };
 
-using ReLU = Activation<&relu>;                 ///< relu(x).
-using Sigmoid = Activation<&sigmoid>;           ///< sigmoid(x).
-using Tanh = Activation<&tanh>;                 ///< tanh(x).
-using SiLU = Activation<&silu>;                 ///< silu(x).
-using GELU = Activation<&gelu>;                 ///< gelu(x).
-using Mish = Activation<&mish>;                 ///< mish(x).
-using SELU = Activation<&selu>;                 ///< selu(x).
-using LogSigmoid = Activation<&log_sigmoid>;    ///< log_sigmoid(x).
-using ReLU6 = Activation<&relu6>;               ///< relu6(x).
-using Hardsigmoid = Activation<&hard_sigmoid>;  ///< hard_sigmoid(x).
-using Hardswish = Activation<&hard_swish>;      ///< hard_swish(x).
+class ReLU : public Activation<&relu> {};                 ///< relu(x).
+class Sigmoid : public Activation<&sigmoid> {};           ///< sigmoid(x).
+class Tanh : public Activation<&tanh> {};                 ///< tanh(x).
+class SiLU : public Activation<&silu> {};                 ///< silu(x).
+class GELU : public Activation<&gelu> {};                 ///< gelu(x).
+class Mish : public Activation<&mish> {};                 ///< mish(x).
+class SELU : public Activation<&selu> {};                 ///< selu(x).
+class LogSigmoid : public Activation<&log_sigmoid> {};    ///< log_sigmoid(x).
+class ReLU6 : public Activation<&relu6> {};               ///< relu6(x).
+class Hardsigmoid : public Activation<&hard_sigmoid> {};  ///< hard_sigmoid(x).
+class Hardswish : public Activation<&hard_swish> {};      ///< hard_swish(x).
 
 /// y = function(x, parameter), element by element.
 template <Tensor (*function)(const Tensor&, Scalar), int default_hundredths>
@@ -32,24 +39,59 @@ class ActivationOf : public Module {
   explicit ActivationOf(double parameter = default_hundredths / 100.0) : parameter_(parameter) {}
   Tensor forward(const Tensor& x) override { return function(x, parameter_); }
 
- private:
-  double parameter_;
+ protected:
+  double parameter_;  ///< The second argument.
 };
 
-/// Slope 0.01 below zero.
-using LeakyReLU = ActivationOf<&leaky_relu, 1>;
-/// alpha 1.
-using ELU = ActivationOf<&elu, 100>;
-/// alpha 1.
-using CELU = ActivationOf<&celu, 100>;
+/// leaky_relu(x, slope): slope 0.01 below zero.
+class CRISOL_API LeakyReLU : public ActivationOf<&leaky_relu, 1> {
+ public:
+  using ActivationOf::ActivationOf;
+  std::string extra_repr() const override;
+};
+/// elu(x, alpha): alpha 1.
+class CRISOL_API ELU : public ActivationOf<&elu, 100> {
+ public:
+  using ActivationOf::ActivationOf;
+  std::string extra_repr() const override;
+};
+/// celu(x, alpha): alpha 1.
+class CRISOL_API CELU : public ActivationOf<&celu, 100> {
+ public:
+  using ActivationOf::ActivationOf;
+  std::string extra_repr() const override;
+};
 /// softplus(x, beta, threshold).
-class Softplus : public Module {
+class CRISOL_API Softplus : public Module {
  public:
   explicit Softplus(double beta = 1, double threshold = 20) : beta_(beta), threshold_(threshold) {}
-  Tensor forward(const Tensor& x) override { return softplus(x, beta_, threshold_); }
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
 
  private:
   double beta_, threshold_;
+};
+
+/// softmax(x, axis).
+class CRISOL_API Softmax : public Module {
+ public:
+  explicit Softmax(int axis) : axis_(axis) {}
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+
+ private:
+  int axis_;
+};
+
+/// log_softmax(x, axis).
+class CRISOL_API LogSoftmax : public Module {
+ public:
+  explicit LogSoftmax(int axis) : axis_(axis) {}
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+
+ private:
+  int axis_;
 };
 
 }  // namespace crisol::nn

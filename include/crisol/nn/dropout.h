@@ -12,6 +12,7 @@ class CRISOL_API Dropout : public Module {
  public:
   explicit Dropout(double p = 0.5);
   Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
 
  private:
   double p_;

@@ -10,6 +10,7 @@ class CRISOL_API Flatten : public Module {
  public:
   explicit Flatten(int first = 1, int last = -1) : first_(first), last_(last) {}
   Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
 
  private:
   int first_, last_;

@@ -22,34 +22,45 @@ class CRISOL_API BatchNorm2d : public Module {
  public:
   explicit BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& options = {});
   Tensor forward(const Tensor& x) override;
-  /// The result through an epilogue: in one pass with it after eval() and without gradients.
-  Tensor forward(const Tensor& x, const Epilogue& epilogue);
+  using Module::operator();
+  /// The result through an epilogue: in one pass with it after eval() and without gradients. Hooks see the result
+  /// without the epilogue.
+  Tensor operator()(const Tensor& x, const Epilogue& epilogue);
+  std::string extra_repr() const override;
 
-  Tensor weight;               ///< (num_features); undefined unless affine.
-  Tensor bias;                 ///< (num_features); undefined unless affine.
-  Tensor running_mean;         ///< (num_features); undefined unless track_running_stats.
-  Tensor running_var;          ///< The same of the unbiased variances.
-  Tensor num_batches_tracked;  ///< i64 (): batches seen in training.
+  Parameter weight;            ///< (num_features); undefined unless affine.
+  Parameter bias;              ///< (num_features); undefined unless affine.
+  Buffer running_mean;         ///< (num_features); undefined unless track_running_stats.
+  Buffer running_var;          ///< The same of the unbiased variances.
+  Buffer num_batches_tracked;  ///< i64 (): batches seen in training.
 
  private:
   BatchNormOptions call_options() const;
   void count_batch();
 
+  std::int64_t num_features_;
   BatchNorm2dOptions options_;
   std::int64_t batches_ = 0;
   Tensor counted_;                     ///< The memory that batches_ was written to,
   std::uint64_t counted_version_ = 0;  ///< and its version then.
 };
 
+/// PyTorch's options of LayerNorm.
+struct LayerNormOptions {
+  double eps = 1e-5;   ///< Added to the variance.
+  bool affine = true;  ///< Has weight and bias.
+};
+
 /// y = (x - mean) / sqrt(var + eps) · weight + bias over the last axes of x, whose sizes are `normalized_shape`.
 /// Parameters weight (1 at first) and bias (0) of that shape.
 class CRISOL_API LayerNorm : public Module {
  public:
-  explicit LayerNorm(const Shape& normalized_shape, double eps = 1e-5, bool affine = true);
+  explicit LayerNorm(const Shape& normalized_shape, const LayerNormOptions& options = {});
   Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
 
-  Tensor weight;  ///< normalized_shape; undefined unless affine.
-  Tensor bias;    ///< normalized_shape; undefined unless affine.
+  Parameter weight;  ///< normalized_shape; undefined unless affine.
+  Parameter bias;    ///< normalized_shape; undefined unless affine.
 
  private:
   Shape normalized_shape_;

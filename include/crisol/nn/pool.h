@@ -6,21 +6,28 @@
 
 namespace crisol::nn {
 
-/// max_pool2d(x, options); `MaxPool2d({2})` halves both sizes.
+/// max_pool2d(x, options): the largest element of each window. `MaxPool2d(2)` halves both sizes.
 class CRISOL_API MaxPool2d : public Module {
  public:
+  /// A window of that size, and settings by name: `MaxPool2d(3, {.stride = 2, .padding = 1})`. The stride is the
+  /// window's size by default. Throws invalid_argument if the settings name another kernel.
+  explicit MaxPool2d(IntPair kernel, const MaxPool2dOptions& options = {});
   explicit MaxPool2d(const MaxPool2dOptions& options) : options_(options) {}
   Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
 
  private:
   MaxPool2dOptions options_;
 };
 
-/// avg_pool2d(x, options).
+/// avg_pool2d(x, options): the mean of each window. `AvgPool2d(2)` halves both sizes.
 class CRISOL_API AvgPool2d : public Module {
  public:
+  /// As MaxPool2d's.
+  explicit AvgPool2d(IntPair kernel, const AvgPool2dOptions& options = {});
   explicit AvgPool2d(const AvgPool2dOptions& options) : options_(options) {}
   Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
 
  private:
   AvgPool2dOptions options_;
@@ -31,6 +38,7 @@ class CRISOL_API AdaptiveAvgPool2d : public Module {
  public:
   explicit AdaptiveAvgPool2d(IntPair output) : output_(output) {}
   Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
 
  private:
   IntPair output_;

@@ -58,12 +58,24 @@ class CRISOL_API SequenceLengths {
   std::vector<std::int64_t> values_;
 };
 
+/// The parameters of a layer and direction.
+struct RnnParameters {
+  Parameter weight_ih;  ///< (G H, I)
+  Parameter weight_hh;  ///< (G H, R)
+  Parameter bias_ih;    ///< (G H); undefined without bias.
+  Parameter bias_hh;    ///< (G H); undefined without bias.
+  Parameter weight_hr;  ///< (R, H); undefined without projection.
+
+  operator RnnWeights() const { return {weight_ih, weight_hh, bias_ih, bias_hh, weight_hr}; }
+};
+
 /// What the networks share. Throws invalid_argument for sizes that are not positive, dropout outside [0, 1], a
 /// proj_size that is negative, not below hidden_size or not an LSTM's.
 class CRISOL_API RecurrentNetwork : public Module {
  public:
-  /// The parameters of a layer and direction.
-  const RnnWeights& weights(int layer, bool reverse = false) const;
+  /// The parameters of a layer and direction, which are the network's own: `lstm.weights(0).weight_ih = values`.
+  RnnParameters weights(int layer, bool reverse = false) const;
+  std::string extra_repr() const override;
   /// As the constructor got them.
   const RecurrentOptions& options() const noexcept { return options_; }
   /// Elements of a step of the input.
@@ -93,7 +105,7 @@ class CRISOL_API RecurrentNetwork : public Module {
   RnnCell cell_;
   std::int64_t input_size_, hidden_size_;
   RecurrentOptions options_;
-  std::vector<RnnWeights> weights_;  ///< Layer by layer, in each forward first.
+  std::vector<RnnParameters> weights_;  ///< Layer by layer, in each forward first.
 };
 
 /// Outputs and final states of an RNN or GRU.
@@ -110,6 +122,9 @@ class CRISOL_API RNN : public RecurrentNetwork {
   Tensor forward(const Tensor& x) override { return forward(x, Tensor()).output; }
   /// Outputs and final states from an initial state; without lengths all sequences have T steps.
   RNNOutput forward(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
+  using Module::operator();
+  /// forward() with the hooks around it, which see x and the output.
+  RNNOutput operator()(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
 };
 
 /// Outputs and final states of an LSTM.
@@ -126,6 +141,9 @@ class CRISOL_API LSTM : public RecurrentNetwork {
   Tensor forward(const Tensor& x) override { return forward(x, LSTMState()).output; }
   /// Outputs and final states from an initial state; without lengths all sequences have T steps.
   LSTMOutput forward(const Tensor& x, const LSTMState& initial, const SequenceLengths& lengths = {});
+  using Module::operator();
+  /// forward() with the hooks around it, which see x and the output.
+  LSTMOutput operator()(const Tensor& x, const LSTMState& initial, const SequenceLengths& lengths = {});
 };
 
 /// Gated recurrent units (Cho et al. 2014, in PyTorch's form).
@@ -136,6 +154,9 @@ class CRISOL_API GRU : public RecurrentNetwork {
   Tensor forward(const Tensor& x) override { return forward(x, Tensor()).output; }
   /// Outputs and final states from an initial state; without lengths all sequences have T steps.
   RNNOutput forward(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
+  using Module::operator();
+  /// forward() with the hooks around it, which see x and the output.
+  RNNOutput operator()(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
 };
 
 }  // namespace crisol::nn

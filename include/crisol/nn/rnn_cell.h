@@ -16,6 +16,12 @@ namespace crisol::nn {
 /// Of an RNN.
 enum class Nonlinearity : std::uint8_t { tanh, relu };
 
+/// PyTorch's options of the cells.
+struct RecurrentCellOptions {
+  bool bias = true;                                ///< Both, or none.
+  Nonlinearity nonlinearity = Nonlinearity::tanh;  ///< RNNCell only.
+};
+
 /// Hidden and cell state of an LSTM; undefined ones stand for zeros.
 struct CRISOL_API LSTMState {
   Tensor h;  ///< Hidden state, (B, R); of a network (num_layers D, B, R).
@@ -28,13 +34,16 @@ struct CRISOL_API LSTMState {
 /// What the cells share.
 class CRISOL_API RecurrentCell : public Module {
  public:
-  Tensor weight_ih;  ///< (G H, I)
-  Tensor weight_hh;  ///< (G H, H)
-  Tensor bias_ih;    ///< (G H); undefined without bias.
-  Tensor bias_hh;    ///< (G H); undefined without bias.
+  std::string extra_repr() const override;
+
+  Parameter weight_ih;  ///< (G H, I)
+  Parameter weight_hh;  ///< (G H, H)
+  Parameter bias_ih;    ///< (G H); undefined without bias.
+  Parameter bias_hh;    ///< (G H); undefined without bias.
 
  protected:
-  RecurrentCell(const char* name, RnnCell cell, std::int64_t input_size, std::int64_t hidden_size, bool bias);
+  RecurrentCell(const char* name, RnnCell cell, std::int64_t input_size, std::int64_t hidden_size,
+                const RecurrentCellOptions& options);
   /// The next state; cells other than an LSTM leave c undefined.
   LSTMState step(const Tensor& x, const LSTMState& state) const;
 
@@ -46,31 +55,45 @@ class CRISOL_API RecurrentCell : public Module {
 /// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or max(0, …).
 class CRISOL_API RNNCell : public RecurrentCell {
  public:
-  RNNCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true,
-          Nonlinearity nonlinearity = Nonlinearity::tanh);
+  RNNCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options = {});
   /// The next state of a state of zeros.
   Tensor forward(const Tensor& x) override { return forward(x, Tensor()); }
   /// The next state.
   Tensor forward(const Tensor& x, const Tensor& h);
+  using Module::operator();
+  /// forward() with the hooks around it, which see x and the next state.
+  Tensor operator()(const Tensor& x, const Tensor& h);
 };
 
 /// The LSTM's step; returns h' and c'.
 class CRISOL_API LSTMCell : public RecurrentCell {
  public:
-  LSTMCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true);
+  LSTMCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options = {});
   using Module::forward;
   /// The next state.
   LSTMState forward(const Tensor& x, const LSTMState& state);
+  using Module::operator();
+  /// forward() with the hooks around it, which see x and h'.
+  LSTMState operator()(const Tensor& x, const LSTMState& state);
 };
 
 /// The GRU's step, with the reset gate applied to W_hn h + b_hn as in PyTorch.
 class CRISOL_API GRUCell : public RecurrentCell {
  public:
-  GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true);
+  GRUCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options = {});
   /// The next state of a state of zeros.
   Tensor forward(const Tensor& x) override { return forward(x, Tensor()); }
   /// The next state.
   Tensor forward(const Tensor& x, const Tensor& h);
+  using Module::operator();
+  /// forward() with the hooks around it, which see x and the next state.
+  Tensor operator()(const Tensor& x, const Tensor& h);
+};
+
+/// Settings of StackedLSTM.
+struct StackedLSTMOptions {
+  int num_layers = 1;    ///< Cells in the stack.
+  double dropout = 0.5;  ///< Of the outputs of all cells, in training; in [0, 1].
 };
 
 /// One time step through a list of LSTM cells, the first over input_size, the others over hidden_size:
@@ -91,17 +114,21 @@ class CRISOL_API StackedLSTM : public Module {
     States states;                ///< The next ones, before dropout.
   };
 
-  StackedLSTM(int num_layers, std::int64_t input_size, std::int64_t hidden_size, double dropout = 0.5);
+  StackedLSTM(std::int64_t input_size, std::int64_t hidden_size, const StackedLSTMOptions& options = {});
   /// The last layer's output from states of zeros.
   Tensor forward(const Tensor& x) override { return forward(x, States()).outputs.back(); }
   /// Throws invalid_argument, with both numbers, unless there are as many states as layers or none.
   Output forward(const Tensor& x, const States& states);
+  using Module::operator();
+  /// forward() with the hooks around it, which see x and the last of the outputs.
+  Output operator()(const Tensor& x, const States& states);
+  std::string extra_repr() const override;
 
   /// Cells in the stack.
   int num_layers() const noexcept { return static_cast<int>(cells_.size()); }
 
  private:
-  std::vector<std::shared_ptr<LSTMCell>> cells_;
+  std::vector<LSTMCell> cells_;
   double dropout_;
 };
 

@@ -17,6 +17,7 @@ struct Conv2dOptions {
   IntPair padding = 0;   ///< Zeros on all sides.
   IntPair dilation = 1;  ///< Distance between the elements of a window.
   int groups = 1;        ///< Parts that the channels fall into, each with weights of its own.
+  bool bias = true;      ///< nn::Conv2d has a bias. Functions go by the bias that they are given.
 };
 
 namespace ops {

@@ -13,7 +13,7 @@ namespace crisol {
 
 /// Window of a max pooling: `max_pool2d(x, {3, 2, 1})` has a 3x3 kernel, stride 2, padding 1.
 struct MaxPool2dOptions {
-  IntPair kernel;          ///< The window's size; positive.
+  IntPair kernel = 0;      ///< The window's size; positive.
   IntPair stride = 0;      ///< 0: the kernel's size.
   IntPair padding = 0;     ///< On all sides, at most half of the kernel; never taken as the maximum.
   IntPair dilation = 1;    ///< Distance between the window's elements; positive.
@@ -22,7 +22,7 @@ struct MaxPool2dOptions {
 
 /// Window of an average pooling.
 struct AvgPool2dOptions {
-  IntPair kernel;                 ///< The window's size; positive.
+  IntPair kernel = 0;             ///< The window's size; positive.
   IntPair stride = 0;             ///< 0: the kernel's size.
   IntPair padding = 0;            ///< Zeros on all sides, at most half of the kernel.
   bool ceil_mode = false;         ///< Rounds the output's size up: the last windows may reach behind the input.

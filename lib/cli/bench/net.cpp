@@ -46,7 +46,7 @@ std::function<void()> inference(const std::shared_ptr<nn::Module>& model, const 
   model->eval();
   return [=] {
     const NoGrad no_grad;
-    model->forward(images);
+    (*model)(images);
   };
 }
 
@@ -54,7 +54,7 @@ std::function<void()> training(const std::shared_ptr<nn::Module>& model, const T
   const auto adam = std::make_shared<optim::Adam>(model->parameters());
   return [=] {
     adam->zero_grad();
-    cross_entropy(model->forward(images), labels).backward();
+    cross_entropy((*model)(images), labels).backward();
     adam->step();
   };
 }

@@ -43,7 +43,7 @@ Work prepare_rnn(const Values& v) {
   if (v.is("dir", "fwd")) {
     work.run = [=] {
       const NoGrad no_grad;
-      network->forward(x);
+      (*network)(x);
     };
   } else {
     const Tensor dy = randn({v.number("t"), v.number("b"), v.number("h")});
@@ -51,7 +51,7 @@ Work prepare_rnn(const Values& v) {
     work.bytes *= 3;
     work.run = [=] {
       network->zero_grad();
-      network->forward(x.detach().requires_grad_()).backward(dy);
+      (*network)(x.detach().requires_grad_()).backward(dy);
     };
   }
   return work;

@@ -9,12 +9,11 @@
 namespace crisol::nn::models {
 
 /// Normal with variance 2 / fan_out (He et al. 2015), biases 0.
-inline Conv2d conv(std::int64_t inputs, std::int64_t outputs, IntPair kernel, const Conv2dOptions& options,
-                   bool with_bias = false) {
-  Conv2d layer(inputs, outputs, kernel, options, with_bias);
+inline Conv2d conv(std::int64_t inputs, std::int64_t outputs, IntPair kernel, const Conv2dOptions& options) {
+  Conv2d layer(inputs, outputs, kernel, options);
   const NoGrad no_grad;
   init::kaiming_normal_(layer.weight, 0, init::Fan::out);
-  if (with_bias) layer.bias.zero_();
+  if (options.bias) layer.bias.zero_();
   return layer;
 }
 

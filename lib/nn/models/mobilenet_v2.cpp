@@ -12,8 +12,9 @@ namespace {
 
 /// A convolution that keeps the image size at stride 1, then batch norm and ReLU6.
 Sequential conv_norm_relu(std::int64_t inputs, std::int64_t outputs, int kernel, int stride = 1, int groups = 1) {
-  return Sequential(models::conv(inputs, outputs, kernel, {stride, (kernel - 1) / 2, 1, groups}), BatchNorm2d(outputs),
-                    ReLU6());
+  return Sequential(models::conv(inputs, outputs, kernel,
+                                 {.stride = stride, .padding = (kernel - 1) / 2, .groups = groups, .bias = false}),
+                    BatchNorm2d(outputs), ReLU6());
 }
 
 /// Runs the layers of a block. Adds x to the result if the shapes agree.
@@ -22,22 +23,21 @@ class InvertedResidual : public Module {
   InvertedResidual(std::int64_t inputs, std::int64_t outputs, int stride, int expansion)
       : with_shortcut_(stride == 1 && inputs == outputs) {
     const std::int64_t hidden = inputs * expansion;
-    Sequential layers;
-    if (expansion != 1) layers.append(conv_norm_relu(inputs, hidden, 1));
-    layers.append(conv_norm_relu(hidden, hidden, 3, stride, static_cast<int>(hidden)))
-        .append(models::conv(hidden, outputs, 1, {}))
+    if (expansion != 1) conv_.append(conv_norm_relu(inputs, hidden, 1));
+    conv_.append(conv_norm_relu(hidden, hidden, 3, stride, static_cast<int>(hidden)))
+        .append(models::conv(hidden, outputs, 1, {.bias = false}))
         .append(BatchNorm2d(outputs));
-    conv_ = register_module("conv", std::move(layers));
+    register_module("conv", conv_);
   }
 
   Tensor forward(const Tensor& x) override {
-    const Tensor y = conv_->forward(x);
+    const Tensor y = conv_(x);
     return with_shortcut_ ? x + y : y;
   }
 
  private:
   bool with_shortcut_;
-  std::shared_ptr<Sequential> conv_;
+  Sequential conv_;
 };
 
 struct Stage {
@@ -65,12 +65,11 @@ Sequential make_features() {
 }  // namespace
 
 MobileNetV2::MobileNetV2(std::int64_t classes, double dropout)
-    : features_(register_module("features", make_features())),
-      classifier_(register_module("classifier", Sequential(Dropout(dropout), models::linear(last_channels, classes)))) {
+    : features(make_features()), classifier(Dropout(dropout), models::linear(last_channels, classes)) {
+  register_module("features", features);
+  register_module("classifier", classifier);
 }
 
-Tensor MobileNetV2::forward(const Tensor& x) {
-  return classifier_->forward(adaptive_avg_pool2d(features_->forward(x), 1).flatten(1));
-}
+Tensor MobileNetV2::forward(const Tensor& x) { return classifier(adaptive_avg_pool2d(features(x), 1).flatten(1)); }
 
 }  // namespace crisol::nn

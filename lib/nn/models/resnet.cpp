@@ -11,27 +11,32 @@ namespace {
 class BasicBlock : public Module {
  public:
   BasicBlock(std::int64_t inputs, std::int64_t outputs, int stride)
-      : conv1_(register_module("conv1", models::conv(inputs, outputs, 3, {stride, 1}))),
-        bn1_(register_module("bn1", BatchNorm2d(outputs))),
-        conv2_(register_module("conv2", models::conv(outputs, outputs, 3, {1, 1}))),
-        bn2_(register_module("bn2", BatchNorm2d(outputs))) {
+      : conv1_(models::conv(inputs, outputs, 3, {.stride = stride, .padding = 1, .bias = false})),
+        bn1_(outputs),
+        conv2_(models::conv(outputs, outputs, 3, {.padding = 1, .bias = false})),
+        bn2_(outputs) {
+    register_module("conv1", conv1_);
+    register_module("bn1", bn1_);
+    register_module("conv2", conv2_);
+    register_module("bn2", bn2_);
     if (stride == 1 && inputs == outputs) return;
-    downsample_ =
-        register_module("downsample", Sequential(models::conv(inputs, outputs, 1, {stride}), BatchNorm2d(outputs)));
+    downsample_.append(models::conv(inputs, outputs, 1, {.stride = stride, .bias = false}))
+        .append(BatchNorm2d(outputs));
+    register_module("downsample", downsample_);
   }
 
   Tensor forward(const Tensor& x) override {
     static const auto add_relu = fuse([](const Expr& y, const Expr& shortcut) { return relu(y + shortcut); });
-    const Tensor inner = bn1_->forward(conv1_->forward(x), relu_epilogue());
-    return bn2_->forward(conv2_->forward(inner), add_relu.epilogue(downsample_ ? downsample_->forward(x) : x));
+    const Tensor inner = bn1_(conv1_(x), relu_epilogue());
+    return bn2_(conv2_(inner), add_relu.epilogue(downsample_(x)));
   }
 
  private:
-  std::shared_ptr<Conv2d> conv1_;
-  std::shared_ptr<BatchNorm2d> bn1_;
-  std::shared_ptr<Conv2d> conv2_;
-  std::shared_ptr<BatchNorm2d> bn2_;
-  std::shared_ptr<Sequential> downsample_;
+  Conv2d conv1_;
+  BatchNorm2d bn1_;
+  Conv2d conv2_;
+  BatchNorm2d bn2_;
+  Sequential downsample_;  // Empty, which gives its input, if the shape stays.
 };
 
 Sequential make_stage(std::int64_t inputs, std::int64_t outputs, int blocks, int stride) {
@@ -44,21 +49,25 @@ Sequential make_stage(std::int64_t inputs, std::int64_t outputs, int blocks, int
 }  // namespace
 
 ResNet::ResNet(const std::array<int, 4>& blocks, std::int64_t classes)
-    : conv1_(register_module("conv1", models::conv(3, 64, 7, {2, 3}))), bn1_(register_module("bn1", BatchNorm2d(64))) {
-  std::int64_t channels = 64;
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const std::int64_t outputs = std::int64_t{64} << i;
-    layers_[i] =
-        register_module("layer" + std::to_string(i + 1), make_stage(channels, outputs, blocks[i], i == 0 ? 1 : 2));
-    channels = outputs;
-  }
-  fc_ = register_module("fc", Linear(channels, classes));
+    : conv1(models::conv(3, 64, 7, {.stride = 2, .padding = 3, .bias = false})),
+      bn1(64),
+      layer1(make_stage(64, 64, blocks[0], 1)),
+      layer2(make_stage(64, 128, blocks[1], 2)),
+      layer3(make_stage(128, 256, blocks[2], 2)),
+      layer4(make_stage(256, 512, blocks[3], 2)),
+      fc(512, classes) {
+  register_module("conv1", conv1);
+  register_module("bn1", bn1);
+  register_module("layer1", layer1);
+  register_module("layer2", layer2);
+  register_module("layer3", layer3);
+  register_module("layer4", layer4);
+  register_module("fc", fc);
 }
 
 Tensor ResNet::forward(const Tensor& x) {
-  Tensor y = max_pool2d(bn1_->forward(conv1_->forward(x), relu_epilogue()), {3, 2, 1});
-  for (const std::shared_ptr<Sequential>& layer : layers_) y = layer->forward(y);
-  return fc_->forward(adaptive_avg_pool2d(y, 1).flatten(1));
+  const Tensor y = max_pool2d(bn1(conv1(x), relu_epilogue()), {3, 2, 1});
+  return fc(adaptive_avg_pool2d(layer4(layer3(layer2(layer1(y)))), 1).flatten(1));
 }
 
 ResNet resnet18(std::int64_t classes) { return ResNet({2, 2, 2, 2}, classes); }

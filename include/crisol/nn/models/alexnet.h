@@ -16,10 +16,9 @@ class CRISOL_API AlexNet : public Module {
   explicit AlexNet(std::int64_t classes = 1000, double dropout = 0.5);
   Tensor forward(const Tensor& x) override;
 
- private:
-  std::shared_ptr<Sequential> features_;
-  std::shared_ptr<AdaptiveAvgPool2d> avgpool_;
-  std::shared_ptr<Sequential> classifier_;
+  Sequential features;        ///< Convolutions and poolings.
+  AdaptiveAvgPool2d avgpool;  ///< To the size that the classifier takes.
+  Sequential classifier;      ///< Linear layers with dropout.
 };
 
 }  // namespace crisol::nn

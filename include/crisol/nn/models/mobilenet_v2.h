@@ -15,8 +15,8 @@ class CRISOL_API MobileNetV2 : public Module {
   explicit MobileNetV2(std::int64_t classes = 1000, double dropout = 0.2);
   Tensor forward(const Tensor& x) override;
 
- private:
-  std::shared_ptr<Sequential> features_, classifier_;
+  Sequential features;    ///< All convolutions.
+  Sequential classifier;  ///< Dropout and the linear layer.
 };
 
 }  // namespace crisol::nn

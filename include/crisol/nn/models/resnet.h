@@ -20,11 +20,10 @@ class CRISOL_API ResNet : public Module {
   explicit ResNet(const std::array<int, 4>& blocks, std::int64_t classes = 1000);
   Tensor forward(const Tensor& x) override;
 
- private:
-  std::shared_ptr<Conv2d> conv1_;
-  std::shared_ptr<BatchNorm2d> bn1_;
-  std::array<std::shared_ptr<Sequential>, 4> layers_;
-  std::shared_ptr<Linear> fc_;
+  Conv2d conv1;                               ///< 7×7.
+  BatchNorm2d bn1;                            ///< Behind conv1.
+  Sequential layer1, layer2, layer3, layer4;  ///< The stages.
+  Linear fc;                                  ///< Logits: see replace_module for other classes.
 };
 
 /// torchvision's `resnet18`: two blocks a stage; 11,689,512 parameters with 1000 classes.

@@ -14,9 +14,8 @@ class CRISOL_API RowLSTM : public Module {
   explicit RowLSTM(std::int64_t columns = 28, std::int64_t hidden = 128, std::int64_t classes = 10);
   Tensor forward(const Tensor& x) override;
 
- private:
-  std::shared_ptr<LSTM> lstm_;
-  std::shared_ptr<Linear> fc_;
+  LSTM lstm;  ///< Over the rows.
+  Linear fc;  ///< Logits of the last state.
 };
 
 }  // namespace crisol::nn

@@ -15,9 +15,8 @@ class CRISOL_API SimpleCNN : public Module {
   explicit SimpleCNN(std::int64_t in_channels = 1, std::int64_t classes = 10);
   Tensor forward(const Tensor& x) override;
 
- private:
-  std::shared_ptr<Conv2d> conv1_, conv2_;
-  std::shared_ptr<Linear> fc1_, fc2_;
+  Conv2d conv1, conv2;  ///< 3×3.
+  Linear fc1, fc2;      ///< Hidden layer, logits.
 };
 
 }  // namespace crisol::nn

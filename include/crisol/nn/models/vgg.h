@@ -18,10 +18,9 @@ class CRISOL_API VGG : public Module {
   explicit VGG(const std::vector<int>& layers, std::int64_t classes = 1000, double dropout = 0.5);
   Tensor forward(const Tensor& x) override;
 
- private:
-  std::shared_ptr<Sequential> features_;
-  std::shared_ptr<AdaptiveAvgPool2d> avgpool_;
-  std::shared_ptr<Sequential> classifier_;
+  Sequential features;        ///< Convolutions and poolings.
+  AdaptiveAvgPool2d avgpool;  ///< To the size that the classifier takes.
+  Sequential classifier;      ///< Linear layers with dropout.
 };
 
 /// torchvision's `vgg16`: 13 convolutions; 138,357,544 parameters with 1000 classes.

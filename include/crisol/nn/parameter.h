@@ -1,0 +1,68 @@
+// The tensors of a module: parameters, which are trained, and buffers, which are not.
+#pragma once
+
+#include <string>
+
+#include "crisol/export.h"
+#include "crisol/tensor.h"
+
+namespace crisol::nn {
+
+/// A parameter of a module. All its handles are the same tensor: the member of the module, the module's list, copies,
+/// and the list of an optimiser. So a new value is seen everywhere:
+///
+///     nn::Linear layer(3, 1);
+///     layer.weight = ones({1, 3});               // New values for forward, parameters(), state_dict() and optimisers.
+///     out.weight = embedding.weight;             // Ties: both are one parameter from now on.
+///     out.weight = embedding.weight.detach();    // Copies the values. Both stay parameters of their own.
+///
+/// Do not assign through a `Tensor&` that refers to a parameter: C++ then calls Tensor's assignment, which only makes
+/// that one handle another tensor.
+class CRISOL_API Parameter : public Tensor {
+ public:
+  /// No tensor: what a layer without bias has in the place of its bias.
+  Parameter() noexcept = default;
+  /// Makes `value` a parameter, without a copy of its memory. It wants a gradient from now on, if `requires_grad`.
+  /// Throws invalid_argument for the result of a recorded op and, if `requires_grad`, for elements without gradients.
+  explicit Parameter(Tensor value, bool requires_grad = true);
+  /// The same parameter. Inside of clone() a copy with its own memory.
+  Parameter(const Parameter& other);
+
+  /// Ties this parameter to `other`: both have one memory and one gradient from now on, which are those of `other`. A
+  /// module lists tied parameters once, under the first of their names. An optimiser that has both parameters already
+  /// refuses its next step. A parameter that was tied to a third one leaves it. Throws invalid_argument for another
+  /// shape, and for an undefined `other`.
+  Parameter& operator=(const Parameter& other);
+  /// Gives this parameter the values of `value`. A value of the same shape, dtype and device is copied into the memory
+  /// that is there. Any other value brings new memory: the gradient is dropped, and an optimiser that was made before
+  /// refuses its next step. Throws invalid_argument for an undefined value, for the result of a recorded op (detach()
+  /// it first), and if the layer was made without this parameter.
+  Parameter& operator=(const Tensor& value);
+
+ private:
+  friend class Module;
+  std::string absent_name_;  ///< The name under which a module registered it as absent.
+};
+
+/// A tensor that belongs to the state of a module and is not trained, such as a running mean. All its handles are the
+/// same tensor, as with Parameter.
+class CRISOL_API Buffer : public Tensor {
+ public:
+  /// No tensor.
+  Buffer() noexcept = default;
+  /// Makes `value` a buffer, without a copy of its memory.
+  explicit Buffer(Tensor value) noexcept : Tensor(std::move(value)) {}
+  /// The same buffer. Inside of clone() a copy with its own memory.
+  Buffer(const Buffer& other);
+
+  /// Copies the values of `other`.
+  Buffer& operator=(const Buffer& other) { return *this = static_cast<const Tensor&>(other); }
+  /// Gives this buffer the values of `value`. Memory and errors are those of Parameter.
+  Buffer& operator=(const Tensor& value);
+
+ private:
+  friend class Module;
+  std::string absent_name_;  ///< The name under which a module registered it as absent.
+};
+
+}  // namespace crisol::nn

@@ -1,0 +1,20 @@
+#include "crisol/nn/activation.h"
+
+#include "base/text.h"
+
+namespace crisol::nn {
+
+std::string LeakyReLU::extra_repr() const { return concat("negative_slope=", parameter_); }
+std::string ELU::extra_repr() const { return concat("alpha=", parameter_); }
+std::string CELU::extra_repr() const { return concat("alpha=", parameter_); }
+
+Tensor Softplus::forward(const Tensor& x) { return softplus(x, beta_, threshold_); }
+std::string Softplus::extra_repr() const { return concat("beta=", beta_, ", threshold=", threshold_); }
+
+Tensor Softmax::forward(const Tensor& x) { return softmax(x, axis_); }
+std::string Softmax::extra_repr() const { return concat("axis=", axis_); }
+
+Tensor LogSoftmax::forward(const Tensor& x) { return log_softmax(x, axis_); }
+std::string LogSoftmax::extra_repr() const { return concat("axis=", axis_); }
+
+}  // namespace crisol::nn

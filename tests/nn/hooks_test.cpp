@@ -1,0 +1,176 @@
+// Hooks of modules, and functions that go through all modules.
+#include <optional>
+
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/reduce.h"
+#include "crisol/nn/activation.h"
+#include "crisol/nn/linear.h"
+#include "crisol/nn/module_list.h"
+#include "crisol/nn/norm.h"
+#include "crisol/nn/rnn.h"
+#include "crisol/nn/sequential.h"
+#include "doctest/doctest.h"
+#include "support/compare.h"
+
+namespace crisol {
+
+namespace {
+
+using testing::check_close;
+using testing::check_error;
+using testing::tensor_of;
+using testing::values_of;
+
+nn::Linear doubling() {
+  nn::Linear layer(1, 1);
+  layer.weight = full({1, 1}, 2);
+  layer.bias = zeros({1});
+  return layer;
+}
+
+Tensor one(double value) { return full({1, 1}, value); }
+
+}  // namespace
+
+TEST_CASE("forward hooks see and change inputs and outputs, in order, until they are removed") {
+  nn::Linear layer = doubling();
+  std::string calls;
+  const nn::HookHandle add = layer.register_forward_pre_hook([&](nn::Module& module, Tensor& x) {
+    CHECK(&module == &layer);
+    calls += 'a';
+    x = x + 1;
+  });
+  const nn::HookHandle twice = layer.register_forward_pre_hook([&](nn::Module&, Tensor& x) {
+    calls += 'b';
+    x = x * 2;
+  });
+  const nn::HookHandle look = layer.register_forward_hook([&](nn::Module&, const Tensor& x, Tensor& y) {
+    calls += 'c';
+    check_close(x, Shape{1, 1}, {8}, {0});
+    y = y - 6;
+  });
+  CHECK(layer.has_hooks());
+  check_close(layer(one(3)), Shape{1, 1}, {10}, {0});
+  check_close(layer.forward(one(3)), Shape{1, 1}, {6}, {0});  // Hooks belong to operator().
+  add.remove();
+  look.remove();
+  look.remove();
+  check_close(layer(one(3)), Shape{1, 1}, {12}, {0});
+  CHECK(calls == "abcb");
+  twice.remove();
+  CHECK_FALSE(layer.has_hooks());
+  check_error([&] { layer.register_forward_hook(nullptr); }, {"[Module]", "empty"});
+}
+
+TEST_CASE("a hook may remove itself, and a handle outlives its module") {
+  std::optional<nn::HookHandle> handle;
+  int calls = 0;
+  {
+    nn::ReLU layer;
+    handle = layer.register_forward_hook([&](nn::Module&, const Tensor&, Tensor&) {
+      ++calls;
+      handle->remove();
+    });
+    layer(one(1));
+    layer(one(1));
+    CHECK(calls == 1);
+    handle = layer.register_forward_pre_hook([](nn::Module&, Tensor&) {});
+  }
+  handle->remove();
+}
+
+TEST_CASE("backward hooks see and change the gradients of a call's input and output") {
+  nn::Linear layer = doubling();
+  std::vector<double> seen;
+  const nn::HookHandle handle = layer.register_full_backward_hook([&](Tensor& grad_input, const Tensor& grad_output) {
+    seen.push_back(grad_input.defined() ? grad_input.item() : -1);
+    seen.push_back(grad_output.item());
+    if (grad_input.defined()) grad_input = grad_input * 10;
+  });
+  Tensor x = one(3).requires_grad_();
+  sum(layer(x) * 5).backward();
+  CHECK(seen == std::vector<double>{10, 5});
+  check_close(x.grad(), Shape{1, 1}, {100}, {0});
+  check_close(layer.weight.grad(), Shape{1, 1}, {15}, {0});
+  seen.clear();
+  sum(layer(one(3))).backward();  // This input wants no gradient.
+  CHECK(seen == std::vector<double>{-1, 1});
+  seen.clear();
+  sum(layer(layer(x))).backward();  // Two calls, each with its own gradients.
+  CHECK(seen == std::vector<double>{2, 1, 40, 20});
+  {
+    const NoGrad no_grad;
+    layer(x);
+  }
+  handle.remove();
+  seen.clear();
+  sum(layer(x)).backward();
+  CHECK(seen.empty());
+}
+
+TEST_CASE("a sequence fuses no pair with hooks, whose hooks see what they would see alone") {
+  nn::Linear layer = doubling();
+  nn::ReLU relu;
+  nn::Sequential net(layer, relu);
+  std::vector<double> outputs;
+  const auto note = [&](nn::Module&, const Tensor&, Tensor& y) { outputs.push_back(y.item()); };
+  const nn::HookHandle first = layer.register_forward_hook(note);
+  net(one(-1));
+  const nn::HookHandle second = relu.register_forward_hook(note);
+  net(one(-1));
+  CHECK(outputs == std::vector<double>{-2, -2, 0});
+  check_close(layer(one(-1), relu_epilogue()), Shape{1, 1}, {0}, {0});
+  CHECK(outputs.back() == -2);
+}
+
+TEST_CASE("hooks of a recurrent network see the sequence and the output") {
+  nn::LSTM lstm(2, 3);
+  Shape seen;
+  const nn::HookHandle handle = lstm.register_forward_hook([&](nn::Module&, const Tensor&, Tensor& y) {
+    seen = y.shape();
+    y = y * 0;
+  });
+  const auto [output, state] = lstm(ones({4, 1, 2}), {});
+  CHECK(seen == Shape{4, 1, 3});
+  check_close(output, Shape{4, 1, 3}, std::vector<double>(12, 0), {0});
+  CHECK(state.h.shape() == Shape{1, 1, 3});
+  nn::GRUCell cell(2, 3);
+  int calls = 0;
+  cell.register_forward_pre_hook([&](nn::Module&, Tensor&) { ++calls; });
+  cell(ones({1, 2}), zeros({1, 3}));
+  cell(ones({1, 2}));
+  CHECK(calls == 2);
+}
+
+TEST_CASE("apply goes through children before parents, and named_modules lists each module once") {
+  nn::Linear shared(2, 2);
+  nn::Sequential net(shared, nn::Sequential(nn::ReLU(), shared));
+  std::string order;
+  net.apply([&](nn::Module& module) {
+    order += module.type_name() + ' ';
+    if (auto* linear = dynamic_cast<nn::Linear*>(&module)) linear->bias = full({2}, 4);
+  });
+  CHECK(order == "Linear ReLU Linear Sequential Sequential ");
+  check_close(shared.bias, {4, 4}, {0});
+  std::vector<std::string> names;
+  for (const auto& [name, module] : net.named_modules()) names.push_back(name + '=' + module->type_name());
+  CHECK(names == std::vector<std::string>{"=Sequential", "0=Linear", "1=Sequential", "1.0=ReLU"});
+  CHECK(net.modules()[0] == &net);
+  CHECK(net.parameters().size() == 2);
+}
+
+TEST_CASE("modules, parameters and buffers are found by name") {
+  nn::Sequential net(nn::Linear(2, 3), nn::Sequential(nn::BatchNorm2d(3)));
+  CHECK(net.parameter("0.weight").shape() == Shape{3, 2});
+  CHECK(net.buffer("1.0.running_var").shape() == Shape{3});
+  CHECK(net.module<nn::Linear>("0").bias.shape() == Shape{3});
+  CHECK(net.module("1.0").type_name() == "BatchNorm2d");
+  check_error([&] { net.module("1.2.x"); }, {"[module]", "'1.2.x'", "'1'", "children 0"});
+  check_error([&] { net.module("0.x"); }, {"[module]", "'0.x'", "no children"});
+  check_error([&] { net.module(""); }, {"[module]", "''"});
+  check_error([&] { net.module<nn::ReLU>("0"); }, {"[module]", "Linear", "ReLU"});
+  check_error([&] { net.parameter("0.gain"); }, {"[parameter]", "0.gain"});
+  check_error([&] { net.buffer("0.weight"); }, {"[buffer]", "0.weight"});
+}
+
+}  // namespace crisol
