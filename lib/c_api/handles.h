@@ -17,8 +17,12 @@ struct crisol_tensor {
 };
 
 struct crisol_model {
+  using Copy = std::unique_ptr<crisol::nn::Module> (*)(const crisol::nn::Module& module);
+
   std::unique_ptr<crisol::nn::Module> module;
   crisol::NamedTensors parameters;
+  Copy copy;         ///< Makes a deep copy.
+  std::string text;  ///< What crisol_model_text gave last.
 };
 
 struct crisol_optimizer {

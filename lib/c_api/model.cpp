@@ -21,26 +21,42 @@ using ModulePtr = std::unique_ptr<nn::Module>;
 struct Model {
   std::string_view name;
   ModulePtr (*make)(std::int64_t classes);
+  crisol_model::Copy copy;
 };
+
+template <class M>
+ModulePtr copy_of(const nn::Module& module) {
+  return std::make_unique<M>(nn::clone(static_cast<const M&>(module)));
+}
 
 constexpr std::array models{
-    Model{"simple_cnn", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::SimpleCNN>(1, classes); }},
-    Model{"row_lstm",
-          [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::RowLSTM>(28, 128, classes); }},
-    Model{"alexnet", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::AlexNet>(classes); }},
-    Model{"vgg16", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::VGG>(nn::vgg16(classes)); }},
+    Model{"simple_cnn", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::SimpleCNN>(1, classes); },
+          &copy_of<nn::SimpleCNN>},
+    Model{"row_lstm", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::RowLSTM>(28, 128, classes); },
+          &copy_of<nn::RowLSTM>},
+    Model{"alexnet", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::AlexNet>(classes); },
+          &copy_of<nn::AlexNet>},
+    Model{"vgg16", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::VGG>(nn::vgg16(classes)); },
+          &copy_of<nn::VGG>},
     Model{"resnet18",
-          [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::ResNet>(nn::resnet18(classes)); }},
-    Model{"mobilenet_v2", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::MobileNetV2>(classes); }},
+          [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::ResNet>(nn::resnet18(classes)); },
+          &copy_of<nn::ResNet>},
+    Model{"mobilenet_v2", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::MobileNetV2>(classes); },
+          &copy_of<nn::MobileNetV2>},
 };
 
-ModulePtr make_model(std::string_view name, std::int64_t classes) {
+const Model& model_of(std::string_view name) {
   std::string names;
   for (const Model& model : models) {
-    if (model.name == name) return model.make(classes);
+    if (model.name == name) return model;
     names.append(names.empty() ? "" : ", ").append(model.name);
   }
   fail(ErrorCode::invalid_argument, "model_create", "there is no model '", name, "'; there are: ", names);
+}
+
+crisol_model* new_model(ModulePtr module, crisol_model::Copy copy) {
+  NamedTensors parameters = module->named_parameters();
+  return new crisol_model{std::move(module), std::move(parameters), copy, {}};
 }
 
 }  // namespace
@@ -49,10 +65,29 @@ crisol_status crisol_model_create(const char* name, int64_t classes, crisol_devi
   constexpr const char* op = "model_create";
   return guarded([&] {
     crisol_model*& place = need(result, op, "result");
-    ModulePtr module = make_model(&need(name, op, "name"), classes);
+    const Model& model = model_of(&need(name, op, "name"));
+    ModulePtr module = model.make(classes);
     module->to(device_of(device, op));
-    NamedTensors parameters = module->named_parameters();
-    place = new crisol_model{std::move(module), std::move(parameters)};
+    place = new_model(std::move(module), model.copy);
+  });
+}
+
+crisol_status crisol_model_clone(const crisol_model* model, crisol_model** result) {
+  constexpr const char* op = "model_clone";
+  return guarded([&] {
+    crisol_model*& place = need(result, op, "result");
+    const crisol_model& original = need(model, op, "model");
+    place = new_model(original.copy(*original.module), original.copy);
+  });
+}
+
+crisol_status crisol_model_text(crisol_model* model, const char** text) {
+  constexpr const char* op = "model_text";
+  return guarded([&] {
+    const char*& place = need(text, op, "text");
+    crisol_model& own = need(model, op, "model");
+    own.text = concat(*own.module);
+    place = own.text.c_str();
   });
 }
 
@@ -63,6 +98,17 @@ crisol_status crisol_model_load(crisol_model* model, const char* path) {
   return guarded([&] {
     nn::Module& module = *need(model, op, "model").module;
     module.load_state_dict(io::load_safetensors(&need(path, op, "path"), module.parameters().front().device()));
+  });
+}
+
+crisol_status crisol_model_load_partial(crisol_model* model, const char* path, int32_t* missing, int32_t* unexpected) {
+  constexpr const char* op = "model_load_partial";
+  return guarded([&] {
+    nn::Module& module = *need(model, op, "model").module;
+    const nn::StateDifference difference = module.load_state_dict(
+        io::load_safetensors(&need(path, op, "path"), module.parameters().front().device()), {.strict = false});
+    if (missing != nullptr) *missing = static_cast<int32_t>(difference.missing.size());
+    if (unexpected != nullptr) *unexpected = static_cast<int32_t>(difference.unexpected.size());
   });
 }
 
@@ -77,7 +123,7 @@ crisol_status crisol_model_train(crisol_model* model, int on) {
 
 crisol_status crisol_model_forward(crisol_model* model, const crisol_tensor* x, crisol_tensor** result) {
   return give_from(x, result, "model_forward",
-                   [&](const Tensor& t) { return need(model, "model_forward", "model").module->forward(t); });
+                   [&](const Tensor& t) { return (*need(model, "model_forward", "model").module)(t); });
 }
 
 crisol_status crisol_model_parameter_count(const crisol_model* model, int32_t* tensors) {

@@ -61,6 +61,38 @@ TEST_CASE("C: a model trains, is saved and loaded") {
   crisol_model_destroy(other);
 }
 
+TEST_CASE("C: a model is cloned, printed and loaded in part") {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder.path() + "/other.safetensors";
+  crisol_model *model = nullptr, *copy = nullptr;
+  OK(crisol_model_create("row_lstm", 3, here, &model));
+  OK(crisol_model_clone(model, &copy));
+  Handle x(Floats(28 * 28, 0.5f), {1, 1, 28, 28}), logits, bias;
+  OK(crisol_model_forward(model, x.get(), logits.place()));
+  const Floats expected = values_of(logits.get());
+  OK(crisol_model_forward(copy, x.get(), logits.place()));
+  CHECK(values_of(logits.get()) == expected);
+  OK(crisol_model_parameter(copy, 5, nullptr, bias.place()));
+  Handle ones({1, 1, 1}, {3});
+  const char* name = "fc.bias";
+  const crisol_tensor* value = ones.get();
+  OK(crisol_save_tensors(file.c_str(), 1, &name, &value));
+  std::int32_t missing = 0, unexpected = -1;
+  OK(crisol_model_load_partial(copy, file.c_str(), &missing, &unexpected));
+  CHECK(missing == 5);
+  CHECK(unexpected == 0);
+  CHECK(values_of(bias.get()) == Floats{1, 1, 1});
+  OK(crisol_model_forward(model, x.get(), logits.place()));
+  CHECK(values_of(logits.get()) == expected);
+  const char* text = nullptr;
+  OK(crisol_model_text(model, &text));
+  CHECK(std::string(text).find("(fc): Linear(in_features=128, out_features=3, bias=true), 387 parameters") !=
+        std::string::npos);
+  refused(crisol_model_clone(nullptr, &copy), CRISOL_INVALID_ARGUMENT, {"model is null"});
+  crisol_model_destroy(model);
+  crisol_model_destroy(copy);
+}
+
 TEST_CASE("C: the other optimizers take a step as theirs") {
   const auto step_of = [](const auto& make) {
     Handle p({1, 2}, {2}), loss;

@@ -419,10 +419,18 @@ typedef struct crisol_model crisol_model;
 /** "simple_cnn", "row_lstm", "alexnet", "vgg16", "resnet18", "mobilenet_v2", with fresh parameters on a device. */
 CRISOL_API crisol_status crisol_model_create(const char* name, int64_t classes, crisol_device device,
                                              crisol_model** result);
+/** Another model with copies of the parameters, buffers and hooks: crisol::nn::clone. */
+CRISOL_API crisol_status crisol_model_clone(const crisol_model* model, crisol_model** result);
 /** Gives a model back. */
 CRISOL_API void crisol_model_destroy(crisol_model* model);
+/** The layers with settings and parameter counts, one in each line; valid until the next call for this model. */
+CRISOL_API crisol_status crisol_model_text(crisol_model* model, const char** text);
 /** Parameters and buffers from and to a safetensors file. */
 CRISOL_API crisol_status crisol_model_load(crisol_model* model, const char* path);
+/** Loads what the file and the model have both. Gives the number of names that the file lacks, and of those that the
+ * model lacks; both pointers may be null. */
+CRISOL_API crisol_status crisol_model_load_partial(crisol_model* model, const char* path, int32_t* missing,
+                                                   int32_t* unexpected);
 /** Writes parameters and buffers to a safetensors file. */
 CRISOL_API crisol_status crisol_model_save(const crisol_model* model, const char* path);
 /** Training mode, which is on at first. */
