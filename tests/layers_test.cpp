@@ -42,6 +42,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"random.h", "tensor"},
     {"named_tensors.h", "tensor"},
     {"grad_mode.h", "tensor"},
+    {"hook.h", "tensor"},
     {"opencl_interop.h", "tensor"},
     {"capture.h", "tensor"},
     {"kernel.h", "tensor"},

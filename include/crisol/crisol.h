@@ -27,6 +27,7 @@
 #include "crisol/functions/triangle.h"
 #include "crisol/fuse.h"
 #include "crisol/grad_mode.h"
+#include "crisol/hook.h"
 #include "crisol/indexing.h"
 #include "crisol/io/checkpoint.h"
 #include "crisol/io/data_loader.h"

@@ -13,6 +13,7 @@
 #include "crisol/device.h"
 #include "crisol/dtype.h"
 #include "crisol/export.h"
+#include "crisol/hook.h"
 #include "crisol/indexing.h"
 #include "crisol/ops/pointwise_parameters.h"
 #include "crisol/scalar.h"
@@ -39,6 +40,12 @@ class Operand {
  private:
   const Tensor* tensor_ = nullptr;
   Scalar number_ = 0;
+};
+
+/// Options of Tensor::backward().
+struct BackwardOptions {
+  bool retain_graph = false;  ///< Keeps the graph for another backward().
+  bool create_graph = false;  ///< Records the gradients themselves, so that they have gradients. Keeps the graph too.
 };
 
 /// A handle to elements on a device, with shape, strides (in elements) and offset. Copies of a handle are the same
@@ -254,6 +261,26 @@ class CRISOL_API Tensor {
   /// derivative of the final value with respect to this tensor; it may be left out for one element. The graph is freed
   /// as it is used unless retain_graph.
   void backward(const Tensor& gradient = Tensor(), bool retain_graph = false) const;
+  /// The same with options by name: `loss.backward({}, {.create_graph = true})`.
+  void backward(const Tensor& gradient, const BackwardOptions& options) const;
+  /// Makes backward() store the gradient of this result in its grad(), as it does for a leaf. No effect on a leaf.
+  Tensor& retain_grad();
+  /// Calls hook(gradient) in each backward() when all of this tensor's gradient is known, before anything uses it. A
+  /// tensor that the hook returns replaces the gradient. Hooks run in the order in which they were registered.
+  template <class Hook>
+  HookHandle register_hook(Hook hook) const {
+    if constexpr (std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>>) {
+      return add_hook([hook = std::move(hook)](const Tensor& gradient) mutable {
+        hook(gradient);
+        return Tensor();
+      });
+    } else {
+      return add_hook(GradientHook(std::move(hook)));
+    }
+  }
+  /// Calls hook(leaf) in each backward() as soon as the last part of this leaf's gradient was added to its grad(), and
+  /// before backward() goes on to earlier ops. For leaves that want a gradient.
+  HookHandle register_post_accumulate_grad_hook(std::function<void(const Tensor& leaf)> hook) const;
   /// The same elements, outside the graph.
   Tensor detach() const;
 
@@ -264,6 +291,7 @@ class CRISOL_API Tensor {
 
  private:
   TensorImpl& get() const;
+  HookHandle add_hook(GradientHook hook) const;
   void check_host_type(DType wanted) const;
   void write_elements(const void* values, std::int64_t count);
   double item_as_double() const;

@@ -1,129 +1,61 @@
-// Tensor::backward: walks the recorded graph in reverse.
-#include <algorithm>
-#include <queue>
-#include <unordered_map>
-
-#include "autograd/node.h"
+// Tensor::backward and grad.
+#include "autograd/anomaly.h"
+#include "autograd/engine.h"
 #include "base/text.h"
-#include "crisol/ops/copy.h"
-#include "crisol/ops/elementwise.h"
 
 namespace crisol {
 
+using autograd::Engine;
+using autograd::Node;
+
 namespace {
 
-using autograd::Gradients;
-using autograd::Node;
-using autograd::Slot;
-
-void accumulate(Tensor& sum, const Tensor& gradient) {
-  // The sum is not made in place, because another op may share the first gradient: add passes the same gradient to both
-  // inputs.
-  sum = sum.defined() ? ops::add(sum, gradient) : gradient;
-}
-
-void accumulate_leaf(Slot& leaf, Tensor&& gradient) {
-  if (leaf.gradient.defined()) {
-    ops::add_into(leaf.gradient, gradient);
-  } else if (leaf.gradient_buffer.defined()) {
-    ops::copy_into(leaf.gradient_buffer, gradient);
-    leaf.gradient = leaf.gradient_buffer;
-  } else {
-    // Later calls add to this gradient in place, so no other tensor may share its storage.
-    const bool sole = gradient.impl().use_count() == 1 && gradient.impl()->storage.use_count() == 1;
-    leaf.gradient = sole && gradient.is_contiguous() ? std::move(gradient) : ops::clone(gradient);
+// The gradient of an output, checked; ones if there is none. `which` names the output in messages.
+Tensor seed_of(const char* op, const std::string& which, const Tensor& output, const Tensor& gradient, bool linked) {
+  require(output.defined() && output.requires_grad(), op, which, " does not depend on a leaf that wants a gradient");
+  const Shape& shape = output.shape();
+  if (!gradient.defined()) {
+    require(output.numel() == 1, op, "a gradient must be given for a tensor of shape ", shape,
+            ": only one element needs none");
+    return ones(shape, output.dtype(), output.device());
   }
-}
-
-// An op that backward has not run yet.
-struct Waiting {
-  std::shared_ptr<Node> node;  ///< Freeing the record of an op must not destroy the ops below it before they have run.
-  int users = 0;               ///< Ops that use it and have not run yet.
-  Gradients gradients{};       ///< The sums so far, one for each output.
-};
-using WaitingOps = std::unordered_map<Node*, Waiting>;
-
-// Returns all ops that the root depends on. Throws if the graph was freed.
-WaitingOps ops_below(const std::shared_ptr<Node>& root) {
-  WaitingOps waiting;
-  waiting.emplace(root.get(), Waiting{root});
-  std::vector<Node*> unseen{root.get()};
-  while (!unseen.empty()) {
-    Node* node = unseen.back();
-    unseen.pop_back();
-    require(node->backward != nullptr, "backward", "the record of ", node->op,
-            " was freed by an earlier backward(); give that one retain_graph");
-    for (const Node::Edge& edge : node->edges) {
-      if (edge.node == nullptr) continue;
-      const auto [at, is_new] = waiting.try_emplace(edge.node.get(), Waiting{edge.node});
-      ++at->second.users;
-      if (is_new) unseen.push_back(edge.node.get());
-    }
-  }
-  return waiting;
-}
-
-struct LaterFirst {
-  bool operator()(const Node* a, const Node* b) const { return a->sequence < b->sequence; }
-};
-
-void run_backward(const std::shared_ptr<Node>& root, std::size_t output, const Tensor& gradient, bool retain_graph) {
-  WaitingOps waiting = ops_below(root);
-  Gradients& of_root = waiting.at(root.get()).gradients;
-  of_root.resize(root->output_count);
-  of_root[output] = gradient;
-  std::priority_queue<Node*, std::vector<Node*>, LaterFirst> ready;
-  ready.push(root.get());
-
-  while (!ready.empty()) {
-    const auto current = waiting.extract(ready.top());
-    ready.pop();
-    Node* const node = current.key();
-    const Gradients& own = current.mapped().gradients;
-    const bool reached = std::any_of(own.begin(), own.end(), [](const Tensor& g) { return g.defined(); });
-    Gradients results(node->edges.size());
-    if (reached) {
-      const WithPrecision same(node->precision);
-      results = node->backward(own, autograd::Needs(node->needs));
-    }
-    if (!retain_graph) node->backward = nullptr;  // Returns the saved tensors to the pool while backward advances.
-    require(results.size() == node->edges.size(), node->op, "backward gave ", results.size(), " gradients for ",
-            node->edges.size(), " inputs");
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const Node::Edge& edge = node->edges[i];
-      if (!node->needs[i]) continue;
-      if (results[i].defined())
-        require(results[i].shape() == edge.shape, node->op, "backward gave a gradient of shape ", results[i].shape(),
-                " for input ", i, " of shape ", edge.shape);
-      if (edge.node == nullptr) {
-        if (results[i].defined()) accumulate_leaf(static_cast<Slot&>(*edge.leaf), std::move(results[i]));
-        continue;
-      }
-      Waiting& below = waiting.at(edge.node.get());
-      below.gradients.resize(edge.node->output_count);
-      if (results[i].defined()) accumulate(below.gradients[edge.output], results[i]);
-      if (--below.users == 0) ready.push(edge.node.get());
-    }
-  }
+  require(gradient.shape() == shape && gradient.dtype() == output.dtype() && gradient.device() == output.device(), op,
+          "the gradient has shape ", gradient.shape(), " and dtype ", gradient.dtype(), " on ", gradient.device(),
+          ", the tensor ", shape, " and ", output.dtype(), " on ", output.device());
+  if (detects_anomaly())
+    require(autograd::is_finite(gradient), op, "the given gradient of shape ", shape, " holds NaN or infinity");
+  return linked ? gradient : gradient.detach();
 }
 
 }  // namespace
 
+void Tensor::backward(const Tensor& gradient, const BackwardOptions& options) const {
+  constexpr const char* op = "backward";
+  Tensor seed = seed_of(op, "the tensor", *this, gradient, options.create_graph);
+  Engine(op, {options.retain_graph, options.create_graph}).run({*this}, {std::move(seed)});
+}
+
 void Tensor::backward(const Tensor& gradient, bool retain_graph) const {
-  require(defined() && requires_grad(), "backward", "the tensor does not depend on a leaf that wants a gradient");
-  require(gradient.defined() || numel() == 1, "backward", "a gradient must be given for a tensor of shape ", shape(),
-          ": only one element needs none");
-  if (gradient.defined())
-    require(gradient.shape() == shape() && gradient.dtype() == dtype() && gradient.device() == device(), "backward",
-            "the gradient has shape ", gradient.shape(), " and dtype ", gradient.dtype(), ", the tensor ", shape(),
-            " and ", dtype());
-  const NoGrad no_grad;
-  Tensor seed = gradient.defined() ? gradient.detach() : ones(shape(), dtype(), device());
-  Slot& slot = *autograd::slot_of(*this);
-  if (slot.node == nullptr)
-    accumulate_leaf(slot, std::move(seed));
-  else
-    run_backward(slot.node, slot.output, seed, retain_graph);
+  backward(gradient, BackwardOptions{retain_graph, false});
+}
+
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const GradOptions& options) {
+  constexpr const char* op = "grad";
+  require(!outputs.empty() && !inputs.empty(), op, outputs.size(), " outputs and ", inputs.size(),
+          " inputs; at least one of each is needed");
+  require(options.grad_outputs.empty() || options.grad_outputs.size() == outputs.size(), op,
+          options.grad_outputs.size(), " grad_outputs for ", outputs.size(), " outputs");
+  Engine engine(op, {options.retain_graph, options.create_graph, options.allow_unused});
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    require(inputs[i].defined() && inputs[i].requires_grad(), op, "input ", i, " wants no gradient");
+    engine.capture(inputs[i]);
+  }
+  std::vector<Tensor> seeds;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    seeds.push_back(seed_of(op, concat("output ", i), outputs[i],
+                            options.grad_outputs.empty() ? Tensor() : options.grad_outputs[i], options.create_graph));
+  return engine.run(outputs, std::move(seeds));
 }
 
 }  // namespace crisol

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "base/text.h"
+#include "autograd/anomaly.h"
 #include "crisol/ops/copy.h"
 
 namespace crisol::autograd {
@@ -15,21 +15,25 @@ std::uint64_t next_sequence() {
   return ++last;
 }
 
+// Gives up a node. A graph can be a chain of thousands of ops (a long sequence). The end of a node gives up the nodes
+// before it, and recursion would overflow the stack. So a loop destroys them.
+void release(std::shared_ptr<Node>&& node) {
+  thread_local std::vector<std::shared_ptr<Node>>* pending = nullptr;
+  if (pending != nullptr) {
+    pending->push_back(std::move(node));
+    return;
+  }
+  std::vector<std::shared_ptr<Node>> own;
+  pending = &own;
+  own.push_back(std::move(node));
+  while (!own.empty()) {
+    const std::shared_ptr<Node> last = std::move(own.back());
+    own.pop_back();
+  }
+  pending = nullptr;
+}
+
 }  // namespace
-
-Saved::Saved(const Tensor& tensor) {
-  if (!tensor.defined()) return;
-  tensor_ = make_view(tensor, tensor.shape(), tensor.strides(), tensor.offset());
-  version_ = tensor.impl()->storage->version.load(std::memory_order_relaxed);
-}
-
-const Tensor& Saved::get() const {
-  if (!tensor_.defined()) return tensor_;
-  const std::uint64_t now = tensor_.impl()->storage->version.load(std::memory_order_relaxed);
-  require(now == version_, "backward", "a tensor of shape ", tensor_.shape(),
-          " that is needed for the gradient was changed in place (version ", now, ", saved at ", version_, ")");
-  return tensor_;
-}
 
 Slot* slot_of(const Tensor& tensor) noexcept {
   return tensor.defined() ? static_cast<Slot*>(tensor.impl()->autograd.get()) : nullptr;
@@ -47,46 +51,56 @@ Node::Node(const char* name, std::size_t outputs, const std::vector<Tensor>& inp
       precision(crisol::precision()),
       backward(std::move(function)) {
   edges.reserve(inputs.size());
-  needs.reserve(inputs.size());
-  for (const Tensor& input : inputs) {
-    Edge edge;
-    if (input.defined()) edge.shape = input.shape();
-    const Slot* slot = slot_of(input);
-    if (slot != nullptr && slot->node != nullptr) {
-      edge.node = slot->node;
-      edge.output = slot->output;
-    } else if (slot != nullptr && slot->wanted) {
-      edge.leaf = input.impl()->autograd;
-    }
-    needs.push_back(edge.node != nullptr || edge.leaf != nullptr);
-    edges.push_back(std::move(edge));
-  }
+  for (const Tensor& input : inputs) edges.push_back(edge_of(input));
 }
 
 Node::~Node() {
-  // A graph can be a chain of thousands of ops (a long sequence). Recursion would overflow the stack, so a loop
-  // destroys them.
-  thread_local std::vector<std::shared_ptr<Node>>* pending = nullptr;
-  std::vector<std::shared_ptr<Node>> own;
-  const bool outermost = pending == nullptr;
-  if (outermost) pending = &own;
   for (Edge& edge : edges)
-    if (edge.node != nullptr) pending->push_back(std::move(edge.node));
-  if (!outermost) return;
-  while (!own.empty()) {
-    const std::shared_ptr<Node> last = std::move(own.back());
-    own.pop_back();
-  }
-  pending = nullptr;
+    if (edge.node != nullptr) release(std::move(edge.node));
 }
 
-bool recording(const std::vector<Tensor>& inputs) noexcept {
-  return grad_enabled() && std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.requires_grad(); });
+Node::Edge Node::edge_of(const Tensor& tensor) {
+  Edge edge;
+  if (tensor.defined()) edge.shape = tensor.shape();
+  const Slot* slot = slot_of(tensor);
+  if (slot != nullptr && slot->node != nullptr) {
+    edge.node = slot->node;
+    edge.output = slot->output;
+  } else if (slot != nullptr && slot->wanted) {
+    edge.leaf = tensor.impl()->autograd;
+  }
+  return edge;
 }
+
+Watched& Node::watch(std::size_t output) {
+  for (Watched& one : watched)
+    if (one.output == output) return one;
+  return watched.emplace_back(Watched{output, nullptr, {}});
+}
+
+Slot::~Slot() {
+  if (node != nullptr) release(std::move(node));
+}
+
+namespace {
+
+bool linked(const std::vector<Tensor>& inputs) noexcept {
+  return thread_context().grad_enabled &&
+         std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.requires_grad(); });
+}
+
+}  // namespace
+
+bool recording(const std::vector<Tensor>& inputs) noexcept { return linked(inputs) || detects_anomaly(); }
 
 std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, const std::vector<Tensor>& inputs,
-                                Node::Backward backward) {
+                                Node::Backward backward, bool higher) {
+  if (detects_anomaly()) {
+    check_results(op, outputs, inputs);
+    if (!linked(inputs)) return outputs;
+  }
   auto node = std::make_shared<Node>(op, outputs.size(), inputs, std::move(backward));
+  node->higher = higher;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Tensor& output = outputs[i];
     // An op may return its input unchanged (contiguous() of a contiguous tensor). Such a tensor already has a place in

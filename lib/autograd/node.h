@@ -1,12 +1,17 @@
 // The record of one differentiable op, and the way in which a function makes the record.
 //
-//     Tensor relu(const Tensor& x) {
-//       Tensor y = ops::relu(x);
+//     Tensor softmax(const Tensor& x, int axis) {
+//       Tensor y = ops::softmax(x, axis);
 //       if (!autograd::recording(x)) return y;
-//       return autograd::record("relu", y, {x}, [y = autograd::Saved(y)](const Tensor& dy, autograd::Needs) {
-//         return autograd::Gradients{ops::relu_backward(dy, y.get())};
+//       return autograd::record("softmax", y, {x}, [y = autograd::SavedResult(y), axis](const Tensor& dy,
+//       autograd::Needs) {
+//         return autograd::Gradients{ops::softmax_backward(dy, y.get(), axis)};
 //       });
 //     }
+//
+// Such an op has no gradient of its gradient. An op that has one calls record_higher() instead. Its backward function
+// consists of differentiable functions: of crisol/functions/ and functions/gradients.h. Where nothing is recorded, they
+// only call raw ops.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +19,9 @@
 #include <memory>
 #include <vector>
 
+#include "autograd/hooks.h"
+#include "autograd/saved.h"
+#include "base/thread_context.h"
 #include "crisol/autograd.h"
 #include "crisol/precision.h"
 #include "tensor/impl.h"
@@ -34,28 +42,20 @@ class Needs {
   const std::vector<bool>* wanted_;
 };
 
-/// A tensor that is kept for backward. The copy is outside of the graph, so that there are no cycles. The version is
-/// kept too.
-class Saved {
- public:
-  explicit Saved(const Tensor& tensor);
-  /// Throws invalid_argument when the tensor's elements were changed since it was saved.
-  const Tensor& get() const;
-
- private:
-  Tensor tensor_;
-  std::uint64_t version_ = 0;
-};
-
 class Node;
 
 /// The data that autograd keeps with a tensor.
 struct Slot : AutogradSlot {
-  bool wanted = false;         ///< True for a leaf whose gradient is wanted.
-  Tensor gradient;             ///< Accumulated; undefined before the first backward and after zero_grad.
-  Tensor gradient_buffer;      ///< The place where an optimiser wants the gradient to be stored, or undefined.
-  std::shared_ptr<Node> node;  ///< The op that made the tensor; null for a leaf.
-  std::size_t output = 0;      ///< The number of this tensor among the outputs of `node`.
+  Slot() = default;
+  ~Slot() override;
+
+  bool wanted = false;              ///< True for a leaf whose gradient is wanted.
+  Tensor gradient;                  ///< Accumulated; undefined before the first backward and after zero_grad.
+  Tensor gradient_buffer;           ///< The place where an optimiser wants the gradient to be stored, or undefined.
+  std::shared_ptr<Node> node;       ///< The op that made the tensor; null for a leaf.
+  std::size_t output = 0;           ///< The number of this tensor among the outputs of `node`.
+  std::shared_ptr<HookList> hooks;  ///< Of a leaf: they get its gradient before it is accumulated.
+  std::shared_ptr<HookList> accumulated_hooks;  ///< Of a leaf: they run when its gradient was accumulated.
   /// The tensors that are this leaf, if they are several: tied parameters.
   std::vector<std::weak_ptr<TensorImpl>> tied;
 };
@@ -65,7 +65,14 @@ Slot* slot_of(const Tensor& tensor) noexcept;
 /// The slot of a tensor; makes a slot if there is none.
 Slot& ensure_slot(const Tensor& tensor);
 
-class Node {
+/// An output of an op that somebody watches in backward.
+struct Watched {
+  std::size_t output = 0;
+  std::shared_ptr<HookList> hooks;
+  std::weak_ptr<AutogradSlot> retained;  ///< The slot that gets the gradient, after retain_grad().
+};
+
+class Node : public std::enable_shared_from_this<Node> {
  public:
   using Backward = std::function<Gradients(const Gradients& output_gradients, Needs)>;
 
@@ -75,7 +82,14 @@ class Node {
     std::size_t output = 0;
     std::shared_ptr<AutogradSlot> leaf;
     Shape shape;
+
+    bool wanted() const noexcept { return node != nullptr || leaf != nullptr; }
   };
+
+  /// The destination of a tensor's gradient; the tensor may be undefined.
+  static Edge edge_of(const Tensor& tensor);
+  /// The entry of an output in `watched`; makes an entry if there is none.
+  Watched& watch(std::size_t output);
 
   Node(const char* op, std::size_t output_count, const std::vector<Tensor>& inputs, Backward backward);
   ~Node();
@@ -87,28 +101,47 @@ class Node {
   const std::uint64_t sequence;  ///< Later ops have higher numbers.
   const Precision precision;     ///< The precision of the op and of its gradient.
   std::vector<Edge> edges;
-  std::vector<bool> needs;
-  Backward backward;  ///< Empty after it was used and freed.
+  Backward backward;    ///< Empty after it was used and freed.
+  bool higher = false;  ///< The backward function may be recorded.
+  std::vector<Watched> watched;
 };
 
 /// True if ops are recorded and one of the inputs wants a gradient. Undefined tensors (an absent bias) are allowed.
 template <class... Inputs>
+bool linking(const Inputs&... inputs) noexcept {
+  return thread_context().grad_enabled && (inputs.requires_grad() || ...);
+}
+
+/// True if the result must go through record(): the op is recorded, or results are checked for NaN and infinity.
+template <class... Inputs>
 bool recording(const Inputs&... inputs) noexcept {
-  return grad_enabled() && (inputs.requires_grad() || ...);
+  return linking(inputs...) || detects_anomaly();
 }
 bool recording(const std::vector<Tensor>& inputs) noexcept;
 
-/// Links outputs to the inputs and returns the linked tensors. `backward(gradients, needs)` gets the gradients of the
-/// outputs, undefined where nothing depends on an output. It returns one gradient for each input.
+/// Links outputs to the inputs and returns the linked tensors, if ops are recorded and an input wants a gradient.
+/// `backward(gradients, needs)` gets the gradients of the outputs, undefined where nothing depends on an output. It
+/// returns one gradient for each input. Throws for NaN and infinity in an output if anomalies are detected.
 std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, const std::vector<Tensor>& inputs,
-                                Node::Backward backward);
+                                Node::Backward backward, bool higher = false);
 
 /// The same as record_many, for one output: `backward(dy, needs)`.
 template <class Backward>
-Tensor record(const char* op, const Tensor& output, const std::vector<Tensor>& inputs, Backward backward) {
-  return record_many(op, {output}, inputs, [backward = std::move(backward)](const Gradients& gradients, Needs needs) {
-    return backward(gradients[0], needs);
-  })[0];
+Tensor record(const char* op, const Tensor& output, const std::vector<Tensor>& inputs, Backward backward,
+              bool higher = false) {
+  return record_many(
+      op, {output}, inputs,
+      [backward = std::move(backward)](const Gradients& gradients, Needs needs) {
+        return backward(gradients[0], needs);
+      },
+      higher)[0];
+}
+
+/// The same as record, for an op whose gradient has a gradient: the backward function consists of differentiable
+/// functions.
+template <class Backward>
+Tensor record_higher(const char* op, const Tensor& output, const std::vector<Tensor>& inputs, Backward backward) {
+  return record(op, output, inputs, std::move(backward), true);
 }
 
 /// Moves the storage of a leaf into an arena, and the storage of its gradient into another arena. The values are kept.

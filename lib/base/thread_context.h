@@ -11,6 +11,11 @@ namespace crisol {
 class ProblemLog;
 class CapturedUses;
 class VariantLog;
+struct DrawObserver;
+namespace autograd {
+class CheckpointFrame;
+class Node;
+}  // namespace autograd
 namespace runtime {
 class Capturer;
 }
@@ -32,6 +37,11 @@ struct ThreadContext {
   ProblemLog* problem_log = nullptr;             ///< The innermost log of problems.
   VariantLog* variant_log = nullptr;             ///< The innermost log of choices.
   void* trial = nullptr;                         ///< The innermost trial of dispatch/verification.cpp.
+  bool detects_anomaly = false;                  ///< A DetectAnomaly of the thread lives.
+  autograd::Node* backward_node = nullptr;       ///< The op whose backward function runs.
+  /// The innermost checkpoint() whose function runs.
+  autograd::CheckpointFrame* checkpoint = nullptr;
+  DrawObserver* draw_observer = nullptr;  ///< Is told of each generator before it draws.
 };
 
 /// The context of the calling thread.

@@ -15,4 +15,11 @@ struct GeneratorImpl {
   const Tensor state;  ///< i64 (2), read as ulong: the seed and the counter.
 };
 
+/// Is told of each generator that this thread draws from.
+struct DrawObserver {
+  virtual ~DrawObserver() = default;
+  /// Called before the draw is queued.
+  virtual void before_draw(const Generator& generator) = 0;
+};
+
 }  // namespace crisol

@@ -10,6 +10,9 @@ bool grad_enabled() noexcept { return thread_context().grad_enabled; }
 NoGrad::NoGrad() noexcept : before_(thread_context().grad_enabled) { thread_context().grad_enabled = false; }
 NoGrad::~NoGrad() { thread_context().grad_enabled = before_; }
 
+EnableGrad::EnableGrad() noexcept : before_(thread_context().grad_enabled) { thread_context().grad_enabled = true; }
+EnableGrad::~EnableGrad() { thread_context().grad_enabled = before_; }
+
 void require_in_place_allowed(const char* op, const Tensor& tensor) {
   require(
       !(grad_enabled() && tensor.requires_grad()), op,

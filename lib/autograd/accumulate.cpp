@@ -1,0 +1,62 @@
+#include "autograd/accumulate.h"
+
+#include <utility>
+
+#include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+
+namespace crisol::autograd {
+
+namespace {
+
+// The sum as the gradient of a leaf that belongs to the graph. Later backward passes must change no other tensor, so
+// the elements are copied.
+Tensor linked_gradient(const Slot& leaf, const Tensor& sum) {
+  Tensor own;
+  if (leaf.gradient_buffer.defined()) {
+    ops::copy_into(leaf.gradient_buffer, sum);
+    own = leaf.gradient_buffer.detach();
+  } else {
+    own = ops::clone(sum);
+  }
+  return record_higher("accumulate_grad", own, {sum}, [](const Tensor& dy, Needs) { return Gradients{dy}; });
+}
+
+}  // namespace
+
+void accumulate(Tensor& sum, Tensor&& gradient) {
+  if (!sum.defined()) {
+    sum = std::move(gradient);
+    return;
+  }
+  // The sum is not made in place, because another op may share the first gradient: add passes the same gradient to both
+  // inputs.
+  const Tensor total = ops::add(sum, gradient);
+  sum = !recording(sum, gradient) ? total : record_higher("add", total, {sum, gradient}, [](const Tensor& dy, Needs) {
+    return Gradients{dy, dy};
+  });
+}
+
+void accumulate_leaf(Slot& leaf, Tensor&& gradient) {
+  if (gradient.requires_grad() || (grad_enabled() && leaf.gradient.requires_grad())) {
+    Tensor sum = leaf.gradient;
+    accumulate(sum, std::move(gradient));
+    leaf.gradient = linked_gradient(leaf, sum);
+  } else if (leaf.gradient.requires_grad()) {
+    // The old gradient belongs to a graph that may still need its elements. The new one belongs to none.
+    const Tensor sum = ops::add(leaf.gradient, gradient);
+    leaf.gradient = Tensor();
+    accumulate_leaf(leaf, Tensor(sum));
+  } else if (leaf.gradient.defined()) {
+    ops::add_into(leaf.gradient, gradient);
+  } else if (leaf.gradient_buffer.defined()) {
+    ops::copy_into(leaf.gradient_buffer, gradient);
+    leaf.gradient = leaf.gradient_buffer;
+  } else {
+    // Later calls add to this gradient in place, so no other tensor may share its storage.
+    const bool sole = gradient.impl().use_count() == 1 && gradient.impl()->storage.use_count() == 1;
+    leaf.gradient = sole && gradient.is_contiguous() ? std::move(gradient) : ops::clone(gradient);
+  }
+}
+
+}  // namespace crisol::autograd

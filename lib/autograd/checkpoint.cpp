@@ -1,0 +1,164 @@
+// checkpoint(): the function runs once more in backward, to get the tensors that its ops saved.
+#include "autograd/checkpoint.h"
+
+#include <utility>
+#include <vector>
+
+#include "autograd/node.h"
+#include "base/text.h"
+#include "crisol/ops/copy.h"
+#include "crisol/random.h"
+#include "tensor/generator.h"
+
+namespace crisol {
+
+namespace autograd {
+
+namespace {
+
+constexpr const char* op = "checkpoint";
+
+using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
+
+/// The states of the generators before a function drew from them. Nested observers are told too.
+class Draws : public DrawObserver {
+ public:
+  /// `replayed`: the states that generators get before they draw; null the first time.
+  explicit Draws(const Draws* replayed = nullptr)
+      : replayed_(replayed), outer_(std::exchange(thread_context().draw_observer, this)) {}
+  ~Draws() override { stop(); }
+  Draws(const Draws&) = delete;
+  Draws& operator=(const Draws&) = delete;
+
+  void before_draw(const Generator& generator) override {
+    if (outer_ != nullptr) outer_->before_draw(generator);
+    if (find(generator) != nullptr) return;
+    const Tensor& state = generator.impl().state;
+    states_.emplace_back(generator, ops::clone(state));
+    if (replayed_ == nullptr) return;
+    const Tensor* before = replayed_->find(generator);
+    require(before != nullptr, op, "the function drew from another generator when it ran again");
+    ops::copy_into(state, *before);
+  }
+
+  /// No more draws are observed. After a replay the generators go on where they were before.
+  void stop() {
+    if (stopped_) return;
+    stopped_ = true;
+    thread_context().draw_observer = outer_;
+    if (replayed_ == nullptr) return;
+    for (const auto& [generator, state] : states_) ops::copy_into(generator.impl().state, state);
+  }
+
+ private:
+  const Tensor* find(const Generator& generator) const {
+    for (const auto& [known, state] : states_)
+      if (&known.impl() == &generator.impl()) return &state;
+    return nullptr;
+  }
+
+  const Draws* const replayed_;
+  DrawObserver* const outer_;
+  bool stopped_ = false;
+  std::vector<std::pair<Generator, Tensor>> states_;
+};
+
+}  // namespace
+
+struct Recomputed::Place {
+  std::shared_ptr<CheckpointFrame> frame;
+  Tensor tensor;
+};
+
+class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
+ public:
+  CheckpointFrame(Function function, const std::vector<Tensor>& inputs)
+      : function_(std::move(function)), precision_(crisol::precision()) {
+    for (const Tensor& input : inputs) inputs_.emplace_back(input);
+  }
+
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) {
+    const Scope scope(this);
+    std::vector<Tensor> results = function_(inputs);
+    draws_.stop();
+    return results;
+  }
+
+  Recomputed place_for(const Tensor& tensor) {
+    if (!again_) {
+      auto place = std::make_shared<Recomputed::Place>(Recomputed::Place{shared_from_this(), Tensor()});
+      kept_.push_back({place, tensor.shape(), tensor.dtype()});
+      return Recomputed(std::move(place));
+    }
+    require(next_ < kept_.size() && kept_[next_].shape == tensor.shape() && kept_[next_].dtype == tensor.dtype(), op,
+            "when the function ran again, its ops kept another tensor of shape ", tensor.shape(), " and dtype ",
+            tensor.dtype(), " as number ", next_, "; the function must do the same each time");
+    if (const std::shared_ptr<Recomputed::Place> place = kept_[next_].place.lock()) place->tensor = tensor.detach();
+    ++next_;
+    return {};
+  }
+
+  void run_again() {
+    std::vector<Tensor> inputs;
+    for (const Saved& input : inputs_) inputs.push_back(input.get());
+    const EnableGrad enable_grad;
+    const WithPrecision same(precision_);
+    const Scope scope(this);
+    const Draws replay(&draws_);
+    again_ = true;
+    next_ = 0;
+    function_(inputs);
+    require(next_ == kept_.size(), op, "when the function ran again, its ops kept ", next_, " tensors instead of ",
+            kept_.size(), "; the function must do the same each time");
+  }
+
+ private:
+  struct Kept {
+    std::weak_ptr<Recomputed::Place> place;
+    Shape shape;
+    DType dtype;
+  };
+
+  /// Tensors that are saved while it lives belong to the frame.
+  class Scope {
+   public:
+    explicit Scope(CheckpointFrame* frame) : before_(std::exchange(thread_context().checkpoint, frame)) {}
+    ~Scope() { thread_context().checkpoint = before_; }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    CheckpointFrame* const before_;
+  };
+
+  const Function function_;
+  const Precision precision_;
+  std::vector<Saved> inputs_;
+  Draws draws_;
+  std::vector<Kept> kept_;
+  bool again_ = false;
+  std::size_t next_ = 0;
+};
+
+Recomputed Recomputed::place_for(const Tensor& tensor) { return thread_context().checkpoint->place_for(tensor); }
+
+Tensor Recomputed::get() const {
+  if (!place_->tensor.defined()) place_->frame->run_again();
+  return place_->tensor;
+}
+
+}  // namespace autograd
+
+std::vector<Tensor> checkpoint(const std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>& function,
+                               const std::vector<Tensor>& inputs) {
+  require(function != nullptr, "checkpoint", "the function is empty");
+  if (!grad_enabled()) return function(inputs);
+  return std::make_shared<autograd::CheckpointFrame>(function, inputs)->run(inputs);
+}
+
+Tensor checkpoint(const ForwardFunction& function, const std::vector<Tensor>& inputs) {
+  require(function != nullptr, "checkpoint", "the function is empty");
+  return checkpoint([function](const std::vector<Tensor>& in) { return std::vector<Tensor>{function(in)}; }, inputs)[0];
+}
+
+}  // namespace crisol

@@ -1,0 +1,35 @@
+// What a Saved keeps instead of a tensor within checkpoint().
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "crisol/tensor.h"
+
+namespace crisol::autograd {
+
+class CheckpointFrame;
+
+/// The place of one tensor among those that the function of a checkpoint() saved. Copies share the tensor.
+class Recomputed {
+ public:
+  /// No place.
+  Recomputed() = default;
+
+  /// A tensor is saved within checkpoint(). The first time, this gives its place, and the tensor need not be kept. When
+  /// the function runs again, the tensor goes to the place that it had the first time, and the result is no place.
+  static Recomputed place_for(const Tensor& tensor);
+
+  explicit operator bool() const noexcept { return place_ != nullptr; }
+  /// The tensor, outside the graph. The function runs again if the tensor is not there.
+  Tensor get() const;
+
+ private:
+  struct Place;
+  explicit Recomputed(std::shared_ptr<Place> place) : place_(std::move(place)) {}
+
+  std::shared_ptr<Place> place_;
+  friend class CheckpointFrame;
+};
+
+}  // namespace crisol::autograd

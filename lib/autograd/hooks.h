@@ -1,0 +1,29 @@
+// The hooks of a tensor.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "crisol/tensor.h"
+
+namespace crisol::autograd {
+
+/// Functions in the order in which they were registered.
+class HookList {
+ public:
+  /// Adds a hook to the list in `place`, which is made if there is none. The handle removes the hook.
+  static HookHandle add(std::shared_ptr<HookList>& place, GradientHook hook);
+
+  /// Passes a gradient through all hooks. Throws if a hook gives a tensor of another shape, dtype or device. A hook may
+  /// add and remove hooks; this takes effect at the next run.
+  Tensor run(Tensor gradient) const;
+
+ private:
+  std::uint64_t last_id_ = 0;
+  std::vector<std::pair<std::uint64_t, GradientHook>> hooks_;
+};
+
+}  // namespace crisol::autograd

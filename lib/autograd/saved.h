@@ -1,0 +1,42 @@
+// Tensors that are kept for backward.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "autograd/checkpoint.h"
+#include "tensor/impl.h"
+
+namespace crisol::autograd {
+
+/// An input of an op, or another tensor that the op did not return. The copy has the same place in the graph as the
+/// tensor, so a backward function that is recorded depends on it. The version of the elements is kept too. Within
+/// checkpoint() the elements are not kept: they are computed again.
+class Saved {
+ public:
+  explicit Saved(const Tensor& tensor);
+  /// Throws invalid_argument when the tensor's elements were changed since it was saved.
+  const Tensor& get() const;
+
+ private:
+  mutable Tensor tensor_;
+  std::uint64_t version_ = 0;
+  Recomputed recomputed_;
+};
+
+/// A result of the op. The op's node owns the copy, so the copy must not own the node. get() gives it the place in the
+/// graph of output `output` of the node whose backward function runs, if that function is recorded.
+class SavedResult {
+ public:
+  /// The output of a result that has no gradient.
+  static constexpr std::size_t no_output = static_cast<std::size_t>(-1);
+
+  explicit SavedResult(const Tensor& result, std::size_t output = 0) : saved_(result), output_(output) {}
+  Tensor get() const;
+
+ private:
+  Saved saved_;
+  std::size_t output_;
+};
+
+}  // namespace crisol::autograd
