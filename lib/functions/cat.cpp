@@ -3,7 +3,6 @@
 
 #include "autograd/node.h"
 #include "crisol/ops/cat.h"
-#include "crisol/ops/view.h"
 
 namespace crisol {
 
@@ -15,20 +14,20 @@ Tensor cat(const std::vector<Tensor>& tensors, int axis) {
   if (!autograd::recording(tensors)) return y;
   std::vector<std::int64_t> sizes;
   for (const Tensor& tensor : tensors) sizes.push_back(tensor.size(axis));
-  return autograd::record("cat", y, tensors,
-                          [sizes, axis](const Tensor& dy, Needs) { return ops::split(dy, sizes, axis); });
+  return autograd::record_higher("cat", y, tensors,
+                                 [sizes, axis](const Tensor& dy, Needs) { return split(dy, sizes, axis); });
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, int axis) {
   const Tensor y = ops::stack(tensors, axis);
   if (!autograd::recording(tensors)) return y;
   const int at = normalized_axis("stack", axis, y.dim());
-  return autograd::record("stack", y, tensors, [at, count = tensors.size()](const Tensor& dy, Needs) {
+  return autograd::record_higher("stack", y, tensors, [at, count = tensors.size()](const Tensor& dy, Needs) {
     Shape shape = dy.shape();
     shape.erase(at);
     Gradients gradients;
     for (std::size_t i = 0; i < count; ++i)
-      gradients.push_back(ops::reshape(ops::narrow(dy, at, static_cast<std::int64_t>(i), 1), shape));
+      gradients.push_back(dy.narrow(at, static_cast<std::int64_t>(i), 1).reshape(shape));
     return gradients;
   });
 }
@@ -38,14 +37,13 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
   if (pieces.empty() || !autograd::recording(x)) return pieces;
   std::vector<Shape> shapes;
   for (const Tensor& piece : pieces) shapes.push_back(piece.shape());
-  return autograd::record_many("split", pieces, {x},
-                               [shapes, axis, dtype = x.dtype(), device = x.device()](const Gradients& dy, Needs) {
-                                 Gradients whole = dy;
-                                 for (std::size_t i = 0; i < whole.size(); ++i)
-                                   if (!whole[i].defined())
-                                     whole[i] = zeros(shapes[i], dtype, device);  // No result depends on this piece.
-                                 return Gradients{ops::cat(whole, axis)};
-                               });
+  const auto backward = [shapes, axis, dtype = x.dtype(), device = x.device()](const Gradients& dy, Needs) {
+    Gradients whole = dy;
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      if (!whole[i].defined()) whole[i] = zeros(shapes[i], dtype, device);  // No result depends on this piece.
+    return Gradients{cat(whole, axis)};
+  };
+  return autograd::record_many("split", pieces, {x}, backward, true);
 }
 
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis) {

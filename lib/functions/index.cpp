@@ -3,7 +3,8 @@
 
 #include "autograd/node.h"
 #include "base/text.h"
-#include "crisol/ops/pad.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/pad.h"
 
 namespace crisol {
 
@@ -20,7 +21,21 @@ Tensor grown_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   std::vector<AxisPadding> paddings;
   for (int i = shape.rank() - 1; i >= 0; --i) paddings.push_back({0, shape[i] - x.shape()[i]});
-  return ops::pad(x, paddings, 0);
+  return pad(x, paddings, 0);
+}
+
+// The gradient of the table. Its own gradient looks the rows up again, but not the padding row.
+Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t count,
+                          std::optional<std::int64_t> padding) {
+  const Tensor dw = ops::embedding_backward(dy, indices, count, padding);
+  if (!autograd::recording(dy)) return dw;
+  return autograd::record_higher("embedding_backward", dw, {dy},
+                                 [indices = Saved(indices), padding](const Tensor& ddw, Needs) {
+                                   const Tensor rows = embedding(ddw, indices.get());
+                                   if (!padding) return Gradients{rows};
+                                   const Tensor is_padding = ops::eq(indices.get(), *padding).unsqueeze(-1);
+                                   return Gradients{where(is_padding, 0.0, rows)};
+                                 });
 }
 
 }  // namespace
@@ -28,34 +43,35 @@ Tensor grown_to(const Tensor& x, const Shape& shape) {
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   const Tensor y = ops::gather(x, axis, index);
   if (!autograd::recording(x)) return y;
-  return autograd::record("gather", y, {x}, [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
-    return Gradients{ops::scatter_add(zeros_for(dy, shape), axis, index.get(), dy)};
-  });
+  return autograd::record_higher("gather", y, {x},
+                                 [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
+                                   return Gradients{scatter_add(zeros_for(dy, shape), axis, index.get(), dy)};
+                                 });
 }
 
 Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   const Tensor y = ops::index_select(x, axis, index);
   if (!autograd::recording(x)) return y;
-  return autograd::record("index_select", y, {x},
-                          [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
-                            return Gradients{ops::index_add(zeros_for(dy, shape), axis, index.get(), dy)};
-                          });
+  return autograd::record_higher("index_select", y, {x},
+                                 [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
+                                   return Gradients{index_add(zeros_for(dy, shape), axis, index.get(), dy)};
+                                 });
 }
 
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   const Tensor y = ops::scatter_add(x, axis, index, src);
   if (!autograd::recording(x, src)) return y;
-  return autograd::record(
+  return autograd::record_higher(
       "scatter_add", y, {x, src}, [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
-        return Gradients{dy, needs[1] ? grown_to(ops::gather(dy, axis, index.get()), shape) : Tensor()};
+        return Gradients{dy, needs[1] ? grown_to(gather(dy, axis, index.get()), shape) : Tensor()};
       });
 }
 
 Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   const Tensor y = ops::index_add(x, axis, index, src);
   if (!autograd::recording(x, src)) return y;
-  return autograd::record("index_add", y, {x, src}, [index = Saved(index), axis](const Tensor& dy, Needs needs) {
-    return Gradients{dy, needs[1] ? ops::index_select(dy, axis, index.get()) : Tensor()};
+  return autograd::record_higher("index_add", y, {x, src}, [index = Saved(index), axis](const Tensor& dy, Needs needs) {
+    return Gradients{dy, needs[1] ? index_select(dy, axis, index.get()) : Tensor()};
   });
 }
 
@@ -69,10 +85,10 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::optional<std:
     if (*padding < 0) *padding += count;
   }
   if (!autograd::recording(weight)) return y;
-  return autograd::record("embedding", y, {weight},
-                          [indices = Saved(indices), count, padding](const Tensor& dy, Needs) {
-                            return Gradients{ops::embedding_backward(dy, indices.get(), count, padding)};
-                          });
+  return autograd::record_higher("embedding", y, {weight},
+                                 [indices = Saved(indices), count, padding](const Tensor& dy, Needs) {
+                                   return Gradients{embedding_backward(dy, indices.get(), count, padding)};
+                                 });
 }
 
 }  // namespace crisol

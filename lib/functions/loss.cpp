@@ -1,7 +1,7 @@
 #include "crisol/functions/loss.h"
 
 #include "autograd/node.h"
-#include "crisol/ops/elementwise.h"
+#include "crisol/functions/elementwise.h"
 
 namespace crisol {
 
@@ -32,17 +32,28 @@ Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std:
       });
 }
 
+namespace {
+
+// The gradient of mse_loss by x. The gradient by the target is its negative.
+Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target, Reduction reduction) {
+  if (!autograd::linking(dy, x, target)) return ops::mse_loss_backward(dy, x, target, reduction);
+  const double scale = reduction == Reduction::mean ? 2.0 / static_cast<double>(x.numel()) : 2.0;
+  return (x - target) * (dy * scale);
+}
+
+}  // namespace
+
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
   const Tensor loss = ops::mse_loss(x, target, reduction);
   if (!autograd::recording(x, target)) return loss;
-  return autograd::record("mse_loss", loss, {x, target},
-                          [x = Saved(x), target = Saved(target), reduction](const Tensor& dy, Needs needs) {
-                            Gradients gradients(2);
-                            const Tensor dx = ops::mse_loss_backward(dy, x.get(), target.get(), reduction);
-                            if (needs[0]) gradients[0] = dx;
-                            if (needs[1]) gradients[1] = ops::neg(dx);
-                            return gradients;
-                          });
+  return autograd::record_higher("mse_loss", loss, {x, target},
+                                 [x = Saved(x), target = Saved(target), reduction](const Tensor& dy, Needs needs) {
+                                   Gradients gradients(2);
+                                   const Tensor dx = mse_loss_backward(dy, x.get(), target.get(), reduction);
+                                   if (needs[0]) gradients[0] = dx;
+                                   if (needs[1]) gradients[1] = neg(dx);
+                                   return gradients;
+                                 });
 }
 
 }  // namespace crisol

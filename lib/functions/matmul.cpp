@@ -2,9 +2,9 @@
 
 #include "autograd/node.h"
 #include "base/text.h"
-#include "crisol/ops/reduce.h"
-#include "crisol/ops/view.h"
+#include "crisol/functions/reduce.h"
 #include "functions/fuse/epilogue.h"
+#include "functions/gradients.h"
 #include "ops/collapse.h"
 #include "ops/product/with_epilogue.h"
 
@@ -16,19 +16,19 @@ using autograd::Saved;
 
 namespace {
 
-Tensor transposed(const Tensor& x) { return ops::transpose(x, -2, -1); }
+Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
 
 // Reshapes (…, F) to (rows, F), so that one product over all rows serves every leading axis.
 Tensor as_rows(const Tensor& x) {
-  return ops::reshape(x, {x.shape().back() == 0 ? 0 : x.numel() / x.shape().back(), x.shape().back()});
+  return x.reshape({x.shape().back() == 0 ? 0 : x.numel() / x.shape().back(), x.shape().back()});
 }
 
 auto matmul_backward(const Tensor& left, const Tensor& right) {
   return [a = Saved(left), b = Saved(right)](const Tensor& dy, Needs needs) {
     Gradients gradients(2);
     // If a leading axis was broadcast, its gradient is the sum over the copies.
-    if (needs[0]) gradients[0] = ops::sum_to(ops::matmul(dy, transposed(b.get())), a.get().shape());
-    if (needs[1]) gradients[1] = ops::sum_to(ops::matmul(transposed(a.get()), dy), b.get().shape());
+    if (needs[0]) gradients[0] = autograd::sum_to(matmul(dy, transposed(b.get())), a.get().shape());
+    if (needs[1]) gradients[1] = autograd::sum_to(matmul(transposed(a.get()), dy), b.get().shape());
     return gradients;
   };
 }
@@ -37,9 +37,9 @@ auto linear_backward(const Tensor& input, const Tensor& matrix) {
   return [x = Saved(input), weight = Saved(matrix)](const Tensor& dy, Needs needs) {
     Gradients gradients(3);
     const Tensor rows = as_rows(dy);
-    if (needs[0]) gradients[0] = ops::reshape(ops::matmul(rows, weight.get()), x.get().shape());
-    if (needs[1]) gradients[1] = ops::matmul(transposed(rows), as_rows(x.get()));
-    if (needs[2]) gradients[2] = ops::sum(rows, {0});
+    if (needs[0]) gradients[0] = matmul(rows, weight.get()).reshape(x.get().shape());
+    if (needs[1]) gradients[1] = matmul(transposed(rows), as_rows(x.get()));
+    if (needs[2]) gradients[2] = sum(rows, {0});
     return gradients;
   };
 }
@@ -68,7 +68,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   if (has_vector(a, b)) return multiply_vector(a, b);
   const Tensor y = ops::matmul(a, b);
   if (!autograd::recording(a, b)) return y;
-  return autograd::record("matmul", y, {a, b}, matmul_backward(a, b));
+  return autograd::record_higher("matmul", y, {a, b}, matmul_backward(a, b));
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
@@ -83,14 +83,15 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
        .inputs = {a, b},
        .plain = [&] { return matmul(a, b); },
        .raw = [&](const ops::ProductEpilogue& f, bool& applied) { return ops::matmul(a, b, f, applied); },
-       .backward = [&] { return matmul_backward(a, b); }},
+       .backward = [&] { return matmul_backward(a, b); },
+       .higher = true},
       epilogue);
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Tensor y = ops::linear(x, weight, bias);
   if (!autograd::recording(x, weight, bias)) return y;
-  return autograd::record("linear", y, {x, weight, bias}, linear_backward(x, weight));
+  return autograd::record_higher("linear", y, {x, weight, bias}, linear_backward(x, weight));
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue& epilogue) {
@@ -103,7 +104,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const E
        .inputs = {x, weight, bias},
        .plain = [&] { return linear(x, weight, bias); },
        .raw = [&](const ops::ProductEpilogue& f, bool& applied) { return ops::linear(x, weight, bias, f, applied); },
-       .backward = [&] { return linear_backward(x, weight); }},
+       .backward = [&] { return linear_backward(x, weight); },
+       .higher = true},
       epilogue);
 }
 

@@ -10,9 +10,8 @@ Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double val
   // The gradient drops what was added. Elements that were cut off get a gradient of zero.
   std::vector<AxisPadding> inverse = paddings;
   for (AxisPadding& padding : inverse) padding = {-padding.before, -padding.after};
-  return autograd::record("pad", y, {x}, [inverse](const Tensor& dy, autograd::Needs) {
-    return autograd::Gradients{ops::pad(dy, inverse)};
-  });
+  return autograd::record_higher(
+      "pad", y, {x}, [inverse](const Tensor& dy, autograd::Needs) { return autograd::Gradients{pad(dy, inverse)}; });
 }
 
 }  // namespace crisol

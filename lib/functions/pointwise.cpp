@@ -6,8 +6,8 @@
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
-#include "crisol/ops/reduce.h"
-#include "crisol/ops/view.h"
+#include "functions/derivative.h"
+#include "functions/gradients.h"
 #include "ops/pointwise/pointwise.h"
 #include "tensor/grad_mode.h"
 
@@ -32,23 +32,38 @@ struct Input {
 struct Record {
   const PointwiseRow* row;
   std::array<Input, max_inputs> inputs;
-  Saved y;
+  SavedResult y;
   std::vector<Scalar> scalars;
+
+  Tensor recorded_derivative(std::size_t k, const Tensor& dy, std::array<Operand, max_inputs> operands) const;
 
   Tensor gradient(std::size_t k, const Tensor& dy) const {
     const Input& input = inputs[k];
     const bool sums = dy.shape() != input.broadcast;
     // Sums are computed in f32, because f16 is too imprecise.
-    const Tensor wide = sums ? ops::cast(dy, DType::f32) : dy;
+    const Tensor wide = sums ? dy.to(DType::f32) : dy;
     std::array<Operand, max_inputs> operands{0, 0, 0};
     for (std::size_t i = 0; i < row->input_count; ++i)
       operands[i] = inputs[i].is_tensor ? Operand(inputs[i].saved.get()) : Operand(inputs[i].number);
-    const Tensor all =
-        ops::pointwise_backward(*row, k, wide, std::span(operands.data(), row->input_count), y.get(), scalars);
-    const Tensor own = sums ? ops::sum_to(all, input.broadcast) : all;
-    return ops::cast(input.shape == input.broadcast ? own : ops::reshape(own, input.shape), input.dtype);
+    const std::span<const Operand> all_inputs(operands.data(), row->input_count);
+    const Tensor all = grad_enabled() ? recorded_derivative(k, wide, operands)
+                                      : ops::pointwise_backward(*row, k, wide, all_inputs, y.get(), scalars);
+    const Tensor own = sums ? sum_to(all, input.broadcast) : all;
+    return (input.shape == input.broadcast ? own : own.reshape(input.shape)).to(input.dtype);
   }
 };
+
+// The derivative is recorded, too. Its rows take inputs in the shape that broadcasts.
+Tensor Record::recorded_derivative(std::size_t k, const Tensor& dy, std::array<Operand, max_inputs> operands) const {
+  std::array<Tensor, max_inputs> reshaped;
+  for (std::size_t i = 0; i < row->input_count; ++i) {
+    const Tensor* x = operands[i].tensor();
+    if (x == nullptr || !x->defined() || inputs[i].shape == inputs[i].broadcast) continue;
+    reshaped[i] = x->reshape(inputs[i].broadcast);
+    operands[i] = Operand(reshaped[i]);
+  }
+  return derivative(*row, k, dy, std::span(operands.data(), row->input_count), y.get(), scalars);
+}
 
 bool wants_gradient(const Operand& operand) { return operand.tensor() != nullptr && operand.tensor()->requires_grad(); }
 
@@ -56,14 +71,14 @@ bool wants_gradient(const Operand& operand) { return operand.tensor() != nullptr
 
 Tensor pointwise(const PointwiseRow& row, std::span<const Operand> inputs, std::span<const Scalar> scalars) {
   Tensor result = ops::pointwise(row, inputs, scalars);
-  if (!grad_enabled() || row.is_predicate() || !is_floating(result.dtype()) ||
-      std::none_of(inputs.begin(), inputs.end(), wants_gradient))
-    return result;
+  if (row.is_predicate() || !is_floating(result.dtype())) return result;
+  const bool linked = grad_enabled() && std::any_of(inputs.begin(), inputs.end(), wants_gradient);
+  if (!linked && !detects_anomaly()) return result;
 
   unsigned read = 0;
   for (std::size_t k = 0; k < inputs.size(); ++k)
     if (wants_gradient(inputs[k]) && row.derivatives[k] != nullptr) read |= row.derivative_operands(k);
-  Record record{&row, {}, Saved((read & PointwiseRow::reads_y) != 0 ? result : Tensor()), {}};
+  Record record{&row, {}, SavedResult((read & PointwiseRow::reads_y) != 0 ? result : Tensor()), {}};
   record.scalars.assign(scalars.begin(), scalars.end());
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -81,7 +96,7 @@ Tensor pointwise(const PointwiseRow& row, std::span<const Operand> inputs, std::
     if ((read >> i & 1) != 0) input.saved = Saved(*x);
     tensors.push_back(*x);
   }
-  return autograd::record(row.name, result, tensors, [record = std::move(record)](const Tensor& dy, Needs needs) {
+  return record_higher(row.name, result, tensors, [record = std::move(record)](const Tensor& dy, Needs needs) {
     Gradients gradients;
     for (std::size_t i = 0; i < record.row->input_count; ++i) {
       if (!record.inputs[i].is_tensor) continue;

@@ -1,7 +1,7 @@
 #include "crisol/functions/sort.h"
 
 #include "autograd/node.h"
-#include "crisol/ops/index.h"
+#include "crisol/functions/index.h"
 
 namespace crisol {
 
@@ -13,10 +13,10 @@ namespace {
 
 SortResult record_order(const char* op, const Tensor& x, const SortResult& result, int axis) {
   if (!is_floating(x.dtype()) || !autograd::recording(x)) return result;
-  const Tensor values = autograd::record(
+  const Tensor values = autograd::record_higher(
       op, result.values, {x}, [indices = Saved(result.indices), shape = x.shape(), axis](const Tensor& dy, Needs) {
         if (shape.rank() == 0) return Gradients{dy};
-        return Gradients{ops::scatter_add(zeros(shape, dy.dtype(), dy.device()), axis, indices.get(), dy)};
+        return Gradients{scatter_add(zeros(shape, dy.dtype(), dy.device()), axis, indices.get(), dy)};
       });
   return {values, result.indices};
 }

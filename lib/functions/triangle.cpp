@@ -10,15 +10,15 @@ using autograd::Needs;
 Tensor tril(const Tensor& x, std::int64_t diagonal) {
   const Tensor y = ops::tril(x, diagonal);
   if (!autograd::recording(x)) return y;
-  return autograd::record("tril", y, {x},
-                          [diagonal](const Tensor& dy, Needs) { return Gradients{ops::tril(dy, diagonal)}; });
+  return autograd::record_higher("tril", y, {x},
+                                 [diagonal](const Tensor& dy, Needs) { return Gradients{tril(dy, diagonal)}; });
 }
 
 Tensor triu(const Tensor& x, std::int64_t diagonal) {
   const Tensor y = ops::triu(x, diagonal);
   if (!autograd::recording(x)) return y;
-  return autograd::record("triu", y, {x},
-                          [diagonal](const Tensor& dy, Needs) { return Gradients{ops::triu(dy, diagonal)}; });
+  return autograd::record_higher("triu", y, {x},
+                                 [diagonal](const Tensor& dy, Needs) { return Gradients{triu(dy, diagonal)}; });
 }
 
 }  // namespace crisol

@@ -4,7 +4,7 @@
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
-#include "crisol/ops/reduce.h"
+#include "functions/gradients.h"
 
 namespace crisol {
 
@@ -14,8 +14,8 @@ using autograd::Needs;
 Tensor Tensor::reshape(const Shape& wanted) const {
   const Tensor y = ops::reshape(*this, wanted);
   if (!autograd::recording(*this)) return y;
-  return autograd::record("reshape", y, {*this},
-                          [shape = shape()](const Tensor& dy, Needs) { return Gradients{ops::reshape(dy, shape)}; });
+  return autograd::record_higher("reshape", y, {*this},
+                                 [shape = shape()](const Tensor& dy, Needs) { return Gradients{dy.reshape(shape)}; });
 }
 
 Tensor Tensor::flatten(int first, int last) const {
@@ -36,15 +36,15 @@ Tensor Tensor::permute(const Shape& axes) const {
   if (!autograd::recording(*this)) return y;
   Shape inverse = axes;
   for (int i = 0; i < axes.rank(); ++i) inverse[normalized_axis("permute", axes[i], dim())] = i;
-  return autograd::record("permute", y, {*this},
-                          [inverse](const Tensor& dy, Needs) { return Gradients{ops::permute(dy, inverse)}; });
+  return autograd::record_higher("permute", y, {*this},
+                                 [inverse](const Tensor& dy, Needs) { return Gradients{dy.permute(inverse)}; });
 }
 
 Tensor Tensor::transpose(int axis_a, int axis_b) const {
   const Tensor y = ops::transpose(*this, axis_a, axis_b);
   if (!autograd::recording(*this)) return y;
-  return autograd::record("transpose", y, {*this}, [axis_a, axis_b](const Tensor& dy, Needs) {
-    return Gradients{ops::transpose(dy, axis_a, axis_b)};
+  return autograd::record_higher("transpose", y, {*this}, [axis_a, axis_b](const Tensor& dy, Needs) {
+    return Gradients{dy.transpose(axis_a, axis_b)};
   });
 }
 
@@ -58,14 +58,24 @@ Tensor Tensor::T() const {
   for (int i = 0; i < dim(); ++i) axes[i] = dim() - 1 - i;
   return permute(axes);
 }
+namespace {
+
+Tensor narrow_backward(const Tensor& dy, const Shape& shape, int axis, std::int64_t start, std::int64_t length) {
+  const Tensor dx = zeros(shape, dy.dtype(), dy.device());
+  ops::copy_into(ops::narrow(dx, axis, start, length), dy);
+  if (!autograd::recording(dy)) return dx;
+  return autograd::record_higher("narrow_backward", dx, {dy}, [axis, start, length](const Tensor& ddx, Needs) {
+    return Gradients{ddx.narrow(axis, start, length)};
+  });
+}
+
+}  // namespace
 
 Tensor Tensor::narrow(int axis, std::int64_t start, std::int64_t length) const {
   const Tensor y = ops::narrow(*this, axis, start, length);
   if (!autograd::recording(*this)) return y;
-  return autograd::record("narrow", y, {*this}, [shape = shape(), axis, start, length](const Tensor& dy, Needs) {
-    Tensor dx = zeros(shape, dy.dtype(), dy.device());
-    ops::copy_into(ops::narrow(dx, axis, start, length), dy);
-    return Gradients{dx};
+  return autograd::record_higher("narrow", y, {*this}, [shape = shape(), axis, start, length](const Tensor& dy, Needs) {
+    return Gradients{narrow_backward(dy, shape, axis, start, length)};
   });
 }
 
@@ -80,8 +90,9 @@ Tensor Tensor::select(int axis, std::int64_t index) const {
 Tensor Tensor::expand(const Shape& wanted) const {
   const Tensor y = ops::expand(*this, wanted);
   if (!autograd::recording(*this)) return y;
-  return autograd::record("expand", y, {*this},
-                          [shape = shape()](const Tensor& dy, Needs) { return Gradients{ops::sum_to(dy, shape)}; });
+  return autograd::record_higher("expand", y, {*this}, [shape = shape()](const Tensor& dy, Needs) {
+    return Gradients{autograd::sum_to(dy, shape)};
+  });
 }
 
 Tensor Tensor::squeeze(int axis) const {
@@ -106,7 +117,7 @@ Tensor Tensor::contiguous() const {
 Tensor Tensor::clone() const {
   const Tensor y = ops::clone(*this);
   if (!autograd::recording(*this)) return y;
-  return autograd::record("clone", y, {*this}, [](const Tensor& dy, Needs) { return Gradients{dy}; });
+  return autograd::record_higher("clone", y, {*this}, [](const Tensor& dy, Needs) { return Gradients{dy}; });
 }
 
 Tensor Tensor::to(Device target) const {
@@ -115,8 +126,8 @@ Tensor Tensor::to(Device target) const {
   read_bytes(bytes.data());
   const Tensor y = from_bytes(bytes.data(), shape(), dtype(), target);
   if (!autograd::recording(*this)) return y;
-  return autograd::record("to", y, {*this},
-                          [source = device()](const Tensor& dy, Needs) { return Gradients{dy.to(source)}; });
+  return autograd::record_higher("to", y, {*this},
+                                 [source = device()](const Tensor& dy, Needs) { return Gradients{dy.to(source)}; });
 }
 
 Tensor Tensor::to(DType target) const {
@@ -124,8 +135,8 @@ Tensor Tensor::to(DType target) const {
   const Tensor y = ops::cast(*this, target);
   // Integers have no gradient.
   if (!is_floating(target) || !autograd::recording(*this)) return y;
-  return autograd::record("to", y, {*this},
-                          [source = dtype()](const Tensor& dy, Needs) { return Gradients{ops::cast(dy, source)}; });
+  return autograd::record_higher("to", y, {*this},
+                                 [source = dtype()](const Tensor& dy, Needs) { return Gradients{dy.to(source)}; });
 }
 
 }  // namespace crisol

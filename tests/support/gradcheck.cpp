@@ -5,6 +5,7 @@
 #include <random>
 
 #include "autograd/node.h"
+#include "crisol/functions/cat.h"
 #include "doctest/doctest.h"
 #include "support/skip.h"
 
@@ -122,6 +123,29 @@ class Checker {
 void check_gradients(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
                      const GradcheckOptions& options) {
   Checker(f, inputs, options).run();
+}
+
+void check_gradients_of_gradients(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                                  const std::vector<Tensor>& inputs, const GradcheckOptions& options) {
+  std::vector<Tensor> all = inputs;
+  const Tensor y = f(inputs);
+  all.push_back(from_vector(weights_for(y.numel(), 41), y.shape(), y.device()));
+  const auto gradients = [&f](const std::vector<Tensor>& values) {
+    const EnableGrad enable_grad;
+    std::vector<Tensor> own(values.begin(), values.end() - 1), wanted;
+    for (Tensor& input : own) {
+      if (!input.defined() || input.dtype() != DType::f32) continue;
+      if (!input.requires_grad()) input = input.detach().requires_grad_();
+      wanted.push_back(input);
+    }
+    // The gradient of a linear function does not depend on its inputs. So the inputs take part themselves.
+    std::vector<Tensor> flat;
+    for (const Tensor& input : wanted) flat.push_back(input.flatten());
+    for (const Tensor& gradient : grad({f(own)}, wanted, {.grad_outputs = {values.back()}, .create_graph = true}))
+      flat.push_back(gradient.flatten());
+    return cat(flat);
+  };
+  check_gradients(gradients, all, options);
 }
 
 }  // namespace crisol::testing

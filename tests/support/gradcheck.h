@@ -22,4 +22,9 @@ struct GradcheckOptions {
 void check_gradients(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
                      const GradcheckOptions& options = {});
 
+/// Compares the gradients of f's gradients with central differences. They are checked by the f32 inputs and by the
+/// gradient of f's result, so an f that is linear is checked too. All differentiable inputs must take part in f.
+void check_gradients_of_gradients(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                                  const std::vector<Tensor>& inputs, const GradcheckOptions& options = {});
+
 }  // namespace crisol::testing

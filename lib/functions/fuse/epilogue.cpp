@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "autograd/anomaly.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "functions/fuse/fused_function.h"
@@ -122,15 +123,16 @@ Tensor record(const EpilogueOp& op, const FusedOp& fused, const FusedBackward& b
   const std::vector<TensorOrigin>& tensors = fused.recording().fused.tensors;
   std::vector<Tensor> inputs = op.inputs;
   for (std::size_t i = 1; i < tensors.size(); ++i) inputs.push_back(values.tensor(tensors[i]));
-  return autograd::record(op.name, values.results[0], inputs,
-                          [kept = FusedRecord(fused, backward, values), product = op.backward(),
-                           count = op.inputs.size()](const Tensor& dy, Needs needs) {
-                            std::vector<Tensor> of_tensors = kept.gradients({dy});
-                            Gradients gradients =
-                                of_tensors[0].defined() ? product(of_tensors[0], needs) : Gradients(count);
-                            gradients.insert(gradients.end(), of_tensors.begin() + 1, of_tensors.end());
-                            return gradients;
-                          });
+  return autograd::record(
+      op.name, values.results[0], inputs,
+      [kept = FusedRecord(fused, backward, values), product = op.backward(), count = op.inputs.size()](const Tensor& dy,
+                                                                                                       Needs needs) {
+        std::vector<Tensor> of_tensors = kept.gradients({dy});
+        Gradients gradients = of_tensors[0].defined() ? product(of_tensors[0], needs) : Gradients(count);
+        gradients.insert(gradients.end(), of_tensors.begin() + 1, of_tensors.end());
+        return gradients;
+      },
+      op.higher);
 }
 
 }  // namespace
@@ -165,7 +167,10 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
   const std::vector<FusedArgument> arguments = epilogue.arguments(y);
   values.arguments = arguments;
   if (!applied) y = fused.forward(values)[0];
-  if (backward == nullptr || backward->differentiable().empty()) return y;
+  if (backward == nullptr || backward->differentiable().empty()) {
+    if (detects_anomaly()) autograd::check_results(op.name, {y}, op.inputs);
+    return y;
+  }
   values.results = {&y, 1};
   return record(op, fused, *backward, values);
 }

@@ -30,6 +30,8 @@ struct EpilogueOp {
   /// Returns a function that computes the gradients of `inputs` from the gradient of the plain result. Called only if a
   /// gradient is wanted.
   std::function<std::function<autograd::Gradients(const Tensor&, autograd::Needs)>()> backward;
+  /// The gradient has a gradient, see autograd::record_higher.
+  bool higher = false;
 };
 
 /// Runs the op and its epilogue. Forward is one kernel under two conditions: the op's kernel accepts the epilogue, and

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "crisol/ops/elementwise.h"
+#include "crisol/functions/elementwise.h"
 #include "crisol/ops/view.h"
 
 namespace crisol::detail {
@@ -39,7 +39,7 @@ Tensor broadcastable(const Tensor& x, const Trailing& trailing, const Shape& sha
   if (trailing.kind == Trailing::Kind::none) return x;
   Shape with = trailing.last_axis ? shape : Shape();
   if (!with.empty()) with[with.rank() - 1] = 1;
-  return ops::reshape(x, with);
+  return x.reshape(with);
 }
 
 // The axes along which a tensor of shape `from` is repeated to get shape `to`.
@@ -86,7 +86,7 @@ Tensor FusedBackward::prepared_gradient(std::size_t result, const FusedValues& v
   const Tensor gradient = broadcastable(given, trailing, values.shape);
   if (!ties_[result]) return gradient;
   const Tensor ties = ties_[result]->run(sum_of_gradients, values, axes_of(trailing), true);
-  return ops::div(gradient, ops::reshape(ties, gradient.shape()));
+  return div(gradient, ops::reshape(ties, gradient.shape()));
 }
 
 std::vector<Tensor> FusedBackward::run(const FusedValues& given, std::span<const Shape> shapes) const {
@@ -98,6 +98,7 @@ std::vector<Tensor> FusedBackward::run(const FusedValues& given, std::span<const
   values.results = results;
   for (const std::size_t r : differentiable_) gradients[r] = prepared_gradient(r, values);
   values.gradients = gradients;
+  if (grad_enabled()) return run_recorded(values, shapes);
 
   const PointwiseGraph& graph = gradient_.fused.graph;
   std::vector<Tensor> all(shapes.size());

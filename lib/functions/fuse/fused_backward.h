@@ -28,6 +28,8 @@ class FusedBackward {
   std::vector<Tensor> run(const FusedValues& values, std::span<const Shape> shapes) const;
 
  private:
+  /// run() made of differentiable functions, node by node, for gradients of gradients.
+  std::vector<Tensor> run_recorded(const FusedValues& values, std::span<const Shape> shapes) const;
   Tensor prepared_gradient(std::size_t result, const FusedValues& values) const;
   const FusedKernels& kernels_for(std::span<const int> outputs) const;
   const FusedReduction& reduction_for(std::size_t output) const;

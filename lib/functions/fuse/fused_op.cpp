@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/anomaly.h"
 #include "autograd/node.h"
 #include "base/text.h"
 #include "ops/collapse.h"
@@ -91,7 +92,9 @@ std::vector<Tensor> FusedOp::run(std::span<const FusedArgument> arguments) const
   }
   for (const Trailing& trailing : recording_.trailing) check_elements(op_, trailing, values.shape);
   std::vector<Tensor> results = forward(values);
-  return wanted != 0 && grad_enabled() ? record(std::move(results), values, wanted) : results;
+  if (wanted != 0 && grad_enabled()) return record(std::move(results), values, wanted);
+  if (detects_anomaly()) autograd::check_results(op_, results, {});
+  return results;
 }
 
 std::vector<Tensor> FusedOp::record(std::vector<Tensor> results, const FusedValues& given, std::uint32_t wanted) const {
@@ -103,17 +106,31 @@ std::vector<Tensor> FusedOp::record(std::vector<Tensor> results, const FusedValu
   std::vector<Tensor> inputs, outputs;
   for (const TensorOrigin& origin : recording_.fused.tensors) inputs.push_back(values.tensor(origin));
   for (const std::size_t r : backward.differentiable()) outputs.push_back(results[r]);
-  outputs = autograd::record_many(op_, std::move(outputs), inputs,
-                                  [kept = std::move(kept)](const autograd::Gradients& gradients, autograd::Needs) {
-                                    return kept.gradients(gradients);
-                                  });
+  outputs = autograd::record_many(
+      op_, std::move(outputs), inputs,
+      [kept = std::move(kept)](const autograd::Gradients& gradients, autograd::Needs) {
+        return kept.gradients(gradients);
+      },
+      true);
   for (std::size_t i = 0; i < outputs.size(); ++i) results[backward.differentiable()[i]] = std::move(outputs[i]);
   return results;
 }
 
 FusedRecord::FusedRecord(const FusedOp& op, const FusedBackward& backward, const FusedValues& values)
     : op_(op.shared_from_this()), backward_(&backward), shape_(values.shape), device_(values.device) {
-  for (const TensorOrigin& origin : backward.reads()) saved_.emplace_back(origin, values.tensor(origin));
+  const std::vector<std::size_t>& outputs = backward.differentiable();
+  for (const TensorOrigin& origin : backward.reads()) {
+    if (origin.kind == TensorOrigin::Kind::argument) {
+      arguments_.emplace_back(origin.index, values.tensor(origin));
+      continue;
+    }
+    const auto output = std::find(outputs.begin(), outputs.end(), origin.index);
+    results_.emplace_back(
+        origin.index,
+        autograd::SavedResult(values.tensor(origin), output == outputs.end()
+                                                         ? autograd::SavedResult::no_output
+                                                         : static_cast<std::size_t>(output - outputs.begin())));
+  }
   static const Tensor undefined;
   for (const FusedArgument& argument : values.arguments)
     numbers_.push_back(argument.tensor() == nullptr ? argument : FusedArgument(undefined));
@@ -125,12 +142,8 @@ std::vector<Tensor> FusedRecord::gradients(const autograd::Gradients& of_results
   std::vector<Tensor> results(count), gradients(count);
   for (std::size_t i = 0; i < of_results.size(); ++i) gradients[backward_->differentiable()[i]] = of_results[i];
   std::vector<FusedArgument> arguments = numbers_;
-  for (const auto& [origin, saved] : saved_) {
-    if (origin.kind == TensorOrigin::Kind::argument)
-      arguments[origin.index] = FusedArgument(saved.get());
-    else
-      results[origin.index] = saved.get();
-  }
+  for (const auto& [index, saved] : arguments_) arguments[index] = FusedArgument(saved.get());
+  for (const auto& [index, saved] : results_) results[index] = saved.get();
   return backward_->run({arguments, shape_, op_->recording().trailing, device_, results, gradients}, shapes_);
 }
 

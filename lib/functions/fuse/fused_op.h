@@ -56,7 +56,8 @@ class FusedRecord {
  private:
   std::shared_ptr<const FusedOp> op_;
   const FusedBackward* backward_;
-  std::vector<std::pair<TensorOrigin, autograd::Saved>> saved_;
+  std::vector<std::pair<std::size_t, autograd::Saved>> arguments_;      ///< By the number of the argument.
+  std::vector<std::pair<std::size_t, autograd::SavedResult>> results_;  ///< By the number of the result.
   std::vector<FusedArgument> numbers_;  ///< The arguments; tensors are replaced by undefined tensors.
   std::vector<Shape> shapes_;           ///< The shapes of the recording's tensors.
   Shape shape_;

@@ -1,0 +1,18 @@
+// Derivatives of rows as differentiable functions, for gradients of gradients.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "crisol/tensor.h"
+#include "ops/pointwise/pointwise_row.h"
+
+namespace crisol::autograd {
+
+/// The same as ops::pointwise_backward, made of rows that are recorded. It reads the text in PointwiseRow::derivatives,
+/// so a new row needs nothing more. All inputs broadcast to the shape of dy as they are. Computes f16 in f32, and the
+/// result is f32. Throws invalid_argument, naming the row, if the text calls a function that is no row.
+Tensor derivative(const ops::PointwiseRow& row, std::size_t k, const Tensor& dy, std::span<const Operand> inputs,
+                  const Tensor& y, std::span<const Scalar> scalars);
+
+}  // namespace crisol::autograd

@@ -1,0 +1,243 @@
+// Gradients of gradients: by finite differences for all ops that have them, by name for the others.
+#include <cmath>
+
+#include "crisol/autograd.h"
+#include "crisol/functions/cat.h"
+#include "crisol/functions/conv.h"
+#include "crisol/functions/dropout.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/index.h"
+#include "crisol/functions/loss.h"
+#include "crisol/functions/matmul.h"
+#include "crisol/functions/pad.h"
+#include "crisol/functions/reduce.h"
+#include "crisol/functions/softmax.h"
+#include "crisol/functions/sort.h"
+#include "crisol/functions/triangle.h"
+#include "crisol/fuse.h"
+#include "crisol/optim.h"
+#include "doctest/doctest.h"
+#include "support/compare.h"
+#include "support/gradcheck.h"
+#include "support/pointwise_calls.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+
+namespace {
+
+using Inputs = std::vector<Tensor>;
+using Values = std::vector<float>;
+
+Tensor leaf(const Values& values) { return from_vector(values).requires_grad_(); }
+
+Tensor random_tensor(std::uint64_t seed, const Shape& shape, double low = -1, double high = 1) {
+  return tensor_of(random_values(seed, shape.numel(), low, high), shape);
+}
+
+bool has_gradient(const ops::PointwiseRow& row) {
+  for (std::size_t k = 0; k < row.input_count; ++k)
+    if (row.derivatives[k] != nullptr && std::string(row.derivatives[k]) != "0") return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("gradients of gradients of every pointwise row that has a gradient") {
+  for (std::size_t r = 0; r < table_rows().size(); ++r) {
+    const auto& [row, reference] = table_rows()[r];
+    // digamma is the derivative of lgamma, and its own derivative is no row.
+    if (!has_gradient(*row) || std::string(row->name) == "lgamma") continue;
+    CAPTURE(row->name);
+    Inputs inputs;
+    for (std::size_t i = 0; i < row->input_count; ++i) {
+      if (row->is_condition(i)) {
+        inputs.push_back(tensor_of({1, 0, 0, 1, 1, 0}, {2, 3}, DType::boolean));
+        continue;
+      }
+      // Values at different distances from the places where a derivative jumps: 0, whole numbers, equal inputs.
+      const Shape shape = i == 1 ? Shape{3} : Shape{2, 3};
+      std::vector<double> values;
+      for (std::int64_t e = 0; e < shape.numel(); ++e) {
+        const double at = (static_cast<double>(e) + 0.17 + 0.31 * static_cast<double>(i)) / 6.7;
+        values.push_back(reference->low + (reference->high - reference->low) * at);
+      }
+      inputs.push_back(tensor_of(values, shape));
+    }
+    const auto f = [&, &call = pointwise_calls()[r].differentiable](const Inputs& v) {
+      return call(v, reference->scalars);
+    };
+    check_gradients_of_gradients(f, inputs, {.step = 4e-3, .tolerance = 2e-2, .elements = 3});
+  }
+}
+
+TEST_CASE("gradients of gradients with numbers as operands, and of a power with a zero") {
+  const Tensor x = leaf({0, 2, -3});
+  const Tensor slope = grad({sum(pow(x, 3))}, {x}, {.create_graph = true})[0];
+  CHECK(slope.to_vector<float>() == Values{0, 12, 27});
+  CHECK(grad({sum(slope)}, {x})[0].to_vector<float>() == Values{0, 12, -18});
+  check_gradients_of_gradients([](const Inputs& v) { return pow(2, v[0]) + 3 / v[0] - lerp(v[0], 1, 0.25); },
+                               {random_tensor(1, {4}, 0.5, 1.5)});
+}
+
+TEST_CASE("gradients of gradients of fused functions") {
+  const Tensor a = random_tensor(1, {2, 3, 4}, 0.5, 1.5), b = random_tensor(2, {4});
+  const auto gate = fuse([](const Expr& p, const Expr& q) { return tanh(p * q + q) * sigmoid(p); });
+  check_gradients_of_gradients([&](const Inputs& v) { return gate(v[0], v[1]); }, {a, b});
+  const auto reduced = fuse([](const Expr& p, const Expr& q, const Expr& s) { return mean(square(p - q) * s, {-1}); });
+  check_gradients_of_gradients([&](const Inputs& v) { return reduced(v[0], v[1], 3); }, {a, b});
+  const auto largest = fuse([](const Expr& p, const Expr& q) { return max(p * p * q, {-1}); });
+  check_gradients_of_gradients([&](const Inputs& v) { return largest(v[0], v[1]); },
+                               {a, tensor_of({1, 4, 0.25, 16}, {4})});
+  const auto bias = fuse([](const Expr& y, const Expr& p) { return sigmoid(y + p); });
+  check_gradients_of_gradients([&](const Inputs& v) { return linear(v[0], v[1], v[2], bias.epilogue(v[2])); },
+                               {a, random_tensor(3, {5, 4}), random_tensor(4, {5})});
+}
+
+TEST_CASE("gradients of gradients of reductions") {
+  std::vector<double> values;
+  for (int i = 0; i < 30; ++i) values.push_back(0.5 + (i * 17 % 30) * 0.06);
+  const Tensor x = tensor_of(values, {2, 3, 5});
+  for (const Shape& axes : {Shape{}, Shape{1}, Shape{0, -1}}) {
+    CAPTURE(axes);
+    const bool keepdim = axes.rank() == 1;
+    check_gradients_of_gradients([&](const Inputs& v) { return sum(v[0], axes, keepdim) * 2; }, {x});
+    check_gradients_of_gradients([&](const Inputs& v) { return square(mean(v[0], axes, keepdim)); }, {x});
+    check_gradients_of_gradients([&](const Inputs& v) { return square(max(v[0], axes, keepdim)); }, {x});
+    check_gradients_of_gradients([&](const Inputs& v) { return square(min(v[0], axes, keepdim)); }, {x});
+    check_gradients_of_gradients([&](const Inputs& v) { return var(v[0], axes, keepdim); }, {x});
+    check_gradients_of_gradients([&](const Inputs& v) { return stddev(v[0], axes, keepdim, 0); }, {x});
+    for (const double p : {1.0, 2.0, 3.0, static_cast<double>(INFINITY)})
+      check_gradients_of_gradients([&](const Inputs& v) { return square(norm(v[0], p, axes, keepdim)); }, {x});
+    check_gradients_of_gradients([&](const Inputs& v) { return logsumexp(v[0], axes, keepdim); }, {x});
+  }
+  const Tensor with_zeros = tensor_of({0, 2, 1.5, 0, 0, 3, 1, -2, 0.5, 1}, {2, 5});
+  check_gradients_of_gradients([](const Inputs& v) { return prod(v[0], {1}); }, {with_zeros});
+  check_gradients_of_gradients([](const Inputs& v) { return prod(v[0], {0}, true); }, {with_zeros});
+  for (const int axis : {0, -1}) {
+    check_gradients_of_gradients([&](const Inputs& v) { return square(cumsum(v[0], axis)); }, {x});
+    check_gradients_of_gradients([&](const Inputs& v) { return square(max_with_indices(v[0], axis).values); }, {x});
+    check_gradients_of_gradients([&](const Inputs& v) { return softmax(v[0], axis); }, {x});
+    check_gradients_of_gradients([&](const Inputs& v) { return log_softmax(v[0], axis); }, {x});
+  }
+}
+
+TEST_CASE("gradients of gradients of norms are finite at 0") {
+  const Tensor x = zeros({3}).requires_grad_();
+  for (const double p : {2.0, 3.0}) {
+    const Tensor slope = grad({norm(x, p) + stddev(x)}, {x}, {.create_graph = true})[0];
+    CHECK(slope.to_vector<float>() == Values{0, 0, 0});
+    CHECK(grad({sum(slope)}, {x})[0].to_vector<float>() == Values{0, 0, 0});
+  }
+}
+
+TEST_CASE("gradients of gradients of products") {
+  const Tensor a = random_tensor(1, {2, 3, 4}), b = random_tensor(2, {4, 5}), c = random_tensor(3, {2, 4, 3});
+  check_gradients_of_gradients([](const Inputs& v) { return matmul(v[0], v[1]); }, {a, b});
+  check_gradients_of_gradients([](const Inputs& v) { return matmul(v[0], v[1].transpose(1, 2)); },
+                               {a, random_tensor(4, {2, 5, 4})});
+  check_gradients_of_gradients([](const Inputs& v) { return tanh(matmul(v[0], v[1])); }, {a, c});
+  check_gradients_of_gradients([](const Inputs& v) { return linear(v[0], v[1], v[2]); },
+                               {a, random_tensor(5, {5, 4}), random_tensor(6, {5})});
+  check_gradients_of_gradients([](const Inputs& v) { return mse_loss(v[0], v[1]); }, {b, random_tensor(7, {4, 5})});
+}
+
+TEST_CASE("gradients of gradients of what moves data") {
+  const Tensor x = random_tensor(1, {3, 4}), y = random_tensor(2, {3, 2});
+  const auto check = [](const auto& f, const Inputs& inputs) {
+    check_gradients_of_gradients([&](const Inputs& v) { return square(f(v)); }, inputs);
+  };
+  check([](const Inputs& v) { return cat({v[0], v[1]}, 1); }, {x, y});
+  check([](const Inputs& v) { return stack({v[0], v[0] * 2}, 1); }, {x});
+  check([](const Inputs& v) { return split(v[0], 3, 1)[0]; }, {x});
+  check([](const Inputs& v) { return pad(v[0], {{1, -1}, {0, 2}}, 0.5); }, {x});
+  check([](const Inputs& v) { return v[0].permute({1, 0}).reshape({2, 6}).narrow(1, 1, 3).select(0, 1); }, {x});
+  check([](const Inputs& v) { return v[0].unsqueeze(1).expand({3, 2, 4}).clone().flatten(); }, {x});
+  check([](const Inputs& v) { return tril(v[0]) + triu(v[0], 1).to(DType::f16).to(DType::f32); }, {x});
+  check([](const Inputs& v) { return sort(v[0], 1).values.narrow(1, 0, 2) + topk(v[0], 2, 1).values; }, {x});
+  const Tensor index = tensor_of({2, 0, 2}, {3}, DType::i64);
+  const Tensor grid = tensor_of({0, 3, 1, 1, 2, 2}, {3, 2}, DType::i64);
+  check([&](const Inputs& v) { return gather(v[0], 1, grid); }, {x});
+  check([&](const Inputs& v) { return index_select(v[0], 0, index); }, {x});
+  check([&](const Inputs& v) { return scatter_add(v[0], 1, grid, v[1]); }, {x, y});
+  check([&](const Inputs& v) { return index_add(v[0], 0, index, v[1]); }, {x, random_tensor(3, {3, 4})});
+  check([&](const Inputs& v) { return embedding(v[0], index, 0); }, {x});
+  check([](const Inputs& v) { return dropout(v[0], 0.5, true, Generator(7)); }, {x});
+}
+
+TEST_CASE("the Hessian of a small function, and its third derivative") {
+  const Tensor x = leaf({1, 2, 3});
+  const Tensor y = sum(x * x * x) + prod(x);
+  const Tensor slope = grad({y}, {x}, {.create_graph = true})[0];
+  CHECK(slope.to_vector<float>() == Values{9, 15, 29});
+  const Values hessian[] = {{6, 3, 2}, {3, 12, 1}, {2, 1, 18}};
+  for (int row = 0; row < 3; ++row)
+    CHECK(grad({slope.select(0, row)}, {x}, {.retain_graph = true})[0].to_vector<float>() == hessian[row]);
+  const Tensor curvature = grad({slope.select(0, 0)}, {x}, {.create_graph = true})[0];
+  CHECK(grad({curvature.select(0, 0)}, {x})[0].to_vector<float>() == Values{6, 0, 0});
+}
+
+TEST_CASE("backward with create_graph leaves gradients that belong to the graph") {
+  const Tensor x = leaf({2, 3});
+  sum(x * x * x).backward({}, {.create_graph = true});
+  CHECK(x.grad().to_vector<float>() == Values{12, 27});
+  CHECK(x.grad().requires_grad());
+  CHECK(grad({sum(x.grad())}, {x}, {.retain_graph = true})[0].to_vector<float>() == Values{12, 18});
+  sum(x).backward({}, {.create_graph = true});  // Added up within the graph.
+  CHECK(x.grad().to_vector<float>() == Values{13, 28});
+  CHECK(grad({sum(x.grad())}, {x}, {.retain_graph = true})[0].to_vector<float>() == Values{12, 18});
+  const Tensor before = x.grad();
+  sum(x).backward();  // Added up outside of the graph, in other memory.
+  CHECK(x.grad().to_vector<float>() == Values{14, 29});
+  CHECK_FALSE(x.grad().requires_grad());
+  CHECK(before.to_vector<float>() == Values{13, 28});
+}
+
+TEST_CASE("a gradient in an optimiser's arena may belong to the graph") {
+  const Tensor x = leaf({2, 3});
+  optim::SGD optimizer({x}, {1.0});
+  sum(x * x).backward({}, {.create_graph = true});
+  CHECK(x.grad().to_vector<float>() == Values{4, 6});
+  const Tensor curvature = grad({sum(x.grad() * x.grad())}, {x})[0];
+  CHECK(curvature.to_vector<float>() == Values{16, 24});
+  optimizer.step();
+  CHECK(x.to_vector<float>() == Values{-2, -3});
+}
+
+TEST_CASE("an op without a gradient of its gradient is refused by name, only where it is needed") {
+  const Tensor x = random_tensor(1, {1, 2, 5, 5}).requires_grad_(), w = random_tensor(2, {3, 2, 3, 3}).requires_grad_();
+  const Tensor scale = leaf({2});
+  const Tensor y = sum(square(conv2d(x, w)) * scale);
+  const std::vector<Tensor> slopes = grad({y}, {x, scale}, {.create_graph = true});
+  Tensor plain = grad({sum(square(conv2d(x, w))) * 2}, {x})[0];
+  CHECK(slopes[0].to_vector<float>() == plain.to_vector<float>());
+  check_error([&] { grad({sum(slopes[0])}, {w}); }, {"[backward]", "conv2d has no gradient of its gradient"});
+  check_error([&] { sum(slopes[0]).backward(); }, {"conv2d has no gradient of its gradient"});
+  const Tensor v = leaf({2});
+  const Tensor slope = grad({lgamma(v)}, {v}, {.retain_graph = true})[0];
+  CHECK(slope.item() == doctest::Approx(0.42278434));
+  check_error([&] { grad({lgamma(v)}, {v}, {.create_graph = true}); }, {"lgamma has no gradient of its gradient"});
+}
+
+TEST_CASE("a critic with a gradient penalty learns, as in WGAN-GP") {
+  manual_seed(3);
+  Tensor first = mul(randn({8, 2}), 0.5).requires_grad_(), second = mul(randn({1, 8}), 0.5).requires_grad_();
+  const auto critic = [&](const Tensor& points) { return linear(tanh(linear(points, first)), second); };
+  optim::Adam optimizer({first, second}, {0.02});
+  const Tensor real = randn({64, 2}) + 2, fake = randn({64, 2});
+  float penalty = 0, distance = 0;
+  for (int step = 0; step < 60; ++step) {
+    const Tensor share = rand({64, 1});
+    const Tensor between = (real * share + fake * (1 - share)).requires_grad_();
+    const Tensor slope = grad({sum(critic(between))}, {between}, {.create_graph = true})[0];
+    const Tensor excess = mean(square(norm(slope, 2, {1}) - 1));
+    const Tensor gap = mean(critic(real)) - mean(critic(fake));
+    optimizer.zero_grad();
+    (excess * 10 - gap).backward();
+    optimizer.step();
+    penalty = excess.item();
+    distance = gap.item();
+  }
+  CHECK(penalty < 0.1f);
+  CHECK(distance > 1.0f);  // The means are 2 √2 apart, and a critic of slope 1 sees most of it.
+}
