@@ -1,11 +1,15 @@
 #include "dispatch/requests.h"
 
+#include <algorithm>
+#include <numeric>
+#include <set>
 #include <span>
 #include <vector>
 
 #include "base/text.h"
 #include "base/thread_context.h"
 #include "crisol/tuning.h"
+#include "dispatch/choose.h"
 #include "runtime/verbose.h"
 
 namespace crisol::dispatch {
@@ -17,6 +21,46 @@ struct Request {
   bool forbidden;
 };
 
+/// The changes of single letters that make one word of the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (const char letter : a) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      const std::size_t replaced = diagonal + (letter == b[i] ? 0 : 1);
+      diagonal = row[i + 1];
+      row[i + 1] = std::min({replaced, diagonal + 1, row[i] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// The names, near ones first.
+std::string names_near(std::string_view wanted, const std::set<std::string_view>& names) {
+  std::vector<std::string_view> order(names.begin(), names.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::string_view a, std::string_view b) { return distance(wanted, a) < distance(wanted, b); });
+  std::string text;
+  for (const std::string_view name : order) text.append(text.empty() ? "" : ", ").append(name);
+  return text;
+}
+
+/// Throws unless the op has the variant. A configuration, "block/64x64", is checked when a variant is chosen.
+void check_request(const Request& request) {
+  std::set<std::string_view> ops, variants;
+  for (const AnyTable* const table : all_tables()) {
+    ops.insert(table->op);
+    if (table->op == request.op)
+      for (const AnyTable::Row& row : table->rows()) variants.insert(row.name);
+  }
+  require(ops.count(request.op) != 0, "CRISOL_VARIANT", "there is no op '", request.op,
+          "' with variants; there are: ", names_near(request.op, ops));
+  const std::string_view variant = std::string_view(request.variant).substr(0, request.variant.find('/'));
+  require(variants.count(variant) != 0, "CRISOL_VARIANT", "there is no such variant of ", request.op, ": '", variant,
+          "'; there are: ", names_near(variant, variants));
+}
+
 std::vector<Request> parse_requests(const std::string& text) {
   std::vector<Request> requests;
   std::istringstream parts(text);
@@ -27,6 +71,7 @@ std::vector<Request> parse_requests(const std::string& text) {
             "' is not of the form op:variant or op:-variant");
     const bool forbidden = part[colon + 1] == '-';
     requests.push_back({part.substr(0, colon), part.substr(colon + (forbidden ? 2 : 1)), forbidden});
+    check_request(requests.back());
   }
   return requests;
 }

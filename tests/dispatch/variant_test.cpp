@@ -2,6 +2,7 @@
 #include "crisol/tuning.h"
 
 #include "crisol/ops/conv.h"
+#include "crisol/ops/matmul.h"
 #include "crisol/ops/reduce.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
@@ -28,7 +29,18 @@ TEST_CASE("child: CRISOL_VARIANT without a variant" * doctest::skip()) {
 }
 
 TEST_CASE("child: CRISOL_VARIANT of a variant that does not exist" * doctest::skip()) {
-  check_error([] { sums(); }, {"[cumsum]", "variant quick", "no such variant", "rows, columns, groups, items"});
+  for (int round = 0; round < 2; ++round)
+    check_error([] { sums(); },
+                {"[CRISOL_VARIANT]", "no such variant of cumsum: 'itms'", "there are: items, ", "rows", "groups"});
+}
+
+TEST_CASE("child: CRISOL_VARIANT of an op that does not exist" * doctest::skip()) {
+  for (int round = 0; round < 2; ++round)
+    check_error([] { sums(); }, {"[CRISOL_VARIANT]", "no op 'conv2' with variants", "there are: conv2d, ", "softmax"});
+}
+
+TEST_CASE("child: CRISOL_VARIANT of a configuration that does not exist" * doctest::skip()) {
+  check_error([] { ops::matmul(ones({2, 2}), ones({2, 2})); }, {"[matmul]", "variant block/none", "no such variant"});
 }
 
 TEST_CASE("child: CRISOL_VARIANT that leaves none" * doctest::skip()) {
@@ -43,7 +55,11 @@ TEST_CASE("child: CRISOL_VARIANT that forces the last" * doctest::skip()) {
 
 TEST_CASE("CRISOL_VARIANT forces and forbids variants, or is refused by name") {
   check_child("child: CRISOL_VARIANT without a variant", {{"CRISOL_VARIANT", "matmul:plain,cumsum"}});
-  check_child("child: CRISOL_VARIANT of a variant that does not exist", {{"CRISOL_VARIANT", "cumsum:quick"}});
+  check_child("child: CRISOL_VARIANT of a variant that does not exist", {{"CRISOL_VARIANT", "cumsum:itms"}});
+  check_child("child: CRISOL_VARIANT of a variant that does not exist", {{"CRISOL_VARIANT", "cumsum:-itms"}});
+  check_child("child: CRISOL_VARIANT of an op that does not exist", {{"CRISOL_VARIANT", "cumsum:items,conv2:x"}});
+  check_child("child: CRISOL_VARIANT of a configuration that does not exist",
+              {{"CRISOL_VARIANT", "matmul:block/none"}});
   check_child("child: CRISOL_VARIANT that leaves none",
               {{"CRISOL_VARIANT", "cumsum:-rows,cumsum:-columns,cumsum:-groups,cumsum:-items"}});
   check_child("child: CRISOL_VARIANT that forces the last", {{"CRISOL_VARIANT", "cumsum:items"}});
