@@ -20,6 +20,11 @@ struct CacheEntry {
 /// none of these is set, and then nothing is kept.
 CRISOL_API std::string kernel_cache_folder();
 
+/// Why the folder is not used, and what to do about it: another user owns it or can write to it, and could put programs
+/// there that this process would run. Empty if the folder is used, is not there yet, or if there is none. Files in it
+/// that another user owns or can write are passed over too, with a message on stderr.
+CRISOL_API std::string kernel_cache_fault();
+
 /// What the folder holds, sorted by title.
 CRISOL_API std::vector<CacheEntry> kernel_cache_entries();
 

@@ -1,10 +1,12 @@
 #include "base/locked_file.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 
+#include "base/private_files.h"
 #include "base/system.h"
 #include "base/text.h"
 
@@ -15,7 +17,7 @@ namespace fs = std::filesystem;
 LockedFile::LockedFile(const char* op, const std::string& path) : op_(op), path_(path) {
   std::error_code error;
   if (const fs::path folder = system::path_of(path).parent_path(); !folder.empty())
-    fs::create_directories(folder, error);
+    system::make_private_folder(folder, error);
   if (error) fail_with("cannot be created", error.message());
   open();
 }
@@ -26,14 +28,14 @@ void LockedFile::replace(std::string_view text) {
   std::random_device random;
   const fs::path temporary = system::path_of(concat(path_, '.', random(), random(), ".tmp"));
   std::error_code error;
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    file.close();
-    if (!file) {
-      fs::remove(temporary, error);
-      fail_with("cannot be written", "the folder is full or not writable");
-    }
+  std::FILE* const file = system::create_private_file(temporary);
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file != nullptr) written = std::fclose(file) == 0 && written;
+  // A file that its user shares with others stays shared.
+  if (written) fs::permissions(temporary, fs::status(system::path_of(path_)).permissions(), error);
+  if (!written || error) {
+    fs::remove(temporary, error);
+    fail_with("cannot be written", "the folder is full or not writable");
   }
   system::replace_file(temporary, system::path_of(path_), error);
   if (!error) return;

@@ -7,8 +7,8 @@
 
 namespace crisol::runtime {
 
-/// Opens a file, and makes it if it does not exist. While the object lives, other LockedFiles of the same path wait.
-/// Failures throw Error (ErrorCode::io) with `op`, the path and the reason.
+/// Opens a file, and makes it, for this user alone, if it does not exist. While the object lives, other LockedFiles of
+/// the same path wait. Failures throw Error (ErrorCode::io) with `op`, the path and the reason.
 class LockedFile {
  public:
   LockedFile(const char* op, const std::string& path);

@@ -14,7 +14,7 @@ namespace crisol::runtime {
 // place; then it starts again.
 void LockedFile::open() {
   for (;;) {
-    const int handle = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const int handle = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (handle < 0) fail_with("cannot be opened for writing", std::strerror(errno));
     while (flock(handle, LOCK_EX) != 0)
       if (errno != EINTR) {

@@ -69,7 +69,7 @@ void print_groups(const std::vector<Group>& groups) {
 int show(bool json, bool whole_list) {
   const std::vector<CacheEntry> entries = kernel_cache_entries();
   const std::vector<Group> groups = groups_of(entries);
-  const std::string folder = kernel_cache_folder(), tuned_file = tuning_file();
+  const std::string folder = kernel_cache_folder(), tuned_file = tuning_file(), fault = kernel_cache_fault();
   const std::vector<TuningEntry> tuned = tuning_entries();
   std::uint64_t bytes = 0;
   for (const Group& group : groups) bytes += group.bytes;
@@ -79,11 +79,12 @@ int show(bool json, bool whole_list) {
       programs.push_back({{"file", entry.file}, {"title", entry.title}, {"bytes", entry.bytes}});
     for (const Group& group : groups)
       devices.push_back({{"device", group.device}, {"programs", group.programs}, {"bytes", group.bytes}});
-    std::cout << nlohmann::ordered_json{{"folder", folder},          {"bytes", bytes},
-                                        {"devices", devices},        {"programs", programs},
-                                        {"tuning_file", tuned_file}, {"tuned", tuned_list(tuned)}}
-                     .dump(2)
-              << '\n';
+    std::cout
+        << nlohmann::ordered_json{{"folder", folder},          {"used", fault.empty()}, {"bytes", bytes},
+                                  {"devices", devices},        {"programs", programs},  {"tuning_file", tuned_file},
+                                  {"tuned", tuned_list(tuned)}}
+               .dump(2)
+        << '\n';
     return 0;
   }
   if (whole_list)
@@ -92,6 +93,7 @@ int show(bool json, bool whole_list) {
     print_groups(groups);
   std::cout << entries.size() << " programs, " << bytes << " bytes in "
             << (folder.empty() ? "no folder: set CRISOL_CACHE_DIR" : folder) << '\n';
+  if (!fault.empty()) std::cout << fault << '\n';
   if (!tuned.empty()) std::cout << tuned.size() << " tuned problems in " << tuned_file << '\n';
   if (!whole_list && !entries.empty()) std::cout << "`crisol cache --list` lists the programs.\n";
   return 0;
@@ -99,7 +101,7 @@ int show(bool json, bool whole_list) {
 
 int clear(bool json, bool tuning) {
   const std::int64_t removed = clear_kernel_cache();
-  const std::string folder = kernel_cache_folder(), tuned_file = tuning_file();
+  const std::string folder = kernel_cache_folder(), tuned_file = tuning_file(), fault = kernel_cache_fault();
   nlohmann::ordered_json cleared{{"folder", folder}, {"removed", removed}};
   if (!json) std::cout << "removed " << removed << " files from " << folder << '\n';
   if (tuning) {
@@ -122,7 +124,10 @@ Command add_cache(CLI::App& program) {
   command->add_flag("--list", *whole_list, "List the programs one by one, instead of a line for each device");
   CLI::App* lister = command->add_subcommand("list", "The same as --list");
   CLI::App* cleaner = command->add_subcommand("clear", "Remove them all; they are compiled again when needed");
-  for (CLI::App* one : {command, lister, cleaner}) one->add_flag("--json", *json, "Print JSON");
+  for (CLI::App* one : {command, lister, cleaner}) {
+    one->add_flag("--json", *json, "Print JSON");
+    one->fallthrough();
+  }
   cleaner->add_flag("--tuning", *tuning, "Remove also what `crisol tune` stored");
   return {command,
           [=] { return cleaner->parsed() ? clear(*json, *tuning) : show(*json, *whole_list || lister->parsed()); }};

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "crisol/kernel_cache.h"
 #include "crisol/version.h"
+#include "runtime/trusted_files.h"
 #include "runtime/verbose.h"
 
 namespace crisol {
@@ -54,6 +55,7 @@ void change_file(Change change) {
   require(
       !path.empty(), "tuning",
       "there is no file to store in: CRISOL_TUNING is 0, or neither CRISOL_CACHE_DIR nor the system names a folder");
+  runtime::require_trusted("tuning", path);
   runtime::LockedFile file("tuning", path);
   std::vector<TuningEntry> entries = usable_entries(path, file.read());
   if (change(entries)) file.replace(runtime::write_tuning(entries));
@@ -138,7 +140,7 @@ std::string tuning_file() {
 
 std::vector<TuningEntry> tuning_entries() {
   const std::string path = tuning_file();
-  return path.empty() ? std::vector<TuningEntry>() : usable_entries(path, runtime::read_whole(path));
+  return path.empty() ? std::vector<TuningEntry>() : usable_entries(path, runtime::read_trusted(path));
 }
 
 void store_tuning(const TuningEntry& entry) {

@@ -14,6 +14,7 @@
 #include "crisol/kernel_cache.h"
 #include "crisol/tuning.h"
 #include "runtime/kernel_source.h"
+#include "runtime/trusted_files.h"
 #include "runtime/verbose.h"
 
 namespace crisol {
@@ -107,11 +108,12 @@ const Outcomes& stored_of(Known& all, Device device) {
   const auto [at, is_new] = all.stored.try_emplace(device.index());
   if (!is_new) return at->second;
   if (const std::string path = verification_file(); !path.empty())
-    at->second = parse(path, runtime::read_whole(path))[key_of(device.info())];
+    at->second = parse(path, runtime::read_trusted(path))[key_of(device.info())];
   return at->second;
 }
 
 void store(const std::string& path, const DeviceInfo& info, const Verification& outcome) {
+  runtime::require_trusted("verification", path);
   runtime::LockedFile file("verification", path);
   AllOutcomes all = parse(path, file.read());
   all[key_of(info)][{outcome.op, outcome.variant}] = outcome;

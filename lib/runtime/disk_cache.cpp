@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <sstream>
 #include <tuple>
 
 #include "base/hash.h"
+#include "base/locked_file.h"
+#include "base/private_files.h"
 #include "base/system.h"
 #include "base/text.h"
+#include "runtime/trusted_files.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -50,29 +53,25 @@ Contents faulty(const char* fault) {
   return contents;
 }
 
-Contents read_contents(std::ifstream& file, const fs::path& path) {
+Contents read_contents(std::string_view file) {
   Header header;
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return faulty("is truncated");
+  if (file.size() < sizeof header) return faulty("is truncated");
+  std::memcpy(&header, file.data(), sizeof header);
+  file.remove_prefix(sizeof header);
   if (std::string_view(header.magic, 8) != std::string_view(Header{}.magic, 8))
     return faulty("has a wrong magic number");
-  std::error_code error;
-  const std::uint64_t size = fs::file_size(path, error);
   // Each size is checked alone first, because their sum could overflow.
-  if (error || header.text_size > size || header.binary_size > size ||
-      sizeof header + header.text_size + header.binary_size != size)
+  if (header.text_size > file.size() || header.binary_size > file.size() ||
+      header.text_size + header.binary_size != file.size())
     return faulty("has a wrong size");
-  std::string text(header.text_size, '\0');
+  const std::string_view text = file.substr(0, header.text_size), binary = file.substr(header.text_size);
+  if (checksum_of(text, binary) != header.checksum) return faulty("has a wrong checksum");
   Contents contents;
   contents.key_hash = header.key_hash;
-  CachedProgram& program = contents.program;
-  program.binary.resize(header.binary_size);
-  if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) ||
-      !file.read(reinterpret_cast<char*>(program.binary.data()), static_cast<std::streamsize>(program.binary.size())))
-    return faulty("cannot be read");
-  if (checksum_of(text, as_text(program.binary)) != header.checksum) return faulty("has a wrong checksum");
-  std::istringstream lines(text);
-  std::getline(lines, program.title);
-  for (std::string line; std::getline(lines, line);) program.warmed.push_back(line);
+  contents.program.binary.assign(binary.begin(), binary.end());
+  std::istringstream lines{std::string(text)};
+  std::getline(lines, contents.program.title);
+  for (std::string line; std::getline(lines, line);) contents.program.warmed.push_back(line);
   return contents;
 }
 
@@ -106,10 +105,9 @@ std::string DiskCache::path_of(std::string_view key) const {
 
 std::optional<CachedProgram> DiskCache::load(std::string_view key) const {
   if (folder_.empty()) return std::nullopt;
-  const fs::path path = system::path_of(path_of(key));
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  Contents contents = read_contents(file, path);
+  const std::string file = read_trusted(path_of(key));
+  if (file.empty()) return std::nullopt;
+  Contents contents = read_contents(file);
   if (contents.fault == nullptr && contents.key_hash != hash_of(key, second_seed))
     contents.fault = "belongs to another program";
   if (contents.fault == nullptr) return std::move(contents.program);
@@ -122,10 +120,8 @@ std::vector<CacheEntry> DiskCache::entries() const {
   std::error_code ignored;
   for (const fs::directory_entry& found : fs::directory_iterator(system::path_of(folder_), ignored)) {
     if (!has_name_of_ours(found.path()) || found.path().extension() == ".tmp") continue;
-    std::ifstream file(found.path(), std::ios::binary);
-    const std::uintmax_t bytes = found.file_size(ignored);
-    entries.push_back(
-        {system::text_of(found.path()), read_contents(file, found.path()).program.title, ignored ? 0 : bytes});
+    const std::string path = system::text_of(found.path()), file = read_whole(path);
+    entries.push_back({path, read_contents(file).program.title, file.size()});
   }
   std::sort(entries.begin(), entries.end(), [](const CacheEntry& a, const CacheEntry& b) {
     return std::tie(a.title, a.file) < std::tie(b.title, b.file);
@@ -149,12 +145,13 @@ std::int64_t DiskCache::clear() const {
 void DiskCache::store(std::string_view key, const CachedProgram& program) const {
   if (folder_.empty()) return;
   std::error_code error;
-  fs::create_directories(system::path_of(folder_), error);
+  system::make_private_folder(system::path_of(folder_), error);
   const fs::path path = system::path_of(path_of(key));
   const auto give_up = [&](const char* why) {
     say(Topic::build, "cache: cannot store ", system::text_of(path), ": ", why);
   };
   if (error) return give_up(error.message().c_str());
+  if (!is_trusted_folder(folder_)) return;
   remove_abandoned(system::path_of(folder_));
 
   std::string text = program.title + '\n';
@@ -168,13 +165,12 @@ void DiskCache::store(std::string_view key, const CachedProgram& program) const 
   std::random_device random;  // Two processes may store the same program at once.
   const fs::path temporary = system::path_of(concat(system::text_of(path), '.', random(), random(), ".tmp"));
   {
-    std::ofstream file(temporary, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(&header), sizeof header);
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    file.write(reinterpret_cast<const char*>(program.binary.data()),
-               static_cast<std::streamsize>(program.binary.size()));
-    file.close();
-    if (!file) {
+    std::FILE* const file = system::create_private_file(temporary);
+    if (file == nullptr) return give_up("the folder is not writable");
+    bool written = std::fwrite(&header, sizeof header, 1, file) == 1;
+    written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && written;
+    written = std::fwrite(program.binary.data(), 1, program.binary.size(), file) == program.binary.size() && written;
+    if (std::fclose(file) != 0 || !written) {
       fs::remove(temporary, error);
       return give_up("the folder is full or not writable");
     }
@@ -199,5 +195,9 @@ runtime::DiskCache cache() { return runtime::DiskCache(runtime::DiskCache::defau
 std::string kernel_cache_folder() { return runtime::DiskCache::default_folder(); }
 std::vector<CacheEntry> kernel_cache_entries() { return cache().entries(); }
 std::int64_t clear_kernel_cache() { return cache().clear(); }
+std::string kernel_cache_fault() {
+  const std::string folder = kernel_cache_folder();
+  return folder.empty() ? folder : runtime::distrust_of(folder);
+}
 
 }  // namespace crisol

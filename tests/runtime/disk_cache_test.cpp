@@ -1,11 +1,17 @@
 #include "runtime/disk_cache.h"
 
+#ifndef _WIN32
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <future>
 #include <thread>
 
+#include "base/locked_file.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
 #include "support/skip.h"
@@ -110,6 +116,92 @@ TEST_CASE("a folder that cannot be written or made is no cache, and no error") {
     full.store("key", sample(10, 1));
     CHECK_FALSE(full.load("key"));
   }
+}
+
+TEST_CASE("child: stores and loads under an open umask" * doctest::skip()) {
+  NEEDS_POSIX("permissions");
+#ifndef _WIN32
+  umask(0);
+  const std::string folder = std::getenv("CRISOL_TEST_CHILD_FOLDER");
+  const DiskCache cache(folder + "/made/here");
+  cache.store("key", sample(100, 1));
+  const auto permissions = [](const std::string& path) {
+    return static_cast<unsigned>(fs::status(path).permissions());
+  };
+  CHECK(permissions(folder + "/made") == 0700);
+  CHECK(permissions(folder + "/made/here") == 0700);
+  CHECK(permissions(cache.path_of("key")) == 0600);
+  CHECK(cache.load("key"));
+  {
+    crisol::runtime::LockedFile file("test", folder + "/more/tuning.txt");
+    file.replace("text");
+  }
+  CHECK(permissions(folder + "/more") == 0700);
+  CHECK(permissions(folder + "/more/tuning.txt") == 0600);
+  fs::permissions(folder + "/more/tuning.txt", fs::perms(0644));
+  {
+    crisol::runtime::LockedFile file("test", folder + "/more/tuning.txt");
+    file.replace("other text");
+  }
+  CHECK(permissions(folder + "/more/tuning.txt") == 0644);  // Its user shares it.
+#endif
+}
+
+TEST_CASE("folders of the cache are for their user alone, whatever the umask") {
+  NEEDS_POSIX("permissions");
+  const crisol::testing::TemporaryFolder folder;
+  const ProcessResult result =
+      run_child("child: stores and loads under an open umask", {{"CRISOL_TEST_CHILD_FOLDER", folder.path()}});
+  CHECK_PASSED(result);
+}
+
+TEST_CASE("child: loads a program that others can change" * doctest::skip()) {
+  const DiskCache cache(std::getenv("CRISOL_TEST_CHILD_FOLDER"));
+  for (int round = 0; round < 2; ++round) {
+    CHECK_FALSE(cache.load("key"));
+    CHECK_FALSE(cache.load("other key"));
+  }
+  cache.store("new key", sample(10, 1));
+}
+
+TEST_CASE("a folder or a file that others can change is passed over, with one message") {
+  NEEDS_POSIX("permissions");
+  const crisol::testing::TemporaryFolder outer;
+  const std::string folder = outer.path() + "/cache";
+  const DiskCache cache(folder);
+  for (const char* key : {"key", "other key"}) cache.store(key, sample(100, 1));
+  REQUIRE(cache.load("key"));
+  const auto check_passed_over = [&](const std::string& named, const char* reason, bool stores) {
+    const ProcessResult result =
+        run_child("child: loads a program that others can change", {{"CRISOL_TEST_CHILD_FOLDER", folder}});
+    CHECK_PASSED(result);
+    const std::string message = named + " is not used: it " + reason;
+    CHECK_MESSAGE(result.output.find(message) != std::string::npos, result.output);
+    CHECK_MESSAGE(result.output.find("is not used") == result.output.rfind("is not used"), result.output);
+    CHECK(result.output.find("chmod go-w") != std::string::npos);
+    CHECK(fs::exists(cache.path_of("new key")) == stores);
+    fs::remove(cache.path_of("new key"));
+  };
+  for (const unsigned writable : {0720u, 0702u, 0777u}) {
+    CAPTURE(writable);
+    fs::permissions(folder, fs::perms(writable));
+    check_passed_over(folder, "can be written by other users", false);
+  }
+  fs::permissions(folder, fs::perms(0755));  // Others may look.
+  CHECK(cache.load("key"));
+  for (const char* key : {"key", "other key"}) fs::permissions(cache.path_of(key), fs::perms(0664));
+  check_passed_over(cache.path_of("key"), "can be written by other users", true);
+  for (const char* key : {"key", "other key"}) fs::permissions(cache.path_of(key), fs::perms(0644));
+  CHECK(cache.load("key"));
+#ifndef _WIN32
+  if (geteuid() != 0) CRISOL_SKIP("the rest gives files to another user, which takes root's rights");
+  constexpr uid_t nobody = 65534;
+  for (const char* key : {"key", "other key"}) REQUIRE(chown(cache.path_of(key).c_str(), nobody, nobody) == 0);
+  check_passed_over(cache.path_of("key"), "belongs to another user", true);
+  for (const char* key : {"key", "other key"}) REQUIRE(chown(cache.path_of(key).c_str(), 0, 0) == 0);
+  REQUIRE(chown(folder.c_str(), nobody, nobody) == 0);
+  check_passed_over(folder, "belongs to another user", false);
+#endif
 }
 
 TEST_CASE("what cannot be removed from the folder is said") {

@@ -54,6 +54,8 @@ TemporaryFolder::TemporaryFolder() {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / concat("crisol-test-", random(), random());
   if (!std::filesystem::create_directory(path)) throw std::runtime_error("there is " + path.string() + " already");
+  // With another umask the library would not use a cache in it.
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   path_ = system::text_of(path);
 }

@@ -58,18 +58,6 @@ Json file_facts(const fs::path& path) {
   return facts;
 }
 
-void check_owner(const Json& facts, Problems& problems) {
-  // Windows tells neither the owner nor the permissions in this way.
-  if (!facts.value("exists", false) || facts.at("owner") == "unknown") return;
-  const std::string path = facts.at("path"), permissions = facts.at("permissions");
-  if (permissions[7] == 'w')
-    problems.push_back({concat("everybody can write to ", path, ", and the library runs the programs that are there"),
-                        concat("chmod o-w ", path)});
-  if (facts.at("owner") == "another user" && !is_root())
-    problems.push_back({concat(path, " belongs to another user, who can change the programs that the library runs"),
-                        "set CRISOL_CACHE_DIR to a folder of your own"});
-}
-
 void count_programs(Json& facts, Problems& problems) {
   std::uint64_t bytes = 0;
   int programs = 0, probes = 0, damaged = 0;
@@ -96,7 +84,13 @@ Json program_facts(Problems& problems) {
     return {{"path", nullptr}};
   }
   Json facts = file_facts(folder);
-  check_owner(facts, problems);
+  const std::string distrust = kernel_cache_fault();
+  facts["used"] = distrust.empty();
+  if (!distrust.empty())
+    problems.push_back({concat("other users can change compiled programs, so none are stored or loaded: ", folder),
+                        concat("chmod go-w ", folder,
+                               ", or chown it to this user, or set CRISOL_CACHE_DIR to a folder "
+                               "of your own")});
   // The first program that is stored makes the folder, so its parent must take it.
   const fs::path existing = nearest_existing(folder);
   const std::string fault = why_not_writable(existing);

@@ -16,8 +16,6 @@ Json system_names();
 /// The environment, each as NAME=VALUE.
 std::vector<std::string> all_variables();
 
-/// Whether this user may do everything.
-bool is_root();
 /// "this user", "root", "another user" or "unknown"; not the name, which is private.
 std::string owner_of(const std::filesystem::path& path);
 

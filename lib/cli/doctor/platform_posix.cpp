@@ -75,8 +75,6 @@ std::vector<std::string> all_variables() {
   return all;
 }
 
-bool is_root() { return geteuid() == 0; }
-
 std::string owner_of(const fs::path& path) {
   struct stat facts {};
   if (stat(path.c_str(), &facts) != 0) return "unknown";

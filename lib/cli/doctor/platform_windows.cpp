@@ -54,7 +54,6 @@ std::vector<std::string> all_variables() {
   return all;
 }
 
-bool is_root() { return false; }
 std::string owner_of(const std::filesystem::path& /*path*/) { return "unknown"; }
 
 std::vector<Registration> registrations() {
