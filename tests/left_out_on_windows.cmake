@@ -9,7 +9,8 @@ set(left_out
   "exported_symbols_test.cpp: tests/platforms/windows.sh compares the exports of the DLL"
   "install_test.cpp: needs a compiler"
   "package_test.cpp: is about Debian's packages"
-  "runtime/fault_test.cpp: the driver of faults is written for Linux")
+  "runtime/fault_test.cpp: the driver of faults is written for Linux"
+  "runtime/fork_test.cpp: Windows has no fork()")
 list(REMOVE_ITEM CRISOL_TEST_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/support/consumers.cpp)
 foreach(line IN LISTS left_out)
   string(REGEX REPLACE ":.*" "" file ${line})

@@ -1,9 +1,12 @@
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <new>
 
+#include "base/forked.h"
 #include "base/system.h"
 
 namespace crisol::system {
@@ -35,6 +38,10 @@ void flush_folder(const std::filesystem::path& folder) {
 }
 
 void at_exit(void (*function)()) { std::atexit(function); }
+
+void call_in_forked_child(void (*function)()) {
+  if (pthread_atfork(nullptr, nullptr, function) != 0) throw std::bad_alloc();
+}
 
 void* library_function(std::initializer_list<const char*> libraries, const char* function) {
   for (const char* name : libraries)

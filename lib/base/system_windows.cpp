@@ -9,6 +9,7 @@
 #include <corecrt_startup.h>
 #endif
 
+#include "base/forked.h"
 #include "base/system.h"
 
 namespace crisol::system {
@@ -76,6 +77,9 @@ void at_exit(void (*function)()) {
   add(reinterpret_cast<_onexit_t>(reinterpret_cast<void*>(function)));
 #endif
 }
+
+// Windows has no fork().
+void call_in_forked_child(void (* /*function*/)()) {}
 
 void* library_function(std::initializer_list<const char*> libraries, const char* function) {
   for (const char* name : libraries)

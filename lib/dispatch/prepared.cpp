@@ -7,6 +7,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "base/forked.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "dispatch/choose.h"
@@ -145,6 +146,7 @@ void note_choices(const Plan& plan, runtime::DeviceState& device) {
 }  // namespace
 
 PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device) {
+  system::refuse_after_fork();
   note_problem(table, problem, device);
   const std::string forced = forced_variants();
   const Key key{&table, &device, generation.load(std::memory_order_relaxed), forced, problem};

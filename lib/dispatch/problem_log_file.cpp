@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/forked.h"
 #include "base/locked_file.h"
 #include "base/text.h"
 #include "dispatch/problem_key.h"
@@ -62,6 +63,7 @@ class ProblemLogFile {
   explicit ProblemLogFile(std::string path) : path_(std::move(path)) {}
 
   ~ProblemLogFile() {
+    if (system::forked()) return;  // The parent writes these counts.
     try {
       write();
     } catch (const Error& error) {

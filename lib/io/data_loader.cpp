@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/forked.h"
 #include "base/text.h"
 #include "tensor/impl.h"
 
@@ -162,7 +163,10 @@ DataLoader::DataLoader(const Dataset& dataset, const DataLoaderOptions& options,
   require(options.batch_size > 0, "DataLoader", "batch_size ", options.batch_size, " must be positive");
 }
 
-DataLoader::~DataLoader() = default;
+// The thread of a worker does not exist in a child of fork(), so the child cannot wait for it.
+DataLoader::~DataLoader() {
+  if (system::forked()) static_cast<void>(worker_.release());
+}
 
 std::int64_t DataLoader::batches() const noexcept {
   const std::int64_t full = dataset_.size() / options_.batch_size;
@@ -170,11 +174,13 @@ std::int64_t DataLoader::batches() const noexcept {
 }
 
 void DataLoader::start(std::int64_t epoch) {
+  system::refuse_after_fork();
   worker_.reset();
   worker_ = std::make_unique<Worker>(dataset_, options_, device_, epoch, batches());
 }
 
 bool DataLoader::next(Batch& batch) {
+  system::refuse_after_fork();
   require(worker_ != nullptr, "DataLoader", "next() was called before start()");
   return worker_->next(batch);
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/forked.h"
 #include "base/text.h"
 #include "base/thread_context.h"
 #include "runtime/command_buffer.h"
@@ -55,6 +56,12 @@ Capturer::Capturer(DeviceState& device) : device_(device) {
 
 Capturer::~Capturer() {
   end();
+  if (system::forked()) {  // Here, releasing these objects might wait for a thread of the driver.
+    static_cast<void>(buffer_.release());
+    static_cast<void>(new std::vector<Command>(std::move(commands_)));
+    static_cast<void>(new std::vector<cl::Memory>(std::move(memory_)));
+    return;
+  }
   buffer_.reset();
   commands_.clear();
   for (_cl_mem* memory : reserved_) device_.pool().release_reserved(memory);

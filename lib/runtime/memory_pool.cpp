@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/forked.h"
 #include "base/text.h"
 #include "runtime/capturer.h"
 #include "runtime/device/device_state.h"
@@ -38,6 +39,7 @@ _cl_mem* take_from(FreeMemory& free, std::uint64_t& bytes) {
 }  // namespace
 
 Block::~Block() {
+  if (system::forked()) return;
   if (pooled_)
     device_.pool().take_back(memory_, bytes_);
   else

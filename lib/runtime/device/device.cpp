@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 
+#include "base/forked.h"
 #include "base/per_thread.h"
 #include "base/system.h"
 #include "base/text.h"
@@ -45,7 +46,9 @@ void finish_at_exit();
 
 // The list and the states are never destroyed. Programs and profiles are handled when the process exits.
 const std::vector<std::unique_ptr<DeviceState>>& states() {
+  system::refuse_after_fork();
   static const auto& list = *[] {
+    system::notice_forks();
     auto* made = new std::vector<std::unique_ptr<DeviceState>>(enumerate());
     system::at_exit(report_profiles);
     system::at_exit(finish_at_exit);
@@ -74,6 +77,7 @@ std::vector<DeviceState*> all_states() {
 }
 
 void report_profiles() {
+  if (system::forked()) return;
   for (DeviceState* state : all_states()) {
     if (!state->used() || !state->profiler().active()) continue;
     std::cerr << "\nCRISOL_PROFILE: " << state->info().name << '\n';
@@ -94,6 +98,7 @@ std::atomic<bool> at_exit{false};
 
 void finish_at_exit() {
   at_exit = true;
+  if (system::forked()) return;
   // Oclgrind has already freed its objects, so a call would write to freed memory.
   for (DeviceState* state : all_states())
     if (state->used() && state->info().platform != "Oclgrind") finish_quietly(*state);
@@ -103,7 +108,7 @@ void finish_at_exit() {
 // destroyed after the handlers, when no driver works any more, or never.
 struct FinishWithThread {
   ~FinishWithThread() {
-    if (at_exit) return;
+    if (at_exit || system::forked()) return;
     for (DeviceState* state : all_states())
       if (state->used()) finish_quietly(*state);
   }
@@ -148,6 +153,7 @@ Default& the_default() {
 }  // namespace
 
 Device::Device() : state_(nullptr) {
+  system::refuse_after_fork();
   Default& current = the_default();
   const std::lock_guard lock(current.mutex);
   current.choose();

@@ -43,16 +43,19 @@ void DeviceState::begin() {
 }
 
 const cl::Context& DeviceState::context() {
+  system::refuse_after_fork();
   std::call_once(opened_, [this] { open(); });
   return context_;
 }
 
 cl_command_queue DeviceState::queue() {
+  system::refuse_after_fork();
   if (!used()) std::call_once(opened_, [this] { open(); });
   return queue_();
 }
 
 cl_command_queue DeviceState::transfer_queue() {
+  system::refuse_after_fork();
   std::call_once(transfer_opened_, [this] {
     cl_int error = CL_SUCCESS;
     transfer_queue_ = cl::CommandQueue(context(), device_, 0, &error);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/forked.h"
 #include "crisol/device.h"
 #include "runtime/cl.h"
 #include "runtime/fault_flag.h"
@@ -39,8 +40,15 @@ class DeviceState {
   /// A second in-order queue, for transfers that run at the same time as the work.
   cl_command_queue transfer_queue();
 
-  MemoryPool& pool() noexcept { return pool_; }
-  ProgramCache& programs() noexcept { return programs_; }
+  /// These two, context() and the queues throw in a child of fork().
+  MemoryPool& pool() {
+    system::refuse_after_fork();
+    return pool_;
+  }
+  ProgramCache& programs() {
+    system::refuse_after_fork();
+    return programs_;
+  }
   Profiler& profiler() noexcept { return profiler_; }
   FaultFlag& fault_flag() noexcept { return fault_flag_; }
 

@@ -1,0 +1,34 @@
+// Children of fork(). OpenCL's drivers have threads, and a child has only the thread that forked. So a child must not
+// use a driver that its parent used: it would wait forever.
+#pragma once
+
+#include <atomic>
+
+#include "base/text.h"
+
+namespace crisol::system {
+
+inline std::atomic<bool> in_forked_child{false};
+
+/// Calls a function in each child of fork() from now on, before the child runs. The function may only store values.
+void call_in_forked_child(void (*function)());
+
+/// From now on, children of fork() are noticed. A child that calls exec, and a new process of posix_spawn, are none.
+inline void notice_forks() {
+  call_in_forked_child([] { in_forked_child = true; });
+}
+
+/// Whether this process is a child of a process that had called notice_forks(): one load. Locks and memory of the
+/// parent's other threads are in an unknown state then, so destructors leave OpenCL's objects alone.
+inline bool forked() noexcept { return in_forked_child.load(std::memory_order_relaxed); }
+
+/// Throws in such a child. Everything that reaches a device calls this before it takes a lock.
+inline void refuse_after_fork() {
+  if (forked()) [[unlikely]]
+    fail(ErrorCode::device_failure, "fork",
+         "this process is a child of fork(), and its parent had used OpenCL before: the threads of its drivers do not "
+         "exist here. Call fork() before the first use of the library, or start another program (exec, posix_spawn, "
+         "Python's \"spawn\")");
+}
+
+}  // namespace crisol::system
