@@ -105,7 +105,7 @@ class CRISOL_API Device {
   void reset_peak_memory() const;
   /// Gives the cached buffers back to OpenCL.
   void release_cached_memory() const;
-  /// Bounds what the pool may take in total; an allocation past it throws out_of_memory. 0 lifts the bound.
+  /// Bounds what the pool may take in total: an allocation past it throws out_of_memory. 0: info().global_memory again.
   void set_memory_limit(std::uint64_t bytes) const;
 
   /// Used by the library.

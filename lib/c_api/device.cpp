@@ -57,7 +57,7 @@ crisol_status crisol_release_cached_memory(crisol_device device) {
   return guarded([&] { device_of(device, "release_cached_memory").release_cached_memory(); });
 }
 
-crisol_status crisol_set_memory_limit(crisol_device device, std::uint64_t bytes) {
+crisol_status crisol_set_memory_limit(crisol_device device, uint64_t bytes) {
   return guarded([&] { device_of(device, "set_memory_limit").set_memory_limit(bytes); });
 }
 

@@ -5,6 +5,8 @@
 #include <new>
 
 #include "base/text.h"
+#include "dispatch/choose.h"
+#include "runtime/op_scope.h"
 
 namespace crisol::dispatch {
 
@@ -262,6 +264,7 @@ struct Missing {
 void launch(const Prepared& prepared, std::span<const OperandView> operands,
             std::span<const runtime::KernelArg> scalars) {
   const Plan& plan = prepared.plan;
+  const runtime::OpScope scope(plan.choices.empty() ? nullptr : plan.choices.front().table->op);
   Memory memory{operands, plan.workspaces_.size(), {}};
   memory.blocks.reserve(plan.workspaces_.size() + plan.derived_.size());
   for (const std::uint64_t bytes : plan.workspaces_) memory.blocks.push_back(runtime::allocate(prepared.device, bytes));

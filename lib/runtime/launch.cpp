@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "runtime/capturer.h"
 #include "runtime/device/device_state.h"
+#include "runtime/memory_holders.h"
+#include "runtime/op_scope.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -69,6 +71,12 @@ bool note_run(BuiltKernel& kernel, const NdRange& range) {
   return true;
 }
 
+// An operand without a name was just allocated, so this op makes its contents.
+void name_blocks(const KernelArg* args, std::size_t count, const char* op) noexcept {
+  for (std::size_t i = 0; i < count; ++i)
+    if (args[i].kind() == KernelArg::Kind::view) name_block(*args[i].view().block, op);
+}
+
 void say_launch(const BuiltKernel& kernel, const NdRange& range) {
   std::string text = "launch " + kernel.name;
   for (int d = 0; d < range.dimensions; ++d)
@@ -120,6 +128,7 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
     device.finish();
     say(Topic::build, "first run of ", kernel.name, " in ", milliseconds_since(start), " ms");
   }
+  name_blocks(args, count, current_op() == nullptr ? kernel.name.c_str() : current_op());
   if (profiling) device.profiler().record(kernel.name, cl::Event(event));
   device.wait_if_blocking(kernel.name);
 }

@@ -7,6 +7,7 @@
 #include "runtime/capturer.h"
 #include "runtime/device/device_state.h"
 #include "runtime/large_pages.h"
+#include "runtime/memory_holders.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -19,6 +20,13 @@ std::uint64_t rounded(std::uint64_t bytes) {
   std::uint64_t step = 512;
   while (step * 8 < bytes) step *= 2;
   return bytes == 0 ? step : (bytes + step - 1) / step * step;
+}
+
+// What the pool may take in total. Drivers may promise more than a device has, and fail or slow down when it is used.
+// So without a limit of the user's the device's memory is the limit. A driver that does not tell it has none.
+std::uint64_t total_limit(std::uint64_t of_user, const DeviceInfo& info) noexcept {
+  if (of_user != 0) return of_user;
+  return info.global_memory != 0 ? info.global_memory : UINT64_MAX;
 }
 
 // Memory of at least that size and at most a quarter more, or nullptr. The memory that was freed last comes first,
@@ -46,13 +54,25 @@ Block::~Block() {
     clReleaseMemObject(memory_);
 }
 
-BlockPtr allocate(DeviceState& device, std::uint64_t bytes) { return device.pool().allocate(bytes); }
-
 void MemoryPool::fail_out_of_memory(std::uint64_t bytes, const char* why) const {
-  const MemoryStats now = stats();
-  fail(ErrorCode::out_of_memory, "memory", "cannot allocate ", bytes, " bytes on ", device_.info().name, ": ", why,
-       ". In use ", now.in_use, ", cached ", now.cached, ", peak ", now.peak, ", device memory ",
-       device_.info().global_memory, " bytes");
+  MemoryStats now;
+  std::uint64_t limit = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    now = stats_;
+    limit = limit_;
+  }
+  const std::uint64_t device_memory = device_.info().global_memory;
+  std::string reason = why, holders = device_.holders().largest();
+  if (now.in_use + now.recorded + bytes > total_limit(limit, device_.info()))
+    reason = limit != 0 ? concat("the limit of set_memory_limit is ", bytes_text(limit), " (", limit, " bytes)")
+                        : concat("the device has ", bytes_text(device_memory),
+                                 "; set_memory_limit allows more where its driver can give it");
+  if (!holders.empty()) holders = ". Largest holders: " + holders;
+  fail(ErrorCode::out_of_memory, "memory", "cannot allocate ", bytes_text(bytes), " (", bytes, " bytes) on ",
+       device_.info().name, ": ", reason, ". In use ", bytes_text(now.in_use), ", cached ", bytes_text(now.cached),
+       ", held by recordings ", bytes_text(now.recorded), ", peak ", bytes_text(now.peak), ", device memory ",
+       bytes_text(device_memory), holders);
 }
 
 BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
@@ -73,7 +93,7 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
   if (memory == nullptr) fail_out_of_memory(size, "memory is exhausted");
   try {
     if (capturer != nullptr) capturer->note_made(memory);
-    return std::make_shared<Block>(device_, memory, size);
+    return std::make_shared<HeldBlock>(device_, memory, size);
   } catch (...) {
     take_back(memory, size);
     throw;
@@ -123,7 +143,8 @@ void MemoryPool::release_reserved(_cl_mem* memory) noexcept {
 _cl_mem* MemoryPool::create(std::uint64_t bytes) {
   {
     const std::lock_guard lock(mutex_);
-    if (limit_ != 0 && stats_.in_use + stats_.cached + stats_.captured + bytes > limit_) return nullptr;
+    const std::uint64_t taken = stats_.in_use + stats_.cached + stats_.captured;
+    if (taken + bytes > total_limit(limit_, device_.info())) return nullptr;
   }
   cl_int error = CL_SUCCESS;
   _cl_mem* memory = create_buffer(device_, bytes, error);

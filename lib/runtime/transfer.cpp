@@ -7,6 +7,8 @@
 #include "runtime/capturer.h"
 #include "runtime/device/device_state.h"
 #include "runtime/launch.h"
+#include "runtime/memory_holders.h"
+#include "runtime/op_scope.h"
 
 namespace crisol::runtime {
 
@@ -15,12 +17,16 @@ namespace {
 // Above this size, the copy into a staging area costs more time than it saves by not waiting for the queue.
 constexpr std::size_t max_staged = std::size_t{8} << 20;
 
+/// The op of a tensor with values of the host, in messages.
+constexpr const char* from_host = "from the host";
+
 }  // namespace
 
 void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t size) {
   if (size == 0) return;
   refuse_while_capturing("values of the host's are written to a tensor");
   DeviceState& device = block.device();
+  name_block(block, from_host);
   if (size > max_staged) {
     check_cl(clEnqueueWriteBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, nullptr),
              "clEnqueueWriteBuffer");
@@ -39,6 +45,7 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
   if (size == 0) return;
   refuse_while_capturing("values of the host's are written to a tensor");
   DeviceState& device = block.device();
+  name_block(block, from_host);
   // The pool may have given out the block while work of its last user is queued. So the write waits for all work queued
   // by now.
   cl_event queued = nullptr, written = nullptr;
@@ -75,6 +82,7 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
 
 void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t to_offset, std::size_t size) {
   if (size == 0) return;
+  name_block(to, "copy");
   check_cl(clEnqueueCopyBuffer(to.device().queue(), from.memory(), to.memory(), from_offset, to_offset, size, 0,
                                nullptr, nullptr),
            "clEnqueueCopyBuffer");
@@ -110,6 +118,8 @@ std::size_t fill_words(Block& block, std::uint64_t offset, std::size_t size, con
 }  // namespace
 
 void fill(Block& block, std::uint64_t offset, std::size_t size, const void* pattern, std::size_t pattern_size) {
+  const OpScope scope("fill");
+  name_block(block, "fill");
   const std::size_t filled = fill_words(block, offset, size, pattern, pattern_size);
   if (size == filled) return;
   check_cl(clEnqueueFillBuffer(block.device().queue(), block.memory(), pattern, pattern_size, offset + filled,

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/whole.h"
+#include "runtime/memory_holders.h"
 #include "runtime/transfer.h"
 #include "tensor/impl.h"
 
@@ -56,7 +57,7 @@ void detail::check_count(std::size_t values, const Shape& shape) {
 Tensor empty(const Shape& shape, DType dtype, Device device) {
   const std::uint64_t bytes = checked_bytes("empty", shape, dtype);
   auto impl = std::make_shared<TensorImpl>();
-  impl->storage = std::make_shared<Storage>(runtime::allocate(device.state(), bytes), 0, bytes);
+  impl->storage = std::make_shared<Storage>(runtime::allocate(device.state(), bytes, shape, dtype), 0, bytes);
   impl->shape = shape;
   impl->strides = contiguous_strides(shape);
   impl->dtype = dtype;

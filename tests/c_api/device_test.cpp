@@ -29,11 +29,11 @@ TEST_CASE("C: devices") {
   OK(crisol_device_memory(found, &stats));
   CHECK(stats.peak == Device().memory_stats().peak);
   OK(crisol_release_cached_memory(found));
-  OK(crisol_set_memory_limit(found, 1 << 20));
-  const std::int64_t size = 1 << 20;
-  crisol_tensor* large = nullptr;
-  CHECK(crisol_tensor_create(found, CRISOL_F32, 1, &size, nullptr, &large) == CRISOL_OUT_OF_MEMORY);
+  OK(crisol_set_memory_limit(found, stats.in_use + (1 << 20)));
+  CHECK_THROWS_AS(empty({1 << 20}), Error);
   OK(crisol_set_memory_limit(found, 0));
+  CHECK(empty({1 << 20}).numel() == 1 << 20);
+  refused(crisol_set_memory_limit(count, 0), CRISOL_INVALID_ARGUMENT, {"[set_memory_limit]", "device"});
   refused(crisol_device_find("no such device", &found), CRISOL_DEVICE_NOT_FOUND, {"no such device"});
   CHECK(found == device);
   refused(crisol_device_find(nullptr, &found), CRISOL_INVALID_ARGUMENT, {"[device_find]", "spec is null"});

@@ -78,7 +78,8 @@ typedef struct crisol_memory_stats {
 CRISOL_API crisol_status crisol_device_memory(crisol_device device, crisol_memory_stats* stats);
 /** Gives what the pool keeps for reuse back to OpenCL. */
 CRISOL_API crisol_status crisol_release_cached_memory(crisol_device device);
-/** Limits the bytes that the pool may take in total. 0 removes the limit. */
+/** Bounds what the pool may take in total: crisol::Device::set_memory_limit. 0 puts the device's memory back as the
+ * bound. */
 CRISOL_API crisol_status crisol_set_memory_limit(crisol_device device, uint64_t bytes);
 
 /* ---- Tensors ----------------------------------------------------------------------------------------------------- */

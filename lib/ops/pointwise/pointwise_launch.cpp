@@ -11,6 +11,7 @@
 #include "ops/overlap.h"
 #include "ops/pointwise/pointwise_kernels.h"
 #include "ops/pointwise/pointwise_plan.h"
+#include "runtime/op_scope.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -112,6 +113,7 @@ void PointwiseKernels::check(const char* op, Inputs inputs, Scalars scalars) con
 
 void PointwiseKernels::run(const char* op, Inputs inputs, Scalars scalars, std::span<Tensor> outputs) const {
   check(op, inputs, scalars);
+  const runtime::OpScope scope(op);
   require(!inputs.empty(), op, "at least one tensor must be given");
   Shape shape = inputs[0]->shape();
   for (std::size_t i = 1; i < inputs.size(); ++i)
@@ -123,6 +125,7 @@ void PointwiseKernels::run(const char* op, Inputs inputs, Scalars scalars, std::
 
 void PointwiseKernels::run_into(const char* op, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs) const {
   check(op, inputs, scalars);
+  const runtime::OpScope scope(op);
   bool in_place = false;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& y = outputs[i];

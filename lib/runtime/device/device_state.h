@@ -12,6 +12,7 @@
 #include "crisol/device.h"
 #include "runtime/cl.h"
 #include "runtime/fault_flag.h"
+#include "runtime/memory_holders.h"
 #include "runtime/memory_pool.h"
 #include "runtime/profiler.h"
 #include "runtime/program_cache.h"
@@ -51,6 +52,7 @@ class DeviceState {
   }
   Profiler& profiler() noexcept { return profiler_; }
   FaultFlag& fault_flag() noexcept { return fault_flag_; }
+  MemoryHolders& holders() noexcept { return holders_; }
 
   /// Waits for all queued work, frees staged host bytes, and stores the programs that ran since the last call.
   void finish();
@@ -88,6 +90,7 @@ class DeviceState {
   cl::CommandQueue transfer_queue_;
   std::mutex staged_mutex_;
   std::vector<Staged> staged_;
+  MemoryHolders holders_;
   MemoryPool pool_{*this};
   ProgramCache programs_{*this};
   Profiler profiler_;
