@@ -33,6 +33,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"kernel_cache.h", "runtime"},
     {"precision.h", "runtime"},
     {"profile.h", "runtime"},
+    {"trace.h", "runtime"},
     {"tuning.h", "dispatch"},
     {"verification.h", "dispatch"},
     {"ops/workspace.h", "dispatch"},

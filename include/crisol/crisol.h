@@ -67,6 +67,7 @@
 #include "crisol/random.h"
 #include "crisol/shape.h"
 #include "crisol/tensor.h"
+#include "crisol/trace.h"
 #include "crisol/tuning.h"
 #include "crisol/verification.h"
 #include "crisol/version.h"

@@ -6,6 +6,7 @@
 #include "autograd/accumulate.h"
 #include "autograd/anomaly.h"
 #include "base/text.h"
+#include "runtime/trace/timeline.h"
 
 namespace crisol::autograd {
 
@@ -102,6 +103,8 @@ void Engine::expect(const Node::Edge& edge) {
 }
 
 std::vector<Tensor> Engine::run(const std::vector<Tensor>& outputs, std::vector<Tensor> gradients) {
+  const runtime::TraceSlice slice("backward", op_);
+  const runtime::BackwardRow second_row;
   collect(outputs);
   find_needed();
   for (const Tensor& output : outputs) expect(Node::edge_of(output));
@@ -177,6 +180,8 @@ Gradients Engine::run_node(Node& node, const Gradients& own, const std::vector<b
   const bool recorded = options_.create_graph && node.higher;
   const NodeScope scope(&node, recorded);
   const WithPrecision same(node.precision);
+  const runtime::TraceSlice slice("backward", node.op);
+  if (slice) runtime::trace_flow_end("backward", node.sequence, runtime::host_row(), runtime::trace_clock());
   Gradients results = node.backward(own, Needs(needed));
   require(results.size() == node.edges.size(), node.op, "backward gave ", results.size(), " gradients for ",
           node.edges.size(), " inputs");

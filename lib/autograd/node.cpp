@@ -5,6 +5,7 @@
 
 #include "autograd/anomaly.h"
 #include "crisol/ops/copy.h"
+#include "runtime/trace/timeline.h"
 
 namespace crisol::autograd {
 
@@ -99,6 +100,7 @@ std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, con
     check_results(op, outputs, inputs);
     if (!linked(inputs)) return outputs;
   }
+  const runtime::TraceSlice slice("autograd", op);
   auto node = std::make_shared<Node>(op, outputs.size(), inputs, std::move(backward));
   node->higher = higher;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -110,6 +112,7 @@ std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, con
     slot.node = node;
     slot.output = i;
   }
+  if (slice) runtime::trace_flow_start("backward", node->sequence, runtime::trace_clock());
   return outputs;
 }
 

@@ -41,6 +41,9 @@ void flush_folder(const std::filesystem::path& folder);
 /// std::atexit in a DLL would call it later, after the threads of OpenCL's drivers have ended.
 void at_exit(void (*function)());
 
+/// The number of this process.
+long process_number() noexcept;
+
 /// The function from the first of these shared libraries that can be loaded; null if there is none.
 void* library_function(std::initializer_list<const char*> libraries, const char* function);
 

@@ -43,6 +43,8 @@ void call_in_forked_child(void (*function)()) {
   if (pthread_atfork(nullptr, nullptr, function) != 0) throw std::bad_alloc();
 }
 
+long process_number() noexcept { return getpid(); }
+
 void* library_function(std::initializer_list<const char*> libraries, const char* function) {
   for (const char* name : libraries)
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return dlsym(library, function);

@@ -81,6 +81,8 @@ void at_exit(void (*function)()) {
 // Windows has no fork().
 void call_in_forked_child(void (* /*function*/)()) {}
 
+long process_number() noexcept { return static_cast<long>(GetCurrentProcessId()); }
+
 void* library_function(std::initializer_list<const char*> libraries, const char* function) {
   for (const char* name : libraries)
     if (const HMODULE library = LoadLibraryA(name)) return reinterpret_cast<void*>(GetProcAddress(library, function));

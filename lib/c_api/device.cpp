@@ -4,6 +4,7 @@
 
 #include "c_api/handles.h"
 #include "crisol/opencl_interop.h"
+#include "crisol/trace.h"
 
 using namespace crisol;
 using namespace crisol::c_api;
@@ -59,6 +60,14 @@ crisol_status crisol_release_cached_memory(crisol_device device) {
 
 crisol_status crisol_set_memory_limit(crisol_device device, uint64_t bytes) {
   return guarded([&] { device_of(device, "set_memory_limit").set_memory_limit(bytes); });
+}
+
+crisol_status crisol_trace_start(const char* path) {
+  return guarded([&] { trace::start(&need(path, "trace", "path")); });
+}
+
+crisol_status crisol_trace_stop(void) {
+  return guarded([] { trace::stop(); });
 }
 
 crisol_status crisol_device_from_opencl(void* opencl_device, void* context, void* queue, crisol_device* device) {

@@ -20,4 +20,8 @@ struct Ending {
 /// look for devices in this process before the call, because a driver does not survive a fork.
 Ending run_apart(const std::function<void(const Send&)>& work, const std::function<void(const std::string&)>& receive);
 
+/// The file of --trace; empty without one. The work of run_apart writes a file of its own: for trace.json it is
+/// trace-1.json, trace-2.json, …
+std::string& trace_file();
+
 }  // namespace crisol::cli

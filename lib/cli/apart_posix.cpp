@@ -8,9 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 
 #include "base/text.h"
+#include "crisol/trace.h"
 
 namespace crisol::cli {
 
@@ -29,10 +31,18 @@ void send_record(int pipe, char mark, const std::string& text) {
   }
 }
 
-/// The main function of the child process.
-[[noreturn]] void live(int pipe, const std::function<void(const Send&)>& work) {
+void start_trace(int number) {
+  if (trace_file().empty()) return;
+  const std::filesystem::path file = trace_file();
+  const std::string name = concat(file.stem().string(), '-', number, file.extension().string());
+  trace::start((file.parent_path() / name).string());
+}
+
+/// The main function of the child process with this number.
+[[noreturn]] void live(int number, int pipe, const std::function<void(const Send&)>& work) {
   alarm(longest_seconds);
   try {
+    start_trace(number);
     work([pipe](const std::string& line) {
       alarm(longest_seconds);
       send_record(pipe, line_mark, line);
@@ -57,11 +67,13 @@ Ending run_apart(const std::function<void(const Send&)>& work, const std::functi
   int ends[2];
   std::cout.flush();
   if (pipe(ends) != 0) fail(ErrorCode::device_failure, "process", "no pipe: ", std::strerror(errno));
+  static int children = 0;
+  ++children;
   const pid_t process = fork();
   if (process < 0) fail(ErrorCode::device_failure, "process", "no process: ", std::strerror(errno));
   if (process == 0) {
     close(ends[0]);
-    live(ends[1], work);
+    live(children, ends[1], work);
   }
   close(ends[1]);
   Ending ending;

@@ -3,10 +3,12 @@
 #include <exception>
 #include <iostream>
 
+#include "cli/apart.h"
 #include "cli/command.h"
 #include "cli/suggest.h"
 #include "cli/terminal.h"
 #include "crisol/device.h"
+#include "crisol/trace.h"
 #include "crisol/version.h"
 
 int main(int argc, char** argv) {
@@ -19,6 +21,8 @@ int main(int argc, char** argv) {
   app.add_option("--device", device,
                  "gpu, cpu or accelerator, platform:device, or a part of a name, each with an optional :n; wins over "
                  "CRISOL_DEVICE");
+  app.add_option("--trace", cli::trace_file(),
+                 "Write a timeline of the command here, for ui.perfetto.dev or chrome://tracing");
   app.footer("Exit status: 0 done, 1 failed, 2 wrong arguments.");
   const cli::Command commands[] = {cli::add_devices(app), cli::add_info(app),  cli::add_selftest(app),
                                    cli::add_cache(app),   cli::add_bench(app), cli::add_kernels(app),
@@ -37,6 +41,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
+    if (!cli::trace_file().empty()) trace::start(cli::trace_file());
     for (const cli::Command& command : commands) {
       if (!command.parser->parsed()) continue;
       if (!device.empty() && !command.takes_device) set_default_device(Device(device));

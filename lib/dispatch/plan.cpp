@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 #include "dispatch/choose.h"
+#include "runtime/memory_holders.h"
 #include "runtime/op_scope.h"
+#include "runtime/trace/timeline.h"
 
 namespace crisol::dispatch {
 
@@ -253,6 +255,20 @@ void keep_derived(const DerivedKey& key, const Place& source, std::span<const Op
       operand.owner->keep_derived(key_in(key, source, operand), operand.version, std::move(block)));
 }
 
+/// What the timeline tells about a call.
+void note_call(const Plan& plan, std::span<const OperandView> operands, runtime::TraceSlice& slice) {
+  if (!plan.choices.empty()) {
+    const Plan::Choice& choice = plan.choices.front();
+    slice.note("variant", choice.variant);
+    if (choice.table->key != nullptr)
+      slice.note("problem", choice.table->key(choice.problem.data()).text(choice.table->op));
+  }
+  std::string memory;
+  for (const OperandView& operand : operands)
+    memory += (memory.empty() ? "" : ", ") + runtime::contents_text(*operand.view.block);
+  slice.note("memory of operands", memory);
+}
+
 /// A derived copy that this call has to make.
 struct Missing {
   std::size_t derived;  ///< Position in the plan.
@@ -265,6 +281,8 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
             std::span<const runtime::KernelArg> scalars) {
   const Plan& plan = prepared.plan;
   const runtime::OpScope scope(plan.choices.empty() ? nullptr : plan.choices.front().table->op);
+  runtime::TraceSlice slice("op", runtime::current_op() == nullptr ? "plan" : runtime::current_op());
+  if (slice) note_call(plan, operands, slice);
   Memory memory{operands, plan.workspaces_.size(), {}};
   memory.blocks.reserve(plan.workspaces_.size() + plan.derived_.size());
   for (const std::uint64_t bytes : plan.workspaces_) memory.blocks.push_back(runtime::allocate(prepared.device, bytes));

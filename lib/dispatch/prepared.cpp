@@ -15,6 +15,7 @@
 #include "dispatch/requests.h"
 #include "dispatch/variant_log.h"
 #include "dispatch/verification.h"
+#include "runtime/trace/timeline.h"
 #include "runtime/verbose.h"
 
 namespace crisol::dispatch {
@@ -153,6 +154,7 @@ PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, r
   const std::uint64_t hash = key.hash();
   PreparedPtr prepared = plans_of(hash).find(key, hash);
   if (prepared == nullptr) {
+    const runtime::TraceSlice slice("prepare", table.op);
     prepared = prepare(choose(table, problem.data(), target_of(device)).plan, device);
     if (prepared->plan.lasting) plans_of(hash).add(key, hash, prepared);
   }

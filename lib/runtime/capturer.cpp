@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "base/forked.h"
 #include "base/text.h"
 #include "base/thread_context.h"
 #include "runtime/command_buffer.h"
@@ -112,32 +111,38 @@ const char* Capturer::keep_in_command_buffer() {
 
 void Capturer::run(const LaunchCommand& c) {
   const std::size_t* local = c.range.local[0] == 0 ? nullptr : c.range.local.data();
-  const bool profiling = device_.profiler().active();
-  cl_event event = nullptr;
-  const cl_int error =
-      clEnqueueNDRangeKernel(device_.queue(), c.kernel(), static_cast<cl_uint>(c.range.dimensions), nullptr,
-                             c.range.global.data(), local, 0, nullptr, profiling ? &event : nullptr);
+  CommandTimer timer(device_, "kernel");
+  const cl_int error = clEnqueueNDRangeKernel(device_.queue(), c.kernel(), static_cast<cl_uint>(c.range.dimensions),
+                                              nullptr, c.range.global.data(), local, 0, nullptr, timer.event());
   if (error != CL_SUCCESS)
     fail(is_memory_error(error) ? ErrorCode::out_of_memory : ErrorCode::device_failure, "replay", c.name, ": ",
          cl_error_name(error), " (", error, ')');
-  if (profiling) device_.profiler().record(c.name, cl::Event(event));
+  timer.queued(c.name);
   device_.wait_if_blocking(c.name);
 }
 
 void Capturer::run(const FillCommand& c) {
+  CommandTimer timer(device_, "fill");
   check_cl(clEnqueueFillBuffer(device_.queue(), c.memory, c.pattern.data(), c.pattern_size, c.offset, c.size, 0,
-                               nullptr, nullptr),
+                               nullptr, timer.event()),
            "clEnqueueFillBuffer");
+  timer.queued("fill", c.size);
 }
 
 void Capturer::run(const CopyCommand& c) {
-  check_cl(clEnqueueCopyBuffer(device_.queue(), c.from, c.to, c.from_offset, c.to_offset, c.size, 0, nullptr, nullptr),
-           "clEnqueueCopyBuffer");
+  CommandTimer timer(device_, "copy");
+  check_cl(
+      clEnqueueCopyBuffer(device_.queue(), c.from, c.to, c.from_offset, c.to_offset, c.size, 0, nullptr, timer.event()),
+      "clEnqueueCopyBuffer");
+  timer.queued("copy", c.size);
 }
 
 void Capturer::replay() {
   const std::lock_guard lock(mutex_);
-  // A profile needs an event for each kernel. It also uses another queue, and the buffer works only in its own queue.
+  TraceSlice slice("replay", "replay");
+  slice.note("commands", std::uint64_t{commands_.size()});
+  // A profile and a timeline need an event for each kernel. They also use another queue, and the buffer works only in
+  // its own queue.
   if (buffer_ != nullptr && !device_.profiler().active() && buffer_->queue() == device_.queue()) {
     buffer_->enqueue();
   } else {

@@ -97,8 +97,7 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
   Capturer* capturer = capturer_of(device);
   const cl_command_queue queue = device.queue();
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
-  const bool profiling = device.profiler().active() && !capture_is_paused();
-  cl_event event = nullptr;
+  CommandTimer timer(device, "kernel");
   cl_int error = CL_SUCCESS;
   bool first = false;
   const bool timed = verbose(Topic::build);
@@ -108,7 +107,7 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
     set_arguments(kernel.handle(), kernel.name, args, count);
     const auto run = [&] {
       return clEnqueueNDRangeKernel(queue, kernel.handle(), static_cast<cl_uint>(range.dimensions), nullptr,
-                                    range.global.data(), local, 0, nullptr, profiling ? &event : nullptr);
+                                    range.global.data(), local, 0, nullptr, timer.event());
     };
     error = run();
     if (is_memory_error(error)) {
@@ -129,7 +128,7 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
     say(Topic::build, "first run of ", kernel.name, " in ", milliseconds_since(start), " ms");
   }
   name_blocks(args, count, current_op() == nullptr ? kernel.name.c_str() : current_op());
-  if (profiling) device.profiler().record(kernel.name, cl::Event(event));
+  timer.queued(kernel.name);
   device.wait_if_blocking(kernel.name);
 }
 

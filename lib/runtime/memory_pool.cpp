@@ -8,6 +8,7 @@
 #include "runtime/device/device_state.h"
 #include "runtime/large_pages.h"
 #include "runtime/memory_holders.h"
+#include "runtime/trace/timeline.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -64,14 +65,14 @@ void MemoryPool::fail_out_of_memory(std::uint64_t bytes, const char* why) const 
   }
   const std::uint64_t device_memory = device_.info().global_memory;
   std::string reason = why, holders = device_.holders().largest();
-  if (now.in_use + now.recorded + bytes > total_limit(limit, device_.info()))
+  if (now.in_use + now.captured + bytes > total_limit(limit, device_.info()))
     reason = limit != 0 ? concat("the limit of set_memory_limit is ", bytes_text(limit), " (", limit, " bytes)")
                         : concat("the device has ", bytes_text(device_memory),
                                  "; set_memory_limit allows more where its driver can give it");
   if (!holders.empty()) holders = ". Largest holders: " + holders;
   fail(ErrorCode::out_of_memory, "memory", "cannot allocate ", bytes_text(bytes), " (", bytes, " bytes) on ",
        device_.info().name, ": ", reason, ". In use ", bytes_text(now.in_use), ", cached ", bytes_text(now.cached),
-       ", held by recordings ", bytes_text(now.recorded), ", peak ", bytes_text(now.peak), ", device memory ",
+       ", held by captured graphs ", bytes_text(now.captured), ", peak ", bytes_text(now.peak), ", device memory ",
        bytes_text(device_memory), holders);
 }
 
@@ -122,6 +123,7 @@ _cl_mem* MemoryPool::take_reserved(Capturer& capturer, std::uint64_t& bytes) {
 void MemoryPool::count_used(std::uint64_t bytes) noexcept {
   stats_.in_use += bytes;
   stats_.peak = std::max(stats_.peak, stats_.in_use);
+  trace_memory(device_.index(), stats_);
 }
 
 void MemoryPool::reserve(_cl_mem* memory) {
@@ -147,6 +149,8 @@ _cl_mem* MemoryPool::create(std::uint64_t bytes) {
     if (taken + bytes > total_limit(limit_, device_.info())) return nullptr;
   }
   cl_int error = CL_SUCCESS;
+  TraceSlice slice("memory", "new buffer");
+  slice.note("bytes", bytes);
   _cl_mem* memory = create_buffer(device_, bytes, error);
   if (error != CL_SUCCESS) {
     if (is_memory_error(error)) return nullptr;
@@ -163,6 +167,7 @@ void MemoryPool::take_back(_cl_mem* memory, std::uint64_t bytes) noexcept {
   Capturer* capturer = current_capturer();
   const std::lock_guard lock(mutex_);
   stats_.in_use -= bytes;
+  trace_memory(device_.index(), stats_);
   const auto reserved = reserved_.find(memory);
   if (reserved == reserved_.end()) {
     put_free(memory, bytes);

@@ -3,31 +3,110 @@
 #include <algorithm>
 #include <iomanip>
 #include <map>
+#include <numeric>
 #include <ostream>
 
 #include "runtime/device/device_state.h"
+#include "runtime/op_scope.h"
+#include "runtime/recording.h"
 
 namespace crisol {
 
 namespace runtime {
 
-void Profiler::record(const std::string& kernel, cl::Event event) {
-  const std::lock_guard lock(mutex_);
-  pending_.push_back({kernel, std::move(event)});
+void DeviceClock::fit(const std::vector<Command>& commands, std::int64_t now) noexcept {
+  if (commands.empty()) return;
+  std::int64_t least = INT64_MIN, most = INT64_MAX;
+  for (const Command& c : commands) {
+    least = std::max(least, c.before - c.start);
+    most = std::min(most, now - c.end);
+    if (c.queued == 0 || c.queued > c.start) continue;  // The driver does not tell it.
+    least = std::max(least, c.before - c.queued);
+    most = std::min(most, c.after - c.queued);
+  }
+  if (known_ && least <= offset_ && offset_ <= most) return;
+  // Clocks with coarse steps may contradict each other a little.
+  offset_ = known_ && least <= most ? std::clamp(offset_, least, most) : least + (most - least) / 2;
+  known_ = true;
 }
 
-void Profiler::drain() {
+void Profiler::record(TimedCommand command) {
   const std::lock_guard lock(mutex_);
-  for (const Pending& p : pending_) {
+  pending_.push_back(std::move(command));
+}
+
+void Profiler::drain(int device_index) {
+  const std::lock_guard lock(mutex_);
+  std::vector<const TimedCommand*> traced;
+  std::vector<DeviceClock::Command> times;
+  for (const TimedCommand& p : pending_) {
     // The queue is empty, but rusticl marks events as complete a little later.
     p.event.wait();
-    cl_int start_error = CL_SUCCESS, end_error = CL_SUCCESS;
-    const cl_ulong start = p.event.getProfilingInfo<CL_PROFILING_COMMAND_START>(&start_error);
-    const cl_ulong end = p.event.getProfilingInfo<CL_PROFILING_COMMAND_END>(&end_error);
-    if (start_error == CL_SUCCESS && end_error == CL_SUCCESS)
-      timed_.push_back({p.kernel, static_cast<double>(end - start) * 1e-6});
+    const auto time = [&](cl_profiling_info what) {
+      cl_ulong value = 0;
+      const cl_int error = clGetEventProfilingInfo(p.event(), what, sizeof value, &value, nullptr);
+      return error == CL_SUCCESS ? static_cast<std::int64_t>(value) : std::int64_t{-1};
+    };
+    const std::int64_t start = time(CL_PROFILING_COMMAND_START), end = time(CL_PROFILING_COMMAND_END);
+    if (start < 0 || end < start) continue;
+    if (p.profiled) timed_.push_back({p.name, static_cast<double>(end - start) * 1e-6});
+    if (!p.traced) continue;
+    traced.push_back(&p);
+    times.push_back({p.before, p.after, std::max<std::int64_t>(0, time(CL_PROFILING_COMMAND_QUEUED)), start, end});
   }
+  trace(device_index, traced, times);
   pending_.clear();
+}
+
+void Profiler::trace(int device_index, const std::vector<const TimedCommand*>& commands,
+                     const std::vector<DeviceClock::Command>& times) {
+  clock_.fit(times, trace_clock());
+  std::vector<std::size_t> order(commands.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // Threads may note their commands in another order than that of the queue.
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return times[a].start < times[b].start; });
+  for (const std::size_t i : order) {
+    const TimedCommand& command = *commands[i];
+    std::int64_t& last = last_end_[command.row];
+    // The clocks' difference may have changed a little since the last command.
+    const std::int64_t start = std::max(last, clock_.host_time(times[i].start));
+    last = std::max(start, clock_.host_time(times[i].end));
+    TraceNotes notes;
+    if (command.op != nullptr) notes.add("op", command.op);
+    if (command.bytes != 0) notes.add("bytes", command.bytes);
+    const TraceRow row = device_row(device_index, command.row);
+    trace_slice(row, command.kind, command.name, start, last, notes);
+    trace_flow_end("launch", command.flow, row, start);
+  }
+}
+
+CommandTimer::CommandTimer(DeviceState& device, const char* kind, std::uint32_t row) noexcept
+    : device_(device), kind_(kind), row_(row) {
+  const Profiler& profiler = device.profiler();
+  if (!profiler.active() || recording_is_paused()) return;
+  profiled_ = profiler.profiles() && kind_ == std::string_view("kernel");
+  traced_ = profiler.traced() && tracing();
+  if (traced_) before_ = trace_clock();
+}
+
+void CommandTimer::queued(std::string_view name, std::uint64_t bytes) {
+  if (event_ == nullptr) return;
+  const cl::Event own(event_);
+  queued(name, bytes, own);
+}
+
+void CommandTimer::queued(std::string_view name, std::uint64_t bytes, const cl::Event& event) {
+  if (!profiled_ && !traced_) return;
+  TimedCommand command{std::string(name), event, profiled_, traced_, kind_, current_op(), row_, bytes, 0, before_, 0};
+  if (traced_) {
+    command.after = trace_clock();
+    command.flow = new_flow();
+    trace_flow_start("launch", command.flow, before_);
+    // Every arrow starts in a slice. Without an op the call itself is one.
+    if (command.op == nullptr) trace_slice(host_row(), "launch", name, before_, trace_clock());
+  }
+  device_.profiler().record(std::move(command));
 }
 
 std::size_t Profiler::count() const {
@@ -83,7 +162,7 @@ Profile::Profile(Device device) : device_(device) {
   runtime::DeviceState& state = device_.state();
   try {
     if (state.profiler().start())
-      state.set_profiling(true);
+      state.set_profiling();
     else
       state.finish();  // Work that was queued before belongs only to the outer profile.
   } catch (...) {
@@ -96,7 +175,7 @@ Profile::Profile(Device device) : device_(device) {
 Profile::~Profile() {
   runtime::DeviceState& state = device_.state();
   try {
-    if (state.profiler().stop()) state.set_profiling(false);
+    if (state.profiler().stop()) state.set_profiling();
   } catch (const std::exception&) {
     // The device failed. The next use of the device reports the error.
   }

@@ -1,46 +1,110 @@
-// Kernel times from events.
+// Times of a device's commands from OpenCL events: for profiles (crisol/profile.h) and timelines (crisol/trace.h).
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "crisol/profile.h"
 #include "runtime/cl.h"
+#include "runtime/trace/timeline.h"
 
 namespace crisol::runtime {
 
+class DeviceState;
+
+/// A command with the event that times it. The members after `traced` are for the timeline.
+struct TimedCommand {
+  std::string name;
+  cl::Event event;
+  bool profiled = false, traced = false;
+  const char* kind = "";
+  const char* op = nullptr;            ///< The op that queued it, or null.
+  std::uint32_t row = 0;               ///< The queue's.
+  std::uint64_t bytes = 0;             ///< Of a transfer.
+  std::uint64_t flow = 0;              ///< The arrow from the call that queued it.
+  std::int64_t before = 0, after = 0;  ///< Of that call, by the host's clock.
+};
+
+/// The difference between a device's clock and the host's. A command is queued during a call of the host, begins after
+/// it and has ended when its event says so. This bounds the difference. The bounds of the latest commands win, because
+/// clocks drift.
+class DeviceClock {
+ public:
+  struct Command {
+    std::int64_t before, after, queued, start, end;  ///< The first two by the host's clock.
+  };
+  /// `now` is a time of the host when all commands had ended.
+  void fit(const std::vector<Command>& commands, std::int64_t now) noexcept;
+  std::int64_t host_time(std::int64_t of_device) const noexcept { return of_device + offset_; }
+
+ private:
+  std::int64_t offset_ = 0;
+  bool known_ = false;
+};
+
 class Profiler {
  public:
-  bool active() const noexcept { return users_.load(std::memory_order_relaxed) > 0; }
-  /// Returns true if this was the first user.
-  bool start() noexcept { return users_.fetch_add(1) == 0; }
-  /// Returns true if this was the last user.
-  bool stop() noexcept { return users_.fetch_sub(1) == 1; }
+  /// Whether commands get events: for a profile or for the timeline.
+  bool active() const noexcept { return profiles() || traced(); }
+  bool profiles() const noexcept { return users_.load(std::memory_order_relaxed) > 0; }
+  bool traced() const noexcept { return traced_.load(std::memory_order_relaxed); }
 
-  void record(const std::string& kernel, cl::Event event);
-  /// Converts events to times; call it when the queue is empty.
-  void drain();
+  /// A profile begins or ends, or the timeline does. Returns true if events become necessary or unnecessary.
+  bool start() noexcept { return users_.fetch_add(1) == 0 && !traced(); }
+  bool stop() noexcept { return users_.fetch_sub(1) == 1 && !traced(); }
+  bool start_trace() noexcept { return !traced_.exchange(true) && !profiles(); }
+  bool stop_trace() noexcept { return traced_.exchange(false) && !profiles(); }
+
+  void record(TimedCommand command);
+  /// Converts events to times; call it when the queue is empty. `device_index` is for the timeline.
+  void drain(int device_index);
 
   /// The number of launches timed so far; a position for rows_since.
   std::size_t count() const;
   std::vector<ProfileRow> rows_since(std::size_t first) const;
 
  private:
-  struct Pending {
-    std::string kernel;
-    cl::Event event;
-  };
   struct Timed {
     std::string kernel;
     double ms;
   };
+  /// A command of the timeline with its place in DeviceClock's list.
+  void trace(int device_index, const std::vector<const TimedCommand*>& commands,
+             const std::vector<DeviceClock::Command>& times);
 
   std::atomic<int> users_{0};
+  std::atomic<bool> traced_{false};
   mutable std::mutex mutex_;
-  std::vector<Pending> pending_;
+  std::vector<TimedCommand> pending_;
   std::vector<Timed> timed_;
+  DeviceClock clock_;
+  std::array<std::int64_t, transfer_queue_row + 1> last_end_{};  ///< By row.
+};
+
+/// Gives a command that is about to be queued an event, if someone wants its times.
+class CommandTimer {
+ public:
+  /// Profiles time kernels only, the timeline times every kind: "kernel", "copy", "fill", "upload", "download".
+  CommandTimer(DeviceState& device, const char* kind, std::uint32_t row = work_queue_row) noexcept;
+
+  /// Where clEnqueue… puts the event, or null.
+  cl_event* event() noexcept { return profiled_ || traced_ ? &event_ : nullptr; }
+  /// The command was queued. Names are those of kernels, or of kinds.
+  void queued(std::string_view name, std::uint64_t bytes = 0);
+  /// The same for a command that got an event of the caller's.
+  void queued(std::string_view name, std::uint64_t bytes, const cl::Event& event);
+
+ private:
+  DeviceState& device_;
+  const char* kind_;
+  std::uint32_t row_;
+  bool profiled_ = false, traced_ = false;
+  std::int64_t before_ = 0;
+  cl_event event_ = nullptr;
 };
 
 void print_profile(std::ostream& out, const std::vector<ProfileRow>& rows);

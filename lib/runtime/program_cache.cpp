@@ -176,14 +176,18 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
   const auto start = std::chrono::steady_clock::now();
   auto program = std::make_shared<Program>();
   program->name = !spec.source.empty() ? spec.source : !spec.title.empty() ? spec.title : "generated";
+  TraceSlice slice("compile", program->name);
+  slice.note("kernel", spec.entry);
   program->key = key;
   program->options = options_of(spec);
   device_.context();
   if (build_from_binary(*program)) {
     say(Topic::build, program->name, " from the disk cache in ", milliseconds_since(start), " ms");
+    slice.note("from", "the disk cache");
     dump(*program, source, device_.info());
     return program;
   }
+  slice.note("from", "source");
   cl_int error = CL_SUCCESS;
   program->handle = cl::Program(device_.context(), source, false, &error);
   check_cl(error, "clCreateProgramWithSource");
@@ -233,6 +237,7 @@ void ProgramCache::store_unsaved(bool ending) {
     const auto start = std::chrono::steady_clock::now();
     const std::lock_guard lock(program->mutex);
     program->unsaved = false;
+    const TraceSlice slice("compile", "store program");
     const std::vector<unsigned char> binary = binary_of(program->handle);
     if (!binary.empty()) disk_.store(program->key, {title_of(*program, device_.info()), binary, program->warmed});
     storing_ += std::chrono::steady_clock::now() - start;

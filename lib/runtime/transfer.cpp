@@ -27,9 +27,14 @@ void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t si
   refuse_while_capturing("values of the host's are written to a tensor");
   DeviceState& device = block.device();
   name_block(block, from_host);
+  TraceSlice slice("transfer", "upload");
+  slice.note("bytes", std::uint64_t{size});
+  CommandTimer timer(device, "upload");
   if (size > max_staged) {
-    check_cl(clEnqueueWriteBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, nullptr),
-             "clEnqueueWriteBuffer");
+    check_cl(
+        clEnqueueWriteBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, timer.event()),
+        "clEnqueueWriteBuffer");
+    timer.queued("upload", size);
     return;
   }
   auto staged = std::make_unique<std::byte[]>(size);
@@ -38,7 +43,9 @@ void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t si
   check_cl(
       clEnqueueWriteBuffer(device.queue(), block.memory(), CL_FALSE, offset, size, staged.get(), 0, nullptr, &event),
       "clEnqueueWriteBuffer");
-  device.keep_until(cl::Event(event), std::move(staged));
+  const cl::Event written(event);
+  device.keep_until(written, std::move(staged));
+  timer.queued("upload", size, written);
 }
 
 void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[]> bytes, std::size_t size) {
@@ -46,6 +53,9 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
   refuse_while_capturing("values of the host's are written to a tensor");
   DeviceState& device = block.device();
   name_block(block, from_host);
+  TraceSlice slice("transfer", "upload beside");
+  slice.note("bytes", std::uint64_t{size});
+  CommandTimer timer(device, "upload", transfer_queue_row);
   // The pool may have given out the block while work of its last user is queued. So the write waits for all work queued
   // by now.
   cl_event queued = nullptr, written = nullptr;
@@ -55,7 +65,9 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
   check_cl(clEnqueueWriteBuffer(device.transfer_queue(), block.memory(), CL_FALSE, offset, size, bytes.get(), 1,
                                 &queued, &written),
            "clEnqueueWriteBuffer");
-  device.keep_until(cl::Event(written), std::move(bytes));
+  const cl::Event written_event(written);
+  device.keep_until(written_event, std::move(bytes));
+  timer.queued("upload", size, written_event);
   try {
     check_cl(clFlush(device.transfer_queue()), "clFlush");
     check_cl(clEnqueueBarrierWithWaitList(device.queue(), 1, &written, nullptr), "clEnqueueBarrierWithWaitList");
@@ -68,13 +80,18 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
 void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t size) {
   refuse_while_capturing("the host reads the values of a tensor");
   DeviceState& device = block.device();
+  TraceSlice slice("transfer", "download");
+  slice.note("bytes", std::uint64_t{size});
   FaultFlag::Words fault{};
   if (size != 0) {
     const bool looks = device.fault_flag().begin_read(fault);
+    CommandTimer timer(device, "download");
     const cl_int error =
-        clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, nullptr);
+        clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, timer.event());
     if (error != CL_SUCCESS && looks) clFinish(device.queue());  // Nothing may write to `fault` later.
     check_cl(error, "clEnqueueReadBuffer");
+    timer.queued("download", size);
+    if (device.profiler().traced()) device.profiler().drain(device.index());  // Their events hold the driver's memory.
   }
   device.programs().store_unsaved();
   device.fault_flag().check(fault);
@@ -82,10 +99,14 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
 
 void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t to_offset, std::size_t size) {
   if (size == 0) return;
+  const OpScope scope("copy");
+  const TraceSlice slice("op", "copy");
   name_block(to, "copy");
+  CommandTimer timer(to.device(), "copy");
   check_cl(clEnqueueCopyBuffer(to.device().queue(), from.memory(), to.memory(), from_offset, to_offset, size, 0,
-                               nullptr, nullptr),
+                               nullptr, timer.event()),
            "clEnqueueCopyBuffer");
+  timer.queued("copy", size);
   if (Capturer* capturer = capturer_of(to.device())) capturer->add_copy(from, from_offset, to, to_offset, size);
 }
 
@@ -119,12 +140,15 @@ std::size_t fill_words(Block& block, std::uint64_t offset, std::size_t size, con
 
 void fill(Block& block, std::uint64_t offset, std::size_t size, const void* pattern, std::size_t pattern_size) {
   const OpScope scope("fill");
+  const TraceSlice slice("op", "fill");
   name_block(block, "fill");
   const std::size_t filled = fill_words(block, offset, size, pattern, pattern_size);
   if (size == filled) return;
+  CommandTimer timer(block.device(), "fill");
   check_cl(clEnqueueFillBuffer(block.device().queue(), block.memory(), pattern, pattern_size, offset + filled,
-                               size - filled, 0, nullptr, nullptr),
+                               size - filled, 0, nullptr, timer.event()),
            "clEnqueueFillBuffer");
+  timer.queued("fill", size - filled);
   if (Capturer* capturer = capturer_of(block.device()))
     capturer->add_fill(block, offset + filled, size - filled, pattern, pattern_size);
 }

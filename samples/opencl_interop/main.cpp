@@ -1,7 +1,7 @@
 // First, a kernel of the program runs between the library's ops, on the library's tensors and without a copy. Then the
 // library runs in the program's own context and queue, on a buffer that the program created.
 //
-//     opencl_interop [--device DEVICE]
+//     opencl_interop [--device DEVICE] [--trace FILE]
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <crisol/crisol.h>
@@ -10,6 +10,8 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <stdexcept>
+
+#include "common/options.h"
 
 namespace {
 
@@ -105,7 +107,7 @@ void library_in_own_context(Device found) {
 int main(int argc, char** argv) {
   CLI::App app("A kernel of the program's own between the library's ops, without a copy");
   std::string device;
-  app.add_option("--device", device, "Wins over CRISOL_DEVICE");
+  samples::add_device(app, device);
   CLI11_PARSE(app, argc, argv);
   try {
     if (!device.empty()) set_default_device(Device(device));

@@ -3,9 +3,11 @@
 #include "crisol/crisol.h"
 #include "crisol/opencl_interop.h"
 #include "crisol/ops.h"
+#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing::c_api;
+using crisol::testing::TemporaryFolder;
 
 TEST_CASE("C: devices") {
   CHECK(std::string(crisol_version()) == version());
@@ -40,6 +42,19 @@ TEST_CASE("C: devices") {
   refused(crisol_device_name(count, &name), CRISOL_INVALID_ARGUMENT, {"[device_name]", "device"});
   refused(crisol_device_name(-2, &name), CRISOL_INVALID_ARGUMENT, {"device -2"});
   refused(crisol_device_count(nullptr), CRISOL_INVALID_ARGUMENT, {"count is null"});
+}
+
+TEST_CASE("C: a timeline") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/trace.json";
+  OK(crisol_trace_start(path.c_str()));
+  CHECK(trace::active());
+  refused(crisol_trace_start(path.c_str()), CRISOL_INVALID_ARGUMENT, {"[trace]", path.c_str()});
+  OK(crisol_trace_stop());
+  CHECK_FALSE(trace::active());
+  OK(crisol_trace_stop());
+  refused(crisol_trace_start((folder.path() + "/no/file").c_str()), CRISOL_IO, {"[trace] cannot write"});
+  refused(crisol_trace_start(nullptr), CRISOL_INVALID_ARGUMENT, {"path is null"});
 }
 
 TEST_CASE("C: the precision of products") {

@@ -1,4 +1,5 @@
 // `crisol devices`, `info` and `cache`, as users and scripts run them.
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -33,8 +34,8 @@ TEST_CASE("crisol: version, help and wrong words, with their exit status") {
   NEEDS_CRISOL();
   CHECK(output_of("--version") == std::string("crisol ") + version() + "\n");
   const std::string help = output_of("--help");
-  for (const char* command :
-       {"devices", "info", "doctor", "selftest", "cache", "bench", "tune", "kernels", "--device", "Exit status"})
+  for (const char* command : {"devices", "info", "doctor", "selftest", "cache", "bench", "tune", "kernels", "--device",
+                              "--trace", "Exit status"})
     CHECK(contains(help, command));
   for (const char* command :
        {"devices", "info", "doctor", "selftest", "cache", "cache list", "cache clear", "bench", "tune", "kernels"})
@@ -67,6 +68,24 @@ TEST_CASE("crisol: a mistyped word is named, with what was meant") {
   refused("", {"Usage", "devices", "doctor"});
   CHECK(output_of("bench") == output_of("bench --list"));
   CHECK(contains(output_of("bench"), "softmax: "));
+}
+
+TEST_CASE("crisol --trace: a timeline of a command") {
+  NEEDS_CRISOL();
+  const TemporaryFolder folder;
+  const auto events_of = [&](const std::string& file, const char* category) {
+    const auto events = nlohmann::json::parse(read_file(folder.path() + '/' + file));
+    return std::count_if(events.begin(), events.end(),
+                         [&](const auto& event) { return event.value("cat", "") == category; });
+  };
+  output_of("bench softmax rows=5 cols=6 --seconds 0.01 --no-peak --trace " + folder.path() + "/bench.json");
+  CHECK(events_of("bench.json", "kernel") > 0);
+  CHECK(events_of("bench.json", "op") > 0);
+  output_of("--trace " + folder.path() + "/cache.json cache list");
+  CHECK(events_of("cache.json", "kernel") == 0);
+  const ProcessResult refused = run_built("crisol", {"devices", "--trace", folder.path() + "/no/trace.json"});
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.errors, "crisol: [trace] cannot write "));
 }
 
 TEST_CASE("crisol: what cannot be written is an error") {

@@ -82,6 +82,11 @@ CRISOL_API crisol_status crisol_release_cached_memory(crisol_device device);
  * bound. */
 CRISOL_API crisol_status crisol_set_memory_limit(crisol_device device, uint64_t bytes);
 
+/** Starts a timeline of the process in this file: crisol::trace::start. */
+CRISOL_API crisol_status crisol_trace_start(const char* path);
+/** Completes its file: crisol::trace::stop. */
+CRISOL_API crisol_status crisol_trace_stop(void);
+
 /* ---- Tensors ----------------------------------------------------------------------------------------------------- */
 
 /** A tensor: crisol::Tensor. */

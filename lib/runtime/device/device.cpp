@@ -13,6 +13,7 @@
 #include "base/per_thread.h"
 #include "base/system.h"
 #include "base/text.h"
+#include "crisol/trace.h"
 #include "runtime/device/device_select.h"
 #include "runtime/device/device_state.h"
 #include "runtime/verbose.h"
@@ -44,14 +45,19 @@ std::vector<std::unique_ptr<DeviceState>> enumerate() {
 void report_profiles();
 void finish_at_exit();
 
+std::atomic<bool> listed{false};
+
 // The list and the states are never destroyed. Programs and profiles are handled when the process exits.
 const std::vector<std::unique_ptr<DeviceState>>& states() {
   system::refuse_after_fork();
   static const auto& list = *[] {
+    if (const std::string file = runtime::environment("CRISOL_TRACE"); !file.empty() && !trace::active())
+      trace::start(file);
     system::notice_forks();
     auto* made = new std::vector<std::unique_ptr<DeviceState>>(enumerate());
     system::at_exit(report_profiles);
     system::at_exit(finish_at_exit);
+    listed = true;
     return made;
   }();
   return list;
@@ -79,7 +85,7 @@ std::vector<DeviceState*> all_states() {
 void report_profiles() {
   if (system::forked()) return;
   for (DeviceState* state : all_states()) {
-    if (!state->used() || !state->profiler().active()) continue;
+    if (!state->used() || !state->profiler().profiles()) continue;
     std::cerr << "\nCRISOL_PROFILE: " << state->info().name << '\n';
     runtime::print_profile(std::cerr, state->profiler().rows_since(0));
   }
@@ -115,6 +121,18 @@ struct FinishWithThread {
 };
 
 }  // namespace
+
+void runtime::start_tracing_devices() {
+  if (!listed) return;
+  for (DeviceState* state : all_states())
+    if (state->used()) state->start_tracing();
+}
+
+void runtime::stop_tracing_devices(bool ending) {
+  if (!listed) return;
+  for (DeviceState* state : all_states())
+    if (state->used() && !(ending && state->info().platform == "Oclgrind")) state->stop_tracing(ending);
+}
 
 void runtime::finish_before_exit() { static_cast<void>(per_thread<FinishWithThread>()); }
 

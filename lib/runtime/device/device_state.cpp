@@ -22,6 +22,7 @@ DeviceState::DeviceState(cl::Device device, int index, cl::Context context, cl::
     queue_ = std::move(queue);
     adopted_ = true;
     begin();
+    if (tracing()) start_tracing();
   });
 }
 
@@ -29,14 +30,21 @@ void DeviceState::open() {
   cl_int error = CL_SUCCESS;
   context_ = cl::Context(device_, nullptr, nullptr, nullptr, &error);
   check_cl(error, "clCreateContext");
-  const bool profiling = !environment("CRISOL_PROFILE").empty() && environment("CRISOL_PROFILE") != "0";
-  queue_ = cl::CommandQueue(context_, device_, profiling ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
-  check_cl(error, "clCreateCommandQueue");
-  if (profiling) profiler_.start();
+  if (!environment("CRISOL_PROFILE").empty() && environment("CRISOL_PROFILE") != "0") profiler_.start();
+  if (tracing()) profiler_.start_trace();
+  queue_ = make_queue();
   begin();
 }
 
+cl::CommandQueue DeviceState::make_queue() {
+  cl_int error = CL_SUCCESS;
+  cl::CommandQueue queue(context_, device_, profiler_.active() ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
+  check_cl(error, "clCreateCommandQueue");
+  return queue;
+}
+
 void DeviceState::begin() {
+  if (tracing()) trace_device(index_, concat(info_.name, " (", info_.platform, ')'));
   used_.store(true, std::memory_order_release);
   finish_before_exit();
   say(Topic::device, "using ", info_.name, " (", info_.platform, ", driver ", info_.driver_version, ")");
@@ -57,17 +65,17 @@ cl_command_queue DeviceState::queue() {
 cl_command_queue DeviceState::transfer_queue() {
   system::refuse_after_fork();
   std::call_once(transfer_opened_, [this] {
-    cl_int error = CL_SUCCESS;
-    transfer_queue_ = cl::CommandQueue(context(), device_, 0, &error);
-    check_cl(error, "clCreateCommandQueue");
+    context();
+    transfer_queue_ = make_queue();
   });
   return transfer_queue_();
 }
 
 void DeviceState::finish() {
+  const TraceSlice slice("wait", "wait");
   check_cl(clFinish(queue()), "clFinish");
   collect_staged();
-  profiler_.drain();
+  profiler_.drain(index_);
   programs_.store_unsaved();
 }
 
@@ -79,13 +87,27 @@ void DeviceState::wait_if_blocking(const std::string& kernel) {
     fail(ErrorCode::device_failure, "launch", kernel, " failed while it ran: ", cl_error_name(error), " (", error, ')');
 }
 
-void DeviceState::set_profiling(bool on) {
+void DeviceState::set_profiling() {
   require(!adopted_, "profile", info_.name, " works in a queue of the program's, which it cannot exchange");
   finish();
-  cl_int error = CL_SUCCESS;
-  cl::CommandQueue queue(context(), device_, on ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
-  check_cl(error, "clCreateCommandQueue");
-  queue_ = std::move(queue);
+  queue_ = make_queue();
+  if (transfer_queue_() != nullptr) transfer_queue_ = make_queue();
+}
+
+void DeviceState::start_tracing() {
+  trace_device(index_, concat(info_.name, " (", info_.platform, ')'));
+  cl_command_queue_properties properties = 0;
+  check_cl(clGetCommandQueueInfo(queue(), CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr),
+           "clGetCommandQueueInfo");
+  if (adopted_ && (properties & CL_QUEUE_PROFILING_ENABLE) == 0) return;
+  finish();  // Work from before belongs to profiles only.
+  if (profiler_.start_trace() && !adopted_) set_profiling();
+}
+
+void DeviceState::stop_tracing(bool ending) {
+  if (!profiler_.traced()) return;
+  finish();
+  if (profiler_.stop_trace() && !adopted_ && !ending) set_profiling();
 }
 
 void DeviceState::keep_until(cl::Event event, std::unique_ptr<std::byte[]> bytes) {

@@ -61,9 +61,15 @@ class DeviceState {
   /// name.
   void wait_if_blocking(const std::string& kernel);
 
-  /// Switches event profiling on or off, and waits for the queued work. No other thread may queue work at the same
-  /// time.
-  void set_profiling(bool on);
+  /// Switches the events of the queues on or off, as the profiler wants them, and waits for the queued work. No other
+  /// thread may queue work at the same time.
+  void set_profiling();
+
+  /// Times the commands of the device for the timeline from now on, or no longer. Waits for the queued work. A queue of
+  /// the user's without profiling stays as it is; the timeline then has no rows of the device. If the process is
+  /// `ending`, the queues stay too.
+  void start_tracing();
+  void stop_tracing(bool ending);
 
   /// Keeps host bytes alive until the event's command has run.
   void keep_until(cl::Event event, std::unique_ptr<std::byte[]> bytes);
@@ -77,6 +83,7 @@ class DeviceState {
   void open();
   void begin();
   void collect_staged();
+  cl::CommandQueue make_queue();
 
   cl::Device device_;
   DeviceInfo info_;
@@ -99,6 +106,10 @@ class DeviceState {
 
 /// Adds a device that works in this context and queue. It comes after the devices that were found.
 DeviceState& add_device(cl::Device device, cl::Context context, cl::CommandQueue queue);
+
+/// Every device that was used: see DeviceState::start_tracing. Looks for no devices.
+void start_tracing_devices();
+void stop_tracing_devices(bool ending);
 
 /// Makes this thread wait for the queued work of all devices when the thread ends. Mesa's rusticl crashes if the
 /// process ends while work is queued, and its exit handlers run before ours. So the thread that opens a device, usually

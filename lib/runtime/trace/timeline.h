@@ -1,0 +1,106 @@
+// The timeline that crisol/trace.h describes: its file, and the events that other parts of the library add to it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace crisol {
+struct MemoryStats;
+}
+
+namespace crisol::runtime {
+
+inline std::atomic<bool> timeline_is_on{false};
+
+/// Whether a timeline is written: one load.
+inline bool tracing() noexcept { return timeline_is_on.load(std::memory_order_relaxed); }
+
+/// Nanoseconds of the clock of all events.
+std::int64_t trace_clock() noexcept;
+
+/// The row of an event. A process of the timeline is the host (0), or a device (1 + its index). A row of the host is a
+/// thread, counted from 1. The rows of a device are its queues.
+struct TraceRow {
+  std::uint32_t process = 0, row = 0;
+};
+constexpr std::uint32_t work_queue_row = 1, transfer_queue_row = 2;
+TraceRow device_row(int device_index, std::uint32_t row) noexcept;
+/// The row of the calling thread. During backward it is the thread's second row.
+TraceRow host_row() noexcept;
+
+/// Lets the events of this thread go to its second row, "backward", while it lives.
+class BackwardRow {
+ public:
+  BackwardRow() noexcept;
+  ~BackwardRow();
+  BackwardRow(const BackwardRow&) = delete;
+  BackwardRow& operator=(const BackwardRow&) = delete;
+
+ private:
+  bool outer_;
+};
+
+/// Members of a JSON object: `"key":"text","other":3`.
+class TraceNotes {
+ public:
+  void add(std::string_view key, std::string_view text);
+  void add(std::string_view key, std::uint64_t number);
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  void add_key(std::string_view key);
+  std::string text_;
+};
+
+/// A part of a row, from start to end. The functions below do nothing without a timeline.
+void trace_slice(TraceRow row, const char* category, std::string_view name, std::int64_t start, std::int64_t end,
+                 const TraceNotes& notes = {});
+
+/// The start of an arrow, at the time `at` of a slice of this thread. `id` is one of new_flow(), or another number that
+/// no other arrow of this name has.
+void trace_flow_start(const char* name, std::uint64_t id, std::int64_t at);
+/// The end of an arrow, at the time `at` of a slice of this row.
+void trace_flow_end(const char* name, std::uint64_t id, TraceRow row, std::int64_t at);
+std::uint64_t new_flow() noexcept;
+
+/// The bytes of a device's pool that are in use now.
+void trace_memory(int device_index, const MemoryStats& stats) noexcept;
+
+/// Names a device's rows.
+void trace_device(int device_index, const std::string& name);
+
+/// A slice of this thread from construction to destruction.
+class TraceSlice {
+ public:
+  /// The texts must live as long as the slice.
+  TraceSlice(const char* category, std::string_view name) noexcept
+      : category_(category), name_(name), start_(tracing() ? trace_clock() : 0) {}
+  ~TraceSlice() {
+    if (start_ != 0) end();
+  }
+  TraceSlice(const TraceSlice&) = delete;
+  TraceSlice& operator=(const TraceSlice&) = delete;
+
+  /// Whether there is a timeline: notes are made only then.
+  explicit operator bool() const noexcept { return start_ != 0; }
+  template <class Value>
+  void note(std::string_view key, const Value& value) {
+    if (start_ != 0) notes_.add(key, value);
+  }
+
+ private:
+  void end() noexcept;
+
+  const char* category_;
+  std::string_view name_;
+  std::int64_t start_;
+  TraceNotes notes_;
+};
+
+/// Opens and closes the file. trace::start and trace::stop also tell the devices.
+void open_timeline(const std::string& path);
+void close_timeline() noexcept;
+
+}  // namespace crisol::runtime

@@ -1,0 +1,91 @@
+// trace::start and trace::stop: the timeline's file, and the devices whose commands are timed for it.
+#include "crisol/trace.h"
+
+#include <exception>
+
+#include "base/forked.h"
+#include "base/system.h"
+#include "runtime/device/device_state.h"
+#include "runtime/trace/timeline.h"
+
+namespace crisol::trace {
+
+namespace {
+
+std::terminate_handler terminate_before = nullptr;
+
+void stop_quietly(bool ending) noexcept {
+  if (!runtime::tracing()) return;
+  try {
+    runtime::stop_tracing_devices(ending);
+  } catch (const std::exception&) {
+    // A device failed. The timeline ends with the commands that were timed before, and the next use reports the error.
+  }
+  runtime::close_timeline();
+}
+
+void stop_at_exit() { stop_quietly(true); }
+
+[[noreturn]] void stop_and_terminate() {
+  stop_quietly(true);
+  if (terminate_before != nullptr) terminate_before();
+  std::abort();
+}
+
+/// The file is completed however the process ends. A child of fork() leaves it to its parent.
+void prepare_for_the_end() {
+  static const bool once = [] {
+    system::at_exit(stop_at_exit);
+    terminate_before = std::set_terminate(stop_and_terminate);
+    system::call_in_forked_child([] { runtime::timeline_is_on = false; });
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+}  // namespace
+
+void start(const std::string& path) {
+  system::refuse_after_fork();
+  runtime::open_timeline(path);
+  try {
+    prepare_for_the_end();
+    runtime::start_tracing_devices();
+  } catch (...) {
+    stop_quietly(false);
+    throw;
+  }
+}
+
+void stop() {
+  if (!active()) return;
+  system::refuse_after_fork();
+  try {
+    runtime::stop_tracing_devices(false);
+  } catch (...) {
+    runtime::close_timeline();
+    throw;
+  }
+  runtime::close_timeline();
+}
+
+bool active() noexcept { return runtime::tracing(); }
+
+File::~File() { stop_quietly(false); }
+
+Scope::Scope(std::string_view name) {
+  if (!runtime::tracing()) return;
+  name_ = name;
+  start_ = runtime::trace_clock();
+}
+
+Scope::~Scope() {
+  if (start_ == 0) return;
+  try {
+    runtime::trace_slice(runtime::host_row(), "scope", name_, start_, runtime::trace_clock());
+  } catch (const std::exception&) {
+    // No memory of the host is left: the timeline lacks this scope.
+  }
+}
+
+}  // namespace crisol::trace
