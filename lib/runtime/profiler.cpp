@@ -8,7 +8,7 @@
 
 #include "runtime/device/device_state.h"
 #include "runtime/op_scope.h"
-#include "runtime/recording.h"
+#include "runtime/capture.h"
 
 namespace crisol {
 
@@ -84,7 +84,7 @@ void Profiler::trace(int device_index, const std::vector<const TimedCommand*>& c
 CommandTimer::CommandTimer(DeviceState& device, const char* kind, std::uint32_t row) noexcept
     : device_(device), kind_(kind), row_(row) {
   const Profiler& profiler = device.profiler();
-  if (!profiler.active() || recording_is_paused()) return;
+  if (!profiler.active() || capture_is_paused()) return;
   profiled_ = profiler.profiles() && kind_ == std::string_view("kernel");
   traced_ = profiler.traced() && tracing();
   if (traced_) before_ = trace_clock();
