@@ -19,14 +19,14 @@ namespace {
 constexpr double epsilon = std::numeric_limits<float>::epsilon();
 
 /// A batch of matrices in row-major or column-major order, and the tensor that it is a view of.
-struct Operand {
+struct Matrices {
   Tensor stored, matrix;
   Shape shape;
   Values values;
 };
 
-Operand operand(const Problem& p, std::uint64_t seed, const Shape& shape, bool transposed) {
-  Operand made{{}, {}, shape, values_for(seed, shape.numel())};
+Matrices operand(const Problem& p, std::uint64_t seed, const Shape& shape, bool transposed) {
+  Matrices made{{}, {}, shape, values_for(seed, shape.numel())};
   made.stored = p.tensor(made.values, shape);
   made.matrix = made.stored;
   if (transposed) {
@@ -60,12 +60,12 @@ std::optional<Replay> make_matmul(const Problem& p) {
     return shape;
   };
   const Precision precision = precision_of(p);
-  const Operand a = operand(p, 1, matrices(m, k), p["transa"] != 0);
+  const Matrices a = operand(p, 1, matrices(m, k), p["transa"] != 0);
   Replay replay;
   replay.effort = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * batch);
   replay.tolerance = within(2 + rounding_of(precision), static_cast<double>(k + 1));
   if (p["weight"] == 0) {
-    const Operand b = operand(p, 2, matrices(k, n), p["transb"] != 0);
+    const Matrices b = operand(p, 2, matrices(k, n), p["transb"] != 0);
     replay.run = [=] {
       const WithPrecision allowed(precision);
       return std::vector<Tensor>{ops::matmul(a.matrix, b.matrix)};
@@ -74,7 +74,7 @@ std::optional<Replay> make_matmul(const Problem& p) {
       return std::vector<Values>{reference::matmul(a.values, a.shape, b.values, b.shape).values};
     };
   } else {
-    const Operand weight = operand(p, 2, {n, k}, p["transb"] == 0);
+    const Matrices weight = operand(p, 2, {n, k}, p["transb"] == 0);
     replay.run = [=] {
       const WithPrecision allowed(precision);
       return std::vector<Tensor>{ops::linear(a.matrix, weight.matrix, {})};
