@@ -217,6 +217,53 @@ CRISOL_API crisol_status crisol_requires_grad(const crisol_tensor* x, int* wante
 CRISOL_API crisol_status crisol_backward(const crisol_tensor* x, const crisol_tensor* gradient, int retain_graph);
 /** The accumulated gradient; null before the first backward. */
 CRISOL_API crisol_status crisol_grad(const crisol_tensor* x, crisol_tensor** result);
+/** Settings of crisol_backward_with and crisol_gradients; zeros are the defaults. */
+typedef struct crisol_grad_options {
+  int32_t retain_graph; /**< 1: keeps the graph for another backward. */
+  int32_t create_graph; /**< 1: records the gradients, so that they have gradients. Keeps the graph too. */
+  int32_t allow_unused; /**< 1: crisol_gradients gives null for an input that no output depends on, and no error. */
+} crisol_grad_options;
+
+/** crisol_backward with options, which may be null. */
+CRISOL_API crisol_status crisol_backward_with(const crisol_tensor* x, const crisol_tensor* gradient,
+                                              const crisol_grad_options* options);
+/** The gradients of the outputs, added up, with respect to each input, which may be a leaf or a result inside the
+ * graph. Changes no gradient that crisol_grad gives. `gradients` holds one gradient for each output, null where the
+ * output has one element; the list may be null too. `options` may be null. `results` has a place for each input. */
+CRISOL_API crisol_status crisol_gradients(int output_count, const crisol_tensor* const* outputs,
+                                          const crisol_tensor* const* gradients, int input_count,
+                                          const crisol_tensor* const* inputs, const crisol_grad_options* options,
+                                          crisol_tensor** results);
+/** Makes backward store the gradient of a result, where crisol_grad finds it, as it does for a leaf. */
+CRISOL_API crisol_status crisol_retain_grad(crisol_tensor* x);
+
+/** A function that backward calls with a gradient. It may give a new tensor in *replacement, which the library then
+ * owns; null keeps the gradient. A result other than 0 ends backward with CRISOL_INVALID_ARGUMENT. */
+typedef int (*crisol_gradient_function)(void* user_data, const crisol_tensor* gradient, crisol_tensor** replacement);
+/** A function that backward calls with a leaf. A result other than 0 ends backward with CRISOL_INVALID_ARGUMENT. */
+typedef int (*crisol_leaf_function)(void* user_data, const crisol_tensor* leaf);
+/** A registered hook. */
+typedef struct crisol_hook crisol_hook;
+
+/** Calls `function` in each backward when all of x's gradient is known, before anything uses it. `release` may be null;
+ * it is called with user_data when the library needs the hook no more. It is called too if this call fails. */
+CRISOL_API crisol_status crisol_register_hook(const crisol_tensor* x, crisol_gradient_function function,
+                                              void* user_data, void (*release)(void* user_data), crisol_hook** hook);
+/** Calls `function` in each backward as soon as the last part of this leaf's gradient was added, before backward goes
+ * on to earlier ops. */
+CRISOL_API crisol_status crisol_register_post_accumulate_grad_hook(const crisol_tensor* x,
+                                                                   crisol_leaf_function function, void* user_data,
+                                                                   void (*release)(void* user_data),
+                                                                   crisol_hook** hook);
+/** Removes the hook from its tensor. */
+CRISOL_API crisol_status crisol_hook_remove(crisol_hook* hook);
+/** Frees the handle; the hook stays. Null is allowed. */
+CRISOL_API void crisol_hook_destroy(crisol_hook* hook);
+
+/** Whether each op and each step of backward waits for its result, and fails if it holds NaN or infinity, in the whole
+ * process (0 at first, or 1 by CRISOL_DETECT_ANOMALY=1). */
+CRISOL_API void crisol_set_detect_anomaly(int enabled);
+
 /** The same elements, outside the graph. */
 CRISOL_API crisol_status crisol_detach(const crisol_tensor* x, crisol_tensor** result);
 /** Whether ops on this thread are recorded for backward (1 at first); returns what was set before. */

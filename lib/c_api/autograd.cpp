@@ -1,0 +1,106 @@
+// Gradients of lists of tensors, hooks, and the search for anomalies, for C.
+#include "crisol/autograd.h"
+
+#include "c_api/handles.h"
+
+using namespace crisol;
+using namespace crisol::c_api;
+
+struct crisol_hook {
+  HookHandle value;
+};
+
+namespace {
+
+/// The caller's data for a hook. All copies of a function share it, and the last one releases it.
+std::shared_ptr<void> owned(void* user_data, void (*release)(void*)) {
+  return {user_data, [release](void* data) {
+            if (release != nullptr) release(data);
+          }};
+}
+
+void check_result(int result) { require(result == 0, "backward", "a hook failed with the result ", result); }
+
+}  // namespace
+
+crisol_status crisol_backward_with(const crisol_tensor* x, const crisol_tensor* gradient,
+                                   const crisol_grad_options* options) {
+  return guarded([&] {
+    BackwardOptions all;
+    if (options != nullptr) all = {options->retain_graph != 0, options->create_graph != 0};
+    tensor_of(x, "backward_with", "x").backward(optional_tensor(gradient), all);
+  });
+}
+
+crisol_status crisol_gradients(int output_count, const crisol_tensor* const* outputs,
+                               const crisol_tensor* const* gradients, int input_count,
+                               const crisol_tensor* const* inputs, const crisol_grad_options* options,
+                               crisol_tensor** results) {
+  constexpr const char* op = "gradients";
+  return guarded([&] {
+    need(results, op, "results");
+    GradOptions all;
+    if (options != nullptr) {
+      all.retain_graph = options->retain_graph != 0;
+      all.create_graph = options->create_graph != 0;
+      all.allow_unused = options->allow_unused != 0;
+    }
+    const std::vector<Tensor> from = tensors_of(outputs, output_count, op, "outputs");
+    const std::vector<Tensor> to = tensors_of(inputs, input_count, op, "inputs");
+    for (int i = 0; gradients != nullptr && i < output_count; ++i)
+      all.grad_outputs.push_back(optional_tensor(gradients[i]));
+    std::vector<std::unique_ptr<crisol_tensor>> made;
+    for (const Tensor& gradient : grad(from, to, all))
+      made.emplace_back(gradient.defined() ? new crisol_tensor{gradient} : nullptr);
+    for (std::size_t i = 0; i < made.size(); ++i) results[i] = made[i].release();
+  });
+}
+
+crisol_status crisol_retain_grad(crisol_tensor* x) {
+  return guarded([&] { need(x, "retain_grad", "x").value.retain_grad(); });
+}
+
+crisol_status crisol_register_hook(const crisol_tensor* x, crisol_gradient_function function, void* user_data,
+                                   void (*release)(void* user_data), crisol_hook** hook) {
+  constexpr const char* op = "register_hook";
+  return guarded([&] {
+    const std::shared_ptr<void> data = owned(user_data, release);
+    crisol_hook*& place = need(hook, op, "hook");
+    need(function, op, "function");
+    auto made = std::make_unique<crisol_hook>();
+    made->value = tensor_of(x, op, "x").register_hook([function, data](const Tensor& gradient) {
+      const crisol_tensor seen{gradient};
+      crisol_tensor* replacement = nullptr;
+      const int result = function(data.get(), &seen, &replacement);
+      const std::unique_ptr<crisol_tensor> given(replacement);
+      check_result(result);
+      return given == nullptr ? Tensor() : given->value;
+    });
+    place = made.release();
+  });
+}
+
+crisol_status crisol_register_post_accumulate_grad_hook(const crisol_tensor* x, crisol_leaf_function function,
+                                                        void* user_data, void (*release)(void* user_data),
+                                                        crisol_hook** hook) {
+  constexpr const char* op = "register_post_accumulate_grad_hook";
+  return guarded([&] {
+    const std::shared_ptr<void> data = owned(user_data, release);
+    crisol_hook*& place = need(hook, op, "hook");
+    need(function, op, "function");
+    auto made = std::make_unique<crisol_hook>();
+    made->value = tensor_of(x, op, "x").register_post_accumulate_grad_hook([function, data](const Tensor& leaf) {
+      const crisol_tensor seen{leaf};
+      check_result(function(data.get(), &seen));
+    });
+    place = made.release();
+  });
+}
+
+crisol_status crisol_hook_remove(crisol_hook* hook) {
+  return guarded([&] { need(hook, "hook_remove", "hook").value.remove(); });
+}
+
+void crisol_hook_destroy(crisol_hook* hook) { delete hook; }
+
+void crisol_set_detect_anomaly(int enabled) { set_detect_anomaly(enabled != 0); }
