@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crisol/functions/elementwise.h"
+#include "crisol/grad_mode.h"
 #include "crisol/ops/view.h"
 
 namespace crisol::detail {
