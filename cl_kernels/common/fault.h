@@ -1,11 +1,8 @@
 // Tells the host of a wrong label. The host sees it at its next read (lib/runtime/fault_flag.h): kernels keep running.
-// The words of `fault` are: 1 if a label was noted, the op, and the label and the number of classes, lower half first.
-// Only the first wrong label is noted.
-static inline void note_wrong_label(__global int* fault, int op, long label, long classes) {
-  if (atomic_cmpxchg((volatile __global int*)fault, 0, 1) != 0) return;
-  fault[1] = op;
-  fault[2] = (int)label;
-  fault[3] = (int)(label >> 32);
-  fault[4] = (int)classes;
-  fault[5] = (int)(classes >> 32);
+// The words of `fault` are: the op (from 1; 0 if no label was noted), the label, the number of classes. If work-items
+// note several labels, one of them stays: each word is stored at once, and only the labels differ within a launch.
+static inline void note_wrong_label(__global long* fault, int op, long label, long classes) {
+  fault[0] = op;
+  fault[1] = label;
+  fault[2] = classes;
 }

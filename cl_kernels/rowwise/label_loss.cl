@@ -14,11 +14,12 @@
 #define LABEL long
 #endif
 
-static inline int is_class(long label, long classes) { return label >= 0 && label < classes; }
+// One comparison, because rusticl 22 finds a negative int that became a long to be >= 0.
+static inline int is_class(long label, long classes) { return (ulong)label < (ulong)classes; }
 
 ROW_KERNEL void cross_entropy_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
                                  ulong labels_offset, __global float* restrict losses, ulong losses_offset,
-                                 __global float* restrict moments, ulong moments_offset, __global int* fault,
+                                 __global float* restrict moments, ulong moments_offset, __global long* fault,
                                  ulong fault_offset, long rows, long classes, long ignored, int op,
                                  float smoothing) {
   ROW_SCRATCH;
@@ -97,14 +98,16 @@ ROW_KERNEL void cross_entropy_backward(__global const float* restrict dy, ulong 
 // One work-item for each row.
 ROW_KERNEL void nll_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
                        ulong labels_offset, __global float* restrict losses, ulong losses_offset,
-                       __global int* fault, ulong fault_offset, long rows, long classes, long ignored,
+                       __global long* fault, ulong fault_offset, long rows, long classes, long ignored,
                        int op) {
   const long row = get_global_id(0);
   if (row >= rows) return;
   const long label = labels[labels_offset + row];
   float loss = 0.0f;
-  if (label != ignored && !is_class(label, classes)) note_wrong_label(fault + fault_offset, op, label, classes);
-  if (label != ignored) loss = is_class(label, classes) ? -x[x_offset + row * classes + label] : NAN;
+  if (label != ignored) {
+    if (!is_class(label, classes)) note_wrong_label(fault + fault_offset, op, label, classes);
+    loss = is_class(label, classes) ? -x[x_offset + row * classes + label] : NAN;
+  }
   losses[losses_offset + row] = loss;
 }
 

@@ -9,11 +9,6 @@ namespace {
 
 constexpr FaultFlag::Words no_fault{};
 
-std::int64_t joined(std::int32_t low, std::int32_t high) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 |
-                                   static_cast<std::uint32_t>(low));
-}
-
 const char* name_of(FaultOp op) { return op == FaultOp::cross_entropy ? "cross_entropy" : "nll_loss"; }
 
 }  // namespace
@@ -46,11 +41,10 @@ void FaultFlag::check(const Words& words) {
   check_cl(clEnqueueWriteBuffer(device_.queue(), owner_->memory(), CL_FALSE, 0, sizeof no_fault, no_fault.data(), 0,
                                 nullptr, nullptr),
            "clEnqueueWriteBuffer");
-  fail(
-      ErrorCode::invalid_argument, name_of(static_cast<FaultOp>(words[1])), "label ", joined(words[2], words[3]),
-      " is not in [0, ", joined(words[4], words[5]),
-      ") and is not ignore_index; losses and gradients that depend on it are NaN. With CRISOL_CHECK_INDICES=1 the call "
-      "itself fails");
+  fail(ErrorCode::invalid_argument, name_of(static_cast<FaultOp>(words[0])), "label ", words[1], " is not in [0, ",
+       words[2],
+       ") and is not ignore_index; losses and gradients that depend on it are NaN. With CRISOL_CHECK_INDICES=1 "
+       "the call itself fails");
 }
 
 }  // namespace crisol::runtime

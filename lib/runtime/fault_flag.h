@@ -13,14 +13,14 @@ namespace crisol::runtime {
 class DeviceState;
 
 /// The ops that note wrong labels (cl_kernels/common/fault.h). Kernels get the number.
-enum class FaultOp : std::int32_t { cross_entropy, nll_loss };
+enum class FaultOp : std::int32_t { none, cross_entropy, nll_loss };
 
 /// Every read to the host looks at the words, if a kernel that may write them was queued since the last read. They
 /// travel in front of the values, so the read waits no longer.
 class FaultFlag {
  public:
-  static constexpr std::size_t word_count = 6;
-  using Words = std::array<std::int32_t, word_count>;
+  /// The op, the label, the number of classes.
+  using Words = std::array<std::int64_t, 3>;
 
   explicit FaultFlag(DeviceState& device) : device_(device) {}
 
