@@ -4,8 +4,8 @@
 #include <array>
 #include <cctype>
 #include <map>
-#include <regex>
 #include <sstream>
+#include <string_view>
 
 #include "base/text.h"
 
@@ -17,27 +17,44 @@ using Macros = std::map<std::string, std::string>;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// The code alone. Comments, literals and preprocessor lines become blanks, so that positions stay.
-std::string code_of(const std::string& source) {
-  static const std::regex noise(
-      R"re("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|(?:^|\n)[ \t]*#(?:\\\r?\n|[^\n])*)re");
-  std::string code = source;
-  for (std::sregex_iterator match(source.begin(), source.end(), noise), end; match != end; ++match)
-    for (auto at = match->position(); at < match->position() + match->length(); ++at)
-      if (char& c = code[static_cast<std::size_t>(at)]; c != '\n') c = ' ';
-  return code;
+/// The end of what begins at `at` and is no code: a comment, a literal or a preprocessor line. Returns `at` for code.
+std::size_t end_of_noise(const std::string& source, std::size_t at, bool line_begins) {
+  const auto after = [&](const char* mark, std::size_t from) {
+    const std::size_t found = source.find(mark, from);
+    return found == std::string::npos ? source.size() : found + std::string_view(mark).size();
+  };
+  if (source.compare(at, 2, "/*") == 0) return after("*/", at + 2);
+  if (source.compare(at, 2, "//") == 0) return std::min(source.find('\n', at), source.size());
+  if (source[at] == '#' && line_begins) {
+    std::size_t end = at;
+    do {
+      end = std::min(source.find('\n', end + 1), source.size());
+    } while (end < source.size() && source[end - (source[end - 1] == '\r' ? 2 : 1)] == '\\');
+    return end;
+  }
+  if (source[at] != '"' && source[at] != '\'') return at;
+  for (std::size_t end = at + 1; end < source.size() && source[end] != '\n'; ++end) {
+    if (source[end] == source[at]) return end + 1;
+    if (source[end] == '\\') ++end;
+  }
+  return at;  // No literal ends in this line.
 }
 
-/// The lines `#define NAME TEXT` of the source.
-Macros macros_of(const std::string& source, const KernelDefines& defines) {
-  static const std::regex define(R"(^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\w+(?:[ \t]+\w+)*)\s*(?:/[/*].*)?$)");
-  Macros macros(defines.begin(), defines.end());
-  std::istringstream lines(source);
-  for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (std::regex_search(line, match, define)) macros.emplace(match[1], match[2]);
+/// The code alone. All else becomes blanks, so that positions stay.
+std::string code_of(const std::string& source) {
+  std::string code = source;
+  bool line_begins = true;
+  for (std::size_t at = 0; at < source.size();) {
+    const std::size_t end = end_of_noise(source, at, line_begins);
+    for (std::size_t i = at; i < end; ++i)
+      if (code[i] != '\n') code[i] = ' ';
+    if (source[at] == '\n')
+      line_begins = true;
+    else if (end == at && source[at] != ' ' && source[at] != '\t')
+      line_begins = false;
+    at = std::max(end, at + 1);
   }
-  return macros;
+  return code;
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -53,6 +70,27 @@ std::vector<std::string> words_of(const std::string& text) {
     words.push_back(text.substr(start, at - start));
   }
   return words;
+}
+
+/// The lines `#define NAME WORDS` of the source, without those that have parameters or other signs.
+Macros macros_of(const std::string& source, const KernelDefines& defines) {
+  Macros macros(defines.begin(), defines.end());
+  std::istringstream lines(source);
+  for (std::string line; std::getline(lines, line);) {
+    line = line.substr(0, std::min(line.find("//"), line.find("/*")));
+    std::istringstream in(line);
+    std::string first, name, text;
+    in >> first;
+    if (first == "#") {
+      in >> name;
+      first += name;
+    }
+    if (first != "#define" || !(in >> name) || !std::all_of(name.begin(), name.end(), is_word)) continue;
+    std::getline(in >> std::ws, text);
+    const auto is_plain = [](char c) { return is_word(c) || std::isspace(static_cast<unsigned char>(c)) != 0; };
+    if (std::all_of(text.begin(), text.end(), is_plain)) macros.emplace(name, text);
+  }
+  return macros;
 }
 
 /// The words with macros replaced. Eight rounds are more than any source needs, and end a macro that names itself.
@@ -86,11 +124,12 @@ std::string type_of(const std::vector<std::string>& words) {
 
 /// Splits "float4" into "float" and 4.
 void split_lanes(KernelParameter& parameter) {
-  static const std::regex vector(R"(([a-z]+)(2|4|8|16))");
-  std::smatch match;
-  if (!std::regex_match(parameter.type, match, vector)) return;
-  parameter.lanes = std::stoi(match[2]);
-  parameter.type = match[1].str();
+  for (const int lanes : {16, 8, 4, 2})
+    if (const std::string number = std::to_string(lanes); parameter.type.ends_with(number)) {
+      parameter.type.resize(parameter.type.size() - number.size());
+      parameter.lanes = lanes;
+      return;
+    }
 }
 
 bool is_element_type(const std::string& type) {
@@ -148,7 +187,6 @@ struct Definition {
 
 /// The place of the parentheses behind `name`, if a kernel of this name is defined at `at`.
 bool find_definition(const std::string& code, std::size_t at, const std::string& name, Definition& found) {
-  static const std::regex begins(R"((^|[^\w])(__kernel|kernel)\b[^;{}]*$)");
   if ((at > 0 && is_word(code[at - 1])) || at + name.size() >= code.size()) return false;
   found.open = code.find_first_not_of(" \t\r\n", at + name.size());
   if (found.open == std::string::npos || code[found.open] != '(') return false;
@@ -162,17 +200,26 @@ bool find_definition(const std::string& code, std::size_t at, const std::string&
   if (found.body == std::string::npos || code[found.body] != '{') return false;  // Only declared.
   const std::size_t last = at == 0 ? std::string::npos : code.find_last_of(";{}", at - 1);
   const std::size_t start = last == std::string::npos ? 0 : last + 1;
-  return std::regex_search(code.substr(start, at - start), begins);
+  const std::vector<std::string> before = words_of(code.substr(start, at - start));
+  return std::any_of(before.begin(), before.end(),
+                     [](const std::string& w) { return w == "__kernel" || w == "kernel"; });
+}
+
+bool has_directive(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line, first; std::getline(lines, line); first.clear())
+    if (std::istringstream(line) >> first && first.front() == '#') return true;
+  return false;
 }
 
 std::vector<std::string> split_parameters(const std::string& text) {
   std::vector<std::string> list;
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
-    static const std::regex blanks(R"(\s+)");
-    part = std::regex_replace(part, blanks, " ");
-    const std::size_t first = part.find_first_not_of(' ');
-    list.push_back(first == std::string::npos ? "" : part.substr(first, part.find_last_not_of(' ') - first + 1));
+    std::istringstream words(part);
+    std::string declaration;
+    for (std::string word; words >> word;) declaration += (declaration.empty() ? "" : " ") + word;
+    list.push_back(declaration);
   }
   if (list.size() == 1 && (list[0].empty() || list[0] == "void")) list.clear();
   return list;
@@ -211,6 +258,8 @@ KernelSignature read_signature(const char* op, const std::string& source, const 
     if (Definition one{}; find_definition(code, at, name, one)) found.push_back(one);
   require(!found.empty(), op, "the source has no '__kernel void ", name, "(…) { … }'");
   require(found.size() == 1, op, "the source has ", found.size(), " kernels of the name ", name);
+  require(!has_directive(source.substr(found[0].open, found[0].close - found[0].open)), op, name,
+          " has a preprocessor line between its parentheses");
   const Macros macros = macros_of(source, defines);
   KernelSignature signature;
   for (const std::string& declaration :

@@ -178,6 +178,9 @@ TEST_CASE("Kernel: sources that cannot be used") {
   refused("__kernel void f(float4 x) {}", "f", {"'float4 x'", "scalar"});
   refused("__kernel void f(size_t n) {}", "f", {"size_t n", "not known"});
   refused("__kernel void f(__global float*) {}", "f", {"no name"});
+  refused("__kernel void f(\n#ifdef A\n  int n,\n#endif\n  __global float* x) {}", "f", {"preprocessor line"});
+  refused("/* __kernel void f(int n) {}", "f", {"no '__kernel void f"});
+  refused(("/*" + std::string(1000000, '(') + "*/ __kernel void f(").c_str(), "f", {"no '__kernel void f"});
   refused("__kernel void f(int n) {}", "a b", {"'a b'"});
   check_error([] { Kernel("__kernel void f(int n) {}", "f")({1}, 1); }, {"[f]", "no argument is a tensor"});
   check_error([] { Kernel("__kernel void f(__global int* x) {}", "f", {.group = {0}}); }, {"[Kernel]", "(0)"});
