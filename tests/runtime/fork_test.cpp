@@ -1,10 +1,12 @@
-// Children of fork(). Each case runs in a process of its own, because it decides what the parent did before.
+// Children of fork(). Each case has a process of its own, so that a child that hangs stops no other case. This program
+// always looks for devices first. `crisol doctor` forks before it does (cli/doctor_test.cpp).
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <thread>
 
@@ -18,13 +20,17 @@ using namespace crisol;
 namespace {
 
 /// Runs `work` in a child of fork() that then ends by exit(), with handlers and static objects. Returns the child's
-/// exit status: that of `work`, or 99 when it hangs.
+/// exit status: that of `work`, 98 after an exception, or 99 when it hangs or crashes.
 int in_child(const std::function<int()>& work) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
     alarm(60);
-    std::exit(work());
+    try {
+      std::exit(work());
+    } catch (const std::exception&) {
+      std::exit(98);
+    }
   }
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
@@ -97,15 +103,11 @@ TEST_CASE("child: forks with a loader and a recording" * doctest::skip()) {
   CHECK(y.to_vector<float>() == std::vector<float>{1, 1, 1, 1});
 }
 
-TEST_CASE("child: forks before the library was used" * doctest::skip()) {
-  CHECK(in_child([] { return sum(ones({3})).item() == 3.0f ? 0 : 1; }) == 0);
-  CHECK(in_child([] { return sum(ones({3})).item() == 3.0f ? 0 : 1; }) == 0);
-  CHECK(sum(ones({2})).item() == 2.0f);
-}
+TEST_CASE("child: uses the library" * doctest::skip()) { CHECK(sum(ones({2})).item() == 2.0f); }
 
 TEST_CASE("child: starts a program after the library was used" * doctest::skip()) {
   CHECK(sum(ones({2})).item() == 2.0f);
-  const testing::ProcessResult result = testing::run_child("child: forks before the library was used", {});
+  const testing::ProcessResult result = testing::run_child("child: uses the library", {});
   CHECK_PASSED(result);
 }
 
@@ -113,8 +115,7 @@ TEST_CASE("a child of fork() is told that it cannot use the library, and ends") 
   if (testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
   for (const char* name :
        {"child: forks after the library was used", "child: forks while another thread uses the library",
-        "child: forks with a loader and a recording", "child: forks before the library was used",
-        "child: starts a program after the library was used"}) {
+        "child: forks with a loader and a recording", "child: starts a program after the library was used"}) {
     CAPTURE(std::string(name));
     const testing::ProcessResult result = testing::run_child(name, {});
     CHECK_PASSED(result);
