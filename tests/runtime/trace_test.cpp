@@ -273,7 +273,7 @@ TEST_CASE("trace: CRISOL_TRACE, also when the process ends early") {
     const Trace trace(path);
     trace.check_form();
     CHECK(trace.select("X", "op", "relu").size() == 1);
-    CHECK(trace.select("X", "kernel").size() >= 2);
+    CHECK(trace.select("X", "kernel").size() >= 1);
     CHECK(trace.select("X", "compile").size() >= 1);
   }
   testing::run_child("child: works and ends by exit()", {{"CRISOL_TRACE", folder.path() + "/of-%p.json"}});
