@@ -24,6 +24,12 @@
        block_ += (long)get_global_size(0) * BLOCK * VW)                      \
     for (long at = block_; at < min(block_ + BLOCK * VW, (count)); at += VW)
 
+// g of n elements, or -g where the optimiser climbs.
+static inline floatv gradient_at(__global const float* gradients, int n, int maximize) {
+  const floatv g = load_lanes(gradients, n);
+  return maximize ? -g : g;
+}
+
 // Runs as one work-item. The relative error of -expm1(t log(beta)) is at most 5e-7 for every t. t counts to 2^24 and
 // stays there. At that t every beta below 0.999999 has a correction of 1.
 STEP_KERNEL void optimizer_advance(__global const float* restrict hyper, const ulong hyper_offset,

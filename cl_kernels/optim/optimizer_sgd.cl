@@ -2,6 +2,7 @@
 //          p -= lr (nesterov ? g + momentum b : b), or p -= lr g without momentum
 // RMSprop  g += decay p;  v = alpha v + (1 - alpha) g g;  centered: a += (1 - alpha) (g - a)
 //          u = g / (sqrt(v - a a, or v) + eps);  p -= lr u, or with momentum b = momentum b + u, p -= lr b
+// Average  a += lr (p - a), or a = p at the first step
 #include "optim/optimizer.h"
 
 STEP_KERNEL void optimizer_sgd(__global float* restrict parameters, const ulong parameters_offset,
@@ -9,7 +10,8 @@ STEP_KERNEL void optimizer_sgd(__global float* restrict parameters, const ulong 
                                __global float* restrict momenta, const ulong momenta_offset,
                                __global const float* restrict hyper, const ulong hyper_offset,
                                __global const float* restrict progress, const ulong progress_offset, const long count,
-                               const float decay, const float undamped, const int has_momentum, const int nesterov) {
+                               const float decay, const float undamped, const int has_momentum, const int nesterov,
+                               const int maximize) {
   parameters += parameters_offset;
   gradients += gradients_offset;
   momenta += momenta_offset;
@@ -19,7 +21,7 @@ STEP_KERNEL void optimizer_sgd(__global float* restrict parameters, const ulong 
   FOR_EACH_VECTOR(at, count) {
     const int n = (int)min((long)VW, count - at);
     const floatv p = load_lanes(parameters + at, n);
-    floatv g = load_lanes(gradients + at, n) + decay * p;
+    floatv g = gradient_at(gradients + at, n, maximize) + decay * p;
     if (has_momentum) {
       const floatv b = is_first ? g : momentum * load_lanes(momenta + at, n) + undamped * g;
       store_lanes(b, n, momenta + at);
@@ -36,7 +38,7 @@ STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ul
                                    __global float* restrict momenta, const ulong momenta_offset,
                                    __global const float* restrict hyper, const ulong hyper_offset, const long count,
                                    const float alpha, const float one_minus_alpha, const float eps, const float decay,
-                                   const int centered, const int has_momentum) {
+                                   const int centered, const int has_momentum, const int maximize) {
   parameters += parameters_offset;
   gradients += gradients_offset;
   squares += squares_offset;
@@ -47,7 +49,7 @@ STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ul
   FOR_EACH_VECTOR(at, count) {
     const int n = (int)min((long)VW, count - at);
     const floatv p = load_lanes(parameters + at, n);
-    const floatv g = load_lanes(gradients + at, n) + decay * p;
+    const floatv g = gradient_at(gradients + at, n, maximize) + decay * p;
     const floatv v = alpha * load_lanes(squares + at, n) + one_minus_alpha * (g * g);
     store_lanes(v, n, squares + at);
     floatv variance = v;
@@ -63,5 +65,22 @@ STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ul
       store_lanes(u, n, momenta + at);
     }
     store_lanes(p - lr * u, n, parameters + at);
+  }
+}
+
+STEP_KERNEL void optimizer_average(__global float* restrict averages, const ulong averages_offset,
+                                   __global const float* restrict parameters, const ulong parameters_offset,
+                                   __global const float* restrict hyper, const ulong hyper_offset,
+                                   __global const float* restrict progress, const ulong progress_offset,
+                                   const long count) {
+  averages += averages_offset;
+  parameters += parameters_offset;
+  const float share = hyper[hyper_offset];
+  const int is_first = progress[progress_offset] <= 1.0f;
+  FOR_EACH_VECTOR(at, count) {
+    const int n = (int)min((long)VW, count - at);
+    const floatv p = load_lanes(parameters + at, n);
+    const floatv a = load_lanes(averages + at, n);
+    store_lanes(is_first ? p : a + share * (p - a), n, averages + at);
   }
 }

@@ -9,7 +9,8 @@ Adam::Adam(std::vector<Tensor> parameters, const AdamOptions& options, bool deco
       rule_{options.beta2, options.eps, options.weight_decay, decoupled} {}
 
 void Adam::update(const Range& range) {
-  ops::adam_step(range.parameters, range.gradients, range.state[0], range.state[1], hyper(), range.progress, rule_);
+  ops::adam_step(range.parameters, range.gradients, range.state[0], range.state[1], Tensor(), hyper(), range.progress,
+                 rule_);
 }
 
 AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options)

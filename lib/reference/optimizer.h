@@ -11,14 +11,16 @@ namespace crisol::reference {
 /// `parameters`.
 struct OptimizerState {
   std::vector<double> parameters;
-  std::vector<double> means, squares, momenta;
+  std::vector<double> means, squares, max_squares, momenta;
   int t = 0;
 };
 
 void sgd_step(OptimizerState& state, const std::vector<double>& gradients, double lr, double momentum,
               const ops::SgdRule& rule);
 void adam_step(OptimizerState& state, const std::vector<double>& gradients, double lr, double beta1,
-               const ops::AdamRule& rule);
+               const ops::AdamRule& rule, bool amsgrad = false);
+void lion_step(OptimizerState& state, const std::vector<double>& gradients, double lr, double beta1,
+               const ops::LionRule& rule);
 void rmsprop_step(OptimizerState& state, const std::vector<double>& gradients, double lr, double momentum,
                   bool centered, const ops::RmspropRule& rule);
 

@@ -34,7 +34,7 @@ std::vector<Tensor> make_parameters() {
 
 std::vector<OptimizerState> make_states() {
   std::vector<OptimizerState> states;
-  for (std::size_t i = 0; i < std::size(shapes); ++i) states.push_back({start_of(i), {}, {}, {}});
+  for (std::size_t i = 0; i < std::size(shapes); ++i) states.push_back({start_of(i), {}, {}, {}, {}});
   return states;
 }
 

@@ -34,6 +34,7 @@ struct SgdRule {
   double dampening = 0;     ///< Share of the gradient that the momentum does not take.
   double weight_decay = 0;  ///< Adds weight_decay p to g.
   bool nesterov = false;    ///< Looks one step of momentum ahead.
+  bool maximize = false;    ///< Climbs: -g takes the place of g.
 };
 
 /// One step of PyTorch's SGD: g += weight_decay p; where `momenta` is defined b = momentum b + (1 - dampening) g (b = g
@@ -47,18 +48,34 @@ struct AdamRule {
   double eps = 1e-8;        ///< Added to the root.
   double weight_decay = 0;  ///< Adds weight_decay p to g, unless decoupled.
   bool decoupled = false;   ///< AdamW: the decay shrinks the parameter itself, by lr weight_decay.
+  bool maximize = false;    ///< Climbs: -g takes the place of g.
 };
 
 /// One step of PyTorch's Adam (or AdamW): m += (1 - beta1) (g - m); v = beta2 v + (1 - beta2) g^2;
-/// p -= lr / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + eps), g with weight_decay p added unless decoupled.
+/// p -= lr / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + eps), g with weight_decay p added unless decoupled. Where
+/// `max_squares` is defined, max_squares = max(max_squares, v) takes the place of v in the root (AMSGrad).
 CRISOL_API void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& means, const Tensor& squares,
-                          const Tensor& hyper, const Tensor& progress, const AdamRule& rule = {});
+                          const Tensor& max_squares, const Tensor& hyper, const Tensor& progress,
+                          const AdamRule& rule = {});
+
+/// What of a Lion step does not change.
+struct LionRule {
+  double beta2 = 0.99;      ///< Decay of the mean of gradients.
+  double weight_decay = 0;  ///< Shrinks the parameter itself, by lr weight_decay.
+  bool maximize = false;    ///< Climbs: -g takes the place of g.
+};
+
+/// One step of Lion (Chen et al. 2023): u = sign(beta1 m + (1 - beta1) g), NaN where the sum is NaN;
+/// p -= lr (u + weight_decay p); m = beta2 m + (1 - beta2) g.
+CRISOL_API void lion_step(const Tensor& parameters, const Tensor& gradients, const Tensor& means, const Tensor& hyper,
+                          const LionRule& rule = {});
 
 /// What of an RMSprop step does not change.
 struct RmspropRule {
   double alpha = 0.99;      ///< Decay of the means.
   double eps = 1e-8;        ///< Added to the root.
   double weight_decay = 0;  ///< Adds weight_decay p to g.
+  bool maximize = false;    ///< Climbs: -g takes the place of g.
 };
 
 /// One step of PyTorch's RMSprop: g += weight_decay p; v = alpha v + (1 - alpha) g^2; where `means` is defined
@@ -67,6 +84,11 @@ struct RmspropRule {
 CRISOL_API void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tensor& squares,
                              const Tensor& means, const Tensor& momenta, const Tensor& hyper,
                              const RmspropRule& rule = {});
+
+/// One step of a moving average: at t = 1 averages = parameters, later averages += lr (parameters - averages), where lr
+/// of `hyper` is 1 - decay.
+CRISOL_API void average_step(const Tensor& averages, const Tensor& parameters, const Tensor& hyper,
+                             const Tensor& progress);
 
 /// The Euclidean norm of all elements of the parts together, as a tensor without axes; the same bits on every run. The
 /// relative error is below 2e-6 up to 10^8 elements; f32 overflows where the norm exceeds 1.8e19.

@@ -26,7 +26,7 @@ void check_steps(Check& check, double beta2, DeviceStep device_step, HostStep ho
   const auto start = random_values(1, count);
   const Tensor parameters = tensor_of(start, {count});
   const Tensor hyper = ops::make_hyper(Device()), progress = ops::make_progress(Device());
-  OptimizerState state{start, {}, {}, {}};
+  OptimizerState state{start, {}, {}, {}, {}};
   for (int step = 0; step < steps; ++step) {
     const double lr = 0.01 * (step + 1);
     const auto gradients = random_values(static_cast<std::uint64_t>(10 + step), count);
@@ -55,16 +55,30 @@ void check_sgd(Check& check) {
 
 void check_adam(Check& check) {
   for (const ops::AdamRule& rule : {ops::AdamRule{}, ops::AdamRule{0.999, 1e-8, 0.1, true}}) {
-    const Tensor means = zeros({count}), squares = zeros({count});
+    const bool amsgrad = rule.decoupled;
+    const Tensor means = zeros({count}), squares = zeros({count}), max_squares = amsgrad ? zeros({count}) : Tensor();
     check_steps(
         check, rule.beta2,
         [&](const Tensor& p, const Tensor& g, const Tensor& hyper, const Tensor& progress) {
-          ops::adam_step(p, g, means, squares, hyper, progress, rule);
+          ops::adam_step(p, g, means, squares, max_squares, hyper, progress, rule);
         },
         [&](OptimizerState& state, const std::vector<double>& g, double lr) {
-          reference::adam_step(state, g, lr, 0.9, rule);
+          reference::adam_step(state, g, lr, 0.9, rule, amsgrad);
         });
   }
+}
+
+void check_lion(Check& check) {
+  const ops::LionRule rule{0.99, 0.1};
+  const Tensor means = zeros({count});
+  check_steps(
+      check, 0,
+      [&](const Tensor& p, const Tensor& g, const Tensor& hyper, const Tensor&) {
+        ops::lion_step(p, g, means, hyper, rule);
+      },
+      [&](OptimizerState& state, const std::vector<double>& g, double lr) {
+        reference::lion_step(state, g, lr, 0.9, rule);
+      });
 }
 
 void check_rmsprop(Check& check) {
@@ -143,9 +157,9 @@ void check_dropout(Check& check) {
 }  // namespace
 
 std::vector<Op> training() {
-  return {{"sgd_step", check_sgd},         {"adam_step", check_adam},
-          {"rmsprop_step", check_rmsprop}, {"global_norm", check_global_norm},
-          {"random", check_random},        {"dropout", check_dropout}};
+  return {{"sgd_step", check_sgd},         {"adam_step", check_adam},          {"lion_step", check_lion},
+          {"rmsprop_step", check_rmsprop}, {"global_norm", check_global_norm}, {"random", check_random},
+          {"dropout", check_dropout}};
 }
 
 }  // namespace crisol::cli::selftest

@@ -1,13 +1,17 @@
-// Adam and AdamW.
+// Adam, AdamW and Lion.
 #include "ops/optim/optimizer_launch.h"
 
 namespace crisol::ops {
 
 void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& means, const Tensor& squares,
-               const Tensor& hyper, const Tensor& progress, const AdamRule& rule) {
+               const Tensor& max_squares, const Tensor& hyper, const Tensor& progress, const AdamRule& rule) {
   constexpr const char* op = "adam_step";
-  check_flat(op, {"the parameters", parameters},
-             {{"the gradients", gradients}, {"the means", means}, {"the squares", squares}});
+  const bool amsgrad = max_squares.defined();
+  // The kernel does not touch an absent buffer, so another buffer takes its place.
+  const Tensor& largest = amsgrad ? max_squares : parameters;
+  check_flat(
+      op, {"the parameters", parameters},
+      {{"the gradients", gradients}, {"the means", means}, {"the squares", squares}, {"the maximal squares", largest}});
   check_control(op, {"hyper", hyper}, parameters.device());
   check_control(op, {"progress", progress}, parameters.device());
   check_rate(op, "beta2", rule.beta2);
@@ -17,9 +21,25 @@ void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
   runtime::DeviceState& device = state_of(parameters);
   runtime::launch(device, step_kernel(device, "optim/optimizer_adam.cl", "optimizer_adam"),
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(means), out(squares),
-                  in(hyper), in(progress), parameters.numel(), static_cast<float>(rule.beta2),
-                  static_cast<float>(1 - rule.beta2), static_cast<float>(rule.eps),
-                  static_cast<float>(rule.weight_decay), std::int32_t{rule.decoupled});
+                  amsgrad ? out(largest) : in(largest), in(hyper), in(progress), parameters.numel(),
+                  static_cast<float>(rule.beta2), static_cast<float>(1 - rule.beta2), static_cast<float>(rule.eps),
+                  static_cast<float>(rule.weight_decay), std::int32_t{rule.decoupled}, std::int32_t{amsgrad},
+                  std::int32_t{rule.maximize});
+}
+
+void lion_step(const Tensor& parameters, const Tensor& gradients, const Tensor& means, const Tensor& hyper,
+               const LionRule& rule) {
+  constexpr const char* op = "lion_step";
+  check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients}, {"the means", means}});
+  check_control(op, {"hyper", hyper}, parameters.device());
+  check_rate(op, "beta2", rule.beta2);
+  check_amount(op, "weight_decay", rule.weight_decay);
+
+  runtime::DeviceState& device = state_of(parameters);
+  runtime::launch(device, step_kernel(device, "optim/optimizer_adam.cl", "optimizer_lion"),
+                  step_range(device, parameters.numel()), out(parameters), in(gradients), out(means), in(hyper),
+                  parameters.numel(), static_cast<float>(rule.beta2), static_cast<float>(1 - rule.beta2),
+                  static_cast<float>(rule.weight_decay), std::int32_t{rule.maximize});
 }
 
 }  // namespace crisol::ops

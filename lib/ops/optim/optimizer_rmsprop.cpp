@@ -24,7 +24,7 @@ void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tenso
                   centered ? out(mean) : in(mean), has_momentum ? out(buffer) : in(buffer), in(hyper),
                   parameters.numel(), static_cast<float>(rule.alpha), static_cast<float>(1 - rule.alpha),
                   static_cast<float>(rule.eps), static_cast<float>(rule.weight_decay), std::int32_t{centered},
-                  std::int32_t{has_momentum});
+                  std::int32_t{has_momentum}, std::int32_t{rule.maximize});
 }
 
 }  // namespace crisol::ops

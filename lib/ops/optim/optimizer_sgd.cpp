@@ -1,4 +1,4 @@
-// Stochastic gradient descent.
+// Stochastic gradient descent, and the moving average of parameters.
 #include "ops/optim/optimizer_launch.h"
 
 namespace crisol::ops {
@@ -22,7 +22,18 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
                   step_range(device, parameters.numel()), out(parameters), in(gradients),
                   has_momentum ? out(buffer) : in(buffer), in(hyper), in(progress), parameters.numel(),
                   static_cast<float>(rule.weight_decay), static_cast<float>(1 - rule.dampening),
-                  std::int32_t{has_momentum}, std::int32_t{rule.nesterov});
+                  std::int32_t{has_momentum}, std::int32_t{rule.nesterov}, std::int32_t{rule.maximize});
+}
+
+void average_step(const Tensor& averages, const Tensor& parameters, const Tensor& hyper, const Tensor& progress) {
+  constexpr const char* op = "average_step";
+  check_flat(op, {"the averages", averages}, {{"the parameters", parameters}});
+  check_control(op, {"hyper", hyper}, averages.device());
+  check_control(op, {"progress", progress}, averages.device());
+  runtime::DeviceState& device = state_of(averages);
+  runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_average"),
+                  step_range(device, averages.numel()), out(averages), in(parameters), in(hyper), in(progress),
+                  averages.numel());
 }
 
 }  // namespace crisol::ops

@@ -47,7 +47,7 @@ void check_steps(std::int64_t count, double beta2, DeviceStep&& device_step, Hos
   const Arena arena(start, 3);
   const Tensor hyper = ops::make_hyper(Device());
   const Tensor progress = ops::make_progress(Device());
-  OptimizerState state{start, {}, {}, {}};
+  OptimizerState state{start, {}, {}, {}, {}};
   const int steps = testing::slow_device() ? 3 : 6;
   for (int step = 0; step < steps; ++step) {
     const double lr = 0.01 * (step + 1);
@@ -72,8 +72,8 @@ TEST_CASE("sgd_step follows PyTorch's formula") {
     bool momentum;
     ops::SgdRule rule;
   };
-  for (const Case& c :
-       {Case{false, {}}, Case{false, {0, 0.1, false}}, Case{true, {0.5, 0.1, false}}, Case{true, {0, 0.1, true}}}) {
+  for (const Case& c : {Case{false, {}}, Case{false, {0, 0.1, false}}, Case{true, {0.5, 0.1, false}},
+                        Case{true, {0, 0.1, true, true}}}) {
     for (const std::int64_t count : counts) {
       const Tensor momenta = c.momentum ? full({count}, 7) : Tensor();  // The first step overwrites it.
       check_steps(
@@ -89,20 +89,67 @@ TEST_CASE("sgd_step follows PyTorch's formula") {
 }
 
 TEST_CASE("adam_step follows PyTorch's formulas for Adam and AdamW") {
-  for (const ops::AdamRule& rule :
-       {ops::AdamRule{}, ops::AdamRule{0.99, 1e-3, 0.1, false}, ops::AdamRule{0.999, 1e-8, 0.1, true}}) {
+  struct Case {
+    bool amsgrad;
+    ops::AdamRule rule;
+  };
+  for (const auto& [amsgrad, rule] :
+       {Case{false, {}}, Case{true, {0.5, 1e-3, 0.1, false, true}}, Case{false, {0.999, 1e-8, 0.1, true}}}) {
     for (const std::int64_t count : counts) {
       const Tensor means = zeros({count});
       const Tensor squares = zeros({count});
+      const Tensor max_squares = amsgrad ? zeros({count}) : Tensor();
       check_steps(
           count, rule.beta2,
           [&](const Tensor& p, const Tensor& g, const Tensor& hyper, const Tensor& progress) {
-            ops::adam_step(p, g, means, squares, hyper, progress, rule);
+            ops::adam_step(p, g, means, squares, max_squares, hyper, progress, rule);
           },
           [&](OptimizerState& state, const std::vector<double>& g, double lr) {
-            reference::adam_step(state, g, lr, 0.9, rule);
+            reference::adam_step(state, g, lr, 0.9, rule, amsgrad);
           });
     }
+  }
+}
+
+TEST_CASE("lion_step follows the formula of Chen et al.") {
+  for (const ops::LionRule& rule : {ops::LionRule{}, ops::LionRule{0.9, 0.1, true}}) {
+    for (const std::int64_t count : counts) {
+      const Tensor means = zeros({count});
+      check_steps(
+          count, 0,
+          [&](const Tensor& p, const Tensor& g, const Tensor& hyper, const Tensor&) {
+            ops::lion_step(p, g, means, hyper, rule);
+          },
+          [&](OptimizerState& state, const std::vector<double>& g, double lr) {
+            reference::lion_step(state, g, lr, 0.9, rule);
+          });
+    }
+  }
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor p = tensor_of({1, 1, 1}, {3});
+  const Tensor hyper = ops::make_hyper(Device());
+  ops::write_hyper(hyper, 0.5, 0.9);
+  ops::lion_step(p, tensor_of({nan, 0, -3}, {3}), zeros({3}), hyper);
+  check_close(p, {nan, 1, 1.5}, {0});
+}
+
+TEST_CASE("average_step copies at first, and moves by the rate later") {
+  for (const std::int64_t count : counts) {
+    if (testing::slow_device() && count > 1000) continue;
+    CAPTURE(count);
+    const Arena arena(std::vector<double>(static_cast<std::size_t>(count), 7), 3);
+    const Tensor hyper = ops::make_hyper(Device()), progress = ops::make_progress(Device());
+    ops::write_hyper(hyper, 0.25, 0);
+    std::vector<double> expected;
+    for (int step = 0; step < 4; ++step) {
+      const std::vector<double> p = random_values(static_cast<std::uint64_t>(20 + step), count);
+      ops::advance_step(progress, hyper);
+      ops::average_step(arena.part, tensor_of(p, {count}), hyper, progress);
+      if (step == 0) expected = p;
+      for (std::size_t i = 0; i < p.size(); ++i) expected[i] += 0.25 * (p[i] - expected[i]);
+    }
+    check_close(arena.part, {count}, expected, {8, 1});
+    CHECK(arena.guards() == doctest::Approx(0).epsilon(1e-4));
   }
 }
 
@@ -113,7 +160,7 @@ TEST_CASE("rmsprop_step follows PyTorch's formula") {
     ops::RmspropRule rule;
   };
   for (const Case& c : {Case{false, false, {}}, Case{false, true, {0.9, 1e-6, 0.1}}, Case{true, false, {0.9, 0.1, 0}},
-                        Case{true, true, {0.5, 0.1, 0.1}}}) {
+                        Case{true, true, {0.5, 0.1, 0.1, true}}}) {
     for (const std::int64_t count : counts) {
       const Tensor squares = zeros({count});
       const Tensor means = c.centered ? zeros({count}) : Tensor();
@@ -178,8 +225,8 @@ TEST_CASE("optimiser steps refuse bad arguments and change nothing") {
   check_error([&] { ops::sgd_step(p, g, Tensor(), hyper, progress, {0, 0, true}); }, {"[sgd_step]", "Nesterov"});
   check_error([&] { ops::sgd_step(p, g, b, hyper, progress, {0.5, 0, true}); }, {"[sgd_step]", "dampening is 0.5"});
   check_error([&] { ops::sgd_step(p, g, b, hyper, progress, {2, 0, false}); }, {"[sgd_step]", "dampening is 2"});
-  check_error([&] { ops::adam_step(p, g, b, ones({9}), hyper, progress); }, {"[adam_step]", "squares", "9"});
-  check_error([&] { ops::adam_step(p, g, b, b, hyper, progress, {1.0}); }, {"[adam_step]", "beta2 is 1"});
+  check_error([&] { ops::adam_step(p, g, b, ones({9}), {}, hyper, progress); }, {"[adam_step]", "squares", "9"});
+  check_error([&] { ops::adam_step(p, g, b, b, {}, hyper, progress, {1.0}); }, {"[adam_step]", "beta2 is 1"});
   check_error([&] { ops::rmsprop_step(p, g, b, b, b, hyper, {1.5}); }, {"[rmsprop_step]", "alpha is 1.5"});
   check_error([&] { ops::write_hyper(hyper, -1, 0); }, {"[write_hyper]", "learning rate is -1"});
   check_error([&] { ops::write_hyper(hyper, std::numeric_limits<double>::quiet_NaN(), 0); }, {"[write_hyper]", "nan"});
