@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "autograd/hooks.h"
@@ -58,6 +59,8 @@ struct Slot : AutogradSlot {
   std::shared_ptr<HookList> accumulated_hooks;  ///< Of a leaf: they run when its gradient was accumulated.
   /// The tensors that are this leaf, if they are several: tied parameters.
   std::vector<std::weak_ptr<TensorImpl>> tied;
+  /// The name of the optimiser that updates the leaf, while this optimiser lives.
+  std::weak_ptr<const std::string> optimizer;
 };
 
 /// The slot of a tensor, or nullptr.

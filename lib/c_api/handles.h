@@ -29,6 +29,16 @@ struct crisol_optimizer {
   std::unique_ptr<crisol::optim::Optimizer> value;
 };
 
+struct crisol_ema {
+  std::unique_ptr<crisol::optim::EMA> value;
+};
+
+/// One of the two.
+struct crisol_schedule {
+  std::shared_ptr<crisol::optim::LRScheduler> value;
+  std::unique_ptr<crisol::optim::ReduceLROnPlateau> plateau;
+};
+
 namespace crisol::c_api {
 
 /// Stores the text of the current exception as this thread's message. Returns its status.

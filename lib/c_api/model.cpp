@@ -1,4 +1,4 @@
-// Models, optimizers and files for C.
+// Models and files for C.
 #include <array>
 #include <string_view>
 
@@ -141,70 +141,6 @@ crisol_status crisol_model_parameter(const crisol_model* model, int32_t index, c
     const auto& [its_name, value] = all[static_cast<std::size_t>(index)];
     if (result != nullptr) *result = new crisol_tensor{value};
     if (name != nullptr) *name = its_name.c_str();
-  });
-}
-
-namespace {
-
-template <class Kind, class Options>
-crisol_status give_optimizer(crisol_optimizer** result, const char* op, const crisol_tensor* const* parameters,
-                             int count, const Options& options) noexcept {
-  return guarded([&] {
-    crisol_optimizer*& place = need(result, op, "result");
-    place = new crisol_optimizer{std::make_unique<Kind>(tensors_of(parameters, count, op, "parameters"), options)};
-  });
-}
-
-}  // namespace
-
-crisol_status crisol_sgd(int count, const crisol_tensor* const* parameters, double lr, double momentum,
-                         double weight_decay, int nesterov, crisol_optimizer** result) {
-  return give_optimizer<optim::SGD>(result, "sgd", parameters, count,
-                                    optim::SGDOptions{lr, momentum, 0, weight_decay, nesterov != 0});
-}
-
-crisol_status crisol_adam(int count, const crisol_tensor* const* parameters, double lr, double beta1, double beta2,
-                          double eps, double weight_decay, crisol_optimizer** result) {
-  return give_optimizer<optim::Adam>(result, "adam", parameters, count,
-                                     optim::AdamOptions{lr, beta1, beta2, eps, weight_decay});
-}
-
-crisol_status crisol_adamw(int count, const crisol_tensor* const* parameters, double lr, double beta1, double beta2,
-                           double eps, double weight_decay, crisol_optimizer** result) {
-  optim::AdamWOptions options(lr);
-  options.beta1 = beta1;
-  options.beta2 = beta2;
-  options.eps = eps;
-  options.weight_decay = weight_decay;
-  return give_optimizer<optim::AdamW>(result, "adamw", parameters, count, options);
-}
-
-crisol_status crisol_rmsprop(int count, const crisol_tensor* const* parameters, double lr, double alpha, double eps,
-                             double weight_decay, double momentum, int centered, crisol_optimizer** result) {
-  return give_optimizer<optim::RMSprop>(result, "rmsprop", parameters, count,
-                                        optim::RMSpropOptions{lr, alpha, eps, weight_decay, momentum, centered != 0});
-}
-
-void crisol_optimizer_destroy(crisol_optimizer* optimizer) { delete optimizer; }
-
-crisol_status crisol_optimizer_zero_grad(crisol_optimizer* optimizer) {
-  return guarded([&] { need(optimizer, "optimizer_zero_grad", "optimizer").value->zero_grad(); });
-}
-
-crisol_status crisol_optimizer_step(crisol_optimizer* optimizer) {
-  return guarded([&] { need(optimizer, "optimizer_step", "optimizer").value->step(); });
-}
-
-crisol_status crisol_optimizer_set_lr(crisol_optimizer* optimizer, double lr) {
-  return guarded([&] { need(optimizer, "optimizer_set_lr", "optimizer").value->set_lr(lr); });
-}
-
-crisol_status crisol_clip_grad_norm(int count, const crisol_tensor* const* parameters, double max_norm,
-                                    crisol_tensor** norm) {
-  constexpr const char* op = "clip_grad_norm";
-  return guarded([&] {
-    const Tensor before = optim::clip_grad_norm(tensors_of(parameters, count, op, "parameters"), max_norm);
-    if (norm != nullptr) *norm = new crisol_tensor{before};
   });
 }
 

@@ -1,6 +1,7 @@
 #include "base/text.h"
-#include "crisol/optim.h"
-#include "optim/flat_gradients.h"
+#include "crisol/ops/optimizer.h"
+#include "crisol/optim/clip.h"
+#include "optim/flat_parts.h"
 
 namespace crisol::optim {
 

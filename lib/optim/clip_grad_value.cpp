@@ -1,8 +1,8 @@
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
-#include "crisol/optim.h"
-#include "optim/flat_gradients.h"
+#include "crisol/optim/clip.h"
+#include "optim/flat_parts.h"
 
 namespace crisol::optim {
 

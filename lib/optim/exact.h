@@ -1,6 +1,9 @@
 // Exact storage of doubles in a state dict, which has no f64.
 #pragma once
 
+#include <cstddef>
+#include <string>
+
 #include "crisol/tensor.h"
 
 namespace crisol::optim {
@@ -8,5 +11,8 @@ namespace crisol::optim {
 /// Three f32 numbers whose sum in double is the value. Each holds 24 bits of the 53 bits.
 Tensor exact_tensor(double value, Device device);
 double exact_value(const Tensor& tensor);
+
+/// The name of a group's number: "lr" in group 0, "lr.1" in group 1. So states with one group have plain names.
+std::string name_in_group(const char* name, std::size_t group);
 
 }  // namespace crisol::optim

@@ -1,4 +1,4 @@
-// Code that all optimisers share: the arenas, and the part of them that a step updates.
+// One step of an optimiser: the parts of the arenas that it updates.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -6,140 +6,121 @@
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
-#include "crisol/optim.h"
-#include "optim/arena.h"
+#include "crisol/ops/optimizer.h"
+#include "optim/optimizer_impl.h"
 
 namespace crisol::optim {
 
-namespace {
-
-void check_parameters(const std::vector<Tensor>& parameters) {
-  require(!parameters.empty(), "optim", "there are no parameters");
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Tensor& p = parameters[i];
-    require(p.defined() && p.is_leaf() && p.requires_grad() && p.dtype() == DType::f32, "optim", "parameter ", i,
-            " is not an f32 leaf that wants a gradient");
-    require(p.device() == parameters[0].device(), "optim", "parameter ", i, " is on ", p.device(), ", the first on ",
-            parameters[0].device());
-    for (std::size_t k = 0; k < i; ++k)
-      require(autograd::identity_of(parameters[k]) != autograd::identity_of(p), "optim", "parameters ", k, " and ", i,
-              " are the same tensor");
-  }
-}
-
-}  // namespace
-
 Optimizer::~Optimizer() = default;
 
-Optimizer::Optimizer(std::vector<Tensor> parameters, std::vector<std::string> state_names, double lr, double momentum,
-                     double beta2)
-    : parameters_(std::move(parameters)),
-      state_names_(std::move(state_names)),
-      lr_(lr),
-      momentum_(momentum),
-      beta2_(beta2),
-      has_momentum_(momentum != 0) {
-  check_parameters(parameters_);
-  const Device device = parameters_[0].device();
-  std::int64_t size = 0;
-  for (const Tensor& p : parameters_) {
-    first_.push_back(size);
-    size += (p.numel() + arena_alignment - 1) / arena_alignment * arena_alignment;
-  }
-  first_.push_back(size);
-  hyper_ = ops::make_hyper(device);
-  ops::write_hyper(hyper_, lr, momentum);  // Throws for bad values before any parameter moves.
-  progress_.push_back(ops::make_progress(device));
-  progress_of_.assign(parameters_.size(), 0);
-  values_ = zeros({size}, DType::f32, device);
-  gradients_ = zeros({size}, DType::f32, device);
-  for (std::size_t i = 0; i < state_names_.size(); ++i) state_.push_back(zeros({size}, DType::f32, device));
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const Shape& shape = parameters_[i].shape();
-    autograd::move_into_arena(parameters_[i], make_slice_of_arena(values_, first_[i], shape),
-                              make_slice_of_arena(gradients_, first_[i], shape));
-  }
+Optimizer::Optimizer(Method method, std::vector<ParamGroup> groups, const ParamGroup& defaults)
+    : impl_(std::make_unique<OptimizerImpl>(std::move(method), defaults)) {
+  impl_->add(std::move(groups));
 }
+
+void Optimizer::add_param_group(ParamGroup group) { impl_->add({std::move(group)}); }
+
+const std::vector<Tensor>& Optimizer::parameters() const noexcept { return impl_->parameters; }
 
 void Optimizer::zero_grad() {
-  for (const Tensor& p : parameters_) autograd::clear_gradient(p);
+  for (const Tensor& p : impl_->parameters) autograd::clear_gradient(p);
 }
 
-void Optimizer::check_parameters_in_place() const {
-  const Storage& arena = *values_.impl()->storage;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const Storage& own = *parameters_[i].impl()->storage;
-    const std::uint64_t place = arena.base + static_cast<std::uint64_t>(first_[i]) * sizeof(float);
-    require(own.block == arena.block && own.base == place, "optim", "parameter ", i, " of shape ",
-            parameters_[i].shape(), " has other memory since this optimiser was made (Module::to, another optimiser, ",
-            "a tie or a value of another shape); make a new one");
+Tensor Optimizer::Range::state(const std::string& name) const {
+  for (const auto& [its_name, tensor] : states)
+    if (its_name == name) return tensor;
+  return Tensor();
+}
+
+ArenaLayout::Range OptimizerImpl::elements(const GroupMemory& group, std::size_t first, std::size_t last) const {
+  const ArenaLayout::Range range = group.arena->layout.parameters(group.first_in_arena + first - group.first,
+                                                                  group.first_in_arena + last - group.first);
+  return {range.begin - group.range.begin, range.end - group.range.begin};
+}
+
+Optimizer::Range OptimizerImpl::range_of(std::size_t index, std::size_t first, std::size_t last) const {
+  const GroupMemory& group = groups[index];
+  const ArenaLayout::Range own = elements(group, first, last);
+  const auto part = [&](const Tensor& arena, std::int64_t begin) {
+    return make_view(arena, {own.count()}, {1}, begin + own.begin);
+  };
+  Range range{settings[index],
+              part(group.arena->values, group.range.begin),
+              part(group.arena->gradients, group.range.begin),
+              {},
+              group.hyper,
+              progress[progress_of[first]]};
+  for (const auto& [name, state] : group.states) range.states.emplace_back(name, part(state, 0));
+  return range;
+}
+
+void OptimizerImpl::check_parameters_in_place() const {
+  for (const GroupMemory& group : groups) {
+    const Storage& arena = *group.arena->values.impl()->storage;
+    for (std::size_t i = group.first; i < group.last; ++i) {
+      const std::int64_t begin = group.range.begin + elements(group, i, i).begin;
+      const Storage& own = *parameters[i].impl()->storage;
+      require(own.block == arena.block && own.base == arena.base + static_cast<std::uint64_t>(begin) * sizeof(float),
+              op(), "parameter ", i, " of shape ", parameters[i].shape(),
+              " has other memory since this optimiser was made (Module::to, a tie, or a value of another shape); make "
+              "a new "
+              "one");
+    }
   }
 }
 
-std::vector<bool> Optimizer::touched_parameters() const {
+std::vector<bool> OptimizerImpl::touched_parameters() const {
   std::vector<bool> touched;
-  for (const Tensor& p : parameters_) touched.push_back(p.grad().defined());
+  bool any = false, wanted = false;
+  for (const Tensor& p : parameters) {
+    touched.push_back(p.requires_grad() && p.grad().defined());
+    any = any || touched.back();
+    wanted = wanted || p.requires_grad();
+  }
+  require(any || !wanted, op(), "step: none of the ", parameters.size(),
+          " parameters has a gradient; call backward() between zero_grad() and step()");
   return touched;
 }
 
 // If only some of the parameters that share a step count advance, these parameters get a copy of the count.
-void Optimizer::split_progress(const std::vector<bool>& touched) {
+void OptimizerImpl::split_progress(const std::vector<bool>& touched) {
   std::map<std::size_t, std::size_t> copies;  // From a count that stays unchanged to its copy that advances.
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (!touched[i]) copies.emplace(progress_of_[i], 0);
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const auto copy = copies.find(progress_of_[i]);
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (!touched[i]) copies.emplace(progress_of[i], 0);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto copy = copies.find(progress_of[i]);
     if (!touched[i] || copy == copies.end()) continue;
     if (copy->second == 0) {
-      progress_.push_back(ops::clone(progress_[copy->first]));
-      copy->second = progress_.size() - 1;
+      progress.push_back(ops::clone(progress[copy->first]));
+      copy->second = progress.size() - 1;
     }
-    progress_of_[i] = copy->second;
+    progress_of[i] = copy->second;
   }
-}
-
-Optimizer::Range Optimizer::range_of(std::size_t first, std::size_t last) const {
-  const std::int64_t begin = first_[first], count = first_[last] - begin;
-  const auto part = [&](const Tensor& arena) { return make_view(arena, {count}, {1}, begin); };
-  Range range{part(values_), part(gradients_), {}, progress_[progress_of_[first]]};
-  for (const Tensor& arena : state_) range.state.push_back(part(arena));
-  return range;
 }
 
 void Optimizer::step() {
-  check_parameters_in_place();
-  const std::vector<bool> touched = touched_parameters();
-  split_progress(touched);
-  std::set<std::size_t> advancing;
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (touched[i]) advancing.insert(progress_of_[i]);
-  for (const std::size_t progress : advancing) ops::advance_step(progress_[progress], hyper_, beta2_);
+  OptimizerImpl& s = *impl_;
+  s.check_parameters_in_place();
+  const std::vector<bool> touched = s.touched_parameters();
+  s.split_progress(touched);
+  for (std::size_t g = 0; g < s.groups.size(); ++g) {
+    const GroupMemory& group = s.groups[g];
+    std::set<std::size_t> advancing;
+    for (std::size_t i = group.first; i < group.last; ++i)
+      if (touched[i]) advancing.insert(s.progress_of[i]);
+    for (const std::size_t progress : advancing)
+      ops::advance_step(s.progress[progress], group.hyper, s.settings[g].beta2.value_or(0));
 
-  for (std::size_t first = 0, last = 0; first < parameters_.size(); first = last) {
-    last = first + 1;
-    while (last < parameters_.size() && touched[last] == touched[first] && progress_of_[last] == progress_of_[first])
-      ++last;
-    if (!touched[first]) continue;
-    update(range_of(first, last));
-    // The launch wrote through the arena. Code that saved a parameter must see that it changed.
-    for (std::size_t i = first; i < last; ++i) parameters_[i].impl()->storage->written();
+    for (std::size_t first = group.first, last = first; first < group.last; first = last) {
+      last = first + 1;
+      while (last < group.last && touched[last] == touched[first] && s.progress_of[last] == s.progress_of[first])
+        ++last;
+      if (!touched[first]) continue;
+      s.method.update(s.range_of(g, first, last));
+      // The launch wrote through the arena. Code that saved a parameter must see that it changed.
+      for (std::size_t i = first; i < last; ++i) s.parameters[i].impl()->storage->written();
+    }
   }
-}
-
-void Optimizer::set_lr(double lr) {
-  ops::write_hyper(hyper_, lr, momentum_);
-  lr_ = lr;
-}
-
-void Optimizer::check_momentum(double momentum) const {
-  require(momentum == 0 || has_momentum_, "optim", "momentum ", momentum,
-          " for an optimiser that was made without one");
-}
-
-void Optimizer::set_momentum(double momentum) {
-  check_momentum(momentum);
-  ops::write_hyper(hyper_, lr_, momentum);
-  momentum_ = momentum;
 }
 
 }  // namespace crisol::optim

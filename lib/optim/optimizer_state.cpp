@@ -4,8 +4,8 @@
 
 #include "base/text.h"
 #include "crisol/ops/copy.h"
-#include "crisol/optim.h"
 #include "optim/exact.h"
+#include "optim/optimizer_impl.h"
 #include "tensor/impl.h"
 #include "tensor/named_tensors.h"
 
@@ -29,40 +29,59 @@ std::vector<std::vector<float>> read_progress(const std::map<std::string, Tensor
 }  // namespace
 
 NamedTensors Optimizer::state_dict() const {
-  const Device device = values_.device();
+  const OptimizerImpl& s = *impl_;
+  const Device device = s.parameters[0].device();
   NamedTensors all;
-  for (std::size_t s = 0; s < state_.size(); ++s)
-    for (std::size_t i = 0; i < parameters_.size(); ++i)
-      all.emplace_back(concat(state_names_[s], '.', i),
-                       make_slice_of_arena(state_[s], first_[i], parameters_[i].shape()));
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    all.emplace_back(progress_name(i), progress_[progress_of_[i]].detach());
-  all.emplace_back("lr", exact_tensor(lr_, device));
-  all.emplace_back("momentum", exact_tensor(momentum_, device));
+  for (const GroupMemory& group : s.groups)
+    for (const auto& [name, state] : group.states)
+      for (std::size_t i = group.first; i < group.last; ++i)
+        all.emplace_back(concat(name, '.', i),
+                         make_slice_of_arena(state, s.elements(group, i, i).begin, s.parameters[i].shape()));
+  for (std::size_t i = 0; i < s.parameters.size(); ++i)
+    all.emplace_back(progress_name(i), s.progress[s.progress_of[i]].detach());
+  for (std::size_t g = 0; g < s.groups.size(); ++g) {
+    const ParamGroup& settings = s.settings[g];
+    all.emplace_back(name_in_group("lr", g), exact_tensor(settings.lr.value_or(0), device));
+    all.emplace_back(name_in_group("momentum", g), exact_tensor((settings.*s.momentum_member()).value_or(0), device));
+  }
   return all;
 }
 
 void Optimizer::load_state_dict(const NamedTensors& state) {
+  OptimizerImpl& s = *impl_;
   const NamedTensors own = state_dict();
   const std::map<std::string, Tensor> given = match_state("load_state_dict", own, state);
-  const double lr = exact_value(given.at("lr")), momentum = exact_value(given.at("momentum"));
-  check_momentum(momentum);
-  // Parameters with equal step counts share one count again.
+  std::vector<ParamGroup> settings;
+  for (std::size_t g = 0; g < s.groups.size(); ++g) {
+    ParamGroup saved;
+    saved.lr = exact_value(given.at(name_in_group("lr", g)));
+    const double momentum = exact_value(given.at(name_in_group("momentum", g)));
+    // An optimiser without momentum saves 0.
+    if ((s.settings[g].*s.momentum_member()).has_value() || momentum != 0) saved.*s.momentum_member() = momentum;
+    settings.push_back(s.changed(g, saved));
+  }
+  // Parameters of a group with equal step counts share one count again.
   std::vector<Tensor> progress;
   std::vector<std::size_t> progress_of;
-  std::map<std::vector<float>, std::size_t> known;
-  for (const std::vector<float>& values : read_progress(given, parameters_.size())) {
-    const auto [at, is_new] = known.emplace(values, progress.size());
-    if (is_new) progress.push_back(from_vector(values, values_.device()));
-    progress_of.push_back(at->second);
+  const std::vector<std::vector<float>> counts = read_progress(given, s.parameters.size());
+  for (const GroupMemory& group : s.groups) {
+    std::map<std::vector<float>, std::size_t> known;
+    for (std::size_t i = group.first; i < group.last; ++i) {
+      const auto [at, is_new] = known.emplace(counts[i], progress.size());
+      if (is_new) progress.push_back(from_vector(counts[i], s.parameters[0].device()));
+      progress_of.push_back(at->second);
+    }
   }
-  ops::write_hyper(hyper_, lr, momentum);  // Throws for bad values before anything is written.
-  lr_ = lr;
-  momentum_ = momentum;
-  for (std::size_t i = 0; i < state_.size() * parameters_.size(); ++i)
-    ops::copy_into(own[i].second, given.at(own[i].first));
-  progress_ = std::move(progress);
-  progress_of_ = std::move(progress_of);
+  for (std::size_t g = 0; g < s.groups.size(); ++g) {
+    s.store(g, settings[g]);
+    s.groups[g].base_lr = settings[g].lr.value_or(0);
+  }
+  std::size_t entry = 0;  // The states of the parameters come first.
+  for (const GroupMemory& group : s.groups)
+    for (std::size_t i = 0; i < group.states.size() * (group.last - group.first); ++i, ++entry)
+      ops::copy_into(own[entry].second, given.at(own[entry].first));
+  s.progress = std::move(progress);
+  s.progress_of = std::move(progress_of);
 }
 
 }  // namespace crisol::optim

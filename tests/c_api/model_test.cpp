@@ -112,3 +112,127 @@ TEST_CASE("C: the other optimizers take a step as theirs") {
   CHECK(step_of([](auto* p, auto* o) { return crisol_rmsprop(1, p, 0.5, 0.75, 1e-8, 0, 0, 0, o); }) ==
         doctest::Approx(0));
 }
+
+namespace {
+
+struct Trained {
+  Handle p{{1, 2}, {2}}, q{{1, 2}, {2}}, loss, product;
+  void give_gradients() {
+    const crisol_operand inputs[] = {{p.get(), 0}, {q.get(), 0}};
+    OK(crisol_pointwise("mul", 2, inputs, 0, nullptr, product.place()));
+    OK(crisol_reduce("sum", product.get(), 0, nullptr, 0, 0, loss.place()));
+    OK(crisol_backward(loss.get(), nullptr, 0));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("C: groups of parameters have settings by name") {
+  Trained t;
+  OK(crisol_set_requires_grad(t.p.get(), 1));
+  OK(crisol_set_requires_grad(t.q.get(), 1));
+  const crisol_tensor *first[] = {t.p.get()}, *second[] = {t.q.get()};
+  crisol_optimizer* optimizer = nullptr;
+  const crisol_setting settings[] = {{"lr", 0.5}, {"momentum", 0.25}};
+  OK(crisol_optimizer_create("sgd", 1, first, 2, settings, &optimizer));
+  const crisol_setting maximize[] = {{"maximize", 1}};
+  OK(crisol_optimizer_add_param_group(optimizer, 1, second, 1, maximize));
+  std::int32_t groups = 0;
+  OK(crisol_optimizer_group_count(optimizer, &groups));
+  CHECK(groups == 2);
+  double value = 0;
+  OK(crisol_optimizer_get(optimizer, 1, "momentum", &value));
+  CHECK(value == 0.25);
+  OK(crisol_optimizer_get(optimizer, 1, "maximize", &value));
+  CHECK(value == 1);
+  const crisol_setting slower[] = {{"lr", 0.25}};
+  OK(crisol_optimizer_set(optimizer, 1, 1, slower));
+  t.give_gradients();
+  OK(crisol_clip_grad_value(1, first, 0.5));
+  OK(crisol_optimizer_step(optimizer));
+  CHECK(values_of(t.p.get()) == Floats{0.75f, 1.75f});
+  CHECK(values_of(t.q.get()) == Floats{1.25f, 2.5f});
+
+  const crisol_setting unknown[] = {{"nonsense", 1}}, of_adam[] = {{"beta1", 0.5}};
+  crisol_optimizer* none = nullptr;
+  refused(crisol_optimizer_create("sgdd", 1, first, 0, nullptr, &none), CRISOL_INVALID_ARGUMENT, {"'sgdd'", "lion"});
+  refused(crisol_optimizer_create("sgd", 1, first, 1, unknown, &none), CRISOL_INVALID_ARGUMENT, {"'nonsense'"});
+  refused(crisol_optimizer_create("adam", 1, first, 0, nullptr, &none), CRISOL_INVALID_ARGUMENT, {"another optimiser"});
+  refused(crisol_optimizer_set(optimizer, 2, 1, slower), CRISOL_INVALID_ARGUMENT, {"group 2 of 2"});
+  refused(crisol_optimizer_set(optimizer, 0, 1, of_adam), CRISOL_INVALID_ARGUMENT, {"no setting beta1"});
+  refused(crisol_optimizer_get(optimizer, 0, "beta1", &value), CRISOL_INVALID_ARGUMENT, {"'beta1'"});
+  CHECK(none == nullptr);
+  crisol_optimizer_destroy(optimizer);
+}
+
+TEST_CASE("C: schedules set rates") {
+  Handle p({1, 2}, {2});
+  const crisol_tensor* list[] = {p.get()};
+  crisol_optimizer* sgd = nullptr;
+  OK(crisol_sgd(1, list, 1, 0, 0, 0, &sgd));
+  // Returns the rates at step 0 and after two steps.
+  const auto rates = [&](const auto& make) {
+    crisol_schedule* schedule = nullptr;
+    std::vector<double> all(2);
+    OK(make(&schedule));
+    OK(crisol_schedule_last_lr(schedule, 0, &all[0]));
+    OK(crisol_schedule_step(schedule));
+    OK(crisol_schedule_step(schedule));
+    OK(crisol_schedule_last_lr(schedule, 0, &all[1]));
+    refused(crisol_schedule_step_metric(schedule, 1), CRISOL_INVALID_ARGUMENT, {"takes no metric"});
+    refused(crisol_schedule_last_lr(schedule, 1, &all[0]), CRISOL_INVALID_ARGUMENT, {"group 1 of 1"});
+    crisol_schedule_destroy(schedule);
+    return all;
+  };
+  using Rates = std::vector<double>;
+  const std::int64_t milestones[] = {1, 2};
+  const auto power = [](std::int64_t steps, void* base) {
+    double result = 1;
+    for (std::int64_t i = 0; i < steps; ++i) result *= *static_cast<double*>(base);
+    return result;
+  };
+  double base = 0.5;
+  CHECK(rates([&](auto* s) { return crisol_lambda_lr(sgd, power, &base, s); }) == Rates{1, 0.25});
+  CHECK(rates([&](auto* s) { return crisol_step_lr(sgd, 2, 0.5, s); }) == Rates{1, 0.5});
+  CHECK(rates([&](auto* s) { return crisol_multi_step_lr(sgd, 2, milestones, 0.5, s); }) == Rates{1, 0.25});
+  CHECK(rates([&](auto* s) { return crisol_exponential_lr(sgd, 0.5, s); }) == Rates{1, 0.25});
+  CHECK(rates([&](auto* s) { return crisol_constant_lr(sgd, 0.5, 2, s); }) == Rates{0.5, 1});
+  CHECK(rates([&](auto* s) { return crisol_linear_lr(sgd, 0.5, 1, 4, s); }) == Rates{0.5, 0.75});
+  CHECK(rates([&](auto* s) { return crisol_cosine_annealing_lr(sgd, 2, 0.25, s); }) == Rates{1, 0.25});
+  CHECK(rates([&](auto* s) { return crisol_cosine_annealing_warm_restarts(sgd, 2, 1, 0, s); }) == Rates{1, 1});
+  CHECK(rates([&](auto* s) { return crisol_one_cycle_lr(sgd, 2, 3, 1, 0, s); })[1] == doctest::Approx(2));
+  crisol_schedule *parts[2] = {nullptr, nullptr}, *plateau = nullptr;
+  OK(crisol_constant_lr(sgd, 0.5, 2, &parts[0]));
+  OK(crisol_exponential_lr(sgd, 0.5, &parts[1]));
+  CHECK(rates([&](auto* s) { return crisol_sequential_lr(sgd, 2, parts, milestones, s); }) == Rates{0.5, 0.5});
+  OK(crisol_optimizer_set_lr(sgd, 1));
+  OK(crisol_reduce_lr_on_plateau(sgd, 0, 0.5, 0, 0, 1, 0, 0, &plateau));
+  OK(crisol_schedule_step_metric(plateau, 3));
+  OK(crisol_schedule_step_metric(plateau, 3));
+  double rate = 0;
+  OK(crisol_schedule_last_lr(plateau, 0, &rate));
+  CHECK(rate == 0.5);
+  refused(crisol_schedule_step(plateau), CRISOL_INVALID_ARGUMENT, {"takes a metric"});
+  refused(crisol_step_lr(sgd, 0, 0.5, &parts[0]), CRISOL_INVALID_ARGUMENT, {"step_size 0"});
+  refused(crisol_step_lr(nullptr, 1, 0.5, &parts[0]), CRISOL_INVALID_ARGUMENT, {"optimizer is null"});
+  crisol_schedule_destroy(plateau);
+  crisol_schedule_destroy(parts[0]);
+  crisol_schedule_destroy(parts[1]);
+  crisol_optimizer_destroy(sgd);
+}
+
+TEST_CASE("C: an average of parameters is applied and taken back") {
+  Handle p({1, 2}, {2}), other({3, 6}, {2});
+  const crisol_tensor* list[] = {p.get()};
+  crisol_ema* ema = nullptr;
+  OK(crisol_ema_create(1, list, 0.75, &ema));
+  OK(crisol_ema_update(ema));
+  OK(crisol_tensor_copy(p.get(), other.get()));
+  OK(crisol_ema_update(ema));
+  OK(crisol_ema_apply(ema));
+  CHECK(values_of(p.get()) == Floats{1.5f, 3});
+  refused(crisol_ema_update(ema), CRISOL_INVALID_ARGUMENT, {"restore() first"});
+  OK(crisol_ema_restore(ema));
+  CHECK(values_of(p.get()) == Floats{3, 6});
+  crisol_ema_destroy(ema);
+}

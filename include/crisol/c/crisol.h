@@ -5,9 +5,9 @@
  * exception leaves the library. A failed call writes no result and leaves every tensor as it was. Results are written
  * through the last pointers, which must not be null unless it is said.
  *
- * Handles (tensors, models, optimizers, kernels, captured graphs) belong to the caller, who gives each back with its
- * _destroy function; null is accepted there. A handle is used by one thread at a time; different handles, also to the
- * same tensor, by several.
+ * Handles (tensors, models, optimizers, schedules, averages, kernels, captured graphs) belong to the caller, who gives
+ * each back with its _destroy function; null is accepted there. A handle is used by one thread at a time; different
+ * handles, also to the same tensor, by several.
  *
  * Work is queued: only reading to the host and crisol_synchronize wait for it. Formulas, shapes and defaults are those
  * of the C++ functions of the same names (crisol/functions, crisol/nn, crisol/optim.h). Axes count from 0, or from -1
@@ -501,6 +501,18 @@ CRISOL_API crisol_status crisol_model_parameter(const crisol_model* model, int32
 /** An optimiser over parameters: crisol::optim::Optimizer. */
 typedef struct crisol_optimizer crisol_optimizer;
 
+/** A setting of an optimizer by the name of its C++ option ("lr", "weight_decay", …). Options that are yes or no are 1
+ * or 0. */
+typedef struct crisol_setting {
+  const char* name;
+  double value;
+} crisol_setting;
+
+/** An optimizer by its name: "sgd", "adam", "adamw", "rmsprop" or "lion". Settings that are not given have the defaults
+ * of C++. */
+CRISOL_API crisol_status crisol_optimizer_create(const char* kind, int count, const crisol_tensor* const* parameters,
+                                                 int settings, const crisol_setting* setting,
+                                                 crisol_optimizer** result);
 /** crisol::optim::SGD. */
 CRISOL_API crisol_status crisol_sgd(int count, const crisol_tensor* const* parameters, double lr, double momentum,
                                     double weight_decay, int nesterov, crisol_optimizer** result);
@@ -514,17 +526,93 @@ CRISOL_API crisol_status crisol_adamw(int count, const crisol_tensor* const* par
 CRISOL_API crisol_status crisol_rmsprop(int count, const crisol_tensor* const* parameters, double lr, double alpha,
                                         double eps, double weight_decay, double momentum, int centered,
                                         crisol_optimizer** result);
-/** Gives an optimiser back. */
+/** Gives an optimiser back. Destroy its schedules first. */
 CRISOL_API void crisol_optimizer_destroy(crisol_optimizer* optimizer);
+/** Adds a group of parameters. Settings that are not given are those of the first group. */
+CRISOL_API crisol_status crisol_optimizer_add_param_group(crisol_optimizer* optimizer, int count,
+                                                          const crisol_tensor* const* parameters, int settings,
+                                                          const crisol_setting* setting);
+/** How many groups there are. */
+CRISOL_API crisol_status crisol_optimizer_group_count(const crisol_optimizer* optimizer, int32_t* groups);
+/** Changes settings of a group. */
+CRISOL_API crisol_status crisol_optimizer_set(crisol_optimizer* optimizer, int32_t group, int settings,
+                                              const crisol_setting* setting);
+/** A setting of a group. */
+CRISOL_API crisol_status crisol_optimizer_get(const crisol_optimizer* optimizer, int32_t group, const char* name,
+                                              double* value);
 /** Forgets the gradients. */
 CRISOL_API crisol_status crisol_optimizer_zero_grad(crisol_optimizer* optimizer);
-/** Updates the parameters that got a gradient. */
+/** Updates the parameters that got a gradient. Refused when none has one. */
 CRISOL_API crisol_status crisol_optimizer_step(crisol_optimizer* optimizer);
-/** Sets the learning rate. */
+/** Sets the learning rate of all groups. */
 CRISOL_API crisol_status crisol_optimizer_set_lr(crisol_optimizer* optimizer, double lr);
 /** Scales the gradients so that their norm is at most max_norm; the norm before is written unless `norm` is null. */
 CRISOL_API crisol_status crisol_clip_grad_norm(int count, const crisol_tensor* const* parameters, double max_norm,
                                                crisol_tensor** norm);
+/** Brings every element of the gradients into [-clip_value, clip_value]. */
+CRISOL_API crisol_status crisol_clip_grad_value(int count, const crisol_tensor* const* parameters, double clip_value);
+
+/* ---- Schedules and averages -------------------------------------------------------------------------------------- */
+
+/** A learning-rate schedule: crisol::optim::LRScheduler or ReduceLROnPlateau. The optimizer must outlive it. */
+typedef struct crisol_schedule crisol_schedule;
+
+/** crisol::optim::LambdaLR: factor(steps, data) times the base rate. */
+CRISOL_API crisol_status crisol_lambda_lr(crisol_optimizer* optimizer, double (*factor)(int64_t steps, void* data),
+                                          void* data, crisol_schedule** result);
+/** crisol::optim::StepLR. */
+CRISOL_API crisol_status crisol_step_lr(crisol_optimizer* optimizer, int64_t step_size, double gamma,
+                                        crisol_schedule** result);
+/** crisol::optim::MultiStepLR with `count` milestones. */
+CRISOL_API crisol_status crisol_multi_step_lr(crisol_optimizer* optimizer, int count, const int64_t* milestones,
+                                              double gamma, crisol_schedule** result);
+/** crisol::optim::ExponentialLR. */
+CRISOL_API crisol_status crisol_exponential_lr(crisol_optimizer* optimizer, double gamma, crisol_schedule** result);
+/** crisol::optim::ConstantLR. */
+CRISOL_API crisol_status crisol_constant_lr(crisol_optimizer* optimizer, double factor, int64_t total_iters,
+                                            crisol_schedule** result);
+/** crisol::optim::LinearLR. */
+CRISOL_API crisol_status crisol_linear_lr(crisol_optimizer* optimizer, double start_factor, double end_factor,
+                                          int64_t total_iters, crisol_schedule** result);
+/** crisol::optim::CosineAnnealingLR. */
+CRISOL_API crisol_status crisol_cosine_annealing_lr(crisol_optimizer* optimizer, int64_t t_max, double eta_min,
+                                                    crisol_schedule** result);
+/** crisol::optim::CosineAnnealingWarmRestarts. */
+CRISOL_API crisol_status crisol_cosine_annealing_warm_restarts(crisol_optimizer* optimizer, int64_t t_0, int64_t t_mult,
+                                                               double eta_min, crisol_schedule** result);
+/** crisol::optim::OneCycleLR; its other options have their defaults. */
+CRISOL_API crisol_status crisol_one_cycle_lr(crisol_optimizer* optimizer, double max_lr, int64_t total_steps,
+                                             double pct_start, int cycle_momentum, crisol_schedule** result);
+/** crisol::optim::SequentialLR of `count` schedules and count - 1 milestones. The given handles stay the caller's. */
+CRISOL_API crisol_status crisol_sequential_lr(crisol_optimizer* optimizer, int count, crisol_schedule* const* schedules,
+                                              const int64_t* milestones, crisol_schedule** result);
+/** crisol::optim::ReduceLROnPlateau. `rises`: 1 when a higher metric is better. `absolute`: 1 when threshold is a
+ * difference, 0 when it is a share. */
+CRISOL_API crisol_status crisol_reduce_lr_on_plateau(crisol_optimizer* optimizer, int rises, double factor,
+                                                     int64_t patience, double threshold, int absolute, int64_t cooldown,
+                                                     double min_lr, crisol_schedule** result);
+/** Gives a schedule back. */
+CRISOL_API void crisol_schedule_destroy(crisol_schedule* schedule);
+/** To be called after each step of the optimizer. */
+CRISOL_API crisol_status crisol_schedule_step(crisol_schedule* schedule);
+/** The same for crisol_reduce_lr_on_plateau. */
+CRISOL_API crisol_status crisol_schedule_step_metric(crisol_schedule* schedule, double metric);
+/** The rate of a group that the schedule set last. */
+CRISOL_API crisol_status crisol_schedule_last_lr(const crisol_schedule* schedule, int32_t group, double* lr);
+
+/** A moving average of parameters: crisol::optim::EMA. */
+typedef struct crisol_ema crisol_ema;
+/** An average that begins as a copy. */
+CRISOL_API crisol_status crisol_ema_create(int count, const crisol_tensor* const* parameters, double decay,
+                                           crisol_ema** result);
+/** Gives an average back. */
+CRISOL_API void crisol_ema_destroy(crisol_ema* ema);
+/** Averages the present values in. */
+CRISOL_API crisol_status crisol_ema_update(crisol_ema* ema);
+/** Gives the parameters the averages, until crisol_ema_restore. */
+CRISOL_API crisol_status crisol_ema_apply(crisol_ema* ema);
+/** Gives the parameters back their own values. */
+CRISOL_API crisol_status crisol_ema_restore(crisol_ema* ema);
 
 /* ---- Kernels of your own ----------------------------------------------------------------------------------------- */
 

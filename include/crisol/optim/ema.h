@@ -1,0 +1,63 @@
+// The moving average of a model's parameters.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "crisol/export.h"
+#include "crisol/named_tensors.h"
+#include "crisol/tensor.h"
+
+namespace crisol::optim {
+
+/// Options of EMA.
+struct EMAOptions {
+  double decay = 0.999;  ///< Share of the average that an update keeps; in [0, 1].
+};
+
+/// An exponential moving average of parameters, which often tests better than the parameters themselves. It follows
+/// PyTorch's AveragedModel with get_ema_multi_avg_fn: the first update() copies, later ones compute
+/// average = decay·average + (1 - decay)·parameter. Parameters in the arena of an optimiser are averaged by one launch,
+/// so make the optimiser first.
+///
+///     optim::EMA ema(net.parameters(), {.decay = 0.99});
+///     …
+///     optimizer.step();
+///     ema.update();
+///     …
+///     ema.apply();    // The net computes with the averages.
+///     evaluate(net);
+///     ema.restore();  // Back to the values that train.
+class CRISOL_API EMA {
+ public:
+  /// Parameters must be f32 and contiguous; one that is named twice counts once. The averages begin as copies. Throws
+  /// invalid_argument for other parameters, none, several devices, and a decay outside [0, 1].
+  explicit EMA(std::vector<Tensor> parameters, const EMAOptions& options = {});
+  ~EMA();
+  EMA(const EMA&) = delete;
+  EMA& operator=(const EMA&) = delete;
+
+  /// Adds the present values of the parameters to the averages. It may be part of a captured step. Throws
+  /// invalid_argument between apply() and restore().
+  void update();
+  /// Gives the parameters the averages, and keeps their own values for restore(). Throws invalid_argument when that is
+  /// so already.
+  void apply();
+  /// Gives the parameters back the values that they had before apply(). Throws invalid_argument without apply().
+  void restore();
+
+  /// The averages, in the order of the constructor.
+  std::vector<Tensor> averages() const;
+
+  /// "average.0", …, and "progress" with the count of updates.
+  NamedTensors state_dict() const;
+  /// Takes exactly what state_dict() of the same object gives. Throws invalid_argument with all that is missing,
+  /// unexpected or different, and between apply() and restore(); changes nothing then.
+  void load_state_dict(const NamedTensors& state);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace crisol::optim

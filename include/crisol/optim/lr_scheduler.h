@@ -1,0 +1,244 @@
+// Learning-rate schedules. Each sets the rates of all groups that an optimiser has when the schedule is made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "crisol/optim/optimizer.h"
+
+namespace crisol::optim {
+
+/// Sets an optimiser's rates as functions of the number of steps. base_lr in the formulas is the rate that a group got
+/// from its options, set_lr or set_param_group; rates that schedules set do not count. Made before the first step,
+/// called after each one (or after each epoch). Groups that are added later keep their own rates.
+class CRISOL_API LRScheduler {
+ public:
+  virtual ~LRScheduler();
+  LRScheduler(const LRScheduler&) = delete;
+  LRScheduler& operator=(const LRScheduler&) = delete;
+
+  /// To be called after each step of the optimiser.
+  void step() { set_steps(steps_ + 1); }
+  /// Steps so far.
+  std::int64_t steps() const noexcept { return steps_; }
+  /// Sets the rates as after so many steps.
+  void set_steps(std::int64_t steps);
+  /// The rates that this schedule gave the groups last.
+  std::vector<double> get_last_lr() const;
+
+  /// "steps", i64, and "base_lr" of the first group, "base_lr.1" of the second, …, as the optimiser's "lr". What the
+  /// constructor took besides is not in it.
+  virtual NamedTensors state_dict() const;
+  /// Goes on from there, and sets the optimiser's rates. Throws invalid_argument, and changes nothing, when the state
+  /// is not one of this schedule or lies beyond its end.
+  virtual void load_state_dict(const NamedTensors& state);
+
+ protected:
+  /// The rate of a group after so many steps.
+  using Rate = std::function<double(std::size_t group, double base_lr)>;
+
+  explicit LRScheduler(Optimizer& optimizer);
+  /// Sets the rates as after so many steps. Constructors call it with 0.
+  virtual void apply(std::int64_t steps) = 0;
+  /// Sets the rate of every group. Throws invalid_argument, and changes nothing, for a rate that is negative or not
+  /// finite.
+  void set_rates(const Rate& rate);
+  /// Sets the momentum (beta1) of every group that has one.
+  void set_momentum(double momentum);
+  /// The groups whose rates are set.
+  std::size_t groups() const noexcept { return base_lrs_.size(); }
+
+ private:
+  friend class SequentialLR;
+  Optimizer& optimizer_;
+  std::vector<double> base_lrs_, last_lrs_;
+  std::int64_t steps_ = 0;
+};
+
+/// base_lr · f(steps), with one function for all groups or one for each.
+class CRISOL_API LambdaLR : public LRScheduler {
+ public:
+  using Factor = std::function<double(std::int64_t steps)>;
+  LambdaLR(Optimizer& optimizer, Factor factor);
+  /// Throws invalid_argument unless there are as many functions as groups.
+  LambdaLR(Optimizer& optimizer, std::vector<Factor> factors);
+
+ private:
+  void apply(std::int64_t steps) override;
+  std::vector<Factor> factors_;
+};
+
+/// base_lr · gamma^floor(steps / step_size).
+class CRISOL_API StepLR : public LRScheduler {
+ public:
+  StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma = 0.1);
+
+ private:
+  void apply(std::int64_t steps) override;
+  std::int64_t step_size_;
+  double gamma_;
+};
+
+/// base_lr · gamma^n, where n is the number of milestones that are at most `steps`.
+class CRISOL_API MultiStepLR : public LRScheduler {
+ public:
+  /// Throws invalid_argument unless the milestones rise.
+  MultiStepLR(Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma = 0.1);
+
+ private:
+  void apply(std::int64_t steps) override;
+  std::vector<std::int64_t> milestones_;
+  double gamma_;
+};
+
+/// base_lr · gamma^steps.
+class CRISOL_API ExponentialLR : public LRScheduler {
+ public:
+  ExponentialLR(Optimizer& optimizer, double gamma);
+
+ private:
+  void apply(std::int64_t steps) override;
+  double gamma_;
+};
+
+/// Warm-up at one low rate: base_lr · factor for total_iters steps, then base_lr.
+class CRISOL_API ConstantLR : public LRScheduler {
+ public:
+  explicit ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, std::int64_t total_iters = 5);
+
+ private:
+  void apply(std::int64_t steps) override;
+  double factor_;
+  std::int64_t total_iters_;
+};
+
+/// Warm-up along a line: base_lr · (start_factor + (end_factor - start_factor) · min(steps / total_iters, 1)).
+class CRISOL_API LinearLR : public LRScheduler {
+ public:
+  explicit LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,
+                    std::int64_t total_iters = 5);
+
+ private:
+  void apply(std::int64_t steps) override;
+  double start_factor_, end_factor_;
+  std::int64_t total_iters_;
+};
+
+/// eta_min + (base_lr - eta_min) · (1 + cos(π·steps / t_max)) / 2.
+class CRISOL_API CosineAnnealingLR : public LRScheduler {
+ public:
+  CosineAnnealingLR(Optimizer& optimizer, std::int64_t t_max, double eta_min = 0);
+
+ private:
+  void apply(std::int64_t steps) override;
+  std::int64_t t_max_;
+  double eta_min_;
+};
+
+/// CosineAnnealingLR again and again: the first run takes t_0 steps, each later one t_mult times as many as the one
+/// before. Loshchilov and Hutter 2017.
+class CRISOL_API CosineAnnealingWarmRestarts : public LRScheduler {
+ public:
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, std::int64_t t_0, std::int64_t t_mult = 1, double eta_min = 0);
+
+ private:
+  void apply(std::int64_t steps) override;
+  std::int64_t t_0_, t_mult_;
+  double eta_min_;
+};
+
+/// PyTorch's options of OneCycleLR.
+struct OneCycleOptions {
+  double pct_start = 0.3;         ///< Share of the steps in which the rate rises.
+  double div_factor = 25;         ///< First rate = max_lr / div_factor.
+  double final_div_factor = 1e4;  ///< Last rate = first rate / final_div_factor.
+  bool cycle_momentum = true;     ///< Moves momentum (Adam: beta1) the other way, in groups that have one.
+  double base_momentum = 0.85;    ///< At the highest rate,
+  double max_momentum = 0.95;     ///< at both ends.
+};
+
+/// Cosine from max_lr / div_factor up to max_lr at step pct_start·total_steps - 1, and down to the last rate at step
+/// total_steps - 1. Smith and Topin 2018; PyTorch's OneCycleLR with two phases. Stepping beyond total_steps throws
+/// invalid_argument.
+class CRISOL_API OneCycleLR : public LRScheduler {
+ public:
+  OneCycleLR(Optimizer& optimizer, double max_lr, std::int64_t total_steps, const OneCycleOptions& options = {});
+  /// With a highest rate for each group. Throws invalid_argument for another number of rates.
+  OneCycleLR(Optimizer& optimizer, std::vector<double> max_lrs, std::int64_t total_steps,
+             const OneCycleOptions& options = {});
+
+ private:
+  void apply(std::int64_t steps) override;
+  std::vector<double> max_lrs_;
+  std::int64_t total_steps_;
+  OneCycleOptions options_;
+};
+
+/// One schedule after another: the first until step milestones[0], where the second begins with its own step 0, and so
+/// on.
+///
+///     optim::SequentialLR schedule(optimizer, {std::make_shared<optim::LinearLR>(optimizer, 0.1, 1, 5),
+///                                              std::make_shared<optim::CosineAnnealingLR>(optimizer, 95)}, {5});
+class CRISOL_API SequentialLR : public LRScheduler {
+ public:
+  /// Throws invalid_argument unless there is one milestone fewer than schedules, the milestones rise, and all schedules
+  /// are of this optimiser.
+  SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedules,
+               std::vector<std::int64_t> milestones);
+
+  /// "steps", and the states of the schedules as "schedules.0.steps", ….
+  NamedTensors state_dict() const override;
+  void load_state_dict(const NamedTensors& state) override;
+
+ private:
+  void apply(std::int64_t steps) override;
+  std::vector<std::shared_ptr<LRScheduler>> schedules_;
+  std::vector<std::int64_t> milestones_;
+};
+
+/// PyTorch's options of ReduceLROnPlateau.
+struct ReduceLROnPlateauOptions {
+  std::string mode = "min";            ///< "min": the metric should fall. "max": it should rise.
+  double factor = 0.1;                 ///< A rate becomes max(rate · factor, min_lr). Below 1.
+  std::int64_t patience = 10;          ///< This many calls without an improvement are accepted.
+  double threshold = 1e-4;             ///< Smaller improvements do not count.
+  std::string threshold_mode = "rel";  ///< "rel": threshold is a share of the best metric. "abs": a difference.
+  std::int64_t cooldown = 0;           ///< After a change of rates this many calls do not count as bad.
+  double min_lr = 0;                   ///< No rate falls below.
+  double eps = 1e-8;                   ///< Smaller changes of a rate are not made.
+};
+
+/// Lowers the rates when a metric no longer improves.
+class CRISOL_API ReduceLROnPlateau {
+ public:
+  /// Throws invalid_argument for a bad option.
+  explicit ReduceLROnPlateau(Optimizer& optimizer, const ReduceLROnPlateauOptions& options = {});
+  ReduceLROnPlateau(const ReduceLROnPlateau&) = delete;
+  ReduceLROnPlateau& operator=(const ReduceLROnPlateau&) = delete;
+
+  /// To be called with the metric after each validation. NaN is no improvement.
+  void step(double metric);
+  /// The rates of the optimiser's groups.
+  std::vector<double> get_last_lr() const;
+  /// The best metric so far; at first infinity, with "max" its negative.
+  double best() const noexcept { return best_; }
+
+  /// "best" as the optimiser's "lr", "bad" and "cooldown", both i64.
+  NamedTensors state_dict() const;
+  /// Goes on from there. The rates are in the optimiser's state. Throws invalid_argument, and changes nothing, for
+  /// another state.
+  void load_state_dict(const NamedTensors& state);
+
+ private:
+  bool is_better(double metric) const;
+  Optimizer& optimizer_;
+  ReduceLROnPlateauOptions options_;
+  double best_;
+  std::int64_t bad_ = 0, cooldown_ = 0;
+};
+
+}  // namespace crisol::optim

@@ -1,0 +1,120 @@
+// The optimisers. Each takes parameters or groups of parameters, and a learning rate or its options.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "crisol/optim/optimizer.h"
+
+namespace crisol::optim {
+
+/// PyTorch's options of SGD.
+struct SGDOptions {
+  double lr = 1e-3;         ///< Learning rate.
+  double momentum = 0;      ///< In [0, 1).
+  double dampening = 0;     ///< Share of the gradient that the momentum does not take.
+  double weight_decay = 0;  ///< Adds weight_decay·p to g.
+  bool nesterov = false;    ///< Needs momentum, and no dampening.
+  bool maximize = false;    ///< Climbs: -g takes the place of g.
+};
+
+/// g += weight_decay·p; with momentum b = momentum·b + (1 - dampening)·g (b = g in the first step), g = nesterov ?
+/// g + momentum·b : b; p -= lr·g.
+class CRISOL_API SGD : public Optimizer {
+ public:
+  explicit SGD(std::vector<Tensor> parameters, const SGDOptions& options = {});
+  explicit SGD(std::vector<ParamGroup> groups, const SGDOptions& defaults = {});
+  /// SGD(parameters, {.lr = lr}).
+  template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
+  SGD(std::vector<Tensor> parameters, Rate lr) : SGD(std::move(parameters), SGDOptions{static_cast<double>(lr)}) {}
+};
+
+/// PyTorch's options of Adam.
+struct AdamOptions {
+  double lr = 1e-3;         ///< Learning rate.
+  double beta1 = 0.9;       ///< Decay of the mean of gradients; in [0, 1).
+  double beta2 = 0.999;     ///< Decay of the mean of squares; in [0, 1).
+  double eps = 1e-8;        ///< Added to the root.
+  double weight_decay = 0;  ///< Adds weight_decay·p to g.
+  bool amsgrad = false;     ///< The largest v so far takes the place of v in the root. Reddi et al. 2018.
+  bool maximize = false;    ///< Climbs: -g takes the place of g.
+};
+
+/// g += weight_decay·p; m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; p -= lr·m/(1 - beta1^t) /
+/// (sqrt(v/(1 - beta2^t)) + eps). Kingma and Ba 2015.
+class CRISOL_API Adam : public Optimizer {
+ public:
+  explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {});
+  explicit Adam(std::vector<ParamGroup> groups, const AdamOptions& defaults = {});
+  /// Adam(parameters, {.lr = lr}).
+  template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
+  Adam(std::vector<Tensor> parameters, Rate lr) : Adam(std::move(parameters), AdamOptions{static_cast<double>(lr)}) {}
+};
+
+/// PyTorch's options of AdamW.
+struct AdamWOptions {
+  double lr = 1e-3;            ///< Learning rate.
+  double beta1 = 0.9;          ///< Decay of the mean of gradients; in [0, 1).
+  double beta2 = 0.999;        ///< Decay of the mean of squares; in [0, 1).
+  double eps = 1e-8;           ///< Added to the root.
+  double weight_decay = 1e-2;  ///< Shrinks p by lr·weight_decay·p.
+  bool amsgrad = false;        ///< The largest v so far takes the place of v in the root.
+  bool maximize = false;       ///< Climbs: -g takes the place of g.
+};
+
+/// Adam with p -= lr·weight_decay·p instead of the decay in g. Loshchilov and Hutter 2019.
+class CRISOL_API AdamW : public Optimizer {
+ public:
+  explicit AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = {});
+  explicit AdamW(std::vector<ParamGroup> groups, const AdamWOptions& defaults = {});
+  /// AdamW(parameters, {.lr = lr}).
+  template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
+  AdamW(std::vector<Tensor> parameters, Rate lr)
+      : AdamW(std::move(parameters), AdamWOptions{static_cast<double>(lr)}) {}
+};
+
+/// PyTorch's options of RMSprop.
+struct RMSpropOptions {
+  double lr = 1e-2;         ///< Learning rate.
+  double alpha = 0.99;      ///< Decay of the mean of squares; in [0, 1).
+  double eps = 1e-8;        ///< Added to the root.
+  double weight_decay = 0;  ///< Adds weight_decay·p to g.
+  double momentum = 0;      ///< In [0, 1).
+  bool centered = false;    ///< Divides by the variance's root instead of the mean square's.
+  bool maximize = false;    ///< Climbs: -g takes the place of g.
+};
+
+/// g += weight_decay·p; v = alpha·v + (1 - alpha)·g²; centered: a = alpha·a + (1 - alpha)·g and v' = v - a², else v' =
+/// v; u = g / (sqrt(v') + eps); with momentum b = momentum·b + u and p -= lr·b, else p -= lr·u.
+class CRISOL_API RMSprop : public Optimizer {
+ public:
+  explicit RMSprop(std::vector<Tensor> parameters, const RMSpropOptions& options = {});
+  explicit RMSprop(std::vector<ParamGroup> groups, const RMSpropOptions& defaults = {});
+  /// RMSprop(parameters, {.lr = lr}).
+  template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
+  RMSprop(std::vector<Tensor> parameters, Rate lr)
+      : RMSprop(std::move(parameters), RMSpropOptions{static_cast<double>(lr)}) {}
+};
+
+/// Options of Lion, with the paper's defaults.
+struct LionOptions {
+  double lr = 1e-4;         ///< Learning rate: 3 to 10 times smaller than Adam's.
+  double beta1 = 0.9;       ///< Share of the mean in the direction of a step; in [0, 1).
+  double beta2 = 0.99;      ///< Decay of the mean; in [0, 1).
+  double weight_decay = 0;  ///< Shrinks p by lr·weight_decay·p.
+  bool maximize = false;    ///< Climbs: -g takes the place of g.
+};
+
+/// u = sign(beta1·m + (1 - beta1)·g); p -= lr·(u + weight_decay·p); m = beta2·m + (1 - beta2)·g. Keeps half of Adam's
+/// state. Chen et al. 2023.
+class CRISOL_API Lion : public Optimizer {
+ public:
+  explicit Lion(std::vector<Tensor> parameters, const LionOptions& options = {});
+  explicit Lion(std::vector<ParamGroup> groups, const LionOptions& defaults = {});
+  /// Lion(parameters, {.lr = lr}).
+  template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
+  Lion(std::vector<Tensor> parameters, Rate lr) : Lion(std::move(parameters), LionOptions{static_cast<double>(lr)}) {}
+};
+
+}  // namespace crisol::optim

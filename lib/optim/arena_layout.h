@@ -1,0 +1,70 @@
+// Where each parameter is stored in the flat arenas of an optimiser.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace crisol::optim {
+
+/// Places in arenas, counted in elements. One layout serves the arenas of values, gradients and state, also where they
+/// have different element types: every parameter starts at a multiple of 64 elements, which is a multiple of 64 bytes
+/// in each type. The parameters of a group follow each other. So a group, a bucket and a shard are each one range. The
+/// gaps between parameters stay zero.
+class ArenaLayout {
+ public:
+  static constexpr std::int64_t alignment = 64;
+
+  /// The elements begin, begin + 1, … before end.
+  struct Range {
+    std::int64_t begin = 0, end = 0;
+    std::int64_t count() const noexcept { return end - begin; }
+    friend bool operator==(const Range&, const Range&) = default;
+  };
+  /// The parameters first, … before last, and the elements that they take with their gaps.
+  struct Bucket {
+    std::size_t first = 0, last = 0;
+    Range range;
+    friend bool operator==(const Bucket&, const Bucket&) = default;
+  };
+  /// A part of a parameter. `within` counts from the parameter's first element.
+  struct Piece {
+    std::size_t parameter = 0;
+    Range within;
+    friend bool operator==(const Piece&, const Piece&) = default;
+  };
+
+  /// `groups` has the sizes of the parameters of each group. The whole size is a multiple of shards · alignment, so
+  /// that it can be cut into that many equal shards.
+  explicit ArenaLayout(const std::vector<std::vector<std::int64_t>>& groups, std::int64_t shards = 1);
+
+  std::size_t parameters() const noexcept { return sizes_.size(); }
+  std::size_t groups() const noexcept { return group_first_.size() - 1; }
+  /// The elements of all parameters, gaps and the padding at the end.
+  std::int64_t size() const noexcept { return size_; }
+
+  /// The elements of a parameter, without the gap behind it.
+  Range parameter(std::size_t index) const { return {first_[index], first_[index] + sizes_[index]}; }
+  /// The elements of the parameters first, … before last, with their gaps.
+  Range parameters(std::size_t first, std::size_t last) const { return {first_[first], first_[last]}; }
+  /// The elements of a group, with its gaps.
+  Range group(std::size_t index) const { return parameters(group_first_[index], group_first_[index + 1]); }
+  /// Shard `index` of the constructor's number. A shard may cut a parameter.
+  Range shard(std::int64_t index) const;
+
+  /// Whole parameters in buckets of at most `bytes` bytes, in elements of `element_size` bytes. A larger parameter gets
+  /// a bucket of its own. The last parameters come first, because backward ends their gradients first. The first bucket
+  /// has at most `first_bytes`, so that its transfer starts early. PyTorch takes 25 MiB and 1 MiB.
+  std::vector<Bucket> buckets(std::int64_t bytes, std::int64_t first_bytes, std::int64_t element_size) const;
+
+  /// The parts of parameters in a range, in order.
+  std::vector<Piece> pieces(const Range& range) const;
+
+ private:
+  std::vector<std::int64_t> sizes_;
+  std::vector<std::int64_t> first_;  ///< Where each parameter begins; last, the end of the last gap.
+  std::vector<std::size_t> group_first_;
+  std::int64_t size_ = 0, shards_;
+};
+
+}  // namespace crisol::optim

@@ -1,0 +1,23 @@
+// Tensors of many parameters joined into a few flat tensors.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "crisol/tensor.h"
+
+namespace crisol::optim {
+
+/// The elements of the tensors first, … before last of a list.
+struct FlatPart {
+  Tensor elements;
+  std::size_t first = 0, last = 0;
+};
+
+/// The values of the parameters. Those that follow each other in an optimiser's arena become one flat part.
+std::vector<FlatPart> flat_values(const std::vector<Tensor>& parameters);
+
+/// The gradients of the parameters that have one, joined in the same way. The gaps between them hold zeros.
+std::vector<Tensor> flat_gradients(const std::vector<Tensor>& parameters);
+
+}  // namespace crisol::optim

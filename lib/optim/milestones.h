@@ -1,0 +1,25 @@
+// Steps at which a schedule changes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/text.h"
+
+namespace crisol::optim {
+
+/// Throws invalid_argument unless the milestones are positive and rise.
+inline void check_milestones(const char* op, const std::vector<std::int64_t>& milestones) {
+  for (std::size_t i = 0; i < milestones.size(); ++i)
+    require(milestones[i] > (i == 0 ? 0 : milestones[i - 1]), op, "milestone ", milestones[i], " at place ", i,
+            " must be greater than ", i == 0 ? 0 : milestones[i - 1]);
+}
+
+/// How many milestones are at most `steps`.
+inline std::size_t milestones_passed(const std::vector<std::int64_t>& milestones, std::int64_t steps) {
+  return static_cast<std::size_t>(std::upper_bound(milestones.begin(), milestones.end(), steps) - milestones.begin());
+}
+
+}  // namespace crisol::optim

@@ -1,0 +1,181 @@
+// Groups: how parameters come into an optimiser, and changes of settings.
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "autograd/node.h"
+#include "base/text.h"
+#include "crisol/ops/optimizer.h"
+#include "optim/optimizer_impl.h"
+#include "optim/settings.h"
+
+namespace crisol::optim {
+
+namespace {
+
+using GroupOf = std::map<const autograd::Slot*, std::size_t>;
+
+/// Checks a parameter and returns its slot. Tied parameters share one.
+autograd::Slot& checked_slot(const char* op, const Tensor& p, const std::string& text) {
+  require(p.defined() && p.is_leaf() && p.dtype() == DType::f32, op, text, " is not an f32 leaf");
+  return autograd::ensure_slot(p);
+}
+
+/// Removes parameters that a group names twice. Throws for those that another group or another optimiser has.
+void take_parameters(const char* op, std::vector<Tensor>& params, std::size_t group, Device device, GroupOf& group_of) {
+  std::vector<Tensor> kept;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const std::string text = group == 0 ? concat("parameter ", i) : concat("parameter ", i, " of group ", group);
+    const autograd::Slot& slot = checked_slot(op, params[i], text);
+    require(params[i].device() == device, op, text, " is on ", params[i].device(), ", the first on ", device);
+    const auto [at, is_new] = group_of.emplace(&slot, group);
+    require(is_new || at->second == group, op, text, " is in group ", at->second, " too");
+    if (!is_new) continue;
+    if (const auto holder = slot.optimizer.lock())
+      fail(ErrorCode::invalid_argument, op, text, " of shape ", params[i].shape(), " is updated by another optimiser, ",
+           *holder, ", which still lives; destroy it first");
+    kept.push_back(params[i]);
+  }
+  params = std::move(kept);
+}
+
+}  // namespace
+
+void OptimizerImpl::complete(std::vector<ParamGroup>& added, Device device) const {
+  GroupOf group_of;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (std::size_t i = groups[g].first; i < groups[g].last; ++i)
+      group_of.emplace(autograd::slot_of(parameters[i]), g);
+  for (std::size_t k = 0; k < added.size(); ++k) {
+    take_parameters(op(), added[k].params, groups.size() + k, device, group_of);
+    std::vector<Tensor> params = std::move(added[k].params);
+    added[k] = merge_settings(method.name, defaults, added[k]);
+    added[k].params = std::move(params);
+    check_settings(method.name, added[k]);
+    method.check(added[k]);
+  }
+}
+
+std::vector<GroupMemory> OptimizerImpl::memory_of(const std::vector<ParamGroup>& added, Device device) const {
+  std::vector<std::vector<std::int64_t>> sizes(added.size());
+  for (std::size_t k = 0; k < added.size(); ++k)
+    for (const Tensor& p : added[k].params) sizes[k].push_back(p.numel());
+  const ArenaLayout layout(sizes);
+  const auto flat = [&](std::int64_t size) { return zeros({size}, DType::f32, device); };
+  const auto arena = std::make_shared<const Arena>(Arena{layout, flat(layout.size()), flat(layout.size())});
+  std::vector<GroupMemory> made;
+  std::size_t first = 0;
+  for (std::size_t k = 0; k < added.size(); ++k) {
+    GroupMemory group;
+    group.arena = arena;
+    group.first_in_arena = first;
+    group.range = layout.group(k);
+    group.first = parameters.size() + first;
+    first += added[k].params.size();
+    group.last = parameters.size() + first;
+    for (const std::string& state : method.state_names(added[k]))
+      group.states.emplace_back(state, flat(group.range.count()));
+    group.hyper = ops::make_hyper(device);
+    group.base_lr = added[k].lr.value_or(0);
+    ops::write_hyper(group.hyper, group.base_lr, (added[k].*momentum_member()).value_or(0));
+    made.push_back(std::move(group));
+  }
+  return made;
+}
+
+void OptimizerImpl::add(std::vector<ParamGroup> added) {
+  const auto filled = std::find_if(added.begin(), added.end(), [](const ParamGroup& g) { return !g.params.empty(); });
+  require(filled != added.end(), op(), "there are no parameters");
+  checked_slot(op(), filled->params[0], "parameter 0");
+  const Device device = parameters.empty() ? filled->params[0].device() : parameters[0].device();
+  complete(added, device);
+  std::vector<GroupMemory> made = memory_of(added, device);
+  std::vector<Tensor> all = parameters, counts = progress;
+  std::vector<std::size_t> count_of = progress_of;
+  for (std::size_t k = 0; k < added.size(); ++k) {
+    counts.push_back(ops::make_progress(device));
+    const Arena& arena = *made[k].arena;
+    for (std::size_t i = 0; i < added[k].params.size(); ++i) {
+      Tensor& p = added[k].params[i];
+      const std::int64_t begin = arena.layout.parameter(made[k].first_in_arena + i).begin;
+      autograd::move_into_arena(p, make_slice_of_arena(arena.values, begin, p.shape()),
+                                make_slice_of_arena(arena.gradients, begin, p.shape()));
+      autograd::slot_of(p)->optimizer = holder;
+      all.push_back(p);
+      count_of.push_back(counts.size() - 1);
+    }
+  }
+  parameters = std::move(all);
+  progress = std::move(counts);
+  progress_of = std::move(count_of);
+  std::move(made.begin(), made.end(), std::back_inserter(groups));
+  std::move(added.begin(), added.end(), std::back_inserter(settings));
+}
+
+ParamGroup OptimizerImpl::changed(std::size_t group, const ParamGroup& changes) const {
+  require(group < groups.size(), op(), "group ", group, " of ", groups.size());
+  require(changes.params.empty(), op(), "the parameters of a group cannot be changed; add_param_group adds some");
+  ParamGroup after = merge_settings(method.name, settings[group], changes);
+  check_settings(method.name, after);
+  method.check(after);
+  for (const std::string& needed : method.state_names(after)) {
+    const NamedTensors& states = groups[group].states;
+    require(std::any_of(states.begin(), states.end(), [&](const auto& state) { return state.first == needed; }), op(),
+            "group ", group, " was made without the state ", needed, ", which the new settings need");
+  }
+  return after;
+}
+
+void OptimizerImpl::store(std::size_t group, const ParamGroup& after) {
+  const auto momentum = momentum_member();
+  ParamGroup& own = settings[group];
+  if (own.lr != after.lr || own.*momentum != after.*momentum)
+    ops::write_hyper(groups[group].hyper, after.lr.value_or(0), (after.*momentum).value_or(0));
+  for_each_setting([&](const char*, auto member) { own.*member = after.*member; });
+}
+
+const std::vector<ParamGroup>& Optimizer::param_groups() const noexcept { return impl_->settings; }
+
+void Optimizer::set_param_group(std::size_t group, const ParamGroup& changes) {
+  impl_->store(group, impl_->changed(group, changes));
+  if (changes.lr) impl_->groups[group].base_lr = *changes.lr;
+}
+
+double Optimizer::lr() const noexcept { return impl_->settings.front().lr.value_or(0); }
+
+void Optimizer::set_lr(double lr) {
+  schedule_rates(std::vector<double>(impl_->groups.size(), lr));
+  for (GroupMemory& group : impl_->groups) group.base_lr = lr;
+}
+
+double Optimizer::momentum() const noexcept { return (impl_->settings.front().*impl_->momentum_member()).value_or(0); }
+
+void Optimizer::set_momentum(double momentum) {
+  ParamGroup change;
+  change.*impl_->momentum_member() = momentum;
+  std::vector<ParamGroup> after;
+  for (std::size_t g = 0; g < impl_->groups.size(); ++g) after.push_back(impl_->changed(g, change));
+  for (std::size_t g = 0; g < after.size(); ++g) impl_->store(g, after[g]);
+}
+
+std::vector<double> Optimizer::base_rates() const {
+  std::vector<double> rates;
+  for (const GroupMemory& group : impl_->groups) rates.push_back(group.base_lr);
+  return rates;
+}
+
+void Optimizer::schedule_rates(const std::vector<double>& rates) {
+  std::vector<ParamGroup> after;
+  for (std::size_t g = 0; g < rates.size(); ++g) after.push_back(impl_->changed(g, {.lr = rates[g]}));
+  for (std::size_t g = 0; g < rates.size(); ++g) impl_->store(g, after[g]);
+}
+
+void Optimizer::schedule_momentum(double momentum) {
+  const auto member = impl_->momentum_member();
+  ParamGroup change;
+  change.*member = momentum;
+  for (std::size_t g = 0; g < impl_->groups.size(); ++g)
+    if ((impl_->settings[g].*member).value_or(0) != 0) impl_->store(g, impl_->changed(g, change));
+}
+
+}  // namespace crisol::optim

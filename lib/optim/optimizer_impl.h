@@ -1,0 +1,72 @@
+// The private state of an optimiser.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "crisol/optim/optimizer.h"
+#include "optim/arena_layout.h"
+
+namespace crisol::optim {
+
+/// The memory of groups that were added together.
+struct Arena {
+  ArenaLayout layout;
+  Tensor values, gradients;
+};
+
+/// A group's place in an arena, and its own memory.
+struct GroupMemory {
+  std::shared_ptr<const Arena> arena;
+  std::size_t first_in_arena = 0;   ///< The number of the group's first parameter in the arena's layout.
+  ArenaLayout::Range range;         ///< In the arena.
+  std::size_t first = 0, last = 0;  ///< The group's parameters among all of the optimiser.
+  NamedTensors states;              ///< Flat, of the size of the range.
+  Tensor hyper;                     ///< Learning rate and momentum (see ops/optimizer.h).
+  double base_lr = 0;               ///< The rate that the user set.
+};
+
+struct OptimizerImpl {
+  using Method = Optimizer::Method;
+  using Range = Optimizer::Range;
+
+  OptimizerImpl(Method m, const ParamGroup& d)
+      : method(std::move(m)), defaults(d), holder(std::make_shared<const std::string>(method.name)) {}
+
+  const Method method;
+  const ParamGroup defaults;
+  const std::shared_ptr<const std::string> holder;  ///< Parameters point to it while this optimiser lives.
+  std::vector<ParamGroup> settings;
+  std::vector<GroupMemory> groups;
+  std::vector<Tensor> parameters;
+  std::vector<Tensor> progress;          ///< Parameters of a group that took the same steps share one.
+  std::vector<std::size_t> progress_of;  ///< The number of the step count of each parameter.
+
+  const char* op() const noexcept { return method.name.c_str(); }
+  /// The settings that the first decay of `hyper` is taken from.
+  std::optional<double> ParamGroup::*momentum_member() const noexcept {
+    return defaults.beta1.has_value() ? &ParamGroup::beta1 : &ParamGroup::momentum;
+  }
+
+  /// Adds groups, which share an arena. Throws before anything is changed.
+  void add(std::vector<ParamGroup> added);
+  /// Gives new groups their settings, and removes parameters that a group names twice. Throws for what is refused.
+  void complete(std::vector<ParamGroup>& added, Device device) const;
+  /// The arena of new groups, and their states.
+  std::vector<GroupMemory> memory_of(const std::vector<ParamGroup>& added, Device device) const;
+  /// The elements of parameters first, … before last of a group, counted from the group's begin.
+  ArenaLayout::Range elements(const GroupMemory& group, std::size_t first, std::size_t last) const;
+  Range range_of(std::size_t group, std::size_t first, std::size_t last) const;
+  void check_parameters_in_place() const;
+  /// Which parameters a step updates. Throws if none of those that want a gradient has one.
+  std::vector<bool> touched_parameters() const;
+  void split_progress(const std::vector<bool>& touched);
+
+  /// The settings of a group after a change. Throws for a change that is refused.
+  ParamGroup changed(std::size_t group, const ParamGroup& changes) const;
+  /// Stores settings that `changed` gave.
+  void store(std::size_t group, const ParamGroup& settings);
+};
+
+}  // namespace crisol::optim
