@@ -19,11 +19,12 @@ struct Part {
   NamedTensors Checkpoint::*tensors;
 };
 
-const std::array<Part, 4>& parts() {
-  static const std::array<Part, 4> all{{{"model.", &Checkpoint::model},
+const std::array<Part, 5>& parts() {
+  static const std::array<Part, 5> all{{{"model.", &Checkpoint::model},
                                         {"optimizer.", &Checkpoint::optimizer},
                                         {"schedule.", &Checkpoint::schedule},
-                                        {"carried.", &Checkpoint::carried}}};
+                                        {"carried.", &Checkpoint::carried},
+                                        {"data.", &Checkpoint::data}}};
   return all;
 }
 

@@ -1,166 +1,115 @@
 #include "crisol/io/data_loader.h"
 
-#include <condition_variable>
-#include <deque>
-#include <exception>
-#include <mutex>
-#include <numeric>
+#include <algorithm>
 #include <optional>
-#include <random>
-#include <thread>
-#include <vector>
 
 #include "base/forked.h"
+#include "base/hash.h"
 #include "base/text.h"
+#include "io/batch_reader.h"
 #include "tensor/impl.h"
+#include "tensor/named_tensors.h"
 
 namespace crisol::io {
 
 namespace {
 
-constexpr std::size_t batches_ahead = 3;
+// The seed of Sample::seed() for one epoch.
+std::uint64_t epoch_seed(std::uint64_t seed, std::int64_t epoch) {
+  runtime::Hash hash(seed);
+  hash.add(static_cast<std::uint64_t>(epoch));
+  return hash.value();
+}
 
-struct HostBatch {
-  std::unique_ptr<std::byte[]> input, target;
-  std::int64_t count = 0;
-};
-
-// Uses only mt19937_64, which gives the same numbers in every library. std::shuffle and the standard distributions may
-// differ.
-std::vector<std::int64_t> order_of(std::int64_t count, const DataLoaderOptions& options, std::int64_t epoch) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
-  if (!options.shuffle) return order;
-  std::mt19937_64 random(options.seed * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(epoch));
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+std::vector<std::int64_t> checked_order(const Sampler& sampler, std::int64_t epoch, std::int64_t samples) {
+  std::vector<std::int64_t> order = sampler.order(epoch);
+  require(static_cast<std::int64_t>(order.size()) == sampler.size(), "DataLoader", "the sampler's size is ",
+          sampler.size(), ", but epoch ", epoch, " has ", order.size(), " indices");
+  for (const std::int64_t index : order)
+    require(index >= 0 && index < samples, "DataLoader", "the sampler gives index ", index, " in a data set of ",
+            samples);
   return order;
 }
 
-Shape batch_shape(const Dataset& dataset, std::int64_t count) {
-  Shape shape = dataset.input_shape();
+Shape batch_shape(const Field& field, std::int64_t count) {
+  Shape shape = field.shape;
   shape.insert(0, count);
   return shape;
 }
 
 }  // namespace
 
-/// One epoch: a thread that fills host batches, and the batch that is being copied to the device.
+/// One epoch: the reader of host batches, and the batch that is being copied to the device.
 class DataLoader::Worker {
  public:
-  Worker(const Dataset& dataset, const DataLoaderOptions& options, Device device, std::int64_t epoch,
-         std::int64_t batches)
-      : dataset_(dataset),
-        options_(options),
+  Worker(const Dataset& dataset, EpochPlan plan, Device device, std::int64_t epoch)
+      : epoch_(epoch),
+        next_(plan.first),
+        fields_(plan.fields),
         device_(device),
-        order_(order_of(dataset.size(), options, epoch)),
-        batches_(batches),
-        thread_([this] { prepare_all(); }) {}
-
-  ~Worker() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopped_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
+        reader_(std::make_unique<BatchReader>(dataset, std::move(plan))) {}
 
   bool next(Batch& batch) {
     if (!uploaded_) uploaded_ = upload(true);
     if (!uploaded_) return false;
     batch = std::move(*uploaded_);
-    // The copy of the next batch is queued now, so that it runs while the caller works on this batch. If the thread has
-    // not yet prepared that batch, next() does not wait: waiting would keep the caller from queueing its work.
+    ++next_;
+    // The copy of the next batch is queued now, so that it runs while the caller works on this batch. If the next batch
+    // is not ready, next() does not wait: waiting would keep the caller from queueing its work.
     uploaded_ = upload(false);
     return true;
   }
 
+  /// The batch behind the last one that was given.
+  DataPosition position() const noexcept { return {epoch_, next_}; }
+
  private:
   std::optional<Batch> upload(bool wait) {
-    HostBatch host;
-    {
-      std::unique_lock lock(mutex_);
-      if (wait) changed_.wait(lock, [this] { return !ready_.empty() || finished_; });
-      if (ready_.empty()) {
-        if (wait && error_) std::rethrow_exception(error_);
-        return std::nullopt;
-      }
-      host = std::move(ready_.front());
-      ready_.pop_front();
+    if (error_ != nullptr) {
+      if (wait) std::rethrow_exception(error_);
+      return std::nullopt;
     }
-    changed_.notify_all();
+    std::optional<HostBatch> host = reader_->next(wait);
+    if (!host) return std::nullopt;
     try {
-      return Batch{upload_beside(std::move(host.input), batch_shape(dataset_, host.count), DType::f32, device_),
-                   upload_beside(std::move(host.target), {host.count}, DType::i64, device_)};
+      Batch batch;
+      for (std::size_t f = 0; f < fields_.size(); ++f) {
+        const Shape shape = batch_shape(fields_[f], host->count);
+        batch.tensors.push_back(upload_beside(std::move(host->fields[f]), shape, fields_[f].dtype, device_));
+      }
+      batch.input = batch.tensors[0];
+      if (batch.tensors.size() > 1) batch.target = batch.tensors[1];
+      return batch;
     } catch (...) {
       // This batch is lost, so the epoch ends with the error: now, or at the call that would have returned this batch.
-      fail(std::current_exception());
+      error_ = std::current_exception();
       if (wait) throw;
       return std::nullopt;
     }
   }
 
-  void fail(std::exception_ptr error) {
-    {
-      const std::lock_guard lock(mutex_);
-      error_ = std::move(error);
-      ready_.clear();
-      stopped_ = finished_ = true;
-    }
-    changed_.notify_all();
-  }
-
-  HostBatch prepare(std::int64_t batch) const {
-    const std::int64_t first = batch * options_.batch_size;
-    const std::int64_t count = std::min(options_.batch_size, dataset_.size() - first);
-    const std::int64_t size = dataset_.input_shape().numel();
-    HostBatch host{std::make_unique<std::byte[]>(static_cast<std::size_t>(count * size) * sizeof(float)),
-                   std::make_unique<std::byte[]>(static_cast<std::size_t>(count) * sizeof(std::int64_t)), count};
-    auto* input = reinterpret_cast<float*>(host.input.get());
-    auto* target = reinterpret_cast<std::int64_t*>(host.target.get());
-    for (std::int64_t i = 0; i < count; ++i)
-      target[i] = dataset_.read(order_[static_cast<std::size_t>(first + i)], input + i * size);
-    return host;
-  }
-
-  void prepare_all() {
-    try {
-      for (std::int64_t i = 0; i < batches_; ++i) {
-        HostBatch host = prepare(i);
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return ready_.size() < batches_ahead || stopped_; });
-        if (stopped_) return;
-        ready_.push_back(std::move(host));
-        changed_.notify_all();
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      error_ = std::current_exception();
-    }
-    {
-      const std::lock_guard lock(mutex_);
-      finished_ = true;
-    }
-    changed_.notify_all();
-  }
-
-  const Dataset& dataset_;
-  const DataLoaderOptions& options_;
+  const std::int64_t epoch_;
+  std::int64_t next_;
+  const std::vector<Field> fields_;
   const Device device_;
-  const std::vector<std::int64_t> order_;
-  const std::int64_t batches_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<HostBatch> ready_;
-  bool stopped_ = false, finished_ = false;
   std::exception_ptr error_;
   std::optional<Batch> uploaded_;
-  std::thread thread_;  // Last, because it uses all members above.
+  std::unique_ptr<BatchReader> reader_;
 };
 
-DataLoader::DataLoader(const Dataset& dataset, const DataLoaderOptions& options, Device device)
-    : dataset_(dataset), options_(options), device_(device) {
+DataLoader::DataLoader(SharedDataset dataset, const DataLoaderOptions& options, Device device)
+    : dataset_(std::move(dataset)), options_(options), device_(device), sampler_(options.sampler) {
   require(options.batch_size > 0, "DataLoader", "batch_size ", options.batch_size, " must be positive");
+  require(options.threads > 0, "DataLoader", "threads ", options.threads, " must be positive");
+  require(!options.shuffle || sampler_ == nullptr, "DataLoader",
+          "shuffle and a sampler were given: both choose the order");
+  const std::vector<Field> fields = dataset_->fields();
+  require(!fields.empty(), "DataLoader", "the samples have no fields");
+  for (const Field& field : fields) checked_bytes("DataLoader", batch_shape(field, options.batch_size), field.dtype);
+  if (sampler_ == nullptr && options.shuffle)
+    sampler_ = std::make_shared<RandomSampler>(dataset_->size(), options.seed);
+  else if (sampler_ == nullptr)
+    sampler_ = std::make_shared<SequentialSampler>(dataset_->size());
 }
 
 // The thread of a worker does not exist in a child of fork(), so the child cannot wait for it.
@@ -169,20 +118,70 @@ DataLoader::~DataLoader() {
 }
 
 std::int64_t DataLoader::batches() const noexcept {
-  const std::int64_t full = dataset_.size() / options_.batch_size;
-  return full + (!options_.drop_last && dataset_.size() % options_.batch_size != 0 ? 1 : 0);
+  const std::int64_t samples = sampler_->size(), full = samples / options_.batch_size;
+  return full + (!options_.drop_last && samples % options_.batch_size != 0 ? 1 : 0);
 }
 
-void DataLoader::start(std::int64_t epoch) {
+void DataLoader::start(std::int64_t epoch, std::int64_t batch) {
   system::refuse_after_fork();
-  worker_.reset();
-  worker_ = std::make_unique<Worker>(dataset_, options_, device_, epoch, batches());
+  require(epoch >= 0, "DataLoader", "epoch ", epoch, " is negative");
+  require(batch >= 0 && batch <= batches(), "DataLoader", "batch ", batch, " is not in [0, ", batches(), "]");
+  EpochPlan plan{checked_order(*sampler_, epoch, dataset_->size()),
+                 dataset_->fields(),
+                 options_.batch_size,
+                 batch,
+                 batches(),
+                 epoch_seed(options_.seed, epoch),
+                 options_.threads};
+  worker_.reset();  // The batches of an unfinished epoch go before new ones are read.
+  worker_ = std::make_unique<Worker>(*dataset_, std::move(plan), device_, epoch);
+  next_start_ = {epoch + 1, 0};
 }
 
 bool DataLoader::next(Batch& batch) {
   system::refuse_after_fork();
   require(worker_ != nullptr, "DataLoader", "next() was called before start()");
   return worker_->next(batch);
+}
+
+DataPosition DataLoader::position() const noexcept {
+  if (worker_ == nullptr) return next_start_;
+  const DataPosition at = worker_->position();
+  return at.batch < batches() ? at : next_start_;
+}
+
+NamedTensors DataLoader::state_dict() const {
+  const DataPosition at = position();
+  runtime::Hash hash;
+  for (const std::int64_t index : sampler_->order(at.epoch)) hash.add(static_cast<std::uint64_t>(index));
+  const auto number = [](std::int64_t value) { return from_vector(std::vector{value}, Shape{}); };
+  return {{"epoch", number(at.epoch)},
+          {"batch", number(at.batch)},
+          {"samples", number(dataset_->size())},
+          {"batch_size", number(options_.batch_size)},
+          {"drop_last", number(options_.drop_last ? 1 : 0)},
+          {"seed", number(static_cast<std::int64_t>(options_.seed))},
+          {"order", number(static_cast<std::int64_t>(hash.value()))}};
+}
+
+void DataLoader::load_state_dict(const NamedTensors& state) {
+  const auto given = match_state("load_state_dict", state_dict(), state);
+  const auto number = [&](const char* name) { return given.at(name).item<std::int64_t>(); };
+  const DataPosition at{number("epoch"), number("batch")};
+  require(at.epoch >= 0, "load_state_dict", "the loader's epoch is ", at.epoch);
+  require(at.batch >= 0 && at.batch < std::max<std::int64_t>(batches(), 1), "load_state_dict", "the loader's batch is ",
+          at.batch, ", an epoch has ", batches());
+  const DataPosition before = std::exchange(next_start_, at);
+  std::unique_ptr<Worker> running = std::move(worker_);
+  try {
+    for (const auto& [name, tensor] : state_dict())
+      require(tensor.item<std::int64_t>() == number(name.c_str()), "load_state_dict", "the loader's ", name, " is ",
+              tensor.item<std::int64_t>(), ", the state was saved with ", number(name.c_str()));
+  } catch (...) {
+    next_start_ = before;
+    worker_ = std::move(running);
+    throw;
+  }
 }
 
 }  // namespace crisol::io

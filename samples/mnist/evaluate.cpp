@@ -21,14 +21,13 @@ std::vector<double> softmax(const float* logits, std::size_t classes) {
   return probabilities;
 }
 
-Evaluation evaluate(crisol::nn::Module& model, const crisol::io::Dataset& dataset) {
+Evaluation evaluate(crisol::nn::Module& model, const crisol::io::SharedDataset& dataset) {
   const crisol::NoGrad no_grad;
   const bool was_training = model.training();
   model.eval();
   Evaluation result;
   crisol::io::DataLoader loader(dataset, {256});
-  loader.start();
-  for (crisol::io::Batch batch; loader.next(batch);) {
+  for (const crisol::io::Batch& batch : loader) {
     const std::vector<float> logits = model(batch.input).to_vector<float>();
     const std::vector<std::int64_t> labels = batch.target.to_vector<std::int64_t>();
     for (std::size_t i = 0; i < labels.size(); ++i) {

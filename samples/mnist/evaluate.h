@@ -27,7 +27,7 @@ struct Evaluation {
 
 /// Runs the model over the dataset in inference mode, without recording gradients. Restores the model's mode
 /// afterwards.
-Evaluation evaluate(crisol::nn::Module& model, const crisol::io::Dataset& dataset);
+Evaluation evaluate(crisol::nn::Module& model, const crisol::io::SharedDataset& dataset);
 
 /// The confusion matrix as a table.
 std::string confusion_table(const Evaluation& evaluation);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <type_traits>
 
+#include "crisol/io/dataset_views.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 
@@ -18,12 +20,12 @@ class Numbers : public io::Dataset {
  public:
   explicit Numbers(std::int64_t size, std::int64_t broken = -1) : size_(size), broken_(broken) {}
   std::int64_t size() const override { return size_; }
-  Shape input_shape() const override { return {2}; }
-  std::int64_t read(std::int64_t index, float* input) const override {
+  std::vector<io::Field> fields() const override { return {{{2}, DType::f32}, {{}, DType::i64}}; }
+  void read(std::int64_t index, const io::Sample& sample) const override {
     if (index == broken_) throw std::runtime_error("sample is broken");
-    input[0] = static_cast<float>(index);
-    input[1] = static_cast<float>(-index);
-    return index;
+    sample.data<float>(0)[0] = static_cast<float>(index);
+    sample.data<float>(0)[1] = static_cast<float>(-index);
+    *sample.data<std::int64_t>(1) = index;
   }
 
  private:
@@ -40,6 +42,17 @@ std::vector<std::int64_t> epoch_of(DataLoader& loader, std::int64_t epoch) {
       CHECK(input[2 * i] == static_cast<float>(target[i]));
       CHECK(input[2 * i + 1] == static_cast<float>(-target[i]));
     }
+    classes.insert(classes.end(), target.begin(), target.end());
+  }
+  return classes;
+}
+
+// The classes of one epoch by range-for.
+std::vector<std::int64_t> loop(DataLoader& loader) {
+  std::vector<std::int64_t> classes;
+  for (const Batch& batch : loader) {
+    const std::vector<std::int64_t> target = batch.target.to_vector<std::int64_t>();
+    CHECK(batch.size() == static_cast<std::int64_t>(target.size()));
     classes.insert(classes.end(), target.begin(), target.end());
   }
   return classes;
@@ -139,17 +152,171 @@ TEST_CASE("a batch that finds no memory ends the epoch at its turn, until the ne
   CHECK(epoch_of(loader, 0) == counted(20));
 }
 
-TEST_CASE("images become normalised floats with their labels") {
-  io::ImageSet images;
-  images.rows = 1;
-  images.columns = 2;
-  images.pixels = {0, 255, 51, 102};
-  images.labels = {7, 3};
-  const io::ImageDataset dataset(images, 0.5f, 0.25f);
-  float input[2];
-  CHECK(dataset.read(1, input) == 3);
-  CHECK(input[0] == doctest::Approx((0.2 - 0.5) / 0.25));
-  CHECK(input[1] == doctest::Approx((0.4 - 0.5) / 0.25));
-  images.labels.push_back(1);
-  testing::check_error([&] { io::ImageDataset wrong(images); }, {"[ImageDataset]", "3 labels"});
+TEST_CASE("the loader owns its data set") {
+  DataLoader temporary(Numbers(9), {.batch_size = 4});
+  CHECK(epoch_of(temporary, 0) == counted(9));
+  const std::shared_ptr<Numbers> shared = std::make_shared<Numbers>(9);
+  {
+    DataLoader loader(shared, {.batch_size = 4});
+    CHECK(shared.use_count() == 2);
+    CHECK(epoch_of(loader, 0) == counted(9));
+  }
+  CHECK(shared.use_count() == 1);
+  // A reference to the abstract base cannot be copied, so it does not compile.
+  CHECK_FALSE(std::is_constructible_v<DataLoader, const io::Dataset&>);
+  CHECK(std::is_constructible_v<DataLoader, const Numbers&>);
+  CHECK(std::is_constructible_v<DataLoader, std::shared_ptr<const io::Dataset>>);
+  struct MoreNumbers : Numbers {
+    using Numbers::Numbers;
+  };
+  const MoreNumbers more(3);
+  const Numbers& base = more;
+  testing::check_error([&] { DataLoader loader(base); }, {"[SharedDataset]", "would lose the derived part"});
+  testing::check_error([] { DataLoader loader(std::shared_ptr<const io::Dataset>(nullptr)); }, {"is null"});
+}
+
+TEST_CASE("range-for gives one epoch after another") {
+  const io::DataLoaderOptions options{.batch_size = 7, .shuffle = true, .seed = 3};
+  DataLoader loader(Numbers(50), options), other(Numbers(50), options);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    CHECK(loader.position().epoch == epoch);
+    CHECK(loop(loader) == epoch_of(other, epoch));
+  }
+  // A loop that was left early is not gone on with: the next loop is the next epoch.
+  for (const Batch& batch : loader) {
+    CHECK(batch.size() == 7);
+    CHECK(loader.position().epoch == 3);
+    CHECK(loader.position().batch == 1);
+    break;
+  }
+  CHECK(loop(loader) == epoch_of(other, 4));
+  DataLoader none(Numbers(0));
+  CHECK(loop(none).empty());
+}
+
+TEST_CASE("seed and epoch determine the batches, whatever the number of threads") {
+  // Each sample holds the first number of a generator that is seeded by the sample's seed.
+  const auto random = io::map(Numbers(101), [](const io::Sample& sample) {
+    *sample.data<std::int64_t>(1) = static_cast<std::int64_t>(sample.seed() >> 1);
+  });
+  const auto values = [&](int threads, std::uint64_t seed, std::int64_t epoch) {
+    DataLoader loader(random, {.batch_size = 4, .shuffle = true, .seed = seed, .threads = threads});
+    loader.start(epoch);
+    std::vector<std::int64_t> all;
+    for (Batch batch; loader.next(batch);) {
+      const std::vector<std::int64_t> target = batch.target.to_vector<std::int64_t>();
+      all.insert(all.end(), target.begin(), target.end());
+    }
+    return all;
+  };
+  const std::vector<std::int64_t> one = values(1, 5, 2);
+  CHECK(one.size() == 101);
+  for (const int threads : {2, 3, 8, 64}) CHECK(values(threads, 5, 2) == one);
+  CHECK(values(3, 5, 3) != one);
+  CHECK(values(3, 6, 2) != one);
+  std::vector<std::int64_t> sorted = one;
+  std::sort(sorted.begin(), sorted.end());
+  CHECK(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end());
+}
+
+TEST_CASE("with several threads, an exception comes after the batches before it, and stays") {
+  for (const int threads : {2, 5}) {
+    DataLoader loader(Numbers(200, 33), {.batch_size = 5, .threads = threads});
+    loader.start();
+    Batch batch;
+    for (int i = 0; i < 6; ++i) {
+      REQUIRE(loader.next(batch));
+      CHECK(batch.target.to_vector<std::int64_t>()[0] == 5 * i);
+    }
+    CHECK_THROWS_WITH(loader.next(batch), "sample is broken");
+    CHECK_THROWS_WITH(loader.next(batch), "sample is broken");
+    CHECK_THROWS_WITH(loop(loader), "sample is broken");
+  }
+}
+
+TEST_CASE("a saved position goes on in the middle of an epoch") {
+  const io::DataLoaderOptions options{.batch_size = 6, .shuffle = true, .seed = 9, .threads = 2};
+  DataLoader whole(Numbers(40), options);
+  const std::vector<std::int64_t> second = (loop(whole), loop(whole)), third = loop(whole);
+  for (const std::int64_t stop : {0, 3, 6, 7}) {
+    CAPTURE(stop);
+    DataLoader first(Numbers(40), options);
+    first.start(1);
+    std::vector<std::int64_t> seen;
+    Batch batch;
+    for (std::int64_t i = 0; i < stop; ++i) {
+      REQUIRE(first.next(batch));
+      const std::vector<std::int64_t> target = batch.target.to_vector<std::int64_t>();
+      seen.insert(seen.end(), target.begin(), target.end());
+    }
+    const NamedTensors state = first.state_dict();
+    DataLoader resumed(Numbers(40), options);
+    loop(resumed);
+    resumed.load_state_dict(state);
+    CHECK(resumed.position().epoch == (stop == 7 ? 2 : 1));
+    CHECK(resumed.position().batch == (stop == 7 ? 0 : stop));
+    const std::vector<std::int64_t> rest = loop(resumed);
+    seen.insert(seen.end(), rest.begin(), rest.end());
+    std::vector<std::int64_t> expected = second;
+    if (stop == 7) expected.insert(expected.end(), third.begin(), third.end());
+    CHECK(seen == expected);
+    if (stop < 7) CHECK(loop(resumed) == third);
+  }
+}
+
+TEST_CASE("a state of other batches is refused and changes nothing") {
+  const io::DataLoaderOptions options{.batch_size = 6, .shuffle = true, .seed = 9};
+  DataLoader loader(Numbers(40), options);
+  Batch batch;
+  loader.start(2);
+  REQUIRE(loader.next(batch));
+  const auto refuse = [&](const DataLoader& other, const char* name) {
+    testing::check_error([&] { loader.load_state_dict(other.state_dict()); }, {"[load_state_dict]", name});
+  };
+  refuse(DataLoader(Numbers(41), options), "the loader's samples is 40, the state was saved with 41");
+  refuse(DataLoader(Numbers(40), {.batch_size = 5, .shuffle = true, .seed = 9}), "batch_size is 6");
+  refuse(DataLoader(Numbers(40), {.batch_size = 6, .shuffle = true, .seed = 8}), "seed is 9");
+  refuse(DataLoader(Numbers(40), {.batch_size = 6, .seed = 9}), "order is ");
+  refuse(DataLoader(Numbers(40), {.batch_size = 6, .shuffle = true, .drop_last = true, .seed = 9}), "drop_last");
+  NamedTensors state = loader.state_dict();
+  state[1].second = full({}, 7, DType::i64);
+  testing::check_error([&] { loader.load_state_dict(state); }, {"batch is 7, an epoch has 7"});
+  state.pop_back();
+  testing::check_error([&] { loader.load_state_dict(state); }, {"order"});
+  CHECK(loader.position().epoch == 2);
+  CHECK(loader.position().batch == 1);
+  REQUIRE(loader.next(batch));
+  CHECK(loader.position().batch == 2);
+}
+
+TEST_CASE("a sampler of one's own chooses the samples") {
+  class Every : public io::Sampler {
+   public:
+    explicit Every(std::vector<std::int64_t> order, std::int64_t size) : order_(std::move(order)), size_(size) {}
+    std::int64_t size() const override { return size_; }
+    std::vector<std::int64_t> order(std::int64_t) const override { return order_; }
+
+   private:
+    std::vector<std::int64_t> order_;
+    std::int64_t size_;
+  };
+  const auto loader = [](std::vector<std::int64_t> order, std::int64_t size, bool shuffle = false) {
+    return std::make_unique<DataLoader>(
+        Numbers(10),
+        io::DataLoaderOptions{.batch_size = 2, .shuffle = shuffle, .sampler = std::make_shared<Every>(order, size)});
+  };
+  const auto chosen = loader({8, 2, 2, 0, 9}, 5);
+  CHECK(chosen->batches() == 3);
+  CHECK(loop(*chosen) == std::vector<std::int64_t>{8, 2, 2, 0, 9});
+  testing::check_error([&] { loader({1, 10}, 2)->start(); }, {"[DataLoader]", "index 10 in a data set of 10"});
+  testing::check_error([&] { loader({1, 2}, 3)->start(); }, {"the sampler's size is 3, but epoch 0 has 2"});
+  testing::check_error([&] { loader({1}, 1, true); }, {"shuffle and a sampler"});
+}
+
+TEST_CASE("a bad loader, epoch or batch is refused") {
+  testing::check_error([] { DataLoader loader(Numbers(3), {.threads = 0}); }, {"[DataLoader]", "threads 0"});
+  DataLoader loader(Numbers(3), {.batch_size = 2});
+  testing::check_error([&] { loader.start(-1); }, {"epoch -1"});
+  testing::check_error([&] { loader.start(0, 3); }, {"batch 3 is not in [0, 2]"});
+  CHECK_NOTHROW(loader.start(0, 2));
 }

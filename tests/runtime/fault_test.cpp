@@ -53,10 +53,11 @@ FaultControl& control() {
 class Images : public io::Dataset {
  public:
   std::int64_t size() const override { return 4; }
-  Shape input_shape() const override { return {1, 28, 28}; }
-  std::int64_t read(std::int64_t index, float* input) const override {
+  std::vector<io::Field> fields() const override { return {{{1, 28, 28}, DType::f32}, {{}, DType::i64}}; }
+  void read(std::int64_t index, const io::Sample& sample) const override {
+    float* input = sample.data<float>(0);
     for (int i = 0; i < 28 * 28; ++i) input[i] = static_cast<float>((i * 7 + index * 31) % 97) / 97;
-    return index * 3;
+    *sample.data<std::int64_t>(1) = index * 3;
   }
 };
 

@@ -19,12 +19,13 @@ struct Checkpoint {
   NamedTensors schedule;     ///< Of the LRScheduler; empty without one.
   NamedTensors carried;      ///< Tensors that pass from step to step, such as the states of a recurrent network.
   GeneratorState generator;  ///< default_generator(device).state(), or that of another one.
-  Metadata metadata;         ///< Position in the data, settings, and what else the program wants to know.
+  Metadata metadata;         ///< Settings, and what else the program wants to know.
+  NamedTensors data = {};    ///< Of the DataLoader; empty without one.
 };
 
 /// Writes a safetensors file, whole or not at all (see save_safetensors): the tensors as "model.NAME",
-/// "optimizer.NAME", "schedule.NAME" and "carried.NAME", the generator as the i64 tensor "generator" (seed, counter),
-/// the metadata with "crisol.checkpoint" beside it, which must not be among it.
+/// "optimizer.NAME", "schedule.NAME", "carried.NAME" and "data.NAME", the generator as the i64 tensor "generator"
+/// (seed, counter), the metadata with "crisol.checkpoint" beside it, which must not be among it.
 CRISOL_API void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
 /// Reads what save_checkpoint wrote. Throws io for a file that is no safetensors file, no checkpoint, of another

@@ -1,0 +1,36 @@
+#include "crisol/io/sampler.h"
+
+#include <numeric>
+
+#include "base/text.h"
+#include "io/shuffle.h"
+
+namespace crisol::io {
+
+namespace {
+
+std::int64_t checked_count(const char* op, std::int64_t count) {
+  require(count >= 0, op, "the number of samples is ", count);
+  return count;
+}
+
+}  // namespace
+
+Sampler::~Sampler() = default;
+
+SequentialSampler::SequentialSampler(std::int64_t count) : count_(checked_count("SequentialSampler", count)) {}
+
+std::vector<std::int64_t> SequentialSampler::order(std::int64_t) const {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count_));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+RandomSampler::RandomSampler(std::int64_t count, std::uint64_t seed)
+    : count_(checked_count("RandomSampler", count)), seed_(seed) {}
+
+std::vector<std::int64_t> RandomSampler::order(std::int64_t epoch) const {
+  return shuffled(count_, seed_ * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(epoch));
+}
+
+}  // namespace crisol::io
