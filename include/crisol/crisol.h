@@ -33,7 +33,6 @@
 #include "crisol/io/data_loader.h"
 #include "crisol/io/dataset.h"
 #include "crisol/io/dataset_views.h"
-#include "crisol/io/digits.h"
 #include "crisol/io/idx.h"
 #include "crisol/io/image_set.h"
 #include "crisol/io/safetensors.h"

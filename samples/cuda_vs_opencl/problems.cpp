@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "digits/digits.h"
+
 namespace twins {
 
 namespace {
@@ -36,7 +38,7 @@ SimpleCnn make_simple_cnn(const std::string& weights, int& digit) {
       if (key == name) return tensor.to_vector<float>();
     throw std::runtime_error("SimpleCNN has no parameter " + name);
   };
-  const crisol::io::ImageSet digits = crisol::io::render_digits(10, 7);
+  const crisol::io::ImageSet digits = samples::render_digits(10, 7);
   digit = digits.labels[0];
   SimpleCnn task;
   for (std::size_t i = 0; i < 28 * 28; ++i)  // Standardised as in the mnist sample.

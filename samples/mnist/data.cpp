@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "crisol/io/digits.h"
 #include "crisol/io/idx.h"
+#include "digits/digits.h"
 
 namespace mnist {
 
@@ -23,8 +23,8 @@ Digits load_digits(const std::string& folder, std::int64_t rendered_count, std::
   if (!folder.empty())
     return {ImageDataset(crisol::io::load_mnist(folder, MnistPart::train), mean, deviation),
             ImageDataset(crisol::io::load_mnist(folder, MnistPart::test), mean, deviation), "MNIST from " + folder};
-  return {ImageDataset(crisol::io::render_digits(rendered_count, seed), mean, deviation),
-          ImageDataset(crisol::io::render_digits(test_count(rendered_count), test_seed), mean, deviation),
+  return {ImageDataset(samples::render_digits(rendered_count, seed), mean, deviation),
+          ImageDataset(samples::render_digits(test_count(rendered_count), test_seed), mean, deviation),
           "rendered (--data DIR reads MNIST)"};
 }
 

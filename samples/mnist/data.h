@@ -13,7 +13,7 @@ struct Digits {
   std::string source;  ///< A description of the images, for messages.
 };
 
-/// Reads the four MNIST files of a folder. Without a folder, the library renders digits from the seed.
+/// Reads the four MNIST files of a folder. Without a folder, renders digits from the seed.
 Digits load_digits(const std::string& folder, std::int64_t rendered_count, std::uint64_t seed);
 
 /// The datasets turn an image's bytes into a network input with this mean and deviation.

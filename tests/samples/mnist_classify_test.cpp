@@ -7,9 +7,9 @@
 
 #include "crisol/autograd.h"
 #include "crisol/functions/softmax.h"
-#include "crisol/io/digits.h"
 #include "crisol/io/safetensors.h"
 #include "crisol/nn/models/simple_cnn.h"
+#include "digits/digits.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
 #include "support/program.h"
@@ -55,7 +55,7 @@ using Glyph = std::array<std::uint8_t, 784>;
 
 // One image of each digit, out of 200 that the training did not see. The model is most confident about these images.
 std::vector<Glyph> surest_digits(const std::string& weights) {
-  const io::ImageSet images = io::render_digits(200, 987654321);
+  const io::ImageSet images = samples::render_digits(200, 987654321);
   std::vector<float> input(images.pixels.size());
   std::transform(images.pixels.begin(), images.pixels.end(), input.begin(),
                  [](std::uint8_t pixel) { return (static_cast<float>(pixel) / 255 - 0.1307f) / 0.3081f; });

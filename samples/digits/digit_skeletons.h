@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace crisol::io {
+namespace samples {
 
 /// A control point in units of the digit's height, y downwards. A stroke is a smooth curve through its points, broken
 /// where `corner` is set.
@@ -23,4 +23,4 @@ struct DigitStyle {
 /// The styles of a digit from 0 to 9, never empty.
 const std::vector<DigitStyle>& digit_styles(int digit);
 
-}  // namespace crisol::io
+}  // namespace samples

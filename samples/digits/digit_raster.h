@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "io/host_random.h"
+#include "digits/host_random.h"
 
-namespace crisol::io {
+namespace samples {
 
 constexpr int digit_image_side = 28;
 constexpr int digit_box_side = 20;
@@ -30,4 +30,4 @@ struct Pen {
 /// the ink's centre of mass is within half a pixel of the image's centre.
 void draw_digit(const std::vector<PenPath>& paths, const Pen& pen, HostRandom& random, std::uint8_t* image);
 
-}  // namespace crisol::io
+}  // namespace samples

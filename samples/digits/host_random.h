@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace crisol::io {
+namespace samples {
 
 /// SplitMix64 (Steele, Lea, Flood 2014), with one independent stream for each (seed, index).
 class HostRandom {
@@ -39,4 +39,4 @@ class HostRandom {
   std::uint64_t state_;
 };
 
-}  // namespace crisol::io
+}  // namespace samples

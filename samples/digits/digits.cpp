@@ -1,18 +1,19 @@
-#include "crisol/io/digits.h"
+#include "digits/digits.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <future>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
-#include "base/text.h"
-#include "io/digit_raster.h"
-#include "io/digit_skeletons.h"
-#include "io/host_random.h"
+#include "digits/digit_raster.h"
+#include "digits/digit_skeletons.h"
+#include "digits/host_random.h"
 
-namespace crisol::io {
+namespace samples {
 namespace {
 
 // The random streams of one seed: images use the even indices, the orders of labels the odd indices.
@@ -216,11 +217,12 @@ void render_one(int digit, std::uint64_t seed, std::int64_t index, std::uint8_t*
 
 }  // namespace
 
-ImageSet render_digits(std::int64_t count, std::uint64_t seed) {
+crisol::io::ImageSet render_digits(std::int64_t count, std::uint64_t seed) {
   constexpr std::int64_t image_bytes = digit_image_side * digit_image_side;
-  require(count >= 0 && count <= std::numeric_limits<std::int64_t>::max() / image_bytes, "render_digits",
-          "count must be 0 or more and leave room for ", image_bytes, " bytes an image, got ", count);
-  ImageSet set;
+  if (count < 0 || count > std::numeric_limits<std::int64_t>::max() / image_bytes)
+    throw std::invalid_argument("render_digits: count must be 0 or more, and leave room for " +
+                                std::to_string(image_bytes) + " bytes an image: " + std::to_string(count));
+  crisol::io::ImageSet set;
   set.rows = set.columns = digit_image_side;
   set.pixels.resize(static_cast<std::size_t>(count * image_bytes));
   set.labels.resize(static_cast<std::size_t>(count));
@@ -242,4 +244,4 @@ ImageSet render_digits(std::int64_t count, std::uint64_t seed) {
   return set;
 }
 
-}  // namespace crisol::io
+}  // namespace samples

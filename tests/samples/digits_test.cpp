@@ -1,15 +1,13 @@
-#include "crisol/io/digits.h"
+#include "digits/digits.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "crisol/error.h"
 #include "doctest/doctest.h"
-#include "support/files.h"
 
 using crisol::io::ImageSet;
-using crisol::io::render_digits;
+using samples::render_digits;
 
 namespace {
 
@@ -107,6 +105,5 @@ TEST_CASE("no two rendered digits of a class are the same") {
 
 TEST_CASE("rendering no digits gives an empty set, fewer are refused") {
   CHECK(render_digits(0, 1).size() == 0);
-  CHECK(crisol::testing::refusal(crisol::ErrorCode::invalid_argument, [] { render_digits(-1, 1); }) ==
-        doctest::Contains("[render_digits] count must be 0 or more"));
+  CHECK_THROWS_WITH(render_digits(-1, 1), doctest::Contains("count must be 0 or more"));
 }

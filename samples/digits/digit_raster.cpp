@@ -1,11 +1,11 @@
-#include "io/digit_raster.h"
+#include "digits/digit_raster.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 
-namespace crisol::io {
+namespace samples {
 namespace {
 
 constexpr int oversampling = 3;
@@ -115,4 +115,4 @@ void draw_digit(const std::vector<PenPath>& paths, const Pen& pen, HostRandom& r
           static_cast<std::uint8_t>(box[static_cast<std::size_t>(y * digit_box_side + x)] * 255.0f + 0.5f);
 }
 
-}  // namespace crisol::io
+}  // namespace samples

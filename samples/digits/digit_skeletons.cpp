@@ -1,9 +1,9 @@
-#include "io/digit_skeletons.h"
+#include "digits/digit_skeletons.h"
 
 #include <array>
 #include <cstddef>
 
-namespace crisol::io {
+namespace samples {
 namespace {
 
 constexpr ControlPoint corner(float x, float y) { return {x, y, true}; }
@@ -294,4 +294,4 @@ const std::vector<DigitStyle>& digit_styles(int digit) {
   return styles[static_cast<std::size_t>(digit)];
 }
 
-}  // namespace crisol::io
+}  // namespace samples
