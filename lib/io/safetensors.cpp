@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 
-#include "base/system.h"
 #include "base/text.h"
 #include "io/atomic_file.h"
+#include "io/input_file.h"
 #include "io/safetensors_header.h"
 
 namespace crisol::io {
@@ -21,24 +19,18 @@ static_assert(std::endian::native == std::endian::little, "the format's data is 
 /// An open file with a checked header. The data is read from this same file, even if another file has its name by then.
 class SafetensorsFile {
  public:
-  explicit SafetensorsFile(const std::string& path) : path_(path) {
-    std::error_code error;
-    const std::filesystem::path name = system::path_of(path);
-    const auto status = std::filesystem::status(name, error);
-    if (!std::filesystem::exists(status)) refuse("no such file");
-    if (!std::filesystem::is_regular_file(status)) refuse("not a regular file");
-    file_.open(name, std::ios::binary | std::ios::ate);
-    if (!file_) refuse("cannot be opened");
-    const auto size = static_cast<std::uint64_t>(file_.tellg());
-    file_.seekg(0);
-    if (size < length_bytes) refuse("truncated: ", size, " bytes, at least ", length_bytes, " expected");
+  explicit SafetensorsFile(const std::string& path) : file_("safetensors", path) {
+    const std::uint64_t size = file_.size();
+    if (size < length_bytes) file_.refuse("truncated: ", size, " bytes, at least ", length_bytes, " expected");
     const std::uint64_t header_bytes = read_length();
+    if (header_bytes > std::min(largest_safetensors_header, size - length_bytes)) refuse_other_kind();
     if (header_bytes > largest_safetensors_header)
-      refuse("a header of ", header_bytes, " bytes, at most ", largest_safetensors_header, " allowed");
+      file_.refuse("a header of ", header_bytes, " bytes, at most ", largest_safetensors_header, " allowed");
     if (header_bytes > size - length_bytes)
-      refuse("truncated: a header of ", header_bytes, " bytes, ", size - length_bytes, " left in the file");
+      file_.refuse("truncated: a header of ", header_bytes, " bytes, ", size - length_bytes, " left in the file");
     std::string text(static_cast<std::size_t>(header_bytes), '\0');
-    read(text.data(), text.size());
+    file_.read_at(length_bytes, text.data(), text.size());
+    if (!text.starts_with('{')) refuse_other_kind();
     header_ = parse_header(text, size - length_bytes - header_bytes, path);
     header_.data_begin = length_bytes + header_bytes;
   }
@@ -47,37 +39,31 @@ class SafetensorsFile {
 
   std::vector<std::uint8_t> bytes_of(const SafetensorsEntry& entry) {
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(entry.end - entry.begin));
-    file_.seekg(static_cast<std::streamoff>(header_.data_begin + entry.begin));
-    read(reinterpret_cast<char*>(bytes.data()), bytes.size());
+    file_.read_at(header_.data_begin + entry.begin, bytes.data(), bytes.size());
     if (entry.dtype == DType::boolean)
       for (std::size_t i = 0; i < bytes.size(); ++i)
         if (bytes[i] > 1)
-          refuse("tensor \"", entry.name, "\" is BOOL and holds ", static_cast<int>(bytes[i]), " at element ", i,
-                 ", only 0 and 1 allowed");
+          file_.refuse("tensor \"", entry.name, "\" is BOOL and holds ", static_cast<int>(bytes[i]), " at element ", i,
+                       ", only 0 and 1 allowed");
     return bytes;
   }
 
  private:
-  template <class... Parts>
-  [[noreturn]] void refuse(const Parts&... parts) const {
-    fail(ErrorCode::io, "safetensors", path_, ": ", parts...);
+  // A file of another kind would be reported as one with an absurd header.
+  void refuse_other_kind() {
+    if (const std::string kind = file_.kind(); !kind.empty())
+      file_.refuse("this is ", kind, ", not a safetensors file: the Python package safetensors converts it");
   }
 
   std::uint64_t read_length() {
     std::array<unsigned char, length_bytes> bytes;
-    read(reinterpret_cast<char*>(bytes.data()), bytes.size());
+    file_.read_at(0, bytes.data(), bytes.size());
     std::uint64_t length = 0;
     for (std::size_t i = length_bytes; i-- > 0;) length = length << 8 | bytes[i];
     return length;
   }
 
-  void read(char* bytes, std::size_t count) {
-    if (!file_.read(bytes, static_cast<std::streamsize>(count)))
-      refuse("cannot be read: ", count, " bytes expected, ", file_.gcount(), " found");
-  }
-
-  std::string path_;
-  std::ifstream file_;
+  InputFile file_;
   SafetensorsHeader header_;
 };
 
