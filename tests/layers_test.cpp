@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array layers{"base",      "runtime", "dispatch", "measure", "tensor", "ops", "autograd",
-                            "functions", "nn",      "optim",    "io",      "c_api",  "cli"};
+constexpr std::array layers{"base",      "runtime", "dispatch", "measure", "tensor",   "ops",   "autograd",
+                            "functions", "nn",      "optim",    "io",      "training", "c_api", "cli"};
 
 // The layer of a public header, by its path below include/crisol/: a file or a folder.
 constexpr std::pair<std::string_view, std::string_view> public_layers[]{
@@ -58,8 +58,9 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"optim.h", "optim"},
     {"optim/", "optim"},
     {"io/", "io"},
+    {"training.h", "training"},
     {"c/", "c_api"},
-    {"crisol.h", "io"},  // Includes all of the C++ interface.
+    {"crisol.h", "training"},  // Includes all of the C++ interface.
 };
 
 constexpr std::string_view interop = "include/crisol/opencl_interop.h";

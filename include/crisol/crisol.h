@@ -72,6 +72,7 @@
 #include "crisol/shape.h"
 #include "crisol/tensor.h"
 #include "crisol/trace.h"
+#include "crisol/training.h"
 #include "crisol/tuning.h"
 #include "crisol/verification.h"
 #include "crisol/version.h"

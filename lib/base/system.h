@@ -44,6 +44,9 @@ void at_exit(void (*function)());
 /// The number of this process.
 long process_number() noexcept;
 
+/// Standard output is a terminal that can move its cursor.
+bool is_terminal();
+
 /// The function from the first of these shared libraries that can be loaded; null if there is none.
 void* library_function(std::initializer_list<const char*> libraries, const char* function);
 

@@ -45,6 +45,11 @@ void call_in_forked_child(void (*function)()) {
 
 long process_number() noexcept { return getpid(); }
 
+bool is_terminal() {
+  const std::string kind = environment("TERM");
+  return isatty(STDOUT_FILENO) != 0 && !kind.empty() && kind != "dumb";
+}
+
 void* library_function(std::initializer_list<const char*> libraries, const char* function) {
   for (const char* name : libraries)
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return dlsym(library, function);

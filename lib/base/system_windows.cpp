@@ -83,6 +83,13 @@ void call_in_forked_child(void (* /*function*/)()) {}
 
 long process_number() noexcept { return static_cast<long>(GetCurrentProcessId()); }
 
+bool is_terminal() {
+  const HANDLE console = GetStdHandle(STD_OUTPUT_HANDLE);
+  DWORD mode = 0;
+  return GetConsoleMode(console, &mode) != 0 &&
+         SetConsoleMode(console, mode | ENABLE_PROCESSED_OUTPUT | ENABLE_VIRTUAL_TERMINAL_PROCESSING) != 0;
+}
+
 void* library_function(std::initializer_list<const char*> libraries, const char* function) {
   for (const char* name : libraries)
     if (const HMODULE library = LoadLibraryA(name)) return reinterpret_cast<void*>(GetProcAddress(library, function));

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "common/progress.h"
+#include "common/check_output.h"
 #include "common/system.h"
 
 namespace samples {

@@ -6,9 +6,6 @@
 
 namespace samples {
 
-/// stdout is a terminal that can move its cursor.
-bool is_terminal();
-
 /// Makes a Windows console show text in UTF-8. Other terminals expect UTF-8 already.
 void use_utf8();
 

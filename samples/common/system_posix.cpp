@@ -2,15 +2,7 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
-#include <cstring>
-
 namespace samples {
-
-bool is_terminal() {
-  const char* kind = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) != 0 && kind != nullptr && std::strcmp(kind, "dumb") != 0;
-}
 
 void use_utf8() {}
 

@@ -5,13 +5,6 @@
 
 namespace samples {
 
-bool is_terminal() {
-  const HANDLE console = GetStdHandle(STD_OUTPUT_HANDLE);
-  DWORD mode = 0;
-  return GetConsoleMode(console, &mode) != 0 &&
-         SetConsoleMode(console, mode | ENABLE_PROCESSED_OUTPUT | ENABLE_VIRTUAL_TERMINAL_PROCESSING) != 0;
-}
-
 void use_utf8() { SetConsoleOutputCP(CP_UTF8); }
 
 bool may_write(const std::string& path) {

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "common/check_output.h"
 #include "common/json_output.h"
-#include "common/progress.h"
 #include "crisol/crisol.h"
 #include "data.h"
 #include "evaluate.h"
@@ -57,21 +57,18 @@ std::string metrics_json(const TrainOptions& options, const std::vector<EpochMet
 
 // One pass over the training images. The losses are summed on the device, so that nothing waits for them.
 EpochMetrics train_epoch(Trainer& trainer, crisol::io::DataLoader& loader, int epoch, int epochs) {
-  loader.start(epoch);
-  samples::Progress progress("epoch " + std::to_string(epoch) + "/" + std::to_string(epochs), "images",
-                             loader.batches());
+  crisol::training::Progress progress("epoch " + std::to_string(epoch) + "/" + std::to_string(epochs), loader.batches(),
+                                      "images");
   Tensor loss_sum = crisol::zeros({});
-  std::int64_t done = 0, images = 0;
+  loader.start(epoch);  // The epochs count from 1.
+  double done = 0;
   for (crisol::io::Batch batch; loader.next(batch);) {
     crisol::ops::add_into(loss_sum, trainer.step(batch));
     ++done;
-    images += batch.target.numel();
-    if (progress.due(done)) progress.show(done, images, loss_sum.item<double>() / static_cast<double>(done));
+    if (progress.step(batch.size())) progress.show({{"loss", loss_sum.item<double>() / done}});
   }
   const double seconds = progress.seconds();
-  progress.finish();
-  return {epoch, loss_sum.item<double>() / static_cast<double>(done), 0, static_cast<double>(images) / seconds,
-          seconds};
+  return {epoch, loss_sum.item<double>() / done, 0, static_cast<double>(progress.units()) / seconds, seconds};
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/check_output.h"
 #include "common/json_output.h"
-#include "common/progress.h"
 #include "crisol/device.h"
+#include "crisol/training.h"
 #include "trainer.h"
 
 namespace text_lstm {
@@ -43,16 +44,16 @@ class Run {
     const Settings& settings = trainer_.settings();
     const std::int64_t begin = trainer_.steps_done();
     const std::int64_t end = std::min((begin / validate_every_ + 1) * validate_every_, settings.steps);
-    samples::Progress progress(std::to_string(end) + "/" + std::to_string(settings.steps), "chars", end - begin);
+    crisol::training::Progress progress(std::to_string(end) + "/" + std::to_string(settings.steps), end - begin,
+                                        "chars");
     for (std::int64_t step = begin + 1; step <= end; ++step) {
       trainer_.step();
-      if (progress.due(step - begin))
-        progress.show(step - begin, (step - begin) * settings.batch * settings.window, trainer_.loss());
+      if (progress.step(settings.batch * settings.window)) progress.show({{"loss", trainer_.loss()}});
       if (step < end && step % options_.checkpoint_every == 0) save_checkpoint();
     }
     const double seconds = progress.seconds();
     progress.finish();
-    report(static_cast<double>((end - begin) * settings.batch * settings.window) / seconds, seconds);
+    report(static_cast<double>(progress.units()) / seconds, seconds);
     // The checkpoint is saved after the validation, so that it includes the validation's figures.
     if (end % options_.checkpoint_every == 0 || done()) save_checkpoint();
   }
