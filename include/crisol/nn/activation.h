@@ -17,6 +17,7 @@ class Identity : public Module {
 template <Tensor (*function)(const Tensor&)>
 class Activation : public Module {
  public:
+  /// function(x).
   Tensor forward(const Tensor& x) override { return function(x); }
 };
 
@@ -36,7 +37,9 @@ class Hardswish : public Activation<&hard_swish> {};      ///< hard_swish(x).
 template <Tensor (*function)(const Tensor&, Scalar), int default_hundredths>
 class ActivationOf : public Module {
  public:
+  /// Keeps the parameter.
   explicit ActivationOf(double parameter = default_hundredths / 100.0) : parameter_(parameter) {}
+  /// function(x, parameter).
   Tensor forward(const Tensor& x) override { return function(x, parameter_); }
 
  protected:

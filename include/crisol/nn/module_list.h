@@ -39,7 +39,9 @@ class CRISOL_API ModuleList : public Module {
   class Iterator {
    public:
     explicit Iterator(const std::pair<std::string, std::shared_ptr<Module>>* at) noexcept : at_(at) {}
+    /// The module.
     Module* operator*() const noexcept { return at_->second.get(); }
+    /// Goes on to the next module.
     Iterator& operator++() noexcept {
       ++at_;
       return *this;
@@ -49,7 +51,9 @@ class CRISOL_API ModuleList : public Module {
    private:
     const std::pair<std::string, std::shared_ptr<Module>>* at_;
   };
+  /// The first module.
   Iterator begin() const noexcept { return Iterator(named_children().data()); }
+  /// The place behind the last module.
   Iterator end() const noexcept { return Iterator(named_children().data() + size()); }
 };
 

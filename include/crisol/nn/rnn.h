@@ -66,6 +66,7 @@ struct RnnParameters {
   Parameter bias_hh;    ///< (G H); undefined without bias.
   Parameter weight_hr;  ///< (R, H); undefined without projection.
 
+  /// The same tensors for the functions of crisol/functions/rnn.h.
   operator RnnWeights() const { return {weight_ih, weight_hh, bias_ih, bias_hh, weight_hr}; }
 };
 

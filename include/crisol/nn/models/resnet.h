@@ -20,10 +20,13 @@ class CRISOL_API ResNet : public Module {
   explicit ResNet(const std::array<int, 4>& blocks, std::int64_t classes = 1000);
   Tensor forward(const Tensor& x) override;
 
-  Conv2d conv1;                               ///< 7×7.
-  BatchNorm2d bn1;                            ///< Behind conv1.
-  Sequential layer1, layer2, layer3, layer4;  ///< The stages.
-  Linear fc;                                  ///< Logits: see replace_module for other classes.
+  Conv2d conv1;       ///< 7×7.
+  BatchNorm2d bn1;    ///< Behind conv1.
+  Sequential layer1;  ///< The first stage.
+  Sequential layer2;  ///< The second one.
+  Sequential layer3;  ///< The third one.
+  Sequential layer4;  ///< The last one.
+  Linear fc;          ///< Logits: see replace_module for other classes.
 };
 
 /// torchvision's `resnet18`: two blocks a stage; 11,689,512 parameters with 1000 classes.

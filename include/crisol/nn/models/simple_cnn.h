@@ -15,8 +15,10 @@ class CRISOL_API SimpleCNN : public Module {
   explicit SimpleCNN(std::int64_t in_channels = 1, std::int64_t classes = 10);
   Tensor forward(const Tensor& x) override;
 
-  Conv2d conv1, conv2;  ///< 3×3.
-  Linear fc1, fc2;      ///< Hidden layer, logits.
+  Conv2d conv1;  ///< To 32 channels.
+  Conv2d conv2;  ///< To 64 channels.
+  Linear fc1;    ///< To 128 units.
+  Linear fc2;    ///< To the logits.
 };
 
 }  // namespace crisol::nn
