@@ -25,14 +25,11 @@ struct EpochMetrics {
 
 std::unique_ptr<optim::Optimizer> make_optimizer(const std::string& name, const std::vector<Tensor>& parameters,
                                                  double lr) {
-  if (name == "adam") return std::make_unique<optim::Adam>(parameters, optim::AdamOptions{lr});
-  if (name == "adamw") return std::make_unique<optim::AdamW>(parameters, optim::AdamWOptions{lr});
-  if (name == "rmsprop") return std::make_unique<optim::RMSprop>(parameters, optim::RMSpropOptions{lr});
+  if (name == "adam") return std::make_unique<optim::Adam>(parameters, lr);
+  if (name == "adamw") return std::make_unique<optim::AdamW>(parameters, lr);
+  if (name == "rmsprop") return std::make_unique<optim::RMSprop>(parameters, lr);
   if (name != "sgd") throw std::invalid_argument("no optimizer " + name);
-  optim::SGDOptions options{lr};
-  options.momentum = 0.9;
-  options.nesterov = true;
-  return std::make_unique<optim::SGD>(parameters, options);
+  return std::make_unique<optim::SGD>(parameters, optim::SGDOptions{.lr = lr, .momentum = 0.9, .nesterov = true});
 }
 
 double highest_lr(const TrainOptions& options) {

@@ -18,13 +18,6 @@ using crisol::DType;
 using crisol::Shape;
 using crisol::Tensor;
 
-crisol::optim::OneCycleOptions one_cycle() {
-  crisol::optim::OneCycleOptions options;
-  options.pct_start = 0.1;
-  options.cycle_momentum = false;
-  return options;
-}
-
 // The seed determines the initial weights, so it is set before the model is made.
 CharModel seeded_model(std::int64_t characters, const Settings& settings) {
   crisol::manual_seed(settings.seed);
@@ -80,8 +73,8 @@ Trainer::Trainer(const Text& text, const Settings& settings)
     : settings_(settings),
       fingerprint_(text.fingerprint()),
       model_(seeded_model(text.vocabulary.size(), settings)),
-      optimizer_(model_.parameters(), {settings.lr}),
-      schedule_(optimizer_, settings.lr, settings.steps, one_cycle()),
+      optimizer_(model_.parameters(), settings.lr),
+      schedule_(optimizer_, settings.lr, settings.steps, {.pct_start = 0.1, .cycle_momentum = false}),
       train_(text.characters, 0, text.train_end, settings.batch),
       validation_(text.characters, text.train_end, text.characters.size(), validation_streams(text)),
       loss_sum_(crisol::zeros({})) {}
