@@ -14,9 +14,9 @@ inline std::atomic<bool> in_forked_child{false};
 void call_in_forked_child(void (*function)());
 
 /// From now on, children of fork() are noticed. A child that calls exec, and a new process of posix_spawn, are none.
-inline void notice_forks() {
-  call_in_forked_child([] { in_forked_child = true; });
-}
+/// exit() in such a child writes the buffers of stdio and std::cout, and calls no handler that was there before fork():
+/// those of Intel's CPU runtime wait for threads that the child does not have.
+void notice_forks();
 
 /// Whether this process is a child of a process that had called notice_forks(): one load. Locks and memory of the
 /// parent's other threads are in an unknown state then, so destructors leave OpenCL's objects alone.

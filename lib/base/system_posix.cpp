@@ -3,7 +3,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <new>
 
 #include "base/forked.h"
@@ -38,6 +40,27 @@ void flush_folder(const std::filesystem::path& folder) {
 }
 
 void at_exit(void (*function)()) { std::atexit(function); }
+
+namespace {
+
+#ifdef __GLIBC__
+void end_now(int status, void* /*nothing*/) {
+  std::cout.flush();
+  std::fflush(nullptr);
+  _exit(status);
+}
+#endif
+
+}  // namespace
+
+void notice_forks() {
+  call_in_forked_child([] {
+    in_forked_child = true;
+#ifdef __GLIBC__
+    on_exit(end_now, nullptr);  // Handlers run in the reverse order, so this one is the first.
+#endif
+  });
+}
 
 void call_in_forked_child(void (*function)()) {
   if (pthread_atfork(nullptr, nullptr, function) != 0) throw std::bad_alloc();

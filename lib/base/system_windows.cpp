@@ -79,6 +79,7 @@ void at_exit(void (*function)()) {
 }
 
 // Windows has no fork().
+void notice_forks() {}
 void call_in_forked_child(void (* /*function*/)()) {}
 
 long process_number() noexcept { return static_cast<long>(GetCurrentProcessId()); }

@@ -504,8 +504,8 @@ typedef struct crisol_optimizer crisol_optimizer;
 /** A setting of an optimizer by the name of its C++ option ("lr", "weight_decay", …). Options that are yes or no are 1
  * or 0. */
 typedef struct crisol_setting {
-  const char* name;
-  double value;
+  const char* name; /**< As the member of the C++ options. */
+  double value;     /**< The number, or 1 or 0. */
 } crisol_setting;
 
 /** An optimizer by its name: "sgd", "adam", "adamw", "rmsprop" or "lion". Settings that are not given have the defaults

@@ -18,7 +18,8 @@ struct EMAOptions {
 /// An exponential moving average of parameters, which often tests better than the parameters themselves. It follows
 /// PyTorch's AveragedModel with get_ema_multi_avg_fn: the first update() copies, later ones compute
 /// average = decay·average + (1 - decay)·parameter. Parameters in the arena of an optimiser are averaged by one launch,
-/// so make the optimiser first.
+/// so make the optimiser first. Buffers, such as the running
+/// means of batch norm, are not averaged.
 ///
 ///     optim::EMA ema(net.parameters(), {.decay = 0.99});
 ///     …

@@ -62,6 +62,7 @@ class CRISOL_API LRScheduler {
 /// base_lr · f(steps), with one function for all groups or one for each.
 class CRISOL_API LambdaLR : public LRScheduler {
  public:
+  /// What multiplies base_lr after so many steps.
   using Factor = std::function<double(std::int64_t steps)>;
   LambdaLR(Optimizer& optimizer, Factor factor);
   /// Throws invalid_argument unless there are as many functions as groups.
