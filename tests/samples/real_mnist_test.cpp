@@ -24,7 +24,7 @@ io::ImageDataset first_of(io::ImageSet images, std::int64_t count) {
 }
 
 // Adam under the one-cycle schedule; returns each step's loss.
-std::vector<float> train(nn::Module& model, const io::Dataset& dataset, const Amount& amount) {
+std::vector<float> train(nn::Module& model, const io::ImageDataset& dataset, const Amount& amount) {
   io::DataLoader loader(dataset, {amount.batch, true, false, 0});
   optim::Adam optimizer(model.parameters());
   optim::OneCycleLR schedule(optimizer, amount.lr, loader.batches() * amount.epochs);
@@ -45,7 +45,7 @@ std::vector<float> train(nn::Module& model, const io::Dataset& dataset, const Am
   return values;
 }
 
-double accuracy(nn::Module& model, const io::Dataset& dataset) {
+double accuracy(nn::Module& model, const io::ImageDataset& dataset) {
   const NoGrad no_grad;
   model.eval();
   io::DataLoader loader(dataset, {100});
