@@ -88,7 +88,10 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
     CommandTimer timer(device, "download");
     const cl_int error =
         clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, timer.event());
-    if (error != CL_SUCCESS && looks) clFinish(device.queue());  // Nothing may write to `fault` later.
+    if (error != CL_SUCCESS && looks) {
+      clFinish(device.queue());  // Nothing may write to `fault` later.
+      device.fault_flag().expect();
+    }
     check_cl(error, "clEnqueueReadBuffer");
     timer.queued("download", size);
     if (device.profiler().traced()) device.profiler().drain(device.index());  // Their events hold the driver's memory.
