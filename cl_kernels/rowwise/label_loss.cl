@@ -6,8 +6,8 @@
 //   dx_c = (exp(x_c - m - log s) - (1 - e) [c = t] - e / classes) scale dy
 //
 // nll: loss = -x_t, dx_c = -[c = t] scale dy. A row whose label is `ignored` has loss and gradient 0. A row whose label
-// is not a class has NaN in both, and the forward kernels note the label in `fault` for the host, under the number `op`.
-// m and log s are kept separately for backward, because their sum would lose the digits of large scores.
+// is not a class has NaN in both, and the forward kernels note the label in `fault` for the host, as one of `op`. m and
+// log s are kept separately for backward, because their sum would lose the digits of large scores.
 #include "rowwise/rows.h"
 #include "common/fault.h"
 #ifndef LABEL
