@@ -197,12 +197,12 @@ TEST_CASE("a label out of range is an error at the next read") {
 TEST_CASE("a label out of range is an error after a replay") {
   const Tensor x = some(1, {3, 4});
   Tensor labels = from_vector<std::int64_t>({1, 2, 3}), loss;
-  const Recording recording = record([&] { loss = cross_entropy(x, labels); });
+  const CapturedGraph graph = capture([&] { loss = cross_entropy(x, labels); });
   CHECK(std::isfinite(loss.item()));
-  recording.replay();
+  graph.replay();
   CHECK(std::isfinite(loss.item()));
   labels.copy_from(std::vector<std::int64_t>{1, 2, 4});
-  recording.replay();
+  graph.replay();
   check_error([&] { loss.item(); }, {"[cross_entropy]", "label 4", "[0, 4)"});
 }
 

@@ -4,11 +4,11 @@
 #include <memory>
 #include <vector>
 
+#include "crisol/capture.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/grad_mode.h"
 #include "crisol/optim.h"
-#include "crisol/recording.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 
@@ -82,7 +82,7 @@ TEST_CASE("EMA: an update of an arena is one launch, and is repeated by a replay
   const std::vector<Tensor> p = make_parameters();
   const optim::SGD optimizer(p);
   optim::EMA ema(p, {.decay = 0.5});
-  const Recording update = record([&] { ema.update(); });
+  const CapturedGraph update = capture([&] { ema.update(); });
   CHECK(update.size() == 2);  // One of them counts.
   set_values(p, 1);
   update.replay();

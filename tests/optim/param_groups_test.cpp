@@ -2,10 +2,10 @@
 #include <cmath>
 #include <memory>
 
+#include "crisol/capture.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/optim.h"
-#include "crisol/recording.h"
 #include "doctest/doctest.h"
 #include "reference/optimizer.h"
 #include "support/compare.h"
@@ -75,10 +75,10 @@ TEST_CASE("a step is one launch for each group, and one for its step count") {
   optim::Adam optimizer({{.params = {p[0], p[1], p[2]}}, {.params = {p[3], p[4], p[5]}, .lr = 0.1}});
   give_gradients(p, 0);
   optimizer.step();
-  const Recording step = record([&] { optimizer.step(); });
+  const CapturedGraph step = capture([&] { optimizer.step(); });
   CHECK(step.size() == 4);
   // Clipping spans the groups: their gradients follow each other in one arena.
-  const Recording clip = record([&] { optim::clip_grad_norm(optimizer.parameters(), 1); });
+  const CapturedGraph clip = capture([&] { optim::clip_grad_norm(optimizer.parameters(), 1); });
   CHECK(clip.size() == 3);
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("a captured step reads the rates of each group") {
   optim::SGD optimizer({{.params = {p[0]}}, {.params = {p[1]}}}, {.lr = 1});
   give_gradients(p, 0);
   optimizer.step();
-  const Recording step = record([&] { optimizer.step(); });
+  const CapturedGraph step = capture([&] { optimizer.step(); });
   optimizer.set_param_group(1, {.lr = 0.25});
   step.replay();
   std::vector<double> expected = start_of(1);

@@ -84,22 +84,22 @@ TEST_CASE("child: forks while another thread uses the library" * doctest::skip()
   other.join();
 }
 
-TEST_CASE("child: forks with a loader and a recording" * doctest::skip()) {
+TEST_CASE("child: forks with a loader and a graph" * doctest::skip()) {
   const io::ImageDataset images(io::render_digits(64, 1));
   auto loader = std::make_unique<io::DataLoader>(images, io::DataLoaderOptions{.batch_size = 4});
   io::Batch batch;
   loader->start(0);
   REQUIRE(loader->next(batch));
   Tensor x = ones({4}), y;
-  auto recording = std::make_unique<Recording>(record([&] { y = relu(x); }));
+  auto graph = std::make_unique<CapturedGraph>(capture([&] { y = relu(x); }));
   CHECK(in_child([&] {
-          const int refused = refuses([&] { loader->next(batch); }) + refuses([&] { recording->replay(); });
+          const int refused = refuses([&] { loader->next(batch); }) + refuses([&] { graph->replay(); });
           loader.reset();
-          recording.reset();
+          graph.reset();
           return refused;
         }) == 0);
   CHECK(loader->next(batch));
-  recording->replay();
+  graph->replay();
   CHECK(y.to_vector<float>() == std::vector<float>{1, 1, 1, 1});
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("a child of fork() is told that it cannot use the library, and ends") 
   if (testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
   for (const char* name :
        {"child: forks after the library was used", "child: forks while another thread uses the library",
-        "child: forks with a loader and a recording", "child: starts a program after the library was used"}) {
+        "child: forks with a loader and a graph", "child: starts a program after the library was used"}) {
     CAPTURE(std::string(name));
     const testing::ProcessResult result = testing::run_child(name, {});
     CHECK_PASSED(result);

@@ -214,17 +214,17 @@ TEST_CASE("trace: a replay shows its kernels") {
   Tensor x = ones({100}), y;
   const auto work = [&] { y = relu(x * 2.0) + x; };
   work();
-  const Recording recording = record(work);
+  const CapturedGraph graph = capture(work);
   {
     const trace::File file(folder.path() + "/trace.json");
-    recording.replay();
-    recording.replay();
+    graph.replay();
+    graph.replay();
   }
   const Trace trace(folder.path() + "/trace.json");
   trace.check_form();
   CHECK(trace.select("X", "replay", "replay").size() == 2);
   CHECK(trace.select("X", "kernel").size() + trace.select("X", "copy").size() + trace.select("X", "fill").size() ==
-        2 * recording.size());
+        2 * graph.size());
   CHECK(y.to_vector<float>()[99] == 3.0f);
 }
 
