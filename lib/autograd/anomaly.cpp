@@ -14,13 +14,13 @@ namespace crisol {
 
 namespace {
 
-std::atomic<bool>& of_process() noexcept {
-  static std::atomic<bool> enabled{[] {
-    const char* text = std::getenv("CRISOL_DETECT_ANOMALY");
-    return text != nullptr && std::string_view(text) == "1";
-  }()};
-  return enabled;
+bool from_environment() noexcept {
+  const char* text = std::getenv("CRISOL_DETECT_ANOMALY");
+  return text != nullptr && std::string_view(text) == "1";
 }
+
+// Not a local variable of a function: each op reads it, and a local one would be guarded.
+std::atomic<bool> of_process{from_environment()};
 
 }  // namespace
 
@@ -30,10 +30,10 @@ DetectAnomaly::DetectAnomaly() noexcept : before_(thread_context().detects_anoma
 DetectAnomaly::~DetectAnomaly() { thread_context().detects_anomaly = before_; }
 
 bool detects_anomaly() noexcept {
-  return thread_context().detects_anomaly || of_process().load(std::memory_order_relaxed);
+  return thread_context().detects_anomaly || of_process.load(std::memory_order_relaxed);
 }
 
-void set_detect_anomaly(bool enabled) noexcept { of_process().store(enabled, std::memory_order_relaxed); }
+void set_detect_anomaly(bool enabled) noexcept { of_process.store(enabled, std::memory_order_relaxed); }
 
 namespace autograd {
 

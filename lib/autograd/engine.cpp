@@ -70,7 +70,8 @@ bool Engine::captures(const Node::Edge& edge) const {
 // Finds all ops that the outputs depend on.
 void Engine::collect(const std::vector<Tensor>& outputs) {
   const auto add = [&](const std::shared_ptr<Node>& node) {
-    if (node != nullptr && waiting_.try_emplace(node.get(), Waiting{node}).second) order_.push_back(node.get());
+    if (node == nullptr) return;
+    if (waiting_.try_emplace(node.get(), Waiting{node, {}, captures_.empty()}).second) order_.push_back(node.get());
   };
   for (const Tensor& output : outputs) add(Node::edge_of(output).node);
   for (std::size_t i = 0; i < order_.size(); ++i)
@@ -79,15 +80,12 @@ void Engine::collect(const std::vector<Tensor>& outputs) {
   std::sort(order_.begin(), order_.end(), [](const Node* a, const Node* b) { return a->sequence > b->sequence; });
 }
 
-// Finds the ops to run: all of them, or those with a captured tensor below.
+// Finds the ops to run, if not all of them do: those with a captured tensor below.
 void Engine::find_needed() {
   for (auto node = order_.rbegin(); node != order_.rend(); ++node) {
-    bool& runs = waiting_.at(*node).runs;
-    runs = captures_.empty();
-    for (std::size_t i = 0; !runs && i < (*node)->edges.size(); ++i) {
-      const Node::Edge& edge = (*node)->edges[i];
-      runs = needs(edge);
-    }
+    bool runs = captures_.empty();
+    for (std::size_t i = 0; !runs && i < (*node)->edges.size(); ++i) runs = needs((*node)->edges[i]);
+    if (runs && !captures_.empty()) waiting_.at(*node).runs = true;
     require(!runs || (*node)->backward != nullptr, op_, "the record of ", (*node)->op,
             " was freed by an earlier backward(); give that one retain_graph");
   }
@@ -109,7 +107,7 @@ std::vector<Tensor> Engine::run(const std::vector<Tensor>& outputs, std::vector<
   find_needed();
   for (const Tensor& output : outputs) expect(Node::edge_of(output));
   for (Node* const node : order_)
-    if (waiting_.at(node).runs)
+    if (captures_.empty() || waiting_.at(node).runs)
       for (const Node::Edge& edge : node->edges) expect(edge);
   for (std::size_t i = 0; i < captures_.size() && !options_.allow_unused; ++i)
     require(
@@ -176,13 +174,13 @@ bool Engine::needs(const Node::Edge& edge) const {
   return edge.wanted() && (captures(edge) || (edge.node != nullptr && waiting_.at(edge.node.get()).runs));
 }
 
-Gradients Engine::run_node(Node& node, const Gradients& own, const std::vector<bool>& needed) {
+Gradients Engine::run_node(Node& node, const Gradients& own) {
   const bool recorded = options_.create_graph && node.higher;
   const NodeScope scope(&node, recorded);
   const WithPrecision same(node.precision);
   const runtime::TraceSlice slice("backward", node.op);
   if (slice) runtime::trace_flow_end("backward", node.sequence, runtime::host_row(), runtime::trace_clock());
-  Gradients results = node.backward(own, Needs(needed));
+  Gradients results = node.backward(own, Needs(needed_));
   require(results.size() == node.edges.size(), node.op, "backward gave ", results.size(), " gradients for ",
           node.edges.size(), " inputs");
   if (options_.create_graph && !recorded) refuse_gradients_of(node, own, results);
@@ -203,17 +201,16 @@ void Engine::process(Node* key) {
   const Gradients own = own_gradients(node, current.mapped());
   if (!current.mapped().runs) return;
   ++done_;
-  std::vector<bool> needed;
-  for (const Node::Edge& edge : node.edges) needed.push_back(needs(edge));
+  needed_.clear();
+  for (const Node::Edge& edge : node.edges) needed_.push_back(needs(edge));
   Gradients results(node.edges.size());
-  if (std::any_of(own.begin(), own.end(), [](const Tensor& g) { return g.defined(); }))
-    results = run_node(node, own, needed);
+  if (std::any_of(own.begin(), own.end(), [](const Tensor& g) { return g.defined(); })) results = run_node(node, own);
   // Returns the saved tensors to the pool while backward advances.
   if (!options_.retain_graph && !options_.create_graph) node.backward = nullptr;
   const NodeScope scope(nullptr, options_.create_graph);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Node::Edge& edge = node.edges[i];
-    if (!needed[i]) continue;
+    if (!needed_[i]) continue;
     require(!results[i].defined() || results[i].shape() == edge.shape, node.op, "backward gave a gradient of shape ",
             results[i].shape(), " for input ", i, " of shape ", edge.shape);
     deliver(edge, std::move(results[i]));

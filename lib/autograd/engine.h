@@ -54,7 +54,7 @@ class Engine {
   void process(Node* node);
   Gradients own_gradients(Node& node, Waiting& waiting);
   bool needs(const Node::Edge& edge) const;
-  Gradients run_node(Node& node, const Gradients& own, const std::vector<bool>& needed);
+  Gradients run_node(Node& node, const Gradients& own);
   void check(const Node& node, const Gradients& results) const;
 
   const char* const op_;
@@ -64,7 +64,8 @@ class Engine {
   std::unordered_map<Slot*, Leaf> leaves_;
   std::vector<Capture> captures_;
   std::vector<Tensor> captured_;
-  std::size_t done_ = 0;  ///< Ops that were run.
+  std::vector<bool> needed_;  ///< For each input of the op that runs: its gradient is used.
+  std::size_t done_ = 0;      ///< Ops that were run.
 };
 
 }  // namespace crisol::autograd
