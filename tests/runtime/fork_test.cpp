@@ -85,7 +85,7 @@ TEST_CASE("child: forks while another thread uses the library" * doctest::skip()
 }
 
 TEST_CASE("child: forks with a loader and a graph" * doctest::skip()) {
-  const io::ImageDataset images(io::render_digits(64, 1));
+  const io::TensorDataset images({zeros({64, 3})});
   auto loader = std::make_unique<io::DataLoader>(images, io::DataLoaderOptions{.batch_size = 4});
   io::Batch batch;
   loader->start(0);
