@@ -5,8 +5,8 @@
 #include <new>
 
 #include "base/text.h"
+#include "dispatch/call_notes.h"
 #include "dispatch/choose.h"
-#include "runtime/memory_holders.h"
 #include "runtime/op_scope.h"
 #include "runtime/trace/timeline.h"
 
@@ -253,20 +253,6 @@ void keep_derived(const DerivedKey& key, const Place& source, std::span<const Op
   const OperandView& operand = operands[source.index];
   block = std::static_pointer_cast<runtime::Block>(
       operand.owner->keep_derived(key_in(key, source, operand), operand.version, std::move(block)));
-}
-
-/// What the timeline tells about a call.
-void note_call(const Plan& plan, std::span<const OperandView> operands, runtime::TraceSlice& slice) {
-  if (!plan.choices.empty()) {
-    const Plan::Choice& choice = plan.choices.front();
-    slice.note("variant", choice.variant);
-    if (choice.table->key != nullptr)
-      slice.note("problem", choice.table->key(choice.problem.data()).text(choice.table->op));
-  }
-  std::string memory;
-  for (const OperandView& operand : operands)
-    memory += (memory.empty() ? "" : ", ") + runtime::contents_text(*operand.view.block);
-  slice.note("memory of operands", memory);
 }
 
 /// A derived copy that this call has to make.

@@ -1,5 +1,4 @@
-// The file of a timeline: Chrome's trace event format, as an array with one event in each line. A reader accepts an
-// array without its end, so a killed program leaves a file of use.
+// The file of a timeline: an array with one event in each line. Readers accept an array without its end.
 #include "runtime/trace/timeline.h"
 
 #include <cerrno>

@@ -1,0 +1,14 @@
+// What a timeline tells about a call of an op.
+#pragma once
+
+#include <span>
+
+#include "dispatch/plan.h"
+#include "runtime/trace/timeline.h"
+
+namespace crisol::dispatch {
+
+/// Adds the variant, the problem and the operands to the slice of a call.
+void note_call(const Plan& plan, std::span<const OperandView> operands, runtime::TraceSlice& slice);
+
+}  // namespace crisol::dispatch
