@@ -6,9 +6,9 @@
 #include <numeric>
 #include <ostream>
 
+#include "runtime/capture.h"
 #include "runtime/device/device_state.h"
 #include "runtime/op_scope.h"
-#include "runtime/capture.h"
 
 namespace crisol {
 

@@ -42,17 +42,17 @@ struct CapturedGraph::Impl {
 namespace {
 
 /// Ends the capture, also after an exception.
-class Scope {
+class CaptureScope {
  public:
-  Scope(runtime::Capturer& capturer, CapturedUses& uses) : capturer_(capturer) {
+  CaptureScope(runtime::Capturer& capturer, CapturedUses& uses) : capturer_(capturer) {
     thread_context().captured_uses = &uses;
   }
-  ~Scope() {
+  ~CaptureScope() {
     thread_context().captured_uses = nullptr;
     runtime::end_capture(capturer_);
   }
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
+  CaptureScope(const CaptureScope&) = delete;
+  CaptureScope& operator=(const CaptureScope&) = delete;
 
  private:
   runtime::Capturer& capturer_;
@@ -65,7 +65,7 @@ CapturedGraph capture(const std::function<void()>& work, Device device, ReplayBy
   auto impl = std::make_shared<CapturedGraph::Impl>();
   impl->capturer = runtime::begin_capture(device.state());
   {
-    const Scope scope(*impl->capturer, impl->uses);
+    const CaptureScope scope(*impl->capturer, impl->uses);
     work();
   }
   if (by == ReplayBy::launches) return CapturedGraph(std::move(impl));

@@ -204,6 +204,8 @@ void cumsum(Program& program) {
     for (int i = 0; i < x.model.shape.rank(); ++i) (i < *a ? outer : inner) *= i == *a ? 1 : x.model.shape[i];
     expected = make_model(reference::cumsum(x.model.values(), outer, x.model.shape[*a], inner, false), x.model.shape,
                           wide(x.model.dtype));
+  } else if (x.model.shape.rank() == 0 && (axis == 0 || axis == -1)) {  // The sum of a scalar is the scalar.
+    expected = make_model(x.model.values(), {}, wide(x.model.dtype));
   }
   program.check(concat("cumsum ", text_of(x), " axis ", axis), expected, [&] { return ops::cumsum(x.tensor, axis); });
 }
