@@ -90,8 +90,8 @@ TEST_CASE("C: every exported C++ function has a C function, or a reason for none
     if (listed.count(name) > 0) continue;
     constexpr std::string_view member = "Tensor::";
     const std::string function = name.starts_with(member) ? name.substr(member.size()) : "";
-    if (listed.count(function) > 0 || names.cpp.count(function) > 0) continue;
     const std::string row = row_of(name, all);
+    if (row.empty() && (listed.count(function) > 0 || names.cpp.count(function) > 0)) continue;
     CHECK_MESSAGE(!row.empty(), "tests/c_api/cpp_names.txt has no row for " << name);
     used.insert(row);
   }

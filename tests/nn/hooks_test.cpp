@@ -35,16 +35,16 @@ Tensor one(double value) { return full({1, 1}, value); }
 TEST_CASE("forward hooks see and change inputs and outputs, in order, until they are removed") {
   nn::Linear layer = doubling();
   std::string calls;
-  const nn::HookHandle add = layer.register_forward_pre_hook([&](nn::Module& module, Tensor& x) {
+  HookHandle add = layer.register_forward_pre_hook([&](nn::Module& module, Tensor& x) {
     CHECK(&module == &layer);
     calls += 'a';
     x = x + 1;
   });
-  const nn::HookHandle twice = layer.register_forward_pre_hook([&](nn::Module&, Tensor& x) {
+  HookHandle twice = layer.register_forward_pre_hook([&](nn::Module&, Tensor& x) {
     calls += 'b';
     x = x * 2;
   });
-  const nn::HookHandle look = layer.register_forward_hook([&](nn::Module&, const Tensor& x, Tensor& y) {
+  HookHandle look = layer.register_forward_hook([&](nn::Module&, const Tensor& x, Tensor& y) {
     calls += 'c';
     check_close(x, Shape{1, 1}, {8}, {0});
     y = y - 6;
@@ -63,7 +63,7 @@ TEST_CASE("forward hooks see and change inputs and outputs, in order, until they
 }
 
 TEST_CASE("a hook may remove itself, and a handle outlives its module") {
-  std::optional<nn::HookHandle> handle;
+  std::optional<HookHandle> handle;
   int calls = 0;
   {
     nn::ReLU layer;
@@ -82,7 +82,7 @@ TEST_CASE("a hook may remove itself, and a handle outlives its module") {
 TEST_CASE("backward hooks see and change the gradients of a call's input and output") {
   nn::Linear layer = doubling();
   std::vector<double> seen;
-  const nn::HookHandle handle = layer.register_full_backward_hook([&](Tensor& grad_input, const Tensor& grad_output) {
+  HookHandle handle = layer.register_full_backward_hook([&](Tensor& grad_input, const Tensor& grad_output) {
     seen.push_back(grad_input.defined() ? grad_input.item() : -1);
     seen.push_back(grad_output.item());
     if (grad_input.defined()) grad_input = grad_input * 10;
@@ -114,9 +114,9 @@ TEST_CASE("a sequence fuses no pair with hooks, whose hooks see what they would 
   nn::Sequential net(layer, relu);
   std::vector<double> outputs;
   const auto note = [&](nn::Module&, const Tensor&, Tensor& y) { outputs.push_back(y.item()); };
-  const nn::HookHandle first = layer.register_forward_hook(note);
+  HookHandle first = layer.register_forward_hook(note);
   net(one(-1));
-  const nn::HookHandle second = relu.register_forward_hook(note);
+  HookHandle second = relu.register_forward_hook(note);
   net(one(-1));
   CHECK(outputs == std::vector<double>{-2, -2, 0});
   check_close(layer(one(-1), relu_epilogue()), Shape{1, 1}, {0}, {0});
@@ -126,7 +126,7 @@ TEST_CASE("a sequence fuses no pair with hooks, whose hooks see what they would 
 TEST_CASE("hooks of a recurrent network see the sequence and the output") {
   nn::LSTM lstm(2, 3);
   Shape seen;
-  const nn::HookHandle handle = lstm.register_forward_hook([&](nn::Module&, const Tensor&, Tensor& y) {
+  HookHandle handle = lstm.register_forward_hook([&](nn::Module&, const Tensor&, Tensor& y) {
     seen = y.shape();
     y = y * 0;
   });

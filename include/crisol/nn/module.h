@@ -14,6 +14,7 @@
 
 #include "crisol/autograd.h"
 #include "crisol/export.h"
+#include "crisol/hook.h"
 #include "crisol/named_tensors.h"
 #include "crisol/nn/parameter.h"
 
@@ -28,18 +29,6 @@ using ForwardHook = std::function<void(Module& module, const Tensor& x, Tensor& 
 /// Called by backward() with the gradients of a module's input and output. May give grad_input another value of its
 /// shape. grad_input is undefined if the input needs no gradient.
 using BackwardHook = std::function<void(Tensor& grad_input, const Tensor& grad_output)>;
-
-/// Removes a hook. The hook stays if the handle is destroyed.
-class HookHandle {
- public:
-  /// Used by the library.
-  explicit HookHandle(std::function<void()> remove) : remove_(std::move(remove)) {}
-  /// Removes the hook. Does nothing if the hook or the module is gone.
-  void remove() const { remove_(); }
-
- private:
-  std::function<void()> remove_;
-};
 
 /// How load_state_dict treats names.
 struct LoadStateOptions {
