@@ -22,6 +22,54 @@ void* reallocate(void* memory, std::size_t bytes) {
   return bytes <= largest_allocation ? std::realloc(memory, bytes) : nullptr;
 }
 
+// Reads a JPEG as stb does, where 0 follows the last byte.
+class JpegBytes {
+ public:
+  explicit JpegBytes(const std::string& bytes) : bytes_(bytes) {}
+  bool ended() const { return at_ >= bytes_.size(); }
+  int next() { return ended() ? 0 : static_cast<unsigned char>(bytes_[at_++]); }
+  void skip(int count) { at_ += static_cast<std::size_t>(std::max(count, 0)); }
+
+ private:
+  const std::string& bytes_;
+  std::size_t at_ = 0;
+};
+
+// Whether no Huffman table of a segment has more than 256 codes.
+bool has_small_tables(JpegBytes& in, int length) {
+  while (length > 0) {
+    in.next();  // The table's class and number.
+    int codes = 0;
+    for (int i = 0; i < 16; ++i) codes += in.next();
+    if (codes > 256) return false;
+    in.skip(codes);
+    length -= 17 + codes;
+  }
+  return true;
+}
+
+// stb 2.27 does not check the number of codes in a JPEG's Huffman table, and writes more than 256 past the end of an
+// array. So the tables of all segments are checked before stb sees the file.
+bool may_decode(const std::string& bytes) {
+  constexpr int huffman_tables = 0xC4, end_of_image = 0xD9;
+  if (!bytes.starts_with("\xFF\xD8")) return true;  // No JPEG.
+  JpegBytes in(bytes);
+  in.skip(2);
+  while (!in.ended()) {
+    if (in.next() != 0xFF) continue;  // Data of a scan, or padding.
+    int marker = 0xFF;
+    while (marker == 0xFF && !in.ended()) marker = in.next();
+    if (marker == end_of_image) return true;
+    if (marker <= 0x01 || (marker >= 0xD0 && marker <= 0xD8)) continue;  // These have no segment.
+    const int high = in.next(), length = 256 * high + in.next() - 2;
+    if (marker != huffman_tables)
+      in.skip(length);
+    else if (!has_small_tables(in, length))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 }  // namespace crisol::io
@@ -40,8 +88,15 @@ void* reallocate(void* memory, std::size_t bytes) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
+// stb shifts negative numbers and relies on two's complement. Its memory accesses are checked all the same.
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((no_sanitize("undefined"))), apply_to = function)
+#endif
 #include <stb/stb_image.h>
 #include <stb/stb_image_resize.h>
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
@@ -57,6 +112,7 @@ Image read_image(const std::string& path, std::int64_t channels) {
   if (file.size() > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
     file.refuse(file.size(), " bytes, below 2^31 are read");
   const std::string bytes = file.read_all();
+  if (!may_decode(bytes)) file.refuse("cannot be read: a Huffman table has more than 256 codes");
   const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
   const int size = static_cast<int>(bytes.size());
   int width = 0, height = 0, found = 0;

@@ -115,6 +115,15 @@ TEST_CASE("a bad picture is refused by name with what is wrong") {
   CHECK(image_refusal(png_of_zeros(3, 3, 12)) == "nothing thrown");
 }
 
+TEST_CASE("a JPEG with more codes than its tables hold is refused before it is decoded") {
+  // A segment of another kind that looks like tables, then a Huffman table with 16 x 17 codes.
+  const std::string start("\xFF\xD8\xFF\xE0\x00\x04\xFF\xC4\xFF\xFF\xC4\x01\x23\x10", 14);
+  const std::string values(272, '\0');
+  CHECK(image_refusal(start + std::string(16, '\x11') + values) == Contains("more than 256 codes"));
+  CHECK(image_refusal(start + std::string(16, '\x10') + values) == Contains("cannot be read: "));
+  CHECK(image_refusal(start + std::string(16, '\x10') + values) != Contains("more than 256 codes"));
+}
+
 TEST_CASE("resize keeps proportions by cutting, or stretches") {
   io::Image wide{2, 8, 1, {}};
   for (int i = 0; i < 16; ++i) wide.pixels.push_back(i % 8 < 2 ? 0 : i % 8 < 6 ? 100 : 200);
