@@ -70,7 +70,7 @@ class CRISOL_API Tensor {
   /// A handle without a name is written to: `x[0] = y` and `x[{0, Slice(1, 5)}] = 2.0` do what copy_from does. The
   /// value is broadcast, cast, and moved to this device. Refuses positions that are given by a tensor: x[index] is a
   /// copy.
-  void operator=(const Operand& value) &&;
+  void operator=(const Operand& value) &&;  // NOLINT(misc-unconventional-assign-operator)
 
   /// There is a tensor behind the handle.
   bool defined() const noexcept { return impl_ != nullptr; }
