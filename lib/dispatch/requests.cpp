@@ -54,11 +54,13 @@ void check_request(const Request& request) {
     if (table->op == request.op)
       for (const AnyTable::Row& row : table->rows()) variants.insert(row.name);
   }
-  require(ops.count(request.op) != 0, "CRISOL_VARIANT", "there is no op '", request.op,
-          "' with variants; there are: ", names_near(request.op, ops));
+  if (ops.count(request.op) == 0)
+    fail(ErrorCode::invalid_argument, "CRISOL_VARIANT", "there is no op '", request.op,
+         "' with variants; there are: ", names_near(request.op, ops));
   const std::string_view variant = std::string_view(request.variant).substr(0, request.variant.find('/'));
-  require(variants.count(variant) != 0, "CRISOL_VARIANT", "there is no such variant of ", request.op, ": '", variant,
-          "'; there are: ", names_near(variant, variants));
+  if (variants.count(variant) == 0)
+    fail(ErrorCode::invalid_argument, "CRISOL_VARIANT", "there is no such variant of ", request.op, ": '", variant,
+         "'; there are: ", names_near(variant, variants));
 }
 
 std::vector<Request> parse_requests(const std::string& text) {
