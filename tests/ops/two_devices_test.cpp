@@ -43,7 +43,7 @@ TEST_CASE("child: ops on two devices" * doctest::skip()) {
   refused("global_norm", [&] { ops::global_norm({x, y}); });
   refused("scale_by_clip", [&] { ops::scale_by_clip(x, ones({}, DType::f32, other), 1); });
   refused("add", [&] { add(x, y); });
-  refused("optim", [&] { optim::SGD({x.clone().requires_grad_(), y.clone().requires_grad_()}, {0.1}); });
+  refused("SGD", [&] { optim::SGD({x.clone().requires_grad_(), y.clone().requires_grad_()}, {0.1}); });
   refused("max_pool2d_backward", [&] {
     ops::max_pool2d_backward(ones({1, 1, 1, 1}), zeros({1, 1, 1, 1}, DType::i32, other), {1, 1, 2, 2}, {2});
   });
