@@ -153,11 +153,11 @@ class PageRun {
         ++counts.programs;
       } else if (block.language == "sh") {
         used_ += block.text;
-        output_ = run_in(folder(), {"bash", "-euo", "pipefail", "-c", block.text}, block.place());
+        if (!block.before.empty()) commands(block, block.before);
+        output_ = commands(block, block.text);
         ++counts.scripts;
       } else if (block.mark == "output") {
-        INFO(block.place());
-        CHECK(output_ == block.text);
+        check_output(block);
       }
     }
     for (const fs::path file : files_) {
@@ -172,6 +172,21 @@ class PageRun {
     if (!made_) make_checkout(folder_.path());
     made_ = true;
     return folder_.path();
+  }
+
+  std::string commands(const Block& block, const std::string& text) {
+    return run_in(folder(), {"bash", "-euo", "pipefail", "-c", text}, block.place());
+  }
+
+  void check_output(const Block& block) {
+    INFO(block.place() << "\n" << output_);
+    if (block.detail.empty()) {
+      CHECK(output_ == block.text);
+      return;
+    }
+    const std::regex expected(block.detail);
+    CHECK(std::regex_search(output_, expected));
+    CHECK(std::regex_search(block.text, expected));
   }
 
   void write(const Block& block) {
@@ -268,4 +283,6 @@ TEST_CASE("docs: a page's marks are read, and what breaks the rules is reported"
   CHECK(faults("```c\nint a;\n```\n") == 1);
   CHECK(faults("  ```cpp\n") == 1);
   CHECK(faults("<!-- test: continue -->\n```cpp\nint main() {}\n```\n") == 1);
+  CHECK(faults("<!-- test: before\nmake\n-->\n```sh\nmake install\n```\n") == 0);
+  CHECK(faults("<!-- test: before\nint a;\n-->\n```cpp\nint main() {}\n```\n") == 1);
 }

@@ -102,6 +102,8 @@ class Parser {
 
   void check() {
     const bool cpp = next_.language == "cpp", plain = one_of(next_.language, {"", "text", "json"});
+    const bool takes_before = next_.language == "sh" || (cpp && !next_.is_program());
+    if (!next_.before.empty() && !takes_before) fault("hidden code before a block that does not take it");
     if (plain && !one_of(next_.mark, {"", "output", "file"})) fault("only code takes the mark " + next_.mark);
     if (plain || one_of(next_.mark, {"skip", "file"})) return;
     if (one_of(next_.mark, {"declarations", "continue"}) && (!cpp || next_.is_program()))
