@@ -34,6 +34,7 @@ TEST_CASE("a large buffer keeps what is written, also past its last whole large 
 }
 
 TEST_CASE("memory of large buffers goes back to the system") {
+  NEEDS_POSIX("figures of the process's memory");
   const Device device;
   const std::string& platform = device.info().platform;
   if (device.info().type != DeviceType::cpu || resident_bytes() == 0) CRISOL_SKIP("device memory is not the process's");

@@ -225,7 +225,9 @@ TEST_CASE("text_lstm sample writes what it learned") {
 
   check_fails(run_text_lstm(sampling + Arguments{"--prompt", "Quiz €"}),
               {"the prompt holds characters that the network does not know: 'Quz€'"});
+#ifndef _WIN32  // There, arguments are UTF-16.
   check_fails(run_text_lstm(sampling + Arguments{"--prompt", "Zw\xf6lf"}), {"the prompt is not UTF-8: byte 2 of 5"});
+#endif
   // Without a prompt, the text starts with a new line.
   if (!few_images_only()) CHECK(sampled({"--temperature", "0"}).substr(0, 43) == sentence + "Z");
 }

@@ -86,6 +86,16 @@ Worst worst_of(const std::vector<float>& results, Expected expected) {
   return worst;
 }
 
+// The C library of mingw-w64 computes no sine and cosine of finite numbers from 2^63 on.
+bool has_reference([[maybe_unused]] const ops::PointwiseRow& row, [[maybe_unused]] double x) {
+#ifdef _WIN32
+  const std::string name = row.name;
+  return (name != "sin" && name != "cos") || !std::isfinite(x) || std::abs(x) < 0x1p63;
+#else
+  return true;
+#endif
+}
+
 // Prints the table only on request.
 template <class... Values>
 void print(const char* format, Values... values) {
@@ -120,9 +130,10 @@ TEST_CASE("pointwise accuracy: unary rows over all floats") {
   for (std::size_t r = 0; r < rows.size(); ++r) {
     if (results[r].dtype() != DType::f32) continue;
     const reference::Elementwise& reference = *rows[r].reference;
-    const Worst worst = worst_of(results[r].to_vector<float>(), [&](std::size_t i) {
+    const std::vector<float> values = results[r].to_vector<float>();
+    const Worst worst = worst_of(values, [&](std::size_t i) {
       const double value = x[i];
-      return reference.forward(&value, reference.scalars.data());
+      return has_reference(*rows[r].row, value) ? reference.forward(&value, reference.scalars.data()) : values[i];
     });
     report(rows[r], worst, text(x[worst.at]));
   }
@@ -179,6 +190,7 @@ TEST_CASE("pointwise accuracy: zeros, subnormal and largest numbers, infinity, N
       double inputs[3] = {a[i], b[i], c[i]};
       for (std::size_t k = 0; k < 3; ++k)
         if (rows[r].row->is_condition(k)) inputs[k] = mask[i];
+      if (!has_reference(*rows[r].row, a[i])) continue;
       if (overflows && (std::abs(a[i]) > 1e10f || std::abs(b[i]) > 1e10f)) continue;
       const double expected = reference.forward(inputs, reference.scalars.data());
       const auto is = static_cast<float>(actual[i]);
