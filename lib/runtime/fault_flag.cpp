@@ -28,13 +28,21 @@ BufferView FaultFlag::words() {
   return {owner_.get(), 0};
 }
 
-bool FaultFlag::begin_read(Words& words) {
-  if (!expected_.load(std::memory_order_relaxed) || !expected_.exchange(false, std::memory_order_acquire)) return false;
-  const cl_int error = clEnqueueReadBuffer(device_.queue(), owner_->memory(), CL_FALSE, 0, sizeof words, words.data(),
-                                           0, nullptr, nullptr);
+std::unique_ptr<FaultFlag::Words> FaultFlag::begin_read() {
+  if (!expected_.load(std::memory_order_relaxed) || !expected_.exchange(false, std::memory_order_acquire)) return {};
+  auto words = std::make_unique<Words>();
+  const cl_int error = clEnqueueReadBuffer(device_.queue(), owner_->memory(), CL_FALSE, 0, sizeof(Words),
+                                           words->data(), 0, nullptr, nullptr);
   if (error != CL_SUCCESS) expect();  // The next read looks.
   check_cl(error, "clEnqueueReadBuffer");
-  return true;
+  return words;
+}
+
+void FaultFlag::abandon(std::unique_ptr<Words> words) {
+  expect();
+  if (clFinish(device_.queue()) == CL_SUCCESS) return;
+  const std::lock_guard lock(abandoned_mutex_);
+  abandoned_.push_back(std::move(words));
 }
 
 void FaultFlag::check(const Words& words) {

@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "runtime/launch.h"
 
@@ -30,9 +32,11 @@ class FaultFlag {
   void expect() noexcept { expected_.store(true, std::memory_order_release); }
   bool owns(const Block& block) const noexcept { return block_.load(std::memory_order_acquire) == &block; }
 
-  /// Queues a read of the words, if any may have been written. Returns whether it did. `words` must live until the
+  /// Queues a read of the words, if any may have been written; else returns nothing. The words are there when the
   /// queue has reached the read.
-  bool begin_read(Words& words);
+  std::unique_ptr<Words> begin_read();
+  /// The wait for a read has failed: the next read looks again.
+  void abandon(std::unique_ptr<Words> words);
   /// Throws invalid_argument, naming op, label and range, if a label was noted; the words are zero again then.
   void check(const Words& words);
 
@@ -42,6 +46,8 @@ class FaultFlag {
   std::once_flag made_;
   BlockPtr owner_;
   std::atomic<const Block*> block_{nullptr};
+  std::mutex abandoned_mutex_;
+  std::vector<std::unique_ptr<Words>> abandoned_;  ///< A lost device may write to them at any later time.
 };
 
 FaultFlag& fault_flag_of(DeviceState& device) noexcept;

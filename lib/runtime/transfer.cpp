@@ -82,22 +82,19 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
   DeviceState& device = block.device();
   TraceSlice slice("transfer", "download");
   slice.note("bytes", std::uint64_t{size});
-  FaultFlag::Words fault{};
+  std::unique_ptr<FaultFlag::Words> fault;
   if (size != 0) {
-    const bool looks = device.fault_flag().begin_read(fault);
+    fault = device.fault_flag().begin_read();
     CommandTimer timer(device, "download");
     const cl_int error =
         clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, timer.event());
-    if (error != CL_SUCCESS && looks) {
-      clFinish(device.queue());  // Nothing may write to `fault` later.
-      device.fault_flag().expect();
-    }
+    if (error != CL_SUCCESS && fault != nullptr) device.fault_flag().abandon(std::move(fault));
     check_cl(error, "clEnqueueReadBuffer");
     timer.queued("download", size);
     if (device.profiler().traced()) device.profiler().drain(device.index());  // Their events hold the driver's memory.
   }
   device.programs().store_unsaved();
-  device.fault_flag().check(fault);
+  if (fault != nullptr) device.fault_flag().check(*fault);
 }
 
 void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t to_offset, std::size_t size) {
