@@ -178,7 +178,7 @@ bool may_ask_for_vendors(std::string_view file) {
   // The runtime fills DeviceInfo and works around drivers, the null driver shows what is in it, and the command prints
   // it. The list of verified drivers is by platform.
   return starts_with_any(file, {"lib/runtime/", "lib/null_driver/", "lib/cli/", "lib/dispatch/gpu_traits.cpp",
-                                "lib/dispatch/verdicts.cpp"});
+                                "lib/dispatch/stored/verdicts.cpp"});
 }
 
 /// The questions for a vendor in one file: a trait with a meaning has to be asked instead.
@@ -242,7 +242,7 @@ TEST_CASE("layers: lib/ asks for vendors in one file") {
                                "is_gpu_of(vendor_amd, info)", "target.nvidia_shuffles", "is_intel(kind)"}) {
     CAPTURE(std::string(question));
     CHECK(count("lib/ops/conv/conv2d.cpp", question) == 1);
-    CHECK(count("lib/runtime/transfer.cpp", question) == 0);
+    CHECK(count("lib/runtime/memory/transfer.cpp", question) == 0);
   }
   for (const char* code :
        {"// On AMD: vendor_amd.", "defines.add({\"NVIDIA_SHUFFLES\", 1});", "traits.shuffle", "info.name",

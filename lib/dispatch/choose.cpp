@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "base/text.h"
-#include "dispatch/problem_log.h"
 #include "dispatch/requests.h"
-#include "dispatch/tuning.h"
+#include "dispatch/stored/problem_log.h"
+#include "dispatch/stored/tuning.h"
 #include "dispatch/verification.h"
 #include "runtime/verbose.h"
 

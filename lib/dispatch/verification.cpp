@@ -13,9 +13,9 @@
 #include "base/thread_context.h"
 #include "crisol/tuning.h"
 #include "dispatch/choose.h"
-#include "dispatch/verdicts.h"
+#include "dispatch/stored/verdicts.h"
 #include "replay/replay.h"
-#include "runtime/capture.h"
+#include "runtime/capture/capture.h"
 #include "runtime/verbose.h"
 
 namespace crisol::ops {

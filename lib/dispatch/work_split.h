@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/ceil_div.h"
-#include "dispatch/persistent.h"
+#include "dispatch/stored/persistent.h"
 
 namespace crisol::ops {
 

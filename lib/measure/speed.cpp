@@ -7,7 +7,7 @@
 #include "measure/sizes.h"
 #include "measure/timing.h"
 #include "runtime/launch.h"
-#include "runtime/transfer.h"
+#include "runtime/memory/transfer.h"
 
 namespace crisol {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runtime/transfer.h"
+#include "runtime/memory/transfer.h"
 
 namespace crisol::runtime {
 

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "crisol/functions/norm.h"
 #include "nn/repr.h"
-#include "runtime/capture.h"
+#include "runtime/capture/capture.h"
 #include "tensor/impl.h"
 
 namespace crisol::nn {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "runtime/launch.h"
-#include "runtime/memory_pool.h"
+#include "runtime/memory/memory_pool.h"
 
 namespace crisol::runtime {
 

@@ -1,7 +1,7 @@
 // Contexts, queues and buffers that the user's program shares with the library; see crisol/opencl_interop.h.
 #pragma once
 
-#include "runtime/memory_pool.h"
+#include "runtime/memory/memory_pool.h"
 
 struct _cl_context;
 struct _cl_command_queue;

@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "runtime/capturer.h"
+#include "runtime/capture/capturer.h"
 #include "runtime/device/device_state.h"
-#include "runtime/memory_holders.h"
+#include "runtime/memory/memory_holders.h"
 #include "runtime/op_scope.h"
 #include "runtime/verbose.h"
 

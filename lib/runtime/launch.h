@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "crisol/shape.h"
-#include "runtime/memory_pool.h"
+#include "runtime/memory/memory_pool.h"
 
 struct _cl_kernel;
 

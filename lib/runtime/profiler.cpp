@@ -6,7 +6,7 @@
 #include <numeric>
 #include <ostream>
 
-#include "runtime/capture.h"
+#include "runtime/capture/capture.h"
 #include "runtime/device/device_state.h"
 #include "runtime/op_scope.h"
 

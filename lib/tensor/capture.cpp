@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "base/thread_context.h"
 #include "crisol/grad_mode.h"
-#include "runtime/capture.h"
+#include "runtime/capture/capture.h"
 #include "tensor/captured_uses.h"
 
 namespace crisol {

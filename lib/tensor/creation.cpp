@@ -4,8 +4,8 @@
 
 #include "base/text.h"
 #include "base/whole.h"
-#include "runtime/memory_holders.h"
-#include "runtime/transfer.h"
+#include "runtime/memory/memory_holders.h"
+#include "runtime/memory/transfer.h"
 #include "tensor/impl.h"
 
 namespace crisol {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/per_thread.h"
-#include "runtime/transfer.h"
+#include "runtime/memory/transfer.h"
 #include "tensor/impl.h"
 
 namespace crisol {

@@ -9,7 +9,7 @@
 #include "base/thread_context.h"
 #include "crisol/tensor.h"
 #include "dispatch/derived.h"
-#include "runtime/memory_pool.h"
+#include "runtime/memory/memory_pool.h"
 
 namespace crisol {
 

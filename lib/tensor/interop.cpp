@@ -1,6 +1,6 @@
 // Tensors over the user's OpenCL buffers, and the buffers of tensors.
 #include "runtime/interop.h"
-#include "runtime/capture.h"
+#include "runtime/capture/capture.h"
 
 #include "base/text.h"
 #include "crisol/opencl_interop.h"

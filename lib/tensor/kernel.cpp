@@ -8,8 +8,8 @@
 
 #include "base/text.h"
 #include "crisol/grad_mode.h"
-#include "runtime/kernel_signature.h"
 #include "runtime/launch.h"
+#include "runtime/program/kernel_signature.h"
 #include "tensor/impl.h"
 #include "tensor/kernel_args.h"
 

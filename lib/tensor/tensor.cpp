@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "runtime/transfer.h"
+#include "runtime/memory/transfer.h"
 #include "tensor/grad_mode.h"
 #include "tensor/impl.h"
 

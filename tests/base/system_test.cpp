@@ -8,10 +8,10 @@
 
 #include "base/locked_file.h"
 #include "crisol/crisol.h"
-#include "dispatch/tuning.h"
+#include "dispatch/stored/tuning.h"
 #include "doctest/doctest.h"
 #include "io/atomic_file.h"
-#include "runtime/disk_cache.h"
+#include "runtime/program/disk_cache.h"
 #include "support/files.h"
 #include "support/subprocess.h"
 

@@ -1,5 +1,5 @@
 // Stores the results of probes on disk.
-#include "dispatch/probe_store.h"
+#include "dispatch/stored/probe_store.h"
 
 #include "base/system.h"
 #include "doctest/doctest.h"

@@ -1,4 +1,4 @@
-#include "dispatch/tuning.h"
+#include "dispatch/stored/tuning.h"
 
 #include <cstdlib>
 #include <filesystem>

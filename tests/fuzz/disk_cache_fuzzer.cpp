@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "expect.h"
-#include "runtime/disk_cache.h"
+#include "runtime/program/disk_cache.h"
 #include "support/subprocess.h"
 
 using namespace crisol;

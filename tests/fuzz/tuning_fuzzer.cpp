@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/hash.h"
-#include "dispatch/tuning.h"
+#include "dispatch/stored/tuning.h"
 #include "expect.h"
 
 using namespace crisol;

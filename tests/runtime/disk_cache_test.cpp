@@ -1,4 +1,4 @@
-#include "runtime/disk_cache.h"
+#include "runtime/program/disk_cache.h"
 
 #ifndef _WIN32
 #include <sys/stat.h>

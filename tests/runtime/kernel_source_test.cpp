@@ -1,5 +1,5 @@
 // Rules for the source of all kernels, so that any driver can compile it.
-#include "runtime/kernel_source.h"
+#include "runtime/program/kernel_source.h"
 
 #include <regex>
 #include <sstream>

@@ -1,4 +1,4 @@
-// Large buffers of CPU devices are stored in memory that the library maps (see runtime/large_pages.h).
+// Large buffers of CPU devices are stored in memory that the library maps (see runtime/memory/large_pages.h).
 #include <fstream>
 #include <string>
 

@@ -8,7 +8,7 @@
 #include "crisol/error.h"
 #include "crisol/profile.h"
 #include "doctest/doctest.h"
-#include "runtime/kernel_source.h"
+#include "runtime/program/kernel_source.h"
 #include "support/skip.h"
 #include "support/small_disk.h"
 #include "support/subprocess.h"

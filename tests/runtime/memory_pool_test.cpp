@@ -1,4 +1,4 @@
-#include "runtime/memory_pool.h"
+#include "runtime/memory/memory_pool.h"
 
 #include <algorithm>
 #include <string>

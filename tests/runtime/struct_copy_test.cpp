@@ -9,7 +9,7 @@
 #include "crisol/opencl_interop.h"
 #include "doctest/doctest.h"
 #include "runtime/cl.h"
-#include "runtime/kernel_source.h"
+#include "runtime/program/kernel_source.h"
 #include "support/skip.h"
 
 using namespace crisol;

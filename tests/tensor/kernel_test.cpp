@@ -6,7 +6,7 @@
 
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
-#include "runtime/kernel_signature.h"
+#include "runtime/program/kernel_signature.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
 

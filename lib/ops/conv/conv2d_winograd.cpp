@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "conv/sizes.h"
-#include "dispatch/persistent.h"
+#include "dispatch/stored/persistent.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/cpu_tiles.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/ceil_div.h"
-#include "dispatch/persistent.h"
+#include "dispatch/stored/persistent.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/conv/conv2d_winograd.h"
 

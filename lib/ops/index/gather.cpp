@@ -5,7 +5,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/view.h"
-#include "dispatch/persistent.h"
+#include "dispatch/stored/persistent.h"
 #include "ops/check.h"
 #include "ops/index/indexing.h"
 #include "tensor/kernel_args.h"

@@ -15,7 +15,7 @@
 #include "ops/overlap.h"
 #include "ops/pointwise/pointwise_kernels.h"
 #include "ops/pointwise/pointwise_plan.h"
-#include "runtime/transfer.h"
+#include "runtime/memory/transfer.h"
 #include "tensor/impl.h"
 
 namespace crisol::ops {

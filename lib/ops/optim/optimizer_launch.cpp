@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "dispatch/persistent.h"
-#include "runtime/transfer.h"
+#include "dispatch/stored/persistent.h"
+#include "runtime/memory/transfer.h"
 
 namespace crisol::ops {
 

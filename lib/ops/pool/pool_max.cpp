@@ -2,7 +2,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/pool.h"
 #include "dispatch/choose.h"
-#include "dispatch/persistent.h"
+#include "dispatch/stored/persistent.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
 #include "tensor/kernel_args.h"

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "crisol/ops/probe.h"
 #include "dispatch/matrix_unit.h"
-#include "runtime/capture.h"
-#include "runtime/kernel_source.h"
+#include "runtime/capture/capture.h"
+#include "runtime/program/kernel_source.h"
 #include "runtime/verbose.h"
 
 namespace crisol::ops {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "dispatch/probe_store.h"
+#include "dispatch/stored/probe_store.h"
 #include "runtime/launch.h"
 
 namespace crisol::ops {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "dispatch/probe_store.h"
+#include "dispatch/stored/probe_store.h"
 #include "dispatch/target.h"
 #include "runtime/launch.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/ceil_div.h"
-#include "dispatch/persistent.h"
+#include "dispatch/stored/persistent.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {

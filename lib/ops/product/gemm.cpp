@@ -4,7 +4,7 @@
 
 #include "ops/probe/matrix_probe.h"
 #include "ops/product/cpu_tiles.h"
-#include "runtime/capture.h"
+#include "runtime/capture/capture.h"
 
 namespace crisol::ops {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/ceil_div.h"
-#include "dispatch/persistent.h"
+#include "dispatch/stored/persistent.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {

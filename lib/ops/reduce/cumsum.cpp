@@ -7,7 +7,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
-#include "dispatch/persistent.h"
+#include "dispatch/stored/persistent.h"
 #include "ops/reduce/reduce_problem.h"
 #include "tensor/kernel_args.h"
 

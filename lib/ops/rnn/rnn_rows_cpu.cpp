@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/ceil_div.h"
-#include "dispatch/persistent.h"
+#include "dispatch/stored/persistent.h"
 #include "ops/rnn/rnn_product.h"
 #include "rnn/flags.h"
 

@@ -3,7 +3,7 @@
 
 #include "crisol/ops/loss.h"
 #include "ops/rowwise/rows.h"
-#include "runtime/fault_flag.h"
+#include "runtime/memory/fault_flag.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "dispatch/persistent.h"
+#include "dispatch/stored/persistent.h"
 #include "ops/sort/sort_entries.h"
 #include "sort/sizes.h"
 

@@ -11,11 +11,11 @@
 #include "base/forked.h"
 #include "crisol/device.h"
 #include "runtime/cl.h"
-#include "runtime/fault_flag.h"
-#include "runtime/memory_holders.h"
-#include "runtime/memory_pool.h"
+#include "runtime/memory/fault_flag.h"
+#include "runtime/memory/memory_holders.h"
+#include "runtime/memory/memory_pool.h"
 #include "runtime/profiler.h"
-#include "runtime/program_cache.h"
+#include "runtime/program/program_cache.h"
 
 namespace crisol::runtime {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "dispatch/persistent.h"
+#include "dispatch/stored/persistent.h"
 #include "doctest/doctest.h"
 #include "ops/product/matrix_units.h"
 #include "support/compare.h"

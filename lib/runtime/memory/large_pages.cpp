@@ -1,4 +1,4 @@
-#include "runtime/large_pages.h"
+#include "runtime/memory/large_pages.h"
 
 #ifdef __linux__
 #include <sys/mman.h>

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runtime/cl.h"
-#include "runtime/disk_cache.h"
 #include "runtime/launch.h"
+#include "runtime/program/disk_cache.h"
 
 namespace crisol::runtime {
 

@@ -1,4 +1,4 @@
-#include "dispatch/problem_log.h"
+#include "dispatch/stored/problem_log.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "runtime/capturer.h"
+#include "runtime/capture/capturer.h"
 
 #include <cstring>
 
 #include "base/text.h"
 #include "base/thread_context.h"
-#include "runtime/command_buffer.h"
+#include "runtime/capture/command_buffer.h"
 #include "runtime/device/device_state.h"
 #include "runtime/verbose.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/command_buffer.h"
+#include "runtime/capture/command_buffer.h"
 
 #include <cstring>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "runtime/kernel_source.h"
+#include "runtime/program/kernel_source.h"
 
 #include <fstream>
 #include <set>

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/capturer.h"
+#include "runtime/capture/capturer.h"
 
 namespace crisol::runtime {
 

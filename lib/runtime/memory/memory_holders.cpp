@@ -1,4 +1,4 @@
-#include "runtime/memory_holders.h"
+#include "runtime/memory/memory_holders.h"
 
 #include <algorithm>
 #include <cstdio>

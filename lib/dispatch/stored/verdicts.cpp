@@ -1,4 +1,4 @@
-#include "dispatch/verdicts.h"
+#include "dispatch/stored/verdicts.h"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "crisol/kernel_cache.h"
 #include "crisol/tuning.h"
-#include "runtime/kernel_source.h"
-#include "runtime/trusted_files.h"
+#include "runtime/program/kernel_source.h"
+#include "runtime/program/trusted_files.h"
 #include "runtime/verbose.h"
 
 namespace crisol {

@@ -1,4 +1,4 @@
-#include "runtime/kernel_signature.h"
+#include "runtime/program/kernel_signature.h"
 
 #include <algorithm>
 #include <array>

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/capture.h"
+#include "runtime/capture/capture.h"
 #include "runtime/cl.h"
 #include "runtime/launch.h"
 

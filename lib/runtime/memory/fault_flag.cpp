@@ -1,4 +1,4 @@
-#include "runtime/fault_flag.h"
+#include "runtime/memory/fault_flag.h"
 
 #include "base/text.h"
 #include "runtime/device/device_state.h"
@@ -31,8 +31,8 @@ BufferView FaultFlag::words() {
 std::unique_ptr<FaultFlag::Words> FaultFlag::begin_read() {
   if (!expected_.load(std::memory_order_relaxed) || !expected_.exchange(false, std::memory_order_acquire)) return {};
   auto words = std::make_unique<Words>();
-  const cl_int error = clEnqueueReadBuffer(device_.queue(), owner_->memory(), CL_FALSE, 0, sizeof(Words),
-                                           words->data(), 0, nullptr, nullptr);
+  const cl_int error = clEnqueueReadBuffer(device_.queue(), owner_->memory(), CL_FALSE, 0, sizeof(Words), words->data(),
+                                           0, nullptr, nullptr);
   if (error != CL_SUCCESS) expect();  // The next read looks.
   check_cl(error, "clEnqueueReadBuffer");
   return words;

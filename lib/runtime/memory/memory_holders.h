@@ -7,7 +7,7 @@
 
 #include "crisol/dtype.h"
 #include "crisol/shape.h"
-#include "runtime/memory_pool.h"
+#include "runtime/memory/memory_pool.h"
 
 namespace crisol::runtime {
 

@@ -1,13 +1,13 @@
-#include "runtime/memory_pool.h"
+#include "runtime/memory/memory_pool.h"
 
 #include <vector>
 
 #include "base/forked.h"
 #include "base/text.h"
-#include "runtime/capturer.h"
+#include "runtime/capture/capturer.h"
 #include "runtime/device/device_state.h"
-#include "runtime/large_pages.h"
-#include "runtime/memory_holders.h"
+#include "runtime/memory/large_pages.h"
+#include "runtime/memory/memory_holders.h"
 #include "runtime/trace/timeline.h"
 #include "runtime/verbose.h"
 

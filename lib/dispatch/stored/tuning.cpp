@@ -1,4 +1,4 @@
-#include "dispatch/tuning.h"
+#include "dispatch/stored/tuning.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "crisol/kernel_cache.h"
 #include "crisol/version.h"
-#include "runtime/trusted_files.h"
+#include "runtime/program/trusted_files.h"
 #include "runtime/verbose.h"
 
 namespace crisol {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "runtime/memory_pool.h"
+#include "runtime/memory/memory_pool.h"
 
 namespace crisol::runtime {
 

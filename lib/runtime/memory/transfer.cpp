@@ -1,13 +1,13 @@
-#include "runtime/transfer.h"
+#include "runtime/memory/transfer.h"
 
 #include <array>
 #include <bit>
 #include <cstring>
 
-#include "runtime/capturer.h"
+#include "runtime/capture/capturer.h"
 #include "runtime/device/device_state.h"
 #include "runtime/launch.h"
-#include "runtime/memory_holders.h"
+#include "runtime/memory/memory_holders.h"
 #include "runtime/op_scope.h"
 
 namespace crisol::runtime {

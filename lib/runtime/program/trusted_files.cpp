@@ -1,4 +1,4 @@
-#include "runtime/trusted_files.h"
+#include "runtime/program/trusted_files.h"
 
 #include <mutex>
 #include <set>

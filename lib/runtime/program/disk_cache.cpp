@@ -1,4 +1,4 @@
-#include "runtime/disk_cache.h"
+#include "runtime/program/disk_cache.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +14,7 @@
 #include "base/private_files.h"
 #include "base/system.h"
 #include "base/text.h"
-#include "runtime/trusted_files.h"
+#include "runtime/program/trusted_files.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {

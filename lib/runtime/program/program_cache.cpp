@@ -1,4 +1,4 @@
-#include "runtime/program_cache.h"
+#include "runtime/program/program_cache.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +10,7 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "runtime/device/device_state.h"
-#include "runtime/kernel_source.h"
+#include "runtime/program/kernel_source.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {

@@ -1,9 +1,9 @@
-#include "dispatch/probe_store.h"
+#include "dispatch/stored/probe_store.h"
 
 #include "base/hash.h"
 #include "base/text.h"
 #include "crisol/version.h"
-#include "runtime/disk_cache.h"
+#include "runtime/program/disk_cache.h"
 
 namespace crisol::runtime {
 
