@@ -16,6 +16,9 @@ namespace autograd {
 class CheckpointFrame;
 class Node;
 }  // namespace autograd
+namespace nn {
+struct CloneContext;
+}
 namespace runtime {
 class Capturer;
 }
@@ -30,6 +33,7 @@ struct ThreadContext {
 
   std::int16_t precision = no_precision;  ///< A Precision; without one, that of the process holds.
   bool grad_enabled = true;
+  const char* op = nullptr;                      ///< The op that runs; see runtime/op_scope.h.
   runtime::Capturer* capturer = nullptr;         ///< Captures the work that the thread queues.
   int capture_pauses = 0;                        ///< PauseCapture objects of the thread.
   CapturedUses* captured_uses = nullptr;         ///< The storages that the captured work uses.
@@ -42,6 +46,9 @@ struct ThreadContext {
   /// The innermost checkpoint() whose function runs.
   autograd::CheckpointFrame* checkpoint = nullptr;
   DrawObserver* draw_observer = nullptr;  ///< Is told of each generator before it draws.
+  nn::CloneContext* clone = nullptr;      ///< The innermost clone() of a module.
+  std::uint32_t trace_number = 0;         ///< Of the thread in timelines, from 1; 0 before its first slice.
+  bool traces_backward = false;           ///< The thread's slices belong to its row for backward.
 };
 
 /// The context of the calling thread.

@@ -1,7 +1,7 @@
 #include "dispatch/call_notes.h"
 
 #include "dispatch/choose.h"
-#include "runtime/memory/memory_holders.h"
+#include "runtime/memory/block.h"
 
 namespace crisol::dispatch {
 

@@ -1,19 +1,15 @@
 // Copies of modules: the same module, or a deep copy inside of clone().
 #include "autograd/node.h"
 #include "base/text.h"
+#include "base/thread_context.h"
 #include "crisol/ops/copy.h"
 #include "nn/clone_context.h"
 #include "nn/module_state.h"
 
 namespace crisol::nn {
 
-CloneContext*& clone_context() noexcept {
-  thread_local CloneContext* context = nullptr;
-  return context;
-}
-
 Tensor tensor_for_copy(const Tensor& original) {
-  CloneContext* context = clone_context();
+  CloneContext* context = thread_context().clone;
   if (context == nullptr || !original.defined()) return original;
   Tensor& copy = context->tensors[original.impl().get()];
   if (copy.defined()) return copy;
@@ -34,18 +30,18 @@ namespace detail {
 
 CloneScope::CloneScope(const Module& module, const std::type_info& type) {
   Module::check_class("clone", module, type);
-  clone_context() = new CloneContext{{}, {}, {}, clone_context()};
+  thread_context().clone = new CloneContext{{}, {}, {}, thread_context().clone};
 }
 
 CloneScope::~CloneScope() {
-  const std::unique_ptr<CloneContext> finished(clone_context());
-  clone_context() = finished->outer;
+  const std::unique_ptr<CloneContext> finished(thread_context().clone);
+  thread_context().clone = finished->outer;
 }
 
 }  // namespace detail
 
 Module::Module(const Module& other) : state_(other.state_) {
-  CloneContext* context = clone_context();
+  CloneContext* context = thread_context().clone;
   if (context == nullptr) return;
   std::shared_ptr<void>& copy = context->states[other.state_.get()];
   if (copy != nullptr) {

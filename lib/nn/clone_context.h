@@ -17,9 +17,6 @@ struct CloneContext {
   CloneContext* outer = nullptr;                                  ///< That of a clone() during which this one runs.
 };
 
-/// The context of this thread, or null.
-CloneContext*& clone_context() noexcept;
-
 /// The copy that clone() makes of a parameter or buffer; the same tensor if no clone() runs.
 Tensor tensor_for_copy(const Tensor& original);
 

@@ -70,7 +70,7 @@ BlockPtr share_buffer(DeviceState& device, _cl_mem* memory) {
   require((flags & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)) == 0, op,
           "the buffer is read-only or write-only for kernels");
   cl::Buffer kept(memory, retain);
-  BlockPtr block = std::make_shared<Block>(device, memory, bytes, false);
+  BlockPtr block = std::make_shared<Block>(device, memory, bytes);
   kept() = nullptr;  // The block now owns this reference.
   return block;
 }

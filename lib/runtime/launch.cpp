@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "runtime/capture/capturer.h"
 #include "runtime/device/device_state.h"
-#include "runtime/memory/memory_holders.h"
+#include "runtime/memory/block.h"
 #include "runtime/op_scope.h"
 #include "runtime/verbose.h"
 

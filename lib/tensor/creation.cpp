@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "base/whole.h"
-#include "runtime/memory/memory_holders.h"
 #include "runtime/memory/transfer.h"
 #include "tensor/impl.h"
 

@@ -12,7 +12,6 @@
 #include "crisol/device.h"
 #include "runtime/cl.h"
 #include "runtime/memory/fault_flag.h"
-#include "runtime/memory/memory_holders.h"
 #include "runtime/memory/memory_pool.h"
 #include "runtime/profiler.h"
 #include "runtime/program/program_cache.h"
@@ -52,7 +51,6 @@ class DeviceState {
   }
   Profiler& profiler() noexcept { return profiler_; }
   FaultFlag& fault_flag() noexcept { return fault_flag_; }
-  MemoryHolders& holders() noexcept { return holders_; }
 
   /// Waits for all queued work, frees staged host bytes, and stores the programs that ran since the last call.
   void finish();
@@ -97,7 +95,6 @@ class DeviceState {
   cl::CommandQueue transfer_queue_;
   std::mutex staged_mutex_;
   std::vector<Staged> staged_;
-  MemoryHolders holders_;
   MemoryPool pool_{*this};
   ProgramCache programs_{*this};
   Profiler profiler_;

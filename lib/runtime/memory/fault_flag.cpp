@@ -21,7 +21,7 @@ BufferView FaultFlag::words() {
     cl_int error = CL_SUCCESS;
     cl::Buffer buffer(device_.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zeros, zeros.data(), &error);
     check_cl(error, "clCreateBuffer");
-    owner_ = std::make_shared<Block>(device_, buffer(), sizeof zeros, false);
+    owner_ = std::make_shared<Block>(device_, buffer(), sizeof zeros);
     buffer() = nullptr;  // The block now owns this reference.
     block_.store(owner_.get(), std::memory_order_release);
   });

@@ -1,13 +1,15 @@
 #include "runtime/memory/memory_pool.h"
 
+#include <algorithm>
+#include <map>
+#include <utility>
 #include <vector>
 
-#include "base/forked.h"
 #include "base/text.h"
 #include "runtime/capture/capturer.h"
 #include "runtime/device/device_state.h"
 #include "runtime/memory/large_pages.h"
-#include "runtime/memory/memory_holders.h"
+#include "runtime/op_scope.h"
 #include "runtime/trace/timeline.h"
 #include "runtime/verbose.h"
 
@@ -47,12 +49,35 @@ _cl_mem* take_from(FreeMemory& free, std::uint64_t& bytes) {
 
 }  // namespace
 
-Block::~Block() {
-  if (system::forked()) return;
-  if (pooled_)
-    device_.pool().take_back(memory_, bytes_);
-  else
-    clReleaseMemObject(memory_);
+BlockPtr allocate(DeviceState& device, std::uint64_t bytes) { return device.pool().allocate(bytes, {}); }
+
+BlockPtr allocate(DeviceState& device, std::uint64_t bytes, const Shape& shape, DType dtype) {
+  return device.pool().allocate(bytes, {shape, dtype, true});
+}
+
+std::string MemoryPool::largest_holders() const {
+  constexpr std::size_t most = 5;
+  using Group = std::pair<std::string, std::uint64_t>;  // The name, and the bytes of a block.
+  std::map<Group, std::uint64_t> counts;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const PooledBlock* block = in_use_; block != nullptr; block = block->after_) {
+      const std::string op = block->op() == nullptr ? "unused" : block->op();
+      const std::string what = block->contents().is_tensor ? contents_text(*block) : "workspace";
+      ++counts[{concat(op, ' ', what), block->bytes()}];
+    }
+  }
+  std::vector<std::pair<Group, std::uint64_t>> groups(counts.begin(), counts.end());
+  const auto bytes_of = [](const auto& group) { return group.first.second * group.second; };
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const auto& a, const auto& b) { return bytes_of(a) > bytes_of(b); });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, groups.size()); ++i) {
+    const auto& [group, count] = groups[i];
+    text += concat(i == 0 ? "" : "; ", group.first, ": ", count, " × ", bytes_text(group.second));
+  }
+  if (groups.size() > most) text += concat("; and ", groups.size() - most, " more");
+  return text;
 }
 
 void MemoryPool::fail_out_of_memory(std::uint64_t bytes, const char* why) const {
@@ -64,7 +89,7 @@ void MemoryPool::fail_out_of_memory(std::uint64_t bytes, const char* why) const 
     limit = limit_;
   }
   const std::uint64_t device_memory = device_.info().global_memory;
-  std::string reason = why, holders = device_.holders().largest();
+  std::string reason = why, holders = largest_holders();
   if (now.in_use + now.captured + bytes > total_limit(limit, device_.info()))
     reason = limit != 0 ? concat("the limit of set_memory_limit is ", bytes_text(limit), " (", limit, " bytes)")
                         : concat("the device has ", bytes_text(device_memory),
@@ -76,51 +101,51 @@ void MemoryPool::fail_out_of_memory(std::uint64_t bytes, const char* why) const 
        bytes_text(device_memory), holders);
 }
 
-BlockPtr MemoryPool::allocate(std::uint64_t bytes) {
+BlockPtr MemoryPool::allocate(std::uint64_t bytes, const BlockContents& contents) {
   if (bytes > device_.info().max_allocation)
     fail_out_of_memory(bytes, "larger than the device's largest single buffer");
-  std::uint64_t size = std::min(rounded(bytes), std::max<std::uint64_t>(bytes, device_.info().max_allocation));
+  const std::uint64_t size = std::min(rounded(bytes), std::max<std::uint64_t>(bytes, device_.info().max_allocation));
+  auto block = std::make_shared<PooledBlock>(device_, contents, current_op());
   Capturer* const capturer = capturer_of(device_);
-  _cl_mem* memory = capturer == nullptr ? nullptr : take_reserved(*capturer, size);
-  if (memory == nullptr) memory = take_cached(size);
-  if (memory == nullptr) memory = create(size);
-  if (memory == nullptr) {
+  bool found = capturer != nullptr && take_reserved(*block, *capturer, size);
+  found = found || take_cached(*block, size) || create(*block, size);
+  if (!found) {
     // Queued work may still use cached memory. OpenCL frees a released buffer when this work is done.
     const std::uint64_t released = release_cached();
     device_.finish();
     say(Topic::memory, "out of memory for ", size, " bytes; released ", released, " cached bytes and trying again");
-    memory = create(size);
+    if (!create(*block, size)) fail_out_of_memory(size, "memory is exhausted");
   }
-  if (memory == nullptr) fail_out_of_memory(size, "memory is exhausted");
-  try {
-    if (capturer != nullptr) capturer->note_made(memory);
-    return std::make_shared<HeldBlock>(device_, memory, size);
-  } catch (...) {
-    take_back(memory, size);
-    throw;
-  }
+  if (capturer != nullptr) capturer->note_made(block->memory());
+  return block;
 }
 
-_cl_mem* MemoryPool::take_cached(std::uint64_t& bytes) {
+bool MemoryPool::take_cached(PooledBlock& block, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  _cl_mem* memory = take_from(free_, bytes);
-  if (memory == nullptr) return nullptr;
+  _cl_mem* const memory = take_from(free_, bytes);
+  if (memory == nullptr) return false;
   stats_.cached -= bytes;
-  count_used(bytes);
-  return memory;
+  give(block, memory, bytes);
+  return true;
 }
 
-_cl_mem* MemoryPool::take_reserved(Capturer& capturer, std::uint64_t& bytes) {
+bool MemoryPool::take_reserved(PooledBlock& block, Capturer& capturer, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  _cl_mem* memory = take_from(capturer.idle, bytes);
-  if (memory == nullptr) return nullptr;
+  _cl_mem* const memory = take_from(capturer.idle, bytes);
+  if (memory == nullptr) return false;
   reserved_.at(memory).idle = false;
   stats_.captured -= bytes;
-  count_used(bytes);
-  return memory;
+  give(block, memory, bytes);
+  return true;
 }
 
-void MemoryPool::count_used(std::uint64_t bytes) noexcept {
+// The list of the blocks in use is kept under the same lock as the memory: an op then takes one lock for each tensor.
+void MemoryPool::give(PooledBlock& block, _cl_mem* memory, std::uint64_t bytes) noexcept {
+  block.memory_ = memory;
+  block.bytes_ = bytes;
+  block.after_ = in_use_;
+  if (in_use_ != nullptr) in_use_->before_ = &block;
+  in_use_ = &block;
   stats_.in_use += bytes;
   stats_.peak = std::max(stats_.peak, stats_.in_use);
   trace_memory(device_.index(), stats_);
@@ -142,30 +167,34 @@ void MemoryPool::release_reserved(_cl_mem* memory) noexcept {
   put_free(memory, last.bytes);
 }
 
-_cl_mem* MemoryPool::create(std::uint64_t bytes) {
+bool MemoryPool::create(PooledBlock& block, std::uint64_t bytes) {
   {
     const std::lock_guard lock(mutex_);
     const std::uint64_t taken = stats_.in_use + stats_.cached + stats_.captured;
-    if (taken + bytes > total_limit(limit_, device_.info())) return nullptr;
+    if (taken + bytes > total_limit(limit_, device_.info())) return false;
   }
   cl_int error = CL_SUCCESS;
   TraceSlice slice("memory", "new buffer");
   slice.note("bytes", bytes);
-  _cl_mem* memory = create_buffer(device_, bytes, error);
+  _cl_mem* const memory = create_buffer(device_, bytes, error);
   if (error != CL_SUCCESS) {
-    if (is_memory_error(error)) return nullptr;
+    if (is_memory_error(error)) return false;
     check_cl(error, "clCreateBuffer");
   }
   const std::lock_guard lock(mutex_);
   ++stats_.allocations;
   say(Topic::memory, "new buffer of ", bytes, " bytes; in use ", stats_.in_use, ", cached ", stats_.cached);
-  count_used(bytes);
-  return memory;
+  give(block, memory, bytes);
+  return true;
 }
 
-void MemoryPool::take_back(_cl_mem* memory, std::uint64_t bytes) noexcept {
+void MemoryPool::take_back(PooledBlock& block) noexcept {
+  _cl_mem* const memory = block.memory_;
+  const std::uint64_t bytes = block.bytes_;
   Capturer* capturer = current_capturer();
   const std::lock_guard lock(mutex_);
+  (block.before_ == nullptr ? in_use_ : block.before_->after_) = block.after_;
+  if (block.after_ != nullptr) block.after_->before_ = block.before_;
   stats_.in_use -= bytes;
   trace_memory(device_.index(), stats_);
   const auto reserved = reserved_.find(memory);

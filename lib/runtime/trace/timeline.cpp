@@ -15,6 +15,7 @@
 
 #include "base/system.h"
 #include "base/text.h"
+#include "base/thread_context.h"
 #include "crisol/device.h"
 
 namespace crisol::runtime {
@@ -194,16 +195,6 @@ void add(Event event) {
   timeline().add(std::move(event));
 }
 
-struct HostThread {
-  std::uint32_t number = 0;
-  bool backward = false;
-};
-
-HostThread& host_thread() noexcept {
-  constinit thread_local HostThread thread;
-  return thread;
-}
-
 }  // namespace
 
 std::int64_t trace_clock() noexcept {
@@ -217,13 +208,15 @@ TraceRow device_row(int device_index, std::uint32_t row) noexcept {
 
 TraceRow host_row() noexcept {
   static std::atomic<std::uint32_t> threads{0};
-  HostThread& thread = host_thread();
-  if (thread.number == 0) thread.number = ++threads;
-  return {0, 2 * thread.number - (thread.backward ? 0 : 1)};
+  ThreadContext& thread = thread_context();
+  if (thread.trace_number == 0) thread.trace_number = ++threads;
+  return {0, 2 * thread.trace_number - (thread.traces_backward ? 0 : 1)};
 }
 
-BackwardRow::BackwardRow() noexcept : outer_(host_thread().backward) { host_thread().backward = true; }
-BackwardRow::~BackwardRow() { host_thread().backward = outer_; }
+BackwardRow::BackwardRow() noexcept : outer_(thread_context().traces_backward) {
+  thread_context().traces_backward = true;
+}
+BackwardRow::~BackwardRow() { thread_context().traces_backward = outer_; }
 
 void TraceNotes::add_key(std::string_view key) {
   if (!text_.empty()) text_ += ',';

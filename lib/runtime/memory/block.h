@@ -1,0 +1,88 @@
+// Device memory with an owner.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "crisol/dtype.h"
+#include "crisol/shape.h"
+
+struct _cl_mem;
+
+namespace crisol::runtime {
+
+class DeviceState;
+
+/// One OpenCL buffer.
+class Block {
+ public:
+  /// Memory that another owner has too; the block releases one reference.
+  Block(DeviceState& device, _cl_mem* memory, std::uint64_t bytes) noexcept
+      : device_(device), memory_(memory), bytes_(bytes) {}
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  DeviceState& device() const noexcept { return device_; }
+  _cl_mem* memory() const noexcept { return memory_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+  bool pooled() const noexcept { return pooled_; }
+
+ protected:
+  /// A block of the pool, which sets memory and bytes.
+  explicit Block(DeviceState& device) noexcept : device_(device), pooled_(true) {}
+
+ private:
+  friend class MemoryPool;
+  DeviceState& device_;
+  _cl_mem* memory_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  bool pooled_ = false;
+};
+
+using BlockPtr = std::shared_ptr<Block>;
+
+/// What a block is for: a tensor, or something else, such as the workspace of an op.
+struct BlockContents {
+  Shape shape;
+  DType dtype = DType::f32;
+  bool is_tensor = false;
+};
+
+/// A block of the pool. Its memory may be reused as soon as the block is destroyed, even while kernels that use it are
+/// queued. The device has one in-order queue, so the work of the next user runs after these kernels.
+class PooledBlock final : public Block {
+ public:
+  /// A block without memory. `op` is the op that makes it, or null; then name_block names one later.
+  PooledBlock(DeviceState& device, const BlockContents& contents, const char* op) noexcept
+      : Block(device), op_(op), contents_(contents) {}
+  ~PooledBlock();
+
+  const BlockContents& contents() const noexcept { return contents_; }
+  const char* op() const noexcept { return op_.load(std::memory_order_relaxed); }
+  void set_op(const char* op) noexcept { op_.store(op, std::memory_order_relaxed); }
+
+ private:
+  friend class MemoryPool;
+  std::atomic<const char*> op_;
+  const BlockContents contents_;
+  PooledBlock *before_ = nullptr, *after_ = nullptr;  ///< In the pool's list of the blocks in use.
+};
+
+/// Says which op made the contents of a block, unless that is known. `op` lives as long as the process.
+inline void name_block(const Block& block, const char* op) noexcept {
+  if (!block.pooled()) return;
+  // The pool does not give out its blocks as const.
+  auto& pooled = const_cast<PooledBlock&>(static_cast<const PooledBlock&>(block));
+  if (pooled.op() == nullptr) pooled.set_op(op);
+}
+
+/// "(64, 10) f32" for a tensor's block, and the bytes of another block.
+std::string contents_text(const Block& block);
+
+/// "196 MiB", "1.5 GiB", "512 bytes".
+std::string bytes_text(std::uint64_t bytes);
+
+}  // namespace crisol::runtime
