@@ -10,7 +10,7 @@
 #   oclgrind              a simulator that reports invalid accesses and races: another quarter of the test files
 #   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and the tests
 #                         of products, convolutions, recurrent layers, reductions, softmax and losses
-#   as-nvidia             a CPU that poses as NVIDIA's GPU: half of the test files of the ops
+#   as-nvidia             a CPU that poses as NVIDIA's GPU: a quarter of the test files of the ops
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of each vendor, by the commit's hash
 # Some of this takes turns by the commit's hash, so that a run ends soon and a few commits test everything: the parts of
@@ -212,7 +212,7 @@ if [ -n "$plain" ]; then
   filter[rusticl]=$(part_of_files tests 4 $turn)
   filter[oclgrind]=$(part_of_files tests 4 $((turn + 2)))
   # "gemm block: every tile" takes five minutes there, and other implementations run it too.
-  filter[as-nvidia]="$(part_of_files tests/ops 2 $turn)
+  filter[as-nvidia]="$(part_of_files tests/ops 4 $((turn + 1)))
 --test-case-exclude=gemm block: every tile*"
 fi
 [ -z "$plain" ] || for name in pocl-6 rusticl-25; do
