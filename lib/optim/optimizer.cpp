@@ -62,9 +62,8 @@ void OptimizerImpl::check_parameters_in_place() const {
       const Storage& own = *parameters[i].impl()->storage;
       require(own.block == arena.block && own.base == arena.base + static_cast<std::uint64_t>(begin) * sizeof(float),
               op(), "parameter ", i, " of shape ", parameters[i].shape(),
-              " has other memory since this optimiser was made (Module::to, a tie, or a value of another shape); make "
-              "a new "
-              "one");
+              " has other memory since this optimiser was made (Module::to, a tie, or a value of another shape); "
+              "make a new one");
     }
   }
 }
