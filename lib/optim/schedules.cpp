@@ -18,6 +18,11 @@ double anneal(double from, double to, double share) { return to + (from - to) / 
 
 double quotient(std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 
+// The rate of a group whose base rate is multiplied by a factor.
+auto times(double factor) {
+  return [factor](std::size_t, double base_lr) { return base_lr * factor; };
+}
+
 }  // namespace
 
 LambdaLR::LambdaLR(Optimizer& optimizer, Factor factor) : LRScheduler(optimizer), factors_(groups(), factor) {
@@ -42,10 +47,7 @@ StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma)
   StepLR::apply(0);
 }
 
-void StepLR::apply(std::int64_t steps) {
-  const double factor = std::pow(gamma_, static_cast<double>(steps / step_size_));
-  set_rates([&](std::size_t, double base_lr) { return base_lr * factor; });
-}
+void StepLR::apply(std::int64_t steps) { set_rates(times(std::pow(gamma_, static_cast<double>(steps / step_size_)))); }
 
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma)
     : LRScheduler(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
@@ -54,18 +56,14 @@ MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<std::int64_t> milesto
 }
 
 void MultiStepLR::apply(std::int64_t steps) {
-  const double factor = std::pow(gamma_, static_cast<double>(milestones_passed(milestones_, steps)));
-  set_rates([&](std::size_t, double base_lr) { return base_lr * factor; });
+  set_rates(times(std::pow(gamma_, static_cast<double>(milestones_passed(milestones_, steps)))));
 }
 
 ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma) : LRScheduler(optimizer), gamma_(gamma) {
   ExponentialLR::apply(0);
 }
 
-void ExponentialLR::apply(std::int64_t steps) {
-  const double factor = std::pow(gamma_, static_cast<double>(steps));
-  set_rates([&](std::size_t, double base_lr) { return base_lr * factor; });
-}
+void ExponentialLR::apply(std::int64_t steps) { set_rates(times(std::pow(gamma_, static_cast<double>(steps)))); }
 
 ConstantLR::ConstantLR(Optimizer& optimizer, double factor, std::int64_t total_iters)
     : LRScheduler(optimizer), factor_(factor), total_iters_(total_iters) {
@@ -73,10 +71,7 @@ ConstantLR::ConstantLR(Optimizer& optimizer, double factor, std::int64_t total_i
   ConstantLR::apply(0);
 }
 
-void ConstantLR::apply(std::int64_t steps) {
-  const double factor = steps < total_iters_ ? factor_ : 1;
-  set_rates([&](std::size_t, double base_lr) { return base_lr * factor; });
-}
+void ConstantLR::apply(std::int64_t steps) { set_rates(times(steps < total_iters_ ? factor_ : 1)); }
 
 LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, std::int64_t total_iters)
     : LRScheduler(optimizer), start_factor_(start_factor), end_factor_(end_factor), total_iters_(total_iters) {
@@ -88,8 +83,7 @@ LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
 
 void LinearLR::apply(std::int64_t steps) {
   const double share = quotient(std::min(steps, total_iters_), total_iters_);
-  const double factor = start_factor_ + (end_factor_ - start_factor_) * share;
-  set_rates([&](std::size_t, double base_lr) { return base_lr * factor; });
+  set_rates(times(start_factor_ + (end_factor_ - start_factor_) * share));
 }
 
 CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, std::int64_t t_max, double eta_min)
