@@ -101,7 +101,7 @@ int show(bool json, bool whole_list) {
 
 int clear(bool json, bool tuning) {
   const std::int64_t removed = clear_kernel_cache();
-  const std::string folder = kernel_cache_folder(), tuned_file = tuning_file(), fault = kernel_cache_fault();
+  const std::string folder = kernel_cache_folder(), tuned_file = tuning_file();
   nlohmann::ordered_json cleared{{"folder", folder}, {"removed", removed}};
   if (!json) std::cout << "removed " << removed << " files from " << folder << '\n';
   if (tuning) {
