@@ -60,10 +60,10 @@ std::string chunk(const std::string& type, const std::string& data) {
 // A grey PNG whose data, once decompressed, is `zeros` bytes long.
 std::string png_of_zeros(std::uint32_t width, std::uint32_t height, std::size_t zeros) {
   const std::string raw(zeros, '\0');
-  std::string packed(compressBound(raw.size()), '\0');
-  uLongf size = packed.size();
+  std::string packed(compressBound(static_cast<uLong>(raw.size())), '\0');
+  auto size = static_cast<uLongf>(packed.size());
   REQUIRE(compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(raw.data()),
-                    raw.size(), 9) == Z_OK);
+                    static_cast<uLong>(raw.size()), 9) == Z_OK);
   packed.resize(size);
   return "\x89PNG\r\n\x1a\n" + chunk("IHDR", big(width) + big(height) + std::string("\x08\0\0\0\0", 5)) +
          chunk("IDAT", packed) + chunk("IEND", "");
