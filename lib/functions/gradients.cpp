@@ -2,8 +2,16 @@
 
 #include "autograd/node.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/ops/copy.h"
 
 namespace crisol::autograd {
+
+Tensor view_backward(const Tensor& dy, const Shape& shape, const View& view) {
+  const Tensor dx = zeros(shape, dy.dtype(), dy.device());
+  ops::copy_into(view(dx), dy);
+  if (!recording(dy)) return dx;
+  return record_higher("view_backward", dx, {dy}, [view](const Tensor& ddx, Needs) { return Gradients{view(ddx)}; });
+}
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
   const Tensor y = ops::sum_to(x, shape);

@@ -10,6 +10,7 @@
 #include "crisol/functions/arrange.h"
 #include "crisol/functions/index.h"
 #include "crisol/ops/copy.h"
+#include "functions/gradients.h"
 #include "ops/fixed_list.h"
 #include "tensor/grad_mode.h"
 
@@ -129,6 +130,16 @@ class Reader {
   int next_ = 0;  ///< The axis of the tensor that the next entry takes.
 };
 
+// The view of x, with a gradient.
+Tensor recorded_view(const Tensor& x, const Parts& parts) {
+  const Tensor part = parts.view_of(x);
+  if (!autograd::recording(x)) return part;
+  return autograd::record_higher(op, part, {x}, [parts, shape = x.shape()](const Tensor& dy, Needs) {
+    return Gradients{
+        autograd::view_backward(dy, shape, [parts](const Tensor& other) { return recorded_view(other, parts); })};
+  });
+}
+
 // Replaces an axis by the axes of `picks`, whose elements are positions along it.
 Tensor pick(const Tensor& x, int axis, const Tensor& picks) {
   require(picks.defined(), op, "the index tensor is undefined");
@@ -149,13 +160,7 @@ void note_place(const Tensor& copy, IndexedPlace place) {
 
 Tensor Tensor::operator[](std::initializer_list<TensorIndex> indices) const {
   const Parts parts = Reader(shape(), indices).parts();
-  Tensor part = parts.view_of(*this);
-  if (autograd::recording(*this))
-    part = autograd::record(op, part, {*this}, [parts, shape = shape()](const Tensor& dy, Needs) {
-      const Tensor dx = zeros(shape, dy.dtype(), dy.device());
-      ops::copy_into(parts.view_of(dx), dy);
-      return Gradients{dx};
-    });
+  Tensor part = recorded_view(*this, parts);
   if (!parts.flipped.empty()) {
     const Tensor place = part;
     part = crisol::flip(part, parts.flipped);

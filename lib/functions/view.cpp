@@ -58,24 +58,13 @@ Tensor Tensor::T() const {
   for (int i = 0; i < dim(); ++i) axes[i] = dim() - 1 - i;
   return permute(axes);
 }
-namespace {
-
-Tensor narrow_backward(const Tensor& dy, const Shape& shape, int axis, std::int64_t start, std::int64_t length) {
-  const Tensor dx = zeros(shape, dy.dtype(), dy.device());
-  ops::copy_into(ops::narrow(dx, axis, start, length), dy);
-  if (!autograd::recording(dy)) return dx;
-  return autograd::record_higher("narrow_backward", dx, {dy}, [axis, start, length](const Tensor& ddx, Needs) {
-    return Gradients{ddx.narrow(axis, start, length)};
-  });
-}
-
-}  // namespace
 
 Tensor Tensor::narrow(int axis, std::int64_t start, std::int64_t length) const {
   const Tensor y = ops::narrow(*this, axis, start, length);
   if (!autograd::recording(*this)) return y;
   return autograd::record_higher("narrow", y, {*this}, [shape = shape(), axis, start, length](const Tensor& dy, Needs) {
-    return Gradients{narrow_backward(dy, shape, axis, start, length)};
+    const auto view = [axis, start, length](const Tensor& x) { return x.narrow(axis, start, length); };
+    return Gradients{autograd::view_backward(dy, shape, view)};
   });
 }
 

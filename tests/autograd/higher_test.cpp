@@ -155,7 +155,9 @@ TEST_CASE("gradients of gradients of what moves data") {
   check([](const Inputs& v) { return v[0].unsqueeze(1).expand({3, 2, 4}).clone().flatten(); }, {x});
   check([](const Inputs& v) { return tril(v[0]) + triu(v[0], 1).to(DType::f16).to(DType::f32); }, {x});
   check([](const Inputs& v) { return sort(v[0], 1).values.narrow(1, 0, 2) + topk(v[0], 2, 1).values; }, {x});
+  check([](const Inputs& v) { return v[0][{Slice(0, 3, 2), NewAxis, 1}]; }, {x});
   const Tensor index = tensor_of({2, 0, 2}, {3}, DType::i64);
+  check([&](const Inputs& v) { return v[0][{index, Slice(1, 4, 2)}]; }, {x});
   const Tensor grid = tensor_of({0, 3, 1, 1, 2, 2}, {3, 2}, DType::i64);
   check([&](const Inputs& v) { return gather(v[0], 1, grid); }, {x});
   check([&](const Inputs& v) { return index_select(v[0], 0, index); }, {x});
