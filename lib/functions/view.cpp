@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "functions/gradients.h"
+#include "ops/check.h"
 
 namespace crisol {
 
@@ -19,8 +20,8 @@ Tensor Tensor::reshape(const Shape& wanted) const {
 }
 
 Tensor Tensor::flatten(int first, int last) const {
-  const int from = normalized_axis("flatten", first, std::max(dim(), 1));
-  const int to = normalized_axis("flatten", last, std::max(dim(), 1));
+  const int from = ops::axis_or_scalar("flatten", first, dim());
+  const int to = ops::axis_or_scalar("flatten", last, dim());
   require(from <= to, "flatten", "first axis ", first, " lies behind last axis ", last, " of shape ", shape());
   Shape merged;
   for (int i = 0; i < from; ++i) merged.push_back(size(i));

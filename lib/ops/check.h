@@ -1,10 +1,19 @@
 // Rules that many ops share.
 #pragma once
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "crisol/tensor.h"
+#include "tensor/impl.h"
 
 namespace crisol::ops {
+
+/// The same as normalized_axis, but a scalar (rank 0) has the axes 0 and -1 too, as in PyTorch. The result is 0 then,
+/// although the shape of a scalar has no size there.
+inline int axis_or_scalar(const char* op, std::int64_t axis, int rank) {
+  return normalized_axis(op, axis, std::max(rank, 1));
+}
 
 // These checks run in every call. The parts of their messages are worked out only where a check fails.
 

@@ -2,13 +2,13 @@
 // expression is just the element. OpenCL does contiguous copies.
 #include "crisol/ops/copy.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <vector>
 
 #include "base/text.h"
 #include "base/whole.h"
+#include "ops/check.h"
 #include "ops/collapse.h"
 #include "ops/layout/fill_plan.h"
 #include "ops/layout/transpose_copy.h"
@@ -124,7 +124,7 @@ Tensor flip(const Tensor& x, const Shape& axes) {
   std::int64_t offset = x.offset();
   unsigned seen = 0;
   for (const std::int64_t wanted : axes) {
-    const int axis = normalized_axis(op, wanted, std::max(x.dim(), 1));
+    const int axis = axis_or_scalar(op, wanted, x.dim());
     require((seen >> axis & 1u) == 0, op, "axis ", wanted, " is named twice in ", axes);
     seen |= 1u << axis;
     if (axis == x.dim() || x.shape()[axis] == 0) continue;

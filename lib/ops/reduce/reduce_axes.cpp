@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "crisol/ops/view.h"
+#include "ops/check.h"
 #include "ops/collapse.h"
 #include "tensor/impl.h"
 
@@ -14,7 +15,7 @@ unsigned reduced_axes(const char* op, int rank, const Shape& axes) {
   if (axes.empty()) return (1u << rank) - 1;
   unsigned reduced = 0;
   for (const std::int64_t wanted : axes) {
-    const unsigned bit = 1u << normalized_axis(op, wanted, std::max(rank, 1));  // A scalar has an axis 0 too.
+    const unsigned bit = 1u << axis_or_scalar(op, wanted, rank);
     require((reduced & bit) == 0, op, "axis ", wanted, " is named twice in ", axes);
     reduced |= bit;
   }

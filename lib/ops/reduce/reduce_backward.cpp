@@ -1,5 +1,4 @@
 // What reductions need in backward: expansion of gradients, and the way back from a broadcast.
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -7,6 +6,7 @@
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
+#include "ops/check.h"
 #include "ops/collapse.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduce/reduce_axes.h"
@@ -94,7 +94,7 @@ Tensor max_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Sh
 
 Tensor max_with_indices_backward(const Tensor& dy, const Tensor& indices, const Shape& x_shape, int axis) {
   constexpr const char* op = "max_with_indices_backward";
-  axis = normalized_axis(op, axis, std::max(x_shape.rank(), 1));
+  axis = axis_or_scalar(op, axis, x_shape.rank());
   if (x_shape.empty()) return with_axes(op, dy, x_shape, 0);
   const Tensor gradient = with_axes(op, dy, x_shape, 1u << axis), at = with_axes(op, indices, x_shape, 1u << axis);
   require(at.dtype() == DType::i64, op, "the indices are ", at.dtype(), ", must be i64");

@@ -1,7 +1,5 @@
 #include "crisol/ops/softmax.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
@@ -19,7 +17,7 @@ struct SoftmaxProblem : RowProblem {
 // The layout (outer, n, inner) around the axis.
 SoftmaxProblem problem_of(const char* op, const Tensor& x, int axis, bool log) {
   require(is_floating(x.dtype()), op, "the input must be f32 or f16, it is ", x.dtype());
-  axis = normalized_axis(op, axis, std::max(x.dim(), 1));
+  axis = axis_or_scalar(op, axis, x.dim());
   std::int64_t inner = 1;
   for (int i = axis + 1; i < x.dim(); ++i) inner *= x.shape()[i];
   const std::int64_t n = x.dim() == 0 ? 1 : x.shape()[axis];
