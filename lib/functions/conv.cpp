@@ -3,6 +3,7 @@
 #include "autograd/node.h"
 #include "crisol/ops/reduce.h"
 #include "functions/fuse/epilogue.h"
+#include "functions/single_image.h"
 #include "ops/conv/conv2d_problem.h"
 #include "ops/product/with_epilogue.h"
 
@@ -27,7 +28,7 @@ auto conv2d_backward(const Tensor& input, const Tensor& filter, const Conv2dOpti
 }  // namespace
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
-  if (x.defined() && x.dim() == 3) return conv2d(x.unsqueeze(0), weight, bias, options).squeeze(0);
+  if (is_single(x)) return conv2d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   const Tensor y = ops::conv2d(x, weight, bias, options);
   if (!autograd::recording(x, weight, bias)) return y;
   return autograd::record("conv2d", y, {x, weight, bias}, conv2d_backward(x, weight, options));
@@ -35,7 +36,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
               const Epilogue& epilogue) {
-  if (x.defined() && x.dim() == 3) return conv2d(x.unsqueeze(0), weight, bias, options, epilogue).squeeze(0);
+  if (is_single(x)) return conv2d(x.unsqueeze(0), weight, bias, options, epilogue).squeeze(0);
   const ops::Conv2dSizes sizes = ops::conv2d_sizes("conv2d", x.shape(), weight.shape(), options);
   return detail::run_with_epilogue(
       {.name = "conv2d",

@@ -1,19 +1,13 @@
 #include "crisol/functions/pool.h"
 
 #include "autograd/node.h"
+#include "functions/single_image.h"
 
 namespace crisol {
 
 using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
-
-namespace {
-
-// An image (C, H, W) without a batch.
-bool is_single(const Tensor& x) { return x.defined() && x.dim() == 3; }
-
-}  // namespace
 
 Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
   if (is_single(x)) return max_pool2d(x.unsqueeze(0), options).squeeze(0);
