@@ -19,6 +19,18 @@ std::shared_ptr<void> owned(void* user_data, void (*release)(void*)) {
           }};
 }
 
+/// Gives the caller the handle of a hook. `add` registers the hook with x. It gets the tensor and the hook's data.
+template <class Function, class Add>
+crisol_status give_hook(const crisol_tensor* x, Function function, void* user_data, void (*release)(void*),
+                        crisol_hook** hook, const char* op, const Add& add) noexcept {
+  return guarded([&] {
+    const std::shared_ptr<void> data = owned(user_data, release);
+    crisol_hook*& place = need(hook, op, "hook");
+    need(function, op, "function");
+    place = new crisol_hook{add(tensor_of(x, op, "x"), data)};
+  });
+}
+
 void check_result(int result) { require(result == 0, "backward", "a hook failed with the result ", result); }
 
 }  // namespace
@@ -62,13 +74,8 @@ crisol_status crisol_retain_grad(crisol_tensor* x) {
 
 crisol_status crisol_register_hook(const crisol_tensor* x, crisol_gradient_function function, void* user_data,
                                    void (*release)(void* user_data), crisol_hook** hook) {
-  constexpr const char* op = "register_hook";
-  return guarded([&] {
-    const std::shared_ptr<void> data = owned(user_data, release);
-    crisol_hook*& place = need(hook, op, "hook");
-    need(function, op, "function");
-    auto made = std::make_unique<crisol_hook>();
-    made->value = tensor_of(x, op, "x").register_hook([function, data](const Tensor& gradient) {
+  const auto add = [function](const Tensor& tensor, const std::shared_ptr<void>& data) {
+    return tensor.register_hook([function, data](const Tensor& gradient) {
       const crisol_tensor seen{gradient};
       crisol_tensor* replacement = nullptr;
       const int result = function(data.get(), &seen, &replacement);
@@ -76,25 +83,20 @@ crisol_status crisol_register_hook(const crisol_tensor* x, crisol_gradient_funct
       check_result(result);
       return given == nullptr ? Tensor() : given->value;
     });
-    place = made.release();
-  });
+  };
+  return give_hook(x, function, user_data, release, hook, "register_hook", add);
 }
 
 crisol_status crisol_register_post_accumulate_grad_hook(const crisol_tensor* x, crisol_leaf_function function,
                                                         void* user_data, void (*release)(void* user_data),
                                                         crisol_hook** hook) {
-  constexpr const char* op = "register_post_accumulate_grad_hook";
-  return guarded([&] {
-    const std::shared_ptr<void> data = owned(user_data, release);
-    crisol_hook*& place = need(hook, op, "hook");
-    need(function, op, "function");
-    auto made = std::make_unique<crisol_hook>();
-    made->value = tensor_of(x, op, "x").register_post_accumulate_grad_hook([function, data](const Tensor& leaf) {
+  const auto add = [function](const Tensor& tensor, const std::shared_ptr<void>& data) {
+    return tensor.register_post_accumulate_grad_hook([function, data](const Tensor& leaf) {
       const crisol_tensor seen{leaf};
       check_result(function(data.get(), &seen));
     });
-    place = made.release();
-  });
+  };
+  return give_hook(x, function, user_data, release, hook, "register_post_accumulate_grad_hook", add);
 }
 
 crisol_status crisol_hook_remove(crisol_hook* hook) {

@@ -8,13 +8,22 @@ using namespace crisol::c_api;
 
 namespace {
 
+/// Gives the caller the schedule that `make` makes for the optimizer. `make` may throw.
+template <class Make>
+crisol_status give_made(crisol_schedule** result, crisol_optimizer* optimizer, const char* op,
+                        const Make& make) noexcept {
+  return guarded([&] {
+    crisol_schedule*& place = need(result, op, "result");
+    place = new crisol_schedule(make(*need(optimizer, op, "optimizer").value));
+  });
+}
+
+/// The same for a class of schedules and its arguments.
 template <class Schedule, class... Arguments>
 crisol_status give_schedule(crisol_schedule** result, crisol_optimizer* optimizer, const char* op,
                             const Arguments&... arguments) noexcept {
-  return guarded([&] {
-    crisol_schedule*& place = need(result, op, "result");
-    optim::Optimizer& of = *need(optimizer, op, "optimizer").value;
-    place = new crisol_schedule{std::make_shared<Schedule>(of, arguments...), nullptr};
+  return give_made(result, optimizer, op, [&](optim::Optimizer& of) {
+    return crisol_schedule{std::make_shared<Schedule>(of, arguments...), nullptr};
   });
 }
 
@@ -40,12 +49,9 @@ crisol_status crisol_step_lr(crisol_optimizer* optimizer, int64_t step_size, dou
 crisol_status crisol_multi_step_lr(crisol_optimizer* optimizer, int count, const int64_t* milestones, double gamma,
                                    crisol_schedule** result) {
   constexpr const char* op = "multi_step_lr";
-  return guarded([&] {
-    crisol_schedule*& place = need(result, op, "result");
-    place = new crisol_schedule{
-        std::make_shared<optim::MultiStepLR>(*need(optimizer, op, "optimizer").value,
-                                             numbers_of(count, milestones, op, "milestones"), gamma),
-        nullptr};
+  return give_made(result, optimizer, op, [&](optim::Optimizer& of) {
+    return crisol_schedule{
+        std::make_shared<optim::MultiStepLR>(of, numbers_of(count, milestones, op, "milestones"), gamma), nullptr};
   });
 }
 
@@ -85,27 +91,23 @@ crisol_status crisol_one_cycle_lr(crisol_optimizer* optimizer, double max_lr, in
 crisol_status crisol_sequential_lr(crisol_optimizer* optimizer, int count, crisol_schedule* const* schedules,
                                    const int64_t* milestones, crisol_schedule** result) {
   constexpr const char* op = "sequential_lr";
-  return guarded([&] {
-    crisol_schedule*& place = need(result, op, "result");
+  return give_made(result, optimizer, op, [&](optim::Optimizer& of) {
     require(count > 0 && schedules != nullptr, op, "there are no schedules");
     std::vector<std::shared_ptr<optim::LRScheduler>> parts;
     for (int i = 0; i < count; ++i) {
       parts.push_back(need(schedules[i], op, "a schedule").value);
       require(parts.back() != nullptr, op, "schedule ", i, " takes a metric");
     }
-    place = new crisol_schedule{
-        std::make_shared<optim::SequentialLR>(*need(optimizer, op, "optimizer").value, std::move(parts),
-                                              numbers_of(count - 1, milestones, op, "milestones")),
-        nullptr};
+    return crisol_schedule{std::make_shared<optim::SequentialLR>(of, std::move(parts),
+                                                                 numbers_of(count - 1, milestones, op, "milestones")),
+                           nullptr};
   });
 }
 
 crisol_status crisol_reduce_lr_on_plateau(crisol_optimizer* optimizer, int rises, double factor, int64_t patience,
                                           double threshold, int absolute, int64_t cooldown, double min_lr,
                                           crisol_schedule** result) {
-  constexpr const char* op = "reduce_lr_on_plateau";
-  return guarded([&] {
-    crisol_schedule*& place = need(result, op, "result");
+  return give_made(result, optimizer, "reduce_lr_on_plateau", [&](optim::Optimizer& of) {
     optim::ReduceLROnPlateauOptions options;
     options.mode = rises != 0 ? "max" : "min";
     options.factor = factor;
@@ -114,8 +116,7 @@ crisol_status crisol_reduce_lr_on_plateau(crisol_optimizer* optimizer, int rises
     options.threshold_mode = absolute != 0 ? "abs" : "rel";
     options.cooldown = cooldown;
     options.min_lr = min_lr;
-    place = new crisol_schedule{
-        nullptr, std::make_unique<optim::ReduceLROnPlateau>(*need(optimizer, op, "optimizer").value, options)};
+    return crisol_schedule{nullptr, std::make_unique<optim::ReduceLROnPlateau>(of, options)};
   });
 }
 
