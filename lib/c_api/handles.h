@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/text.h"
@@ -60,6 +61,18 @@ template <class T>
 T& need(T* pointer, const char* op, const char* name) {
   require(pointer != nullptr, op, name, " is null");
   return *pointer;
+}
+
+/// The row with this name in a table of things, such as models: `thing` is "model". Throws with all names if there is
+/// no such row.
+template <class Table>
+const auto& row_named(const Table& table, std::string_view name, const char* op, const char* thing) {
+  std::string names;
+  for (const auto& row : table) {
+    if (row.name == name) return row;
+    names.append(names.empty() ? "" : ", ").append(row.name);
+  }
+  fail(ErrorCode::invalid_argument, op, "there is no ", thing, " '", name, "'; there are: ", names);
 }
 
 inline const Tensor& tensor_of(const crisol_tensor* x, const char* op, const char* name) {

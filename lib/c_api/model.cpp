@@ -45,15 +45,6 @@ constexpr std::array models{
           &copy_of<nn::MobileNetV2>},
 };
 
-const Model& model_of(std::string_view name) {
-  std::string names;
-  for (const Model& model : models) {
-    if (model.name == name) return model;
-    names.append(names.empty() ? "" : ", ").append(model.name);
-  }
-  fail(ErrorCode::invalid_argument, "model_create", "there is no model '", name, "'; there are: ", names);
-}
-
 crisol_model* new_model(ModulePtr module, crisol_model::Copy copy) {
   NamedTensors parameters = module->named_parameters();
   return new crisol_model{std::move(module), std::move(parameters), copy, {}};
@@ -65,7 +56,7 @@ crisol_status crisol_model_create(const char* name, int64_t classes, crisol_devi
   constexpr const char* op = "model_create";
   return guarded([&] {
     crisol_model*& place = need(result, op, "result");
-    const Model& model = model_of(&need(name, op, "name"));
+    const Model& model = row_named(models, &need(name, op, "name"), op, "model");
     ModulePtr module = model.make(classes);
     module->to(device_of(device, op));
     place = new_model(std::move(module), model.copy);

@@ -54,12 +54,7 @@ constexpr Kind kinds[] = {{"sgd", make<optim::SGD>},
                           {"lion", make<optim::Lion>}};
 
 OptimizerPtr make_optimizer(std::string_view kind, ParamGroup group) {
-  std::string names;
-  for (const Kind& known : kinds) {
-    if (known.name == kind) return known.make(std::move(group));
-    names.append(names.empty() ? "" : ", ").append(known.name);
-  }
-  fail(ErrorCode::invalid_argument, "optimizer_create", "there is no optimizer '", kind, "'; there are: ", names);
+  return row_named(kinds, kind, "optimizer_create", "optimizer").make(std::move(group));
 }
 
 crisol_status give_optimizer(crisol_optimizer** result, const char* op, const char* kind,
