@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/bytes_text.h"
 #include "cli/command.h"
 #include "cli/format.h"
 #include "crisol/kernel_cache.h"
@@ -49,12 +50,6 @@ std::vector<Group> groups_of(const std::vector<CacheEntry>& entries) {
   return list;
 }
 
-std::string size_text(std::uint64_t bytes) {
-  if (bytes < 10000) return format("%llu B", static_cast<unsigned long long>(bytes));
-  return bytes < 10000000 ? format("%.0f KB", 1e-3 * static_cast<double>(bytes))
-                          : format("%.1f MB", 1e-6 * static_cast<double>(bytes));
-}
-
 void print_programs(const std::vector<CacheEntry>& entries) {
   for (const CacheEntry& entry : entries)
     std::cout << (entry.title.empty() ? "damaged, never used: " + entry.file : entry.title) << ": " << entry.bytes
@@ -63,7 +58,8 @@ void print_programs(const std::vector<CacheEntry>& entries) {
 
 void print_groups(const std::vector<Group>& groups) {
   for (const Group& group : groups)
-    std::cout << format("%6zu programs %9s  ", group.programs, size_text(group.bytes).c_str()) << group.device << '\n';
+    std::cout << format("%6zu programs %10s  ", group.programs, bytes_text(group.bytes).c_str()) << group.device
+              << '\n';
 }
 
 int show(bool json, bool whole_list) {

@@ -187,7 +187,7 @@ TEST_CASE("crisol cache: sums up by device, lists what a program compiled, and r
   CHECK(contains(text, "damaged, never used: " + file + ": 7 bytes"));
   CHECK(output_of("cache --list", cache) == text);
   const std::string summary = output_of("cache", cache);
-  CHECK(contains(summary, "1 programs       7 B  damaged, never used\n"));
+  CHECK(contains(summary, "1 programs    7 bytes  damaged, never used\n"));
   CHECK(contains(summary, "  " + Device().name() + " (" + Device().info().platform));
   CHECK(contains(summary, "`crisol cache --list` lists the programs."));
   CHECK_FALSE(contains(summary, file));

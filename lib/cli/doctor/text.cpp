@@ -1,5 +1,6 @@
 #include <sstream>
 
+#include "base/bytes_text.h"
 #include "base/text.h"
 #include "cli/doctor/doctor.h"
 #include "cli/format.h"
@@ -15,12 +16,7 @@ std::string text(const Json& object, const char* key) {
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
-std::string size_text(const Json& object, const char* key) {
-  const double bytes = object.value(key, 0.0);
-  if (bytes >= 1 << 30) return format("%.1f GiB", bytes / (1 << 30));
-  if (bytes >= 1 << 20) return format("%.1f MiB", bytes / (1 << 20));
-  return format("%.0f KiB", bytes / 1024);
-}
+std::string size_text(const Json& object, const char* key) { return bytes_text(object.value(key, std::uint64_t{0})); }
 
 void add(std::ostream& out, const char* name, const std::string& value) {
   out << "  " << format("%-12s ", name) << value << '\n';

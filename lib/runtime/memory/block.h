@@ -82,7 +82,4 @@ inline void name_block(const Block& block, const char* op) noexcept {
 /// "(64, 10) f32" for a tensor's block, and the bytes of another block.
 std::string contents_text(const Block& block);
 
-/// "196 MiB", "1.5 GiB", "512 bytes".
-std::string bytes_text(std::uint64_t bytes);
-
 }  // namespace crisol::runtime

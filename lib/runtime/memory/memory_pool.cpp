@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes_text.h"
 #include "base/text.h"
 #include "runtime/capture/capturer.h"
 #include "runtime/device/device_state.h"
