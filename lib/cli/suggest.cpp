@@ -3,28 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "base/edit_distance.h"
 #include "base/text.h"
 
 namespace crisol::cli {
 
 namespace {
-
-std::size_t differences(const std::string& a, const std::string& b) {
-  std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        table[i][j] = i + j;
-        continue;
-      }
-      table[i][j] =
-          std::min({table[i - 1][j] + 1, table[i][j - 1] + 1, table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
-    }
-  }
-  return table[a.size()][b.size()];
-}
 
 std::vector<std::string> commands_of(const CLI::App& parser) {
   std::vector<std::string> names;
@@ -48,7 +32,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
   std::string best;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;  // More differences than this are another word.
   for (const std::string& one : known) {
-    const std::size_t found = differences(word, one);
+    const std::size_t found = edit_distance(word, one);
     if (found >= least) continue;
     least = found;
     best = one;

@@ -1,11 +1,11 @@
 #include "dispatch/requests.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <span>
 #include <vector>
 
+#include "base/edit_distance.h"
 #include "base/text.h"
 #include "base/thread_context.h"
 #include "crisol/tuning.h"
@@ -21,26 +21,12 @@ struct Request {
   bool forbidden;
 };
 
-/// The changes of single letters that make one word of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (const char letter : a) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t i = 0; i < b.size(); ++i) {
-      const std::size_t replaced = diagonal + (letter == b[i] ? 0 : 1);
-      diagonal = row[i + 1];
-      row[i + 1] = std::min({replaced, diagonal + 1, row[i] + 1});
-    }
-  }
-  return row.back();
-}
-
 /// The names, near ones first.
 std::string names_near(std::string_view wanted, const std::set<std::string_view>& names) {
   std::vector<std::string_view> order(names.begin(), names.end());
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::string_view a, std::string_view b) { return distance(wanted, a) < distance(wanted, b); });
+  std::stable_sort(order.begin(), order.end(), [&](std::string_view a, std::string_view b) {
+    return edit_distance(wanted, a) < edit_distance(wanted, b);
+  });
   std::string text;
   for (const std::string_view name : order) text.append(text.empty() ? "" : ", ").append(name);
   return text;
