@@ -154,14 +154,13 @@ NamedTensors DataLoader::state_dict() const {
   const DataPosition at = position();
   runtime::Hash hash;
   for (const std::int64_t index : sampler_->order(at.epoch)) hash.add(static_cast<std::uint64_t>(index));
-  const auto number = [](std::int64_t value) { return from_vector(std::vector{value}, Shape{}); };
-  return {{"epoch", number(at.epoch)},
-          {"batch", number(at.batch)},
-          {"samples", number(dataset_->size())},
-          {"batch_size", number(options_.batch_size)},
-          {"drop_last", number(options_.drop_last ? 1 : 0)},
-          {"seed", number(static_cast<std::int64_t>(options_.seed))},
-          {"order", number(static_cast<std::int64_t>(hash.value()))}};
+  return {{"epoch", whole_number(at.epoch)},
+          {"batch", whole_number(at.batch)},
+          {"samples", whole_number(dataset_->size())},
+          {"batch_size", whole_number(options_.batch_size)},
+          {"drop_last", whole_number(options_.drop_last ? 1 : 0)},
+          {"seed", whole_number(static_cast<std::int64_t>(options_.seed))},
+          {"order", whole_number(static_cast<std::int64_t>(hash.value()))}};
 }
 
 void DataLoader::load_state_dict(const NamedTensors& state) {

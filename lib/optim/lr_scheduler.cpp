@@ -35,7 +35,7 @@ void LRScheduler::set_steps(std::int64_t steps) {
 
 NamedTensors LRScheduler::state_dict() const {
   const Device device = optimizer_.parameters()[0].device();
-  NamedTensors state{{"steps", from_vector(std::vector<std::int64_t>{steps_}, Shape{}, device)}};
+  NamedTensors state{{"steps", whole_number(steps_, device)}};
   for (std::size_t g = 0; g < groups(); ++g)
     state.emplace_back(name_in_group("base_lr", g), exact_tensor(base_lrs_[g], device));
   return state;

@@ -62,8 +62,9 @@ std::vector<double> ReduceLROnPlateau::get_last_lr() const {
 
 NamedTensors ReduceLROnPlateau::state_dict() const {
   const Device device = optimizer_.parameters()[0].device();
-  const auto count = [&](std::int64_t value) { return from_vector(std::vector<std::int64_t>{value}, Shape{}, device); };
-  return {{"best", exact_tensor(best_, device)}, {"bad", count(bad_)}, {"cooldown", count(cooldown_)}};
+  return {{"best", exact_tensor(best_, device)},
+          {"bad", whole_number(bad_, device)},
+          {"cooldown", whole_number(cooldown_, device)}};
 }
 
 void ReduceLROnPlateau::load_state_dict(const NamedTensors& state) {

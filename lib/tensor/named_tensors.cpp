@@ -6,6 +6,8 @@
 
 namespace crisol {
 
+Tensor whole_number(std::int64_t value, Device device) { return from_vector(std::vector{value}, Shape{}, device); }
+
 std::map<std::string, Tensor> match_state(const char* op, const NamedTensors& own, const NamedTensors& given) {
   std::map<std::string, Tensor> found;
   std::string problems;

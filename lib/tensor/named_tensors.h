@@ -1,4 +1,4 @@
-// Loading a state: matches the given tensors with the wanted tensors.
+// States: whole numbers as tensors, and matching given tensors with the wanted ones.
 #pragma once
 
 #include <map>
@@ -7,6 +7,9 @@
 #include "crisol/named_tensors.h"
 
 namespace crisol {
+
+/// A scalar of i64.
+Tensor whole_number(std::int64_t value, Device device = Device());
 
 /// The given tensors by name. Throws invalid_argument, "[op] …". The text lists every name that is missing, given
 /// twice, unexpected or undefined, and every tensor whose shape or dtype differs from `own`.

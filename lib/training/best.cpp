@@ -24,8 +24,6 @@ bool is_better(double value, double best, double min_delta, bool maximize) {
   return maximize ? value > best + min_delta : value < best - min_delta;
 }
 
-Tensor number(std::int64_t value) { return from_vector(std::vector{value}, Shape{}); }
-
 }  // namespace
 
 EarlyStopping::EarlyStopping(const EarlyStoppingOptions& options) : options_(options), best_(worst(options.maximize)) {
@@ -47,10 +45,10 @@ bool EarlyStopping::update(double value) {
 }
 
 NamedTensors EarlyStopping::state_dict() const {
-  return {{"best", number(std::bit_cast<std::int64_t>(best_))},
-          {"values", number(values_)},
-          {"best_at", number(best_at_)},
-          {"waited", number(waited_)}};
+  return {{"best", whole_number(std::bit_cast<std::int64_t>(best_))},
+          {"values", whole_number(values_)},
+          {"best_at", whole_number(best_at_)},
+          {"waited", whole_number(waited_)}};
 }
 
 void EarlyStopping::load_state_dict(const NamedTensors& state) {
