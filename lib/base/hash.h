@@ -7,10 +7,13 @@
 
 namespace crisol::runtime {
 
+/// 2^64 divided by the golden ratio, rounded to an odd number. Its multiples spread over all 64-bit numbers.
+inline constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15u;
+
 /// A 64-bit hash of text, which reads eight bytes at a time.
 class Hash {
  public:
-  explicit Hash(std::uint64_t seed = 0) noexcept : state_(seed ^ 0x9e3779b97f4a7c15u) {}
+  explicit Hash(std::uint64_t seed = 0) noexcept : state_(seed ^ golden_ratio) {}
 
   void add(std::uint64_t word) noexcept {
     // The finaliser of MurmurHash3, applied to the running state.

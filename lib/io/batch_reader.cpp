@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
+
 namespace crisol::io {
 
 namespace {
 
 // SplitMix64's finaliser: neighbouring indices give unrelated seeds.
 std::uint64_t mixed(std::uint64_t z) noexcept {
-  z += 0x9e3779b97f4a7c15u;
+  z += runtime::golden_ratio;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "io/host_sample.h"
 
 namespace crisol::io {
 
@@ -49,7 +50,7 @@ TensorDataset::TensorDataset(const std::vector<Tensor>& tensors) {
 
 void TensorDataset::read(std::int64_t index, const Sample& sample) const {
   for (std::size_t i = 0; i < fields_.size(); ++i) {
-    const std::size_t bytes = static_cast<std::size_t>(fields_[i].shape.numel()) * size_of(fields_[i].dtype);
+    const std::size_t bytes = bytes_of(fields_[i]);
     if (bytes > 0)
       std::memcpy(sample.bytes(static_cast<int>(i)), elements_[i]->data() + static_cast<std::size_t>(index) * bytes,
                   bytes);

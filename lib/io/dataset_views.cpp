@@ -1,7 +1,5 @@
 #include "crisol/io/dataset_views.h"
 
-#include <numeric>
-
 #include "base/text.h"
 #include "io/host_sample.h"
 #include "io/shuffle.h"
@@ -42,9 +40,7 @@ void Subset::read(std::int64_t index, const Sample& sample) const {
 }
 
 std::vector<Subset> split(const SharedDataset& dataset, const std::vector<std::int64_t>& lengths) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(dataset->size()));
-  std::iota(order.begin(), order.end(), 0);
-  return parts_of("split", dataset, lengths, order);
+  return parts_of("split", dataset, lengths, in_order(dataset->size()));
 }
 
 std::vector<Subset> random_split(const SharedDataset& dataset, const std::vector<std::int64_t>& lengths,

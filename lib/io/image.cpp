@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "io/image_size.h"
 #include "io/input_file.h"
 
 namespace crisol::io {
@@ -12,7 +13,6 @@ namespace crisol::io {
 namespace {
 
 constexpr std::int64_t most_pixels = std::int64_t{1} << 26;
-constexpr std::int64_t largest_side = 16384;
 
 // The largest memory that reading the present picture may take at once. A PNG of one pixel can hold gigabytes of zeros.
 thread_local std::size_t largest_allocation = 0;

@@ -5,6 +5,7 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "crisol/io/image.h"
+#include "io/image_size.h"
 
 namespace crisol::io {
 
@@ -51,7 +52,7 @@ std::vector<std::string> pictures(const std::string& folder) {
 
 ImageFolder::ImageFolder(const std::string& folder, const ImageFolderOptions& options) : options_(options) {
   for (const std::int64_t side : {options.height, options.width})
-    require(side >= 1 && side <= 16384, "ImageFolder", "a size of ", options.height, " x ", options.width);
+    require(side >= 1 && side <= largest_side, "ImageFolder", "a size of ", options.height, " x ", options.width);
   require(options.channels == 1 || options.channels == 3, "ImageFolder", "channels ", options.channels,
           " is neither 1 nor 3");
   if (!fs::is_directory(system::path_of(folder))) refuse(folder, "no such folder");

@@ -1,7 +1,6 @@
 #include "crisol/io/sampler.h"
 
-#include <numeric>
-
+#include "base/hash.h"
 #include "base/text.h"
 #include "io/shuffle.h"
 
@@ -20,17 +19,13 @@ Sampler::~Sampler() = default;
 
 SequentialSampler::SequentialSampler(std::int64_t count) : count_(checked_count("SequentialSampler", count)) {}
 
-std::vector<std::int64_t> SequentialSampler::order(std::int64_t) const {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(count_));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
+std::vector<std::int64_t> SequentialSampler::order(std::int64_t) const { return in_order(count_); }
 
 RandomSampler::RandomSampler(std::int64_t count, std::uint64_t seed)
     : count_(checked_count("RandomSampler", count)), seed_(seed) {}
 
 std::vector<std::int64_t> RandomSampler::order(std::int64_t epoch) const {
-  return shuffled(count_, seed_ * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(epoch));
+  return shuffled(count_, seed_ * runtime::golden_ratio + static_cast<std::uint64_t>(epoch));
 }
 
 }  // namespace crisol::io

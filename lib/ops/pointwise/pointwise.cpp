@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "ops/pointwise/pointwise_kernels.h"
 #include "tensor/impl.h"
@@ -56,7 +57,7 @@ class KnownKernels {
   static constexpr std::size_t max_probes = 16;
 
   static std::size_t first_slot(const PointwiseRow& row, std::uint64_t packed) noexcept {
-    return (reinterpret_cast<std::uintptr_t>(&row) ^ packed) * 0x9e3779b97f4a7c15u >> 52;
+    return (reinterpret_cast<std::uintptr_t>(&row) ^ packed) * runtime::golden_ratio >> 52;
   }
 
   std::array<std::atomic<const Entry*>, 4096 + max_probes> slots_{};
