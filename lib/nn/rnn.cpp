@@ -120,14 +120,6 @@ RecurrentNetwork::Sequences RecurrentNetwork::run(const Tensor& x, const Tensor&
   return {options_.batch_first ? y.transpose(0, 1) : y, stack(h_n), c_n.empty() ? Tensor() : stack(c_n)};
 }
 
-namespace {
-
-RnnCell cell_of(Nonlinearity nonlinearity) {
-  return nonlinearity == Nonlinearity::tanh ? RnnCell::tanh : RnnCell::relu;
-}
-
-}  // namespace
-
 RNN::RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
     : RecurrentNetwork("RNN", cell_of(options.nonlinearity), input_size, hidden_size, options) {}
 
@@ -137,13 +129,8 @@ RNNOutput RNN::forward(const Tensor& x, const Tensor& h0, const SequenceLengths&
 }
 
 RNNOutput RNN::operator()(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths) {
-  RNNOutput result;
-  const Tensor output = call_with_hooks(x, [&](const Tensor& input) {
-    result = forward(input, h0, lengths);
-    return result.output;
-  });
-  result.output = output;
-  return result;
+  return call_with_hooks(
+      x, [&](const Tensor& input) { return forward(input, h0, lengths); }, &RNNOutput::output);
 }
 
 LSTM::LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
@@ -155,13 +142,8 @@ LSTMOutput LSTM::forward(const Tensor& x, const LSTMState& initial, const Sequen
 }
 
 LSTMOutput LSTM::operator()(const Tensor& x, const LSTMState& initial, const SequenceLengths& lengths) {
-  LSTMOutput result;
-  const Tensor output = call_with_hooks(x, [&](const Tensor& input) {
-    result = forward(input, initial, lengths);
-    return result.output;
-  });
-  result.output = output;
-  return result;
+  return call_with_hooks(
+      x, [&](const Tensor& input) { return forward(input, initial, lengths); }, &LSTMOutput::output);
 }
 
 GRU::GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
@@ -173,13 +155,8 @@ RNNOutput GRU::forward(const Tensor& x, const Tensor& h0, const SequenceLengths&
 }
 
 RNNOutput GRU::operator()(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths) {
-  RNNOutput result;
-  const Tensor output = call_with_hooks(x, [&](const Tensor& input) {
-    result = forward(input, h0, lengths);
-    return result.output;
-  });
-  result.output = output;
-  return result;
+  return call_with_hooks(
+      x, [&](const Tensor& input) { return forward(input, h0, lengths); }, &RNNOutput::output);
 }
 
 }  // namespace crisol::nn

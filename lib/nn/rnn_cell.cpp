@@ -62,14 +62,6 @@ LSTMState RecurrentCell::step(const Tensor& x, const LSTMState& state) const {
   return {out.h_n, out.c_n};
 }
 
-namespace {
-
-RnnCell cell_of(Nonlinearity nonlinearity) {
-  return nonlinearity == Nonlinearity::tanh ? RnnCell::tanh : RnnCell::relu;
-}
-
-}  // namespace
-
 RNNCell::RNNCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options)
     : RecurrentCell("RNNCell", cell_of(options.nonlinearity), input_size, hidden_size, options) {}
 
@@ -85,13 +77,8 @@ LSTMCell::LSTMCell(std::int64_t input_size, std::int64_t hidden_size, const Recu
 LSTMState LSTMCell::forward(const Tensor& x, const LSTMState& state) { return step(x, state); }
 
 LSTMState LSTMCell::operator()(const Tensor& x, const LSTMState& state) {
-  LSTMState next;
-  const Tensor h = call_with_hooks(x, [&](const Tensor& input) {
-    next = forward(input, state);
-    return next.h;
-  });
-  next.h = h;
-  return next;
+  return call_with_hooks(
+      x, [&](const Tensor& input) { return forward(input, state); }, &LSTMState::h);
 }
 
 GRUCell::GRUCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options)
@@ -136,13 +123,9 @@ StackedLSTM::Output StackedLSTM::forward(const Tensor& x, const States& states) 
 }
 
 StackedLSTM::Output StackedLSTM::operator()(const Tensor& x, const States& states) {
-  Output result;
-  const Tensor last = call_with_hooks(x, [&](const Tensor& input) {
-    result = forward(input, states);
-    return result.outputs.back();
-  });
-  result.outputs.back() = last;
-  return result;
+  const auto last = [](Output& result) -> Tensor& { return result.outputs.back(); };
+  return call_with_hooks(
+      x, [&](const Tensor& input) { return forward(input, states); }, last);
 }
 
 }  // namespace crisol::nn

@@ -8,6 +8,7 @@
 #include "crisol/nn/module_list.h"
 #include "crisol/nn/norm.h"
 #include "crisol/nn/rnn.h"
+#include "crisol/nn/rnn_cell.h"
 #include "crisol/nn/sequential.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
@@ -29,6 +30,20 @@ nn::Linear doubling() {
 }
 
 Tensor one(double value) { return full({1, 1}, value); }
+
+/// A module with two results. Its hooks see the product.
+class SumAndProduct : public nn::Module {
+ public:
+  struct Output {
+    Tensor sum, product;
+  };
+  Tensor forward(const Tensor& x) override { return forward(x, x).product; }
+  Output forward(const Tensor& x, const Tensor& y) { return {x + y, x * y}; }
+  Output operator()(const Tensor& x, const Tensor& y) {
+    return call_with_hooks(
+        x, [&](const Tensor& input) { return forward(input, y); }, &Output::product);
+  }
+};
 
 }  // namespace
 
@@ -140,6 +155,24 @@ TEST_CASE("hooks of a recurrent network see the sequence and the output") {
   cell(ones({1, 2}), zeros({1, 3}));
   cell(ones({1, 2}));
   CHECK(calls == 2);
+  nn::StackedLSTM stack(2, 3, {.num_layers = 2, .dropout = 0});
+  HookHandle last = stack.register_forward_hook([&](nn::Module&, const Tensor&, Tensor& y) { y = y * 0 + 5; });
+  const auto [outputs, states] = stack(ones({1, 2}), {});
+  check_close(outputs[1], Shape{1, 3}, {5, 5, 5}, {0});
+  CHECK(values_of(outputs[0]) == values_of(states.h[0]));
+  CHECK(values_of(states.h[1])[0] != 5);
+}
+
+TEST_CASE("hooks see the selected one of several results") {
+  SumAndProduct module;
+  HookHandle before = module.register_forward_pre_hook([](nn::Module&, Tensor& x) { x = x * 10; });
+  HookHandle after = module.register_forward_hook([](nn::Module&, const Tensor& x, Tensor& y) { y = y + x; });
+  const SumAndProduct::Output output = module(one(2), one(3));
+  CHECK(output.sum.item() == 23);
+  CHECK(output.product.item() == 80);
+  after.remove();
+  before.remove();
+  CHECK(module(one(2), one(3)).product.item() == 6);
 }
 
 TEST_CASE("apply goes through children before parents, and named_modules lists each module once") {

@@ -216,6 +216,19 @@ class CRISOL_API Module {
 
   /// forward(x), with the hooks around it: for an operator() with more arguments or results.
   Tensor call_with_hooks(const Tensor& x, const std::function<Tensor(const Tensor& x)>& forward);
+  /// The same for a forward(x) that gives several tensors in a struct. The hooks see one of the tensors, and may
+  /// replace it. `output` selects this tensor: a pointer to a member, or a function from the struct to a reference.
+  template <class Forward, class Output>
+  std::invoke_result_t<Forward, const Tensor&> call_with_hooks(const Tensor& x, const Forward& forward,
+                                                               const Output& output) {
+    std::invoke_result_t<Forward, const Tensor&> result;
+    const Tensor seen = call_with_hooks(x, [&](const Tensor& input) {
+      result = forward(input);
+      return std::invoke(output, result);
+    });
+    std::invoke(output, result) = seen;
+    return result;
+  }
 
   /// Throws invalid_argument if `child` is of a class that is derived from `type`: a copy would lose a part of it.
   static void check_class(const std::string& name, const Module& child, const std::type_info& type);
