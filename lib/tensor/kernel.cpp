@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
 
+#include "base/forked.h"
 #include "base/text.h"
 #include "crisol/grad_mode.h"
 #include "runtime/launch.h"
@@ -22,6 +24,32 @@ struct Kernel::Impl {
   runtime::KernelSignature signature;
   KernelOptions options;
   std::string prelude;  ///< The defines and the source.
+
+  /// The kernel for a device, which is built at the first call there. Later calls do not hash the source again.
+  runtime::BuiltKernel& built_for(runtime::DeviceState& device) const {
+    system::refuse_after_fork();
+    const auto find = [&] {
+      return std::find_if(built_.begin(), built_.end(), [&](const Built& one) { return one.first == &device; });
+    };
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = find(); found != built_.end()) return *found->second;
+    }
+    runtime::KernelSpec spec{{}, name};
+    spec.prelude = prelude;
+    spec.options = options.build_options;
+    spec.title = name;
+    runtime::BuiltKernel& kernel = runtime::resolve(device, spec);  // Without the lock, because compiling takes long.
+    const std::lock_guard lock(mutex_);
+    if (find() == built_.end()) built_.emplace_back(&device, &kernel);
+    return kernel;
+  }
+
+ private:
+  using Built = std::pair<const runtime::DeviceState*, runtime::BuiltKernel*>;
+
+  mutable std::mutex mutex_;
+  mutable std::vector<Built> built_;  ///< A device keeps its kernels as long as the process runs.
 };
 
 namespace {
@@ -181,11 +209,7 @@ void Kernel::run(const Shape& range, const std::vector<Operand>& arguments) cons
   }
   runtime::DeviceState& device = state_of(*with_tensor->tensor());
   const runtime::NdRange nd = range_of(*this, impl_->options, range, runtime::info_of(device));
-  runtime::KernelSpec spec{{}, impl_->name};
-  spec.prelude = impl_->prelude;
-  spec.options = impl_->options.build_options;
-  spec.title = impl_->name;
-  runtime::BuiltKernel& kernel = runtime::resolve(device, spec);
+  runtime::BuiltKernel& kernel = impl_->built_for(device);
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (parameters[i].written) out(*arguments[i].tensor());
   runtime::enqueue(device, kernel, nd, list.data(), list.size());

@@ -2,6 +2,7 @@
 #include "crisol/kernel.h"
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "crisol/crisol.h"
@@ -9,6 +10,9 @@
 #include "runtime/program/kernel_signature.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
+#include "support/skip.h"
+#include "support/subprocess.h"
+#include "support/two_devices.h"
 
 namespace crisol {
 
@@ -238,6 +242,39 @@ TEST_CASE("Kernel: it is captured, and a profile shows it by name") {
   Device().synchronize();
   REQUIRE(profile.rows().size() == 1);
   CHECK(profile.rows()[0].kernel == "scale");
+}
+
+TEST_CASE("Kernel: threads may make its first calls at once, and a copy is the same kernel") {
+  if (testing::slow_device()) CRISOL_SKIP("oclgrind 21.10 runs one kernel at a time, whatever the thread");
+  const Kernel first = adder("int");
+  constexpr std::size_t thread_count = 4;
+  std::vector<Tensor> sums;
+  for (std::size_t t = 0; t < thread_count; ++t) sums.push_back(zeros({5}, DType::i32));
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < thread_count; ++t)
+    threads.emplace_back([first, x = sums[t], t] {
+      for (int round = 0; round < 20; ++round) first({5}, x, static_cast<int>(t));
+      Device().synchronize();
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t t = 0; t < thread_count; ++t)
+    CHECK(sums[t].to_vector<std::int32_t>() == std::vector<std::int32_t>(5, 20 * static_cast<std::int32_t>(t)));
+}
+
+TEST_CASE("child: a Kernel on two devices" * doctest::skip()) {
+  REQUIRE(devices().size() == 2);
+  const Kernel add = adder("float");
+  std::vector<Tensor> sums;
+  for (const Device device : devices()) sums.push_back(zeros({3}, DType::f32, device));
+  for (int round = 0; round < 2; ++round)
+    for (std::size_t i = 0; i < sums.size(); ++i) add({3}, sums[i], static_cast<double>(i + 1));
+  check_close(sums[0], {2, 2, 2}, {0});
+  check_close(sums[1], {4, 4, 4}, {0});
+}
+
+TEST_CASE("Kernel: it runs on the device of its tensors") {
+  NEEDS_TWO_DEVICES();
+  CHECK_PASSED(testing::run_child("child: a Kernel on two devices", {{"POCL_DEVICES", "pthread basic"}}));
 }
 
 }  // namespace crisol
