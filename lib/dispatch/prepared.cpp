@@ -36,7 +36,7 @@ struct Key {
   /// A word costs one multiplication, because every call of an op waits for this hash.
   std::uint64_t hash() const noexcept {
     std::uint64_t hash = 0;
-    const auto add = [&](std::uint64_t word) { hash = (std::rotl(hash, 5) ^ word) * 0x9e3779b97f4a7c15u; };
+    const auto add = [&](std::uint64_t word) { hash = (std::rotl(hash, 5) ^ word) * runtime::golden_ratio; };
     add(reinterpret_cast<std::uintptr_t>(table));
     add(reinterpret_cast<std::uintptr_t>(device));
     add(generation);
