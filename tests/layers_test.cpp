@@ -47,6 +47,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"opencl_interop.h", "tensor"},
     {"capture.h", "tensor"},
     {"kernel.h", "tensor"},
+    {"options/", "tensor"},
     {"ops/pointwise.def", "base"},  // Data, from which members of Tensor are made too.
     {"ops/pointwise_parameters.h", "base"},
     {"ops/", "ops"},

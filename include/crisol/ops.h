@@ -30,5 +30,4 @@
 #include "crisol/ops/sort.h"
 #include "crisol/ops/triangle.h"
 #include "crisol/ops/view.h"
-#include "crisol/ops/window.h"
 #include "crisol/ops/workspace.h"

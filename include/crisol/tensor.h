@@ -300,6 +300,23 @@ class CRISOL_API Tensor {
   std::shared_ptr<TensorImpl> impl_;
 };
 
+/// The largest or smallest elements along an axis, and their positions.
+struct ExtremeResult {
+  Tensor values;   ///< The elements, with the dtype of the input.
+  Tensor indices;  ///< Their positions along the axis, i64, in the shape of `values`.
+};
+
+/// Elements in order, and their positions before they were sorted.
+struct SortResult {
+  Tensor values;   ///< The elements, with the dtype of the input.
+  Tensor indices;  ///< Their positions along the axis, i64, in the shape of `values`.
+};
+
+/// The dtype that operands are converted to before they are combined: PyTorch's torch.result_type. The kinds of dtypes
+/// are ordered bool < whole < floating. A tensor of rank 0 changes the dtype only if its kind is higher than the kind
+/// of the other tensors, and a number only if its kind is higher than the kind of all tensors.
+CRISOL_API DType result_type(const Operand& a, const Operand& b);
+
 /// A tensor with undefined contents. Sizes must not be negative; any may be 0.
 CRISOL_API Tensor empty(const Shape& shape, DType dtype = DType::f32, Device device = Device());
 /// Zeros.

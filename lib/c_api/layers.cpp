@@ -146,8 +146,8 @@ crisol_status crisol_rnn(const crisol_rnn_input* input, crisol_tensor** y, criso
   return guarded([&] {
     const crisol_rnn_input& given = need(input, "rnn", "input");
     crisol_tensor*& place = need(y, "rnn", "y");
-    const ops::RnnInput sequences{tensor_of(given.x, "rnn", "x"), optional_tensor(given.h0), optional_tensor(given.c0),
-                                  optional_tensor(given.lengths)};
+    const RnnInput sequences{tensor_of(given.x, "rnn", "x"), optional_tensor(given.h0), optional_tensor(given.c0),
+                             optional_tensor(given.lengths)};
     const RnnWeights weights{tensor_of(given.weight_ih, "rnn", "weight_ih"),
                              tensor_of(given.weight_hh, "rnn", "weight_hh"), optional_tensor(given.bias_ih),
                              optional_tensor(given.bias_hh), optional_tensor(given.weight_hr)};

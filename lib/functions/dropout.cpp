@@ -2,6 +2,7 @@
 
 #include "autograd/node.h"
 #include "base/text.h"
+#include "crisol/ops/dropout.h"
 
 namespace crisol {
 

@@ -3,6 +3,7 @@
 #include "autograd/node.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/ops/copy.h"
+#include "crisol/ops/reduce.h"
 
 namespace crisol::autograd {
 

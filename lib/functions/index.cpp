@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/pad.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/index.h"
 
 namespace crisol {
 
@@ -89,6 +91,10 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::optional<std:
                                  [indices = Saved(indices), count, padding](const Tensor& dy, Needs) {
                                    return Gradients{embedding_backward(dy, indices.get(), count, padding)};
                                  });
+}
+
+Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
+  return ops::one_hot(indices, num_classes, dtype);
 }
 
 }  // namespace crisol

@@ -2,6 +2,7 @@
 
 #include "autograd/node.h"
 #include "crisol/functions/elementwise.h"
+#include "crisol/ops/loss.h"
 
 namespace crisol {
 

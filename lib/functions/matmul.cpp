@@ -3,6 +3,7 @@
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/ops/matmul.h"
 #include "functions/fuse/epilogue.h"
 #include "functions/gradients.h"
 #include "ops/collapse.h"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "autograd/node.h"
+#include "crisol/ops/norm.h"
 #include "crisol/ops/view.h"
 #include "functions/fuse/epilogue.h"
 

@@ -1,6 +1,7 @@
 #include "crisol/functions/pad.h"
 
 #include "autograd/node.h"
+#include "crisol/ops/pad.h"
 
 namespace crisol {
 

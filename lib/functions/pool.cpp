@@ -1,6 +1,7 @@
 #include "crisol/functions/pool.h"
 
 #include "autograd/node.h"
+#include "crisol/ops/pool.h"
 #include "functions/single_image.h"
 
 namespace crisol {

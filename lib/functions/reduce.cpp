@@ -1,6 +1,7 @@
 #include "crisol/functions/reduce.h"
 
 #include "autograd/node.h"
+#include "crisol/ops/reduce.h"
 #include "functions/gradients.h"
 #include "functions/reduce_gradients.h"
 
@@ -98,5 +99,13 @@ Tensor cumsum(const Tensor& x, int axis) {
   return record("cumsum", ops::cumsum(x, axis), x,
                 [axis](const Tensor& dy) { return autograd::cumsum_backward(dy, axis); });
 }
+
+Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) { return ops::argmax(x, axes, keepdim); }
+
+Tensor argmin(const Tensor& x, const Shape& axes, bool keepdim) { return ops::argmin(x, axes, keepdim); }
+
+Tensor any(const Tensor& x, const Shape& axes, bool keepdim) { return ops::any(x, axes, keepdim); }
+
+Tensor all(const Tensor& x, const Shape& axes, bool keepdim) { return ops::all(x, axes, keepdim); }
 
 }  // namespace crisol

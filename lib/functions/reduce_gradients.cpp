@@ -8,6 +8,8 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
 #include "functions/gradients.h"
 #include "ops/reduce/reduce_axes.h"

@@ -1,6 +1,7 @@
 #include "crisol/functions/rnn.h"
 
 #include "autograd/node.h"
+#include "crisol/ops/rnn.h"
 
 namespace crisol {
 
@@ -33,13 +34,13 @@ struct SavedForward {
 };
 
 // The inputs in the order in which they are recorded.
-std::vector<Tensor> inputs_of(const ops::RnnInput& input, const RnnWeights& w) {
+std::vector<Tensor> inputs_of(const RnnInput& input, const RnnWeights& w) {
   return {input.x, input.h0, input.c0, w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh, w.weight_hr};
 }
 
 }  // namespace
 
-RnnOutput rnn(const ops::RnnInput& input, const RnnWeights& weights, const RnnOptions& options) {
+RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options) {
   const RnnWeights& w = weights;
   const bool record =
       autograd::recording(input.x, input.h0, input.c0, w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh, w.weight_hr);

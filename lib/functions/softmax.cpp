@@ -3,6 +3,7 @@
 #include "autograd/node.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/ops/softmax.h"
 
 namespace crisol {
 

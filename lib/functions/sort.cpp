@@ -2,6 +2,7 @@
 
 #include "autograd/node.h"
 #include "crisol/functions/index.h"
+#include "crisol/ops/sort.h"
 
 namespace crisol {
 
@@ -30,5 +31,7 @@ SortResult sort(const Tensor& x, int axis, bool descending) {
 SortResult topk(const Tensor& x, std::int64_t k, int axis, bool largest) {
   return record_order("topk", x, ops::topk(x, k, axis, largest), axis);
 }
+
+Tensor argsort(const Tensor& x, int axis, bool descending) { return ops::argsort(x, axis, descending); }
 
 }  // namespace crisol

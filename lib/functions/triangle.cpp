@@ -1,6 +1,7 @@
 #include "crisol/functions/triangle.h"
 
 #include "autograd/node.h"
+#include "crisol/ops/triangle.h"
 
 namespace crisol {
 

@@ -98,7 +98,7 @@ RecurrentNetwork::Sequences RecurrentNetwork::run(const Tensor& x, const Tensor&
   check(x, h0, c0, lengths);
   const int directions = options_.bidirectional ? 2 : 1;
   const auto part = [](const Tensor& states, int index) { return states.defined() ? states.select(0, index) : states; };
-  ops::RnnInput input;
+  RnnInput input;
   if (lengths.given()) input.lengths = from_vector(lengths.values(), x.device());
   Tensor y = options_.batch_first ? x.transpose(0, 1) : x;
   std::vector<Tensor> h_n, c_n;

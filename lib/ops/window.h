@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "crisol/ops/window.h"
+#include "crisol/options/int_pair.h"
 
 namespace crisol::ops {
 

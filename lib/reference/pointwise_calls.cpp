@@ -1,6 +1,7 @@
 #include "reference/pointwise_calls.h"
 
 #include "crisol/functions/elementwise.h"
+#include "crisol/ops/elementwise.h"
 
 namespace crisol::reference {
 

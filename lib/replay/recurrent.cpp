@@ -11,7 +11,7 @@ namespace {
 
 /// A layer without projection and with sequences of one length.
 struct Layer {
-  ops::RnnInput input;
+  RnnInput input;
   RnnWeights weights;
   RnnOptions options;
   reference::RnnLayer sizes;

@@ -7,6 +7,7 @@
 #include "common/check_output.h"
 #include "common/json_output.h"
 #include "crisol/crisol.h"
+#include "crisol/ops/elementwise.h"
 #include "data.h"
 #include "evaluate.h"
 #include "model.h"

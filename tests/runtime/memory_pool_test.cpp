@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "crisol/crisol.h"
+#include "crisol/ops/matmul.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
 #include "support/skip.h"

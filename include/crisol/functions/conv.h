@@ -2,7 +2,8 @@
 #pragma once
 
 #include "crisol/fuse.h"
-#include "crisol/ops/conv.h"
+#include "crisol/options/conv.h"
+#include "crisol/tensor.h"
 
 namespace crisol {
 

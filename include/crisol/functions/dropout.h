@@ -1,7 +1,8 @@
 // Differentiable dropout. Rules and errors are those of the raw op in crisol/ops/dropout.h.
 #pragma once
 
-#include "crisol/ops/dropout.h"
+#include "crisol/random.h"
+#include "crisol/tensor.h"
 
 namespace crisol {
 

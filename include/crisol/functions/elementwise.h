@@ -6,7 +6,10 @@
 // that give bool have none. In-place forms are members of Tensor: x.add_(y). Errors as in crisol/ops/elementwise.h.
 #pragma once
 
-#include "crisol/ops/elementwise.h"
+#include <utility>
+
+#include "crisol/ops/pointwise_parameters.h"
+#include "crisol/tensor.h"
 
 namespace crisol {
 

@@ -2,7 +2,10 @@
 // in crisol/ops/index.h.
 #pragma once
 
-#include "crisol/ops/index.h"
+#include <cstdint>
+#include <optional>
+
+#include "crisol/tensor.h"
 
 namespace crisol {
 
@@ -24,6 +27,6 @@ CRISOL_API Tensor embedding(const Tensor& weight, const Tensor& indices,
                             std::optional<std::int64_t> padding_idx = std::nullopt);
 
 /// 1 where indices[…] is c, else 0, along a new last axis; has no gradient.
-using ops::one_hot;
+CRISOL_API Tensor one_hot(const Tensor& indices, std::int64_t num_classes = -1, DType dtype = DType::i64);
 
 }  // namespace crisol

@@ -1,7 +1,10 @@
 // Differentiable losses: gradients for the first argument, and mse_loss's target.
 #pragma once
 
-#include "crisol/ops/loss.h"
+#include <cstdint>
+
+#include "crisol/options/loss.h"
+#include "crisol/tensor.h"
 
 namespace crisol {
 

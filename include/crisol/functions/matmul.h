@@ -2,7 +2,7 @@
 #pragma once
 
 #include "crisol/fuse.h"
-#include "crisol/ops/matmul.h"
+#include "crisol/tensor.h"
 
 namespace crisol {
 

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "crisol/fuse.h"
-#include "crisol/ops/norm.h"
+#include "crisol/options/norm.h"
+#include "crisol/tensor.h"
 
 namespace crisol {
 

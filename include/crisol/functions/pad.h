@@ -1,7 +1,10 @@
 // Differentiable padding with a constant. Rules and errors are those of the raw op in crisol/ops/pad.h.
 #pragma once
 
-#include "crisol/ops/pad.h"
+#include <vector>
+
+#include "crisol/options/pad.h"
+#include "crisol/tensor.h"
 
 namespace crisol {
 

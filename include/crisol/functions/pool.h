@@ -2,7 +2,8 @@
 // (C, H, W); its result has no batch axis either.
 #pragma once
 
-#include "crisol/ops/pool.h"
+#include "crisol/options/pool.h"
+#include "crisol/tensor.h"
 
 namespace crisol {
 

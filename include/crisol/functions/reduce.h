@@ -2,7 +2,7 @@
 // gradient.
 #pragma once
 
-#include "crisol/ops/reduce.h"
+#include "crisol/tensor.h"
 
 namespace crisol {
 
@@ -42,11 +42,17 @@ CRISOL_API Tensor logsumexp(const Tensor& x, const Shape& axes = {}, bool keepdi
 /// x[0] + … + x[i] along an axis, in every place i.
 CRISOL_API Tensor cumsum(const Tensor& x, int axis);
 
-// Without a gradient: positions (i64) of the first largest and the first smallest element, and whether any, or every,
-// element is not 0.
-using ops::all;
-using ops::any;
-using ops::argmax;
-using ops::argmin;
+/// The position (i64) of the first largest element, in the order of the reduced axes, outermost axis first. NaN counts
+/// as the largest. Has no gradient. Refuses to reduce no elements.
+CRISOL_API Tensor argmax(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+
+/// The position (i64) of the first smallest element; otherwise like argmax.
+CRISOL_API Tensor argmin(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+
+/// Whether any element differs from 0, as bool. NaN differs from 0. false over no elements. Has no gradient.
+CRISOL_API Tensor any(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+
+/// Whether all elements differ from 0, as bool. true over no elements. Has no gradient.
+CRISOL_API Tensor all(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 }  // namespace crisol

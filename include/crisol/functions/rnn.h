@@ -1,7 +1,7 @@
 // Differentiable recurrent layer. Formulas, shapes and errors are those of the raw op in crisol/ops/rnn.h.
 #pragma once
 
-#include "crisol/ops/rnn.h"
+#include "crisol/options/rnn.h"
 
 namespace crisol {
 
@@ -13,6 +13,6 @@ struct RnnOutput {
 };
 
 /// One layer in one direction over whole sequences, with gradients for x, h0, c0 and all weights.
-CRISOL_API RnnOutput rnn(const ops::RnnInput& input, const RnnWeights& weights, const RnnOptions& options = {});
+CRISOL_API RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options = {});
 
 }  // namespace crisol

@@ -1,7 +1,7 @@
 // Differentiable softmax and log-softmax. Rules and errors are those of the raw ops in crisol/ops/softmax.h.
 #pragma once
 
-#include "crisol/ops/softmax.h"
+#include "crisol/tensor.h"
 
 namespace crisol {
 

@@ -2,7 +2,9 @@
 // raw ops in crisol/ops/sort.h.
 #pragma once
 
-#include "crisol/ops/sort.h"
+#include <cstdint>
+
+#include "crisol/tensor.h"
 
 namespace crisol {
 
@@ -10,7 +12,7 @@ namespace crisol {
 CRISOL_API SortResult sort(const Tensor& x, int axis = -1, bool descending = false);
 
 /// The indices of sort; has no gradient.
-using ops::argsort;
+CRISOL_API Tensor argsort(const Tensor& x, int axis = -1, bool descending = false);
 
 /// The k largest (or smallest) elements along an axis, in order, and their indices.
 CRISOL_API SortResult topk(const Tensor& x, std::int64_t k, int axis = -1, bool largest = true);

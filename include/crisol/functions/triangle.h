@@ -1,7 +1,9 @@
 // Differentiable triangles of matrices. Rules and errors are those of the raw ops in crisol/ops/triangle.h.
 #pragma once
 
-#include "crisol/ops/triangle.h"
+#include <cstdint>
+
+#include "crisol/tensor.h"
 
 namespace crisol {
 

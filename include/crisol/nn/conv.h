@@ -3,7 +3,7 @@
 
 #include "crisol/fuse.h"
 #include "crisol/nn/module.h"
-#include "crisol/ops/conv.h"
+#include "crisol/options/conv.h"
 
 namespace crisol::nn {
 

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "crisol/export.h"
-#include "crisol/ops/loss.h"
+#include "crisol/options/loss.h"
+#include "crisol/tensor.h"
 
 namespace crisol::nn {
 

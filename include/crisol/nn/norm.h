@@ -3,7 +3,7 @@
 
 #include "crisol/fuse.h"
 #include "crisol/nn/module.h"
-#include "crisol/ops/norm.h"
+#include "crisol/options/norm.h"
 
 namespace crisol::nn {
 

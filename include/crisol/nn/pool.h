@@ -2,7 +2,7 @@
 #pragma once
 
 #include "crisol/nn/module.h"
-#include "crisol/ops/pool.h"
+#include "crisol/options/pool.h"
 
 namespace crisol::nn {
 

@@ -21,7 +21,7 @@
 
 #include "crisol/nn/module.h"
 #include "crisol/nn/rnn_cell.h"
-#include "crisol/ops/rnn.h"
+#include "crisol/options/rnn.h"
 
 namespace crisol::nn {
 

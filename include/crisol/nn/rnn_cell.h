@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "crisol/nn/module.h"
-#include "crisol/ops/rnn.h"
+#include "crisol/options/rnn.h"
 
 namespace crisol::nn {
 

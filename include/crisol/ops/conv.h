@@ -5,22 +5,11 @@
 #include <string>
 
 #include "crisol/device.h"
-#include "crisol/ops/window.h"
 #include "crisol/ops/workspace.h"
+#include "crisol/options/conv.h"
 #include "crisol/tensor.h"
 
-namespace crisol {
-
-/// Positive stride and dilation, padding not negative, groups a divisor of the channels.
-struct Conv2dOptions {
-  IntPair stride = 1;    ///< Distance between windows.
-  IntPair padding = 0;   ///< Zeros on all sides.
-  IntPair dilation = 1;  ///< Distance between the elements of a window.
-  int groups = 1;        ///< Parts that the channels fall into, each with weights of its own.
-  bool bias = true;      ///< nn::Conv2d has a bias. Functions go by the bias that they are given.
-};
-
-namespace ops {
+namespace crisol::ops {
 
 /// Cross-correlation, as in PyTorch's conv2d:
 ///
@@ -57,5 +46,4 @@ struct Conv2dChoice {
 CRISOL_API Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const Shape& weight,
                                       const Conv2dOptions& options = {}, Device device = Device());
 
-}  // namespace ops
-}  // namespace crisol
+}  // namespace crisol::ops

@@ -19,13 +19,7 @@
 #include "crisol/ops/pointwise_parameters.h"
 #include "crisol/tensor.h"
 
-namespace crisol {
-
-/// The dtype that operands are converted to before they are combined: PyTorch's torch.result_type. Tensors of rank 0,
-/// and numbers below them, raise it only by being of a higher kind (bool < whole < floating) than the tensors.
-CRISOL_API DType result_type(const Operand& a, const Operand& b);
-
-namespace ops {
+namespace crisol::ops {
 
 #define CRISOL_UNARY(name, x, scalars, rule, saved, ...)                \
   CRISOL_API Tensor name(const Tensor& x CRISOL_AND_NUMBERS_##scalars); \
@@ -40,5 +34,4 @@ namespace ops {
 /// dst += alpha * src, which broadcasts to it; any strides. Refuses a dst with an expanded axis.
 CRISOL_API void add_into(const Tensor& dst, const Tensor& src, double alpha = 1);
 
-}  // namespace ops
-}  // namespace crisol
+}  // namespace crisol::ops

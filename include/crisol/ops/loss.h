@@ -6,21 +6,10 @@
 
 #include <cstdint>
 
+#include "crisol/options/loss.h"
 #include "crisol/tensor.h"
 
-namespace crisol {
-
-/// What becomes of the losses of single rows or elements: their mean, their sum, or they themselves.
-enum class Reduction : std::uint8_t { mean, sum, none };
-
-/// PyTorch's options of cross_entropy.
-struct CrossEntropyOptions {
-  Reduction reduction = Reduction::mean;  ///< Of the rows' losses.
-  double label_smoothing = 0;             ///< In [0, 1]: this share of the target is spread evenly over all classes.
-  std::int64_t ignore_index = -100;       ///< Rows with this label count for nothing.
-};
-
-namespace ops {
+namespace crisol::ops {
 
 /// A loss of labelled rows, and what its backward needs.
 struct CrossEntropyResult {
@@ -67,5 +56,4 @@ CRISOL_API Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction redu
 CRISOL_API Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target,
                                     Reduction reduction = Reduction::mean);
 
-}  // namespace ops
-}  // namespace crisol
+}  // namespace crisol::ops

@@ -1,19 +1,11 @@
 // Raw normalisations. Not recorded by autograd.
 #pragma once
 
+#include "crisol/options/norm.h"
 #include "crisol/shape.h"
 #include "crisol/tensor.h"
 
-namespace crisol {
-
-/// How batch_norm2d takes and keeps its statistics.
-struct BatchNormOptions {
-  bool training = true;   ///< By the batch's statistics, else by the running ones.
-  double momentum = 0.1;  ///< Share of the new statistics in the running ones; in [0, 1].
-  double epsilon = 1e-5;  ///< Added to the variance; not negative.
-};
-
-namespace ops {
+namespace crisol::ops {
 
 /// The result, and the statistics that it was made with, f32 (C) each: what backward needs.
 struct BatchNormResult {
@@ -71,5 +63,4 @@ CRISOL_API NormGradients layer_norm_backward(const Tensor& dy, const Tensor& x, 
                                              const Tensor& weight, const Tensor& mean, const Tensor& rstd,
                                              bool parameters = true);
 
-}  // namespace ops
-}  // namespace crisol
+}  // namespace crisol::ops

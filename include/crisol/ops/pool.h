@@ -6,31 +6,10 @@
 #pragma once
 
 #include "crisol/export.h"
-#include "crisol/ops/window.h"
+#include "crisol/options/pool.h"
 #include "crisol/tensor.h"
 
-namespace crisol {
-
-/// Window of a max pooling: `max_pool2d(x, {3, 2, 1})` has a 3x3 kernel, stride 2, padding 1.
-struct MaxPool2dOptions {
-  IntPair kernel = 0;      ///< The window's size; positive.
-  IntPair stride = 0;      ///< 0: the kernel's size.
-  IntPair padding = 0;     ///< On all sides, at most half of the kernel; never taken as the maximum.
-  IntPair dilation = 1;    ///< Distance between the window's elements; positive.
-  bool ceil_mode = false;  ///< Rounds the output's size up: the last windows may reach behind the input.
-};
-
-/// Window of an average pooling.
-struct AvgPool2dOptions {
-  IntPair kernel = 0;             ///< The window's size; positive.
-  IntPair stride = 0;             ///< 0: the kernel's size.
-  IntPair padding = 0;            ///< Zeros on all sides, at most half of the kernel.
-  bool ceil_mode = false;         ///< Rounds the output's size up: the last windows may reach behind the input.
-  bool count_include_pad = true;  ///< The mean counts the padding's zeros.
-  int divisor = 0;                ///< Divides the sums, instead of the count of elements, where it is not 0.
-};
-
-namespace ops {
+namespace crisol::ops {
 
 /// The largest elements, and where they were.
 struct MaxPool2dResult {
@@ -59,5 +38,4 @@ CRISOL_API Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output);
 /// The gradient of x, of shape `input_shape`.
 CRISOL_API Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape);
 
-}  // namespace ops
-}  // namespace crisol
+}  // namespace crisol::ops

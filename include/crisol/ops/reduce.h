@@ -10,15 +10,7 @@
 
 #include "crisol/tensor.h"
 
-namespace crisol {
-
-/// Greatest or least elements along an axis, and where they stand.
-struct ExtremeResult {
-  Tensor values;   ///< Of the tensor's dtype.
-  Tensor indices;  ///< i64.
-};
-
-namespace ops {
+namespace crisol::ops {
 
 /// The sum; 0 over no elements. Integers and bool are added up as i64.
 CRISOL_API Tensor sum(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
@@ -112,5 +104,4 @@ CRISOL_API Tensor logsumexp_backward(const Tensor& dy, const Tensor& x, const Te
 /// Gradient of cumsum: dy[i] + … + dy[n-1] along the axis.
 CRISOL_API Tensor cumsum_backward(const Tensor& dy, int axis);
 
-}  // namespace ops
-}  // namespace crisol
+}  // namespace crisol::ops

@@ -15,46 +15,11 @@
 // argument and both sizes, for what does not fit, and leaves all tensors as they were.
 #pragma once
 
-#include <cstdint>
-
 #include "crisol/export.h"
+#include "crisol/options/rnn.h"
 #include "crisol/tensor.h"
 
-namespace crisol {
-
-/// Which formula a layer follows (see above).
-enum class RnnCell : std::uint8_t { tanh, relu, lstm, gru };
-/// "RNN_TANH", "RNN_RELU", "LSTM" or "GRU", as PyTorch calls them.
-CRISOL_API const char* name_of(RnnCell cell) noexcept;
-/// Gates of a cell: the weights have as many times H rows.
-CRISOL_API std::int64_t gates_of(RnnCell cell) noexcept;
-
-/// The parameters of one layer and direction; also their gradients.
-struct RnnWeights {
-  Tensor weight_ih;  ///< (G H, I)
-  Tensor weight_hh;  ///< (G H, R)
-  Tensor bias_ih;    ///< (G H); both biases or none.
-  Tensor bias_hh;    ///< (G H)
-  Tensor weight_hr;  ///< (R, H), LSTM only; undefined: no projection.
-};
-
-/// What a layer computes, and in which direction.
-struct RnnOptions {
-  RnnCell cell = RnnCell::lstm;  ///< Its formula.
-  bool reverse = false;          ///< From each sequence's last step to its first.
-};
-
-namespace ops {
-
-/// What a layer reads. Sequences shorter than T are padded at their ends: `lengths` (B), i64, holds their numbers of
-/// steps (values outside 1..T count as the nearest of 0 and T; nothing is read beyond). Steps past the end leave the
-/// state as it is and give outputs of 0; in reverse a sequence starts at its own end.
-struct RnnInput {
-  Tensor x;        ///< (T, B, I)
-  Tensor h0;       ///< (B, R); undefined: zeros.
-  Tensor c0;       ///< (B, H), LSTM only; undefined: zeros.
-  Tensor lengths;  ///< (B), i64; undefined: all are T.
-};
+namespace crisol::ops {
 
 /// What backward needs of a forward; its layout is the library's own affair.
 struct RnnSaved {
@@ -110,5 +75,4 @@ CRISOL_API RnnInputGradients rnn_backward(const RnnOutputGradients& dy, const Rn
                                           const RnnWeights& weights, const RnnOptions& options, const RnnSaved& saved,
                                           const RnnWanted& wanted = {});
 
-}  // namespace ops
-}  // namespace crisol
+}  // namespace crisol::ops

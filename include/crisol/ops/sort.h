@@ -9,15 +9,7 @@
 
 #include "crisol/tensor.h"
 
-namespace crisol {
-
-/// Elements in order, and where each stood along the axis.
-struct SortResult {
-  Tensor values;   ///< The elements.
-  Tensor indices;  ///< i64, of the shape of values.
-};
-
-namespace ops {
+namespace crisol::ops {
 
 /// The elements along an axis from small to large, or with `descending` from large to small. Always stable. A scalar is
 /// its own order, with index 0.
@@ -30,5 +22,4 @@ CRISOL_API Tensor argsort(const Tensor& x, int axis = -1, bool descending = fals
 /// sort(x, axis, largest) begins with. Refuses k outside [0, size of the axis].
 CRISOL_API SortResult topk(const Tensor& x, std::int64_t k, int axis = -1, bool largest = true);
 
-}  // namespace ops
-}  // namespace crisol
+}  // namespace crisol::ops

@@ -4,6 +4,9 @@
 #include "crisol/functions/conv.h"
 #include "crisol/functions/norm.h"
 #include "crisol/functions/pool.h"
+#include "crisol/ops/conv.h"
+#include "crisol/ops/norm.h"
+#include "crisol/ops/pool.h"
 #include "crisol/random.h"
 
 namespace crisol::cli::bench {

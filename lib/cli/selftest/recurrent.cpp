@@ -52,7 +52,7 @@ void check_layer(Check& check, const RnnLayer& l) {
   const auto gradients = reference::rnn_backward(l, d.in, d.weights, d.dout);
   const std::int64_t rows = l.gates() * l.hidden;
   const Shape y{l.steps, l.batch, l.hidden}, h{l.batch, l.hidden}, x{l.steps, l.batch, l.inputs};
-  const ops::RnnInput input{tensor_of(d.in.x, x), tensor_of(d.in.h0, h), tensor_or_none(d.in.c0, h), Tensor()};
+  const RnnInput input{tensor_of(d.in.x, x), tensor_of(d.in.h0, h), tensor_or_none(d.in.c0, h), Tensor()};
   const RnnWeights weights{tensor_of(d.weights.weight_ih, {rows, l.inputs}),
                            tensor_of(d.weights.weight_hh, {rows, l.hidden}), tensor_of(d.weights.bias_ih, {rows}),
                            tensor_of(d.weights.bias_hh, {rows}), Tensor()};

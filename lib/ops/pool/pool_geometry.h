@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "crisol/ops/copy.h"
-#include "crisol/ops/window.h"
+#include "crisol/options/int_pair.h"
 #include "dispatch/choose.h"
 #include "ops/check.h"
 #include "ops/window.h"

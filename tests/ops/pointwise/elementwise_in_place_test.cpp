@@ -3,6 +3,7 @@
 
 #include "crisol/functions/elementwise.h"
 #include "crisol/grad_mode.h"
+#include "crisol/ops/elementwise.h"
 #include "crisol/ops/view.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"

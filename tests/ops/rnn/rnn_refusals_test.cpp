@@ -10,7 +10,7 @@ namespace {
 using testing::check_error;
 
 struct Case {
-  ops::RnnInput input{zeros({2, 3, 4}), {}, {}, {}};
+  RnnInput input{zeros({2, 3, 4}), {}, {}, {}};
   RnnWeights weights{zeros({8, 4}), zeros({8, 2}), zeros({8}), zeros({8}), {}};
   RnnOptions options;
 

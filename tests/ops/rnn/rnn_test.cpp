@@ -76,7 +76,7 @@ Tensor tensor_or_none(const Numbers& values, const Shape& shape, Layout layout) 
 
 Tensor lengths_of(const RnnLayer& l) { return l.lengths.empty() ? Tensor() : from_vector(l.lengths); }
 
-ops::RnnInput input_of(const RnnLayer& l, const Data& d, Layout layout = Layout::contiguous) {
+RnnInput input_of(const RnnLayer& l, const Data& d, Layout layout = Layout::contiguous) {
   return {view_of(d.in.x, {l.steps, l.batch, l.inputs}, layout), view_of(d.in.h0, {l.batch, l.outputs()}, layout),
           tensor_or_none(d.in.c0, {l.batch, l.hidden}, layout), lengths_of(l)};
 }
@@ -116,7 +116,7 @@ void check_layer(const RnnVariants& variants, const RnnLayer& l, Layout layout =
   described.bias = with_bias;
   const RnnOutputs expected = reference::rnn_forward(described, d.in, d.weights);
   const auto gradients = reference::rnn_backward(described, d.in, d.weights, d.dout);
-  const ops::RnnInput input = input_of(l, d, layout);
+  const RnnInput input = input_of(l, d, layout);
   const RnnWeights weights = weights_of(l, d, layout);
   const RnnOptions options{l.cell, l.reverse};
   const Shape y{l.steps, l.batch, l.outputs()}, h{l.batch, l.outputs()}, c{l.batch, l.hidden};
@@ -207,7 +207,7 @@ TEST_CASE("rnn: a packed weight is kept until the weight is written") {
   for (const RnnCell cell : {RnnCell::lstm, RnnCell::tanh}) {
     const RnnLayer l{cell, false, 3, 2, 3, 4};
     const Data d = data_of(l);
-    const ops::RnnInput input = input_of(l, d);
+    const RnnInput input = input_of(l, d);
     const RnnOptions options{cell, false};
     const Tensor dy = view_of(d.dout.y, {l.steps, l.batch, l.outputs()}, Layout::contiguous);
     const auto results = [&](const RnnWeights& weights) {

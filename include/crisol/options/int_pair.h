@@ -1,4 +1,4 @@
-// Sizes of sliding windows over images, for convolution and pooling.
+// A value for the height and a value for the width of an image: options of convolution and pooling.
 #pragma once
 
 #include <iosfwd>
@@ -7,7 +7,7 @@
 
 namespace crisol {
 
-/// A value for the height and one for the width; a single int stands for both.
+/// A value for the height and one for the width. A single int stands for both.
 struct IntPair {
   int h;  ///< For the height.
   int w;  ///< For the width.
@@ -19,7 +19,7 @@ struct IntPair {
   friend constexpr bool operator!=(IntPair a, IntPair b) noexcept { return !(a == b); }
 };
 
-/// "(3, 2)".
+/// Prints "(3, 2)".
 CRISOL_API std::ostream& operator<<(std::ostream& out, IntPair pair);
 
 }  // namespace crisol

@@ -1,0 +1,18 @@
+// Options of convolutions.
+#pragma once
+
+#include "crisol/options/int_pair.h"
+
+namespace crisol {
+
+/// Options of conv2d and nn::Conv2d. Stride and dilation are positive, the padding is not negative, and the number of
+/// groups divides the number of input channels and of output channels.
+struct Conv2dOptions {
+  IntPair stride = 1;    ///< Distance between windows, in elements of the input.
+  IntPair padding = 0;   ///< Rows and columns of zeros that are added on each side.
+  IntPair dilation = 1;  ///< Distance between the elements of a window.
+  int groups = 1;        ///< Groups of channels. Each group has its own weights and sees only its own channels.
+  bool bias = true;      ///< Gives nn::Conv2d a bias. conv2d ignores it: an undefined bias tensor means no bias.
+};
+
+}  // namespace crisol
