@@ -1,17 +1,16 @@
 // Reverse-mode differentiation on tensors.
 //
-// A tensor with requires_grad_() is a leaf. The functions of crisol/functions/ and the operators record what they do
-// when an input wants a gradient; backward() on the result walks the record in reverse and adds to the leaves' grad().
-// The raw ops in crisol::ops never record. docs/autograd.md explains gradients of gradients, hooks, checkpoints and the
-// search for NaN.
+// A tensor with requires_grad_() is a leaf. If an input wants a gradient, the functions of crisol/functions/ and the
+// operators record what they compute. backward() on the result goes through the record in reverse and adds to the
+// grad() of the leaves. docs/autograd.md explains gradients of gradients, hooks, checkpoints and the search for NaN.
 //
 //     Tensor w = crisol::randn({3, 4}).requires_grad_();
 //     Tensor loss = crisol::mean(crisol::relu(crisol::matmul(x, w)));
 //     loss.backward();
 //     w.grad();
 //
-// A tensor that backward still needs must not be changed in place: backward() then throws. The record is freed as it is
-// used; a second backward() over it throws unless the first one retained it.
+// backward() throws if a tensor that it needs was changed in place. It frees the record, so a second backward() over
+// the same record throws, unless the first one retained it.
 #pragma once
 
 #include <functional>
@@ -27,16 +26,17 @@ namespace crisol {
 
 /// Options of grad().
 struct GradOptions {
-  std::vector<Tensor> grad_outputs = {};  ///< The gradient of each output; may be left out for outputs of one element.
+  std::vector<Tensor> grad_outputs = {};  ///< The gradient of each output; optional if each has one element.
   bool retain_graph = false;              ///< Keeps the graph for another backward() or grad().
   bool create_graph = false;              ///< Records the gradients, so that they have gradients. Keeps the graph too.
-  bool allow_unused = false;  ///< Gives an undefined tensor for an input that no output depends on, and no error.
+  bool allow_unused = false;  ///< An input that no output depends on gets an undefined tensor instead of an error.
 };
 
-/// The gradients of the outputs, added up, with respect to each input; grad() of no tensor changes. An input is a leaf
-/// or a result inside the graph. Only the ops between inputs and outputs run backward, and only hooks of those tensors.
-/// Throws invalid_argument for an output outside the graph, an input that wants no gradient or that no output depends
-/// on, and a gradient of another shape, dtype or device than its output.
+/// The gradient of the sum of the outputs with respect to each input. Changes the grad() of no tensor. An input is a
+/// leaf or a result inside the graph. Only the ops between inputs and outputs run backward, and only hooks of tensors
+/// between them are called. Throws invalid_argument for an output outside the graph, and for a gradient whose shape,
+/// dtype or device differs from its output. Throws it also for an input that wants no gradient, or that no output
+/// depends on.
 ///
 ///     Tensor x = randn({8, 3}).requires_grad_();
 ///     Tensor slope = grad({sum(critic(x))}, {x}, {.create_graph = true})[0];
@@ -44,16 +44,17 @@ struct GradOptions {
 CRISOL_API std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                                     const GradOptions& options = {});
 
-/// A function's result from its inputs.
+/// Computes the result of a function from its inputs.
 using ForwardFunction = std::function<Tensor(const std::vector<Tensor>& inputs)>;
-/// The gradient of each input, of its shape, from that of the result; undefined where there is none.
+/// Computes the gradient of each input from the gradient `dy` of the result y. Each gradient has the shape of its
+/// input, or is undefined if there is none.
 using BackwardFunction =
     std::function<std::vector<Tensor>(const Tensor& dy, const std::vector<Tensor>& inputs, const Tensor& y)>;
 
-/// forward(inputs), with `backward` as its gradient: for functions that the library lacks, and for gradients other than
-/// the derivative. Neither function is recorded; both get the inputs outside the graph, and inputs may be undefined.
-/// `name` stands in messages. backward() throws invalid_argument when an input or the result was changed in place
-/// since, or `backward` gives another number of gradients or another shape.
+/// Computes forward(inputs) and uses `backward` for its gradient: for functions that the library lacks, and for
+/// gradients other than the derivative. Neither function is recorded. Both get the inputs outside the graph. Inputs may
+/// be undefined. Error messages contain `name`. backward() throws invalid_argument if an input or the result was
+/// changed in place meanwhile, and if `backward` returns a wrong number of gradients or a wrong shape.
 ///
 ///     Tensor sign_ste(const Tensor& x) {  // Straight-through: the gradient passes where |x| <= 1.
 ///       return custom_function("sign_ste", {x},
@@ -65,19 +66,21 @@ using BackwardFunction =
 CRISOL_API Tensor custom_function(const std::string& name, const std::vector<Tensor>& inputs,
                                   const ForwardFunction& forward, const BackwardFunction& backward);
 
-/// function(inputs) without the tensors that its ops keep for backward. backward() calls `function` again to get them,
-/// so it needs less memory and more time. Gradients have the same bits. Random numbers are drawn again as they were the
-/// first time, from any generator. The function must do the same each time; backward() throws where the second call
-/// keeps other tensors. The second call changes running statistics of batch norm once more.
+/// Computes function(inputs), but frees the tensors that its ops keep for backward. backward() calls `function` again
+/// to compute these tensors. This needs less memory and more time. Gradients have the same bits. The second call draws
+/// the same random numbers as the first, from any generator. The function must compute the same each time: backward()
+/// throws if the second call keeps different tensors. The second call updates the running statistics of batch norm once
+/// more.
 CRISOL_API std::vector<Tensor> checkpoint(
     const std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>& function,
     const std::vector<Tensor>& inputs);
 /// The same for a function with one result.
 CRISOL_API Tensor checkpoint(const ForwardFunction& function, const std::vector<Tensor>& inputs);
 
-/// Looks for NaN and infinity on this thread while it lives (PyTorch's detect_anomaly): each differentiable function,
-/// and each step of backward(), waits for its result and throws invalid_argument if the result holds one. The text
-/// names the op, its shape and the place in backward(). CRISOL_DETECT_ANOMALY=1 does so in the whole process.
+/// Searches for NaN and infinity on this thread from construction to destruction (PyTorch's detect_anomaly). Each
+/// differentiable function and each step of backward() waits for its result. They throw invalid_argument if the result
+/// holds NaN or infinity. The text names the op, its shape and the place in backward(). CRISOL_DETECT_ANOMALY=1 does
+/// the same in the whole process.
 ///
 ///     const DetectAnomaly detect;
 ///     log(x - x).backward();  // [log] the result of shape (3) holds NaN or infinity
@@ -92,7 +95,7 @@ class CRISOL_API DetectAnomaly {
   bool before_;
 };
 
-/// A DetectAnomaly lives on this thread, or set_detect_anomaly(true) or CRISOL_DETECT_ANOMALY=1 holds for the process.
+/// Whether this thread searches: it has a DetectAnomaly, or the search is on in the whole process.
 CRISOL_API bool detects_anomaly() noexcept;
 /// Switches the search on or off in the whole process.
 CRISOL_API void set_detect_anomaly(bool enabled) noexcept;

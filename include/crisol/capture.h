@@ -1,4 +1,4 @@
-// A fixed sequence of work on a device. It is captured once and queued again for a fraction of the host's time.
+// Captures a fixed sequence of work on a device once, and queues it again for a fraction of the host's time.
 //
 //     Tensor images = empty({64, 1, 28, 28}), labels = empty({64}, DType::i64), loss;
 //     const auto step = [&] {
@@ -27,27 +27,26 @@ namespace crisol {
 
 /// How commands are queued again.
 enum class ReplayBy {
-  any,             ///< By a command buffer if the device has them, otherwise one by one.
+  any,             ///< By a command buffer if the device supports them, otherwise one by one.
   command_buffer,  ///< By one call: the driver keeps the commands (cl_khr_command_buffer).
   launches,        ///< One by one, with arguments that were set once.
 };
 
 /// The kernels, copies and fills that some work queued, with the memory that they use. A copy of the handle is the same
-/// graph. Nothing else uses this memory until the last handle is destroyed. Tensors that the work made and released
-/// cost as much memory as during one ordinary run.
+/// graph. Nothing else uses this memory until the last handle is destroyed. So the graph keeps as much memory for
+/// temporary tensors as one ordinary run needs.
 class CRISOL_API CapturedGraph {
  public:
   /// Queues the commands once more, after the work that this and other threads have queued, and does not wait. The
-  /// commands read and write the same memory as when they were captured. So a replay of the same work with the same
-  /// values gives the same bits. Random numbers continue. Tensors that the work made get new values while their
-  /// handles live.
+  /// commands read and write the same memory as when they were captured, so a replay with the same values gives the
+  /// same bits. Random numbers continue. Tensors that the work made get new values, as long as their handles live.
   /// Throws invalid_argument if the graph uses a packed copy of a weight and the weight was written since. This is
   /// possible only for work that was captured without gradients. Capture the work again.
   void replay() const;
 
   /// The number of commands.
   std::size_t size() const noexcept;
-  /// Whether one call queues them.
+  /// Whether one call queues all commands, in a command buffer.
   bool in_command_buffer() const noexcept;
 
  private:
@@ -57,12 +56,12 @@ class CRISOL_API CapturedGraph {
   std::shared_ptr<Impl> impl_;
 };
 
-/// Runs `work` once, like a call, and captures the commands that this thread queues on `device` in this time. A replay
-/// does not repeat what only the host does, such as branches, counters and printing. A learning rate is read by each
-/// replay.
-/// Throws invalid_argument if the work reads values of a tensor, writes values of the host to a tensor (uploads, the
-/// first use of a random generator or an optimiser), uses another device, or captures. It also throws if `by` asks for
-/// a command buffer and the device has none. The commands that the work queued before the error do run.
+/// Calls `work` once, and captures the commands that this thread queues on `device` meanwhile. The commands also run. A
+/// replay does not repeat what only the host does, such as branches, counters and printing. Each replay reads the
+/// current learning rate. Throws invalid_argument if the work reads values of a tensor, copies host values to a tensor,
+/// uses another device, or calls capture(). The first use of a random generator or an optimiser copies host values too.
+/// It also throws if `by` is ReplayBy::command_buffer and the device has none. The commands that the work queued before
+/// the error do run.
 CRISOL_API CapturedGraph capture(const std::function<void()>& work, Device device = Device(),
                                  ReplayBy by = ReplayBy::any);
 

@@ -1,4 +1,4 @@
-// Devices: which there are, what they can do, which one is used.
+// Devices: their list, their properties, and the default device.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,10 @@ struct CRISOL_API DeviceInfo {
   std::string driver_version;         ///< CL_DRIVER_VERSION.
   std::string device_version;         ///< CL_DEVICE_VERSION: the OpenCL version of the API.
   std::string opencl_c_version;       ///< CL_DEVICE_OPENCL_C_VERSION.
-  std::string extensions;             ///< Separated by blanks.
-  DeviceType type = DeviceType::cpu;  ///< The most capable of those that the device reports.
-  std::uint32_t vendor_id = 0;        ///< PCI vendor where there is one: 0x10de NVIDIA, 0x1002 AMD, 0x8086 Intel.
-  int compute_units = 1;              ///< Cores of a CPU, multiprocessors of a GPU.
+  std::string extensions;             ///< Names of extensions, separated by blanks.
+  DeviceType type = DeviceType::cpu;  ///< The most capable type that the device reports.
+  std::uint32_t vendor_id = 0;        ///< PCI vendor id, if there is one: 0x10de NVIDIA, 0x1002 AMD, 0x8086 Intel.
+  int compute_units = 1;              ///< Cores of a CPU, or multiprocessors of a GPU.
   int clock_mhz = 0;                  ///< Highest clock rate.
   int native_float_width = 1;         ///< Lanes of the native float vector: 16 with AVX-512, 1 on SIMT GPUs.
   std::uint64_t global_memory = 0;    ///< Bytes.
@@ -41,19 +41,19 @@ struct CRISOL_API DeviceInfo {
   std::uint64_t max_work_group = 1;   ///< Work-items in a work-group.
   std::vector<std::uint64_t> max_work_item_sizes;  ///< Work-items in a work-group, by dimension.
   std::vector<std::uint64_t> subgroup_sizes;       ///< Sizes a sub-group may have; empty where unknown.
-  bool dedicated_local_memory = false;  ///< Local memory is a memory of its own, not a part of global memory.
-  bool unified_memory = false;          ///< The host shares the device's memory.
-  bool fp16 = false;                    ///< Arithmetic in half (cl_khr_fp16); storing half always works.
-  bool fp64 = false;                    ///< Arithmetic in double (cl_khr_fp64).
-  bool fast_fma = false;                ///< CL_FP_FMA: fma() runs in hardware.
-  bool has_compiler = true;             ///< Without one the device cannot be used.
+  bool dedicated_local_memory = false;             ///< Local memory is separate from global memory.
+  bool unified_memory = false;                     ///< The host shares the device's memory.
+  bool fp16 = false;                               ///< Arithmetic in half (cl_khr_fp16); storing half always works.
+  bool fp64 = false;                               ///< Arithmetic in double (cl_khr_fp64).
+  bool fast_fma = false;                           ///< CL_FP_FMA: fma() runs in hardware.
+  bool has_compiler = true;                        ///< A device without a compiler cannot be used.
 
-  /// The name is one of `extensions`.
+  /// Whether the name is one of `extensions`.
   bool has_extension(std::string_view extension) const noexcept;
 };
 
-/// Reads a DeviceInfo from a JSON file whose keys are the member names; throws io for an unreadable file, an unknown
-/// key or a wrong type, naming it. The key "offline" is passed over: see docs/gpu-kernels.md.
+/// Reads a DeviceInfo from a JSON file, whose keys are the member names. Throws io for an unreadable file, and names an
+/// unknown key or a key with a wrong type. The key "offline" is skipped: see docs/gpu-kernels.md.
 CRISOL_API DeviceInfo read_device_info(const std::string& path);
 /// The JSON text that read_device_info reads.
 CRISOL_API std::string to_json(const DeviceInfo& info);
@@ -61,8 +61,8 @@ CRISOL_API std::string to_json(const DeviceInfo& info);
 /// Figures of a device's memory pool, in bytes.
 struct MemoryStats {
   std::uint64_t in_use = 0;       ///< Held by live tensors.
-  std::uint64_t cached = 0;       ///< Free, kept for reuse.
-  std::uint64_t captured = 0;     ///< Held by captured graphs (crisol/capture.h) and no live tensor.
+  std::uint64_t cached = 0;       ///< Free memory that is kept for reuse.
+  std::uint64_t captured = 0;     ///< Held by captured graphs (crisol/capture.h), but by no live tensor.
   std::uint64_t peak = 0;         ///< Highest in_use since the start or the last reset_peak_memory.
   std::uint64_t allocations = 0;  ///< Buffers that were taken from OpenCL so far.
 };
@@ -71,41 +71,43 @@ namespace runtime {
 class DeviceState;
 }
 
-/// A handle to one device of this process: cheap to copy, valid until the process ends, equal when it is the same
-/// device.
+/// A handle to one device of this process. It is cheap to copy and valid until the process ends. Two handles are equal
+/// if they are the same device.
 class CRISOL_API Device {
  public:
-  /// The default device: what set_default_device set, else CRISOL_DEVICE, else the GPU with the most memory of its
-  /// own, then other GPUs, accelerators, CPUs. Throws device_not_found when there is none.
+  /// The default device: the device that set_default_device set. Otherwise the device that CRISOL_DEVICE names.
+  /// Otherwise the best device: the GPU with the most memory of its own, then other GPUs, accelerators, and CPUs.
+  /// Throws device_not_found if there is no device.
   Device();
-  /// `spec` as CRISOL_DEVICE takes it: "gpu", "cpu" or "accelerator", each with an optional ":n"; "platform:device"
-  /// indices; or a case-insensitive part of a platform, vendor or device name, also with ":n" for the n-th that
-  /// matches. Throws device_not_found, with the list of devices and what to write, when nothing matches or the device
-  /// has no compiler.
+  /// The device that `spec` names, in the syntax of CRISOL_DEVICE: "gpu", "cpu" or "accelerator"; the indices
+  /// "platform:device"; or a part of a platform, vendor or device name in any case. A type or a name may end in ":n"
+  /// for the n-th match. Throws device_not_found if nothing matches or the device has no compiler. The error lists the
+  /// devices and shows what to write.
   Device(std::string_view spec);
-  /// The same, so that a text is a device in a call: x.to("gpu:0"), set_default_device("cpu").
+  /// The same for any text, so that a text can be an argument: x.to("gpu:0"), set_default_device("cpu").
   template <class Text, class = std::enable_if_t<std::is_convertible_v<const Text&, std::string_view>>>
   Device(const Text& spec) : Device(std::string_view(spec)) {}
   /// Used by the library; users name devices by text.
   explicit Device(runtime::DeviceState& state) noexcept : state_(&state) {}
 
-  /// What the driver reports.
+  /// The facts that the driver reports.
   const DeviceInfo& info() const noexcept;
   /// info().name.
   const std::string& name() const noexcept { return info().name; }
   /// Position in devices().
   int index() const noexcept;
 
-  /// Waits until all queued work of this device is done; throws device_failure when some of it failed.
+  /// Waits until all queued work of this device is done. Throws device_failure if some of it failed.
   void synchronize() const;
 
   /// Figures of this device's memory pool.
   MemoryStats memory_stats() const;
-  /// Lets the peak begin anew at what is in use now.
+  /// Resets the peak to the memory that is in use now.
   void reset_peak_memory() const;
   /// Gives the cached buffers back to OpenCL.
   void release_cached_memory() const;
-  /// Bounds what the pool may take in total: an allocation past it throws out_of_memory. 0: info().global_memory again.
+  /// Limits the total memory of the pool. An allocation beyond the limit throws out_of_memory. 0 restores the default
+  /// limit, info().global_memory.
   void set_memory_limit(std::uint64_t bytes) const;
 
   /// Used by the library.
@@ -121,14 +123,14 @@ class CRISOL_API Device {
 /// The device's name.
 CRISOL_API std::ostream& operator<<(std::ostream& out, Device device);
 
-/// All devices of all platforms, in the order of the OpenCL loader, then those of crisol/opencl_interop.h; empty when
-/// no platform is installed.
+/// All devices of all platforms in the order of the OpenCL loader, then the devices from crisol/opencl_interop.h. Empty
+/// if no platform is installed.
 CRISOL_API std::vector<Device> devices();
 
-/// What Device() gives from now on, on every thread.
+/// Sets the device that Device() returns from now on, on every thread.
 CRISOL_API void set_default_device(Device device);
 
-/// Why Device() chose its device: "CRISOL_DEVICE=gpu", "the GPU with the most memory of its own", …
+/// The reason why Device() chose its device: "CRISOL_DEVICE=gpu", "the GPU with the most memory of its own", …
 CRISOL_API std::string default_device_reason();
 
 /// Waits for all queued work of the default device.

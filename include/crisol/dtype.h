@@ -9,30 +9,32 @@
 
 namespace crisol {
 
-/// f32 for computing; the others are stored, cast and copied, and serve as indices and masks.
+/// The element types. All have storage, copies, casts, elementwise functions and reductions. Layers, products and
+/// losses compute in f32.
 enum class DType : std::uint8_t { f32, f16, i32, i64, u8, boolean };
 
-/// Bytes of one element; a boolean takes one byte, 0 or 1.
+/// The bytes of one element. A boolean is one byte, 0 or 1.
 CRISOL_API std::size_t size_of(DType dtype) noexcept;
 
 /// "f32", "f16", "i32", "i64", "u8" or "bool".
 CRISOL_API const char* name_of(DType dtype) noexcept;
 
-/// The dtype that both convert to without loss of kind, as PyTorch has it: bool < u8 < i32 < i64 < f16 < f32.
+/// The dtype that both dtypes convert to in an op: the later of the two in the order bool < u8 < i32 < i64 < f16 < f32.
+/// The same as in PyTorch.
 CRISOL_API DType promote_types(DType a, DType b) noexcept;
 
-/// f32 and f16.
+/// Whether a dtype is f32 or f16.
 constexpr bool is_floating(DType dtype) noexcept { return dtype == DType::f32 || dtype == DType::f16; }
 
-/// name_of(dtype).
+/// Prints name_of(dtype).
 CRISOL_API std::ostream& operator<<(std::ostream& out, DType dtype);
 
 /// IEEE 754 binary16 on the host: storage and conversion only, no arithmetic.
 struct CRISOL_API Half {
-  std::uint16_t bits = 0;  ///< Sign, 5 bits of exponent, 10 of mantissa.
+  std::uint16_t bits = 0;  ///< 1 bit of sign, 5 of exponent, 10 of mantissa.
 
   Half() = default;
-  /// Rounds to nearest, ties to even; overflow gives infinity, NaN stays NaN.
+  /// Rounds to nearest, ties to even. Overflow gives infinity. NaN stays NaN.
   explicit Half(float value) noexcept;
   /// Exact.
   explicit operator float() const noexcept;

@@ -8,11 +8,11 @@
 
 namespace crisol {
 
-/// What went wrong, for programs; the text of the exception says it for people.
+/// The kind of an error, for programs. The text of the exception explains the error to people.
 enum class ErrorCode {
-  invalid_argument,  ///< An argument breaks a rule of the op; nothing was changed.
-  device_not_found,  ///< No device matches, no OpenCL platform, or the device has no compiler.
-  build_failure,     ///< The device's compiler refused a kernel; the text holds log and source.
+  invalid_argument,  ///< An argument breaks a rule of the op. Nothing was changed.
+  device_not_found,  ///< No device matches, there is no OpenCL platform, or the device has no compiler.
+  build_failure,     ///< The device's compiler refused a kernel. The text contains log and source.
   out_of_memory,     ///< Device memory is exhausted even after the pool was emptied.
   device_failure,    ///< An OpenCL call failed for another reason.
   io,                ///< A file is missing, unreadable, damaged or hostile.
@@ -21,9 +21,9 @@ enum class ErrorCode {
 /// Short lower-case name of a code, such as "invalid argument".
 CRISOL_API const char* name_of(ErrorCode code) noexcept;
 
-/// Thrown by every function of the library that fails. The text reads
-/// `[conv2d] weight has 3 input channels per group, input has 4 channels / 1 group`: op, rule, values.
-/// All arguments are checked before any work is queued, so a failed call leaves every tensor as it was.
+/// Thrown by every function of the library that fails. The text reads `[conv2d] weight has 3 input channels per group,
+/// input has 4 channels / 1 group`: op, rule, values. All arguments are checked before any work is queued, so a failed
+/// call leaves every tensor unchanged.
 class CRISOL_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
@@ -31,7 +31,7 @@ class CRISOL_API Error : public std::runtime_error {
   Error& operator=(const Error&) = default;
   ~Error() override;  // Key function: one type across shared-library borders.
 
-  /// What went wrong, for programs.
+  /// The kind of the error.
   ErrorCode code() const noexcept { return code_; }
 
  private:

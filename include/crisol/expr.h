@@ -1,8 +1,8 @@
-// Expressions that are recorded instead of computed: what a function given to fuse() (crisol/fuse.h) works on.
+// Expressions that are recorded instead of computed. A function for fuse() (crisol/fuse.h) takes and returns them.
 //
-// Every function of crisol/functions/elementwise.h exists for them under the same name, and so do the operators, with
-// numbers on either side: a function that is a template of its arguments' type runs eagerly and fused. They are members
-// too, as of Tensor: x.mul(y).relu().
+// Every function of crisol/functions/elementwise.h exists for expressions under the same name. So do the operators,
+// with numbers on either side. So a function template runs both on tensors and on expressions. The functions are
+// members too, as in Tensor: x.mul(y).relu().
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace detail {
 struct ExprNode;
 }
 
-// Numbers of a row, alone and behind other parameters; and the same without types, to be passed on.
+// The numbers of a row as parameters: after other parameters, or as the only parameters.
 #define CRISOL_EXPR_NONE
 #define CRISOL_EXPR_ONE(name, initial, at) , const Expr& name initial
 #define CRISOL_EXPR_TWO(name, initial, at, name_2, initial_2, at_2) \
@@ -30,16 +30,16 @@ struct ExprNode;
 #define CRISOL_ONLY_EXPR_TWO(name, initial, at, name_2, initial_2, at_2) \
   const Expr &name initial, const Expr &name_2 initial_2
 
-/// What a fused kernel computes for each element. Copies are cheap. The first ones come from fuse(): they stand for the
-/// arguments.
+/// An expression that a fused kernel computes for each element. Copies are cheap. fuse() makes the first expressions,
+/// which represent the arguments.
 class CRISOL_API Expr {
  public:
-  /// A constant, which becomes an argument of the kernel: another one compiles nothing.
+  /// A constant. It becomes an argument of the kernel, so another constant compiles nothing.
   template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
   Expr(Number value) : Expr(Scalar(value)) {}
   Expr(const Scalar& value);
 
-  /// Converted as Tensor::to(dtype) converts.
+  /// The value converted to another dtype, like in Tensor::to(dtype).
   Expr to(DType dtype) const;
 
   // The functions below as members.
@@ -62,8 +62,8 @@ class CRISOL_API Expr {
  private:
   std::shared_ptr<const detail::ExprNode> node_;
 };
-// The rows of crisol/ops/pointwise.def. What is a number only in a row (a slope, a limit) must be a constant or a
-// number that the fused function is called with.
+// The functions of crisol/ops/pointwise.def. A parameter that is always a number, such as a slope or a limit, must be a
+// constant, or an argument of the fused function that is a number.
 #define CRISOL_UNARY(name, x, scalars, ...) CRISOL_API Expr name(const Expr& x CRISOL_EXPR_##scalars);
 #define CRISOL_BINARY(name, a, b, scalars, ...) \
   CRISOL_API Expr name(const Expr& a, const Expr& b CRISOL_EXPR_##scalars);
@@ -92,14 +92,16 @@ CRISOL_OPERATOR(>=, ge)
 /// neg(x).
 inline Expr operator-(const Expr& x) { return neg(x); }
 
-/// Reductions end a fused function: their results can only be returned. `axes` is empty, which means all, or {-1}, the
-/// last one, which disappears or, with keepdim, stays with size 1.
+/// The sum. A reduction ends a fused function: its result can only be returned. `axes` is empty, which means all axes,
+/// or {-1}, the last axis. The result lacks the reduced axes, or with keepdim has size 1 there.
 CRISOL_API Expr sum(const Expr& x, const Shape& axes = {}, bool keepdim = false);
-/// The mean; f32 and f16 only. NaN over no elements.
+/// The mean, of f32 and f16 only. NaN for no elements.
 CRISOL_API Expr mean(const Expr& x, const Shape& axes = {}, bool keepdim = false);
-/// The largest value, NaN if there is one; equal ones share the gradient evenly. Refuses to reduce no elements.
+/// The largest value, or NaN if there is one. Equal values get equal parts of the gradient. Refuses to reduce no
+/// elements.
 CRISOL_API Expr max(const Expr& x, const Shape& axes = {}, bool keepdim = false);
-/// The smallest value, NaN if there is one; equal ones share the gradient evenly. Refuses to reduce no elements.
+/// The smallest value, or NaN if there is one. Equal values get equal parts of the gradient. Refuses to reduce no
+/// elements.
 CRISOL_API Expr min(const Expr& x, const Shape& axes = {}, bool keepdim = false);
 
 }  // namespace crisol

@@ -22,7 +22,7 @@ namespace crisol {
 
 namespace detail {
 
-/// What a fused function is called with: a tensor, or a number.
+/// An argument of a call of a fused function: a tensor or a number.
 class FusedArgument {
  public:
   FusedArgument(const Tensor& tensor) noexcept : tensor_(&tensor) {}
@@ -49,7 +49,7 @@ CRISOL_API std::vector<Tensor> run_fused(FusedFunction& fused, Trace trace, cons
 CRISOL_API std::string fused_source(FusedFunction& fused, Trace trace, const void* function,
                                     const FusedArgument* arguments, std::size_t count);
 
-// From what the function gives to what the fused one gives.
+// Maps the result type of the given function to the result type of the fused function.
 template <class Result>
 struct FusedResult;
 
@@ -73,7 +73,7 @@ struct FusedResult<std::array<Expr, n>> {
   }
 };
 
-/// T, once for each class of a pack: nvcc loses the pack where an alias template ignores it.
+/// T, once for each class of a pack. This is a class because nvcc loses a pack that an alias template ignores.
 template <class, class T>
 struct Repeated {
   using type = T;
@@ -108,9 +108,9 @@ struct FusedResult<std::vector<Expr>> {
 
 }  // namespace detail
 
-/// The last step of a matrix product, linear layer, convolution or normalisation: y = f(result, more…), where f gives
-/// one expression. Made by Fused::epilogue. As a part of the op's own kernel where that can take it (what f reads
-/// beside the result must be f32 and broadcast to it), else by a kernel of its own behind it.
+/// The last step of a matrix product, linear layer, convolution or normalisation: y = f(result, more…), where f returns
+/// one expression. Fused::epilogue makes it. f runs in the op's own kernel if the kernel supports it. The other tensors
+/// that f reads must then be f32 and broadcast to the result. Otherwise f runs in a kernel of its own after the op.
 class CRISOL_API Epilogue {
  public:
   Epilogue(std::shared_ptr<detail::FusedFunction> function, detail::Trace calls, std::shared_ptr<const void> object,
@@ -121,24 +121,24 @@ class CRISOL_API Epilogue {
         tensors_(std::move(tensors)),
         numbers_(std::move(numbers)) {}
 
-  /// f(result, more…), as a function of its own.
+  /// Computes f(result, more…) in a kernel of its own.
   Tensor operator()(const Tensor& result) const;
 
-  /// Used by the library, as are the next three.
+  /// Used by the library, like the next three functions.
   detail::FusedFunction& function() const noexcept { return *function_; }
-  /// How f is called with expressions.
+  /// The function that calls f with expressions.
   detail::Trace trace() const noexcept { return trace_; }
   /// f itself.
   const void* object() const noexcept { return object_.get(); }
-  /// f's arguments with this result as the first.
+  /// The arguments of f, with this result as the first.
   std::vector<detail::FusedArgument> arguments(const Tensor& result) const;
 
  private:
   std::shared_ptr<detail::FusedFunction> function_;
   detail::Trace trace_;
   std::shared_ptr<const void> object_;
-  std::vector<Tensor> tensors_;  ///< What f takes beside the result; undefined where it is a number,
-  std::vector<Scalar> numbers_;  ///< this one.
+  std::vector<Tensor> tensors_;  ///< The arguments of f after the result. A number has an undefined tensor here,
+  std::vector<Scalar> numbers_;  ///< and its value here.
 };
 
 /// relu(result).
@@ -151,9 +151,10 @@ class Fused {
   explicit Fused(F function, const char* name)
       : function_(std::make_shared<const F>(std::move(function))), core_(detail::make_fused(name)) {}
 
-  /// One argument for each parameter: tensors, which broadcast, and numbers, which are arguments of the kernel. Results
-  /// are contiguous. Errors (invalid_argument), with nothing queued: undefined tensors, shapes that do not broadcast,
-  /// two devices, dtypes that an op does not take, more tensors than a kernel can have.
+  /// Calls the function with one argument for each parameter: tensors, which broadcast, and numbers, which are
+  /// arguments of the kernel. Results are contiguous. Errors (invalid_argument), with nothing queued: undefined
+  /// tensors, shapes that do not broadcast, two devices, dtypes that an op does not take, more tensors than a kernel
+  /// can have.
   template <class... Args>
   auto operator()(const Args&... args) const {
     if constexpr ((std::is_same_v<Args, Expr> || ...)) {
@@ -165,14 +166,15 @@ class Fused {
     }
   }
 
-  /// The OpenCL C that was generated for such arguments, as the compiler gets it; compiles nothing.
+  /// The OpenCL C that is generated for such arguments, as the compiler gets it. Compiles nothing.
   template <class... Args>
   std::string source(const Args&... args) const {
     const detail::FusedArgument list[] = {detail::FusedArgument(args)...};
     return detail::fused_source(*core_, &trace<Args...>, function_.get(), list, sizeof...(Args));
   }
 
-  /// This function as the last step of another op, whose result is its first argument and `args` the others:
+  /// This function as the last step of another op. The result of the op is its first argument, and `args` are the
+  /// others:
   ///
   ///     static const auto add_relu = fuse([](const Expr& y, const Expr& r) { return relu(y + r); });
   ///     Tensor y = conv2d(x, weight, bias, options, add_relu.epilogue(residual));
@@ -207,14 +209,14 @@ class Fused {
   std::shared_ptr<detail::FusedFunction> core_;
 };
 
-/// A function that computes `f` in one kernel, however many elementwise ops it takes. f is called with one `const
-/// Expr&` for each argument and gives an Expr, or several in a std::array, std::tuple or std::vector; it is called once
-/// for each combination of argument dtypes and must not depend on anything that changes. Numbers in f become arguments
-/// of the kernel. A result may end in a reduction: `sum(square(a - b))`. `name` stands in messages and must be a
-/// literal.
+/// Makes a function that computes `f` in one kernel, for any number of elementwise ops in f. f is called with one
+/// `const Expr&` for each argument. It returns an Expr, or several in a std::array, std::tuple or std::vector. It is
+/// called once for each combination of argument dtypes, so its result must not depend on anything that changes. Numbers
+/// in f become arguments of the kernel. A result may end in a reduction: `sum(square(a - b))`. Error messages contain
+/// `name`, which must be a string literal.
 ///
-/// Kernels are remembered by what they compute: equal functions share them, shapes and constants compile nothing.
-/// Differentiable: backward is fused as well and computes what it needs from the arguments again.
+/// Equal functions share one kernel. New shapes and new constants compile nothing. The result is differentiable.
+/// backward is fused too: it computes the intermediate values from the arguments again.
 template <class F>
 Fused<F> fuse(F f, const char* name = "fuse") {
   return Fused<F>(std::move(f), name);

@@ -5,10 +5,12 @@
 
 namespace crisol {
 
-/// Ops on this thread are recorded when an input wants a gradient; true unless a NoGrad is the innermost scope.
+/// Whether ops on this thread are recorded if an input wants a gradient. This is true, unless the innermost scope on
+/// this thread is a NoGrad.
 CRISOL_API bool grad_enabled() noexcept;
 
-/// Switches recording off on this thread while it lives: for inference, and for changing parameters by hand.
+/// Switches recording off on this thread from construction to destruction: for inference, and to change parameters by
+/// hand.
 ///
 ///     crisol::NoGrad no_grad;
 ///     Tensor logits = model.forward(images);
@@ -23,7 +25,7 @@ class CRISOL_API NoGrad {
   bool before_;
 };
 
-/// Switches recording on again while it lives, inside a NoGrad.
+/// Switches recording on again inside a NoGrad, from construction to destruction.
 class CRISOL_API EnableGrad {
  public:
   EnableGrad() noexcept;

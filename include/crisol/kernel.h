@@ -9,8 +9,8 @@
 //     Tensor y = empty(x.shape());
 //     scale({x.numel()}, x, y, 0.5);  // One work-item for each element.
 //
-// A kernel has no gradient of its own: give it one with custom_function (crisol/autograd.h). docs/own-kernels.md shows
-// a complete program.
+// A kernel has no gradient. custom_function (crisol/autograd.h) can give it one. docs/own-kernels.md shows a complete
+// program.
 #pragma once
 
 #include <initializer_list>
@@ -27,9 +27,9 @@ namespace crisol {
 
 /// Settings of a Kernel.
 struct KernelOptions {
-  /// Work-items in a group, for one to three dimensions. Empty: OpenCL chooses.
+  /// Work-items in a work-group, for one to three dimensions. If it is empty, OpenCL chooses.
   Shape group = {};
-  /// `#define NAME TEXT` before the source: sizes, element types, flags.
+  /// Pairs of NAME and TEXT. Each adds `#define NAME TEXT` before the source: sizes, element types, flags.
   std::vector<std::pair<std::string, std::string>> defines = {};
   /// Options for the device's compiler, after the library's `-cl-std=CL1.2`: "-cl-fast-relaxed-math".
   std::string build_options = {};
@@ -48,9 +48,9 @@ struct KernelOptions {
 /// | `__global T* y`                                | a tensor that the kernel may write                        |
 /// | `T n`                                          | a number                                                  |
 ///
-/// T is char, uchar, short, ushort, int, uint, long, ulong, float or double, or the name of a define with such a text.
-/// A pointer may also have the type half, or a vector type of 2, 4, 8 or 16 elements. Local memory is declared in the
-/// kernel: `__local float sums[64];`.
+/// T is char, uchar, short, ushort, int, uint, long, ulong, float or double, or a define whose text is one of these
+/// types. A pointer may also have the type half, or a vector type of 2, 4, 8 or 16 elements. Local memory is declared
+/// in the kernel: `__local float sums[64];`.
 class CRISOL_API Kernel {
  public:
   /// Reads the parameters of the kernel `name` from the source, and compiles nothing.
@@ -59,9 +59,8 @@ class CRISOL_API Kernel {
   Kernel(const std::string& source, const std::string& name, const KernelOptions& options = {});
 
   /// Queues the kernel with one work-item for each point of `range` (one to three sizes), and does not wait. There is
-  /// one argument for each parameter, in order: tensors and numbers. The kernel sees the elements of a tensor one after
-  /// another, outermost axis first.
-  /// Throws invalid_argument, naming the parameter, for
+  /// one argument for each parameter, in order: tensors and numbers. The elements of a tensor are stored one after
+  /// another, outermost axis first. Throws invalid_argument, naming the parameter, for
   /// - a wrong count of arguments, a tensor for a number, or a number for a tensor,
   /// - a tensor that is undefined, not contiguous, on another device, or of another element type
   ///   (f32 is float, f16 half, i32 int, i64 long, u8 and bool uchar),
@@ -74,10 +73,10 @@ class CRISOL_API Kernel {
     run(range, std::initializer_list<Operand>{Operand(arguments)...});
   }
 
-  /// The same, for arguments that are known at run time only.
+  /// The same for arguments that are known only at run time.
   void run(const Shape& range, const std::vector<Operand>& arguments) const;
 
-  /// The name in the source.
+  /// The name of the kernel in the source.
   const std::string& name() const noexcept;
 
  private:

@@ -1,4 +1,5 @@
-// Your own OpenCL beside the library's: its context, queue and buffers, or yours, without copies.
+// Use of the library together with your own OpenCL code. Both can use the same context, queue and buffers, without
+// copies.
 //
 //     Tensor y = relu(x);
 //     OpenclBuffer buffer = opencl_buffer_for_writing(y);
@@ -25,43 +26,42 @@ struct _cl_mem;
 
 namespace crisol {
 
-/// A device that works in a context and a queue of yours; both are kept as long as the process runs. It takes its place
-/// in devices(), but is chosen by nobody else. To the library it is another device than the one that it found itself:
-/// tensors of the two meet through to(). Throws invalid_argument when the device is not the context's or the queue's,
-/// or the queue is not in order.
+/// Makes a device that works in your context and your queue. Both are retained as long as the process runs. The device
+/// appears in devices(), but is never the default device by itself. For the library it differs from the device that the
+/// library found itself: to() moves tensors between the two. Throws invalid_argument if the context or the queue has
+/// another device, or if the queue is not in order.
 CRISOL_API Device adopt_opencl(_cl_device_id* device, _cl_context* context, _cl_command_queue* queue);
 
-/// OpenCL's name of a device. Nothing is retained for the caller, here and below.
+/// The cl_device_id of a device. This function and the functions below retain nothing for the caller, if they do not
+/// say so.
 CRISOL_API _cl_device_id* opencl_device(Device device);
 /// The context of the device's buffers, programs and queues.
 CRISOL_API _cl_context* opencl_context(Device device);
-/// The queue of all kernels, which is in order. Uploads that a DataLoader makes run in another one, and this one waits
-/// for them.
+/// The in-order queue of all kernels. Uploads of a DataLoader run in another queue, and this queue waits for them.
 CRISOL_API _cl_command_queue* opencl_queue(Device device);
 
-/// A tensor over a buffer of yours, contiguous, its first element `offset` bytes into the buffer. The buffer is kept
-/// (clRetainMemObject) until the last tensor over it goes. Throws invalid_argument when the buffer is of another
-/// context, too small for the shape, not writable and readable by kernels, or offset is not a multiple of the element's
-/// size.
+/// Makes a contiguous tensor over your buffer. Its first element starts `offset` bytes into the buffer. The buffer is
+/// retained (clRetainMemObject) until the last tensor over it is destroyed. Throws invalid_argument if the buffer
+/// belongs to another context, is too small for the shape, is not readable and writable by kernels, or if offset is not
+/// a multiple of the element's size.
 CRISOL_API Tensor from_opencl(_cl_mem* memory, const Shape& shape, DType dtype = DType::f32, Device device = Device(),
                               std::size_t offset = 0);
 
-/// Where a tensor lies.
+/// The place of a tensor in OpenCL memory.
 struct OpenclBuffer {
-  _cl_mem* memory;     ///< Kept by the tensor, not retained for the caller.
-  std::size_t offset;  ///< Bytes before the first element; strides() tells where the others are.
+  _cl_mem* memory;     ///< The tensor retains it. It is not retained for the caller.
+  std::size_t offset;  ///< Bytes before the first element. strides() gives the places of the others.
 };
 
-/// For reading. The buffer may hold other tensors, too.
+/// The buffer of a tensor, for reading. The buffer may hold other tensors too.
 CRISOL_API OpenclBuffer opencl_buffer(const Tensor& x);
-/// For writing: backward() then knows that the values it saved are gone. Refused on a leaf that wants a gradient unless
-/// under NoGrad.
+/// The buffer of a tensor, for writing. backward() then refuses to use values that it saved before. Refuses a leaf that
+/// wants a gradient, except under NoGrad.
 CRISOL_API OpenclBuffer opencl_buffer_for_writing(const Tensor& x);
 
-/// An event that is complete when all work that was queued for the tensor's device so far has run. The caller releases
-/// it.
+/// An event that completes when all work that is queued so far for the tensor's device has run. The caller releases it.
 CRISOL_API _cl_event* opencl_event(const Tensor& x);
-/// Lets all work that is queued for the device from now on wait for an event of the same context.
+/// All work that is queued for the device from now on waits for this event, which must belong to the same context.
 CRISOL_API void wait_for_opencl(Device device, _cl_event* event);
 
 }  // namespace crisol

@@ -1,13 +1,13 @@
-// Raw ops: what the differentiable functions (crisol/functions/) and the optimisers are made of. They are never
-// recorded for backward, and the gradients of the functions are ops of their own (relu_backward).
+// Raw ops. The differentiable functions (crisol/functions/) and the optimisers are made of them. Raw ops are never
+// recorded for backward. The gradients of functions are raw ops too (relu_backward).
 //
-// Most programs need none of them, so crisol.h does not include this header. Use a raw op
+// Most programs need no raw op, so crisol.h does not include this header. Use a raw op
 //
 // - in the backward of a custom_function, for a gradient that the library has: ops::relu_backward(dy, y),
 // - to learn what the library would do: ops::conv2d_choice, ops::probe_results, ops::matrix_units,
 // - to limit the extra memory of ops: ops::set_workspace_limit.
 //
-// Elsewhere a function under NoGrad does the same.
+// For anything else, call a function under NoGrad: it does the same as the raw op.
 #pragma once
 
 #include "crisol/ops/cat.h"

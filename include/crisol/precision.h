@@ -1,19 +1,19 @@
-// What products may round their operands to.
+// The precision of matrix products and convolutions.
 //
-// Matrix products, what is made of them (linear and recurrent layers), and convolutions but depthwise ones compute in
-// fp32 unless they may do less: matrix units of GPUs multiply numbers of fewer bits several times as fast. Operands and
-// results stay f32 tensors; the products are summed in fp32.
+// Matrix products, linear and recurrent layers, and convolutions compute in fp32 by default. A program may allow a
+// lower precision, because the matrix units of GPUs multiply numbers with fewer bits several times as fast. Depthwise
+// convolutions always compute in fp32. Operands and results stay f32 tensors. Sums are formed in fp32.
 //
-//     crisol::set_precision(crisol::Precision::tf32);             // Of the whole process.
+//     crisol::set_precision(crisol::Precision::tf32);             // For the whole process.
 //     {
-//       const crisol::WithPrecision half(crisol::Precision::fp16);  // Of this thread, while it lives.
+//       const crisol::WithPrecision half(crisol::Precision::fp16);  // For this thread, in this scope.
 //       logits = net(images);
 //     }
-//     loss.backward();  // Each op's gradient in the precision of the op.
+//     loss.backward();  // The gradient of an op has the precision of the op.
 //
-// A precision is a permission: where no kernel for it takes the product (no matrix units, as on CPUs; see
-// ops::matrix_units), it is computed in fp32, which is more exact. Captured graphs keep the precision that they were
-// captured with.
+// A precision is a permission. If no kernel of this precision supports a product, the product is computed in fp32,
+// which is more exact. CPUs, for example, have no matrix units: ops::matrix_units (crisol/ops/matmul.h) tells. Captured
+// graphs keep the precision that they were captured with.
 #pragma once
 
 #include <cstdint>
@@ -23,30 +23,31 @@
 
 namespace crisol {
 
-/// How an operand's elements are rounded before they are multiplied, to nearest, with the bound u of their relative
-/// error; the error of a sum of products is then at most (2u + u^2) times the sum of their sizes, beside that of fp32.
+/// How the elements of operands are rounded to nearest before they are multiplied. u is the bound of their relative
+/// error. It adds an error of at most (2u + u^2) times the sum of |products| to a sum of products.
 enum class Precision : std::uint8_t {
-  fp32,  ///< Not at all.
-  tf32,  ///< To 8 bits of exponent and 10 of mantissa: u = 2^-11.
-  fp16,  ///< To 5 and 10: u = 2^-11 for sizes from 2^-14 to 65504; larger ones become infinite, smaller ones err by up
-         ///< to 2^-25.
-  bf16,  ///< To 8 and 7: u = 2^-8.
+  fp32,  ///< No rounding.
+  tf32,  ///< 8 bits of exponent and 10 of mantissa: u = 2^-11.
+  fp16,  ///< 5 bits of exponent and 10 of mantissa: u = 2^-11 for magnitudes from 2^-14 to 65504. Larger numbers become
+         ///< infinite. Smaller numbers have an absolute error of up to 2^-25.
+  bf16,  ///< 8 bits of exponent and 7 of mantissa: u = 2^-8.
 };
 
 /// "fp32", "tf32", "fp16" or "bf16".
 CRISOL_API const char* name_of(Precision precision) noexcept;
 
-/// name_of(precision).
+/// Prints name_of(precision).
 CRISOL_API std::ostream& operator<<(std::ostream& out, Precision precision);
 
-/// What products on this thread may round to: as the innermost WithPrecision of the thread says, else as
-/// set_precision, else CRISOL_PRECISION (a name), else fp32. Throws invalid_argument when the variable holds none.
+/// The precision of this thread: from the innermost WithPrecision, otherwise from set_precision, otherwise from the
+/// environment variable CRISOL_PRECISION (a name), otherwise fp32. Throws invalid_argument if the variable holds no
+/// such name.
 CRISOL_API Precision precision();
 
-/// The precision of all threads but those with a WithPrecision.
+/// Sets the precision of all threads, except inside a WithPrecision.
 CRISOL_API void set_precision(Precision precision) noexcept;
 
-/// The precision of this thread while it lives.
+/// Sets the precision of this thread, from construction to destruction.
 class CRISOL_API WithPrecision {
  public:
   explicit WithPrecision(Precision precision) noexcept;

@@ -1,4 +1,4 @@
-// What ran and what it cost: time by kernel, the variants that ops chose, and the most that a device can do.
+// Measurements: the time of each kernel, the variants that ops chose, and the peak speed of a device.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace crisol {
 
-/// What one kernel cost: times from OpenCL events, in milliseconds.
+/// The times of one kernel in milliseconds, from OpenCL events.
 struct ProfileRow {
-  std::string kernel;         ///< Its entry.
-  std::int64_t launches = 0;  ///< While it was measured.
-  double total_ms = 0;        ///< Of all launches.
-  double min_ms = 0;          ///< Of the shortest.
-  double max_ms = 0;          ///< Of the longest.
+  std::string kernel;         ///< The name of the kernel.
+  std::int64_t launches = 0;  ///< Number of launches during the measurement.
+  double total_ms = 0;        ///< The sum over all launches.
+  double min_ms = 0;          ///< The shortest launch.
+  double max_ms = 0;          ///< The longest launch.
 };
 
 /// Measures every launch on a device from construction to destruction. The environment variable CRISOL_PROFILE=1
@@ -34,7 +34,7 @@ class CRISOL_API Profile {
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  /// Waits for the queued work; rows by falling total time.
+  /// Waits for the queued work. Returns one row for each kernel, the longest total time first.
   std::vector<ProfileRow> rows() const;
 
  private:
@@ -42,17 +42,18 @@ class CRISOL_API Profile {
   std::size_t first_;
 };
 
-/// A table: kernel, launches, total, mean and share of the time.
+/// Prints a table: kernel, launches, total, mean and share of the time.
 CRISOL_API std::ostream& operator<<(std::ostream& out, const Profile& profile);
 
 /// An op and the variant of it that was chosen, by the names that CRISOL_VARIANT takes.
 struct VariantChoice {
   std::string op;          ///< "conv2d"
   std::string variant;     ///< "direct"
-  std::int64_t times = 0;  ///< How often.
+  std::int64_t times = 0;  ///< How often it was chosen.
 };
 
-/// Notes the variants that ops choose on this thread while it lives. Ops that have one form only choose nothing.
+/// Logs the variants that ops choose on this thread, from construction to destruction. Ops with a single variant choose
+/// nothing.
 ///
 ///     crisol::VariantLog log;
 ///     conv2d(x, w);
@@ -64,7 +65,7 @@ class CRISOL_API VariantLog {
   VariantLog(const VariantLog&) = delete;
   VariantLog& operator=(const VariantLog&) = delete;
 
-  /// In the order of their first choice.
+  /// The variants, in the order of their first choice.
   const std::vector<VariantChoice>& choices() const noexcept { return choices_; }
   /// Used by the library.
   void note(const char* op, const char* variant);
@@ -74,48 +75,51 @@ class CRISOL_API VariantLog {
   VariantLog* outer_;
 };
 
-/// What a device reached in short kernels that do nothing else: the yardstick for shares of the peak.
+/// The measured peak speed of a device: the results of short kernels that do nothing else. `crisol bench` shows results
+/// as shares of it.
 struct DeviceSpeed {
-  double gflops = 0;      ///< 10^9 f32 operations a second of fused multiply-adds in registers; each counts as two.
-  double copy_gbps = 0;   ///< 10^9 bytes a second of y = x on arrays beyond the caches, read and written bytes counted.
-  double triad_gbps = 0;  ///< The same of y = a + s x.
-  double launch_us = 0;   ///< An empty kernel among many queued ones, in microseconds.
-  double wait_us = 0;     ///< An empty kernel and waiting for it.
+  double gflops = 0;     ///< 10^9 f32 operations per second, from fused multiply-adds in registers. Each counts as two.
+  double copy_gbps = 0;  ///< 10^9 bytes per second, read and written, for y = x on arrays larger than the caches.
+  double triad_gbps = 0;  ///< The same for y = a + s x.
+  double launch_us = 0;   ///< Time of an empty kernel among many queued kernels, in microseconds.
+  double wait_us = 0;     ///< Time to queue an empty kernel and wait for it, in microseconds.
 
-  /// Of the memory, whichever is more.
+  /// The memory speed: the larger of copy_gbps and triad_gbps.
   double gbps() const noexcept { return copy_gbps > triad_gbps ? copy_gbps : triad_gbps; }
 };
 
-/// Measures a device, once in a process: about 0.3 s, and memory for three arrays beyond the caches meanwhile.
+/// Measures a device, once per process. This takes about 0.3 s, and memory for three arrays larger than the caches.
 CRISOL_API DeviceSpeed measured_speed(Device device = Device());
-/// Measures once more and keeps the better of each figure: for machines whose memory others use as well.
+/// Measures again and keeps the better value of each figure. This helps on machines where other programs use the memory
+/// too.
 CRISOL_API DeviceSpeed measure_speed_again(Device device = Device());
 
-/// 10^9 f16 operations a second of fused multiply-adds in registers; 0 where the device has no arithmetic in half
-/// (cl_khr_fp16). Measures each time: about 0.1 s.
+/// 10^9 f16 operations per second, from fused multiply-adds in registers. 0 if the device has no arithmetic in half
+/// (cl_khr_fp16). Each call measures, for about 0.1 s.
 CRISOL_API double measured_half_gflops(Device device = Device());
 
-/// 10^9 bytes a second of large copies between the host and a device.
+/// Speed of large copies between the host and a device, in 10^9 bytes per second.
 struct TransferSpeed {
-  double to_device_gbps = 0;         ///< From memory of the program's.
-  double from_device_gbps = 0;       ///< To memory of the program's.
-  double pinned_to_device_gbps = 0;  ///< From memory that OpenCL gave (CL_MEM_ALLOC_HOST_PTR), pinned where it can be.
+  double to_device_gbps = 0;           ///< From ordinary memory of the program.
+  double from_device_gbps = 0;         ///< To ordinary memory of the program.
+  double pinned_to_device_gbps = 0;    ///< From memory of CL_MEM_ALLOC_HOST_PTR, pinned if the driver can.
   double pinned_from_device_gbps = 0;  ///< To such memory.
 };
 
-/// Measures copies of 64 MiB, of less where the device is slow or small.
+/// Measures copies of 64 MiB, or of less if the device is slow or small.
 CRISOL_API TransferSpeed measure_transfers(Device device = Device());
 
-/// Milliseconds until a kernel has run for the first time, its program once compiled and once loaded.
+/// Time until a kernel has run for the first time, in milliseconds: once after compilation, once after loading a
+/// binary.
 struct CompileTime {
-  double source_ms = 0;  ///< From OpenCL C that neither the library nor the driver has met before.
-  double binary_ms = 0;  ///< From the binary of the same program, as the library keeps it on disk; 0: there was none.
+  double source_ms = 0;  ///< From OpenCL C that neither the library nor the driver has in a cache.
+  double binary_ms = 0;  ///< From the binary of the same program, as stored on disk; 0 if there was none.
 };
 
-/// Compiles a small program of pointwise arithmetic, which no cache can hold.
+/// Measures a small program of pointwise arithmetic, which is new each time, so that no cache holds it.
 CRISOL_API CompileTime measure_compile(Device device = Device());
 
-/// Queues a kernel that does nothing, for measuring what a launch costs.
+/// Queues a kernel that does nothing, to measure the cost of a launch.
 CRISOL_API void launch_empty(Device device = Device());
 
 }  // namespace crisol

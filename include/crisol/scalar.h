@@ -1,4 +1,4 @@
-// A number beside tensors: 2 in `x + 2`.
+// A number as an operand of a tensor op: 2 in `x + 2`.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace crisol {
 
-/// A number of any arithmetic C++ type, which remembers whether it was bool, whole or floating: `x + 2` keeps an
-/// integer tensor integer, `x + 2.0` does not (see result_type in crisol/dtype.h). Whole numbers are exact in 64 bits.
+/// A number of any arithmetic C++ type. It remembers whether it was bool, whole or floating: for an integer tensor x,
+/// `x + 2` has integers and `x + 2.0` floats (see result_type in crisol/tensor.h). Whole numbers are exact in 64 bits.
 class Scalar {
  public:
   template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
@@ -20,11 +20,11 @@ class Scalar {
                : std::is_floating_point_v<Number> ? DType::f32
                                                   : DType::i64) {}
 
-  /// bool, i64 or f32: what the number counts as beside tensors.
+  /// The dtype of the number in ops: bool, i64 or f32.
   constexpr DType dtype() const noexcept { return dtype_; }
-  /// Rounded to nearest.
+  /// The number, rounded to the nearest double.
   constexpr double as_double() const noexcept { return real_; }
-  /// Toward zero; a floating number must lie within 64 bits.
+  /// The number, rounded toward zero. A floating number must fit in 64 bits.
   constexpr std::int64_t as_int() const noexcept {
     return dtype_ == DType::f32 ? static_cast<std::int64_t>(real_) : whole_;
   }

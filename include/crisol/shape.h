@@ -1,4 +1,4 @@
-// Sizes of a tensor, outermost first, without allocation.
+// The sizes of a tensor, outermost axis first. A Shape allocates no memory.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@ namespace crisol {
 /// Up to 8 sizes (or strides, or axes), outermost first. Rank 0 is a scalar with one element.
 class CRISOL_API Shape {
  public:
-  static constexpr int max_rank = 8;  ///< Axes that a shape can have.
+  static constexpr int max_rank = 8;  ///< The largest number of axes.
 
   Shape() = default;
-  /// Throws invalid_argument above max_rank. Sizes may be 0 (empty tensors); whoever uses a Shape as sizes
-  /// refuses negative ones, because the same type carries strides and axes too.
+  /// Throws invalid_argument for more than max_rank sizes. A size may be 0 (an empty tensor). Negative values are
+  /// accepted here, because a Shape may hold strides or axes. Functions that take sizes refuse negative values.
   Shape(std::initializer_list<std::int64_t> sizes) : Shape(sizes.begin(), sizes.size()) {}
   /// One size, or one axis: zeros(5), sum(x, -1).
   template <class Int, class = std::enable_if_t<std::is_integral_v<Int> && !std::is_same_v<Int, bool>>>
@@ -32,27 +32,28 @@ class CRISOL_API Shape {
 
   /// Number of axes.
   int rank() const noexcept { return rank_; }
-  /// Rank 0: a scalar's shape.
+  /// Whether the rank is 0: the shape of a scalar.
   bool empty() const noexcept { return rank_ == 0; }
-  /// Product of the sizes: elements of a tensor of this shape; 1 for rank 0.
+  /// The number of elements: the product of the sizes, and 1 for rank 0.
   std::int64_t numel() const noexcept;
 
-  /// The size of an axis, which must exist and counts from 0.
+  /// The size of an axis. The axis must exist and counts from 0.
   std::int64_t operator[](int axis) const noexcept { return sizes_[static_cast<std::size_t>(axis)]; }
-  /// The same, to be changed.
+  /// The same, for changing.
   std::int64_t& operator[](int axis) noexcept { return sizes_[static_cast<std::size_t>(axis)]; }
-  /// The innermost size; there must be one.
+  /// The innermost size. The rank must be at least 1.
   std::int64_t back() const noexcept { return (*this)[rank_ - 1]; }
-  /// The outermost size.
+  /// Iterates over the sizes, from the outermost.
   const std::int64_t* begin() const noexcept { return sizes_.data(); }
-  /// Behind the innermost size.
+  /// The end, after the innermost size.
   const std::int64_t* end() const noexcept { return sizes_.data() + rank_; }
 
-  /// Appends an innermost size; throws invalid_argument above max_rank.
+  /// Adds a size at the end, as the innermost. Throws invalid_argument for more than max_rank sizes.
   void push_back(std::int64_t size);
-  /// Removes an axis; the axis must exist.
+  /// Removes an axis, which must exist.
   void erase(int axis) noexcept;
-  /// Inserts a size before an axis (rank() appends); throws invalid_argument above max_rank.
+  /// Inserts a size before an axis. The axis rank() adds it at the end. Throws invalid_argument for more than max_rank
+  /// sizes.
   void insert(int axis, std::int64_t size);
 
   friend bool operator==(const Shape& a, const Shape& b) noexcept {

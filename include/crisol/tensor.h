@@ -26,7 +26,8 @@ class Tensor;
 struct ExtremeResult;
 struct SortResult;
 
-/// What elementwise functions work on: a tensor, or a number. Lives no longer than the call.
+/// An operand of an elementwise function: a tensor or a number. It is valid only during the call, because it refers to
+/// the tensor.
 class Operand {
  public:
   Operand(const Tensor& tensor) noexcept : tensor_(&tensor) {}
@@ -49,34 +50,34 @@ struct BackwardOptions {
 };
 
 /// A handle to elements on a device, with shape, strides (in elements) and offset. Copies of a handle are the same
-/// tensor: what is written through one is seen through all. Reshapes, transposes, slices and expands are views of the
-/// same memory. Work is queued; only reads to the host and synchronize() wait.
+/// tensor: a write through one handle is visible through all. Reshapes, transposes, slices and expands are views of the
+/// same memory. Work is queued. Only reads to the host and synchronize() wait for it.
 ///
 /// `const` belongs to the handle, not to the elements. A const Tensor cannot become another tensor, and its members
 /// that write do not compile. A copy of it, and a view like x[0], is a new handle to the same elements and may write
 /// them.
 ///
 /// Axes count from 0, or from -1 backwards. Every function throws Error (invalid_argument) for arguments that break its
-/// rules and leaves all tensors as they were.
+/// rules, and then leaves all tensors unchanged.
 class CRISOL_API Tensor {
  public:
-  /// The undefined tensor: defined() is false, everything else throws.
+  /// The undefined tensor. defined() is false, and most other members throw.
   Tensor() noexcept = default;
   Tensor(const Tensor&) = default;
   Tensor(Tensor&&) noexcept = default;
-  /// A named handle becomes another handle: `auto r = x[0]; r = y;` writes no element.
+  /// Assignment to a named handle makes it a handle to another tensor: `auto r = x[0]; r = y;` writes no element.
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
-  /// A handle without a name is written to: `x[0] = y` and `x[{0, Slice(1, 5)}] = 2.0` do what copy_from does. The
-  /// value is broadcast, cast, and moved to this device. Refuses positions that are given by a tensor: x[index] is a
-  /// copy.
+  /// Assignment to a handle without a name writes elements, like copy_from: `x[0] = y` and `x[{0, Slice(1, 5)}] = 2.0`.
+  /// The value is broadcast, cast, and moved to this device. Refuses x[index] with a tensor of positions, because
+  /// x[index] is a copy.
   void operator=(const Operand& value) &&;  // NOLINT(misc-unconventional-assign-operator)
 
-  /// There is a tensor behind the handle.
+  /// Whether there is a tensor behind the handle.
   bool defined() const noexcept { return impl_ != nullptr; }
   /// Sizes, outermost axis first.
   const Shape& shape() const;
-  /// Distance in elements between neighbours along each axis; 0 along an expanded axis.
+  /// Distances between neighbours along each axis, in elements. 0 along an expanded axis.
   const Shape& strides() const;
   /// Size of one axis.
   std::int64_t size(int axis) const;
@@ -84,20 +85,20 @@ class CRISOL_API Tensor {
   int dim() const { return shape().rank(); }
   /// Number of elements.
   std::int64_t numel() const { return shape().numel(); }
-  /// Type of the elements.
+  /// The type of the elements.
   DType dtype() const;
-  /// Where the elements are.
+  /// The device that holds the elements.
   Device device() const;
   /// Position of the first element in the storage.
   std::int64_t offset() const;
-  /// Elements lie one after another, outermost axis first.
+  /// Whether the elements are stored one after another, outermost axis first.
   bool is_contiguous() const;
-  /// Both tensors see the same storage (perhaps different parts of it).
+  /// Whether both tensors use the same storage. They may be different parts of it.
   bool shares_storage_with(const Tensor& other) const;
 
   // --- To and from the host -------------------------------------------------------------------------------------
 
-  /// All elements, outermost axis first, read after all queued work is done. T must be the tensor's element type:
+  /// Waits for all queued work and returns all elements, outermost axis first. T must be the tensor's element type:
   /// float, Half, int32_t, int64_t, uint8_t (which also reads booleans) or bool.
   template <class T>
   std::vector<T> to_vector() const {
@@ -111,12 +112,13 @@ class CRISOL_API Tensor {
       return values;
     }
   }
-  /// The value of a tensor with one element, converted to T; waits.
+  /// The value of a tensor with one element, converted to T. Waits.
   template <class T = float>
   T item() const {
     return std::is_integral_v<T> ? static_cast<T>(item_as_int()) : static_cast<T>(item_as_double());
   }
-  /// Overwrites all elements with `values`, outermost axis first, whose count must be numel() and type the tensor's.
+  /// Overwrites all elements with `values`, outermost axis first. There must be numel() values, and T must be the
+  /// tensor's element type.
   template <class T>
   void copy_from(const std::vector<T>& values) {
     check_host_type(dtype_of<T>());
@@ -127,22 +129,23 @@ class CRISOL_API Tensor {
       write_elements(values.data(), static_cast<std::int64_t>(values.size()));
     }
   }
-  /// Overwrites all elements with those of `source`, broadcast to this shape, cast to this dtype, moved to this device.
+  /// Overwrites all elements with the elements of `source`, which are broadcast to this shape, cast to this dtype and
+  /// moved to this device.
   void copy_from(const Tensor& source);
-  /// The elements as raw bytes, outermost axis first: numel() * size_of(dtype()) of them; waits.
+  /// Copies the elements to host memory as raw bytes, outermost axis first: numel() * size_of(dtype()) bytes. Waits.
   void read_bytes(void* bytes) const;
 
   // --- In place; refused while ops are recorded if this tensor or an operand wants a gradient ---------------------
 
-  /// Sets every element to a value, converted to the dtype; returns *this. Whole numbers are exact in 64 bits.
+  /// Sets every element to a value, converted to the dtype. Returns *this. Whole numbers are exact in 64 bits.
   Tensor& fill_(const Scalar& value);
   /// fill_(0).
   Tensor& zero_() { return fill_(0); }
 
-  /// x.add_(y), x.relu_(), x.clamp_(0, 1), …: this tensor becomes what the function of that name without the underscore
-  /// gives of it (crisol/functions/elementwise.h), for all of them but comparisons, tests and where. The operands
-  /// broadcast to this tensor's shape; a result of a higher kind than its dtype (floating > whole > bool) is refused.
-  /// Operands may be this tensor itself, but not share a part of its elements.
+  /// x.add_(y), x.relu_(), x.clamp_(0, 1), …: replaces the elements by the result of the function without the
+  /// underscore (crisol/functions/elementwise.h). All these functions have such a member, except comparisons, tests and
+  /// where. The operands are broadcast to this tensor's shape. Refuses a result of a higher kind than this dtype
+  /// (floating > whole > bool). An operand may be this tensor itself, but must not share only a part of its elements.
 #define CRISOL_UNARY(name, x, scalars, rule, ...) CRISOL_IN_PLACE_##rule(Tensor& name##_(CRISOL_NUMBERS_##scalars);)
 #define CRISOL_BINARY(name, a, b, scalars, rule, ...) \
   CRISOL_IN_PLACE_##rule(Tensor& name##_(const Operand& b CRISOL_AND_NUMBERS_##scalars);)
@@ -154,50 +157,51 @@ class CRISOL_API Tensor {
 
   ///@{
   /// A part of this tensor: x[2], x[-1], x[Slice(1, 5)], x[{0, Slice(1, 5)}], x[{Ellipsis, 0}], x[{NewAxis, 3}]; see
-  /// crisol/indexing.h. Axes without an entry stay whole. A view of the same memory, so `x[0] = y` writes to x. Two
-  /// entries give a copy. The first is a slice with a negative step: assigning to the unnamed copy still writes to x.
-  /// The second is a tensor of positions, one in all: it may not be assigned to. Refuses a position outside its axis,
-  /// more entries than axes, and more than one Ellipsis.
+  /// crisol/indexing.h. Axes without an entry stay whole. The result is a view of the same memory, so `x[0] = y` writes
+  /// to x. Two kinds of entries give a copy instead:
+  /// - A slice with a negative step. An assignment to the unnamed copy still writes to x.
+  /// - A tensor of positions. There may be one. Such a part cannot be assigned to.
+  /// Refuses a position outside its axis, more entries than axes, and more than one Ellipsis.
   Tensor operator[](const TensorIndex& index) const;
   Tensor operator[](std::initializer_list<TensorIndex> indices) const;
   ///@}
-  /// A tensor of another shape with the same elements in order; one size may be -1. A view where strides allow, else a
-  /// copy.
+  /// The same elements in the same order, in another shape. One size may be -1, and is then computed. The result is a
+  /// view if the strides allow it, otherwise a copy.
   Tensor reshape(const Shape& shape) const;
-  /// Merges the axes first..last into one.
+  /// Merges the axes first to last into one axis.
   Tensor flatten(int first = 0, int last = -1) const;
-  /// Axis i of the result is axis axes[i] of this one.
+  /// Axis i of the result is axis axes[i] of this tensor.
   Tensor permute(const Shape& axes) const;
   /// Exchanges two axes.
   Tensor transpose(int axis_a, int axis_b) const;
-  /// The transposed matrix; a tensor of rank 0 or 1 stays as it is. Refuses higher ranks.
+  /// The transposed matrix. A tensor of rank 0 or 1 stays as it is. Refuses higher ranks.
   Tensor t() const;
-  /// All axes in the opposite order.
+  /// A view with all axes in the opposite order.
   Tensor T() const;
-  /// Elements start .. start+length-1 along an axis.
+  /// Elements start … start+length-1 along an axis.
   Tensor narrow(int axis, std::int64_t start, std::int64_t length) const;
-  /// Element `index` along an axis, which disappears.
+  /// Element `index` along an axis. The result lacks the axis.
   Tensor select(int axis, std::int64_t index) const;
-  /// Repeats axes of size 1 without copying; new axes may appear in front; -1 keeps a size.
+  /// Repeats axes of size 1 without copying. `shape` may have more axes in front. -1 keeps the size of an axis.
   Tensor expand(const Shape& shape) const;
-  /// Removes an axis of size 1 (no change where its size is not 1).
+  /// Removes an axis if its size is 1. Otherwise nothing changes.
   Tensor squeeze(int axis) const;
-  /// Inserts an axis of size 1.
+  /// Inserts an axis of size 1 before `axis`. -1 adds it at the end.
   Tensor unsqueeze(int axis) const;
-  /// This tensor where it is contiguous, else a contiguous copy.
+  /// This tensor if it is contiguous, otherwise a contiguous copy.
   Tensor contiguous() const;
   /// A contiguous copy.
   Tensor clone() const;
-  /// This tensor where it is on the device already, else a copy there. A text is a device too: x.to("gpu:0").
+  /// This tensor if it is on the device, otherwise a copy there. A text names a device too: x.to("gpu:0").
   Tensor to(Device device) const;
-  /// This tensor where it has the dtype already, else a converted copy. Floats convert to integers toward zero,
-  /// anything to bool as != 0.
+  /// This tensor if it has the dtype, otherwise a converted copy. Floats become integers by rounding toward zero. An
+  /// element becomes bool by `element != 0`.
   Tensor to(DType dtype) const;
 
   // --- Functions as members; differentiable ----------------------------------------------------------------------
 
-  /// x.relu(), x.add(y), x.clamp(0, 1), …: the functions of crisol/functions/elementwise.h, all but where(), with this
-  /// tensor as the first argument.
+  /// x.relu(), x.add(y), x.clamp(0, 1), …: the functions of crisol/functions/elementwise.h with this tensor as the
+  /// first argument. Only where() is missing.
 #define CRISOL_UNARY(name, x, scalars, ...) Tensor name(CRISOL_NUMBERS_##scalars) const;
 #define CRISOL_BINARY(name, a, b, scalars, ...) Tensor name(const Operand& b CRISOL_AND_NUMBERS_##scalars) const;
 #define CRISOL_TERNARY(name, a, b, c, scalars, rule, ...) \
@@ -205,7 +209,7 @@ class CRISOL_API Tensor {
 #include "crisol/ops/pointwise.def"
 
   ///@{
-  /// The function of crisol/functions/reduce.h. One axis is a whole number: x.sum(-1, true).
+  /// The function of the same name in crisol/functions/reduce.h. One axis may be a plain number: x.sum(-1, true).
   Tensor sum(const Shape& axes = {}, bool keepdim = false) const;
   Tensor mean(const Shape& axes = {}, bool keepdim = false) const;
   Tensor prod(const Shape& axes = {}, bool keepdim = false) const;
@@ -225,8 +229,8 @@ class CRISOL_API Tensor {
   ///@}
 
   ///@{
-  /// The function of matmul.h, softmax.h, sort.h, index.h, triangle.h, cat.h, arrange.h or compare.h in
-  /// crisol/functions/.
+  /// The function of the same name in crisol/functions/: matmul.h, softmax.h, sort.h, index.h, triangle.h, cat.h,
+  /// arrange.h or compare.h.
   Tensor matmul(const Tensor& other) const;
   Tensor softmax(int axis) const;
   Tensor log_softmax(int axis) const;
@@ -249,17 +253,17 @@ class CRISOL_API Tensor {
 
   // --- Autograd; see crisol/autograd.h ---------------------------------------------------------------------------
 
-  /// A gradient is wanted for this leaf, or this result depends on one.
+  /// Whether this leaf wants a gradient, or this result depends on a tensor that wants one.
   bool requires_grad() const noexcept;
-  /// Makes a leaf want a gradient (or no more); returns *this.
+  /// Makes a leaf want a gradient, or with `false` no longer want one. Returns *this.
   Tensor& requires_grad_(bool wanted = true);
-  /// Not the result of a recorded op.
+  /// Whether this tensor is a leaf: not the result of a recorded op.
   bool is_leaf() const noexcept;
   /// The accumulated gradient; undefined before the first backward().
   Tensor grad() const;
-  /// Gradients of this tensor with respect to the leaves below it are added to their grad(). `gradient` is the
-  /// derivative of the final value with respect to this tensor; it may be left out for one element. The graph is freed
-  /// as it is used unless retain_graph.
+  /// Computes the gradients of this tensor with respect to the leaves that it depends on, and adds them to the grad()
+  /// of the leaves. `gradient` is the derivative of the final value with respect to this tensor. It may be left out if
+  /// this tensor has one element. The graph is freed during the call, unless retain_graph is true.
   void backward(const Tensor& gradient = Tensor(), bool retain_graph = false) const;
   /// The same with options by name: `loss.backward({}, {.create_graph = true})`.
   void backward(const Tensor& gradient, const BackwardOptions& options) const;
@@ -317,26 +321,27 @@ struct SortResult {
 /// of the other tensors, and a number only if its kind is higher than the kind of all tensors.
 CRISOL_API DType result_type(const Operand& a, const Operand& b);
 
-/// A tensor with undefined contents. Sizes must not be negative; any may be 0.
+/// A tensor with undefined contents. Sizes must not be negative. A size may be 0.
 CRISOL_API Tensor empty(const Shape& shape, DType dtype = DType::f32, Device device = Device());
-/// Zeros.
+/// A tensor of zeros.
 CRISOL_API Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = Device());
-/// Ones.
+/// A tensor of ones.
 CRISOL_API Tensor ones(const Shape& shape, DType dtype = DType::f32, Device device = Device());
-/// One value, converted to the dtype, everywhere.
+/// A tensor with one value everywhere, converted to the dtype.
 CRISOL_API Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::f32, Device device = Device());
-/// start, start + step, … while below end (above for a negative step): ceil((end - start) / step) elements.
+/// The numbers start, start + step, … below end, or above end if the step is negative: ceil((end - start) / step)
+/// elements.
 CRISOL_API Tensor arange(double start, double end, double step = 1, DType dtype = DType::f32, Device device = Device());
 
-/// `count` numbers from start to end, both included, at equal distances; one number is start. `count` must not be
-/// negative. Integer dtypes cut the fractions off.
+/// `count` numbers at equal distances from start to end, both included. One number is start. `count` must not be
+/// negative. Integer dtypes drop the fractions.
 CRISOL_API Tensor linspace(double start, double end, std::int64_t count, DType dtype = DType::f32,
                            Device device = Device());
-/// A matrix with 1 where row and column are equal, else 0. Without `columns` it is square.
+/// A matrix with 1 on its main diagonal and 0 elsewhere. Without `columns` it is square.
 CRISOL_API Tensor eye(std::int64_t rows, std::optional<std::int64_t> columns = {}, DType dtype = DType::f32,
                       Device device = Device());
 
-/// A new tensor of x's shape on x's device, of x's dtype unless another one is given, with undefined contents.
+/// A new tensor with undefined contents, with the shape, device and dtype of x. A given dtype replaces the dtype of x.
 CRISOL_API Tensor empty_like(const Tensor& x, std::optional<DType> dtype = {});
 /// The same with zeros.
 CRISOL_API Tensor zeros_like(const Tensor& x, std::optional<DType> dtype = {});
@@ -348,7 +353,7 @@ CRISOL_API Tensor full_like(const Tensor& x, const Scalar& value, std::optional<
 /// A tensor from host bytes in the dtype's layout, outermost axis first.
 CRISOL_API Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device = Device());
 
-/// A tensor from host values, outermost axis first; as many as the shape has elements are read.
+/// A tensor from host values, outermost axis first. Reads shape.numel() values.
 template <class T>
 Tensor from_span(const T* values, const Shape& shape, Device device = Device()) {
   return from_bytes(values, shape, dtype_of<T>(), device);
@@ -356,13 +361,14 @@ Tensor from_span(const T* values, const Shape& shape, Device device = Device()) 
 
 namespace detail {
 CRISOL_API void check_count(std::size_t values, const Shape& shape);
-/// Writes one element in the dtype's layout and returns its bytes. Floats become integers toward zero; integer dtypes
-/// keep the lowest bits, as on the device.
+/// Writes one element in the dtype's layout and returns its number of bytes. Floats become integers by rounding toward
+/// zero. Integer dtypes keep the lowest bits, as on the device.
 CRISOL_API std::size_t encode(const Scalar& value, DType dtype, void* bytes);
 }  // namespace detail
 
-/// Values in order, outermost axis first, each converted to the dtype as Tensor::to converts; their number must be the
-/// shape's. For any arithmetic type: a vector of double becomes f32 by from_vector(values, shape, DType::f32).
+/// A tensor from host values, outermost axis first, each converted to the dtype like in Tensor::to. There must be
+/// shape.numel() values. T may be any arithmetic type: from_vector(values, shape, DType::f32) converts a vector of
+/// double.
 template <class T, class Type, class = std::enable_if_t<std::is_same_v<Type, DType>>>  // So that {} is no dtype.
 Tensor from_vector(const std::vector<T>& values, const Shape& shape, Type dtype, Device device = Device()) {
   static_assert(std::is_arithmetic_v<T>, "from_vector converts numbers of C++'s arithmetic types");
@@ -378,8 +384,8 @@ Tensor from_vector(const std::vector<T>& values, Type dtype, Device device = Dev
   return from_vector(values, Shape{static_cast<std::int64_t>(values.size())}, dtype, device);
 }
 
-/// Values in order, outermost axis first; their number must be the shape's. The dtype is that of T, which must be
-/// float, Half, int32_t, int64_t, uint8_t or bool. There is no f64: give double a dtype, as above.
+/// A tensor from host values, outermost axis first. There must be shape.numel() values. T determines the dtype, and
+/// must be float, Half, int32_t, int64_t, uint8_t or bool. There is no f64, so double needs a dtype, as above.
 template <class T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape, Device device = Device()) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -395,7 +401,7 @@ Tensor from_vector(const std::vector<T>& values, Device device = Device()) {
   return from_vector(values, Shape{static_cast<std::int64_t>(values.size())}, device);
 }
 
-/// Like PyTorch's: nested brackets, columns aligned, large tensors shortened. Waits for the values.
+/// Prints a tensor as PyTorch does: nested brackets, aligned columns, large tensors shortened. Waits for the values.
 CRISOL_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace crisol

@@ -28,10 +28,10 @@ CRISOL_API void start(const std::string& path);
 /// during the call. The end of the process calls it too, also after exit() and after an exception that nobody catches.
 CRISOL_API void stop();
 
-/// Whether a timeline is being written.
+/// Whether a timeline is being written now.
 CRISOL_API bool active() noexcept;
 
-/// A timeline from construction to destruction: start and stop.
+/// Writes a timeline from construction to destruction. It calls start and stop.
 class CRISOL_API File {
  public:
   explicit File(const std::string& path) { start(path); }
@@ -40,8 +40,8 @@ class CRISOL_API File {
   File& operator=(const File&) = delete;
 };
 
-/// A named part of the program in the timeline, from construction to destruction, on the row of this thread. Costs
-/// one load while no timeline is written.
+/// Marks a part of the program in the timeline, from construction to destruction, with a name on the row of this
+/// thread. Without a timeline it costs one memory read.
 class CRISOL_API Scope {
  public:
   explicit Scope(std::string_view name);

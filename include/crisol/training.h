@@ -28,16 +28,16 @@ using Metrics = std::vector<std::pair<std::string, Scalar>>;
 ///     }
 class CRISOL_API Progress {
  public:
-  /// The line starts with `label`; `unit` names what is counted per second. Throws invalid_argument for a negative
-  /// number of steps.
+  /// The line starts with `label`. `unit` is the name of the units whose speed is shown. Throws invalid_argument for a
+  /// negative number of steps.
   Progress(std::string label, std::int64_t steps, std::string unit = "steps");
-  /// finish().
+  /// Calls finish().
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Counts a step that worked on `units`. Returns whether show() is due. Reading a loss waits for the device, so a
-  /// program does it only then.
+  /// Counts a step that processed this number of units. Returns whether it is time to call show(). To read a loss waits
+  /// for the device, so a program should do it only then.
   bool step(std::int64_t units = 1);
   /// Shows the progress and these metrics.
   void show(const Metrics& metrics = {});
@@ -62,16 +62,16 @@ class CRISOL_API Progress {
   std::int64_t next_ = 1;
 };
 
-/// A file of metrics: JSON lines for the extension .jsonl, CSV for .csv. Each row is written to the file at once, so a
-/// killed training leaves all rows before. Functions throw Error (ErrorCode::io) when the file cannot be written.
+/// A file of metrics: JSON lines for the extension .jsonl, CSV for .csv. Each row is written at once, so all rows
+/// remain if the training is killed. Functions throw Error (ErrorCode::io) if the file cannot be written.
 class CRISOL_API MetricsFile {
  public:
-  /// Replaces an old file, or adds to it if `append` (a resumed training). Throws invalid_argument for another
-  /// extension.
+  /// Replaces an existing file. With `append` it adds rows to the file, for a resumed training. Throws invalid_argument
+  /// for another extension.
   explicit MetricsFile(const std::string& path, bool append = false);
   ~MetricsFile();
   MetricsFile(MetricsFile&&) noexcept;
-  /// Closes this file and takes the other's place.
+  /// Closes this file and takes over the other file.
   MetricsFile& operator=(MetricsFile&&) noexcept;
 
   /// Writes a row. JSON has no NaN and no infinity: they become null. In CSV the first row determines the columns;
@@ -83,9 +83,9 @@ class CRISOL_API MetricsFile {
   std::unique_ptr<State> state_;
 };
 
-/// How an EarlyStopping judges.
+/// Options of EarlyStopping.
 struct EarlyStoppingOptions {
-  int patience = 5;       ///< So many values in a row without an improvement end the training. At least 1.
+  int patience = 5;       ///< The training ends after this number of values without an improvement. At least 1.
   double min_delta = 0;   ///< An improvement must be larger than this. At least 0.
   bool maximize = false;  ///< Larger values are better, such as an accuracy.
 };
@@ -110,9 +110,9 @@ class CRISOL_API EarlyStopping {
   /// The number of values up to the best one; 0 before the first.
   std::int64_t best_at() const noexcept { return best_at_; }
 
-  /// For io::Checkpoint::carried.
+  /// The state, for io::Checkpoint::carried.
   NamedTensors state_dict() const;
-  /// Throws invalid_argument for tensors that state_dict() did not give.
+  /// Restores a state. Throws invalid_argument for tensors that are not from state_dict().
   void load_state_dict(const NamedTensors& state);
 
  private:
@@ -121,10 +121,10 @@ class CRISOL_API EarlyStopping {
   std::int64_t values_ = 0, best_at_ = 0, waited_ = 0;
 };
 
-/// Keeps the best state of a model in a file, and its value in the file's metadata.
+/// Stores the best state of a model in a file, and its value in the metadata of the file.
 class CRISOL_API BestCheckpoint {
  public:
-  /// A file that is there already counts, if `resume`: only a better state replaces it. Throws io for a file that no
+  /// With `resume`, an existing file counts: only a better state replaces it. Throws io for a file that no
   /// BestCheckpoint wrote.
   explicit BestCheckpoint(std::string path, bool maximize = false, bool resume = false);
   /// Saves the state (io::save_safetensors) if the value is the best so far. Returns whether it did. NaN is never the

@@ -1,4 +1,5 @@
-// Which variant computes a problem: what `crisol tune` measures, stores and reads. docs/tuning.md tells how to use it.
+// The choice of variants by measurement: the data that `crisol tune` measures, stores and reads. docs/tuning.md
+// explains its use.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +11,25 @@
 
 namespace crisol {
 
-/// One way to compute a problem.
+/// A variant that may compute a problem.
 struct TuningCandidate {
-  std::string variant;  ///< "cpu_tiled", or with one of the tiles that a variant has a choice of, "block/64x64".
-  std::string refusal;  ///< Why it does not take the problem on this device; empty where it does.
+  std::string variant;  ///< A name such as "cpu_tiled". A variant with several tiles adds the tile: "block/64x64".
+  std::string refusal;  ///< Why it does not support the problem on this device. Empty if it does.
 };
 
-/// Work of one size that an op did.
+/// The work of an op at one size.
 struct TuningProblem {
-  std::string op;          ///< As CRISOL_VARIANT names it.
-  std::string text;        ///< The op, and what distinguishes the problem: "matmul m=64 n=10 k=128 …".
-  std::uint64_t key = 0;   ///< A hash of the text's words.
-  std::int64_t times = 0;  ///< How often it came.
-  std::vector<TuningCandidate> candidates;  ///< In the order in which the library asks them.
+  std::string op;                           ///< The name of the op, as in CRISOL_VARIANT.
+  std::string text;                         ///< The op with its sizes and settings: "matmul m=64 n=10 k=128 …".
+  std::uint64_t key = 0;                    ///< A hash of the text's words.
+  std::int64_t times = 0;                   ///< How often the op did this work.
+  std::vector<TuningCandidate> candidates;  ///< In the order in which the library tries them.
 
-  /// The first candidate that takes the problem: the library's own choice.
+  /// The library's own choice: the first candidate that supports the problem.
   CRISOL_API const std::string& usual() const;
 };
 
-/// Gathers the problems of this thread's ops while it lives; several may live at once.
+/// Logs the problems of this thread's ops, from construction to destruction. Several logs may exist at the same time.
 class CRISOL_API ProblemLog {
  public:
   ProblemLog() noexcept;
@@ -36,10 +37,10 @@ class CRISOL_API ProblemLog {
   ProblemLog(const ProblemLog&) = delete;
   ProblemLog& operator=(const ProblemLog&) = delete;
 
-  /// In the order in which they came first.
+  /// The problems, in the order of their first occurrence.
   const std::vector<TuningProblem>& problems() const noexcept { return problems_; }
 
-  /// Counts a problem, here and in the logs around.
+  /// Counts a problem, in this log and in the logs that were started before it on this thread.
   void note(const TuningProblem& problem);
 
  private:
@@ -47,8 +48,9 @@ class CRISOL_API ProblemLog {
   std::vector<TuningProblem> problems_;
 };
 
-/// Makes an op use a variant, by the name of a TuningCandidate, on this thread while it lives. The op throws
-/// invalid_argument where that refuses or does not exist. The innermost wins, and over CRISOL_VARIANT.
+/// Forces a variant of an op on this thread, from construction to destruction. `variant` is the name of a
+/// TuningCandidate. The op throws invalid_argument if the variant does not support the problem or does not exist. The
+/// innermost ForcedVariant of an op wins, also over CRISOL_VARIANT.
 class CRISOL_API ForcedVariant {
  public:
   ForcedVariant(std::string op, std::string variant);
@@ -57,37 +59,38 @@ class CRISOL_API ForcedVariant {
   ForcedVariant& operator=(const ForcedVariant&) = delete;
 };
 
-/// A stored choice.
+/// A stored choice of a variant.
 struct TuningEntry {
-  std::string device;                  ///< tuning_device() of the device that it was measured on.
+  std::string device;                  ///< tuning_device() of the measured device.
   std::string problem;                 ///< TuningProblem::text
   std::uint64_t key = 0;               ///< TuningProblem::key
-  std::string variant;                 ///< What to use,
-  std::int64_t nanoseconds = 0;        ///< and the time that it took.
-  std::string usual;                   ///< What it was better than,
-  std::int64_t usual_nanoseconds = 0;  ///< and the time of that.
+  std::string variant;                 ///< The variant to use.
+  std::int64_t nanoseconds = 0;        ///< The time of `variant`.
+  std::string usual;                   ///< The library's own choice, which was slower.
+  std::int64_t usual_nanoseconds = 0;  ///< The time of `usual`.
 };
 
-/// What entries are kept apart by, in one line: the version of crisol, platform, device, driver and compute units.
+/// The text that identifies a device in the entries: the version of crisol, platform, device, driver and compute units,
+/// in one line.
 CRISOL_API std::string tuning_device(const DeviceInfo& info);
 
-/// The file of the stored choices: CRISOL_TUNING where that names one, else tuning.txt in the folder of compiled
-/// kernels (kernel_cache_folder()); empty when CRISOL_TUNING is 0 or there is no folder, and then nothing is used or
-/// stored.
+/// The file of the stored choices: the file that CRISOL_TUNING names, otherwise tuning.txt in the folder of compiled
+/// kernels (kernel_cache_folder()). The result is empty if CRISOL_TUNING is 0 or there is no folder. Then no choice is
+/// used or stored.
 CRISOL_API std::string tuning_file();
 
-/// All entries of the file, of any device; none, with a line on stderr, where the file is damaged.
+/// All entries of the file, for all devices. A damaged file gives no entries and a line on stderr.
 CRISOL_API std::vector<TuningEntry> tuning_entries();
 
-/// Puts an entry into the file in place of that of the same device and problem, if there is one; two processes that
-/// store at once keep the entries of both. Programs that start later use it. Throws io, naming the file, when it cannot
-/// be written, and invalid_argument when there is no file.
+/// Stores an entry in the file. It replaces the entry of the same device and problem, if there is one. If two processes
+/// store at the same time, the entries of both are kept. Programs that start later use the entry. Throws io, naming the
+/// file, if the file cannot be written, and invalid_argument if tuning_file() is empty.
 CRISOL_API void store_tuning(const TuningEntry& entry);
 
-/// Removes the entry of a device and a problem; returns whether there was one. Throws as store_tuning does.
+/// Removes the entry of a device and a problem. Returns whether there was one. Throws what store_tuning throws.
 CRISOL_API bool remove_tuning(const std::string& device, std::uint64_t key);
 
-/// Removes the file; returns how many entries it had. Throws io, naming the file, when it cannot be removed.
+/// Removes the file. Returns the number of its entries. Throws io, naming the file, if the file cannot be removed.
 CRISOL_API std::int64_t clear_tuning();
 
 }  // namespace crisol

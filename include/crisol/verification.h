@@ -1,5 +1,5 @@
-// What the library found when it tried its variants on a driver that nobody has tried: docs/tuning.md, "Drivers that
-// nobody has tried".
+// Verification of variants on drivers that the library was not tested with: docs/tuning.md, "Drivers that nobody has
+// tried".
 #pragma once
 
 #include <string>
@@ -10,23 +10,29 @@
 
 namespace crisol {
 
-/// What a variant of an op computed for a small problem, held against a reference on the host.
+/// The outcome of a verification: a variant of an op computed a small problem, and a reference on the host checked the
+/// result.
 struct Verification {
-  std::string op;       ///< As CRISOL_VARIANT names it; with what else selects its programs: "reduce kind=2".
-  std::string variant;  ///< "cpu_tiled", or with one of its settings, "block/64x64".
-  bool agrees = false;  ///< A variant that does not is passed over on this device and driver.
-  std::string detail;   ///< What was wrong: the numbers, or the first line of an error.
+  /// The name of the op, as in CRISOL_VARIANT. Settings that select other programs follow: "reduce kind=2".
+  std::string op;
+  /// A name such as "cpu_tiled". A variant with several settings adds the setting: "block/64x64".
+  std::string variant;
+  /// Whether the result was right. A variant with wrong results is skipped on this device and driver.
+  bool agrees = false;
+  /// The fault: the wrong numbers, or the first line of an error.
+  std::string detail;
 };
 
-/// Whether all tests ran with the driver, on a device of this type. On other drivers, each variant is verified at its
-/// first use.
+/// Whether all tests of the library ran with the driver on a device of this type. With other drivers, each variant is
+/// verified at its first use.
 CRISOL_API bool is_verified_driver(const DeviceInfo& info);
 
-/// What is known of a device with its driver: stored outcomes and those of this process, by op and variant.
+/// The known outcomes for a device with its driver, sorted by op and variant. They come from the file and from this
+/// process.
 CRISOL_API std::vector<Verification> verifications(Device device = Device());
 
-/// The file of the outcomes, verified.txt in the folder of compiled kernels (kernel_cache_folder()); empty when there
-/// is no such folder, and then nothing is stored.
+/// The file of the outcomes: verified.txt in the folder of compiled kernels (kernel_cache_folder()). If there is no
+/// folder, the result is empty, and nothing is stored.
 CRISOL_API std::string verification_file();
 
 }  // namespace crisol

@@ -1,16 +1,16 @@
 /** @file
  * The library for C99, and for bindings of other languages.
  *
- * Every function that can fail returns a crisol_status; crisol_error_message() then says why, on the same thread. No
- * exception leaves the library. A failed call writes no result and leaves every tensor as it was. Results are written
- * through the last pointers, which must not be null unless it is said.
+ * Every function that can fail returns a crisol_status. After a failure, crisol_error_message() gives the reason on the
+ * same thread. No exception leaves the library. A failed call writes no result and leaves every tensor unchanged.
+ * Results are written through the last pointers. These must not be null, unless a comment allows it.
  *
- * Handles (tensors, models, optimizers, schedules, averages, kernels, captured graphs) belong to the caller, who gives
- * each back with its _destroy function; null is accepted there. A handle is used by one thread at a time; different
- * handles, also to the same tensor, by several.
+ * Handles (tensors, models, optimizers, schedules, averages, kernels, captured graphs) belong to the caller. Each kind
+ * has a _destroy function, which accepts null. Only one thread may use a handle at a time. Several threads may use
+ * different handles, also to the same tensor.
  *
- * Work is queued: only reading to the host and crisol_synchronize wait for it. Formulas, shapes and defaults are those
- * of the C++ functions of the same names (crisol/functions, crisol/nn, crisol/optim.h). Axes count from 0, or from -1
+ * Work is queued. Only reading to the host and crisol_synchronize wait for it. The C++ functions of the same names
+ * (crisol/functions, crisol/nn, crisol/optim.h) describe formulas, shapes and defaults. Axes count from 0, or from -1
  * backwards. */
 #ifndef CRISOL_C_CRISOL_H
 #define CRISOL_C_CRISOL_H
@@ -26,20 +26,21 @@ extern "C" {
 
 /* ---- Status ------------------------------------------------------------------------------------------------------ */
 
-/** What a call came to. */
+/** The outcome of a call. */
 typedef int32_t crisol_status;
 enum {
   CRISOL_OK = 0,
   CRISOL_INVALID_ARGUMENT = 1, /**< An argument breaks a rule of the function, or is null. */
   CRISOL_DEVICE_NOT_FOUND = 2,
   CRISOL_BUILD_FAILURE = 3,
-  CRISOL_OUT_OF_MEMORY = 4, /**< Of the device or the host. */
+  CRISOL_OUT_OF_MEMORY = 4, /**< The memory of the device or the host is exhausted. */
   CRISOL_DEVICE_FAILURE = 5,
   CRISOL_IO = 6,
-  CRISOL_INTERNAL = 7 /**< An error that the library does not know. */
+  CRISOL_INTERNAL = 7 /**< An unexpected error. */
 };
 
-/** Why the last call on this thread that failed did so; "" before the first. Valid until the next failure. */
+/** The reason of the last failure on this thread. "" before the first failure. The text is valid until the next
+ * failure. */
 CRISOL_API const char* crisol_error_message(void);
 
 /** "MAJOR.MINOR.PATCH" of the library. */
@@ -47,44 +48,46 @@ CRISOL_API const char* crisol_version(void);
 
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
-/** Position in the list of devices; the same number is the same device as long as the process runs. */
+/** Position in the list of devices. A number means the same device as long as the process runs. */
 typedef int32_t crisol_device;
-/** What crisol::Device() is: set, or named by CRISOL_DEVICE, or the best there is. */
+/** The default device, as crisol::Device(): the device that was set, otherwise the one that CRISOL_DEVICE names,
+ * otherwise the best one. */
 #define CRISOL_DEFAULT_DEVICE ((crisol_device)-1)
 
-/** How many devices there are; 0 without any OpenCL platform. */
+/** The number of devices. 0 without an OpenCL platform. */
 CRISOL_API crisol_status crisol_device_count(int32_t* count);
-/** As CRISOL_DEVICE takes it: "gpu", "cpu", "accelerator", "platform:device", a part of a name, each with ":n". */
+/** Finds a device by a text in the syntax of CRISOL_DEVICE: "gpu", "cpu" or "accelerator", "platform:device", or a
+ * part of a name. A type or a name may end in ":n" for the n-th match. */
 CRISOL_API crisol_status crisol_device_find(const char* spec, crisol_device* device);
-/** What CRISOL_DEFAULT_DEVICE means from now on, on every thread. */
+/** Sets the device that CRISOL_DEFAULT_DEVICE means from now on, on every thread. */
 CRISOL_API crisol_status crisol_set_default_device(crisol_device device);
 /** The number of the default device. */
 CRISOL_API crisol_status crisol_default_device(crisol_device* device);
-/** The name, and all facts as JSON. Valid as long as the process runs. */
+/** The name of a device. The text is valid as long as the process runs. */
 CRISOL_API crisol_status crisol_device_name(crisol_device device, const char** name);
-/** All facts about a device, as `crisol info --json` prints them; valid as long as the process runs. */
+/** All facts about a device, in the format of `crisol info --json`. Valid as long as the process runs. */
 CRISOL_API crisol_status crisol_device_json(crisol_device device, const char** json);
-/** Waits for all queued work. */
+/** Waits for all queued work of a device. */
 CRISOL_API crisol_status crisol_synchronize(crisol_device device);
 
 /** Figures of a device's memory pool, in bytes; as crisol::MemoryStats. */
 typedef struct crisol_memory_stats {
   uint64_t in_use;      /**< Held by tensors. */
-  uint64_t cached;      /**< Free, kept for reuse. */
+  uint64_t cached;      /**< Free memory that is kept for reuse. */
   uint64_t peak;        /**< Highest in_use. */
   uint64_t allocations; /**< Buffers that were taken from OpenCL so far. */
 } crisol_memory_stats;
 /** The figures of a device's memory pool. */
 CRISOL_API crisol_status crisol_device_memory(crisol_device device, crisol_memory_stats* stats);
-/** Gives what the pool keeps for reuse back to OpenCL. */
+/** Gives the memory that the pool keeps for reuse back to OpenCL. */
 CRISOL_API crisol_status crisol_release_cached_memory(crisol_device device);
-/** Bounds what the pool may take in total: crisol::Device::set_memory_limit. 0 puts the device's memory back as the
- * bound. */
+/** Limits the total memory of the pool: crisol::Device::set_memory_limit. 0 restores the default limit, the memory
+ * of the device. */
 CRISOL_API crisol_status crisol_set_memory_limit(crisol_device device, uint64_t bytes);
 
 /** Starts a timeline of the process in this file: crisol::trace::start. */
 CRISOL_API crisol_status crisol_trace_start(const char* path);
-/** Completes its file: crisol::trace::stop. */
+/** Completes the timeline: crisol::trace::stop. */
 CRISOL_API crisol_status crisol_trace_stop(void);
 
 /* ---- Tensors ----------------------------------------------------------------------------------------------------- */
@@ -100,120 +103,122 @@ enum {
   CRISOL_I32 = 2,
   CRISOL_I64 = 3,
   CRISOL_U8 = 4,
-  CRISOL_BOOL = 5 /**< A byte, 0 or 1. */
+  CRISOL_BOOL = 5 /**< One byte, 0 or 1. */
 };
 
-/** Axes that a tensor has at most. */
+/** The largest number of axes of a tensor. */
 #define CRISOL_MAX_RANK 8
 
-/** A contiguous tensor of `rank` sizes with the elements at `data`, outermost axis first, or undefined ones where data
- * is null. */
+/** Makes a contiguous tensor of `rank` sizes. It gets the elements at `data`, outermost axis first. If `data` is
+ * null, its elements are undefined. */
 CRISOL_API crisol_status crisol_tensor_create(crisol_device device, crisol_dtype dtype, int rank, const int64_t* sizes,
                                               const void* data, crisol_tensor** result);
-/** A tensor of one value. */
+/** Makes a tensor with one value everywhere. */
 CRISOL_API crisol_status crisol_tensor_full(crisol_device device, crisol_dtype dtype, int rank, const int64_t* sizes,
                                             double value, crisol_tensor** result);
-/** start, start + step, ... before end, of rank 1. */
+/** Makes a tensor of rank 1 with the numbers start, start + step, ... before end. */
 CRISOL_API crisol_status crisol_tensor_arange(crisol_device device, crisol_dtype dtype, double start, double end,
                                               double step, crisol_tensor** result);
-/** `count` numbers from start to end, both included. */
+/** Makes a tensor of rank 1 with `count` numbers at equal distances from start to end, both included. */
 CRISOL_API crisol_status crisol_tensor_linspace(crisol_device device, crisol_dtype dtype, double start, double end,
                                                 int64_t count, crisol_tensor** result);
-/** A matrix with 1 where row and column are equal, else 0. */
+/** Makes a matrix with 1 on its main diagonal and 0 elsewhere. */
 CRISOL_API crisol_status crisol_tensor_eye(crisol_device device, crisol_dtype dtype, int64_t rows, int64_t columns,
                                            crisol_tensor** result);
-/** f32, uniform in [0, 1), from this thread's generator. */
+/** Makes a tensor of uniform numbers in [0, 1), f32, from this thread's generator. */
 CRISOL_API crisol_status crisol_tensor_rand(crisol_device device, int rank, const int64_t* sizes,
                                             crisol_tensor** result);
-/** As crisol_tensor_rand, but normal with mean 0 and deviation 1. */
+/** Like crisol_tensor_rand, with normal numbers of mean 0 and standard deviation 1. */
 CRISOL_API crisol_status crisol_tensor_randn(crisol_device device, int rank, const int64_t* sizes,
                                              crisol_tensor** result);
 /** Seeds this thread's generators on all devices. */
 CRISOL_API crisol_status crisol_manual_seed(uint64_t seed);
-/** Another handle to the same tensor. */
+/** Makes another handle to the same tensor. */
 CRISOL_API crisol_status crisol_tensor_share(const crisol_tensor* x, crisol_tensor** result);
-/** Gives a handle back. */
+/** Destroys a handle. */
 CRISOL_API void crisol_tensor_destroy(crisol_tensor* x);
 
 /** The element type. */
 CRISOL_API crisol_status crisol_tensor_dtype(const crisol_tensor* x, crisol_dtype* dtype);
-/** The device that the tensor lives on. */
+/** The device of the tensor. */
 CRISOL_API crisol_status crisol_tensor_device(const crisol_tensor* x, crisol_device* device);
 /** The number of axes. */
 CRISOL_API crisol_status crisol_tensor_rank(const crisol_tensor* x, int* rank);
-/** `rank` numbers each; strides in elements. */
+/** The sizes of the axes. `sizes` has room for `rank` numbers. */
 CRISOL_API crisol_status crisol_tensor_sizes(const crisol_tensor* x, int64_t* sizes);
-/** As crisol_tensor_sizes, the strides in elements. */
+/** The strides of the axes, in elements. `strides` has room for `rank` numbers. */
 CRISOL_API crisol_status crisol_tensor_strides(const crisol_tensor* x, int64_t* strides);
 /** The number of elements. */
 CRISOL_API crisol_status crisol_tensor_count(const crisol_tensor* x, int64_t* elements);
 
-/** All elements, outermost axis first; `bytes` must be elements times the size of one. Reading waits. */
+/** Copies all elements to host memory, outermost axis first. `bytes` must be the number of elements times the size
+ * of an element. Waits. */
 CRISOL_API crisol_status crisol_tensor_read(const crisol_tensor* x, void* data, size_t bytes);
-/** Overwrites all elements from host memory; sizes as for reading. Does not wait. */
+/** Overwrites all elements from host memory, with `bytes` as in crisol_tensor_read. Does not wait. */
 CRISOL_API crisol_status crisol_tensor_write(crisol_tensor* x, const void* data, size_t bytes);
-/** The value of a tensor with one element; waits. */
+/** The value of a tensor with one element. Waits. */
 CRISOL_API crisol_status crisol_tensor_item(const crisol_tensor* x, double* value);
-/** Overwrites x with the elements of `source`, broadcast, converted and moved as needed. */
+/** Overwrites x with the elements of `source`, which are broadcast, converted and moved if necessary. */
 CRISOL_API crisol_status crisol_tensor_copy(crisol_tensor* x, const crisol_tensor* source);
 
-/** Another shape with the same elements in order; one size may be -1. */
+/** The same elements in the same order, in another shape. One size may be -1, and is then computed. */
 CRISOL_API crisol_status crisol_reshape(const crisol_tensor* x, int rank, const int64_t* sizes, crisol_tensor** result);
-/** Repeats axes of size 1 without copying; -1 keeps a size. */
+/** Repeats axes of size 1 without copying. -1 keeps the size of an axis. */
 CRISOL_API crisol_status crisol_expand(const crisol_tensor* x, int rank, const int64_t* sizes, crisol_tensor** result);
-/** `axes`: one for each axis of x. */
+/** Axis i of the result is axis axes[i] of x. `axes` has one entry for each axis of x. */
 CRISOL_API crisol_status crisol_permute(const crisol_tensor* x, const int64_t* axes, crisol_tensor** result);
 /** Exchanges two axes. */
 CRISOL_API crisol_status crisol_transpose(const crisol_tensor* x, int axis_a, int axis_b, crisol_tensor** result);
 /** Elements start ... start+length-1 along an axis. */
 CRISOL_API crisol_status crisol_narrow(const crisol_tensor* x, int axis, int64_t start, int64_t length,
                                        crisol_tensor** result);
-/** Element `index` along an axis, which disappears. */
+/** Element `index` along an axis. The result lacks the axis. */
 CRISOL_API crisol_status crisol_select(const crisol_tensor* x, int axis, int64_t index, crisol_tensor** result);
-/** Elements start, start + step, ... along an axis, `length` of them: a view for a positive step, a copy for a negative
- * one. All elements must exist, and the step must not be 0. */
+/** `length` elements start, start + step, ... along an axis. A positive step gives a view, a negative step a copy.
+ * All elements must exist, and the step must not be 0. */
 CRISOL_API crisol_status crisol_slice(const crisol_tensor* x, int axis, int64_t start, int64_t length, int64_t step,
                                       crisol_tensor** result);
-/** Removes an axis of size 1. */
+/** Removes an axis if its size is 1. */
 CRISOL_API crisol_status crisol_squeeze(const crisol_tensor* x, int axis, crisol_tensor** result);
 /** Inserts an axis of size 1. */
 CRISOL_API crisol_status crisol_unsqueeze(const crisol_tensor* x, int axis, crisol_tensor** result);
-/** The tensor where it is contiguous, else a contiguous copy. */
+/** The tensor if it is contiguous, otherwise a contiguous copy. */
 CRISOL_API crisol_status crisol_contiguous(const crisol_tensor* x, crisol_tensor** result);
 /** A contiguous copy. */
 CRISOL_API crisol_status crisol_clone(const crisol_tensor* x, crisol_tensor** result);
-/** The tensor where it is on the device, else a copy there. */
+/** The tensor if it is on the device, otherwise a copy there. */
 CRISOL_API crisol_status crisol_to_device(const crisol_tensor* x, crisol_device device, crisol_tensor** result);
-/** The tensor where it has the dtype, else a converted copy. */
+/** The tensor if it has the dtype, otherwise a converted copy. */
 CRISOL_API crisol_status crisol_to_dtype(const crisol_tensor* x, crisol_dtype dtype, crisol_tensor** result);
 
 /* ---- OpenCL ------------------------------------------------------------------------------------------------------ */
 
-/** A tensor over a buffer of the caller's: `memory` is a cl_mem of the device's context (crisol_opencl_context), kept
- * (clRetainMemObject) until the last handle goes; the elements begin `offset` bytes into it. */
+/** Makes a tensor over a buffer of the caller. `memory` is a cl_mem of the device's context (crisol_opencl_context).
+ * It is retained (clRetainMemObject) until the last handle is destroyed. The elements start `offset` bytes into the
+ * buffer. */
 CRISOL_API crisol_status crisol_tensor_from_opencl(crisol_device device, void* memory, size_t offset,
                                                    crisol_dtype dtype, int rank, const int64_t* sizes,
                                                    crisol_tensor** result);
-/** The tensor's cl_mem and the byte at which its first element lies; valid while the handle is. */
+/** The tensor's cl_mem, and the byte at which its first element starts. Both are valid as long as the handle. */
 CRISOL_API crisol_status crisol_tensor_opencl(const crisol_tensor* x, void** memory, size_t* offset);
-/** The cl_context, and the in-order cl_command_queue of all work. */
+/** The cl_context of a device. */
 CRISOL_API crisol_status crisol_opencl_context(crisol_device device, void** context);
 /** The in-order cl_command_queue of all work. */
 CRISOL_API crisol_status crisol_opencl_queue(crisol_device device, void** queue);
-/** Says that x was written by others: backward then knows that values it saved are gone. */
+/** Call it after other code has written to x. backward then refuses to use values of x that it saved before. */
 CRISOL_API crisol_status crisol_tensor_written(crisol_tensor* x);
-/** A further device, which works in a cl_context and an in-order cl_command_queue of the caller's; `opencl_device` is
- * its cl_device_id. */
+/** Makes another device, which works in a cl_context and an in-order cl_command_queue of the caller. `opencl_device`
+ * is its cl_device_id. */
 CRISOL_API crisol_status crisol_device_from_opencl(void* opencl_device, void* context, void* queue,
                                                    crisol_device* device);
 
 /* ---- Gradients --------------------------------------------------------------------------------------------------- */
 
-/** Makes a leaf want a gradient (1) or no more (0). */
+/** Makes a leaf want a gradient (1), or no longer want one (0). */
 CRISOL_API crisol_status crisol_set_requires_grad(crisol_tensor* x, int wanted);
-/** Whether a gradient is wanted, or the tensor depends on one that wants it. */
+/** Whether the tensor wants a gradient, or depends on a tensor that wants one. */
 CRISOL_API crisol_status crisol_requires_grad(const crisol_tensor* x, int* wanted);
-/** `gradient` may be null where x has one element. */
+/** crisol::Tensor::backward. `gradient` may be null if x has one element. */
 CRISOL_API crisol_status crisol_backward(const crisol_tensor* x, const crisol_tensor* gradient, int retain_graph);
 /** The accumulated gradient; null before the first backward. */
 CRISOL_API crisol_status crisol_grad(const crisol_tensor* x, crisol_tensor** result);
@@ -221,20 +226,20 @@ CRISOL_API crisol_status crisol_grad(const crisol_tensor* x, crisol_tensor** res
 typedef struct crisol_grad_options {
   int32_t retain_graph; /**< 1: keeps the graph for another backward. */
   int32_t create_graph; /**< 1: records the gradients, so that they have gradients. Keeps the graph too. */
-  int32_t allow_unused; /**< 1: crisol_gradients gives null for an input that no output depends on, and no error. */
+  int32_t allow_unused; /**< 1: crisol_gradients gives null for an input that no output depends on. */
 } crisol_grad_options;
 
 /** crisol_backward with options, which may be null. */
 CRISOL_API crisol_status crisol_backward_with(const crisol_tensor* x, const crisol_tensor* gradient,
                                               const crisol_grad_options* options);
-/** The gradients of the outputs, added up, with respect to each input, which may be a leaf or a result inside the
- * graph. Changes no gradient that crisol_grad gives. `gradients` holds one gradient for each output, null where the
- * output has one element; the list may be null too. `options` may be null. `results` has a place for each input. */
+/** The gradient of the sum of the outputs with respect to each input. An input is a leaf or a result inside the
+ * graph. Changes no gradient that crisol_grad gives. `gradients` holds one gradient for each output. It may be null for
+ * an output with one element. The list and `options` may be null too. `results` has a place for each input. */
 CRISOL_API crisol_status crisol_gradients(int output_count, const crisol_tensor* const* outputs,
                                           const crisol_tensor* const* gradients, int input_count,
                                           const crisol_tensor* const* inputs, const crisol_grad_options* options,
                                           crisol_tensor** results);
-/** Makes backward store the gradient of a result, where crisol_grad finds it, as it does for a leaf. */
+/** Makes backward store the gradient of this result. crisol_grad then returns it, as for a leaf. */
 CRISOL_API crisol_status crisol_retain_grad(crisol_tensor* x);
 
 /** A function that backward calls with a gradient. It may give a new tensor in *replacement, which the library then
@@ -245,8 +250,8 @@ typedef int (*crisol_leaf_function)(void* user_data, const crisol_tensor* leaf);
 /** A registered hook. */
 typedef struct crisol_hook crisol_hook;
 
-/** Calls `function` in each backward when all of x's gradient is known, before anything uses it. `release` may be null;
- * it is called with user_data when the library needs the hook no more. It is called too if this call fails. */
+/** Calls `function` in each backward when x's full gradient is known, before anything uses it. `release` may be
+ * null. Otherwise the library calls it with user_data when it no longer needs the hook, and also if this call fails. */
 CRISOL_API crisol_status crisol_register_hook(const crisol_tensor* x, crisol_gradient_function function,
                                               void* user_data, void (*release)(void* user_data), crisol_hook** hook);
 /** Calls `function` in each backward as soon as the last part of this leaf's gradient was added, before backward goes
@@ -260,82 +265,84 @@ CRISOL_API crisol_status crisol_hook_remove(crisol_hook* hook);
 /** Frees the handle; the hook stays. Null is allowed. */
 CRISOL_API void crisol_hook_destroy(crisol_hook* hook);
 
-/** Whether each op and each step of backward waits for its result, and fails if it holds NaN or infinity, in the whole
- * process (0 at first, or 1 by CRISOL_DETECT_ANOMALY=1). */
+/** Switches the search for NaN and infinity on or off in the whole process. With the search on, each op and each
+ * step of backward waits for its result, and fails if the result holds NaN or infinity. It is off at first, unless
+ * CRISOL_DETECT_ANOMALY=1 is set. */
 CRISOL_API void crisol_set_detect_anomaly(int enabled);
 
 /** The same elements, outside the graph. */
 CRISOL_API crisol_status crisol_detach(const crisol_tensor* x, crisol_tensor** result);
-/** Whether ops on this thread are recorded for backward (1 at first); returns what was set before. */
+/** Sets whether ops on this thread are recorded for backward (1 at first). Returns the previous value. */
 CRISOL_API int crisol_set_grad_enabled(int enabled);
 
 /* ---- Precision of products --------------------------------------------------------------------------------------- */
 
-/** What the operands of matrix products, and of what is made of them, may be rounded to; crisol/precision.h says more.
- */
+/** The precision of matrix products, and of layers and convolutions that use them. crisol/precision.h says more. */
 typedef int32_t crisol_precision;
 enum { CRISOL_FP32 = 0, CRISOL_TF32 = 1, CRISOL_FP16 = 2, CRISOL_BF16 = 3 };
 
-/** Of all threads; CRISOL_FP32 at first, or what the variable CRISOL_PRECISION names. */
+/** Sets the precision of all threads. At first it is CRISOL_FP32, or the precision that the variable
+ * CRISOL_PRECISION names. */
 CRISOL_API crisol_status crisol_set_precision(crisol_precision precision);
-/** What crisol_set_precision set. */
+/** The precision that crisol_set_precision set. */
 CRISOL_API crisol_status crisol_get_precision(crisol_precision* precision);
-/** What the device multiplies matrices with in that precision: "mma_sm80", …, empty where they are computed in fp32 all
- * the same. Valid as long as the process runs. */
+/** The matrix unit that the device uses in this precision: "mma_sm80", …. Empty if products are computed in fp32.
+ * The text is valid as long as the process runs. */
 CRISOL_API crisol_status crisol_matrix_units(crisol_device device, crisol_precision precision, const char** unit);
 
 /* ---- Ops, recorded for backward ---------------------------------------------------------------------------------- */
 
-/** Pointwise and reducing functions are called by their names, which the functions ending in _names list:
- * "add", "relu", "where", …; "sum", "argmax", "var", …. */
+/** Pointwise functions ("add", "relu", "where", …) and reductions ("sum", "argmax", "var", …) are called by their
+ * names. crisol_pointwise_names and crisol_reduce_names list the names. */
 
-/** An input of a pointwise function: a tensor, or where that is null the number. A number without a fraction counts as
- * whole: it leaves a tensor of integers one of integers. */
+/** An input of a pointwise function: a tensor, or a number if `tensor` is null. A number without a fraction counts
+ * as whole, so a tensor of integers stays a tensor of integers. */
 typedef struct crisol_operand {
-  const crisol_tensor* tensor; /**< May be null: */
-  double number;               /**< then this counts. */
+  const crisol_tensor* tensor; /**< The tensor, or null. */
+  double number;               /**< The number, if `tensor` is null. */
 } crisol_operand;
 
-/** `number`: the function's further parameters, such as the slope of leaky_relu, all of them. */
+/** Calls a pointwise function. `number` holds all further parameters of the function, such as the slope of
+ * leaky_relu. */
 CRISOL_API crisol_status crisol_pointwise(const char* function, int inputs, const crisol_operand* input, int numbers,
                                           const double* number, crisol_tensor** result);
-/** `axes`, `axis_count` of them, disappear, or stay with size 1 with keepdim; none means all. `parameter`: the
- * correction of var and stddev, p of norm; otherwise not looked at. */
+/** Reduces x over `axis_count` axes. An axis_count of 0 means all axes. The result lacks the axes, or with keepdim
+ * has size 1 there. `parameter` is the correction of var and stddev, or p of norm. Other functions ignore it. */
 CRISOL_API crisol_status crisol_reduce(const char* function, const crisol_tensor* x, int axis_count,
                                        const int64_t* axes, int keepdim, double parameter, crisol_tensor** result);
-/** Separated by blanks: of crisol_pointwise, of crisol_reduce. */
+/** The names that crisol_pointwise takes, separated by blanks. */
 CRISOL_API const char* crisol_pointwise_names(void);
 /** The names that crisol_reduce takes, separated by blanks. */
 CRISOL_API const char* crisol_reduce_names(void);
 
-/** crisol::matmul: a (..., M, K) times b (..., K, N); one or both may be vectors (K). */
+/** crisol::matmul: a (..., M, K) times b (..., K, N). One or both may be vectors (K). */
 CRISOL_API crisol_status crisol_matmul(const crisol_tensor* a, const crisol_tensor* b, crisol_tensor** result);
-/** bias may be null. */
+/** crisol::linear. bias may be null. */
 CRISOL_API crisol_status crisol_linear(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
                                        crisol_tensor** result);
 
-/** As crisol::Conv2dOptions: height, then width. */
+/** As crisol::Conv2dOptions. The first number is for the height, the second for the width. */
 typedef struct crisol_conv2d_options {
   int stride[2];   /**< At least 1. */
   int padding[2];  /**< Zeros on all sides. */
   int dilation[2]; /**< At least 1. */
-  int groups;      /**< A divisor of the channels. */
+  int groups;      /**< Groups of channels. */
 } crisol_conv2d_options;
 /** The defaults, as an initialiser. */
 #define CRISOL_CONV2D_OPTIONS \
   { {1, 1}, {0, 0}, {1, 1}, 1 }
-/** bias and options may be null. */
+/** crisol::conv2d. bias and options may be null. */
 CRISOL_API crisol_status crisol_conv2d(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
                                        const crisol_conv2d_options* options, crisol_tensor** result);
 
-/** A stride of 0 is the kernel's size. */
+/** As crisol::MaxPool2dOptions and crisol::AvgPool2dOptions: height, then width. */
 typedef struct crisol_pool2d_options {
   int kernel[2];         /**< The window's height and width. */
-  int stride[2];         /**< 0: the kernel's size. */
+  int stride[2];         /**< 0 means the size of the kernel. */
   int padding[2];        /**< At most half of the kernel. */
-  int dilation[2];       /**< Of max_pool2d. */
+  int dilation[2];       /**< Only for max_pool2d. */
   int ceil_mode;         /**< Rounds the output's size up. */
-  int count_include_pad; /**< Of avg_pool2d. */
+  int count_include_pad; /**< Only for avg_pool2d. */
 } crisol_pool2d_options;
 /** The defaults for a square kernel, as an initialiser. */
 #define CRISOL_POOL2D_OPTIONS(size) \
@@ -346,16 +353,16 @@ CRISOL_API crisol_status crisol_max_pool2d(const crisol_tensor* x, const crisol_
 /** crisol::avg_pool2d of (N, C, H, W). */
 CRISOL_API crisol_status crisol_avg_pool2d(const crisol_tensor* x, const crisol_pool2d_options* options,
                                            crisol_tensor** result);
-/** crisol::adaptive_avg_pool2d: means, (N, C, height, width) of them. */
+/** crisol::adaptive_avg_pool2d. The result is (N, C, height, width). */
 CRISOL_API crisol_status crisol_adaptive_avg_pool2d(const crisol_tensor* x, int height, int width,
                                                     crisol_tensor** result);
 
-/** weight and bias may be null, the running statistics both in training. */
+/** crisol::batch_norm2d. weight and bias may be null. In training both running statistics may be null. */
 CRISOL_API crisol_status crisol_batch_norm2d(const crisol_tensor* x, const crisol_tensor* weight,
                                              const crisol_tensor* bias, crisol_tensor* running_mean,
                                              crisol_tensor* running_var, int training, double momentum, double epsilon,
                                              crisol_tensor** result);
-/** Over the last `rank` axes, whose sizes are `sizes`. */
+/** crisol::layer_norm over the last `rank` axes, which must have these sizes. weight and bias may be null. */
 CRISOL_API crisol_status crisol_layer_norm(const crisol_tensor* x, int rank, const int64_t* sizes,
                                            const crisol_tensor* weight, const crisol_tensor* bias, double epsilon,
                                            crisol_tensor** result);
@@ -368,7 +375,7 @@ CRISOL_API crisol_status crisol_log_softmax(const crisol_tensor* x, int axis, cr
 /** crisol::cumsum along an axis. */
 CRISOL_API crisol_status crisol_cumsum(const crisol_tensor* x, int axis, crisol_tensor** result);
 
-/** What becomes of the losses of rows or elements; as crisol::Reduction. */
+/** How the losses of rows or elements become the result; as crisol::Reduction. */
 typedef int32_t crisol_reduction;
 enum { CRISOL_MEAN = 0, CRISOL_SUM = 1, CRISOL_NONE = 2 };
 /** crisol::cross_entropy of logits (N, C) and labels (N); ignore_index is -100 in PyTorch. */
@@ -386,23 +393,23 @@ CRISOL_API crisol_status crisol_mse_loss(const crisol_tensor* x, const crisol_te
 CRISOL_API crisol_status crisol_cat(int count, const crisol_tensor* const* tensors, int axis, crisol_tensor** result);
 /** crisol::stack: along a new axis. */
 CRISOL_API crisol_status crisol_stack(int count, const crisol_tensor* const* tensors, int axis, crisol_tensor** result);
-/** `before` and `after`: how many elements are added at the two ends of each axis of x. */
+/** crisol::pad. `before` and `after` hold the numbers of elements to add at the two ends of each axis of x. */
 CRISOL_API crisol_status crisol_pad(const crisol_tensor* x, const int64_t* before, const int64_t* after, double value,
                                     crisol_tensor** result);
 /** crisol::flip: the opposite order along `axes`. */
 CRISOL_API crisol_status crisol_flip(const crisol_tensor* x, int axis_count, const int64_t* axes,
                                      crisol_tensor** result);
-/** crisol::roll: one shift for each axis; without axes, one shift in the order of the elements. */
+/** crisol::roll: one shift for each axis. Without axes there is one shift, and x is rolled as if it had rank 1. */
 CRISOL_API crisol_status crisol_roll(const crisol_tensor* x, int shift_count, const int64_t* shifts, int axis_count,
                                      const int64_t* axes, crisol_tensor** result);
-/** crisol::repeat: x counts[i] times along axis i; more counts than axes add axes in front. */
+/** crisol::repeat: repeats x counts[i] times along axis i. With more counts than axes, x gets axes in front. */
 CRISOL_API crisol_status crisol_repeat(const crisol_tensor* x, int rank, const int64_t* counts, crisol_tensor** result);
-/** crisol::tile: crisol_repeat, where fewer counts than axes belong to the last axes. */
+/** crisol::tile: like crisol_repeat, but with fewer counts than axes the counts belong to the last axes. */
 CRISOL_API crisol_status crisol_tile(const crisol_tensor* x, int rank, const int64_t* counts, crisol_tensor** result);
 /** crisol::isclose: |a - b| <= atol + rtol |b| for each element, as bool. */
 CRISOL_API crisol_status crisol_isclose(const crisol_tensor* a, const crisol_tensor* b, double rtol, double atol,
                                         int equal_nan, crisol_tensor** result);
-/** Whether all elements are close; waits. */
+/** Whether crisol_isclose is true for all elements. Waits. */
 CRISOL_API crisol_status crisol_allclose(const crisol_tensor* a, const crisol_tensor* b, double rtol, double atol,
                                          int equal_nan, int* close);
 /** crisol::tril: 0 above a diagonal of the last two axes. */
@@ -422,45 +429,44 @@ CRISOL_API crisol_status crisol_scatter_add(const crisol_tensor* x, int axis, co
 /** crisol::index_add: slices added along an axis. */
 CRISOL_API crisol_status crisol_index_add(const crisol_tensor* x, int axis, const crisol_tensor* index,
                                           const crisol_tensor* source, crisol_tensor** result);
-/** padding_idx: the row that gets no gradient, or a negative number. */
+/** crisol::embedding. Row `padding_idx` gets no gradient. A negative padding_idx means no such row. */
 CRISOL_API crisol_status crisol_embedding(const crisol_tensor* weight, const crisol_tensor* indices,
                                           int64_t padding_idx, crisol_tensor** result);
-/** crisol::one_hot; classes -1: one more than the largest index, which waits. */
+/** crisol::one_hot. classes -1 means one more than the largest index, and the call then waits. */
 CRISOL_API crisol_status crisol_one_hot(const crisol_tensor* indices, int64_t classes, crisol_dtype dtype,
                                         crisol_tensor** result);
-/** Both results, or either may be null. */
+/** crisol::sort along an axis. Either result pointer may be null. */
 CRISOL_API crisol_status crisol_sort(const crisol_tensor* x, int axis, int descending, crisol_tensor** values,
                                      crisol_tensor** indices);
-/** crisol::topk along an axis; either result pointer may be null. */
+/** crisol::topk along an axis. Either result pointer may be null. */
 CRISOL_API crisol_status crisol_topk(const crisol_tensor* x, int64_t k, int axis, int largest, crisol_tensor** values,
                                      crisol_tensor** indices);
-/** crisol::multinomial: indices (N, draws) by weights (N, C). */
+/** crisol::multinomial: draws indices (N, draws) by weights (N, C). */
 CRISOL_API crisol_status crisol_multinomial(const crisol_tensor* weights, int64_t draws, int replacement,
                                             crisol_tensor** result);
 
-/** An index for each row of logits; top_k 0: all. */
+/** crisol::sample_logits: draws an index for each row of logits. top_k 0 means all classes. */
 CRISOL_API crisol_status crisol_sample_logits(const crisol_tensor* logits, double temperature, int64_t top_k,
                                               crisol_tensor** result);
 
-/** A formula; as crisol::RnnCell. */
+/** The formula of a recurrent layer; as crisol::RnnCell. */
 typedef int32_t crisol_rnn_cell;
 enum { CRISOL_RNN_TANH = 0, CRISOL_RNN_RELU = 1, CRISOL_LSTM = 2, CRISOL_GRU = 3 };
-/** One layer in one direction. x (T, B, I); null: h0, c0 (zeros), lengths (all T), both biases, weight_hr. Results: y,
- * and where the pointers are not null the last states. */
+/** The input of crisol_rnn: one layer in one direction. crisol/options/rnn.h explains the sizes. */
 typedef struct crisol_rnn_input {
   const crisol_tensor* x;         /**< (T, B, I) */
   const crisol_tensor* h0;        /**< (B, R), or null for zeros. */
   const crisol_tensor* c0;        /**< (B, H), or null for zeros; LSTM only. */
-  const crisol_tensor* lengths;   /**< (B), i64, or null: all are T. */
+  const crisol_tensor* lengths;   /**< (B), i64, or null if all sequences have T steps. */
   const crisol_tensor* weight_ih; /**< (G H, I) */
   const crisol_tensor* weight_hh; /**< (G H, R) */
   const crisol_tensor* bias_ih;   /**< (G H), or null like the other bias. */
   const crisol_tensor* bias_hh;   /**< (G H) */
   const crisol_tensor* weight_hr; /**< (R, H), or null; LSTM only. */
-  crisol_rnn_cell cell;           /**< Which formula. */
-  int reverse;                    /**< From each sequence's last step to its first. */
+  crisol_rnn_cell cell;           /**< The formula. */
+  int reverse;                    /**< 1: goes from each sequence's last step to its first. */
 } crisol_rnn_input;
-/** crisol::rnn: y (T, B, R), h_n (B, R), c_n (B, H) for an LSTM. */
+/** crisol::rnn. The results are y (T, B, R), h_n (B, R), and for an LSTM c_n (B, H). h_n and c_n may be null. */
 CRISOL_API crisol_status crisol_rnn(const crisol_rnn_input* input, crisol_tensor** y, crisol_tensor** h_n,
                                     crisol_tensor** c_n);
 
@@ -469,30 +475,32 @@ CRISOL_API crisol_status crisol_rnn(const crisol_rnn_input* input, crisol_tensor
 /** A network: crisol::nn::Module. */
 typedef struct crisol_model crisol_model;
 
-/** "simple_cnn", "row_lstm", "alexnet", "vgg16", "resnet18", "mobilenet_v2", with fresh parameters on a device. */
+/** Makes a model with new parameters on a device. Names are "simple_cnn", "row_lstm", "alexnet", "vgg16", "resnet18"
+ * and "mobilenet_v2". */
 CRISOL_API crisol_status crisol_model_create(const char* name, int64_t classes, crisol_device device,
                                              crisol_model** result);
-/** Another model with copies of the parameters, buffers and hooks: crisol::nn::clone. */
+/** Makes another model with copies of the parameters, buffers and hooks: crisol::nn::clone. */
 CRISOL_API crisol_status crisol_model_clone(const crisol_model* model, crisol_model** result);
-/** Gives a model back. */
+/** Destroys a model. */
 CRISOL_API void crisol_model_destroy(crisol_model* model);
-/** The layers with settings and parameter counts, one in each line; valid until the next call for this model. */
+/** The layers with settings and parameter counts, one per line. The text is valid until the next call for this
+ * model. */
 CRISOL_API crisol_status crisol_model_text(crisol_model* model, const char** text);
-/** Parameters and buffers from and to a safetensors file. */
+/** Loads parameters and buffers from a safetensors file. */
 CRISOL_API crisol_status crisol_model_load(crisol_model* model, const char* path);
-/** Loads what the file and the model have both. Gives the number of names that the file lacks, and of those that the
- * model lacks; both pointers may be null. */
+/** Loads the parameters and buffers that both the file and the model have. *missing is the number of names that the
+ * file lacks, *unexpected the number of names that the model lacks. Both pointers may be null. */
 CRISOL_API crisol_status crisol_model_load_partial(crisol_model* model, const char* path, int32_t* missing,
                                                    int32_t* unexpected);
 /** Writes parameters and buffers to a safetensors file. */
 CRISOL_API crisol_status crisol_model_save(const crisol_model* model, const char* path);
-/** Training mode, which is on at first. */
+/** Switches the training mode. It is on at first. */
 CRISOL_API crisol_status crisol_model_train(crisol_model* model, int on);
 /** The output for one input. */
 CRISOL_API crisol_status crisol_model_forward(crisol_model* model, const crisol_tensor* x, crisol_tensor** result);
-/** How many parameter tensors there are. */
+/** The number of parameter tensors. */
 CRISOL_API crisol_status crisol_model_parameter_count(const crisol_model* model, int32_t* tensors);
-/** Parameter `index`; its name is valid as long as the model. Both pointers may be null. */
+/** Parameter `index` and its name. The name is valid as long as the model. Both pointers may be null. */
 CRISOL_API crisol_status crisol_model_parameter(const crisol_model* model, int32_t index, const char** name,
                                                 crisol_tensor** result);
 
@@ -501,15 +509,14 @@ CRISOL_API crisol_status crisol_model_parameter(const crisol_model* model, int32
 /** An optimiser over parameters: crisol::optim::Optimizer. */
 typedef struct crisol_optimizer crisol_optimizer;
 
-/** A setting of an optimizer by the name of its C++ option ("lr", "weight_decay", …). Options that are yes or no are 1
- * or 0. */
+/** A setting of an optimizer, by the name of its C++ option ("lr", "weight_decay", …). A bool is 1 or 0. */
 typedef struct crisol_setting {
-  const char* name; /**< As the member of the C++ options. */
-  double value;     /**< The number, or 1 or 0. */
+  const char* name; /**< The name of the member of the C++ options. */
+  double value;     /**< The value; 1 or 0 for a bool. */
 } crisol_setting;
 
-/** An optimizer by its name: "sgd", "adam", "adamw", "rmsprop" or "lion". Settings that are not given have the defaults
- * of C++. */
+/** Makes an optimizer by its name: "sgd", "adam", "adamw", "rmsprop" or "lion". Settings that are not given have the
+ * defaults of C++. */
 CRISOL_API crisol_status crisol_optimizer_create(const char* kind, int count, const crisol_tensor* const* parameters,
                                                  int settings, const crisol_setting* setting,
                                                  crisol_optimizer** result);
@@ -526,13 +533,13 @@ CRISOL_API crisol_status crisol_adamw(int count, const crisol_tensor* const* par
 CRISOL_API crisol_status crisol_rmsprop(int count, const crisol_tensor* const* parameters, double lr, double alpha,
                                         double eps, double weight_decay, double momentum, int centered,
                                         crisol_optimizer** result);
-/** Gives an optimiser back. Destroy its schedules first. */
+/** Destroys an optimiser. Destroy its schedules first. */
 CRISOL_API void crisol_optimizer_destroy(crisol_optimizer* optimizer);
-/** Adds a group of parameters. Settings that are not given are those of the first group. */
+/** Adds a group of parameters. Settings that are not given come from the first group. */
 CRISOL_API crisol_status crisol_optimizer_add_param_group(crisol_optimizer* optimizer, int count,
                                                           const crisol_tensor* const* parameters, int settings,
                                                           const crisol_setting* setting);
-/** How many groups there are. */
+/** The number of groups. */
 CRISOL_API crisol_status crisol_optimizer_group_count(const crisol_optimizer* optimizer, int32_t* groups);
 /** Changes settings of a group. */
 CRISOL_API crisol_status crisol_optimizer_set(crisol_optimizer* optimizer, int32_t group, int settings,
@@ -540,16 +547,17 @@ CRISOL_API crisol_status crisol_optimizer_set(crisol_optimizer* optimizer, int32
 /** A setting of a group. */
 CRISOL_API crisol_status crisol_optimizer_get(const crisol_optimizer* optimizer, int32_t group, const char* name,
                                               double* value);
-/** Forgets the gradients. */
+/** Discards the gradients. */
 CRISOL_API crisol_status crisol_optimizer_zero_grad(crisol_optimizer* optimizer);
-/** Updates the parameters that got a gradient. Refused when none has one. */
+/** Updates the parameters that got a gradient. Fails if no parameter has one. */
 CRISOL_API crisol_status crisol_optimizer_step(crisol_optimizer* optimizer);
 /** Sets the learning rate of all groups. */
 CRISOL_API crisol_status crisol_optimizer_set_lr(crisol_optimizer* optimizer, double lr);
-/** Scales the gradients so that their norm is at most max_norm; the norm before is written unless `norm` is null. */
+/** Scales the gradients so that their common norm is at most max_norm. `norm` gets the norm before scaling. It may
+ * be null. */
 CRISOL_API crisol_status crisol_clip_grad_norm(int count, const crisol_tensor* const* parameters, double max_norm,
                                                crisol_tensor** norm);
-/** Brings every element of the gradients into [-clip_value, clip_value]. */
+/** Limits every element of the gradients to [-clip_value, clip_value]. */
 CRISOL_API crisol_status crisol_clip_grad_value(int count, const crisol_tensor* const* parameters, double clip_value);
 
 /* ---- Schedules and averages -------------------------------------------------------------------------------------- */
@@ -580,36 +588,37 @@ CRISOL_API crisol_status crisol_cosine_annealing_lr(crisol_optimizer* optimizer,
 /** crisol::optim::CosineAnnealingWarmRestarts. */
 CRISOL_API crisol_status crisol_cosine_annealing_warm_restarts(crisol_optimizer* optimizer, int64_t t_0, int64_t t_mult,
                                                                double eta_min, crisol_schedule** result);
-/** crisol::optim::OneCycleLR; its other options have their defaults. */
+/** crisol::optim::OneCycleLR. Its other options have their defaults. */
 CRISOL_API crisol_status crisol_one_cycle_lr(crisol_optimizer* optimizer, double max_lr, int64_t total_steps,
                                              double pct_start, int cycle_momentum, crisol_schedule** result);
-/** crisol::optim::SequentialLR of `count` schedules and count - 1 milestones. The given handles stay the caller's. */
+/** crisol::optim::SequentialLR with `count` schedules and count - 1 milestones. The handles still belong to the
+ * caller. */
 CRISOL_API crisol_status crisol_sequential_lr(crisol_optimizer* optimizer, int count, crisol_schedule* const* schedules,
                                               const int64_t* milestones, crisol_schedule** result);
-/** crisol::optim::ReduceLROnPlateau. `rises`: 1 when a higher metric is better. `absolute`: 1 when threshold is a
- * difference, 0 when it is a share. */
+/** crisol::optim::ReduceLROnPlateau. `rises` is 1 if a higher metric is better. `absolute` is 1 if threshold is a
+ * difference, 0 if it is a share of the best metric. */
 CRISOL_API crisol_status crisol_reduce_lr_on_plateau(crisol_optimizer* optimizer, int rises, double factor,
                                                      int64_t patience, double threshold, int absolute, int64_t cooldown,
                                                      double min_lr, crisol_schedule** result);
-/** Gives a schedule back. */
+/** Destroys a schedule. */
 CRISOL_API void crisol_schedule_destroy(crisol_schedule* schedule);
-/** To be called after each step of the optimizer. */
+/** Sets the rates for the next step. Call it after each step of the optimizer. */
 CRISOL_API crisol_status crisol_schedule_step(crisol_schedule* schedule);
-/** The same for crisol_reduce_lr_on_plateau. */
+/** The same for a schedule of crisol_reduce_lr_on_plateau, with the metric. */
 CRISOL_API crisol_status crisol_schedule_step_metric(crisol_schedule* schedule, double metric);
 /** The rate of a group that the schedule set last. */
 CRISOL_API crisol_status crisol_schedule_last_lr(const crisol_schedule* schedule, int32_t group, double* lr);
 
 /** A moving average of parameters: crisol::optim::EMA. */
 typedef struct crisol_ema crisol_ema;
-/** An average that begins as a copy. */
+/** Makes an average, which starts as a copy of the parameters. */
 CRISOL_API crisol_status crisol_ema_create(int count, const crisol_tensor* const* parameters, double decay,
                                            crisol_ema** result);
-/** Gives an average back. */
+/** Destroys an average. */
 CRISOL_API void crisol_ema_destroy(crisol_ema* ema);
-/** Averages the present values in. */
+/** Updates the averages with the current values of the parameters. */
 CRISOL_API crisol_status crisol_ema_update(crisol_ema* ema);
-/** Gives the parameters the averages, until crisol_ema_restore. */
+/** Gives the parameters the values of the averages, until crisol_ema_restore. */
 CRISOL_API crisol_status crisol_ema_apply(crisol_ema* ema);
 /** Gives the parameters back their own values. */
 CRISOL_API crisol_status crisol_ema_restore(crisol_ema* ema);
@@ -626,21 +635,21 @@ CRISOL_API crisol_status crisol_kernel_create(const char* source, const char* na
  * kernel; crisol/kernel.h says which arguments a parameter takes. */
 CRISOL_API crisol_status crisol_kernel_run(const crisol_kernel* kernel, int rank, const int64_t* range, int count,
                                            const crisol_operand* argument);
-/** Gives a kernel back. */
+/** Destroys a kernel. */
 CRISOL_API void crisol_kernel_destroy(crisol_kernel* kernel);
 
 /* ---- Captured graphs --------------------------------------------------------------------------------------------- */
 
 /** A fixed sequence of work on a device: crisol::CapturedGraph. */
 typedef struct crisol_captured_graph crisol_captured_graph;
-/** Calls work(data) once and captures the commands that this thread queues on the device in this time.
- * crisol/capture.h says what the work may not do. If the work returns another status than CRISOL_OK, this status is
+/** Calls work(data) once, and captures the commands that this thread queues on the device meanwhile.
+ * crisol/capture.h lists what the work must not do. If the work returns another status than CRISOL_OK, this status is
  * returned, and nothing is captured. */
 CRISOL_API crisol_status crisol_capture(crisol_device device, crisol_status (*work)(void* data), void* data,
                                         crisol_captured_graph** result);
-/** Queues the commands once more, on the memory that they had. */
+/** Queues the commands once more. They use the same memory as before. */
 CRISOL_API crisol_status crisol_captured_graph_replay(crisol_captured_graph* graph);
-/** Gives a graph back, and its memory. */
+/** Destroys a graph and frees its memory. */
 CRISOL_API void crisol_captured_graph_destroy(crisol_captured_graph* graph);
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -648,7 +657,7 @@ CRISOL_API void crisol_captured_graph_destroy(crisol_captured_graph* graph);
 /** Writes tensors under names to a safetensors file. */
 CRISOL_API crisol_status crisol_save_tensors(const char* path, int count, const char* const* names,
                                              const crisol_tensor* const* tensors);
-/** The tensor of that name in a safetensors file. */
+/** Loads the tensor with this name from a safetensors file. */
 CRISOL_API crisol_status crisol_load_tensor(const char* path, const char* name, crisol_device device,
                                             crisol_tensor** result);
 

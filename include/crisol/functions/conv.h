@@ -7,13 +7,21 @@
 
 namespace crisol {
 
-/// ops::conv2d with gradients for x, weight and bias. x may also be one image (C, H, W); the result has no batch axis
-/// then.
+/// Cross-correlation of images, as PyTorch's conv2d, with gradients for x, weight and bias:
+///
+///     y[n, k, i, j] = bias[k] + sum over c, r, s of x[n, g·C/G + c, i·stride_h + r·dilation_h - padding_h,
+///                                                     j·stride_w + s·dilation_w - padding_w] · weight[k, c, r, s]
+///
+/// where G = groups, g = k / (K/G) rounded down, and x is zero outside the image. Shapes: x (N, C, H, W), weight (K,
+/// C/G, R, S), bias (K) or undefined, all f32 and on one device. y is (N, K, H', W') with H' = floor((H + 2·padding_h -
+/// dilation_h·(R - 1) - 1) / stride_h) + 1, and W' likewise. x may also be one image (C, H, W), and y then has no batch
+/// axis. Throws invalid_argument for a wrong rank, dtype or device, channels that do not fit, a bad option, or an
+/// output that would be empty.
 CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv2dOptions& options = {});
 
-/// f(conv2d(x, weight, bias, options), …) of a fused function f, in one kernel where it can be: see Epilogue. relu with
-/// or without a sum before it costs nothing; another f compiles the convolution's kernel once more.
+/// f(conv2d(x, weight, bias, options), …) for a fused function f, in one kernel if possible: see Epilogue. relu costs
+/// nothing, also after a sum. Another f compiles the kernel of the convolution once more.
 CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
                          const Epilogue& epilogue);
 

@@ -1,4 +1,4 @@
-// Differentiable dropout. Rules and errors are those of the raw op in crisol/ops/dropout.h.
+// Differentiable dropout. Refuses p outside [0, 1], a dtype other than f32, and a generator on another device.
 #pragma once
 
 #include "crisol/random.h"
@@ -6,8 +6,8 @@
 
 namespace crisol {
 
-/// In training each element of x is 0 with probability p, else x / (1 - p); otherwise the result is x itself. p outside
-/// [0, 1] is refused in either case.
+/// In training, sets each element of x to 0 with probability p, and divides the others by 1 - p. Otherwise the result
+/// is x itself. With p = 1 all elements are 0. The generator determines the dropped elements, the same on every device.
 CRISOL_API Tensor dropout(const Tensor& x, double p, bool training, const Generator& generator);
 /// The same with this thread's default generator.
 CRISOL_API Tensor dropout(const Tensor& x, double p = 0.5, bool training = true);

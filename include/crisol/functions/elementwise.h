@@ -1,9 +1,16 @@
-// Differentiable elementwise functions and operators: crisol/ops/elementwise.h with gradients.
+// Differentiable elementwise functions and operators.
 //
-// One function for each row of crisol/ops/pointwise.def: relu(x), leaky_relu(x, slope), clamp(x, lower, upper), add(a,
-// b), lerp(a, b, weight), where(condition, a, b), lt(a, b), … docs/elementwise.md lists their formulas, dtypes and
-// accuracy. Inputs broadcast; their gradients (of f32 and f16 inputs) are summed back to each input's shape. Functions
-// that give bool have none. In-place forms are members of Tensor: x.add_(y). Errors as in crisol/ops/elementwise.h.
+// There is one function for each row of crisol/ops/pointwise.def: relu(x), leaky_relu(x, slope), clamp(x, lower,
+// upper), add(a, b), lerp(a, b, weight), where(condition, a, b), lt(a, b), … docs/elementwise.md lists their formulas,
+// dtypes and accuracy. In-place forms are members of Tensor: x.add_(y).
+//
+// An Operand is a tensor or a number. At least one operand must be a tensor. Inputs broadcast: shapes are aligned at
+// the last axis, and an axis of size 1 is repeated. Dtypes are promoted as in PyTorch (result_type). f16 is computed in
+// float, and integers wrap around when they overflow. Inputs of f32 and f16 have gradients, in their own shapes.
+// Functions that give bool have no gradients.
+//
+// Errors (invalid_argument): an undefined tensor, a dtype that the function does not take, two devices, shapes that do
+// not broadcast, a whole number that the dtype of the computation cannot hold.
 #pragma once
 
 #include <utility>
@@ -20,7 +27,8 @@ namespace crisol {
   CRISOL_API Tensor name(const Operand& a, const Operand& b, const Operand& c CRISOL_AND_NUMBERS_##scalars);
 #include "crisol/ops/pointwise.def"
 
-// One operand at least is a tensor: the other converts. There is no ==, which would not give a bool; see eq and ne.
+// At least one operand of an operator is a tensor. There is no operator ==, because it would not give a bool: use eq
+// and ne.
 #define CRISOL_OPERATOR(sign, function)                                                    \
   inline Tensor operator sign(const Tensor& a, const Tensor& b) { return function(a, b); } \
   inline Tensor operator sign(const Tensor& a, const Scalar& b) { return function(a, b); } \
@@ -48,7 +56,8 @@ inline Tensor& operator*=(Tensor& x, const Operand& y) { return x.mul_(y); }
 /// x.div_(y).
 inline Tensor& operator/=(Tensor& x, const Operand& y) { return x.div_(y); }
 
-// x[0] += y: in place, then the result is written to the part of x, also through a negative step.
+// x[0] += y and x[Slice({}, {}, -1)] += y. With a negative step the left side is a copy, so the last statement writes
+// the result to the elements of x.
 #define CRISOL_OPERATOR(sign, function)                     \
   inline void operator sign(Tensor&& x, const Operand& y) { \
     x.function(y);                                          \

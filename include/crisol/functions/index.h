@@ -1,5 +1,12 @@
-// Differentiable picking and adding by index. Rules and errors, also for indices out of range, are those of the raw ops
-// in crisol/ops/index.h.
+// Differentiable functions that read or add elements by index. Indices are i64, i32 or u8 and count from 0. A negative
+// axis counts from the end. Errors (invalid_argument), with all tensors unchanged: an undefined tensor, two devices,
+// another index dtype, ranks or sizes that do not fit, an axis out of range.
+//
+// The host does not wait for the device, so it does not see a wrong index: an index outside the axis, or a negative
+// one. The device never reads or writes out of bounds. A read with a wrong index gives NaN for floats, the smallest
+// value for i32 and i64, 255 for u8 and true for bool. An addition with a wrong index is left out. With the environment
+// variable CRISOL_CHECK_INDICES=1, each function waits for its indices and throws invalid_argument with the first wrong
+// index.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +16,33 @@
 
 namespace crisol {
 
-/// y[i, j, k] = x[i, index[i, j, k], k] for axis 1, and likewise for other ranks and axes.
+/// PyTorch's gather. For axis 1 of rank 3: y[i, j, k] = x[i, index[i, j, k], k]. Other ranks and axes work likewise.
+/// index has the rank of x, and no axis longer than x's, except the given axis. y has the shape of index and the dtype
+/// of x.
 CRISOL_API Tensor gather(const Tensor& x, int axis, const Tensor& index);
 
-/// The slices index[0], index[1], … of x along an axis.
+/// The slices index[0], index[1], … of x along an axis. index has rank 1, or rank 0, which counts as one element.
 CRISOL_API Tensor index_select(const Tensor& x, int axis, const Tensor& index);
 
-/// A copy of x with y[i, index[i, j, k], k] += src[i, j, k] for axis 1. Differentiable in x and src.
+/// A copy y of x to which src is added. For axis 1 of rank 3: y[i, index[i, j, k], k] += src[i, j, k]. index and src
+/// have the rank of x. No axis of index may be longer than src's, and none longer than x's, except the given axis. x
+/// and src have the same dtype: any but bool. Indices may repeat. Sums are formed in a fixed order, so the same device
+/// always gives the same bits. Differentiable in x and src.
 CRISOL_API Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
-/// A copy of x to whose slice index[j] along an axis slice j of src is added. Differentiable in x and src.
+/// A copy of x to which slices of src are added: slice j of src is added to slice index[j] along the axis. index has
+/// rank 1. src has the sizes of x, except along the axis, where it has one slice for each index. Differentiable in x
+/// and src.
 CRISOL_API Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
-/// Rows of a table: weight (V, D) and indices of any shape (…) give (…, D). Row `padding_idx`, which counts from the
-/// end where it is negative, is looked up as any other but gets no gradient; it must lie in [-V, V).
+/// Looks up rows of a table: weight (V, D) and indices (…) of any shape give (…, D). Row `padding_idx` is looked up
+/// like any other row, but gets no gradient. `padding_idx` is in [-V, V). A negative one counts from the end.
 CRISOL_API Tensor embedding(const Tensor& weight, const Tensor& indices,
                             std::optional<std::int64_t> padding_idx = std::nullopt);
 
-/// 1 where indices[…] is c, else 0, along a new last axis; has no gradient.
+/// y[…, c] is 1 if indices[…] is c, else 0, for the classes c = 0 … num_classes - 1. An index that is no class gives
+/// only zeros. num_classes -1 means the largest index plus one, and the call then waits for the indices. Has no
+/// gradient.
 CRISOL_API Tensor one_hot(const Tensor& indices, std::int64_t num_classes = -1, DType dtype = DType::i64);
 
 }  // namespace crisol

@@ -1,4 +1,5 @@
-// Differentiable losses: gradients for the first argument, and mse_loss's target.
+// Differentiable losses. The first argument has a gradient, and so has the target of mse_loss. Errors
+// (invalid_argument): shapes, dtypes or options that do not fit.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,26 @@
 
 namespace crisol {
 
-/// ops::cross_entropy: the loss of logits (N, C) against labels (N).
+/// PyTorch's cross entropy of logits f32 (N, C), C >= 1, and labels i64, i32 or u8 (N). For a row x with label t and
+/// label smoothing e it is
+///
+///     (1 - e) (log sum exp x - x_t) + e / C sum_c (log sum exp x - x_c)
+///
+/// The result is () for Reduction::mean and sum, and (N) for none. `mean` divides the sum by the number of rows that
+/// are not ignored; with no such row it is NaN. The loss of an ignored row is 0.
+///
+/// A wrong label is neither a class nor ignore_index. The host does not wait for the device, so it does not see a wrong
+/// label at once. The loss and the gradient of the row are NaN, and so are the mean and the sum. The next read to the
+/// host (to_vector, item or read_bytes of any tensor on the device) throws invalid_argument with op, label and range.
+/// With the environment variable CRISOL_CHECK_INDICES=1 the call itself waits and throws.
 CRISOL_API Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options = {});
 
-/// ops::nll_loss: the loss of log-probabilities (N, C) against labels (N).
+/// The loss of a row x of log-probabilities f32 (N, C) with label t is -x_t. Reduction, ignore_index and wrong labels
+/// work as in cross_entropy.
 CRISOL_API Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction = Reduction::mean,
                            std::int64_t ignore_index = -100);
 
-/// ops::mse_loss.
+/// (x - target)^2 of f32 tensors of one shape, or its mean or sum. The mean of no elements is NaN.
 CRISOL_API Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);
 
 }  // namespace crisol

@@ -6,18 +6,25 @@
 
 namespace crisol {
 
-/// ops::matmul with gradients for both operands. A vector on the left counts as one row, a vector on the right as one
-/// column, and the result has no axis for it: (K) times (K, N) gives (N), (…, M, K) times (K) gives (…, M), and (K)
-/// times (K) gives (), as in PyTorch.
+/// The product of matrices: a (…, M, K) times b (…, K, N) gives (…, M, N). The leading axes broadcast. Both are f32 and
+/// on one device. An operand is used without a copy if one of its last two strides is 1, as in a transpose. Both
+/// operands have gradients.
+///
+/// A vector on the left counts as one row, a vector on the right as one column. The result has no axis for it, as in
+/// PyTorch: (K) times (K, N) gives (N), (…, M, K) times (K) gives (…, M), and (K) times (K) gives ().
+///
+/// Throws invalid_argument, with both shapes, if K differs, an operand is a scalar, or the leading axes do not
+/// broadcast.
 CRISOL_API Tensor matmul(const Tensor& a, const Tensor& b);
 
-/// f(matmul(a, b), …) of a fused function f, in one kernel where it can be: see Epilogue.
+/// f(matmul(a, b), …) for a fused function f, in one kernel if possible: see Epilogue.
 CRISOL_API Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue);
 
-/// ops::linear with gradients for x, weight and bias.
+/// y = x · weightᵀ + bias, with gradients for x, weight and bias. x is (…, I), weight (O, I), bias (O) or undefined,
+/// and y (…, O).
 CRISOL_API Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor());
 
-/// f(linear(x, weight, bias), …) of a fused function f, in one kernel where it can be: see Epilogue.
+/// f(linear(x, weight, bias), …) for a fused function f, in one kernel if possible: see Epilogue.
 CRISOL_API Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue& epilogue);
 
 }  // namespace crisol

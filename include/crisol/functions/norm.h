@@ -1,5 +1,5 @@
-// Differentiable normalisations: gradients for x, weight and bias. Rules and errors are those of the raw ops in
-// crisol/ops/norm.h.
+// Differentiable normalisations, with gradients for x, weight and bias. Tensors are f32. Errors (invalid_argument):
+// shapes, dtypes or devices that do not fit, and options outside their range.
 #pragma once
 
 #include "crisol/fuse.h"
@@ -8,23 +8,28 @@
 
 namespace crisol {
 
-/// (x - mean) / sqrt(variance + epsilon) * weight + bias per channel of x (N, C, …), by the batch's statistics in
-/// training, which also go into running_mean and running_var in place, else by those. Any of the last four may be
-/// undefined, the running ones both in training only.
+/// (x - mean) / sqrt(variance + epsilon) * weight + bias for each channel of x (N, C) or (N, C, …), as in PyTorch. In
+/// training, mean and (biased) variance are those of the batch. running_mean and running_var, if defined, then become
+/// (1 - momentum) old + momentum new, with the unbiased variance. Outside training, the running statistics are the mean
+/// and the variance, and do not change.
+///
+/// weight and bias may be undefined, which means 1 and 0. The running statistics may be undefined in training only, and
+/// then both. All have the shape (C). Refuses one value per channel in training.
 CRISOL_API Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                                const Tensor& running_var, const BatchNormOptions& options = {});
 
-/// (x - mean) / sqrt(variance + epsilon) * weight + bias over the last axes of x, whose sizes are normalized_shape;
-/// weight and bias may be undefined.
+/// (x - mean) / sqrt(variance + epsilon) * weight + bias over the last axes of x. normalized_shape has rank 1 or more
+/// and must be the sizes of these axes. The variance is biased. weight and bias have this shape, or are undefined,
+/// which means 1 and 0. Refuses epsilon < 0.
 CRISOL_API Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = Tensor(),
                              const Tensor& bias = Tensor(), double epsilon = 1e-5);
 
-/// f(batch_norm2d(…), …) of a fused function f: see Epilogue. With running statistics and without gradients one pass
-/// over x; else f runs behind the normalisation.
+/// f(batch_norm2d(…), …) for a fused function f: see Epilogue. With running statistics and without gradients it is one
+/// pass over x. Otherwise f is a kernel of its own after the normalisation.
 CRISOL_API Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                                const Tensor& running_var, const BatchNormOptions& options, const Epilogue& epilogue);
 
-/// f(layer_norm(…), …) of a fused function f, which runs behind the normalisation: see Epilogue.
+/// f(layer_norm(…), …) for a fused function f: see Epilogue. f is a kernel of its own after the normalisation.
 CRISOL_API Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                              double epsilon, const Epilogue& epilogue);
 

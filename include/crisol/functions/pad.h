@@ -1,4 +1,4 @@
-// Differentiable padding with a constant. Rules and errors are those of the raw op in crisol/ops/pad.h.
+// Differentiable padding with a constant.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,10 @@
 
 namespace crisol {
 
-/// A copy of x with elements of `value` around; paddings[0] is the last axis, paddings[1] the one before it (PyTorch's
-/// order, in pairs). Negative paddings crop.
+/// A contiguous copy of x with elements of the given value added at the ends of its axes. paddings[0] belongs to the
+/// last axis, paddings[1] to the axis before it, and so on, as in PyTorch. Negative paddings remove elements. Any dtype
+/// and strides. Throws Error (invalid_argument) if there are more paddings than axes, or if negative paddings remove
+/// more elements than an axis has.
 CRISOL_API Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value = 0);
 
 }  // namespace crisol

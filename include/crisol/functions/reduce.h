@@ -1,45 +1,56 @@
-// Differentiable reductions: crisol/ops/reduce.h with gradients. Errors as there. Results of integers and bool have no
-// gradient.
+// Differentiable reductions of tensors with any strides. Results of integers and bool have no gradient.
+//
+// `axes` are the reduced axes. Negative axes count from the end, and an empty list means all axes. One axis may be a
+// plain number. The result lacks the reduced axes, or with keepdim has size 1 there. A scalar (rank 0) has the axes 0
+// and -1. Elements are combined in a fixed order, so the same device always gives the same bits. f16 is computed in
+// float, and the result is f16 again. Errors (invalid_argument): an undefined tensor, a dtype that the function does
+// not take, an axis out of range or named twice.
 #pragma once
 
 #include "crisol/tensor.h"
 
 namespace crisol {
 
-/// The sum over `axes` (none means all), which disappear or, with keepdim, stay with size 1. 0 over no elements.
+/// The sum; 0 for no elements. Integers and bool are added as i64.
 CRISOL_API Tensor sum(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The mean over `axes`; NaN over no elements, because 0 / 0 has no value.
+/// The mean of f32 or f16; NaN for no elements, because 0 / 0 has no value.
 CRISOL_API Tensor mean(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The product over `axes`; 1 over no elements.
+/// The product; 1 for no elements. Integers and bool are multiplied as i64.
 CRISOL_API Tensor prod(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The largest element over `axes`; equal ones share the gradient evenly.
+/// The largest element, or NaN if there is one. Equal elements get equal parts of the gradient. Refuses to reduce no
+/// elements.
 CRISOL_API Tensor max(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The smallest element over `axes`; equal ones share the gradient evenly.
+/// The smallest element, or NaN if there is one. Equal elements get equal parts of the gradient. Refuses to reduce no
+/// elements.
 CRISOL_API Tensor min(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The largest elements along one axis and their positions; the gradient goes to the elements at those positions.
+/// The largest elements along one axis and their positions. The elements at these positions get the gradient.
 CRISOL_API ExtremeResult max_with_indices(const Tensor& x, int axis, bool keepdim = false);
 
-/// The smallest elements along one axis and their positions; the gradient goes to the elements at those positions.
+/// The smallest elements along one axis and their positions. The elements at these positions get the gradient.
 CRISOL_API ExtremeResult min_with_indices(const Tensor& x, int axis, bool keepdim = false);
 
-/// sum (x - mean)^2 / max(0, n - correction) over `axes`.
+/// The variance of f32 or f16: sum (x - mean)^2 / max(0, n - correction), where n is the number of elements. Correction
+/// 0 gives the variance of the elements. Correction 1 estimates the variance of the distribution that they were drawn
+/// from.
 CRISOL_API Tensor var(const Tensor& x, const Shape& axes = {}, bool keepdim = false, double correction = 1);
 
-/// The square root of var; its gradient is 0 where it is 0.
+/// The square root of var. PyTorch calls it std, which is a namespace in C++. Its gradient is 0 if the result is 0.
 CRISOL_API Tensor stddev(const Tensor& x, const Shape& axes = {}, bool keepdim = false, double correction = 1);
 
-/// (sum |x|^p)^(1/p) over `axes`; p may be infinite. Its gradient is 0 where it is 0.
+/// The p-norm of f32 or f16: (sum |x|^p)^(1/p). p = 0 gives the number of elements that are not 0. p = infinity gives
+/// max |x|, p = -infinity min |x|; both refuse to reduce no elements. Its gradient is 0 if the result is 0. Refuses p =
+/// NaN.
 CRISOL_API Tensor norm(const Tensor& x, double p = 2, const Shape& axes = {}, bool keepdim = false);
 
-/// log sum exp x over `axes`, computed safely.
+/// log sum exp x of f32 or f16, without overflow. -inf for no elements, and if all elements are -inf.
 CRISOL_API Tensor logsumexp(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// x[0] + … + x[i] along an axis, in every place i.
+/// The running sum y[i] = x[0] + … + x[i] along an axis, in the shape of x. Integers and bool give i64.
 CRISOL_API Tensor cumsum(const Tensor& x, int axis);
 
 /// The position (i64) of the first largest element, in the order of the reduced axes, outermost axis first. NaN counts
@@ -49,10 +60,10 @@ CRISOL_API Tensor argmax(const Tensor& x, const Shape& axes = {}, bool keepdim =
 /// The position (i64) of the first smallest element; otherwise like argmax.
 CRISOL_API Tensor argmin(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// Whether any element differs from 0, as bool. NaN differs from 0. false over no elements. Has no gradient.
+/// Whether any element differs from 0, as bool. NaN differs from 0. false for no elements. Has no gradient.
 CRISOL_API Tensor any(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// Whether all elements differ from 0, as bool. true over no elements. Has no gradient.
+/// Whether all elements differ from 0, as bool. true for no elements. Has no gradient.
 CRISOL_API Tensor all(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 }  // namespace crisol

@@ -1,4 +1,9 @@
-// Drawing categories by their probabilities: text generation, for one.
+// Draws categories by their probabilities, for example to generate text. The results have no gradient.
+//
+// Tensors are f32 or f16. The generator (crisol/random.h) must be on the tensor's device. Errors (invalid_argument),
+// with the generator unchanged: an undefined tensor, two devices, another dtype, a shape or a number that breaks a rule
+// below. The host does not wait for the device, so it does not see a row without a valid choice. The samples of such a
+// row are -1. With the environment variable CRISOL_CHECK_INDICES=1 the call waits and throws invalid_argument instead.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,15 @@
-// Differentiable softmax and log-softmax. Rules and errors are those of the raw ops in crisol/ops/softmax.h.
+// Differentiable softmax and log-softmax of f32 or f16, computed in float. Results have the shape and dtype of x. A
+// scalar has the axes 0 and -1. Errors (invalid_argument): an undefined tensor, another dtype, an axis out of range.
 #pragma once
 
 #include "crisol/tensor.h"
 
 namespace crisol {
 
-/// exp(x) / sum exp(x) along an axis, computed safely.
+/// exp(x) / sum exp(x) along an axis, without overflow. A row with +inf or NaN, or with -inf only, gives NaN.
 CRISOL_API Tensor softmax(const Tensor& x, int axis);
 
-/// x - log sum exp(x) along an axis, computed safely.
+/// x - log sum exp(x) along an axis, without overflow. It is NaN if softmax is NaN.
 CRISOL_API Tensor log_softmax(const Tensor& x, int axis);
 
 }  // namespace crisol

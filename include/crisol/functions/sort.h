@@ -1,5 +1,8 @@
-// Differentiable ordering: the gradient of a value goes to the element that it was. Rules and errors are those of the
-// raw ops in crisol/ops/sort.h.
+// Differentiable sorting along an axis. The gradient of a value goes to the element of x with this value.
+//
+// Any dtype and strides. NaN counts as larger than every number, and -0 as equal to 0. Equal elements keep their order,
+// also with `descending`. Errors (invalid_argument): an undefined tensor, an axis out of range, a size above 2^32 - 2
+// along the axis.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +11,15 @@
 
 namespace crisol {
 
-/// The elements along an axis in order, and their indices; equal ones stay in order.
+/// Sorts the elements along an axis from small to large, or with `descending` from large to small. A scalar stays as it
+/// is and has index 0.
 CRISOL_API SortResult sort(const Tensor& x, int axis = -1, bool descending = false);
 
-/// The indices of sort; has no gradient.
+/// The indices that sort returns. They have no gradient.
 CRISOL_API Tensor argsort(const Tensor& x, int axis = -1, bool descending = false);
 
-/// The k largest (or smallest) elements along an axis, in order, and their indices.
+/// The k largest (or smallest) elements along an axis, with the largest (smallest) first, and their indices. Refuses k
+/// outside [0, size of the axis].
 CRISOL_API SortResult topk(const Tensor& x, std::int64_t k, int axis = -1, bool largest = true);
 
 }  // namespace crisol

@@ -1,4 +1,5 @@
-// Differentiable triangles of matrices. Rules and errors are those of the raw ops in crisol/ops/triangle.h.
+// Differentiable triangles of matrices. Any dtype and strides. Errors (invalid_argument): an undefined tensor, a rank
+// below 2.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,10 @@
 
 namespace crisol {
 
-/// x (…, R, C) with zeros where column - row > diagonal.
+/// A copy of x (…, R, C) with zeros above the given diagonal: where column - row > diagonal.
 CRISOL_API Tensor tril(const Tensor& x, std::int64_t diagonal = 0);
 
-/// x (…, R, C) with zeros where column - row < diagonal.
+/// A copy of x (…, R, C) with zeros below the given diagonal: where column - row < diagonal.
 CRISOL_API Tensor triu(const Tensor& x, std::int64_t diagonal = 0);
 
 }  // namespace crisol

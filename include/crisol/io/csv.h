@@ -13,32 +13,34 @@
 
 namespace crisol::io {
 
-/// How a CSV file is written.
+/// The format of a CSV file.
 struct CsvOptions {
-  char separator = ',';  ///< Between fields; not a quote, a line end or zero.
+  char separator = ',';  ///< The character between fields. It must not be a quote, a line end or zero.
   bool header = true;    ///< The first row holds the columns' names. Otherwise they are "0", "1", ….
 };
 
-/// A table of text. Fields may stand in double quotes; two of them inside mean one. Lines end with LF or CR LF.
-/// Blanks belong to the fields. Empty lines are passed over.
+/// A table of text. A field may be enclosed in double quotes. Two double quotes inside such a field mean one. Lines end
+/// with LF or CR LF. Blanks are part of the fields. Empty lines are skipped.
 class CRISOL_API Csv {
  public:
-  /// Reads a file. Throws Error (ErrorCode::io), with the file, the line and what is wrong, for a file that is missing
-  /// or empty, a row with more or fewer fields than the first, quotes inside or behind a field, a quote without its
-  /// end, a zero byte, or a name that appears twice.
+  /// Reads a file. Throws Error (ErrorCode::io), with file, line and reason, for these faults:
+  /// - The file is missing or empty, or holds a zero byte.
+  /// - A row has more or fewer fields than the first row.
+  /// - A quote is inside or after a field, or has no end.
+  /// - A column name appears twice.
   explicit Csv(const std::string& path, const CsvOptions& options = {});
 
-  /// Rows without the header.
+  /// The number of rows without the header.
   std::int64_t rows() const noexcept { return rows_; }
   /// The columns' names in the file's order.
   const std::vector<std::string>& columns() const noexcept { return columns_; }
-  /// One field. Throws invalid_argument for a row or column that is not there; so do all functions below.
+  /// One field. This function and those below throw invalid_argument for a row or column that does not exist.
   std::string_view text(std::int64_t row, const std::string& column) const;
-  /// These columns as numbers: (rows, columns.size()) f32. Throws io for a field that is no decimal number, with its
-  /// line. "nan" and "inf" are numbers; an empty field is not.
+  /// The given columns as numbers: (rows, columns.size()) f32. Throws io, with the line, for a field that is no decimal
+  /// number. "nan" and "inf" are numbers. An empty field is none.
   Tensor numbers(const std::vector<std::string>& columns, Device device = Device()) const;
-  /// One column as numbers of classes: (rows) i64. Class i is names[i], and names is class_names(column) if it is left
-  /// out. Throws io for a field that is not among the names, with its line.
+  /// One column as class numbers: (rows) i64. The text names[i] is class i. If `names` is left out, class_names(column)
+  /// is used. Throws io, with the line, for a field that is not in `names`.
   Tensor classes(const std::string& column, const std::vector<std::string>& names = {}, Device device = Device()) const;
   /// The different texts of a column, sorted.
   std::vector<std::string> class_names(const std::string& column) const;

@@ -1,4 +1,4 @@
-// Batches on a device, prepared beside the training.
+// A loader that prepares batches on a device while the training runs.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ namespace crisol::io {
 /// How a DataLoader cuts a data set into batches.
 struct DataLoaderOptions {
   std::int64_t batch_size = 64;  ///< At least 1.
-  bool shuffle = false;          ///< Another order each epoch, fixed by seed and epoch on every machine.
+  bool shuffle = false;          ///< A new order in each epoch. Seed and epoch determine it, on every machine.
   bool drop_last = false;        ///< Leaves out a last batch that is not full.
-  std::uint64_t seed = 0;        ///< Of the shuffling, and of Sample::seed().
-  int threads = 1;               ///< That read samples; at least 1. Batches do not depend on it.
+  std::uint64_t seed = 0;        ///< Seed of the shuffling and of Sample::seed().
+  int threads = 1;               ///< Number of threads that read samples; at least 1. It does not change the batches.
   std::shared_ptr<const Sampler> sampler = nullptr;  ///< The order of the samples, instead of `shuffle`.
 };
 
@@ -35,13 +35,13 @@ struct Batch {
   std::int64_t size() const { return input.size(0); }
 };
 
-/// A place between two batches.
+/// A position between two batches.
 struct DataPosition {
   std::int64_t epoch = 0;  ///< From 0.
   std::int64_t batch = 0;  ///< The batch of this epoch that comes next.
 };
 
-/// Reads samples on threads of its own and moves a batch to the device while the previous one trains.
+/// Reads samples on its own threads, and moves the next batch to the device while the program uses the current one.
 ///
 ///     io::DataLoader loader(io::TensorDataset({x, y}), {.batch_size = 64, .shuffle = true});
 ///     for (int epoch = 0; epoch < 10; ++epoch)
@@ -49,7 +49,7 @@ struct DataPosition {
 class CRISOL_API DataLoader {
  public:
   class Iterator;
-  /// What begin() reaches after the last batch.
+  /// The end of a loop over batches.
   struct End {};
 
   /// Keeps the data set alive. Throws invalid_argument for a batch size or a number of threads below 1, for a data set
@@ -59,31 +59,32 @@ class CRISOL_API DataLoader {
   DataLoader(const DataLoader&) = delete;
   DataLoader& operator=(const DataLoader&) = delete;
 
-  /// Batches in an epoch.
+  /// The number of batches in an epoch.
   std::int64_t batches() const noexcept;
   /// The data set.
   const Dataset& dataset() const noexcept { return *dataset_; }
 
-  /// Begins an epoch, also in the middle of another one. Throws invalid_argument for a negative epoch, or when `batch`
-  /// is not in [0, batches()].
+  /// Starts an epoch at batch number `batch`, also if another epoch is not finished. Throws invalid_argument for a
+  /// negative epoch, and if `batch` is not in [0, batches()].
   void start(std::int64_t epoch = 0, std::int64_t batch = 0);
-  /// The next batch of the epoch, or false after the last. What Dataset::read throws is thrown here, and what a failed
-  /// transfer throws; after that each call throws it again until start().
+  /// Gives the next batch of the epoch and returns true, or returns false after the last batch. Throws an exception
+  /// that Dataset::read threw for this batch, and throws if a transfer failed. Each later call throws the same
+  /// exception again, until start().
   bool next(Batch& batch);
 
   /// `for (const io::Batch& batch : loader)` is one epoch. The first loop is epoch 0, each further loop is the next
   /// epoch. After load_state_dict() the next loop goes on from the loaded position.
   Iterator begin();
-  /// Behind the last batch.
+  /// The end, after the last batch.
   End end() const noexcept { return {}; }
 
-  /// The place behind the batch that next() or a loop gave last.
+  /// The position after the last batch that next() or a loop gave.
   DataPosition position() const noexcept;
-  /// The position and what determines the batches, for io::Checkpoint::data: the number of samples, the batch size, the
-  /// seed, drop_last, and a hash of the order of the current epoch.
+  /// The state, for io::Checkpoint::data: the position, the number of samples, the batch size, the seed, drop_last, and
+  /// a hash of the order of the current epoch.
   NamedTensors state_dict() const;
-  /// Goes on from a position that state_dict() gave. Throws invalid_argument, and changes nothing, when a tensor is
-  /// missing or of another kind, or when this loader would give other batches.
+  /// Continues from a state of state_dict(). Throws invalid_argument, and changes nothing, if a tensor is missing or
+  /// has another shape or dtype, or if this loader would give other batches.
   void load_state_dict(const NamedTensors& state);
 
  private:
@@ -93,11 +94,11 @@ class CRISOL_API DataLoader {
   DataLoaderOptions options_;
   Device device_;
   std::shared_ptr<const Sampler> sampler_;
-  DataPosition next_start_;  ///< Where the next loop begins.
+  DataPosition next_start_;  ///< The position at which the next loop begins.
   std::unique_ptr<Worker> worker_;
 };
 
-/// Gives the batches of one epoch, once.
+/// Iterates once over the batches of one epoch.
 class DataLoader::Iterator {
  public:
   /// @cond
@@ -117,7 +118,7 @@ class DataLoader::Iterator {
   const Batch* operator->() const noexcept { return &batch_; }
   /// Goes to the next batch. Throws what DataLoader::next throws.
   Iterator& operator++() {
-    batch_ = {};  // The batch's memory is free for the next one.
+    batch_ = {};  // This frees the memory of the batch for the next one.
     more_ = loader_->next(batch_);
     return *this;
   }

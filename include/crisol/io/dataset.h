@@ -19,7 +19,7 @@ namespace crisol::io {
 
 /// Shape and element type of one tensor of a sample. All samples of a data set have the same fields.
 struct Field {
-  Shape shape;               ///< {} for a single number, such as a class.
+  Shape shape;               ///< Sizes, outermost axis first; {} for a single number, such as a class.
   DType dtype = DType::f32;  ///< f32, f16, i32, i64, u8 or bool.
 };
 
@@ -76,14 +76,14 @@ class CRISOL_API Dataset {
   virtual void read(std::int64_t index, const Sample& sample) const = 0;
 };
 
-/// A data set that its users own together. It is made from a data set, which it moves or copies, or from a shared_ptr.
-/// So nothing that uses a data set can outlive it.
+/// A data set with shared ownership. It is made from a data set, which it moves or copies, or from a shared_ptr. So the
+/// data set lives as long as all its users.
 class CRISOL_API SharedDataset {
  public:
   /// Throws invalid_argument for null.
   SharedDataset(std::shared_ptr<const Dataset> dataset);
-  /// Moves or copies a data set. A copy of an object of a derived class would lose its derived part. So for an lvalue D
-  /// has to be the object's own class; otherwise this throws invalid_argument.
+  /// Moves or copies a data set. Throws invalid_argument if the object's class is derived from D, because a copy as D
+  /// would lose the derived part.
   template <class D, class Own = std::decay_t<D>,
             class = std::enable_if_t<std::is_base_of_v<Dataset, Own> && std::is_constructible_v<Own, D&&>>>
   SharedDataset(D&& dataset) : SharedDataset(own<Own>(std::forward<D>(dataset))) {}
@@ -124,8 +124,9 @@ class CRISOL_API TensorDataset : public Dataset {
   std::vector<std::shared_ptr<const std::vector<std::byte>>> elements_;
 };
 
-/// Grey images as (1, rows, columns) f32: (pixel / 255 - mean) / deviation; and their classes as i64. Copies share the
-/// images. Throws invalid_argument when there is a label too many or few, or the deviation is not positive.
+/// Grey images and their classes. A sample is an image as (1, rows, columns) f32, with the values (pixel / 255 - mean)
+/// / deviation, and its class as i64. Copies share the images. Throws invalid_argument if the numbers of images and
+/// labels differ, or if the deviation is not positive.
 class CRISOL_API ImageDataset : public Dataset {
  public:
   explicit ImageDataset(ImageSet images, float mean = 0, float deviation = 1);

@@ -1,4 +1,4 @@
-// Pictures in files (PNG and JPEG), and folders of them.
+// Picture files (PNG and JPEG), and folders of pictures.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,26 @@ struct Image {
   std::vector<std::uint8_t> pixels;  ///< height · width · channels bytes, row by row.
 };
 
-/// Reads a PNG or JPEG file and converts it to a number of channels (1 to 4). Throws Error (ErrorCode::io), with the
-/// file and what is wrong with it, for a file that is missing, unreadable, of another kind, damaged, or above 2^26
-/// pixels.
+/// Reads a PNG or JPEG file and converts it to a number of channels (1 to 4). Throws Error (ErrorCode::io), with file
+/// and reason, for a file that is missing, unreadable, of another kind, damaged, or larger than 2^26 pixels.
 CRISOL_API Image read_image(const std::string& path, std::int64_t channels = 3);
 
-/// Makes a picture of another size. Without `stretch` it keeps its proportions: its middle is cut out so that it fills
-/// the new size. Throws invalid_argument unless height and width are in [1, 16384] and the picture is not empty.
+/// Resizes a picture. Without `stretch` the proportions are kept: only the middle part that has the new proportions is
+/// used. Throws invalid_argument unless height and width are in [1, 16384] and the picture is not empty.
 CRISOL_API Image resize(const Image& image, std::int64_t height, std::int64_t width, bool stretch = false);
 
-/// What an ImageFolder makes of its pictures.
+/// The size and format of the samples of an ImageFolder.
 struct ImageFolderOptions {
   std::int64_t height = 224;  ///< 1 to 16384.
   std::int64_t width = 224;   ///< 1 to 16384.
-  std::int64_t channels = 3;  ///< 1 grey, 3 RGB.
-  bool stretch = false;       ///< Otherwise the middle of each picture is cut out, with its proportions.
+  std::int64_t channels = 3;  ///< 1 for grey, 3 for RGB.
+  bool stretch = false;       ///< Stretches each picture to the size. Otherwise only its middle is used.
 };
 
 /// Pictures in one folder for each class, as in torchvision's ImageFolder: FOLDER/cat/1.png, FOLDER/dog/a/b.jpg. Class
-/// i is the i-th subfolder in the order of the names. Pictures are files named .png, .jpg or .jpeg; other files are
-/// passed over. A sample is the picture as (channels, height, width) f32, pixel / 255, and its class as i64. Files are
-/// read when a sample is: several threads of the DataLoader help.
+/// i is the i-th subfolder in the order of the names. Pictures are files with the extension .png, .jpg or .jpeg. Other
+/// files are skipped. A sample is the picture as (channels, height, width) f32, with the values pixel / 255, and its
+/// class as i64. A file is read whenever its sample is read, so several threads of a DataLoader help.
 class CRISOL_API ImageFolder : public Dataset {
  public:
   /// Throws Error (ErrorCode::io) for a folder that is missing or has no subfolders, and for a subfolder without
@@ -49,7 +48,7 @@ class CRISOL_API ImageFolder : public Dataset {
   std::vector<Field> fields() const override;
   /// Throws what read_image throws.
   void read(std::int64_t index, const Sample& sample) const override;
-  /// Names of the classes.
+  /// The names of the classes.
   const std::vector<std::string>& classes() const noexcept { return classes_; }
   /// The file of a sample. Throws invalid_argument unless 0 <= index < size().
   const std::string& path(std::int64_t index) const;

@@ -1,9 +1,10 @@
-// NumPy's files: .npy (one array) and .npz (arrays by name).
+// NumPy's files: .npy (one array) and .npz (named arrays).
 //
-// Element types become f32 (from float32 and float64, which is rounded), f16, i32 (from int8, int16, int32 and uint16),
-// i64 (from int64 and uint32), u8 and bool. Both byte orders and both orders of axes are read. uint64, complex numbers,
-// text and Python objects are refused. All functions throw Error (ErrorCode::io), with the file and what is wrong with
-// it, for a file that is missing, unreadable, of another kind, too short or too long, or damaged.
+// float32 and float64 become f32; float64 is rounded. float16 becomes f16. int8, int16, int32 and uint16 become i32.
+// int64 and uint32 become i64. uint8 becomes u8. bool stays bool. Both byte orders and both orders of axes (C and
+// Fortran) are read. uint64, complex numbers, text and Python objects are refused. All functions throw Error
+// (ErrorCode::io), with file and reason, for a file that is missing, unreadable, of another kind, too short, too long
+// or damaged.
 #pragma once
 
 #include <string>
@@ -15,11 +16,11 @@
 
 namespace crisol::io {
 
-/// Reads what numpy.save wrote.
+/// Reads a file of numpy.save.
 CRISOL_API Tensor load_npy(const std::string& path, Device device = Device());
 
-/// Reads what numpy.savez or numpy.savez_compressed wrote, in the file's order, without ".npy" in the names. Archives
-/// above 4 GiB are refused.
+/// Reads a file of numpy.savez or numpy.savez_compressed, in the order of the file. The names lack ".npy". Refuses
+/// archives above 4 GiB.
 CRISOL_API NamedTensors load_npz(const std::string& path, Device device = Device());
 
 }  // namespace crisol::io

@@ -1,4 +1,4 @@
-// Activations as layers, for Sequential; elsewhere call the functions.
+// Activations as layers, for example for Sequential. Other code can call the functions.
 #pragma once
 
 #include "crisol/functions/elementwise.h"
@@ -7,7 +7,7 @@
 
 namespace crisol::nn {
 
-/// y = x: a layer that can stand where no other is wanted.
+/// y = x. It can replace a layer that is not wanted.
 class Identity : public Module {
  public:
   Tensor forward(const Tensor& x) override { return x; }
@@ -46,19 +46,19 @@ class ActivationOf : public Module {
   double parameter_;  ///< The second argument.
 };
 
-/// leaky_relu(x, slope): slope 0.01 below zero.
+/// leaky_relu(x, slope). The default slope is 0.01.
 class CRISOL_API LeakyReLU : public ActivationOf<&leaky_relu, 1> {
  public:
   using ActivationOf::ActivationOf;
   std::string extra_repr() const override;
 };
-/// elu(x, alpha): alpha 1.
+/// elu(x, alpha). The default alpha is 1.
 class CRISOL_API ELU : public ActivationOf<&elu, 100> {
  public:
   using ActivationOf::ActivationOf;
   std::string extra_repr() const override;
 };
-/// celu(x, alpha): alpha 1.
+/// celu(x, alpha). The default alpha is 1.
 class CRISOL_API CELU : public ActivationOf<&celu, 100> {
  public:
   using ActivationOf::ActivationOf;

@@ -5,9 +5,9 @@
 
 namespace crisol::nn {
 
-/// In training, sets elements to zero with probability p, independently, and multiplies the others by 1 / (1 - p);
-/// after eval(), the input itself. Draws from the default generator of the input's device. Throws invalid_argument for
-/// p outside [0, 1].
+/// In training, sets each element to zero with probability p, independently, and multiplies the others by 1 / (1 - p).
+/// After eval(), the output is the input itself. Uses the default generator of the input's device. Throws
+/// invalid_argument for p outside [0, 1].
 class CRISOL_API Dropout : public Module {
  public:
   explicit Dropout(double p = 0.5);

@@ -1,4 +1,4 @@
-// Table of vectors.
+// Layer that looks up rows of a table.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,12 @@ namespace crisol::nn {
 
 /// Settings of Embedding.
 struct EmbeddingOptions {
-  std::optional<std::int64_t> padding_idx = std::nullopt;  ///< A row that stays zero; negative: from the end.
+  std::optional<std::int64_t> padding_idx = std::nullopt;  ///< A row that stays zero, counted from the end if negative.
 };
 
-/// y[…] = weight[x[…]]: a row of weight (num_embeddings, embedding_dim) for each index of x (…), i64 or i32, as
-/// (…, embedding_dim). First values: normal with deviation 1, as PyTorch's. Row padding_idx, which counts from the end
-/// where it is negative, is zero at first and gets no gradient. An index out of range gives a row of NaN (see
-/// crisol/ops/index.h).
+/// y[…] = weight[x[…]]: one row of weight for each index. x (…) is i64, i32 or u8, and y (…, embedding_dim). weight
+/// starts with normal numbers of mean 0 and deviation 1, as in PyTorch. Row padding_idx starts as zero and gets no
+/// gradient. An index out of range gives a row of NaN (see crisol/functions/index.h).
 class CRISOL_API Embedding : public Module {
  public:
   Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingOptions& options = {});

@@ -1,11 +1,11 @@
-// Merges axes.
+// Layer that merges axes.
 #pragma once
 
 #include "crisol/nn/module.h"
 
 namespace crisol::nn {
 
-/// x.flatten(first, last); by default (N, …) becomes (N, product of the rest).
+/// y = x.flatten(first, last). By default (N, …) becomes (N, product of the other sizes).
 class CRISOL_API Flatten : public Module {
  public:
   explicit Flatten(int first = 1, int last = -1) : first_(first), last_(last) {}

@@ -8,11 +8,11 @@ namespace crisol::nn {
 
 /// Settings of Linear.
 struct LinearOptions {
-  bool bias = true;  ///< Has a bias.
+  bool bias = true;  ///< Adds a bias.
 };
 
-/// y = x · weightᵀ + bias; x (…, in_features), y (…, out_features), weight (out_features, in_features), bias
-/// (out_features). First values of both: uniform in [-1/sqrt(in_features), 1/sqrt(in_features)), as PyTorch's.
+/// y = x · weightᵀ + bias. x is (…, in_features), and y (…, out_features). weight and bias start uniform in
+/// [-1/sqrt(in_features), 1/sqrt(in_features)), as in PyTorch.
 class CRISOL_API Linear : public Module {
  public:
   Linear(std::int64_t in_features, std::int64_t out_features, const LinearOptions& options = {});
@@ -21,13 +21,13 @@ class CRISOL_API Linear : public Module {
       : Linear(in_features, out_features, LinearOptions{with_bias}) {}
   Tensor forward(const Tensor& x) override;
   using Module::operator();
-  /// The result through an epilogue, in one kernel where it can be: relu_epilogue(), … With hooks, which see the result
-  /// without the epilogue, there are two kernels.
+  /// forward(x) and then an epilogue, such as relu_epilogue(), in one kernel if possible. If the layer has hooks, there
+  /// are two kernels, because hooks see the result before the epilogue.
   Tensor operator()(const Tensor& x, const Epilogue& epilogue);
   std::string extra_repr() const override;
 
   Parameter weight;  ///< (out_features, in_features)
-  Parameter bias;    ///< Undefined without bias.
+  Parameter bias;    ///< (out_features); undefined without bias.
 };
 
 }  // namespace crisol::nn

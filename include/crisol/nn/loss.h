@@ -1,4 +1,4 @@
-// Losses as objects that keep their options.
+// Losses as objects that store their options. crisol/functions/loss.h has the formulas.
 #pragma once
 
 #include "crisol/export.h"
@@ -22,14 +22,14 @@ class CRISOL_API CrossEntropyLoss {
 class CRISOL_API MSELoss {
  public:
   explicit MSELoss(Reduction reduction = Reduction::mean) : reduction_(reduction) {}
-  /// The loss of x against a target of its shape.
+  /// The loss of x against a target of the same shape.
   Tensor operator()(const Tensor& x, const Tensor& target) const;
 
  private:
   Reduction reduction_;
 };
 
-/// nll_loss(x, labels, reduction, ignore_index), x log-probabilities.
+/// nll_loss(x, labels, reduction, ignore_index).
 class CRISOL_API NLLLoss {
  public:
   explicit NLLLoss(Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100)

@@ -1,4 +1,4 @@
-// Base of all layers and models.
+// The base of all layers and models.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ namespace crisol::nn {
 
 class Module;
 
-/// Called with a module and its input before forward(). May give x another value.
+/// A function that is called with a module and its input before forward(). It may change x.
 using ForwardPreHook = std::function<void(Module& module, Tensor& x)>;
-/// Called with a module, its input and its output after forward(). May give y another value.
+/// A function that is called with a module, its input and its output after forward(). It may change y.
 using ForwardHook = std::function<void(Module& module, const Tensor& x, Tensor& y)>;
-/// Called by backward() with the gradients of a module's input and output. May give grad_input another value of its
-/// shape. grad_input is undefined if the input needs no gradient.
+/// A function that backward() calls with the gradients of a module's input and output. It may change grad_input to
+/// another tensor of the same shape. grad_input is undefined if the input needs no gradient.
 using BackwardHook = std::function<void(Tensor& grad_input, const Tensor& grad_output)>;
 
 /// How load_state_dict treats names.
@@ -43,7 +43,7 @@ struct StateDifference {
 
 namespace detail {
 
-/// While it lives, copies of modules, parameters and buffers on this thread are deep copies.
+/// From construction to destruction, copies of modules, parameters and buffers on this thread are deep copies.
 class CRISOL_API CloneScope {
  public:
   CloneScope(const Module& module, const std::type_info& type);
@@ -60,7 +60,7 @@ std::shared_ptr<Module> copy_module(const Module& module) {
   return std::make_shared<M>(static_cast<const M&>(module));
 }
 
-/// All are modules, and they are not one List, of which a copy is made instead.
+/// Whether all classes are modules. A single List does not count, because its constructor must copy it.
 template <class List, class... Layers>
 constexpr bool are_layers = (std::is_base_of_v<Module, Layers> && ...) &&
                             !(sizeof...(Layers) == 1 && (std::is_same_v<List, Layers> && ...));
@@ -87,31 +87,33 @@ class CRISOL_API Module {
  public:
   Module();
   virtual ~Module();
-  /// The same module. Inside of clone() a deep copy.
+  /// Another handle to the same module. Inside clone() it is a deep copy.
   Module(const Module& other);
   Module& operator=(const Module&) = delete;
 
-  /// The output for one input. Modules with other signatures leave this one throwing, and declare their own operator().
+  /// The output for one input. A module with other inputs declares its own operator() and does not override forward(x),
+  /// which then throws.
   virtual Tensor forward(const Tensor& x);
-  /// forward(x), with the hooks around it.
+  /// Calls the hooks and forward(x).
   Tensor operator()(const Tensor& x);
 
-  /// Own parameters first, then those of the children in order of their addition, as "child.parameter". A parameter
-  /// with several names (a tied one, or one of a shared child) is listed once, under the first name.
+  /// The parameters of this module, and then the parameters of its children as "child.parameter". Children are in the
+  /// order in which they were added. A parameter with several names (a tied parameter, or one of a shared child) is
+  /// listed once, under its first name.
   NamedTensors named_parameters() const;
-  /// Buffers in the same order, by the same kind of names.
+  /// The buffers, with names and order as in named_parameters().
   NamedTensors named_buffers() const;
-  /// named_parameters() without the names: what an optimiser takes.
+  /// named_parameters() without the names. An optimiser takes this list.
   std::vector<Tensor> parameters() const;
-  /// Elements of all parameters.
+  /// The number of elements of all parameters.
   std::int64_t parameter_count() const;
 
-  /// The parameter of that name, as "features.0.weight". Throws invalid_argument if there is none. Any name of a tied
-  /// parameter will do. `net.parameter("fc.weight") = values` assigns to the parameter.
+  /// The parameter of this name, such as "features.0.weight". Any name of a tied parameter is accepted. Throws
+  /// invalid_argument if there is none. `net.parameter("fc.weight") = values` assigns to the parameter.
   Parameter parameter(const std::string& name) const;
-  /// The buffer of that name, as "bn.running_mean". Throws invalid_argument if there is none.
+  /// The buffer of this name, such as "bn.running_mean". Throws invalid_argument if there is none.
   Buffer buffer(const std::string& name) const;
-  /// The module of that name below this one, as "features.0". Throws invalid_argument if there is none.
+  /// The module of this name below this module, such as "features.0". Throws invalid_argument if there is none.
   Module& module(const std::string& name) const;
   /// The same, as a layer of a class: `net.module<nn::Conv2d>("features.0").weight`. Throws invalid_argument for a
   /// module of another class.
@@ -124,53 +126,55 @@ class CRISOL_API Module {
 
   /// Parameters and buffers by name, outside the graph but over the same memory. Each is listed once.
   NamedTensors state_dict() const;
-  /// Copies values from `state` into parameters and buffers, converted to their dtype and moved to their device. Every
-  /// name of this module must be there with the same shape, and no other name; a tied parameter may come under any of
-  /// its names, or all. Throws invalid_argument with all that is missing, unexpected or different, and changes nothing
-  /// then. With `strict` false, missing and unexpected names are no error but the result.
+  /// Copies values from `state` into parameters and buffers, converted to their dtype and moved to their device.
+  /// `state` must contain every name of this module, with the same shape, and no other name. A tied parameter may
+  /// appear under any of its names, or under all. Otherwise throws invalid_argument, with all missing, unexpected and
+  /// different names, and changes nothing. With `strict` false, missing and unexpected names are no error. The result
+  /// lists them.
   StateDifference load_state_dict(const NamedTensors& state, const LoadStateOptions& options = {});
 
-  /// Training mode, here and in all children: dropout drops, batch norm uses the batch's statistics. True at first.
+  /// Switches the training mode of this module and all children. In training mode, dropout drops elements and batch
+  /// norm uses the statistics of the batch. A new module is in training mode.
   Module& train(bool on = true);
-  /// train(false).
+  /// Calls train(false).
   Module& eval() { return train(false); }
-  /// In training mode.
+  /// Whether the module is in training mode.
   bool training() const noexcept;
 
-  /// Moves parameters and buffers to a device; tensors held by the user move with them, gradients are dropped. Make the
-  /// optimiser afterwards.
+  /// Moves parameters and buffers to a device. All handles to them move too. Gradients are dropped. Make the optimiser
+  /// after this call.
   Module& to(Device device);
 
-  /// Forgets the gradients of all parameters.
+  /// Discards the gradients of all parameters.
   void zero_grad() const;
 
-  /// Calls f with every module below this one, children before their parents, and with this one at the end.
+  /// Calls f with every module below this module, children before their parents, and at last with this module.
   Module& apply(const std::function<void(Module&)>& f);
-  /// Children in order of their addition.
+  /// The children, in the order in which they were added.
   const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& named_children() const noexcept;
-  /// This module under the name "", and all modules below it by their paths, each once. The pointers are valid while
-  /// this module lives and keeps its children.
+  /// This module under the name "", and all modules below it under their paths. Each module is listed once. The
+  /// pointers are valid as long as this module lives and keeps its children.
   std::vector<std::pair<std::string, Module*>> named_modules();
   /// named_modules() without the names.
   std::vector<Module*> modules();
 
-  /// Calls `hook` before each forward() of operator(), with hooks in order of their addition.
+  /// Registers a hook that operator() calls before forward(). Hooks are called in the order of their registration.
   HookHandle register_forward_pre_hook(ForwardPreHook hook);
-  /// Calls `hook` after each forward() of operator().
+  /// Registers a hook that operator() calls after forward().
   HookHandle register_forward_hook(ForwardHook hook);
-  /// Calls `hook` when backward() has the gradient of the input of a call of operator().
+  /// Registers a hook that backward() calls when it has the gradient of the input of a call of operator().
   HookHandle register_full_backward_hook(BackwardHook hook);
-  /// There is a hook of any kind.
+  /// Whether there is a hook of any kind.
   bool has_hooks() const noexcept;
 
-  /// Puts `layer` in the place of the child `name`, whose member of this class is `member`:
+  /// Replaces the child `name` by `layer`. `member` is the member of this class that holds the child:
   ///
   ///     nn::ResNet net = nn::resnet18();
   ///     net.replace_module("fc", net.fc, nn::Linear(512, 10));
   ///
-  /// `member` is destroyed and made anew as a copy of `layer`. Throws invalid_argument, and changes nothing, if
-  /// `member` is not the child of that name, and if this module has other handles (copies, or a parent that registered
-  /// it), because their members would keep the old layer.
+  /// `member` is destroyed and constructed again as a copy of `layer`. Throws invalid_argument, and changes nothing, if
+  /// `member` is not the child of this name. Throws it also if this module has other handles (copies, or a parent that
+  /// registered it), because their members would keep the old layer.
   template <class Child>
   void replace_module(const std::string& name, Child& member, const Child& layer) {
     const Child same = layer;  // `layer` may be a part of `member`.
@@ -184,16 +188,18 @@ class CRISOL_API Module {
 
   /// The name of the class, without namespaces.
   virtual std::string type_name() const;
-  /// The settings of the layer for printing, as "in_features=3, out_features=1". The shapes of its own parameters, if
-  /// the class says nothing else.
+  /// The settings of the layer for printing, such as "in_features=3, out_features=1". By default these are the shapes
+  /// of its own parameters.
   virtual std::string extra_repr() const;
 
  protected:
-  /// Registers a parameter. An undefined one (an absent bias) is not listed, and refuses values by its name.
+  /// Registers a parameter. An undefined parameter (a bias of a layer without bias) is not listed. An error at an
+  /// assignment to it contains its name.
   void register_parameter(const std::string& name, Parameter& parameter);
-  /// Registers a tensor that is part of the state and not trained. An undefined one is not listed.
+  /// Registers a tensor that is part of the state but not trained. An undefined tensor is not listed.
   void register_buffer(const std::string& name, Buffer& buffer);
-  /// Registers a child and returns it: a member, or a new layer. The registry keeps a copy, which is the same module.
+  /// Registers a child, a member or a new layer, and returns it. The registry keeps a copy of the handle, which is the
+  /// same module.
   template <class Child>
   Child register_module(const std::string& name, const Child& child) {
     static_assert(std::is_base_of_v<Module, Child>, "a child must be a module");
@@ -201,20 +207,20 @@ class CRISOL_API Module {
     register_child(name, detail::copy_module<Child>(child), &detail::copy_module<Child>);
     return child;
   }
-  /// Registers a child that is held by a pointer. clone() refuses modules with such children, because a copied pointer
-  /// would still point to the original.
+  /// Registers a child that a pointer holds. clone() refuses modules with such children, because a copied pointer would
+  /// still point to the original.
   template <class Child>
   std::shared_ptr<Child> register_module(const std::string& name, const std::shared_ptr<Child>& child) {
     register_child(name, child, nullptr);
     return child;
   }
 
-  /// Puts a layer in the place of the child `name`. `member` is the member of the class that holds the child, or null
-  /// if the child is no member.
+  /// Replaces the child `name` by a layer. `member` is the member of the class that holds the child, or null if no
+  /// member holds it.
   void replace_child(const std::string& name, const Module* member, std::shared_ptr<Module> layer,
                      detail::CopyModule copy);
 
-  /// forward(x), with the hooks around it: for an operator() with more arguments or results.
+  /// Calls the hooks and forward(x). For an operator() with more arguments or results.
   Tensor call_with_hooks(const Tensor& x, const std::function<Tensor(const Tensor& x)>& forward);
   /// The same for a forward(x) that gives several tensors in a struct. The hooks see one of the tensors, and may
   /// replace it. `output` selects this tensor: a pointer to a member, or a function from the struct to a reference.
@@ -230,7 +236,8 @@ class CRISOL_API Module {
     return result;
   }
 
-  /// Throws invalid_argument if `child` is of a class that is derived from `type`: a copy would lose a part of it.
+  /// Throws invalid_argument if the class of `child` is derived from `type`, because a copy would lose the derived
+  /// part.
   static void check_class(const std::string& name, const Module& child, const std::type_info& type);
 
  private:

@@ -73,15 +73,15 @@ class CRISOL_API ModuleDict : public Module {
 
   /// Number of modules.
   std::size_t size() const noexcept { return named_children().size(); }
-  /// There is a module of that name.
+  /// Whether there is a module of this name.
   bool contains(const std::string& name) const noexcept {
     for (const auto& entry : named_children())
       if (entry.first == name) return true;
     return false;
   }
-  /// The module of that name. Throws invalid_argument if there is none.
+  /// The module of this name. Throws invalid_argument if there is none.
   Module& operator[](const std::string& name) const { return module(name); }
-  /// The module of that name as a layer of a class. Throws invalid_argument if it is of another class.
+  /// The module of this name as a layer of a class. Throws invalid_argument if it is of another class.
   template <class Layer>
   Layer& at(const std::string& name) const {
     return module<Layer>(name);

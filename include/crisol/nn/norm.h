@@ -10,29 +10,29 @@ namespace crisol::nn {
 /// PyTorch's options of BatchNorm2d.
 struct BatchNorm2dOptions {
   double eps = 1e-5;                ///< Added to the variance.
-  double momentum = 0.1;            ///< Share of the batch's statistics in the running ones.
+  double momentum = 0.1;            ///< Weight of the batch in the update of the running statistics.
   bool affine = true;               ///< Has weight and bias.
-  bool track_running_stats = true;  ///< Keeps running statistics and uses them in eval(); else always the batch's.
+  bool track_running_stats = true;  ///< Keeps running statistics for eval(). Otherwise always uses the batch's.
 };
 
-/// y = (x - mean) / sqrt(var + eps) · weight + bias for each of `num_features` channels of x (N, C, H, W): the batch's
-/// mean and biased variance in training, the running ones after eval(). Parameters weight (1 at first) and bias (0);
-/// buffers running_mean (0), running_var (1) and num_batches_tracked (i64), as PyTorch's.
+/// y = (x - mean) / sqrt(var + eps) · weight + bias for each channel of x (N, num_features, H, W). In training, mean
+/// and var are the mean and biased variance of the batch. After eval() they are the running statistics. weight and
+/// running_var start as 1; bias, running_mean and num_batches_tracked start as 0. Names are PyTorch's.
 class CRISOL_API BatchNorm2d : public Module {
  public:
   explicit BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& options = {});
   Tensor forward(const Tensor& x) override;
   using Module::operator();
-  /// The result through an epilogue: in one pass with it after eval() and without gradients. Hooks see the result
-  /// without the epilogue.
+  /// forward(x) and then an epilogue. After eval() and without gradients this is one pass over x. Hooks see the result
+  /// before the epilogue.
   Tensor operator()(const Tensor& x, const Epilogue& epilogue);
   std::string extra_repr() const override;
 
   Parameter weight;            ///< (num_features); undefined unless affine.
   Parameter bias;              ///< (num_features); undefined unless affine.
   Buffer running_mean;         ///< (num_features); undefined unless track_running_stats.
-  Buffer running_var;          ///< The same of the unbiased variances.
-  Buffer num_batches_tracked;  ///< i64 (): batches seen in training.
+  Buffer running_var;          ///< (num_features); unbiased variances. Undefined unless track_running_stats.
+  Buffer num_batches_tracked;  ///< i64 (): number of batches in training.
 
  private:
   BatchNormOptions call_options() const;
@@ -41,8 +41,8 @@ class CRISOL_API BatchNorm2d : public Module {
   std::int64_t num_features_;
   BatchNorm2dOptions options_;
   std::int64_t batches_ = 0;
-  Tensor counted_;                     ///< The memory that batches_ was written to,
-  std::uint64_t counted_version_ = 0;  ///< and its version then.
+  Tensor counted_;                     ///< The tensor that batches_ was written to.
+  std::uint64_t counted_version_ = 0;  ///< Its version at that time.
 };
 
 /// PyTorch's options of LayerNorm.
@@ -51,8 +51,8 @@ struct LayerNormOptions {
   bool affine = true;  ///< Has weight and bias.
 };
 
-/// y = (x - mean) / sqrt(var + eps) · weight + bias over the last axes of x, whose sizes are `normalized_shape`.
-/// Parameters weight (1 at first) and bias (0) of that shape.
+/// y = (x - mean) / sqrt(var + eps) · weight + bias over the last axes of x, which must have the sizes
+/// `normalized_shape`. weight and bias have this shape. They start as 1 and 0.
 class CRISOL_API LayerNorm : public Module {
  public:
   explicit LayerNorm(const Shape& normalized_shape, const LayerNormOptions& options = {});

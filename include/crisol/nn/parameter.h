@@ -20,21 +20,22 @@ namespace crisol::nn {
 /// that one handle another tensor.
 class CRISOL_API Parameter : public Tensor {
  public:
-  /// No tensor: what a layer without bias has in the place of its bias.
+  /// The undefined parameter: the bias of a layer without bias.
   Parameter() noexcept = default;
-  /// Makes `value` a parameter, without a copy of its memory. It wants a gradient from now on, if `requires_grad`.
-  /// Throws invalid_argument for the result of a recorded op and, if `requires_grad`, for elements without gradients.
+  /// Makes `value` a parameter, without a copy of its memory. With `requires_grad` it wants a gradient from now on.
+  /// Throws invalid_argument for the result of a recorded op. With `requires_grad` throws it also for a dtype that has
+  /// no gradients.
   explicit Parameter(Tensor value, bool requires_grad = true);
-  /// The same parameter. Inside of clone() a copy with its own memory.
+  /// Another handle to the same parameter. Inside clone() it is a copy with its own memory.
   Parameter(const Parameter& other);
 
-  /// Ties this parameter to `other`: both have one memory and one gradient from now on, which are those of `other`. A
-  /// module lists tied parameters once, under the first of their names. An optimiser that has both parameters already
-  /// refuses its next step. A parameter that was tied to a third one leaves it. Throws invalid_argument for another
-  /// shape, and for an undefined `other`.
+  /// Ties this parameter to `other`: from now on both share the memory and the gradient of `other`. A module lists tied
+  /// parameters once, under the first of their names. An optimiser that already has both parameters refuses its next
+  /// step. If this parameter was tied to a third parameter, that tie ends. Throws invalid_argument for another shape,
+  /// and for an undefined `other`.
   Parameter& operator=(const Parameter& other);
-  /// Gives this parameter the values of `value`. A value of the same shape, dtype and device is copied into the memory
-  /// that is there. Any other value brings new memory: the gradient is dropped, and an optimiser that was made before
+  /// Gives this parameter the values of `value`. A value of the same shape, dtype and device is copied into the
+  /// existing memory. Any other value brings new memory: the gradient is dropped, and an optimiser that was made before
   /// refuses its next step. Throws invalid_argument for an undefined value, for the result of a recorded op (detach()
   /// it first), and if the layer was made without this parameter.
   Parameter& operator=(const Tensor& value);
@@ -48,16 +49,16 @@ class CRISOL_API Parameter : public Tensor {
 /// same tensor, as with Parameter.
 class CRISOL_API Buffer : public Tensor {
  public:
-  /// No tensor.
+  /// The undefined buffer.
   Buffer() noexcept = default;
   /// Makes `value` a buffer, without a copy of its memory.
   explicit Buffer(Tensor value) noexcept : Tensor(std::move(value)) {}
-  /// The same buffer. Inside of clone() a copy with its own memory.
+  /// Another handle to the same buffer. Inside clone() it is a copy with its own memory.
   Buffer(const Buffer& other);
 
   /// Copies the values of `other`.
   Buffer& operator=(const Buffer& other) { return *this = static_cast<const Tensor&>(other); }
-  /// Gives this buffer the values of `value`. Memory and errors are those of Parameter.
+  /// Gives this buffer the values of `value`. Memory and errors are as in Parameter.
   Buffer& operator=(const Tensor& value);
 
  private:

@@ -9,8 +9,8 @@ namespace crisol::nn {
 /// max_pool2d(x, options): the largest element of each window. `MaxPool2d(2)` halves both sizes.
 class CRISOL_API MaxPool2d : public Module {
  public:
-  /// A window of that size, and settings by name: `MaxPool2d(3, {.stride = 2, .padding = 1})`. The stride is the
-  /// window's size by default. Throws invalid_argument if the settings name another kernel.
+  /// A window of the size `kernel`, with settings by name: `MaxPool2d(3, {.stride = 2, .padding = 1})`. By default the
+  /// stride is the size of the window. Throws invalid_argument if the options contain another kernel.
   explicit MaxPool2d(IntPair kernel, const MaxPool2dOptions& options = {});
   explicit MaxPool2d(const MaxPool2dOptions& options) : options_(options) {}
   Tensor forward(const Tensor& x) override;
@@ -23,7 +23,7 @@ class CRISOL_API MaxPool2d : public Module {
 /// avg_pool2d(x, options): the mean of each window. `AvgPool2d(2)` halves both sizes.
 class CRISOL_API AvgPool2d : public Module {
  public:
-  /// As MaxPool2d's.
+  /// Like the constructor of MaxPool2d.
   explicit AvgPool2d(IntPair kernel, const AvgPool2dOptions& options = {});
   explicit AvgPool2d(const AvgPool2dOptions& options) : options_(options) {}
   Tensor forward(const Tensor& x) override;
@@ -33,7 +33,7 @@ class CRISOL_API AvgPool2d : public Module {
   AvgPool2dOptions options_;
 };
 
-/// adaptive_avg_pool2d(x, output): means over windows that divide the image into output.h × output.w.
+/// adaptive_avg_pool2d(x, output): means over output.h × output.w windows that divide the image.
 class CRISOL_API AdaptiveAvgPool2d : public Module {
  public:
   explicit AdaptiveAvgPool2d(IntPair output) : output_(output) {}

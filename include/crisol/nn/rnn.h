@@ -1,18 +1,24 @@
-// Recurrent networks over whole sequences: several layers, one or both directions. Formulas: crisol/ops/rnn.h.
+// Recurrent networks over whole sequences, with several layers, in one or both directions.
 //
-// Names and orders are PyTorch's, so that its state dicts load as they are: layer k has weight_ih_lk (G H, I_k),
-// weight_hh_lk (G H, R), bias_ih_lk and bias_hh_lk (G H), with proj_size weight_hr_lk (R, H); those of the other
-// direction end in _reverse. G gates of H = hidden_size units; R = H, or proj_size where that is not 0; D directions;
-// I_0 = input_size, later layers read D R. All start uniform in [-1/sqrt(H), 1/sqrt(H)).
+// crisol/options/rnn.h has the formulas. Sizes: T steps, a batch of B sequences, H = hidden_size, G gates, and
+// num_layers layers with D directions (1, or 2 with `bidirectional`). R outputs per step: proj_size, or H if proj_size
+// is 0. Layer 0 reads I_0 = input_size numbers per step, and each later layer reads D R numbers.
 //
-// Sequences are (T, B, I), or (B, T, I) with batch_first, and so are outputs, with D R elements a step: forward first,
-// then reverse. States are (num_layers D, B, R), a cell's (num_layers D, B, H), layer by layer, in each forward first;
-// undefined ones are zeros. With lengths, one for each sequence in any order, steps past a sequence's end give outputs
-// of 0, its final state is that of its last step (reverse: of step 0, having started at its own end), and no gradient
-// leaks past it. Detaching the final states before they are the next initial ones truncates back-propagation there.
+// Parameters have PyTorch's names and orders, so PyTorch's state dicts load without changes. Layer k has weight_ih_lk
+// (G H, I_k), weight_hh_lk (G H, R), bias_ih_lk (G H) and bias_hh_lk (G H). With proj_size it also has weight_hr_lk
+// (R, H). The names of the backward direction end in _reverse. All parameters start uniform in [-1/sqrt(H), 1/sqrt(H)).
 //
-// Every forward throws Error (invalid_argument), naming the argument and both sizes, for x, states or lengths that do
-// not fit and lengths outside 1..T; nothing is changed then.
+// Sequences are (T, B, I_0), or (B, T, I_0) with batch_first. Outputs have D R numbers per step: first the forward
+// direction, then the backward direction. States are (num_layers D, B, R), and cell states (num_layers D, B, H). They
+// are ordered by layer, and the forward direction is first in each layer. Undefined states are zeros. To truncate
+// back-propagation, detach the final states before they become the next initial states.
+//
+// Sequences may have different lengths, in any order. Outputs past the end of a sequence are 0, and no gradient comes
+// from there. The final state of a sequence is the state after its last step. The backward direction starts at the end
+// of each sequence and ends at step 0.
+//
+// Every forward() throws Error (invalid_argument), naming the argument and both sizes, if x, states or lengths do not
+// fit, or if a length is not in 1..T. Nothing is changed then.
 #pragma once
 
 #include <cstdint>
@@ -27,20 +33,20 @@ namespace crisol::nn {
 
 /// PyTorch's options of RNN, LSTM and GRU.
 struct RecurrentOptions {
-  int num_layers = 1;        ///< Each reads the outputs of the one before.
-  bool bias = true;          ///< Both of each layer, or none.
+  int num_layers = 1;        ///< Each layer reads the outputs of the layer before.
+  bool bias = true;          ///< Each layer has both biases, or none.
   bool batch_first = false;  ///< Sequences are (B, T, …) instead of (T, B, …).
-  /// Of the outputs of all layers but the last, in training; in [0, 1].
+  /// Dropout of the outputs of all layers except the last, in training; in [0, 1].
   double dropout = 0;
-  bool bidirectional = false;  ///< A second direction in each layer, from the last step to the first.
-  /// LSTM only: the outputs are projected to this size, below hidden_size; 0: they are not.
+  bool bidirectional = false;  ///< Adds the backward direction to each layer: from the last step to the first.
+  /// LSTM only: projects the outputs to this size, which is below hidden_size. 0 means no projection.
   std::int64_t proj_size = 0;
-  /// RNN only.
+  /// RNN only: the nonlinearity.
   Nonlinearity nonlinearity = Nonlinearity::tanh;
 };
 
-/// The number of steps of each sequence; none: all have T. A tensor (B) of i64 or i32 is read to the host, which waits
-/// for it.
+/// The number of steps of each sequence. Without lengths, all sequences have T steps. A tensor (B) of i64 or i32 is
+/// read to the host, which waits.
 class CRISOL_API SequenceLengths {
  public:
   SequenceLengths() = default;
@@ -48,9 +54,9 @@ class CRISOL_API SequenceLengths {
   SequenceLengths(std::initializer_list<std::int64_t> values) : SequenceLengths(std::vector<std::int64_t>(values)) {}
   SequenceLengths(const Tensor& values);
 
-  /// There are lengths.
+  /// Whether there are lengths.
   bool given() const noexcept { return given_; }
-  /// One for each sequence, or empty.
+  /// One length for each sequence, or empty.
   const std::vector<std::int64_t>& values() const noexcept { return values_; }
 
  private:
@@ -70,26 +76,27 @@ struct RnnParameters {
   operator RnnWeights() const { return {weight_ih, weight_hh, bias_ih, bias_hh, weight_hr}; }
 };
 
-/// What the networks share. Throws invalid_argument for sizes that are not positive, dropout outside [0, 1], a
-/// proj_size that is negative, not below hidden_size or not an LSTM's.
+/// The base of the networks. Constructors throw invalid_argument for sizes that are not positive, and for a dropout
+/// outside [0, 1]. They throw it also for a proj_size that is negative, not below hidden_size, or not for an LSTM.
 class CRISOL_API RecurrentNetwork : public Module {
  public:
-  /// The parameters of a layer and direction, which are the network's own: `lstm.weights(0).weight_ih = values`.
+  /// The parameters of a layer and direction. They are the same tensors as the network's: `lstm.weights(0).weight_ih =
+  /// values`.
   RnnParameters weights(int layer, bool reverse = false) const;
   std::string extra_repr() const override;
-  /// As the constructor got them.
+  /// The options of the constructor.
   const RecurrentOptions& options() const noexcept { return options_; }
-  /// Elements of a step of the input.
+  /// The number of inputs per step.
   std::int64_t input_size() const noexcept { return input_size_; }
-  /// Units of a layer and direction.
+  /// The number of hidden units of a layer and direction.
   std::int64_t hidden_size() const noexcept { return hidden_size_; }
 
  protected:
-  /// What run() gives.
+  /// The result of run().
   struct Sequences {
-    Tensor output;  ///< Of each step of the last layer.
+    Tensor output;  ///< Outputs of the last layer, for each step.
     Tensor h_n;     ///< Final states.
-    Tensor c_n;     ///< Final cells, LSTM only.
+    Tensor c_n;     ///< Final cell states, LSTM only.
   };
 
   RecurrentNetwork(const char* name, RnnCell cell, std::int64_t input_size, std::int64_t hidden_size,
@@ -106,7 +113,7 @@ class CRISOL_API RecurrentNetwork : public Module {
   RnnCell cell_;
   std::int64_t input_size_, hidden_size_;
   RecurrentOptions options_;
-  std::vector<RnnParameters> weights_;  ///< Layer by layer, in each forward first.
+  std::vector<RnnParameters> weights_;  ///< By layer, with the forward direction first.
 };
 
 /// Outputs and final states of an RNN or GRU.
@@ -124,17 +131,17 @@ class CRISOL_API RNN : public RecurrentNetwork {
   /// Outputs and final states from an initial state; without lengths all sequences have T steps.
   RNNOutput forward(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
   using Module::operator();
-  /// forward() with the hooks around it, which see x and the output.
+  /// Calls the hooks and forward(). Hooks see x and the output.
   RNNOutput operator()(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
 };
 
 /// Outputs and final states of an LSTM.
 struct LSTMOutput {
   Tensor output;    ///< (T, B, D R), or (B, T, D R) with batch_first.
-  LSTMState state;  ///< h_n and c_n
+  LSTMState state;  ///< The final states h_n and c_n.
 };
 
-/// Long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates), with projection where asked for.
+/// Long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates), with an optional projection.
 class CRISOL_API LSTM : public RecurrentNetwork {
  public:
   LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
@@ -143,7 +150,7 @@ class CRISOL_API LSTM : public RecurrentNetwork {
   /// Outputs and final states from an initial state; without lengths all sequences have T steps.
   LSTMOutput forward(const Tensor& x, const LSTMState& initial, const SequenceLengths& lengths = {});
   using Module::operator();
-  /// forward() with the hooks around it, which see x and the output.
+  /// Calls the hooks and forward(). Hooks see x and the output.
   LSTMOutput operator()(const Tensor& x, const LSTMState& initial, const SequenceLengths& lengths = {});
 };
 
@@ -156,7 +163,7 @@ class CRISOL_API GRU : public RecurrentNetwork {
   /// Outputs and final states from an initial state; without lengths all sequences have T steps.
   RNNOutput forward(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
   using Module::operator();
-  /// forward() with the hooks around it, which see x and the output.
+  /// Calls the hooks and forward(). Hooks see x and the output.
   RNNOutput operator()(const Tensor& x, const Tensor& h0, const SequenceLengths& lengths = {});
 };
 

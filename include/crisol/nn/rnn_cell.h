@@ -1,7 +1,9 @@
-// One time step of a recurrent network. Names of parameters, orders of gates and first values are PyTorch's: weight_ih
-// (G H, I), weight_hh (G H, H), bias_ih and bias_hh (G H), all uniform in [-1/sqrt(H), 1/sqrt(H)); G gates of
-// H = hidden_size units, I = input_size. Formulas: crisol/ops/rnn.h. Inputs are (B, I), states (B, H); undefined states
-// are zeros. Whole sequences are faster through crisol/nn/rnn.h.
+// Cells: one time step of a recurrent network. crisol/options/rnn.h has the formulas. For whole sequences,
+// crisol/nn/rnn.h is faster.
+//
+// Sizes: a batch of B, I = input_size, H = hidden_size, and G gates. Inputs are (B, I), states (B, H). Undefined states
+// are zeros. Names of parameters, the order of gates and initial values are PyTorch's. All parameters start uniform in
+// [-1/sqrt(H), 1/sqrt(H)).
 #pragma once
 
 #include <cstdint>
@@ -13,25 +15,25 @@
 
 namespace crisol::nn {
 
-/// Of an RNN.
+/// The nonlinearity of an RNN.
 enum class Nonlinearity : std::uint8_t { tanh, relu };
 
 /// PyTorch's options of the cells.
 struct RecurrentCellOptions {
-  bool bias = true;                                ///< Both, or none.
+  bool bias = true;                                ///< Has both biases, or none.
   Nonlinearity nonlinearity = Nonlinearity::tanh;  ///< RNNCell only.
 };
 
-/// Hidden and cell state of an LSTM; undefined ones stand for zeros.
+/// Hidden and cell state of an LSTM. An undefined state means zeros.
 struct CRISOL_API LSTMState {
-  Tensor h;  ///< Hidden state, (B, R); of a network (num_layers D, B, R).
-  Tensor c;  ///< Cell state, (B, H); of a network (num_layers D, B, H).
+  Tensor h;  ///< Hidden state: (B, H) for a cell, (num_layers D, B, R) for a network.
+  Tensor c;  ///< Cell state: (B, H) for a cell, (num_layers D, B, H) for a network.
 
   /// The same values outside the graph: back-propagation ends here.
   LSTMState detach() const;
 };
 
-/// What the cells share.
+/// The base of the cells.
 class CRISOL_API RecurrentCell : public Module {
  public:
   std::string extra_repr() const override;
@@ -44,7 +46,7 @@ class CRISOL_API RecurrentCell : public Module {
  protected:
   RecurrentCell(const char* name, RnnCell cell, std::int64_t input_size, std::int64_t hidden_size,
                 const RecurrentCellOptions& options);
-  /// The next state; cells other than an LSTM leave c undefined.
+  /// The next state. Only an LSTM defines c.
   LSTMState step(const Tensor& x, const LSTMState& state) const;
 
  private:
@@ -52,7 +54,7 @@ class CRISOL_API RecurrentCell : public Module {
   RnnCell cell_;
 };
 
-/// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or max(0, …).
+/// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or max(0, …) for Nonlinearity::relu.
 class CRISOL_API RNNCell : public RecurrentCell {
  public:
   RNNCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options = {});
@@ -61,11 +63,11 @@ class CRISOL_API RNNCell : public RecurrentCell {
   /// The next state.
   Tensor forward(const Tensor& x, const Tensor& h);
   using Module::operator();
-  /// forward() with the hooks around it, which see x and the next state.
+  /// Calls the hooks and forward(). Hooks see x and the next state.
   Tensor operator()(const Tensor& x, const Tensor& h);
 };
 
-/// The LSTM's step; returns h' and c'.
+/// One step of an LSTM. Returns h' and c'.
 class CRISOL_API LSTMCell : public RecurrentCell {
  public:
   LSTMCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options = {});
@@ -73,11 +75,11 @@ class CRISOL_API LSTMCell : public RecurrentCell {
   /// The next state.
   LSTMState forward(const Tensor& x, const LSTMState& state);
   using Module::operator();
-  /// forward() with the hooks around it, which see x and h'.
+  /// Calls the hooks and forward(). Hooks see x and h'.
   LSTMState operator()(const Tensor& x, const LSTMState& state);
 };
 
-/// The GRU's step, with the reset gate applied to W_hn h + b_hn as in PyTorch.
+/// One step of a GRU. The reset gate multiplies W_hn h + b_hn, as in PyTorch.
 class CRISOL_API GRUCell : public RecurrentCell {
  public:
   GRUCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options = {});
@@ -86,21 +88,22 @@ class CRISOL_API GRUCell : public RecurrentCell {
   /// The next state.
   Tensor forward(const Tensor& x, const Tensor& h);
   using Module::operator();
-  /// forward() with the hooks around it, which see x and the next state.
+  /// Calls the hooks and forward(). Hooks see x and the next state.
   Tensor operator()(const Tensor& x, const Tensor& h);
 };
 
 /// Settings of StackedLSTM.
 struct StackedLSTMOptions {
   int num_layers = 1;    ///< Cells in the stack.
-  double dropout = 0.5;  ///< Of the outputs of all cells, in training; in [0, 1].
+  double dropout = 0.5;  ///< Dropout of the outputs of all cells, in training; in [0, 1].
 };
 
-/// One time step through a list of LSTM cells, the first over input_size, the others over hidden_size:
-/// (h[i], c[i]) = cell_i(input, (h[i], c[i])); input = dropout(h[i]). Parameters are named layers.0.weight_ih, …
+/// One time step through a stack of LSTM cells. The first cell reads the input (input_size), each other cell the output
+/// of the cell before (hidden_size): (h[i], c[i]) = cell_i(input, (h[i], c[i])); input = dropout(h[i]). Parameters are
+/// named layers.0.weight_ih, …
 class CRISOL_API StackedLSTM : public Module {
  public:
-  /// One state for each layer; empty stands for zeros.
+  /// One state for each layer. Empty lists mean zeros.
   struct CRISOL_API States {
     std::vector<Tensor> h;  ///< Hidden states.
     std::vector<Tensor> c;  ///< Cell states.
@@ -108,19 +111,20 @@ class CRISOL_API StackedLSTM : public Module {
     /// The same values outside the graph.
     States detach() const;
   };
-  /// What forward() gives.
+  /// The result of forward().
   struct Output {
-    std::vector<Tensor> outputs;  ///< dropout(h[i]) of each layer; the last is the stack's own output.
-    States states;                ///< The next ones, before dropout.
+    std::vector<Tensor> outputs;  ///< dropout(h[i]) of each layer. The last is the output of the stack.
+    States states;                ///< The next states, before dropout.
   };
 
   StackedLSTM(std::int64_t input_size, std::int64_t hidden_size, const StackedLSTMOptions& options = {});
   /// The last layer's output from states of zeros.
   Tensor forward(const Tensor& x) override { return forward(x, States()).outputs.back(); }
-  /// Throws invalid_argument, with both numbers, unless there are as many states as layers or none.
+  /// The outputs and the next states. Throws invalid_argument, with both numbers, unless there is one state for each
+  /// layer, or none.
   Output forward(const Tensor& x, const States& states);
   using Module::operator();
-  /// forward() with the hooks around it, which see x and the last of the outputs.
+  /// Calls the hooks and forward(). Hooks see x and the last of the outputs.
   Output operator()(const Tensor& x, const States& states);
   std::string extra_repr() const override;
 

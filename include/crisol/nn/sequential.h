@@ -5,9 +5,10 @@
 
 namespace crisol::nn {
 
-/// Feeds each layer's output to the next; a Conv2d or Linear with a ReLU behind it is one kernel, a BatchNorm2d with a
-/// ReLU or ReLU6 one pass after eval(), unless one of the two has hooks. Children are named "0", "1", … as in PyTorch.
-/// Layers are temporaries or named objects: a named one stays the same module as the layer of the sequence.
+/// Gives the output of each layer to the next layer. A Conv2d or Linear and a following ReLU run as one kernel. After
+/// eval(), a BatchNorm2d and a following ReLU or ReLU6 run as one pass. Layers with hooks run separately. Children are
+/// named "0", "1", … as in PyTorch. A layer may be a temporary or a named object. A named object and the layer of the
+/// sequence are the same module.
 ///
 ///     nn::Sequential net(nn::Linear(784, 128), nn::ReLU(), nn::Linear(128, 10));
 class CRISOL_API Sequential : public Module {
@@ -23,7 +24,7 @@ class CRISOL_API Sequential : public Module {
     register_module(std::to_string(size()), layer);
     return *this;
   }
-  /// Puts another layer in the place of layer i, in all handles of this sequence.
+  /// Replaces layer i, in all handles of this sequence.
   template <class Layer>
   void replace(std::size_t i, const Layer& layer) {
     check_class(std::to_string(i), layer, typeid(Layer));

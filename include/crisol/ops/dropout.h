@@ -1,4 +1,4 @@
-// Raw dropout. Not recorded by autograd.
+// Raw dropout, not recorded by autograd.
 #pragma once
 
 #include "crisol/random.h"
@@ -6,18 +6,18 @@
 
 namespace crisol::ops {
 
-/// The result, and what its backward needs.
+/// The result of dropout, and the mask that dropout_backward needs.
 struct DropoutResult {
-  Tensor y;     ///< Of x's shape.
-  Tensor mask;  ///< u8 of y's shape: 1 where the element was kept.
+  Tensor y;     ///< The result, in x's shape.
+  Tensor mask;  ///< u8 in y's shape: 1 if the element was kept, else 0.
 };
 
-/// Each element of x f32 is 0 with probability p (rounded up to a multiple of 2^-24), else x / (1 - p); with p = 1 all
-/// are 0. Which ones is the same on every device: element i, counted outermost axis first, is dropped where
-/// rand(x.shape(), generator) would give less than p. Refuses p outside [0, 1] and a generator on another device.
+/// Sets each element of x (f32) to 0 with probability p, and divides the others by 1 - p. With p = 1 all are 0. p is
+/// rounded up to a multiple of 2^-24. Every device drops the same elements: an element is dropped if rand(x.shape(),
+/// generator) would be below p at its position. Refuses p outside [0, 1] and a generator on another device.
 CRISOL_API DropoutResult dropout(const Tensor& x, double p, const Generator& generator);
 
-/// The gradient of x: dy / (1 - p) where the mask is 1, else 0.
+/// The gradient of x: dy / (1 - p) for elements with mask 1, else 0.
 CRISOL_API Tensor dropout_backward(const Tensor& dy, const Tensor& mask, double p);
 
 }  // namespace crisol::ops

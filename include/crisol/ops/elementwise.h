@@ -1,19 +1,20 @@
-// Raw elementwise ops, any strides, results contiguous. Not recorded by autograd.
+// Raw elementwise ops, not recorded by autograd. Inputs may have any strides. Results are contiguous.
 //
-// The table crisol/ops/pointwise.def holds each op's formula, docs/elementwise.md lists them; from its rows come
+// The table crisol/ops/pointwise.def has one row for each op, and docs/elementwise.md lists the formulas. A row
+// declares functions like these:
 //
 //   Tensor relu(const Tensor& x)                           and  Tensor relu_backward(const Tensor& dy, const Tensor& y)
 //   Tensor leaky_relu(const Tensor& x, Scalar slope)       and  Tensor leaky_relu_backward(dy, x, slope)
 //   Tensor mul(const Operand& a, const Operand& b)
 //   Tensor lerp(const Operand& a, const Operand& b, const Operand& weight)
 //
-// An Operand is a tensor or a number; at least one must be a tensor. Inputs broadcast: shapes are aligned at the last
-// axis, and an axis of size 1 is repeated. Dtypes are promoted as PyTorch's are (result_type); computed are f16 in
-// float, whole numbers modulo their size. Numbers are arguments of the kernel: a new one compiles nothing. A backward
-// gives the derivative times dy and may return dy itself.
+// An Operand is a tensor or a number. At least one operand must be a tensor. Inputs broadcast: shapes are aligned at
+// the last axis, and an axis of size 1 is repeated. Dtypes are promoted as in PyTorch (result_type). f16 is computed in
+// float, and integers wrap around when they overflow. Numbers are arguments of the kernel, so a new number compiles
+// nothing. A backward function returns dy times the derivative. It may return dy itself.
 //
-// Errors (invalid_argument), with nothing written: an undefined tensor, a dtype that the row does not take, two
-// devices, shapes that do not broadcast, a whole number that does not fit the dtype computed in.
+// Errors (invalid_argument), with nothing written: an undefined tensor, a dtype that the op does not take, two devices,
+// shapes that do not broadcast, a whole number that the dtype of the computation cannot hold.
 #pragma once
 
 #include "crisol/ops/pointwise_parameters.h"
@@ -31,7 +32,7 @@ namespace crisol::ops {
   CRISOL_API Tensor name(const Operand& a, const Operand& b, const Operand& c CRISOL_AND_NUMBERS_##scalars);
 #include "crisol/ops/pointwise.def"
 
-/// dst += alpha * src, which broadcasts to it; any strides. Refuses a dst with an expanded axis.
+/// dst += alpha * src. src is broadcast to dst's shape. Both may have any strides. Refuses a dst with an expanded axis.
 CRISOL_API void add_into(const Tensor& dst, const Tensor& src, double alpha = 1);
 
 }  // namespace crisol::ops

@@ -1,15 +1,15 @@
-// Raw picking and adding by index. Not recorded by autograd; the differentiable functions are in
+// Raw ops that read or add elements by index, not recorded by autograd. The differentiable functions are in
 // crisol/functions/index.h.
 //
-// Tensors have any strides; results are contiguous. An axis counts from the end where it is negative. Indices are i64,
-// i32 or u8 and count from 0. Errors (invalid_argument): an undefined tensor, two devices, another index dtype, ranks
-// or sizes that do not fit, an axis out of range; all tensors are then as they were.
+// Tensors may have any strides. Results are contiguous. A negative axis counts from the end. Indices are i64, i32 or u8
+// and count from 0. Errors (invalid_argument), with all tensors unchanged: an undefined tensor, two devices, another
+// index dtype, ranks or sizes that do not fit, an axis out of range.
 //
-// An index outside the axis (a negative one, too) is not seen by the host, which does not wait for the device: nothing
-// is read or written out of bounds. Where an element was to be picked, the result is NaN for floats, the smallest value
-// of i32 and i64, 255 for u8 and true for bool; where one was to be added, it is left out. With the environment
-// variable CRISOL_CHECK_INDICES=1 every op of this page waits for its indices and throws invalid_argument with the
-// first wrong one, its position and the range.
+// The host does not wait for the device, so it does not see a wrong index: an index outside the axis, or a negative
+// one. The device never reads or writes out of bounds. A read with a wrong index gives NaN for floats, the smallest
+// value for i32 and i64, 255 for u8 and true for bool. An addition with a wrong index is left out. With the environment
+// variable CRISOL_CHECK_INDICES=1, every op of this header waits for its indices. It throws invalid_argument with the
+// first wrong index, its position and the range.
 #pragma once
 
 #include <cstdint>
@@ -19,33 +19,37 @@
 
 namespace crisol::ops {
 
-/// PyTorch's gather: for index (I, J, K) and axis 1, y[i, j, k] = x[i, index[i, j, k], k], and likewise for other ranks
-/// and axes. index has x's rank and is no larger than x except along the axis; y has its shape and x's dtype, any one.
+/// PyTorch's gather. For axis 1 of rank 3: y[i, j, k] = x[i, index[i, j, k], k]. Other ranks and axes work likewise.
+/// index has the rank of x, and no axis longer than x's, except the given axis. y has the shape of index and the dtype
+/// of x. Any dtype is taken.
 CRISOL_API Tensor gather(const Tensor& x, int axis, const Tensor& index);
 
-/// The slices index[0], index[1], … of x along an axis; index has rank 1 (or 0, which counts as one element). Any
-/// dtype.
+/// The slices index[0], index[1], … of x along an axis. index has rank 1, or rank 0, which counts as one element. Any
+/// dtype is taken.
 CRISOL_API Tensor index_select(const Tensor& x, int axis, const Tensor& index);
 
-/// A copy of x to which src is added: for axis 1, y[i, index[i, j, k], k] += src[i, j, k]. index and src have x's rank;
-/// index is no larger than src, nor than x except along the axis, and of a larger src only that part is added. x and
-/// src have the same dtype, any but bool. Indices may repeat: what meets in one element is added in a fixed order, so
-/// that the same call gives the same bits on a device every time. f16 is added in f32 and rounded once; integers wrap.
+/// A copy y of x to which src is added. For axis 1 of rank 3: y[i, index[i, j, k], k] += src[i, j, k]. index and src
+/// have the rank of x. No axis of index may be longer than src's, and none longer than x's, except the given axis. If
+/// src is larger than index, only the part of src in the shape of index is added. x and src have the same dtype: any
+/// but bool. Indices may repeat. Sums are formed in a fixed order, so the same call on the same device always gives the
+/// same bits. f16 is added in f32 and rounded once. Integers wrap around when they overflow.
 CRISOL_API Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
-/// A copy of x to whose slice index[j] along an axis slice j of src is added; index has rank 1, src x's sizes except
-/// along the axis, where it has one slice for each index. dtypes and order of the sums as for scatter_add.
+/// A copy of x to which slices of src are added: slice j of src is added to slice index[j] along the axis. index has
+/// rank 1. src has the sizes of x, except along the axis, where it has one slice for each index. For dtypes and the
+/// order of sums see scatter_add.
 CRISOL_API Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
-/// Rows of a table: weight (V, D) and indices of any shape (…) give (…, D). Any dtype.
+/// Looks up rows of a table: weight (V, D) and indices (…) of any shape give (…, D). weight may have any dtype.
 CRISOL_API Tensor embedding(const Tensor& weight, const Tensor& indices);
-/// The gradient of the table, (V, D): row v is the sum of the rows of dy (…, D), f32 or f16, whose index is v, in a
-/// fixed order; row `padding_idx` is zero.
+/// The gradient of the table, (V, D) with V = num_embeddings. Row v is the sum of all rows of dy (…, D) whose index is
+/// v, added in a fixed order. Row `padding_idx` is zero. dy is f32 or f16.
 CRISOL_API Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t num_embeddings,
                                      std::optional<std::int64_t> padding_idx = std::nullopt);
 
-/// y[…, c] = 1 where indices[…] is c, else 0, for `num_classes` classes c; an index that is no class gives zeros alone.
-/// -1 classes means the largest index plus one, for which the call waits. Any dtype, i64 as in PyTorch.
+/// y[…, c] is 1 if indices[…] is c, else 0, for the classes c = 0 … num_classes - 1. An index that is no class gives
+/// only zeros. num_classes -1 means the largest index plus one, and the call then waits for the indices. y has any
+/// dtype; i64 is PyTorch's.
 CRISOL_API Tensor one_hot(const Tensor& indices, std::int64_t num_classes = -1, DType dtype = DType::i64);
 
 }  // namespace crisol::ops

@@ -1,4 +1,5 @@
-// Matrix products, raw: never recorded. Users call crisol::matmul and crisol::linear (crisol/functions/matmul.h).
+// Raw matrix products, not recorded by autograd. Users call crisol::matmul and crisol::linear
+// (crisol/functions/matmul.h).
 #pragma once
 
 #include <string>
@@ -9,22 +10,23 @@
 
 namespace crisol::ops {
 
-/// a (…, M, K) times b (…, K, N) gives (…, M, N); the leading axes broadcast. f32, one device. Operands whose last two
-/// strides hold a 1 (transposes, slices of columns or rows) are used without a copy. Throws invalid_argument, with both
-/// shapes, when a rank is below 2, K differs or the leading axes do not broadcast.
+/// a (…, M, K) times b (…, K, N) gives (…, M, N). The leading axes broadcast. Both are f32 and on one device. An
+/// operand is used without a copy if one of its last two strides is 1, as in a transpose or in a slice of rows or
+/// columns. Throws invalid_argument, with both shapes, if a rank is below 2, K differs or the leading axes do not
+/// broadcast.
 CRISOL_API Tensor matmul(const Tensor& a, const Tensor& b);
 
-/// y = x · weightᵀ + bias: x (…, I), weight (O, I), bias (O) or undefined, y (…, O).
+/// y = x · weightᵀ + bias. x is (…, I), weight (O, I), bias (O) or undefined, and y (…, O).
 CRISOL_API Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor());
 
-/// What multiplies matrices in a precision.
+/// The matrix unit that computes products in a precision.
 struct MatrixUnits {
-  std::string unit;    ///< "mma_sm80", "mfma", …; empty where products are computed in fp32 all the same,
-  std::string reason;  ///< and then why.
+  std::string unit;    ///< "mma_sm80", "mfma", …; empty if products are computed in fp32.
+  std::string reason;  ///< Why `unit` is empty.
 };
 
-/// What a device multiplies matrices with where the precision allows. The first question compiles a kernel and checks
-/// what it computes; the answer is kept with the cached programs, for this device, driver and version of the library.
+/// The matrix unit that a device uses for products in a precision. The first call compiles a kernel and checks its
+/// results. The answer is stored with the cached programs, for this device, driver and version of the library.
 CRISOL_API MatrixUnits matrix_units(Device device, Precision precision);
 
 }  // namespace crisol::ops

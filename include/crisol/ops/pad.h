@@ -1,4 +1,4 @@
-// Padding with a constant, without autograd. The differentiable function of the same name is in crisol/functions/pad.h.
+// Raw padding with a constant, not recorded by autograd. The differentiable function is in crisol/functions/pad.h.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,10 @@
 
 namespace crisol::ops {
 
-/// A contiguous copy with elements of `value` around. paddings[0] is the last axis, paddings[1] the one before it, and
-/// so on: PyTorch's order, in pairs. Any dtype and strides. Throws Error (invalid_argument) for more pairs than axes
-/// and for an axis from which more is cut off than it has.
+/// A contiguous copy of x with elements of the given value added at the ends of its axes. paddings[0] belongs to the
+/// last axis, paddings[1] to the axis before it, and so on, as in PyTorch. Any dtype and strides. Throws Error
+/// (invalid_argument) if there are more paddings than axes, or if negative paddings remove more elements than an axis
+/// has.
 CRISOL_API Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value = 0);
 
 }  // namespace crisol::ops

@@ -1,10 +1,10 @@
-// Macros for those who make functions of crisol/ops/pointwise.def: parameters of a row's numbers, and what its rule
-// decides. crisol/tensor.h, crisol/ops/elementwise.h and crisol/functions/elementwise.h use them.
+// Macros that make functions from the rows of crisol/ops/pointwise.def: the parameters for a row's numbers, and the
+// consequences of its rule. crisol/tensor.h, crisol/ops/elementwise.h and crisol/functions/elementwise.h use them.
 #pragma once
 
 #include "crisol/scalar.h"
 
-// The numbers of a row as parameters with their defaults; alone, or behind others.
+// The numbers of a row as parameters with their defaults: as the only parameters, or after other parameters.
 #define CRISOL_NUMBERS_NONE
 #define CRISOL_NUMBERS_ONE(name, initial, at) Scalar name initial
 #define CRISOL_NUMBERS_TWO(name, initial, at, name_2, initial_2, at_2) Scalar name initial, Scalar name_2 initial_2
@@ -13,7 +13,7 @@
 #define CRISOL_AND_NUMBERS_TWO(name, initial, at, name_2, initial_2, at_2) \
   , Scalar name initial, Scalar name_2 initial_2
 
-// Without defaults, for a definition.
+// The same without defaults, for definitions.
 #define CRISOL_TAKES_NONE
 #define CRISOL_TAKES_ONE(name, initial, at) , Scalar name
 #define CRISOL_TAKES_TWO(name, initial, at, name_2, initial_2, at_2) , Scalar name, Scalar name_2
@@ -22,7 +22,7 @@
 #define CRISOL_ONLY_TAKES_ONE(name, initial, at) Scalar name
 #define CRISOL_ONLY_TAKES_TWO(name, initial, at, name_2, initial_2, at_2) Scalar name, Scalar name_2
 
-// The numbers themselves; alone, or behind others.
+// The names of the numbers as arguments: as the only arguments, or after other arguments.
 #define CRISOL_GIVES_NONE
 #define CRISOL_GIVES_ONE(name, initial, at) name
 #define CRISOL_GIVES_TWO(name, initial, at, name_2, initial_2, at_2) name, name_2
@@ -51,7 +51,7 @@
 #define CRISOL_GRADIENT_test(...)
 #define CRISOL_GRADIENT_logical(...)
 
-// What a unary raw backward takes beside dy.
+// The parameter that a unary raw backward takes besides dy.
 #define CRISOL_SAVED_none
 #define CRISOL_SAVED_x , const Tensor& x
 #define CRISOL_SAVED_y , const Tensor& y

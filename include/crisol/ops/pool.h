@@ -1,8 +1,9 @@
-// Pooling over images, forward and backward, without autograd. The differentiable functions of the same names are in
-// crisol/functions/pool.h.
+// Raw pooling over images, forward and backward, not recorded by autograd. The differentiable functions of the same
+// names are in crisol/functions/pool.h.
 //
-// Images are (N, C, H, W), f32, of any strides; results are contiguous. Every function throws Error (invalid_argument)
-// for another rank or dtype, a window that does not fit or is not positive, and leaves all tensors as they were.
+// Images are (N, C, H, W) in f32, with any strides. Results are contiguous. Every function throws Error
+// (invalid_argument) for another rank or dtype, and for a window that does not fit or is not positive. All tensors are
+// then unchanged.
 #pragma once
 
 #include "crisol/export.h"
@@ -11,31 +12,32 @@
 
 namespace crisol::ops {
 
-/// The largest elements, and where they were.
+/// The largest elements, and their positions.
 struct MaxPool2dResult {
   Tensor values;   ///< (N, C, OH, OW)
-  Tensor indices;  ///< i32 of the same shape: h * W + w of the element that was taken.
+  Tensor indices;  ///< i32 in the same shape: the position h * W + w of each element in the image.
 };
 
-/// The largest element of each window; OH = floor((H + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, likewise
-/// OW. Of equal elements the first is taken; a NaN wins, as in PyTorch.
+/// The largest element of each window. OH = floor((H + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, and OW
+/// likewise. The first of equal elements is taken. If a window holds NaN, the result is NaN, as in PyTorch.
 CRISOL_API MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options);
 
-/// The gradient of x, of shape `input_shape`, from that of the values: each element of `dy` goes to the element that
-/// its index names. Indices outside the plane go nowhere.
+/// The gradient of x, in shape `input_shape`. `dy` is the gradient of the values: each of its elements is added to the
+/// element at its index. An index outside the image adds nothing.
 CRISOL_API Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape& input_shape,
                                       const MaxPool2dOptions& options);
 
-/// The mean of each window: (N, C, OH, OW), sizes as for max_pool2d. The divisor follows PyTorch: a window that
-/// ceil_mode lets reach behind the padding counts up to the padding's end.
+/// The mean of each window: (N, C, OH, OW), with sizes as in max_pool2d. The divisor follows PyTorch: if ceil_mode lets
+/// a window extend beyond the padding, elements beyond the padding do not count.
 CRISOL_API Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options);
-/// The gradient of x, of shape `input_shape`: each element of `dy` over its window, divided as the mean was.
+/// The gradient of x, in shape `input_shape`: each element of `dy` is divided like its mean and added to all elements
+/// of its window.
 CRISOL_API Tensor avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const AvgPool2dOptions& options);
 
-/// (N, C, output.h, output.w): output (oh, ow) is the mean over the rows from floor(oh H / output.h) to ceil((oh + 1) H
-/// / output.h) - 1 and the like columns.
+/// The means over windows that divide the image: (N, C, output.h, output.w). Output (oh, ow) is the mean over rows
+/// floor(oh H / output.h) to ceil((oh + 1) H / output.h) - 1, and over columns likewise.
 CRISOL_API Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output);
-/// The gradient of x, of shape `input_shape`.
+/// The gradient of x, in shape `input_shape`.
 CRISOL_API Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape);
 
 }  // namespace crisol::ops

@@ -1,4 +1,4 @@
-// What devices are found to do by trying.
+// Probes: small programs that find out what a device can do.
 #pragma once
 
 #include <map>
@@ -9,23 +9,24 @@
 
 namespace crisol::ops {
 
-/// What a probe came to.
+/// The result of a probe.
 struct ProbeResult {
-  std::string name;    ///< As assume_probes() names it.
-  std::string found;   ///< "none", or what works.
-  std::string reason;  ///< Why nothing, where that is so.
+  std::string name;    ///< The name that assume_probes() takes.
+  std::string found;   ///< What the device can do, or "none".
+  std::string reason;  ///< Why `found` is "none".
 };
 
-/// What all probes find on the device: those that nobody has run yet with its driver are run now.
+/// The results of all probes for a device. Runs the probes that have no stored result for its driver.
 CRISOL_API std::vector<ProbeResult> probe_results(Device device = Device());
 
-/// Lets this process take for granted what probes find on the device, instead of running them there: for tools that
-/// look at programs for devices that are not there. By the probe's name what it finds; those left out find nothing:
+/// Gives this process the results of all probes for a device, so that no probe runs. Tools use it to look at programs
+/// for a device that is not present. `found` maps the name of a probe to its result. A probe that is left out has the
+/// result "none". The names and results are:
 ///
 ///   matrix_tf32, matrix_fp16, matrix_bf16   a unit as matrix_units() names it
 ///   shuffle                                 "nvidia": its instruction shfl.sync, by inline PTX
 ///
-/// Throws invalid_argument for a probe that does not exist, or one that cannot find that.
+/// Throws invalid_argument for an unknown probe, and for a result that the probe cannot have.
 CRISOL_API void assume_probes(Device device, const std::map<std::string, std::string>& found);
 
 }  // namespace crisol::ops

@@ -1,8 +1,8 @@
-// Raw ordering along an axis. Not recorded by autograd; the differentiable functions are in crisol/functions/sort.h.
+// Raw sorting along an axis, not recorded by autograd. The differentiable functions are in crisol/functions/sort.h.
 //
-// Any dtype and strides; results are contiguous. NaN counts as larger than every number, and -0 as equal to 0. Equal
-// elements stay in the order of their positions, in either direction, so results are the same bits every time. Errors
-// (invalid_argument): an undefined tensor, an axis out of range, a size above 2^32 - 2 along the axis.
+// Any dtype and strides. Results are contiguous. NaN counts as larger than every number, and -0 as equal to 0. Equal
+// elements keep their order, also with `descending`, so results always have the same bits. Errors (invalid_argument):
+// an undefined tensor, an axis out of range, a size above 2^32 - 2 along the axis.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace crisol::ops {
 
-/// The elements along an axis from small to large, or with `descending` from large to small. Always stable. A scalar is
-/// its own order, with index 0.
+/// Sorts the elements along an axis from small to large, or with `descending` from large to small. The sort is stable.
+/// A scalar stays as it is and has index 0.
 CRISOL_API SortResult sort(const Tensor& x, int axis = -1, bool descending = false);
 
-/// The indices of sort.
+/// The indices that sort returns.
 CRISOL_API Tensor argsort(const Tensor& x, int axis = -1, bool descending = false);
 
-/// The k largest (or smallest) elements along an axis in order, the first being the largest (smallest); what
-/// sort(x, axis, largest) begins with. Refuses k outside [0, size of the axis].
+/// The k largest (or smallest) elements along an axis, with the largest (smallest) first. They equal the first k
+/// elements of sort(x, axis, largest). Refuses k outside [0, size of the axis].
 CRISOL_API SortResult topk(const Tensor& x, std::int64_t k, int axis = -1, bool largest = true);
 
 }  // namespace crisol::ops

@@ -1,4 +1,4 @@
-// Raw triangles of matrices. Not recorded by autograd.
+// Raw triangles of matrices, not recorded by autograd.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace crisol::ops {
 
-/// x (…, R, C) with zeros above the given diagonal: elements with column - row > diagonal. Any dtype and strides; the
+/// A copy of x (…, R, C) with zeros above the given diagonal: where column - row > diagonal. Any dtype and strides. The
 /// result is contiguous. Throws invalid_argument for an undefined x and a rank below 2.
 CRISOL_API Tensor tril(const Tensor& x, std::int64_t diagonal = 0);
 
-/// x (…, R, C) with zeros below the given diagonal: elements with column - row < diagonal.
+/// A copy of x (…, R, C) with zeros below the given diagonal: where column - row < diagonal.
 CRISOL_API Tensor triu(const Tensor& x, std::int64_t diagonal = 0);
 
 }  // namespace crisol::ops

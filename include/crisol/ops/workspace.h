@@ -1,4 +1,4 @@
-// How much memory an op may take beside its operands and its result.
+// Limit for the memory that an op uses besides its operands and its result.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace crisol::ops {
 
-/// Limits the memory that one op may take beside its operands and its result, in bytes, for all threads. 0, the
-/// default, means no limit. CRISOL_WORKSPACE_MB sets it in megabytes. An op skips variants that need more. Its last
-/// variant is taken in any case.
+/// Limits the memory that one op may use besides its operands and its result, in bytes, for all threads. 0, the
+/// default, means no limit. The environment variable CRISOL_WORKSPACE_MB sets the limit in megabytes. An op skips
+/// variants that need more memory. Its last variant has no limit, so every op can run.
 CRISOL_API void set_workspace_limit(std::uint64_t bytes);
-/// The limit in bytes; 0 for none.
+/// The limit in bytes. 0 means no limit.
 CRISOL_API std::uint64_t workspace_limit();
 
 }  // namespace crisol::ops

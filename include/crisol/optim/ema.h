@@ -12,14 +12,13 @@ namespace crisol::optim {
 
 /// Options of EMA.
 struct EMAOptions {
-  double decay = 0.999;  ///< Share of the average that an update keeps; in [0, 1].
+  double decay = 0.999;  ///< Weight of the old average in an update; in [0, 1].
 };
 
-/// An exponential moving average of parameters, which often tests better than the parameters themselves. It follows
-/// PyTorch's AveragedModel with get_ema_multi_avg_fn: the first update() copies, later ones compute
-/// average = decay·average + (1 - decay)·parameter. Parameters in the arena of an optimiser are averaged by one launch,
-/// so make the optimiser first. Buffers, such as the running
-/// means of batch norm, are not averaged.
+/// An exponential moving average of parameters. It often has a better test accuracy than the parameters themselves. It
+/// follows PyTorch's AveragedModel with get_ema_multi_avg_fn: the first update() copies the parameters. Later updates
+/// compute average = decay·average + (1 - decay)·parameter. Parameters in the arena of an optimiser are averaged by one
+/// launch, so make the optimiser first. Buffers, such as the running means of batch norm, are not averaged.
 ///
 ///     optim::EMA ema(net.parameters(), {.decay = 0.99});
 ///     …
@@ -31,18 +30,18 @@ struct EMAOptions {
 ///     ema.restore();  // Back to the values that train.
 class CRISOL_API EMA {
  public:
-  /// Parameters must be f32 and contiguous; one that is named twice counts once. The averages begin as copies. Throws
-  /// invalid_argument for other parameters, none, several devices, and a decay outside [0, 1].
+  /// Parameters must be f32 and contiguous. A parameter that appears twice counts once. The averages start as copies.
+  /// Throws invalid_argument for other parameters, an empty list, several devices, and a decay outside [0, 1].
   explicit EMA(std::vector<Tensor> parameters, const EMAOptions& options = {});
   ~EMA();
   EMA(const EMA&) = delete;
   EMA& operator=(const EMA&) = delete;
 
-  /// Adds the present values of the parameters to the averages. It may be part of a captured step. Throws
+  /// Updates the averages with the current values of the parameters. It may be part of a captured step. Throws
   /// invalid_argument between apply() and restore().
   void update();
-  /// Gives the parameters the averages, and keeps their own values for restore(). Throws invalid_argument when that is
-  /// so already.
+  /// Gives the parameters the values of the averages, and keeps their own values for restore(). Throws invalid_argument
+  /// if apply() was called before without restore().
   void apply();
   /// Gives the parameters back the values that they had before apply(). Throws invalid_argument without apply().
   void restore();
@@ -52,8 +51,9 @@ class CRISOL_API EMA {
 
   /// "average.0", …, and "progress" with the count of updates.
   NamedTensors state_dict() const;
-  /// Takes exactly what state_dict() of the same object gives. Throws invalid_argument with all that is missing,
-  /// unexpected or different, and between apply() and restore(); changes nothing then.
+  /// Restores a state from state_dict() of an EMA with the same parameters. Throws invalid_argument, with all missing,
+  /// unexpected and different entries, for another state. Throws it also between apply() and restore(). It then changes
+  /// nothing.
   void load_state_dict(const NamedTensors& state);
 
  private:

@@ -12,33 +12,34 @@
 
 namespace crisol::optim {
 
-/// Sets an optimiser's rates as functions of the number of steps. base_lr in the formulas is the rate that a group got
-/// from its options, set_lr or set_param_group; rates that schedules set do not count. Made before the first step,
-/// called after each one (or after each epoch). Groups that are added later keep their own rates.
+/// The base of the schedules, which set an optimiser's rates as functions of the number of steps. Make a schedule
+/// before the first step of the optimiser, and call step() after each step (or after each epoch). In the formulas,
+/// base_lr is the rate that a group got from its options, set_lr or set_param_group. A rate from another schedule does
+/// not change base_lr. Groups that are added later keep their own rates.
 class CRISOL_API LRScheduler {
  public:
   virtual ~LRScheduler();
   LRScheduler(const LRScheduler&) = delete;
   LRScheduler& operator=(const LRScheduler&) = delete;
 
-  /// To be called after each step of the optimiser.
+  /// Sets the rates for the next step. Call it after each step of the optimiser.
   void step() { set_steps(steps_ + 1); }
-  /// Steps so far.
+  /// The number of steps so far.
   std::int64_t steps() const noexcept { return steps_; }
   /// Sets the rates as after so many steps.
   void set_steps(std::int64_t steps);
-  /// The rates that this schedule gave the groups last.
+  /// The rates that this schedule set last, one for each group.
   std::vector<double> get_last_lr() const;
 
-  /// "steps", i64, and "base_lr" of the first group, "base_lr.1" of the second, …, as the optimiser's "lr". What the
-  /// constructor took besides is not in it.
+  /// "steps" (i64), and "base_lr" of the first group, "base_lr.1" of the second, …, in the format of the optimiser's
+  /// "lr". Other arguments of the constructor are not part of the state.
   virtual NamedTensors state_dict() const;
-  /// Goes on from there, and sets the optimiser's rates. Throws invalid_argument, and changes nothing, when the state
-  /// is not one of this schedule or lies beyond its end.
+  /// Continues from a state, and sets the optimiser's rates. Throws invalid_argument, and changes nothing, if the state
+  /// is not from this kind of schedule or is beyond the end of the schedule.
   virtual void load_state_dict(const NamedTensors& state);
 
  protected:
-  /// The rate of a group after so many steps.
+  /// Computes the rate of a group from its base_lr.
   using Rate = std::function<double(std::size_t group, double base_lr)>;
 
   explicit LRScheduler(Optimizer& optimizer);
@@ -62,7 +63,7 @@ class CRISOL_API LRScheduler {
 /// base_lr · f(steps), with one function for all groups or one for each.
 class CRISOL_API LambdaLR : public LRScheduler {
  public:
-  /// What multiplies base_lr after so many steps.
+  /// Gives the factor of base_lr after this number of steps.
   using Factor = std::function<double(std::int64_t steps)>;
   LambdaLR(Optimizer& optimizer, Factor factor);
   /// Throws invalid_argument unless there are as many functions as groups.
@@ -140,7 +141,7 @@ class CRISOL_API CosineAnnealingLR : public LRScheduler {
   double eta_min_;
 };
 
-/// CosineAnnealingLR again and again: the first run takes t_0 steps, each later one t_mult times as many as the one
+/// Repeats CosineAnnealingLR. The first run takes t_0 steps. Each later run takes t_mult times as many steps as the run
 /// before. Loshchilov and Hutter 2017.
 class CRISOL_API CosineAnnealingWarmRestarts : public LRScheduler {
  public:
@@ -154,21 +155,21 @@ class CRISOL_API CosineAnnealingWarmRestarts : public LRScheduler {
 
 /// PyTorch's options of OneCycleLR.
 struct OneCycleOptions {
-  double pct_start = 0.3;         ///< Share of the steps in which the rate rises.
+  double pct_start = 0.3;         ///< Share of the steps during which the rate rises.
   double div_factor = 25;         ///< First rate = max_lr / div_factor.
   double final_div_factor = 1e4;  ///< Last rate = first rate / final_div_factor.
-  bool cycle_momentum = true;     ///< Moves momentum (Adam: beta1) the other way, in groups that have one.
-  double base_momentum = 0.85;    ///< At the highest rate,
-  double max_momentum = 0.95;     ///< at both ends.
+  bool cycle_momentum = true;     ///< Moves momentum (Adam: beta1) in the opposite direction, if there is one.
+  double base_momentum = 0.85;    ///< Momentum at the highest rate.
+  double max_momentum = 0.95;     ///< Momentum at the first and the last step.
 };
 
-/// Cosine from max_lr / div_factor up to max_lr at step pct_start·total_steps - 1, and down to the last rate at step
-/// total_steps - 1. Smith and Topin 2018; PyTorch's OneCycleLR with two phases. Stepping beyond total_steps throws
-/// invalid_argument.
+/// The rate rises along a cosine from max_lr / div_factor to max_lr at step pct_start·total_steps - 1. Then it falls
+/// along a cosine to the last rate at step total_steps - 1. Smith and Topin 2018; PyTorch's OneCycleLR with two phases.
+/// A step beyond total_steps throws invalid_argument.
 class CRISOL_API OneCycleLR : public LRScheduler {
  public:
   OneCycleLR(Optimizer& optimizer, double max_lr, std::int64_t total_steps, const OneCycleOptions& options = {});
-  /// With a highest rate for each group. Throws invalid_argument for another number of rates.
+  /// The same with one highest rate for each group. Throws invalid_argument if the numbers of rates and groups differ.
   OneCycleLR(Optimizer& optimizer, std::vector<double> max_lrs, std::int64_t total_steps,
              const OneCycleOptions& options = {});
 
@@ -179,15 +180,15 @@ class CRISOL_API OneCycleLR : public LRScheduler {
   OneCycleOptions options_;
 };
 
-/// One schedule after another: the first until step milestones[0], where the second begins with its own step 0, and so
-/// on.
+/// One schedule after another. The first schedule runs until step milestones[0]. There the second starts with its own
+/// step 0, and so on.
 ///
 ///     optim::SequentialLR schedule(optimizer, {std::make_shared<optim::LinearLR>(optimizer, 0.1, 1, 5),
 ///                                              std::make_shared<optim::CosineAnnealingLR>(optimizer, 95)}, {5});
 class CRISOL_API SequentialLR : public LRScheduler {
  public:
-  /// Throws invalid_argument unless there is one milestone fewer than schedules, the milestones rise, and all schedules
-  /// are of this optimiser.
+  /// The number of milestones is one less than the number of schedules. The milestones must rise, and all schedules
+  /// must belong to this optimiser. Otherwise throws invalid_argument.
   SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedules,
                std::vector<std::int64_t> milestones);
 
@@ -204,13 +205,13 @@ class CRISOL_API SequentialLR : public LRScheduler {
 /// PyTorch's options of ReduceLROnPlateau.
 struct ReduceLROnPlateauOptions {
   std::string mode = "min";            ///< "min": the metric should fall. "max": it should rise.
-  double factor = 0.1;                 ///< A rate becomes max(rate · factor, min_lr). Below 1.
+  double factor = 0.1;                 ///< A rate becomes max(rate · factor, min_lr). It is below 1.
   std::int64_t patience = 10;          ///< This many calls without an improvement are accepted.
   double threshold = 1e-4;             ///< Smaller improvements do not count.
   std::string threshold_mode = "rel";  ///< "rel": threshold is a share of the best metric. "abs": a difference.
-  std::int64_t cooldown = 0;           ///< After a change of rates this many calls do not count as bad.
-  double min_lr = 0;                   ///< No rate falls below.
-  double eps = 1e-8;                   ///< Smaller changes of a rate are not made.
+  std::int64_t cooldown = 0;           ///< For this many calls after a change of rates, no call counts as bad.
+  double min_lr = 0;                   ///< The lowest rate.
+  double eps = 1e-8;                   ///< A rate stays if it would change by less.
 };
 
 /// Lowers the rates when a metric no longer improves.
@@ -221,17 +222,17 @@ class CRISOL_API ReduceLROnPlateau {
   ReduceLROnPlateau(const ReduceLROnPlateau&) = delete;
   ReduceLROnPlateau& operator=(const ReduceLROnPlateau&) = delete;
 
-  /// To be called with the metric after each validation. NaN is no improvement.
+  /// Call it with the metric after each validation. NaN is no improvement.
   void step(double metric);
   /// The rates of the optimiser's groups.
   std::vector<double> get_last_lr() const;
-  /// The best metric so far; at first infinity, with "max" its negative.
+  /// The best metric so far. It starts as infinity, with "max" as -infinity.
   double best() const noexcept { return best_; }
 
-  /// "best" as the optimiser's "lr", "bad" and "cooldown", both i64.
+  /// "best" in the format of the optimiser's "lr", and "bad" and "cooldown", both i64.
   NamedTensors state_dict() const;
-  /// Goes on from there. The rates are in the optimiser's state. Throws invalid_argument, and changes nothing, for
-  /// another state.
+  /// Continues from a state. The rates are part of the optimiser's state. Throws invalid_argument, and changes nothing,
+  /// for another state.
   void load_state_dict(const NamedTensors& state);
 
  private:

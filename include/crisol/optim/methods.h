@@ -13,14 +13,17 @@ namespace crisol::optim {
 struct SGDOptions {
   double lr = 1e-3;         ///< Learning rate.
   double momentum = 0;      ///< In [0, 1).
-  double dampening = 0;     ///< Share of the gradient that the momentum does not take.
+  double dampening = 0;     ///< The momentum takes the share 1 - dampening of the gradient.
   double weight_decay = 0;  ///< Adds weight_decay·p to g.
   bool nesterov = false;    ///< Needs momentum, and no dampening.
-  bool maximize = false;    ///< Climbs: -g takes the place of g.
+  bool maximize = false;    ///< Maximises: uses -g instead of g.
 };
 
-/// g += weight_decay·p; with momentum b = momentum·b + (1 - dampening)·g (b = g in the first step), g = nesterov ?
-/// g + momentum·b : b; p -= lr·g.
+/// Stochastic gradient descent, for a parameter p with gradient g:
+/// g += weight_decay·p;
+/// with momentum: b = momentum·b + (1 - dampening)·g, but b = g in the first step; then g = nesterov ? g + momentum·b :
+/// b;
+/// p -= lr·g.
 class CRISOL_API SGD : public Optimizer {
  public:
   explicit SGD(std::vector<Tensor> parameters, const SGDOptions& options = {});
@@ -37,12 +40,13 @@ struct AdamOptions {
   double beta2 = 0.999;     ///< Decay of the mean of squares; in [0, 1).
   double eps = 1e-8;        ///< Added to the root.
   double weight_decay = 0;  ///< Adds weight_decay·p to g.
-  bool amsgrad = false;     ///< The largest v so far takes the place of v in the root. Reddi et al. 2018.
-  bool maximize = false;    ///< Climbs: -g takes the place of g.
+  bool amsgrad = false;     ///< The largest v so far replaces v under the root. Reddi et al. 2018.
+  bool maximize = false;    ///< Maximises: uses -g instead of g.
 };
 
-/// g += weight_decay·p; m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; p -= lr·m/(1 - beta1^t) /
-/// (sqrt(v/(1 - beta2^t)) + eps). Kingma and Ba 2015.
+/// Kingma and Ba 2015, for a parameter p with gradient g at step t = 1, 2, …:
+/// g += weight_decay·p; m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²;
+/// p -= lr·m/(1 - beta1^t) / (sqrt(v/(1 - beta2^t)) + eps).
 class CRISOL_API Adam : public Optimizer {
  public:
   explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {});
@@ -59,11 +63,11 @@ struct AdamWOptions {
   double beta2 = 0.999;        ///< Decay of the mean of squares; in [0, 1).
   double eps = 1e-8;           ///< Added to the root.
   double weight_decay = 1e-2;  ///< Shrinks p by lr·weight_decay·p.
-  bool amsgrad = false;        ///< The largest v so far takes the place of v in the root.
-  bool maximize = false;       ///< Climbs: -g takes the place of g.
+  bool amsgrad = false;        ///< The largest v so far replaces v under the root.
+  bool maximize = false;       ///< Maximises: uses -g instead of g.
 };
 
-/// Adam with p -= lr·weight_decay·p instead of the decay in g. Loshchilov and Hutter 2019.
+/// Loshchilov and Hutter 2019: Adam with p -= lr·weight_decay·p in place of g += weight_decay·p.
 class CRISOL_API AdamW : public Optimizer {
  public:
   explicit AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = {});
@@ -81,12 +85,15 @@ struct RMSpropOptions {
   double eps = 1e-8;        ///< Added to the root.
   double weight_decay = 0;  ///< Adds weight_decay·p to g.
   double momentum = 0;      ///< In [0, 1).
-  bool centered = false;    ///< Divides by the variance's root instead of the mean square's.
-  bool maximize = false;    ///< Climbs: -g takes the place of g.
+  bool centered = false;    ///< Divides by the root of the variance instead of the root of the mean square.
+  bool maximize = false;    ///< Maximises: uses -g instead of g.
 };
 
-/// g += weight_decay·p; v = alpha·v + (1 - alpha)·g²; centered: a = alpha·a + (1 - alpha)·g and v' = v - a², else v' =
-/// v; u = g / (sqrt(v') + eps); with momentum b = momentum·b + u and p -= lr·b, else p -= lr·u.
+/// RMSprop, for a parameter p with gradient g:
+/// g += weight_decay·p; v = alpha·v + (1 - alpha)·g²;
+/// with centered: a = alpha·a + (1 - alpha)·g and v' = max(v - a², 0); otherwise v' = v;
+/// u = g / (sqrt(v') + eps);
+/// with momentum: b = momentum·b + u and p -= lr·b; otherwise p -= lr·u.
 class CRISOL_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(std::vector<Tensor> parameters, const RMSpropOptions& options = {});
@@ -100,14 +107,15 @@ class CRISOL_API RMSprop : public Optimizer {
 /// Options of Lion, with the paper's defaults.
 struct LionOptions {
   double lr = 1e-4;         ///< Learning rate: 3 to 10 times smaller than Adam's.
-  double beta1 = 0.9;       ///< Share of the mean in the direction of a step; in [0, 1).
+  double beta1 = 0.9;       ///< Weight of the mean in the direction of a step; in [0, 1).
   double beta2 = 0.99;      ///< Decay of the mean; in [0, 1).
   double weight_decay = 0;  ///< Shrinks p by lr·weight_decay·p.
-  bool maximize = false;    ///< Climbs: -g takes the place of g.
+  bool maximize = false;    ///< Maximises: uses -g instead of g.
 };
 
-/// u = sign(beta1·m + (1 - beta1)·g); p -= lr·(u + weight_decay·p); m = beta2·m + (1 - beta2)·g. Keeps half of Adam's
-/// state. Chen et al. 2023.
+/// Chen et al. 2023, for a parameter p with gradient g:
+/// u = sign(beta1·m + (1 - beta1)·g); p -= lr·(u + weight_decay·p); m = beta2·m + (1 - beta2)·g.
+/// Its state is half as large as Adam's.
 class CRISOL_API Lion : public Optimizer {
  public:
   explicit Lion(std::vector<Tensor> parameters, const LionOptions& options = {});

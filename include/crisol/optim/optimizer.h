@@ -14,10 +14,11 @@
 
 namespace crisol::optim {
 
-/// Parameters and their settings. A setting without a value is the one of the optimiser's options. The options of each
-/// optimiser (SGDOptions, …) explain its settings. An optimiser throws invalid_argument for a setting that it lacks.
+/// Parameters and their settings. A setting without a value comes from the optimiser's options. The options of each
+/// optimiser (SGDOptions, …) explain its settings. An optimiser throws invalid_argument for a setting that it does not
+/// have.
 struct ParamGroup {
-  std::vector<Tensor> params = {};          ///< A parameter that is named twice counts once.
+  std::vector<Tensor> params = {};          ///< A parameter that appears twice counts once.
   std::optional<double> lr = {};            ///< Learning rate.
   std::optional<double> momentum = {};      ///< SGD, RMSprop.
   std::optional<double> dampening = {};     ///< SGD.
@@ -36,9 +37,9 @@ class LRScheduler;
 class ReduceLROnPlateau;
 struct OptimizerImpl;
 
-/// Moves its parameters into one flat arena (their handles stay valid, their values are kept), with an arena for the
-/// gradients beside it. So a step over a group of parameters is one launch. Parameters must be f32 leaves on one
-/// device. Move a model to its device first.
+/// The base of the optimisers. An optimiser moves its parameters into one flat block of memory (an arena), and their
+/// gradients into another. So a step over a group of parameters is one launch. Handles and values of the parameters
+/// stay valid. Parameters must be f32 leaves on one device, so move a model to its device first.
 ///
 ///     optim::SGD optimizer({{.params = net.body.parameters()}, {.params = net.head.parameters(), .lr = 0.1}},
 ///                          {.lr = 0.01, .momentum = 0.9});
@@ -52,22 +53,22 @@ class CRISOL_API Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Forgets the gradients: the next backward starts anew.
+  /// Discards the gradients. The next backward() starts from zero.
   void zero_grad();
-  /// Updates every parameter that got a gradient since zero_grad() and is not frozen. The others, and their state, stay
-  /// as they are. t in the formulas counts the steps that a parameter took part in. Throws invalid_argument, changing
-  /// nothing, when no parameter has a gradient although one wants it, and when a parameter's memory was replaced since
-  /// (by Module::to). With only frozen parameters it does nothing.
+  /// Updates every parameter that got a gradient since zero_grad() and is not frozen. The other parameters, and their
+  /// states, stay unchanged. t in the formulas counts the updates of a parameter. Throws invalid_argument, and changes
+  /// nothing, if no parameter has a gradient although one wants it. Throws it also if the memory of a parameter was
+  /// replaced meanwhile (by Module::to). Does nothing if all parameters are frozen.
   void step();
 
   /// All groups, in order, with all their settings.
   const std::vector<ParamGroup>& param_groups() const noexcept;
   /// Changes the settings of a group that have a value in `settings`; its params must be empty. A captured step reads
   /// lr and momentum (Adam, AdamW, Lion: beta1) at each replay, and keeps the other settings that it was captured with.
-  /// Throws invalid_argument, changing nothing, for a bad setting, and for one that needs a state which the group was
-  /// made without (momentum, amsgrad, centered).
+  /// Throws invalid_argument, and changes nothing, for a bad setting. momentum, amsgrad and centered need a state. They
+  /// are refused if the group was made without this state.
   void set_param_group(std::size_t group, const ParamGroup& settings);
-  /// Adds a group. Settings without a value are those of the constructor's options.
+  /// Adds a group. Settings without a value come from the options of the constructor.
   void add_param_group(ParamGroup group);
 
   /// The learning rate of the first group.
@@ -76,29 +77,29 @@ class CRISOL_API Optimizer {
   void set_lr(double lr);
   /// The momentum of the first group (Adam, AdamW, Lion: beta1).
   double momentum() const noexcept;
-  /// Sets the momentum of every group. Throws invalid_argument outside [0, 1), and for a momentum where a group was
-  /// made without one.
+  /// Sets the momentum of every group. Throws invalid_argument for a momentum outside [0, 1), and for a momentum above
+  /// 0 if a group was made without momentum.
   void set_momentum(double momentum);
 
   /// The parameters of all groups, in order, each once.
   const std::vector<Tensor>& parameters() const noexcept;
 
-  /// The state of parameter i as "NAME.i" ("exp_avg.0", and "progress.0" with its step count), then "lr" and
-  /// "momentum" of the first group, "lr.1" and "momentum.1" of the second, …, each as three f32 whose sum in double is
-  /// the number, so that nothing is lost.
+  /// The state of parameter i under names "NAME.i": "exp_avg.0", and "progress.0" with its number of steps. Then follow
+  /// "lr" and "momentum" of the first group, "lr.1" and "momentum.1" of the second, and so on. Each of these numbers is
+  /// stored as three f32. Their sum in double is the exact number.
   NamedTensors state_dict() const;
-  /// Takes exactly what state_dict() of the same optimiser over parameters of the same shapes gives, from any device;
-  /// training then goes on bit for bit. Throws invalid_argument with all that is missing, unexpected, different or
-  /// impossible, and changes nothing then.
+  /// Restores a state from state_dict() of the same kind of optimiser over parameters of the same shapes, from any
+  /// device. Training then continues with the same bits. For any other state throws invalid_argument, with all missing,
+  /// unexpected, different and impossible entries, and changes nothing.
   void load_state_dict(const NamedTensors& state);
 
  protected:
-  /// Elements of the arenas that one launch updates.
+  /// A range of elements in the arenas that one launch updates.
   struct Range {
-    const ParamGroup& group;  ///< Whose settings hold.
-    Tensor parameters;        ///< Their values.
-    Tensor gradients;         ///< Gradients of the same elements.
-    NamedTensors states;      ///< States of the same elements.
+    const ParamGroup& group;  ///< The group whose settings apply.
+    Tensor parameters;        ///< The values of the elements.
+    Tensor gradients;         ///< The gradients of the elements.
+    NamedTensors states;      ///< The states of the elements.
     Tensor hyper;             ///< Learning rate and momentum in device memory (see ops/optimizer.h).
     Tensor progress;          ///< The step count (see ops/optimizer.h).
 
@@ -106,9 +107,9 @@ class CRISOL_API Optimizer {
     CRISOL_API Tensor state(const std::string& name) const;
   };
 
-  /// What makes an optimiser.
+  /// The parts in which optimisers differ.
   struct Method {
-    std::string name;  ///< Begins the text of errors.
+    std::string name;  ///< The name of the optimiser. Error texts start with it.
     /// Throws for settings that do not go together. All settings have values.
     std::function<void(const ParamGroup&)> check;
     /// The names of a group's states.
@@ -117,7 +118,7 @@ class CRISOL_API Optimizer {
     std::function<void(const Range&)> update;
   };
 
-  /// The method of Adam and, decoupled, of AdamW.
+  /// The method of Adam, or of AdamW if `decoupled`.
   static Method method_of_adam(const char* name, bool decoupled);
 
   /// `defaults` has a value for every setting that the method knows.

@@ -4,8 +4,8 @@
 // with a projection, where R is the number of rows of weight_hr. G is the number of gates: 1 for RnnCell::tanh and
 // relu, 4 for lstm (in the order i, f, g, o), 3 for gru (in the order r, z, n).
 //
-// Formulas and names are PyTorch's. x is the input of a step, h the state before it, h' the state after it, c and c'
-// the cell states of an LSTM. s is the logistic function, * multiplies elementwise, and a[f] is the part of a that
+// Formulas and names are PyTorch's. x is the input of a step, h the state before the step, h' the state after it, c and
+// c' the cell states of an LSTM. s is the logistic function, * multiplies elementwise, and a[f] is the part of a that
 // belongs to gate f:
 //
 //   tanh   h' = tanh(W_ih x + b_ih + W_hh h + b_hh)

@@ -8,16 +8,17 @@
 
 namespace crisol::nn {
 
-/// AlexNet in the form of Krizhevsky 2014, under torchvision's names (`alexnet`): five convolutions with three max
-/// poolings, adaptive average pooling to 6×6, two hidden layers of 4096 with dropout. x (N, 3, H, W), H and W at least
-/// 63, 224 as published; logits (N, classes). 61,100,840 parameters with 1000 classes.
+/// AlexNet in the form of Krizhevsky 2014, with the names of torchvision's `alexnet`. It has five convolutions with
+/// three max poolings, adaptive average pooling to 6×6, and two hidden layers of 4096 units with dropout. x is (N, 3,
+/// H, W), where H and W are at least 63 (224 in the publication). The result is logits (N, classes). With 1000 classes
+/// it has 61,100,840 parameters.
 class CRISOL_API AlexNet : public Module {
  public:
   explicit AlexNet(std::int64_t classes = 1000, double dropout = 0.5);
   Tensor forward(const Tensor& x) override;
 
   Sequential features;        ///< Convolutions and poolings.
-  AdaptiveAvgPool2d avgpool;  ///< To the size that the classifier takes.
+  AdaptiveAvgPool2d avgpool;  ///< Pools to the size that the classifier takes.
   Sequential classifier;      ///< Linear layers with dropout.
 };
 

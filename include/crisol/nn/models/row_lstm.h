@@ -7,15 +7,15 @@
 
 namespace crisol::nn {
 
-/// Reads an image row by row: x (N, 1, rows, columns) → LSTM(columns → hidden) over the rows, first one first → its
-/// last state → Linear `classes`: logits (N, classes).
+/// Reads images x (N, 1, rows, columns) row by row, from the first row to the last, with an LSTM (columns → hidden). A
+/// linear layer computes logits (N, classes) from its last state.
 class CRISOL_API RowLSTM : public Module {
  public:
   explicit RowLSTM(std::int64_t columns = 28, std::int64_t hidden = 128, std::int64_t classes = 10);
   Tensor forward(const Tensor& x) override;
 
-  LSTM lstm;  ///< Over the rows.
-  Linear fc;  ///< Logits of the last state.
+  LSTM lstm;  ///< Reads the rows.
+  Linear fc;  ///< Computes the logits from the last state.
 };
 
 }  // namespace crisol::nn

@@ -7,9 +7,10 @@
 
 namespace crisol::nn {
 
-/// x (N, in_channels, 28, 28) → Conv2d(in_channels → 32, 3×3, stride 1, padding 1) → ReLU → MaxPool 2×2 → Conv2d(32 →
-/// 64, 3×3, padding 1) → ReLU → MaxPool 2×2 → flatten 64·7·7 → Linear 128 → ReLU → Linear `classes`: logits (N,
-/// classes).
+/// A small network for images x (N, in_channels, 28, 28). Its result is logits (N, classes). The layers are:
+/// Conv2d(in_channels → 32, 3×3, padding 1), ReLU, MaxPool 2×2,
+/// Conv2d(32 → 64, 3×3, padding 1), ReLU, MaxPool 2×2,
+/// flatten to 64·7·7, Linear(128), ReLU, Linear(classes).
 class CRISOL_API SimpleCNN : public Module {
  public:
   explicit SimpleCNN(std::int64_t in_channels = 1, std::int64_t classes = 10);

@@ -9,17 +9,17 @@
 
 namespace crisol::nn {
 
-/// Simonyan and Zisserman 2015, without batch norm, under torchvision's names: 3×3 convolutions with ReLU, max poolings
-/// 2×2, adaptive average pooling to 7×7, two hidden layers of 4096 with dropout. x (N, 3, H, W), H and W at least 32
-/// with five poolings; logits (N, classes).
+/// The networks of Simonyan and Zisserman 2015 without batch norm, with torchvision's names. They have 3×3 convolutions
+/// with ReLU, 2×2 max poolings, adaptive average pooling to 7×7, and two hidden layers of 4096 units with dropout. x is
+/// (N, 3, H, W). With five poolings, H and W are at least 32. The result is logits (N, classes).
 class CRISOL_API VGG : public Module {
  public:
-  /// Output channels of the convolutions in order; 0 stands for a max pooling.
+  /// `layers` are the output channels of the convolutions, in order. 0 means a max pooling.
   explicit VGG(const std::vector<int>& layers, std::int64_t classes = 1000, double dropout = 0.5);
   Tensor forward(const Tensor& x) override;
 
   Sequential features;        ///< Convolutions and poolings.
-  AdaptiveAvgPool2d avgpool;  ///< To the size that the classifier takes.
+  AdaptiveAvgPool2d avgpool;  ///< Pools to the size that the classifier takes.
   Sequential classifier;      ///< Linear layers with dropout.
 };
 
