@@ -203,6 +203,10 @@ TEST_CASE("fuse: dtypes promote as eagerly; casts, comparisons and where") {
   // A conversion inside an expression is a real conversion.
   const auto floors = fuse([](const Expr& a) { return a.to(DType::i32) + 0.5; });
   check_close(floors(x), {-0.5, 0.5, 0.5, 3.5, 1000.5}, {0});
+  // A condition that becomes a float is 1 or 0, in vectors too.
+  const auto halves = fuse([](const Expr& a, const Expr& b) { return (a > b).to(DType::f32) * 0.5; });
+  const Tensor p = tensor_of(values, {40}), q = tensor_of(others, {40});
+  check_close(halves(p, q), values_of(gt(p, q).to(DType::f32) * 0.5), {0});
 }
 
 TEST_CASE("fuse: a fused function is a part of another; an argument may be handed through") {

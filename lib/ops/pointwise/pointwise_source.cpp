@@ -90,6 +90,9 @@ class Writer {
       const std::string holds = concat('(', x, " != (", type(from), ")(0)) & 1");
       return from == DType::i64 ? convert(holds) : holds;
     }
+    // Oclgrind would convert the 1 of a condition in a vector to 255 (docs/implementations.md).
+    if (from == DType::boolean && is_floating(to))
+      return concat(x, " != (", type(from), ")(0) ? (", type(to), ")(1.0f) : (", type(to), ")(0.0f)");
     if (to == DType::u8) return from == DType::i64 ? convert(x + " & 255") : convert(x) + " & 255";
     return convert(x);
   }
