@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "crisol/autograd.h"
+#include "crisol/functions/compare.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/fuse.h"
@@ -159,4 +161,62 @@ TEST_CASE("fuse: the gradient of max and min goes to the elements that they came
   const auto least = fuse([](const Expr& u) { return min(u); });
   least(x).backward();
   check_close(x.grad(), {0, 0, 0, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3, 0}, {1});
+}
+
+TEST_CASE("fuse: some element always gets the gradient of max and min, however kernels round the expression") {
+  const auto most = fuse([](const Expr& a, const Expr& b) { return max(exp(a) * b, {-1}); });
+  const auto least = fuse([](const Expr& a, const Expr& b) { return min(tanh(a) * b); });
+  // Each result is linear in q, so it is the sum of q times the derivative by q.
+  const auto check = [](const auto& f, DType dtype, std::uint64_t draw, bool higher) {
+    const Tensor p = tensor_of(random_values(2 * draw, 370, -2, 2), {10, 37}, dtype);
+    const Tensor q = tensor_of(random_values(2 * draw + 1, 370, 0.5, 1.5), {10, 37}, dtype).requires_grad_();
+    const Tensor y = f(p, q), seed = ones(y.shape(), dtype);
+    const Tensor slope = grad({y}, {q}, {.grad_outputs = {seed}, .retain_graph = true})[0];
+    CHECK(slope.dtype() == dtype);
+    const Tensor parts = slope.to(DType::f32) * q.detach().to(DType::f32);
+    const Tensor totals = y.dim() == 0 ? sum(parts) : sum(parts, {-1});
+    CHECK(allclose(totals, y.detach().to(DType::f32), dtype == DType::f16 ? 4e-3 : 1e-5));
+    if (!higher) return;
+    const Tensor recorded = grad({y}, {q}, {.grad_outputs = {seed}, .create_graph = true})[0];
+    CHECK(allclose(recorded.detach().to(DType::f32), slope.to(DType::f32), 1e-2, 1e-5));
+  };
+  const std::uint64_t draws = slow_device() ? 2 : 20;
+  for (std::uint64_t draw = 0; draw < draws; ++draw) check(most, DType::f32, draw, draw == 0);
+  for (std::uint64_t draw = 0; draw < draws; ++draw) check(least, DType::f32, draw, false);
+  for (std::uint64_t draw = 0; draw < draws / 2; ++draw) check(most, DType::f16, draw, false);
+}
+
+TEST_CASE("fuse: gradients of several maxima, of a broadcast input and of NaN") {
+  const Tensor a = tensor_of(random_values(31, 60, 0.5, 1.5), {3, 4, 5}).requires_grad_();
+  const Tensor b = tensor_of(random_values(32, 5, 1, 2), {5}).requires_grad_();
+  const auto most = [](const auto& u, const auto& v) { return max(u * v, {-1}); };
+  const auto least = [](const auto& u, const auto& v) { return min(u * v, {-1}); };
+  const auto of_sum = [](const auto& u, const auto& v) { return max(u + v); };
+  const auto check = [&](const Tensor& fused, const Tensor& eager) {
+    const std::vector<Tensor> actual = grad({sum(fused)}, {a, b}), expected = grad({sum(eager)}, {a, b});
+    check_close(actual[0], values_of(expected[0]), {4});
+    check_close(actual[1], values_of(expected[1]), {16});
+  };
+  // Backward of three maxima is one kernel.
+  const auto three = fuse([=](const Expr& u, const Expr& v) {
+    return std::array<Expr, 3>{most(u, v), least(u, v), of_sum(u, v)};
+  });
+  {
+    const auto [first, second, third] = three(a, b);
+    check(first * second + third, most(a, b) * least(a, b) + of_sum(a, b));
+  }
+  check(three(a, b)[1], least(a, b));  // Some results are not used.
+  // One more result is too much for one kernel.
+  const auto four = fuse([=](const Expr& u, const Expr& v) {
+    return std::array<Expr, 4>{most(u, v), least(u, v), of_sum(u, v), u * v};
+  });
+  {
+    const auto [first, second, third, plain] = four(a, b);
+    check(first * second + third + sum(plain, {-1}), most(a, b) * least(a, b) + of_sum(a, b) + sum(a * b, {-1}));
+  }
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor x = tensor_of({1, nan, 2, nan, 3, 4, 5, 6}, {2, 4}).requires_grad_();
+  const auto shifted = fuse([](const Expr& u) { return max(u + 1, {-1}); });
+  shifted(x).backward(ones({2}));
+  check_close(x.grad(), {0, 0.5, 0, 0.5, 0, 0, 0, 1}, {0});
 }

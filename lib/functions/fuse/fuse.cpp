@@ -54,10 +54,13 @@ bool wants_gradient(const FusedGraph& fused, std::span<const FusedArgument> argu
          });
 }
 
-// True if backward is sure to fit into the limits of one kernel. Backward also reads the results and their gradients.
+// True if backward is sure to fit into the limits of one kernel. Backward also reads up to three tensors for each
+// result: its gradient, and the result or the elements with their maximum.
 bool gradient_fits(const Recording& recording) {
   const std::size_t results = recording.trailing.size();
-  return recording.fused.tensors.size() + 2 * results <= PointwiseGraph::max_inputs &&
+  std::size_t tensors = recording.fused.tensors.size() + 2 * results;
+  for (const Trailing& trailing : recording.trailing) tensors += is_extreme(trailing) ? 1 : 0;
+  return tensors <= PointwiseGraph::max_inputs &&
          recording.fused.scalars.size() + 2 * results <= PointwiseGraph::max_scalars;
 }
 

@@ -4,6 +4,7 @@
 
 #include "crisol/functions/elementwise.h"
 #include "crisol/grad_mode.h"
+#include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
 
 namespace crisol::detail {
@@ -14,24 +15,17 @@ using ops::PointwiseGraph;
 
 const ops::ReduceRule sum_of_gradients{"fuse", ops::Combine::sum, ops::ReduceTypes::total};
 
-bool is_extreme(const Trailing& trailing) {
-  return trailing.kind == Trailing::Kind::max || trailing.kind == Trailing::Kind::min;
-}
-
-// Counts the elements that share the gradient of a max or min: the sum of 1 over all elements equal to the result.
-std::unique_ptr<const FusedReduction> count_ties(const Recording& recording, std::size_t result) {
-  FusedGraph fused = recording.fused;
-  const int value = fused.outputs[result];
-  const int extreme = fused.graph.input(fused.graph[value].type.dtype);
-  fused.tensors.push_back({TensorOrigin::Kind::result, result});
-  const int hit = equal_or_both_nan(fused.graph, value, extreme);
-  const int one = fused.graph.convert(hit, DType::f32);
-  return std::make_unique<const FusedReduction>(fused, one);
+// Counts the elements that equal the maximum or minimum.
+FusedReduction count_ties(std::size_t result, DType dtype) {
+  FusedGraph fused;
+  const int hits = add_hits(fused, result, dtype);
+  return {fused, fused.graph.convert(hits, DType::f32)};
 }
 
 void add_new(std::vector<TensorOrigin>& list, const std::vector<TensorOrigin>& more) {
   for (const TensorOrigin& origin : more)
-    if (origin.kind != TensorOrigin::Kind::gradient && std::find(list.begin(), list.end(), origin) == list.end())
+    if ((origin.kind == TensorOrigin::Kind::argument || origin.kind == TensorOrigin::Kind::result) &&
+        std::find(list.begin(), list.end(), origin) == list.end())
       list.push_back(origin);
 }
 
@@ -57,14 +51,15 @@ Shape repeated_axes(const Shape& from, const Shape& to) {
 FusedBackward::FusedBackward(const char* op, const Recording& recording, std::uint32_t wanted)
     : op_(op), gradient_(gradient_of(recording, wanted)) {
   add_new(reads_, gradient_.fused.tensors);
-  ties_.resize(recording.trailing.size());
+  extremes_.resize(recording.trailing.size());
   for (std::size_t r = 0; r < recording.trailing.size(); ++r) {
     result_types_.push_back(recording.fused.graph[recording.fused.outputs[r]].type.dtype);
     if (!gradient_.depends[r]) continue;
     differentiable_.push_back(r);
     if (!is_extreme(recording.trailing[r])) continue;
-    ties_[r] = count_ties(recording, r);
-    add_new(reads_, ties_[r]->tensors());
+    extremes_[r] = std::make_unique<const Extreme>(
+        Extreme{{recording.fused, {&recording.fused.outputs[r], 1}}, count_ties(r, result_types_[r])});
+    add_new(reads_, extremes_[r]->elements.tensors());
   }
 }
 
@@ -79,28 +74,45 @@ const FusedReduction& FusedBackward::reduction_for(std::size_t output) const {
   return reductions_.try_emplace(output, gradient_.fused, gradient_.fused.outputs[output]).first->second;
 }
 
-// The tensor that the gradient graph reads as the gradient of a result.
-Tensor FusedBackward::prepared_gradient(std::size_t result, const FusedValues& values) const {
-  const Tensor& given = values.gradients[result];
-  if (!given.defined()) return zeros({}, result_types_[result], values.device);
-  const Trailing& trailing = values.trailing[result];
-  const Tensor gradient = broadcastable(given, trailing, values.shape);
-  if (!ties_[result]) return gradient;
-  const Tensor ties = ties_[result]->run(sum_of_gradients, values, axes_of(trailing), true);
-  return div(gradient, ops::reshape(ties, gradient.shape()));
+FusedBackward::Prepared FusedBackward::prepare(const FusedValues& given) const {
+  const std::size_t count = given.results.size();
+  Prepared made{std::vector<Tensor>(count), std::vector<Tensor>(count), std::vector<Tensor>(count),
+                std::vector<Tensor>(count)};
+  for (std::size_t r = 0; r < count; ++r)
+    if (given.results[r].defined()) made.results[r] = broadcastable(given.results[r], given.trailing[r], given.shape);
+  FusedValues values = given;
+  values.elements = made.elements;
+  values.extremes = made.extremes;
+  for (const std::size_t r : differentiable_) {
+    if (!given.gradients[r].defined()) {
+      made.gradients[r] = made.elements[r] = made.extremes[r] = zeros({}, result_types_[r], given.device);
+      continue;
+    }
+    const Trailing& trailing = given.trailing[r];
+    made.gradients[r] = broadcastable(given.gradients[r], trailing, given.shape);
+    if (!extremes_[r]) continue;
+    const Shape axes = axes_of(trailing);
+    made.elements[r] = empty(given.shape, result_types_[r], given.device);
+    extremes_[r]->elements.run_into(op_, given, {&made.elements[r], 1});
+    made.extremes[r] = trailing.kind == Trailing::Kind::max ? ops::max(made.elements[r], axes, true)
+                                                            : ops::min(made.elements[r], axes, true);
+    const Tensor ties = extremes_[r]->ties.run(sum_of_gradients, values, axes, true);
+    made.gradients[r] = div(made.gradients[r], ops::reshape(ties, made.gradients[r].shape())).to(result_types_[r]);
+  }
+  return made;
 }
 
 std::vector<Tensor> FusedBackward::run(const FusedValues& given, std::span<const Shape> shapes) const {
+  const Prepared prepared = prepare(given);
   FusedValues values = given;
-  std::vector<Tensor> results, gradients(given.results.size());
-  for (std::size_t r = 0; r < given.results.size(); ++r)
-    results.push_back(given.results[r].defined() ? broadcastable(given.results[r], given.trailing[r], given.shape)
-                                                 : Tensor());
-  values.results = results;
-  for (const std::size_t r : differentiable_) gradients[r] = prepared_gradient(r, values);
-  values.gradients = gradients;
-  if (grad_enabled()) return run_recorded(values, shapes);
+  values.results = prepared.results;
+  values.gradients = prepared.gradients;
+  values.elements = prepared.elements;
+  values.extremes = prepared.extremes;
+  return grad_enabled() ? run_recorded(values, shapes) : run_fused(values, shapes);
+}
 
+std::vector<Tensor> FusedBackward::run_fused(const FusedValues& values, std::span<const Shape> shapes) const {
   const PointwiseGraph& graph = gradient_.fused.graph;
   std::vector<Tensor> all(shapes.size());
   std::vector<int> nodes;           // Gradients to store over the joint shape.

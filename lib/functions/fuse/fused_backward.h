@@ -24,13 +24,26 @@ class FusedBackward {
   /// Returns one gradient for each tensor of the recording; undefined if it is not wanted or no result depends on the
   /// tensor. `values` holds the results and the gradients of the differentiable results, undefined where there is no
   /// gradient. `shapes` holds the shapes of the tensors. One kernel computes the gradients of the tensors that have the
-  /// joint shape. Each other gradient is summed by its own kernel. No intermediate value is stored.
+  /// joint shape. Each other gradient is summed by its own kernel. The only intermediate values that are stored are the
+  /// elements of a maximum or minimum.
   std::vector<Tensor> run(const FusedValues& values, std::span<const Shape> shapes) const;
 
  private:
-  /// run() made of differentiable functions, node by node, for gradients of gradients.
+  /// The kernels for a result that is a maximum or minimum. They store its elements, and everything else compares the
+  /// stored elements: two kernels may round the same expression differently.
+  struct Extreme {
+    FusedKernels elements;
+    FusedReduction ties;  ///< The number of elements that share the gradient.
+  };
+  /// What run() computes first, by the number of the result.
+  struct Prepared {
+    std::vector<Tensor> results, gradients, elements, extremes;
+  };
+
+  Prepared prepare(const FusedValues& given) const;
+  std::vector<Tensor> run_fused(const FusedValues& values, std::span<const Shape> shapes) const;
+  /// run_fused() made of differentiable functions, node by node, for gradients of gradients.
   std::vector<Tensor> run_recorded(const FusedValues& values, std::span<const Shape> shapes) const;
-  Tensor prepared_gradient(std::size_t result, const FusedValues& values) const;
   const FusedKernels& kernels_for(std::span<const int> outputs) const;
   const FusedReduction& reduction_for(std::size_t output) const;
 
@@ -39,7 +52,7 @@ class FusedBackward {
   std::vector<TensorOrigin> reads_;
   std::vector<std::size_t> differentiable_;
   std::vector<DType> result_types_;
-  std::vector<std::unique_ptr<const FusedReduction>> ties_;  ///< One for each result that is a max or min.
+  std::vector<std::unique_ptr<const Extreme>> extremes_;  ///< One for each result that is a max or min.
   mutable std::mutex mutex_;
   mutable std::map<std::vector<int>, FusedKernels> kernels_;
   mutable std::map<std::size_t, FusedReduction> reductions_;

@@ -116,11 +116,8 @@ class Gradient {
       case Trailing::Kind::max:
       case Trailing::Kind::min: {
         // This gradient is already divided by the number of elements that share it.
-        const int value = values_[static_cast<std::size_t>(node)];
         const int zero = add_scalar(DType::i64, {ScalarOrigin::Kind::constant, 0, 0});
-        gradient = to_.apply(
-            rows::where,
-            {equal_or_both_nan(to_, value, add_tensor(dtype, {TensorOrigin::Kind::result, r})), gradient, zero});
+        gradient = to_.apply(rows::where, {add_hits(made_, r, dtype), gradient, zero});
       }
     }
     add_gradient(node, gradient);
@@ -164,9 +161,14 @@ class Gradient {
 
 }  // namespace
 
-int equal_or_both_nan(PointwiseGraph& graph, int a, int b) {
-  const int nans = graph.apply(rows::logical_and, {graph.apply(rows::isnan, {a}), graph.apply(rows::isnan, {b})});
-  return graph.apply(rows::logical_or, {graph.apply(rows::eq, {a, b}), nans});
+int add_hits(FusedGraph& fused, std::size_t result, DType dtype) {
+  PointwiseGraph& graph = fused.graph;
+  const int elements = graph.input(dtype), extreme = graph.input(dtype);
+  fused.tensors.push_back({TensorOrigin::Kind::elements, result});
+  fused.tensors.push_back({TensorOrigin::Kind::extreme, result});
+  const int nans =
+      graph.apply(rows::logical_and, {graph.apply(rows::isnan, {elements}), graph.apply(rows::isnan, {extreme})});
+  return graph.apply(rows::logical_or, {graph.apply(rows::eq, {elements, extreme}), nans});
 }
 
 GradientGraph gradient_of(const Recording& recording, std::uint32_t wanted) {

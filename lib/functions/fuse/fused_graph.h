@@ -28,7 +28,13 @@ struct ScalarOrigin {
 
 /// The source of a tensor of a graph.
 struct TensorOrigin {
-  enum class Kind : std::uint8_t { argument, result, gradient };
+  enum class Kind : std::uint8_t {
+    argument,
+    result,
+    gradient,
+    elements,  ///< The elements that result `index` is the maximum or minimum of. Backward computes and stores them.
+    extreme,   ///< The maximum or minimum of these stored elements.
+  };
   Kind kind = Kind::argument;
   std::size_t index = 0;
 
@@ -56,6 +62,11 @@ struct ArgumentType {
   ops::OperandType type;
 };
 
+/// True for a maximum and a minimum.
+inline bool is_extreme(const Trailing& trailing) {
+  return trailing.kind == Trailing::Kind::max || trailing.kind == Trailing::Kind::min;
+}
+
 /// Makes a recording from expressions. Throws, naming op, for a reduction inside of an expression and for types that a
 /// row does not accept. Also throws for too many tensors, numbers or results.
 Recording lower(const char* op, std::span<const ArgumentType> arguments, std::span<const Expr> results);
@@ -69,9 +80,9 @@ FusedGraph extract(const FusedGraph& whole, std::span<const int> outputs);
 /// The tensors that a node needs: bit i is argument i of the graph's tensors.
 std::uint32_t tensors_read(const FusedGraph& whole, int node);
 
-/// Adds a node that is true where `a` equals the maximum or minimum `b`. If `b` is NaN, it came from a NaN in `a`, so
-/// two NaNs count as equal.
-int equal_or_both_nan(ops::PointwiseGraph& graph, int a, int b);
+/// Adds the stored elements of a result of this dtype and their maximum or minimum to the graph's tensors. Returns a
+/// node that is true where they are equal. A maximum that is NaN came from a NaN, so two NaNs count as equal.
+int add_hits(FusedGraph& fused, std::size_t result, DType dtype);
 
 /// Derivatives of a recording.
 struct GradientGraph {

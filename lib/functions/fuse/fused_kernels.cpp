@@ -47,6 +47,8 @@ const Tensor& FusedValues::tensor(const TensorOrigin& origin) const {
     case TensorOrigin::Kind::argument: break;
     case TensorOrigin::Kind::result: return results[origin.index];
     case TensorOrigin::Kind::gradient: return gradients[origin.index];
+    case TensorOrigin::Kind::elements: return elements[origin.index];
+    case TensorOrigin::Kind::extreme: return extremes[origin.index];
   }
   return *arguments[origin.index].tensor();
 }

@@ -17,7 +17,7 @@ struct FusedValues {
   Shape shape;                         ///< All of the recording's tensors broadcast to this shape.
   std::span<const Trailing> trailing;  ///< The reduction of each result.
   Device device;
-  std::span<const Tensor> results{}, gradients{};
+  std::span<const Tensor> results{}, gradients{}, elements{}, extremes{};
 
   const Tensor& tensor(const TensorOrigin& origin) const;
   Scalar scalar(const ScalarOrigin& origin) const;
@@ -37,6 +37,7 @@ class FusedKernels {
   void run(const char* op, const FusedValues& values, std::span<Tensor> outputs) const;
   /// Computes over the shape of the outputs.
   void run_into(const char* op, const FusedValues& values, std::span<const Tensor> outputs) const;
+  const std::vector<TensorOrigin>& tensors() const noexcept { return fused_.tensors; }
   std::string source() const;
 
  private:
@@ -50,7 +51,6 @@ class FusedReduction {
   FusedReduction(const FusedGraph& whole, int output);
 
   Tensor run(const ops::ReduceRule& reduction, const FusedValues& values, const Shape& axes, bool keepdim) const;
-  const std::vector<TensorOrigin>& tensors() const noexcept { return fused_.tensors; }
   std::string source() const { return reduction_.prelude(16); }
 
  private:

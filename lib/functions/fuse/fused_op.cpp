@@ -12,7 +12,7 @@ namespace crisol::detail {
 namespace {
 
 void check_elements(const char* op, const Trailing& trailing, const Shape& shape) {
-  if (trailing.kind != Trailing::Kind::max && trailing.kind != Trailing::Kind::min) return;
+  if (!is_extreme(trailing)) return;
   std::int64_t outputs = 1;
   for (int i = 0; trailing.last_axis && i + 1 < shape.rank(); ++i) outputs *= shape[i];
   require(outputs == 0 || reduced_count(trailing, shape) > 0, op, "no elements to reduce in shape ", shape);

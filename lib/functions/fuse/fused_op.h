@@ -1,4 +1,5 @@
-// One recording as a differentiable op. Forward and backward are a few kernels each and store no intermediate values.
+// One recording as a differentiable op. Forward and backward are a few kernels each. Forward stores no intermediate
+// values. Backward stores the elements of a maximum or minimum, and nothing else.
 #pragma once
 
 #include <map>

@@ -11,8 +11,8 @@ namespace {
 using ops::PointwiseGraph;
 using Node = PointwiseGraph::Node;
 
-/// The values of a graph's nodes, each a tensor or a number. A condition has no gradient. The fused kernel computes it,
-/// because another kernel may round differently, and the largest value would then differ from the stored result.
+/// The values of a graph's nodes, each a tensor or a number. A condition has no gradient, so the fused kernel
+/// computes it.
 class Evaluation {
  public:
   Evaluation(const char* op, const FusedGraph& fused, const FusedValues& values)
