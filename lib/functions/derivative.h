@@ -11,7 +11,7 @@ namespace crisol::autograd {
 
 /// The same as ops::pointwise_backward, made of rows that are recorded. It reads the text in PointwiseRow::derivatives,
 /// so a new row needs nothing more. All inputs broadcast to the shape of dy as they are. Computes f16 in f32, and the
-/// result is f32. Throws invalid_argument, naming the row, if the text calls a function that is no row.
+/// result is f32. If the text calls a function that has no row, backward through the result throws and names the row.
 Tensor derivative(const ops::PointwiseRow& row, std::size_t k, const Tensor& dy, std::span<const Operand> inputs,
                   const Tensor& y, std::span<const Scalar> scalars);
 
