@@ -52,8 +52,10 @@ using BackwardFunction =
     std::function<std::vector<Tensor>(const Tensor& dy, const std::vector<Tensor>& inputs, const Tensor& y)>;
 
 /// Computes forward(inputs) and uses `backward` for its gradient: for functions that the library lacks, and for
-/// gradients other than the derivative. Neither function is recorded. Both get the inputs outside the graph. Inputs may
-/// be undefined. Error messages contain `name`. backward() throws invalid_argument if an input or the result was
+/// gradients other than the derivative. forward is not recorded and gets the inputs outside the graph. backward is
+/// recorded with create_graph, and then gets the inputs and y of the graph. So its gradient has a gradient if it
+/// consists of recorded functions. A gradient from a raw op or a kernel has none: backward through it throws. Inputs
+/// may be undefined. Error messages contain `name`. backward() throws invalid_argument if an input or the result was
 /// changed in place meanwhile, and if `backward` returns a wrong number of gradients or a wrong shape.
 ///
 ///     Tensor sign_ste(const Tensor& x) {  // Straight-through: the gradient passes where |x| <= 1.

@@ -1,7 +1,29 @@
 #include "autograd/node.h"
+#include "autograd/refusal.h"
 #include "base/text.h"
+#include "dispatch/interned_text.h"
 
 namespace crisol {
+
+namespace {
+
+void check_shapes(const char* op, const std::vector<Tensor>& gradients, const std::vector<Tensor>& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (gradients[i].defined() && inputs[i].defined())
+      require(gradients[i].shape() == inputs[i].shape(), op, "the gradient function gave shape ", gradients[i].shape(),
+              " for input ", i, " of shape ", inputs[i].shape());
+}
+
+// A gradient without a record may come from a raw op or a kernel. It would count as a constant, which is wrong without
+// a word. dy passed on is none of these.
+void refuse_unrecorded(const char* op, std::vector<Tensor>& gradients, const Tensor& dy, std::vector<Tensor> from) {
+  from.push_back(dy);
+  for (Tensor& gradient : gradients)
+    if (gradient.defined() && !gradient.requires_grad() && gradient.impl() != dy.impl())
+      gradient = autograd::refuse_higher(op, gradient, from);
+}
+
+}  // namespace
 
 Tensor custom_function(const std::string& name, const std::vector<Tensor>& inputs, const ForwardFunction& forward,
                        const BackwardFunction& backward) {
@@ -16,21 +38,20 @@ Tensor custom_function(const std::string& name, const std::vector<Tensor>& input
   require(y.defined(), name.c_str(), "the function gave an undefined tensor");
   if (!autograd::recording(inputs)) return y;
 
-  const std::vector<autograd::Saved> saved(plain.begin(), plain.end());
-  return autograd::record("custom_function", y, inputs,
-                          [name, backward, saved, result = autograd::Saved(y)](const Tensor& dy, autograd::Needs) {
-                            std::vector<Tensor> from;
-                            for (const autograd::Saved& input : saved) from.push_back(input.get());
-                            autograd::Gradients gradients = backward(dy, from, result.get());
-                            require(gradients.size() == from.size(), name.c_str(), "the gradient function gave ",
-                                    gradients.size(), " gradients for ", from.size(), " inputs");
-                            for (std::size_t i = 0; i < from.size(); ++i)
-                              if (gradients[i].defined() && from[i].defined())
-                                require(gradients[i].shape() == from[i].shape(), name.c_str(),
-                                        "the gradient function gave shape ", gradients[i].shape(), " for input ", i,
-                                        " of shape ", from[i].shape());
-                            return gradients;
-                          });
+  // The record and the timeline refer to the name for as long as they live.
+  const char* const op = dispatch::interned(dispatch::intern(name)).c_str();
+  const std::vector<autograd::Saved> saved(inputs.begin(), inputs.end());
+  return autograd::record_higher(
+      op, y, inputs, [op, backward, saved, result = autograd::SavedResult(y)](const Tensor& dy, autograd::Needs) {
+        std::vector<Tensor> from;
+        for (const autograd::Saved& input : saved) from.push_back(input.get());
+        autograd::Gradients gradients = backward(dy, from, result.get());
+        require(gradients.size() == from.size(), op, "the gradient function gave ", gradients.size(), " gradients for ",
+                from.size(), " inputs");
+        check_shapes(op, gradients, from);
+        if (grad_enabled()) refuse_unrecorded(op, gradients, dy, from);
+        return gradients;
+      });
 }
 
 }  // namespace crisol

@@ -89,7 +89,8 @@ void check_tensor(const Kernel& kernel, const KernelParameter& parameter, const 
   require_of(x.device() == first.device(), kernel, parameter, "the tensor is on ", x.device(), ", another one on ",
              first.device());
   require_of(!grad_enabled() || !x.requires_grad(), kernel, parameter,
-             "the tensor wants a gradient, which a kernel does not have; call it in custom_function, or under NoGrad");
+             "the tensor wants a gradient, which a kernel does not have; call it in the forward of custom_function, or "
+             "under NoGrad");
 }
 
 template <class T>

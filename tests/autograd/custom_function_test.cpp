@@ -1,5 +1,6 @@
 // Functions with their own gradient.
 #include "crisol/crisol.h"
+#include "crisol/ops.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
@@ -60,6 +61,43 @@ TEST_CASE("custom_function: nothing is recorded without a need, and inside neith
       });
   CHECK_FALSE(recorded);
   CHECK(y.requires_grad());
+}
+
+TEST_CASE("custom_function: the gradient has a gradient if backward is recorded, else it is refused by name") {
+  const Tensor a = tensor_of(random_values(3, 12), {3, 4}), b = tensor_of(random_values(4, 12), {3, 4});
+  testing::check_gradients_of_gradients([](const Tensors& in) { return product(sin(in[0]), in[1]); }, {a, b});
+  // The gradient depends on the result, too.
+  const auto exponential = [](const Tensor& x) {
+    return custom_function(
+        "exponential", {x}, [](const Tensors& in) { return exp(in[0]); },
+        [](const Tensor& dy, const Tensors&, const Tensor& y) { return Tensors{dy * y}; });
+  };
+  testing::check_gradients_of_gradients([&](const Tensors& in) { return exponential(in[0] * 0.5); }, {a});
+
+  // A raw op is not recorded: its gradient is no constant.
+  const Tensor x = a.clone().requires_grad_();
+  const auto raw = [](const Tensor& v) {
+    return custom_function(
+        "my_square", {v}, [](const Tensors& in) { return in[0] * in[0]; },
+        [](const Tensor& dy, const Tensors& in, const Tensor&) { return Tensors{ops::mul(dy, ops::mul(in[0], 2))}; });
+  };
+  const Tensor slope = grad({sum(raw(x))}, {x}, {.create_graph = true})[0];
+  check_close(slope, testing::values_of(2 * a), {0});
+  check_error([&] { grad({sum(slope)}, {x}); }, {"[backward]", "my_square has no gradient of its gradient"});
+  // dy may be passed on, and stays the caller's own tensor.
+  const Tensor seed = ones({3, 4});
+  const Tensor passed = custom_function(
+      "pass", {x}, [](const Tensors& in) { return in[0].clone(); },
+      [](const Tensor& dy, const Tensors&, const Tensor&) { return Tensors{dy}; });
+  CHECK_FALSE(grad({passed}, {x}, {.grad_outputs = {seed}, .create_graph = true})[0].requires_grad());
+  CHECK_FALSE(seed.requires_grad());
+}
+
+TEST_CASE("custom_function: messages of backward have its name") {
+  const Tensor leaf = ones({2}).requires_grad_();
+  const Tensor y = product(leaf, leaf);
+  sum(y).backward();
+  check_error([&] { sum(y).backward(); }, {"product", "freed"});
 }
 
 TEST_CASE("custom_function refuses what does not fit") {
