@@ -174,6 +174,15 @@ Tensor Csv::numbers(const std::vector<std::string>& columns, Device device) cons
   return from_vector(values, {rows_, static_cast<std::int64_t>(indices.size())}, device);
 }
 
+Tensor Csv::numbers_except(const std::vector<std::string>& columns, Device device) const {
+  std::set<std::size_t> left_out;
+  for (const std::string& column : columns) left_out.insert(column_index(column));
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (left_out.count(i) == 0) others.push_back(columns_[i]);
+  return numbers(others, device);
+}
+
 std::vector<std::string> Csv::class_names(const std::string& column) const {
   const std::size_t index = column_index(column);
   std::set<std::string_view> names;

@@ -90,17 +90,14 @@ void SequentialLR::load_state_dict(const NamedTensors& state) {
   const NamedTensors before = state_dict();
   match_state("load_state_dict", before, state);
   const auto load = [&](const NamedTensors& from) {
-    std::int64_t steps = 0;
     for (std::size_t k = 0; k < schedules_.size(); ++k) {
       const std::string prefix = concat("schedules.", k, '.');
       NamedTensors part;
-      for (const auto& [name, tensor] : from) {
+      for (const auto& [name, tensor] : from)
         if (name.compare(0, prefix.size(), prefix) == 0) part.emplace_back(name.substr(prefix.size()), tensor);
-        if (name == "steps") steps = tensor.item<std::int64_t>();
-      }
       schedules_[k]->load_state_dict(part);
     }
-    set_steps(steps);
+    set_steps(from["steps"].item<std::int64_t>());
   };
   try {
     load(state);

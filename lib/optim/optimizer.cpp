@@ -27,9 +27,7 @@ void Optimizer::zero_grad() {
 }
 
 Tensor Optimizer::Range::state(const std::string& name) const {
-  for (const auto& [its_name, tensor] : states)
-    if (its_name == name) return tensor;
-  return Tensor();
+  return states.contains(name) ? states[name] : Tensor();
 }
 
 ArenaLayout::Range OptimizerImpl::elements(const GroupMemory& group, std::size_t first, std::size_t last) const {

@@ -1,5 +1,6 @@
 #include "tensor/named_tensors.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.h"
@@ -7,6 +8,33 @@
 namespace crisol {
 
 Tensor whole_number(std::int64_t value, Device device) { return from_vector(std::vector{value}, Shape{}, device); }
+
+namespace {
+
+const Tensor* find(const NamedTensors& tensors, const std::string& name) {
+  const auto at = std::find_if(tensors.begin(), tensors.end(), [&](const auto& pair) { return pair.first == name; });
+  return at == tensors.end() ? nullptr : &at->second;
+}
+
+// A file may hold very many names, and long ones.
+std::string names_of(const NamedTensors& tensors) {
+  constexpr std::size_t most = 20, longest = 60;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(tensors.size(), most); ++i)
+    names += concat(i == 0 ? "'" : ", '", tensors[i].first.substr(0, longest), '\'');
+  return tensors.size() > most ? names + ", …" : names;
+}
+
+}  // namespace
+
+const Tensor& NamedTensors::operator[](const std::string& name) const {
+  const Tensor* tensor = find(*this, name);
+  require(tensor != nullptr, "NamedTensors", "there is no tensor '", name, "'; there are ", size(), empty() ? "" : ": ",
+          names_of(*this));
+  return *tensor;
+}
+
+bool NamedTensors::contains(const std::string& name) const { return find(*this, name) != nullptr; }
 
 std::map<std::string, Tensor> match_state(const char* op, const NamedTensors& own, const NamedTensors& given) {
   std::map<std::string, Tensor> found;

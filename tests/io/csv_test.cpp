@@ -37,6 +37,10 @@ TEST_CASE("CSV: columns as numbers and classes") {
     CHECK(std::vector<float>(values.begin(), values.begin() + 4) == std::vector<float>{-2000, 1.5f, 0, 3});
     CHECK(std::isinf(values[4]));
     CHECK(std::isnan(values[5]));
+    CHECK(table.numbers_except({"kind"}).shape() == Shape{3, 2});
+    const std::vector<float> others = table.numbers_except({"kind"}).to_vector<float>();
+    CHECK(std::vector<float>(others.begin(), others.begin() + 4) == std::vector<float>{1.5f, -2000, 3, 0});
+    CHECK(table.numbers_except({"the height", "kind"}).shape() == Shape{3, 1});
     CHECK(table.class_names("kind") == std::vector<std::string>{"cat", "dog"});
     CHECK(table.classes("kind").to_vector<std::int64_t>() == std::vector<std::int64_t>{0, 1, 0});
     CHECK(table.classes("kind", {"dog", "bird", "cat"}).to_vector<std::int64_t>() ==
@@ -89,6 +93,8 @@ TEST_CASE("CSV: a bad field, row or column is refused") {
   CHECK(number_refusal("--5") == Contains("is not a number"));
   CHECK(parse("x\n1e-50\n").numbers({"x"}).item() == 0);
   testing::check_error([&] { table.numbers({"z"}); }, {"no column \"z\"", "\"x\", \"y\""});
+  testing::check_error([&] { table.numbers_except({"x", "z"}); }, {"no column \"z\"", "\"x\", \"y\""});
+  CHECK(table.numbers_except({"x", "y"}).shape() == Shape{4, 0});
   testing::check_error([&] { table.text(4, "x"); }, {"row 4 is not in [0, 4)"});
   testing::check_error([&] { table.classes("x", {"1", "1"}); }, {"a class is named twice"});
   CHECK(refusal(ErrorCode::io, [&] {

@@ -201,6 +201,8 @@ TEST_CASE("npz: stored and deflated arrays by name") {
   CHECK(arrays[1].first == "labels");
   CHECK(arrays[1].second.item<std::int64_t>() == 3);
   CHECK(arrays[2].second.to_vector<float>() == many);
+  CHECK(arrays["x"].to_vector<float>() == std::vector<float>{1, 2});
+  CHECK(arrays["labels"].item<std::int64_t>() == 3);
   const File none(zip({}));
   CHECK(io::load_npz(none.path).empty());
 }

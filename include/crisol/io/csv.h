@@ -39,6 +39,9 @@ class CRISOL_API Csv {
   /// The given columns as numbers: (rows, columns.size()) f32. Throws io, with the line, for a field that is no decimal
   /// number. "nan" and "inf" are numbers. An empty field is none.
   Tensor numbers(const std::vector<std::string>& columns, Device device = Device()) const;
+  /// All other columns as numbers, in the file's order: (rows, number of other columns) f32. For example,
+  /// `numbers_except({"label"})` gives the features of a table with one column of labels. Throws what numbers() throws.
+  Tensor numbers_except(const std::vector<std::string>& columns, Device device = Device()) const;
   /// One column as class numbers: (rows) i64. The text names[i] is class i. If `names` is left out, class_names(column)
   /// is used. Throws io, with the line, for a field that is not in `names`.
   Tensor classes(const std::string& column, const std::vector<std::string>& names = {}, Device device = Device()) const;
