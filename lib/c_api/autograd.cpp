@@ -1,4 +1,4 @@
-// Gradients of lists of tensors, hooks, and the search for anomalies, for C.
+// Gradients of lists of tensors, hooks, functions of the caller, and the search for anomalies, for C.
 #include "crisol/autograd.h"
 
 #include "c_api/handles.h"
@@ -12,11 +12,48 @@ struct crisol_hook {
 
 namespace {
 
-/// The caller's data for a hook. All copies of a function share it, and the last one releases it.
-std::shared_ptr<void> owned(void* user_data, void (*release)(void*)) {
-  return {user_data, [release](void* data) {
-            if (release != nullptr) release(data);
-          }};
+void check_result(int result) { require(result == 0, "backward", "a hook failed with the result ", result); }
+
+/// Handles to tensors, as the caller's functions take them.
+class Handles {
+ public:
+  explicit Handles(const std::vector<Tensor>& tensors) {
+    for (const Tensor& tensor : tensors) handles_.push_back({tensor});
+    for (const crisol_tensor& handle : handles_) list_.push_back(&handle);
+  }
+  int count() const { return static_cast<int>(list_.size()); }
+  const crisol_tensor* const* list() const { return list_.data(); }
+
+ private:
+  std::vector<crisol_tensor> handles_;
+  std::vector<const crisol_tensor*> list_;
+};
+
+ForwardFunction forward_of(const std::string& op, crisol_forward_function function, const std::shared_ptr<void>& data) {
+  return [op, function, data](const std::vector<Tensor>& inputs) {
+    const Handles seen(inputs);
+    crisol_tensor* result = nullptr;
+    const int failed = function(data.get(), seen.count(), seen.list(), &result);
+    const std::unique_ptr<crisol_tensor> given(result);
+    require(failed == 0, op.c_str(), "the function failed with the result ", failed);
+    require(given != nullptr, op.c_str(), "the function gave no tensor");
+    return given->value;
+  };
+}
+
+BackwardFunction backward_of(const std::string& op, crisol_backward_function function,
+                             const std::shared_ptr<void>& data) {
+  return [op, function, data](const Tensor& gradient, const std::vector<Tensor>& inputs, const Tensor& result) {
+    const Handles seen(inputs);
+    const crisol_tensor seen_gradient{gradient}, seen_result{result};
+    std::vector<crisol_tensor*> given(inputs.size(), nullptr);
+    const int failed = function(data.get(), &seen_gradient, seen.count(), seen.list(), &seen_result, given.data());
+    const std::vector<std::unique_ptr<crisol_tensor>> owned_ones(given.begin(), given.end());
+    require(failed == 0, op.c_str(), "the function's backward failed with the result ", failed);
+    std::vector<Tensor> gradients;
+    for (const auto& one : owned_ones) gradients.push_back(optional_tensor(one.get()));
+    return gradients;
+  };
 }
 
 /// Gives the caller the handle of a hook. `add` registers the hook with x. It gets the tensor and the hook's data.
@@ -30,8 +67,6 @@ crisol_status give_hook(const crisol_tensor* x, Function function, void* user_da
     place = new crisol_hook{add(tensor_of(x, op, "x"), data)};
   });
 }
-
-void check_result(int result) { require(result == 0, "backward", "a hook failed with the result ", result); }
 
 }  // namespace
 
@@ -104,5 +139,32 @@ crisol_status crisol_hook_remove(crisol_hook* hook) {
 }
 
 void crisol_hook_destroy(crisol_hook* hook) { delete hook; }
+
+crisol_status crisol_custom_function(const char* name, int count, const crisol_tensor* const* inputs,
+                                     crisol_forward_function forward, crisol_backward_function backward,
+                                     void* user_data, void (*release)(void* user_data), crisol_tensor** result) {
+  constexpr const char* op = "custom_function";
+  return guarded([&] {
+    const std::shared_ptr<void> data = owned(user_data, release);
+    crisol_tensor*& place = need(result, op, "result");
+    const std::string its_name = &need(name, op, "name");
+    need(forward, op, "forward");
+    need(backward, op, "backward");
+    place =
+        new crisol_tensor{custom_function(its_name, tensors_of(inputs, count, op, "inputs"),
+                                          forward_of(its_name, forward, data), backward_of(its_name, backward, data))};
+  });
+}
+
+crisol_status crisol_recompute(int count, const crisol_tensor* const* inputs, crisol_forward_function function,
+                               void* user_data, void (*release)(void* user_data), crisol_tensor** result) {
+  constexpr const char* op = "recompute";
+  return guarded([&] {
+    const std::shared_ptr<void> data = owned(user_data, release);
+    crisol_tensor*& place = need(result, op, "result");
+    need(function, op, "function");
+    place = new crisol_tensor{checkpoint(forward_of(op, function, data), tensors_of(inputs, count, op, "inputs"))};
+  });
+}
 
 void crisol_set_detect_anomaly(int enabled) { set_detect_anomaly(enabled != 0); }

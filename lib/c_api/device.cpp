@@ -54,6 +54,10 @@ crisol_status crisol_device_memory(crisol_device device, crisol_memory_stats* st
   });
 }
 
+crisol_status crisol_reset_peak_memory(crisol_device device) {
+  return guarded([&] { device_of(device, "reset_peak_memory").reset_peak_memory(); });
+}
+
 crisol_status crisol_release_cached_memory(crisol_device device) {
   return guarded([&] { device_of(device, "release_cached_memory").release_cached_memory(); });
 }

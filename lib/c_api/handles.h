@@ -9,8 +9,10 @@
 
 #include "base/text.h"
 #include "crisol/c/crisol.h"
+#include "crisol/io/safetensors.h"
 #include "crisol/nn/module.h"
 #include "crisol/optim.h"
+#include "crisol/random.h"
 #include "crisol/tensor.h"
 
 struct crisol_tensor {
@@ -24,6 +26,14 @@ struct crisol_model {
   crisol::NamedTensors parameters;
   Copy copy;         ///< Makes a deep copy.
   std::string text;  ///< What crisol_model_text gave last.
+};
+
+struct crisol_named_tensors {
+  crisol::NamedTensors value;
+};
+
+struct crisol_metadata {
+  crisol::io::Metadata value;
 };
 
 struct crisol_optimizer {
@@ -83,6 +93,8 @@ inline Tensor optional_tensor(const crisol_tensor* x) { return x == nullptr ? Te
 
 std::vector<Tensor> tensors_of(const crisol_tensor* const* list, int count, const char* op, const char* name);
 
+std::vector<std::int64_t> numbers_of(const std::int64_t* numbers, std::int64_t count, const char* op, const char* name);
+
 /// `count` sizes or axes.
 Shape shape_of(const std::int64_t* numbers, int count, const char* op, const char* name);
 
@@ -97,11 +109,11 @@ Device device_of(crisol_device device, const char* op);
 DType dtype_of(crisol_dtype dtype, const char* op);
 
 /// Makes a handle from the result of `make` and gives it to the caller.
-template <class Make>
-crisol_status give(crisol_tensor** result, const char* op, const Make& make) noexcept {
+template <class Handle, class Make>
+crisol_status give(Handle** result, const char* op, const Make& make) noexcept {
   return guarded([&] {
-    crisol_tensor*& place = need(result, op, "result");
-    place = new crisol_tensor{make()};
+    Handle*& place = need(result, op, "result");
+    place = new Handle{make()};
   });
 }
 
@@ -109,6 +121,34 @@ crisol_status give(crisol_tensor** result, const char* op, const Make& make) noe
 template <class Make>
 crisol_status give_from(const crisol_tensor* x, crisol_tensor** result, const char* op, const Make& make) noexcept {
   return give(result, op, [&] { return make(tensor_of(x, op, "x")); });
+}
+
+/// Gives the name of a tensor and a handle to it to the caller. A null pointer means that the caller does not want it.
+/// `what` names the tensor in the error.
+inline void give_item(const NamedTensors& all, std::int32_t index, const char** name, crisol_tensor** result,
+                      const char* op, const char* what) {
+  require(index >= 0 && static_cast<std::size_t>(index) < all.size(), op, what, ' ', index, " of ", all.size());
+  const auto& [its_name, value] = all[static_cast<std::size_t>(index)];
+  if (result != nullptr) *result = new crisol_tensor{value};
+  if (name != nullptr) *name = its_name.c_str();
+}
+
+inline const NamedTensors& state_of(const crisol_named_tensors* state, const char* op) {
+  return need(state, op, "state").value;
+}
+
+inline void give_generator_state(const GeneratorState& state, std::uint64_t* seed, std::uint64_t* counter,
+                                 const char* op) {
+  std::uint64_t& place = need(seed, op, "seed");
+  need(counter, op, "counter") = state.counter;
+  place = state.seed;
+}
+
+/// The caller's data for a function. All copies of the function share it, and the last one releases it.
+inline std::shared_ptr<void> owned(void* user_data, void (*release)(void*)) {
+  return {user_data, [release](void* data) {
+            if (release != nullptr) release(data);
+          }};
 }
 
 /// Gives two results to the caller. A null pointer means that the caller does not want that result.

@@ -1,4 +1,4 @@
-// Models and files for C.
+// Models for C.
 #include <array>
 #include <string_view>
 
@@ -44,6 +44,11 @@ constexpr std::array models{
     Model{"mobilenet_v2", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::MobileNetV2>(classes); },
           &copy_of<nn::MobileNetV2>},
 };
+
+void give_counts(const nn::StateDifference& difference, int32_t* missing, int32_t* unexpected) {
+  if (missing != nullptr) *missing = static_cast<int32_t>(difference.missing.size());
+  if (unexpected != nullptr) *unexpected = static_cast<int32_t>(difference.unexpected.size());
+}
 
 crisol_model* new_model(ModulePtr module, crisol_model::Copy copy) {
   NamedTensors parameters = module->named_parameters();
@@ -96,16 +101,28 @@ crisol_status crisol_model_load_partial(crisol_model* model, const char* path, i
   constexpr const char* op = "model_load_partial";
   return guarded([&] {
     nn::Module& module = *need(model, op, "model").module;
-    const nn::StateDifference difference = module.load_state_dict(
-        io::load_safetensors(&need(path, op, "path"), module.parameters().front().device()), {.strict = false});
-    if (missing != nullptr) *missing = static_cast<int32_t>(difference.missing.size());
-    if (unexpected != nullptr) *unexpected = static_cast<int32_t>(difference.unexpected.size());
+    const NamedTensors state = io::load_safetensors(&need(path, op, "path"), module.parameters().front().device());
+    give_counts(module.load_state_dict(state, {.strict = false}), missing, unexpected);
   });
 }
 
 crisol_status crisol_model_save(const crisol_model* model, const char* path) {
   constexpr const char* op = "model_save";
   return guarded([&] { io::save_safetensors(&need(path, op, "path"), need(model, op, "model").module->state_dict()); });
+}
+
+crisol_status crisol_model_state_dict(const crisol_model* model, crisol_named_tensors** result) {
+  constexpr const char* op = "model_state_dict";
+  return give(result, op, [&] { return need(model, op, "model").module->state_dict(); });
+}
+
+crisol_status crisol_model_load_state_dict(crisol_model* model, const crisol_named_tensors* state, int strict,
+                                           int32_t* missing, int32_t* unexpected) {
+  constexpr const char* op = "model_load_state_dict";
+  return guarded([&] {
+    give_counts(need(model, op, "model").module->load_state_dict(state_of(state, op), {.strict = strict != 0}), missing,
+                unexpected);
+  });
 }
 
 crisol_status crisol_model_train(crisol_model* model, int on) {
@@ -126,33 +143,5 @@ crisol_status crisol_model_parameter_count(const crisol_model* model, int32_t* t
 crisol_status crisol_model_parameter(const crisol_model* model, int32_t index, const char** name,
                                      crisol_tensor** result) {
   constexpr const char* op = "model_parameter";
-  return guarded([&] {
-    const NamedTensors& all = need(model, op, "model").parameters;
-    require(index >= 0 && static_cast<std::size_t>(index) < all.size(), op, "parameter ", index, " of ", all.size());
-    const auto& [its_name, value] = all[static_cast<std::size_t>(index)];
-    if (result != nullptr) *result = new crisol_tensor{value};
-    if (name != nullptr) *name = its_name.c_str();
-  });
-}
-
-crisol_status crisol_save_tensors(const char* path, int count, const char* const* names,
-                                  const crisol_tensor* const* tensors) {
-  constexpr const char* op = "save_tensors";
-  return guarded([&] {
-    const std::vector<Tensor> values = tensors_of(tensors, count, op, "tensors");
-    NamedTensors named;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      named.emplace_back(&need((&need(names, op, "names"))[i], op, "a name"), values[i]);
-    io::save_safetensors(&need(path, op, "path"), named);
-  });
-}
-
-crisol_status crisol_load_tensor(const char* path, const char* name, crisol_device device, crisol_tensor** result) {
-  constexpr const char* op = "load_tensor";
-  return give(result, op, [&] {
-    const std::string wanted = &need(name, op, "name");
-    for (const auto& [its_name, value] : io::load_safetensors(&need(path, op, "path"), device_of(device, op)))
-      if (its_name == wanted) return value;
-    fail(ErrorCode::invalid_argument, op, path, " has no tensor '", wanted, "'");
-  });
+  return guarded([&] { give_item(need(model, op, "model").parameters, index, name, result, op, "parameter"); });
 }

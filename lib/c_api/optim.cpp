@@ -177,6 +177,16 @@ crisol_status crisol_optimizer_set_lr(crisol_optimizer* optimizer, double lr) {
   return guarded([&] { optimizer_of(optimizer, "optimizer_set_lr").set_lr(lr); });
 }
 
+crisol_status crisol_optimizer_state_dict(const crisol_optimizer* optimizer, crisol_named_tensors** result) {
+  constexpr const char* op = "optimizer_state_dict";
+  return give(result, op, [&] { return need(optimizer, op, "optimizer").value->state_dict(); });
+}
+
+crisol_status crisol_optimizer_load_state_dict(crisol_optimizer* optimizer, const crisol_named_tensors* state) {
+  constexpr const char* op = "optimizer_load_state_dict";
+  return guarded([&] { optimizer_of(optimizer, op).load_state_dict(state_of(state, op)); });
+}
+
 crisol_status crisol_clip_grad_norm(int count, const crisol_tensor* const* parameters, double max_norm,
                                     crisol_tensor** norm) {
   constexpr const char* op = "clip_grad_norm";
@@ -212,4 +222,14 @@ crisol_status crisol_ema_apply(crisol_ema* ema) {
 
 crisol_status crisol_ema_restore(crisol_ema* ema) {
   return guarded([&] { need(ema, "ema_restore", "ema").value->restore(); });
+}
+
+crisol_status crisol_ema_state_dict(const crisol_ema* ema, crisol_named_tensors** result) {
+  constexpr const char* op = "ema_state_dict";
+  return give(result, op, [&] { return need(ema, op, "ema").value->state_dict(); });
+}
+
+crisol_status crisol_ema_load_state_dict(crisol_ema* ema, const crisol_named_tensors* state) {
+  constexpr const char* op = "ema_load_state_dict";
+  return guarded([&] { need(ema, op, "ema").value->load_state_dict(state_of(state, op)); });
 }

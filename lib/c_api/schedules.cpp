@@ -27,12 +27,6 @@ crisol_status give_schedule(crisol_schedule** result, crisol_optimizer* optimize
   });
 }
 
-std::vector<std::int64_t> numbers_of(int count, const int64_t* numbers, const char* op, const char* name) {
-  require(count >= 0 && (count == 0 || numbers != nullptr), op, name, ": ", count, " numbers at ",
-          numbers == nullptr ? "null" : "an address");
-  return std::vector<std::int64_t>(numbers, numbers + count);
-}
-
 }  // namespace
 
 crisol_status crisol_lambda_lr(crisol_optimizer* optimizer, double (*factor)(int64_t steps, void* data), void* data,
@@ -51,7 +45,7 @@ crisol_status crisol_multi_step_lr(crisol_optimizer* optimizer, int count, const
   constexpr const char* op = "multi_step_lr";
   return give_made(result, optimizer, op, [&](optim::Optimizer& of) {
     return crisol_schedule{
-        std::make_shared<optim::MultiStepLR>(of, numbers_of(count, milestones, op, "milestones"), gamma), nullptr};
+        std::make_shared<optim::MultiStepLR>(of, numbers_of(milestones, count, op, "milestones"), gamma), nullptr};
   });
 }
 
@@ -99,7 +93,7 @@ crisol_status crisol_sequential_lr(crisol_optimizer* optimizer, int count, criso
       require(parts.back() != nullptr, op, "schedule ", i, " takes a metric");
     }
     return crisol_schedule{std::make_shared<optim::SequentialLR>(of, std::move(parts),
-                                                                 numbers_of(count - 1, milestones, op, "milestones")),
+                                                                 numbers_of(milestones, count - 1, op, "milestones")),
                            nullptr};
   });
 }
@@ -147,5 +141,24 @@ crisol_status crisol_schedule_last_lr(const crisol_schedule* schedule, int32_t g
     const std::vector<double> rates = own.value ? own.value->get_last_lr() : own.plateau->get_last_lr();
     require(group >= 0 && static_cast<std::size_t>(group) < rates.size(), op, "group ", group, " of ", rates.size());
     need(lr, op, "lr") = rates[static_cast<std::size_t>(group)];
+  });
+}
+
+crisol_status crisol_schedule_state_dict(const crisol_schedule* schedule, crisol_named_tensors** result) {
+  constexpr const char* op = "schedule_state_dict";
+  return give(result, op, [&] {
+    const crisol_schedule& own = need(schedule, op, "schedule");
+    return own.value ? own.value->state_dict() : own.plateau->state_dict();
+  });
+}
+
+crisol_status crisol_schedule_load_state_dict(crisol_schedule* schedule, const crisol_named_tensors* state) {
+  constexpr const char* op = "schedule_load_state_dict";
+  return guarded([&] {
+    crisol_schedule& own = need(schedule, op, "schedule");
+    if (own.value)
+      own.value->load_state_dict(state_of(state, op));
+    else
+      own.plateau->load_state_dict(state_of(state, op));
   });
 }

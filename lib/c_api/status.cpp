@@ -59,6 +59,13 @@ std::vector<Tensor> tensors_of(const crisol_tensor* const* list, int count, cons
   return tensors;
 }
 
+std::vector<std::int64_t> numbers_of(const std::int64_t* numbers, std::int64_t count, const char* op,
+                                     const char* name) {
+  require(count >= 0 && (count == 0 || numbers != nullptr), op, name, ": ", count, " numbers at ",
+          numbers == nullptr ? "null" : "an address");
+  return std::vector<std::int64_t>(numbers, numbers + count);
+}
+
 Shape shape_of(const std::int64_t* numbers, int count, const char* op, const char* name) {
   require(count >= 0 && count <= Shape::max_rank, op, name, " has ", count, " numbers, allowed are 0 to ",
           Shape::max_rank);

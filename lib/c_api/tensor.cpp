@@ -63,6 +63,15 @@ crisol_status crisol_manual_seed(uint64_t seed) {
   return guarded([&] { manual_seed(seed); });
 }
 
+crisol_status crisol_generator_state(crisol_device device, uint64_t* seed, uint64_t* counter) {
+  constexpr const char* op = "generator_state";
+  return guarded([&] { give_generator_state(default_generator(device_of(device, op)).state(), seed, counter, op); });
+}
+
+crisol_status crisol_set_generator_state(crisol_device device, uint64_t seed, uint64_t counter) {
+  return guarded([&] { default_generator(device_of(device, "set_generator_state")).set_state({seed, counter}); });
+}
+
 crisol_status crisol_tensor_share(const crisol_tensor* x, crisol_tensor** result) {
   return give_from(x, result, "tensor_share", [](const Tensor& t) { return t; });
 }

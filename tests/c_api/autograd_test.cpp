@@ -43,6 +43,36 @@ int sees_leaf(void* data, const crisol_tensor* leaf) {
   return calls.fails ? 8 : 0;
 }
 
+int squares(void* data, int count, const crisol_tensor* const* inputs, crisol_tensor** result) {
+  Calls& calls = *static_cast<Calls*>(data);
+  CHECK(count == 1);
+  ++calls.hooks;
+  crisol_operand input{};
+  input.tensor = inputs[0];
+  OK(crisol_pointwise("square", 1, &input, 0, nullptr, result));
+  return calls.fails ? 5 : 0;
+}
+
+int fourth_power(void* data, int count, const crisol_tensor* const* inputs, crisol_tensor** result) {
+  Handle square;
+  const int failed = squares(data, count, inputs, square.place());
+  const crisol_tensor* const between[] = {square.get()};
+  return failed != 0 ? failed : squares(data, 1, between, result);
+}
+
+/// A gradient other than the derivative: three times that of the result.
+int triples(void* data, const crisol_tensor* gradient, int count, const crisol_tensor* const* inputs,
+            const crisol_tensor* result, crisol_tensor** gradients) {
+  Calls& calls = *static_cast<Calls*>(data);
+  CHECK(count == 1);
+  calls.seen = values_of(inputs[0])[0] + values_of(result)[0];
+  crisol_operand factors[2] = {};
+  factors[0].tensor = gradient;
+  factors[1].number = 3;
+  OK(crisol_pointwise("mul", 2, factors, 0, nullptr, &gradients[0]));
+  return calls.fails ? 6 : 0;
+}
+
 }  // namespace
 
 TEST_CASE("C: gradients of lists, and gradients of gradients") {
@@ -103,6 +133,54 @@ TEST_CASE("C: hooks see and replace gradients, and retain_grad keeps them") {
     refused(crisol_hook_remove(nullptr), CRISOL_INVALID_ARGUMENT, {"[hook_remove]", "hook is null"});
   }
   CHECK(calls.released == 3);
+}
+
+TEST_CASE("C: a function of the caller has its own gradient") {
+  Calls calls;
+  {
+    Handle x({3}, {1}), y, gradient;
+    OK(crisol_set_requires_grad(x.get(), 1));
+    const crisol_tensor* inputs[] = {x.get()};
+    OK(crisol_custom_function("mine", 1, inputs, squares, triples, &calls, release, y.place()));
+    CHECK(values_of(y.get()) == Floats{9});
+    CHECK(calls.released == 0);
+    OK(crisol_backward(y.get(), nullptr, 1));
+    CHECK(calls.seen == 12.0f);
+    OK(crisol_grad(x.get(), gradient.place()));
+    CHECK(values_of(gradient.get()) == Floats{3});
+    calls.fails = true;
+    refused(crisol_backward(y.get(), nullptr, 1), CRISOL_INVALID_ARGUMENT, {"[mine]", "backward", "result 6"});
+    refused(crisol_custom_function("mine", 1, inputs, squares, triples, &calls, release, gradient.place()),
+            CRISOL_INVALID_ARGUMENT, {"[mine]", "result 5"});
+    refused(crisol_custom_function("mine", 1, inputs, squares, nullptr, &calls, release, gradient.place()),
+            CRISOL_INVALID_ARGUMENT, {"backward is null"});
+    CHECK(calls.released == 2);
+  }
+  CHECK(calls.released == 3);
+}
+
+TEST_CASE("C: a function runs again in backward") {
+  Calls calls;
+  {
+    Handle x({3}, {1}), y, gradient, none;
+    OK(crisol_set_requires_grad(x.get(), 1));
+    const crisol_tensor* inputs[] = {x.get()};
+    OK(crisol_recompute(1, inputs, fourth_power, &calls, release, y.place()));
+    CHECK(values_of(y.get()) == Floats{81});
+    CHECK(calls.hooks == 2);
+    OK(crisol_backward(y.get(), nullptr, 0));
+    CHECK(calls.hooks == 4);  // Backward needs the square, which was not kept.
+    OK(crisol_grad(x.get(), gradient.place()));
+    CHECK(values_of(gradient.get()) == Floats{108});
+    calls.released = 0;
+    refused(crisol_recompute(1, inputs, nullptr, &calls, release, none.place()), CRISOL_INVALID_ARGUMENT,
+            {"function is null"});
+    CHECK(calls.released == 1);
+    calls.fails = true;
+    refused(crisol_recompute(1, inputs, fourth_power, &calls, release, none.place()), CRISOL_INVALID_ARGUMENT,
+            {"[recompute]", "result 5"});
+    CHECK(calls.released == 2);
+  }
 }
 
 TEST_CASE("C: anomalies are named") {

@@ -5,13 +5,13 @@
  * same thread. No exception leaves the library. A failed call writes no result and leaves every tensor unchanged.
  * Results are written through the last pointers. These must not be null, unless a comment allows it.
  *
- * Handles (tensors, models, optimizers, schedules, averages, kernels, captured graphs) belong to the caller. Each kind
- * has a _destroy function, which accepts null. Only one thread may use a handle at a time. Several threads may use
- * different handles, also to the same tensor.
+ * Handles (tensors and lists of them, models, optimizers, schedules, averages, kernels, captured graphs, data sets and
+ * loaders, checkpoints, texts) belong to the caller. Each kind has a _destroy function, which accepts null. Only one
+ * thread may use a handle at a time. Several threads may use different handles, also to the same tensor.
  *
  * Work is queued. Only reading to the host and crisol_synchronize wait for it. The C++ functions of the same names
- * (crisol/functions, crisol/nn, crisol/optim.h) describe formulas, shapes and defaults. Axes count from 0, or from -1
- * backwards. */
+ * (crisol/functions, crisol/nn, crisol/optim.h, crisol/io) describe formulas, shapes and defaults. Axes count from 0,
+ * or from -1 backwards. */
 #ifndef CRISOL_C_CRISOL_H
 #define CRISOL_C_CRISOL_H
 
@@ -79,6 +79,8 @@ typedef struct crisol_memory_stats {
 } crisol_memory_stats;
 /** The figures of a device's memory pool. */
 CRISOL_API crisol_status crisol_device_memory(crisol_device device, crisol_memory_stats* stats);
+/** Resets the peak to the memory that is in use now. */
+CRISOL_API crisol_status crisol_reset_peak_memory(crisol_device device);
 /** Gives the memory that the pool keeps for reuse back to OpenCL. */
 CRISOL_API crisol_status crisol_release_cached_memory(crisol_device device);
 /** Limits the total memory of the pool: crisol::Device::set_memory_limit. 0 restores the default limit, the memory
@@ -133,6 +135,11 @@ CRISOL_API crisol_status crisol_tensor_randn(crisol_device device, int rank, con
                                              crisol_tensor** result);
 /** Seeds this thread's generators on all devices. */
 CRISOL_API crisol_status crisol_manual_seed(uint64_t seed);
+/** The state of this thread's generator on a device: the seed, and how many blocks of numbers were drawn.
+ * Waits for queued work. */
+CRISOL_API crisol_status crisol_generator_state(crisol_device device, uint64_t* seed, uint64_t* counter);
+/** Sets that state, so that the same numbers follow again. */
+CRISOL_API crisol_status crisol_set_generator_state(crisol_device device, uint64_t seed, uint64_t counter);
 /** Makes another handle to the same tensor. */
 CRISOL_API crisol_status crisol_tensor_share(const crisol_tensor* x, crisol_tensor** result);
 /** Destroys a handle. */
@@ -264,6 +271,29 @@ CRISOL_API crisol_status crisol_register_post_accumulate_grad_hook(const crisol_
 CRISOL_API crisol_status crisol_hook_remove(crisol_hook* hook);
 /** Frees the handle; the hook stays. Null is allowed. */
 CRISOL_API void crisol_hook_destroy(crisol_hook* hook);
+
+/** Computes the result of a function of your own. It gives a new tensor in *result, which the library then owns. A
+ * return value other than 0 ends the call with CRISOL_INVALID_ARGUMENT. */
+typedef int (*crisol_forward_function)(void* user_data, int count, const crisol_tensor* const* inputs,
+                                       crisol_tensor** result);
+/** Computes the gradients with respect to the inputs from the gradient of the result. `gradients` has a place for each
+ * input, null at first: a new tensor there belongs to the library, and null means 0. A return value other than 0 ends
+ * backward with CRISOL_INVALID_ARGUMENT. */
+typedef int (*crisol_backward_function)(void* user_data, const crisol_tensor* gradient, int count,
+                                        const crisol_tensor* const* inputs, const crisol_tensor* result,
+                                        crisol_tensor** gradients);
+
+/** A function of your own with its gradient: crisol::custom_function. `name` appears in errors. `release` may be null;
+ * it is called with user_data when the library needs the functions no more. It is called too if this call fails. */
+CRISOL_API crisol_status crisol_custom_function(const char* name, int count, const crisol_tensor* const* inputs,
+                                                crisol_forward_function forward, crisol_backward_function backward,
+                                                void* user_data, void (*release)(void* user_data),
+                                                crisol_tensor** result);
+/** function(inputs) without the tensors that its ops keep for backward, which calls the function again:
+ * crisol::checkpoint. The function must do the same each time. `release` as for crisol_custom_function. */
+CRISOL_API crisol_status crisol_recompute(int count, const crisol_tensor* const* inputs,
+                                          crisol_forward_function function, void* user_data,
+                                          void (*release)(void* user_data), crisol_tensor** result);
 
 /** Switches the search for NaN and infinity on or off in the whole process. With the search on, each op and each
  * step of backward waits for its result, and fails if the result holds NaN or infinity. It is off at first, unless
@@ -470,6 +500,27 @@ typedef struct crisol_rnn_input {
 CRISOL_API crisol_status crisol_rnn(const crisol_rnn_input* input, crisol_tensor** y, crisol_tensor** h_n,
                                     crisol_tensor** c_n);
 
+/* ---- Tensors by name --------------------------------------------------------------------------------------------- */
+
+/** Tensors by name in a fixed order, such as the state of a model or an optimizer: crisol::NamedTensors. */
+typedef struct crisol_named_tensors crisol_named_tensors;
+
+/** An empty list. */
+CRISOL_API crisol_status crisol_named_tensors_create(crisol_named_tensors** result);
+/** Gives a list back. Handles to its tensors stay valid. */
+CRISOL_API void crisol_named_tensors_destroy(crisol_named_tensors* tensors);
+/** Adds a tensor at the end, without copying its elements. Refused when the name is there already. */
+CRISOL_API crisol_status crisol_named_tensors_add(crisol_named_tensors* tensors, const char* name,
+                                                  const crisol_tensor* x);
+/** How many tensors there are. */
+CRISOL_API crisol_status crisol_named_tensors_count(const crisol_named_tensors* tensors, int32_t* count);
+/** Tensor `index`; its name is valid until the list changes. Both pointers may be null. */
+CRISOL_API crisol_status crisol_named_tensors_item(const crisol_named_tensors* tensors, int32_t index,
+                                                   const char** name, crisol_tensor** result);
+/** The tensor of that name. Refused, with the names that there are, if there is none. */
+CRISOL_API crisol_status crisol_named_tensors_get(const crisol_named_tensors* tensors, const char* name,
+                                                  crisol_tensor** result);
+
 /* ---- Models ------------------------------------------------------------------------------------------------------ */
 
 /** A network: crisol::nn::Module. */
@@ -494,6 +545,13 @@ CRISOL_API crisol_status crisol_model_load_partial(crisol_model* model, const ch
                                                    int32_t* unexpected);
 /** Writes parameters and buffers to a safetensors file. */
 CRISOL_API crisol_status crisol_model_save(const crisol_model* model, const char* path);
+/** Parameters and buffers by name, over the same memory: crisol::nn::Module::state_dict. */
+CRISOL_API crisol_status crisol_model_state_dict(const crisol_model* model, crisol_named_tensors** result);
+/** Copies values from `state` into parameters and buffers. With `strict`, the names must be the same on both sides.
+ * Without it, gives the number of names that the state lacks, and of those that the model lacks; both pointers may be
+ * null. */
+CRISOL_API crisol_status crisol_model_load_state_dict(crisol_model* model, const crisol_named_tensors* state,
+                                                      int strict, int32_t* missing, int32_t* unexpected);
 /** Switches the training mode. It is on at first. */
 CRISOL_API crisol_status crisol_model_train(crisol_model* model, int on);
 /** The output for one input. */
@@ -553,6 +611,12 @@ CRISOL_API crisol_status crisol_optimizer_zero_grad(crisol_optimizer* optimizer)
 CRISOL_API crisol_status crisol_optimizer_step(crisol_optimizer* optimizer);
 /** Sets the learning rate of all groups. */
 CRISOL_API crisol_status crisol_optimizer_set_lr(crisol_optimizer* optimizer, double lr);
+/** The states of all parameters, and the rates and momenta of the groups: crisol::optim::Optimizer::state_dict. */
+CRISOL_API crisol_status crisol_optimizer_state_dict(const crisol_optimizer* optimizer, crisol_named_tensors** result);
+/** Takes what crisol_optimizer_state_dict gave for the same kind of optimizer over parameters of the same shapes.
+ * Refused, with all that differs, for another state. */
+CRISOL_API crisol_status crisol_optimizer_load_state_dict(crisol_optimizer* optimizer,
+                                                          const crisol_named_tensors* state);
 /** Scales the gradients so that their common norm is at most max_norm. `norm` gets the norm before scaling. It may
  * be null. */
 CRISOL_API crisol_status crisol_clip_grad_norm(int count, const crisol_tensor* const* parameters, double max_norm,
@@ -608,6 +672,10 @@ CRISOL_API crisol_status crisol_schedule_step(crisol_schedule* schedule);
 CRISOL_API crisol_status crisol_schedule_step_metric(crisol_schedule* schedule, double metric);
 /** The rate of a group that the schedule set last. */
 CRISOL_API crisol_status crisol_schedule_last_lr(const crisol_schedule* schedule, int32_t group, double* lr);
+/** The position of the schedule. What the schedule was made with is not in it. */
+CRISOL_API crisol_status crisol_schedule_state_dict(const crisol_schedule* schedule, crisol_named_tensors** result);
+/** Goes on from a position, and sets the rates. Refused for a state of another schedule. */
+CRISOL_API crisol_status crisol_schedule_load_state_dict(crisol_schedule* schedule, const crisol_named_tensors* state);
 
 /** A moving average of parameters: crisol::optim::EMA. */
 typedef struct crisol_ema crisol_ema;
@@ -622,6 +690,11 @@ CRISOL_API crisol_status crisol_ema_update(crisol_ema* ema);
 CRISOL_API crisol_status crisol_ema_apply(crisol_ema* ema);
 /** Gives the parameters back their own values. */
 CRISOL_API crisol_status crisol_ema_restore(crisol_ema* ema);
+/** The averages and the number of updates. */
+CRISOL_API crisol_status crisol_ema_state_dict(const crisol_ema* ema, crisol_named_tensors** result);
+/** Takes what crisol_ema_state_dict gave for parameters of the same shapes. Refused, with all that differs, for another
+ * state. */
+CRISOL_API crisol_status crisol_ema_load_state_dict(crisol_ema* ema, const crisol_named_tensors* state);
 
 /* ---- Kernels of your own ----------------------------------------------------------------------------------------- */
 
@@ -652,6 +725,86 @@ CRISOL_API crisol_status crisol_captured_graph_replay(crisol_captured_graph* gra
 /** Destroys a graph and frees its memory. */
 CRISOL_API void crisol_captured_graph_destroy(crisol_captured_graph* graph);
 
+/* ---- Data -------------------------------------------------------------------------------------------------------- */
+
+/** Samples by index: crisol::io::Dataset. */
+typedef struct crisol_dataset crisol_dataset;
+
+/** Shape and element type of one tensor of a sample. */
+typedef struct crisol_field {
+  crisol_dtype dtype;             /**< The element type. */
+  int rank;                       /**< The number of sizes; 0 for a single number, such as a class. */
+  int64_t sizes[CRISOL_MAX_RANK]; /**< Outermost axis first. */
+} crisol_field;
+
+/** Writes sample `index`: all elements of field i at fields[i], outermost axis first. Random changes take their numbers
+ * from `seed`. A loader with several threads calls it from all of them at the same time. A result other than 0 ends
+ * crisol_data_loader_next with CRISOL_INVALID_ARGUMENT. */
+typedef int (*crisol_read_function)(void* user_data, int64_t index, uint64_t seed, void* const* fields);
+
+/** Samples that a function gives. `release` may be null; it is called with user_data when the library needs the data
+ * set no more. It is called too if this call fails. */
+CRISOL_API crisol_status crisol_dataset_create(int64_t size, int field_count, const crisol_field* fields,
+                                               crisol_read_function read, void* user_data,
+                                               void (*release)(void* user_data), crisol_dataset** result);
+/** The rows of tensors, which have the same size along axis 0: crisol::io::TensorDataset. Waits for the tensors. */
+CRISOL_API crisol_status crisol_dataset_from_tensors(int count, const crisol_tensor* const* tensors,
+                                                     crisol_dataset** result);
+/** Chosen samples in the given order: crisol::io::Subset. */
+CRISOL_API crisol_status crisol_dataset_subset(const crisol_dataset* dataset, int64_t count, const int64_t* indices,
+                                               crisol_dataset** result);
+/** Cuts a data set into `count` parts that follow one another. The lengths add up to its size. */
+CRISOL_API crisol_status crisol_dataset_split(const crisol_dataset* dataset, int count, const int64_t* lengths,
+                                              crisol_dataset** results);
+/** As crisol_dataset_split, but the samples are shuffled first. The seed determines the parts, on every machine. */
+CRISOL_API crisol_status crisol_dataset_random_split(const crisol_dataset* dataset, int count, const int64_t* lengths,
+                                                     uint64_t seed, crisol_dataset** results);
+/** Gives a data set back. Loaders and parts that were made from it keep what they need. */
+CRISOL_API void crisol_dataset_destroy(crisol_dataset* dataset);
+/** The number of samples. */
+CRISOL_API crisol_status crisol_dataset_size(const crisol_dataset* dataset, int64_t* samples);
+/** The number of tensors in a sample. */
+CRISOL_API crisol_status crisol_dataset_field_count(const crisol_dataset* dataset, int* fields);
+/** Shape and element type of field `index`. */
+CRISOL_API crisol_status crisol_dataset_field(const crisol_dataset* dataset, int index, crisol_field* field);
+
+/** Batches on a device: crisol::io::DataLoader. */
+typedef struct crisol_data_loader crisol_data_loader;
+
+/** As crisol::io::DataLoaderOptions. */
+typedef struct crisol_data_loader_options {
+  int64_t batch_size; /**< At least 1. */
+  int shuffle;        /**< Another order each epoch, fixed by seed and epoch. */
+  int drop_last;      /**< Leaves out a last batch that is not full. */
+  uint64_t seed;      /**< Of the shuffling, and of crisol_read_function. */
+  int threads;        /**< That read samples; at least 1. Batches do not depend on it. */
+} crisol_data_loader_options;
+/** The defaults, as an initialiser. */
+#define CRISOL_DATA_LOADER_OPTIONS \
+  { 64, 0, 0, 0, 1 }
+/** options may be null. */
+CRISOL_API crisol_status crisol_data_loader_create(const crisol_dataset* dataset,
+                                                   const crisol_data_loader_options* options, crisol_device device,
+                                                   crisol_data_loader** result);
+/** Gives a loader back. */
+CRISOL_API void crisol_data_loader_destroy(crisol_data_loader* loader);
+/** Batches in an epoch. */
+CRISOL_API crisol_status crisol_data_loader_batches(const crisol_data_loader* loader, int64_t* batches);
+/** Begins an epoch, at one of its batches. */
+CRISOL_API crisol_status crisol_data_loader_start(crisol_data_loader* loader, int64_t epoch, int64_t batch);
+/** The next batch: one tensor for each field, (B, …shape of the field). `tensors` has `count` places, one for each
+ * field. *more is 1, or 0 after the last batch of the epoch; then no tensor is written. */
+CRISOL_API crisol_status crisol_data_loader_next(crisol_data_loader* loader, int count, crisol_tensor** tensors,
+                                                 int* more);
+/** The place behind the batch that crisol_data_loader_next gave last; after the last batch the begin of the next epoch.
+ * crisol_data_loader_start goes on from there. Both pointers may be null. */
+CRISOL_API crisol_status crisol_data_loader_position(const crisol_data_loader* loader, int64_t* epoch, int64_t* batch);
+/** The position, and what determines the batches. */
+CRISOL_API crisol_status crisol_data_loader_state_dict(const crisol_data_loader* loader, crisol_named_tensors** result);
+/** Makes crisol_data_loader_position give a saved position. Refused when this loader would give other batches. */
+CRISOL_API crisol_status crisol_data_loader_load_state_dict(crisol_data_loader* loader,
+                                                            const crisol_named_tensors* state);
+
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 /** Writes tensors under names to a safetensors file. */
@@ -660,6 +813,61 @@ CRISOL_API crisol_status crisol_save_tensors(const char* path, int count, const 
 /** Loads the tensor with this name from a safetensors file. */
 CRISOL_API crisol_status crisol_load_tensor(const char* path, const char* name, crisol_device device,
                                             crisol_tensor** result);
+/** The array in a file of numpy.save (.npy): crisol::io::load_npy. */
+CRISOL_API crisol_status crisol_load_npy(const char* path, crisol_device device, crisol_tensor** result);
+/** The arrays in a file of numpy.savez or numpy.savez_compressed (.npz): crisol::io::load_npz. */
+CRISOL_API crisol_status crisol_load_npz(const char* path, crisol_device device, crisol_named_tensors** result);
+
+/** Texts by name that travel with tensors in a file: crisol::io::Metadata. */
+typedef struct crisol_metadata crisol_metadata;
+/** Without texts. */
+CRISOL_API crisol_status crisol_metadata_create(crisol_metadata** result);
+/** Gives texts back. */
+CRISOL_API void crisol_metadata_destroy(crisol_metadata* metadata);
+/** Sets the text of a name. */
+CRISOL_API crisol_status crisol_metadata_set(crisol_metadata* metadata, const char* name, const char* text);
+/** The text of a name; null if there is none. Valid until the metadata change. */
+CRISOL_API crisol_status crisol_metadata_get(const crisol_metadata* metadata, const char* name, const char** text);
+/** How many texts there are. */
+CRISOL_API crisol_status crisol_metadata_count(const crisol_metadata* metadata, int32_t* count);
+/** Text `index`, in the order of the names. Both are valid until the metadata change, and both pointers may be null. */
+CRISOL_API crisol_status crisol_metadata_item(const crisol_metadata* metadata, int32_t index, const char** name,
+                                              const char** text);
+
+/** All tensors of a safetensors file, and its texts: crisol::io::load_safetensors. `metadata` may be null. */
+CRISOL_API crisol_status crisol_load_named_tensors(const char* path, crisol_device device,
+                                                   crisol_named_tensors** result, crisol_metadata** metadata);
+/** Writes tensors and texts to a safetensors file: crisol::io::save_safetensors. `metadata` may be null. */
+CRISOL_API crisol_status crisol_save_named_tensors(const char* path, const crisol_named_tensors* tensors,
+                                                   const crisol_metadata* metadata);
+
+/** All that a training needs to go on where it stopped: crisol::io::Checkpoint. Its parts are "model", "optimizer",
+ * "schedule", "carried" and "data", lists of tensors, which are empty at first; the state of a generator; texts. */
+typedef struct crisol_checkpoint crisol_checkpoint;
+/** An empty checkpoint. */
+CRISOL_API crisol_status crisol_checkpoint_create(crisol_checkpoint** result);
+/** Gives a checkpoint back. */
+CRISOL_API void crisol_checkpoint_destroy(crisol_checkpoint* checkpoint);
+/** Sets a part, without copying the elements of the tensors. */
+CRISOL_API crisol_status crisol_checkpoint_set(crisol_checkpoint* checkpoint, const char* part,
+                                               const crisol_named_tensors* tensors);
+/** A part, over the same memory. */
+CRISOL_API crisol_status crisol_checkpoint_get(const crisol_checkpoint* checkpoint, const char* part,
+                                               crisol_named_tensors** result);
+/** Sets the state of the generator, which crisol_generator_state gives. */
+CRISOL_API crisol_status crisol_checkpoint_set_generator(crisol_checkpoint* checkpoint, uint64_t seed,
+                                                         uint64_t counter);
+/** The state of the generator, for crisol_set_generator_state. */
+CRISOL_API crisol_status crisol_checkpoint_generator(const crisol_checkpoint* checkpoint, uint64_t* seed,
+                                                     uint64_t* counter);
+/** Sets all texts. */
+CRISOL_API crisol_status crisol_checkpoint_set_metadata(crisol_checkpoint* checkpoint, const crisol_metadata* metadata);
+/** A copy of the texts. */
+CRISOL_API crisol_status crisol_checkpoint_metadata(const crisol_checkpoint* checkpoint, crisol_metadata** result);
+/** Writes a safetensors file, whole or not at all: crisol::io::save_checkpoint. */
+CRISOL_API crisol_status crisol_checkpoint_save(const crisol_checkpoint* checkpoint, const char* path);
+/** Reads what crisol_checkpoint_save or crisol::io::save_checkpoint wrote. */
+CRISOL_API crisol_status crisol_checkpoint_load(const char* path, crisol_device device, crisol_checkpoint** result);
 
 #ifdef __cplusplus
 }
