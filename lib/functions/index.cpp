@@ -18,6 +18,14 @@ namespace {
 
 Tensor zeros_for(const Tensor& dy, const Shape& shape) { return zeros(shape, dy.dtype(), dy.device()); }
 
+// As in PyTorch, a scalar counts as a line of one element among scalars and lines.
+template <class... Tensors>
+bool scalars_and_lines(const Tensors&... tensors) {
+  return (tensors.defined() && ...) && ((tensors.dim() <= 1) && ...) && ((tensors.dim() == 0) || ...);
+}
+
+Tensor line(const Tensor& x) { return x.dim() == 0 ? x.reshape({1}) : x; }
+
 // Pads x with zeros at the end of every axis, up to `shape`.
 Tensor grown_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
@@ -43,6 +51,7 @@ Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t 
 }  // namespace
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
+  if (scalars_and_lines(x, index)) return gather(line(x), axis, line(index)).reshape(index.shape());
   const Tensor y = ops::gather(x, axis, index);
   if (!autograd::recording(x)) return y;
   return autograd::record_higher("gather", y, {x},
@@ -52,6 +61,11 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
 }
 
 Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
+  if (scalars_and_lines(x) && index.defined()) {
+    require(index.numel() == 1, "index_select", "the index for a scalar must have 1 element, its shape is ",
+            index.shape());
+    return index_select(line(x), axis, index).reshape({});
+  }
   const Tensor y = ops::index_select(x, axis, index);
   if (!autograd::recording(x)) return y;
   return autograd::record_higher("index_select", y, {x},
@@ -61,6 +75,7 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
 }
 
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  if (scalars_and_lines(x, index, src)) return scatter_add(line(x), axis, line(index), line(src)).reshape(x.shape());
   const Tensor y = ops::scatter_add(x, axis, index, src);
   if (!autograd::recording(x, src)) return y;
   return autograd::record_higher(
@@ -70,6 +85,7 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor&
 }
 
 Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  if (scalars_and_lines(x, src)) return index_add(line(x), axis, index, line(src)).reshape(x.shape());
   const Tensor y = ops::index_add(x, axis, index, src);
   if (!autograd::recording(x, src)) return y;
   return autograd::record_higher("index_add", y, {x, src}, [index = Saved(index), axis](const Tensor& dy, Needs needs) {

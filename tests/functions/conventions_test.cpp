@@ -62,6 +62,40 @@ TEST_CASE("a scalar has the axes 0 and -1") {
   check_error([&] { x.cumsum(1); }, {"[cumsum]", "axis 1"});
 }
 
+TEST_CASE("a scalar is picked and added to by index as a line of one element") {
+  const Tensor x = full({}, 2.5), line = full({1}, 4), src = full({}, 0.5), src_line = full({1}, 0.5);
+  const Tensor at = zeros({}, DType::i64), at_line = zeros({1}, DType::i64);
+  const auto is = [](const Tensor& y, const Shape& shape, const Floats& expected) {
+    CHECK(y.shape() == shape);
+    CHECK(y.to_vector<float>() == expected);
+  };
+  for (const int axis : {0, -1}) {
+    CAPTURE(axis);
+    is(gather(x, axis, at), {}, {2.5f});
+    is(gather(x, axis, zeros({3}, DType::i32)), {3}, {2.5f, 2.5f, 2.5f});
+    is(gather(line, axis, at), {}, {4});
+    for (const Tensor& index : {at, at_line}) {
+      is(index_select(x, axis, index), {}, {2.5f});
+      for (const Tensor& added : {src, src_line}) {
+        is(index_add(x, axis, index, added), {}, {3});
+        is(index_add(line, axis, index, added), {1}, {4.5f});
+        is(scatter_add(x, axis, index, added), {}, {3});
+        is(scatter_add(line, axis, index, added), {1}, {4.5f});
+      }
+    }
+  }
+  check_gradients([&](const Inputs& in) { return gather(in[0], 0, zeros({3}, DType::i64)); }, {x});
+  check_gradients([&](const Inputs& in) { return index_select(in[0], 0, at); }, {x});
+  check_gradients([&](const Inputs& in) { return scatter_add(in[0], 0, at_line, in[1]); }, {x, src});
+  check_gradients([&](const Inputs& in) { return scatter_add(in[0], 0, at, in[1]); }, {line, src});
+  check_gradients([&](const Inputs& in) { return index_add(in[0], 0, at, in[1]); }, {x, src_line});
+  check_error([&] { gather(x, 1, at); }, {"[gather]", "axis 1"});
+  check_error([&] { gather(x, 0, zeros({1, 1}, DType::i64)); }, {"[gather]", "(1, 1)", "()"});
+  check_error([&] { index_select(x, 0, zeros({2}, DType::i64)); }, {"[index_select]", "1 element", "(2)"});
+  check_error([&] { scatter_add(ones({2, 2}), 0, at, src); }, {"[scatter_add]", "()", "(2, 2)"});
+  check_error([&] { gather(Tensor(), 0, at); }, {"[gather]", "undefined"});
+}
+
 TEST_CASE("hard_tanh keeps the dtype of its input") {
   for (const DType dtype : {DType::i32, DType::i64, DType::u8, DType::f16}) {
     CAPTURE(dtype);

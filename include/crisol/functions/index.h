@@ -2,6 +2,9 @@
 // axis counts from the end. Errors (invalid_argument), with all tensors unchanged: an undefined tensor, two devices,
 // another index dtype, ranks or sizes that do not fit, an axis out of range.
 //
+// As in PyTorch, a scalar may take the place of a tensor of shape (1), if all tensors of the call are scalars or have
+// rank 1.
+//
 // The host does not wait for the device, so it does not see a wrong index: an index outside the axis, or a negative
 // one. The device never reads or writes out of bounds. A read with a wrong index gives NaN for floats, the smallest
 // value for i32 and i64, 255 for u8 and true for bool. An addition with a wrong index is left out. With the environment
