@@ -86,6 +86,10 @@ TEST_CASE("C: joining, picking and sorting") {
   OK(crisol_pad(a.get(), &before, &after, 9, y.place()));
   CHECK(values_of(y.get()) == Floats{9, 1, 2, 9, 9});
   Handle square({1, 2, 3, 4}, {2, 2});
+  const std::int64_t rows_and_columns_before[] = {1, 0}, rows_and_columns_after[] = {0, -1};
+  OK(crisol_pad(square.get(), rows_and_columns_before, rows_and_columns_after, 9, y.place()));
+  CHECK(sizes_of(y.get()) == Longs{3, 1});
+  CHECK(values_of(y.get()) == Floats{9, 1, 3});
   OK(crisol_tril(square.get(), 0, y.place()));
   CHECK(values_of(y.get()) == Floats{1, 0, 3, 4});
   OK(crisol_triu(square.get(), 1, y.place()));
