@@ -172,7 +172,7 @@ class CRISOL_API Tensor {
   Tensor flatten(int first = 0, int last = -1) const;
   /// Axis i of the result is axis axes[i] of this tensor.
   Tensor permute(const Shape& axes) const;
-  /// Exchanges two axes.
+  /// Exchanges two axes. A scalar stays as it is, with 0 and -1 for its axes.
   Tensor transpose(int axis_a, int axis_b) const;
   /// The transposed matrix. A tensor of rank 0 or 1 stays as it is. Refuses higher ranks.
   Tensor t() const;
@@ -184,7 +184,7 @@ class CRISOL_API Tensor {
   Tensor select(int axis, std::int64_t index) const;
   /// Repeats axes of size 1 without copying. `shape` may have more axes in front. -1 keeps the size of an axis.
   Tensor expand(const Shape& shape) const;
-  /// Removes an axis if its size is 1. Otherwise nothing changes.
+  /// Removes an axis if its size is 1. Otherwise nothing changes. A scalar stays as it is, with 0 and -1 for its axes.
   Tensor squeeze(int axis) const;
   /// Inserts an axis of size 1 before `axis`. -1 adds it at the end.
   Tensor unsqueeze(int axis) const;

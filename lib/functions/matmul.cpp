@@ -21,7 +21,9 @@ Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
 
 // Reshapes (…, F) to (rows, F), so that one product over all rows serves every leading axis.
 Tensor as_rows(const Tensor& x) {
-  return x.reshape({x.shape().back() == 0 ? 0 : x.numel() / x.shape().back(), x.shape().back()});
+  std::int64_t rows = 1;
+  for (int axis = 0; axis < x.dim() - 1; ++axis) rows *= x.shape()[axis];
+  return x.reshape({rows, x.shape().back()});
 }
 
 auto matmul_backward(const Tensor& left, const Tensor& right) {

@@ -1,9 +1,11 @@
 // Tensor's differentiable views and copies. The gradient of a view is the opposite view, or a tensor of zeros that has
 // the gradient at the view's place.
-#include "crisol/ops/view.h"
+#include <algorithm>
+
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
+#include "crisol/ops/view.h"
 #include "functions/gradients.h"
 #include "ops/check.h"
 
@@ -86,8 +88,8 @@ Tensor Tensor::expand(const Shape& wanted) const {
 }
 
 Tensor Tensor::squeeze(int axis) const {
-  const int at = normalized_axis("squeeze", axis, dim());
-  if (size(at) != 1) return *this;
+  const int at = normalized_axis("squeeze", axis, std::max(dim(), 1));  // A scalar has an axis 0 too.
+  if (dim() == 0 || size(at) != 1) return *this;
   Shape smaller = shape();
   smaller.erase(at);
   return reshape(smaller);

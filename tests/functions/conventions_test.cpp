@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "crisol/crisol.h"
+#include "crisol/ops.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
@@ -52,6 +53,10 @@ TEST_CASE("a scalar has the axes 0 and -1") {
     is(x.log_softmax(axis), 0);
     is(x.sort(axis).values, -2.5f);
     is(x.topk(1, axis).values, -2.5f);
+    is(x.squeeze(axis), -2.5f);
+    is(x.transpose(axis, 0), -2.5f);
+    is(ops::squeeze(x, axis), -2.5f);
+    check_gradients([&](const Inputs& in) { return in[0].squeeze(axis) + in[0].transpose(axis, 0); }, {x});
     check_gradients([&](const Inputs& in) { return in[0].sum(axis) + in[0].max(axis) + in[0].cumsum(axis); }, {x});
     check_gradients([&](const Inputs& in) { return in[0].max_with_indices(axis).values; }, {x});
     check_gradients([&](const Inputs& in) { return in[0].softmax(axis) + in[0].log_softmax(axis); }, {x});
@@ -60,6 +65,8 @@ TEST_CASE("a scalar has the axes 0 and -1") {
   check_error([&] { x.sum({0, -1}); }, {"[sum]", "twice"});
   check_error([&] { x.softmax(-2); }, {"[softmax]", "axis -2"});
   check_error([&] { x.cumsum(1); }, {"[cumsum]", "axis 1"});
+  check_error([&] { x.squeeze(1); }, {"[squeeze]", "axis 1"});
+  check_error([&] { x.transpose(0, -2); }, {"[transpose]", "axis -2"});
 }
 
 TEST_CASE("a scalar is picked and added to by index as a line of one element") {
@@ -189,7 +196,7 @@ TEST_CASE("conv2d and the pools take one image without a batch") {
   check_error([&] { conv2d(x, some(4, {3, 3, 3, 3})); }, {"[conv2d]"});
 }
 
-TEST_CASE("matmul with vectors") {
+TEST_CASE("matmul with vectors, linear without columns") {
   const Tensor v = some(1, {4}), w = some(2, {3}), m = some(3, {3, 4}), many = some(4, {2, 5, 3, 4});
   const auto same = [](const Tensor& y, const Shape& shape, const Tensor& expected) {
     CHECK(y.shape() == shape);
@@ -205,6 +212,10 @@ TEST_CASE("matmul with vectors") {
   check_gradients([](const Inputs& in) { return matmul(in[0], in[1]); }, {m, v});
   check_gradients([](const Inputs& in) { return matmul(in[0], in[1]); }, {w, many});
   check_gradients([](const Inputs& in) { return matmul(in[0], in[1]); }, {many, v});
+  const Tensor none = zeros({3, 4, 0}).requires_grad_(), weight = zeros({5, 0}).requires_grad_();
+  linear(none, weight).sum().backward();  // No columns, but rows.
+  CHECK(none.grad().shape() == Shape{3, 4, 0});
+  CHECK(weight.grad().shape() == Shape{5, 0});
   const auto shifted = fuse([](const auto& y, const auto& b) { return relu(y + b); });
   same(matmul(m, v, shifted.epilogue(w)), {3}, relu(matmul(m, v) + w));
   check_error([&] { matmul(m, w); }, {"[matmul]", "(3, 4)", "(3)"});

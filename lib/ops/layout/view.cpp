@@ -1,5 +1,6 @@
 #include "crisol/ops/view.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/text.h"
@@ -103,10 +104,13 @@ Tensor permute(const Tensor& x, const Shape& axes) {
 
 Tensor transpose(const Tensor& x, int axis_a, int axis_b) {
   require_defined("transpose", x);
-  const int a = normalized_axis("transpose", axis_a, x.dim()), b = normalized_axis("transpose", axis_b, x.dim());
+  const int axes = std::max(x.dim(), 1);  // A scalar has an axis 0 too.
+  const int a = normalized_axis("transpose", axis_a, axes), b = normalized_axis("transpose", axis_b, axes);
   Shape shape = x.shape(), strides = x.strides();
-  std::swap(shape[a], shape[b]);
-  std::swap(strides[a], strides[b]);
+  if (a != b) {
+    std::swap(shape[a], shape[b]);
+    std::swap(strides[a], strides[b]);
+  }
   return make_view(x, shape, strides, x.offset());
 }
 
@@ -152,9 +156,9 @@ Tensor expand(const Tensor& x, const Shape& wanted) {
 
 Tensor squeeze(const Tensor& x, int axis) {
   require_defined("squeeze", x);
-  const int a = normalized_axis("squeeze", axis, x.dim());
+  const int a = normalized_axis("squeeze", axis, std::max(x.dim(), 1));
   Shape shape = x.shape(), strides = x.strides();
-  if (shape[a] == 1) {
+  if (x.dim() > 0 && shape[a] == 1) {
     shape.erase(a);
     strides.erase(a);
   }
