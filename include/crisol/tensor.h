@@ -330,11 +330,11 @@ CRISOL_API Tensor ones(const Shape& shape, DType dtype = DType::f32, Device devi
 /// A tensor with one value everywhere, converted to the dtype.
 CRISOL_API Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::f32, Device device = Device());
 /// The numbers start, start + step, … below end, or above end if the step is negative: ceil((end - start) / step)
-/// elements.
+/// elements. Integer dtypes drop the fractions of these numbers. PyTorch drops those of start and step instead.
 CRISOL_API Tensor arange(double start, double end, double step = 1, DType dtype = DType::f32, Device device = Device());
 
 /// `count` numbers at equal distances from start to end, both included. One number is start. `count` must not be
-/// negative. Integer dtypes drop the fractions.
+/// negative. Integer dtypes drop the fractions of these numbers. PyTorch drops those of start and end too.
 CRISOL_API Tensor linspace(double start, double end, std::int64_t count, DType dtype = DType::f32,
                            Device device = Device());
 /// A matrix with 1 on its main diagonal and 0 elsewhere. Without `columns` it is square.
