@@ -48,7 +48,8 @@ missing_build_packages() {
   have_command cmake || echo cmake
   have_command ninja || have_command make || echo ninja-build
   local header
-  missing_headers CL/cl.h CL/opencl.hpp zlib.h nlohmann/json.hpp CLI/CLI.hpp stb/stb_image.h clblast_c.h "$@" |
+  missing_headers CL/cl.h CL/opencl.hpp zlib.h nlohmann/json.hpp CLI/CLI.hpp stb/stb_image.h \
+    protozero/pbf_reader.hpp clblast_c.h "$@" |
     while read -r header; do
       case $header in
         CL/cl.h) echo opencl-c-headers ;;
@@ -57,6 +58,7 @@ missing_build_packages() {
         nlohmann/json.hpp) echo nlohmann-json3-dev ;;
         CLI/CLI.hpp) echo libcli11-dev ;;
         stb/stb_image.h) echo libstb-dev ;;
+        protozero/pbf_reader.hpp) echo libprotozero-dev ;;
         clblast_c.h) echo libclblast-dev ;;
         doctest/doctest.h) echo doctest-dev ;;
       esac

@@ -29,7 +29,7 @@ link_headers() {
   local name
   rm -rf -- "$cross_headers"
   mkdir -p -- "$cross_headers/include" "$cross_headers/share/cmake"
-  for name in CL nlohmann CLI doctest stb clblast_c.h; do
+  for name in CL nlohmann CLI doctest stb protozero clblast_c.h; do
     [ ! -e "/usr/include/$name" ] || ln -s -- "/usr/include/$name" "$cross_headers/include/$name"
   done
   # Copied, because CMake would follow a link and find /usr/include beside it.
@@ -47,7 +47,8 @@ prepare_cross() {
   fi
   cross_packages opencl-c-headers=/usr/include/CL/cl.h opencl-clhpp-headers=/usr/include/CL/opencl.hpp \
     nlohmann-json3-dev=/usr/include/nlohmann/json.hpp libcli11-dev=/usr/include/CLI/CLI.hpp \
-    doctest-dev=/usr/include/doctest/doctest.h libstb-dev=/usr/include/stb/stb_image.h || return 1
+    doctest-dev=/usr/include/doctest/doctest.h libstb-dev=/usr/include/stb/stb_image.h \
+    libprotozero-dev=/usr/include/protozero/pbf_reader.hpp || return 1
   # shellcheck source=/dev/null
   source "$crisol_root/tools/cross/$1.sh"
   link_headers

@@ -1,0 +1,29 @@
+// The bytes of a file, mapped into memory and read when they are needed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace crisol::io {
+
+/// A regular file, mapped for reading. Every failure throws Error (ErrorCode::io): "[op] path: reason". No other
+/// program may shorten the file while it is mapped: reading a missing page ends the process.
+class MappedFile {
+ public:
+  MappedFile(const char* op, const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  std::string_view bytes() const noexcept { return bytes_; }
+
+ private:
+  /// Maps the file. Each operating system has its own.
+  void map(const char* op);
+
+  std::string path_;
+  std::string_view bytes_;
+};
+
+}  // namespace crisol::io

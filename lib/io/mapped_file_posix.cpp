@@ -1,0 +1,36 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+#include "io/mapped_file.h"
+
+namespace crisol::io {
+
+void MappedFile::map(const char* op) {
+  // O_NONBLOCK: a pipe that has taken the file's place since the check does not make open() wait.
+  const int handle = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (handle < 0) fail(ErrorCode::io, op, path_, ": cannot be opened: ", std::strerror(errno));
+  struct stat status {};
+  void* memory = nullptr;
+  int error = 0;
+  if (fstat(handle, &status) != 0 || !S_ISREG(status.st_mode)) {
+    error = EINVAL;
+  } else if (status.st_size > 0) {
+    memory = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, handle, 0);
+    if (memory == MAP_FAILED) error = errno;
+  }
+  ::close(handle);
+  if (error != 0) fail(ErrorCode::io, op, path_, ": cannot be mapped: ", std::strerror(error));
+  bytes_ = {static_cast<const char*>(memory), static_cast<std::size_t>(status.st_size)};
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) munmap(const_cast<char*>(bytes_.data()), bytes_.size());
+}
+
+}  // namespace crisol::io

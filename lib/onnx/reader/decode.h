@@ -1,0 +1,30 @@
+// Decoders of the messages of onnx.proto. Each reads a message to its end, and refuses what no valid model holds.
+#pragma once
+
+#include "onnx/reader/message.h"
+#include "onnx/reader/model.h"
+
+namespace crisol::onnx::file {
+
+Model decode_model(Message& in);
+void decode_graph(Message& in, Graph& graph);
+void decode_node(Message& in, Node& node);
+void decode_attribute(Message& in, Attribute& attribute);
+void decode_value(Message& in, ValueInfo& value);
+void decode_type(Message& in, Type& type);
+void decode_tensor(Message& in, Tensor& tensor);
+void decode_sparse_tensor(Message& in, SparseTensor& tensor);
+void decode_entry(Message& in, std::pair<std::string_view, std::string_view>& entry);
+void decode_operator_set(Message& in, OperatorSet& set);
+
+/// The element type in the current field.
+ElementType decode_element_type(Message& in);
+
+/// The current field: one more message of a repeated field.
+template <class T>
+void decode_into(std::vector<T>& list, Message& in, const char* what, void (*decode)(Message&, T&)) {
+  Message message(in, what, list.size());
+  decode(message, in.add(list));
+}
+
+}  // namespace crisol::onnx::file

@@ -1,0 +1,31 @@
+// Files beside a model that hold the data of its large tensors.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "io/mapped_file.h"
+#include "onnx/reader/model.h"
+
+namespace crisol::onnx::file {
+
+/// Maps the files that a model names, each once. A model may come from a stranger, and must not read other files of the
+/// user: a location is relative, has no "..", and leads to a regular file in the model's folder or below it, also after
+/// all symbolic links. Failures throw Error (ErrorCode::io).
+class ExternalFiles {
+ public:
+  explicit ExternalFiles(const std::string& model_path) : model_path_(model_path) {}
+
+  /// The bytes of a tensor whose place is external.
+  std::string_view bytes_of(const Tensor& tensor);
+
+ private:
+  const io::MappedFile& file_at(std::string_view location);
+
+  std::string model_path_;
+  std::map<std::string, io::MappedFile, std::less<>> files_;
+};
+
+}  // namespace crisol::onnx::file

@@ -1,0 +1,146 @@
+// A decoded ONNX model: what onnx.proto describes, as plain structs. Texts and data are views into the mapped file. The
+// namespace keeps these names apart from those for users.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "onnx/reader/element_type.h"
+
+namespace crisol::onnx::file {
+
+using Metadata = std::vector<std::pair<std::string_view, std::string_view>>;
+
+struct OperatorSet {
+  std::string_view domain;  ///< Empty for ONNX's own ops.
+  std::int64_t version = 0;
+};
+
+/// A size of a shape: a number, or a name, or neither if it is unknown.
+struct Dimension {
+  std::optional<std::int64_t> size;
+  std::string_view name;
+};
+
+/// The type of a value. Sequences, optionals and maps have the type of their elements inside.
+struct Type {
+  enum class Kind : std::uint8_t { none, tensor, sparse_tensor, sequence, optional, map, opaque };
+  Kind kind = Kind::none;
+  ElementType element = ElementType::undefined;  ///< Of a tensor, or of a map's keys.
+  std::optional<std::vector<Dimension>> shape;   ///< Nothing if even the number of axes is unknown.
+  std::vector<Type> inner;                       ///< One type, or none.
+};
+
+struct ValueInfo {
+  std::string_view name;
+  Type type;
+};
+
+/// A range of bytes in a file beside the model. Nothing has been checked but the form of the numbers.
+struct ExternalData {
+  std::string_view location;
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> length;
+};
+
+/// A constant tensor. The decoder has checked that the data have as many bytes or elements as the sizes say; only
+/// external data are checked when they are mapped.
+struct Tensor {
+  enum class Place : std::uint8_t {
+    fields,    ///< In a field for this type of elements: `bytes` is the whole message.
+    raw,       ///< `bytes` are the elements, little-endian.
+    external,  ///< In a file of their own.
+  };
+  std::string_view name;
+  ElementType type = ElementType::undefined;
+  Place place = Place::fields;
+  std::vector<std::int64_t> sizes;
+  std::int64_t count = 0;  ///< Elements: the product of the sizes.
+  std::string_view bytes;
+  ExternalData external;
+
+  /// Bytes of all elements. Elements of less than 8 bits lie side by side. 0 for strings.
+  std::uint64_t byte_count() const noexcept {
+    return (static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(bits_of(type)) + 7) / 8;
+  }
+};
+
+struct SparseTensor {
+  Tensor values, indices;
+  std::vector<std::int64_t> sizes;
+};
+
+struct Graph;
+
+/// An attribute of a node. Kinds of one element hold it in the same list as kinds of several.
+struct Attribute {
+  /// The values are those of AttributeProto.AttributeType.
+  enum class Kind : std::uint8_t {
+    undefined,  ///< Only for a reference to an attribute of a function.
+    f32,
+    integer,
+    string,
+    tensor,
+    graph,
+    floats,
+    integers,
+    strings,
+    tensors,
+    graphs,
+    sparse_tensor,
+    sparse_tensors,
+    type,
+    types,
+  };
+  std::string_view name;
+  std::string_view reference;  ///< The attribute of the surrounding function that gives the value; empty if none does.
+  Kind kind = Kind::undefined;
+  std::vector<float> floats;
+  std::vector<std::int64_t> integers;
+  std::vector<std::string_view> strings;
+  std::vector<Tensor> tensors;
+  std::vector<Graph> graphs;
+  std::vector<SparseTensor> sparse_tensors;
+  std::vector<Type> types;
+};
+
+struct Node {
+  std::string_view name, op, domain, overload;
+  std::vector<std::string_view> inputs, outputs;  ///< Empty names stand for optional values that are left out.
+  std::vector<Attribute> attributes;
+};
+
+struct Graph {
+  std::string_view name;
+  std::vector<Node> nodes;
+  std::vector<Tensor> initializers;
+  std::vector<SparseTensor> sparse_initializers;
+  std::vector<ValueInfo> inputs, outputs, values;
+};
+
+/// An op that the model itself defines by other ops.
+struct Function {
+  std::string_view name, domain, overload;
+  std::vector<std::string_view> inputs, outputs;
+  std::vector<std::string_view> attributes;   ///< Those that a call must give.
+  std::vector<Attribute> default_attributes;  ///< Those with a default.
+  std::vector<Node> nodes;
+  std::vector<OperatorSet> operator_sets;
+  std::vector<ValueInfo> values;
+};
+
+struct Model {
+  std::int64_t ir_version = 0;
+  std::string_view producer, producer_version, domain, doc;
+  std::int64_t version = 0;  ///< Of the model, by its author.
+  std::vector<OperatorSet> operator_sets;
+  Graph graph;
+  std::vector<Function> functions;
+  Metadata metadata;
+  bool has_training = false;  ///< The file also holds graphs for training, which are not decoded.
+};
+
+}  // namespace crisol::onnx::file

@@ -1,0 +1,110 @@
+#include "onnx/reader/model_file.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "io/input_file.h"
+#include "onnx/reader/decode.h"
+
+namespace crisol::onnx::file {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the data of ONNX's files are little-endian");
+
+struct Range {
+  std::int64_t least, largest;
+};
+
+/// The values that a field of integers may hold for elements of a type.
+Range range_of(ElementType type) {
+  switch (type) {
+    case ElementType::boolean: return {0, 1};
+    case ElementType::i8: return {-128, 127};
+    case ElementType::i16: return {-32768, 32767};
+    case ElementType::i32: return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+    case ElementType::u32: return {0, std::numeric_limits<std::uint32_t>::max()};
+    case ElementType::i64:
+    case ElementType::u64:  // As the same bits.
+      return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+    case ElementType::f6e2m3:
+    case ElementType::f6e3m2: return {0, 63};
+    default: break;
+  }
+  const int bits = std::clamp(bits_of(type), 8, 16);  // Several elements of 2 or 4 bits fill a byte.
+  return {0, (std::int64_t{1} << bits) - 1};
+}
+
+/// Packs elements of 6 bits.
+std::string packed(const std::string& values) {
+  std::string bytes((values.size() * 6 + 7) / 8, '\0');
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto shifted = static_cast<unsigned>(static_cast<unsigned char>(values[i])) << (i * 6 % 8);
+    const std::size_t at = i * 6 / 8;
+    bytes[at] = static_cast<char>(bytes[at] | static_cast<char>(shifted));
+    if (shifted > 0xff) bytes[at + 1] = static_cast<char>(bytes[at + 1] | static_cast<char>(shifted >> 8));
+  }
+  return bytes;
+}
+
+/// The elements of a tensor that lie in the field for its type.
+std::string field_data(Document document, const Tensor& tensor) {
+  document.budget = std::numeric_limits<std::uint64_t>::max();  // The file has as many bytes as there are elements.
+  Message in(document, tensor.bytes);
+  std::string bytes;
+  const DataField field = data_field_of(tensor.type);
+  const Range range = range_of(tensor.type);
+  const auto width = static_cast<std::size_t>(std::max(bits_of(tensor.type), 8) / 8);
+  std::vector<std::int64_t> values;
+  while (in.next()) {
+    if (static_cast<DataField>(in.field()) != field) continue;
+    if (field == DataField::floats || field == DataField::doubles) {
+      bytes += in.fixed(field == DataField::floats ? 4 : 8);
+      continue;
+    }
+    values.clear();
+    in.integers(values);
+    for (const std::int64_t value : values) {
+      if (value < range.least || value > range.largest)
+        in.refuse("tensor ", in_quotes(tensor.name), " of ", name_of(tensor.type), " holds ", value, ", from ",
+                  range.least, " to ", range.largest, " allowed");
+      bytes.append(reinterpret_cast<const char*>(&value), width);
+    }
+  }
+  return bits_of(tensor.type) == 6 ? packed(bytes) : bytes;
+}
+
+}  // namespace
+
+ModelFile::ModelFile(const std::string& path)
+    : file_("onnx", path),
+      document_{file_.path(), file_.bytes(), budget_for(file_.bytes().size())},
+      external_(file_.path()) {
+  io::InputFile start("onnx", path);
+  if (const std::string kind = start.kind(); !kind.empty()) start.refuse("this is ", kind, ", not an ONNX model");
+  Message in(document_, document_.bytes);
+  model_ = decode_model(in);
+}
+
+Elements ModelFile::elements_of(const Tensor& tensor) {
+  if (tensor.place == Tensor::Place::fields) return {{}, field_data(document_, tensor)};
+  const std::string_view bytes = tensor.place == Tensor::Place::raw ? tensor.bytes : external_.bytes_of(tensor);
+  if (tensor.type == ElementType::boolean)
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      if (const auto value = static_cast<unsigned char>(bytes[i]); value > 1)
+        fail(ErrorCode::io, "onnx", path(), ": tensor ", in_quotes(tensor.name), " of bool holds ",
+             static_cast<int>(value), " at element ", i, ", only 0 and 1 allowed");
+  return {bytes, {}};
+}
+
+std::vector<std::string_view> ModelFile::strings_of(const Tensor& tensor) {
+  std::vector<std::string_view> strings;
+  strings.reserve(static_cast<std::size_t>(tensor.count));
+  Message in(document_, tensor.bytes);
+  while (in.next())
+    if (static_cast<DataField>(in.field()) == DataField::strings) strings.push_back(in.text());
+  return strings;
+}
+
+}  // namespace crisol::onnx::file

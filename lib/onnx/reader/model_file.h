@@ -1,0 +1,46 @@
+// An ONNX file: the decoded model, and the data of its tensors.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/mapped_file.h"
+#include "onnx/reader/external_files.h"
+#include "onnx/reader/message.h"
+#include "onnx/reader/model.h"
+
+namespace crisol::onnx::file {
+
+/// Elements of a tensor, little-endian and without gaps, as raw_data holds them. Elements of less than 8 bits lie side
+/// by side, the first in the lowest bits.
+struct Elements {
+  std::string_view mapped;  ///< In a file; nothing if the elements were decoded.
+  std::string decoded;
+
+  std::string_view bytes() const noexcept { return mapped.data() != nullptr ? mapped : decoded; }
+};
+
+/// Maps and decodes a file. Nothing of it is trusted: every failure throws Error (ErrorCode::io) with the file, the
+/// place and the rule.
+class ModelFile {
+ public:
+  explicit ModelFile(const std::string& path);
+
+  const std::string& path() const noexcept { return file_.path(); }
+  std::uint64_t size() const noexcept { return file_.bytes().size(); }
+  const Model& model() const noexcept { return model_; }
+
+  /// The elements of a tensor of numbers. Their values are checked too: a bool is 0 or 1, an i8 has 8 bits.
+  Elements elements_of(const Tensor& tensor);
+  /// The elements of a tensor of strings.
+  std::vector<std::string_view> strings_of(const Tensor& tensor);
+
+ private:
+  io::MappedFile file_;
+  Document document_;
+  ExternalFiles external_;
+  Model model_;
+};
+
+}  // namespace crisol::onnx::file
