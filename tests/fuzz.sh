@@ -3,7 +3,7 @@
 #
 # Builds fuzzers in build/fuzz/, by clang with its sanitizers, and runs each for N seconds (10). Inputs come from the
 # seeds in tests/fuzz/seeds/ and from earlier runs (build/fuzz/corpus/).
-# Names: csv idx image npy safetensors device_spec disk_cache tuning are the default, because they need few of the
+# Names: csv idx image npy onnx safetensors device_spec disk_cache tuning are the default, because they need few of the
 # library's sources.
 # ops needs all sources.
 # Fails when a fuzzer finds something; the input is then in build/fuzz/findings/. Ends with 3 if clang is missing and
@@ -18,12 +18,12 @@ names=()
 while [ $# -gt 0 ]; do
   case $1 in
     --seconds) [ $# -ge 2 ] || die "--seconds wants a number"; seconds=$2; shift 2 ;;
-    csv | idx | image | npy | safetensors | device_spec | disk_cache | tuning | ops) names+=("$1"); shift ;;
+    csv | idx | image | npy | onnx | safetensors | device_spec | disk_cache | tuning | ops) names+=("$1"); shift ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
     *) die "unknown argument $1 (see --help)" ;;
   esac
 done
-[ ${#names[@]} -gt 0 ] || names=(csv idx image npy safetensors device_spec disk_cache tuning)
+[ ${#names[@]} -gt 0 ] || names=(csv idx image npy onnx safetensors device_spec disk_cache tuning)
 
 if ! echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
   "${CXX:-clang++}" -x c++ -fsanitize=fuzzer,address,undefined -fuse-ld=lld - -o /dev/null 2>/dev/null; then
