@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array layers{"base",      "runtime", "dispatch", "measure", "tensor", "ops",      "autograd",
-                            "functions", "nn",      "optim",    "io",      "onnx",   "training", "c_api", "cli"};
+constexpr std::array layers{"base", "runtime", "dispatch", "measure", "tensor",   "ops",   "autograd", "functions",
+                            "nn",   "optim",   "io",       "onnx",    "training", "c_api", "cli"};
 
 // The layer of a public header, by its path below include/crisol/: a file or a folder.
 constexpr std::pair<std::string_view, std::string_view> public_layers[]{
@@ -59,6 +59,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"optim.h", "optim"},
     {"optim/", "optim"},
     {"io/", "io"},
+    {"onnx.h", "onnx"},
     {"training.h", "training"},
     {"c/", "c_api"},
     {"crisol.h", "training"},  // Includes all of the C++ interface.

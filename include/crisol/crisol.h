@@ -65,6 +65,7 @@
 #include "crisol/nn/rnn.h"
 #include "crisol/nn/rnn_cell.h"
 #include "crisol/nn/sequential.h"
+#include "crisol/onnx.h"
 #include "crisol/optim.h"
 #include "crisol/precision.h"
 #include "crisol/profile.h"

@@ -23,6 +23,7 @@ Command add_devices(CLI::App& program);
 Command add_doctor(CLI::App& program);
 Command add_info(CLI::App& program);
 Command add_kernels(CLI::App& program);
+Command add_onnx(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_selftest(CLI::App& program);
 Command add_tune(CLI::App& program);

@@ -24,10 +24,10 @@ int main(int argc, char** argv) {
   app.add_option("--trace", cli::trace_file(),
                  "Write a timeline of the command here, for ui.perfetto.dev or chrome://tracing");
   app.footer("Exit status: 0 done, 1 failed, 2 wrong arguments.");
-  const cli::Command commands[] = {cli::add_devices(app), cli::add_info(app),  cli::add_selftest(app),
-                                   cli::add_cache(app),   cli::add_bench(app), cli::add_kernels(app),
-                                   cli::add_doctor(app),  cli::add_tune(app),  cli::add_report(app),
-                                   cli::add_complete(app)};
+  const cli::Command commands[] = {cli::add_devices(app), cli::add_info(app),    cli::add_selftest(app),
+                                   cli::add_cache(app),   cli::add_bench(app),   cli::add_kernels(app),
+                                   cli::add_doctor(app),  cli::add_tune(app),    cli::add_report(app),
+                                   cli::add_onnx(app),    cli::add_complete(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -34,11 +34,11 @@ TEST_CASE("crisol: version, help and wrong words, with their exit status") {
   NEEDS_CRISOL();
   CHECK(output_of("--version") == std::string("crisol ") + version() + "\n");
   const std::string help = output_of("--help");
-  for (const char* command : {"devices", "info", "doctor", "selftest", "cache", "bench", "tune", "kernels", "--device",
-                              "--trace", "Exit status"})
+  for (const char* command : {"devices", "info", "doctor", "selftest", "cache", "bench", "tune", "kernels", "onnx",
+                              "--device", "--trace", "Exit status"})
     CHECK(contains(help, command));
-  for (const char* command :
-       {"devices", "info", "doctor", "selftest", "cache", "cache list", "cache clear", "bench", "tune", "kernels"})
+  for (const char* command : {"devices", "info", "doctor", "selftest", "cache", "cache list", "cache clear", "bench",
+                              "tune", "kernels", "onnx", "onnx info"})
     CHECK(contains(output_of(std::string(command) + " --help"), "--help"));
   for (const char* line : {"", "nonsense", "devices --nonsense", "info a b", "cache nonsense", "--device"}) {
     const ProcessResult result = run_built("crisol", words_of(line));

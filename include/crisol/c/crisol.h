@@ -507,7 +507,7 @@ typedef struct crisol_named_tensors crisol_named_tensors;
 
 /** An empty list. */
 CRISOL_API crisol_status crisol_named_tensors_create(crisol_named_tensors** result);
-/** Gives a list back. Handles to its tensors stay valid. */
+/** Destroys a list. Handles to its tensors stay valid. */
 CRISOL_API void crisol_named_tensors_destroy(crisol_named_tensors* tensors);
 /** Adds a tensor at the end, without copying its elements. Refused when the name is there already. */
 CRISOL_API crisol_status crisol_named_tensors_add(crisol_named_tensors* tensors, const char* name,
@@ -759,7 +759,7 @@ CRISOL_API crisol_status crisol_dataset_split(const crisol_dataset* dataset, int
 /** As crisol_dataset_split, but the samples are shuffled first. The seed determines the parts, on every machine. */
 CRISOL_API crisol_status crisol_dataset_random_split(const crisol_dataset* dataset, int count, const int64_t* lengths,
                                                      uint64_t seed, crisol_dataset** results);
-/** Gives a data set back. Loaders and parts that were made from it keep what they need. */
+/** Destroys a data set. Loaders and parts that were made from it keep what they need. */
 CRISOL_API void crisol_dataset_destroy(crisol_dataset* dataset);
 /** The number of samples. */
 CRISOL_API crisol_status crisol_dataset_size(const crisol_dataset* dataset, int64_t* samples);
@@ -786,7 +786,7 @@ typedef struct crisol_data_loader_options {
 CRISOL_API crisol_status crisol_data_loader_create(const crisol_dataset* dataset,
                                                    const crisol_data_loader_options* options, crisol_device device,
                                                    crisol_data_loader** result);
-/** Gives a loader back. */
+/** Destroys a loader. */
 CRISOL_API void crisol_data_loader_destroy(crisol_data_loader* loader);
 /** Batches in an epoch. */
 CRISOL_API crisol_status crisol_data_loader_batches(const crisol_data_loader* loader, int64_t* batches);
@@ -820,9 +820,9 @@ CRISOL_API crisol_status crisol_load_npz(const char* path, crisol_device device,
 
 /** Texts by name that travel with tensors in a file: crisol::io::Metadata. */
 typedef struct crisol_metadata crisol_metadata;
-/** Without texts. */
+/** Makes an object without texts. */
 CRISOL_API crisol_status crisol_metadata_create(crisol_metadata** result);
-/** Gives texts back. */
+/** Destroys the object. Accepts null. */
 CRISOL_API void crisol_metadata_destroy(crisol_metadata* metadata);
 /** Sets the text of a name. */
 CRISOL_API crisol_status crisol_metadata_set(crisol_metadata* metadata, const char* name, const char* text);
@@ -846,7 +846,7 @@ CRISOL_API crisol_status crisol_save_named_tensors(const char* path, const criso
 typedef struct crisol_checkpoint crisol_checkpoint;
 /** An empty checkpoint. */
 CRISOL_API crisol_status crisol_checkpoint_create(crisol_checkpoint** result);
-/** Gives a checkpoint back. */
+/** Destroys a checkpoint. Accepts null. */
 CRISOL_API void crisol_checkpoint_destroy(crisol_checkpoint* checkpoint);
 /** Sets a part, without copying the elements of the tensors. */
 CRISOL_API crisol_status crisol_checkpoint_set(crisol_checkpoint* checkpoint, const char* part,
@@ -868,6 +868,10 @@ CRISOL_API crisol_status crisol_checkpoint_metadata(const crisol_checkpoint* che
 CRISOL_API crisol_status crisol_checkpoint_save(const crisol_checkpoint* checkpoint, const char* path);
 /** Reads what crisol_checkpoint_save or crisol::io::save_checkpoint wrote. */
 CRISOL_API crisol_status crisol_checkpoint_load(const char* path, crisol_device device, crisol_checkpoint** result);
+
+/** The facts about an ONNX file as JSON, in the format of `crisol onnx info --json`. The text is valid until this thread
+ * calls the function again. */
+CRISOL_API crisol_status crisol_onnx_info(const char* path, const char** json);
 
 #ifdef __cplusplus
 }
