@@ -869,8 +869,8 @@ CRISOL_API crisol_status crisol_checkpoint_save(const crisol_checkpoint* checkpo
 /** Reads what crisol_checkpoint_save or crisol::io::save_checkpoint wrote. */
 CRISOL_API crisol_status crisol_checkpoint_load(const char* path, crisol_device device, crisol_checkpoint** result);
 
-/** The facts about an ONNX file as JSON, in the format of `crisol onnx info --json`. The text is valid until this thread
- * calls the function again. */
+/** The facts about an ONNX file as JSON, in the format of `crisol onnx info --json`. The text is valid until this
+ * thread calls the function again. */
 CRISOL_API crisol_status crisol_onnx_info(const char* path, const char** json);
 
 #ifdef __cplusplus
