@@ -91,7 +91,8 @@ void MemoryPool::fail_out_of_memory(std::uint64_t bytes, const char* why) const 
   }
   const std::uint64_t device_memory = device_.info().global_memory;
   std::string reason = why, holders = largest_holders();
-  if (now.in_use + now.captured + bytes > total_limit(limit, device_.info()))
+  const bool fits_buffer = bytes <= device_.info().max_allocation;
+  if (fits_buffer && now.in_use + now.captured + bytes > total_limit(limit, device_.info()))
     reason = limit != 0 ? concat("the limit of set_memory_limit is ", bytes_text(limit), " (", limit, " bytes)")
                         : concat("the device has ", bytes_text(device_memory),
                                  "; set_memory_limit allows more where its driver can give it");
