@@ -1,11 +1,9 @@
 // Tensor's differentiable views and copies. The gradient of a view is the opposite view, or a tensor of zeros that has
 // the gradient at the view's place.
-#include <algorithm>
-
+#include "crisol/ops/view.h"
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
-#include "crisol/ops/view.h"
 #include "functions/gradients.h"
 #include "ops/check.h"
 
@@ -88,7 +86,7 @@ Tensor Tensor::expand(const Shape& wanted) const {
 }
 
 Tensor Tensor::squeeze(int axis) const {
-  const int at = normalized_axis("squeeze", axis, std::max(dim(), 1));  // A scalar has an axis 0 too.
+  const int at = ops::axis_or_scalar("squeeze", axis, dim());
   if (dim() == 0 || size(at) != 1) return *this;
   Shape smaller = shape();
   smaller.erase(at);

@@ -121,9 +121,11 @@ void permute(Program& program) {
 
 void transpose(Program& program) {
   const Value x = program.pick();
-  const int first = program.axis(x), second = program.axis(x), rank = x.model.shape.rank();
+  const int first = program.axis(x), second = program.axis(x), axes = std::max(x.model.shape.rank(), 1);
   std::optional<Model> expected;
-  if (const auto a = axis_of(first, rank), b = axis_of(second, rank); a && b) {
+  if (const auto a = axis_of(first, axes), b = axis_of(second, axes); a && b && *a == *b) {
+    expected = x.model;  // Also a scalar, which has the axis 0.
+  } else if (a && b) {
     Shape shape = x.model.shape;
     std::swap(shape[*a], shape[*b]);
     expected = view_of(x.model, shape, [&](Shape index) {
@@ -206,9 +208,9 @@ void squeeze(Program& program) {
   const Value x = program.pick();
   const int axis = program.axis(x);
   std::optional<Model> expected;
-  if (const auto a = axis_of(axis, x.model.shape.rank()); a) {
+  if (const auto a = axis_of(axis, std::max(x.model.shape.rank(), 1)); a) {
     expected = x.model;
-    if (x.model.shape[*a] == 1) expected->shape.erase(*a);
+    if (x.model.shape.rank() > 0 && x.model.shape[*a] == 1) expected->shape.erase(*a);
   }
   program.check(concat("squeeze ", text_of(x), " axis ", axis), expected, [&] { return ops::squeeze(x.tensor, axis); });
 }

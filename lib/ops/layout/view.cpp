@@ -1,10 +1,10 @@
 #include "crisol/ops/view.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "base/text.h"
 #include "crisol/ops/copy.h"
+#include "ops/check.h"
 #include "tensor/impl.h"
 
 namespace crisol::ops {
@@ -104,8 +104,7 @@ Tensor permute(const Tensor& x, const Shape& axes) {
 
 Tensor transpose(const Tensor& x, int axis_a, int axis_b) {
   require_defined("transpose", x);
-  const int axes = std::max(x.dim(), 1);  // A scalar has an axis 0 too.
-  const int a = normalized_axis("transpose", axis_a, axes), b = normalized_axis("transpose", axis_b, axes);
+  const int a = axis_or_scalar("transpose", axis_a, x.dim()), b = axis_or_scalar("transpose", axis_b, x.dim());
   Shape shape = x.shape(), strides = x.strides();
   if (a != b) {
     std::swap(shape[a], shape[b]);
@@ -156,7 +155,7 @@ Tensor expand(const Tensor& x, const Shape& wanted) {
 
 Tensor squeeze(const Tensor& x, int axis) {
   require_defined("squeeze", x);
-  const int a = normalized_axis("squeeze", axis, std::max(x.dim(), 1));
+  const int a = axis_or_scalar("squeeze", axis, x.dim());
   Shape shape = x.shape(), strides = x.strides();
   if (x.dim() > 0 && shape[a] == 1) {
     shape.erase(a);
