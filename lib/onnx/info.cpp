@@ -27,10 +27,10 @@ std::string type_text(const file::Type& type) {
   return {};
 }
 
-ValueInfo info_of(const file::ValueInfo& value) {
+ValueInfo info_of(const file::ValueInfoProto& value) {
   ValueInfo info{std::string(value.name), type_text(value.type), value.type.shape.has_value(), {}};
   if (value.type.shape)
-    for (const file::Dimension& dimension : *value.type.shape)
+    for (const file::DimensionProto& dimension : *value.type.shape)
       info.shape.push_back({dimension.size.value_or(-1), std::string(dimension.name)});
   return info;
 }
@@ -41,7 +41,7 @@ class Count {
   Count(file::ModelFile& model, ModelInfo& info) : model_(model), info_(info) {}
 
   void visit(const file::Graph& graph) {
-    for (const file::Tensor& tensor : graph.initializers) visit(tensor);
+    for (const file::TensorProto& tensor : graph.initializers) visit(tensor);
     for (const file::SparseTensor& tensor : graph.sparse_initializers) visit(tensor.values);
     visit(graph.nodes);
   }
@@ -51,7 +51,7 @@ class Count {
       ++ops_[{node.domain, node.op}];
       for (const file::Attribute& attribute : node.attributes) {
         for (const file::Graph& graph : attribute.graphs) visit(graph);
-        for (const file::Tensor& tensor : attribute.tensors) check_external(tensor);
+        for (const file::TensorProto& tensor : attribute.tensors) check_external(tensor);
       }
     }
   }
@@ -67,7 +67,7 @@ class Count {
   }
 
  private:
-  void visit(const file::Tensor& tensor) {
+  void visit(const file::TensorProto& tensor) {
     InitializerCount& count = types_.try_emplace(tensor.type).first->second;
     count.type = name_of(tensor.type);
     ++count.tensors;
@@ -77,8 +77,8 @@ class Count {
     check_external(tensor);
   }
 
-  void check_external(const file::Tensor& tensor) {
-    if (tensor.place != file::Tensor::Place::external) return;
+  void check_external(const file::TensorProto& tensor) {
+    if (tensor.place != file::TensorProto::Place::external) return;
     ExternalFile& file = files_[tensor.external.location];
     file.location = tensor.external.location;
     ++file.tensors;
@@ -112,14 +112,14 @@ ModelInfo read_info(const std::string& path) {
   info.domain = model.domain;
   info.model_version = model.version;
   info.has_training = model.has_training;
-  for (const file::OperatorSet& set : model.operator_sets)
+  for (const file::OperatorSetIdProto& set : model.operator_sets)
     info.operator_sets.push_back({domain_text(set.domain), set.version});
   std::set<std::string_view> initializers;
-  for (const file::Tensor& tensor : model.graph.initializers) initializers.insert(tensor.name);
+  for (const file::TensorProto& tensor : model.graph.initializers) initializers.insert(tensor.name);
   for (const file::SparseTensor& tensor : model.graph.sparse_initializers) initializers.insert(tensor.values.name);
-  for (const file::ValueInfo& value : model.graph.inputs)
+  for (const file::ValueInfoProto& value : model.graph.inputs)
     if (initializers.count(value.name) == 0) info.inputs.push_back(info_of(value));
-  for (const file::ValueInfo& value : model.graph.outputs) info.outputs.push_back(info_of(value));
+  for (const file::ValueInfoProto& value : model.graph.outputs) info.outputs.push_back(info_of(value));
   for (const auto& [key, text] : model.metadata) info.metadata[std::string(key)] = text;
   Count count(file, info);
   count.visit(model.graph);

@@ -16,7 +16,7 @@ class Walk {
   Walk(onnx::file::ModelFile& file, std::size_t file_bytes) : file_(file), file_bytes_(file_bytes) {}
 
   void visit(const onnx::file::Graph& graph) {
-    for (const onnx::file::Tensor& tensor : graph.initializers) visit(tensor);
+    for (const onnx::file::TensorProto& tensor : graph.initializers) visit(tensor);
     for (const onnx::file::SparseTensor& tensor : graph.sparse_initializers) visit(tensor);
     visit(graph.nodes);
   }
@@ -29,7 +29,7 @@ class Walk {
     for (const onnx::file::Attribute& attribute : attributes) {
       expect(attribute.kind != onnx::file::Attribute::Kind::undefined || !attribute.reference.empty(),
              "values have kinds");
-      for (const onnx::file::Tensor& tensor : attribute.tensors) visit(tensor);
+      for (const onnx::file::TensorProto& tensor : attribute.tensors) visit(tensor);
       for (const onnx::file::SparseTensor& tensor : attribute.sparse_tensors) visit(tensor);
       for (const onnx::file::Graph& graph : attribute.graphs) visit(graph);
     }
@@ -41,11 +41,11 @@ class Walk {
     visit(tensor.indices);
   }
 
-  void visit(const onnx::file::Tensor& tensor) {
+  void visit(const onnx::file::TensorProto& tensor) {
     std::int64_t count = 1;
     for (const std::int64_t size : tensor.sizes) count = size == 0 || count == 0 ? 0 : count * size;
     expect(count == tensor.count, "there are as many elements as the sizes say");
-    if (tensor.place != onnx::file::Tensor::Place::external)
+    if (tensor.place != onnx::file::TensorProto::Place::external)
       expect(tensor.byte_count() <= 8 * file_bytes_, "elements lie in the file");
     if (tensor.type == onnx::file::ElementType::string) {
       expect(static_cast<std::int64_t>(file_.strings_of(tensor).size()) == count, "there are as many strings");

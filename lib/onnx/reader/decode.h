@@ -10,12 +10,12 @@ Model decode_model(Message& in);
 void decode_graph(Message& in, Graph& graph);
 void decode_node(Message& in, Node& node);
 void decode_attribute(Message& in, Attribute& attribute);
-void decode_value(Message& in, ValueInfo& value);
+void decode_value(Message& in, ValueInfoProto& value);
 void decode_type(Message& in, Type& type);
-void decode_tensor(Message& in, Tensor& tensor);
+void decode_tensor(Message& in, TensorProto& tensor);
 void decode_sparse_tensor(Message& in, SparseTensor& tensor);
 void decode_entry(Message& in, std::pair<std::string_view, std::string_view>& entry);
-void decode_operator_set(Message& in, OperatorSet& set);
+void decode_operator_set(Message& in, OperatorSetIdProto& set);
 
 /// The element type in the current field.
 ElementType decode_element_type(Message& in);

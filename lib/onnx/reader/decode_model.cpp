@@ -31,7 +31,7 @@ void decode_entry(Message& in, std::pair<std::string_view, std::string_view>& en
     }
 }
 
-void decode_operator_set(Message& in, OperatorSet& set) {
+void decode_operator_set(Message& in, OperatorSetIdProto& set) {
   while (in.next()) switch (in.field()) {
       case 1: in.set_name(set.domain = in.text()); break;
       case 2: set.version = in.integer(); break;

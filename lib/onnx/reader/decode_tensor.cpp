@@ -26,7 +26,7 @@ std::int64_t count_of(Message& in, const std::vector<std::int64_t>& sizes, Eleme
 }
 
 /// Values that a field with elements must hold.
-std::uint64_t values_of(const Tensor& tensor) {
+std::uint64_t values_of(const TensorProto& tensor) {
   const auto count = static_cast<std::uint64_t>(tensor.count);
   switch (tensor.type) {
     case ElementType::c64:
@@ -47,7 +47,7 @@ std::uint64_t parse_number(Message& in, std::string_view text) {
   return value;
 }
 
-void decode_external(Message& in, Tensor& tensor) {
+void decode_external(Message& in, TensorProto& tensor) {
   std::pair<std::string_view, std::string_view> entry;
   decode_entry(in, entry);
   if (entry.first == "location") tensor.external.location = entry.second;
@@ -74,13 +74,13 @@ struct Found {
   bool raw = false, external = false;
 };
 
-void check(Message& in, Tensor& tensor, const Found& found) {
+void check(Message& in, TensorProto& tensor, const Found& found) {
   if (tensor.type == ElementType::undefined) in.refuse("the tensor has no element type");
   tensor.count = count_of(in, tensor.sizes, tensor.type);
   const bool is_text = tensor.type == ElementType::string;
   if ((found.external || found.raw) && is_text) in.refuse("strings lie outside of string_data");
   if (found.external) {
-    tensor.place = Tensor::Place::external;
+    tensor.place = TensorProto::Place::external;
     if (found.raw || found.values > 0) in.refuse("the tensor has data in the model and in another file");
     if (tensor.external.location.empty()) in.refuse("the data lie in another file, and its location is missing");
     if (tensor.external.length && *tensor.external.length != tensor.byte_count())
@@ -89,14 +89,14 @@ void check(Message& in, Tensor& tensor, const Found& found) {
     return;
   }
   if (found.raw) {
-    tensor.place = Tensor::Place::raw;
+    tensor.place = TensorProto::Place::raw;
     if (found.values > 0) in.refuse("the tensor has data in raw_data and in field ", static_cast<int>(found.field));
     if (tensor.bytes.size() != tensor.byte_count())
       in.refuse("raw_data has ", tensor.bytes.size(), " bytes, ", tensor.count, " elements of ", name_of(tensor.type),
                 " take ", tensor.byte_count());
     return;
   }
-  tensor.place = Tensor::Place::fields;
+  tensor.place = TensorProto::Place::fields;
   tensor.bytes = in.bytes();
   if (found.values > 0 && found.field != data_field_of(tensor.type))
     in.refuse("elements of ", name_of(tensor.type), " lie in field ", static_cast<int>(found.field), ", field ",
@@ -108,7 +108,7 @@ void check(Message& in, Tensor& tensor, const Found& found) {
 
 }  // namespace
 
-void decode_tensor(Message& in, Tensor& tensor) {
+void decode_tensor(Message& in, TensorProto& tensor) {
   Found found;
   while (in.next()) switch (in.field()) {
       case 1: in.integers(tensor.sizes); break;
@@ -145,7 +145,7 @@ void decode_tensor(Message& in, Tensor& tensor) {
 }
 
 void decode_sparse_tensor(Message& in, SparseTensor& tensor) {
-  const auto decode = [&](const char* what, Tensor& part) {
+  const auto decode = [&](const char* what, TensorProto& part) {
     in.only_once(what);
     Message message(in, what);
     decode_tensor(message, part);
@@ -159,7 +159,7 @@ void decode_sparse_tensor(Message& in, SparseTensor& tensor) {
   in.set_name(tensor.values.name);
   count_of(in, tensor.sizes, tensor.values.type);
   if (tensor.values.sizes.size() != 1) in.refuse("the values have ", tensor.values.sizes.size(), " axes, 1 expected");
-  const Tensor& indices = tensor.indices;
+  const TensorProto& indices = tensor.indices;
   const std::size_t axes = indices.sizes.size();
   if (indices.type != ElementType::i64 || (axes != 1 && axes != 2) || indices.sizes[0] != tensor.values.count ||
       (axes == 2 && indices.sizes[1] != static_cast<std::int64_t>(tensor.sizes.size())))

@@ -4,7 +4,7 @@ namespace crisol::onnx::file {
 
 namespace {
 
-void decode_dimension(Message& in, Dimension& dimension) {
+void decode_dimension(Message& in, DimensionProto& dimension) {
   while (in.next()) switch (in.field()) {
       case 1:
         dimension.size = in.integer();
@@ -20,7 +20,7 @@ void decode_dimension(Message& in, Dimension& dimension) {
   if (dimension.size && *dimension.size < 0) dimension.size.reset();
 }
 
-void decode_shape(Message& in, std::vector<Dimension>& shape) {
+void decode_shape(Message& in, std::vector<DimensionProto>& shape) {
   while (in.next())
     if (in.field() == 1) decode_into(shape, in, "dimension", decode_dimension);
 }
@@ -84,7 +84,7 @@ void decode_type(Message& in, Type& type) {
     }
 }
 
-void decode_value(Message& in, ValueInfo& value) {
+void decode_value(Message& in, ValueInfoProto& value) {
   while (in.next()) switch (in.field()) {
       case 1: in.set_name(value.name = in.text()); break;
       case 2: {

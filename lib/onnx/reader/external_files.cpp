@@ -51,7 +51,7 @@ const io::MappedFile& ExternalFiles::file_at(std::string_view location) {
   return files_.try_emplace(std::string(location), "onnx", system::text_of(file)).first->second;
 }
 
-std::string_view ExternalFiles::bytes_of(const Tensor& tensor) {
+std::string_view ExternalFiles::bytes_of(const TensorProto& tensor) {
   const ExternalData& data = tensor.external;
   const std::string_view bytes = file_at(data.location).bytes();
   const std::uint64_t size = bytes.size(), wanted = tensor.byte_count();

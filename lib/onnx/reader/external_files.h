@@ -19,7 +19,7 @@ class ExternalFiles {
   explicit ExternalFiles(const std::string& model_path) : model_path_(model_path) {}
 
   /// The bytes of a tensor whose place is external.
-  std::string_view bytes_of(const Tensor& tensor);
+  std::string_view bytes_of(const TensorProto& tensor);
 
  private:
   const io::MappedFile& file_at(std::string_view location);

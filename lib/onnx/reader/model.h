@@ -1,5 +1,5 @@
-// A decoded ONNX model: what onnx.proto describes, as plain structs. Texts and data are views into the mapped file. The
-// namespace keeps these names apart from those for users.
+// A decoded ONNX model: what onnx.proto describes, as plain structs. Names that users have too are those of the
+// messages there, such as TensorProto. Texts and data are views into the mapped file.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace crisol::onnx::file {
 
 using Metadata = std::vector<std::pair<std::string_view, std::string_view>>;
 
-struct OperatorSet {
+struct OperatorSetIdProto {
   std::string_view domain;  ///< Empty for ONNX's own ops.
   std::int64_t version = 0;
 };
 
 /// A size of a shape: a number, or a name, or neither if it is unknown.
-struct Dimension {
+struct DimensionProto {
   std::optional<std::int64_t> size;
   std::string_view name;
 };
@@ -29,12 +29,12 @@ struct Dimension {
 struct Type {
   enum class Kind : std::uint8_t { none, tensor, sparse_tensor, sequence, optional, map, opaque };
   Kind kind = Kind::none;
-  ElementType element = ElementType::undefined;  ///< Of a tensor, or of a map's keys.
-  std::optional<std::vector<Dimension>> shape;   ///< Nothing if even the number of axes is unknown.
-  std::vector<Type> inner;                       ///< One type, or none.
+  ElementType element = ElementType::undefined;      ///< Of a tensor, or of a map's keys.
+  std::optional<std::vector<DimensionProto>> shape;  ///< Nothing if even the number of axes is unknown.
+  std::vector<Type> inner;                           ///< One type, or none.
 };
 
-struct ValueInfo {
+struct ValueInfoProto {
   std::string_view name;
   Type type;
 };
@@ -48,7 +48,7 @@ struct ExternalData {
 
 /// A constant tensor. The decoder has checked that the data have as many bytes or elements as the sizes say; only
 /// external data are checked when they are mapped.
-struct Tensor {
+struct TensorProto {
   enum class Place : std::uint8_t {
     fields,    ///< In a field for this type of elements: `bytes` is the whole message.
     raw,       ///< `bytes` are the elements, little-endian.
@@ -69,7 +69,7 @@ struct Tensor {
 };
 
 struct SparseTensor {
-  Tensor values, indices;
+  TensorProto values, indices;
   std::vector<std::int64_t> sizes;
 };
 
@@ -101,7 +101,7 @@ struct Attribute {
   std::vector<float> floats;
   std::vector<std::int64_t> integers;
   std::vector<std::string_view> strings;
-  std::vector<Tensor> tensors;
+  std::vector<TensorProto> tensors;
   std::vector<Graph> graphs;
   std::vector<SparseTensor> sparse_tensors;
   std::vector<Type> types;
@@ -116,9 +116,9 @@ struct Node {
 struct Graph {
   std::string_view name;
   std::vector<Node> nodes;
-  std::vector<Tensor> initializers;
+  std::vector<TensorProto> initializers;
   std::vector<SparseTensor> sparse_initializers;
-  std::vector<ValueInfo> inputs, outputs, values;
+  std::vector<ValueInfoProto> inputs, outputs, values;
 };
 
 /// An op that the model itself defines by other ops.
@@ -128,15 +128,15 @@ struct Function {
   std::vector<std::string_view> attributes;   ///< Those that a call must give.
   std::vector<Attribute> default_attributes;  ///< Those with a default.
   std::vector<Node> nodes;
-  std::vector<OperatorSet> operator_sets;
-  std::vector<ValueInfo> values;
+  std::vector<OperatorSetIdProto> operator_sets;
+  std::vector<ValueInfoProto> values;
 };
 
 struct Model {
   std::int64_t ir_version = 0;
   std::string_view producer, producer_version, domain, doc;
   std::int64_t version = 0;  ///< Of the model, by its author.
-  std::vector<OperatorSet> operator_sets;
+  std::vector<OperatorSetIdProto> operator_sets;
   Graph graph;
   std::vector<Function> functions;
   Metadata metadata;

@@ -49,7 +49,7 @@ std::string packed(const std::string& values) {
 }
 
 /// The elements of a tensor that lie in the field for its type.
-std::string field_data(Document document, const Tensor& tensor) {
+std::string field_data(Document document, const TensorProto& tensor) {
   document.budget = std::numeric_limits<std::uint64_t>::max();  // The file has as many bytes as there are elements.
   Message in(document, tensor.bytes);
   std::string bytes;
@@ -87,9 +87,9 @@ ModelFile::ModelFile(const std::string& path)
   model_ = decode_model(in);
 }
 
-Elements ModelFile::elements_of(const Tensor& tensor) {
-  if (tensor.place == Tensor::Place::fields) return {{}, field_data(document_, tensor)};
-  const std::string_view bytes = tensor.place == Tensor::Place::raw ? tensor.bytes : external_.bytes_of(tensor);
+Elements ModelFile::elements_of(const TensorProto& tensor) {
+  if (tensor.place == TensorProto::Place::fields) return {{}, field_data(document_, tensor)};
+  const std::string_view bytes = tensor.place == TensorProto::Place::raw ? tensor.bytes : external_.bytes_of(tensor);
   if (tensor.type == ElementType::boolean)
     for (std::size_t i = 0; i < bytes.size(); ++i)
       if (const auto value = static_cast<unsigned char>(bytes[i]); value > 1)
@@ -98,7 +98,7 @@ Elements ModelFile::elements_of(const Tensor& tensor) {
   return {bytes, {}};
 }
 
-std::vector<std::string_view> ModelFile::strings_of(const Tensor& tensor) {
+std::vector<std::string_view> ModelFile::strings_of(const TensorProto& tensor) {
   std::vector<std::string_view> strings;
   strings.reserve(static_cast<std::size_t>(tensor.count));
   Message in(document_, tensor.bytes);

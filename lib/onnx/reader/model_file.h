@@ -32,9 +32,9 @@ class ModelFile {
   const Model& model() const noexcept { return model_; }
 
   /// The elements of a tensor of numbers. Their values are checked too: a bool is 0 or 1, an i8 has 8 bits.
-  Elements elements_of(const Tensor& tensor);
+  Elements elements_of(const TensorProto& tensor);
   /// The elements of a tensor of strings.
-  std::vector<std::string_view> strings_of(const Tensor& tensor);
+  std::vector<std::string_view> strings_of(const TensorProto& tensor);
 
  private:
   io::MappedFile file_;
