@@ -76,29 +76,30 @@ void Message::want(pbf_wire_type type, const char* what) const {
 
 bool Message::is_packed() const { return reader_.wire_type() == pbf_wire_type::length_delimited; }
 
+template <class Read>
+auto Message::checked(const char* fault, const Read& read) const {
+  try {
+    return read();
+  } catch (const protozero::exception& error) {
+    refuse("field ", field_, ' ', fault, " (", error.what(), ')');
+  }
+}
+
 std::int64_t Message::integer() {
   want(pbf_wire_type::varint, "an integer");
-  try {
-    is_read_ = true;
-    return reader_.get_int64();
-  } catch (const protozero::exception& error) {
-    refuse("field ", field_, " holds no integer (", error.what(), ')');
-  }
+  is_read_ = true;
+  return checked("holds no integer", [&] { return reader_.get_int64(); });
 }
 
 float Message::real() {
   want(pbf_wire_type::fixed32, "a number of 32 bits");
-  try {
-    is_read_ = true;
-    return reader_.get_float();
-  } catch (const protozero::exception& error) {
-    refuse("field ", field_, " holds no number of 32 bits (", error.what(), ')');
-  }
+  is_read_ = true;
+  return checked("holds no number of 32 bits", [&] { return reader_.get_float(); });
 }
 
 std::string_view Message::text() {
   want(pbf_wire_type::length_delimited, "text, bytes or a message");
-  try {
+  return checked("has no valid length", [&]() -> std::string_view {
     // protozero keeps the low 32 bits of a length.
     const protozero::data_view rest = reader_.data();
     const char* at = rest.data();
@@ -108,9 +109,7 @@ std::string_view Message::text() {
     is_read_ = true;
     const protozero::data_view view = reader_.get_view();
     return {view.data(), view.size()};
-  } catch (const protozero::exception& error) {
-    refuse("field ", field_, " has no valid length (", error.what(), ')');
-  }
+  });
 }
 
 void Message::integers(std::vector<std::int64_t>& list) {
@@ -120,11 +119,9 @@ void Message::integers(std::vector<std::int64_t>& list) {
   }
   const std::string_view packed = text();
   const char *at = packed.data(), *const end = at + packed.size();
-  try {
+  checked("holds no list of integers", [&] {
     while (at != end) add(list, static_cast<std::int64_t>(protozero::decode_varint(&at, end)));
-  } catch (const protozero::exception& error) {
-    refuse("field ", field_, " holds no list of integers (", error.what(), ')');
-  }
+  });
 }
 
 void Message::reals(std::vector<float>& list) {

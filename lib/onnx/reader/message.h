@@ -95,6 +95,9 @@ class Message {
   std::string place() const;
   bool is_packed() const;
   void want(protozero::pbf_wire_type type, const char* what) const;
+  /// read(), whose faults refuse the current field: "field 3 holds no integer (…)".
+  template <class Read>
+  auto checked(const char* fault, const Read& read) const;
 
   Document& document_;
   const Message* outer_ = nullptr;
