@@ -15,19 +15,18 @@ struct crisol_checkpoint {
 
 namespace {
 
-using Part = NamedTensors io::Checkpoint::*;
-
-Part part_of(const char* name, const char* op) {
-  constexpr std::pair<std::string_view, Part> parts[] = {{"model", &io::Checkpoint::model},
-                                                         {"optimizer", &io::Checkpoint::optimizer},
-                                                         {"schedule", &io::Checkpoint::schedule},
-                                                         {"carried", &io::Checkpoint::carried},
-                                                         {"data", &io::Checkpoint::data}};
-  const std::string_view wanted = &need(name, op, "part");
-  for (const auto& [its_name, part] : parts)
-    if (its_name == wanted) return part;
-  fail(ErrorCode::invalid_argument, op, "a checkpoint has no part '", wanted,
-       "'; it has: model, optimizer, schedule, carried, data");
+/// The tensors of a checkpoint that this part holds.
+NamedTensors io::Checkpoint::*part_of(const char* name, const char* op) {
+  struct Part {
+    std::string_view name;
+    NamedTensors io::Checkpoint::*tensors;
+  };
+  constexpr Part parts[] = {{"model", &io::Checkpoint::model},
+                            {"optimizer", &io::Checkpoint::optimizer},
+                            {"schedule", &io::Checkpoint::schedule},
+                            {"carried", &io::Checkpoint::carried},
+                            {"data", &io::Checkpoint::data}};
+  return row_named(parts, &need(name, op, "part"), op, "part").tensors;
 }
 
 }  // namespace
