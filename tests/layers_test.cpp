@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array layers{"base", "runtime", "dispatch", "measure", "tensor",   "ops",   "autograd", "functions",
-                            "nn",   "optim",   "io",       "onnx",    "training", "c_api", "cli"};
+constexpr std::array layers{"base",  "runtime", "dispatch", "measure", "tensor", "ops",      "autograd", "functions",
+                            "graph", "nn",      "optim",    "io",      "onnx",   "training", "c_api",    "cli"};
 
 // The layer of a public header, by its path below include/crisol/: a file or a folder.
 constexpr std::pair<std::string_view, std::string_view> public_layers[]{

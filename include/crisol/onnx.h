@@ -7,10 +7,14 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "crisol/device.h"
 #include "crisol/export.h"
+#include "crisol/named_tensors.h"
+#include "crisol/nn/module.h"
 
 namespace crisol::onnx {
 
@@ -93,5 +97,58 @@ CRISOL_API std::string to_json(const ModelInfo& info);
 
 /// The facts for people, as `crisol onnx info` prints them.
 CRISOL_API std::ostream& operator<<(std::ostream& out, const ModelInfo& info);
+
+/// The outputs of a model by name.
+class CRISOL_API Outputs {
+ public:
+  /// Used by the library.
+  explicit Outputs(NamedTensors tensors) : tensors_(std::move(tensors)) {}
+  /// The output of that name. Throws invalid_argument, with the names that there are, if there is none.
+  Tensor operator[](const std::string& name) const;
+  /// All of them, in the order of the model.
+  const NamedTensors& tensors() const noexcept { return tensors_; }
+
+ private:
+  NamedTensors tensors_;
+};
+
+/// A model from an ONNX file, as a module:
+///
+///     onnx::Model model = onnx::load("net.onnx");
+///     Tensor logits = model({{"images", x}})["logits"];
+///
+/// Its parameters are the initializers of floating-point numbers, under their names in the file. A number alone, and
+/// the statistics of BatchNormalization, are buffers. Gradients flow to parameters and inputs; NoGrad spares their
+/// recording. BatchNormalization and Dropout compute as in evaluation, also in training mode.
+class CRISOL_API Model : public nn::Module {
+ public:
+  /// The same model. Inside of nn::clone a deep copy.
+  Model(const Model& other);
+  ~Model() override;
+
+  /// What the model takes, in the order of the file.
+  const std::vector<ValueInfo>& inputs() const noexcept;
+  /// What the model gives, in the order of the file.
+  const std::vector<ValueInfo>& outputs() const noexcept;
+
+  using Module::operator();
+  /// The outputs for inputs by name. Every input must be there, with the element type and the fixed sizes of the file;
+  /// sizes of one name must be equal. Throws invalid_argument otherwise, and with the name of the node for sizes that
+  /// an op refuses.
+  Outputs operator()(const NamedTensors& inputs) const;
+  /// For models with one input: the first output. Hooks see only calls with one tensor.
+  Tensor forward(const Tensor& x) override;
+
+ private:
+  friend CRISOL_API Model load(const std::string& path, Device device);
+  struct State;
+  explicit Model(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+/// Loads a model to a device. Throws io for a file that is damaged or contradicts itself. Throws invalid_argument for a
+/// model that uses what the library does not support: the text lists all of it, with versions of ops and nodes.
+CRISOL_API Model load(const std::string& path, Device device = Device());
 
 }  // namespace crisol::onnx

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "crisol/onnx.h"
+#include "onnx/info.h"
 #include "onnx/reader/model_file.h"
 
 namespace crisol::onnx {
@@ -100,6 +101,17 @@ class Count {
 
 }  // namespace
 
+std::pair<std::vector<ValueInfo>, std::vector<ValueInfo>> values_of(const file::Graph& graph) {
+  std::set<std::string_view> initializers;
+  for (const file::Tensor& tensor : graph.initializers) initializers.insert(tensor.name);
+  for (const file::SparseTensor& tensor : graph.sparse_initializers) initializers.insert(tensor.values.name);
+  std::vector<ValueInfo> inputs, outputs;
+  for (const file::ValueInfo& value : graph.inputs)
+    if (initializers.count(value.name) == 0) inputs.push_back(info_of(value));
+  for (const file::ValueInfo& value : graph.outputs) outputs.push_back(info_of(value));
+  return {std::move(inputs), std::move(outputs)};
+}
+
 ModelInfo read_info(const std::string& path) {
   file::ModelFile file(path);
   const file::Model& model = file.model();
@@ -114,12 +126,7 @@ ModelInfo read_info(const std::string& path) {
   info.has_training = model.has_training;
   for (const file::OperatorSetIdProto& set : model.operator_sets)
     info.operator_sets.push_back({domain_text(set.domain), set.version});
-  std::set<std::string_view> initializers;
-  for (const file::TensorProto& tensor : model.graph.initializers) initializers.insert(tensor.name);
-  for (const file::SparseTensor& tensor : model.graph.sparse_initializers) initializers.insert(tensor.values.name);
-  for (const file::ValueInfoProto& value : model.graph.inputs)
-    if (initializers.count(value.name) == 0) info.inputs.push_back(info_of(value));
-  for (const file::ValueInfoProto& value : model.graph.outputs) info.outputs.push_back(info_of(value));
+  std::tie(info.inputs, info.outputs) = values_of(model.graph);
   for (const auto& [key, text] : model.metadata) info.metadata[std::string(key)] = text;
   Count count(file, info);
   count.visit(model.graph);

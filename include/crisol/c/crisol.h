@@ -872,6 +872,13 @@ CRISOL_API crisol_status crisol_checkpoint_load(const char* path, crisol_device 
 /** The facts about an ONNX file as JSON, in the format of `crisol onnx info --json`. The text is valid until this
  * thread calls the function again. */
 CRISOL_API crisol_status crisol_onnx_info(const char* path, const char** json);
+/** A model from an ONNX file, as crisol::onnx::load gives it. crisol_model_forward runs models with one input, and
+ * gives their first output. */
+CRISOL_API crisol_status crisol_onnx_load(const char* path, crisol_device device, crisol_model** result);
+/** Runs a model of crisol_onnx_load with inputs by name, and gives the outputs of these names. */
+CRISOL_API crisol_status crisol_onnx_run(const crisol_model* model, int input_count, const char* const* input_names,
+                                         const crisol_tensor* const* inputs, int output_count,
+                                         const char* const* output_names, crisol_tensor** results);
 
 #ifdef __cplusplus
 }

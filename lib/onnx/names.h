@@ -1,0 +1,13 @@
+// Names of a model's tensors in a module.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace crisol::onnx {
+
+/// Names for a module tree, in which dots separate modules: "conv1.weight" stays. A name with an empty part, and a name
+/// that is also the module of another one, gets '_' for its dots; a name that is taken then gets a number.
+std::vector<std::string> module_names(const std::vector<std::string>& names);
+
+}  // namespace crisol::onnx

@@ -1,0 +1,252 @@
+// Ops that change shapes, join and pick. Whole numbers that are on the host stay there, because they become shapes.
+#include <algorithm>
+
+#include "base/text.h"
+#include "crisol/functions/cat.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/index.h"
+#include "crisol/functions/reduce.h"
+#include "onnx/ops/element_types.h"
+#include "onnx/ops/table.h"
+
+namespace crisol::onnx {
+
+namespace {
+
+using graph::Data;
+using graph::Datum;
+using graph::Run;
+using Numbers = std::vector<std::int64_t>;
+
+int axis_of(std::int64_t axis, int rank) {
+  require(axis >= -rank && axis < rank, "onnx", "axis ", axis, " of ", rank, " axes");
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+/// The same elements in another shape.
+Datum reshaped(const Datum& x, const Shape& shape, Device device) {
+  if (x.on_host()) return Datum(x.numbers(), shape, x.dtype());
+  return x.tensor(device).reshape(shape);
+}
+
+Run identity(Call& call) {
+  call.check_counts(1, 1);
+  return [](const Data& in, Device) { return Data{in[0]}; };
+}
+
+Run shape(Call& call) {
+  call.check_counts(1, 1);
+  const std::int64_t start = call.integer("start", 0), end = call.integer("end", INT64_MAX);
+  return [=](const Data& in, Device) {
+    const Shape& sizes = in[0].shape();
+    const auto bound = [&](std::int64_t at) {
+      return std::clamp<std::int64_t>(at < 0 ? at + sizes.rank() : at, 0, sizes.rank());
+    };
+    Numbers numbers;
+    for (std::int64_t i = bound(start); i < bound(end); ++i) numbers.push_back(sizes[static_cast<int>(i)]);
+    const auto count = static_cast<std::int64_t>(numbers.size());
+    return Data{Datum(std::move(numbers), Shape(count))};
+  };
+}
+
+Run reshape_(Call& call) {
+  call.check_counts(2, 2);
+  const bool allows_zero = call.integer("allowzero", 0) != 0;
+  return [=](const Data& in, Device device) {
+    Numbers sizes = in[1].numbers();
+    const Shape& old = in[0].shape();
+    std::int64_t known = 1;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i] == 0 && !allows_zero) {
+        require(static_cast<int>(i) < old.rank(), "onnx", "size ", i, " is 0, and the input has shape ", old);
+        sizes[i] = old[static_cast<int>(i)];
+      }
+      if (sizes[i] != -1) known *= sizes[i];
+    }
+    // The library cannot tell what -1 means beside a size of 0.
+    const auto open = std::find(sizes.begin(), sizes.end(), -1);
+    if (open != sizes.end() && known != 0 && old.numel() % known == 0) *open = old.numel() / known;
+    return Data{reshaped(in[0], Shape(sizes), device)};
+  };
+}
+
+Run flatten_(Call& call) {
+  call.check_counts(1, 1);
+  const std::int64_t given = call.integer("axis", 1);
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    require(given >= -x.dim() && given <= x.dim(), "onnx", "axis ", given, " of an input of shape ", x.shape());
+    const int axis = static_cast<int>(given < 0 ? given + x.dim() : given);
+    std::int64_t rows = 1, columns = 1;
+    for (int i = 0; i < x.dim(); ++i) (i < axis ? rows : columns) *= x.size(i);
+    return Data{x.reshape({rows, columns})};
+  };
+}
+
+Run transpose_(Call& call) {
+  call.check_counts(1, 1);
+  const Numbers order = call.integers("perm");
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    return Data{order.empty() ? x.T() : x.permute(Shape(order))};
+  };
+}
+
+/// Axes are an attribute before version 13, an input since then.
+struct Axes {
+  Axes(Call& call, std::int64_t input_since) : is_input(call.version() >= input_since) {
+    call.check_counts(1, is_input ? 2 : 1);
+    if (!is_input) numbers = call.integers("axes");
+  }
+  Numbers of(const Data& in) const {
+    return !is_input ? numbers : in.size() > 1 && in[1].defined() ? in[1].numbers() : Numbers();
+  }
+
+  bool is_input;
+  Numbers numbers;
+};
+
+Run squeeze_(Call& call) {
+  const Axes axes(call, 13);
+  return [=](const Data& in, Device device) {
+    const Shape& old = in[0].shape();
+    std::vector<bool> goes(static_cast<std::size_t>(old.rank()), false);
+    const Numbers given = axes.of(in);
+    for (const std::int64_t axis : given) {
+      const int at = axis_of(axis, old.rank());
+      require(old[at] == 1, "onnx", "axis ", axis, " of shape ", old, " is not of size 1");
+      goes[static_cast<std::size_t>(at)] = true;
+    }
+    Shape sizes;
+    for (int i = 0; i < old.rank(); ++i)
+      if (given.empty() ? old[i] != 1 : !goes[static_cast<std::size_t>(i)]) sizes.push_back(old[i]);
+    return Data{reshaped(in[0], sizes, device)};
+  };
+}
+
+Run unsqueeze_(Call& call) {
+  const Axes axes(call, 13);
+  return [=](const Data& in, Device device) {
+    Numbers given = axes.of(in);
+    Shape sizes = in[0].shape();
+    const int rank = sizes.rank() + static_cast<int>(given.size());
+    for (std::int64_t& axis : given) axis = axis_of(axis, rank);
+    std::sort(given.begin(), given.end());
+    for (const std::int64_t axis : given) sizes.insert(static_cast<int>(axis), 1);
+    return Data{reshaped(in[0], sizes, device)};
+  };
+}
+
+Run concat_(Call& call) {
+  call.check_counts(1, call.inputs());
+  require(call.has("axis"), "onnx", "attribute axis is missing");
+  const std::int64_t axis = call.integer("axis", 0);
+  return [=](const Data& in, Device device) {
+    if (std::all_of(in.begin(), in.end(), [](const Datum& x) { return x.on_host() && x.shape().rank() == 1; })) {
+      Numbers all;
+      for (const Datum& x : in) {
+        const Numbers part = x.numbers();
+        all.insert(all.end(), part.begin(), part.end());
+      }
+      const auto count = static_cast<std::int64_t>(all.size());
+      return Data{Datum(std::move(all), Shape(count), in[0].dtype())};
+    }
+    std::vector<Tensor> tensors;
+    for (const Datum& x : in) tensors.push_back(x.tensor(device));
+    return Data{cat(tensors, axis_of(axis, tensors[0].dim()))};
+  };
+}
+
+Run gather_(Call& call) {
+  call.check_counts(2, 2);
+  const std::int64_t given = call.integer("axis", 0);
+  return [=](const Data& in, Device device) -> Data {
+    const int axis = axis_of(given, in[0].shape().rank());
+    const std::int64_t size = in[0].shape()[axis];
+    if (in[0].on_host() && in[1].on_host() && in[0].shape().rank() == 1) {
+      const Numbers from = in[0].numbers();
+      Numbers picked = in[1].numbers();
+      for (std::int64_t& i : picked) {
+        require(i >= -size && i < size, "onnx", "index ", i, " of ", size, " elements");
+        i = from[static_cast<std::size_t>(i < 0 ? i + size : i)];
+      }
+      return {Datum(std::move(picked), in[1].shape(), in[0].dtype())};
+    }
+    const Tensor x = in[0].tensor(device);
+    Tensor index = in[1].tensor(device).to(DType::i64);
+    index = where(index.lt(0), index + size, index);
+    Shape sizes;
+    for (int i = 0; i < axis; ++i) sizes.push_back(x.size(i));
+    for (const std::int64_t one : index.shape()) sizes.push_back(one);
+    for (int i = axis + 1; i < x.dim(); ++i) sizes.push_back(x.size(i));
+    return {index_select(x, axis, index.reshape(Shape(index.numel()))).reshape(sizes)};
+  };
+}
+
+Run cast(Call& call) {
+  call.check_counts(1, 1);
+  require(call.has("to"), "onnx", "attribute to is missing");
+  const DType dtype = dtype_of_number(call.integer("to", 0));
+  return [=](const Data& in, Device device) -> Data {
+    if (in[0].on_host() && dtype == DType::i64) return {Datum(in[0].numbers(), in[0].shape(), dtype)};
+    return {in[0].tensor(device).to(dtype)};
+  };
+}
+
+Run expand_(Call& call) {
+  call.check_counts(2, 2);
+  return [](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const Numbers wanted = in[1].numbers();
+    // Both shapes are broadcast: a wanted 1 keeps the input's size.
+    Shape sizes(wanted);
+    while (sizes.rank() < x.dim()) sizes.insert(0, 1);
+    const int shift = sizes.rank() - x.dim();
+    for (int i = 0; i < x.dim(); ++i)
+      if (sizes[shift + i] == 1) sizes[shift + i] = x.size(i);
+    return Data{x.expand(sizes)};
+  };
+}
+
+template <Tensor (*f)(const Tensor&, const Shape&, bool)>
+Run reduce(Call& call, std::int64_t axes_input_since) {
+  const Axes axes(call, axes_input_since);
+  const bool keeps = call.integer("keepdims", 1) != 0;
+  const bool does_nothing = axes.is_input && call.integer("noop_with_empty_axes", 0) != 0;
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const Numbers given = axes.of(in);
+    if (given.empty() && does_nothing) return Data{x};
+    return Data{f(x, Shape(given), keeps).to(x.dtype())};
+  };
+}
+
+Run reduce_max(Call& call) { return reduce<max>(call, 18); }
+Run reduce_mean(Call& call) { return reduce<mean>(call, 18); }
+Run reduce_min(Call& call) { return reduce<min>(call, 18); }
+Run reduce_sum(Call& call) { return reduce<sum>(call, 13); }
+
+}  // namespace
+
+std::vector<Row> shape_rows() {
+  constexpr std::int64_t newest = newest_version;
+  return {
+      {"Cast", 6, newest, cast},
+      {"Concat", 4, newest, concat_},
+      {"Expand", 8, newest, expand_},
+      {"Flatten", 1, newest, flatten_},
+      {"Gather", 1, newest, gather_},
+      {"Identity", 1, newest, identity},
+      {"ReduceMax", 1, newest, reduce_max},
+      {"ReduceMean", 1, newest, reduce_mean},
+      {"ReduceMin", 1, newest, reduce_min},
+      {"ReduceSum", 1, newest, reduce_sum},
+      {"Reshape", 5, newest, reshape_},
+      {"Shape", 1, newest, shape},
+      {"Squeeze", 1, newest, squeeze_},
+      {"Transpose", 1, newest, transpose_},
+      {"Unsqueeze", 1, newest, unsqueeze_},
+  };
+}
+
+}  // namespace crisol::onnx

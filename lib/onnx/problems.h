@@ -1,0 +1,25 @@
+// What the library does not support in a model, collected so that one message names all of it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "crisol/error.h"
+
+namespace crisol::onnx {
+
+class Problems {
+ public:
+  /// What is not supported, and the node that has it.
+  void add(const std::string& what, const std::string& node);
+  /// The same from an Error about an unsupported node. Rethrows the current exception if it is of another kind.
+  void add_from(const Error& error, const std::string& op, const std::string& node);
+  /// Throws Error (invalid_argument) with all problems; does nothing if there are none.
+  void refuse(const std::string& path) const;
+
+ private:
+  std::map<std::string, std::vector<std::string>> nodes_;
+};
+
+}  // namespace crisol::onnx

@@ -1,0 +1,43 @@
+// The page's table of supported ops is that of the importer.
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "doctest/doctest.h"
+#include "onnx/ops/table.h"
+#include "support/files.h"
+
+using namespace crisol;
+
+namespace {
+
+/// The first version of each op, by docs/onnx.md.
+std::map<std::string, std::int64_t> ops_of_page() {
+  static const std::regex row(R"(\n\| ([A-Z][A-Za-z0-9, ]+) \| (\d+) \|)");
+  const std::string page = testing::read_file(CRISOL_SOURCE_DIR "/docs/onnx.md");
+  std::map<std::string, std::int64_t> ops;
+  for (std::sregex_iterator at(page.begin(), page.end(), row), end; at != end; ++at) {
+    std::istringstream names((*at)[1]);
+    for (std::string name; names >> name;) {
+      if (name.back() == ',') name.pop_back();
+      CHECK_MESSAGE(ops.emplace(name, std::stoll((*at)[2])).second, name << " is there twice");
+    }
+  }
+  return ops;
+}
+
+}  // namespace
+
+TEST_CASE("onnx: the page lists the ops of the tables, which cover all versions without a gap") {
+  std::map<std::string, std::int64_t> first{{"Constant", 1}}, last;  // The importer itself makes constants.
+  for (const auto& family : {onnx::pointwise_rows(), onnx::network_rows(), onnx::shape_rows()})
+    for (const onnx::Row& row : family) {
+      first.emplace(row.name, row.first);
+      const auto [at, is_new] = last.emplace(row.name, row.last);
+      if (!is_new) CHECK_MESSAGE(row.first == at->second + 1, row.name << " has a gap");
+      at->second = row.last;
+    }
+  for (const auto& [name, version] : last) CHECK_MESSAGE(version == onnx::newest_version, name);
+  CHECK(first.size() > 70);
+  CHECK(ops_of_page() == first);
+}
