@@ -209,6 +209,47 @@ TEST_CASE("onnx::load: windows with padding by auto_pad, and of rows") {
   CHECK(same(result(average, x), sums / counts));
 }
 
+TEST_CASE("onnx::load: parts, reductions and normalisations") {
+  const Tensor x = randn({4, 5, 6});
+  const auto slice = [&](const std::vector<std::int64_t>& starts, const std::vector<std::int64_t>& ends,
+                         const std::vector<std::int64_t>& axes, const std::vector<std::int64_t>& steps) {
+    return result(one_node(node("Slice", {"x", "a", "b", "c", "d"}, {"y"}),
+                           {numbers("a", starts), numbers("b", ends), numbers("c", axes), numbers("d", steps)}),
+                  x);
+  };
+  CHECK(same(slice({1}, {INT64_MAX}, {0}, {1}), x[Slice(1)]));
+  CHECK(same(slice({-1}, {INT64_MIN}, {2}, {-2}), x[{Ellipsis, Slice({}, {}, -2)}]));
+  CHECK(same(slice({0, 4}, {10, 1}, {1, -1}, {3, -1}), x[{Slice(), Slice(0, 10, 3), Slice(4, 1, -1)}]));
+  CHECK(slice({3}, {2}, {0}, {1}).shape() == Shape{0, 5, 6});
+  CHECK(refusal(ErrorCode::invalid_argument, [&] { slice({1}, {2}, {0}, {0}); }) == Contains("a step is 0"));
+
+  const Tensor scale = randn({6}), bias = randn({6});
+  const std::vector<Proto> parameters{weight("scale", scale), weight("bias", bias)};
+  CHECK(same(result(one_node(node("LayerNormalization", {"x", "scale", "bias"}, {"y"}), parameters), x),
+             layer_norm(x, 6, scale, bias)));
+  CHECK(same(result(one_node(node("LayerNormalization", {"x", "scale"}, {"y"}), parameters), x),
+             layer_norm(x, 6, scale)));
+  CHECK(same(result(one_node(node("ReduceL2", {"x"}, {"y"}, {attribute("axes", Sizes{-1})}), {}, 13), x),
+             x.norm(2, -1, true)));
+  CHECK(same(result(one_node(node("ReduceSum", {"x", "axes"}, {"y"}, {attribute("keepdims", std::int64_t{0})}),
+                             {numbers("axes", {0, 2})}),
+                    x),
+             x.sum({0, 2})));
+  CHECK(same(result(one_node(node("Pad", {"x", "pads"}, {"y"}), {numbers("pads", {0, 1, 0, 0, 0, 2})}), x),
+             pad(x, {{0, 2}, {1, 0}})));
+
+  onnx::Model parts = loaded(
+      of::model(of::graph({.nodes = {node("Split", {"x", "sizes"}, {"a", "b"}, {attribute("axis", std::int64_t{1})})},
+                           .initializers = {numbers("sizes", {2, 3})},
+                           .inputs = {value("x", of::f32, {"4", "5", "6"})},
+                           .outputs = {value("a", of::f32, {}), value("b", of::f32, {})}})));
+  const onnx::Outputs found = parts({{"x", x}});
+  CHECK(same(found["a"], x.narrow(1, 0, 2)));
+  CHECK(same(found["b"], x.narrow(1, 2, 3)));
+  CHECK(refused(of::model(of::graph({.nodes = {node("Split", {"x"}, {})}, .inputs = {value("x", of::f32, {"4"})}}))) ==
+        Contains("Split: there are no outputs: \"#0\""));
+}
+
 TEST_CASE("onnx::load: everything that is not supported is listed") {
   const Proto branch = of::graph({.outputs = {value("z", of::f32, {})}});
   const Proto file = of::model(of::graph(

@@ -9,6 +9,7 @@
 #include "crisol/functions/pool.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
+#include "onnx/ops/axes.h"
 #include "onnx/ops/table.h"
 #include "onnx/ops/windows.h"
 
@@ -195,10 +196,9 @@ Run dropout_(Call& call) {
   call.check_counts(1, call.version() < 12 ? 1 : 3);
   call.real("ratio", 0.5);
   call.integer("seed", 0);
-  return [](const Data& in, Device device) {
+  return [](const Data& in, Device) {
     if (in.size() > 2 && in[2].defined())
-      require(in[2].on_host() ? in[2].numbers()[0] == 0 : in[2].tensor(device).item<int>() == 0, "onnx",
-              "training_mode is true, which is not supported");
+      require(number_of(in[2], "training_mode") == 0, "onnx", "training_mode is true, which is not supported");
     return Data{in[0]};
   };
 }

@@ -156,6 +156,56 @@ Run gelu_(Call& call) {
   };
 }
 
+Run mod(Call& call) {
+  call.check_counts(2, 2);
+  const bool has_sign_of_a = call.integer("fmod", 0) != 0;
+  return [=](const Data& in, Device device) {
+    const Tensor a = in[0].tensor(device), b = in[1].tensor(device);
+    return Data{has_sign_of_a ? fmod(a, b) : remainder(a, b)};
+  };
+}
+
+Run is_inf(Call& call) {
+  call.check_counts(1, 1);
+  const bool negative = call.integer("detect_negative", 1) != 0, positive = call.integer("detect_positive", 1) != 0;
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    if (negative && positive) return Data{isinf(x)};
+    if (!negative && !positive) return Data{zeros_like(x, DType::boolean)};
+    return Data{logical_and(isinf(x), negative ? x.lt(0) : x.gt(0))};
+  };
+}
+
+Run celu_(Call& call) {
+  call.check_counts(1, 1);
+  const double alpha = call.real("alpha", 1);
+  return [=](const Data& in, Device device) { return Data{celu(in[0].tensor(device), alpha)}; };
+}
+
+Run selu_(Call& call) {
+  call.check_counts(1, 1);
+  const double alpha = call.real("alpha", 1.6732632423543772f), gamma = call.real("gamma", 1.0507009873554805f);
+  return [=](const Data& in, Device device) { return Data{elu(in[0].tensor(device), alpha) * gamma}; };
+}
+
+Run swish(Call& call) {
+  call.check_counts(1, 1);
+  const double alpha = call.real("alpha", 1);
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    return Data{x * sigmoid(alpha == 1 ? x : x * alpha)};
+  };
+}
+
+Run thresholded_relu(Call& call) {
+  call.check_counts(1, 1);
+  const double alpha = call.real("alpha", 1);
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    return Data{where(x.gt(alpha), x, 0)};
+  };
+}
+
 /// The slope is broadcast as elsewhere in ONNX; the library takes a slope with one axis for channels.
 Run prelu_(Call& call) {
   call.check_counts(2, 2);
@@ -187,6 +237,7 @@ std::vector<Row> pointwise_rows() {
       {"Atan", 7, newest, unary<atan>},
       {"Atanh", 9, newest, unary<atanh>},
       {"Ceil", 6, newest, unary<ceil>},
+      {"Celu", 12, newest, celu_},
       {"Clip", 6, 10, clip_attributes},
       {"Clip", 11, newest, clip},
       {"Cos", 7, newest, unary<cos>},
@@ -202,6 +253,7 @@ std::vector<Row> pointwise_rows() {
       {"GreaterOrEqual", 12, newest, binary<ge>},
       {"HardSigmoid", 6, newest, hard_sigmoid_},
       {"HardSwish", 14, newest, unary<hard_swish_>},
+      {"IsInf", 10, newest, is_inf},
       {"IsNaN", 9, newest, unary<isnan>},
       {"LeakyRelu", 6, newest, leaky_relu_},
       {"Less", 7, newest, binary<lt>},
@@ -211,6 +263,7 @@ std::vector<Row> pointwise_rows() {
       {"Mean", 8, newest, mean_},
       {"Min", 8, newest, variadic<minimum>},
       {"Mish", 18, newest, unary<mish>},
+      {"Mod", 10, newest, mod},
       {"Mul", 7, newest, mul_},
       {"Neg", 6, newest, unary<neg>},
       {"Not", 1, newest, unary<not_>},
@@ -220,6 +273,7 @@ std::vector<Row> pointwise_rows() {
       {"Reciprocal", 6, newest, unary<reciprocal>},
       {"Relu", 6, newest, unary<relu>},
       {"Round", 11, newest, unary<round>},
+      {"Selu", 6, newest, selu_},
       {"Sigmoid", 6, newest, unary<sigmoid>},
       {"Sign", 9, newest, unary<sign>},
       {"Sin", 7, newest, unary<sin>},
@@ -229,8 +283,10 @@ std::vector<Row> pointwise_rows() {
       {"Sqrt", 6, newest, unary<sqrt>},
       {"Sub", 7, newest, sub_},
       {"Sum", 8, newest, variadic<add>},
+      {"Swish", 24, newest, swish},
       {"Tan", 7, newest, unary<tan>},
       {"Tanh", 6, newest, unary<tanh>},
+      {"ThresholdedRelu", 10, newest, thresholded_relu},
       {"Where", 9, newest, where_},
       {"Xor", 7, newest, binary<logical_xor>},
   };

@@ -5,7 +5,7 @@
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
-#include "crisol/functions/reduce.h"
+#include "onnx/ops/axes.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/table.h"
 
@@ -16,12 +16,6 @@ namespace {
 using graph::Data;
 using graph::Datum;
 using graph::Run;
-using Numbers = std::vector<std::int64_t>;
-
-int axis_of(std::int64_t axis, int rank) {
-  require(axis >= -rank && axis < rank, "onnx", "axis ", axis, " of ", rank, " axes");
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
-}
 
 /// The same elements in another shape.
 Datum reshaped(const Datum& x, const Shape& shape, Device device) {
@@ -61,6 +55,8 @@ Run reshape_(Call& call) {
         require(static_cast<int>(i) < old.rank(), "onnx", "size ", i, " is 0, and the input has shape ", old);
         sizes[i] = old[static_cast<int>(i)];
       }
+      require(sizes[i] >= -1 && (sizes[i] <= 0 || known <= INT64_MAX / sizes[i]), "onnx", "the shape ", Shape(sizes),
+              " does not fit an input of shape ", old);
       if (sizes[i] != -1) known *= sizes[i];
     }
     // The library cannot tell what -1 means beside a size of 0.
@@ -92,20 +88,6 @@ Run transpose_(Call& call) {
   };
 }
 
-/// Axes are an attribute before version 13, an input since then.
-struct Axes {
-  Axes(Call& call, std::int64_t input_since) : is_input(call.version() >= input_since) {
-    call.check_counts(1, is_input ? 2 : 1);
-    if (!is_input) numbers = call.integers("axes");
-  }
-  Numbers of(const Data& in) const {
-    return !is_input ? numbers : in.size() > 1 && in[1].defined() ? in[1].numbers() : Numbers();
-  }
-
-  bool is_input;
-  Numbers numbers;
-};
-
 Run squeeze_(Call& call) {
   const Axes axes(call, 13);
   return [=](const Data& in, Device device) {
@@ -132,6 +114,7 @@ Run unsqueeze_(Call& call) {
     const int rank = sizes.rank() + static_cast<int>(given.size());
     for (std::int64_t& axis : given) axis = axis_of(axis, rank);
     std::sort(given.begin(), given.end());
+    require(std::adjacent_find(given.begin(), given.end()) == given.end(), "onnx", "an axis is given twice");
     for (const std::int64_t axis : given) sizes.insert(static_cast<int>(axis), 1);
     return Data{reshaped(in[0], sizes, device)};
   };
@@ -208,24 +191,6 @@ Run expand_(Call& call) {
   };
 }
 
-template <Tensor (*f)(const Tensor&, const Shape&, bool)>
-Run reduce(Call& call, std::int64_t axes_input_since) {
-  const Axes axes(call, axes_input_since);
-  const bool keeps = call.integer("keepdims", 1) != 0;
-  const bool does_nothing = axes.is_input && call.integer("noop_with_empty_axes", 0) != 0;
-  return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    const Numbers given = axes.of(in);
-    if (given.empty() && does_nothing) return Data{x};
-    return Data{f(x, Shape(given), keeps).to(x.dtype())};
-  };
-}
-
-Run reduce_max(Call& call) { return reduce<max>(call, 18); }
-Run reduce_mean(Call& call) { return reduce<mean>(call, 18); }
-Run reduce_min(Call& call) { return reduce<min>(call, 18); }
-Run reduce_sum(Call& call) { return reduce<sum>(call, 13); }
-
 }  // namespace
 
 std::vector<Row> shape_rows() {
@@ -237,10 +202,6 @@ std::vector<Row> shape_rows() {
       {"Flatten", 1, newest, flatten_},
       {"Gather", 1, newest, gather_},
       {"Identity", 1, newest, identity},
-      {"ReduceMax", 1, newest, reduce_max},
-      {"ReduceMean", 1, newest, reduce_mean},
-      {"ReduceMin", 1, newest, reduce_min},
-      {"ReduceSum", 1, newest, reduce_sum},
       {"Reshape", 5, newest, reshape_},
       {"Shape", 1, newest, shape},
       {"Squeeze", 1, newest, squeeze_},

@@ -11,17 +11,17 @@ namespace {
 
 using Kind = file::Attribute::Kind;
 
+}  // namespace
+
 const std::vector<Row>& all_rows() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
-    for (const auto& family : {pointwise_rows(), network_rows(), shape_rows()})
+    for (const auto& family : {pointwise_rows(), network_rows(), shape_rows(), reduce_rows(), select_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();
   return rows;
 }
-
-}  // namespace
 
 const file::Attribute* Call::find(std::string_view name) const {
   const auto at = std::find_if(attributes_.begin(), attributes_.end(), [&](const auto& a) { return a.name == name; });

@@ -60,6 +60,11 @@ struct Row {
 std::vector<Row> pointwise_rows();
 std::vector<Row> network_rows();
 std::vector<Row> shape_rows();
+std::vector<Row> reduce_rows();
+std::vector<Row> select_rows();
+
+/// All of them.
+const std::vector<Row>& all_rows();
 
 /// The row of an op in a version; null if there is none.
 const Row* find_row(std::string_view op, std::int64_t version);

@@ -1,0 +1,28 @@
+#include "onnx/ops/axes.h"
+
+#include "base/text.h"
+
+namespace crisol::onnx {
+
+int axis_of(std::int64_t axis, int rank) {
+  require(axis >= -rank && axis < rank, "onnx", "axis ", axis, " of ", rank, " axes");
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+std::int64_t number_of(const graph::Datum& input, const char* what) {
+  const Numbers numbers = input.numbers();
+  require(numbers.size() == 1, "onnx", what, " has ", numbers.size(), " numbers, 1 expected");
+  return numbers[0];
+}
+
+Axes::Axes(Call& call, std::int64_t input_since) : is_input(call.version() >= input_since) {
+  call.check_counts(1, is_input ? 2 : 1);
+  if (!is_input) numbers = call.integers("axes");
+}
+
+Numbers Axes::of(const graph::Data& in) const {
+  if (!is_input) return numbers;
+  return in.size() > 1 && in[1].defined() ? in[1].numbers() : Numbers();
+}
+
+}  // namespace crisol::onnx

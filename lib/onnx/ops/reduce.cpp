@@ -1,0 +1,138 @@
+// Reductions, and normalisations that the library computes from them.
+#include "crisol/functions/reduce.h"
+
+#include "base/text.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/norm.h"
+#include "onnx/ops/axes.h"
+#include "onnx/ops/table.h"
+
+namespace crisol::onnx {
+
+namespace {
+
+using graph::Data;
+using graph::Run;
+
+template <Tensor (*f)(const Tensor&, const Shape&, bool), std::int64_t axes_input_since>
+Run reduce(Call& call) {
+  const Axes axes(call, axes_input_since);
+  const bool keeps = call.integer("keepdims", 1) != 0;
+  const bool does_nothing = axes.is_input && call.integer("noop_with_empty_axes", 0) != 0;
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const Numbers given = axes.of(in);
+    // Then the op still computes of each number what it computes before or after the sum.
+    if (given.empty() && does_nothing) return Data{f(x.unsqueeze(0), 0, false).to(x.dtype())};
+    return Data{f(x, Shape(given), keeps).to(x.dtype())};
+  };
+}
+
+Tensor sum_of_absolutes(const Tensor& x, const Shape& axes, bool keeps) { return sum(abs(x), axes, keeps); }
+Tensor sum_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return sum(x * x, axes, keeps); }
+Tensor root_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return sqrt(sum_of_squares(x, axes, keeps)); }
+Tensor log_of_sum(const Tensor& x, const Shape& axes, bool keeps) { return log(sum(x, axes, keeps)); }
+
+/// The first place of an extreme value.
+template <Tensor (Tensor::*f)(const Shape&, bool) const>
+Run place_of(Call& call) {
+  call.check_counts(1, 1);
+  const std::int64_t axis = call.integer("axis", 0);
+  const bool keeps = call.integer("keepdims", 1) != 0;
+  require(call.integer("select_last_index", 0) == 0, "onnx", "select_last_index 1 is not supported");
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    return Data{(x.*f)(axis_of(axis, x.dim()), keeps).to(DType::i64)};
+  };
+}
+
+Run cum_sum(Call& call) {
+  call.check_counts(2, 2);
+  const bool excludes = call.integer("exclusive", 0) != 0, reverses = call.integer("reverse", 0) != 0;
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const int axis = axis_of(number_of(in[1], "axis"), x.dim());
+    const Tensor turned = reverses ? x.flip(axis) : x;
+    Tensor y = cumsum(turned, axis).to(x.dtype());
+    if (excludes) y = y - turned;
+    return Data{reverses ? y.flip(axis) : y};
+  };
+}
+
+/// The axes from `axis` on.
+Shape last_axes(const Tensor& x, std::int64_t axis) {
+  Shape sizes;
+  for (int i = axis_of(axis, x.dim()); i < x.dim(); ++i) sizes.push_back(x.size(i));
+  return sizes;
+}
+
+Run layer_normalization(Call& call) {
+  call.check_counts(2, 3);
+  const std::int64_t axis = call.integer("axis", -1);
+  const double epsilon = call.real("epsilon", 1e-5f);
+  require(call.integer("stash_type", 1) == 1, "onnx", "stash_type other than 1 is not supported");
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device), scale = in[1].tensor(device);
+    const Tensor bias = in.size() > 2 ? in[2].tensor(device) : Tensor();
+    const Shape sizes = last_axes(x, axis);
+    if (scale.shape() == sizes && (!bias.defined() || bias.shape() == sizes))
+      return Data{layer_norm(x, sizes, scale, bias.defined() ? bias : zeros_like(scale), epsilon)};
+    const Tensor y = layer_norm(x, sizes, Tensor(), Tensor(), epsilon) * scale;
+    return Data{bias.defined() ? y + bias : y};
+  };
+}
+
+Run rms_normalization(Call& call) {
+  call.check_counts(2, 2);
+  const std::int64_t axis = call.integer("axis", -1);
+  const double epsilon = call.real("epsilon", 1e-5f);
+  require(call.integer("stash_type", 1) == 1, "onnx", "stash_type other than 1 is not supported");
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device), scale = in[1].tensor(device);
+    Shape axes;
+    for (int i = axis_of(axis, x.dim()); i < x.dim(); ++i) axes.push_back(i);
+    return Data{x * rsqrt(mean(x * x, axes, true) + epsilon) * scale};
+  };
+}
+
+Run instance_normalization(Call& call) {
+  call.check_counts(3, 3);
+  const double epsilon = call.real("epsilon", 1e-5f);
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    require(x.dim() >= 3, "onnx", "an input of shape ", x.shape(), ", (N, C, …) expected");
+    Shape axes, channels = Shape::filled(x.dim() - 1, 1);
+    for (int i = 2; i < x.dim(); ++i) axes.push_back(i);
+    channels[0] = x.size(1);
+    const Tensor centred = x - mean(x, axes, true);
+    return Data{centred * rsqrt(mean(centred * centred, axes, true) + epsilon) *
+                    in[1].tensor(device).reshape(channels) +
+                in[2].tensor(device).reshape(channels)};
+  };
+}
+
+}  // namespace
+
+std::vector<Row> reduce_rows() {
+  constexpr std::int64_t newest = newest_version;
+  return {
+      {"ArgMax", 1, newest, place_of<&Tensor::argmax>},
+      {"ArgMin", 1, newest, place_of<&Tensor::argmin>},
+      {"CumSum", 11, newest, cum_sum},
+      {"InstanceNormalization", 6, newest, instance_normalization},
+      {"LayerNormalization", 17, newest, layer_normalization},
+      {"RMSNormalization", 23, newest, rms_normalization},
+      {"ReduceL1", 1, newest, reduce<sum_of_absolutes, 18>},
+      {"ReduceL2", 1, newest, reduce<root_of_squares, 18>},
+      {"ReduceLogSum", 1, newest, reduce<log_of_sum, 18>},
+      {"ReduceLogSumExp", 1, newest, reduce<logsumexp, 18>},
+      {"ReduceMax", 1, newest, reduce<max, 18>},
+      {"ReduceMean", 1, newest, reduce<mean, 18>},
+      {"ReduceMin", 1, newest, reduce<min, 18>},
+      {"ReduceProd", 1, newest, reduce<prod, 18>},
+      {"ReduceSum", 1, newest, reduce<sum, 13>},
+      {"ReduceSumSquare", 1, newest, reduce<sum_of_squares, 18>},
+  };
+}
+
+}  // namespace crisol::onnx

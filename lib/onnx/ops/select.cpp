@@ -1,0 +1,221 @@
+// Ops that cut, repeat and fill.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "crisol/functions/arrange.h"
+#include "crisol/functions/cat.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/index.h"
+#include "crisol/functions/pad.h"
+#include "crisol/functions/sort.h"
+#include "crisol/functions/triangle.h"
+#include "onnx/ops/axes.h"
+#include "onnx/ops/table.h"
+
+namespace crisol::onnx {
+
+namespace {
+
+using graph::Data;
+using graph::Datum;
+using graph::Run;
+
+/// Elements start, start + step, … of `size` ones, as Python cuts a list.
+struct Cut {
+  std::int64_t start, count, step;
+
+  Cut(std::int64_t first, std::int64_t end, std::int64_t by, std::int64_t size) : step(by) {
+    require(by != 0, "onnx", "a step is 0");
+    const auto bound = [&](std::int64_t at, std::int64_t least, std::int64_t most) {
+      return std::clamp(at < 0 ? at + size : at, least, most);
+    };
+    start = by > 0 ? bound(first, 0, size) : bound(first, -1, size - 1);
+    const std::int64_t stop = by > 0 ? bound(end, 0, size) : bound(end, -1, size - 1);
+    const std::int64_t distance = by > 0 ? stop - start : start - stop;
+    // The magnitude of the step, which may be -2^63.
+    const std::uint64_t stride =
+        by > 0 ? static_cast<std::uint64_t>(by) : std::uint64_t{0} - static_cast<std::uint64_t>(by);
+    count = distance <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / stride) + 1;
+  }
+};
+
+Tensor cut(const Tensor& x, int axis, const Cut& c) {
+  if (c.count <= 1 || c.step == 1) return x.narrow(axis, c.count == 0 ? 0 : c.start, c.count);
+  const std::int64_t last = c.start + (c.count - 1) * c.step;
+  const Tensor range =
+      c.step > 0 ? x.narrow(axis, c.start, last - c.start + 1) : x.narrow(axis, last, c.start - last + 1).flip(axis);
+  return index_select(
+      range, axis,
+      arange(0, static_cast<double>(range.size(axis)), static_cast<double>(std::abs(c.step)), DType::i64, x.device()));
+}
+
+/// Starts, ends and axes are attributes before version 10.
+Run slice(Call& call) {
+  const bool by_inputs = call.version() >= 10;
+  call.check_counts(by_inputs ? 3 : 1, by_inputs ? 5 : 1);
+  const Numbers starts = by_inputs ? Numbers() : call.integers("starts"),
+                ends = by_inputs ? Numbers() : call.integers("ends"),
+                axes = by_inputs ? Numbers() : call.integers("axes");
+  return [=](const Data& in, Device device) -> Data {
+    const auto given = [&](std::size_t i, const Numbers& otherwise) {
+      return i < in.size() && in[i].defined() ? in[i].numbers() : otherwise;
+    };
+    const Numbers first = given(1, starts), end = given(2, ends);
+    Numbers along = given(3, axes), steps = given(4, {});
+    if (along.empty())
+      for (std::size_t i = 0; i < first.size(); ++i) along.push_back(static_cast<std::int64_t>(i));
+    if (steps.empty()) steps.assign(first.size(), 1);
+    require(end.size() == first.size() && along.size() == first.size() && steps.size() == first.size(), "onnx",
+            first.size(), " starts, ", end.size(), " ends, ", along.size(), " axes and ", steps.size(), " steps");
+    const Shape& shape = in[0].shape();
+    if (in[0].on_host() && shape.rank() == 1 && first.size() == 1) {
+      axis_of(along[0], 1);
+      const Cut c(first[0], end[0], steps[0], shape[0]);
+      const Numbers all = in[0].numbers();
+      Numbers part;
+      for (std::int64_t i = 0; i < c.count; ++i) part.push_back(all[static_cast<std::size_t>(c.start + i * c.step)]);
+      return {Datum(std::move(part), Shape(c.count), in[0].dtype())};
+    }
+    Tensor x = in[0].tensor(device);
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      const int axis = axis_of(along[i], x.dim());
+      x = cut(x, axis, Cut(first[i], end[i], steps[i], x.size(axis)));
+    }
+    return {x};
+  };
+}
+
+/// Sizes are an attribute before version 13, then an input. Since version 18 the number of parts can be given.
+Run split_(Call& call) {
+  const bool by_input = call.version() >= 13;
+  call.check_counts(1, by_input ? 2 : 1, call.outputs());
+  const std::int64_t axis = call.integer("axis", 0);
+  const Numbers sizes = by_input ? Numbers() : call.integers("split");
+  const auto parts = static_cast<std::int64_t>(call.outputs());
+  require(parts > 0, "onnx", "there are no outputs");
+  if (call.version() >= 18)
+    require(call.integer("num_outputs", parts) == parts, "onnx", "num_outputs differs from ", parts, " outputs");
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const int along = axis_of(axis, x.dim());
+    Numbers of_parts = in.size() > 1 && in[1].defined() ? in[1].numbers() : sizes;
+    const std::int64_t each = (x.size(along) + parts - 1) / parts;
+    if (of_parts.empty())
+      for (std::int64_t i = 0; i < parts; ++i)
+        of_parts.push_back(std::clamp<std::int64_t>(x.size(along) - i * each, 0, each));
+    require(static_cast<std::int64_t>(of_parts.size()) == parts, "onnx", of_parts.size(), " sizes for ", parts,
+            " outputs");
+    Data results;
+    for (const Tensor& part : split(x, of_parts, along)) results.emplace_back(part);
+    return results;
+  };
+}
+
+Run trilu(Call& call) {
+  call.check_counts(1, 2);
+  const bool upper = call.integer("upper", 1) != 0;
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const std::int64_t diagonal = in.size() > 1 && in[1].defined() ? number_of(in[1], "k") : 0;
+    return Data{upper ? triu(x, diagonal) : tril(x, diagonal)};
+  };
+}
+
+Run pad_(Call& call) {
+  call.check_counts(2, 4);
+  require(call.text("mode", "constant") == "constant", "onnx", "other modes than constant are not supported");
+  return [](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const Numbers pads = in[1].numbers();
+    double value = 0;
+    if (in.size() > 2 && in[2].defined())
+      value = in[2].on_host() ? static_cast<double>(number_of(in[2], "constant_value"))
+                              : in[2].tensor(device).item<double>();
+    Numbers axes = in.size() > 3 && in[3].defined() ? in[3].numbers() : Numbers();
+    if (axes.empty())
+      for (int i = 0; i < x.dim(); ++i) axes.push_back(i);
+    require(pads.size() == 2 * axes.size(), "onnx", pads.size(), " pads for ", axes.size(), " axes");
+    std::vector<AxisPadding> paddings(static_cast<std::size_t>(x.dim()));
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      paddings[static_cast<std::size_t>(x.dim() - 1 - axis_of(axes[i], x.dim()))] = {pads[i], pads[axes.size() + i]};
+    return Data{pad(x, paddings, value)};
+  };
+}
+
+Run tile_(Call& call) {
+  call.check_counts(2, 2);
+  return [](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const Numbers counts = in[1].numbers();
+    require(static_cast<int>(counts.size()) == x.dim(), "onnx", counts.size(), " repeats for shape ", x.shape());
+    return Data{tile(x, Shape(counts))};
+  };
+}
+
+Run top_k(Call& call) {
+  call.check_counts(2, 2, 2);
+  const std::int64_t axis = call.integer("axis", -1);
+  const bool largest = call.version() < 11 || call.integer("largest", 1) != 0;
+  if (call.version() >= 11) call.integer("sorted", 1);  // The results are always sorted.
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const SortResult result = topk(x, number_of(in[1], "K"), axis_of(axis, x.dim()), largest);
+    return Data{result.values, result.indices};
+  };
+}
+
+Run cast_like(Call& call) {
+  call.check_counts(2, 2);
+  require(call.integer("saturate", 1) == 1, "onnx", "saturate 0 is not supported");
+  return [](const Data& in, Device device) { return Data{in[0].tensor(device).to(in[1].dtype())}; };
+}
+
+Run range(Call& call) {
+  call.check_counts(3, 3);
+  return [](const Data& in, Device) -> Data {
+    require(in[0].on_host() && in[1].on_host() && in[2].on_host(), "onnx",
+            "bounds that are not whole numbers on the host are not supported");
+    const std::int64_t start = number_of(in[0], "start"), end = number_of(in[1], "limit"),
+                       step = number_of(in[2], "delta");
+    constexpr std::int64_t most = std::int64_t{1} << 22;
+    for (const std::int64_t number : {start, end, step})
+      require(-most < number && number < most, "onnx", "a range with the number ", number, " is not supported");
+    require(step != 0, "onnx", "delta is 0");
+    Numbers numbers;
+    for (std::int64_t i = start; step > 0 ? i < end : i > end; i += step) numbers.push_back(i);
+    const auto count = static_cast<std::int64_t>(numbers.size());
+    return {Datum(std::move(numbers), Shape(count), in[0].dtype())};
+  };
+}
+
+Run size(Call& call) {
+  call.check_counts(1, 1);
+  return [](const Data& in, Device) { return Data{Datum(Numbers{in[0].shape().numel()}, Shape())}; };
+}
+
+Run gather_elements(Call& call) {
+  call.check_counts(2, 2);
+  const std::int64_t given = call.integer("axis", 0);
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const int axis = axis_of(given, x.dim());
+    const Tensor index = in[1].tensor(device).to(DType::i64);
+    return Data{gather(x, axis, where(index.lt(0), index + x.size(axis), index))};
+  };
+}
+
+}  // namespace
+
+std::vector<Row> select_rows() {
+  constexpr std::int64_t newest = newest_version;
+  return {
+      {"CastLike", 15, newest, cast_like}, {"GatherElements", 11, newest, gather_elements},
+      {"Pad", 11, newest, pad_},           {"Range", 11, newest, range},
+      {"Size", 1, newest, size},           {"Slice", 1, newest, slice},
+      {"Split", 2, newest, split_},        {"Tile", 6, newest, tile_},
+      {"TopK", 10, newest, top_k},         {"Trilu", 14, newest, trilu},
+  };
+}
+
+}  // namespace crisol::onnx
