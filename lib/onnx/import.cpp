@@ -199,7 +199,7 @@ class Importer {
             name);
         return outputs;
       }
-      Call call(node, std::move(attributes), version);
+      Call call(node, std::move(attributes), version, [this](const file::Tensor& tensor) { return load(tensor); });
       graph::Run run = row->build(call);
       call.check_all_known();
       graph_.nodes.push_back({name, op, inputs, outputs, std::move(run)});

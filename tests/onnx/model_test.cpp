@@ -186,8 +186,19 @@ TEST_CASE("onnx::load: ops follow the version of their set") {
       result(one_node(node("PRelu", {"x", "slope"}, {"y"}), {of::raw_tensor<float>("slope", of::f32, {2}, {2, 3})}),
              -x),
       -x * from_vector(std::vector<float>{2, 3})));
-  CHECK(refused(one_node(node("Add", {"x", "x"}, {"y"}), {}, 6)) ==
-        Contains("Add of version 6 (versions 7 to 28 are supported): \"#0\""));
+  const Proto pair = of::raw_tensor<float>("pair", of::f32, {2}, {10, 20});
+  CHECK(same(result(one_node(node("Add", {"x", "pair"}, {"y"},
+                                  {attribute("broadcast", std::int64_t{1}), attribute("axis", std::int64_t{1})}),
+                             {pair}, 6),
+                    x),
+             x + from_vector(std::vector<float>{10, 20}, {2, 1})));
+  CHECK(same(result(one_node(node("PRelu", {"x", "pair"}, {"y"}), {pair}, 6), -x),
+             -x * from_vector(std::vector<float>{10, 20}, {2, 1})));
+  CHECK(refusal(ErrorCode::invalid_argument, [&] {
+          result(one_node(node("Add", {"x", "pair"}, {"y"}), {pair}, 6), x);
+        }) == Contains("operands of shapes (2, 2, 2) and (2) without broadcast"));
+  CHECK(refused(one_node(node("Add", {"x", "x"}, {"y"}), {}, 5)) ==
+        Contains("Add of version 5 (versions 6, 7 to 28 are supported): \"#0\""));
 }
 
 TEST_CASE("onnx::load: windows with padding by auto_pad, and of rows") {
@@ -237,6 +248,20 @@ TEST_CASE("onnx::load: parts, reductions and normalisations") {
              x.sum({0, 2})));
   CHECK(same(result(one_node(node("Pad", {"x", "pads"}, {"y"}), {numbers("pads", {0, 1, 0, 0, 0, 2})}), x),
              pad(x, {{0, 2}, {1, 0}})));
+
+  const Proto filled = of::model(
+      of::graph({.nodes = {node("Shape", {"x"}, {"s"}),
+                           node("ConstantOfShape", {"s"}, {"y"},
+                                {of::tensor_attribute("value", of::raw_tensor<float>("", of::f32, {1}, {7}))})},
+                 .inputs = {value("x", of::f32, {"", "", ""})},
+                 .outputs = {value("y", of::f32, {})}}));
+  CHECK(same(result(filled, x), full({4, 5, 6}, 7)));
+  const Tensor ties = from_vector(std::vector<float>{3, 1, 3, 2});
+  const auto place = [&](std::int64_t last) {
+    return result(one_node(node("ArgMax", {"x"}, {"y"}, {attribute("select_last_index", last)})), ties).item<int>();
+  };
+  CHECK(place(0) == 0);
+  CHECK(place(1) == 2);
 
   onnx::Model parts = loaded(
       of::model(of::graph({.nodes = {node("Split", {"x", "sizes"}, {"a", "b"}, {attribute("axis", std::int64_t{1})})},

@@ -37,6 +37,7 @@ Run mat_mul(Call& call) {
 Run gemm(Call& call) {
   call.check_counts(call.version() < 11 ? 3 : 2, 3);
   const double alpha = call.real("alpha", 1), beta = call.real("beta", 1);
+  if (call.version() < 7) call.integer("broadcast", 0);  // A bias is broadcast in any case.
   const bool turn_a = call.integer("transA", 0) != 0, turn_b = call.integer("transB", 0) != 0;
   return [=](const Data& in, Device device) {
     Tensor a = in[0].tensor(device);
@@ -212,7 +213,7 @@ std::vector<Row> network_rows() {
       {"BatchNormalization", 7, newest, batch_normalization},
       {"Conv", 1, newest, conv},
       {"Dropout", 7, newest, dropout_},
-      {"Gemm", 7, newest, gemm},
+      {"Gemm", 6, newest, gemm},
       {"GlobalAveragePool", 1, newest, global_average_pool},
       {"GlobalMaxPool", 1, newest, global_max_pool},
       {"LogSoftmax", 1, newest, softmax_<log_softmax>},

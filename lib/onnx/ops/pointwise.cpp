@@ -2,7 +2,6 @@
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "onnx/ops/table.h"
-#include "onnx/reader/message.h"
 
 namespace crisol::onnx {
 
@@ -79,6 +78,30 @@ Run div_(Call& call) {
   });
 }
 
+/// Before version 7 the second operand is broadcast only if `broadcast` says so. Its axes then begin at `axis`, or end
+/// with those of the first.
+template <Tensor (*f)(const Operand&, const Operand&)>
+Run binary_of_version_6(Call& call) {
+  call.check_counts(2, 2);
+  const bool broadcasts = call.integer("broadcast", 0) != 0;
+  const bool has_axis = call.has("axis");
+  const std::int64_t axis = call.integer("axis", 0);
+  return [=](const Data& in, Device device) {
+    const Tensor a = in[0].tensor(device);
+    Tensor b = in[1].tensor(device);
+    require(broadcasts || a.shape() == b.shape(), "onnx", "operands of shapes ", a.shape(), " and ", b.shape(),
+            " without broadcast");
+    if (has_axis && broadcasts) {
+      require(axis >= 0 && axis + b.dim() <= a.dim(), "onnx", "axis ", axis, " of shapes ", a.shape(), " and ",
+              b.shape());
+      Shape sizes = b.shape();
+      while (axis + sizes.rank() < a.dim()) sizes.push_back(1);
+      b = b.reshape(sizes);
+    }
+    return Data{f(a, b)};
+  };
+}
+
 Run pow_(Call& call) {
   call.check_counts(2, 2);
   return [](const Data& in, Device device) {
@@ -109,53 +132,6 @@ Run mean_(Call& call) {
   };
 }
 
-/// Bounds are attributes until version 10.
-Run clip_attributes(Call& call) {
-  call.check_counts(1, 1);
-  const double lower = call.real("min", -3.4028234663852886e38), upper = call.real("max", 3.4028234663852886e38);
-  return [=](const Data& in, Device device) { return Data{clamp(in[0].tensor(device), lower, upper)}; };
-}
-
-Run clip(Call& call) {
-  call.check_counts(1, 3);
-  return [](const Data& in, Device device) {
-    Tensor x = in[0].tensor(device);
-    if (in.size() > 1 && in[1].defined()) x = maximum(x, in[1].tensor(device));
-    if (in.size() > 2 && in[2].defined()) x = minimum(x, in[2].tensor(device));
-    return Data{x};
-  };
-}
-
-Run leaky_relu_(Call& call) {
-  call.check_counts(1, 1);
-  const double alpha = call.real("alpha", 0.01f);
-  return [=](const Data& in, Device device) { return Data{leaky_relu(in[0].tensor(device), alpha)}; };
-}
-
-Run elu_(Call& call) {
-  call.check_counts(1, 1);
-  const double alpha = call.real("alpha", 1);
-  return [=](const Data& in, Device device) { return Data{elu(in[0].tensor(device), alpha)}; };
-}
-
-Run hard_sigmoid_(Call& call) {
-  call.check_counts(1, 1);
-  const double alpha = call.real("alpha", 0.2f), beta = call.real("beta", 0.5);
-  return [=](const Data& in, Device device) { return Data{clamp(in[0].tensor(device) * alpha + beta, 0, 1)}; };
-}
-
-Run gelu_(Call& call) {
-  call.check_counts(1, 1);
-  const std::string approximate = call.text("approximate", "none");
-  require(approximate == "none" || approximate == "tanh", "onnx", "approximate is ", file::in_quotes(approximate),
-          ", none or tanh expected");
-  const bool by_tanh = approximate == "tanh";
-  return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    return Data{by_tanh ? gelu_tanh(x) : gelu(x)};
-  };
-}
-
 Run mod(Call& call) {
   call.check_counts(2, 2);
   const bool has_sign_of_a = call.integer("fmod", 0) != 0;
@@ -176,45 +152,6 @@ Run is_inf(Call& call) {
   };
 }
 
-Run celu_(Call& call) {
-  call.check_counts(1, 1);
-  const double alpha = call.real("alpha", 1);
-  return [=](const Data& in, Device device) { return Data{celu(in[0].tensor(device), alpha)}; };
-}
-
-Run selu_(Call& call) {
-  call.check_counts(1, 1);
-  const double alpha = call.real("alpha", 1.6732632423543772f), gamma = call.real("gamma", 1.0507009873554805f);
-  return [=](const Data& in, Device device) { return Data{elu(in[0].tensor(device), alpha) * gamma}; };
-}
-
-Run swish(Call& call) {
-  call.check_counts(1, 1);
-  const double alpha = call.real("alpha", 1);
-  return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    return Data{x * sigmoid(alpha == 1 ? x : x * alpha)};
-  };
-}
-
-Run thresholded_relu(Call& call) {
-  call.check_counts(1, 1);
-  const double alpha = call.real("alpha", 1);
-  return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    return Data{where(x.gt(alpha), x, 0)};
-  };
-}
-
-/// The slope is broadcast as elsewhere in ONNX; the library takes a slope with one axis for channels.
-Run prelu_(Call& call) {
-  call.check_counts(2, 2);
-  return [](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device), slope = in[1].tensor(device);
-    return Data{where(x.lt(0), x * slope, x)};
-  };
-}
-
 Run where_(Call& call) {
   call.check_counts(3, 3);
   return [](const Data& in, Device device) {
@@ -230,6 +167,7 @@ std::vector<Row> pointwise_rows() {
       {"Abs", 6, newest, unary<abs>},
       {"Acos", 7, newest, unary<acos>},
       {"Acosh", 9, newest, unary<acosh>},
+      {"Add", 6, 6, binary_of_version_6<add>},
       {"Add", 7, newest, add_},
       {"And", 7, newest, binary<logical_and>},
       {"Asin", 7, newest, unary<asin>},
@@ -237,43 +175,36 @@ std::vector<Row> pointwise_rows() {
       {"Atan", 7, newest, unary<atan>},
       {"Atanh", 9, newest, unary<atanh>},
       {"Ceil", 6, newest, unary<ceil>},
-      {"Celu", 12, newest, celu_},
-      {"Clip", 6, 10, clip_attributes},
-      {"Clip", 11, newest, clip},
       {"Cos", 7, newest, unary<cos>},
       {"Cosh", 9, newest, unary<cosh>},
+      {"Div", 6, 6, binary_of_version_6<float_div>},
       {"Div", 7, newest, div_},
-      {"Elu", 6, newest, elu_},
       {"Equal", 7, newest, binary<eq>},
       {"Erf", 9, newest, unary<erf>},
       {"Exp", 6, newest, unary<exp>},
       {"Floor", 6, newest, unary<floor>},
-      {"Gelu", 20, newest, gelu_},
       {"Greater", 7, newest, binary<gt>},
       {"GreaterOrEqual", 12, newest, binary<ge>},
-      {"HardSigmoid", 6, newest, hard_sigmoid_},
       {"HardSwish", 14, newest, unary<hard_swish_>},
       {"IsInf", 10, newest, is_inf},
       {"IsNaN", 9, newest, unary<isnan>},
-      {"LeakyRelu", 6, newest, leaky_relu_},
       {"Less", 7, newest, binary<lt>},
       {"LessOrEqual", 12, newest, binary<le>},
       {"Log", 6, newest, unary<log>},
-      {"Max", 8, newest, variadic<maximum>},
-      {"Mean", 8, newest, mean_},
-      {"Min", 8, newest, variadic<minimum>},
+      {"Max", 6, newest, variadic<maximum>},
+      {"Mean", 6, newest, mean_},
+      {"Min", 6, newest, variadic<minimum>},
       {"Mish", 18, newest, unary<mish>},
       {"Mod", 10, newest, mod},
+      {"Mul", 6, 6, binary_of_version_6<mul>},
       {"Mul", 7, newest, mul_},
       {"Neg", 6, newest, unary<neg>},
       {"Not", 1, newest, unary<not_>},
       {"Or", 7, newest, binary<logical_or>},
-      {"PRelu", 9, newest, prelu_},
       {"Pow", 7, newest, pow_},
       {"Reciprocal", 6, newest, unary<reciprocal>},
       {"Relu", 6, newest, unary<relu>},
       {"Round", 11, newest, unary<round>},
-      {"Selu", 6, newest, selu_},
       {"Sigmoid", 6, newest, unary<sigmoid>},
       {"Sign", 9, newest, unary<sign>},
       {"Sin", 7, newest, unary<sin>},
@@ -281,12 +212,11 @@ std::vector<Row> pointwise_rows() {
       {"Softplus", 1, newest, unary<softplus_>},
       {"Softsign", 1, newest, unary<softsign>},
       {"Sqrt", 6, newest, unary<sqrt>},
+      {"Sub", 6, 6, binary_of_version_6<sub>},
       {"Sub", 7, newest, sub_},
-      {"Sum", 8, newest, variadic<add>},
-      {"Swish", 24, newest, swish},
+      {"Sum", 6, newest, variadic<add>},
       {"Tan", 7, newest, unary<tan>},
       {"Tanh", 6, newest, unary<tanh>},
-      {"ThresholdedRelu", 10, newest, thresholded_relu},
       {"Where", 9, newest, where_},
       {"Xor", 7, newest, binary<logical_xor>},
   };

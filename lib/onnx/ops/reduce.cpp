@@ -33,16 +33,18 @@ Tensor sum_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return s
 Tensor root_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return sqrt(sum_of_squares(x, axes, keeps)); }
 Tensor log_of_sum(const Tensor& x, const Shape& axes, bool keeps) { return log(sum(x, axes, keeps)); }
 
-/// The first place of an extreme value.
+/// The first or last place of an extreme value.
 template <Tensor (Tensor::*f)(const Shape&, bool) const>
 Run place_of(Call& call) {
   call.check_counts(1, 1);
   const std::int64_t axis = call.integer("axis", 0);
   const bool keeps = call.integer("keepdims", 1) != 0;
-  require(call.integer("select_last_index", 0) == 0, "onnx", "select_last_index 1 is not supported");
+  const bool takes_last = call.version() >= 12 && call.integer("select_last_index", 0) != 0;
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
-    return Data{(x.*f)(axis_of(axis, x.dim()), keeps).to(DType::i64)};
+    const int along = axis_of(axis, x.dim());
+    const Tensor place = ((takes_last ? x.flip(along) : x).*f)(along, keeps).to(DType::i64);
+    return Data{takes_last ? x.size(along) - 1 - place : place};
   };
 }
 
@@ -66,8 +68,17 @@ Shape last_axes(const Tensor& x, std::int64_t axis) {
   return sizes;
 }
 
+/// The mean and 1 / sqrt(variance + epsilon), which a node may ask for.
+void add_statistics(Data& results, const Tensor& x, std::int64_t axis, double epsilon) {
+  Shape axes;
+  for (int i = axis_of(axis, x.dim()); i < x.dim(); ++i) axes.push_back(i);
+  results.emplace_back(mean(x, axes, true));
+  results.emplace_back(rsqrt(var(x, axes, true, 0) + epsilon));
+}
+
 Run layer_normalization(Call& call) {
-  call.check_counts(2, 3);
+  call.check_counts(2, 3, 3);
+  const bool gives_statistics = call.has_output(1) || call.has_output(2);
   const std::int64_t axis = call.integer("axis", -1);
   const double epsilon = call.real("epsilon", 1e-5f);
   require(call.integer("stash_type", 1) == 1, "onnx", "stash_type other than 1 is not supported");
@@ -75,10 +86,15 @@ Run layer_normalization(Call& call) {
     const Tensor x = in[0].tensor(device), scale = in[1].tensor(device);
     const Tensor bias = in.size() > 2 ? in[2].tensor(device) : Tensor();
     const Shape sizes = last_axes(x, axis);
-    if (scale.shape() == sizes && (!bias.defined() || bias.shape() == sizes))
-      return Data{layer_norm(x, sizes, scale, bias.defined() ? bias : zeros_like(scale), epsilon)};
-    const Tensor y = layer_norm(x, sizes, Tensor(), Tensor(), epsilon) * scale;
-    return Data{bias.defined() ? y + bias : y};
+    Data results;
+    if (scale.shape() == sizes && (!bias.defined() || bias.shape() == sizes)) {
+      results = {layer_norm(x, sizes, scale, bias.defined() ? bias : zeros_like(scale), epsilon)};
+    } else {
+      const Tensor y = layer_norm(x, sizes, Tensor(), Tensor(), epsilon) * scale;
+      results = {bias.defined() ? y + bias : y};
+    }
+    if (gives_statistics) add_statistics(results, x, axis, epsilon);
+    return results;
   };
 }
 

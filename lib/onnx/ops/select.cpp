@@ -171,21 +171,47 @@ Run cast_like(Call& call) {
   return [](const Data& in, Device device) { return Data{in[0].tensor(device).to(in[1].dtype())}; };
 }
 
+/// Whole numbers from start to limit.
+Datum whole_range(const Data& in) {
+  const std::int64_t start = number_of(in[0], "start"), end = number_of(in[1], "limit"),
+                     step = number_of(in[2], "delta");
+  constexpr std::int64_t most = std::int64_t{1} << 22;
+  for (const std::int64_t number : {start, end, step})
+    require(-most < number && number < most, "onnx", "a range with the number ", number, " is not supported");
+  require(step != 0, "onnx", "delta is 0");
+  Numbers numbers;
+  for (std::int64_t i = start; step > 0 ? i < end : i > end; i += step) numbers.push_back(i);
+  const auto count = static_cast<std::int64_t>(numbers.size());
+  return Datum(std::move(numbers), Shape(count), in[0].dtype());
+}
+
 Run range(Call& call) {
   call.check_counts(3, 3);
-  return [](const Data& in, Device) -> Data {
-    require(in[0].on_host() && in[1].on_host() && in[2].on_host(), "onnx",
-            "bounds that are not whole numbers on the host are not supported");
-    const std::int64_t start = number_of(in[0], "start"), end = number_of(in[1], "limit"),
-                       step = number_of(in[2], "delta");
-    constexpr std::int64_t most = std::int64_t{1} << 22;
-    for (const std::int64_t number : {start, end, step})
-      require(-most < number && number < most, "onnx", "a range with the number ", number, " is not supported");
-    require(step != 0, "onnx", "delta is 0");
-    Numbers numbers;
-    for (std::int64_t i = start; step > 0 ? i < end : i > end; i += step) numbers.push_back(i);
-    const auto count = static_cast<std::int64_t>(numbers.size());
-    return {Datum(std::move(numbers), Shape(count), in[0].dtype())};
+  return [](const Data& in, Device device) -> Data {
+    const DType dtype = in[0].dtype();
+    if (dtype == DType::i64 || dtype == DType::i32) return {whole_range(in)};
+    std::vector<double> bounds;
+    for (const Datum& bound : in) {
+      const Tensor number = bound.tensor(device);
+      require(number.numel() == 1, "onnx", "a bound of shape ", number.shape(), ", one number expected");
+      bounds.push_back(number.item<double>());
+    }
+    return {arange(bounds[0], bounds[1], bounds[2], dtype, device)};
+  };
+}
+
+Run constant_of_shape(Call& call) {
+  call.check_counts(1, 1);
+  const Datum value = call.tensor("value");
+  return [=](const Data& in, Device device) -> Data {
+    const Shape shape(in[0].numbers());
+    if (!value.defined()) return {zeros(shape, DType::f32, device)};
+    const Tensor one = value.tensor(device);
+    require(one.numel() == 1, "onnx", "the value has shape ", one.shape(), ", one number expected");
+    if (value.on_host() && shape.rank() <= 1 && shape.numel() <= 1024 &&
+        std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n >= 0; }))
+      return {Datum(Numbers(static_cast<std::size_t>(shape.numel()), number_of(value, "value")), shape, value.dtype())};
+    return {one.reshape(Shape()).expand(shape).contiguous()};
   };
 }
 
@@ -210,11 +236,17 @@ Run gather_elements(Call& call) {
 std::vector<Row> select_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"CastLike", 15, newest, cast_like}, {"GatherElements", 11, newest, gather_elements},
-      {"Pad", 11, newest, pad_},           {"Range", 11, newest, range},
-      {"Size", 1, newest, size},           {"Slice", 1, newest, slice},
-      {"Split", 2, newest, split_},        {"Tile", 6, newest, tile_},
-      {"TopK", 10, newest, top_k},         {"Trilu", 14, newest, trilu},
+      {"CastLike", 15, newest, cast_like},
+      {"ConstantOfShape", 9, newest, constant_of_shape},
+      {"GatherElements", 11, newest, gather_elements},
+      {"Pad", 11, newest, pad_},
+      {"Range", 11, newest, range},
+      {"Size", 1, newest, size},
+      {"Slice", 1, newest, slice},
+      {"Split", 2, newest, split_},
+      {"Tile", 6, newest, tile_},
+      {"TopK", 10, newest, top_k},
+      {"Trilu", 14, newest, trilu},
   };
 }
 

@@ -16,7 +16,8 @@ using Kind = file::Attribute::Kind;
 const std::vector<Row>& all_rows() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
-    for (const auto& family : {pointwise_rows(), network_rows(), shape_rows(), reduce_rows(), select_rows()})
+    for (const auto& family :
+         {pointwise_rows(), activation_rows(), network_rows(), shape_rows(), reduce_rows(), select_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();
@@ -55,6 +56,11 @@ std::string Call::text(std::string_view name, const char* otherwise) {
   return attribute == nullptr ? otherwise : std::string(attribute->strings.front());
 }
 
+graph::Datum Call::tensor(std::string_view name) {
+  const file::Attribute* attribute = take(name, Kind::tensor);
+  return attribute == nullptr ? graph::Datum() : load_(attribute->tensors.front());
+}
+
 void Call::check_counts(std::size_t least_inputs, std::size_t most_inputs, std::size_t most_outputs) const {
   require(inputs() <= most_inputs, "onnx", inputs(), " inputs, at most ", most_inputs, " allowed");
   for (std::size_t i = 0; i < least_inputs; ++i) require(has_input(i), "onnx", "input ", i, " is missing");
@@ -77,7 +83,8 @@ const Row* find_row(std::string_view op, std::int64_t version) {
 std::string versions_of(std::string_view op) {
   std::string text;
   for (const Row& row : all_rows())
-    if (row.name == op) text += concat(text.empty() ? "" : ", ", row.first, " to ", row.last);
+    if (row.name == op)
+      text += concat(text.empty() ? "" : ", ", row.first, row.last == row.first ? "" : concat(" to ", row.last));
   return text;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,8 +20,11 @@ constexpr std::int64_t newest_version = 28;
 /// with "[onnx] …", and the importer adds the node.
 class Call {
  public:
-  Call(const file::Node& node, std::vector<file::Attribute> attributes, std::int64_t version)
-      : node_(node), attributes_(std::move(attributes)), version_(version) {}
+  /// Reads a tensor of the file.
+  using Load = std::function<graph::Datum(const file::Tensor&)>;
+
+  Call(const file::Node& node, std::vector<file::Attribute> attributes, std::int64_t version, Load load)
+      : node_(node), attributes_(std::move(attributes)), version_(version), load_(std::move(load)) {}
 
   /// The version of the operator set that the node comes from.
   std::int64_t version() const noexcept { return version_; }
@@ -34,6 +38,8 @@ class Call {
   double real(std::string_view name, double otherwise);
   std::vector<std::int64_t> integers(std::string_view name, std::vector<std::int64_t> otherwise = {});
   std::string text(std::string_view name, const char* otherwise);
+  /// Undefined without the attribute.
+  graph::Datum tensor(std::string_view name);
 
   /// Refuses inputs that are missing or too many, and more outputs than the op computes here.
   void check_counts(std::size_t least_inputs, std::size_t most_inputs, std::size_t most_outputs = 1) const;
@@ -47,6 +53,7 @@ class Call {
   const file::Node& node_;
   std::vector<file::Attribute> attributes_;
   std::int64_t version_;
+  Load load_;
   std::set<std::string_view> known_;
 };
 
@@ -58,6 +65,7 @@ struct Row {
 
 /// Each family of ops is a list in a file of its own.
 std::vector<Row> pointwise_rows();
+std::vector<Row> activation_rows();
 std::vector<Row> network_rows();
 std::vector<Row> shape_rows();
 std::vector<Row> reduce_rows();

@@ -1,0 +1,130 @@
+// Activations with parameters.
+#include "base/text.h"
+#include "crisol/functions/elementwise.h"
+#include "onnx/ops/table.h"
+#include "onnx/reader/message.h"
+
+namespace crisol::onnx {
+
+namespace {
+
+using graph::Data;
+using graph::Run;
+
+/// Bounds are attributes until version 10.
+Run clip_attributes(Call& call) {
+  call.check_counts(1, 1);
+  const double lower = call.real("min", -3.4028234663852886e38), upper = call.real("max", 3.4028234663852886e38);
+  return [=](const Data& in, Device device) { return Data{clamp(in[0].tensor(device), lower, upper)}; };
+}
+
+Run clip(Call& call) {
+  call.check_counts(1, 3);
+  return [](const Data& in, Device device) {
+    Tensor x = in[0].tensor(device);
+    if (in.size() > 1 && in[1].defined()) x = maximum(x, in[1].tensor(device));
+    if (in.size() > 2 && in[2].defined()) x = minimum(x, in[2].tensor(device));
+    return Data{x};
+  };
+}
+
+Run leaky_relu_(Call& call) {
+  call.check_counts(1, 1);
+  const double alpha = call.real("alpha", 0.01f);
+  return [=](const Data& in, Device device) { return Data{leaky_relu(in[0].tensor(device), alpha)}; };
+}
+
+Run elu_(Call& call) {
+  call.check_counts(1, 1);
+  const double alpha = call.real("alpha", 1);
+  return [=](const Data& in, Device device) { return Data{elu(in[0].tensor(device), alpha)}; };
+}
+
+Run hard_sigmoid_(Call& call) {
+  call.check_counts(1, 1);
+  const double alpha = call.real("alpha", 0.2f), beta = call.real("beta", 0.5);
+  return [=](const Data& in, Device device) { return Data{clamp(in[0].tensor(device) * alpha + beta, 0, 1)}; };
+}
+
+Run gelu_(Call& call) {
+  call.check_counts(1, 1);
+  const std::string approximate = call.text("approximate", "none");
+  require(approximate == "none" || approximate == "tanh", "onnx", "approximate is ", file::in_quotes(approximate),
+          ", none or tanh expected");
+  const bool by_tanh = approximate == "tanh";
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    return Data{by_tanh ? gelu_tanh(x) : gelu(x)};
+  };
+}
+
+Run celu_(Call& call) {
+  call.check_counts(1, 1);
+  const double alpha = call.real("alpha", 1);
+  return [=](const Data& in, Device device) { return Data{celu(in[0].tensor(device), alpha)}; };
+}
+
+Run selu_(Call& call) {
+  call.check_counts(1, 1);
+  const double alpha = call.real("alpha", 1.6732632423543772f), gamma = call.real("gamma", 1.0507009873554805f);
+  return [=](const Data& in, Device device) { return Data{elu(in[0].tensor(device), alpha) * gamma}; };
+}
+
+Run swish(Call& call) {
+  call.check_counts(1, 1);
+  const double alpha = call.real("alpha", 1);
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    return Data{x * sigmoid(alpha == 1 ? x : x * alpha)};
+  };
+}
+
+Run thresholded_relu(Call& call) {
+  call.check_counts(1, 1);
+  const double alpha = call.real("alpha", 1);
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    return Data{where(x.gt(alpha), x, 0)};
+  };
+}
+
+/// The slope is broadcast as elsewhere in ONNX; the library takes a slope with one axis for channels.
+Run prelu_(Call& call) {
+  call.check_counts(2, 2);
+  return [](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device), slope = in[1].tensor(device);
+    return Data{where(x.lt(0), x * slope, x)};
+  };
+}
+
+/// One slope for all, or one for each channel.
+Run prelu_of_version_6(Call& call) {
+  call.check_counts(2, 2);
+  return [](const Data& in, Device device) {
+    const Tensor slope = in[1].tensor(device);
+    require(slope.numel() == 1 || slope.dim() == 1, "onnx", "a slope of shape ", slope.shape());
+    return Data{prelu(in[0].tensor(device), slope)};
+  };
+}
+
+}  // namespace
+
+std::vector<Row> activation_rows() {
+  constexpr std::int64_t newest = newest_version;
+  return {
+      {"Celu", 12, newest, celu_},
+      {"Clip", 6, 10, clip_attributes},
+      {"Clip", 11, newest, clip},
+      {"Elu", 6, newest, elu_},
+      {"Gelu", 20, newest, gelu_},
+      {"HardSigmoid", 6, newest, hard_sigmoid_},
+      {"LeakyRelu", 6, newest, leaky_relu_},
+      {"PRelu", 6, 6, prelu_of_version_6},
+      {"PRelu", 7, newest, prelu_},
+      {"Selu", 6, newest, selu_},
+      {"Swish", 24, newest, swish},
+      {"ThresholdedRelu", 10, newest, thresholded_relu},
+  };
+}
+
+}  // namespace crisol::onnx
