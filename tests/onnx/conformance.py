@@ -39,7 +39,7 @@ class Library:
 
     def call(self, function, *arguments):
         if getattr(self.c, function)(*arguments) != 0:
-            raise Failure(self.c.crisol_error_message().decode())
+            raise Failure(self.c.crisol_error_message().decode(errors="replace"))
 
     def load(self, path):
         model = ctypes.c_void_p()
