@@ -35,7 +35,7 @@ std::vector<std::int64_t> numbers_of(std::string_view bytes, DType dtype) {
 /// The nodes of the graph or of a function's body, with the values that their names stand for.
 struct Scope {
   std::string prefix;  ///< Of the names of nodes and values, for messages.
-  const std::vector<file::OperatorSet>* operator_sets;
+  const std::vector<file::OperatorSetIdProto>* operator_sets;
   std::map<std::string_view, int> values;
   const file::Function* function = nullptr;
   const std::vector<file::Attribute>* arguments = nullptr;  ///< The attributes of the function's call.
@@ -52,10 +52,10 @@ class Importer {
     Scope scope{.prefix = "", .operator_sets = &model.operator_sets, .values = {}};
     require_io(model.graph.sparse_initializers.empty(), "sparse initializers are not supported");
     add_initializers(scope);
-    for (const file::ValueInfo& input : model.graph.inputs)
+    for (const file::ValueInfoProto& input : model.graph.inputs)
       if (scope.values.count(input.name) == 0) graph_.inputs.push_back(add_value(scope, input));
     add_nodes(scope, model.graph.nodes);
-    for (const file::ValueInfo& output : model.graph.outputs)
+    for (const file::ValueInfoProto& output : model.graph.outputs)
       graph_.outputs.push_back(find_value(scope, output.name, "the graph's output"));
     problems_.refuse(file_.path());
     mark_statistics();
@@ -78,7 +78,7 @@ class Importer {
                " has two sources");
   }
 
-  int add_value(Scope& scope, const file::ValueInfo& input) {
+  int add_value(Scope& scope, const file::ValueInfoProto& input) {
     require_io(!input.name.empty(), "an input of the graph has no name");
     const auto dtype = dtype_of(input.type.element);
     if (input.type.kind != file::Type::Kind::tensor || !dtype)
@@ -88,7 +88,7 @@ class Importer {
     const int value = new_value(std::string(input.name), dtype);
     if (input.type.shape) {
       auto& shape = graph_.values.back().shape.emplace();
-      for (const file::Dimension& d : *input.type.shape) shape.push_back({d.size, std::string(d.name)});
+      for (const file::DimensionProto& d : *input.type.shape) shape.push_back({d.size, std::string(d.name)});
     }
     define(scope, input.name, value);
     return value;
@@ -102,7 +102,7 @@ class Importer {
   }
 
   /// A tensor of the file on the device, or on the host if it may be a shape.
-  Datum load(const file::Tensor& tensor) {
+  Datum load(const file::TensorProto& tensor) {
     const auto dtype = dtype_of(tensor.type);
     require(dtype.has_value(), "onnx", "elements of ", name_of(tensor.type), " are not supported");
     require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
@@ -116,7 +116,7 @@ class Importer {
   }
 
   void add_initializers(Scope& scope) {
-    for (const file::Tensor& tensor : file_.model().graph.initializers) {
+    for (const file::TensorProto& tensor : file_.model().graph.initializers) {
       const int value = new_value(std::string(tensor.name), dtype_of(tensor.type));
       define(scope, tensor.name, value);
       try {
@@ -199,7 +199,7 @@ class Importer {
             name);
         return outputs;
       }
-      Call call(node, std::move(attributes), version, [this](const file::Tensor& tensor) { return load(tensor); });
+      Call call(node, std::move(attributes), version, [this](const file::TensorProto& tensor) { return load(tensor); });
       graph::Run run = row->build(call);
       call.check_all_known();
       graph_.nodes.push_back({name, op, inputs, outputs, std::move(run)});

@@ -103,12 +103,12 @@ class Count {
 
 std::pair<std::vector<ValueInfo>, std::vector<ValueInfo>> values_of(const file::Graph& graph) {
   std::set<std::string_view> initializers;
-  for (const file::Tensor& tensor : graph.initializers) initializers.insert(tensor.name);
+  for (const file::TensorProto& tensor : graph.initializers) initializers.insert(tensor.name);
   for (const file::SparseTensor& tensor : graph.sparse_initializers) initializers.insert(tensor.values.name);
   std::vector<ValueInfo> inputs, outputs;
-  for (const file::ValueInfo& value : graph.inputs)
+  for (const file::ValueInfoProto& value : graph.inputs)
     if (initializers.count(value.name) == 0) inputs.push_back(info_of(value));
-  for (const file::ValueInfo& value : graph.outputs) outputs.push_back(info_of(value));
+  for (const file::ValueInfoProto& value : graph.outputs) outputs.push_back(info_of(value));
   return {std::move(inputs), std::move(outputs)};
 }
 

@@ -21,7 +21,7 @@ constexpr std::int64_t newest_version = 28;
 class Call {
  public:
   /// Reads a tensor of the file.
-  using Load = std::function<graph::Datum(const file::Tensor&)>;
+  using Load = std::function<graph::Datum(const file::TensorProto&)>;
 
   Call(const file::Node& node, std::vector<file::Attribute> attributes, std::int64_t version, Load load)
       : node_(node), attributes_(std::move(attributes)), version_(version), load_(std::move(load)) {}
