@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "crisol/ops/window.h"
+#include "crisol/options/int_pair.h"
 #include "crisol/tensor.h"
 #include "onnx/ops/table.h"
 
