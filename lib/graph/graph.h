@@ -11,7 +11,7 @@
 namespace crisol::graph {
 
 /// One size of a value's shape: a number, a name, or neither.
-struct Dimension {
+struct SymbolicSize {
   std::optional<std::int64_t> size;
   std::string name;
 };
@@ -49,8 +49,8 @@ using Run = std::function<Data(const Data& inputs, Device device)>;
 
 struct Value {
   std::string name;
-  std::optional<DType> dtype;                   ///< Nothing if it is not known before the run.
-  std::optional<std::vector<Dimension>> shape;  ///< Nothing if even the number of axes is not known.
+  std::optional<DType> dtype;                      ///< Nothing if it is not known before the run.
+  std::optional<std::vector<SymbolicSize>> shape;  ///< Nothing if even the number of axes is not known.
 };
 
 /// Inputs and outputs are positions in Graph::values, or `absent`.

@@ -28,9 +28,9 @@ std::pair<std::string, std::string> split(const std::string& name) {
   return {name.substr(0, dot), name.substr(dot + 1)};
 }
 
-std::string shape_text(const std::vector<graph::Dimension>& shape) {
+std::string shape_text(const std::vector<graph::SymbolicSize>& shape) {
   std::string text;
-  for (const graph::Dimension& d : shape)
+  for (const graph::SymbolicSize& d : shape)
     text += concat(text.empty() ? "(" : ", ", d.size           ? std::to_string(*d.size)
                                               : d.name.empty() ? "?"
                                                                : file::printable(d.name));
@@ -79,7 +79,7 @@ void check_input(const graph::Value& value, const Tensor& tensor, std::map<std::
   if (!value.shape) return;
   bool fits = tensor.dim() == static_cast<int>(value.shape->size());
   for (int i = 0; fits && i < tensor.dim(); ++i) {
-    const graph::Dimension& d = (*value.shape)[static_cast<std::size_t>(i)];
+    const graph::SymbolicSize& d = (*value.shape)[static_cast<std::size_t>(i)];
     if (d.size) fits = tensor.size(i) == *d.size;
     if (d.name.empty()) continue;
     const std::int64_t size = sizes.try_emplace(d.name, tensor.size(i)).first->second;
