@@ -101,14 +101,20 @@ CRISOL_API std::ostream& operator<<(std::ostream& out, const ModelInfo& info);
 /// The outputs of a model by name.
 class CRISOL_API Outputs {
  public:
-  /// Used by the library.
-  explicit Outputs(NamedTensors tensors) : tensors_(std::move(tensors)) {}
-  /// The output of that name. Throws invalid_argument, with the names that there are, if there is none.
+  /// Used by the library. `names` are those of all outputs.
+  Outputs(std::vector<std::string> names, NamedTensors tensors)
+      : names_(std::move(names)), tensors_(std::move(tensors)) {}
+  /// The output of that name. Throws invalid_argument, with the names that there are, if there is none. Throws it for
+  /// an optional output without a value, and for a sequence that has not exactly one element.
   Tensor operator[](const std::string& name) const;
-  /// All of them, in the order of the model.
+  /// The elements of an output that is a sequence. A tensor is its only element, and an optional output without a value
+  /// has none. Throws invalid_argument if there is no output of that name.
+  std::vector<Tensor> sequence(const std::string& name) const;
+  /// All of them, in the order of the model. The elements of a sequence have one name.
   const NamedTensors& tensors() const noexcept { return tensors_; }
 
  private:
+  std::vector<std::string> names_;
   NamedTensors tensors_;
 };
 
@@ -135,6 +141,9 @@ class CRISOL_API Model : public nn::Module {
   /// The outputs for inputs by name. Every input must be there, with the element type and the fixed sizes of the file;
   /// sizes of one name must be equal. Throws invalid_argument otherwise, and with the name of the node for sizes that
   /// an op refuses.
+  ///
+  /// A sequence is given as tensors of one name, in order. An optional input may be left out. An initializer that the
+  /// file also lists as an input may be given, and replaces the initializer in this run.
   Outputs operator()(const NamedTensors& inputs) const;
   /// For models with one input: the first output. Hooks see only calls with one tensor.
   Tensor forward(const Tensor& x) override;

@@ -14,6 +14,18 @@ struct LastInfo {
   std::string json;
 };
 
+/// Runs a model with inputs by name.
+onnx::Outputs run(const crisol_model* model, int count, const char* const* names, const crisol_tensor* const* inputs,
+                  const char* op) {
+  const auto* own = dynamic_cast<const onnx::Model*>(need(model, op, "model").module.get());
+  require(own != nullptr, op, "the model does not come from an ONNX file");
+  const std::vector<Tensor> values = tensors_of(inputs, count, op, "inputs");
+  NamedTensors named;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    named.emplace_back(&need((&need(names, op, "input_names"))[i], op, "a name"), values[i]);
+  return (*own)(named);
+}
+
 }  // namespace
 
 crisol_status crisol_onnx_info(const char* path, const char** json) {
@@ -46,14 +58,8 @@ crisol_status crisol_onnx_run(const crisol_model* model, int input_count, const 
                               crisol_tensor** results) {
   constexpr const char* op = "onnx_run";
   return guarded([&] {
-    const auto* own = dynamic_cast<const onnx::Model*>(need(model, op, "model").module.get());
-    require(own != nullptr, op, "the model does not come from an ONNX file");
     require(output_count >= 0, op, "output_count is ", output_count);
-    const std::vector<Tensor> values = tensors_of(inputs, input_count, op, "inputs");
-    NamedTensors named;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      named.emplace_back(&need((&need(input_names, op, "input_names"))[i], op, "a name"), values[i]);
-    const onnx::Outputs outputs = (*own)(named);
+    const onnx::Outputs outputs = run(model, input_count, input_names, inputs, op);
     std::vector<std::unique_ptr<crisol_tensor>> made;
     for (int i = 0; i < output_count; ++i)
       made.push_back(std::make_unique<crisol_tensor>(
@@ -61,4 +67,10 @@ crisol_status crisol_onnx_run(const crisol_model* model, int input_count, const 
     if (output_count > 0) need(results, op, "results");
     for (std::size_t i = 0; i < made.size(); ++i) results[i] = made[i].release();
   });
+}
+
+crisol_status crisol_onnx_run_all(const crisol_model* model, int input_count, const char* const* input_names,
+                                  const crisol_tensor* const* inputs, crisol_named_tensors** result) {
+  constexpr const char* op = "onnx_run_all";
+  return give(result, op, [&] { return run(model, input_count, input_names, inputs, op).tensors(); });
 }

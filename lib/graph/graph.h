@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,48 +17,72 @@ struct SymbolicSize {
   std::string name;
 };
 
-/// A value while a graph runs: a tensor, or whole numbers on the host (shapes, axes and what is computed of them), or
-/// nothing (an optional input that is left out).
+/// A value while a graph runs: a tensor, or whole numbers on the host (shapes, axes and what is computed of them), or a
+/// sequence of such values, or nothing (an optional input that is left out, an optional value without an element).
 class Datum {
  public:
   Datum() = default;
   Datum(Tensor tensor) : tensor_(std::move(tensor)) {}  // NOLINT(google-explicit-constructor): a result is a datum.
   /// Numbers of one dtype (i64, i32 or bool) on the host, outermost axis first.
   Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype = DType::i64)
-      : numbers_(std::move(numbers)), shape_(shape), dtype_(dtype) {}
+      : numbers_(std::make_shared<const std::vector<std::int64_t>>(std::move(numbers))), shape_(shape), dtype_(dtype) {}
+  /// A sequence.
+  static Datum sequence(std::vector<Datum> elements);
 
-  bool defined() const noexcept { return tensor_.defined() || numbers_.has_value(); }
-  bool on_host() const noexcept { return numbers_.has_value(); }
-  const Shape& shape() const { return numbers_ ? shape_ : tensor_.shape(); }
-  DType dtype() const { return numbers_ ? dtype_ : tensor_.dtype(); }
+  bool defined() const noexcept { return tensor_.defined() || on_host() || is_sequence(); }
+  bool on_host() const noexcept { return numbers_ != nullptr; }
+  bool is_sequence() const noexcept { return elements_ != nullptr; }
+  const Shape& shape() const { return on_host() ? shape_ : own_tensor().shape(); }
+  DType dtype() const { return on_host() ? dtype_ : own_tensor().dtype(); }
 
-  /// The tensor. Numbers on the host are copied to the device.
+  /// The tensor; an undefined one of an undefined value. Numbers on the host are copied to the device.
   Tensor tensor(Device device) const;
   /// The numbers. A tensor of integers is read, which waits for the device.
   std::vector<std::int64_t> numbers() const;
+  /// The elements of a sequence.
+  const std::vector<Datum>& elements() const;
 
  private:
+  const Tensor& own_tensor() const;
+
   Tensor tensor_;
-  std::optional<std::vector<std::int64_t>> numbers_;
+  std::shared_ptr<const std::vector<std::int64_t>> numbers_;
   Shape shape_;
   DType dtype_ = DType::i64;
+  std::shared_ptr<const std::vector<Datum>> elements_;
 };
 
 using Data = std::vector<Datum>;
 /// Computes the outputs of a node from its inputs.
 using Run = std::function<Data(const Data& inputs, Device device)>;
+/// Runs one of a node's bodies, by its position, with values for its own inputs.
+using RunBody = std::function<Data(std::size_t body, Data inputs)>;
+/// Computes the outputs of a node with bodies from its own inputs.
+using Control = std::function<Data(const Data& inputs, const RunBody& run_body, Device device)>;
 
+/// A tensor, or a sequence of tensors; either may be optional. Of a sequence, dtype and shape are those of an element.
 struct Value {
   std::string name;
-  std::optional<DType> dtype;                      ///< Nothing if it is not known before the run.
-  std::optional<std::vector<SymbolicSize>> shape;  ///< Nothing if even the number of axes is not known.
+  std::optional<DType> dtype = {};                      ///< Nothing if it is not known before the run.
+  std::optional<std::vector<SymbolicSize>> shape = {};  ///< Nothing if even the number of axes is not known.
+  bool is_sequence = false;
+  bool is_optional = false;
 };
 
+struct Graph;
+
 /// Inputs and outputs are positions in Graph::values, or `absent`.
+///
+/// A node may have bodies: graphs that it runs, such as the branches of a condition. It then has `control` in place of
+/// `run`. Its last `captures` inputs are values of the graph around it that bodies use. Every body has as many inputs
+/// for them, behind its own and in the same order. Bodies have no weights: they capture those of the whole graph.
 struct Node {
   std::string name, op;
   std::vector<int> inputs, outputs;
   Run run;
+  Control control = {};
+  std::vector<Graph> bodies;
+  std::size_t captures = 0;
 };
 
 constexpr int absent = -1;
@@ -72,8 +97,9 @@ struct Graph {
   std::vector<std::pair<int, Datum>> constants;  ///< The rest of what is known before the run.
 };
 
-/// Runs a graph with values for its inputs and weights. A value is given back as soon as no further node needs it. The
-/// Error of a node gets the node's name and op.
-Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device);
+/// Runs a graph with values for its inputs and weights, and for constants that have another value in this run. A value
+/// is given back as soon as no further node needs it. The Error of a node gets the node's name and op.
+Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
+         const std::vector<std::pair<int, Datum>>& replaced = {});
 
 }  // namespace crisol::graph

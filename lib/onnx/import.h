@@ -17,12 +17,18 @@ struct Imported {
     Tensor tensor;
     bool is_trained;
   };
+  /// An initializer that is also an input of the file. A run may give it another value.
+  struct Default {
+    int value;           ///< Its place in the graph's values: one of the weights or of the constants.
+    graph::Value input;  ///< Its name, and what the file says about the input.
+  };
   graph::Graph graph;
   std::vector<Weight> weights;
+  std::vector<Default> defaults;
 };
 
-/// Imports a model. Functions are inlined. Initializers of floating-point numbers become weights, and all others
-/// constants. A number alone and the statistics of BatchNormalization are not trained.
+/// Imports a model. Functions are inlined. Initializers of floating-point numbers become weights, also those of graphs
+/// within nodes, and all others constants. A number alone and the statistics of BatchNormalization are not trained.
 ///
 /// Throws Error: io for a file that contradicts itself, invalid_argument with all ops, versions and nodes that the
 /// library does not support.

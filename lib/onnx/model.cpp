@@ -49,6 +49,7 @@ struct Model::State {
   std::shared_ptr<const graph::Graph> graph;
   std::vector<ValueInfo> inputs, outputs;
   std::vector<Weight> weights;
+  std::vector<Imported::Default> defaults;
   Device device;  ///< Where a model without weights runs.
 };
 
@@ -60,12 +61,21 @@ const std::vector<ValueInfo>& Model::inputs() const noexcept { return state_->in
 const std::vector<ValueInfo>& Model::outputs() const noexcept { return state_->outputs; }
 
 Tensor Outputs::operator[](const std::string& name) const {
+  const std::vector<Tensor> tensors = sequence(name);
+  require(tensors.size() == 1, "onnx", "output ", file::in_quotes(name), " has ", tensors.size(),
+          " tensors: it is a sequence or optional, take it by sequence()");
+  return tensors.front();
+}
+
+std::vector<Tensor> Outputs::sequence(const std::string& name) const {
   std::string names;
-  for (const auto& [known, tensor] : tensors_) {
-    if (known == name) return tensor;
-    names += concat(names.empty() ? "" : ", ", file::in_quotes(known));
-  }
-  fail(ErrorCode::invalid_argument, "onnx", "there is no output ", file::in_quotes(name), "; there are: ", names);
+  for (const std::string& known : names_) names += concat(names.empty() ? "" : ", ", file::in_quotes(known));
+  require(std::find(names_.begin(), names_.end(), name) != names_.end(), "onnx", "there is no output ",
+          file::in_quotes(name), "; there are: ", names);
+  std::vector<Tensor> tensors;
+  for (const auto& [known, tensor] : tensors_)
+    if (known == name) tensors.push_back(tensor);
+  return tensors;
 }
 
 namespace {
@@ -89,37 +99,79 @@ void check_input(const graph::Value& value, const Tensor& tensor, std::map<std::
   require(fits, "onnx", input, " has shape ", tensor.shape(), ", ", shape_text(*value.shape), " expected");
 }
 
+/// The values of a run, from tensors by name.
+class Inputs {
+ public:
+  Inputs(const graph::Graph& graph, const std::vector<Imported::Default>& defaults, const NamedTensors& given)
+      : graph_(graph), defaults_(defaults) {
+    std::map<std::string_view, graph::Data> sequences;
+    for (const auto& [name, tensor] : given) add(name, tensor, sequences);
+    for (const int input : graph.inputs) {
+      const graph::Value& value = value_at(input);
+      const auto own = sequences.find(value.name);
+      const bool is_there = own != sequences.end();
+      require(is_there || value.is_sequence || value.is_optional, "onnx", "input ", file::in_quotes(value.name),
+              " is missing");
+      if (!is_there)
+        data.push_back(value.is_optional ? graph::Datum() : graph::Datum::sequence({}));
+      else
+        data.push_back(value.is_sequence ? graph::Datum::sequence(std::move(own->second)) : own->second.front());
+    }
+  }
+
+  graph::Data data;
+  std::vector<std::pair<int, graph::Datum>> replaced;  ///< Initializers that have another value in this run.
+
+ private:
+  const graph::Value& value_at(int value) const { return graph_.values[static_cast<std::size_t>(value)]; }
+
+  void add(const std::string& name, const Tensor& tensor, std::map<std::string_view, graph::Data>& sequences) {
+    const auto input = std::find_if(graph_.inputs.begin(), graph_.inputs.end(),
+                                    [&](int value) { return value_at(value).name == name; });
+    const auto usual =
+        std::find_if(defaults_.begin(), defaults_.end(), [&](const auto& d) { return d.input.name == name; });
+    const bool has_default = input == graph_.inputs.end() && usual != defaults_.end();
+    require(has_default || input != graph_.inputs.end(), "onnx", "the model has no input ", file::in_quotes(name));
+    const graph::Value& value = has_default ? usual->input : value_at(*input);
+    graph::Data& elements = sequences[value.name];
+    require(elements.empty() || value.is_sequence, "onnx", "input ", file::in_quotes(name), " is given twice");
+    // Elements of a sequence may differ in sizes that have names.
+    std::map<std::string, std::int64_t> own_sizes;
+    check_input(value, tensor, value.is_sequence ? own_sizes : sizes_);
+    elements.emplace_back(tensor);
+    if (has_default) replaced.emplace_back(usual->value, tensor);
+  }
+
+  const graph::Graph& graph_;
+  const std::vector<Imported::Default>& defaults_;
+  std::map<std::string, std::int64_t> sizes_;
+};
+
 }  // namespace
 
 Outputs Model::operator()(const NamedTensors& inputs) const {
   const graph::Graph& graph = *state_->graph;
-  graph::Data data(graph.inputs.size());
-  std::map<std::string, std::int64_t> sizes;
-  for (const auto& [name, tensor] : inputs) {
-    const auto at =
-        std::find_if(state_->inputs.begin(), state_->inputs.end(), [&](const auto& i) { return i.name == name; });
-    require(at != state_->inputs.end(), "onnx", "the model has no input ", file::in_quotes(name));
-    const auto i = static_cast<std::size_t>(at - state_->inputs.begin());
-    require(!data[i].defined(), "onnx", "input ", file::in_quotes(name), " is given twice");
-    check_input(graph.values[static_cast<std::size_t>(graph.inputs[i])], tensor, sizes);
-    data[i] = tensor;
-  }
-  for (std::size_t i = 0; i < data.size(); ++i)
-    require(data[i].defined(), "onnx", "input ", file::in_quotes(state_->inputs[i].name), " is missing");
+  Inputs own(graph, state_->defaults, inputs);
   std::vector<Tensor> weights;
   for (const State::Weight& weight : state_->weights) weights.push_back(weight.tensor());
   const Device device = weights.empty() ? state_->device : weights.front().device();
-  const graph::Data results = graph::run(graph, data, weights, device);
+  const graph::Data results = graph::run(graph, own.data, weights, device, own.replaced);
+  std::vector<std::string> names;
   NamedTensors outputs;
-  for (std::size_t i = 0; i < results.size(); ++i)
-    outputs.emplace_back(state_->outputs[i].name, results[i].tensor(device));
-  return Outputs(std::move(outputs));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::string& name = names.emplace_back(state_->outputs[i].name);
+    if (results[i].is_sequence())
+      for (const graph::Datum& element : results[i].elements()) outputs.emplace_back(name, element.tensor(device));
+    else if (results[i].defined())
+      outputs.emplace_back(name, results[i].tensor(device));
+  }
+  return Outputs(std::move(names), std::move(outputs));
 }
 
 Tensor Model::forward(const Tensor& x) {
   require(state_->inputs.size() == 1 && !state_->outputs.empty(), "onnx", "the model has ", state_->inputs.size(),
           " inputs: call it with their names");
-  return (*this)({{state_->inputs[0].name, x}}).tensors()[0].second;
+  return (*this)({{state_->inputs[0].name, x}})[state_->outputs[0].name];
 }
 
 Model load(const std::string& path, Device device) {
@@ -128,6 +180,7 @@ Model load(const std::string& path, Device device) {
   auto state = std::make_unique<Model::State>();
   std::tie(state->inputs, state->outputs) = values_of(file.model().graph);
   state->graph = std::make_shared<const graph::Graph>(std::move(imported.graph));
+  state->defaults = std::move(imported.defaults);
   state->device = device;
   std::vector<std::string> names;
   for (const Imported::Weight& weight : imported.weights) {

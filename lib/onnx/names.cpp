@@ -1,6 +1,7 @@
 #include "onnx/names.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -9,8 +10,11 @@ namespace crisol::onnx {
 
 namespace {
 
-bool has_empty_part(const std::string& name) {
-  return name.empty() || name.front() == '.' || name.back() == '.' || name.find("..") != std::string::npos;
+/// Whether a name cannot be the path of a module. Long ones could have any number of parts.
+bool is_no_path(const std::string& name) {
+  constexpr std::size_t longest = 500;
+  return name.empty() || name.size() > longest || name.front() == '.' || name.back() == '.' ||
+         name.find("..") != std::string::npos;
 }
 
 /// Adds "a" and "a.b" for "a.b.c".
@@ -24,15 +28,17 @@ void add_modules(std::set<std::string>& modules, const std::string& name) {
 std::vector<std::string> module_names(const std::vector<std::string>& names) {
   std::set<std::string> modules, taken;
   for (const std::string& name : names)
-    if (!has_empty_part(name)) add_modules(modules, name);
+    if (!is_no_path(name)) add_modules(modules, name);
+  std::map<std::string, int> numbers;  // Of the names that are there several times.
   std::vector<std::string> result;
   for (std::string name : names) {
-    if (has_empty_part(name) || modules.count(name) > 0) {
+    if (is_no_path(name) || modules.count(name) > 0) {
       std::replace(name.begin(), name.end(), '.', '_');
       if (name.empty()) name.push_back('_');
     }
     const std::string first = name;
-    for (int i = 2; modules.count(name) > 0 || !taken.insert(name).second; ++i) name = concat(first, '_', i);
+    int& number = numbers.try_emplace(first, 1).first->second;
+    while (modules.count(name) > 0 || !taken.insert(name).second) name = concat(first, '_', ++number);
     result.push_back(name);
   }
   return result;

@@ -4,7 +4,22 @@
 
 namespace crisol::onnx {
 
-void Problems::add(const std::string& what, const std::string& node) { nodes_[what].push_back(node); }
+namespace {
+
+// A hostile file may have any number of both.
+constexpr std::size_t most_nodes = 5, most_problems = 1000;
+
+}  // namespace
+
+void Problems::add(const std::string& what, const std::string& node) {
+  if (problems_.size() >= most_problems && problems_.count(what) == 0) {
+    ++more_;
+    return;
+  }
+  Nodes& nodes = problems_[what];
+  ++nodes.count;
+  if (nodes.first.size() < most_nodes) nodes.first.push_back(node);
+}
 
 void Problems::add_from(const Error& error, const std::string& op, const std::string& node) {
   if (error.code() != ErrorCode::invalid_argument) throw;
@@ -14,14 +29,14 @@ void Problems::add_from(const Error& error, const std::string& op, const std::st
 }
 
 void Problems::refuse(const std::string& path) const {
-  if (nodes_.empty()) return;
-  constexpr std::size_t shown = 5;
+  if (problems_.empty()) return;
   std::string text = concat(path, ": the model has what is not supported:");
-  for (const auto& [what, nodes] : nodes_) {
+  for (const auto& [what, nodes] : problems_) {
     text += "\n  " + what + ": ";
-    for (std::size_t i = 0; i < nodes.size() && i < shown; ++i) text += (i == 0 ? "" : ", ") + nodes[i];
-    if (nodes.size() > shown) text += concat(" and ", nodes.size() - shown, " more");
+    for (std::size_t i = 0; i < nodes.first.size(); ++i) text += (i == 0 ? "" : ", ") + nodes.first[i];
+    if (nodes.count > most_nodes) text += concat(" and ", nodes.count - most_nodes, " more");
   }
+  if (more_ > 0) text += concat("\n  and ", more_, " more problems");
   fail(ErrorCode::invalid_argument, "onnx", text);
 }
 

@@ -19,7 +19,12 @@ class Problems {
   void refuse(const std::string& path) const;
 
  private:
-  std::map<std::string, std::vector<std::string>> nodes_;
+  struct Nodes {
+    std::vector<std::string> first;  ///< The names of the first few.
+    std::size_t count = 0;
+  };
+  std::map<std::string, Nodes> problems_;
+  std::size_t more_ = 0;  ///< Problems that are not named any more.
 };
 
 }  // namespace crisol::onnx

@@ -34,6 +34,16 @@ TEST_CASE("C: a model from an ONNX file is run, copied and read") {
     CHECK(values_of(results[0]) == std::vector<float>{11, 44});
     CHECK(values_of(results[1]) == std::vector<float>{11, 22});
     for (crisol_tensor* result : results) crisol_tensor_destroy(result);
+    crisol_named_tensors* all = nullptr;
+    OK(crisol_onnx_run_all(one, 1, names, inputs, &all));
+    std::int32_t outputs = 0;
+    OK(crisol_named_tensors_count(all, &outputs));
+    CHECK(outputs == 2);
+    Handle z;
+    OK(crisol_named_tensors_get(all, "z", z.place()));
+    CHECK(values_of(z.get()) == std::vector<float>{11, 44});
+    crisol_named_tensors_destroy(all);
+    refused(crisol_onnx_run_all(one, 0, nullptr, nullptr, &all), CRISOL_INVALID_ARGUMENT, {"input \"x\" is missing"});
     wanted[1] = "w";
     results[0] = nullptr;
     refused(crisol_onnx_run(one, 1, names, inputs, 2, wanted, results), CRISOL_INVALID_ARGUMENT, {"no output \"w\""});

@@ -879,6 +879,11 @@ CRISOL_API crisol_status crisol_onnx_load(const char* path, crisol_device device
 CRISOL_API crisol_status crisol_onnx_run(const crisol_model* model, int input_count, const char* const* input_names,
                                          const crisol_tensor* const* inputs, int output_count,
                                          const char* const* output_names, crisol_tensor** results);
+/** Runs a model of crisol_onnx_load with inputs by name, and gives all outputs in the order of the model. Elements of a
+ * sequence follow each other under one name, in the inputs and in the outputs. An optional value without an element,
+ * and an empty sequence, have no tensor. */
+CRISOL_API crisol_status crisol_onnx_run_all(const crisol_model* model, int input_count, const char* const* input_names,
+                                             const crisol_tensor* const* inputs, crisol_named_tensors** result);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,6 @@
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "onnx/ops/table.h"
-#include "onnx/reader/message.h"
 
 namespace crisol::onnx {
 
@@ -14,12 +13,14 @@ using graph::Run;
 /// Bounds are attributes until version 10.
 Run clip_attributes(Call& call) {
   call.check_counts(1, 1);
+  call.gives_same();
   const double lower = call.real("min", -3.4028234663852886e38), upper = call.real("max", 3.4028234663852886e38);
   return [=](const Data& in, Device device) { return Data{clamp(in[0].tensor(device), lower, upper)}; };
 }
 
 Run clip(Call& call) {
   call.check_counts(1, 3);
+  call.gives_same();
   return [](const Data& in, Device device) {
     Tensor x = in[0].tensor(device);
     if (in.size() > 1 && in[1].defined()) x = maximum(x, in[1].tensor(device));
@@ -30,28 +31,29 @@ Run clip(Call& call) {
 
 Run leaky_relu_(Call& call) {
   call.check_counts(1, 1);
+  call.gives_same();
   const double alpha = call.real("alpha", 0.01f);
   return [=](const Data& in, Device device) { return Data{leaky_relu(in[0].tensor(device), alpha)}; };
 }
 
 Run elu_(Call& call) {
   call.check_counts(1, 1);
+  call.gives_same();
   const double alpha = call.real("alpha", 1);
   return [=](const Data& in, Device device) { return Data{elu(in[0].tensor(device), alpha)}; };
 }
 
 Run hard_sigmoid_(Call& call) {
   call.check_counts(1, 1);
+  call.gives_same();
   const double alpha = call.real("alpha", 0.2f), beta = call.real("beta", 0.5);
   return [=](const Data& in, Device device) { return Data{clamp(in[0].tensor(device) * alpha + beta, 0, 1)}; };
 }
 
 Run gelu_(Call& call) {
   call.check_counts(1, 1);
-  const std::string approximate = call.text("approximate", "none");
-  require(approximate == "none" || approximate == "tanh", "onnx", "approximate is ", file::in_quotes(approximate),
-          ", none or tanh expected");
-  const bool by_tanh = approximate == "tanh";
+  call.gives_same();
+  const bool by_tanh = call.text_of("approximate", {"none", "tanh"}) == "tanh";
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     return Data{by_tanh ? gelu_tanh(x) : gelu(x)};
@@ -60,18 +62,21 @@ Run gelu_(Call& call) {
 
 Run celu_(Call& call) {
   call.check_counts(1, 1);
+  call.gives_same();
   const double alpha = call.real("alpha", 1);
   return [=](const Data& in, Device device) { return Data{celu(in[0].tensor(device), alpha)}; };
 }
 
 Run selu_(Call& call) {
   call.check_counts(1, 1);
+  call.gives_same();
   const double alpha = call.real("alpha", 1.6732632423543772f), gamma = call.real("gamma", 1.0507009873554805f);
   return [=](const Data& in, Device device) { return Data{elu(in[0].tensor(device), alpha) * gamma}; };
 }
 
 Run swish(Call& call) {
   call.check_counts(1, 1);
+  call.gives_same();
   const double alpha = call.real("alpha", 1);
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
@@ -81,6 +86,7 @@ Run swish(Call& call) {
 
 Run thresholded_relu(Call& call) {
   call.check_counts(1, 1);
+  call.gives_same();
   const double alpha = call.real("alpha", 1);
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
@@ -91,6 +97,7 @@ Run thresholded_relu(Call& call) {
 /// The slope is broadcast as elsewhere in ONNX; the library takes a slope with one axis for channels.
 Run prelu_(Call& call) {
   call.check_counts(2, 2);
+  call.gives_same();
   return [](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), slope = in[1].tensor(device);
     return Data{where(x.lt(0), x * slope, x)};
@@ -100,6 +107,7 @@ Run prelu_(Call& call) {
 /// One slope for all, or one for each channel.
 Run prelu_of_version_6(Call& call) {
   call.check_counts(2, 2);
+  call.gives_same();
   return [](const Data& in, Device device) {
     const Tensor slope = in[1].tensor(device);
     require(slope.numel() == 1 || slope.dim() == 1, "onnx", "a slope of shape ", slope.shape());

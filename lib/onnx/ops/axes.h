@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "onnx/ops/table.h"
@@ -12,6 +13,9 @@ using Numbers = std::vector<std::int64_t>;
 
 /// An axis from 0 to rank - 1.
 int axis_of(std::int64_t axis, int rank);
+
+/// Refuses an axis that a known number of axes does not have.
+void check_axis(std::int64_t axis, std::optional<int> rank);
 
 /// The number of an input that holds one. `what` names it in refusals.
 std::int64_t number_of(const graph::Datum& input, const char* what);

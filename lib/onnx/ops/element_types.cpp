@@ -24,4 +24,34 @@ DType dtype_of_number(std::int64_t number) {
   return *dtype;
 }
 
+graph::Value value_of_type(const file::Type& type) {
+  using Kind = file::Type::Kind;
+  graph::Value value;
+  const file::Type* inner = &type;
+  const auto enter = [&](Kind kind) {
+    if (inner->kind != kind || inner->inner.empty()) return false;
+    inner = &inner->inner.front();
+    return true;
+  };
+  value.is_optional = enter(Kind::optional);
+  value.is_sequence = enter(Kind::sequence);
+  if (inner->kind == Kind::none) return value;
+  require(inner->kind == Kind::tensor, "onnx", "other values than tensors, sequences of tensors and optional ones are ",
+          "not supported");
+  value.dtype = dtype_of(inner->element);
+  require(value.dtype || inner->element == file::ElementType::undefined, "onnx", "elements of ",
+          name_of(inner->element), " are not supported");
+  if (!inner->shape) return value;
+  require(inner->shape->size() <= Shape::max_rank, "onnx", "a tensor has ", inner->shape->size(), " axes, at most ",
+          Shape::max_rank, " allowed");
+  constexpr std::size_t longest_name = 100;
+  value.shape.emplace();
+  for (const file::DimensionProto& d : *inner->shape) {
+    graph::SymbolicSize& size = value.shape->emplace_back();
+    if (d.size && *d.size >= 0) size.size = d.size;
+    if (d.name.size() <= longest_name) size.name = d.name;
+  }
+  return value;
+}
+
 }  // namespace crisol::onnx

@@ -4,7 +4,8 @@
 #include <optional>
 
 #include "crisol/dtype.h"
-#include "onnx/reader/element_type.h"
+#include "graph/graph.h"
+#include "onnx/reader/model.h"
 
 namespace crisol::onnx {
 
@@ -12,5 +13,10 @@ namespace crisol::onnx {
 std::optional<DType> dtype_of(file::ElementType type) noexcept;
 /// The library's type of the number that an attribute gives. Throws Error (invalid_argument) if it has none.
 DType dtype_of_number(std::int64_t number);
+
+/// What a type of the file says about a value: tensors, sequences of tensors, and optional values of both. A missing
+/// type says nothing. Throws Error (invalid_argument) for other types, elements that the library does not have, and too
+/// many axes.
+graph::Value value_of_type(const file::Type& type);
 
 }  // namespace crisol::onnx

@@ -1,4 +1,5 @@
 // Products, convolutions, pools, normalisations and softmax.
+#include <algorithm>
 #include <limits>
 
 #include "base/text.h"
@@ -10,6 +11,7 @@
 #include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/half.h"
 #include "onnx/ops/table.h"
 #include "onnx/ops/windows.h"
 
@@ -31,7 +33,11 @@ Tensor product(const Tensor& a, const Tensor& b) {
 
 Run mat_mul(Call& call) {
   call.check_counts(2, 2);
-  return [](const Data& in, Device device) { return Data{product(in[0].tensor(device), in[1].tensor(device))}; };
+  for (const std::size_t i : {0, 1}) call.require_rank(i, 1, Shape::max_rank);
+  const auto a = call.rank_of(0), b = call.rank_of(1);
+  call.gives_type_of(0, a && b && *a > 1 && *b > 1 ? std::max(a, b) : std::nullopt);
+  return in_f32(
+      call, [](const Data& in, Device device) { return Data{product(in[0].tensor(device), in[1].tensor(device))}; });
 }
 
 Run gemm(Call& call) {
@@ -39,7 +45,9 @@ Run gemm(Call& call) {
   const double alpha = call.real("alpha", 1), beta = call.real("beta", 1);
   if (call.version() < 7) call.integer("broadcast", 0);  // A bias is broadcast in any case.
   const bool turn_a = call.integer("transA", 0) != 0, turn_b = call.integer("transB", 0) != 0;
-  return [=](const Data& in, Device device) {
+  for (const std::size_t i : {0, 1}) call.require_rank(i, 2, 2);
+  call.gives_type_of(0, 2);
+  return in_f32(call, [=](const Data& in, Device device) {
     Tensor a = in[0].tensor(device);
     const Tensor b = in[1].tensor(device);
     const Tensor c = in.size() > 2 ? in[2].tensor(device) : Tensor();
@@ -51,7 +59,7 @@ Run gemm(Call& call) {
     if (alpha != 1) y = y * alpha;
     if (c.defined() && beta != 0) y = y + (beta == 1 ? c : c * beta);
     return Data{y};
-  };
+  });
 }
 
 Run conv(Call& call) {
@@ -59,7 +67,8 @@ Run conv(Call& call) {
   const Windows given(call);
   const std::int64_t groups = call.integer("group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
-  return [=](const Data& in, Device device) {
+  call.gives_type_of(0, call.rank_of(0));
+  return in_f32(call, [=](const Data& in, Device device) {
     Tensor x = in[0].tensor(device), weight = in[1].tensor(device);
     const Tensor bias = in.size() > 2 ? in[2].tensor(device) : Tensor();
     const bool one_axis = spatial_of(x).rank() == 1;
@@ -76,7 +85,7 @@ Run conv(Call& call) {
       x = padded(x, w, 0);
     const Tensor y = conv2d(x, weight, bias, options);
     return Data{one_axis ? y.squeeze(2) : y};
-  };
+  });
 }
 
 /// Runs a pool of images over images, or over rows.
@@ -85,13 +94,14 @@ Run pool(Call& call, Pool pool_image) {
   call.check_counts(1, 1);
   const Windows given(call);
   require(!given.kernel.empty(), "onnx", "attribute kernel_shape is missing");
-  return [=](const Data& in, Device device) {
+  call.gives_type_of(0, call.rank_of(0));
+  return in_f32(call, [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const bool one_axis = spatial_of(x).rank() == 1;
     const Windows w = given.for_input(spatial_of(x), {}).as_image();
     const Tensor y = pool_image(one_axis ? x.unsqueeze(2) : x, w);
     return Data{one_axis ? y.squeeze(2) : y};
-  };
+  });
 }
 
 /// The library takes the same padding at both ends, and at most half of the kernel.
@@ -144,6 +154,9 @@ Shape spatial_axes(const Tensor& x) {
 
 Run global_average_pool(Call& call) {
   call.check_counts(1, 1);
+  call.require_floating(0);
+  call.require_rank(0, 3, Shape::max_rank);
+  call.gives_type_of(0, call.rank_of(0));
   return [](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     return Data{x.mean(spatial_axes(x), true)};
@@ -152,6 +165,8 @@ Run global_average_pool(Call& call) {
 
 Run global_max_pool(Call& call) {
   call.check_counts(1, 1);
+  call.require_rank(0, 3, Shape::max_rank);
+  call.gives_type_of(0, call.rank_of(0));
   return [](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     return Data{x.max(spatial_axes(x), true)};
@@ -164,7 +179,10 @@ Run batch_normalization(Call& call) {
   call.real("momentum", 0.9f);  // For the running statistics, which a run does not change.
   require(call.integer("training_mode", 0) == 0, "onnx", "training_mode 1 is not supported");
   require(call.version() >= 9 || call.integer("spatial", 1) == 1, "onnx", "spatial 0 is not supported");
-  return [=](const Data& in, Device device) {
+  require(call.version() >= 7 || call.integer("is_test", 0) != 0, "onnx", "is_test 0 is not supported");
+  call.require_rank(0, 2, Shape::max_rank);
+  call.gives_same();
+  return in_f32(call, [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     std::vector<Tensor> p;
     for (std::size_t i = 1; i < 5; ++i) p.push_back(in[i].tensor(device));
@@ -174,7 +192,7 @@ Run batch_normalization(Call& call) {
     channels[0] = x.size(1);
     for (Tensor& parameter : p) parameter = parameter.reshape(channels);
     return Data{(x - p[2]) * rsqrt(p[3] + epsilon) * p[0] + p[1]};
-  };
+  });
 }
 
 /// Before version 13 softmax runs over all axes from `axis` on.
@@ -183,6 +201,9 @@ Run softmax_(Call& call) {
   call.check_counts(1, 1);
   const bool merges = call.version() < 13;
   const std::int64_t axis = call.integer("axis", merges ? 1 : -1);
+  call.require_floating(0);
+  check_axis(axis, call.rank_of(0));
+  call.gives_same();
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     require(axis >= -x.dim() && axis < x.dim(), "onnx", "axis ", axis, " of an input of shape ", x.shape());
@@ -192,15 +213,27 @@ Run softmax_(Call& call) {
   };
 }
 
-/// In evaluation. Since version 12 an input can ask for training.
+/// In evaluation. Before version 7 an attribute asks for it. Since version 12 an input can ask for training: it must be
+/// known that it does not. The mask says that all elements are kept.
 Run dropout_(Call& call) {
-  call.check_counts(1, call.version() < 12 ? 1 : 3);
+  call.check_counts(1, call.version() < 12 ? 1 : 3, 2);
+  require(call.version() >= 7 || call.integer("is_test", 0) != 0, "onnx", "is_test 0 is not supported");
+  if (call.has_input(2)) {
+    const graph::Datum trains = call.stored(2);
+    require(trains.defined() && number_of(trains, "training_mode") == 0, "onnx",
+            "training_mode is not known to be false, other values are not supported");
+  }
   call.real("ratio", 0.5);
   call.integer("seed", 0);
-  return [](const Data& in, Device) {
-    if (in.size() > 2 && in[2].defined())
-      require(number_of(in[2], "training_mode") == 0, "onnx", "training_mode is true, which is not supported");
-    return Data{in[0]};
+  call.gives_same();
+  const bool has_mask = call.has_output(1), gives_bool = call.version() >= 10;
+  graph::Value mask = call.input(0);
+  if (gives_bool) mask.dtype = DType::boolean;
+  call.gives(1, mask);
+  return [=](const Data& in, Device device) {
+    Data results{in[0]};
+    if (has_mask) results.emplace_back(ones(in[0].shape(), gives_bool ? DType::boolean : in[0].dtype(), device));
+    return results;
   };
 }
 
@@ -209,10 +242,10 @@ Run dropout_(Call& call) {
 std::vector<Row> network_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"AveragePool", 7, newest, average_pool},
-      {"BatchNormalization", 7, newest, batch_normalization},
+      {"AveragePool", 1, newest, average_pool},
+      {"BatchNormalization", 6, newest, batch_normalization},
       {"Conv", 1, newest, conv},
-      {"Dropout", 7, newest, dropout_},
+      {"Dropout", 6, newest, dropout_},
       {"Gemm", 6, newest, gemm},
       {"GlobalAveragePool", 1, newest, global_average_pool},
       {"GlobalMaxPool", 1, newest, global_max_pool},

@@ -1,4 +1,6 @@
 // Ops that compute each element by itself.
+#include <functional>
+
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "onnx/ops/table.h"
@@ -10,33 +12,35 @@ namespace {
 using graph::Data;
 using graph::Datum;
 using graph::Run;
+using graph::Value;
 
 template <Tensor (*f)(const Tensor&)>
 Run unary(Call& call) {
   call.check_counts(1, 1);
+  call.gives_same();
   return [](const Data& in, Device device) { return Data{f(in[0].tensor(device))}; };
 }
 
-Tensor not_(const Tensor& x) { return logical_not(x); }
+/// The same for ops that ONNX has for floating-point numbers alone.
+template <Tensor (*f)(const Tensor&)>
+Run unary_of_reals(Call& call) {
+  call.require_floating(0);
+  return unary<f>(call);
+}
+
 Tensor softsign(const Tensor& x) { return x / (x.abs() + 1.0); }
 Tensor softplus_(const Tensor& x) { return softplus(x); }
 Tensor hard_swish_(const Tensor& x) { return hard_swish(x); }
 
-template <Tensor (*f)(const Operand&, const Operand&)>
-Run binary(Call& call) {
-  call.check_counts(2, 2);
-  return [](const Data& in, Device device) { return Data{f(in[0].tensor(device), in[1].tensor(device))}; };
-}
-
-void refuse_integers(const Tensor& x) {
-  require(is_floating(x.dtype()), "onnx", "elements of ", x.dtype(), " are not supported, f32 and f16 are");
-}
-
-/// Whole numbers on the host stay there if they have one shape, or one of them is a single number.
+/// Whole numbers on the host stay there if they have one shape, or one of them is a single number. `dtype` is the type
+/// of the result; the type of the first operand if it is not given.
 template <Tensor (*f)(const Operand&, const Operand&), class Host>
-Run arithmetic(Call& call, Host host) {
+Run binary(Call& call, Host host, std::optional<DType> dtype = {}) {
   call.check_counts(2, 2);
-  return [host](const Data& in, Device device) -> Data {
+  Value result = broadcast(call.known_inputs());
+  if (dtype) result.dtype = dtype;
+  call.gives(0, result);
+  return [=](const Data& in, Device device) -> Data {
     const Datum &a = in[0], &b = in[1];
     if (!a.on_host() || !b.on_host() || (a.shape() != b.shape() && a.shape().numel() != 1 && b.shape().numel() != 1))
       return {f(a.tensor(device), b.tensor(device))};
@@ -45,23 +49,47 @@ Run arithmetic(Call& call, Host host) {
     std::vector<std::int64_t> z(std::max(x.size(), y.size()));
     if (x.empty() || y.empty()) z.clear();
     for (std::size_t i = 0; i < z.size(); ++i) z[i] = host(x[x.size() == 1 ? 0 : i], y[y.size() == 1 ? 0 : i]);
-    return {Datum(std::move(z), longer.shape(), a.dtype())};
+    if (!dtype && a.dtype() == DType::i32)
+      for (std::int64_t& number : z) number = static_cast<std::int32_t>(number);
+    return {Datum(std::move(z), longer.shape(), dtype.value_or(a.dtype()))};
   };
+}
+
+template <Tensor (*f)(const Operand&, const Operand&), class Host>
+Run predicate(Call& call) {
+  return binary<f>(call, Host(), DType::boolean);
+}
+
+Datum inverted(const Datum& x, Device device) {
+  if (!x.on_host()) return logical_not(x.tensor(device));
+  std::vector<std::int64_t> numbers = x.numbers();
+  for (std::int64_t& number : numbers) number = number == 0 ? 1 : 0;
+  return Datum(std::move(numbers), x.shape(), DType::boolean);
+}
+
+Run not_(Call& call) {
+  call.check_counts(1, 1);
+  call.gives_same();
+  return [](const Data& in, Device device) { return Data{inverted(in[0], device)}; };
+}
+
+void refuse_integers(const Tensor& x) {
+  require(is_floating(x.dtype()), "onnx", "elements of ", x.dtype(), " are not supported, f32 and f16 are");
 }
 
 // Overflow wraps, as on a device.
 Run add_(Call& call) {
-  return arithmetic<add>(call, [](std::int64_t a, std::int64_t b) {
+  return binary<add>(call, [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   });
 }
 Run sub_(Call& call) {
-  return arithmetic<sub>(call, [](std::int64_t a, std::int64_t b) {
+  return binary<sub>(call, [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
   });
 }
 Run mul_(Call& call) {
-  return arithmetic<mul>(call, [](std::int64_t a, std::int64_t b) {
+  return binary<mul>(call, [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
   });
 }
@@ -72,7 +100,7 @@ Tensor float_div(const Operand& a, const Operand& b) {
   return div(a, b);
 }
 Run div_(Call& call) {
-  return arithmetic<float_div>(call, [](std::int64_t a, std::int64_t b) {
+  return binary<float_div>(call, [](std::int64_t a, std::int64_t b) {
     require(b != 0 && (b != -1 || a != INT64_MIN), "onnx", a, " / ", b, " has no value");
     return a / b;
   });
@@ -83,6 +111,7 @@ Run div_(Call& call) {
 template <Tensor (*f)(const Operand&, const Operand&)>
 Run binary_of_version_6(Call& call) {
   call.check_counts(2, 2);
+  call.gives(0, value_of(call.dtype_of(0), call.rank_of(0)));
   const bool broadcasts = call.integer("broadcast", 0) != 0;
   const bool has_axis = call.has("axis");
   const std::int64_t axis = call.integer("axis", 0);
@@ -102,8 +131,16 @@ Run binary_of_version_6(Call& call) {
   };
 }
 
+template <Tensor (*f)(const Operand&, const Operand&)>
+Run predicate_of_version_6(Call& call) {
+  Run run = binary_of_version_6<f>(call);
+  call.gives(0, value_of(DType::boolean, call.rank_of(0)));
+  return run;
+}
+
 Run pow_(Call& call) {
   call.check_counts(2, 2);
+  call.gives(0, broadcast(call.known_inputs()));
   return [](const Data& in, Device device) {
     const Tensor base = in[0].tensor(device);
     refuse_integers(base);
@@ -116,6 +153,7 @@ template <Tensor (*f)(const Operand&, const Operand&)>
 Run variadic(Call& call) {
   call.check_counts(call.inputs(), call.inputs());
   require(call.inputs() > 0, "onnx", "input 0 is missing");
+  call.gives(0, broadcast(call.known_inputs()));
   return [](const Data& in, Device device) {
     Tensor result = in[0].tensor(device);
     for (std::size_t i = 1; i < in.size(); ++i) result = f(result, in[i].tensor(device));
@@ -124,6 +162,7 @@ Run variadic(Call& call) {
 }
 
 Run mean_(Call& call) {
+  call.require_floating(0);
   const Run sum = variadic<add>(call);
   return [sum](const Data& in, Device device) {
     const Tensor total = sum(in, device)[0].tensor(device);
@@ -134,6 +173,7 @@ Run mean_(Call& call) {
 
 Run mod(Call& call) {
   call.check_counts(2, 2);
+  call.gives(0, broadcast(call.known_inputs()));
   const bool has_sign_of_a = call.integer("fmod", 0) != 0;
   return [=](const Data& in, Device device) {
     const Tensor a = in[0].tensor(device), b = in[1].tensor(device);
@@ -141,8 +181,15 @@ Run mod(Call& call) {
   };
 }
 
+Value with_dtype(Value value, DType dtype) {
+  value.dtype = dtype;
+  return value;
+}
+
 Run is_inf(Call& call) {
   call.check_counts(1, 1);
+  call.require_floating(0);
+  call.gives(0, with_dtype(call.input(0), DType::boolean));
   const bool negative = call.integer("detect_negative", 1) != 0, positive = call.integer("detect_positive", 1) != 0;
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
@@ -152,11 +199,11 @@ Run is_inf(Call& call) {
   };
 }
 
-Run where_(Call& call) {
-  call.check_counts(3, 3);
-  return [](const Data& in, Device device) {
-    return Data{where(in[0].tensor(device), in[1].tensor(device), in[2].tensor(device))};
-  };
+Run is_nan(Call& call) {
+  call.check_counts(1, 1);
+  call.require_floating(0);
+  call.gives(0, with_dtype(call.input(0), DType::boolean));
+  return [](const Data& in, Device device) { return Data{isnan(in[0].tensor(device))}; };
 }
 
 }  // namespace
@@ -165,60 +212,66 @@ std::vector<Row> pointwise_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
       {"Abs", 6, newest, unary<abs>},
-      {"Acos", 7, newest, unary<acos>},
-      {"Acosh", 9, newest, unary<acosh>},
+      {"Acos", 7, newest, unary_of_reals<acos>},
+      {"Acosh", 9, newest, unary_of_reals<acosh>},
       {"Add", 6, 6, binary_of_version_6<add>},
       {"Add", 7, newest, add_},
-      {"And", 7, newest, binary<logical_and>},
-      {"Asin", 7, newest, unary<asin>},
-      {"Asinh", 9, newest, unary<asinh>},
-      {"Atan", 7, newest, unary<atan>},
-      {"Atanh", 9, newest, unary<atanh>},
-      {"Ceil", 6, newest, unary<ceil>},
-      {"Cos", 7, newest, unary<cos>},
-      {"Cosh", 9, newest, unary<cosh>},
+      {"And", 1, 6, predicate_of_version_6<logical_and>},
+      {"And", 7, newest, predicate<logical_and, std::logical_and<>>},
+      {"Asin", 7, newest, unary_of_reals<asin>},
+      {"Asinh", 9, newest, unary_of_reals<asinh>},
+      {"Atan", 7, newest, unary_of_reals<atan>},
+      {"Atanh", 9, newest, unary_of_reals<atanh>},
+      {"Ceil", 6, newest, unary_of_reals<ceil>},
+      {"Cos", 7, newest, unary_of_reals<cos>},
+      {"Cosh", 9, newest, unary_of_reals<cosh>},
       {"Div", 6, 6, binary_of_version_6<float_div>},
       {"Div", 7, newest, div_},
-      {"Equal", 7, newest, binary<eq>},
-      {"Erf", 9, newest, unary<erf>},
-      {"Exp", 6, newest, unary<exp>},
-      {"Floor", 6, newest, unary<floor>},
-      {"Greater", 7, newest, binary<gt>},
-      {"GreaterOrEqual", 12, newest, binary<ge>},
-      {"HardSwish", 14, newest, unary<hard_swish_>},
+      {"Equal", 1, 6, predicate_of_version_6<eq>},
+      {"Equal", 7, newest, predicate<eq, std::equal_to<>>},
+      {"Erf", 9, newest, unary_of_reals<erf>},
+      {"Exp", 6, newest, unary_of_reals<exp>},
+      {"Floor", 6, newest, unary_of_reals<floor>},
+      {"Greater", 1, 6, predicate_of_version_6<gt>},
+      {"Greater", 7, newest, predicate<gt, std::greater<>>},
+      {"GreaterOrEqual", 12, newest, predicate<ge, std::greater_equal<>>},
+      {"HardSwish", 14, newest, unary_of_reals<hard_swish_>},
       {"IsInf", 10, newest, is_inf},
-      {"IsNaN", 9, newest, unary<isnan>},
-      {"Less", 7, newest, binary<lt>},
-      {"LessOrEqual", 12, newest, binary<le>},
-      {"Log", 6, newest, unary<log>},
+      {"IsNaN", 9, newest, is_nan},
+      {"Less", 1, 6, predicate_of_version_6<lt>},
+      {"Less", 7, newest, predicate<lt, std::less<>>},
+      {"LessOrEqual", 12, newest, predicate<le, std::less_equal<>>},
+      {"Log", 6, newest, unary_of_reals<log>},
       {"Max", 6, newest, variadic<maximum>},
       {"Mean", 6, newest, mean_},
       {"Min", 6, newest, variadic<minimum>},
-      {"Mish", 18, newest, unary<mish>},
+      {"Mish", 18, newest, unary_of_reals<mish>},
       {"Mod", 10, newest, mod},
       {"Mul", 6, 6, binary_of_version_6<mul>},
       {"Mul", 7, newest, mul_},
       {"Neg", 6, newest, unary<neg>},
-      {"Not", 1, newest, unary<not_>},
-      {"Or", 7, newest, binary<logical_or>},
+      {"Not", 1, newest, not_},
+      {"Or", 1, 6, predicate_of_version_6<logical_or>},
+      {"Or", 7, newest, predicate<logical_or, std::logical_or<>>},
+      {"Pow", 1, 6, binary_of_version_6<pow>},
       {"Pow", 7, newest, pow_},
-      {"Reciprocal", 6, newest, unary<reciprocal>},
+      {"Reciprocal", 6, newest, unary_of_reals<reciprocal>},
       {"Relu", 6, newest, unary<relu>},
-      {"Round", 11, newest, unary<round>},
-      {"Sigmoid", 6, newest, unary<sigmoid>},
+      {"Round", 11, newest, unary_of_reals<round>},
+      {"Sigmoid", 6, newest, unary_of_reals<sigmoid>},
       {"Sign", 9, newest, unary<sign>},
-      {"Sin", 7, newest, unary<sin>},
-      {"Sinh", 9, newest, unary<sinh>},
-      {"Softplus", 1, newest, unary<softplus_>},
-      {"Softsign", 1, newest, unary<softsign>},
-      {"Sqrt", 6, newest, unary<sqrt>},
+      {"Sin", 7, newest, unary_of_reals<sin>},
+      {"Sinh", 9, newest, unary_of_reals<sinh>},
+      {"Softplus", 1, newest, unary_of_reals<softplus_>},
+      {"Softsign", 1, newest, unary_of_reals<softsign>},
+      {"Sqrt", 6, newest, unary_of_reals<sqrt>},
       {"Sub", 6, 6, binary_of_version_6<sub>},
       {"Sub", 7, newest, sub_},
       {"Sum", 6, newest, variadic<add>},
-      {"Tan", 7, newest, unary<tan>},
-      {"Tanh", 6, newest, unary<tanh>},
-      {"Where", 9, newest, where_},
-      {"Xor", 7, newest, binary<logical_xor>},
+      {"Tan", 7, newest, unary_of_reals<tan>},
+      {"Tanh", 6, newest, unary_of_reals<tanh>},
+      {"Xor", 1, 6, predicate_of_version_6<logical_xor>},
+      {"Xor", 7, newest, predicate<logical_xor, std::not_equal_to<>>},
   };
 }
 

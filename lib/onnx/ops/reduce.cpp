@@ -1,10 +1,13 @@
 // Reductions, and normalisations that the library computes from them.
 #include "crisol/functions/reduce.h"
 
+#include <limits>
+
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/norm.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/half.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {
@@ -19,6 +22,8 @@ Run reduce(Call& call) {
   const Axes axes(call, axes_input_since);
   const bool keeps = call.integer("keepdims", 1) != 0;
   const bool does_nothing = axes.is_input && call.integer("noop_with_empty_axes", 0) != 0;
+  for (const std::int64_t axis : axes.numbers) check_axis(axis, call.rank_of(0));
+  call.gives_type_of(0, keeps ? call.rank_of(0) : std::nullopt);
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const Numbers given = axes.of(in);
@@ -26,6 +31,38 @@ Run reduce(Call& call) {
     if (given.empty() && does_nothing) return Data{f(x.unsqueeze(0), 0, false).to(x.dtype())};
     return Data{f(x, Shape(given), keeps).to(x.dtype())};
   };
+}
+
+/// Whether a reduction of these axes has nothing to reduce.
+bool reduces_nothing(const Tensor& x, const Shape& axes) {
+  if (axes.rank() == 0) return x.numel() == 0;
+  for (const std::int64_t axis : axes)
+    if (x.size(axis_of(axis, x.dim())) == 0) return true;
+  return false;
+}
+
+/// The largest number of a type, or the least one.
+Scalar bound_of(DType dtype, bool is_largest) {
+  switch (dtype) {
+    case DType::f32:
+    case DType::f16:
+      return is_largest ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+    case DType::i64: return is_largest ? INT64_MAX : INT64_MIN;
+    case DType::i32: return is_largest ? INT32_MAX : INT32_MIN;
+    case DType::u8: return is_largest ? 255 : 0;
+    case DType::boolean: return is_largest;
+  }
+  return 0;
+}
+
+/// Of no elements the maximum is the least number of the type, and the minimum the largest.
+Tensor largest(const Tensor& x, const Shape& axes, bool keeps) {
+  if (!reduces_nothing(x, axes)) return max(x, axes, keeps);
+  return full(sum(x, axes, keeps).shape(), bound_of(x.dtype(), false), x.dtype(), x.device());
+}
+Tensor least(const Tensor& x, const Shape& axes, bool keeps) {
+  if (!reduces_nothing(x, axes)) return min(x, axes, keeps);
+  return full(sum(x, axes, keeps).shape(), bound_of(x.dtype(), true), x.dtype(), x.device());
 }
 
 Tensor sum_of_absolutes(const Tensor& x, const Shape& axes, bool keeps) { return sum(abs(x), axes, keeps); }
@@ -40,6 +77,8 @@ Run place_of(Call& call) {
   const std::int64_t axis = call.integer("axis", 0);
   const bool keeps = call.integer("keepdims", 1) != 0;
   const bool takes_last = call.version() >= 12 && call.integer("select_last_index", 0) != 0;
+  check_axis(axis, call.rank_of(0));
+  call.gives(0, value_of(DType::i64, keeps ? call.rank_of(0) : std::nullopt));
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const int along = axis_of(axis, x.dim());
@@ -51,6 +90,7 @@ Run place_of(Call& call) {
 Run cum_sum(Call& call) {
   call.check_counts(2, 2);
   const bool excludes = call.integer("exclusive", 0) != 0, reverses = call.integer("reverse", 0) != 0;
+  call.gives_same();
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const int axis = axis_of(number_of(in[1], "axis"), x.dim());
@@ -82,7 +122,10 @@ Run layer_normalization(Call& call) {
   const std::int64_t axis = call.integer("axis", -1);
   const double epsilon = call.real("epsilon", 1e-5f);
   require(call.integer("stash_type", 1) == 1, "onnx", "stash_type other than 1 is not supported");
-  return [=](const Data& in, Device device) {
+  check_axis(axis, call.rank_of(0));
+  call.gives_same();
+  for (const std::size_t output : {1, 2}) call.gives(output, value_of(DType::f32, call.rank_of(0)));
+  return in_f32(call, [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), scale = in[1].tensor(device);
     const Tensor bias = in.size() > 2 ? in[2].tensor(device) : Tensor();
     const Shape sizes = last_axes(x, axis);
@@ -95,7 +138,7 @@ Run layer_normalization(Call& call) {
     }
     if (gives_statistics) add_statistics(results, x, axis, epsilon);
     return results;
-  };
+  });
 }
 
 Run rms_normalization(Call& call) {
@@ -103,18 +146,22 @@ Run rms_normalization(Call& call) {
   const std::int64_t axis = call.integer("axis", -1);
   const double epsilon = call.real("epsilon", 1e-5f);
   require(call.integer("stash_type", 1) == 1, "onnx", "stash_type other than 1 is not supported");
-  return [=](const Data& in, Device device) {
+  check_axis(axis, call.rank_of(0));
+  call.gives_same();
+  return in_f32(call, [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), scale = in[1].tensor(device);
     Shape axes;
     for (int i = axis_of(axis, x.dim()); i < x.dim(); ++i) axes.push_back(i);
     return Data{x * rsqrt(mean(x * x, axes, true) + epsilon) * scale};
-  };
+  });
 }
 
 Run instance_normalization(Call& call) {
   call.check_counts(3, 3);
   const double epsilon = call.real("epsilon", 1e-5f);
-  return [=](const Data& in, Device device) {
+  call.require_rank(0, 3, Shape::max_rank);
+  call.gives_same();
+  return in_f32(call, [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     require(x.dim() >= 3, "onnx", "an input of shape ", x.shape(), ", (N, C, …) expected");
     Shape axes, channels = Shape::filled(x.dim() - 1, 1);
@@ -124,7 +171,7 @@ Run instance_normalization(Call& call) {
     return Data{centred * rsqrt(mean(centred * centred, axes, true) + epsilon) *
                     in[1].tensor(device).reshape(channels) +
                 in[2].tensor(device).reshape(channels)};
-  };
+  });
 }
 
 }  // namespace
@@ -142,9 +189,9 @@ std::vector<Row> reduce_rows() {
       {"ReduceL2", 1, newest, reduce<root_of_squares, 18>},
       {"ReduceLogSum", 1, newest, reduce<log_of_sum, 18>},
       {"ReduceLogSumExp", 1, newest, reduce<logsumexp, 18>},
-      {"ReduceMax", 1, newest, reduce<max, 18>},
+      {"ReduceMax", 1, newest, reduce<largest, 18>},
       {"ReduceMean", 1, newest, reduce<mean, 18>},
-      {"ReduceMin", 1, newest, reduce<min, 18>},
+      {"ReduceMin", 1, newest, reduce<least, 18>},
       {"ReduceProd", 1, newest, reduce<prod, 18>},
       {"ReduceSum", 1, newest, reduce<sum, 13>},
       {"ReduceSumSquare", 1, newest, reduce<sum_of_squares, 18>},

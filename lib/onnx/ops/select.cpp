@@ -1,4 +1,4 @@
-// Ops that cut, repeat and fill.
+// Ops that cut, choose, repeat and fill.
 #include <algorithm>
 #include <cmath>
 
@@ -7,7 +7,6 @@
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
-#include "crisol/functions/pad.h"
 #include "crisol/functions/sort.h"
 #include "crisol/functions/triangle.h"
 #include "onnx/ops/axes.h"
@@ -57,6 +56,8 @@ Run slice(Call& call) {
   const Numbers starts = by_inputs ? Numbers() : call.integers("starts"),
                 ends = by_inputs ? Numbers() : call.integers("ends"),
                 axes = by_inputs ? Numbers() : call.integers("axes");
+  for (const std::int64_t axis : axes) check_axis(axis, call.rank_of(0));
+  call.gives_type_of(0, call.rank_of(0));
   return [=](const Data& in, Device device) -> Data {
     const auto given = [&](std::size_t i, const Numbers& otherwise) {
       return i < in.size() && in[i].defined() ? in[i].numbers() : otherwise;
@@ -96,6 +97,8 @@ Run split_(Call& call) {
   require(parts > 0, "onnx", "there are no outputs");
   if (call.version() >= 18)
     require(call.integer("num_outputs", parts) == parts, "onnx", "num_outputs differs from ", parts, " outputs");
+  check_axis(axis, call.rank_of(0));
+  for (std::size_t i = 0; i < call.outputs(); ++i) call.gives(i, value_of(call.dtype_of(0), call.rank_of(0)));
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const int along = axis_of(axis, x.dim());
@@ -115,6 +118,8 @@ Run split_(Call& call) {
 Run trilu(Call& call) {
   call.check_counts(1, 2);
   const bool upper = call.integer("upper", 1) != 0;
+  call.require_rank(0, 2, Shape::max_rank);
+  call.gives_same();
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const std::int64_t diagonal = in.size() > 1 && in[1].defined() ? number_of(in[1], "k") : 0;
@@ -122,29 +127,9 @@ Run trilu(Call& call) {
   };
 }
 
-Run pad_(Call& call) {
-  call.check_counts(2, 4);
-  require(call.text("mode", "constant") == "constant", "onnx", "other modes than constant are not supported");
-  return [](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    const Numbers pads = in[1].numbers();
-    double value = 0;
-    if (in.size() > 2 && in[2].defined())
-      value = in[2].on_host() ? static_cast<double>(number_of(in[2], "constant_value"))
-                              : in[2].tensor(device).item<double>();
-    Numbers axes = in.size() > 3 && in[3].defined() ? in[3].numbers() : Numbers();
-    if (axes.empty())
-      for (int i = 0; i < x.dim(); ++i) axes.push_back(i);
-    require(pads.size() == 2 * axes.size(), "onnx", pads.size(), " pads for ", axes.size(), " axes");
-    std::vector<AxisPadding> paddings(static_cast<std::size_t>(x.dim()));
-    for (std::size_t i = 0; i < axes.size(); ++i)
-      paddings[static_cast<std::size_t>(x.dim() - 1 - axis_of(axes[i], x.dim()))] = {pads[i], pads[axes.size() + i]};
-    return Data{pad(x, paddings, value)};
-  };
-}
-
 Run tile_(Call& call) {
   call.check_counts(2, 2);
+  call.gives_type_of(0, call.rank_of(0));
   return [](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const Numbers counts = in[1].numbers();
@@ -158,6 +143,9 @@ Run top_k(Call& call) {
   const std::int64_t axis = call.integer("axis", -1);
   const bool largest = call.version() < 11 || call.integer("largest", 1) != 0;
   if (call.version() >= 11) call.integer("sorted", 1);  // The results are always sorted.
+  check_axis(axis, call.rank_of(0));
+  call.gives_type_of(0, call.rank_of(0));
+  call.gives(1, value_of(DType::i64, call.rank_of(0)));
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const SortResult result = topk(x, number_of(in[1], "K"), axis_of(axis, x.dim()), largest);
@@ -168,6 +156,9 @@ Run top_k(Call& call) {
 Run cast_like(Call& call) {
   call.check_counts(2, 2);
   require(call.integer("saturate", 1) == 1, "onnx", "saturate 0 is not supported");
+  graph::Value value = call.input(0);
+  value.dtype = call.dtype_of(1);
+  call.gives(0, value);
   return [](const Data& in, Device device) { return Data{in[0].tensor(device).to(in[1].dtype())}; };
 }
 
@@ -187,6 +178,7 @@ Datum whole_range(const Data& in) {
 
 Run range(Call& call) {
   call.check_counts(3, 3);
+  call.gives_type_of(0, 1);
   return [](const Data& in, Device device) -> Data {
     const DType dtype = in[0].dtype();
     if (dtype == DType::i64 || dtype == DType::i32) return {whole_range(in)};
@@ -203,6 +195,7 @@ Run range(Call& call) {
 Run constant_of_shape(Call& call) {
   call.check_counts(1, 1);
   const Datum value = call.tensor("value");
+  call.gives(0, value_of(value.defined() ? value.dtype() : DType::f32));
   return [=](const Data& in, Device device) -> Data {
     const Shape shape(in[0].numbers());
     if (!value.defined()) return {zeros(shape, DType::f32, device)};
@@ -217,17 +210,49 @@ Run constant_of_shape(Call& call) {
 
 Run size(Call& call) {
   call.check_counts(1, 1);
+  call.gives(0, value_of(DType::i64, 0));
   return [](const Data& in, Device) { return Data{Datum(Numbers{in[0].shape().numel()}, Shape())}; };
 }
 
 Run gather_elements(Call& call) {
   call.check_counts(2, 2);
   const std::int64_t given = call.integer("axis", 0);
+  check_axis(given, call.rank_of(0));
+  call.gives_type_of(0, call.rank_of(1));
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const int axis = axis_of(given, x.dim());
     const Tensor index = in[1].tensor(device).to(DType::i64);
     return Data{gather(x, axis, where(index.lt(0), index + x.size(axis), index))};
+  };
+}
+
+/// Whole numbers on the host stay there if all have one shape, or are single numbers.
+std::optional<Datum> where_on_host(const Data& in) {
+  const Datum* longest = &in[0];
+  for (const Datum& datum : in) {
+    if (!datum.on_host()) return {};
+    if (datum.shape().numel() > longest->shape().numel() || datum.shape().rank() > longest->shape().rank())
+      longest = &datum;
+  }
+  const Shape shape = longest->shape();
+  std::vector<std::int64_t> lists[3];
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (in[k].shape() != shape && in[k].shape().numel() != 1) return {};
+    lists[k] = in[k].numbers();
+  }
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(shape.numel()));
+  const auto at = [&](std::size_t k, std::size_t i) { return lists[k][lists[k].size() == 1 ? 0 : i]; };
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = at(0, i) != 0 ? at(1, i) : at(2, i);
+  return Datum(std::move(numbers), shape, in[1].dtype());
+}
+
+Run where_(Call& call) {
+  call.check_counts(3, 3);
+  call.gives(0, broadcast(call.known_inputs(), 1));
+  return [](const Data& in, Device device) -> Data {
+    if (auto chosen = where_on_host(in)) return {*chosen};
+    return {where(in[0].tensor(device), in[1].tensor(device), in[2].tensor(device))};
   };
 }
 
@@ -239,7 +264,6 @@ std::vector<Row> select_rows() {
       {"CastLike", 15, newest, cast_like},
       {"ConstantOfShape", 9, newest, constant_of_shape},
       {"GatherElements", 11, newest, gather_elements},
-      {"Pad", 11, newest, pad_},
       {"Range", 11, newest, range},
       {"Size", 1, newest, size},
       {"Slice", 1, newest, slice},
@@ -247,6 +271,7 @@ std::vector<Row> select_rows() {
       {"Tile", 6, newest, tile_},
       {"TopK", 10, newest, top_k},
       {"Trilu", 14, newest, trilu},
+      {"Where", 9, newest, where_},
   };
 }
 

@@ -24,13 +24,16 @@ Datum reshaped(const Datum& x, const Shape& shape, Device device) {
 }
 
 Run identity(Call& call) {
+  call.takes_sequences();
   call.check_counts(1, 1);
+  call.gives_same();
   return [](const Data& in, Device) { return Data{in[0]}; };
 }
 
 Run shape(Call& call) {
   call.check_counts(1, 1);
   const std::int64_t start = call.integer("start", 0), end = call.integer("end", INT64_MAX);
+  call.gives(0, value_of(DType::i64, 1));
   return [=](const Data& in, Device) {
     const Shape& sizes = in[0].shape();
     const auto bound = [&](std::int64_t at) {
@@ -43,9 +46,18 @@ Run shape(Call& call) {
   };
 }
 
+/// The number of axes of a shape that has this many sizes.
+int rank_of_size(std::int64_t sizes) {
+  require(sizes <= Shape::max_rank, "onnx", "a shape has ", sizes, " sizes, at most ", Shape::max_rank, " supported");
+  return static_cast<int>(sizes);
+}
+
 Run reshape_(Call& call) {
   call.check_counts(2, 2);
   const bool allows_zero = call.integer("allowzero", 0) != 0;
+  const auto& sizes_shape = call.input(1).shape;
+  const bool knows_rank = sizes_shape && sizes_shape->size() == 1 && sizes_shape->front().size;
+  call.gives_type_of(0, knows_rank ? std::optional<int>(rank_of_size(*sizes_shape->front().size)) : std::nullopt);
   return [=](const Data& in, Device device) {
     Numbers sizes = in[1].numbers();
     const Shape& old = in[0].shape();
@@ -69,6 +81,9 @@ Run reshape_(Call& call) {
 Run flatten_(Call& call) {
   call.check_counts(1, 1);
   const std::int64_t given = call.integer("axis", 1);
+  if (const auto rank = call.rank_of(0))
+    require(given >= -*rank && given <= *rank, "onnx", "axis ", given, " of ", *rank, " axes");
+  call.gives_type_of(0, 2);
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     require(given >= -x.dim() && given <= x.dim(), "onnx", "axis ", given, " of an input of shape ", x.shape());
@@ -82,6 +97,10 @@ Run flatten_(Call& call) {
 Run transpose_(Call& call) {
   call.check_counts(1, 1);
   const Numbers order = call.integers("perm");
+  const auto rank = call.rank_of(0);
+  require(!rank || order.empty() || static_cast<int>(order.size()) == *rank, "onnx", "perm has ", order.size(),
+          " axes, the input ", rank.value_or(0));
+  call.gives_type_of(0, rank);
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     return Data{order.empty() ? x.T() : x.permute(Shape(order))};
@@ -90,6 +109,7 @@ Run transpose_(Call& call) {
 
 Run squeeze_(Call& call) {
   const Axes axes(call, 13);
+  call.gives_type_of(0);
   return [=](const Data& in, Device device) {
     const Shape& old = in[0].shape();
     std::vector<bool> goes(static_cast<std::size_t>(old.rank()), false);
@@ -108,6 +128,7 @@ Run squeeze_(Call& call) {
 
 Run unsqueeze_(Call& call) {
   const Axes axes(call, 13);
+  call.gives_type_of(0);
   return [=](const Data& in, Device device) {
     Numbers given = axes.of(in);
     Shape sizes = in[0].shape();
@@ -124,6 +145,8 @@ Run concat_(Call& call) {
   call.check_counts(1, call.inputs());
   require(call.has("axis"), "onnx", "attribute axis is missing");
   const std::int64_t axis = call.integer("axis", 0);
+  check_axis(axis, call.rank_of(0));
+  call.gives_type_of(0, call.rank_of(0));
   return [=](const Data& in, Device device) {
     if (std::all_of(in.begin(), in.end(), [](const Datum& x) { return x.on_host() && x.shape().rank() == 1; })) {
       Numbers all;
@@ -143,6 +166,9 @@ Run concat_(Call& call) {
 Run gather_(Call& call) {
   call.check_counts(2, 2);
   const std::int64_t given = call.integer("axis", 0);
+  const auto rank = call.rank_of(0), index_rank = call.rank_of(1);
+  check_axis(given, rank);
+  call.gives_type_of(0, rank && index_rank ? std::optional<int>(*rank + *index_rank - 1) : std::nullopt);
   return [=](const Data& in, Device device) -> Data {
     const int axis = axis_of(given, in[0].shape().rank());
     const std::int64_t size = in[0].shape()[axis];
@@ -170,14 +196,24 @@ Run cast(Call& call) {
   call.check_counts(1, 1);
   require(call.has("to"), "onnx", "attribute to is missing");
   const DType dtype = dtype_of_number(call.integer("to", 0));
+  graph::Value value = call.input(0);
+  value.dtype = dtype;
+  call.gives(0, value);
   return [=](const Data& in, Device device) -> Data {
-    if (in[0].on_host() && dtype == DType::i64) return {Datum(in[0].numbers(), in[0].shape(), dtype)};
+    if (in[0].on_host() && (dtype == DType::i64 || dtype == in[0].dtype()))
+      return {Datum(in[0].numbers(), in[0].shape(), dtype)};
+    if (in[0].on_host() && dtype == DType::boolean) {
+      Numbers numbers = in[0].numbers();
+      for (std::int64_t& number : numbers) number = number == 0 ? 0 : 1;
+      return {Datum(std::move(numbers), in[0].shape(), dtype)};
+    }
     return {in[0].tensor(device).to(dtype)};
   };
 }
 
 Run expand_(Call& call) {
   call.check_counts(2, 2);
+  call.gives_type_of(0);
   return [](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const Numbers wanted = in[1].numbers();

@@ -15,6 +15,7 @@ Windows::Windows(Call& call)
       dilations(call.integers("dilations")),
       pads(call.integers("pads")),
       auto_pad(call.text("auto_pad", "NOTSET")) {
+  call.require_rank(0, 3, 4);
   require(auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER", "onnx",
           "auto_pad is ", file::in_quotes(auto_pad), ", NOTSET, VALID, SAME_UPPER or SAME_LOWER expected");
   for (const auto* list : {&kernel, &strides, &dilations, &pads})

@@ -1,0 +1,81 @@
+// The work of import_model: one model is imported.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/text.h"
+#include "onnx/import.h"
+#include "onnx/problems.h"
+#include "onnx/scope.h"
+#include "onnx/tensors.h"
+
+namespace crisol::onnx {
+
+class Importer {
+ public:
+  Importer(file::ModelFile& file, Device device) : file_(file), device_(device), tensors_(file, device) {}
+
+  Imported import();
+
+ private:
+  class Bodies;
+  using Initializers = std::map<std::string_view, const file::TensorProto*>;
+
+  template <class... Parts>
+  void require_io(bool holds, const Parts&... parts) const {
+    if (!holds) fail(ErrorCode::io, "onnx", file_.path(), ": ", parts...);
+  }
+  /// Counts what functions and bodies add to what the file itself has.
+  void charge(std::size_t parts);
+  /// Gives a name its value. A name has only one.
+  void define(NameScope& scope, std::string_view name, int value) const;
+  int find_value(const NameScope& scope, std::string_view name, const char* user, const std::string& user_name);
+
+  /// Fills the graph of a level. `known` is what is known of the inputs of a body; null for the model's graph.
+  void add_graph(NameScope& scope, const file::Graph& graph, const Values* known);
+  Initializers add_initializers(NameScope& scope, const file::Graph& graph);
+  int add_initializer(const NameScope& scope, const file::TensorProto& tensor);
+  int add_weight(const NameScope& scope, const file::TensorProto& tensor);
+  int capture_from_model(Level& level, int value);
+  void add_model_input(NameScope& scope, const file::ValueInfoProto& input, const Initializers& initializers);
+  void add_body_input(NameScope& scope, const file::ValueInfoProto& input, const graph::Value& known);
+  /// Makes a graph the body of a node, and returns what is known of its outputs.
+  Values add_body(const NameScope& outer, Level& level, const std::string& node, const file::Graph& graph,
+                  const Values& inputs);
+
+  void add_nodes(NameScope& scope, const std::vector<file::Node>& nodes);
+  /// Adds a node, and returns the places of its outputs.
+  std::vector<int> add_node(const NameScope& scope, const file::Node& node, const std::string& name,
+                            const std::vector<int>& inputs);
+  /// The node's attributes; those that refer to an attribute of the surrounding function get its value.
+  std::vector<Call::Attribute> attributes_of(const NameScope& scope, const file::Node& node);
+  /// Makes a node run by the row of its op, and says what is known of its outputs.
+  void build(const NameScope& scope, const file::Node& node, const std::vector<Call::Attribute>& attributes,
+             graph::Node& made, Values& outputs);
+  std::vector<int> inline_function(const NameScope& outer, const file::Node& node, const file::Function& function,
+                                   const std::vector<Call::Attribute>& arguments, const std::string& name,
+                                   const std::vector<int>& inputs);
+  /// Some inputs are no parameters: the mean and variance of BatchNormalization.
+  void mark_untrained(const Level& level, const graph::Node& node);
+  /// The value of a constant or of a weight, also of one that a body captures; undefined for what is computed.
+  graph::Datum stored(const Level& level, int place) const;
+
+  file::ModelFile& file_;
+  Device device_;
+  Tensors tensors_;
+  Level model_;
+  std::vector<Imported::Weight> weights_;
+  std::vector<Imported::Default> defaults_;
+  std::map<const file::TensorProto*, int> weight_of_;  ///< Values of the model's graph.
+  std::map<int, std::size_t> place_of_weight_;         ///< In weights_, by these values.
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const file::Function*> functions_;
+  Problems problems_;
+  std::size_t parts_ = 0;
+};
+
+}  // namespace crisol::onnx

@@ -1,0 +1,138 @@
+// A node that is imported: its attributes, and what is known of its inputs and outputs before a run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "onnx/reader/model.h"
+
+namespace crisol::onnx {
+
+/// What is known of several values. Their names are empty.
+using Values = std::vector<graph::Value>;
+
+/// What the inputs have in common: the element type of input `k`, and the shape to which all of them are broadcast.
+graph::Value broadcast(const Values& inputs, std::size_t k = 0);
+/// What is known of a tensor of this element type, and of this number of axes.
+graph::Value value_of(std::optional<DType> dtype, std::optional<int> rank = {});
+
+/// What a builder needs of a node. Every fault throws Error (invalid_argument) with "[onnx] …", and the importer adds
+/// the node.
+///
+/// A builder refuses element types and numbers of axes that the library does not take (require_dtype, require_rank),
+/// and says what the outputs are (gives). So a model is refused when it is loaded, and not when it runs.
+class Call {
+ public:
+  /// An attribute under the name that the node gives it. A function's node may have a value of the function's call.
+  struct Attribute {
+    std::string_view name;
+    const file::Attribute* value;
+  };
+  /// The part of the importer that builders use.
+  class Context {
+   public:
+    /// Reads a tensor of the file.
+    virtual graph::Datum load(const file::TensorProto& tensor) = 0;
+    /// The value that the file stores; undefined for what is computed.
+    virtual graph::Datum stored(int place) = 0;
+    /// What the file says about an output, with its sizes.
+    virtual graph::Value declared(std::size_t output) = 0;
+    /// Makes a graph the next body of the node. `inputs` is what is known of its inputs. Returns it for its outputs.
+    virtual Values add_body(const file::Graph& graph, const Values& inputs) = 0;
+
+   protected:
+    ~Context() = default;
+  };
+
+  /// `places` has graph::absent for inputs that are left out.
+  Call(const file::Node& node, std::vector<Attribute> attributes, std::int64_t version, const std::vector<int>& places,
+       Values inputs, Context& context);
+
+  /// The version of the operator set that the node comes from.
+  std::int64_t version() const noexcept { return version_; }
+  std::size_t inputs() const noexcept { return node_.inputs.size(); }
+  std::size_t outputs() const noexcept { return node_.outputs.size(); }
+  bool has_input(std::size_t i) const noexcept { return i < inputs() && places_[i] != graph::absent; }
+  bool has_output(std::size_t i) const noexcept { return i < outputs() && !node_.outputs[i].empty(); }
+
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  std::int64_t integer(std::string_view name, std::int64_t otherwise);
+  double real(std::string_view name, double otherwise);
+  std::vector<std::int64_t> integers(std::string_view name, std::vector<std::int64_t> otherwise = {});
+  std::vector<double> reals(std::string_view name, std::vector<double> otherwise = {});
+  std::string text(std::string_view name, const char* otherwise);
+  std::vector<std::string> texts(std::string_view name);
+  /// A text that is one of `allowed`, of which the first is the default.
+  std::string text_of(std::string_view name, std::initializer_list<const char*> allowed);
+  /// Undefined without the attribute.
+  graph::Datum tensor(std::string_view name);
+  /// Null without the attribute.
+  const file::Type* type(std::string_view name);
+
+  /// Imports the graph of an attribute as the node's next body. Refuses a graph with another number of inputs. Returns
+  /// what is known of the graph's outputs.
+  Values body(std::string_view name, const Values& inputs);
+  /// How a node with bodies computes.
+  void set_control(graph::Control control) { control_ = std::move(control); }
+
+  /// What the file says about an output. Its sizes may be those of another batch.
+  graph::Value declared(std::size_t output) const {
+    return has_output(output) ? context_.declared(output) : graph::Value();
+  }
+  /// The value of an input if the file stores it, otherwise undefined.
+  graph::Datum stored(std::size_t i) const { return has_input(i) ? context_.stored(places_[i]) : graph::Datum(); }
+  /// What is known of an input; nothing of one that is left out.
+  const graph::Value& input(std::size_t i) const;
+  const Values& known_inputs() const noexcept { return inputs_; }
+  std::optional<DType> dtype_of(std::size_t i) const { return input(i).dtype; }
+  std::optional<int> rank_of(std::size_t i) const;
+  /// Refuses an input whose elements are known to be of another type.
+  void require_dtype(std::size_t i, std::initializer_list<DType> allowed) const;
+  /// Refuses an input whose elements are known to be whole numbers or bool.
+  void require_floating(std::size_t i) const { require_dtype(i, {DType::f32, DType::f16}); }
+  /// Refuses an input that is known to have fewer or more axes.
+  void require_rank(std::size_t i, int least, int most) const;
+  /// Refuses a tensor as input i.
+  void require_sequence(std::size_t i) const;
+  /// Says that inputs may be sequences, and optional values.
+  void takes_sequences() noexcept { takes_sequences_ = true; }
+
+  /// Says what is known of an output.
+  void gives(std::size_t output, graph::Value value);
+  /// The first output has the element type and the shape of an input.
+  void gives_same(std::size_t i = 0) { gives(0, input(i)); }
+  /// The first output has the element type of an input.
+  void gives_type_of(std::size_t i, std::optional<int> rank = {}) { gives(0, value_of(dtype_of(i), rank)); }
+
+  /// Refuses inputs that are missing or too many, and more outputs than the op computes here.
+  void check_counts(std::size_t least_inputs, std::size_t most_inputs, std::size_t most_outputs = 1) const;
+  /// Refuses attributes that no one asked for, and sequences for an op that takes tensors.
+  void check_all_known() const;
+
+  /// For the importer: what builders said.
+  graph::Value& output(std::size_t i) { return outputs_[i]; }
+  graph::Control& control() noexcept { return control_; }
+
+ private:
+  const file::Attribute* find(std::string_view name) const;
+  const file::Attribute* take(std::string_view name, file::Attribute::Kind kind);
+
+  const file::Node& node_;
+  std::vector<Attribute> attributes_;
+  std::int64_t version_;
+  const std::vector<int>& places_;
+  Values inputs_, outputs_;
+  Context& context_;
+  graph::Control control_;
+  std::set<std::string_view> known_;
+  bool takes_sequences_ = false;
+};
+
+}  // namespace crisol::onnx

@@ -1,0 +1,23 @@
+#include "onnx/ops/half.h"
+
+#include "crisol/functions/elementwise.h"
+
+namespace crisol::onnx {
+
+using graph::Data;
+using graph::Datum;
+
+graph::Run in_f32(Call& call, graph::Run run) {
+  for (std::size_t i = 0; i < call.inputs(); ++i) call.require_floating(i);
+  return [run = std::move(run)](const Data& in, Device device) {
+    if (in[0].dtype() != DType::f16) return run(in, device);
+    Data wide = in;
+    for (Datum& datum : wide)
+      if (datum.defined() && datum.dtype() == DType::f16) datum = datum.tensor(device).to(DType::f32);
+    Data results = run(wide, device);
+    results[0] = results[0].tensor(device).to(DType::f16);
+    return results;
+  };
+}
+
+}  // namespace crisol::onnx

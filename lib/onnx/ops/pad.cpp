@@ -1,0 +1,92 @@
+// Padding with a number, or with elements of the input.
+#include <string>
+
+#include "base/text.h"
+#include "crisol/functions/arrange.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/index.h"
+#include "crisol/functions/pad.h"
+#include "onnx/ops/axes.h"
+#include "onnx/ops/table.h"
+
+namespace crisol::onnx {
+
+namespace {
+
+using graph::Data;
+using graph::Run;
+
+/// Pads an axis with elements of x: mirrored at the ends without repeating them (reflect), the outermost (edge), or as
+/// if x were repeated (wrap). Negative paddings remove elements first.
+Tensor extended(const Tensor& x, int axis, AxisPadding padding, const std::string& mode) {
+  const std::int64_t before = std::max<std::int64_t>(padding.before, 0),
+                     after = std::max<std::int64_t>(padding.after, 0);
+  std::vector<AxisPadding> cuts(static_cast<std::size_t>(x.dim() - axis));
+  cuts.back() = {std::min<std::int64_t>(padding.before, 0), std::min<std::int64_t>(padding.after, 0)};
+  const Tensor kept = cuts.back().before == 0 && cuts.back().after == 0 ? x : pad(x, cuts);
+  if (before == 0 && after == 0) return kept;
+  const std::int64_t size = kept.size(axis);
+  require(size > 0, "onnx", "axis ", axis, " of shape ", kept.shape(), " has no elements to pad with");
+  const Tensor places =
+      arange(-static_cast<double>(before), static_cast<double>(size + after), 1, DType::i64, x.device());
+  if (mode == "edge" || size == 1) return index_select(kept, axis, clamp(places, 0, size - 1));
+  if (mode == "wrap") return index_select(kept, axis, remainder(places, size));
+  const std::int64_t period = 2 * (size - 1);
+  const Tensor turned = remainder(places, period);
+  return index_select(kept, axis, minimum(turned, period - turned));
+}
+
+/// `along` are the axes of pads: first the padding before each of them, then the padding behind.
+Tensor padded(const Tensor& x, const Numbers& pads, Numbers along, const std::string& mode, double value) {
+  if (along.empty())
+    for (int i = 0; i < x.dim(); ++i) along.push_back(i);
+  require(pads.size() == 2 * along.size(), "onnx", pads.size(), " pads for ", along.size(), " axes");
+  std::vector<AxisPadding> paddings(static_cast<std::size_t>(x.dim()));
+  for (std::size_t i = 0; i < along.size(); ++i) {
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    for (const std::int64_t one : {pads[i], pads[along.size() + i]})
+      require(one > -most && one < most, "onnx", "a padding of ", one);
+    paddings[static_cast<std::size_t>(x.dim() - 1 - axis_of(along[i], x.dim()))] = {pads[i], pads[along.size() + i]};
+  }
+  if (mode == "constant") return pad(x, paddings, value);
+  Tensor y = x;
+  for (int axis = 0; axis < x.dim(); ++axis)
+    y = extended(y, axis, paddings[static_cast<std::size_t>(x.dim() - 1 - axis)], mode);
+  return y;
+}
+
+/// Paddings and value are attributes until version 10.
+Run pad_attributes(Call& call) {
+  call.check_counts(1, 1);
+  const std::string mode = call.text_of("mode", {"constant", "reflect", "edge"});
+  const double value = call.real("value", 0);
+  const char* name = call.version() < 2 ? "paddings" : "pads";
+  require(call.has(name), "onnx", "attribute ", name, " is missing");
+  const Numbers pads = call.integers(name);
+  const auto rank = call.rank_of(0);
+  require(!rank || pads.size() == 2 * static_cast<std::size_t>(*rank), "onnx", pads.size(), " pads for ",
+          rank.value_or(0), " axes");
+  call.gives_type_of(0, rank);
+  return [=](const Data& in, Device device) { return Data{padded(in[0].tensor(device), pads, {}, mode, value)}; };
+}
+
+Run pad_inputs(Call& call) {
+  call.check_counts(2, 4);
+  const std::string mode = call.version() < 19 ? call.text_of("mode", {"constant", "reflect", "edge"})
+                                               : call.text_of("mode", {"constant", "reflect", "edge", "wrap"});
+  call.gives_type_of(0, call.rank_of(0));
+  return [mode](const Data& in, Device device) {
+    double value = 0;
+    if (in.size() > 2 && in[2].defined())
+      value = in[2].on_host() ? static_cast<double>(number_of(in[2], "constant_value"))
+                              : in[2].tensor(device).item<double>();
+    const Numbers along = in.size() > 3 && in[3].defined() ? in[3].numbers() : Numbers();
+    return Data{padded(in[0].tensor(device), in[1].numbers(), along, mode, value)};
+  };
+}
+
+}  // namespace
+
+std::vector<Row> pad_rows() { return {{"Pad", 1, 10, pad_attributes}, {"Pad", 11, newest_version, pad_inputs}}; }
+
+}  // namespace crisol::onnx

@@ -1,0 +1,25 @@
+// What several iterations give, joined along a new axis.
+#pragma once
+
+#include "graph/graph.h"
+#include "onnx/ops/call.h"
+
+namespace crisol::onnx {
+
+/// Joins tensors of one shape along a new axis. Without any, the result has the type and the other sizes of `known`,
+/// where a size that is not known is 0.
+graph::Datum joined(const graph::Data& rows, std::int64_t axis, const graph::Value& known, Device device);
+
+/// What is known of a value without one of its axes.
+graph::Value without_axis(const graph::Value& value, std::int64_t axis);
+
+/// Adds to a row what the file says about joined rows.
+void add_declared_row(const graph::Value& joined, std::int64_t axis, graph::Value& row);
+
+/// What is known of joined rows: one more axis, of an open size.
+graph::Value joined_value(const graph::Value& row, std::int64_t axis = 0);
+
+/// A row along an axis.
+graph::Datum row_of(const graph::Datum& rows, int axis, std::int64_t i, Device device);
+
+}  // namespace crisol::onnx

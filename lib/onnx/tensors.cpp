@@ -1,0 +1,83 @@
+#include "onnx/tensors.h"
+
+#include "base/text.h"
+#include "onnx/ops/element_types.h"
+
+namespace crisol::onnx {
+
+namespace {
+
+using graph::Datum;
+
+/// Tensors of at most this many whole numbers may be shapes.
+constexpr std::int64_t most_on_host = 1024;
+
+std::vector<std::int64_t> numbers_of(std::string_view bytes, DType dtype) {
+  std::vector<std::int64_t> numbers(bytes.size() / size_of(dtype));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::int32_t narrow = 0;
+    switch (dtype) {
+      case DType::i64: bytes.copy(reinterpret_cast<char*>(&numbers[i]), 8, 8 * i); break;
+      case DType::i32:
+        bytes.copy(reinterpret_cast<char*>(&narrow), 4, 4 * i);
+        numbers[i] = narrow;
+        break;
+      default: numbers[i] = bytes[i];
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
+graph::Value value_of(const Datum& datum) {
+  graph::Value value;
+  value.dtype = datum.dtype();
+  value.shape.emplace();
+  for (const std::int64_t size : datum.shape()) value.shape->push_back({size, ""});
+  return value;
+}
+
+Datum Tensors::read(const file::TensorProto& tensor) {
+  const auto dtype = dtype_of(tensor.type);
+  require(dtype.has_value(), "onnx", "elements of ", name_of(tensor.type), " are not supported");
+  require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
+          Shape::max_rank, " allowed");
+  const Shape shape(tensor.sizes);
+  const file::Elements elements = file_.elements_of(tensor);
+  const bool is_integer = *dtype == DType::i64 || *dtype == DType::i32;
+  const bool is_condition = *dtype == DType::boolean && shape.numel() == 1;
+  if ((is_integer || is_condition) && shape.rank() <= 1 && shape.numel() <= most_on_host)
+    return Datum(numbers_of(elements.bytes(), *dtype), shape, *dtype);
+  return from_bytes(elements.bytes().data(), shape, *dtype, device_);
+}
+
+Datum Tensors::shared(const file::TensorProto& tensor) {
+  const auto [at, is_new] = known_.try_emplace(&tensor);
+  if (is_new) at->second = read(tensor);
+  return at->second;
+}
+
+Datum Tensors::constant(const std::vector<Call::Attribute>& attributes) {
+  using Kind = file::Attribute::Kind;
+  require(attributes.size() == 1, "onnx", "a constant has ", attributes.size(), " attributes, 1 expected");
+  const file::Attribute& a = *attributes[0].value;
+  const auto count = [](const auto& list) { return Shape(static_cast<std::int64_t>(list.size())); };
+  switch (a.kind) {
+    case Kind::tensor: return shared(a.tensors[0]);
+    case Kind::f32: return from_vector(a.floats, Shape(), device_);
+    case Kind::floats: return from_vector(a.floats, count(a.floats), device_);
+    case Kind::integer: return Datum(a.integers, Shape());
+    case Kind::integers: return Datum(a.integers, count(a.integers));
+    default:
+      fail(ErrorCode::invalid_argument, "onnx", "attribute ", file::in_quotes(attributes[0].name), " is not supported");
+  }
+}
+
+bool Tensors::equal(const file::TensorProto& a, const file::TensorProto& b) {
+  if (a.type != b.type || a.sizes != b.sizes) return false;
+  if (a.type == file::ElementType::string) return file_.strings_of(a) == file_.strings_of(b);
+  return file_.elements_of(a).bytes() == file_.elements_of(b).bytes();
+}
+
+}  // namespace crisol::onnx
