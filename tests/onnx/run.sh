@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# tests/onnx/run.sh [--json FILE] [--only TEXT] [--verbose]
+# tests/onnx/run.sh [--data] [--json FILE] [--only TEXT] [--verbose]
 #
 # Runs the node tests of ONNX, which its Python package brings, on the default device. Prints a table by op: passed,
-# refused when the model was loaded, refused when it ran, wrong. --json writes the outcome of each test, --only takes tests
-# whose names contain a text, --verbose says why tests did not pass.
+# refused when the model was loaded, refused when it ran, wrong. --data runs the models in the package instead, such as
+# those that PyTorch wrote. --json writes the outcome of each test, --only takes tests whose names contain a text,
+# --verbose says why tests did not pass.
 # Installs onnx in build/onnx/. Ends with 1 if an output was wrong, and with 3 if Python or the package is missing and
 # cannot be installed.
 set -euo pipefail
