@@ -207,17 +207,17 @@ Model load(const std::string& path, Device device) {
   };
   for (std::size_t i = 0; i < names.size(); ++i) {
     Model::State::Weight& weight = model.state_->weights[i];
-    const auto [above, own] = split(names[i]);
+    const auto place = split(names[i]);
     const auto add = [&](auto& module) {
       if (weight.parameter.defined())
-        module.register_parameter(own, weight.parameter);
+        module.register_parameter(place.second, weight.parameter);
       else
-        module.register_buffer(own, weight.buffer);
+        module.register_buffer(place.second, weight.buffer);
     };
-    if (above.empty())
+    if (place.first.empty())
       add(model);
     else
-      add(part_of(above, part_of));
+      add(part_of(place.first, part_of));
   }
   return model;
 }
