@@ -5,7 +5,7 @@
 # seeds in tests/fuzz/seeds/ and from earlier runs (build/fuzz/corpus/).
 # Names: csv idx image npy onnx safetensors device_spec disk_cache tuning are the default, because they need few of the
 # library's sources.
-# ops needs all sources.
+# onnx_model and ops need all sources.
 # Fails when a fuzzer finds something; the input is then in build/fuzz/findings/. Ends with 3 if clang is missing and
 # cannot be installed.
 set -euo pipefail
@@ -18,7 +18,7 @@ names=()
 while [ $# -gt 0 ]; do
   case $1 in
     --seconds) [ $# -ge 2 ] || die "--seconds wants a number"; seconds=$2; shift 2 ;;
-    csv | idx | image | npy | onnx | safetensors | device_spec | disk_cache | tuning | ops) names+=("$1"); shift ;;
+    csv | idx | image | npy | onnx | onnx_model | safetensors | device_spec | disk_cache | tuning | ops) names+=("$1"); shift ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
     *) die "unknown argument $1 (see --help)" ;;
   esac
