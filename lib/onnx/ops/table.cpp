@@ -56,6 +56,18 @@ std::string Call::text(std::string_view name, const char* otherwise) {
   return attribute == nullptr ? otherwise : std::string(attribute->strings.front());
 }
 
+std::vector<double> Call::reals(std::string_view name) {
+  const file::Attribute* attribute = take(name, Kind::floats);
+  if (attribute == nullptr) return {};
+  return {attribute->floats.begin(), attribute->floats.end()};
+}
+
+std::vector<std::string> Call::texts(std::string_view name) {
+  const file::Attribute* attribute = take(name, Kind::strings);
+  if (attribute == nullptr) return {};
+  return {attribute->strings.begin(), attribute->strings.end()};
+}
+
 graph::Datum Call::tensor(std::string_view name) {
   const file::Attribute* attribute = take(name, Kind::tensor);
   return attribute == nullptr ? graph::Datum() : load_(attribute->tensors.front());
@@ -74,16 +86,16 @@ void Call::check_all_known() const {
             " is not supported");
 }
 
-const Row* find_row(std::string_view op, std::int64_t version) {
+const Row* find_row(std::string_view domain, std::string_view op, std::int64_t version) {
   for (const Row& row : all_rows())
-    if (row.name == op && row.first <= version && version <= row.last) return &row;
+    if (row.name == op && row.domain == domain && row.first <= version && version <= row.last) return &row;
   return nullptr;
 }
 
-std::string versions_of(std::string_view op) {
+std::string versions_of(std::string_view domain, std::string_view op) {
   std::string text;
   for (const Row& row : all_rows())
-    if (row.name == op)
+    if (row.name == op && row.domain == domain)
       text += concat(text.empty() ? "" : ", ", row.first, row.last == row.first ? "" : concat(" to ", row.last));
   return text;
 }

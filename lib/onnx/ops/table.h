@@ -37,7 +37,9 @@ class Call {
   std::int64_t integer(std::string_view name, std::int64_t otherwise);
   double real(std::string_view name, double otherwise);
   std::vector<std::int64_t> integers(std::string_view name, std::vector<std::int64_t> otherwise = {});
+  std::vector<double> reals(std::string_view name);
   std::string text(std::string_view name, const char* otherwise);
+  std::vector<std::string> texts(std::string_view name);
   /// Undefined without the attribute.
   graph::Datum tensor(std::string_view name);
 
@@ -61,6 +63,7 @@ struct Row {
   const char* name;
   std::int64_t first, last;  ///< Versions of the operator set.
   graph::Run (*build)(Call& call);
+  const char* domain = "";  ///< Empty for ONNX's own ops.
 };
 
 /// Each family of ops is a list in a file of its own.
@@ -74,9 +77,9 @@ std::vector<Row> select_rows();
 /// All of them.
 const std::vector<Row>& all_rows();
 
-/// The row of an op in a version; null if there is none.
-const Row* find_row(std::string_view op, std::int64_t version);
+/// The row of an op of a domain in a version; null if there is none.
+const Row* find_row(std::string_view domain, std::string_view op, std::int64_t version);
 /// The versions of an op that rows cover, as "7 to 28"; empty if there is none.
-std::string versions_of(std::string_view op);
+std::string versions_of(std::string_view domain, std::string_view op);
 
 }  // namespace crisol::onnx
