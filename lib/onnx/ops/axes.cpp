@@ -9,6 +9,10 @@ int axis_of(std::int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
+Tensor input_of(const graph::Data& in, std::size_t i, Device device) {
+  return i < in.size() ? in[i].tensor(device) : Tensor();
+}
+
 std::int64_t number_of(const graph::Datum& input, const char* what) {
   const Numbers numbers = input.numbers();
   require(numbers.size() == 1, "onnx", what, " has ", numbers.size(), " numbers, 1 expected");

@@ -1,4 +1,4 @@
-// Axes and single numbers as ONNX gives them. Axes go from -rank to rank - 1.
+// Inputs, axes and single numbers as ONNX gives them. Axes go from -rank to rank - 1.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,9 @@ using Numbers = std::vector<std::int64_t>;
 
 /// An axis from 0 to rank - 1.
 int axis_of(std::int64_t axis, int rank);
+
+/// Input i on the device; undefined if the node leaves it out.
+Tensor input_of(const graph::Data& in, std::size_t i, Device device);
 
 /// The number of an input that holds one. `what` names it in refusals.
 std::int64_t number_of(const graph::Datum& input, const char* what);
