@@ -74,6 +74,7 @@ std::vector<Row> shape_rows();
 std::vector<Row> reduce_rows();
 std::vector<Row> select_rows();
 std::vector<Row> loss_rows();
+std::vector<Row> attention_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();
