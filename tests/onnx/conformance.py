@@ -24,6 +24,8 @@ from onnx.backend.test.case.utils import import_recursive
 
 DTYPES = [np.float32, np.float16, np.int32, np.int64, np.uint8, np.bool_]  # By crisol_dtype.
 DEFAULT_DEVICE = ctypes.c_int32(-1)
+# The expected values of these tests have errors of 1.9e-7 where 0 is right, because numpy computes them in f32.
+ROUNDED = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6}
 
 
 class Failure(Exception):
@@ -96,7 +98,8 @@ def difference(found, expected, case):
     if found.shape != expected.shape:
         return f"shape {found.shape} instead of {expected.shape}"
     exact = expected.dtype.kind != "f"
-    if np.array_equal(found, expected) if exact else np.allclose(found, expected, rtol=case.rtol, atol=case.atol, equal_nan=True):
+    atol = ROUNDED.get(case.name, case.atol)
+    if np.array_equal(found, expected) if exact else np.allclose(found, expected, rtol=case.rtol, atol=atol, equal_nan=True):
         return ""
     return "other values"
 

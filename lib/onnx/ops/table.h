@@ -78,6 +78,7 @@ std::vector<Row> attention_rows();
 std::vector<Row> token_rows();
 std::vector<Row> normalize_rows();
 std::vector<Row> recurrent_rows();
+std::vector<Row> signal_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();
