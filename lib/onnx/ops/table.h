@@ -79,6 +79,7 @@ std::vector<Row> token_rows();
 std::vector<Row> normalize_rows();
 std::vector<Row> recurrent_rows();
 std::vector<Row> signal_rows();
+std::vector<Row> quantize_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();
