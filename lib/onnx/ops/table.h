@@ -80,6 +80,7 @@ std::vector<Row> normalize_rows();
 std::vector<Row> recurrent_rows();
 std::vector<Row> signal_rows();
 std::vector<Row> quantize_rows();
+std::vector<Row> microsoft_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();
