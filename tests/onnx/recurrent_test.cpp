@@ -121,6 +121,8 @@ TEST_CASE("onnx: recurrent layers that are refused") {
         Contains("1 activations, 3 expected"));
   CHECK(refusal_of_op({"RNN", {attribute("activations", std::vector<std::string>{"Sine"})}, 22}, inputs) ==
         Contains("the activation \"Sine\" is not supported"));
+  CHECK(refusal_of_op({"RNN", {attribute("activations", std::vector<std::string>{"Affine"})}, 22}, inputs) ==
+        Contains("the activation Affine needs activation_alpha and activation_beta"));
   CHECK(refusal_of_op({"LSTM", {}, 22}, inputs) ==
         Contains("W of shape (2, 24, 4) and R of shape (2, 24, 6) for 1 directions"));
   CHECK(refusal_of_op({"GRU", {}, 22}, inputs) == Contains("3 gates"));

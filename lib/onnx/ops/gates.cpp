@@ -1,6 +1,8 @@
 #include "onnx/ops/gates.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/text.h"
 #include "crisol/functions/cat.h"
@@ -12,7 +14,10 @@ namespace crisol::onnx {
 
 namespace {
 
-/// An activation of ONNX. It takes the first `parameters` of alpha and beta, which are those of the op if not given.
+constexpr double must_be_given = std::numeric_limits<double>::quiet_NaN();
+
+/// An activation of ONNX. It takes the first `parameters` of alpha and beta, which have the defaults of the op of that
+/// name.
 struct Formula {
   const char* name;
   int parameters;
@@ -22,12 +27,13 @@ struct Formula {
 
 const std::vector<Formula>& formulas() {
   static const std::vector<Formula> all{
-      {"Affine", 2, 1, 0, [](const Tensor& x, double a, double b) { return x * a + b; }},
+      {"Affine", 2, must_be_given, must_be_given, [](const Tensor& x, double a, double b) { return x * a + b; }},
       {"Elu", 1, 1, 0, [](const Tensor& x, double a, double) { return elu(x, a); }},
       {"HardSigmoid", 2, 0.2f, 0.5, [](const Tensor& x, double a, double b) { return clamp(x * a + b, 0, 1); }},
       {"LeakyRelu", 1, 0.01f, 0, [](const Tensor& x, double a, double) { return leaky_relu(x, a); }},
       {"Relu", 0, 0, 0, [](const Tensor& x, double, double) { return relu(x); }},
-      {"ScaledTanh", 2, 1, 1, [](const Tensor& x, double a, double b) { return tanh(x * b) * a; }},
+      {"ScaledTanh", 2, must_be_given, must_be_given,
+       [](const Tensor& x, double a, double b) { return tanh(x * b) * a; }},
       {"Sigmoid", 0, 0, 0, [](const Tensor& x, double, double) { return sigmoid(x); }},
       {"Softplus", 0, 0, 0, [](const Tensor& x, double, double) { return softplus(x); }},
       {"Softsign", 0, 0, 0, [](const Tensor& x, double, double) { return x / (x.abs() + 1.0); }},
@@ -53,8 +59,8 @@ Tensor rows(const Tensor& x, int first, int last, const Tensor& h) {
 
 }  // namespace
 
-std::vector<std::vector<Activation>> read_activations(Call& call, const std::vector<std::string>& defaults,
-                                                      int directions) {
+std::vector<std::vector<GateFunction>> read_activations(Call& call, const std::vector<std::string>& defaults,
+                                                        int directions) {
   std::vector<std::string> names = call.texts("activations");
   const std::vector<double> alphas = call.reals("activation_alpha"), betas = call.reals("activation_beta");
   if (names.empty())
@@ -62,7 +68,7 @@ std::vector<std::vector<Activation>> read_activations(Call& call, const std::vec
   const std::size_t each = defaults.size();
   require(names.size() == each * static_cast<std::size_t>(directions), "onnx", names.size(), " activations, ",
           each * static_cast<std::size_t>(directions), " expected");
-  std::vector<std::vector<Activation>> result(static_cast<std::size_t>(directions));
+  std::vector<std::vector<GateFunction>> result(static_cast<std::size_t>(directions));
   std::size_t next_alpha = 0, next_beta = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto formula =
@@ -70,6 +76,8 @@ std::vector<std::vector<Activation>> read_activations(Call& call, const std::vec
     require(formula != formulas().end(), "onnx", "the activation ", file::in_quotes(names[i]), " is not supported");
     const double alpha = formula->parameters > 0 ? take(alphas, next_alpha, formula->alpha) : 0;
     const double beta = formula->parameters > 1 ? take(betas, next_beta, formula->beta) : 0;
+    require(!std::isnan(alpha) && !std::isnan(beta), "onnx", "the activation ", names[i],
+            " needs activation_alpha and activation_beta");
     result[i / each].push_back({names[i], [=, f = formula->f](const Tensor& x) { return f(x, alpha, beta); }});
   }
   return result;
@@ -97,13 +105,13 @@ RnnOutput walk(const RnnInput& input, const RnnWeights& weights, bool reverse, c
   return {stack(y, 0), state.h, state.c};
 }
 
-Step simple_step(const RnnWeights& weights, const std::vector<Activation>& f, std::optional<double> clip) {
+Step simple_step(const RnnWeights& weights, const std::vector<GateFunction>& f, std::optional<double> clip) {
   return [=](const Tensor& product, const State& before) -> State {
     return {f[0].f(clipped(product + linear(before.h, weights.weight_hh, weights.bias_hh), clip)), Tensor()};
   };
 }
 
-Step gru_step(const RnnWeights& weights, const std::vector<Activation>& f, std::optional<double> clip,
+Step gru_step(const RnnWeights& weights, const std::vector<GateFunction>& f, std::optional<double> clip,
               bool resets_last) {
   return [=](const Tensor& product, const State& before) -> State {
     const Tensor& h = before.h;
@@ -118,7 +126,7 @@ Step gru_step(const RnnWeights& weights, const std::vector<Activation>& f, std::
   };
 }
 
-Step lstm_step(const RnnWeights& weights, const Tensor& peepholes, const std::vector<Activation>& f,
+Step lstm_step(const RnnWeights& weights, const Tensor& peepholes, const std::vector<GateFunction>& f,
                std::optional<double> clip, bool couples_gates) {
   return [=](const Tensor& product, const State& before) -> State {
     const Tensor& h = before.h;

@@ -47,7 +47,7 @@ struct Layer {
   std::optional<RnnCell> cell(int direction, bool has_peepholes) const {
     if (clip || couples_gates || has_peepholes) return {};
     std::vector<std::string> names;
-    for (const Activation& a : activations[static_cast<std::size_t>(direction)]) names.push_back(a.name);
+    for (const GateFunction& a : activations[static_cast<std::size_t>(direction)]) names.push_back(a.name);
     using Names = std::vector<std::string>;
     if (kind == Kind::lstm && names == Names{"Sigmoid", "Tanh", "Tanh"}) return RnnCell::lstm;
     if (kind == Kind::gru && resets_last && names == Names{"Sigmoid", "Tanh"}) return RnnCell::gru;
@@ -64,7 +64,7 @@ struct Layer {
   bool couples_gates = false;  ///< Whether the forget gate of an LSTM is 1 - the input gate.
   std::int64_t hidden;         ///< 0 if it is not given.
   std::optional<double> clip;
-  std::vector<std::vector<Activation>> activations;  ///< Of each direction.
+  std::vector<std::vector<GateFunction>> activations;  ///< Of each direction.
 };
 
 /// Blocks of rows in another order.
@@ -154,7 +154,7 @@ RnnOutput run_direction(const Layer& layer, const Inputs& inputs, int direction)
   const RnnInput input = inputs.input(direction);
   const RnnWeights weights = inputs.weights(direction);
   if (const auto cell = layer.cell(direction, inputs.p.defined())) return run_cell(*cell, input, weights, reverse);
-  const std::vector<Activation>& f = layer.activations[static_cast<std::size_t>(direction)];
+  const std::vector<GateFunction>& f = layer.activations[static_cast<std::size_t>(direction)];
   if (layer.kind == Kind::rnn) return walk(input, weights, reverse, simple_step(weights, f, layer.clip));
   if (layer.kind == Kind::gru)
     return walk(input, weights, reverse, gru_step(weights, f, layer.clip, layer.resets_last));
