@@ -1,8 +1,10 @@
 // Recurrent layers from ONNX files: the library's cells, and other cells step by step.
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
+#include "support/files.h"
 #include "support/gradcheck.h"
 #include "support/onnx_op.h"
+#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -110,6 +112,39 @@ TEST_CASE("onnx: GRU resets before the product by default") {
         return run_op({"GRU", {number("linear_before_reset", 1)}, 22}, in)[0];
       },
       {p.x.narrow(0, 0, 2), p.w.narrow(0, 0, 1), p.r.narrow(0, 0, 1), p.b.narrow(0, 0, 1)}, {.elements = 3});
+}
+
+TEST_CASE("onnx: a recurrent layer follows its parameters from run to run") {
+  namespace of = onnx_file;
+  manual_seed(14);
+  const Tensor x = randn({3, 2, 4}), r = randn({1, 24, 6});
+  Tensor w = randn({1, 24, 4});
+  const auto initializer = [](const char* name, const Tensor& t) {
+    return of::raw_tensor<float>(name, of::f32, of::Sizes(t.shape().begin(), t.shape().end()), t.to_vector<float>());
+  };
+  const of::Proto file = of::model(of::graph({.nodes = {of::node("LSTM", {"x", "w", "r"}, {"y"})},
+                                              .initializers = {initializer("w", w), initializer("r", r)},
+                                              .inputs = {of::value("x", of::f32, {"3", "2", "4"})},
+                                              .outputs = {of::value("y", of::f32, {})}}));
+  const TemporaryFolder folder;
+  write_file(folder.path() + "/lstm.onnx", file.bytes());
+  onnx::Model model = onnx::load(folder.path() + "/lstm.onnx");
+  const NoGrad no_grad;
+  const auto expected = [&] { return run_op({"LSTM", {}, 22}, {x, w, r})[0]; };
+  CHECK(nearly(model(x), expected()));
+  CHECK(nearly(model(x), expected()));
+  w = w * -0.5;
+  Tensor parameter = model.named_parameters()["w"];
+  parameter.mul_(-0.5);
+  CHECK(nearly(model(x), expected()));
+  w = randn({1, 24, 4});
+  model.load_state_dict({{"w", w}, {"r", r}});
+  CHECK(nearly(model(x), expected()));
+  onnx::Model copy = nn::clone(model);
+  Tensor of_copy = copy.named_parameters()["w"];
+  of_copy.zero_();
+  CHECK(nearly(model(x), expected()));
+  CHECK(!nearly(copy(x), expected()));
 }
 
 TEST_CASE("onnx: recurrent layers that are refused") {

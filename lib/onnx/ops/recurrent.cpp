@@ -8,6 +8,7 @@
 #include "crisol/functions/matmul.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/gates.h"
+#include "onnx/ops/kept_weights.h"
 #include "onnx/ops/table.h"
 #include "onnx/reader/message.h"
 
@@ -76,8 +77,8 @@ Tensor reordered(const Tensor& x, const std::vector<int>& order) {
   return cat(blocks, 0);
 }
 
-/// The library's layer. Its gates have another order.
-RnnOutput run_cell(RnnCell cell, const RnnInput& input, const RnnWeights& w, bool reverse) {
+/// The weights for the library, whose gates have another order.
+RnnWeights for_cell(RnnCell cell, const RnnWeights& w) {
   std::vector<int> order;
   if (cell == RnnCell::lstm) order = {0, 2, 3, 1};
   if (cell == RnnCell::gru) order = {1, 0, 2};
@@ -86,7 +87,7 @@ RnnOutput run_cell(RnnCell cell, const RnnInput& input, const RnnWeights& w, boo
   turned.weight_hh = reordered(w.weight_hh, order);
   turned.bias_ih = reordered(w.bias_ih, order);
   turned.bias_hh = reordered(w.bias_hh, order);
-  return rnn(input, turned, {.cell = cell, .reverse = reverse});
+  return turned;
 }
 
 /// The tensors of a node in f32. Axes of directions come first, then steps, then the batch.
@@ -149,11 +150,21 @@ struct Inputs {
   Tensor x, w, r, b, lengths, h0, c0, p;
 };
 
-RnnOutput run_direction(const Layer& layer, const Inputs& inputs, int direction) {
+/// The weights of each direction as its computation takes them.
+std::vector<RnnWeights> weights_of(const Layer& layer, const Inputs& inputs) {
+  std::vector<RnnWeights> all;
+  for (int direction = 0; direction < layer.directions; ++direction) {
+    const auto cell = layer.cell(direction, inputs.p.defined());
+    all.push_back(cell ? for_cell(*cell, inputs.weights(direction)) : inputs.weights(direction));
+  }
+  return all;
+}
+
+RnnOutput run_direction(const Layer& layer, const Inputs& inputs, const RnnWeights& weights, int direction) {
   const bool reverse = direction == 1 || layer.reverses_first;
   const RnnInput input = inputs.input(direction);
-  const RnnWeights weights = inputs.weights(direction);
-  if (const auto cell = layer.cell(direction, inputs.p.defined())) return run_cell(*cell, input, weights, reverse);
+  if (const auto cell = layer.cell(direction, inputs.p.defined()))
+    return rnn(input, weights, {.cell = *cell, .reverse = reverse});
   const std::vector<GateFunction>& f = layer.activations[static_cast<std::size_t>(direction)];
   if (layer.kind == Kind::rnn) return walk(input, weights, reverse, simple_step(weights, f, layer.clip));
   if (layer.kind == Kind::gru)
@@ -162,25 +173,33 @@ RnnOutput run_direction(const Layer& layer, const Inputs& inputs, int direction)
               lstm_step(weights, Inputs::part(inputs.p, direction), f, layer.clip, layer.couples_gates));
 }
 
+/// Joins what the directions give along a new axis.
+Tensor joined(const std::vector<Tensor>& parts, int axis) {
+  return parts.size() == 1 ? parts[0].unsqueeze(axis) : stack(parts, axis);
+}
+
 template <Kind kind>
 Run recurrent(Call& call) {
   const bool is_lstm = kind == Kind::lstm;
   call.check_counts(3, is_lstm ? 8 : 6, is_lstm ? 3 : 2);
   const Layer layer(call, kind);
-  return [=](const Data& in, Device device) {
+  return [=, kept = std::make_shared<KeptWeights>()](const Data& in, Device device) {
     const Inputs inputs(layer, in, device);
     const DType dtype = in[0].dtype();
+    const std::vector<RnnWeights> weights =
+        kept->get({in[1].tensor(device), in[2].tensor(device), input_of(in, 3, device)},
+                  [&] { return weights_of(layer, inputs); });
     std::vector<Tensor> y, h, c;
     for (int direction = 0; direction < layer.directions; ++direction) {
-      const RnnOutput output = run_direction(layer, inputs, direction);
+      const RnnOutput output = run_direction(layer, inputs, weights[static_cast<std::size_t>(direction)], direction);
       y.push_back(output.y);
       h.push_back(output.h_n);
       if (is_lstm) c.push_back(output.c_n);
     }
     const int axis = layer.batch_first ? 1 : 0;
-    const Tensor all = layer.batch_first ? stack(y, 2).transpose(0, 1) : stack(y, 1);
-    Data results{all.to(dtype), stack(h, axis).to(dtype)};
-    if (is_lstm) results.emplace_back(stack(c, axis).to(dtype));
+    const Tensor all = layer.batch_first ? joined(y, 2).transpose(0, 1) : joined(y, 1);
+    Data results{all.to(dtype), joined(h, axis).to(dtype)};
+    if (is_lstm) results.emplace_back(joined(c, axis).to(dtype));
     return results;
   };
 }
