@@ -29,6 +29,8 @@ from onnx.backend.test.case.utils import import_recursive
 
 DTYPES = [np.float32, np.float16, np.int32, np.int64, np.uint8, np.bool_]  # By crisol_dtype.
 DEFAULT_DEVICE = ctypes.c_int32(-1)
+# The expected values of these tests have errors of 1.9e-7 where 0 is right, because numpy computes them in f32.
+ROUNDED = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6}
 
 
 class Failure(Exception):
@@ -123,7 +125,7 @@ def difference(found, expected, case):
         return "" if np.array_equal(found, expected) else "other values"
     # Some expected values of f16 were rounded after each step: two units in the last place, as onnx allows for bf16.
     rtol = max(case.rtol, 2**-9) if expected.dtype == np.float16 else case.rtol
-    if np.allclose(found, expected, rtol=rtol, atol=case.atol, equal_nan=True):
+    if np.allclose(found, expected, rtol=rtol, atol=ROUNDED.get(case.name, case.atol), equal_nan=True):
         return ""
     return "other values"
 

@@ -234,7 +234,7 @@ TEST_CASE("onnx::load: everything that is not supported is listed") {
   const Proto file = of::model(of::graph(
       {.nodes = {node("Einsum", {"x"}, {"a"}).text(3, "first"), node("Einsum", {"x"}, {"b"}).text(3, "second\033"),
                  node("If", {"x"}, {"c"}, {of::graph_attribute("then_branch", branch)}),
-                 node("FusedConv", {"x"}, {"d"}, {}, "com.microsoft"),
+                 node("MoE", {"x"}, {"d"}, {}, "com.microsoft"),
                  node("Relu", {"x"}, {"e"}, {attribute("axis", std::int64_t{1})}),
                  node("MaxPool", {"x"}, {"f", "g"}, {attribute("kernel_shape", Sizes{2, 2})}),
                  node("Relu", {"e"}, {"y"})},
@@ -245,8 +245,7 @@ TEST_CASE("onnx::load: everything that is not supported is listed") {
   for (const char* line :
        {"net.onnx: the model has what is not supported:\n",
         "\n  Einsum of version 17: \"first\", \"second?\", \"main/#0\"\n",
-        "\n  If: attribute else_branch is missing: \"#2\"",
-        "\n  com.microsoft.FusedConv of no imported version: \"#3\"",
+        "\n  If: attribute else_branch is missing: \"#2\"", "\n  com.microsoft.MoE of no imported version: \"#3\"",
         "\n  Relu: attribute \"axis\" is not supported: \"#4\"", "\n  MaxPool: output 1 is not supported: \"#5\"",
         "\n  an initializer: elements of f64 are not supported: \"w\"",
         "\n  an input: elements of f64 are not supported: \"s\""})

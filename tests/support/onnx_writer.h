@@ -105,6 +105,12 @@ inline Proto attribute(const std::string& name, float number) {
 inline Proto attribute(const std::string& name, const char* text) {
   return Proto().text(1, name).text(4, text).integer(20, 3);
 }
+inline Proto attribute(const std::string& name, const std::vector<float>& numbers) {
+  return Proto().text(1, name).reals(7, numbers).integer(20, 6);
+}
+inline Proto attribute(const std::string& name, const std::vector<std::string>& list) {
+  return Proto().text(1, name).texts(9, list).integer(20, 8);
+}
 inline Proto tensor_attribute(const std::string& name, const Proto& tensor) {
   return Proto().text(1, name).message(5, tensor).integer(20, 4);
 }

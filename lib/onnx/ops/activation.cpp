@@ -84,6 +84,26 @@ Run swish(Call& call) {
   };
 }
 
+/// The first input, as a swish, times the second.
+Run swi_glu(Call& call) {
+  call.check_counts(2, 2);
+  const double alpha = call.real("alpha", 1);
+  return [=](const Data& in, Device device) {
+    const Tensor a = in[0].tensor(device), b = in[1].tensor(device);
+    require(a.shape() == b.shape(), "onnx", "inputs of shapes ", a.shape(), " and ", b.shape());
+    return Data{a * sigmoid(alpha == 1 ? a : a * alpha) * b};
+  };
+}
+
+Run shrink(Call& call) {
+  call.check_counts(1, 1);
+  const double bias = call.real("bias", 0), bound = call.real("lambd", 0.5);
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    return Data{where(x.lt(-bound), x + bias, where(x.gt(bound), x - bias, 0)).to(x.dtype())};
+  };
+}
+
 Run thresholded_relu(Call& call) {
   call.check_counts(1, 1);
   call.gives_same();
@@ -130,6 +150,8 @@ std::vector<Row> activation_rows() {
       {"PRelu", 6, 6, prelu_of_version_6},
       {"PRelu", 7, newest, prelu_},
       {"Selu", 6, newest, selu_},
+      {"Shrink", 9, newest, shrink},
+      {"SwiGLU", 28, newest, swi_glu},
       {"Swish", 24, newest, swish},
       {"ThresholdedRelu", 10, newest, thresholded_relu},
   };

@@ -13,6 +13,10 @@ void check_axis(std::int64_t axis, std::optional<int> rank) {
   if (rank) axis_of(axis, *rank);
 }
 
+Tensor input_of(const graph::Data& in, std::size_t i, Device device) {
+  return i < in.size() ? in[i].tensor(device) : Tensor();
+}
+
 std::int64_t number_of(const graph::Datum& input, const char* what) {
   const Numbers numbers = input.numbers();
   require(numbers.size() == 1, "onnx", what, " has ", numbers.size(), " numbers, 1 expected");

@@ -1,4 +1,4 @@
-// Axes and single numbers as ONNX gives them. Axes go from -rank to rank - 1.
+// Inputs, axes and single numbers as ONNX gives them. Axes go from -rank to rank - 1.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,8 @@ int axis_of(std::int64_t axis, int rank);
 
 /// Refuses an axis that a known number of axes does not have.
 void check_axis(std::int64_t axis, std::optional<int> rank);
+/// Input i on the device; undefined if the node leaves it out.
+Tensor input_of(const graph::Data& in, std::size_t i, Device device);
 
 /// The number of an input that holds one. `what` names it in refusals.
 std::int64_t number_of(const graph::Datum& input, const char* what);

@@ -213,6 +213,14 @@ Run softmax_(Call& call) {
   };
 }
 
+/// 1 at the first largest element along an axis, 0 elsewhere.
+Tensor hardmax(const Tensor& x, int axis) {
+  Shape along = Shape::filled(x.dim(), 1);
+  along[axis] = x.size(axis);
+  const Tensor place = arange(0, static_cast<double>(x.size(axis)), 1, DType::i64, x.device()).reshape(along);
+  return place.eq(x.argmax(axis, true)).to(x.dtype());
+}
+
 /// In evaluation. Before version 7 an attribute asks for it. Since version 12 an input can ask for training: it must be
 /// known that it does not. The mask says that all elements are kept.
 Run dropout_(Call& call) {
@@ -249,6 +257,7 @@ std::vector<Row> network_rows() {
       {"Gemm", 6, newest, gemm},
       {"GlobalAveragePool", 1, newest, global_average_pool},
       {"GlobalMaxPool", 1, newest, global_max_pool},
+      {"Hardmax", 1, newest, softmax_<hardmax>},
       {"LogSoftmax", 1, newest, softmax_<log_softmax>},
       {"MatMul", 1, newest, mat_mul},
       {"MaxPool", 1, newest, max_pool},

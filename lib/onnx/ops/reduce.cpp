@@ -183,7 +183,7 @@ std::vector<Row> reduce_rows() {
       {"ArgMin", 1, newest, place_of<&Tensor::argmin>},
       {"CumSum", 11, newest, cum_sum},
       {"InstanceNormalization", 6, newest, instance_normalization},
-      {"LayerNormalization", 17, newest, layer_normalization},
+      {"LayerNormalization", 1, newest, layer_normalization},  // ONNX Runtime writes it into sets before 17 too.
       {"RMSNormalization", 23, newest, rms_normalization},
       {"ReduceL1", 1, newest, reduce<sum_of_absolutes, 18>},
       {"ReduceL2", 1, newest, reduce<root_of_squares, 18>},
@@ -195,6 +195,7 @@ std::vector<Row> reduce_rows() {
       {"ReduceProd", 1, newest, reduce<prod, 18>},
       {"ReduceSum", 1, newest, reduce<sum, 13>},
       {"ReduceSumSquare", 1, newest, reduce<sum_of_squares, 18>},
+      {"SimplifiedLayerNormalization", 1, newest, rms_normalization},  // ONNX Runtime's name.
   };
 }
 

@@ -32,6 +32,14 @@ std::vector<Row> select_rows();
 std::vector<Row> pad_rows();
 std::vector<Row> control_rows();
 std::vector<Row> sequence_rows();
+std::vector<Row> loss_rows();
+std::vector<Row> attention_rows();
+std::vector<Row> token_rows();
+std::vector<Row> normalize_rows();
+std::vector<Row> recurrent_rows();
+std::vector<Row> signal_rows();
+std::vector<Row> quantize_rows();
+std::vector<Row> microsoft_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();

@@ -1,0 +1,35 @@
+#include "onnx/ops/kept_weights.h"
+
+#include "autograd/node.h"
+#include "runtime/capture/capture.h"
+
+namespace crisol::onnx {
+
+KeptWeights::Source::Source(const Tensor& tensor) {
+  if (!tensor.defined()) return;
+  const TensorImpl& impl = *tensor.impl();
+  storage = impl.storage;
+  version = impl.storage->version.load(std::memory_order_relaxed);
+  offset = impl.offset;
+  shape = impl.shape;
+  strides = impl.strides;
+}
+
+bool KeptWeights::Source::operator==(const Source& other) const {
+  return storage.lock() == other.storage.lock() && version == other.version && offset == other.offset &&
+         shape == other.shape && strides == other.strides;
+}
+
+std::vector<RnnWeights> KeptWeights::get(const std::vector<Tensor>& tensors,
+                                         const std::function<std::vector<RnnWeights>()>& make) {
+  if (autograd::recording(tensors) || runtime::current_capturer() != nullptr) return make();
+  std::vector<Source> sources(tensors.begin(), tensors.end());
+  const std::lock_guard lock(mutex_);
+  if (weights_.empty() || sources != sources_) {
+    weights_ = make();
+    sources_ = std::move(sources);
+  }
+  return weights_;
+}
+
+}  // namespace crisol::onnx

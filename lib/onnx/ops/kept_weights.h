@@ -1,0 +1,38 @@
+// Weights in another layout than the file's, kept from run to run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "crisol/options/rnn.h"
+#include "tensor/impl.h"
+
+namespace crisol::onnx {
+
+/// What a recurrent node makes of its weights. It is kept until a weight is written or replaced. Runs that record
+/// gradients, and runs that are captured, do not use what is kept.
+class KeptWeights {
+ public:
+  /// The weights of each direction, which `make` computes from these tensors. Undefined tensors are allowed.
+  std::vector<RnnWeights> get(const std::vector<Tensor>& tensors, const std::function<std::vector<RnnWeights>()>& make);
+
+ private:
+  /// A tensor with the version of its elements. It does not keep the elements alive.
+  struct Source {
+    Source(const Tensor& tensor);  // NOLINT(google-explicit-constructor): a range of tensors becomes sources.
+    bool operator==(const Source& other) const;
+
+    std::weak_ptr<Storage> storage;
+    std::uint64_t version = 0;
+    std::int64_t offset = 0;
+    Shape shape, strides;
+  };
+
+  std::mutex mutex_;
+  std::vector<Source> sources_;
+  std::vector<RnnWeights> weights_;
+};
+
+}  // namespace crisol::onnx

@@ -1,0 +1,72 @@
+// Normalisations that the library computes from reductions.
+#include "base/text.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/norm.h"
+#include "crisol/functions/reduce.h"
+#include "onnx/ops/axes.h"
+#include "onnx/ops/table.h"
+
+namespace crisol::onnx {
+
+namespace {
+
+using graph::Data;
+using graph::Run;
+
+/// Scale and bias belong to groups before version 21, then to channels.
+Run group_normalization(Call& call) {
+  call.check_counts(3, 3);
+  const bool by_channel = call.version() >= 21;
+  const double epsilon = call.real("epsilon", 1e-5f);
+  const std::int64_t groups = call.integer("num_groups", 0);
+  if (by_channel) require(call.integer("stash_type", 1) == 1, "onnx", "stash_type other than 1 is not supported");
+  require(groups > 0, "onnx", "num_groups is ", groups);
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device), scale = in[1].tensor(device), bias = in[2].tensor(device);
+    require(x.dim() >= 2 && x.size(1) % groups == 0, "onnx", "an input of shape ", x.shape(), " and ", groups,
+            " groups of channels");
+    const std::int64_t elements = x.numel() / std::max<std::int64_t>(1, x.size(0) * groups);
+    const Tensor y =
+        layer_norm(x.to(DType::f32).reshape({x.size(0), groups, elements}), elements, Tensor(), Tensor(), epsilon);
+    Shape channels = Shape::filled(x.dim() - 1, 1);
+    channels[0] = x.size(1);
+    const Tensor z = by_channel ? y.reshape(x.shape()) * scale.reshape(channels) + bias.reshape(channels)
+                                : y * scale.reshape({groups, 1}) + bias.reshape({groups, 1});
+    return Data{z.reshape(x.shape()).to(x.dtype())};
+  };
+}
+
+Run lp_normalization(Call& call) {
+  call.check_counts(1, 1);
+  const std::int64_t axis = call.integer("axis", -1), p = call.integer("p", 2);
+  require(p == 1 || p == 2, "onnx", "p is ", p, ", 1 or 2 expected");
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const Tensor length = norm(x, static_cast<double>(p), axis_of(axis, x.dim()), true);
+    return Data{x / where(length.eq(0), 1, length)};  // A row of zeros stays.
+  };
+}
+
+Run mean_variance_normalization(Call& call) {
+  call.check_counts(1, 1);
+  const Shape axes(call.integers("axes", {0, 2, 3}));
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const Tensor centred = x - mean(x, axes, true);
+    // ONNX adds this number to the standard deviation, in the body of its function.
+    return Data{centred / (sqrt(mean(centred * centred, axes, true)) + 1e-9)};
+  };
+}
+
+}  // namespace
+
+std::vector<Row> normalize_rows() {
+  constexpr std::int64_t newest = newest_version;
+  return {
+      {"GroupNormalization", 18, newest, group_normalization},
+      {"LpNormalization", 1, newest, lp_normalization},
+      {"MeanVarianceNormalization", 9, newest, mean_variance_normalization},
+  };
+}
+
+}  // namespace crisol::onnx

@@ -1,0 +1,44 @@
+// Ops of ONNX Runtime from ONNX files.
+#include "crisol/crisol.h"
+#include "doctest/doctest.h"
+#include "support/onnx_op.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+using doctest::Contains;
+using onnx_file::attribute;
+using Tensors = std::vector<Tensor>;
+
+TEST_CASE("onnx: ops of ONNX Runtime") {
+  manual_seed(12);
+  const char* domain = "com.microsoft";
+  const Tensor x = randn({2, 3, 8}), skip = randn({2, 3, 8}), scale = randn({8}), shift = randn({8}), bias = randn({8});
+  const Tensors normalised =
+      run_op({"SkipLayerNormalization", {}, 17, domain, {"y", "", "", "sum"}}, {x, skip, scale, shift, bias});
+  CHECK(nearly(normalised[0], layer_norm(x + skip + bias, 8, scale, shift, 1e-12)));
+  CHECK(nearly(normalised[1], x + skip + bias));
+  const Tensor simple = run_op({"SkipSimplifiedLayerNormalization", {}, 17, domain}, {x, skip, scale})[0];
+  const Tensor sum = x + skip;
+  CHECK(nearly(simple, sum / sqrt((sum * sum).mean(-1, true)) * scale));
+  CHECK(nearly(run_op({"SimplifiedLayerNormalization", {}, 17}, {x, scale})[0],
+               x / sqrt((x * x).mean(-1, true) + 1e-5) * scale));
+  CHECK(nearly(run_op({"BiasGelu", {}, 17, domain}, {x, bias})[0], gelu(x + bias)));
+  CHECK(nearly(run_op({"Gelu", {}, 17, domain}, {x})[0], gelu(x)));
+  CHECK(nearly(run_op({"FastGelu", {}, 17, domain}, {x, bias})[0], gelu_tanh(x + bias)));
+  CHECK(nearly(run_op({"QuickGelu", {}, 17, domain}, {x})[0], x * sigmoid(x * 1.702)));
+  const Tensor b = randn({2, 5, 3});
+  CHECK(nearly(run_op({"FusedMatMul", {number("transA", 1), number("transB", 1), attribute("alpha", 0.5f)}, 17, domain},
+                      {x, b})[0],
+               matmul(x.transpose(1, 2), b.transpose(1, 2)) * 0.5));
+  const Tensor image = randn({1, 3, 5, 5}), weight = randn({4, 3, 3, 3});
+  CHECK(
+      nearly(run_op({"FusedConv",
+                     {attribute("activation", "LeakyRelu"), attribute("activation_params", std::vector<float>{0.25f})},
+                     17,
+                     domain},
+                    {image, weight})[0],
+             leaky_relu(conv2d(image, weight), 0.25)));
+  CHECK(refusal_of_op({"FusedConv", {attribute("activation", "Clip")}, 17, domain}, {image, weight}) ==
+        Contains("com.microsoft.FusedConv: 0 activation_params of Clip, 2 expected"));
+  CHECK(refusal_of_op({"MoE", {}, 17, domain}, {x}) == Contains("com.microsoft.MoE of version 1: \"#0\""));
+}

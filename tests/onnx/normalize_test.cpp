@@ -1,0 +1,41 @@
+// Normalisations and Hardmax from ONNX files.
+#include "crisol/crisol.h"
+#include "doctest/doctest.h"
+#include "support/onnx_op.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+using doctest::Contains;
+using Tensors = std::vector<Tensor>;
+
+TEST_CASE("onnx: normalisations of groups, lengths and moments") {
+  manual_seed(6);
+  const Tensor x = randn({2, 6, 4, 3}), scale = randn({6}), bias = randn({6}), groups = randn({3});
+  const Tensor y = layer_norm(x.reshape({2, 3, 24}), 24);
+  CHECK(nearly(run_op({"GroupNormalization", {number("num_groups", 3)}}, {x, scale, bias})[0],
+               y.reshape(x.shape()) * scale.reshape({6, 1, 1}) + bias.reshape({6, 1, 1})));
+  CHECK(nearly(run_op({"GroupNormalization", {number("num_groups", 3)}, 18}, {x, groups, groups})[0],
+               ((y + 1) * groups.unsqueeze(1)).reshape(x.shape())));
+  CHECK(refusal_of_op({"GroupNormalization", {number("num_groups", 4)}}, {x, scale, bias}) ==
+        Contains("4 groups of channels"));
+  Tensor rows = randn({3, 4});
+  rows[1] = 0.0;
+  CHECK(nearly(run_op({"LpNormalization", {number("p", 1)}}, {rows})[0].abs().sum(-1),
+               from_vector(std::vector<float>{1, 0, 1})));
+  CHECK(refusal_of_op({"LpNormalization", {number("p", 3)}}, {rows}) == Contains("p is 3, 1 or 2 expected"));
+  const Tensor moments = run_op({"MeanVarianceNormalization"}, {x})[0];
+  CHECK(nearly(moments.mean({0, 2, 3}), zeros({6})));
+  CHECK(nearly(moments.var({0, 2, 3}, false, 0), ones({6})));
+  const Tensor ties = from_vector(std::vector<float>{1, 3, 3, 0}, {2, 2});
+  CHECK(nearly(run_op({"Hardmax"}, {ties})[0], from_vector(std::vector<float>{0, 1, 1, 0}, {2, 2})));
+  CHECK(nearly(run_op({"Hardmax", {number("axis", 0)}, 11}, {ties})[0],
+               from_vector(std::vector<float>{0, 1, 0, 0}, {2, 2})));
+}
+
+TEST_CASE("onnx: activations of newer versions") {
+  const Tensor x = from_vector(std::vector<float>{-2, -0.25f, 0.5f, 3});
+  CHECK(nearly(run_op({"Shrink", {onnx_file::attribute("lambd", 0.5f), onnx_file::attribute("bias", 1.f)}}, {x})[0],
+               from_vector(std::vector<float>{-1, 0, 0, 2})));
+  CHECK(nearly(run_op({"SwiGLU", {onnx_file::attribute("alpha", 2.f)}}, {x, x + 1})[0], x * sigmoid(x * 2) * (x + 1)));
+  CHECK(refusal_of_op({"SwiGLU"}, {x, x.unsqueeze(0)}) == Contains("inputs of shapes (4) and (1, 4)"));
+}
