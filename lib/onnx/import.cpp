@@ -103,16 +103,12 @@ class Importer {
 
   /// A tensor of the file on the device, or on the host if it may be a shape.
   Datum load(const file::TensorProto& tensor) {
-    const auto dtype = dtype_of(tensor.type);
-    require(dtype.has_value(), "onnx", "elements of ", name_of(tensor.type), " are not supported");
-    require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
-            Shape::max_rank, " allowed");
-    const Shape shape(tensor.sizes);
+    const auto [dtype, shape] = layout_of(tensor);
     const file::Elements elements = file_.elements_of(tensor);
-    const bool is_integer = *dtype == DType::i64 || *dtype == DType::i32;
+    const bool is_integer = dtype == DType::i64 || dtype == DType::i32;
     if (is_integer && shape.rank() <= 1 && shape.numel() <= 1024)
-      return Datum(numbers_of(elements.bytes(), *dtype), shape, *dtype);
-    return from_bytes(elements.bytes().data(), shape, *dtype, device_);
+      return Datum(numbers_of(elements.bytes(), dtype), shape, dtype);
+    return from_bytes(elements.bytes().data(), shape, dtype, device_);
   }
 
   void add_initializers(Scope& scope) {

@@ -1,10 +1,12 @@
 // A model from an ONNX file, as a module.
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <tuple>
 
 #include "base/text.h"
 #include "crisol/onnx.h"
+#include "crisol/profile.h"
 #include "onnx/import.h"
 #include "onnx/info.h"
 #include "onnx/names.h"
@@ -89,31 +91,70 @@ void check_input(const graph::Value& value, const Tensor& tensor, std::map<std::
   require(fits, "onnx", input, " has shape ", tensor.shape(), ", ", shape_text(*value.shape), " expected");
 }
 
-}  // namespace
+/// Where a model runs.
+template <class State>
+Device place_of(const State& state) {
+  return state.weights.empty() ? state.device : state.weights.front().tensor().device();
+}
 
-Outputs Model::operator()(const NamedTensors& inputs) const {
-  const graph::Graph& graph = *state_->graph;
+/// Runs the model's graph, or one with the same values, with inputs by name.
+template <class State>
+Outputs run(const State& state, const graph::Graph& graph, const NamedTensors& inputs) {
   graph::Data data(graph.inputs.size());
   std::map<std::string, std::int64_t> sizes;
   for (const auto& [name, tensor] : inputs) {
     const auto at =
-        std::find_if(state_->inputs.begin(), state_->inputs.end(), [&](const auto& i) { return i.name == name; });
-    require(at != state_->inputs.end(), "onnx", "the model has no input ", file::in_quotes(name));
-    const auto i = static_cast<std::size_t>(at - state_->inputs.begin());
+        std::find_if(state.inputs.begin(), state.inputs.end(), [&](const auto& i) { return i.name == name; });
+    require(at != state.inputs.end(), "onnx", "the model has no input ", file::in_quotes(name));
+    const auto i = static_cast<std::size_t>(at - state.inputs.begin());
     require(!data[i].defined(), "onnx", "input ", file::in_quotes(name), " is given twice");
     check_input(graph.values[static_cast<std::size_t>(graph.inputs[i])], tensor, sizes);
     data[i] = tensor;
   }
   for (std::size_t i = 0; i < data.size(); ++i)
-    require(data[i].defined(), "onnx", "input ", file::in_quotes(state_->inputs[i].name), " is missing");
+    require(data[i].defined(), "onnx", "input ", file::in_quotes(state.inputs[i].name), " is missing");
   std::vector<Tensor> weights;
-  for (const State::Weight& weight : state_->weights) weights.push_back(weight.tensor());
-  const Device device = weights.empty() ? state_->device : weights.front().device();
+  for (const auto& weight : state.weights) weights.push_back(weight.tensor());
+  const Device device = place_of(state);
   const graph::Data results = graph::run(graph, data, weights, device);
   NamedTensors outputs;
   for (std::size_t i = 0; i < results.size(); ++i)
-    outputs.emplace_back(state_->outputs[i].name, results[i].tensor(device));
+    outputs.emplace_back(state.outputs[i].name, results[i].tensor(device));
   return Outputs(std::move(outputs));
+}
+
+}  // namespace
+
+Outputs Model::operator()(const NamedTensors& inputs) const { return run(*state_, *state_->graph, inputs); }
+
+std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
+  const Profile whole(place_of(*state_));  // The profiles of the nodes then need no new queue.
+  (*this)(inputs);                         // Drivers compile kernels anew for such a queue.
+  std::map<std::string, OpTime> by_op;
+  graph::Graph measured = *state_->graph;
+  for (graph::Node& node : measured.nodes)
+    node.run = [&row = by_op[node.op], compute = std::move(node.run)](const graph::Data& in, Device device) {
+      const Profile kernels(device);
+      const auto start = std::chrono::steady_clock::now();
+      graph::Data out = compute(in, device);
+      const std::vector<ProfileRow> launched = kernels.rows();  // Waits for the device.
+      const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+      ++row.nodes;
+      row.total_ms += time.count();
+      for (const ProfileRow& kernel : launched) {
+        row.kernel_ms += kernel.total_ms;
+        row.launches += kernel.launches;
+      }
+      return out;
+    };
+  run(*state_, measured, inputs);
+  std::vector<OpTime> rows;
+  for (auto& [op, row] : by_op) {
+    row.op = op;
+    if (row.nodes > 0) rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total_ms > b.total_ms; });
+  return rows;
 }
 
 Tensor Model::forward(const Tensor& x) {
