@@ -7,7 +7,6 @@
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
-#include "crisol/functions/pad.h"
 #include "crisol/functions/sort.h"
 #include "crisol/functions/triangle.h"
 #include "onnx/ops/axes.h"
@@ -122,27 +121,6 @@ Run trilu(Call& call) {
   };
 }
 
-Run pad_(Call& call) {
-  call.check_counts(2, 4);
-  require(call.text("mode", "constant") == "constant", "onnx", "other modes than constant are not supported");
-  return [](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    const Numbers pads = in[1].numbers();
-    double value = 0;
-    if (in.size() > 2 && in[2].defined())
-      value = in[2].on_host() ? static_cast<double>(number_of(in[2], "constant_value"))
-                              : in[2].tensor(device).item<double>();
-    Numbers axes = in.size() > 3 && in[3].defined() ? in[3].numbers() : Numbers();
-    if (axes.empty())
-      for (int i = 0; i < x.dim(); ++i) axes.push_back(i);
-    require(pads.size() == 2 * axes.size(), "onnx", pads.size(), " pads for ", axes.size(), " axes");
-    std::vector<AxisPadding> paddings(static_cast<std::size_t>(x.dim()));
-    for (std::size_t i = 0; i < axes.size(); ++i)
-      paddings[static_cast<std::size_t>(x.dim() - 1 - axis_of(axes[i], x.dim()))] = {pads[i], pads[axes.size() + i]};
-    return Data{pad(x, paddings, value)};
-  };
-}
-
 Run tile_(Call& call) {
   call.check_counts(2, 2);
   return [](const Data& in, Device device) {
@@ -239,7 +217,6 @@ std::vector<Row> select_rows() {
       {"CastLike", 15, newest, cast_like},
       {"ConstantOfShape", 9, newest, constant_of_shape},
       {"GatherElements", 11, newest, gather_elements},
-      {"Pad", 11, newest, pad_},
       {"Range", 11, newest, range},
       {"Size", 1, newest, size},
       {"Slice", 1, newest, slice},

@@ -17,7 +17,7 @@ const std::vector<Row>& all_rows() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
     for (const auto& family :
-         {pointwise_rows(), activation_rows(), network_rows(), shape_rows(), reduce_rows(), select_rows()})
+         {pointwise_rows(), activation_rows(), network_rows(), shape_rows(), reduce_rows(), select_rows(), pad_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

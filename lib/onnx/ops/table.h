@@ -70,6 +70,7 @@ std::vector<Row> network_rows();
 std::vector<Row> shape_rows();
 std::vector<Row> reduce_rows();
 std::vector<Row> select_rows();
+std::vector<Row> pad_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();
