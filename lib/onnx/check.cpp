@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iomanip>
 
 #include "base/system.h"
 #include "base/text.h"
@@ -63,8 +64,9 @@ std::string compare(const Tensor& found, const Tensor& expected, DType as, const
   for (std::size_t i = a.size(); i-- > 0;)
     if (!fits(a[i], b[i])) ++differ, first = i;
   if (differ == 0) return "";
-  return concat(differ, " of ", a.size(), " elements differ, the first at ", first, ": ", a[first], ", ", b[first],
-                " expected");
+  constexpr int digits = 9;  // As many as make different floats different texts.
+  return concat(differ, " of ", a.size(), " elements differ, the first at ", first, ": ", std::setprecision(digits),
+                a[first], ", ", b[first], " expected");
 }
 
 std::string difference(const Tensor& found, const Tensor& expected, const CheckOptions& options, double& largest) {

@@ -91,6 +91,15 @@ def model_file(package, name):
     return path
 
 
+def exported(python):
+    """Networks that PyTorch exports, as rows like those of MODELS."""
+    folder = FOLDER / "models/torchvision"
+    if not folder.exists():
+        subprocess.run([python, str(pathlib.Path(__file__).with_name("export_models.py")), str(folder)], check=True)
+    images = [{"images": normal(n, 3, 224, 224)} for n in (1, 3)]
+    return [("torchvision", path.name, images) for path in sorted(folder.glob("*.onnx"))]
+
+
 def session_of(path):
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = THREADS
@@ -168,8 +177,8 @@ def main():
     parser.add_argument("--download", action="store_true", help="only download what is missing")
     parser.add_argument("--json", help="write the results here")
     parser.add_argument("--only", default="", help="models whose package and file contain this text")
-    parser.add_argument("--files", nargs="*", default=[], metavar="FILE=NAME:1,3,224,224",
-                        help="also models from files, with normal numbers for one input")
+    parser.add_argument("--torch", metavar="PYTHON",
+                        help="also networks of torchvision; a Python with torch, torchvision, onnx and onnxscript")
     parser.add_argument("--time", action="store_true", help="measure both in turns, with two threads")
     parser.add_argument("--least", type=int, default=0, help="fail if fewer runs agree")
     parser.add_argument("--seconds", type=float, default=2, help="for the times of a run; 2 by default")
@@ -179,17 +188,15 @@ def main():
             model_file(package, name)
         return 0
     library = Library(options.library)
-    models = [(package, name, cases, None) for package, name, cases in MODELS if options.only in f"{package}/{name}"]
-    for text_ in options.files:
-        path, _, rest = text_.partition("=")
-        name, _, sizes = rest.rpartition(":")
-        models.append(("", pathlib.Path(path).name, [{name: normal(*map(int, sizes.split(",")))}], pathlib.Path(path)))
+    models = [one for one in MODELS if options.only in f"{one[0]}/{one[1]}"]
+    if options.torch:
+        models += [one for one in exported(options.torch) if options.only in one[1]]
     results, counts = [], collections.Counter()
-    for package, name, cases, path in models:
+    for package, name, cases in models:
         for case in cases:
             if progress := os.environ.get("CRISOL_TEST_PROGRESS"):
                 pathlib.Path(progress).write_text(name)  # For tests/watch.sh.
-            result = compare(library, path or model_file(package, name), case, options)
+            result = compare(library, model_file(package, name), case, options)
             print_result(name, result)
             counts[result["outcome"]] += 1
             results.append({"package": package, "model": name, **result})
