@@ -11,6 +11,8 @@
 #   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and the tests
 #                         of products, convolutions, recurrent layers, reductions, softmax and losses
 #   as-nvidia             a CPU that poses as NVIDIA's GPU: a quarter of the test files of the ops
+#   onnx                  ONNX's own tests on PoCL, from its Python package (tests/onnx/run.sh)
+#   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of each vendor, by the commit's hash
 # Some of this takes turns by the commit's hash, so that a run ends soon and a few commits test everything: the parts of
@@ -20,7 +22,8 @@
 # aarch64, and all offline targets. A release needs such a run.
 #
 # Prints a table and ends with "N passed, N failed". The numbers count test cases, summed over all runs. For windows and
-# aarch64 they count ops, and for offline they count targets. An implementation that is missing and cannot be installed
+# aarch64 they count ops, and for offline they count targets. For onnx and onnx-models they count models, and those that
+# the library refuses count as skipped. An implementation that is missing and cannot be installed
 # is left out, and the table says why. Only PoCL is required.
 # Fails when a test failed or a run crashed. Also fails when PoCL was wanted and not tested, or when --only named a
 # GPU and none was tested.
@@ -28,10 +31,10 @@
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel windows aarch64 offline)
+all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel onnx onnx-models windows aarch64 offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
   [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU" [aarch64]="Portable Computing Language"
-  [windows]="Portable Computing Language")
+  [windows]="Portable Computing Language" [onnx]="Portable Computing Language" [onnx-models]="Portable Computing Language")
 declare -A filter=() # doctest arguments, one per line, for implementations on which a plain run does not run all tests.
 work=$crisol_build/tests # Logs, caches, and for each implementation a folder of .icd files that names only it.
 
@@ -203,6 +206,12 @@ source "$crisol_root/tests/platforms/debian13.sh"
 source "$crisol_root/tests/platforms/aarch64.sh"
 source "$crisol_root/tests/platforms/windows.sh"
 source "$crisol_root/tests/platforms/pose.sh"
+source "$crisol_root/tests/onnx/python.sh"
+
+prepare_onnx() { prepare_pocl && install_python_packages "onnx==$onnx_version"; }
+prepare_onnx-models() {
+  prepare_onnx && install_python_packages "onnxruntime==$onnxruntime_version" && download_onnx_models
+}
 
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
@@ -276,6 +285,22 @@ run_selftest() {
   [ -z "${note[$name]:-}" ] || [ "${failed[$name]}" -gt 0 ] || failed[$name]=1
   seconds[$name]=$((SECONDS - start))
 }
+
+# run_onnx_program NAME PROGRAM ARGUMENT…: a program of tests/onnx on PoCL. What the library refuses counts as skipped.
+run_onnx_program() {
+  local name=$1 log=$work/$1.log clean start=$SECONDS status=0 line
+  mapfile -t clean < <(foreign_variables)
+  watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/pocl" \
+    "CRISOL_CACHE_DIR=$work/cache/onnx" "${variables[pocl]}" "$onnx_python" "$crisol_root/tests/onnx/$2" \
+    --library "$crisol_build/lib/libcrisol.so" --json "$work/$name.json" "${@:3}" </dev/null >"$log" 2>&1 || status=$?
+  line=$(grep -aE '^onnx: [0-9]+ passed, [0-9]+ failed, [0-9]+ refused$' -- "$log" | tail -n 1) || true
+  read -r "passed[$name]" "failed[$name]" "skipped[$name]" < <(tr -dc '0-9 \n' <<<"${line:-0 0 0}")
+  [ "$status" -eq 0 ] || note[$name]="ended with exit code $status"
+  [ "$status" -eq 0 ] || [ "${failed[$name]}" -gt 0 ] || failed[$name]=1
+  seconds[$name]=$((SECONDS - start))
+}
+run_onnx() { run_onnx_program onnx conformance.py --least "$onnx_least_passed"; }
+run_onnx-models() { run_onnx_program onnx-models real_models.py --least "$onnx_least_models"; }
 
 # Oclgrind reports invalid accesses and races and continues, so any report is a failure. Its log is a pipe, so that
 # processes started by the tests write to the same place.
@@ -358,7 +383,7 @@ take_results() {
 # Tests mostly wait for a driver's compiler, which uses one core. So as many implementations as there are cores run at a
 # time. The slowest ones start first.
 running=0
-for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel pocl-6 offline; do
+for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel onnx onnx-models pocl-6 offline; do
   [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue
   if [ $running -ge "$(nproc 2>/dev/null || echo 2)" ]; then
     wait -n || true

@@ -118,6 +118,21 @@ class CRISOL_API Outputs {
   NamedTensors tensors_;
 };
 
+/// The time that the nodes of one op took in a run, in milliseconds.
+struct OpTime {
+  std::string op;             ///< With its domain, unless that is "ai.onnx".
+  std::int64_t nodes = 0;     ///< Nodes of this op that ran.
+  double total_ms = 0;        ///< From the start of a node until the device has finished it, summed over the nodes.
+  double kernel_ms = 0;       ///< The part of total_ms in which kernels ran, from OpenCL events.
+  std::int64_t launches = 0;  ///< Kernels that were launched.
+};
+
+/// A list of objects, in the order of the rows.
+CRISOL_API std::string to_json(const std::vector<OpTime>& rows);
+
+/// A table for people: op, nodes, times and share of the time.
+CRISOL_API std::ostream& operator<<(std::ostream& out, const std::vector<OpTime>& rows);
+
 /// A model from an ONNX file, as a module:
 ///
 ///     onnx::Model model = onnx::load("net.onnx");
@@ -145,6 +160,9 @@ class CRISOL_API Model : public nn::Module {
   /// A sequence is given as tensors of one name, in order. An optional input may be left out. An initializer that the
   /// file also lists as an input may be given, and replaces the initializer in this run.
   Outputs operator()(const NamedTensors& inputs) const;
+  /// Runs the model once and measures each node. A row for each op, the longest total_ms first. Every node waits for
+  /// the device, so the sum is longer than a run alone. Throws like a run.
+  std::vector<OpTime> profile(const NamedTensors& inputs) const;
   /// For models with one input: the first output. Hooks see only calls with one tensor.
   Tensor forward(const Tensor& x) override;
 
@@ -159,5 +177,57 @@ class CRISOL_API Model : public nn::Module {
 /// Loads a model to a device. Throws io for a file that is damaged or contradicts itself. Throws invalid_argument for a
 /// model that uses what the library does not support: the text lists all of it, with versions of ops and nodes.
 CRISOL_API Model load(const std::string& path, Device device = Device());
+
+/// The tensor in a file of its own (a TensorProto, mostly `.pb`), with its name, which may be empty. The inputs and
+/// outputs beside the models of ONNX's model zoo are such files. Throws io for a damaged file, and invalid_argument for
+/// elements that the library does not have.
+CRISOL_API std::pair<std::string, Tensor> load_tensor(const std::string& path, Device device = Device());
+
+/// An op that `load` accepts, in the versions `first` to `last` of the domain "ai.onnx".
+struct SupportedOp {
+  std::string name;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+/// All of them, by name.
+CRISOL_API std::vector<SupportedOp> supported_ops();
+
+/// A list of objects.
+CRISOL_API std::string to_json(const std::vector<SupportedOp>& ops);
+
+/// Settings of check().
+struct CheckOptions {
+  double rtol = 1e-3;  ///< A number may differ from the expected number y by atol + rtol |y|.
+  double atol = 1e-7;
+};
+
+/// How a run with test data ended.
+enum class CheckState {
+  passed,   ///< Every output has the expected element type, shape and values.
+  wrong,    ///< An output differs.
+  refused,  ///< The model did not run, or the data could not be read.
+};
+
+/// "passed", "wrong" or "refused".
+CRISOL_API const char* name_of(CheckState state) noexcept;
+
+/// A folder of test data, and what a model made of it.
+struct CheckedSet {
+  std::string folder;
+  CheckState state = CheckState::passed;
+  std::string reason;             ///< Empty if it passed.
+  double largest_difference = 0;  ///< From the expected numbers, over all outputs of floating-point numbers.
+};
+
+/// Loads the model of a folder and runs it with each set of test data there, as ONNX's own tests store them: a model
+/// `*.onnx`, and folders `test_data_set_*` with `input_0.pb`, …, `output_0.pb`, …. A tensor belongs to the input or
+/// output of its name, and without such a name to the one of its number. Whole numbers and bools must be equal. Throws
+/// like load() if the model is not supported, and io if there are no data.
+CRISOL_API std::vector<CheckedSet> check(const std::string& folder, const CheckOptions& options = {},
+                                         Device device = Device());
+
+/// A list of objects.
+CRISOL_API std::string to_json(const std::vector<CheckedSet>& sets);
 
 }  // namespace crisol::onnx

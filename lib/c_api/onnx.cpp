@@ -9,21 +9,41 @@ using namespace crisol::c_api;
 
 namespace {
 
-/// The text of the last crisol_onnx_info in this thread.
-struct LastInfo {
-  std::string json;
+/// The last text that this thread was given.
+struct LastJson {
+  std::string text;
 };
 
-/// Runs a model with inputs by name.
-onnx::Outputs run(const crisol_model* model, int count, const char* const* names, const crisol_tensor* const* inputs,
-                  const char* op) {
+void give_json(const char** json, const char* op, std::string text) {
+  const char*& place = need(json, op, "json");
+  std::string& kept = per_thread<LastJson>().text;
+  kept = std::move(text);
+  place = kept.c_str();
+}
+
+const onnx::Model& model_of(const crisol_model* model, const char* op) {
   const auto* own = dynamic_cast<const onnx::Model*>(need(model, op, "model").module.get());
   require(own != nullptr, op, "the model does not come from an ONNX file");
+  return *own;
+}
+
+NamedTensors named_inputs(int count, const char* const* names, const crisol_tensor* const* inputs, const char* op) {
   const std::vector<Tensor> values = tensors_of(inputs, count, op, "inputs");
   NamedTensors named;
   for (std::size_t i = 0; i < values.size(); ++i)
     named.emplace_back(&need((&need(names, op, "input_names"))[i], op, "a name"), values[i]);
-  return (*own)(named);
+  return named;
+}
+
+const std::vector<onnx::ValueInfo>& values_of(const crisol_model* model, crisol_onnx_kind kind, const char* op) {
+  require(kind == CRISOL_ONNX_INPUT || kind == CRISOL_ONNX_OUTPUT, op, "kind is ", static_cast<int>(kind));
+  return kind == CRISOL_ONNX_INPUT ? model_of(model, op).inputs() : model_of(model, op).outputs();
+}
+
+template <class T>
+const T& item_of(const std::vector<T>& list, std::int32_t index, const char* op, const char* what) {
+  require(index >= 0 && static_cast<std::size_t>(index) < list.size(), op, what, ' ', index, " of ", list.size());
+  return list[static_cast<std::size_t>(index)];
 }
 
 }  // namespace
@@ -32,10 +52,7 @@ crisol_status crisol_onnx_info(const char* path, const char** json) {
   constexpr const char* op = "onnx_info";
   return guarded([&] {
     need(path, op, "path");
-    const char*& place = need(json, op, "json");
-    std::string& text = per_thread<LastInfo>().json;
-    text = onnx::to_json(onnx::read_info(path));
-    place = text.c_str();
+    give_json(json, op, onnx::to_json(onnx::read_info(path)));
   });
 }
 
@@ -58,8 +75,9 @@ crisol_status crisol_onnx_run(const crisol_model* model, int input_count, const 
                               crisol_tensor** results) {
   constexpr const char* op = "onnx_run";
   return guarded([&] {
+    const onnx::Model& own = model_of(model, op);
     require(output_count >= 0, op, "output_count is ", output_count);
-    const onnx::Outputs outputs = run(model, input_count, input_names, inputs, op);
+    const onnx::Outputs outputs = own(named_inputs(input_count, input_names, inputs, op));
     std::vector<std::unique_ptr<crisol_tensor>> made;
     for (int i = 0; i < output_count; ++i)
       made.push_back(std::make_unique<crisol_tensor>(
@@ -72,5 +90,61 @@ crisol_status crisol_onnx_run(const crisol_model* model, int input_count, const 
 crisol_status crisol_onnx_run_all(const crisol_model* model, int input_count, const char* const* input_names,
                                   const crisol_tensor* const* inputs, crisol_named_tensors** result) {
   constexpr const char* op = "onnx_run_all";
-  return give(result, op, [&] { return run(model, input_count, input_names, inputs, op).tensors(); });
+  return give(result, op, [&] {
+    const onnx::Model& own = model_of(model, op);
+    return own(named_inputs(input_count, input_names, inputs, op)).tensors();
+  });
+}
+
+crisol_status crisol_onnx_value_count(const crisol_model* model, crisol_onnx_kind kind, int32_t* count) {
+  constexpr const char* op = "onnx_value_count";
+  return guarded([&] { need(count, op, "count") = static_cast<int32_t>(values_of(model, kind, op).size()); });
+}
+
+crisol_status crisol_onnx_value(const crisol_model* model, crisol_onnx_kind kind, int32_t index, const char** name,
+                                const char** type, int32_t* rank) {
+  constexpr const char* op = "onnx_value";
+  return guarded([&] {
+    const onnx::ValueInfo& value = item_of(values_of(model, kind, op), index, op, "value");
+    if (name != nullptr) *name = value.name.c_str();
+    if (type != nullptr) *type = value.type.c_str();
+    if (rank != nullptr) *rank = value.has_shape ? static_cast<int32_t>(value.shape.size()) : -1;
+  });
+}
+
+crisol_status crisol_onnx_value_size(const crisol_model* model, crisol_onnx_kind kind, int32_t index, int32_t axis,
+                                     int64_t* size, const char** name) {
+  constexpr const char* op = "onnx_value_size";
+  return guarded([&] {
+    const onnx::ValueInfo& value = item_of(values_of(model, kind, op), index, op, "value");
+    const onnx::Dimension& dimension = item_of(value.shape, axis, op, "axis");
+    if (size != nullptr) *size = dimension.size;
+    if (name != nullptr) *name = dimension.name.c_str();
+  });
+}
+
+crisol_status crisol_onnx_profile(const crisol_model* model, int input_count, const char* const* input_names,
+                                  const crisol_tensor* const* inputs, const char** json) {
+  constexpr const char* op = "onnx_profile";
+  return guarded([&] {
+    const onnx::Model& own = model_of(model, op);
+    give_json(json, op, onnx::to_json(own.profile(named_inputs(input_count, input_names, inputs, op))));
+  });
+}
+
+crisol_status crisol_onnx_load_tensor(const char* path, crisol_device device, crisol_tensor** result) {
+  constexpr const char* op = "onnx_load_tensor";
+  return give(result, op, [&] { return onnx::load_tensor(&need(path, op, "path"), device_of(device, op)).second; });
+}
+
+crisol_status crisol_onnx_check(const char* folder, double rtol, double atol, crisol_device device, const char** json) {
+  constexpr const char* op = "onnx_check";
+  return guarded([&] {
+    need(folder, op, "folder");
+    give_json(json, op, onnx::to_json(onnx::check(folder, {.rtol = rtol, .atol = atol}, device_of(device, op))));
+  });
+}
+
+crisol_status crisol_onnx_supported_ops(const char** json) {
+  return guarded([&] { give_json(json, "onnx_supported_ops", onnx::to_json(onnx::supported_ops())); });
 }

@@ -1,10 +1,12 @@
 // A model from an ONNX file, as a module.
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <tuple>
 
 #include "base/text.h"
 #include "crisol/onnx.h"
+#include "crisol/profile.h"
 #include "onnx/import.h"
 #include "onnx/info.h"
 #include "onnx/names.h"
@@ -147,25 +149,77 @@ class Inputs {
   std::map<std::string, std::int64_t> sizes_;
 };
 
-}  // namespace
+/// Where a model runs.
+template <class State>
+Device place_of(const State& state) {
+  return state.weights.empty() ? state.device : state.weights.front().tensor().device();
+}
 
-Outputs Model::operator()(const NamedTensors& inputs) const {
-  const graph::Graph& graph = *state_->graph;
-  Inputs own(graph, state_->defaults, inputs);
+/// Runs the model's graph, or one with the same values, with inputs by name.
+template <class State>
+Outputs run(const State& state, const graph::Graph& graph, const NamedTensors& inputs) {
+  const Inputs own(graph, state.defaults, inputs);
   std::vector<Tensor> weights;
-  for (const State::Weight& weight : state_->weights) weights.push_back(weight.tensor());
-  const Device device = weights.empty() ? state_->device : weights.front().device();
+  for (const auto& weight : state.weights) weights.push_back(weight.tensor());
+  const Device device = place_of(state);
   const graph::Data results = graph::run(graph, own.data, weights, device, own.replaced);
   std::vector<std::string> names;
   NamedTensors outputs;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const std::string& name = names.emplace_back(state_->outputs[i].name);
+    const std::string& name = names.emplace_back(state.outputs[i].name);
     if (results[i].is_sequence())
       for (const graph::Datum& element : results[i].elements()) outputs.emplace_back(name, element.tensor(device));
     else if (results[i].defined())
       outputs.emplace_back(name, results[i].tensor(device));
   }
   return Outputs(std::move(names), std::move(outputs));
+}
+
+/// Runs a node, and adds its times.
+template <class Compute>
+graph::Data measure(OpTime& row, Device device, const Compute& compute) {
+  const Profile kernels(device);
+  const auto start = std::chrono::steady_clock::now();
+  graph::Data out = compute();
+  const std::vector<ProfileRow> launched = kernels.rows();  // Waits for the device.
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  ++row.nodes;
+  row.total_ms += time.count();
+  for (const ProfileRow& kernel : launched) {
+    row.kernel_ms += kernel.total_ms;
+    row.launches += kernel.launches;
+  }
+  return out;
+}
+
+}  // namespace
+
+Outputs Model::operator()(const NamedTensors& inputs) const { return run(*state_, *state_->graph, inputs); }
+
+std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
+  const Profile whole(place_of(*state_));  // The profiles of the nodes then need no new queue.
+  (*this)(inputs);                         // Drivers compile kernels anew for such a queue.
+  std::map<std::string, OpTime> by_op;
+  graph::Graph measured = *state_->graph;
+  for (graph::Node& node : measured.nodes) {
+    OpTime& row = by_op[node.op];
+    node.run = [&row, compute = std::move(node.run)](const graph::Data& in, Device device) {
+      return measure(row, device, [&] { return compute(in, device); });
+    };
+    if (node.control)
+      node.control = [&row, compute = std::move(node.control)](const graph::Data& in, const graph::RunBody& run_body,
+                                                               Device device) {
+        return measure(row, device, [&] { return compute(in, run_body, device); });
+      };
+  }
+  run(*state_, measured, inputs);
+  std::vector<OpTime> rows;
+  for (auto& [op, row] : by_op) {
+    row.op = op;
+    if (row.nodes > 0) rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total_ms > b.total_ms; });
+  return rows;
 }
 
 Tensor Model::forward(const Tensor& x) {

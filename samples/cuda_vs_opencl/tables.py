@@ -137,6 +137,30 @@ def verified(reports):
     return table(["platform", "driver", "device", "system", "date", "crisol", "`crisol selftest` agrees", "all tests", "[verifies](tuning.md#drivers-that-nobody-has-tried) variants"], rows)
 
 
+def onnx_ops(results):
+    _, data = results
+    rows = []
+    for op in data["supported"]:
+        tests = data["ops"].get(op["name"], {"passed": 0, "tests": 0, "types": []})
+        rows.append([op["name"], op["first"], f"{tests['passed']} of {tests['tests']}" if tests["tests"] else "–", ", ".join(tests["types"]) or "–"])  # fmt: skip
+    return table(["op", "from version", "node tests passed", "element types in them"], rows)
+
+
+def onnx_sets(results):
+    _, data = results
+    rows = [[name, sum(counts.values()), counts["passed"], counts["refused"] + counts["failed"], counts["wrong"]]
+            for name, counts in data["sets"].items()]  # fmt: skip
+    return table(["tests", "all", "passed", "refused", "wrong"], rows) + f"\n\nThe tests are those of onnx {data['onnx']}."
+
+
+def onnx_backends(results):
+    others, data = results
+    share = lambda passed: f"{passed:,} ({100 * passed / others['tests']:.0f} %)"
+    rows = [["crisol", share(data["passed_of_backends_tests"])]]
+    rows += [[one["name"], share(one["passed"])] for one in others["backends"]]
+    return table(["", f"node tests passed of {others['tests']:,}"], rows)
+
+
 def read(path):
     """Reads a file of results, or all result files of a folder."""
     if path.is_dir():
@@ -151,6 +175,7 @@ PAGES = [
     ("choosing-a-gpu.md", "cuda-vs-opencl.json", {"report": report}),
     ("choosing-a-gpu.md", "memory.json", {"memory": memory}),
     ("implementations.md", "verified", {"verified": verified}),
+    ("onnx.md", "onnx", {"onnx_ops": onnx_ops, "onnx_sets": onnx_sets, "onnx_backends": onnx_backends}),
 ]  # fmt: skip
 
 

@@ -1,4 +1,5 @@
 // The C interface: models from ONNX files.
+#include <filesystem>
 #include <string>
 
 #include "c_api/handle.h"
@@ -9,6 +10,7 @@
 using namespace crisol::testing;
 using namespace crisol::testing::c_api;
 namespace of = crisol::testing::onnx_file;
+using of::Proto;
 
 TEST_CASE("C: a model from an ONNX file is run, copied and read") {
   const TemporaryFolder folder;
@@ -61,4 +63,61 @@ TEST_CASE("C: a model from an ONNX file is run, copied and read") {
   crisol_model_destroy(model);
   write_file(path, "not a model");
   refused(crisol_onnx_load(path.c_str(), here, &model), CRISOL_IO, {"net.onnx"});
+}
+
+TEST_CASE("C: the inputs and outputs of a model, its profile, and its test data") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/net.onnx", set = folder.path() + "/test_data_set_0";
+  write_file(path, of::model(of::graph({.nodes = {of::node("Neg", {"x"}, {"y"})},
+                                        .inputs = {of::value("x", of::f32, {"N", "2", ""})},
+                                        .outputs = {of::value("y", Proto().message(1, Proto().integer(1, of::f32)))}}))
+                       .bytes());
+  crisol_model* model = nullptr;
+  OK(crisol_onnx_load(path.c_str(), here, &model));
+  std::int32_t count = 0, rank = 0;
+  const char *name = nullptr, *type = nullptr;
+  OK(crisol_onnx_value_count(model, CRISOL_ONNX_INPUT, &count));
+  CHECK(count == 1);
+  OK(crisol_onnx_value(model, CRISOL_ONNX_INPUT, 0, &name, &type, &rank));
+  CHECK(name == std::string("x"));
+  CHECK(type == std::string("f32"));
+  CHECK(rank == 3);
+  const std::vector<std::pair<std::int64_t, std::string>> sizes{{-1, "N"}, {2, ""}, {-1, ""}};
+  for (std::int32_t axis = 0; axis < rank; ++axis) {
+    std::int64_t size = 0;
+    OK(crisol_onnx_value_size(model, CRISOL_ONNX_INPUT, 0, axis, &size, &name));
+    CHECK(std::pair(size, std::string(name)) == sizes[static_cast<std::size_t>(axis)]);
+  }
+  OK(crisol_onnx_value(model, CRISOL_ONNX_OUTPUT, 0, &name, nullptr, &rank));
+  CHECK(name == std::string("y"));
+  CHECK(rank == -1);
+  refused(crisol_onnx_value(model, CRISOL_ONNX_OUTPUT, 1, &name, nullptr, nullptr), CRISOL_INVALID_ARGUMENT,
+          {"value 1 of 1"});
+  refused(crisol_onnx_value_size(model, CRISOL_ONNX_OUTPUT, 0, 0, nullptr, nullptr), CRISOL_INVALID_ARGUMENT,
+          {"axis 0 of 0"});
+  refused(crisol_onnx_value_count(model, static_cast<crisol_onnx_kind>(2), &count), CRISOL_INVALID_ARGUMENT,
+          {"kind is 2"});
+
+  const Handle x({1, 2}, {1, 2, 1});
+  const char *names[]{"x"}, *json = nullptr;
+  const crisol_tensor* inputs[]{x.get()};
+  OK(crisol_onnx_profile(model, 1, names, inputs, &json));
+  CHECK(std::string(json).find("\"op\": \"Neg\"") != std::string::npos);
+  crisol_model_destroy(model);
+
+  std::filesystem::create_directory(set);
+  write_file(set + "/input_0.pb", of::raw_tensor<float>("x", of::f32, {1, 2, 1}, {1, 2}).bytes());
+  write_file(set + "/output_0.pb", of::raw_tensor<float>("y", of::f32, {1, 2, 1}, {-1, -2.5f}).bytes());
+  Handle y;
+  OK(crisol_onnx_load_tensor((set + "/output_0.pb").c_str(), here, y.place()));
+  CHECK(values_of(y.get()) == std::vector<float>{-1, -2.5f});
+  OK(crisol_onnx_check(folder.path().c_str(), 1e-3, 1e-7, here, &json));
+  CHECK(std::string(json).find("\"state\": \"wrong\"") != std::string::npos);
+  OK(crisol_onnx_check(folder.path().c_str(), 0, 0.5, here, &json));
+  CHECK(std::string(json).find("\"state\": \"passed\"") != std::string::npos);
+  refused(crisol_onnx_check(set.c_str(), 0, 0, here, &json), CRISOL_IO, {"0 files *.onnx"});
+  refused(crisol_onnx_load_tensor(nullptr, here, y.place()), CRISOL_INVALID_ARGUMENT, {"path is null"});
+  OK(crisol_onnx_supported_ops(&json));
+  CHECK(std::string(json).find("\"name\": \"Neg\"") != std::string::npos);
+  refused(crisol_onnx_supported_ops(nullptr), CRISOL_INVALID_ARGUMENT, {"json is null"});
 }

@@ -37,8 +37,9 @@ TEST_CASE("crisol: version, help and wrong words, with their exit status") {
   for (const char* command : {"devices", "info", "doctor", "selftest", "cache", "bench", "tune", "kernels", "onnx",
                               "--device", "--trace", "Exit status"})
     CHECK(contains(help, command));
-  for (const char* command : {"devices", "info", "doctor", "selftest", "cache", "cache list", "cache clear", "bench",
-                              "tune", "kernels", "onnx", "onnx info"})
+  for (const char* command :
+       {"devices", "info", "doctor", "selftest", "cache", "cache list", "cache clear", "bench", "tune", "kernels",
+        "onnx", "onnx info", "onnx run", "onnx bench", "onnx check", "onnx ops"})
     CHECK(contains(output_of(std::string(command) + " --help"), "--help"));
   for (const char* line : {"", "nonsense", "devices --nonsense", "info a b", "cache nonsense", "--device"}) {
     const ProcessResult result = run_built("crisol", words_of(line));

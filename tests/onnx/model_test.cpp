@@ -202,6 +202,27 @@ TEST_CASE("onnx::load: parts, reductions and normalisations") {
              x.sum({0, 2})));
   CHECK(same(result(one_node(node("Pad", {"x", "pads"}, {"y"}), {numbers("pads", {0, 1, 0, 0, 0, 2})}), x),
              pad(x, {{0, 2}, {1, 0}})));
+  const auto padded = [&](const char* mode, const std::vector<std::int64_t>& pads) {
+    return result(one_node(node("Pad", {"x", "pads"}, {"y"}, {attribute("mode", mode)}), {numbers("pads", pads)}, 19),
+                  from_vector(std::vector<float>{1, 2, 3}))
+        .to_vector<float>();
+  };
+  using Floats = std::vector<float>;
+  CHECK(padded("edge", {2, 1}) == Floats{1, 1, 1, 2, 3, 3});
+  CHECK(padded("reflect", {2, 3}) == Floats{3, 2, 1, 2, 3, 2, 1, 2});
+  CHECK(padded("wrap", {4, 1}) == Floats{3, 1, 2, 3, 1, 2, 3, 1});
+  CHECK(padded("reflect", {-1, 1}) == Floats{2, 3, 2});
+  CHECK(padded("edge", {-1, -2}).empty());
+  CHECK(refusal(ErrorCode::invalid_argument, [&] {
+          padded("edge", {-2, -2});
+        }) == Contains("pads -2 and -2 of an axis of size 3 in mode edge"));
+  CHECK(refused(one_node(node("Pad", {"x", "x"}, {"y"}, {attribute("mode", "wrap")}), {}, 18)) ==
+        Contains("mode \"wrap\" is not supported"));
+  CHECK(same(
+      result(one_node(node("Pad", {"x"}, {"y"}, {attribute("pads", Sizes{1, 0, 0, 0, 0, 0}), attribute("value", 2.f)}),
+                      {}, 2),
+             x),
+      pad(x, {{0, 0}, {0, 0}, {1, 0}}, 2)));
 
   const Proto filled = of::model(
       of::graph({.nodes = {node("Shape", {"x"}, {"s"}),
@@ -280,6 +301,10 @@ TEST_CASE("onnx::Model: inputs are checked, and nodes are named in refusals") {
       loaded(of::model(of::graph({.nodes = {node("Add", {"a", "b"}, {"y"}).text(3, "sum")},
                                   .inputs = {value("a", of::f32, {"N", "2"}), value("b", of::f32, {"N", ""})},
                                   .outputs = {value("y", of::f32, {})}})));
+  CHECK(loaded(of::model(of::graph({.nodes = {node("Neg", {"a"}, {"y"})},
+                                    .inputs = {value("a", of::f32, {"?", "?"})},
+                                    .outputs = {value("y", of::f32, {"?"})}})))({{"a", ones({3, 2})}})["y"]
+            .shape() == Shape{3, 2});
   const Tensor a = ones({3, 2});
   const auto refusal_of = [&](const NamedTensors& inputs) {
     return refusal(ErrorCode::invalid_argument, [&] { model(inputs); });

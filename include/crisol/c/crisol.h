@@ -870,11 +870,24 @@ CRISOL_API crisol_status crisol_checkpoint_save(const crisol_checkpoint* checkpo
 CRISOL_API crisol_status crisol_checkpoint_load(const char* path, crisol_device device, crisol_checkpoint** result);
 
 /** The facts about an ONNX file as JSON, in the format of `crisol onnx info --json`. The text is valid until this
- * thread calls the function again. */
+ * thread calls a crisol_onnx function again that gives JSON. */
 CRISOL_API crisol_status crisol_onnx_info(const char* path, const char** json);
 /** A model from an ONNX file, as crisol::onnx::load gives it. crisol_model_forward runs models with one input, and
  * gives their first output. */
 CRISOL_API crisol_status crisol_onnx_load(const char* path, crisol_device device, crisol_model** result);
+/** What a model of crisol_onnx_load takes, or what it gives. */
+typedef enum crisol_onnx_kind { CRISOL_ONNX_INPUT = 0, CRISOL_ONNX_OUTPUT = 1 } crisol_onnx_kind;
+/** How many inputs or outputs the model has. */
+CRISOL_API crisol_status crisol_onnx_value_count(const crisol_model* model, crisol_onnx_kind kind, int32_t* count);
+/** An input or output: its name, the type of its elements ("f32", "i64", …), and its number of axes, which is -1 if the
+ * file does not fix it. The texts are valid as long as the model. A null pointer means that the caller does not want
+ * the value. */
+CRISOL_API crisol_status crisol_onnx_value(const crisol_model* model, crisol_onnx_kind kind, int32_t index,
+                                           const char** name, const char** type, int32_t* rank);
+/** One size of an input or output: the number, which is -1 if the file does not fix it, and the name, which may be
+ * empty. Sizes of one name are equal. */
+CRISOL_API crisol_status crisol_onnx_value_size(const crisol_model* model, crisol_onnx_kind kind, int32_t index,
+                                                int32_t axis, int64_t* size, const char** name);
 /** Runs a model of crisol_onnx_load with inputs by name, and gives the outputs of these names. */
 CRISOL_API crisol_status crisol_onnx_run(const crisol_model* model, int input_count, const char* const* input_names,
                                          const crisol_tensor* const* inputs, int output_count,
@@ -884,6 +897,18 @@ CRISOL_API crisol_status crisol_onnx_run(const crisol_model* model, int input_co
  * and an empty sequence, have no tensor. */
 CRISOL_API crisol_status crisol_onnx_run_all(const crisol_model* model, int input_count, const char* const* input_names,
                                              const crisol_tensor* const* inputs, crisol_named_tensors** result);
+/** Runs a model of crisol_onnx_load once and measures each node: crisol::onnx::Model::profile, as JSON like that of
+ * crisol_onnx_info. */
+CRISOL_API crisol_status crisol_onnx_profile(const crisol_model* model, int input_count, const char* const* input_names,
+                                             const crisol_tensor* const* inputs, const char** json);
+/** The tensor in a file of its own (TensorProto, mostly `.pb`): crisol::onnx::load_tensor. */
+CRISOL_API crisol_status crisol_onnx_load_tensor(const char* path, crisol_device device, crisol_tensor** result);
+/** Compares a model with its test data: crisol::onnx::check, as JSON like that of crisol_onnx_info. A wrong output is
+ * no error of the call. */
+CRISOL_API crisol_status crisol_onnx_check(const char* folder, double rtol, double atol, crisol_device device,
+                                           const char** json);
+/** The ops that crisol_onnx_load accepts, with their versions, as JSON like that of crisol_onnx_info. */
+CRISOL_API crisol_status crisol_onnx_supported_ops(const char** json);
 
 #ifdef __cplusplus
 }

@@ -54,4 +54,12 @@ graph::Value value_of_type(const file::Type& type) {
   return value;
 }
 
+std::pair<DType, Shape> layout_of(const file::TensorProto& tensor) {
+  const auto dtype = dtype_of(tensor.type);
+  require(dtype.has_value(), "onnx", "elements of ", name_of(tensor.type), " are not supported");
+  require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
+          Shape::max_rank, " allowed");
+  return {*dtype, Shape(tensor.sizes)};
+}
+
 }  // namespace crisol::onnx

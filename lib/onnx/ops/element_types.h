@@ -2,9 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "crisol/dtype.h"
 #include "graph/graph.h"
+#include "crisol/shape.h"
 #include "onnx/reader/model.h"
 
 namespace crisol::onnx {
@@ -13,6 +15,8 @@ namespace crisol::onnx {
 std::optional<DType> dtype_of(file::ElementType type) noexcept;
 /// The library's type of the number that an attribute gives. Throws Error (invalid_argument) if it has none.
 DType dtype_of_number(std::int64_t number);
+/// The library's type and shape of a tensor of the file. Throws Error (invalid_argument) if it has none.
+std::pair<DType, Shape> layout_of(const file::TensorProto& tensor);
 
 /// What a type of the file says about a value: tensors, sequences of tensors, and optional values of both. A missing
 /// type says nothing. Throws Error (invalid_argument) for other types, elements that the library does not have, and too

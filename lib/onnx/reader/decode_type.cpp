@@ -16,8 +16,9 @@ void decode_dimension(Message& in, DimensionProto& dimension) {
         break;
       default: break;
     }
-  // Some writers say -1 for an unknown size.
+  // Some writers say -1 for an unknown size, and some "?".
   if (dimension.size && *dimension.size < 0) dimension.size.reset();
+  if (dimension.name == "?") dimension.name = {};
 }
 
 void decode_shape(Message& in, std::vector<DimensionProto>& shape) {

@@ -77,17 +77,25 @@ std::string field_data(Document document, const TensorProto& tensor) {
 
 }  // namespace
 
-ModelFile::ModelFile(const std::string& path)
+ProtoFile::ProtoFile(const std::string& path, const char* what)
     : file_("onnx", path),
       document_{file_.path(), file_.bytes(), budget_for(file_.bytes().size())},
       external_(file_.path()) {
   io::InputFile start("onnx", path);
-  if (const std::string kind = start.kind(); !kind.empty()) start.refuse("this is ", kind, ", not an ONNX model");
-  Message in(document_, document_.bytes);
+  if (const std::string kind = start.kind(); !kind.empty()) start.refuse("this is ", kind, ", not ", what);
+}
+
+ModelFile::ModelFile(const std::string& path) : ProtoFile(path, "an ONNX model") {
+  Message in(document(), document().bytes);
   model_ = decode_model(in);
 }
 
-Elements ModelFile::elements_of(const TensorProto& tensor) {
+TensorFile::TensorFile(const std::string& path) : ProtoFile(path, "a tensor of ONNX") {
+  Message in(document(), document().bytes);
+  decode_tensor(in, tensor_);
+}
+
+Elements ProtoFile::elements_of(const TensorProto& tensor) {
   if (tensor.place == TensorProto::Place::fields) return {{}, field_data(document_, tensor)};
   const std::string_view bytes = tensor.place == TensorProto::Place::raw ? tensor.bytes : external_.bytes_of(tensor);
   if (tensor.type == ElementType::boolean)
@@ -98,7 +106,7 @@ Elements ModelFile::elements_of(const TensorProto& tensor) {
   return {bytes, {}};
 }
 
-std::vector<std::string_view> ModelFile::strings_of(const TensorProto& tensor) {
+std::vector<std::string_view> ProtoFile::strings_of(const TensorProto& tensor) {
   std::vector<std::string_view> strings;
   strings.reserve(static_cast<std::size_t>(tensor.count));
   Message in(document_, tensor.bytes);

@@ -21,26 +21,48 @@ struct Elements {
   std::string_view bytes() const noexcept { return mapped.data() != nullptr ? mapped : decoded; }
 };
 
-/// Maps and decodes a file. Nothing of it is trusted: every failure throws Error (ErrorCode::io) with the file, the
-/// place and the rule.
-class ModelFile {
+/// A mapped file with one message, and the data of the tensors in it. Nothing of it is trusted: every failure throws
+/// Error (ErrorCode::io) with the file, the place and the rule.
+class ProtoFile {
  public:
-  explicit ModelFile(const std::string& path);
-
   const std::string& path() const noexcept { return file_.path(); }
   std::uint64_t size() const noexcept { return file_.bytes().size(); }
-  const Model& model() const noexcept { return model_; }
 
   /// The elements of a tensor of numbers. Their values are checked too: a bool is 0 or 1, an i8 has 8 bits.
   Elements elements_of(const TensorProto& tensor);
   /// The elements of a tensor of strings.
   std::vector<std::string_view> strings_of(const TensorProto& tensor);
 
+ protected:
+  /// `what` is "an ONNX model" or the like, for refusals.
+  ProtoFile(const std::string& path, const char* what);
+
+  Document& document() noexcept { return document_; }
+
  private:
   io::MappedFile file_;
   Document document_;
   ExternalFiles external_;
+};
+
+/// A model in a file.
+class ModelFile : public ProtoFile {
+ public:
+  explicit ModelFile(const std::string& path);
+  const Model& model() const noexcept { return model_; }
+
+ private:
   Model model_;
+};
+
+/// A tensor in a file of its own.
+class TensorFile : public ProtoFile {
+ public:
+  explicit TensorFile(const std::string& path);
+  const TensorProto& tensor() const noexcept { return tensor_; }
+
+ private:
+  TensorProto tensor_;
 };
 
 }  // namespace crisol::onnx::file

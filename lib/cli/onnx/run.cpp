@@ -1,0 +1,29 @@
+// `crisol onnx run`
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/onnx/work.h"
+#include "crisol/grad_mode.h"
+#include "crisol/io/safetensors.h"
+
+namespace crisol::cli::onnx_command {
+
+std::string in_quotes(const std::string& name) {
+  return nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string describe(const std::string& name, const Tensor& tensor) {
+  return concat(in_quotes(name), ": ", tensor.dtype(), ' ', tensor.shape());
+}
+
+int run_model(const RunOptions& options) {
+  const onnx::Model model = onnx::load(options.model);
+  const NoGrad no_grad;
+  const NamedTensors outputs = model(io::load_safetensors(options.inputs)).tensors();
+  io::save_safetensors(options.outputs, outputs);
+  for (const auto& [name, tensor] : outputs) std::cout << describe(name, tensor) << '\n';
+  return 0;
+}
+
+}  // namespace crisol::cli::onnx_command

