@@ -1,12 +1,30 @@
 #include "graph/graph.h"
 
+#include <mutex>
+
 #include "base/text.h"
+#include "runtime/capture/capture.h"
 
 namespace crisol::graph {
 
+struct Datum::Uploaded {
+  std::mutex mutex;
+  Tensor tensor;
+};
+
+Datum::Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype)
+    : numbers_(std::move(numbers)), shape_(shape), dtype_(dtype), uploaded_(std::make_shared<Uploaded>()) {}
+
 Tensor Datum::tensor(Device device) const {
   if (!numbers_) return tensor_.defined() ? tensor_.to(device) : tensor_;
-  return from_vector(*numbers_, shape_, dtype_, device);
+  const std::lock_guard lock(uploaded_->mutex);
+  Tensor& tensor = uploaded_->tensor;
+  if (!tensor.defined() || tensor.device() != device) {
+    // A captured graph does not upload the numbers again, and it does not reuse their memory.
+    const runtime::PauseCapture pause;
+    tensor = from_vector(*numbers_, shape_, dtype_, device);
+  }
+  return tensor;
 }
 
 std::vector<std::int64_t> Datum::numbers() const {
@@ -15,9 +33,6 @@ std::vector<std::int64_t> Datum::numbers() const {
   return tensor_.to(DType::i64).to_vector<std::int64_t>();
 }
 
-namespace {
-
-/// The place of the last node that needs each value; nodes.size() for outputs of the graph.
 std::vector<std::size_t> last_uses(const Graph& graph) {
   std::vector<std::size_t> last(graph.values.size(), 0);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
@@ -34,8 +49,6 @@ Data run_node(const Node& node, const Data& inputs, Device device) {
     throw Error(error.code(), concat("[onnx] node ", node.name, " (", node.op, "): ", error.what()));
   }
 }
-
-}  // namespace
 
 Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device) {
   Data data(graph.values.size());

@@ -2,10 +2,16 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
+#include "crisol/fuse.h"
 #include "crisol/tensor.h"
 
 namespace crisol::graph {
@@ -23,29 +29,62 @@ class Datum {
   Datum() = default;
   Datum(Tensor tensor) : tensor_(std::move(tensor)) {}  // NOLINT(google-explicit-constructor): a result is a datum.
   /// Numbers of one dtype (i64, i32 or bool) on the host, outermost axis first.
-  Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype = DType::i64)
-      : numbers_(std::move(numbers)), shape_(shape), dtype_(dtype) {}
+  Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype = DType::i64);
 
   bool defined() const noexcept { return tensor_.defined() || numbers_.has_value(); }
   bool on_host() const noexcept { return numbers_.has_value(); }
   const Shape& shape() const { return numbers_ ? shape_ : tensor_.shape(); }
   DType dtype() const { return numbers_ ? dtype_ : tensor_.dtype(); }
 
-  /// The tensor. Numbers on the host are copied to the device.
+  /// The tensor. Numbers on the host are copied to the device once; copies of this datum share the tensor.
   Tensor tensor(Device device) const;
   /// The numbers. A tensor of integers is read, which waits for the device.
   std::vector<std::int64_t> numbers() const;
 
  private:
+  struct Uploaded;
+
   Tensor tensor_;
   std::optional<std::vector<std::int64_t>> numbers_;
   Shape shape_;
   DType dtype_ = DType::i64;
+  std::shared_ptr<Uploaded> uploaded_;
 };
 
 using Data = std::vector<Datum>;
-/// Computes the outputs of a node from its inputs.
-using Run = std::function<Data(const Data& inputs, Device device)>;
+
+/// How a node computes its outputs from its inputs.
+class Run {
+ public:
+  using Function = std::function<Data(const Data& inputs, Device device)>;
+  /// The output of an op that computes each element by itself. Inputs broadcast. An input that is left out is any
+  /// number.
+  using Formula = std::function<Expr(std::span<const Expr> inputs)>;
+  /// The output after an epilogue.
+  using WithEpilogue = std::function<Tensor(const Data& inputs, Device device, const Epilogue& epilogue)>;
+
+  Run() = default;
+  /// Takes any function of that form.
+  template <class F, class = std::enable_if_t<std::is_invocable_r_v<Data, const F&, const Data&, Device>>>
+  Run(F function) : function_(std::move(function)) {}  // NOLINT(google-explicit-constructor): most runs are functions.
+  template <class F>
+  Run(F function, Formula formula_of_elements) : Run(std::move(function)) {
+    formula = std::move(formula_of_elements);
+  }
+
+  Data operator()(const Data& inputs, Device device) const { return function_(inputs, device); }
+
+  // What passes may use instead. Empty for ops that do not have it.
+  Formula formula;
+  WithEpilogue with_epilogue;
+  bool is_random = false;  ///< Each run gives other outputs for the same inputs.
+
+ private:
+  Function function_;
+};
+
+/// A setting of a node.
+using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
 
 struct Value {
   std::string name;
@@ -53,9 +92,10 @@ struct Value {
   std::optional<std::vector<SymbolicSize>> shape;  ///< Nothing if even the number of axes is not known.
 };
 
-/// Inputs and outputs are positions in Graph::values, or `absent`.
+/// Inputs and outputs are positions in Graph::values, or `absent`. Ops and attributes are those of ONNX.
 struct Node {
   std::string name, op;
+  std::map<std::string, Attribute> attributes;
   std::vector<int> inputs, outputs;
   Run run;
 };
@@ -71,6 +111,12 @@ struct Graph {
   std::vector<int> weights;                      ///< Values that each run is given, like inputs.
   std::vector<std::pair<int, Datum>> constants;  ///< The rest of what is known before the run.
 };
+
+/// The place of the last node that needs each value; nodes.size() for outputs of the graph.
+std::vector<std::size_t> last_uses(const Graph& graph);
+
+/// Runs one node. An Error gets the node's name and op.
+Data run_node(const Node& node, const Data& inputs, Device device);
 
 /// Runs a graph with values for its inputs and weights. A value is given back as soon as no further node needs it. The
 /// Error of a node gets the node's name and op.

@@ -202,7 +202,7 @@ class Importer {
       Call call(node, std::move(attributes), version, [this](const file::TensorProto& tensor) { return load(tensor); });
       graph::Run run = row->build(call);
       call.check_all_known();
-      graph_.nodes.push_back({name, op, inputs, outputs, std::move(run)});
+      graph_.nodes.push_back({name, op, call.attributes(), inputs, outputs, std::move(run)});
     } catch (const Error& error) {
       problems_.add_from(error, file::printable(op), name);
     }

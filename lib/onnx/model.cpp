@@ -4,7 +4,9 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "crisol/grad_mode.h"
 #include "crisol/onnx.h"
+#include "graph/program.h"
 #include "onnx/import.h"
 #include "onnx/info.h"
 #include "onnx/names.h"
@@ -46,14 +48,20 @@ struct Model::State {
     nn::Buffer buffer;
     const Tensor& tensor() const { return parameter.defined() ? static_cast<const Tensor&>(parameter) : buffer; }
   };
+  /// By a program if no gradients are wanted.
+  graph::Data run(const graph::Data& inputs, const std::vector<Tensor>& weights, Device device) const;
+
   std::shared_ptr<const graph::Graph> graph;
   std::vector<ValueInfo> inputs, outputs;
   std::vector<Weight> weights;
   Device device;  ///< Where a model without weights runs.
+  std::shared_ptr<graph::Programs> programs = std::make_shared<graph::Programs>();
 };
 
 Model::Model(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Model::Model(const Model& other) : Module(other), state_(std::make_unique<State>(*other.state_)) {}
+Model::Model(const Model& other) : Module(other), state_(std::make_unique<State>(*other.state_)) {
+  state_->programs = std::make_shared<graph::Programs>();
+}
 Model::~Model() = default;
 
 const std::vector<ValueInfo>& Model::inputs() const noexcept { return state_->inputs; }
@@ -89,7 +97,20 @@ void check_input(const graph::Value& value, const Tensor& tensor, std::map<std::
   require(fits, "onnx", input, " has shape ", tensor.shape(), ", ", shape_text(*value.shape), " expected");
 }
 
+bool wants_gradient(const std::vector<Tensor>& tensors) {
+  return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.requires_grad(); });
+}
+
 }  // namespace
+
+graph::Data Model::State::run(const graph::Data& data, const std::vector<Tensor>& weights, Device on) const {
+  std::vector<Tensor> tensors;
+  for (const graph::Datum& datum : data) tensors.push_back(datum.tensor(on));
+  if (grad_enabled() && (wants_gradient(tensors) || wants_gradient(weights)))
+    return graph::run(*graph, data, weights, on);
+  const std::shared_ptr<graph::Program> program = programs->find(*graph, tensors, weights, on);
+  return program != nullptr ? program->run(tensors) : graph::run(*graph, data, weights, on);
+}
 
 Outputs Model::operator()(const NamedTensors& inputs) const {
   const graph::Graph& graph = *state_->graph;
@@ -109,7 +130,7 @@ Outputs Model::operator()(const NamedTensors& inputs) const {
   std::vector<Tensor> weights;
   for (const State::Weight& weight : state_->weights) weights.push_back(weight.tensor());
   const Device device = weights.empty() ? state_->device : weights.front().device();
-  const graph::Data results = graph::run(graph, data, weights, device);
+  const graph::Data results = state_->run(data, weights, device);
   NamedTensors outputs;
   for (std::size_t i = 0; i < results.size(); ++i)
     outputs.emplace_back(state_->outputs[i].name, results[i].tensor(device));

@@ -29,9 +29,23 @@ Tensor product(const Tensor& a, const Tensor& b) {
   return y;
 }
 
+/// A run of `compute`, which takes an epilogue or null.
+template <class Compute>
+Run with_epilogue(Compute compute) {
+  Run run([compute](const Data& in, Device device) { return Data{compute(in, device, nullptr)}; });
+  run.with_epilogue = [compute](const Data& in, Device device, const Epilogue& epilogue) {
+    return compute(in, device, &epilogue);
+  };
+  return run;
+}
+
 Run mat_mul(Call& call) {
   call.check_counts(2, 2);
-  return [](const Data& in, Device device) { return Data{product(in[0].tensor(device), in[1].tensor(device))}; };
+  return with_epilogue([](const Data& in, Device device, const Epilogue* epilogue) {
+    const Tensor a = in[0].tensor(device), b = in[1].tensor(device);
+    if (epilogue == nullptr) return product(a, b);
+    return a.dim() > 1 && b.dim() > 1 ? matmul(a, b, *epilogue) : (*epilogue)(product(a, b));
+  });
 }
 
 Run gemm(Call& call) {
@@ -39,19 +53,23 @@ Run gemm(Call& call) {
   const double alpha = call.real("alpha", 1), beta = call.real("beta", 1);
   if (call.version() < 7) call.integer("broadcast", 0);  // A bias is broadcast in any case.
   const bool turn_a = call.integer("transA", 0) != 0, turn_b = call.integer("transB", 0) != 0;
-  return [=](const Data& in, Device device) {
+  return with_epilogue([=](const Data& in, Device device, const Epilogue* epilogue) {
     Tensor a = in[0].tensor(device);
     const Tensor b = in[1].tensor(device);
     const Tensor c = in.size() > 2 ? in[2].tensor(device) : Tensor();
     require(a.dim() == 2 && b.dim() == 2, "onnx", "factors of shapes ", a.shape(), " and ", b.shape(),
             ", matrices expected");
     if (turn_a) a = a.t();
-    if (alpha == 1 && beta == 1 && turn_b && c.defined() && c.shape() == Shape(b.size(0))) return Data{linear(a, b, c)};
+    const bool adds = c.defined() && beta != 0;
+    if (alpha == 1 && (!adds || (beta == 1 && c.shape() == Shape(b.size(turn_b ? 0 : 1))))) {
+      const Tensor weight = turn_b ? b : b.t(), bias = adds ? c : Tensor();
+      return epilogue == nullptr ? linear(a, weight, bias) : linear(a, weight, bias, *epilogue);
+    }
     Tensor y = matmul(a, turn_b ? b.t() : b);
     if (alpha != 1) y = y * alpha;
-    if (c.defined() && beta != 0) y = y + (beta == 1 ? c : c * beta);
-    return Data{y};
-  };
+    if (adds) y = y + (beta == 1 ? c : c * beta);
+    return epilogue == nullptr ? y : (*epilogue)(y);
+  });
 }
 
 Run conv(Call& call) {
@@ -59,7 +77,7 @@ Run conv(Call& call) {
   const Windows given(call);
   const std::int64_t groups = call.integer("group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
-  return [=](const Data& in, Device device) {
+  return with_epilogue([=](const Data& in, Device device, const Epilogue* epilogue) {
     Tensor x = in[0].tensor(device), weight = in[1].tensor(device);
     const Tensor bias = in.size() > 2 ? in[2].tensor(device) : Tensor();
     const bool one_axis = spatial_of(x).rank() == 1;
@@ -74,9 +92,10 @@ Run conv(Call& call) {
       options.padding = Windows::pair(w.pads);
     else
       x = padded(x, w, 0);
-    const Tensor y = conv2d(x, weight, bias, options);
-    return Data{one_axis ? y.squeeze(2) : y};
-  };
+    if (epilogue != nullptr && !one_axis) return conv2d(x, weight, bias, options, *epilogue);
+    const Tensor y = one_axis ? conv2d(x, weight, bias, options).squeeze(2) : conv2d(x, weight, bias, options);
+    return epilogue == nullptr ? y : (*epilogue)(y);
+  });
 }
 
 /// Runs a pool of images over images, or over rows.

@@ -11,21 +11,33 @@ using graph::Data;
 using graph::Datum;
 using graph::Run;
 
-template <Tensor (*f)(const Tensor&)>
+// `f` and `formula` are one function, for tensors and for expressions.
+
+template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&)>
 Run unary(Call& call) {
   call.check_counts(1, 1);
-  return [](const Data& in, Device device) { return Data{f(in[0].tensor(device))}; };
+  return {[](const Data& in, Device device) { return Data{f(in[0].tensor(device))}; },
+          [](std::span<const Expr> in) { return formula(in[0]); }};
 }
 
-Tensor not_(const Tensor& x) { return logical_not(x); }
-Tensor softsign(const Tensor& x) { return x / (x.abs() + 1.0); }
-Tensor softplus_(const Tensor& x) { return softplus(x); }
-Tensor hard_swish_(const Tensor& x) { return hard_swish(x); }
+template <class X>
+X not_(const X& x) {
+  return logical_not(x);
+}
+template <class X>
+X softsign(const X& x) {
+  return x / (abs(x) + 1.0);
+}
+template <class X>
+X softplus_(const X& x) {
+  return softplus(x);
+}
 
-template <Tensor (*f)(const Operand&, const Operand&)>
+template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&)>
 Run binary(Call& call) {
   call.check_counts(2, 2);
-  return [](const Data& in, Device device) { return Data{f(in[0].tensor(device), in[1].tensor(device))}; };
+  return {[](const Data& in, Device device) { return Data{f(in[0].tensor(device), in[1].tensor(device))}; },
+          [](std::span<const Expr> in) { return formula(in[0], in[1]); }};
 }
 
 void refuse_integers(const Tensor& x) {
@@ -33,10 +45,10 @@ void refuse_integers(const Tensor& x) {
 }
 
 /// Whole numbers on the host stay there if they have one shape, or one of them is a single number.
-template <Tensor (*f)(const Operand&, const Operand&), class Host>
+template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&), class Host>
 Run arithmetic(Call& call, Host host) {
   call.check_counts(2, 2);
-  return [host](const Data& in, Device device) -> Data {
+  const auto run = [host](const Data& in, Device device) -> Data {
     const Datum &a = in[0], &b = in[1];
     if (!a.on_host() || !b.on_host() || (a.shape() != b.shape() && a.shape().numel() != 1 && b.shape().numel() != 1))
       return {f(a.tensor(device), b.tensor(device))};
@@ -47,21 +59,22 @@ Run arithmetic(Call& call, Host host) {
     for (std::size_t i = 0; i < z.size(); ++i) z[i] = host(x[x.size() == 1 ? 0 : i], y[y.size() == 1 ? 0 : i]);
     return {Datum(std::move(z), longer.shape(), a.dtype())};
   };
+  return {run, [](std::span<const Expr> in) { return formula(in[0], in[1]); }};
 }
 
 // Overflow wraps, as on a device.
 Run add_(Call& call) {
-  return arithmetic<add>(call, [](std::int64_t a, std::int64_t b) {
+  return arithmetic<add, add>(call, [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   });
 }
 Run sub_(Call& call) {
-  return arithmetic<sub>(call, [](std::int64_t a, std::int64_t b) {
+  return arithmetic<sub, sub>(call, [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
   });
 }
 Run mul_(Call& call) {
-  return arithmetic<mul>(call, [](std::int64_t a, std::int64_t b) {
+  return arithmetic<mul, mul>(call, [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
   });
 }
@@ -72,7 +85,7 @@ Tensor float_div(const Operand& a, const Operand& b) {
   return div(a, b);
 }
 Run div_(Call& call) {
-  return arithmetic<float_div>(call, [](std::int64_t a, std::int64_t b) {
+  return arithmetic<float_div, div>(call, [](std::int64_t a, std::int64_t b) {
     require(b != 0 && (b != -1 || a != INT64_MIN), "onnx", a, " / ", b, " has no value");
     return a / b;
   });
@@ -104,27 +117,33 @@ Run binary_of_version_6(Call& call) {
 
 Run pow_(Call& call) {
   call.check_counts(2, 2);
-  return [](const Data& in, Device device) {
+  const auto run = [](const Data& in, Device device) {
     const Tensor base = in[0].tensor(device);
     refuse_integers(base);
     return Data{pow(base, in[1].tensor(device)).to(base.dtype())};
   };
+  return {run, [](std::span<const Expr> in) { return pow(in[0], in[1]); }};
 }
 
 /// Any number of inputs.
-template <Tensor (*f)(const Operand&, const Operand&)>
+template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&)>
 Run variadic(Call& call) {
   call.check_counts(call.inputs(), call.inputs());
   require(call.inputs() > 0, "onnx", "input 0 is missing");
-  return [](const Data& in, Device device) {
+  const auto run = [](const Data& in, Device device) {
     Tensor result = in[0].tensor(device);
     for (std::size_t i = 1; i < in.size(); ++i) result = f(result, in[i].tensor(device));
     return Data{result};
   };
+  return {run, [](std::span<const Expr> in) {
+            Expr result = in[0];
+            for (const Expr& other : in.subspan(1)) result = formula(result, other);
+            return result;
+          }};
 }
 
 Run mean_(Call& call) {
-  const Run sum = variadic<add>(call);
+  const Run sum = variadic<add, add>(call);
   return [sum](const Data& in, Device device) {
     const Tensor total = sum(in, device)[0].tensor(device);
     refuse_integers(total);
@@ -154,9 +173,10 @@ Run is_inf(Call& call) {
 
 Run where_(Call& call) {
   call.check_counts(3, 3);
-  return [](const Data& in, Device device) {
-    return Data{where(in[0].tensor(device), in[1].tensor(device), in[2].tensor(device))};
-  };
+  return {[](const Data& in, Device device) {
+            return Data{where(in[0].tensor(device), in[1].tensor(device), in[2].tensor(device))};
+          },
+          [](std::span<const Expr> in) { return where(in[0], in[1], in[2]); }};
 }
 
 }  // namespace
@@ -164,61 +184,61 @@ Run where_(Call& call) {
 std::vector<Row> pointwise_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"Abs", 6, newest, unary<abs>},
-      {"Acos", 7, newest, unary<acos>},
-      {"Acosh", 9, newest, unary<acosh>},
+      {"Abs", 6, newest, unary<abs, abs>},
+      {"Acos", 7, newest, unary<acos, acos>},
+      {"Acosh", 9, newest, unary<acosh, acosh>},
       {"Add", 6, 6, binary_of_version_6<add>},
       {"Add", 7, newest, add_},
-      {"And", 7, newest, binary<logical_and>},
-      {"Asin", 7, newest, unary<asin>},
-      {"Asinh", 9, newest, unary<asinh>},
-      {"Atan", 7, newest, unary<atan>},
-      {"Atanh", 9, newest, unary<atanh>},
-      {"Ceil", 6, newest, unary<ceil>},
-      {"Cos", 7, newest, unary<cos>},
-      {"Cosh", 9, newest, unary<cosh>},
+      {"And", 7, newest, binary<logical_and, logical_and>},
+      {"Asin", 7, newest, unary<asin, asin>},
+      {"Asinh", 9, newest, unary<asinh, asinh>},
+      {"Atan", 7, newest, unary<atan, atan>},
+      {"Atanh", 9, newest, unary<atanh, atanh>},
+      {"Ceil", 6, newest, unary<ceil, ceil>},
+      {"Cos", 7, newest, unary<cos, cos>},
+      {"Cosh", 9, newest, unary<cosh, cosh>},
       {"Div", 6, 6, binary_of_version_6<float_div>},
       {"Div", 7, newest, div_},
-      {"Equal", 7, newest, binary<eq>},
-      {"Erf", 9, newest, unary<erf>},
-      {"Exp", 6, newest, unary<exp>},
-      {"Floor", 6, newest, unary<floor>},
-      {"Greater", 7, newest, binary<gt>},
-      {"GreaterOrEqual", 12, newest, binary<ge>},
-      {"HardSwish", 14, newest, unary<hard_swish_>},
+      {"Equal", 7, newest, binary<eq, eq>},
+      {"Erf", 9, newest, unary<erf, erf>},
+      {"Exp", 6, newest, unary<exp, exp>},
+      {"Floor", 6, newest, unary<floor, floor>},
+      {"Greater", 7, newest, binary<gt, gt>},
+      {"GreaterOrEqual", 12, newest, binary<ge, ge>},
+      {"HardSwish", 14, newest, unary<hard_swish, hard_swish>},
       {"IsInf", 10, newest, is_inf},
-      {"IsNaN", 9, newest, unary<isnan>},
-      {"Less", 7, newest, binary<lt>},
-      {"LessOrEqual", 12, newest, binary<le>},
-      {"Log", 6, newest, unary<log>},
-      {"Max", 6, newest, variadic<maximum>},
+      {"IsNaN", 9, newest, unary<isnan, isnan>},
+      {"Less", 7, newest, binary<lt, lt>},
+      {"LessOrEqual", 12, newest, binary<le, le>},
+      {"Log", 6, newest, unary<log, log>},
+      {"Max", 6, newest, variadic<maximum, maximum>},
       {"Mean", 6, newest, mean_},
-      {"Min", 6, newest, variadic<minimum>},
-      {"Mish", 18, newest, unary<mish>},
+      {"Min", 6, newest, variadic<minimum, minimum>},
+      {"Mish", 18, newest, unary<mish, mish>},
       {"Mod", 10, newest, mod},
       {"Mul", 6, 6, binary_of_version_6<mul>},
       {"Mul", 7, newest, mul_},
-      {"Neg", 6, newest, unary<neg>},
-      {"Not", 1, newest, unary<not_>},
-      {"Or", 7, newest, binary<logical_or>},
+      {"Neg", 6, newest, unary<neg, neg>},
+      {"Not", 1, newest, unary<not_, not_>},
+      {"Or", 7, newest, binary<logical_or, logical_or>},
       {"Pow", 7, newest, pow_},
-      {"Reciprocal", 6, newest, unary<reciprocal>},
-      {"Relu", 6, newest, unary<relu>},
-      {"Round", 11, newest, unary<round>},
-      {"Sigmoid", 6, newest, unary<sigmoid>},
-      {"Sign", 9, newest, unary<sign>},
-      {"Sin", 7, newest, unary<sin>},
-      {"Sinh", 9, newest, unary<sinh>},
-      {"Softplus", 1, newest, unary<softplus_>},
-      {"Softsign", 1, newest, unary<softsign>},
-      {"Sqrt", 6, newest, unary<sqrt>},
+      {"Reciprocal", 6, newest, unary<reciprocal, reciprocal>},
+      {"Relu", 6, newest, unary<relu, relu>},
+      {"Round", 11, newest, unary<round, round>},
+      {"Sigmoid", 6, newest, unary<sigmoid, sigmoid>},
+      {"Sign", 9, newest, unary<sign, sign>},
+      {"Sin", 7, newest, unary<sin, sin>},
+      {"Sinh", 9, newest, unary<sinh, sinh>},
+      {"Softplus", 1, newest, unary<softplus_, softplus_>},
+      {"Softsign", 1, newest, unary<softsign, softsign>},
+      {"Sqrt", 6, newest, unary<sqrt, sqrt>},
       {"Sub", 6, 6, binary_of_version_6<sub>},
       {"Sub", 7, newest, sub_},
-      {"Sum", 6, newest, variadic<add>},
-      {"Tan", 7, newest, unary<tan>},
-      {"Tanh", 6, newest, unary<tanh>},
+      {"Sum", 6, newest, variadic<add, add>},
+      {"Tan", 7, newest, unary<tan, tan>},
+      {"Tanh", 6, newest, unary<tanh, tanh>},
       {"Where", 9, newest, where_},
-      {"Xor", 7, newest, binary<logical_xor>},
+      {"Xor", 7, newest, binary<logical_xor, logical_xor>},
   };
 }
 

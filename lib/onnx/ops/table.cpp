@@ -61,6 +61,22 @@ graph::Datum Call::tensor(std::string_view name) {
   return attribute == nullptr ? graph::Datum() : load_(attribute->tensors.front());
 }
 
+std::map<std::string, graph::Attribute> Call::attributes() const {
+  std::map<std::string, graph::Attribute> all;
+  for (const file::Attribute& a : attributes_) {
+    graph::Attribute& attribute = all[std::string(a.name)];
+    switch (a.kind) {
+      case Kind::f32: attribute = static_cast<double>(a.floats.front()); break;
+      case Kind::integer: attribute = a.integers.front(); break;
+      case Kind::string: attribute = std::string(a.strings.front()); break;
+      case Kind::floats: attribute = std::vector<double>(a.floats.begin(), a.floats.end()); break;
+      case Kind::integers: attribute = a.integers; break;
+      default: all.erase(std::string(a.name));
+    }
+  }
+  return all;
+}
+
 void Call::check_counts(std::size_t least_inputs, std::size_t most_inputs, std::size_t most_outputs) const {
   require(inputs() <= most_inputs, "onnx", inputs(), " inputs, at most ", most_inputs, " allowed");
   for (std::size_t i = 0; i < least_inputs; ++i) require(has_input(i), "onnx", "input ", i, " is missing");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -40,6 +41,9 @@ class Call {
   std::string text(std::string_view name, const char* otherwise);
   /// Undefined without the attribute.
   graph::Datum tensor(std::string_view name);
+
+  /// All that have a form that nodes of a graph keep.
+  std::map<std::string, graph::Attribute> attributes() const;
 
   /// Refuses inputs that are missing or too many, and more outputs than the op computes here.
   void check_counts(std::size_t least_inputs, std::size_t most_inputs, std::size_t most_outputs = 1) const;
