@@ -3,7 +3,6 @@
 #include <mutex>
 
 #include "base/text.h"
-#include "runtime/capture/capture.h"
 
 namespace crisol::graph {
 
@@ -20,8 +19,6 @@ Tensor Datum::tensor(Device device) const {
   const std::lock_guard lock(uploaded_->mutex);
   Tensor& tensor = uploaded_->tensor;
   if (!tensor.defined() || tensor.device() != device) {
-    // A captured graph does not upload the numbers again, and it does not reuse their memory.
-    const runtime::PauseCapture pause;
     tensor = from_vector(*numbers_, shape_, dtype_, device);
   }
   return tensor;
@@ -31,6 +28,16 @@ std::vector<std::int64_t> Datum::numbers() const {
   if (numbers_) return *numbers_;
   require(!is_floating(tensor_.dtype()), "graph", "whole numbers are needed, and the tensor is ", tensor_.dtype());
   return tensor_.to(DType::i64).to_vector<std::int64_t>();
+}
+
+double Datum::number() const {
+  require(shape().numel() == 1, "graph", "one number is needed, and the shape is ", shape());
+  if (numbers_) return static_cast<double>(numbers_->front());
+  return number_ ? *number_ : tensor_.item<double>();
+}
+
+void Datum::remember_number() {
+  if (!numbers_ && tensor_.defined() && tensor_.numel() == 1) number_ = tensor_.item<double>();
 }
 
 std::vector<std::size_t> last_uses(const Graph& graph) {

@@ -40,11 +40,16 @@ class Datum {
   Tensor tensor(Device device) const;
   /// The numbers. A tensor of integers is read, which waits for the device.
   std::vector<std::int64_t> numbers() const;
+  /// The value of the only element. A tensor is read, unless its number is remembered.
+  double number() const;
+  /// Reads the value of a tensor with one element, so that number() does not wait any more.
+  void remember_number();
 
  private:
   struct Uploaded;
 
   Tensor tensor_;
+  std::optional<double> number_;
   std::optional<std::vector<std::int64_t>> numbers_;
   Shape shape_;
   DType dtype_ = DType::i64;

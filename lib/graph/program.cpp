@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/thread_context.h"
+#include "crisol/error.h"
 #include "crisol/grad_mode.h"
 #include "graph/passes/passes.h"
 #include "graph/specialise.h"
@@ -12,6 +14,15 @@ namespace crisol::graph {
 namespace {
 
 constexpr std::size_t most_programs = 8;  // Each keeps the memory of one run.
+
+/// While it lives, this thread's captures keep new tensors of host values as they are.
+class KeepUploads {
+ public:
+  KeepUploads() { thread_context().capture_keeps_uploads = true; }
+  ~KeepUploads() { thread_context().capture_keeps_uploads = false; }
+  KeepUploads(const KeepUploads&) = delete;
+  KeepUploads& operator=(const KeepUploads&) = delete;
+};
 
 Data data_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
 
@@ -38,6 +49,7 @@ Program::Program(const Graph& graph, const std::vector<Tensor>& inputs, const st
   Graph fixed = optimise(graph, data_of(inputs_), weights, device);
   // Compiles kernels, uploads constants and packs weights.
   graph::run(fixed, data_of(inputs_), {}, device);
+  const KeepUploads keep;
   try {
     captured_ = capture([&] { outputs_ = graph::run(fixed, data_of(inputs_), {}, device); }, device);
   } catch (const Error& error) {

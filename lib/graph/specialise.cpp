@@ -69,8 +69,10 @@ class Specialiser {
         if (input != absent) used[at(input)] = true;
     for (const int output : fixed_.outputs) used[at(output)] = true;
     for (std::size_t value = 0; value < data_.size(); ++value)
-      if (used[value] && is_constant_[value])
+      if (used[value] && is_constant_[value]) {
+        data_[value].remember_number();
         fixed_.constants.emplace_back(static_cast<int>(value), std::move(data_[value]));
+      }
   }
 
   const Graph& graph_;

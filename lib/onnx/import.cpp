@@ -88,7 +88,9 @@ class Importer {
     const int value = new_value(std::string(input.name), dtype);
     if (input.type.shape) {
       auto& shape = graph_.values.back().shape.emplace();
-      for (const file::DimensionProto& d : *input.type.shape) shape.push_back({d.size, std::string(d.name)});
+      // Exporters of Paddle name all sizes that they leave open "?".
+      for (const file::DimensionProto& d : *input.type.shape)
+        shape.push_back({d.size, d.name == "?" ? "" : std::string(d.name)});
     }
     define(scope, input.name, value);
     return value;

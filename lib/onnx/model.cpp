@@ -49,7 +49,7 @@ struct Model::State {
     const Tensor& tensor() const { return parameter.defined() ? static_cast<const Tensor&>(parameter) : buffer; }
   };
   /// By a program if no gradients are wanted.
-  graph::Data run(const graph::Data& inputs, const std::vector<Tensor>& weights, Device device) const;
+  graph::Data run(const graph::Data& inputs, const std::vector<Tensor>& values, Device device) const;
 
   std::shared_ptr<const graph::Graph> graph;
   std::vector<ValueInfo> inputs, outputs;
@@ -103,13 +103,13 @@ bool wants_gradient(const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
-graph::Data Model::State::run(const graph::Data& data, const std::vector<Tensor>& weights, Device on) const {
+graph::Data Model::State::run(const graph::Data& data, const std::vector<Tensor>& values, Device on) const {
   std::vector<Tensor> tensors;
   for (const graph::Datum& datum : data) tensors.push_back(datum.tensor(on));
-  if (grad_enabled() && (wants_gradient(tensors) || wants_gradient(weights)))
-    return graph::run(*graph, data, weights, on);
-  const std::shared_ptr<graph::Program> program = programs->find(*graph, tensors, weights, on);
-  return program != nullptr ? program->run(tensors) : graph::run(*graph, data, weights, on);
+  if (grad_enabled() && (wants_gradient(tensors) || wants_gradient(values)))
+    return graph::run(*graph, data, values, on);
+  const std::shared_ptr<graph::Program> program = programs->find(*graph, tensors, values, on);
+  return program != nullptr ? program->run(tensors) : graph::run(*graph, data, values, on);
 }
 
 Outputs Model::operator()(const NamedTensors& inputs) const {

@@ -20,8 +20,8 @@ bool is_of_elements(const Graph& graph, const Node& node) {
 /// Nodes whose elements one kernel computes. The last one gives the result.
 class Group {
  public:
-  Group(const Graph& graph, const Uses& uses, const std::vector<bool>& taken, std::size_t last, Device device)
-      : graph_(graph), uses_(uses), taken_(taken), device_(device), members_{last} {
+  Group(const Graph& graph, const Uses& uses, const std::vector<bool>& taken, std::size_t last)
+      : graph_(graph), uses_(uses), taken_(taken), members_{last} {
     while (grow()) {
     }
   }
@@ -89,8 +89,8 @@ class Group {
   /// The number, for a constant of one element.
   std::optional<double> number_of(int value) const {
     const Datum* datum = uses_.constant(value);
-    if (datum == nullptr || datum->on_host() || datum->shape().numel() != 1 || datum->dtype() != DType::f32) return {};
-    return static_cast<double>(datum->tensor(device_).item());
+    if (datum == nullptr || !datum->defined() || datum->shape().numel() != 1 || datum->dtype() != DType::f32) return {};
+    return datum->number();
   }
 
   Parts parts() const {
@@ -137,20 +137,19 @@ class Group {
   const Graph& graph_;
   const Uses& uses_;
   const std::vector<bool>& taken_;
-  const Device device_;
   std::set<std::size_t> members_;
 };
 
 }  // namespace
 
-std::size_t fuse_elements(Graph& graph, Device device) {
+std::size_t fuse_elements(Graph& graph, Device) {
   const Uses uses(graph);
   std::vector<bool> taken(graph.nodes.size()), gone(graph.nodes.size());
   std::vector<std::pair<std::size_t, Node>> joined;
   std::size_t removed = 0;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     if (taken[i] || !is_of_elements(graph, graph.nodes[i])) continue;
-    const Group group(graph, uses, taken, i, device);
+    const Group group(graph, uses, taken, i);
     for (const std::size_t member : group.members()) taken[member] = true;
     if (!group.is_useful()) continue;
     for (const std::size_t member : group.members()) gone[member] = member != i;

@@ -12,6 +12,7 @@
 #include "crisol/functions/triangle.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/table.h"
+#include "onnx/reader/message.h"
 
 namespace crisol::onnx {
 
@@ -122,16 +123,40 @@ Run trilu(Call& call) {
   };
 }
 
+/// The position that the element at `i`, left or right of an axis of `size` elements, repeats.
+std::int64_t repeated(std::int64_t i, std::int64_t size, const std::string& mode) {
+  if (mode == "edge") return std::clamp<std::int64_t>(i, 0, size - 1);
+  if (mode == "wrap") return ((i % size) + size) % size;
+  const std::int64_t period = std::max<std::int64_t>(2 * (size - 1), 1);
+  const std::int64_t at = ((i % period) + period) % period;
+  return std::min(at, period - at);
+}
+
+/// Pads that repeat elements of x. Negative ones cut.
+Tensor pad_with_elements(Tensor x, const std::vector<AxisPadding>& paddings, const std::string& mode) {
+  for (int axis = 0; axis < x.dim(); ++axis) {
+    const AxisPadding& padding = paddings[static_cast<std::size_t>(x.dim() - 1 - axis)];
+    if (padding.before == 0 && padding.after == 0) continue;
+    require(x.size(axis) > 0, "onnx", "mode ", mode, " for an input of shape ", x.shape());
+    Numbers places;
+    for (std::int64_t i = -padding.before; i < x.size(axis) + padding.after; ++i)
+      places.push_back(repeated(i, x.size(axis), mode));
+    const auto count = static_cast<std::int64_t>(places.size());
+    x = x.index_select(axis, from_vector(places, Shape(count), DType::i64, x.device()));
+  }
+  return x;
+}
+
 Run pad_(Call& call) {
   call.check_counts(2, 4);
-  require(call.text("mode", "constant") == "constant", "onnx", "other modes than constant are not supported");
-  return [](const Data& in, Device device) {
+  const std::string mode = call.text("mode", "constant");
+  require(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "onnx", "mode is ",
+          file::in_quotes(mode), ", constant, reflect, edge or wrap expected");
+  return [mode](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const Numbers pads = in[1].numbers();
     double value = 0;
-    if (in.size() > 2 && in[2].defined())
-      value = in[2].on_host() ? static_cast<double>(number_of(in[2], "constant_value"))
-                              : in[2].tensor(device).item<double>();
+    if (in.size() > 2 && in[2].defined()) value = in[2].number();
     Numbers axes = in.size() > 3 && in[3].defined() ? in[3].numbers() : Numbers();
     if (axes.empty())
       for (int i = 0; i < x.dim(); ++i) axes.push_back(i);
@@ -139,7 +164,7 @@ Run pad_(Call& call) {
     std::vector<AxisPadding> paddings(static_cast<std::size_t>(x.dim()));
     for (std::size_t i = 0; i < axes.size(); ++i)
       paddings[static_cast<std::size_t>(x.dim() - 1 - axis_of(axes[i], x.dim()))] = {pads[i], pads[axes.size() + i]};
-    return Data{pad(x, paddings, value)};
+    return Data{mode == "constant" ? pad(x, paddings, value) : pad_with_elements(x, paddings, mode)};
   };
 }
 
