@@ -10,6 +10,7 @@
 #include "support/compare.h"
 #include "support/files.h"
 #include "support/onnx_writer.h"
+#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;
