@@ -36,8 +36,16 @@ double Datum::number() const {
   return number_ ? *number_ : tensor_.item<double>();
 }
 
-void Datum::remember_number() {
-  if (!numbers_ && tensor_.defined() && tensor_.numel() == 1) number_ = tensor_.item<double>();
+bool may_be_shape(const Shape& shape, DType dtype) {
+  return (dtype == DType::i64 || dtype == DType::i32) && shape.rank() <= 1 && shape.numel() <= 1024;
+}
+
+void Datum::remember() {
+  if (numbers_ || !tensor_.defined()) return;
+  if (may_be_shape(tensor_.shape(), tensor_.dtype()))
+    *this = Datum(numbers(), tensor_.shape(), tensor_.dtype());
+  else if (tensor_.numel() == 1)
+    number_ = tensor_.item<double>();
 }
 
 std::vector<std::size_t> last_uses(const Graph& graph) {

@@ -42,8 +42,9 @@ class Datum {
   std::vector<std::int64_t> numbers() const;
   /// The value of the only element. A tensor is read, unless its number is remembered.
   double number() const;
-  /// Reads the value of a tensor with one element, so that number() does not wait any more.
-  void remember_number();
+  /// Reads a small tensor of whole numbers and a tensor with one element, so that number() and numbers() do not wait any
+  /// more.
+  void remember();
 
  private:
   struct Uploaded;
@@ -55,6 +56,9 @@ class Datum {
   DType dtype_ = DType::i64;
   std::shared_ptr<Uploaded> uploaded_;
 };
+
+/// Whether numbers of this shape are kept on the host when the graph knows them before a run.
+bool may_be_shape(const Shape& shape, DType dtype);
 
 using Data = std::vector<Datum>;
 

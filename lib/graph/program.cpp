@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t most_programs = 8;  // Each keeps the memory of one run.
 
-/// While it lives, this thread's captures keep new tensors of host values as they are.
-class KeepUploads {
+/// While it lives, the thread makes a program.
+class Making {
  public:
-  KeepUploads() { thread_context().capture_keeps_uploads = true; }
-  ~KeepUploads() { thread_context().capture_keeps_uploads = false; }
-  KeepUploads(const KeepUploads&) = delete;
-  KeepUploads& operator=(const KeepUploads&) = delete;
+  Making() { thread_context().makes_program = true; }
+  ~Making() { thread_context().makes_program = false; }
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
 };
 
 Data data_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
@@ -47,9 +47,9 @@ Program::Program(const Graph& graph, const std::vector<Tensor>& inputs, const st
     weights_.push_back({weight.impl()->storage, weight.impl()->storage->version.load()});
   for (const Tensor& input : inputs) inputs_.push_back(input.detach().clone());
   Graph fixed = optimise(graph, data_of(inputs_), weights, device);
+  const Making making;
   // Compiles kernels, uploads constants and packs weights.
   graph::run(fixed, data_of(inputs_), {}, device);
-  const KeepUploads keep;
   try {
     captured_ = capture([&] { outputs_ = graph::run(fixed, data_of(inputs_), {}, device); }, device);
   } catch (const Error& error) {

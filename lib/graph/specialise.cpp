@@ -70,7 +70,7 @@ class Specialiser {
     for (const int output : fixed_.outputs) used[at(output)] = true;
     for (std::size_t value = 0; value < data_.size(); ++value)
       if (used[value] && is_constant_[value]) {
-        data_[value].remember_number();
+        data_[value].remember();
         fixed_.constants.emplace_back(static_cast<int>(value), std::move(data_[value]));
       }
   }

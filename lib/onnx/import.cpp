@@ -111,8 +111,7 @@ class Importer {
             Shape::max_rank, " allowed");
     const Shape shape(tensor.sizes);
     const file::Elements elements = file_.elements_of(tensor);
-    const bool is_integer = *dtype == DType::i64 || *dtype == DType::i32;
-    if (is_integer && shape.rank() <= 1 && shape.numel() <= 1024)
+    if (graph::may_be_shape(shape, *dtype))
       return Datum(numbers_of(elements.bytes(), *dtype), shape, *dtype);
     return from_bytes(elements.bytes().data(), shape, *dtype, device_);
   }

@@ -131,7 +131,7 @@ Tensor ones_like(const Tensor& x, std::optional<DType> dtype) { return full_like
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device) {
   // A capture does not reuse memory that was not allocated for it, so the values stay.
   std::optional<runtime::PauseCapture> pause;
-  if (thread_context().capture_keeps_uploads) pause.emplace();
+  if (thread_context().makes_program) pause.emplace();
   Tensor result = empty(shape, dtype, device);
   runtime::write(*result.impl()->storage->block, 0, bytes, static_cast<std::size_t>(result.numel()) * size_of(dtype));
   return result;

@@ -90,7 +90,7 @@ ModelFile residual_block() {
 TEST_CASE("graph: a residual block becomes two convolutions") {
   const ModelFile file = residual_block();
   std::map<std::string, std::size_t> changes = file.changes(randn({2, 8, 9, 7}));
-  CHECK(changes["fold_batch_norm"] == 2);
+  CHECK(changes["fold_affine"] == 2);
   CHECK(changes["fuse_elements"] == 1);
   CHECK(changes["fuse_epilogues"] == 2);
 
@@ -128,7 +128,7 @@ TEST_CASE("graph: a batch norm without a convolution, and numbers in formulas") 
       {weight("scale", randn({3})), weight("shift", randn({3})), weight("mean", randn({3})),
        weight("var", rand({3}) + 0.5), weight("zero", full({}, 0.0)), weight("six", full({}, 6.0))});
   std::map<std::string, std::size_t> changes = file.changes(randn({4, 3, 5}));
-  CHECK(changes["fold_batch_norm"] == 1);
+  CHECK(changes["fold_affine"] == 1);
   CHECK(changes["fuse_elements"] == 3);
   onnx::Model model = file.load();
   check_program(model, randn({4, 3, 5}));
@@ -145,6 +145,29 @@ TEST_CASE("graph: operands that broadcast are not merged into wrong shapes") {
   onnx::Model model = file.load();
   const Tensor x = randn({3, 4, 5});
   CHECK(model(x).dim() == 4);
+  check_program(model, x);
+}
+
+TEST_CASE("graph: transposes around convolutions with channels last cancel") {
+  manual_seed(4);
+  const auto transpose = [](const std::string& x, const std::string& y, const Sizes& perm) {
+    return node("Transpose", {x}, {y}, {attribute("perm", perm)});
+  };
+  const Sizes to_channels_first{0, 3, 1, 2}, to_channels_last{0, 2, 3, 1};
+  const ModelFile file(
+      {transpose("x", "x1", to_channels_first), node("Conv", {"x1", "w1"}, {"c1"}),
+       transpose("c1", "t1", to_channels_last), node("Cast", {"t1"}, {"s1"}, {attribute("to", std::int64_t{of::f32})}),
+       node("Sub", {"s1", "mean"}, {"m1"}), node("Mul", {"m1", "scale"}, {"n1"}), node("Div", {"n1", "two"}, {"d1"}),
+       node("Relu", {"d1"}, {"r1"}), transpose("r1", "x2", to_channels_first), node("Conv", {"x2", "w2"}, {"c2"}),
+       transpose("c2", "t2", to_channels_last), node("Sub", {"mean", "t2"}, {"m2"}), node("Add", {"m2", "r1"}, {"y"})},
+      {weight("w1", randn({4, 3, 1, 3})), weight("w2", randn({4, 4, 1, 1})), weight("mean", randn({4})),
+       weight("scale", randn({1, 1, 4})), weight("two", full({1}, 2.0))});
+  const Tensor x = randn({2, 5, 6, 3});
+  std::map<std::string, std::size_t> changes = file.changes(x);
+  CHECK(changes["remove_identities"] == 1);
+  CHECK(changes["fold_affine"] == 4);
+  CHECK(changes["fuse_epilogues"] == 2);
+  onnx::Model model = file.load();
   check_program(model, x);
 }
 

@@ -17,6 +17,12 @@ void record(const void* object, const Expr* arguments, std::vector<Expr>& result
 
 }  // namespace
 
+bool is_of_elements(const Graph& graph, const Node& node) {
+  if (!node.run.formula || node.outputs.size() != 1 || node.outputs[0] == absent) return false;
+  const Value& value = graph.values[static_cast<std::size_t>(node.outputs[0])];
+  return value.dtype && is_floating(*value.dtype) && value.shape;
+}
+
 FormulaKernel::FormulaKernel(Run::Formula formula)
     : formula_(std::make_shared<const Run::Formula>(std::move(formula))), function_(detail::make_fused("graph")) {}
 

@@ -5,6 +5,9 @@
 
 namespace crisol::graph {
 
+/// Whether a kernel can compute the node's formula: it has one, and its output is of floating-point numbers.
+bool is_of_elements(const Graph& graph, const Node& node);
+
 /// A formula as a function of fused kernels.
 class FormulaKernel {
  public:

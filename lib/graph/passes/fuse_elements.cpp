@@ -9,13 +9,7 @@ namespace crisol::graph {
 namespace {
 
 // Limits of one kernel: see FusedFunction and PointwiseGraph.
-constexpr std::size_t most_inputs = 12, most_numbers = 12;
-
-bool is_of_elements(const Graph& graph, const Node& node) {
-  if (!node.run.formula || node.outputs.size() != 1 || node.outputs[0] == absent) return false;
-  const Value& value = graph.values[static_cast<std::size_t>(node.outputs[0])];
-  return value.dtype && is_floating(*value.dtype) && value.shape;
-}
+constexpr std::size_t most_inputs = 8, most_numbers = 8;
 
 /// Nodes whose elements one kernel computes. The last one gives the result.
 class Group {

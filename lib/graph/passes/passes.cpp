@@ -12,7 +12,9 @@ namespace crisol::graph {
 
 std::span<const Pass> all_passes() {
   static constexpr std::array passes{
-      Pass{"fold_batch_norm", fold_batch_norm},
+      Pass{"remove_identities", remove_identities},
+      Pass{"move_transposes", move_transposes},
+      Pass{"fold_affine", fold_affine},
       Pass{"remove_dead_nodes", remove_dead_nodes},
       Pass{"fuse_elements", fuse_elements},
       Pass{"fuse_epilogues", fuse_epilogues},

@@ -11,9 +11,14 @@ namespace crisol::graph {
 
 /// Each returns how many nodes it removed or joined.
 std::size_t remove_dead_nodes(Graph& graph, Device device);
-/// Puts the scale and the shift of a BatchNormalization into the weight and the bias of the convolution before it.
-/// Another BatchNormalization becomes a product and a sum of each element.
-std::size_t fold_batch_norm(Graph& graph, Device device);
+/// Removes nodes whose output is their input: casts to the same type, reshapes to the same shape.
+std::size_t remove_identities(Graph& graph, Device device);
+/// Moves transposes behind ops that compute each element by itself, and joins transposes that follow each other. So
+/// those around the convolutions of a model with channels last cancel.
+std::size_t move_transposes(Graph& graph, Device device);
+/// Puts a scale and a shift of each channel, from BatchNormalization or from sums and products with constants, into the
+/// weight and the bias of the convolution before it. Another BatchNormalization becomes a product and a sum.
+std::size_t fold_affine(Graph& graph, Device device);
 /// Joins nodes that compute each element by itself, so that one kernel computes all of them.
 std::size_t fuse_elements(Graph& graph, Device device);
 /// Lets the kernels of products and convolutions compute what follows for each element.

@@ -3,9 +3,9 @@
 namespace crisol::graph {
 
 Uses::Uses(const Graph& graph)
-    : first_(graph.nodes.data()),
+    : graph_(graph),
       makers_(graph.values.size()),
-      constants_(graph.values.size()),
+      constants_(graph.values.size(), none),
       users_(graph.values.size()),
       is_output_(graph.values.size()) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -17,7 +17,8 @@ Uses::Uses(const Graph& graph)
       if (users.empty() || users.back() != i) users.push_back(i);
     }
   }
-  for (const auto& [value, datum] : graph.constants) constants_[static_cast<std::size_t>(value)] = &datum;
+  for (std::size_t i = 0; i < graph.constants.size(); ++i)
+    constants_[static_cast<std::size_t>(graph.constants[i].first)] = i;
   for (const int output : graph.outputs) is_output_[static_cast<std::size_t>(output)] = true;
 }
 
