@@ -39,6 +39,29 @@ std::string shape_text(const std::vector<graph::SymbolicSize>& shape) {
   return text.empty() ? "()" : text + ')';
 }
 
+/// Checks a tensor against what the file says about an input. `sizes` has the sizes of names that are known so far.
+void check_input(const graph::Value& value, const Tensor& tensor, std::map<std::string, std::int64_t>& sizes) {
+  const std::string input = "input " + file::in_quotes(value.name);
+  require(tensor.defined(), "onnx", input, " is undefined");
+  require(!value.dtype || tensor.dtype() == *value.dtype, "onnx", input, " has elements of ", tensor.dtype(), ", ",
+          name_of(value.dtype.value_or(DType::f32)), " expected");
+  if (!value.shape) return;
+  bool fits = tensor.dim() == static_cast<int>(value.shape->size());
+  for (int i = 0; fits && i < tensor.dim(); ++i) {
+    const graph::SymbolicSize& d = (*value.shape)[static_cast<std::size_t>(i)];
+    if (d.size) fits = tensor.size(i) == *d.size;
+    if (d.name.empty()) continue;
+    const std::int64_t size = sizes.try_emplace(d.name, tensor.size(i)).first->second;
+    require(size == tensor.size(i), "onnx", input, " has shape ", tensor.shape(), ", and ", file::in_quotes(d.name),
+            " is ", size, " already");
+  }
+  require(fits, "onnx", input, " has shape ", tensor.shape(), ", ", shape_text(*value.shape), " expected");
+}
+
+bool wants_gradient(const std::vector<Tensor>& tensors) {
+  return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.requires_grad(); });
+}
+
 }  // namespace
 
 struct Model::State {
@@ -48,8 +71,37 @@ struct Model::State {
     nn::Buffer buffer;
     const Tensor& tensor() const { return parameter.defined() ? static_cast<const Tensor&>(parameter) : buffer; }
   };
+  /// The inputs in the order of the graph. Throws if they are not those that the model wants.
+  graph::Data check(const NamedTensors& given) const {
+    graph::Data data(graph->inputs.size());
+    std::map<std::string, std::int64_t> sizes;
+    for (const auto& [name, tensor] : given) {
+      const auto at = std::find_if(inputs.begin(), inputs.end(), [&](const auto& i) { return i.name == name; });
+      require(at != inputs.end(), "onnx", "the model has no input ", file::in_quotes(name));
+      const auto i = static_cast<std::size_t>(at - inputs.begin());
+      require(!data[i].defined(), "onnx", "input ", file::in_quotes(name), " is given twice");
+      check_input(graph->values[static_cast<std::size_t>(graph->inputs[i])], tensor, sizes);
+      data[i] = tensor;
+    }
+    for (std::size_t i = 0; i < data.size(); ++i)
+      require(data[i].defined(), "onnx", "input ", file::in_quotes(inputs[i].name), " is missing");
+    return data;
+  }
+  /// The weights.
+  std::vector<Tensor> values() const {
+    std::vector<Tensor> tensors;
+    for (const Weight& weight : weights) tensors.push_back(weight.tensor());
+    return tensors;
+  }
   /// By a program if no gradients are wanted.
-  graph::Data run(const graph::Data& inputs, const std::vector<Tensor>& values, Device device) const;
+  graph::Data run(const graph::Data& data, const std::vector<Tensor>& values, Device on) const {
+    std::vector<Tensor> tensors;
+    for (const graph::Datum& datum : data) tensors.push_back(datum.tensor(on));
+    if (grad_enabled() && (wants_gradient(tensors) || wants_gradient(values)))
+      return graph::run(*graph, data, values, on);
+    const std::shared_ptr<graph::Program> program = programs->find(*graph, tensors, values, on);
+    return program != nullptr ? program->run(tensors) : graph::run(*graph, data, values, on);
+  }
 
   std::shared_ptr<const graph::Graph> graph;
   std::vector<ValueInfo> inputs, outputs;
@@ -76,65 +128,36 @@ Tensor Outputs::operator[](const std::string& name) const {
   fail(ErrorCode::invalid_argument, "onnx", "there is no output ", file::in_quotes(name), "; there are: ", names);
 }
 
-namespace {
-
-/// Checks a tensor against what the file says about an input. `sizes` has the sizes of names that are known so far.
-void check_input(const graph::Value& value, const Tensor& tensor, std::map<std::string, std::int64_t>& sizes) {
-  const std::string input = "input " + file::in_quotes(value.name);
-  require(tensor.defined(), "onnx", input, " is undefined");
-  require(!value.dtype || tensor.dtype() == *value.dtype, "onnx", input, " has elements of ", tensor.dtype(), ", ",
-          name_of(value.dtype.value_or(DType::f32)), " expected");
-  if (!value.shape) return;
-  bool fits = tensor.dim() == static_cast<int>(value.shape->size());
-  for (int i = 0; fits && i < tensor.dim(); ++i) {
-    const graph::SymbolicSize& d = (*value.shape)[static_cast<std::size_t>(i)];
-    if (d.size) fits = tensor.size(i) == *d.size;
-    if (d.name.empty()) continue;
-    const std::int64_t size = sizes.try_emplace(d.name, tensor.size(i)).first->second;
-    require(size == tensor.size(i), "onnx", input, " has shape ", tensor.shape(), ", and ", file::in_quotes(d.name),
-            " is ", size, " already");
-  }
-  require(fits, "onnx", input, " has shape ", tensor.shape(), ", ", shape_text(*value.shape), " expected");
-}
-
-bool wants_gradient(const std::vector<Tensor>& tensors) {
-  return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.requires_grad(); });
-}
-
-}  // namespace
-
-graph::Data Model::State::run(const graph::Data& data, const std::vector<Tensor>& values, Device on) const {
-  std::vector<Tensor> tensors;
-  for (const graph::Datum& datum : data) tensors.push_back(datum.tensor(on));
-  if (grad_enabled() && (wants_gradient(tensors) || wants_gradient(values)))
-    return graph::run(*graph, data, values, on);
-  const std::shared_ptr<graph::Program> program = programs->find(*graph, tensors, values, on);
-  return program != nullptr ? program->run(tensors) : graph::run(*graph, data, values, on);
-}
-
 Outputs Model::operator()(const NamedTensors& inputs) const {
-  const graph::Graph& graph = *state_->graph;
-  graph::Data data(graph.inputs.size());
-  std::map<std::string, std::int64_t> sizes;
-  for (const auto& [name, tensor] : inputs) {
-    const auto at =
-        std::find_if(state_->inputs.begin(), state_->inputs.end(), [&](const auto& i) { return i.name == name; });
-    require(at != state_->inputs.end(), "onnx", "the model has no input ", file::in_quotes(name));
-    const auto i = static_cast<std::size_t>(at - state_->inputs.begin());
-    require(!data[i].defined(), "onnx", "input ", file::in_quotes(name), " is given twice");
-    check_input(graph.values[static_cast<std::size_t>(graph.inputs[i])], tensor, sizes);
-    data[i] = tensor;
-  }
-  for (std::size_t i = 0; i < data.size(); ++i)
-    require(data[i].defined(), "onnx", "input ", file::in_quotes(state_->inputs[i].name), " is missing");
-  std::vector<Tensor> weights;
-  for (const State::Weight& weight : state_->weights) weights.push_back(weight.tensor());
+  const graph::Data data = state_->check(inputs);
+  const std::vector<Tensor> weights = state_->values();
   const Device device = weights.empty() ? state_->device : weights.front().device();
   const graph::Data results = state_->run(data, weights, device);
   NamedTensors outputs;
   for (std::size_t i = 0; i < results.size(); ++i)
     outputs.emplace_back(state_->outputs[i].name, results[i].tensor(device));
   return Outputs(std::move(outputs));
+}
+
+std::string Model::optimized(const NamedTensors& inputs) const {
+  const NoGrad no_grad;
+  const std::vector<Tensor> weights = state_->values();
+  const Device device = weights.empty() ? state_->device : weights.front().device();
+  std::vector<std::pair<std::string, std::size_t>> changes;
+  const graph::Graph graph = graph::optimise(*state_->graph, state_->check(inputs), weights, device, &changes);
+  std::string text;
+  for (const auto& [pass, count] : changes) text += concat("pass ", pass, ": ", count, '\n');
+  const auto shapes = [&](const std::vector<int>& values) {
+    std::string list;
+    for (const int value : values) {
+      const auto* shape = value == graph::absent ? nullptr : &graph.values[static_cast<std::size_t>(value)].shape;
+      list += concat(list.empty() ? "" : ", ", shape == nullptr || !*shape ? "-" : shape_text(**shape));
+    }
+    return list;
+  };
+  for (const graph::Node& node : graph.nodes)
+    text += concat(node.op, ' ', node.name, ": ", shapes(node.inputs), " -> ", shapes(node.outputs), '\n');
+  return text;
 }
 
 Tensor Model::forward(const Tensor& x) {

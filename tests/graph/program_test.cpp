@@ -95,6 +95,11 @@ TEST_CASE("graph: a residual block becomes two convolutions") {
   CHECK(changes["fuse_epilogues"] == 2);
 
   onnx::Model model = file.load();
+  CHECK(model.optimized({{"x", randn({2, 8, 9, 7})}}) ==
+        "pass remove_identities: 0\npass move_transposes: 0\npass fold_affine: 2\npass remove_dead_nodes: 0\n"
+        "pass fuse_elements: 1\npass fuse_epilogues: 2\n"
+        "Conv \"#0\": (2, 8, 9, 7), (8, 8, 3, 3), (8) -> (2, 8, 9, 7)\n"
+        "Conv \"#3\": (2, 8, 9, 7), (8, 8, 1, 1), (8), (2, 8, 9, 7) -> (2, 8, 9, 7)\n");
   check_program(model, randn({2, 8, 9, 7}));
   check_program(model, randn({1, 8, 5, 5}));
   check_program(model, randn({2, 8, 9, 7}));
