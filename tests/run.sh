@@ -4,17 +4,17 @@
 # Installs what is missing, builds everything in build/, and runs the tests. A plain run tests:
 #   gpu                   each GPU that the drivers of this machine show: all tests
 #   pocl                  an OpenCL implementation on the CPU: all tests
-#   intel                 another one: all tests but those of commands, samples, documentation and installation, which
-#                         depend little on the implementation
-#   rusticl               another one: a quarter of the test files
-#   oclgrind              a simulator that reports invalid accesses and races: another quarter of the test files
+#   intel                 another one: all tests of the ops, and half of the test files of the layers above them, but not
+#                         those of commands, samples, documentation and installation
+#   rusticl               another one: an eighth of the test files
+#   oclgrind              a simulator that reports invalid accesses and races: another eighth of the test files
 #   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and the tests
 #                         of products, convolutions, recurrent layers, reductions, softmax and losses
 #   as-nvidia             a CPU that poses as NVIDIA's GPU: a quarter of the test files of the ops
 #   onnx                  ONNX's own tests on PoCL, from its Python package (tests/onnx/run.sh)
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
-#   offline               the vendors' compilers for GPUs that are not here: one target of each vendor, by the commit's hash
+#   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
 # Some of this takes turns by the commit's hash, so that a run ends soon and a few commits test everything: the parts of
 # the test files on rusticl, oclgrind and as-nvidia; and one of pocl-6, rusticl-25, windows and aarch64 runs.
 # --only NAME,… runs only these, with all tests of each. as-amd and as-intel run only with --only or --long.
@@ -61,6 +61,7 @@ done
 commit=$(git -C "$crisol_root" rev-parse HEAD 2>/dev/null) || commit=0
 commit_number=$((16#${commit:0:6}))
 turn=$((commit_number % 4))
+eighth=$((commit_number % 8))
 plain= # Whether this is a plain run, in which some implementations take turns.
 [ -n "$named$long${doctest_arguments[*]}" ] || plain=yes
 
@@ -76,11 +77,10 @@ has_turn() {
   esac
 }
 
-# part_of_files FOLDER PARTS NUMBER: an argument of doctest for every PARTS-th test file of a folder.
+# part_of_files PARTS NUMBER FOLDER…: every PARTS-th test file of the folders, as a list for doctest.
 part_of_files() {
-  printf -- '--source-file='
-  (cd -- "$crisol_root" && find "$1" -name '*_test.cpp') | LC_ALL=C sort |
-    awk -v parts="$2" -v number="$3" 'NR % parts == number % parts { printf "*/%s,", $0 }'
+  (cd -- "$crisol_root" && find "${@:3}" -name '*_test.cpp') | LC_ALL=C sort |
+    awk -v parts="$1" -v number="$2" 'NR % parts == number % parts { printf "*/%s,", $0 }'
 }
 
 stage_start=$SECONDS
@@ -217,11 +217,12 @@ variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PAT
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
 variables[oclgrind]="OCLGRIND_DATA_RACES=1"
 if [ -n "$plain" ]; then
-  filter[intel]="--source-file-exclude=$(printf '*/tests/%s*,' cli/ docs/ samples/ install_test package_test)"
-  filter[rusticl]=$(part_of_files tests 4 $turn)
-  filter[oclgrind]=$(part_of_files tests 4 $((turn + 2)))
+  filter[intel]="--source-file-exclude=$(printf '*/tests/%s*,' cli/ docs/ samples/ install_test package_test
+    part_of_files 2 $turn tests/{autograd,functions,nn,optim,tensor,training})"
+  filter[rusticl]="--source-file=$(part_of_files 8 $eighth tests)"
+  filter[oclgrind]="--source-file=$(part_of_files 8 $((eighth + 4)) tests)"
   # "gemm block: every tile" takes five minutes there, and other implementations run it too.
-  filter[as-nvidia]="$(part_of_files tests/ops 4 $((turn + 1)))
+  filter[as-nvidia]="--source-file=$(part_of_files 4 $((turn + 1)) tests/ops)
 --test-case-exclude=gemm block: every tile*"
 fi
 [ -z "$plain" ] || for name in pocl-6 rusticl-25; do

@@ -163,6 +163,9 @@ class CRISOL_API Model : public nn::Module {
   /// Runs the model once and measures each node. A row for each op, the longest total_ms first. Every node waits for
   /// the device, so the sum is longer than a run alone. Throws like a run.
   std::vector<OpTime> profile(const NamedTensors& inputs) const;
+  /// What runs for inputs of these shapes without gradients, as text: how many nodes each pass removed or joined, and a
+  /// line for each node that is left. Runs the model once.
+  std::string optimized(const NamedTensors& inputs) const;
   /// For models with one input: the first output. Hooks see only calls with one tensor.
   Tensor forward(const Tensor& x) override;
 

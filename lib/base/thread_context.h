@@ -37,6 +37,9 @@ struct ThreadContext {
   runtime::Capturer* capturer = nullptr;         ///< Captures the work that the thread queues.
   int capture_pauses = 0;                        ///< PauseCapture objects of the thread.
   CapturedUses* captured_uses = nullptr;         ///< The storages that the captured work uses.
+  /// The thread makes a program of a graph: new tensors of host values are its constants, and packed copies of operands
+  /// are kept from their first use on.
+  bool makes_program = false;
   std::vector<ForcedRequest>* forced = nullptr;  ///< The requests of the thread, the innermost last.
   ProblemLog* problem_log = nullptr;             ///< The innermost log of problems.
   VariantLog* variant_log = nullptr;             ///< The innermost log of choices.

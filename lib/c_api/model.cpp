@@ -18,7 +18,7 @@ namespace {
 
 using ModulePtr = std::unique_ptr<nn::Module>;
 
-struct Model {
+struct ModelRow {
   std::string_view name;
   ModulePtr (*make)(std::int64_t classes);
   crisol_model::Copy copy;
@@ -30,18 +30,18 @@ ModulePtr copy_of(const nn::Module& module) {
 }
 
 constexpr std::array models{
-    Model{"simple_cnn", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::SimpleCNN>(1, classes); },
+    ModelRow{"simple_cnn", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::SimpleCNN>(1, classes); },
           &copy_of<nn::SimpleCNN>},
-    Model{"row_lstm", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::RowLSTM>(28, 128, classes); },
+    ModelRow{"row_lstm", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::RowLSTM>(28, 128, classes); },
           &copy_of<nn::RowLSTM>},
-    Model{"alexnet", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::AlexNet>(classes); },
+    ModelRow{"alexnet", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::AlexNet>(classes); },
           &copy_of<nn::AlexNet>},
-    Model{"vgg16", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::VGG>(nn::vgg16(classes)); },
+    ModelRow{"vgg16", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::VGG>(nn::vgg16(classes)); },
           &copy_of<nn::VGG>},
-    Model{"resnet18",
+    ModelRow{"resnet18",
           [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::ResNet>(nn::resnet18(classes)); },
           &copy_of<nn::ResNet>},
-    Model{"mobilenet_v2", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::MobileNetV2>(classes); },
+    ModelRow{"mobilenet_v2", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::MobileNetV2>(classes); },
           &copy_of<nn::MobileNetV2>},
 };
 
@@ -61,7 +61,7 @@ crisol_status crisol_model_create(const char* name, int64_t classes, crisol_devi
   constexpr const char* op = "model_create";
   return guarded([&] {
     crisol_model*& place = need(result, op, "result");
-    const Model& model = row_named(models, &need(name, op, "name"), op, "model");
+    const ModelRow& model = row_named(models, &need(name, op, "name"), op, "model");
     ModulePtr module = model.make(classes);
     module->to(device_of(device, op));
     place = new_model(std::move(module), model.copy);

@@ -1,8 +1,20 @@
 #include "graph/graph.h"
 
+#include <mutex>
+
 #include "base/text.h"
 
 namespace crisol::graph {
+
+/// Numbers, and the tensor of them once it is needed.
+struct Datum::Host {
+  const std::vector<std::int64_t> numbers;
+  std::mutex mutex = {};
+  Tensor tensor = {};
+};
+
+Datum::Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype)
+    : host_(new Host{std::move(numbers)}), shape_(shape), dtype_(dtype) {}
 
 Datum Datum::sequence(std::vector<Datum> elements) {
   Datum datum;
@@ -17,15 +29,38 @@ const Tensor& Datum::own_tensor() const {
 }
 
 Tensor Datum::tensor(Device device) const {
-  if (on_host()) return from_vector(*numbers_, shape_, dtype_, device);
-  return own_tensor().defined() ? tensor_.to(device) : tensor_;
+  if (!on_host()) return own_tensor().defined() ? tensor_.to(device) : tensor_;
+  const std::lock_guard lock(host_->mutex);
+  Tensor& tensor = host_->tensor;
+  if (!tensor.defined() || tensor.device() != device) tensor = from_vector(host_->numbers, shape_, dtype_, device);
+  return tensor;
 }
 
 std::vector<std::int64_t> Datum::numbers() const {
-  if (on_host()) return *numbers_;
+  if (on_host()) return host_->numbers;
   require(own_tensor().defined(), "graph", "whole numbers are needed, and the value is empty");
   require(!is_floating(tensor_.dtype()), "graph", "whole numbers are needed, and the tensor is ", tensor_.dtype());
   return tensor_.to(DType::i64).to_vector<std::int64_t>();
+}
+
+double Datum::number() const {
+  require(shape().numel() == 1, "graph", "one number is needed, and the shape is ", shape());
+  if (on_host()) return static_cast<double>(host_->numbers.front());
+  return number_ ? *number_ : tensor_.item<double>();
+}
+
+bool may_be_shape(const Shape& shape, DType dtype) {
+  const bool is_integer = dtype == DType::i64 || dtype == DType::i32;
+  const bool is_condition = dtype == DType::boolean && shape.numel() == 1;
+  return (is_integer || is_condition) && shape.rank() <= 1 && shape.numel() <= 1024;
+}
+
+void Datum::remember() {
+  if (!tensor_.defined()) return;
+  if (may_be_shape(tensor_.shape(), tensor_.dtype()))
+    *this = Datum(numbers(), tensor_.shape(), tensor_.dtype());
+  else if (tensor_.numel() == 1)
+    number_ = tensor_.item<double>();
 }
 
 const std::vector<Datum>& Datum::elements() const {
@@ -33,18 +68,22 @@ const std::vector<Datum>& Datum::elements() const {
   return *elements_;
 }
 
+std::vector<std::size_t> last_uses(const Graph& graph) {
+  std::vector<std::size_t> last(graph.values.size(), unused);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    for (const int input : graph.nodes[i].inputs)
+      if (input != absent) last[static_cast<std::size_t>(input)] = i;
+  for (const int output : graph.outputs)
+    if (output != absent) last[static_cast<std::size_t>(output)] = graph.nodes.size();
+  return last;
+}
+
 namespace {
 
 /// A graph, and what its runs need to know: a loop runs one graph many times.
 class Walk {
  public:
-  explicit Walk(const Graph& graph) : graph_(graph), last_uses_(graph.values.size(), unused) {
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-      for (const int input : graph.nodes[i].inputs)
-        if (input != absent) last_uses_[static_cast<std::size_t>(input)] = i;
-    for (const int output : graph.outputs)
-      if (output != absent) last_uses_[static_cast<std::size_t>(output)] = graph.nodes.size();
-  }
+  explicit Walk(const Graph& graph) : graph_(graph), last_uses_(last_uses(graph)) {}
 
   Data run(Data inputs, const std::vector<Tensor>& weights, Device device,
            const std::vector<std::pair<int, Datum>>& replaced) const {
@@ -72,35 +111,32 @@ class Walk {
   }
 
  private:
-  static constexpr std::size_t unused = static_cast<std::size_t>(-1);
-
-  static Data run_bodies(const Node& node, Data inputs, Device device) {
-    const auto first_captured = inputs.end() - static_cast<std::ptrdiff_t>(node.captures);
-    const Data captured(first_captured, inputs.end());
-    inputs.erase(first_captured, inputs.end());
-    std::vector<Walk> walks;
-    for (const Graph& body : node.bodies) walks.emplace_back(body);
-    const RunBody run_body = [&](std::size_t body, Data own) {
-      own.insert(own.end(), captured.begin(), captured.end());
-      return walks[body].run(std::move(own), {}, device, {});
-    };
-    return node.control(inputs, run_body, device);
-  }
-
-  static Data run_node(const Node& node, Data inputs, Device device) {
-    try {
-      return node.control ? run_bodies(node, std::move(inputs), device) : node.run(inputs, device);
-    } catch (const Error& error) {
-      throw Error(error.code(), concat("[onnx] node ", node.name, " (", node.op, "): ", error.what()));
-    }
-  }
-
   const Graph& graph_;
-  /// The place of the last node that needs each value; nodes.size() for outputs of the graph.
-  std::vector<std::size_t> last_uses_;
+  const std::vector<std::size_t> last_uses_;
 };
 
+Data run_bodies(const Node& node, Data inputs, Device device) {
+  const auto first_captured = inputs.end() - static_cast<std::ptrdiff_t>(node.captures);
+  const Data captured(first_captured, inputs.end());
+  inputs.erase(first_captured, inputs.end());
+  std::vector<Walk> walks;
+  for (const Graph& body : node.bodies) walks.emplace_back(body);
+  const RunBody run_body = [&](std::size_t body, Data own) {
+    own.insert(own.end(), captured.begin(), captured.end());
+    return walks[body].run(std::move(own), {}, device, {});
+  };
+  return node.control(inputs, run_body, device);
+}
+
 }  // namespace
+
+Data run_node(const Node& node, Data inputs, Device device) {
+  try {
+    return node.control ? run_bodies(node, std::move(inputs), device) : node.run(inputs, device);
+  } catch (const Error& error) {
+    throw Error(error.code(), concat("[onnx] node ", node.name, " (", node.op, "): ", error.what()));
+  }
+}
 
 Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
          const std::vector<std::pair<int, Datum>>& replaced) {

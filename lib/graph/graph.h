@@ -2,11 +2,16 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
+#include "crisol/fuse.h"
 #include "crisol/tensor.h"
 
 namespace crisol::graph {
@@ -24,37 +29,81 @@ class Datum {
   Datum() = default;
   Datum(Tensor tensor) : tensor_(std::move(tensor)) {}  // NOLINT(google-explicit-constructor): a result is a datum.
   /// Numbers of one dtype (i64, i32 or bool) on the host, outermost axis first.
-  Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype = DType::i64)
-      : numbers_(std::make_shared<const std::vector<std::int64_t>>(std::move(numbers))), shape_(shape), dtype_(dtype) {}
+  Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype = DType::i64);
   /// A sequence.
   static Datum sequence(std::vector<Datum> elements);
 
   bool defined() const noexcept { return tensor_.defined() || on_host() || is_sequence(); }
-  bool on_host() const noexcept { return numbers_ != nullptr; }
+  bool on_host() const noexcept { return host_ != nullptr; }
   bool is_sequence() const noexcept { return elements_ != nullptr; }
   const Shape& shape() const { return on_host() ? shape_ : own_tensor().shape(); }
   DType dtype() const { return on_host() ? dtype_ : own_tensor().dtype(); }
 
-  /// The tensor; an undefined one of an undefined value. Numbers on the host are copied to the device.
+  /// The tensor; an undefined one of an undefined value. Numbers on the host are copied to the device once; copies of
+  /// this datum share the tensor.
   Tensor tensor(Device device) const;
   /// The numbers. A tensor of integers is read, which waits for the device.
   std::vector<std::int64_t> numbers() const;
+  /// The value of the only element. A tensor is read, unless its number is remembered.
+  double number() const;
+  /// Reads a small tensor of whole numbers and a tensor with one element, so that number() and numbers() do not wait
+  /// any more.
+  void remember();
   /// The elements of a sequence.
   const std::vector<Datum>& elements() const;
 
  private:
+  struct Host;
+
   const Tensor& own_tensor() const;
 
   Tensor tensor_;
-  std::shared_ptr<const std::vector<std::int64_t>> numbers_;
+  std::optional<double> number_;
+  std::shared_ptr<Host> host_;
   Shape shape_;
   DType dtype_ = DType::i64;
   std::shared_ptr<const std::vector<Datum>> elements_;
 };
 
+/// Whether numbers of this shape are kept on the host when the graph knows them before a run.
+bool may_be_shape(const Shape& shape, DType dtype);
+
 using Data = std::vector<Datum>;
-/// Computes the outputs of a node from its inputs.
-using Run = std::function<Data(const Data& inputs, Device device)>;
+
+/// How a node computes its outputs from its inputs.
+class Run {
+ public:
+  using Function = std::function<Data(const Data& inputs, Device device)>;
+  /// The output of an op that computes each element by itself. Inputs broadcast. An input that is left out is any
+  /// number.
+  using Formula = std::function<Expr(std::span<const Expr> inputs)>;
+  /// The output after an epilogue.
+  using WithEpilogue = std::function<Tensor(const Data& inputs, Device device, const Epilogue& epilogue)>;
+
+  Run() = default;
+  /// Takes any function of that form.
+  template <class F, class = std::enable_if_t<std::is_invocable_r_v<Data, const F&, const Data&, Device>>>
+  Run(F function) : function_(std::move(function)) {}  // NOLINT(google-explicit-constructor): most runs are functions.
+  template <class F>
+  Run(F function, Formula formula_of_elements) : Run(std::move(function)) {
+    formula = std::move(formula_of_elements);
+  }
+
+  Data operator()(const Data& inputs, Device device) const { return function_(inputs, device); }
+  explicit operator bool() const noexcept { return function_ != nullptr; }
+
+  // What passes may use instead. Empty for ops that do not have it.
+  Formula formula;
+  WithEpilogue with_epilogue;
+  bool is_random = false;  ///< Each run gives other outputs for the same inputs.
+
+ private:
+  Function function_;
+};
+
+/// A setting of a node.
+using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
+
 /// Runs one of a node's bodies, by its position, with values for its own inputs.
 using RunBody = std::function<Data(std::size_t body, Data inputs)>;
 /// Computes the outputs of a node with bodies from its own inputs.
@@ -71,17 +120,18 @@ struct Value {
 
 struct Graph;
 
-/// Inputs and outputs are positions in Graph::values, or `absent`.
+/// Inputs and outputs are positions in Graph::values, or `absent`. Ops and attributes are those of ONNX.
 ///
 /// A node may have bodies: graphs that it runs, such as the branches of a condition. It then has `control` in place of
 /// `run`. Its last `captures` inputs are values of the graph around it that bodies use. Every body has as many inputs
 /// for them, behind its own and in the same order. Bodies have no weights: they capture those of the whole graph.
 struct Node {
   std::string name, op;
+  std::map<std::string, Attribute> attributes;
   std::vector<int> inputs, outputs;
   Run run;
   Control control = {};
-  std::vector<Graph> bodies;
+  std::vector<Graph> bodies = {};
   std::size_t captures = 0;
 };
 
@@ -96,6 +146,13 @@ struct Graph {
   std::vector<int> weights;                      ///< Values that each run is given, like inputs.
   std::vector<std::pair<int, Datum>> constants;  ///< The rest of what is known before the run.
 };
+
+/// The place of the last node that needs each value: nodes.size() for outputs of the graph, and `unused`.
+std::vector<std::size_t> last_uses(const Graph& graph);
+constexpr std::size_t unused = static_cast<std::size_t>(-1);
+
+/// Runs one node. An Error gets the node's name and op.
+Data run_node(const Node& node, Data inputs, Device device);
 
 /// Runs a graph with values for its inputs and weights, and for constants that have another value in this run. A value
 /// is given back as soon as no further node needs it. The Error of a node gets the node's name and op.

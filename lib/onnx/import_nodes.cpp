@@ -159,6 +159,7 @@ void Importer::build(const NameScope& scope, const file::Node& node, const std::
   mark_untrained(*scope.level, made);
   for (std::size_t k = 0; k < outputs.size(); ++k) outputs[k] = std::move(call.output(k));
   bodies.move_to(made);
+  made.attributes = call.attributes();
   made.run = std::move(run);
   made.control = std::move(call.control());
 }

@@ -5,8 +5,10 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "crisol/grad_mode.h"
 #include "crisol/onnx.h"
 #include "crisol/profile.h"
+#include "graph/program.h"
 #include "onnx/import.h"
 #include "onnx/info.h"
 #include "onnx/names.h"
@@ -53,10 +55,13 @@ struct Model::State {
   std::vector<Weight> weights;
   std::vector<Imported::Default> defaults;
   Device device;  ///< Where a model without weights runs.
+  std::shared_ptr<graph::Programs> programs = std::make_shared<graph::Programs>();
 };
 
 Model::Model(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Model::Model(const Model& other) : Module(other), state_(std::make_unique<State>(*other.state_)) {}
+Model::Model(const Model& other) : Module(other), state_(std::make_unique<State>(*other.state_)) {
+  state_->programs = std::make_shared<graph::Programs>();
+}
 Model::~Model() = default;
 
 const std::vector<ValueInfo>& Model::inputs() const noexcept { return state_->inputs; }
@@ -121,6 +126,12 @@ class Inputs {
     }
   }
 
+  std::vector<Tensor> tensors(Device device) const {
+    std::vector<Tensor> list;
+    for (const graph::Datum& datum : data) list.push_back(datum.tensor(device));
+    return list;
+  }
+
   graph::Data data;
   std::vector<std::pair<int, graph::Datum>> replaced;  ///< Initializers that have another value in this run.
 
@@ -155,24 +166,46 @@ Device place_of(const State& state) {
   return state.weights.empty() ? state.device : state.weights.front().tensor().device();
 }
 
-/// Runs the model's graph, or one with the same values, with inputs by name.
 template <class State>
-Outputs run(const State& state, const graph::Graph& graph, const NamedTensors& inputs) {
-  const Inputs own(graph, state.defaults, inputs);
+std::vector<Tensor> weights_of(const State& state) {
   std::vector<Tensor> weights;
   for (const auto& weight : state.weights) weights.push_back(weight.tensor());
-  const Device device = place_of(state);
-  const graph::Data results = graph::run(graph, own.data, weights, device, own.replaced);
+  return weights;
+}
+
+/// The results of a graph by the names of the model's outputs.
+Outputs named(const std::vector<ValueInfo>& infos, const graph::Data& results, Device device) {
+  // A user may write to an output, and constants on the host share one tensor.
+  const auto tensor_of = [&](const graph::Datum& datum) {
+    return datum.on_host() ? datum.tensor(device).clone() : datum.tensor(device);
+  };
   std::vector<std::string> names;
   NamedTensors outputs;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const std::string& name = names.emplace_back(state.outputs[i].name);
+    const std::string& name = names.emplace_back(infos[i].name);
     if (results[i].is_sequence())
-      for (const graph::Datum& element : results[i].elements()) outputs.emplace_back(name, element.tensor(device));
+      for (const graph::Datum& element : results[i].elements()) outputs.emplace_back(name, tensor_of(element));
     else if (results[i].defined())
-      outputs.emplace_back(name, results[i].tensor(device));
+      outputs.emplace_back(name, tensor_of(results[i]));
   }
   return Outputs(std::move(names), std::move(outputs));
+}
+
+bool wants_gradient(const std::vector<Tensor>& tensors) {
+  return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.requires_grad(); });
+}
+
+/// The program for these inputs; null if gradients are wanted or there is none.
+template <class State>
+std::shared_ptr<graph::Program> program_for(const State& state, const Inputs& own, const std::vector<Tensor>& weights,
+                                            Device device) {
+  const bool are_tensors = std::all_of(own.data.begin(), own.data.end(), [](const graph::Datum& datum) {
+    return datum.defined() && !datum.is_sequence();
+  });
+  if (!own.replaced.empty() || !are_tensors) return nullptr;
+  const std::vector<Tensor> inputs = own.tensors(device);
+  if (grad_enabled() && (wants_gradient(inputs) || wants_gradient(weights))) return nullptr;
+  return state.programs->find(*state.graph, inputs, weights, device);
 }
 
 /// Runs a node, and adds its times.
@@ -194,7 +227,37 @@ graph::Data measure(OpTime& row, Device device, const Compute& compute) {
 
 }  // namespace
 
-Outputs Model::operator()(const NamedTensors& inputs) const { return run(*state_, *state_->graph, inputs); }
+Outputs Model::operator()(const NamedTensors& inputs) const {
+  const Inputs own(*state_->graph, state_->defaults, inputs);
+  const std::vector<Tensor> weights = weights_of(*state_);
+  const Device device = place_of(*state_);
+  const std::shared_ptr<graph::Program> program = program_for(*state_, own, weights, device);
+  return named(state_->outputs,
+               program != nullptr ? program->run(own.tensors(device))
+                                  : graph::run(*state_->graph, own.data, weights, device, own.replaced),
+               device);
+}
+
+std::string Model::optimized(const NamedTensors& inputs) const {
+  const NoGrad no_grad;
+  const Inputs own(*state_->graph, state_->defaults, inputs);
+  std::vector<std::pair<std::string, std::size_t>> changes;
+  const graph::Graph graph =
+      graph::optimise(*state_->graph, own.data, weights_of(*state_), place_of(*state_), &changes);
+  std::string text;
+  for (const auto& [pass, count] : changes) text += concat("pass ", pass, ": ", count, '\n');
+  const auto shapes = [&](const std::vector<int>& values) {
+    std::string list;
+    for (const int value : values) {
+      const auto* shape = value == graph::absent ? nullptr : &graph.values[static_cast<std::size_t>(value)].shape;
+      list += concat(list.empty() ? "" : ", ", shape == nullptr || !*shape ? "-" : shape_text(**shape));
+    }
+    return list;
+  };
+  for (const graph::Node& node : graph.nodes)
+    text += concat(node.op, ' ', node.name, ": ", shapes(node.inputs), " -> ", shapes(node.outputs), '\n');
+  return text;
+}
 
 std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
   const Profile whole(place_of(*state_));  // The profiles of the nodes then need no new queue.
@@ -212,7 +275,8 @@ std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
         return measure(row, device, [&] { return compute(in, run_body, device); });
       };
   }
-  run(*state_, measured, inputs);
+  const Inputs own(*state_->graph, state_->defaults, inputs);
+  graph::run(measured, own.data, weights_of(*state_), place_of(*state_), own.replaced);
   std::vector<OpTime> rows;
   for (auto& [op, row] : by_op) {
     row.op = op;

@@ -10,7 +10,6 @@ namespace {
 using graph::Datum;
 
 /// Tensors of at most this many whole numbers may be shapes.
-constexpr std::int64_t most_on_host = 1024;
 
 std::vector<std::int64_t> numbers_of(std::string_view bytes, DType dtype) {
   std::vector<std::int64_t> numbers(bytes.size() / size_of(dtype));
@@ -45,10 +44,7 @@ Datum Tensors::read(const file::TensorProto& tensor) {
           Shape::max_rank, " allowed");
   const Shape shape(tensor.sizes);
   const file::Elements elements = file_.elements_of(tensor);
-  const bool is_integer = *dtype == DType::i64 || *dtype == DType::i32;
-  const bool is_condition = *dtype == DType::boolean && shape.numel() == 1;
-  if ((is_integer || is_condition) && shape.rank() <= 1 && shape.numel() <= most_on_host)
-    return Datum(numbers_of(elements.bytes(), *dtype), shape, *dtype);
+  if (graph::may_be_shape(shape, *dtype)) return Datum(numbers_of(elements.bytes(), *dtype), shape, *dtype);
   return from_bytes(elements.bytes().data(), shape, *dtype, device_);
 }
 

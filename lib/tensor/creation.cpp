@@ -1,9 +1,12 @@
 // New tensors.
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "base/text.h"
+#include "base/thread_context.h"
 #include "base/whole.h"
+#include "runtime/capture/capture.h"
 #include "runtime/memory/transfer.h"
 #include "tensor/impl.h"
 
@@ -126,6 +129,9 @@ Tensor zeros_like(const Tensor& x, std::optional<DType> dtype) { return full_lik
 Tensor ones_like(const Tensor& x, std::optional<DType> dtype) { return full_like(x, 1, dtype); }
 
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device) {
+  // A capture does not reuse memory that was not allocated for it, so the values stay.
+  std::optional<runtime::PauseCapture> pause;
+  if (thread_context().makes_program) pause.emplace();
   Tensor result = empty(shape, dtype, device);
   runtime::write(*result.impl()->storage->block, 0, bytes, static_cast<std::size_t>(result.numel()) * size_of(dtype));
   return result;

@@ -1,3 +1,4 @@
+#include "base/thread_context.h"
 #include "tensor/impl.h"
 
 namespace crisol {
@@ -17,7 +18,7 @@ DerivedData::Found DerivedData::find(const DerivedKey& key, std::uint64_t versio
   if (const Entry* entry = entry_of(key, version)) return {entry->data, true};
   entries_.push_back({key, nullptr});
   holds_.store(true, std::memory_order_relaxed);
-  return {};
+  return {nullptr, thread_context().makes_program};
 }
 
 std::shared_ptr<void> DerivedData::keep(const DerivedKey& key, std::uint64_t version, std::shared_ptr<void> data) {

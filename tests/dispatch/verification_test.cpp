@@ -94,7 +94,7 @@ TEST_CASE("child: sums on an unknown driver" * doctest::skip()) {
 TEST_CASE("child: sums of several threads on an unknown driver" * doctest::skip()) {
   ops::assume_unknown_drivers(true);
   std::vector<std::thread> threads;
-  std::vector<std::vector<float>> results(8);
+  std::vector<std::vector<float>> results(4);
   for (std::vector<float>& result : results) threads.emplace_back([&result] { result = sums().to_vector<float>(); });
   for (std::thread& thread : threads) thread.join();
   for (const std::vector<float>& result : results) CHECK(result == sums().to_vector<float>());

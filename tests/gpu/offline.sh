@@ -4,22 +4,19 @@
 
 gpu_tools=$crisol_build/gpu-tools
 # Devices by vendor, one for each target worth a check. Similar targets are left out (gfx1030 is close to gfx1100,
-# gfx90a to gfx942). A target takes about a minute on two cores. So an ordinary run takes one device of each vendor,
+# gfx90a to gfx942). A target takes about a minute on two cores. So an ordinary run takes one device of one vendor,
 # chosen by the commit's hash. A run with --long, or with "offline" in --only, takes all devices.
 offline_devices=("nvidia-gtx-1660 nvidia-a100 nvidia-h100" "amd-rx-7900-xtx amd-mi300x" "intel-uhd-620 intel-arc-a770")
 
 # The names of the devices of this run, on one line.
 chosen_devices() {
-  local list devices names=()
+  local devices
   if [ -n "$long" ] || [ -n "$named" ]; then
     echo "${offline_devices[*]}"
     return
   fi
-  for list in "${offline_devices[@]}"; do
-    read -ra devices <<<"$list"
-    names+=("${devices[$((commit_number % ${#devices[@]}))]}")
-  done
-  echo "${names[*]}"
+  read -ra devices <<<"${offline_devices[$((commit_number % ${#offline_devices[@]}))]}"
+  echo "${devices[$((commit_number / 3 % ${#devices[@]}))]}"
 }
 
 have_nvidia_tools() {

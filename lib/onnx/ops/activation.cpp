@@ -10,78 +10,70 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-/// Bounds are attributes until version 10.
-Run clip_attributes(Call& call) {
+/// f takes a tensor or an expression.
+template <class F>
+Run of_elements(Call& call, F f) {
   call.check_counts(1, 1);
   call.gives_same();
+  return {[f](const Data& in, Device device) { return Data{f(in[0].tensor(device))}; },
+          [f](std::span<const Expr> in) { return f(in[0]); }};
+}
+
+/// Bounds are attributes until version 10.
+Run clip_attributes(Call& call) {
   const double lower = call.real("min", -3.4028234663852886e38), upper = call.real("max", 3.4028234663852886e38);
-  return [=](const Data& in, Device device) { return Data{clamp(in[0].tensor(device), lower, upper)}; };
+  return of_elements(call, [=](const auto& x) { return clamp(x, lower, upper); });
 }
 
 Run clip(Call& call) {
   call.check_counts(1, 3);
   call.gives_same();
-  return [](const Data& in, Device device) {
+  const bool has_lower = call.has_input(1), has_upper = call.has_input(2);
+  const auto run = [](const Data& in, Device device) {
     Tensor x = in[0].tensor(device);
     if (in.size() > 1 && in[1].defined()) x = maximum(x, in[1].tensor(device));
     if (in.size() > 2 && in[2].defined()) x = minimum(x, in[2].tensor(device));
     return Data{x};
   };
+  return {run, [=](std::span<const Expr> in) {
+            const Expr x = has_lower ? maximum(in[0], in[1]) : in[0];
+            return has_upper ? minimum(x, in[2]) : x;
+          }};
 }
 
 Run leaky_relu_(Call& call) {
-  call.check_counts(1, 1);
-  call.gives_same();
   const double alpha = call.real("alpha", 0.01f);
-  return [=](const Data& in, Device device) { return Data{leaky_relu(in[0].tensor(device), alpha)}; };
+  return of_elements(call, [=](const auto& x) { return leaky_relu(x, alpha); });
 }
 
 Run elu_(Call& call) {
-  call.check_counts(1, 1);
-  call.gives_same();
   const double alpha = call.real("alpha", 1);
-  return [=](const Data& in, Device device) { return Data{elu(in[0].tensor(device), alpha)}; };
+  return of_elements(call, [=](const auto& x) { return elu(x, alpha); });
 }
 
 Run hard_sigmoid_(Call& call) {
-  call.check_counts(1, 1);
-  call.gives_same();
   const double alpha = call.real("alpha", 0.2f), beta = call.real("beta", 0.5);
-  return [=](const Data& in, Device device) { return Data{clamp(in[0].tensor(device) * alpha + beta, 0, 1)}; };
+  return of_elements(call, [=](const auto& x) { return clamp(x * alpha + beta, 0, 1); });
 }
 
 Run gelu_(Call& call) {
-  call.check_counts(1, 1);
-  call.gives_same();
   const bool by_tanh = call.text_of("approximate", {"none", "tanh"}) == "tanh";
-  return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    return Data{by_tanh ? gelu_tanh(x) : gelu(x)};
-  };
+  return of_elements(call, [=](const auto& x) { return by_tanh ? gelu_tanh(x) : gelu(x); });
 }
 
 Run celu_(Call& call) {
-  call.check_counts(1, 1);
-  call.gives_same();
   const double alpha = call.real("alpha", 1);
-  return [=](const Data& in, Device device) { return Data{celu(in[0].tensor(device), alpha)}; };
+  return of_elements(call, [=](const auto& x) { return celu(x, alpha); });
 }
 
 Run selu_(Call& call) {
-  call.check_counts(1, 1);
-  call.gives_same();
   const double alpha = call.real("alpha", 1.6732632423543772f), gamma = call.real("gamma", 1.0507009873554805f);
-  return [=](const Data& in, Device device) { return Data{elu(in[0].tensor(device), alpha) * gamma}; };
+  return of_elements(call, [=](const auto& x) { return elu(x, alpha) * gamma; });
 }
 
 Run swish(Call& call) {
-  call.check_counts(1, 1);
-  call.gives_same();
   const double alpha = call.real("alpha", 1);
-  return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    return Data{x * sigmoid(alpha == 1 ? x : x * alpha)};
-  };
+  return of_elements(call, [=](const auto& x) { return x * sigmoid(alpha == 1 ? x : x * alpha); });
 }
 
 /// The first input, as a swish, times the second.
@@ -96,32 +88,25 @@ Run swi_glu(Call& call) {
 }
 
 Run shrink(Call& call) {
-  call.check_counts(1, 1);
   const double bias = call.real("bias", 0), bound = call.real("lambd", 0.5);
-  return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    return Data{where(x.lt(-bound), x + bias, where(x.gt(bound), x - bias, 0)).to(x.dtype())};
-  };
+  return of_elements(call,
+                     [=](const auto& x) { return where(lt(x, -bound), x + bias, where(gt(x, bound), x - bias, 0)); });
 }
 
 Run thresholded_relu(Call& call) {
-  call.check_counts(1, 1);
-  call.gives_same();
   const double alpha = call.real("alpha", 1);
-  return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    return Data{where(x.gt(alpha), x, 0)};
-  };
+  return of_elements(call, [=](const auto& x) { return where(gt(x, alpha), x, 0); });
 }
 
 /// The slope is broadcast as elsewhere in ONNX; the library takes a slope with one axis for channels.
 Run prelu_(Call& call) {
   call.check_counts(2, 2);
   call.gives_same();
-  return [](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device), slope = in[1].tensor(device);
-    return Data{where(x.lt(0), x * slope, x)};
-  };
+  return {[](const Data& in, Device device) {
+            const Tensor x = in[0].tensor(device), slope = in[1].tensor(device);
+            return Data{where(x.lt(0), x * slope, x)};
+          },
+          [](std::span<const Expr> in) { return where(lt(in[0], 0), in[0] * in[1], in[0]); }};
 }
 
 /// One slope for all, or one for each channel.

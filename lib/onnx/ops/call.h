@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -75,6 +76,9 @@ class Call {
   graph::Datum tensor(std::string_view name);
   /// Null without the attribute.
   const file::Type* type(std::string_view name);
+
+  /// All that have a form that nodes of a graph keep.
+  std::map<std::string, graph::Attribute> attributes() const;
 
   /// Imports the graph of an attribute as the node's next body. Refuses a graph with another number of inputs. Returns
   /// what is known of the graph's outputs.

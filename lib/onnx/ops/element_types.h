@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "crisol/dtype.h"
-#include "graph/graph.h"
 #include "crisol/shape.h"
+#include "graph/graph.h"
 #include "onnx/reader/model.h"
 
 namespace crisol::onnx {

@@ -9,7 +9,7 @@ using graph::Datum;
 
 graph::Run in_f32(Call& call, graph::Run run) {
   for (std::size_t i = 0; i < call.inputs(); ++i) call.require_floating(i);
-  return [run = std::move(run)](const Data& in, Device device) {
+  graph::Run converted = [run](const Data& in, Device device) {
     if (in[0].dtype() != DType::f16) return run(in, device);
     Data wide = in;
     for (Datum& datum : wide)
@@ -18,6 +18,8 @@ graph::Run in_f32(Call& call, graph::Run run) {
     results[0] = results[0].tensor(device).to(DType::f16);
     return results;
   };
+  converted.with_epilogue = run.with_epilogue;  // Passes use it for f32 alone.
+  return converted;
 }
 
 }  // namespace crisol::onnx

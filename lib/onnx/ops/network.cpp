@@ -31,13 +31,27 @@ Tensor product(const Tensor& a, const Tensor& b) {
   return y;
 }
 
+/// A run of `compute`, which takes an epilogue or null.
+template <class Compute>
+Run with_epilogue(Compute compute) {
+  Run run([compute](const Data& in, Device device) { return Data{compute(in, device, nullptr)}; });
+  run.with_epilogue = [compute](const Data& in, Device device, const Epilogue& epilogue) {
+    return compute(in, device, &epilogue);
+  };
+  return run;
+}
+
 Run mat_mul(Call& call) {
   call.check_counts(2, 2);
   for (const std::size_t i : {0, 1}) call.require_rank(i, 1, Shape::max_rank);
   const auto a = call.rank_of(0), b = call.rank_of(1);
   call.gives_type_of(0, a && b && *a > 1 && *b > 1 ? std::max(a, b) : std::nullopt);
-  return in_f32(
-      call, [](const Data& in, Device device) { return Data{product(in[0].tensor(device), in[1].tensor(device))}; });
+  return in_f32(call, with_epilogue([](const Data& in, Device device, const Epilogue* epilogue) {
+                  const Tensor left = in[0].tensor(device), right = in[1].tensor(device);
+                  if (epilogue == nullptr) return product(left, right);
+                  return left.dim() > 1 && right.dim() > 1 ? matmul(left, right, *epilogue)
+                                                           : (*epilogue)(product(left, right));
+                }));
 }
 
 Run gemm(Call& call) {
@@ -47,19 +61,24 @@ Run gemm(Call& call) {
   const bool turn_a = call.integer("transA", 0) != 0, turn_b = call.integer("transB", 0) != 0;
   for (const std::size_t i : {0, 1}) call.require_rank(i, 2, 2);
   call.gives_type_of(0, 2);
-  return in_f32(call, [=](const Data& in, Device device) {
+  const auto compute = [=](const Data& in, Device device, const Epilogue* epilogue) {
     Tensor a = in[0].tensor(device);
     const Tensor b = in[1].tensor(device);
     const Tensor c = in.size() > 2 ? in[2].tensor(device) : Tensor();
     require(a.dim() == 2 && b.dim() == 2, "onnx", "factors of shapes ", a.shape(), " and ", b.shape(),
             ", matrices expected");
     if (turn_a) a = a.t();
-    if (alpha == 1 && beta == 1 && turn_b && c.defined() && c.shape() == Shape(b.size(0))) return Data{linear(a, b, c)};
+    const bool adds = c.defined() && beta != 0;
+    if (alpha == 1 && (!adds || (beta == 1 && c.shape() == Shape(b.size(turn_b ? 0 : 1))))) {
+      const Tensor weight = turn_b ? b : b.t(), bias = adds ? c : Tensor();
+      return epilogue == nullptr ? linear(a, weight, bias) : linear(a, weight, bias, *epilogue);
+    }
     Tensor y = matmul(a, turn_b ? b.t() : b);
     if (alpha != 1) y = y * alpha;
-    if (c.defined() && beta != 0) y = y + (beta == 1 ? c : c * beta);
-    return Data{y};
-  });
+    if (adds) y = y + (beta == 1 ? c : c * beta);
+    return epilogue == nullptr ? y : (*epilogue)(y);
+  };
+  return in_f32(call, with_epilogue(compute));
 }
 
 Run conv(Call& call) {
@@ -68,7 +87,7 @@ Run conv(Call& call) {
   const std::int64_t groups = call.integer("group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
   call.gives_type_of(0, call.rank_of(0));
-  return in_f32(call, [=](const Data& in, Device device) {
+  const auto compute = [=](const Data& in, Device device, const Epilogue* epilogue) {
     Tensor x = in[0].tensor(device), weight = in[1].tensor(device);
     const Tensor bias = in.size() > 2 ? in[2].tensor(device) : Tensor();
     const bool one_axis = spatial_of(x).rank() == 1;
@@ -83,9 +102,11 @@ Run conv(Call& call) {
       options.padding = Windows::pair(w.pads);
     else
       x = padded(x, w, 0);
-    const Tensor y = conv2d(x, weight, bias, options);
-    return Data{one_axis ? y.squeeze(2) : y};
-  });
+    if (epilogue != nullptr && !one_axis) return conv2d(x, weight, bias, options, *epilogue);
+    const Tensor y = one_axis ? conv2d(x, weight, bias, options).squeeze(2) : conv2d(x, weight, bias, options);
+    return epilogue == nullptr ? y : (*epilogue)(y);
+  };
+  return in_f32(call, with_epilogue(compute));
 }
 
 /// Runs a pool of images over images, or over rows.

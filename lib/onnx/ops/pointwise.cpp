@@ -14,23 +14,31 @@ using graph::Datum;
 using graph::Run;
 using graph::Value;
 
-template <Tensor (*f)(const Tensor&)>
+// `f` and `formula` are one function, for tensors and for expressions.
+
+template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&)>
 Run unary(Call& call) {
   call.check_counts(1, 1);
   call.gives_same();
-  return [](const Data& in, Device device) { return Data{f(in[0].tensor(device))}; };
+  return {[](const Data& in, Device device) { return Data{f(in[0].tensor(device))}; },
+          [](std::span<const Expr> in) { return formula(in[0]); }};
 }
 
 /// The same for ops that ONNX has for floating-point numbers alone.
-template <Tensor (*f)(const Tensor&)>
+template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&)>
 Run unary_of_reals(Call& call) {
   call.require_floating(0);
-  return unary<f>(call);
+  return unary<f, formula>(call);
 }
 
-Tensor softsign(const Tensor& x) { return x / (x.abs() + 1.0); }
-Tensor softplus_(const Tensor& x) { return softplus(x); }
-Tensor hard_swish_(const Tensor& x) { return hard_swish(x); }
+template <class X>
+X softsign(const X& x) {
+  return x / (abs(x) + 1.0);
+}
+template <class X>
+X softplus_(const X& x) {
+  return softplus(x);
+}
 
 /// Whole numbers on the host stay there if they have one shape, or one of them is a single number. `dtype` is the type
 /// of the result; the type of the first operand if it is not given.
@@ -77,19 +85,26 @@ void refuse_integers(const Tensor& x) {
   require(is_floating(x.dtype()), "onnx", "elements of ", x.dtype(), " are not supported, f32 and f16 are");
 }
 
+template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&), class Host>
+Run arithmetic(Call& call, Host host) {
+  Run run = binary<f>(call, host);
+  run.formula = [](std::span<const Expr> in) { return formula(in[0], in[1]); };
+  return run;
+}
+
 // Overflow wraps, as on a device.
 Run add_(Call& call) {
-  return binary<add>(call, [](std::int64_t a, std::int64_t b) {
+  return arithmetic<add, add>(call, [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   });
 }
 Run sub_(Call& call) {
-  return binary<sub>(call, [](std::int64_t a, std::int64_t b) {
+  return arithmetic<sub, sub>(call, [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
   });
 }
 Run mul_(Call& call) {
-  return binary<mul>(call, [](std::int64_t a, std::int64_t b) {
+  return arithmetic<mul, mul>(call, [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
   });
 }
@@ -100,7 +115,7 @@ Tensor float_div(const Operand& a, const Operand& b) {
   return div(a, b);
 }
 Run div_(Call& call) {
-  return binary<float_div>(call, [](std::int64_t a, std::int64_t b) {
+  return arithmetic<float_div, div>(call, [](std::int64_t a, std::int64_t b) {
     require(b != 0 && (b != -1 || a != INT64_MIN), "onnx", a, " / ", b, " has no value");
     return a / b;
   });
@@ -141,29 +156,35 @@ Run predicate_of_version_6(Call& call) {
 Run pow_(Call& call) {
   call.check_counts(2, 2);
   call.gives(0, broadcast(call.known_inputs()));
-  return [](const Data& in, Device device) {
+  const auto run = [](const Data& in, Device device) {
     const Tensor base = in[0].tensor(device);
     refuse_integers(base);
     return Data{pow(base, in[1].tensor(device)).to(base.dtype())};
   };
+  return {run, [](std::span<const Expr> in) { return pow(in[0], in[1]); }};
 }
 
 /// Any number of inputs.
-template <Tensor (*f)(const Operand&, const Operand&)>
+template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&)>
 Run variadic(Call& call) {
   call.check_counts(call.inputs(), call.inputs());
   require(call.inputs() > 0, "onnx", "input 0 is missing");
   call.gives(0, broadcast(call.known_inputs()));
-  return [](const Data& in, Device device) {
+  const auto run = [](const Data& in, Device device) {
     Tensor result = in[0].tensor(device);
     for (std::size_t i = 1; i < in.size(); ++i) result = f(result, in[i].tensor(device));
     return Data{result};
   };
+  return {run, [](std::span<const Expr> in) {
+            Expr result = in[0];
+            for (const Expr& other : in.subspan(1)) result = formula(result, other);
+            return result;
+          }};
 }
 
 Run mean_(Call& call) {
   call.require_floating(0);
-  const Run sum = variadic<add>(call);
+  const Run sum = variadic<add, add>(call);
   return [sum](const Data& in, Device device) {
     const Tensor total = sum(in, device)[0].tensor(device);
     refuse_integers(total);
@@ -211,65 +232,65 @@ Run is_nan(Call& call) {
 std::vector<Row> pointwise_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"Abs", 6, newest, unary<abs>},
-      {"Acos", 7, newest, unary_of_reals<acos>},
-      {"Acosh", 9, newest, unary_of_reals<acosh>},
+      {"Abs", 6, newest, unary<abs, abs>},
+      {"Acos", 7, newest, unary_of_reals<acos, acos>},
+      {"Acosh", 9, newest, unary_of_reals<acosh, acosh>},
       {"Add", 6, 6, binary_of_version_6<add>},
       {"Add", 7, newest, add_},
       {"And", 1, 6, predicate_of_version_6<logical_and>},
       {"And", 7, newest, predicate<logical_and, std::logical_and<>>},
-      {"Asin", 7, newest, unary_of_reals<asin>},
-      {"Asinh", 9, newest, unary_of_reals<asinh>},
-      {"Atan", 7, newest, unary_of_reals<atan>},
-      {"Atanh", 9, newest, unary_of_reals<atanh>},
-      {"Ceil", 6, newest, unary_of_reals<ceil>},
-      {"Cos", 7, newest, unary_of_reals<cos>},
-      {"Cosh", 9, newest, unary_of_reals<cosh>},
+      {"Asin", 7, newest, unary_of_reals<asin, asin>},
+      {"Asinh", 9, newest, unary_of_reals<asinh, asinh>},
+      {"Atan", 7, newest, unary_of_reals<atan, atan>},
+      {"Atanh", 9, newest, unary_of_reals<atanh, atanh>},
+      {"Ceil", 6, newest, unary_of_reals<ceil, ceil>},
+      {"Cos", 7, newest, unary_of_reals<cos, cos>},
+      {"Cosh", 9, newest, unary_of_reals<cosh, cosh>},
       {"Div", 6, 6, binary_of_version_6<float_div>},
       {"Div", 7, newest, div_},
       {"Equal", 1, 6, predicate_of_version_6<eq>},
       {"Equal", 7, newest, predicate<eq, std::equal_to<>>},
-      {"Erf", 9, newest, unary_of_reals<erf>},
-      {"Exp", 6, newest, unary_of_reals<exp>},
-      {"Floor", 6, newest, unary_of_reals<floor>},
+      {"Erf", 9, newest, unary_of_reals<erf, erf>},
+      {"Exp", 6, newest, unary_of_reals<exp, exp>},
+      {"Floor", 6, newest, unary_of_reals<floor, floor>},
       {"Greater", 1, 6, predicate_of_version_6<gt>},
       {"Greater", 7, newest, predicate<gt, std::greater<>>},
       {"GreaterOrEqual", 12, newest, predicate<ge, std::greater_equal<>>},
-      {"HardSwish", 14, newest, unary_of_reals<hard_swish_>},
+      {"HardSwish", 14, newest, unary_of_reals<hard_swish, hard_swish>},
       {"IsInf", 10, newest, is_inf},
       {"IsNaN", 9, newest, is_nan},
       {"Less", 1, 6, predicate_of_version_6<lt>},
       {"Less", 7, newest, predicate<lt, std::less<>>},
       {"LessOrEqual", 12, newest, predicate<le, std::less_equal<>>},
-      {"Log", 6, newest, unary_of_reals<log>},
-      {"Max", 6, newest, variadic<maximum>},
+      {"Log", 6, newest, unary_of_reals<log, log>},
+      {"Max", 6, newest, variadic<maximum, maximum>},
       {"Mean", 6, newest, mean_},
-      {"Min", 6, newest, variadic<minimum>},
-      {"Mish", 18, newest, unary_of_reals<mish>},
+      {"Min", 6, newest, variadic<minimum, minimum>},
+      {"Mish", 18, newest, unary_of_reals<mish, mish>},
       {"Mod", 10, newest, mod},
       {"Mul", 6, 6, binary_of_version_6<mul>},
       {"Mul", 7, newest, mul_},
-      {"Neg", 6, newest, unary<neg>},
+      {"Neg", 6, newest, unary<neg, neg>},
       {"Not", 1, newest, not_},
       {"Or", 1, 6, predicate_of_version_6<logical_or>},
       {"Or", 7, newest, predicate<logical_or, std::logical_or<>>},
       {"Pow", 1, 6, binary_of_version_6<pow>},
       {"Pow", 7, newest, pow_},
-      {"Reciprocal", 6, newest, unary_of_reals<reciprocal>},
-      {"Relu", 6, newest, unary<relu>},
-      {"Round", 11, newest, unary_of_reals<round>},
-      {"Sigmoid", 6, newest, unary_of_reals<sigmoid>},
-      {"Sign", 9, newest, unary<sign>},
-      {"Sin", 7, newest, unary_of_reals<sin>},
-      {"Sinh", 9, newest, unary_of_reals<sinh>},
-      {"Softplus", 1, newest, unary_of_reals<softplus_>},
-      {"Softsign", 1, newest, unary_of_reals<softsign>},
-      {"Sqrt", 6, newest, unary_of_reals<sqrt>},
+      {"Reciprocal", 6, newest, unary_of_reals<reciprocal, reciprocal>},
+      {"Relu", 6, newest, unary<relu, relu>},
+      {"Round", 11, newest, unary_of_reals<round, round>},
+      {"Sigmoid", 6, newest, unary_of_reals<sigmoid, sigmoid>},
+      {"Sign", 9, newest, unary<sign, sign>},
+      {"Sin", 7, newest, unary_of_reals<sin, sin>},
+      {"Sinh", 9, newest, unary_of_reals<sinh, sinh>},
+      {"Softplus", 1, newest, unary_of_reals<softplus_, softplus_>},
+      {"Softsign", 1, newest, unary_of_reals<softsign, softsign>},
+      {"Sqrt", 6, newest, unary_of_reals<sqrt, sqrt>},
       {"Sub", 6, 6, binary_of_version_6<sub>},
       {"Sub", 7, newest, sub_},
-      {"Sum", 6, newest, variadic<add>},
-      {"Tan", 7, newest, unary_of_reals<tan>},
-      {"Tanh", 6, newest, unary_of_reals<tanh>},
+      {"Sum", 6, newest, variadic<add, add>},
+      {"Tan", 7, newest, unary_of_reals<tan, tan>},
+      {"Tanh", 6, newest, unary_of_reals<tanh, tanh>},
       {"Xor", 1, 6, predicate_of_version_6<logical_xor>},
       {"Xor", 7, newest, predicate<logical_xor, std::not_equal_to<>>},
   };

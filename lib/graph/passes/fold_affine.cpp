@@ -1,0 +1,141 @@
+#include <array>
+#include <map>
+
+#include "crisol/functions/elementwise.h"
+#include "crisol/grad_mode.h"
+#include "graph/passes/formulas.h"
+#include "graph/passes/passes.h"
+#include "graph/passes/uses.h"
+
+namespace crisol::graph {
+
+namespace {
+
+/// y = x · scale + shift, with one number or one for each channel.
+struct Affine {
+  Tensor scale, shift;
+
+  Affine then(const Affine& next) const { return {scale * next.scale, shift * next.scale + next.shift}; }
+};
+
+class Folder {
+ public:
+  Folder(Graph& graph, Device device) : graph_(graph), uses_(graph), device_(device), gone_(graph.nodes.size()) {}
+
+  std::size_t fold() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      Node& node = graph_.nodes[i];
+      const std::optional<Affine> affine = affine_of(node);
+      if (!affine) continue;
+      gone_[i] = add_to_conv(node, *affine);
+      if (gone_[i] || node.op == "BatchNormalization") ++changed_;
+      if (!gone_[i] && node.op == "BatchNormalization") batch_norms_.emplace_back(i, *affine);
+    }
+    for (auto& [place, affine] : convolutions_) change_conv(graph_.nodes[place], affine);
+    for (auto& [place, affine] : batch_norms_) make_elementwise(graph_.nodes[place], affine);
+    remove_marked(graph_, gone_);
+    return changed_;
+  }
+
+ private:
+  /// A constant that is one number, or has one for each channel of the value, as (C) or ().
+  std::optional<Tensor> per_channel(int constant, int value) const {
+    const Datum* datum = uses_.constant(constant);
+    const std::optional<Shape> shape = shape_of(graph_, value);
+    if (datum == nullptr || !datum->defined() || datum->dtype() != DType::f32 || !shape || shape->rank() < 2) return {};
+    const Shape& sizes = datum->shape();
+    if (sizes.numel() == 1 && sizes.rank() <= shape->rank()) return datum->tensor(device_).reshape(Shape());
+    if (sizes.rank() > shape->rank() || sizes.numel() != (*shape)[1]) return {};
+    const int channels = sizes.rank() - shape->rank() + 1;
+    if (channels < 0 || sizes[channels] != sizes.numel()) return {};
+    return datum->tensor(device_).reshape(Shape(sizes.numel()));
+  }
+
+  std::optional<Affine> affine_of(const Node& node) const {
+    if (node.op == "BatchNormalization") return affine_of_batch_norm(node);
+    const bool multiplies = node.op == "Mul" || node.op == "Div", adds = node.op == "Add" || node.op == "Sub";
+    if ((!multiplies && !adds) || !node.run.formula || node.inputs.size() != 2) return {};
+    const bool constant_first = uses_.constant(node.inputs[0]) != nullptr;
+    const int x = node.inputs[constant_first ? 1 : 0], other = node.inputs[constant_first ? 0 : 1];
+    if (shape_of(graph_, x) != shape_of(graph_, node.outputs[0])) return {};
+    const std::optional<Tensor> c = per_channel(other, x);
+    if (!c || (node.op == "Div" && constant_first)) return {};
+    const Tensor one = full(Shape(), 1.0, DType::f32, device_), zero = zeros(Shape(), DType::f32, device_);
+    if (node.op == "Mul") return Affine{*c, zero};
+    if (node.op == "Div") return Affine{reciprocal(*c), zero};
+    if (node.op == "Add") return Affine{one, *c};
+    return constant_first ? Affine{neg(one), *c} : Affine{one, neg(*c)};
+  }
+
+  std::optional<Affine> affine_of_batch_norm(const Node& node) const {
+    std::array<Tensor, 4> p;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const Datum* datum = uses_.constant(node.inputs[i + 1]);
+      if (datum == nullptr) return {};
+      p[i] = datum->tensor(device_);
+    }
+    const auto epsilon = node.attributes.find("epsilon");
+    const double e = epsilon == node.attributes.end() ? 1e-5 : std::get<double>(epsilon->second);
+    const Tensor scale = p[0] * rsqrt(p[3] + e);
+    return Affine{scale, p[1] - p[2] * scale};
+  }
+
+  /// True if the maker of the only input that is no constant is a convolution that only this node uses.
+  bool add_to_conv(const Node& node, const Affine& affine) {
+    const int x = uses_.constant(node.inputs[0]) != nullptr ? node.inputs[1] : node.inputs[0];
+    const auto folded = conv_of_.find(x);
+    const Node* maker = folded != conv_of_.end() ? &graph_.nodes[folded->second] : uses_.maker(x);
+    if (maker == nullptr || maker->op != "Conv" || !uses_.has_one_user(x)) return false;
+    if (uses_.constant(maker->inputs[1]) == nullptr) return false;
+    if (maker->inputs.size() > 2 && maker->inputs[2] != absent && uses_.constant(maker->inputs[2]) == nullptr)
+      return false;
+    const std::size_t place = folded != conv_of_.end() ? folded->second : uses_.place(x);
+    const auto [at, is_new] = convolutions_.try_emplace(place, affine);
+    if (!is_new) at->second = at->second.then(affine);
+    conv_of_[node.outputs[0]] = place;
+    graph_.nodes[place].outputs[0] = node.outputs[0];
+    return true;
+  }
+
+  void change_conv(Node& conv, const Affine& affine) {
+    const std::string name = graph_.values[static_cast<std::size_t>(conv.inputs[1])].name;
+    const Tensor weight = uses_.constant(conv.inputs[1])->tensor(device_);
+    const std::int64_t channels = weight.size(0);
+    Tensor shift = affine.shift;
+    if (conv.inputs.size() > 2 && conv.inputs[2] != absent)
+      shift = uses_.constant(conv.inputs[2])->tensor(device_) * affine.scale + shift;
+    Shape sizes = Shape::filled(weight.dim(), 1);
+    if (affine.scale.dim() > 0) sizes[0] = channels;
+    conv.inputs.resize(3, absent);
+    conv.inputs[1] = add_constant(graph_, name + "/scaled", weight * affine.scale.reshape(sizes));
+    conv.inputs[2] = add_constant(graph_, name + "/shift", shift.expand({channels}).contiguous());
+  }
+
+  /// Without a convolution before it, a product and a sum.
+  void make_elementwise(Node& node, const Affine& affine) {
+    Shape sizes = Shape::filled(shape_of(graph_, node.inputs[0])->rank() - 1, 1);
+    sizes[0] = affine.scale.numel();
+    const int scale = add_constant(graph_, node.name + "/scale", affine.scale.reshape(sizes));
+    const int shift = add_constant(graph_, node.name + "/shift", affine.shift.reshape(sizes));
+    node.inputs = {node.inputs[0], scale, shift};
+    node.run = run_of([](std::span<const Expr> in) { return in[0] * in[1] + in[2]; });
+  }
+
+  Graph& graph_;
+  const Uses uses_;
+  const Device device_;
+  std::vector<bool> gone_;
+  std::map<std::size_t, Affine> convolutions_;  ///< By the place of the convolution: what follows it.
+  std::map<int, std::size_t> conv_of_;          ///< The convolution that makes a value now.
+  std::vector<std::pair<std::size_t, Affine>> batch_norms_;
+  std::size_t changed_ = 0;
+};
+
+}  // namespace
+
+std::size_t fold_affine(Graph& graph, Device device) {
+  const NoGrad no_grad;
+  return Folder(graph, device).fold();
+}
+
+}  // namespace crisol::graph

@@ -1,0 +1,51 @@
+#include "graph/passes/formulas.h"
+
+namespace crisol::graph {
+
+namespace {
+
+/// What a fused function is recorded from.
+struct Recorded {
+  std::shared_ptr<const Run::Formula> formula;
+  std::size_t arguments;
+};
+
+void record(const void* object, const Expr* arguments, std::vector<Expr>& results) {
+  const auto& recorded = *static_cast<const Recorded*>(object);
+  results.push_back((*recorded.formula)({arguments, recorded.arguments}));
+}
+
+}  // namespace
+
+bool is_of_elements(const Graph& graph, const Node& node) {
+  if (!node.run.formula || node.outputs.size() != 1 || node.outputs[0] == absent) return false;
+  const Value& value = graph.values[static_cast<std::size_t>(node.outputs[0])];
+  return value.dtype && is_floating(*value.dtype) && value.shape;
+}
+
+FormulaKernel::FormulaKernel(Run::Formula formula)
+    : formula_(std::make_shared<const Run::Formula>(std::move(formula))), function_(detail::make_fused("graph")) {}
+
+Tensor FormulaKernel::operator()(const std::vector<Tensor>& inputs) const {
+  const std::vector<detail::FusedArgument> arguments(inputs.begin(), inputs.end());
+  const Recorded recorded{formula_, inputs.size()};
+  return detail::run_fused(*function_, record, &recorded, arguments.data(), arguments.size())[0];
+}
+
+Epilogue FormulaKernel::epilogue(std::vector<Tensor> other_inputs) const {
+  auto recorded = std::make_shared<const Recorded>(Recorded{formula_, other_inputs.size() + 1});
+  std::vector<Scalar> numbers(other_inputs.size(), Scalar(0));
+  return Epilogue(function_, record, std::move(recorded), std::move(other_inputs), std::move(numbers));
+}
+
+Run run_of(Run::Formula formula) {
+  const FormulaKernel kernel(formula);
+  return {[kernel](const Data& in, Device device) {
+            std::vector<Tensor> tensors;
+            for (const Datum& datum : in) tensors.push_back(datum.tensor(device));
+            return Data{kernel(tensors)};
+          },
+          std::move(formula)};
+}
+
+}  // namespace crisol::graph

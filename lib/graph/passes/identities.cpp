@@ -1,0 +1,41 @@
+#include <set>
+
+#include "graph/passes/passes.h"
+#include "graph/passes/uses.h"
+
+namespace crisol::graph {
+
+namespace {
+
+/// Whether the first output is the first input. For the ops of the second list this is so if the shapes are equal.
+bool is_identity(const Graph& graph, const Node& node) {
+  static const std::set<std::string_view> types_count{"Identity", "Dropout", "Cast", "CastLike"};
+  static const std::set<std::string_view> shapes_count{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand"};
+  if (types_count.count(node.op) == 0 && shapes_count.count(node.op) == 0) return false;
+  if (node.inputs.empty() || node.inputs[0] == absent || node.outputs.empty() || node.outputs[0] == absent)
+    return false;
+  for (std::size_t k = 1; k < node.outputs.size(); ++k)
+    if (node.outputs[k] != absent) return false;
+  const Value &x = graph.values[static_cast<std::size_t>(node.inputs[0])],
+              &y = graph.values[static_cast<std::size_t>(node.outputs[0])];
+  return x.dtype && x.dtype == y.dtype && shape_of(graph, node.inputs[0]) == shape_of(graph, node.outputs[0]);
+}
+
+}  // namespace
+
+std::size_t remove_identities(Graph& graph, Device) {
+  Aliases aliases(graph);
+  std::vector<bool> gone(graph.nodes.size());
+  std::size_t removed = 0;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    aliases.apply(graph.nodes[i]);
+    gone[i] = is_identity(graph, graph.nodes[i]);
+    if (gone[i]) aliases.add(graph.nodes[i].outputs[0], graph.nodes[i].inputs[0]);
+    removed += gone[i] ? 1 : 0;
+  }
+  aliases.apply(graph);
+  remove_marked(graph, gone);
+  return removed;
+}
+
+}  // namespace crisol::graph

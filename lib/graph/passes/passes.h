@@ -1,0 +1,38 @@
+// Rewritings of a graph whose values have fixed dtypes and sizes (see specialise.h). Each leaves the graph's outputs
+// the same, except for rounding.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "graph/graph.h"
+
+namespace crisol::graph {
+
+/// Each returns how many nodes it removed or joined.
+std::size_t remove_dead_nodes(Graph& graph, Device device);
+/// Removes nodes whose output is their input: casts to the same type, reshapes to the same shape.
+std::size_t remove_identities(Graph& graph, Device device);
+/// Moves transposes behind ops that compute each element by itself, and joins transposes that follow each other. So
+/// those around the convolutions of a model with channels last cancel.
+std::size_t move_transposes(Graph& graph, Device device);
+/// Puts a scale and a shift of each channel, from BatchNormalization or from sums and products with constants, into the
+/// weight and the bias of the convolution before it. Another BatchNormalization becomes a product and a sum.
+std::size_t fold_affine(Graph& graph, Device device);
+/// Joins nodes that compute each element by itself, so that one kernel computes all of them.
+std::size_t fuse_elements(Graph& graph, Device device);
+/// Lets the kernels of products and convolutions compute what follows for each element.
+std::size_t fuse_epilogues(Graph& graph, Device device);
+
+struct Pass {
+  const char* name;
+  std::size_t (*apply)(Graph& graph, Device device);
+};
+
+/// All of them, in the order in which they run.
+std::span<const Pass> all_passes();
+
+/// False if CRISOL_PASSES=-NAME,… names the pass. Throws invalid_argument if it names one that does not exist.
+bool is_enabled(const char* pass);
+
+}  // namespace crisol::graph

@@ -1,0 +1,54 @@
+#include "graph/passes/uses.h"
+
+namespace crisol::graph {
+
+Uses::Uses(const Graph& graph)
+    : graph_(graph),
+      makers_(graph.values.size()),
+      constants_(graph.values.size(), none),
+      users_(graph.values.size()),
+      is_output_(graph.values.size()) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const int output : graph.nodes[i].outputs)
+      if (output != absent) makers_[static_cast<std::size_t>(output)] = &graph.nodes[i];
+    for (const int input : graph.nodes[i].inputs) {
+      if (input == absent) continue;
+      std::vector<std::size_t>& users = users_[static_cast<std::size_t>(input)];
+      if (users.empty() || users.back() != i) users.push_back(i);
+    }
+  }
+  for (std::size_t i = 0; i < graph.constants.size(); ++i)
+    constants_[static_cast<std::size_t>(graph.constants[i].first)] = i;
+  for (const int output : graph.outputs)
+    if (output != absent) is_output_[static_cast<std::size_t>(output)] = true;
+}
+
+void remove_marked(Graph& graph, const std::vector<bool>& marked) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (marked[i]) continue;
+    if (kept != i) graph.nodes[kept] = std::move(graph.nodes[i]);
+    ++kept;
+  }
+  graph.nodes.resize(kept);
+}
+
+std::optional<Shape> shape_of(const Graph& graph, int value) {
+  const auto& sizes = graph.values[static_cast<std::size_t>(value)].shape;
+  if (!sizes) return {};
+  Shape shape;
+  for (const SymbolicSize& s : *sizes) shape.push_back(s.size.value_or(-1));
+  return shape;
+}
+
+int add_constant(Graph& graph, std::string name, const Tensor& tensor) {
+  Value value{.name = std::move(name), .dtype = tensor.dtype()};
+  auto& sizes = value.shape.emplace();
+  for (const std::int64_t size : tensor.shape()) sizes.push_back({size, ""});
+  graph.values.push_back(std::move(value));
+  const int place = static_cast<int>(graph.values.size()) - 1;
+  graph.constants.emplace_back(place, tensor);
+  return place;
+}
+
+}  // namespace crisol::graph

@@ -1,0 +1,111 @@
+#include "graph/program.h"
+
+#include <algorithm>
+
+#include "base/thread_context.h"
+#include "crisol/error.h"
+#include "crisol/grad_mode.h"
+#include "graph/passes/passes.h"
+#include "graph/specialise.h"
+#include "tensor/impl.h"
+
+namespace crisol::graph {
+
+namespace {
+
+constexpr std::size_t most_programs = 8;  // Each keeps the memory of one run.
+
+/// While it lives, the thread makes a program.
+class Making {
+ public:
+  Making() { thread_context().makes_program = true; }
+  ~Making() { thread_context().makes_program = false; }
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+};
+
+Data data_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
+
+}  // namespace
+
+Graph optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
+               std::vector<std::pair<std::string, std::size_t>>* changes) {
+  Graph fixed = specialise(graph, inputs, weights, device);
+  for (const Pass& pass : all_passes()) {
+    if (!is_enabled(pass.name)) continue;
+    const std::size_t count = pass.apply(fixed, device);
+    if (changes != nullptr) changes->emplace_back(pass.name, count);
+  }
+  return fixed;
+}
+
+Program::Program(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
+                 Device device)
+    : device_(device) {
+  const NoGrad no_grad;
+  for (const Tensor& weight : weights)
+    weights_.push_back({weight.impl()->storage, weight.impl()->storage->version.load()});
+  for (const Tensor& input : inputs) inputs_.push_back(input.detach().clone());
+  Graph fixed = optimise(graph, data_of(inputs_), weights, device);
+  const Making making;
+  // Compiles kernels, uploads constants and packs weights.
+  graph::run(fixed, data_of(inputs_), {}, device);
+  try {
+    captured_ = capture([&] { outputs_ = graph::run(fixed, data_of(inputs_), {}, device); }, device);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::invalid_argument) throw;
+    return;
+  }
+  graph_ = std::move(fixed);
+  if (!is_enabled("capture")) captured_.reset();
+}
+
+bool Program::fits_inputs(const std::vector<Tensor>& inputs) const {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].shape() != inputs_[i].shape() || inputs[i].dtype() != inputs_[i].dtype()) return false;
+  return true;
+}
+
+bool Program::fits_weights(const std::vector<Tensor>& weights) const {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const Storage& storage = *weights[i].impl()->storage;
+    if (&storage != weights_[i].storage.get() || storage.version.load() != weights_[i].version) return false;
+  }
+  return true;
+}
+
+Data Program::run(const std::vector<Tensor>& inputs) {
+  const NoGrad no_grad;
+  const std::lock_guard lock(mutex_);
+  if (!captured_) return graph::run(*graph_, data_of(inputs), {}, device_);
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_from(inputs[i]);
+  captured_->replay();
+  Data outputs;
+  for (const Datum& output : outputs_)
+    outputs.push_back(output.on_host() || !output.defined() ? output : Datum(output.tensor(device_).clone()));
+  return outputs;
+}
+
+std::shared_ptr<Program> Programs::find(const Graph& graph, const std::vector<Tensor>& inputs,
+                                        const std::vector<Tensor>& weights, Device device) {
+  const std::lock_guard lock(mutex_);
+  if (!has_programs_) return nullptr;
+  const auto at = std::find_if(programs_.begin(), programs_.end(), [&](const auto& program) {
+    return program->fits_inputs(inputs) && program->fits_weights(weights);
+  });
+  std::shared_ptr<Program> program = at == programs_.end() ? nullptr : *at;
+  if (program != nullptr) {
+    programs_.erase(at);
+  } else {
+    // Programs for other values of the weights are of no more use.
+    std::erase_if(programs_, [&](const auto& old) { return !old->fits_weights(weights); });
+    program = std::make_shared<Program>(graph, inputs, weights, device);
+    has_programs_ = program->can_run();
+    if (!has_programs_) return nullptr;
+    if (programs_.size() == most_programs) programs_.pop_back();
+  }
+  programs_.insert(programs_.begin(), program);
+  return program;
+}
+
+}  // namespace crisol::graph

@@ -1,0 +1,69 @@
+// Programs: graphs for inputs of fixed shapes, after the passes, as a list of commands that a device queues again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "crisol/capture.h"
+#include "graph/graph.h"
+
+namespace crisol {
+struct Storage;
+}
+
+namespace crisol::graph {
+
+/// A graph for inputs like these, after the passes. `changes` gets a pair for each pass: its name, and the number of
+/// nodes that it removed or joined.
+Graph optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
+               std::vector<std::pair<std::string, std::size_t>>* changes = nullptr);
+
+class Program {
+ public:
+  /// Throws Error if a node fails.
+  Program(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights, Device device);
+
+  /// Whether it was made for inputs of these dtypes and shapes.
+  bool fits_inputs(const std::vector<Tensor>& inputs) const;
+  /// Whether it was made for these values of the weights.
+  bool fits_weights(const std::vector<Tensor>& weights) const;
+  /// False if a size or a branch depends on values of inputs. There is no run then.
+  bool can_run() const noexcept { return graph_.has_value(); }
+  /// The outputs. Several threads may call it.
+  Data run(const std::vector<Tensor>& inputs);
+
+ private:
+  /// The memory of a weight when the program was made.
+  struct Weight {
+    std::shared_ptr<const Storage> storage;
+    std::uint64_t version;
+  };
+  Device device_;
+  std::vector<Weight> weights_;
+  std::mutex mutex_;
+  std::vector<Tensor> inputs_;  ///< That the commands read.
+  Data outputs_;                ///< That they write.
+  std::optional<Graph> graph_;  ///< After the passes. It keeps the constants.
+  std::optional<CapturedGraph> captured_;
+};
+
+/// The programs of one graph for the last few shapes of its inputs.
+class Programs {
+ public:
+  /// The program for such inputs, which is made if there is none yet. Null if the graph has no programs, because sizes
+  /// or branches depend on values of inputs.
+  std::shared_ptr<Program> find(const Graph& graph, const std::vector<Tensor>& inputs,
+                                const std::vector<Tensor>& weights, Device device);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Program>> programs_;  ///< The one that was used last comes first.
+  bool has_programs_ = true;
+};
+
+}  // namespace crisol::graph

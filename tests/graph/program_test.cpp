@@ -1,0 +1,207 @@
+// Programs of graphs: what each pass changes, and that the results stay the same.
+#include "graph/program.h"
+
+#include <map>
+#include <thread>
+
+#include "crisol/crisol.h"
+#include "doctest/doctest.h"
+#include "onnx/import.h"
+#include "support/compare.h"
+#include "support/files.h"
+#include "support/onnx_writer.h"
+#include "support/subprocess.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+namespace of = crisol::testing::onnx_file;
+using of::attribute;
+using of::node;
+using of::Proto;
+using of::Sizes;
+using of::value;
+
+namespace {
+
+Proto weight(const std::string& name, const Tensor& t) {
+  return of::raw_tensor<float>(name, of::f32, Sizes(t.shape().begin(), t.shape().end()), t.to_vector<float>());
+}
+
+/// A file with one input "x" of any shape and one output "y".
+class ModelFile {
+ public:
+  ModelFile(const std::vector<Proto>& nodes, const std::vector<Proto>& initializers) {
+    write_file(path(), of::model(of::graph({.nodes = nodes,
+                                            .initializers = initializers,
+                                            .inputs = {value("x", Proto().message(1, Proto().integer(1, of::f32)))},
+                                            .outputs = {value("y", Proto().message(1, Proto().integer(1, of::f32)))}}),
+                                 17)
+                           .bytes());
+  }
+  std::string path() const { return folder_.path() + "/net.onnx"; }
+  onnx::Model load() const { return onnx::load(path()); }
+
+  /// How many nodes each pass removed or joined, for inputs like x.
+  std::map<std::string, std::size_t> changes(const Tensor& x) const {
+    onnx::file::ModelFile file(path());
+    const onnx::Imported imported = onnx::import_model(file, Device());
+    std::vector<Tensor> weights;
+    for (const auto& w : imported.weights) weights.push_back(w.tensor);
+    std::vector<std::pair<std::string, std::size_t>> list;
+    graph::optimise(imported.graph, {x}, weights, Device(), &list);
+    return {list.begin(), list.end()};
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+/// Checks a program against the walk over the nodes, which runs while gradients are wanted.
+void check_program(onnx::Model& model, const Tensor& x) {
+  const Tensor walked = model(x).detach();
+  const NoGrad no_grad;
+  CHECK(model(x).allclose(walked, 1e-4, 1e-4));
+  CHECK(model(x).allclose(walked, 1e-4, 1e-4));
+}
+
+/// Two convolutions with batch norm around a residual connection, as in ResNet.
+ModelFile residual_block() {
+  manual_seed(1);
+  std::vector<Proto> weights{weight("w1", randn({8, 8, 3, 3})), weight("w2", randn({8, 8, 1, 1})),
+                             weight("b2", randn({8}))};
+  for (const std::string name : {"n1", "n2"}) {
+    weights.push_back(weight(name + ".scale", randn({8})));
+    weights.push_back(weight(name + ".shift", randn({8})));
+    weights.push_back(weight(name + ".mean", randn({8})));
+    weights.push_back(weight(name + ".var", rand({8}) + 0.5));
+  }
+  const auto batch_norm = [](const std::string& name, const std::string& x, const std::string& y) {
+    return node("BatchNormalization", {x, name + ".scale", name + ".shift", name + ".mean", name + ".var"}, {y});
+  };
+  return ModelFile(
+      {node("Conv", {"x", "w1"}, {"c1"}, {attribute("pads", Sizes{1, 1, 1, 1})}), batch_norm("n1", "c1", "m1"),
+       node("Relu", {"m1"}, {"r1"}), node("Conv", {"r1", "w2", "b2"}, {"c2"}), batch_norm("n2", "c2", "m2"),
+       node("Add", {"m2", "x"}, {"s"}), node("Relu", {"s"}, {"y"})},
+      weights);
+}
+
+}  // namespace
+
+TEST_CASE("graph: a residual block becomes two convolutions") {
+  const ModelFile file = residual_block();
+  std::map<std::string, std::size_t> changes = file.changes(randn({2, 8, 9, 7}));
+  CHECK(changes["fold_affine"] == 2);
+  CHECK(changes["fuse_elements"] == 1);
+  CHECK(changes["fuse_epilogues"] == 2);
+
+  onnx::Model model = file.load();
+  CHECK(model.optimized({{"x", randn({2, 8, 9, 7})}}) ==
+        "pass remove_identities: 0\npass move_transposes: 0\npass fold_affine: 2\npass remove_dead_nodes: 0\n"
+        "pass fuse_elements: 1\npass fuse_epilogues: 2\n"
+        "Conv \"#0\": (2, 8, 9, 7), (8, 8, 3, 3), (8) -> (2, 8, 9, 7)\n"
+        "Conv \"#3\": (2, 8, 9, 7), (8, 8, 1, 1), (8), (2, 8, 9, 7) -> (2, 8, 9, 7)\n");
+  check_program(model, randn({2, 8, 9, 7}));
+  check_program(model, randn({1, 8, 5, 5}));
+  check_program(model, randn({2, 8, 9, 7}));
+}
+
+TEST_CASE("graph: programs follow the weights, and state_dict stays") {
+  onnx::Model model = residual_block().load();
+  const Tensor x = randn({1, 8, 6, 5});
+  check_program(model, x);
+  const NamedTensors before = model.state_dict();
+  for (auto& [name, parameter] : model.named_parameters()) {
+    NoGrad no_grad;
+    parameter.add_(randn(parameter.shape()));
+  }
+  check_program(model, x);
+  const NamedTensors after = model.state_dict();
+  REQUIRE(before.size() == after.size());
+  for (std::size_t i = 0; i < before.size(); ++i) CHECK(before[i].first == after[i].first);
+
+  onnx::Model copy = nn::clone(model);
+  check_program(copy, x);
+  check_program(model, x);
+}
+
+TEST_CASE("graph: a batch norm without a convolution, and numbers in formulas") {
+  manual_seed(2);
+  const ModelFile file(
+      {node("BatchNormalization", {"x", "scale", "shift", "mean", "var"}, {"b"}, {attribute("epsilon", 0.1f)}),
+       node("Clip", {"b", "zero", "six"}, {"c"}), node("Mul", {"c", "b"}, {"d"}), node("Div", {"d", "six"}, {"e"}),
+       node("Softmax", {"e"}, {"y"})},
+      {weight("scale", randn({3})), weight("shift", randn({3})), weight("mean", randn({3})),
+       weight("var", rand({3}) + 0.5), weight("zero", full({}, 0.0)), weight("six", full({}, 6.0))});
+  std::map<std::string, std::size_t> changes = file.changes(randn({4, 3, 5}));
+  CHECK(changes["fold_affine"] == 1);
+  CHECK(changes["fuse_elements"] == 3);
+  onnx::Model model = file.load();
+  check_program(model, randn({4, 3, 5}));
+  check_program(model, randn({2, 3, 4, 3}));
+}
+
+TEST_CASE("graph: operands that broadcast are not merged into wrong shapes") {
+  manual_seed(3);
+  // exp(row) is smaller than the sum, and (x + 1) has two users.
+  const ModelFile file({node("Exp", {"row"}, {"e"}), node("ReduceMean", {"x"}, {"m"}, {attribute("axes", Sizes{1})}),
+                        node("Tanh", {"m"}, {"t"}), node("Add", {"x", "one"}, {"p"}), node("Mul", {"p", "t"}, {"q"}),
+                        node("Sub", {"q", "e"}, {"r"}), node("Softmax", {"p"}, {"s"}), node("Add", {"r", "s"}, {"y"})},
+                       {weight("row", randn({1, 1, 5})), weight("one", full({1, 1, 1, 1}, 1.0))});
+  onnx::Model model = file.load();
+  const Tensor x = randn({3, 4, 5});
+  CHECK(model(x).dim() == 4);
+  check_program(model, x);
+}
+
+TEST_CASE("graph: transposes around convolutions with channels last cancel") {
+  manual_seed(4);
+  const auto transpose = [](const std::string& x, const std::string& y, const Sizes& perm) {
+    return node("Transpose", {x}, {y}, {attribute("perm", perm)});
+  };
+  const Sizes to_channels_first{0, 3, 1, 2}, to_channels_last{0, 2, 3, 1};
+  const ModelFile file(
+      {transpose("x", "x1", to_channels_first), node("Conv", {"x1", "w1"}, {"c1"}),
+       transpose("c1", "t1", to_channels_last), node("Cast", {"t1"}, {"s1"}, {attribute("to", std::int64_t{of::f32})}),
+       node("Sub", {"s1", "mean"}, {"m1"}), node("Mul", {"m1", "scale"}, {"n1"}), node("Div", {"n1", "two"}, {"d1"}),
+       node("Relu", {"d1"}, {"r1"}), transpose("r1", "x2", to_channels_first), node("Conv", {"x2", "w2"}, {"c2"}),
+       transpose("c2", "t2", to_channels_last), node("Sub", {"mean", "t2"}, {"m2"}), node("Add", {"m2", "r1"}, {"y"})},
+      {weight("w1", randn({4, 3, 1, 3})), weight("w2", randn({4, 4, 1, 1})), weight("mean", randn({4})),
+       weight("scale", randn({1, 1, 4})), weight("two", full({1}, 2.0))});
+  const Tensor x = randn({2, 5, 6, 3});
+  std::map<std::string, std::size_t> changes = file.changes(x);
+  CHECK(changes["remove_identities"] == 1);
+  CHECK(changes["fold_affine"] == 4);
+  CHECK(changes["fuse_epilogues"] == 2);
+  onnx::Model model = file.load();
+  check_program(model, x);
+}
+
+TEST_CASE("graph: a shape that depends on values runs without a program") {
+  const ModelFile file({node("ReduceMax", {"x"}, {"m"}, {attribute("keepdims", std::int64_t{0})}),
+                        node("Cast", {"m"}, {"n"}, {attribute("to", std::int64_t{of::i64})}),
+                        node("Unsqueeze", {"n", "zero"}, {"s"}), node("Expand", {"x", "s"}, {"y"})},
+                       {of::raw_tensor<std::int64_t>("zero", of::i64, {1}, {0})});
+  const onnx::Model model = file.load();
+  const NoGrad no_grad;
+  for (const float size : {3.0f, 5.0f})
+    CHECK(model({{"x", full({1}, size)}})["y"].shape() == Shape{static_cast<std::int64_t>(size)});
+}
+
+TEST_CASE("graph: two threads run one model") {
+  onnx::Model model = residual_block().load();
+  const NoGrad no_grad;
+  std::vector<Tensor> inputs, expected;
+  for (int i = 0; i < 2; ++i) {
+    inputs.push_back(randn({1, 8, 6, 5}));
+    expected.push_back(model(inputs.back()));
+  }
+  std::vector<int> wrong(2);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 2; ++i)
+    threads.emplace_back([&, i] {
+      const NoGrad in_this_thread;
+      for (int k = 0; k < 20; ++k) wrong[i] += model({{"x", inputs[i]}})["y"].allclose(expected[i], 0, 0) ? 0 : 1;
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == std::vector<int>{0, 0});
+}
