@@ -24,8 +24,9 @@ from onnx.backend.test.case.utils import import_recursive
 
 DTYPES = [np.float32, np.float16, np.int32, np.int64, np.uint8, np.bool_]  # By crisol_dtype.
 DEFAULT_DEVICE = ctypes.c_int32(-1)
-# The expected values of these tests have errors of 1.9e-7 where 0 is right, because numpy computes them in f32.
-ROUNDED = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6}
+# Tests whose expected values have larger errors than their tolerance allows. numpy computes the first two in f32 and
+# gives 1.9e-7 where 0 is right; it computes the third in f16.
+ROUNDED = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6, "test_attention_4d_causal_fp16_expanded": 2e-4}
 
 
 class Failure(Exception):

@@ -20,6 +20,9 @@ namespace {
 using graph::Data;
 using graph::Run;
 
+/// The library multiplies f32. f16 is computed in f32 and rounded once.
+Tensor widened(const Tensor& x) { return x.defined() && x.dtype() == DType::f16 ? x.to(DType::f32) : x; }
+
 /// Factors may be vectors: a row on the left, a column on the right.
 Tensor product(const Tensor& a, const Tensor& b) {
   require(a.dim() > 0 && b.dim() > 0, "onnx", "a factor of a product has no axes: ", a.shape(), " times ", b.shape());
@@ -31,7 +34,11 @@ Tensor product(const Tensor& a, const Tensor& b) {
 
 Run mat_mul(Call& call) {
   call.check_counts(2, 2);
-  return [](const Data& in, Device device) { return Data{product(in[0].tensor(device), in[1].tensor(device))}; };
+  return [](const Data& in, Device device) {
+    const Tensor a = in[0].tensor(device), b = in[1].tensor(device);
+    require(a.dtype() == b.dtype(), "onnx", "factors of ", a.dtype(), " and ", b.dtype());
+    return Data{product(widened(a), widened(b)).to(a.dtype())};
+  };
 }
 
 Run gemm(Call& call) {
@@ -40,17 +47,19 @@ Run gemm(Call& call) {
   if (call.version() < 7) call.integer("broadcast", 0);  // A bias is broadcast in any case.
   const bool turn_a = call.integer("transA", 0) != 0, turn_b = call.integer("transB", 0) != 0;
   return [=](const Data& in, Device device) {
-    Tensor a = in[0].tensor(device);
-    const Tensor b = in[1].tensor(device);
-    const Tensor c = in.size() > 2 ? in[2].tensor(device) : Tensor();
+    const DType dtype = in[0].dtype();
+    Tensor a = widened(in[0].tensor(device));
+    const Tensor b = widened(in[1].tensor(device)), c = widened(input_of(in, 2, device));
+    require(in[1].dtype() == dtype, "onnx", "factors of ", dtype, " and ", in[1].dtype());
     require(a.dim() == 2 && b.dim() == 2, "onnx", "factors of shapes ", a.shape(), " and ", b.shape(),
             ", matrices expected");
     if (turn_a) a = a.t();
-    if (alpha == 1 && beta == 1 && turn_b && c.defined() && c.shape() == Shape(b.size(0))) return Data{linear(a, b, c)};
+    if (alpha == 1 && beta == 1 && turn_b && c.defined() && c.shape() == Shape(b.size(0)))
+      return Data{linear(a, b, c).to(dtype)};
     Tensor y = matmul(a, turn_b ? b.t() : b);
     if (alpha != 1) y = y * alpha;
     if (c.defined() && beta != 0) y = y + (beta == 1 ? c : c * beta);
-    return Data{y};
+    return Data{y.to(dtype)};
   };
 }
 
