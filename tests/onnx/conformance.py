@@ -30,8 +30,9 @@ SETS = ["node", "simple", "light", "pytorch-converted", "pytorch-operator"]
 DATA = pathlib.Path(onnx.__file__).parent / "backend/test/data"
 # Node tests that other backends were also measured with are all but these.
 BACKENDS = json.loads((pathlib.Path(__file__).parents[2] / "docs/results/onnx/backends.json").read_text())
-# The expected values of these tests have errors of 1.9e-7 where 0 is right, because numpy computes them in f32.
-ROUNDED = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6}
+# Tests whose expected values have larger errors than their tolerance allows. numpy computes the first two in f32 and
+# gives 1.9e-7 where 0 is right; it computes the third in f16.
+ROUNDED = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6, "test_attention_4d_causal_fp16_expanded": 2e-4}
 TYPE_NAMES = dict(zip(["f32", "f16", "i32", "i64", "u8", "bool"], DTYPES))
 
 
@@ -134,9 +135,7 @@ def difference(found, expected, case):
         return f"shape {found.shape} instead of {expected.shape}"
     if expected.dtype.kind != "f":
         return "" if np.array_equal(found, expected) else "other values"
-    # Some expected values of f16 were rounded after each step: two units in the last place, as onnx allows for bf16.
-    rtol = max(case.rtol, 2**-9) if expected.dtype == np.float16 else case.rtol
-    if np.allclose(found, expected, rtol=rtol, atol=ROUNDED.get(case.name, case.atol), equal_nan=True):
+    if np.allclose(found, expected, rtol=case.rtol, atol=ROUNDED.get(case.name, case.atol), equal_nan=True):
         return ""
     return "other values"
 

@@ -22,6 +22,9 @@ namespace {
 using graph::Data;
 using graph::Run;
 
+/// The library multiplies f32. f16 is computed in f32 and rounded once.
+Tensor widened(const Tensor& x) { return x.defined() && x.dtype() == DType::f16 ? x.to(DType::f32) : x; }
+
 /// Factors may be vectors: a row on the left, a column on the right.
 Tensor product(const Tensor& a, const Tensor& b) {
   require(a.dim() > 0 && b.dim() > 0, "onnx", "a factor of a product has no axes: ", a.shape(), " times ", b.shape());
