@@ -39,11 +39,36 @@ crisol_status crisol_conv2d(const crisol_tensor* x, const crisol_tensor* weight,
   });
 }
 
+crisol_status crisol_conv_transpose2d(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
+                                      const crisol_conv_transpose2d_options* options, crisol_tensor** result) {
+  return give_from(x, result, "conv_transpose2d", [&](const Tensor& t) {
+    ConvTranspose2dOptions all;
+    if (options != nullptr)
+      all = {pair_of(options->stride), pair_of(options->padding), pair_of(options->output_padding),
+             pair_of(options->dilation), options->groups};
+    return conv_transpose2d(t, tensor_of(weight, "conv_transpose2d", "weight"), optional_tensor(bias), all);
+  });
+}
+
+namespace {
+
+MaxPool2dOptions max_pool_options(const crisol_pool2d_options* options) {
+  const crisol_pool2d_options& o = need(options, "max_pool2d", "options");
+  return {pair_of(o.kernel), pair_of(o.stride), pair_of(o.padding), pair_of(o.dilation), o.ceil_mode != 0};
+}
+
+}  // namespace
+
 crisol_status crisol_max_pool2d(const crisol_tensor* x, const crisol_pool2d_options* options, crisol_tensor** result) {
-  return give_from(x, result, "max_pool2d", [&](const Tensor& t) {
-    const crisol_pool2d_options& o = need(options, "max_pool2d", "options");
-    return max_pool2d(
-        t, {pair_of(o.kernel), pair_of(o.stride), pair_of(o.padding), pair_of(o.dilation), o.ceil_mode != 0});
+  return give_from(x, result, "max_pool2d", [&](const Tensor& t) { return max_pool2d(t, max_pool_options(options)); });
+}
+
+crisol_status crisol_max_pool2d_with_indices(const crisol_tensor* x, const crisol_pool2d_options* options,
+                                             crisol_tensor** values, crisol_tensor** indices) {
+  return guarded([&] {
+    const ExtremeResult y =
+        max_pool2d_with_indices(tensor_of(x, "max_pool2d_with_indices", "x"), max_pool_options(options));
+    give_both(values, y.values, indices, y.indices);
   });
 }
 

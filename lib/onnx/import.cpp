@@ -121,6 +121,7 @@ class Importer {
       define(scope, tensor.name, value);
       try {
         Datum datum = load(tensor);
+        stored_.emplace(value, datum);
         if (datum.on_host() || !is_floating(datum.dtype())) {
           graph_.constants.emplace_back(value, std::move(datum));
           continue;
@@ -188,6 +189,7 @@ class Importer {
       if (node.domain.empty() && node.op == "Constant") {
         require(outputs.size() == 1 && outputs[0] != graph::absent, "onnx", "a constant has one output");
         graph_.constants.emplace_back(outputs[0], constant(attributes, node));
+        stored_.emplace(outputs[0], graph_.constants.back().second);
         return outputs;
       }
       const Row* row = node.domain.empty() ? find_row(node.op, version) : nullptr;
@@ -199,7 +201,12 @@ class Importer {
             name);
         return outputs;
       }
-      Call call(node, std::move(attributes), version, [this](const file::TensorProto& tensor) { return load(tensor); });
+      Call call(
+          node, std::move(attributes), version, [this](const file::TensorProto& tensor) { return load(tensor); },
+          [&](std::size_t i) {
+            const auto at = stored_.find(inputs[i]);
+            return at == stored_.end() ? Datum() : at->second;
+          });
       graph::Run run = row->build(call);
       call.check_all_known();
       graph_.nodes.push_back({name, op, inputs, outputs, std::move(run)});
@@ -254,16 +261,20 @@ class Importer {
     return outputs;
   }
 
-  /// The mean and variance of BatchNormalization are no parameters.
+  /// The mean and variance of BatchNormalization, and the factors and parts of Resize, are no parameters.
   void mark_statistics() {
-    for (const graph::Node& node : graph_.nodes) {
-      if (node.op != "BatchNormalization") continue;
-      for (std::size_t i = 3; i < 5; ++i) {
-        const auto at = std::find(graph_.weights.begin(), graph_.weights.end(), node.inputs[i]);
-        if (at != graph_.weights.end())
-          weights_[static_cast<std::size_t>(at - graph_.weights.begin())].is_trained = false;
-      }
-    }
+    struct Untrained {
+      const char* op;
+      std::size_t first, last;
+    };
+    constexpr Untrained all[] = {{"BatchNormalization", 3, 4}, {"Resize", 1, 2}, {"Upsample", 1, 1}};
+    for (const graph::Node& node : graph_.nodes)
+      for (const Untrained& inputs : all)
+        for (std::size_t i = inputs.first; node.op == inputs.op && i <= inputs.last && i < node.inputs.size(); ++i) {
+          const auto at = std::find(graph_.weights.begin(), graph_.weights.end(), node.inputs[i]);
+          if (at != graph_.weights.end())
+            weights_[static_cast<std::size_t>(at - graph_.weights.begin())].is_trained = false;
+        }
   }
 
   file::ModelFile& file_;
@@ -272,6 +283,7 @@ class Importer {
   std::vector<Imported::Weight> weights_;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const file::Function*> functions_;
   std::map<const file::Node*, Datum> constants_;
+  std::map<int, Datum> stored_;  ///< What the file holds for a value.
   Problems problems_;
   std::size_t parts_ = 0;
 };

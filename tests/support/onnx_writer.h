@@ -105,6 +105,11 @@ inline Proto attribute(const std::string& name, float number) {
 inline Proto attribute(const std::string& name, const char* text) {
   return Proto().text(1, name).text(4, text).integer(20, 3);
 }
+inline Proto attribute(const std::string& name, const std::vector<float>& numbers) {
+  Proto a = Proto().text(1, name).integer(20, 6);
+  for (const float number : numbers) a.real(7, number);
+  return a;
+}
 inline Proto tensor_attribute(const std::string& name, const Proto& tensor) {
   return Proto().text(1, name).message(5, tensor).integer(20, 4);
 }

@@ -16,8 +16,8 @@ using Kind = file::Attribute::Kind;
 const std::vector<Row>& all_rows() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
-    for (const auto& family :
-         {pointwise_rows(), activation_rows(), network_rows(), shape_rows(), reduce_rows(), select_rows()})
+    for (const auto& family : {pointwise_rows(), activation_rows(), network_rows(), shape_rows(), reduce_rows(),
+                               select_rows(), resize_rows(), vision_rows(), window_rows(), detection_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();
@@ -51,9 +51,24 @@ std::vector<std::int64_t> Call::integers(std::string_view name, std::vector<std:
   return attribute == nullptr ? std::move(otherwise) : attribute->integers;
 }
 
+std::vector<double> Call::reals(std::string_view name) {
+  const file::Attribute* attribute = take(name, Kind::floats);
+  return attribute == nullptr ? std::vector<double>()
+                              : std::vector<double>(attribute->floats.begin(), attribute->floats.end());
+}
+
 std::string Call::text(std::string_view name, const char* otherwise) {
   const file::Attribute* attribute = take(name, Kind::string);
   return attribute == nullptr ? otherwise : std::string(attribute->strings.front());
+}
+
+std::string Call::text_of(std::string_view name, std::initializer_list<const char*> allowed) {
+  std::string given = text(name, *allowed.begin()), all;
+  for (const char* one : allowed) {
+    if (given == one) return given;
+    all += concat(all.empty() ? "" : ", ", one);
+  }
+  fail(ErrorCode::invalid_argument, "onnx", name, " is ", file::in_quotes(given), "; supported are: ", all);
 }
 
 graph::Datum Call::tensor(std::string_view name) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,22 +23,33 @@ class Call {
  public:
   /// Reads a tensor of the file.
   using Load = std::function<graph::Datum(const file::TensorProto&)>;
+  /// Gives what the file stores for an input of the node; undefined for what is computed.
+  using Stored = std::function<graph::Datum(std::size_t input)>;
 
-  Call(const file::Node& node, std::vector<file::Attribute> attributes, std::int64_t version, Load load)
-      : node_(node), attributes_(std::move(attributes)), version_(version), load_(std::move(load)) {}
+  Call(const file::Node& node, std::vector<file::Attribute> attributes, std::int64_t version, Load load, Stored stored)
+      : node_(node),
+        attributes_(std::move(attributes)),
+        version_(version),
+        load_(std::move(load)),
+        stored_(std::move(stored)) {}
 
   /// The version of the operator set that the node comes from.
   std::int64_t version() const noexcept { return version_; }
   std::size_t inputs() const noexcept { return node_.inputs.size(); }
   std::size_t outputs() const noexcept { return node_.outputs.size(); }
   bool has_input(std::size_t i) const noexcept { return i < inputs() && !node_.inputs[i].empty(); }
+  /// The value of an input if the file stores it, otherwise undefined.
+  graph::Datum stored(std::size_t i) const { return has_input(i) ? stored_(i) : graph::Datum(); }
   bool has_output(std::size_t i) const noexcept { return i < outputs() && !node_.outputs[i].empty(); }
 
   bool has(std::string_view name) const { return find(name) != nullptr; }
   std::int64_t integer(std::string_view name, std::int64_t otherwise);
   double real(std::string_view name, double otherwise);
   std::vector<std::int64_t> integers(std::string_view name, std::vector<std::int64_t> otherwise = {});
+  std::vector<double> reals(std::string_view name);
   std::string text(std::string_view name, const char* otherwise);
+  /// A text that is one of `allowed`, of which the first is the default.
+  std::string text_of(std::string_view name, std::initializer_list<const char*> allowed);
   /// Undefined without the attribute.
   graph::Datum tensor(std::string_view name);
 
@@ -54,6 +66,7 @@ class Call {
   std::vector<file::Attribute> attributes_;
   std::int64_t version_;
   Load load_;
+  Stored stored_;
   std::set<std::string_view> known_;
 };
 
@@ -70,6 +83,10 @@ std::vector<Row> network_rows();
 std::vector<Row> shape_rows();
 std::vector<Row> reduce_rows();
 std::vector<Row> select_rows();
+std::vector<Row> resize_rows();
+std::vector<Row> vision_rows();
+std::vector<Row> window_rows();
+std::vector<Row> detection_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();
