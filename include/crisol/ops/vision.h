@@ -1,7 +1,7 @@
 // Raw ops on images, not recorded by autograd. The differentiable functions are in crisol/functions/vision.h.
 //
-// Tensors are f32 with any strides. Results are contiguous. Errors (invalid_argument), with all tensors unchanged: an
-// undefined tensor, ranks, sizes, dtypes or devices that do not fit.
+// Tensors are f32, unless it is said otherwise, with any strides. Results are contiguous. Errors (invalid_argument),
+// with all tensors unchanged: an undefined tensor, ranks, sizes, dtypes or devices that do not fit.
 #pragma once
 
 #include "crisol/options/vision.h"
@@ -19,6 +19,9 @@ CRISOL_API Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, con
 /// The gradient of the grid.
 CRISOL_API Tensor grid_sample_backward_grid(const Tensor& dy, const Tensor& x, const Tensor& grid,
                                             const GridSampleOptions& options = {});
+
+/// Repeats each element of x (…, H, W) `down` times along H and `across` times along W. Any dtype.
+CRISOL_API Tensor enlarge(const Tensor& x, std::int64_t down, std::int64_t across);
 
 /// The means of samples in the bins of boxes: (K, C, height, width) for x (N, C, H, W), boxes (K, 4) as (left, top,
 /// right, bottom), and images (K), i64. An image that x does not have gives NaN.

@@ -6,6 +6,8 @@
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/functions/index.h"
+#include "crisol/functions/reduce.h"
+#include "crisol/ops/vision.h"
 
 namespace crisol {
 
@@ -36,18 +38,17 @@ std::int64_t repeats_of(const ops::AxisWeights& weights) {
   return repeats;
 }
 
-/// Repeats the elements along each axis. The result is one copy.
-Tensor repeated(const Tensor& x, const Shape& repeats) {
-  Shape expanded, merged;
-  Tensor view = x;
-  for (int i = 0, axis = 0; i < x.dim(); ++i, ++axis) {
-    merged.push_back(x.size(i) * repeats[i]);
-    expanded.push_back(x.size(i));
-    if (repeats[i] == 1) continue;
-    view = view.unsqueeze(++axis);
-    expanded.push_back(repeats[i]);
-  }
-  return view.expand(expanded).reshape(merged);
+/// Repeats elements along the last two axes.
+Tensor enlarged(const Tensor& x, std::int64_t down, std::int64_t across) {
+  const Tensor y = ops::enlarge(x, down, across);
+  if (!autograd::recording(x)) return y;
+  return autograd::record_higher("enlarge", y, {x}, [=, shape = x.shape()](const Tensor& dy, autograd::Needs) {
+    // Both axes become two for a moment, and all axes before them one.
+    std::int64_t images = 1;
+    for (int i = 0; i < shape.rank() - 2; ++i) images *= shape[i];
+    const Tensor parts = dy.reshape({images, shape[shape.rank() - 2], down, shape.back(), across});
+    return autograd::Gradients{parts.sum({2, 4}).reshape(shape)};
+  });
 }
 
 Tensor picked(const Tensor& x, int axis, const ops::AxisWeights& weights) {
@@ -99,20 +100,14 @@ ops::AxisWeights pick_weights(std::int64_t size, std::int64_t count, const Place
 
 Tensor resample_axes(const char* op, const Tensor& x, std::vector<ResampledAxis> axes) {
   bool only_picks = true;
-  Shape repeats = Shape::filled(x.dim(), 1);
-  int repeated_axes = 0;
+  std::int64_t repeats[2] = {1, 1};  // Along the last two axes.
   for (auto at = axes.begin(); at != axes.end();) {
     only_picks = only_picks && at->weights.only_picks();
     const std::int64_t count = repeats_of(at->weights);
-    // An axis that is repeated becomes two for a moment.
-    const bool fits = count == 1 || x.dim() + repeated_axes < Shape::max_rank;
-    if (count == 0 || !fits) {
-      ++at;
-      continue;
-    }
-    repeats[at->axis] = count;
-    repeated_axes += count > 1 ? 1 : 0;
-    at = axes.erase(at);
+    const int last = at->axis - (x.dim() - 2);
+    const bool is_done = count == 1 || (count > 1 && last >= 0 && x.dim() >= 2);
+    if (count > 1 && is_done) repeats[last] = count;
+    at = is_done ? axes.erase(at) : at + 1;
   }
   require(only_picks || is_floating(x.dtype()), op, "the input has elements of ", x.dtype(),
           ", f32 or f16 expected unless elements are only picked");
@@ -128,7 +123,7 @@ Tensor resample_axes(const char* op, const Tensor& x, std::vector<ResampledAxis>
   if (computes) y = y.to(DType::f32);
   for (const ResampledAxis& a : axes) y = computes ? resized(y, a.axis, a.weights) : picked(y, a.axis, a.weights);
   y = y.to(x.dtype());
-  return repeated_axes > 0 ? repeated(y, repeats) : y;
+  return repeats[0] * repeats[1] > 1 ? enlarged(y, repeats[0], repeats[1]) : y;
 }
 
 }  // namespace crisol
