@@ -55,11 +55,24 @@ void check_conv_transpose(Check& check) {
               shape, reference::conv2d_backward_data(x.values, weight.values, weight.shape, shape, window), {16, 28});
 }
 
+void check_roi_align(Check& check) {
+  const Values x = random_of(7, {2, 3, 9, 12});
+  const Values boxes{{3, 4}, {0.7, 1.2, 7.6, 6.4, -2.3, 3.1, 4.4, 10.7, 5, 5, 5.4, 5.3}};
+  const std::vector<std::int64_t> images{1, 0, 1};
+  for (const std::int64_t ratio : {0, 2}) {
+    const RoiAlignOptions options{.height = 3, .width = 2, .sampling_ratio = ratio};
+    const Values expected = reference::roi_align(x, boxes, images, options);
+    check.close(ops::roi_align(tensor(x), tensor(boxes), from_vector(images), options), expected.shape, expected.values,
+                {256, 1});
+  }
+}
+
 }  // namespace
 
 std::vector<Op> vision() {
   return {{"interpolate", check_interpolate},
           {"grid_sample", check_grid_sample},
+          {"roi_align", check_roi_align},
           {"conv_transpose2d", check_conv_transpose}};
 }
 

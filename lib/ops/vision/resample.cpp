@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
@@ -50,11 +53,29 @@ AxisWeights AxisWeights::transposed() const {
 namespace {
 
 /// The table as the kernels read it.
-Tensor uploaded(const AxisWeights& weights, Device device) {
+std::vector<std::int32_t> table_of(const AxisWeights& weights) {
   std::vector<std::int32_t> table(weights.starts);
   table.insert(table.end(), weights.indices.begin(), weights.indices.end());
   for (const float weight : weights.weights) table.push_back(std::bit_cast<std::int32_t>(weight));
-  return from_vector(table, device);
+  return table;
+}
+
+/// The table on a device. The last ones are kept there, so that a network uploads none from its second run on, and can
+/// be captured.
+Tensor uploaded(const AxisWeights& weights, Device device) {
+  constexpr std::size_t longest = 65536, most = 64;
+  using Key = std::pair<int, std::vector<std::int32_t>>;
+  Key key{device.index(), table_of(weights)};
+  if (key.second.size() > longest) return from_vector(key.second, device);
+  // Kept for threads that outlive static objects.
+  static auto& mutex = *new std::mutex;
+  static auto& kept = *new std::map<Key, Tensor>;
+  const std::lock_guard lock(mutex);
+  if (const auto found = kept.find(key); found != kept.end()) return found->second;
+  const Tensor table = from_vector(key.second, device);
+  if (kept.size() >= most) kept.clear();
+  kept.emplace(std::move(key), table);
+  return table;
 }
 
 }  // namespace
