@@ -14,7 +14,9 @@
 //   grid_sample_places    a work-item makes `chunk` places of dgrid
 #include "vision/grid_taps.h"
 
-#define SIZES const int channels, const int height, const int width, const long points, const int padding, const int align_corners
+#define SIZES                                                                                     \
+  const int channels, const int height, const int width, const long points, const int padding,     \
+      const int align_corners, const int in_elements
 
 static inline float read_tap(__global const float* plane, int row, int column, int width) {
   return row < 0 || column < 0 ? 0.0f : plane[(long)row * width + column];
@@ -33,8 +35,8 @@ __kernel void grid_sample_forward(__global const float* restrict x, const ulong 
     const long n = i / points / blocks;
     const int begin = (int)(i / points % blocks) * block;
     __global const float* place = grid + grid_offset + (n * points + p) * 2;
-    const Taps across = taps_of(place[0], width, padding, align_corners);
-    const Taps down = taps_of(place[1], height, padding, align_corners);
+    const Taps across = taps_of(place[0], width, padding, align_corners, in_elements);
+    const Taps down = taps_of(place[1], height, padding, align_corners, in_elements);
     for (int c = begin; c < min(begin + block, channels); ++c) {
       __global const float* plane = x + x_offset + (n * channels + c) * area;
       float sum = 0.0f;
@@ -62,11 +64,11 @@ __kernel void grid_sample_backward(__global const float* restrict dy, const ulon
   dy += dy_offset + plane * points;
   dx += dx_offset + plane * height * width;
   for (long p = begin; p < end; ++p) {
-    const Taps down = taps_of(grid[2 * p + 1], height, padding, align_corners);
+    const Taps down = taps_of(grid[2 * p + 1], height, padding, align_corners, in_elements);
     bool is_mine = false;
     for (int r = 0; r < TAPS; ++r) is_mine |= down.at[r] >= top && down.at[r] < bottom;
     if (!is_mine) continue;
-    const Taps across = taps_of(grid[2 * p], width, padding, align_corners);
+    const Taps across = taps_of(grid[2 * p], width, padding, align_corners, in_elements);
     for (int r = 0; r < TAPS; ++r) {
       if (down.at[r] < top || down.at[r] >= bottom) continue;
       __global float* row = dx + (long)down.at[r] * width;
@@ -86,8 +88,8 @@ __kernel void grid_sample_places(__global const float* restrict dy, const ulong 
   const long area = (long)height * width;
   for (long i = first; i < min(first + chunk, places); ++i) {
     const long n = i / points;
-    const Taps across = taps_of(grid[grid_offset + 2 * i], width, padding, align_corners);
-    const Taps down = taps_of(grid[grid_offset + 2 * i + 1], height, padding, align_corners);
+    const Taps across = taps_of(grid[grid_offset + 2 * i], width, padding, align_corners, in_elements);
+    const Taps down = taps_of(grid[grid_offset + 2 * i + 1], height, padding, align_corners, in_elements);
     float sum_across = 0.0f;
     float sum_down = 0.0f;
     for (int c = 0; c < channels; ++c) {

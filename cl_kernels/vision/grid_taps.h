@@ -53,10 +53,10 @@ static inline void cubic_taps(float t, float scale, Taps* taps) {
 }
 
 // The taps of a coordinate along an axis of the grid.
-static inline Taps taps_of(float coordinate, int size, int padding, int align_corners) {
+static inline Taps taps_of(float coordinate, int size, int padding, int align_corners, int in_elements) {
   Taps taps;
-  const float scale = (align_corners ? size - 1.0f : (float)size) * 0.5f;
-  const float place = align_corners ? (coordinate + 1.0f) * scale : (coordinate + 1.0f) * scale - 0.5f;
+  const float scale = in_elements ? 1.0f : (align_corners ? size - 1.0f : (float)size) * 0.5f;
+  const float place = in_elements ? coordinate : (coordinate + 1.0f) * scale - (align_corners ? 0.0f : 0.5f);
   float sign;
 #if TAPS == 4
   const float first = floor(place) - 1.0f;

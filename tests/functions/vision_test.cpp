@@ -231,6 +231,21 @@ TEST_CASE("grid_sample: gradients of the image and of the grid") {
   }
 }
 
+TEST_CASE("grid_sample: positions of elements") {
+  const Tensor x = tensor_of(random_values(16, 2 * 4 * 5), {1, 2, 4, 5});
+  // The element (2, 3), the middle of (0, 0) and (0, 1), and a place outside.
+  const Tensor grid = from_vector(std::vector<float>{3, 2, 0.5f, 0, -1, 1}, {1, 1, 3, 2});
+  const Tensor y = grid_sample(x, grid, {.in_elements = true});
+  for (int c = 0; c < 2; ++c) {
+    CHECK(y[{0, c, 0, 0}].item() == x[{0, c, 2, 3}].item());
+    CHECK(y[{0, c, 0, 1}].item() == doctest::Approx((x[{0, c, 0, 0}].item() + x[{0, c, 0, 1}].item()) / 2));
+    CHECK(y[{0, c, 0, 2}].item() == 0);
+  }
+  check_gradients(
+      [](const std::vector<Tensor>& in) { return grid_sample(in[0], in[1], {.in_elements = true}).square(); },
+      {x, from_vector(std::vector<float>{1.4f, 2.3f, 3.6f, 0.7f}, {1, 1, 2, 2})});
+}
+
 TEST_CASE("grid_sample refuses what does not fit") {
   const Tensor x = zeros({2, 1, 4, 5}), grid = zeros({2, 3, 3, 2});
   check_error([&] { grid_sample(Tensor(), grid); }, {"[grid_sample]", "undefined"});

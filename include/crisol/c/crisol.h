@@ -439,6 +439,11 @@ CRISOL_API crisol_status crisol_pixel_shuffle(const crisol_tensor* x, int64_t fa
 /** crisol::pixel_unshuffle: squares of elements become channels. */
 CRISOL_API crisol_status crisol_pixel_unshuffle(const crisol_tensor* x, int64_t factor, crisol_tensor** result);
 
+/** crisol::deform_conv2d. bias, mask and options may be null. */
+CRISOL_API crisol_status crisol_deform_conv2d(const crisol_tensor* x, const crisol_tensor* offset,
+                                              const crisol_tensor* weight, const crisol_tensor* bias,
+                                              const crisol_tensor* mask, const crisol_conv2d_options* options,
+                                              crisol_tensor** result);
 /** As crisol::RoiAlignOptions. */
 typedef struct crisol_roi_align_options {
   int64_t height;         /**< Bins of a box from top to bottom. */

@@ -2,6 +2,7 @@
 // sizes or dtypes that do not fit, options outside their range.
 #pragma once
 
+#include "crisol/options/conv.h"
 #include "crisol/options/vision.h"
 #include "crisol/tensor.h"
 
@@ -35,6 +36,15 @@ CRISOL_API Tensor pixel_shuffle(const Tensor& x, std::int64_t factor);
 
 /// The reverse of pixel_shuffle: (N, C, H · factor, W · factor) becomes (N, C · factor², H, W).
 CRISOL_API Tensor pixel_unshuffle(const Tensor& x, std::int64_t factor);
+
+/// A convolution whose windows are deformed, as torchvision's deform_conv2d: conv2d, where each element of a window is
+/// read bilinearly at its place plus an offset, and multiplied by a mask. Outside x are zeros. Shapes: x (N, C, H, W),
+/// weight (K, C/groups, R, S), bias (K) or undefined, offset (N, 2·G·R·S, H', W') for any number G of groups of
+/// channels that have their own offsets, and mask (N, G·R·S, H', W') or undefined. Channels 2k and 2k + 1 of the offset
+/// are (down, across) for element k of the window. All are f32, and all have gradients.
+CRISOL_API Tensor deform_conv2d(const Tensor& x, const Tensor& offset, const Tensor& weight,
+                                const Tensor& bias = Tensor(), const Tensor& mask = Tensor(),
+                                const Conv2dOptions& options = {});
 
 /// The features of boxes (regions of interest), as torchvision's roi_align: for x (N, C, H, W), boxes (K, 4) as (left,
 /// top, right, bottom) and images (K), i64, the result is (K, C, height, width). Each element is the mean of samples in

@@ -38,7 +38,8 @@ struct GridSampleOptions {
   GridSampleMode mode = GridSampleMode::bilinear;             ///< How elements are computed.
   GridSamplePadding padding_mode = GridSamplePadding::zeros;  ///< What is read outside the input.
   bool align_corners =
-      false;  ///< -1 and 1 are the centres of the corner elements. Otherwise they are their outer edges.
+      false;                 ///< -1 and 1 are the centres of the corner elements. Otherwise they are their outer edges.
+  bool in_elements = false;  ///< The grid holds positions of elements, 0 for the first one, and not -1 to 1.
 };
 
 /// Options of roi_align().

@@ -102,6 +102,28 @@ Run conv_transpose(Call& call) {
   };
 }
 
+Run deform_conv(Call& call) {
+  call.check_counts(3, 5);
+  const Windows given(call);
+  require(given.pads.size() != 4 || given.is_symmetric(), "onnx", "pads that differ at both ends are not supported");
+  const std::int64_t groups = call.integer("group", 1), parts = call.integer("offset_group", 1);
+  require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
+  return [=](const Data& in, Device device) {
+    const auto optional = [&](std::size_t i) { return i < in.size() ? in[i].tensor(device) : Tensor(); };
+    const Tensor x = in[0].tensor(device), weight = in[1].tensor(device), offset = in[2].tensor(device);
+    require(x.dim() == 4 && weight.dim() == 4 && offset.dim() == 4, "onnx", "an input of shape ", x.shape(),
+            " is not supported: (N, C, H, W) is");
+    const Windows w = given.for_input(spatial_of(x), spatial_of(weight));
+    require(offset.size(1) == 2 * parts * w.kernel[0] * w.kernel[1], "onnx", "offset_group is ", parts,
+            ", the offset has shape ", offset.shape());
+    return Data{deform_conv2d(x, offset, weight, optional(3), optional(4),
+                              {.stride = Windows::pair(w.strides),
+                               .padding = Windows::pair(w.pads),
+                               .dilation = Windows::pair(w.dilations),
+                               .groups = static_cast<int>(groups)})};
+  };
+}
+
 /// The transposed convolution with a weight that gives each element of a block its own channel.
 Run col2im(Call& call) {
   call.check_counts(3, 3);
@@ -224,13 +246,10 @@ Run center_crop_pad(Call& call) {
 std::vector<Row> vision_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"AffineGrid", 20, newest, affine_grid_},
-      {"CenterCropPad", 18, newest, center_crop_pad},
-      {"Col2Im", 18, newest, col2im},
-      {"ConvTranspose", 1, newest, conv_transpose},
-      {"DepthToSpace", 1, newest, depth_to_space},
-      {"GridSample", 16, newest, grid_sample_},
-      {"SpaceToDepth", 1, newest, space_to_depth},
+      {"AffineGrid", 20, newest, affine_grid_}, {"CenterCropPad", 18, newest, center_crop_pad},
+      {"Col2Im", 18, newest, col2im},           {"ConvTranspose", 1, newest, conv_transpose},
+      {"DeformConv", 19, newest, deform_conv},  {"DepthToSpace", 1, newest, depth_to_space},
+      {"GridSample", 16, newest, grid_sample_}, {"SpaceToDepth", 1, newest, space_to_depth},
   };
 }
 

@@ -41,7 +41,7 @@ struct Sampling {
           runtime::launch(device, {"vision/grid_sample.cl", entry, {{"TAPS", taps()}}}, range, operand..., count,
                           static_cast<std::int32_t>(channels), static_cast<std::int32_t>(height),
                           static_cast<std::int32_t>(width), points, static_cast<std::int32_t>(options.padding_mode),
-                          std::int32_t{options.align_corners}, more...);
+                          std::int32_t{options.align_corners}, std::int32_t{options.in_elements}, more...);
         },
         operands);
   }
