@@ -25,6 +25,7 @@
 #include "crisol/functions/softmax.h"
 #include "crisol/functions/sort.h"
 #include "crisol/functions/triangle.h"
+#include "crisol/functions/vision.h"
 #include "crisol/fuse.h"
 #include "crisol/grad_mode.h"
 #include "crisol/hook.h"

@@ -30,4 +30,5 @@
 #include "crisol/ops/sort.h"
 #include "crisol/ops/triangle.h"
 #include "crisol/ops/view.h"
+#include "crisol/ops/vision.h"
 #include "crisol/ops/workspace.h"

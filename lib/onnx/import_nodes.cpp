@@ -195,7 +195,7 @@ void Importer::mark_untrained(const Level& level, const graph::Node& node) {
     const char* op;
     std::size_t first, last;
   };
-  constexpr Inputs all[] = {{"BatchNormalization", 3, 4}};
+  constexpr Inputs all[] = {{"BatchNormalization", 3, 4}, {"Resize", 1, 2}, {"Upsample", 1, 1}};
   for (const Inputs& untrained : all)
     for (std::size_t i = untrained.first; node.op == untrained.op && i <= untrained.last && i < node.inputs.size();
          ++i) {

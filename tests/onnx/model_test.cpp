@@ -257,7 +257,7 @@ TEST_CASE("onnx::load: everything that is not supported is listed") {
                  node("If", {"x"}, {"c"}, {of::graph_attribute("then_branch", branch)}),
                  node("MoE", {"x"}, {"d"}, {}, "com.microsoft"),
                  node("Relu", {"x"}, {"e"}, {attribute("axis", std::int64_t{1})}),
-                 node("MaxPool", {"x"}, {"f", "g"}, {attribute("kernel_shape", Sizes{2, 2})}),
+                 node("LpPool", {"x"}, {"f", "g"}, {attribute("kernel_shape", Sizes{2, 2})}),
                  node("Relu", {"e"}, {"y"})},
        .initializers = {of::raw_tensor<double>("w", of::f64, {1}, {1})},
        .inputs = {value("x", of::f32, {}), value("s", of::f64, {})},
@@ -267,7 +267,7 @@ TEST_CASE("onnx::load: everything that is not supported is listed") {
        {"net.onnx: the model has what is not supported:\n",
         "\n  Einsum of version 17: \"first\", \"second?\", \"main/#0\"\n",
         "\n  If: attribute else_branch is missing: \"#2\"", "\n  com.microsoft.MoE of no imported version: \"#3\"",
-        "\n  Relu: attribute \"axis\" is not supported: \"#4\"", "\n  MaxPool: output 1 is not supported: \"#5\"",
+        "\n  Relu: attribute \"axis\" is not supported: \"#4\"", "\n  LpPool: output 1 is not supported: \"#5\"",
         "\n  an initializer: elements of f64 are not supported: \"w\"",
         "\n  an input: elements of f64 are not supported: \"s\""})
     CHECK(text == Contains(line));

@@ -365,6 +365,23 @@ typedef struct crisol_conv2d_options {
 CRISOL_API crisol_status crisol_conv2d(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
                                        const crisol_conv2d_options* options, crisol_tensor** result);
 
+/** As crisol::ConvTranspose2dOptions. The first number is for the height, the second for the width. */
+typedef struct crisol_conv_transpose2d_options {
+  int stride[2];         /**< At least 1. */
+  int padding[2];        /**< What the output loses on each side. */
+  int output_padding[2]; /**< What the output gains at its end. */
+  int dilation[2];       /**< At least 1. */
+  int groups;            /**< Groups of channels. */
+} crisol_conv_transpose2d_options;
+/** The defaults, as an initialiser. */
+#define CRISOL_CONV_TRANSPOSE2D_OPTIONS \
+  { {1, 1}, {0, 0}, {0, 0}, {1, 1}, 1 }
+/** crisol::conv_transpose2d. bias and options may be null. */
+CRISOL_API crisol_status crisol_conv_transpose2d(const crisol_tensor* x, const crisol_tensor* weight,
+                                                 const crisol_tensor* bias,
+                                                 const crisol_conv_transpose2d_options* options,
+                                                 crisol_tensor** result);
+
 /** As crisol::MaxPool2dOptions and crisol::AvgPool2dOptions: height, then width. */
 typedef struct crisol_pool2d_options {
   int kernel[2];         /**< The window's height and width. */
@@ -380,11 +397,79 @@ typedef struct crisol_pool2d_options {
 /** crisol::max_pool2d of (N, C, H, W). */
 CRISOL_API crisol_status crisol_max_pool2d(const crisol_tensor* x, const crisol_pool2d_options* options,
                                            crisol_tensor** result);
+/** crisol::max_pool2d_with_indices of (N, C, H, W): the values and their positions h * W + w. Either result pointer may
+ * be null. */
+CRISOL_API crisol_status crisol_max_pool2d_with_indices(const crisol_tensor* x, const crisol_pool2d_options* options,
+                                                        crisol_tensor** values, crisol_tensor** indices);
 /** crisol::avg_pool2d of (N, C, H, W). */
 CRISOL_API crisol_status crisol_avg_pool2d(const crisol_tensor* x, const crisol_pool2d_options* options,
                                            crisol_tensor** result);
 /** crisol::adaptive_avg_pool2d. The result is (N, C, height, width). */
 CRISOL_API crisol_status crisol_adaptive_avg_pool2d(const crisol_tensor* x, int height, int width,
+                                                    crisol_tensor** result);
+
+/** As crisol::InterpolateMode. */
+typedef int32_t crisol_interpolate_mode;
+enum {
+  CRISOL_INTERPOLATE_NEAREST = 0,
+  CRISOL_INTERPOLATE_NEAREST_EXACT = 1,
+  CRISOL_INTERPOLATE_LINEAR = 2,
+  CRISOL_INTERPOLATE_CUBIC = 3
+};
+/** crisol::interpolate along `axis_count` axes after the channels: to `size`, or by `scale_factor`. The other one is
+ * null. */
+CRISOL_API crisol_status crisol_interpolate(const crisol_tensor* x, int axis_count, const int64_t* size,
+                                            const double* scale_factor, crisol_interpolate_mode mode, int align_corners,
+                                            int antialias, crisol_tensor** result);
+/** As crisol::GridSampleMode. */
+typedef int32_t crisol_grid_sample_mode;
+enum { CRISOL_GRID_BILINEAR = 0, CRISOL_GRID_NEAREST = 1, CRISOL_GRID_BICUBIC = 2 };
+/** As crisol::GridSamplePadding. */
+typedef int32_t crisol_grid_sample_padding;
+enum { CRISOL_GRID_ZEROS = 0, CRISOL_GRID_BORDER = 1, CRISOL_GRID_REFLECTION = 2 };
+/** crisol::grid_sample: x (N, C, H, W) at the places of grid (N, OH, OW, 2). */
+CRISOL_API crisol_status crisol_grid_sample(const crisol_tensor* x, const crisol_tensor* grid,
+                                            crisol_grid_sample_mode mode, crisol_grid_sample_padding padding,
+                                            int align_corners, crisol_tensor** result);
+/** crisol::affine_grid: theta (N, 2, 3) for images of `size`, four numbers (N, C, H, W). */
+CRISOL_API crisol_status crisol_affine_grid(const crisol_tensor* theta, const int64_t* size, int align_corners,
+                                            crisol_tensor** result);
+/** crisol::pixel_shuffle: channels become squares of elements. */
+CRISOL_API crisol_status crisol_pixel_shuffle(const crisol_tensor* x, int64_t factor, crisol_tensor** result);
+/** crisol::pixel_unshuffle: squares of elements become channels. */
+CRISOL_API crisol_status crisol_pixel_unshuffle(const crisol_tensor* x, int64_t factor, crisol_tensor** result);
+
+/** crisol::deform_conv2d. bias, mask and options may be null. */
+CRISOL_API crisol_status crisol_deform_conv2d(const crisol_tensor* x, const crisol_tensor* offset,
+                                              const crisol_tensor* weight, const crisol_tensor* bias,
+                                              const crisol_tensor* mask, const crisol_conv2d_options* options,
+                                              crisol_tensor** result);
+/** As crisol::RoiAlignOptions. */
+typedef struct crisol_roi_align_options {
+  int64_t height;         /**< Bins of a box from top to bottom. */
+  int64_t width;          /**< Bins of a box from left to right. */
+  double spatial_scale;   /**< Multiplies the coordinates of the boxes. */
+  int64_t sampling_ratio; /**< Samples of a bin along each axis; 0: one for each element. */
+  int aligned;            /**< The centre of the first element lies at 0.5. */
+  int maximum;            /**< ONNX's maximum in place of the mean. */
+} crisol_roi_align_options;
+/** The defaults for square boxes, as an initialiser. */
+#define CRISOL_ROI_ALIGN_OPTIONS(size) \
+  { size, size, 1, 0, 0, 0 }
+/** crisol::roi_align: x (N, C, H, W), boxes (K, 4), images (K). */
+CRISOL_API crisol_status crisol_roi_align(const crisol_tensor* x, const crisol_tensor* boxes,
+                                          const crisol_tensor* images, const crisol_roi_align_options* options,
+                                          crisol_tensor** result);
+/** As crisol::NonMaxSuppressionOptions. */
+typedef struct crisol_non_max_suppression_options {
+  double iou_threshold;   /**< The largest common part of two selected boxes. */
+  double score_threshold; /**< Boxes need a higher score; -HUGE_VAL for none. */
+  int64_t max_per_class;  /**< The most boxes of a class of an image. */
+  int centered;           /**< A box is (x, y, width, height) of its centre. */
+} crisol_non_max_suppression_options;
+/** crisol::non_max_suppression: boxes (N, K, 4), scores (N, C, K). Waits. */
+CRISOL_API crisol_status crisol_non_max_suppression(const crisol_tensor* boxes, const crisol_tensor* scores,
+                                                    const crisol_non_max_suppression_options* options,
                                                     crisol_tensor** result);
 
 /** crisol::batch_norm2d. weight and bias may be null. In training both running statistics may be null. */

@@ -25,4 +25,16 @@ CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bi
 CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
                          const Epilogue& epilogue);
 
+/// The transposed convolution, as PyTorch's conv_transpose2d, with gradients for x, weight and bias. It is the gradient
+/// of conv2d for its input: x[n, c, i, j] · weight[c, k, r, s] is added to
+///
+///     y[n, k, i·stride_h + r·dilation_h - padding_h, j·stride_w + s·dilation_w - padding_w]
+///
+/// Shapes: x (N, C, H, W), weight (C, K/G, R, S), bias (K) or undefined, all f32 and on one device, where G = groups. y
+/// is (N, K, H', W') with H' = (H - 1)·stride_h - 2·padding_h + dilation_h·(R - 1) + output_padding_h + 1, and W'
+/// likewise. x may also be one image (C, H, W), and y then has no batch axis. Throws invalid_argument for a wrong rank,
+/// dtype or device, channels that do not fit, a bad option, or an output that would be empty.
+CRISOL_API Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
+                                   const ConvTranspose2dOptions& options = {});
+
 }  // namespace crisol

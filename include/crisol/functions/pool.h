@@ -12,6 +12,9 @@ namespace crisol {
 /// the result is NaN, as in PyTorch.
 CRISOL_API Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options);
 
+/// The same values, and for each of them its position h · W + w in the image.
+CRISOL_API ExtremeResult max_pool2d_with_indices(const Tensor& x, const MaxPool2dOptions& options);
+
 /// The mean of each window: (N, C, OH, OW), with sizes as in max_pool2d for dilation 1. The divisor follows PyTorch: if
 /// ceil_mode lets a window extend beyond the padding, elements beyond the padding do not count.
 CRISOL_API Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options);

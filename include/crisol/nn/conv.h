@@ -1,4 +1,4 @@
-// Convolution layer.
+// Convolution layers.
 #pragma once
 
 #include "crisol/fuse.h"
@@ -26,6 +26,24 @@ class CRISOL_API Conv2d : public Module {
 
  private:
   Conv2dOptions options_;
+};
+
+/// y = conv_transpose2d(x, weight, bias, options). x is (N, in_channels, H, W), and y (N, out_channels, H', W'). weight
+/// and bias start uniform in [-b, b) with b = 1 / sqrt(out_channels/groups · kernel.h · kernel.w), as in PyTorch.
+///
+///     nn::ConvTranspose2d up(64, 32, 2, {.stride = 2});  // Doubles height and width.
+class CRISOL_API ConvTranspose2d : public Module {
+ public:
+  ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel,
+                  const ConvTranspose2dOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+
+  Parameter weight;  ///< (in_channels, out_channels / groups, kernel.h, kernel.w)
+  Parameter bias;    ///< (out_channels); undefined without bias.
+
+ private:
+  ConvTranspose2dOptions options_;
 };
 
 }  // namespace crisol::nn

@@ -15,4 +15,14 @@ struct Conv2dOptions {
   bool bias = true;      ///< Gives nn::Conv2d a bias. conv2d ignores it: an undefined bias tensor means no bias.
 };
 
+/// Options of conv_transpose2d and nn::ConvTranspose2d. Stride, dilation and groups are as in Conv2dOptions.
+struct ConvTranspose2dOptions {
+  IntPair stride = 1;          ///< Distance between windows, in elements of the output.
+  IntPair padding = 0;         ///< Rows and columns that the output loses on each side.
+  IntPair output_padding = 0;  ///< Rows and columns that the output gains at its end; below the stride.
+  IntPair dilation = 1;        ///< Distance between the elements of a window.
+  int groups = 1;              ///< Groups of channels. Each group has its own weights and sees only its own channels.
+  bool bias = true;            ///< Gives nn::ConvTranspose2d a bias. conv_transpose2d ignores it.
+};
+
 }  // namespace crisol

@@ -13,7 +13,7 @@ namespace crisol::cli::selftest {
 
 std::vector<Op> all_ops() {
   std::vector<Op> all;
-  for (auto* group : {pointwise, products, reductions, layers, recurrent, movements, training})
+  for (auto* group : {pointwise, products, reductions, layers, vision, recurrent, movements, training})
     for (Op& op : group()) all.push_back(std::move(op));
   return all;
 }

@@ -56,6 +56,7 @@ std::vector<Op> pointwise();
 std::vector<Op> products();
 std::vector<Op> reductions();
 std::vector<Op> layers();
+std::vector<Op> vision();
 std::vector<Op> recurrent();
 std::vector<Op> movements();
 std::vector<Op> training();

@@ -23,6 +23,11 @@ std::int64_t number_of(const graph::Datum& input, const char* what) {
   return numbers[0];
 }
 
+std::vector<double> reals_of(const graph::Datum& input, Device device) {
+  const std::vector<float> numbers = input.tensor(device).to(DType::f32).to_vector<float>();
+  return {numbers.begin(), numbers.end()};
+}
+
 Axes::Axes(Call& call, std::int64_t input_since) : is_input(call.version() >= input_since) {
   call.check_counts(1, is_input ? 2 : 1);
   if (!is_input) numbers = call.integers("axes");

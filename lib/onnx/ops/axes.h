@@ -22,6 +22,9 @@ Tensor input_of(const graph::Data& in, std::size_t i, Device device);
 /// The number of an input that holds one. `what` names it in refusals.
 std::int64_t number_of(const graph::Datum& input, const char* what);
 
+/// The floating-point numbers of an input. Waits for the device.
+std::vector<double> reals_of(const graph::Datum& input, Device device);
+
 /// Axes that are an attribute in older versions of an op, and input 1 since a version. The op has no other input.
 struct Axes {
   Axes(Call& call, std::int64_t input_since);

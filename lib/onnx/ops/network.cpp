@@ -1,4 +1,4 @@
-// Products, convolutions, pools, normalisations and softmax.
+// Products, convolutions, normalisations and softmax.
 #include <algorithm>
 #include <limits>
 
@@ -7,8 +7,6 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/norm.h"
-#include "crisol/functions/pool.h"
-#include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/half.h"
@@ -23,7 +21,6 @@ using graph::Data;
 using graph::Run;
 
 /// The library multiplies f32. f16 is computed in f32 and rounded once.
-Tensor widened(const Tensor& x) { return x.defined() && x.dtype() == DType::f16 ? x.to(DType::f32) : x; }
 
 /// Factors may be vectors: a row on the left, a column on the right.
 Tensor product(const Tensor& a, const Tensor& b) {
@@ -112,91 +109,6 @@ Run conv(Call& call) {
   return in_f32(call, with_epilogue(compute));
 }
 
-/// Runs a pool of images over images, or over rows.
-template <class Pool>
-Run pool(Call& call, Pool pool_image) {
-  call.check_counts(1, 1);
-  const Windows given(call);
-  require(!given.kernel.empty(), "onnx", "attribute kernel_shape is missing");
-  call.gives_type_of(0, call.rank_of(0));
-  return in_f32(call, [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    const bool one_axis = spatial_of(x).rank() == 1;
-    const Windows w = given.for_input(spatial_of(x), {}).as_image();
-    const Tensor y = pool_image(one_axis ? x.unsqueeze(2) : x, w);
-    return Data{one_axis ? y.squeeze(2) : y};
-  });
-}
-
-/// The library takes the same padding at both ends, and at most half of the kernel.
-bool fits(const Windows& w) { return w.is_symmetric() && 2 * w.pads[0] <= w.kernel[0] && 2 * w.pads[1] <= w.kernel[1]; }
-
-Run max_pool(Call& call) {
-  const bool ceil_mode = call.integer("ceil_mode", 0) != 0;
-  call.integer("storage_order", 0);  // Of the second output, which is refused.
-  return pool(call, [=](const Tensor& x, const Windows& w) {
-    MaxPool2dOptions options{.kernel = Windows::pair(w.kernel),
-                             .stride = Windows::pair(w.strides),
-                             .dilation = Windows::pair(w.dilations),
-                             .ceil_mode = ceil_mode};
-    if (fits(w)) {
-      options.padding = Windows::pair(w.pads);
-      return max_pool2d(x, options);
-    }
-    return max_pool2d(padded(x, w, -std::numeric_limits<double>::infinity()), options);
-  });
-}
-
-Run average_pool(Call& call) {
-  const bool ceil_mode = call.integer("ceil_mode", 0) != 0;
-  const bool counts_padding = call.integer("count_include_pad", 0) != 0;
-  return pool(call, [=](const Tensor& x, const Windows& w) {
-    require(w.dilations[0] == 1 && w.dilations[1] == 1, "onnx", "dilations are not supported here");
-    AvgPool2dOptions options{.kernel = Windows::pair(w.kernel),
-                             .stride = Windows::pair(w.strides),
-                             .ceil_mode = ceil_mode,
-                             .count_include_pad = counts_padding};
-    if (fits(w)) {
-      options.padding = Windows::pair(w.pads);
-      return avg_pool2d(x, options);
-    }
-    require(!ceil_mode, "onnx", "ceil_mode with these pads is not supported");
-    const Tensor sums = avg_pool2d(padded(x, w, 0), options);
-    return counts_padding
-               ? sums
-               : sums / avg_pool2d(padded(ones({1, 1, x.size(2), x.size(3)}, x.dtype(), x.device()), w, 0), options);
-  });
-}
-
-/// All axes after the channels.
-Shape spatial_axes(const Tensor& x) {
-  require(x.dim() >= 3, "onnx", "an input of shape ", x.shape(), ", (N, C, …) expected");
-  Shape axes;
-  for (int i = 2; i < x.dim(); ++i) axes.push_back(i);
-  return axes;
-}
-
-Run global_average_pool(Call& call) {
-  call.check_counts(1, 1);
-  call.require_floating(0);
-  call.require_rank(0, 3, Shape::max_rank);
-  call.gives_type_of(0, call.rank_of(0));
-  return [](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    return Data{x.mean(spatial_axes(x), true)};
-  };
-}
-
-Run global_max_pool(Call& call) {
-  call.check_counts(1, 1);
-  call.require_rank(0, 3, Shape::max_rank);
-  call.gives_type_of(0, call.rank_of(0));
-  return [](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    return Data{x.max(spatial_axes(x), true)};
-  };
-}
-
 Run batch_normalization(Call& call) {
   call.check_counts(5, 5);
   const double epsilon = call.real("epsilon", 1e-5f);
@@ -274,17 +186,13 @@ Run dropout_(Call& call) {
 std::vector<Row> network_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"AveragePool", 1, newest, average_pool},
       {"BatchNormalization", 6, newest, batch_normalization},
       {"Conv", 1, newest, conv},
       {"Dropout", 6, newest, dropout_},
       {"Gemm", 6, newest, gemm},
-      {"GlobalAveragePool", 1, newest, global_average_pool},
-      {"GlobalMaxPool", 1, newest, global_max_pool},
       {"Hardmax", 1, newest, softmax_<hardmax>},
       {"LogSoftmax", 1, newest, softmax_<log_softmax>},
       {"MatMul", 1, newest, mat_mul},
-      {"MaxPool", 1, newest, max_pool},
       {"Softmax", 1, newest, softmax_<softmax>},
   };
 }

@@ -12,7 +12,7 @@ const std::vector<Row>& all_rows() {
     for (const auto& family :
          {pointwise_rows(), activation_rows(), network_rows(), shape_rows(), reduce_rows(), select_rows(), pad_rows(),
           control_rows(), sequence_rows(), loss_rows(), attention_rows(), token_rows(), normalize_rows(),
-          recurrent_rows(), signal_rows(), quantize_rows(), microsoft_rows()})
+          recurrent_rows(), signal_rows(), quantize_rows(), microsoft_rows(), resize_rows(), vision_rows(), window_rows(), detection_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

@@ -40,6 +40,10 @@ std::vector<Row> recurrent_rows();
 std::vector<Row> signal_rows();
 std::vector<Row> quantize_rows();
 std::vector<Row> microsoft_rows();
+std::vector<Row> resize_rows();
+std::vector<Row> vision_rows();
+std::vector<Row> window_rows();
+std::vector<Row> detection_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();

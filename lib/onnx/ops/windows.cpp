@@ -19,6 +19,9 @@ Windows::Windows(Call& call)
   require(auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER", "onnx",
           "auto_pad is ", file::in_quotes(auto_pad), ", NOTSET, VALID, SAME_UPPER or SAME_LOWER expected");
   for (const auto* list : {&kernel, &strides, &dilations, &pads})
+    require(list->size() <= (list == &pads ? 4 : 2), "onnx", "windows along ", list->size() / (list == &pads ? 2 : 1),
+            " axes are not supported: along one or two they are");
+  for (const auto* list : {&kernel, &strides, &dilations, &pads})
     for (const std::int64_t value : *list)
       require(value >= (list == &pads ? 0 : 1) && value <= std::numeric_limits<int>::max(), "onnx",
               "a window has the kernel, stride, dilation or pad ", value);

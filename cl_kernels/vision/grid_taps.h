@@ -1,0 +1,82 @@
+// The places that grid_sample reads, as PyTorch computes them: for each axis TAPS positions of the input with weights.
+//
+// TAPS: 1 nearest, 2 bilinear, 4 bicubic. PADDING: 0 zeros, 1 border, 2 reflection, as in C++'s enum.
+#ifndef TAPS
+#define TAPS 2
+#endif
+
+typedef struct {
+  int at[TAPS];         // A position in 0 … size-1, or -1 for a zero outside.
+  float weight[TAPS];
+  float slope[TAPS];    // The derivative of the weight by the coordinate.
+} Taps;
+
+// x mirrored at `low` and at low + span, and the sign of the derivative.
+static inline float reflected(float x, float low, float span, float* sign) {
+  if (span <= 0.0f) {
+    *sign = 0.0f;
+    return 0.0f;
+  }
+  const float distance = fabs(x - low);
+  const float extra = fmod(distance, span);
+  const bool even = fmod(floor(distance / span), 2.0f) == 0.0f;
+  *sign = (x < low) == even ? -1.0f : 1.0f;
+  return even ? low + extra : low + span - extra;
+}
+
+// A place is moved into the input, unless zeros are outside. `sign` becomes the derivative: 1, -1, or 0 at a border.
+static inline float moved_inside(float x, int size, int padding, int align_corners, float* sign) {
+  *sign = 1.0f;
+  if (padding == 0) return x;
+  if (padding == 2)
+    x = align_corners ? reflected(x, 0.0f, size - 1.0f, sign) : reflected(x, -0.5f, (float)size, sign);
+  const float inside = x > 0.0f ? min(x, size - 1.0f) : 0.0f;  // NaN becomes 0.
+  if (x <= 0.0f || x >= size - 1.0f) *sign = 0.0f;
+  return inside;
+}
+
+// The position of a whole number, or -1. The comparison is false for NaN, and for numbers that no int holds.
+static inline int position_of(float x, int size) { return x >= 0.0f && x <= size - 1.0f ? (int)x : -1; }
+
+// The weights of bicubic interpolation for a distance t from the second of four neighbours, and their derivatives.
+static inline void cubic_taps(float t, float scale, Taps* taps) {
+  const float a = -0.75f;
+  const float d[4] = {t + 1.0f, t, 1.0f - t, 2.0f - t};
+  for (int i = 0; i < 4 && i < TAPS; ++i) {
+    const bool is_near = i == 1 || i == 2;
+    const float u = d[i];
+    const float towards = i < 2 ? scale : -scale;  // d[i] grows with the coordinate, or shrinks.
+    taps->weight[i] = is_near ? ((a + 2.0f) * u - (a + 3.0f)) * u * u + 1.0f : ((a * u - 5.0f * a) * u + 8.0f * a) * u - 4.0f * a;
+    taps->slope[i] = towards * (is_near ? (3.0f * (a + 2.0f) * u - 2.0f * (a + 3.0f)) * u
+                                        : (3.0f * a * u - 10.0f * a) * u + 8.0f * a);
+  }
+}
+
+// The taps of a coordinate along an axis of the grid.
+static inline Taps taps_of(float coordinate, int size, int padding, int align_corners, int in_elements) {
+  Taps taps;
+  const float scale = in_elements ? 1.0f : (align_corners ? size - 1.0f : (float)size) * 0.5f;
+  const float place = in_elements ? coordinate : (coordinate + 1.0f) * scale - (align_corners ? 0.0f : 0.5f);
+  float sign;
+#if TAPS == 4
+  const float first = floor(place) - 1.0f;
+  cubic_taps(place - floor(place), scale, &taps);
+  for (int i = 0; i < 4; ++i) taps.at[i] = position_of(moved_inside(first + i, size, padding, align_corners, &sign), size);
+#else
+  const float inside = moved_inside(place, size, padding, align_corners, &sign);
+#if TAPS == 2
+  const float below = floor(inside);
+  taps.at[0] = position_of(below, size);
+  taps.at[1] = position_of(below + 1.0f, size);
+  taps.weight[1] = inside - below;
+  taps.weight[0] = 1.0f - taps.weight[1];
+  taps.slope[1] = sign * scale;
+  taps.slope[0] = -taps.slope[1];
+#else
+  taps.at[0] = position_of(rint(inside), size);
+  taps.weight[0] = 1.0f;
+  taps.slope[0] = 0.0f;
+#endif
+#endif
+  return taps;
+}

@@ -1,0 +1,83 @@
+// Non-maximum suppression. For each class of each image boxes are taken in the order of their scores. A box is selected
+// unless it overlaps a selected box of the class too much.
+//
+// boxes is (images, count, 4). order is (images, classes, count): the boxes by falling score; scores holds these
+// scores. selected is (images, classes, most), and taken (images, classes) the numbers of selected boxes.
+//
+//   nms_select   a work-item owns a class of an image, and looks at the boxes from `begin` to `end` of its order;
+//                others may follow in another launch
+//   nms_collect  a work-item writes the rows (image, class, box) of its class; ends (images, classes) says behind which
+//                row they end
+//
+// centered: a box is (x, y, width, height) of its centre. Otherwise it is two opposite corners (y, x, y, x).
+
+typedef struct {
+  float top, left, bottom, right;
+} Box;
+
+static inline Box box_at(__global const float* p, int centered) {
+  Box box;
+  if (centered) {
+    box.left = p[0] - 0.5f * p[2];
+    box.right = p[0] + 0.5f * p[2];
+    box.top = p[1] - 0.5f * p[3];
+    box.bottom = p[1] + 0.5f * p[3];
+  } else {
+    box.top = min(p[0], p[2]);
+    box.bottom = max(p[0], p[2]);
+    box.left = min(p[1], p[3]);
+    box.right = max(p[1], p[3]);
+  }
+  return box;
+}
+
+static inline float area_of(Box box) { return (box.bottom - box.top) * (box.right - box.left); }
+
+// Whether the common part is more than `threshold` of both boxes together.
+static inline bool overlap(Box a, Box b, float threshold) {
+  const float height = min(a.bottom, b.bottom) - max(a.top, b.top);
+  const float width = min(a.right, b.right) - max(a.left, b.left);
+  if (!(height > 0.0f && width > 0.0f)) return false;
+  const float common = height * width;
+  const float together = area_of(a) + area_of(b) - common;
+  return together > 0.0f && common / together > threshold;
+}
+
+__kernel void nms_select(__global const float* restrict boxes, const ulong boxes_offset,
+                         __global const float* restrict scores, const ulong scores_offset,
+                         __global const long* restrict order, const ulong order_offset, __global int* restrict selected,
+                         const ulong selected_offset, __global int* restrict taken, const ulong taken_offset,
+                         const long rows, const int classes, const long count, const int most, const int centered,
+                         const float threshold, const float least_score, const long begin, const long end) {
+  const long row = get_global_id(0);
+  if (row >= rows) return;
+  boxes += boxes_offset + row / classes * count * 4;
+  scores += scores_offset + row * count;
+  order += order_offset + row * count;
+  selected += selected_offset + row * most;
+  int found = begin == 0 ? 0 : taken[taken_offset + row];
+  for (long k = begin; k < end && found < most; ++k) {
+    if (!(scores[k] > least_score || least_score == -INFINITY)) continue;
+    const Box box = box_at(boxes + order[k] * 4, centered);
+    bool keep = true;
+    for (int i = 0; i < found && keep; ++i)
+      keep = !overlap(box, box_at(boxes + (long)selected[i] * 4, centered), threshold);
+    if (keep) selected[found++] = (int)order[k];
+  }
+  taken[taken_offset + row] = found;
+}
+
+__kernel void nms_collect(__global const int* restrict selected, const ulong selected_offset,
+                          __global const int* restrict taken, const ulong taken_offset,
+                          __global const long* restrict ends, const ulong ends_offset, __global long* restrict y,
+                          const ulong y_offset, const long rows, const int classes, const int most) {
+  const long row = get_global_id(0);
+  if (row >= rows) return;
+  const int found = taken[taken_offset + row];
+  __global long* to = y + y_offset + (ends[ends_offset + row] - found) * 3;
+  for (int i = 0; i < found; ++i) {
+    to[3 * i] = row / classes;
+    to[3 * i + 1] = row % classes;
+    to[3 * i + 2] = selected[selected_offset + row * most + i];
+  }
+}

@@ -1,0 +1,189 @@
+// The mean or the maximum of samples in the bins of boxes (regions of interest), as Mask R-CNN has them.
+//
+//   y[k, c, i, j] = the mean over the samples of bin (i, j) of box k of image[k], read bilinearly from channel c
+//
+// MAXIMUM: instead of the mean the largest of all products weight · element of the samples (the rule of ONNX).
+//
+// x is (images, channels, height, width), boxes (count, 4) as (left, top, right, bottom), image (count). A bin has
+// `ratio` samples along each axis, or with ratio 0 one for each element that it covers. Samples more than one element
+// outside the image count as zeros.
+//
+//   roi_align_forward   a work-item makes the elements first … first + chunk - 1 of y
+//   roi_align_backward  a work-item owns the rows first … of a plane of dx, `rows` of them, and adds the boxes from
+//                       `begin` to `end` in their order; others may follow in another launch
+#ifndef MAXIMUM
+#define MAXIMUM 0
+#endif
+
+// The samples of a bin along one axis.
+typedef struct {
+  float start, step;   // Sample i lies at start + (i + 0.5) * step.
+  float count;
+  int first, end;      // The samples first … end-1 are near the image. The others are zeros.
+} Line;
+
+static inline Line line_of(float low, float high, int bin, int bins, int ratio, int size, int aligned) {
+  Line line;
+  const float extent = aligned ? high - low : max(high - low, 1.0f);
+  const float width = extent / bins;
+  line.count = ratio > 0 ? (float)ratio : max(ceil(width), 0.0f);
+  line.step = width / line.count;
+  line.start = low + bin * width;
+  line.first = 0;
+  line.end = ratio;
+  if (ratio > 0) return line;
+  // Far samples are left out, so that a huge box takes no more time than the image has elements.
+  const float before = ceil((-1.0f - line.start) / line.step - 0.5f) - 1.0f;
+  const float last = floor((size - line.start) / line.step - 0.5f) + 1.0f;
+  line.first = before > 0.0f ? (int)min(before, 1e9f) : 0;
+  line.end = line.count > 0.0f ? (int)clamp(min(last + 1.0f, line.count), 0.0f, 1e9f) : 0;
+  return line;
+}
+
+typedef struct {
+  int low, high;
+  float below, above;  // Their weights.
+} Neighbours;
+
+static inline Neighbours neighbours_at(const Line* line, int sample, int size) {
+  const float at = line->start + (sample + 0.5f) * line->step;
+  Neighbours n = {0, 0, 0.0f, 0.0f};
+  if (!(at >= -1.0f && at <= size)) return n;
+  const float inside = min(max(at, 0.0f), size - 1.0f);
+  n.low = min((int)inside, size - 1);
+  n.high = min(n.low + 1, size - 1);
+  n.above = inside - n.low;
+  n.below = 1.0f - n.above;
+  return n;
+}
+
+// The largest of the four products of a sample, as a number from 0 to 3, and its value.
+static inline int best_corner(const float* value, const float* weight, float* best) {
+  int at = 0;
+  *best = weight[0] * value[0];
+  for (int i = 1; i < 4; ++i)
+    if (weight[i] * value[i] > *best) {
+      *best = weight[i] * value[i];
+      at = i;
+    }
+  return at;
+}
+
+// The largest product of a bin. `place` becomes its element of the plane, or -1, and `share` its weight.
+static inline float maximum_of(__global const float* plane, int height, int width, const Line* down, const Line* across,
+                               long* place, float* share) {
+  // Samples that are left out are zeros.
+  const bool has_zeros = down->first > 0 || across->first > 0 || down->end < down->count || across->end < across->count;
+  float result = has_zeros || down->end <= down->first || across->end <= across->first ? 0.0f : -INFINITY;
+  *place = -1;
+  *share = 0.0f;
+  for (int i = down->first; i < down->end; ++i) {
+    const Neighbours y = neighbours_at(down, i, height);
+    for (int j = across->first; j < across->end; ++j) {
+      const Neighbours x = neighbours_at(across, j, width);
+      const long at[4] = {(long)y.low * width + x.low, (long)y.low * width + x.high, (long)y.high * width + x.low,
+                          (long)y.high * width + x.high};
+      const float weight[4] = {y.below * x.below, y.below * x.above, y.above * x.below, y.above * x.above};
+      const float value[4] = {plane[at[0]], plane[at[1]], plane[at[2]], plane[at[3]]};
+      float best;
+      const int corner = best_corner(value, weight, &best);
+      if (!(best > result)) continue;
+      result = best;
+      *place = at[corner];
+      *share = weight[corner];
+    }
+  }
+  return result;
+}
+
+#define SIZES                                                                                               \
+  const long images, const int channels, const int height, const int width, const int out_h, const int out_w, \
+      const float scale, const int ratio, const int aligned
+
+__kernel void roi_align_forward(__global const float* restrict x, const ulong x_offset,
+                                __global const float* restrict boxes, const ulong boxes_offset,
+                                __global const long* restrict image, const ulong image_offset,
+                                __global float* restrict y, const ulong y_offset, const long elements, SIZES,
+                                const long chunk) {
+  const long first = get_global_id(0) * chunk;
+  const float shift = aligned ? 0.5f : 0.0f;
+  for (long i = first; i < min(first + chunk, elements); ++i) {
+    const long k = i / ((long)channels * out_h * out_w);
+    const int c = (int)(i / (out_h * out_w) % channels);
+    const long n = image[image_offset + k];
+    if (n < 0 || n >= images) {
+      y[y_offset + i] = NAN;
+      continue;
+    }
+    __global const float* box = boxes + boxes_offset + 4 * k;
+    const Line across = line_of(box[0] * scale - shift, box[2] * scale - shift, (int)(i % out_w), out_w, ratio, width, aligned);
+    const Line down =
+        line_of(box[1] * scale - shift, box[3] * scale - shift, (int)(i / out_w % out_h), out_h, ratio, height, aligned);
+    __global const float* plane = x + x_offset + (n * channels + c) * height * width;
+#if MAXIMUM
+    long place;
+    float share;
+    y[y_offset + i] = maximum_of(plane, height, width, &down, &across, &place, &share);
+#else
+    float sum = 0.0f;
+    for (int r = down.first; r < down.end; ++r) {
+      const Neighbours a = neighbours_at(&down, r, height);
+      for (int s = across.first; s < across.end; ++s) {
+        const Neighbours b = neighbours_at(&across, s, width);
+        sum += a.below * (b.below * plane[(long)a.low * width + b.low] + b.above * plane[(long)a.low * width + b.high]) +
+               a.above * (b.below * plane[(long)a.high * width + b.low] + b.above * plane[(long)a.high * width + b.high]);
+      }
+    }
+    y[y_offset + i] = sum / max(down.count * across.count, 1.0f);
+#endif
+  }
+}
+
+__kernel void roi_align_backward(__global const float* restrict dy, const ulong dy_offset,
+                                 __global const float* restrict x, const ulong x_offset,
+                                 __global const float* restrict boxes, const ulong boxes_offset,
+                                 __global const long* restrict image, const ulong image_offset,
+                                 __global float* restrict dx, const ulong dx_offset, const long planes, SIZES,
+                                 const int rows, const long begin, const long end) {
+  const int strips = (height + rows - 1) / rows;
+  const long plane = get_global_id(0) / strips;
+  if (plane >= planes) return;
+  const int top = (int)(get_global_id(0) % strips) * rows;
+  const int bottom = min(top + rows, height);
+  const float shift = aligned ? 0.5f : 0.0f;
+  __global float* to = dx + dx_offset + plane * height * width;
+  for (long k = begin; k < end; ++k) {
+    if (image[image_offset + k] != plane / channels) continue;
+    __global const float* box = boxes + boxes_offset + 4 * k;
+    __global const float* d = dy + dy_offset + (k * channels + plane % channels) * out_h * out_w;
+    for (int i = 0; i < out_h; ++i) {
+      const Line down = line_of(box[1] * scale - shift, box[3] * scale - shift, i, out_h, ratio, height, aligned);
+      for (int j = 0; j < out_w; ++j) {
+        const Line across = line_of(box[0] * scale - shift, box[2] * scale - shift, j, out_w, ratio, width, aligned);
+#if MAXIMUM
+        long place;
+        float share;
+        maximum_of(x + x_offset + plane * height * width, height, width, &down, &across, &place, &share);
+        if (place >= (long)top * width && place < (long)bottom * width) to[place] += share * d[i * out_w + j];
+#else
+        const float part = d[i * out_w + j] / max(down.count * across.count, 1.0f);
+        for (int r = down.first; r < down.end; ++r) {
+          const Neighbours a = neighbours_at(&down, r, height);
+          if (a.high < top || a.low >= bottom) continue;
+          for (int s = across.first; s < across.end; ++s) {
+            const Neighbours b = neighbours_at(&across, s, width);
+            if (a.low >= top) {
+              to[(long)a.low * width + b.low] += part * a.below * b.below;
+              to[(long)a.low * width + b.high] += part * a.below * b.above;
+            }
+            if (a.high < bottom) {
+              to[(long)a.high * width + b.low] += part * a.above * b.below;
+              to[(long)a.high * width + b.high] += part * a.above * b.above;
+            }
+          }
+        }
+#endif
+      }
+    }
+  }
+}

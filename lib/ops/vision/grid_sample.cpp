@@ -1,0 +1,123 @@
+// Reading images at the places of a grid: cl_kernels/vision/grid_sample.cl.
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "base/ceil_div.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/vision.h"
+#include "dispatch/work_split.h"
+#include "ops/check.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+/// The sizes of a call, and how its kernels are made and launched.
+struct Sampling {
+  std::int64_t images, channels, height, width, points;
+  GridSampleOptions options;
+  runtime::DeviceState& device;
+
+  std::int64_t taps() const {
+    return options.mode == GridSampleMode::nearest ? 1 : (options.mode == GridSampleMode::bilinear ? 2 : 4);
+  }
+  /// Loop iterations for one place in one channel.
+  std::int64_t iterations() const { return taps() * (taps() + 2) + 4; }
+  bool on_cpu() const { return runtime::info_of(device).type == DeviceType::cpu; }
+  /// How `count` units are shared. A unit takes `work` iterations.
+  WorkSplit split(std::int64_t count, std::int64_t work) const {
+    if (!on_cpu()) return {count, 1};
+    return split_for_cpu(dispatch::target_of(device), count, std::max<std::int64_t>(1, 16384 / work), 1, work);
+  }
+
+  template <class... Operands>
+  void run(const char* entry, std::int64_t items, const std::tuple<Operands...>& operands, std::int64_t count,
+           const auto&... more) const {
+    const runtime::NdRange range = on_cpu() ? runtime::NdRange{{items}, {1}} : runtime::flat_range(device, items);
+    std::apply(
+        [&](const auto&... operand) {
+          runtime::launch(device, {"vision/grid_sample.cl", entry, {{"TAPS", taps()}}}, range, operand..., count,
+                          static_cast<std::int32_t>(channels), static_cast<std::int32_t>(height),
+                          static_cast<std::int32_t>(width), points, static_cast<std::int32_t>(options.padding_mode),
+                          std::int32_t{options.align_corners}, std::int32_t{options.in_elements}, more...);
+        },
+        operands);
+  }
+};
+
+Sampling sampling_of(const char* op, const Shape& input, const Tensor& grid, const GridSampleOptions& options) {
+  require(input.rank() == 4, op, "the input must have 4 axes (N, C, H, W), its shape is ", input);
+  require(grid.defined(), op, "the grid is undefined");
+  require_dtype(op, "the grid", grid, DType::f32);
+  require(grid.dim() == 4 && grid.size(0) == input[0] && grid.size(3) == 2, op, "the grid has shape ", grid.shape(),
+          ", for an input of shape ", input, " it must be (", input[0], ", OH, OW, 2)");
+  require(input[2] > 0 && input[3] > 0, op, "the input has shape ", input, ", which has no elements to read");
+  for (int axis = 1; axis < 4; ++axis)
+    require(input[axis] <= std::numeric_limits<std::int32_t>::max(), op, "the input has shape ", input,
+            ", with too large an axis");
+  return {input[0], input[1], input[2], input[3], grid.size(1) * grid.size(2), options, state_of(grid)};
+}
+
+Shape shape_of_result(const Shape& input, const Tensor& grid) {
+  return {input[0], input[1], grid.size(1), grid.size(2)};
+}
+
+}  // namespace
+
+Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+  constexpr const char* op = "grid_sample";
+  require(x.defined(), op, "the input is undefined");
+  require_dtype(op, "the input", x, DType::f32);
+  const Sampling s = sampling_of(op, x.shape(), grid, options);
+  require_device(op, "the input", x, "the grid", grid);
+  const Tensor y = empty(shape_of_result(x.shape(), grid), DType::f32, x.device());
+  if (y.numel() == 0) return y;
+  const Tensor image = contiguous(x), places = contiguous(grid);
+  // A CPU computes the taps of a place once for many channels. A GPU has an item for each element.
+  const std::int64_t block = s.on_cpu() ? std::min<std::int64_t>(s.channels, 64) : 1;
+  const std::int64_t elements = s.images * ceil_div(s.channels, block) * s.points;
+  const WorkSplit split = s.split(elements, block * s.iterations());
+  s.run("grid_sample_forward", split.items, std::tuple(in(image), in(places), out(y)), elements,
+        static_cast<std::int32_t>(block), split.chunk);
+  return y;
+}
+
+Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, const Shape& input,
+                            const GridSampleOptions& options) {
+  constexpr const char* op = "grid_sample_backward";
+  const Sampling s = sampling_of(op, input, grid, options);
+  require(dy.defined(), op, "the gradient is undefined");
+  require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(input, grid));
+  const Tensor dx = zeros(input, DType::f32, dy.device());
+  if (dx.numel() == 0 || dy.numel() == 0) return dx;
+  const Tensor gradient = contiguous(dy), places = contiguous(grid);
+  const std::int64_t planes = s.images * s.channels, rows = s.on_cpu() ? s.height : 1;
+  // A device may not run long loops, so the places are shared by several launches.
+  const std::int64_t most = std::max<std::int64_t>(1, dispatch::target_of(s.device).loop_budget / s.iterations());
+  for (std::int64_t begin = 0; begin < s.points; begin += most)
+    s.run("grid_sample_backward", planes * ceil_div(s.height, rows), std::tuple(in(gradient), in(places), out(dx)),
+          planes, static_cast<std::int32_t>(rows), begin, std::min(begin + most, s.points));
+  return dx;
+}
+
+Tensor grid_sample_backward_grid(const Tensor& dy, const Tensor& x, const Tensor& grid,
+                                 const GridSampleOptions& options) {
+  constexpr const char* op = "grid_sample_backward_grid";
+  require(x.defined() && dy.defined(), op, "a tensor is undefined");
+  require_dtype(op, "the input", x, DType::f32);
+  const Sampling s = sampling_of(op, x.shape(), grid, options);
+  require_device(op, "the input", x, "the grid", grid);
+  require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(x.shape(), grid));
+  const Tensor dgrid = empty(grid.shape(), DType::f32, grid.device());
+  if (dgrid.numel() == 0) return dgrid;
+  const Tensor gradient = contiguous(dy), image = contiguous(x), places = contiguous(grid);
+  const std::int64_t count = s.images * s.points;
+  const WorkSplit split = s.split(count, std::max<std::int64_t>(s.channels, 1) * s.iterations());
+  s.run("grid_sample_places", split.items, std::tuple(in(gradient), in(image), in(places), out(dgrid)), count,
+        split.chunk);
+  return dgrid;
+}
+
+}  // namespace crisol::ops

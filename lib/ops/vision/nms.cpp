@@ -1,0 +1,55 @@
+// Non-maximum suppression: cl_kernels/vision/nms.cl.
+#include <algorithm>
+#include <limits>
+
+#include "crisol/ops/copy.h"
+#include "crisol/ops/reduce.h"
+#include "crisol/ops/sort.h"
+#include "crisol/ops/view.h"
+#include "crisol/ops/vision.h"
+#include "dispatch/target.h"
+#include "ops/check.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonMaxSuppressionOptions& options) {
+  constexpr const char* op = "non_max_suppression";
+  require(boxes.defined() && scores.defined(), op, "a tensor is undefined");
+  require_dtype(op, "the boxes", boxes, DType::f32);
+  require_dtype(op, "the scores", scores, DType::f32);
+  require_device(op, "the boxes", boxes, "the scores", scores);
+  require(boxes.dim() == 3 && boxes.size(2) == 4, op, "the boxes have shape ", boxes.shape(), ", it must be (N, K, 4)");
+  require(scores.dim() == 3 && scores.size(0) == boxes.size(0) && scores.size(2) == boxes.size(1), op,
+          "the scores have shape ", scores.shape(), ", for boxes of shape ", boxes.shape(), " it must be (",
+          boxes.size(0), ", C, ", boxes.size(1), ')');
+  require(boxes.size(1) <= std::numeric_limits<std::int32_t>::max(), op, "there are ", boxes.size(1), " boxes");
+  require(options.max_per_class >= 0, op, "max_per_class is ", options.max_per_class);
+  const std::int64_t classes = scores.size(1), count = boxes.size(1), rows = boxes.size(0) * classes,
+                     most = std::min(options.max_per_class, count);
+  if (rows == 0 || most == 0) return empty({0, 3}, DType::i64, boxes.device());
+
+  runtime::DeviceState& device = state_of(boxes);
+  const SortResult sorted = sort(scores, -1, true);
+  const Tensor places = contiguous(boxes), values = contiguous(sorted.values), order = contiguous(sorted.indices);
+  const Tensor selected = empty({rows, most}, DType::i32, boxes.device());
+  const Tensor taken = empty({rows}, DType::i32, boxes.device());
+  // A device may not run long loops, so the boxes are shared by several launches.
+  const std::int64_t at_once = std::max<std::int64_t>(1, dispatch::target_of(device).loop_budget / (most + 1));
+  for (std::int64_t begin = 0; begin < count; begin += at_once)
+    runtime::launch(device, {"vision/nms.cl", "nms_select", {}}, runtime::flat_range(device, rows), in(places),
+                    in(values), in(order), out(selected), out(taken), rows, static_cast<std::int32_t>(classes), count,
+                    static_cast<std::int32_t>(most), std::int32_t{options.centered},
+                    static_cast<float>(options.iou_threshold), static_cast<float>(options.score_threshold), begin,
+                    std::min(begin + at_once, count));
+  const Tensor ends = cumsum(cast(taken, DType::i64), 0);
+  const auto total = narrow(ends, 0, rows - 1, 1).item<std::int64_t>();
+  const Tensor y = empty({total, 3}, DType::i64, boxes.device());
+  if (total == 0) return y;
+  runtime::launch(device, {"vision/nms.cl", "nms_collect", {}}, runtime::flat_range(device, rows), in(selected),
+                  in(taken), in(ends), out(y), rows, static_cast<std::int32_t>(classes),
+                  static_cast<std::int32_t>(most));
+  return y;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,106 @@
+// Features of boxes: cl_kernels/vision/roi_align.cl.
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "base/ceil_div.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/vision.h"
+#include "dispatch/work_split.h"
+#include "ops/check.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+/// The sizes of a call, and how its kernels are made and launched.
+struct Alignment {
+  Shape input;
+  std::int64_t boxes;
+  RoiAlignOptions options;
+  runtime::DeviceState& device;
+
+  Shape result() const { return {boxes, input[1], options.height, options.width}; }
+  bool on_cpu() const { return runtime::info_of(device).type == DeviceType::cpu; }
+  /// The most loop iterations for one bin.
+  std::int64_t iterations() const {
+    const auto samples = [&](std::int64_t size) {
+      return options.sampling_ratio > 0 ? options.sampling_ratio : 2 * size + 8;
+    };
+    return samples(input[2]) * samples(input[3]) + 8;
+  }
+
+  template <class... Operands>
+  void run(const char* entry, std::int64_t items, const std::tuple<Operands...>& operands, std::int64_t count,
+           const auto&... more) const {
+    const auto number = [](std::int64_t n) { return static_cast<std::int32_t>(n); };
+    const runtime::NdRange range = on_cpu() ? runtime::NdRange{{items}, {1}} : runtime::flat_range(device, items);
+    std::apply(
+        [&](const auto&... operand) {
+          runtime::launch(device, {"vision/roi_align.cl", entry, {{"MAXIMUM", options.maximum ? 1 : 0}}}, range,
+                          operand..., count, input[0], number(input[1]), number(input[2]), number(input[3]),
+                          number(options.height), number(options.width), static_cast<float>(options.spatial_scale),
+                          number(options.sampling_ratio), number(options.aligned), more...);
+        },
+        operands);
+  }
+};
+
+Alignment alignment_of(const char* op, const Tensor& x, const Tensor& boxes, const Tensor& images,
+                       const RoiAlignOptions& o) {
+  require(x.defined() && boxes.defined() && images.defined(), op, "a tensor is undefined");
+  require_dtype(op, "the input", x, DType::f32);
+  require_dtype(op, "the boxes", boxes, DType::f32);
+  require_dtype(op, "the images", images, DType::i64);
+  require_device(op, "the input", x, "the boxes", boxes);
+  require_device(op, "the input", x, "the images", images);
+  require(x.dim() == 4, op, "the input must have 4 axes (N, C, H, W), its shape is ", x.shape());
+  require(boxes.dim() == 2 && boxes.size(1) == 4, op, "the boxes have shape ", boxes.shape(), ", it must be (K, 4)");
+  require_shape(op, "the images", images, {boxes.size(0)});
+  constexpr std::int64_t most = 1 << 15;
+  require(o.height > 0 && o.height < most && o.width > 0 && o.width < most, op, "a box has ", o.height, " x ", o.width,
+          " bins, there must be from 1 to ", most - 1, " along each axis");
+  require(o.sampling_ratio >= 0 && o.sampling_ratio < most, op, "sampling_ratio is ", o.sampling_ratio);
+  require(o.spatial_scale > 0, op, "spatial_scale is ", o.spatial_scale, ", it must be positive");
+  require(x.size(2) > 0 && x.size(3) > 0 && std::max({x.size(1), x.size(2), x.size(3)}) < INT32_MAX, op,
+          "the input has shape ", x.shape(), ", which has no elements to read or too large an axis");
+  return {x.shape(), boxes.size(0), o, state_of(x)};
+}
+
+}  // namespace
+
+Tensor roi_align(const Tensor& x, const Tensor& boxes, const Tensor& images, const RoiAlignOptions& options) {
+  const Alignment a = alignment_of("roi_align", x, boxes, images, options);
+  const Tensor y = empty(a.result(), DType::f32, x.device());
+  if (y.numel() == 0) return y;
+  const Tensor input = contiguous(x), places = contiguous(boxes), owners = contiguous(images);
+  const WorkSplit split = a.on_cpu() ? split_for_cpu(dispatch::target_of(a.device), y.numel(), 64, 1, a.iterations())
+                                     : WorkSplit{y.numel(), 1};
+  a.run("roi_align_forward", split.items, std::tuple(in(input), in(places), in(owners), out(y)), y.numel(),
+        split.chunk);
+  return y;
+}
+
+Tensor roi_align_backward(const Tensor& dy, const Tensor& x, const Tensor& boxes, const Tensor& images,
+                          const RoiAlignOptions& options) {
+  constexpr const char* op = "roi_align_backward";
+  const Alignment a = alignment_of(op, x, boxes, images, options);
+  require(dy.defined(), op, "the gradient is undefined");
+  require_operand(op, "the input", x, "the gradient", dy, a.result());
+  const Tensor dx = zeros(x.shape(), DType::f32, x.device());
+  if (dx.numel() == 0 || dy.numel() == 0) return dx;
+  const Tensor gradient = contiguous(dy), input = contiguous(x), places = contiguous(boxes),
+               owners = contiguous(images);
+  const std::int64_t planes = x.size(0) * x.size(1), rows = a.on_cpu() ? x.size(2) : 1;
+  // A device may not run long loops, so the boxes are shared by several launches.
+  const std::int64_t of_box = a.iterations() * options.height * options.width;
+  const std::int64_t most = std::max<std::int64_t>(1, dispatch::target_of(a.device).loop_budget / of_box);
+  for (std::int64_t begin = 0; begin < a.boxes; begin += most)
+    a.run("roi_align_backward", planes * ceil_div(x.size(2), rows),
+          std::tuple(in(gradient), in(input), in(places), in(owners), out(dx)), planes, static_cast<std::int32_t>(rows),
+          begin, std::min(begin + most, a.boxes));
+  return dx;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,29 @@
+// Resizing and sampling of images by plain loops in double.
+#pragma once
+
+#include <vector>
+
+#include "crisol/options/vision.h"
+#include "reference/cat.h"
+
+namespace crisol::reference {
+
+/// The weight of each element of an axis (`size` columns) for each element of the resized axis (`count` rows). `scale`
+/// is the factor between the coordinates.
+std::vector<std::vector<double>> interpolate_weights(std::int64_t size, std::int64_t count, double scale,
+                                                     const InterpolateOptions& options);
+
+/// x (N, C, …), as crisol::interpolate.
+Values interpolate(const Values& x, const InterpolateOptions& options);
+
+/// x (N, C, H, W) at the places of grid (N, OH, OW, 2).
+Values grid_sample(const Values& x, const Values& grid, const GridSampleOptions& options);
+
+/// The gradient of x for dy, in the shape of x.
+Values grid_sample_backward(const Values& dy, const Shape& x, const Values& grid, const GridSampleOptions& options);
+
+/// Means of samples in the bins of boxes (K, 4), of images that `images` names, without `maximum`.
+Values roi_align(const Values& x, const Values& boxes, const std::vector<std::int64_t>& images,
+                 const RoiAlignOptions& options);
+
+}  // namespace crisol::reference
