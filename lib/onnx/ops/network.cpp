@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "crisol/functions/conv.h"
+#include "crisol/functions/einsum.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/norm.h"
@@ -20,10 +21,18 @@ namespace {
 using graph::Data;
 using graph::Run;
 
+/// Products of f16 are computed in f32. The library's matmul() takes no whole numbers.
+Tensor product_of_matrices(const Tensor& a, const Tensor& b) {
+  if (a.dtype() == DType::f32) return matmul(a, b);
+  if (!is_floating(a.dtype())) return einsum("...ij,...jk->...ik", {a, b});
+  return matmul(a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
+}
+
 /// Factors may be vectors: a row on the left, a column on the right.
 Tensor product(const Tensor& a, const Tensor& b) {
   require(a.dim() > 0 && b.dim() > 0, "onnx", "a factor of a product has no axes: ", a.shape(), " times ", b.shape());
-  Tensor y = matmul(a.dim() == 1 ? a.unsqueeze(0) : a, b.dim() == 1 ? b.unsqueeze(1) : b);
+  require(a.dtype() == b.dtype(), "onnx", "a product of ", a.dtype(), " and ", b.dtype());
+  Tensor y = product_of_matrices(a.dim() == 1 ? a.unsqueeze(0) : a, b.dim() == 1 ? b.unsqueeze(1) : b);
   if (b.dim() == 1) y = y.squeeze(-1);
   if (a.dim() == 1) y = y.squeeze(b.dim() == 1 ? -1 : -2);
   return y;
@@ -46,11 +55,12 @@ Run gemm(Call& call) {
     require(a.dim() == 2 && b.dim() == 2, "onnx", "factors of shapes ", a.shape(), " and ", b.shape(),
             ", matrices expected");
     if (turn_a) a = a.t();
-    if (alpha == 1 && beta == 1 && turn_b && c.defined() && c.shape() == Shape(b.size(0))) return Data{linear(a, b, c)};
-    Tensor y = matmul(a, turn_b ? b.t() : b);
+    if (alpha == 1 && beta == 1 && turn_b && a.dtype() == DType::f32 && c.defined() && c.shape() == Shape(b.size(0)))
+      return Data{linear(a, b, c)};
+    Tensor y = product(a, turn_b ? b.t() : b);
     if (alpha != 1) y = y * alpha;
     if (c.defined() && beta != 0) y = y + (beta == 1 ? c : c * beta);
-    return Data{y};
+    return Data{y.to(a.dtype())};
   };
 }
 

@@ -1,5 +1,6 @@
 // Ops that compute each element by itself.
 #include "base/text.h"
+#include "crisol/functions/bitwise.h"
 #include "crisol/functions/elementwise.h"
 #include "onnx/ops/table.h"
 
@@ -28,10 +29,6 @@ Run binary(Call& call) {
   return [](const Data& in, Device device) { return Data{f(in[0].tensor(device), in[1].tensor(device))}; };
 }
 
-void refuse_integers(const Tensor& x) {
-  require(is_floating(x.dtype()), "onnx", "elements of ", x.dtype(), " are not supported, f32 and f16 are");
-}
-
 /// Whole numbers on the host stay there if they have one shape, or one of them is a single number.
 template <Tensor (*f)(const Operand&, const Operand&), class Host>
 Run arithmetic(Call& call, Host host) {
@@ -44,12 +41,15 @@ Run arithmetic(Call& call, Host host) {
     const Datum& longer = a.shape().rank() > b.shape().rank() || x.size() > y.size() ? a : b;
     std::vector<std::int64_t> z(std::max(x.size(), y.size()));
     if (x.empty() || y.empty()) z.clear();
-    for (std::size_t i = 0; i < z.size(); ++i) z[i] = host(x[x.size() == 1 ? 0 : i], y[y.size() == 1 ? 0 : i]);
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      z[i] = host(x[x.size() == 1 ? 0 : i], y[y.size() == 1 ? 0 : i]);
+      if (a.dtype() == DType::i32) z[i] = static_cast<std::int32_t>(z[i]);
+    }
     return {Datum(std::move(z), longer.shape(), a.dtype())};
   };
 }
 
-// Overflow wraps, as on a device.
+// Overflow wraps, as on a device. The caller cuts the results of i32 to 32 bits.
 Run add_(Call& call) {
   return arithmetic<add>(call, [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
@@ -67,12 +67,11 @@ Run mul_(Call& call) {
 }
 
 /// ONNX cuts quotients of integers, the library's div() gives f32.
-Tensor float_div(const Operand& a, const Operand& b) {
-  refuse_integers(*a.tensor());
-  return div(a, b);
+Tensor quotient(const Operand& a, const Operand& b) {
+  return is_floating(a.tensor()->dtype()) ? div(a, b) : trunc_divide(a, b);
 }
 Run div_(Call& call) {
-  return arithmetic<float_div>(call, [](std::int64_t a, std::int64_t b) {
+  return arithmetic<quotient>(call, [](std::int64_t a, std::int64_t b) {
     require(b != 0 && (b != -1 || a != INT64_MIN), "onnx", a, " / ", b, " has no value");
     return a / b;
   });
@@ -102,12 +101,14 @@ Run binary_of_version_6(Call& call) {
   };
 }
 
+/// The result has the element type of the base. A whole number to the power of one is exact in integers.
 Run pow_(Call& call) {
   call.check_counts(2, 2);
   return [](const Data& in, Device device) {
-    const Tensor base = in[0].tensor(device);
-    refuse_integers(base);
-    return Data{pow(base, in[1].tensor(device)).to(base.dtype())};
+    const Tensor base = in[0].tensor(device), exponent = in[1].tensor(device);
+    const Tensor power = pow(base, exponent).to(base.dtype());
+    if (is_floating(base.dtype()) || !is_floating(exponent.dtype())) return Data{power};
+    return Data{where(exponent.eq(trunc(exponent)), pow(base, exponent.to(DType::i64)).to(base.dtype()), power)};
   };
 }
 
@@ -127,7 +128,7 @@ Run mean_(Call& call) {
   const Run sum = variadic<add>(call);
   return [sum](const Data& in, Device device) {
     const Tensor total = sum(in, device)[0].tensor(device);
-    refuse_integers(total);
+    require(is_floating(total.dtype()), "onnx", "elements of ", total.dtype(), " are not supported, f32 and f16 are");
     return Data{total / static_cast<double>(in.size())};
   };
 }
@@ -177,7 +178,7 @@ std::vector<Row> pointwise_rows() {
       {"Ceil", 6, newest, unary<ceil>},
       {"Cos", 7, newest, unary<cos>},
       {"Cosh", 9, newest, unary<cosh>},
-      {"Div", 6, 6, binary_of_version_6<float_div>},
+      {"Div", 6, 6, binary_of_version_6<quotient>},
       {"Div", 7, newest, div_},
       {"Equal", 7, newest, binary<eq>},
       {"Erf", 9, newest, unary<erf>},

@@ -170,6 +170,7 @@ Run cast(Call& call) {
   call.check_counts(1, 1);
   require(call.has("to"), "onnx", "attribute to is missing");
   const DType dtype = dtype_of_number(call.integer("to", 0));
+  call.integer("saturate", 1);  // For element types that the library does not have.
   return [=](const Data& in, Device device) -> Data {
     if (in[0].on_host() && dtype == DType::i64) return {Datum(in[0].numbers(), in[0].shape(), dtype)};
     return {in[0].tensor(device).to(dtype)};
