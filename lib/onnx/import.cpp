@@ -190,9 +190,9 @@ class Importer {
         graph_.constants.emplace_back(outputs[0], constant(attributes, node));
         return outputs;
       }
-      const Row* row = node.domain.empty() ? find_row(node.op, version) : nullptr;
+      const Row* row = find_row(node.domain, node.op, version);
       if (row == nullptr) {
-        const std::string covered = node.domain.empty() ? versions_of(node.op) : "";
+        const std::string covered = versions_of(node.domain, node.op);
         problems_.add(
             concat(file::printable(op), version == 0 ? " of no imported version" : concat(" of version ", version),
                    covered.empty() ? "" : concat(" (versions ", covered, " are supported)")),

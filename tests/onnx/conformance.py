@@ -1,7 +1,8 @@
 """Runs ONNX's own node tests with crisol, through its C interface: tests/onnx/run.sh starts this program.
 
 A test is a model with inputs and expected outputs. Each test ends as one of:
-  passed   all outputs have the expected type, shape and values
+  passed   all outputs have the expected type, shape and values. ONNX leaves the values of random ops open, so their
+           tests compare type and shape alone
   refused  crisol refused the model when it was loaded
   failed   crisol loaded the model and refused to run it
   wrong    an output differs: this must not happen
@@ -24,6 +25,7 @@ from onnx.backend.test.case.utils import import_recursive
 
 DTYPES = [np.float32, np.float16, np.int32, np.int64, np.uint8, np.bool_]  # By crisol_dtype.
 DEFAULT_DEVICE = ctypes.c_int32(-1)
+RANDOM_OPS = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 
 
 class Failure(Exception):
@@ -95,8 +97,12 @@ def difference(found, expected, case):
         return f"{found.dtype} instead of {expected.dtype}"
     if found.shape != expected.shape:
         return f"shape {found.shape} instead of {expected.shape}"
+    if any(node.op_type in RANDOM_OPS for node in case.model.graph.node):
+        return ""
     exact = expected.dtype.kind != "f"
-    if np.array_equal(found, expected) if exact else np.allclose(found, expected, rtol=case.rtol, atol=case.atol, equal_nan=True):
+    # The expected values of f16 were rounded after each step. Some are off by a unit in the last place themselves.
+    rtol = max(case.rtol, 2 ** -9) if expected.dtype == np.float16 else case.rtol
+    if np.array_equal(found, expected) if exact else np.allclose(found, expected, rtol=rtol, atol=case.atol, equal_nan=True):
         return ""
     return "other values"
 

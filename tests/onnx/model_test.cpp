@@ -277,19 +277,20 @@ TEST_CASE("onnx::load: parts, reductions and normalisations") {
 
 TEST_CASE("onnx::load: everything that is not supported is listed") {
   const Proto branch = of::graph({.outputs = {value("z", of::f32, {})}});
-  const Proto file = of::model(of::graph(
-      {.nodes = {node("Einsum", {"x"}, {"a"}).text(3, "first"), node("Einsum", {"x"}, {"b"}).text(3, "second\033"),
-                 node("If", {"x"}, {"c"}, {of::graph_attribute("then_branch", branch)}),
-                 node("FusedConv", {"x"}, {"d"}, {}, "com.microsoft"),
-                 node("Relu", {"x"}, {"e"}, {attribute("axis", std::int64_t{1})}),
-                 node("MaxPool", {"x"}, {"f", "g"}, {attribute("kernel_shape", Sizes{2, 2})}),
-                 node("Relu", {"e"}, {"y"})},
-       .initializers = {of::raw_tensor<double>("w", of::f64, {1}, {1})},
-       .inputs = {value("x", of::f32, {}), value("s", of::f64, {})},
-       .outputs = {value("y", of::f32, {})}}));
+  const Proto file =
+      of::model(of::graph({.nodes = {node("QLinearConv", {"x"}, {"a"}).text(3, "first"),
+                                     node("QLinearConv", {"x"}, {"b"}).text(3, "second\033"),
+                                     node("If", {"x"}, {"c"}, {of::graph_attribute("then_branch", branch)}),
+                                     node("FusedConv", {"x"}, {"d"}, {}, "com.microsoft"),
+                                     node("Relu", {"x"}, {"e"}, {attribute("axis", std::int64_t{1})}),
+                                     node("MaxPool", {"x"}, {"f", "g"}, {attribute("kernel_shape", Sizes{2, 2})}),
+                                     node("Relu", {"e"}, {"y"})},
+                           .initializers = {of::raw_tensor<double>("w", of::f64, {1}, {1})},
+                           .inputs = {value("x", of::f32, {}), value("s", of::f64, {})},
+                           .outputs = {value("y", of::f32, {})}}));
   const doctest::String text = refused(file);
   for (const char* line :
-       {"net.onnx: the model has what is not supported:\n", "\n  Einsum of version 17: \"first\", \"second?\"\n",
+       {"net.onnx: the model has what is not supported:\n", "\n  QLinearConv of version 17: \"first\", \"second?\"\n",
         "\n  If of version 17: \"#2\"", "\n  com.microsoft.FusedConv of no imported version: \"#3\"",
         "\n  Relu: attribute \"axis\" is not supported: \"#4\"", "\n  MaxPool: output 1 is not supported: \"#5\"",
         "\n  an initializer: elements of f64 are not supported: \"w\"", "\n  an input of f64: \"s\""})

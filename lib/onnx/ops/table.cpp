@@ -16,8 +16,8 @@ using Kind = file::Attribute::Kind;
 const std::vector<Row>& all_rows() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
-    for (const auto& family :
-         {pointwise_rows(), activation_rows(), network_rows(), shape_rows(), reduce_rows(), select_rows()})
+    for (const auto& family : {pointwise_rows(), activation_rows(), network_rows(), shape_rows(), reduce_rows(),
+                               select_rows(), bit_rows(), index_rows(), algebra_rows(), random_rows(), feature_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();
@@ -51,6 +51,12 @@ std::vector<std::int64_t> Call::integers(std::string_view name, std::vector<std:
   return attribute == nullptr ? std::move(otherwise) : attribute->integers;
 }
 
+std::vector<double> Call::reals(std::string_view name, std::vector<double> otherwise) {
+  const file::Attribute* attribute = take(name, Kind::floats);
+  if (attribute == nullptr) return otherwise;
+  return {attribute->floats.begin(), attribute->floats.end()};
+}
+
 std::string Call::text(std::string_view name, const char* otherwise) {
   const file::Attribute* attribute = take(name, Kind::string);
   return attribute == nullptr ? otherwise : std::string(attribute->strings.front());
@@ -74,16 +80,16 @@ void Call::check_all_known() const {
             " is not supported");
 }
 
-const Row* find_row(std::string_view op, std::int64_t version) {
+const Row* find_row(std::string_view domain, std::string_view op, std::int64_t version) {
   for (const Row& row : all_rows())
-    if (row.name == op && row.first <= version && version <= row.last) return &row;
+    if (row.domain == domain && row.name == op && row.first <= version && version <= row.last) return &row;
   return nullptr;
 }
 
-std::string versions_of(std::string_view op) {
+std::string versions_of(std::string_view domain, std::string_view op) {
   std::string text;
   for (const Row& row : all_rows())
-    if (row.name == op)
+    if (row.domain == domain && row.name == op)
       text += concat(text.empty() ? "" : ", ", row.first, row.last == row.first ? "" : concat(" to ", row.last));
   return text;
 }

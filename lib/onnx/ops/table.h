@@ -15,6 +15,9 @@ namespace crisol::onnx {
 
 /// The newest version of ONNX's operator set that the rows were compared with.
 constexpr std::int64_t newest_version = 28;
+/// The domain of the ops of classical machine learning, and its newest version.
+constexpr const char* ml_domain = "ai.onnx.ml";
+constexpr std::int64_t newest_ml_version = 5;
 
 /// A node that is imported: its attributes and what else a builder needs. Every fault throws Error (invalid_argument)
 /// with "[onnx] …", and the importer adds the node.
@@ -37,6 +40,7 @@ class Call {
   std::int64_t integer(std::string_view name, std::int64_t otherwise);
   double real(std::string_view name, double otherwise);
   std::vector<std::int64_t> integers(std::string_view name, std::vector<std::int64_t> otherwise = {});
+  std::vector<double> reals(std::string_view name, std::vector<double> otherwise);
   std::string text(std::string_view name, const char* otherwise);
   /// Undefined without the attribute.
   graph::Datum tensor(std::string_view name);
@@ -61,6 +65,7 @@ struct Row {
   const char* name;
   std::int64_t first, last;  ///< Versions of the operator set.
   graph::Run (*build)(Call& call);
+  const char* domain = "";  ///< ai.onnx is "".
 };
 
 /// Each family of ops is a list in a file of its own.
@@ -70,13 +75,18 @@ std::vector<Row> network_rows();
 std::vector<Row> shape_rows();
 std::vector<Row> reduce_rows();
 std::vector<Row> select_rows();
+std::vector<Row> bit_rows();
+std::vector<Row> index_rows();
+std::vector<Row> algebra_rows();
+std::vector<Row> random_rows();
+std::vector<Row> feature_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();
 
-/// The row of an op in a version; null if there is none.
-const Row* find_row(std::string_view op, std::int64_t version);
+/// The row of an op of a domain in a version; null if there is none.
+const Row* find_row(std::string_view domain, std::string_view op, std::int64_t version);
 /// The versions of an op that rows cover, as "7 to 28"; empty if there is none.
-std::string versions_of(std::string_view op);
+std::string versions_of(std::string_view domain, std::string_view op);
 
 }  // namespace crisol::onnx
