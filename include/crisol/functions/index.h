@@ -59,10 +59,10 @@ CRISOL_API Tensor index_copy(const Tensor& x, int axis, const Tensor& index, con
 CRISOL_API Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
                                ScatterReduction reduction);
 
-/// Slices of x by tuples of positions. The last axis of index (B…, I…, k) holds tuples. x is (B…, S_1 … S_k, R…), where
-/// B… are the first `batch_axes` axes of both tensors. y is (B…, I…, R…): y[b, i] = x[b, index[b, i, 0], …,
-/// index[b, i, k-1]]. Negative positions count from the end. x has any dtype. Differentiable in x. Refuses more than
-/// R… axes of x, sizes of B… that differ, and batch_axes outside [0, rank of index - 1].
+/// Slices of x by tuples of positions. The last axis of index (B…, I…, k) holds tuples of k positions. x is (B…, S_1 …
+/// S_k, R…). B… are the first `batch_axes` axes, with the same sizes in both. y is (B…, I…, R…): y[b, i] = x[b,
+/// index[b, i, 0], …, index[b, i, k-1]]. Negative positions count from the end. x has any dtype. Differentiable in x.
+/// Refuses tuples with more positions than x has axes after B…, and batch_axes outside [0, rank of index - 1].
 CRISOL_API Tensor gather_nd(const Tensor& x, const Tensor& index, int batch_axes = 0);
 
 /// A copy y of x (S_1 … S_k, R…) in which slices of src (I…, R…) replace others: y[index[i, 0], …, index[i, k-1]] =
