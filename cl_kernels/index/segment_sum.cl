@@ -1,16 +1,17 @@
-// Adds by index through a sorted list. It is for many destinations and many positions, where no work-item could look at
-// every position.
+// Scatters by index through a sorted list, and combines elements by COMBINE (combine.h). It is for many destinations
+// and many positions, where no work-item could look at every position.
 //
 // An entry of the list is destination * 2^32 + position. The list is sorted, so the positions of a destination follow
 // each other in their order. y is (outer, size, inner) and src is (outer, positions, inner), both of type T.
 //
-//   y[o, d, c] += sum over the entries (d, p) of src[o, p, c]
+//   y[o, d, c] = COMBINE(y[o, d, c], sum), where sum combines src[o, p, c] over the entries (d, p)
 //
 // sum_chunks    one work-item for CHUNK entries and a column (o, c). It finishes the destinations that are within the
 //               chunk. If a destination crosses an end of the chunk, its sum goes to partial[o, chunk, 0, c] (begun in
 //               an earlier chunk) or to partial[o, chunk, 1, c] (begun in this chunk)
 // join_chunks   one work-item for a destination that crosses the end of a chunk: the work-item of the chunk in which
 //               the destination begins
+#include "index/combine.h"
 #include "index/index.h"
 #ifndef T
 #define T float
@@ -22,7 +23,7 @@
 #define DESTINATION(entry) ((long)((entry) >> 32))
 
 // Entry i is for element i of index (outer, picked, inner). Its destination is (o * size + index) * inner + c, or
-// `none` where the element adds nothing.
+// `none` where the element changes nothing.
 __kernel void list_destinations(__global const INDEX* restrict index, const ulong index_offset,
                                 __global ulong* restrict list, const ulong list_offset, const long count,
                                 const long picked, const long inner, const long size, const long skipped,
@@ -61,14 +62,17 @@ __kernel void sum_chunks(SUM_PARAMETERS) {
   int begun_earlier = i > 0 && DESTINATION(list[i - 1]) == DESTINATION(list[i]);
   while (i < end) {
     const long destination = DESTINATION(list[i]);
-    if (destination >= size) return;  // Only entries that add nothing follow.
-    T sum = 0;
-    for (; i < end && DESTINATION(list[i]) == destination; ++i) sum += src[(long)(uint)list[i] * inner];
+    if (destination >= size) return;  // Only entries that change nothing follow.
+    T sum = src[(long)(uint)list[i] * inner];
+    for (++i; i < end && DESTINATION(list[i]) == destination; ++i) {
+      const T next = src[(long)(uint)list[i] * inner];
+      sum = COMBINE(sum, next);
+    }
     const int goes_on = i == end && end < count && DESTINATION(list[i]) == destination;
     if (begun_earlier || goes_on)
       partial[(chunk * 2 + !begun_earlier) * inner] = sum;
     else
-      y[destination * inner] += sum;
+      y[destination * inner] = COMBINE(y[destination * inner], sum);
     begun_earlier = 0;
   }
 }
@@ -85,6 +89,6 @@ __kernel void join_chunks(SUM_PARAMETERS) {
     return;
   T sum = partial[(chunk * 2 + 1) * inner];
   for (long next = chunk + 1; next < chunks && DESTINATION(list[next * CHUNK]) == destination; ++next)
-    sum += partial[next * 2 * inner];
-  y[destination * inner] += sum;
+    sum = COMBINE(sum, partial[next * 2 * inner]);
+  y[destination * inner] = COMBINE(y[destination * inner], sum);
 }

@@ -1,4 +1,4 @@
-// Pointwise functions by name, for C: the rows of crisol/ops/pointwise.def.
+// Pointwise functions by name, for C: the rows of crisol/ops/pointwise.def, and those of whole numbers.
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -6,6 +6,7 @@
 #include "c_api/handles.h"
 #include "functions/pointwise.h"
 #include "ops/pointwise/pointwise_row.h"
+#include "ops/pointwise/whole_rows.h"
 
 using namespace crisol;
 using namespace crisol::c_api;
@@ -14,8 +15,9 @@ using ops::PointwiseRow;
 namespace {
 
 const PointwiseRow& row_of(std::string_view name) {
-  for (const PointwiseRow* row : ops::all_rows())
-    if (row->name == name) return *row;
+  for (const auto& rows : {ops::all_rows(), ops::whole_rows()})
+    for (const PointwiseRow* row : rows)
+      if (row->name == name) return *row;
   fail(ErrorCode::invalid_argument, "pointwise", "there is no '", name, "'; there are: ", crisol_pointwise_names());
 }
 
@@ -31,7 +33,8 @@ Scalar crisol::c_api::scalar_of(double number) {
 const char* crisol_pointwise_names() {
   static const std::string names = [] {
     std::string all;
-    for (const PointwiseRow* row : ops::all_rows()) all.append(all.empty() ? "" : " ").append(row->name);
+    for (const auto& rows : {ops::all_rows(), ops::whole_rows()})
+      for (const PointwiseRow* row : rows) all.append(all.empty() ? "" : " ").append(row->name);
     return all;
   }();
   return names.c_str();

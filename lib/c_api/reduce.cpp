@@ -63,3 +63,7 @@ crisol_status crisol_reduce(const char* function, const crisol_tensor* x, int ax
 crisol_status crisol_cumsum(const crisol_tensor* x, int axis, crisol_tensor** result) {
   return give_from(x, result, "cumsum", [&](const Tensor& t) { return cumsum(t, axis); });
 }
+
+crisol_status crisol_cumprod(const crisol_tensor* x, int axis, crisol_tensor** result) {
+  return give_from(x, result, "cumprod", [&](const Tensor& t) { return cumprod(t, axis); });
+}

@@ -7,6 +7,7 @@
 #include "crisol/functions/pad.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/index.h"
+#include "functions/line.h"
 
 namespace crisol {
 
@@ -17,22 +18,6 @@ using autograd::Saved;
 namespace {
 
 Tensor zeros_for(const Tensor& dy, const Shape& shape) { return zeros(shape, dy.dtype(), dy.device()); }
-
-// As in PyTorch, a scalar counts as a line of one element among scalars and lines.
-template <class... Tensors>
-bool scalars_and_lines(const Tensors&... tensors) {
-  return (tensors.defined() && ...) && ((tensors.dim() <= 1) && ...) && ((tensors.dim() == 0) || ...);
-}
-
-Tensor line(const Tensor& x) { return x.dim() == 0 ? x.reshape({1}) : x; }
-
-// Pads x with zeros at the end of every axis, up to `shape`.
-Tensor grown_to(const Tensor& x, const Shape& shape) {
-  if (x.shape() == shape) return x;
-  std::vector<AxisPadding> paddings;
-  for (int i = shape.rank() - 1; i >= 0; --i) paddings.push_back({0, shape[i] - x.shape()[i]});
-  return pad(x, paddings, 0);
-}
 
 // The gradient of the table. Its own gradient looks the rows up again, but not the padding row.
 Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t count,
@@ -49,6 +34,13 @@ Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t 
 }
 
 }  // namespace
+
+Tensor grown_to(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  std::vector<AxisPadding> paddings;
+  for (int i = shape.rank() - 1; i >= 0; --i) paddings.push_back({0, shape[i] - x.shape()[i]});
+  return pad(x, paddings, 0);
+}
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   if (scalars_and_lines(x, index)) return gather(line(x), axis, line(index)).reshape(index.shape());

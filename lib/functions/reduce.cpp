@@ -100,6 +100,14 @@ Tensor cumsum(const Tensor& x, int axis) {
                 [axis](const Tensor& dy) { return autograd::cumsum_backward(dy, axis); });
 }
 
+Tensor cumprod(const Tensor& x, int axis) {
+  const Tensor y = ops::cumprod(x, axis);
+  if (!is_floating(y.dtype()) || !autograd::recording(x)) return y;
+  return autograd::record("cumprod", y, {x}, [x = Saved(x), y = SavedResult(y), axis](const Tensor& dy, Needs) {
+    return Gradients{ops::cumprod_backward(dy, x.get(), y.get(), axis)};
+  });
+}
+
 Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) { return ops::argmax(x, axes, keepdim); }
 
 Tensor argmin(const Tensor& x, const Shape& axes, bool keepdim) { return ops::argmin(x, axes, keepdim); }

@@ -26,6 +26,13 @@ Values spread(const std::vector<double>& index, int axis, Shape shape) {
   return result;
 }
 
+double combined(double old, double next, ScatterReduction reduction) {
+  if (reduction == ScatterReduction::sum) return old + next;
+  if (reduction == ScatterReduction::prod) return old * next;
+  if (std::isnan(old) || std::isnan(next)) return std::numeric_limits<double>::quiet_NaN();
+  return reduction == ScatterReduction::amax ? std::max(old, next) : std::min(old, next);
+}
+
 }  // namespace
 
 Values gather(const Values& x, int axis, const Values& index) {
@@ -42,18 +49,40 @@ Values index_select(const Values& x, int axis, const std::vector<double>& index)
   return gather(x, axis, spread(index, axis, x.shape));
 }
 
-Values scatter_add(const Values& x, int axis, const Values& index, const Values& src) {
+Values scatter(const Values& x, int axis, const Values& index, const Values& src,
+               std::optional<ScatterReduction> reduction) {
   Values result = x;
   for_each_index(index.shape, [&](Shape at) {
     const double value = src.values[position(at, src.shape)];
     const double to = index.values[position(at, index.shape)];
-    if (moved(at, axis, to, x.shape)) result.values[position(at, x.shape)] += value;
+    if (!moved(at, axis, to, x.shape)) return;
+    double& place = result.values[position(at, x.shape)];
+    place = reduction ? combined(place, value, *reduction) : value;
   });
   return result;
 }
 
+Values scatter_slices(const Values& x, int axis, const std::vector<double>& index, const Values& src,
+                      std::optional<ScatterReduction> reduction) {
+  return scatter(x, axis, spread(index, axis, x.shape), src, reduction);
+}
+
+Values scatter_add(const Values& x, int axis, const Values& index, const Values& src) {
+  return scatter(x, axis, index, src, ScatterReduction::sum);
+}
+
 Values index_add(const Values& x, int axis, const std::vector<double>& index, const Values& src) {
-  return scatter_add(x, axis, spread(index, axis, x.shape), src);
+  return scatter_slices(x, axis, index, src, ScatterReduction::sum);
+}
+
+Values nonzero(const Values& x) {
+  Values result{{0, x.shape.rank()}, {}};
+  for_each_index(x.shape, [&](const Shape& at) {
+    if (x.values[position(at, x.shape)] == 0) return;
+    ++result.shape[0];
+    for (const std::int64_t place : at) result.values.push_back(static_cast<double>(place));
+  });
+  return result;
 }
 
 Values one_hot(const Values& indices, std::int64_t classes) {

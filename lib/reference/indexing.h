@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "crisol/options/scatter.h"
 #include "reference/cat.h"
 
 namespace crisol::reference {
@@ -11,9 +13,16 @@ namespace crisol::reference {
 Values gather(const Values& x, int axis, const Values& index);
 Values index_select(const Values& x, int axis, const std::vector<double>& index);
 
-/// An index outside of the axis adds nothing.
+/// An index outside of the axis changes nothing. Without a reduction the last element stays. NaN wins in amax and amin.
+Values scatter(const Values& x, int axis, const Values& index, const Values& src,
+               std::optional<ScatterReduction> reduction);
+Values scatter_slices(const Values& x, int axis, const std::vector<double>& index, const Values& src,
+                      std::optional<ScatterReduction> reduction);
 Values scatter_add(const Values& x, int axis, const Values& index, const Values& src);
 Values index_add(const Values& x, int axis, const std::vector<double>& index, const Values& src);
+
+/// A row of positions for each element that is not 0.
+Values nonzero(const Values& x);
 
 Values one_hot(const Values& indices, std::int64_t classes);
 Values triangle(const Values& x, std::int64_t diagonal, bool upper);

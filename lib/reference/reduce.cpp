@@ -126,6 +126,16 @@ std::vector<double> cumsum(const std::vector<double>& x, std::int64_t outer, std
   return y;
 }
 
+std::vector<double> cumprod(const std::vector<double>& x, std::int64_t outer, std::int64_t n, std::int64_t inner) {
+  std::vector<double> y = x;
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t j = 1; j < n; ++j)
+      for (std::int64_t i = 0; i < inner; ++i)
+        y[static_cast<std::size_t>((o * n + j) * inner + i)] *=
+            y[static_cast<std::size_t>((o * n + j - 1) * inner + i)];
+  return y;
+}
+
 std::vector<double> reduction_gradient(const std::vector<double>& x, const Shape& shape, const Shape& axes,
                                        const std::vector<double>& dy,
                                        const std::function<double(const std::vector<double>&)>& y) {

@@ -33,6 +33,9 @@ double all(const std::vector<double>& values);  ///< 0 or 1.
 std::vector<double> cumsum(const std::vector<double>& x, std::int64_t outer, std::int64_t n, std::int64_t inner,
                            bool reverse);
 
+/// Running products along the middle axis of (outer, n, inner).
+std::vector<double> cumprod(const std::vector<double>& x, std::int64_t outer, std::int64_t n, std::int64_t inner);
+
 /// The gradient d sum(dy y) / dx of a reduction `y`, by central differences of the reference with step 1e-5.
 std::vector<double> reduction_gradient(const std::vector<double>& x, const Shape& shape, const Shape& axes,
                                        const std::vector<double>& dy,

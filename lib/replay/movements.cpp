@@ -52,25 +52,50 @@ std::optional<Replay> make_gather(const Problem& p) {
                 .tolerance = within(0)};
 }
 
-std::optional<Replay> make_add(const Problem& p) {
+/// Runs and checks an op that scatters elements or whole slices.
+template <class Elements, class Slices>
+std::optional<Replay> make_scatter(const Problem& p, std::optional<ScatterReduction> reduction, Elements elements,
+                                   Slices slices) {
   if (!can_be_made(p)) return std::nullopt;
   const Indexed i(p);
-  const bool slices = p["slices"] != 0;
+  const bool whole = p["slices"] != 0;
   const double most = static_cast<double>(p["picked"]) + 1;
-  return Replay{.run =
-                    [=] {
-                      return std::vector<Tensor>{slices ? ops::index_add(i.tensor, 1, i.positions, i.added)
-                                                        : ops::scatter_add(i.tensor, 1, i.positions, i.added)};
-                    },
-                .reference =
-                    [=] {
-                      const reference::Values x{i.shape, i.x}, src{i.picked_shape, i.src};
-                      return std::vector<Values>{(slices ? reference::index_add(x, 1, i.index, src)
-                                                         : reference::scatter_add(x, 1, {i.index_shape, i.index}, src))
-                                                     .values};
-                    },
-                .effort = static_cast<double>(i.src.size()),
-                .tolerance = within(std::sqrt(most), most)};
+  const bool rounds = reduction == ScatterReduction::sum || reduction == ScatterReduction::prod;
+  return Replay{
+      .run =
+          [=] {
+            return std::vector<Tensor>{whole ? slices(i.tensor, 1, i.positions, i.added)
+                                             : elements(i.tensor, 1, i.positions, i.added)};
+          },
+      .reference =
+          [=] {
+            const reference::Values x{i.shape, i.x}, src{i.picked_shape, i.src};
+            return std::vector<Values>{(whole ? reference::scatter_slices(x, 1, i.index, src, reduction)
+                                              : reference::scatter(x, 1, {i.index_shape, i.index}, src, reduction))
+                                           .values};
+          },
+      .effort = static_cast<double>(i.src.size()),
+      .tolerance = rounds ? within(std::sqrt(most), most) : within(0)};
+}
+
+std::optional<Replay> make_add(const Problem& p) {
+  return make_scatter(p, ScatterReduction::sum, ops::scatter_add, ops::index_add);
+}
+
+std::optional<Replay> make_replace(const Problem& p) {
+  return make_scatter(p, std::nullopt, ops::scatter, ops::index_copy);
+}
+
+std::optional<Replay> make_reduce(const Problem& p) {
+  const std::int64_t kind = p["kind"];
+  if (kind < 1 || kind > 3) return std::nullopt;
+  const auto reduction = static_cast<ScatterReduction>(kind);
+  const auto with = [reduction](auto* op) {
+    return [=](const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+      return op(x, axis, index, src, reduction);
+    };
+  };
+  return make_scatter(p, reduction, with(&ops::scatter_reduce), with(&ops::index_reduce));
 }
 
 void resize_indexed(Problem& p, const Sizes& sizes) {
@@ -131,6 +156,10 @@ const std::vector<Maker> movement_makers{{"gather", make_gather, resize_indexed}
                                          {"index_select", make_gather, resize_indexed},
                                          {"scatter_add", make_add, resize_indexed},
                                          {"index_add", make_add, resize_indexed},
+                                         {"scatter", make_replace, resize_indexed},
+                                         {"index_copy", make_replace, resize_indexed},
+                                         {"scatter_reduce", make_reduce, resize_indexed},
+                                         {"index_reduce", make_reduce, resize_indexed},
                                          {"transpose_copy", make_transpose_copy, resize_transpose_copy},
                                          {"pointwise", make_pointwise, keep}};
 

@@ -1,5 +1,6 @@
 // The C interface: functions called by name, joining, picking and sorting. The tests compare them with the C++
 // functions.
+#include <cmath>
 #include <cstddef>
 #include <sstream>
 #include <string>
@@ -103,6 +104,32 @@ TEST_CASE("C: joining, picking and sorting") {
   CHECK(values_of(y.get()) == Floats{5, 5});
   OK(crisol_index_add(a.get(), 0, index.get(), b.get(), y.place()));
   CHECK(values_of(y.get()) == Floats{5, 5});
+  OK(crisol_scatter(a.get(), 0, index.get(), b.get(), nullptr, y.place()));
+  const Floats replaced = values_of(y.get());
+  OK(crisol_index_copy(a.get(), 0, index.get(), b.get(), nullptr, y.place()));
+  CHECK(values_of(y.get()) == replaced);
+  OK(crisol_scatter(a.get(), 0, index.get(), b.get(), "sum", y.place()));
+  CHECK(values_of(y.get()) == Floats{5, 5});
+  CHECK(crisol_index_copy(a.get(), 0, index.get(), b.get(), "median", y.place()) == CRISOL_INVALID_ARGUMENT);
+  Handle place(Longs{1, 0}), five({5}, Longs{});
+  OK(crisol_scatter_nd(square.get(), place.get(), five.get(), "prod", y.place()));
+  CHECK(values_of(y.get()) == Floats{1, 2, 15, 4});
+  OK(crisol_gather_nd(square.get(), place.get(), 0, y.place()));
+  CHECK(values_of(y.get()) == Floats{3});
+  OK(crisol_nonzero(a.get(), y.place()));
+  CHECK(sizes_of(y.get()) == Longs{2, 1});
+  const int last_axis = 1;
+  OK(crisol_unique(square.get(), 1, &last_axis, y.place(), nullptr, nullptr, z.place()));
+  CHECK(values_of(y.get()) == Floats{1, 2, 3, 4});
+  CHECK(sizes_of(z.get()) == Longs{2});
+  OK(crisol_cumprod(square.get(), 1, y.place()));
+  CHECK(values_of(y.get()) == Floats{1, 2, 3, 12});
+  OK(crisol_det(square.get(), y.place()));
+  CHECK(std::abs(values_of(y.get())[0] + 2) < 1e-5f);
+  const crisol_tensor* const factors[] = {square.get(), square.get()};
+  OK(crisol_einsum("ij,jk->ik", 2, factors, y.place()));
+  CHECK(values_of(y.get()) == Floats{7, 10, 15, 22});
+  OK(crisol_bit_cast(a.get(), CRISOL_I32, y.place()));
   OK(crisol_embedding(square.get(), index.get(), -1, y.place()));
   CHECK(values_of(y.get()) == Floats{3, 4, 1, 2});
   OK(crisol_one_hot(index.get(), 3, CRISOL_F32, y.place()));

@@ -71,6 +71,10 @@ constexpr const char* problems[] = {
     "scatter_add outer=32 size=1000 inner=4 picked=100 slices=0 dtype=0",
     "index_add outer=1 size=1000 inner=64 picked=320 slices=1 dtype=0",
     "embedding_backward outer=1 size=1000 inner=64 picked=320 slices=1 dtype=0",
+    "scatter outer=32 size=1000 inner=4 picked=100 slices=0 dtype=0",
+    "index_copy outer=1 size=1000 inner=64 picked=320 slices=1 dtype=0",
+    "scatter_reduce outer=32 size=1000 inner=4 picked=100 slices=0 dtype=0 kind=1",
+    "index_reduce outer=1 size=1000 inner=64 picked=320 slices=1 dtype=0 kind=2",
     "transpose_copy batch=4 rows=128 columns=256",
     "pointwise",
 };

@@ -2,7 +2,8 @@
 
 A test is a model with inputs and expected outputs. The onnx package generates the tests of single nodes, and brings
 the other sets as files. Each test ends as one of:
-  passed   all outputs have the expected type, shape and values
+  passed   all outputs have the expected type, shape and values. ONNX leaves the values of random ops open, so their
+           tests compare type and shape alone
   refused  crisol refused the model when it was loaded
   failed   crisol loaded the model and refused to run it
   wrong    an output differs: this must not happen
@@ -33,6 +34,7 @@ BACKENDS = json.loads((pathlib.Path(__file__).parents[2] / "docs/results/onnx/ba
 # Tests whose expected values have larger errors than their tolerance allows. numpy computes the first two in f32 and
 # gives 1.9e-7 where 0 is right; it computes the third in f16.
 ROUNDED = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6, "test_attention_4d_causal_fp16_expanded": 2e-4}
+RANDOM_OPS = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 TYPE_NAMES = dict(zip(["f32", "f16", "i32", "i64", "u8", "bool"], DTYPES))
 
 
@@ -133,6 +135,8 @@ def difference(found, expected, case):
         return f"{found.dtype} instead of {expected.dtype}"
     if found.shape != expected.shape:
         return f"shape {found.shape} instead of {expected.shape}"
+    if any(node.op_type in RANDOM_OPS for node in case.model.graph.node):
+        return ""
     if expected.dtype.kind != "f":
         return "" if np.array_equal(found, expected) else "other values"
     if np.allclose(found, expected, rtol=case.rtol, atol=ROUNDED.get(case.name, case.atol), equal_nan=True):

@@ -251,9 +251,9 @@ TEST_CASE("onnx::load: parts, reductions and normalisations") {
 }
 
 TEST_CASE("onnx::load: everything that is not supported is listed") {
-  const Proto branch = of::graph({.nodes = {node("Einsum", {"x"}, {"z"})}, .outputs = {value("z", of::f32, {})}});
+  const Proto branch = of::graph({.nodes = {node("StringConcat", {"x"}, {"z"})}, .outputs = {value("z", of::f32, {})}});
   const Proto file = of::model(of::graph(
-      {.nodes = {node("Einsum", {"x"}, {"a"}).text(3, "first"), node("Einsum", {"x"}, {"b"}).text(3, "second\033"),
+      {.nodes = {node("StringConcat", {"x"}, {"a"}).text(3, "first"), node("StringConcat", {"x"}, {"b"}).text(3, "second\033"),
                  node("If", {"x"}, {"c"}, {of::graph_attribute("then_branch", branch)}),
                  node("MoE", {"x"}, {"d"}, {}, "com.microsoft"),
                  node("Relu", {"x"}, {"e"}, {attribute("axis", std::int64_t{1})}),
@@ -265,7 +265,7 @@ TEST_CASE("onnx::load: everything that is not supported is listed") {
   const doctest::String text = refused(file);
   for (const char* line :
        {"net.onnx: the model has what is not supported:\n",
-        "\n  Einsum of version 17: \"first\", \"second?\", \"main/#0\"\n",
+        "\n  StringConcat of version 17: \"first\", \"second?\", \"main/#0\"\n",
         "\n  If: attribute else_branch is missing: \"#2\"", "\n  com.microsoft.MoE of no imported version: \"#3\"",
         "\n  Relu: attribute \"axis\" is not supported: \"#4\"", "\n  LpPool: output 1 is not supported: \"#5\"",
         "\n  an initializer: elements of f64 are not supported: \"w\"",

@@ -489,6 +489,8 @@ CRISOL_API crisol_status crisol_softmax(const crisol_tensor* x, int axis, crisol
 CRISOL_API crisol_status crisol_log_softmax(const crisol_tensor* x, int axis, crisol_tensor** result);
 /** crisol::cumsum along an axis. */
 CRISOL_API crisol_status crisol_cumsum(const crisol_tensor* x, int axis, crisol_tensor** result);
+/** crisol::cumprod along an axis. */
+CRISOL_API crisol_status crisol_cumprod(const crisol_tensor* x, int axis, crisol_tensor** result);
 
 /** How the losses of rows or elements become the result; as crisol::Reduction. */
 typedef int32_t crisol_reduction;
@@ -544,6 +546,35 @@ CRISOL_API crisol_status crisol_scatter_add(const crisol_tensor* x, int axis, co
 /** crisol::index_add: slices added along an axis. */
 CRISOL_API crisol_status crisol_index_add(const crisol_tensor* x, int axis, const crisol_tensor* index,
                                           const crisol_tensor* source, crisol_tensor** result);
+/** crisol::scatter along an axis. `reduction` is NULL: elements replace others; or "sum", "prod", "amax" or "amin":
+ * crisol::scatter_reduce. */
+CRISOL_API crisol_status crisol_scatter(const crisol_tensor* x, int axis, const crisol_tensor* index,
+                                        const crisol_tensor* source, const char* reduction, crisol_tensor** result);
+/** crisol::index_copy along an axis. With a reduction, as in crisol_scatter, crisol::index_reduce. */
+CRISOL_API crisol_status crisol_index_copy(const crisol_tensor* x, int axis, const crisol_tensor* index,
+                                           const crisol_tensor* source, const char* reduction, crisol_tensor** result);
+/** crisol::gather_nd: slices by tuples of positions. */
+CRISOL_API crisol_status crisol_gather_nd(const crisol_tensor* x, const crisol_tensor* index, int batch_axes,
+                                          crisol_tensor** result);
+/** crisol::scatter_nd, with a reduction as in crisol_scatter. */
+CRISOL_API crisol_status crisol_scatter_nd(const crisol_tensor* x, const crisol_tensor* index,
+                                           const crisol_tensor* source, const char* reduction, crisol_tensor** result);
+/** crisol::nonzero: the positions of the elements that are not 0. Waits. */
+CRISOL_API crisol_status crisol_nonzero(const crisol_tensor* x, crisol_tensor** result);
+/** crisol::masked_select: the elements where a mask is true. Waits. */
+CRISOL_API crisol_status crisol_masked_select(const crisol_tensor* x, const crisol_tensor* mask,
+                                              crisol_tensor** result);
+/** crisol::unique of all elements, or with `axis` of the slices along *axis. Result pointers may be null. Waits. */
+CRISOL_API crisol_status crisol_unique(const crisol_tensor* x, int sorted, const int* axis, crisol_tensor** values,
+                                       crisol_tensor** indices, crisol_tensor** inverse, crisol_tensor** counts);
+/** crisol::bit_cast: the same bits as elements of another dtype. */
+CRISOL_API crisol_status crisol_bit_cast(const crisol_tensor* x, crisol_dtype dtype, crisol_tensor** result);
+/** crisol::einsum: "ij,jk->ik". */
+CRISOL_API crisol_status crisol_einsum(const char* equation, int count, const crisol_tensor* const* operands,
+                                       crisol_tensor** result);
+/** crisol::det: the determinants of (..., n, n). */
+CRISOL_API crisol_status crisol_det(const crisol_tensor* x, crisol_tensor** result);
+
 /** crisol::embedding. Row `padding_idx` gets no gradient. A negative padding_idx means no such row. */
 CRISOL_API crisol_status crisol_embedding(const crisol_tensor* weight, const crisol_tensor* indices,
                                           int64_t padding_idx, crisol_tensor** result);

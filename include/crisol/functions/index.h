@@ -1,6 +1,6 @@
-// Differentiable functions that read or add elements by index. Indices are i64, i32 or u8 and count from 0. A negative
-// axis counts from the end. Errors (invalid_argument), with all tensors unchanged: an undefined tensor, two devices,
-// another index dtype, ranks or sizes that do not fit, an axis out of range.
+// Differentiable functions that read or write elements by index. Indices are i64, i32 or u8 and count from 0. A
+// negative axis counts from the end. Errors (invalid_argument), with all tensors unchanged: an undefined tensor, two
+// devices, another index dtype, ranks or sizes that do not fit, an axis out of range.
 //
 // As in PyTorch, a scalar may take the place of a tensor of shape (1), if all tensors of the call are scalars or have
 // rank 1.
@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "crisol/options/scatter.h"
 #include "crisol/tensor.h"
 
 namespace crisol {
@@ -37,6 +38,38 @@ CRISOL_API Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, co
 /// rank 1. src has the sizes of x, except along the axis, where it has one slice for each index. Differentiable in x
 /// and src.
 CRISOL_API Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
+
+/// A copy y of x in which elements of src replace others. For axis 1 of rank 3: y[i, index[i, j, k], k] = src[i, j, k].
+/// Shapes are as in scatter_add. x and src have the same dtype, of any kind. If an index repeats, the element with the
+/// largest position along the axis stays, and only this element gets a gradient. Differentiable in x and src.
+CRISOL_API Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
+
+/// Like scatter_add, but the elements for one place and the old value are combined by `reduction`. Only a sum has
+/// gradients. Refuses tensors that want a gradient for another reduction.
+CRISOL_API Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
+                                 ScatterReduction reduction);
+
+/// A copy of x in which slices of src replace others: slice j of src becomes slice index[j] along the axis. Shapes are
+/// as in index_add. x and src have the same dtype, of any kind. If an index repeats, the last slice stays, and only
+/// this slice gets a gradient. Differentiable in x and src.
+CRISOL_API Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
+
+/// Like index_add, but the slices for one place and the old slice are combined by `reduction`. Only a sum has
+/// gradients. Refuses tensors that want a gradient for another reduction.
+CRISOL_API Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
+                               ScatterReduction reduction);
+
+/// Slices of x by tuples of positions. The last axis of index (B…, I…, k) holds tuples of k positions. x is (B…, S_1 …
+/// S_k, R…). B… are the first `batch_axes` axes, with the same sizes in both. y is (B…, I…, R…): y[b, i] = x[b,
+/// index[b, i, 0], …, index[b, i, k-1]]. Negative positions count from the end. x has any dtype. Differentiable in x.
+/// Refuses tuples with more positions than x has axes after B…, and batch_axes outside [0, rank of index - 1].
+CRISOL_API Tensor gather_nd(const Tensor& x, const Tensor& index, int batch_axes = 0);
+
+/// A copy y of x (S_1 … S_k, R…) in which slices of src (I…, R…) replace others: y[index[i, 0], …, index[i, k-1]] =
+/// src[i] for index (I…, k). Negative positions count from the end. With a reduction, the slices for one place and the
+/// old slice are combined. For repeated tuples and gradients see index_copy and index_reduce.
+CRISOL_API Tensor scatter_nd(const Tensor& x, const Tensor& index, const Tensor& src,
+                             std::optional<ScatterReduction> reduction = std::nullopt);
 
 /// Looks up rows of a table: weight (V, D) and indices (…) of any shape give (…, D). Row `padding_idx` is looked up
 /// like any other row, but gets no gradient. `padding_idx` is in [-V, V). A negative one counts from the end.

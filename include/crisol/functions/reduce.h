@@ -53,6 +53,10 @@ CRISOL_API Tensor logsumexp(const Tensor& x, const Shape& axes = {}, bool keepdi
 /// The running sum y[i] = x[0] + … + x[i] along an axis, in the shape of x. Integers and bool give i64.
 CRISOL_API Tensor cumsum(const Tensor& x, int axis);
 
+/// The running product y[i] = x[0] … x[i] along an axis, in the shape of x. Integers and bool give i64. Its gradient is
+/// exact also where elements are 0. The gradient itself has no gradient.
+CRISOL_API Tensor cumprod(const Tensor& x, int axis);
+
 /// The position (i64) of the first largest element, in the order of the reduced axes, outermost axis first. NaN counts
 /// as the largest. Has no gradient. Refuses to reduce no elements.
 CRISOL_API Tensor argmax(const Tensor& x, const Shape& axes = {}, bool keepdim = false);

@@ -1,4 +1,4 @@
-// Raw ops that read or add elements by index, not recorded by autograd. The differentiable functions are in
+// Raw ops that read or write elements by index, not recorded by autograd. The differentiable functions are in
 // crisol/functions/index.h.
 //
 // Tensors may have any strides. Results are contiguous. A negative axis counts from the end. Indices are i64, i32 or u8
@@ -7,14 +7,15 @@
 //
 // The host does not wait for the device, so it does not see a wrong index: an index outside the axis, or a negative
 // one. The device never reads or writes out of bounds. A read with a wrong index gives NaN for floats, the smallest
-// value for i32 and i64, 255 for u8 and true for bool. An addition with a wrong index is left out. With the environment
-// variable CRISOL_CHECK_INDICES=1, every op of this header waits for its indices. It throws invalid_argument with the
-// first wrong index, its position and the range.
+// value for i32 and i64, 255 for u8 and true for bool. An element for a wrong index is left out of
+// the result. With the environment variable CRISOL_CHECK_INDICES=1, every op of this header waits for its indices. It
+// throws invalid_argument with the first wrong index, its position and the range.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
+#include "crisol/options/scatter.h"
 #include "crisol/tensor.h"
 
 namespace crisol::ops {
@@ -39,6 +40,28 @@ CRISOL_API Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, co
 /// rank 1. src has the sizes of x, except along the axis, where it has one slice for each index. For dtypes and the
 /// order of sums see scatter_add.
 CRISOL_API Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
+
+/// A copy of x in which elements of src replace others: y[i, index[i, j, k], k] = src[i, j, k] for axis 1 of rank 3.
+/// Shapes are as in scatter_add. If an index repeats, the element with the largest position along the axis stays. Any
+/// dtype is taken.
+CRISOL_API Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
+
+/// Like scatter_add, but the elements for one place and the old value are combined by `reduction`. The dtypes and the
+/// order are those of scatter_add.
+CRISOL_API Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
+                                 ScatterReduction reduction);
+
+/// A copy of x in which slices of src replace others: slice j of src becomes slice index[j] along the axis. Shapes are
+/// as in index_add. If an index repeats, the last slice stays. Any dtype is taken.
+CRISOL_API Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
+
+/// Like index_add, but the slices for one place and the old slice are combined by `reduction`.
+CRISOL_API Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
+                               ScatterReduction reduction);
+
+/// The positions of the elements that are not 0, as i64 (N, rank of x): a row for each such element, in the order of
+/// the elements, with a position for each axis. NaN is not 0. The call waits for the number of rows. x has any dtype.
+CRISOL_API Tensor nonzero(const Tensor& x);
 
 /// Looks up rows of a table: weight (V, D) and indices (…) of any shape give (…, D). weight may have any dtype.
 CRISOL_API Tensor embedding(const Tensor& weight, const Tensor& indices);

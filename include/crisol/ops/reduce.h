@@ -67,6 +67,9 @@ CRISOL_API Tensor logsumexp(const Tensor& x, const Shape& axes = {}, bool keepdi
 /// The running sum y[i] = x[0] + … + x[i] along an axis, in the shape of x. Integers and bool give i64.
 CRISOL_API Tensor cumsum(const Tensor& x, int axis);
 
+/// The running product y[i] = x[0] … x[i] along an axis, in the shape of x. Integers and bool give i64.
+CRISOL_API Tensor cumprod(const Tensor& x, int axis);
+
 /// Sums x to `shape`, which must broadcast to the shape of x. It turns the gradient of a broadcast input into the
 /// gradient of the input. Returns x itself if the shapes are equal.
 CRISOL_API Tensor sum_to(const Tensor& x, const Shape& shape);
@@ -106,5 +109,9 @@ CRISOL_API Tensor logsumexp_backward(const Tensor& dy, const Tensor& x, const Te
 
 /// Gradient of cumsum: dy[i] + … + dy[n-1] along the axis.
 CRISOL_API Tensor cumsum_backward(const Tensor& dy, int axis);
+
+/// Gradient of cumprod with the result y, also where elements are 0: the sum over j >= i of dy[j] times the product of
+/// all x[0] … x[j] but x[i].
+CRISOL_API Tensor cumprod_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int axis);
 
 }  // namespace crisol::ops

@@ -13,6 +13,7 @@
 #include "crisol/ops/view.h"
 #include "reference/cat.h"
 #include "reference/indexing.h"
+#include "reference/whole.h"
 
 namespace crisol::cli::selftest {
 
@@ -124,6 +125,42 @@ void check_scatter(Check& check) {
   check.close(ops::index_add(tensor(x), 1, tensor(row, DType::i64), tensor(rows)), x.shape, added.values, tolerance);
 }
 
+void check_replace(Check& check) {
+  const Values x = random_of(24, {6, 19, 7}), index = picks_of(25, {6, 40, 7}, 19), src = random_of(26, {6, 40, 7});
+  const Values row = picks_of(27, {55}, 19), rows = random_of(28, {6, 55, 7});
+  const Tensor at = tensor(index, DType::i64), at_row = tensor(row, DType::i64);
+  check_equal(check, ops::scatter(tensor(x), 1, at, tensor(src)), reference::scatter(x, 1, index, src, std::nullopt));
+  check_equal(check, ops::index_copy(tensor(x), 1, at_row, tensor(rows)),
+              reference::scatter_slices(x, 1, row.values, rows, std::nullopt));
+  for (const ScatterReduction how : {ScatterReduction::amax, ScatterReduction::amin}) {
+    check_equal(check, ops::scatter_reduce(tensor(x), 1, at, tensor(src), how),
+                reference::scatter(x, 1, index, src, how));
+    check_equal(check, ops::index_reduce(tensor(x), 1, at_row, tensor(rows), how),
+                reference::scatter_slices(x, 1, row.values, rows, how));
+  }
+  const Values product = reference::scatter(x, 1, index, src, ScatterReduction::prod);
+  check.close(ops::scatter_reduce(tensor(x), 1, at, tensor(src), ScatterReduction::prod), x.shape, product.values,
+              {10, 1});
+}
+
+void check_nonzero(Check& check) {
+  const Values x{{13, 7, 5}, random_integers(29, 13 * 7 * 5, 0, 1)};
+  for (const DType dtype : {DType::f32, DType::boolean})
+    check_equal(check, ops::nonzero(tensor(x, dtype)), reference::nonzero(x));
+}
+
+void check_whole(Check& check) {
+  const std::int64_t n = 517;
+  const std::vector<double> a = random_integers(30, n, 0, 255), b = random_integers(31, n, 0, 12);
+  const std::vector<std::int64_t> x(a.begin(), a.end()), y(b.begin(), b.end());
+  for (const reference::WholeFunction& f : reference::whole_functions())
+    for (const DType dtype : {DType::i32, DType::i64, DType::u8}) {
+      const std::vector<std::int64_t> expected = f.expected(x, y, dtype);
+      check.equal(f.call(tensor_of(a, {n}, dtype), tensor_of(b, {n}, dtype)), {n},
+                  std::vector<double>(expected.begin(), expected.end()));
+    }
+}
+
 void check_one_hot(Check& check) {
   const Values index = picks_of(22, {3, 11}, 9);
   check_equal(check, ops::one_hot(tensor(index, DType::i64), 9), reference::one_hot(index, 9));
@@ -155,7 +192,9 @@ std::vector<Op> movements() {
           {"dtypes", check_dtypes},   {"cat_stack", check_cat},
           {"pad", check_pad},         {"tril_triu", check_triangle},
           {"gather", check_gather},   {"scatter_add", check_scatter},
-          {"one_hot", check_one_hot}, {"sort_topk", check_sort}};
+          {"scatter", check_replace}, {"nonzero", check_nonzero},
+          {"one_hot", check_one_hot}, {"sort_topk", check_sort},
+          {"bitwise", check_whole}};
 }
 
 }  // namespace crisol::cli::selftest

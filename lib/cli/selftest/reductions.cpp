@@ -97,6 +97,11 @@ void check_cumsum(Check& check) {
               {10, 70});
 }
 
+void check_cumprod(Check& check) {
+  const auto x = random_values(5, 3 * 70 * 5, 0.5, 1.5);
+  check.close(ops::cumprod(tensor_of(x, {3, 70, 5}), 1), {3, 70, 5}, reference::cumprod(x, 3, 70, 5), {100, 1});
+}
+
 }  // namespace
 
 std::vector<Op> reductions() {
@@ -106,7 +111,7 @@ std::vector<Op> reductions() {
           {"argmin", check_argmin},   {"var_stddev", check_var},
           {"norm", check_norm},       {"logsumexp", check_logsumexp},
           {"any_all", check_any_all}, {"integer_reductions", check_integers},
-          {"cumsum", check_cumsum}};
+          {"cumsum", check_cumsum},   {"cumprod", check_cumprod}};
 }
 
 }  // namespace crisol::cli::selftest

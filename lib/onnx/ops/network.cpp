@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "crisol/functions/conv.h"
+#include "crisol/functions/einsum.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/norm.h"
@@ -20,12 +21,18 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-/// The library multiplies f32. f16 is computed in f32 and rounded once.
+/// Products of f16 are computed in f32. The library's matmul() takes no whole numbers.
+Tensor product_of_matrices(const Tensor& a, const Tensor& b) {
+  if (a.dtype() == DType::f32) return matmul(a, b);
+  if (!is_floating(a.dtype())) return einsum("...ij,...jk->...ik", {a, b});
+  return matmul(a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
+}
 
 /// Factors may be vectors: a row on the left, a column on the right.
 Tensor product(const Tensor& a, const Tensor& b) {
   require(a.dim() > 0 && b.dim() > 0, "onnx", "a factor of a product has no axes: ", a.shape(), " times ", b.shape());
-  Tensor y = matmul(a.dim() == 1 ? a.unsqueeze(0) : a, b.dim() == 1 ? b.unsqueeze(1) : b);
+  require(a.dtype() == b.dtype(), "onnx", "a product of ", a.dtype(), " and ", b.dtype());
+  Tensor y = product_of_matrices(a.dim() == 1 ? a.unsqueeze(0) : a, b.dim() == 1 ? b.unsqueeze(1) : b);
   if (b.dim() == 1) y = y.squeeze(-1);
   if (a.dim() == 1) y = y.squeeze(b.dim() == 1 ? -1 : -2);
   return y;
@@ -46,6 +53,8 @@ Run mat_mul(Call& call) {
   for (const std::size_t i : {0, 1}) call.require_rank(i, 1, Shape::max_rank);
   const auto a = call.rank_of(0), b = call.rank_of(1);
   call.gives_type_of(0, a && b && *a > 1 && *b > 1 ? std::max(a, b) : std::nullopt);
+  if (const auto dtype = call.dtype_of(0); dtype && !is_floating(*dtype))
+    return [](const Data& in, Device device) { return Data{product(in[0].tensor(device), in[1].tensor(device))}; };
   return in_f32(call, with_epilogue([](const Data& in, Device device, const Epilogue* epilogue) {
                   const Tensor left = in[0].tensor(device), right = in[1].tensor(device);
                   if (epilogue == nullptr) return product(left, right);

@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "base/text.h"
+#include "crisol/functions/bitwise.h"
 #include "crisol/functions/elementwise.h"
 #include "onnx/ops/table.h"
 
@@ -81,10 +82,6 @@ Run not_(Call& call) {
   return [](const Data& in, Device device) { return Data{inverted(in[0], device)}; };
 }
 
-void refuse_integers(const Tensor& x) {
-  require(is_floating(x.dtype()), "onnx", "elements of ", x.dtype(), " are not supported, f32 and f16 are");
-}
-
 template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&), class Host>
 Run arithmetic(Call& call, Host host) {
   Run run = binary<f>(call, host);
@@ -110,12 +107,11 @@ Run mul_(Call& call) {
 }
 
 /// ONNX cuts quotients of integers, the library's div() gives f32.
-Tensor float_div(const Operand& a, const Operand& b) {
-  refuse_integers(*a.tensor());
-  return div(a, b);
+Tensor quotient(const Operand& a, const Operand& b) {
+  return is_floating(a.tensor()->dtype()) ? div(a, b) : trunc_divide(a, b);
 }
 Run div_(Call& call) {
-  return arithmetic<float_div, div>(call, [](std::int64_t a, std::int64_t b) {
+  return arithmetic<quotient, div>(call, [](std::int64_t a, std::int64_t b) {
     require(b != 0 && (b != -1 || a != INT64_MIN), "onnx", a, " / ", b, " has no value");
     return a / b;
   });
@@ -153,13 +149,15 @@ Run predicate_of_version_6(Call& call) {
   return run;
 }
 
+/// The result has the element type of the base. A whole number to the power of one is exact in integers.
 Run pow_(Call& call) {
   call.check_counts(2, 2);
   call.gives(0, broadcast(call.known_inputs()));
   const auto run = [](const Data& in, Device device) {
-    const Tensor base = in[0].tensor(device);
-    refuse_integers(base);
-    return Data{pow(base, in[1].tensor(device)).to(base.dtype())};
+    const Tensor base = in[0].tensor(device), exponent = in[1].tensor(device);
+    const Tensor power = pow(base, exponent).to(base.dtype());
+    if (is_floating(base.dtype()) || !is_floating(exponent.dtype())) return Data{power};
+    return Data{where(exponent.eq(trunc(exponent)), pow(base, exponent.to(DType::i64)).to(base.dtype()), power)};
   };
   return {run, [](std::span<const Expr> in) { return pow(in[0], in[1]); }};
 }
@@ -187,7 +185,7 @@ Run mean_(Call& call) {
   const Run sum = variadic<add, add>(call);
   return [sum](const Data& in, Device device) {
     const Tensor total = sum(in, device)[0].tensor(device);
-    refuse_integers(total);
+    require(is_floating(total.dtype()), "onnx", "elements of ", total.dtype(), " are not supported, f32 and f16 are");
     return Data{total / static_cast<double>(in.size())};
   };
 }
@@ -246,7 +244,7 @@ std::vector<Row> pointwise_rows() {
       {"Ceil", 6, newest, unary_of_reals<ceil, ceil>},
       {"Cos", 7, newest, unary_of_reals<cos, cos>},
       {"Cosh", 9, newest, unary_of_reals<cosh, cosh>},
-      {"Div", 6, 6, binary_of_version_6<float_div>},
+      {"Div", 6, 6, binary_of_version_6<quotient>},
       {"Div", 7, newest, div_},
       {"Equal", 1, 6, predicate_of_version_6<eq>},
       {"Equal", 7, newest, predicate<eq, std::equal_to<>>},

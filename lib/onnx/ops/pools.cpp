@@ -112,21 +112,22 @@ Run average_pool(Call& call) {
   const bool ceil_mode = call.integer("ceil_mode", 0) != 0;
   const bool counts_padding = call.integer("count_include_pad", 0) != 0;
   return in_f32(call, pool(call, [=](const Tensor& x, const Windows& w) -> Tensors {
-    if (fits(w) && w.dilations[0] == 1 && w.dilations[1] == 1)
-      return {avg_pool2d(x, {.kernel = Windows::pair(w.kernel),
-                             .stride = Windows::pair(w.strides),
-                             .padding = Windows::pair(w.pads),
-                             .ceil_mode = ceil_mode,
-                             .count_include_pad = counts_padding})};
-    // What ceil_mode adds behind the padding never counts.
-    const Windows all = ceil_mode ? with_last_windows(w, x) : w;
-    Windows behind = all;
-    for (std::size_t i = 0; i < 4; ++i) behind.pads[i] = counts_padding ? all.pads[i] - w.pads[i] : all.pads[i];
-    const std::int64_t rows = counts_padding ? w.pads[0] + w.pads[2] : 0,
-                       columns = counts_padding ? w.pads[1] + w.pads[3] : 0;
-    const Tensor counted = ones({1, 1, x.size(2) + rows, x.size(3) + columns}, x.dtype(), x.device());
-    return {window_sums(padded(x, all, 0), all) / window_sums(padded(counted, behind, 0), all)};
-  }));
+                  if (fits(w) && w.dilations[0] == 1 && w.dilations[1] == 1)
+                    return {avg_pool2d(x, {.kernel = Windows::pair(w.kernel),
+                                           .stride = Windows::pair(w.strides),
+                                           .padding = Windows::pair(w.pads),
+                                           .ceil_mode = ceil_mode,
+                                           .count_include_pad = counts_padding})};
+                  // What ceil_mode adds behind the padding never counts.
+                  const Windows all = ceil_mode ? with_last_windows(w, x) : w;
+                  Windows behind = all;
+                  for (std::size_t i = 0; i < 4; ++i)
+                    behind.pads[i] = counts_padding ? all.pads[i] - w.pads[i] : all.pads[i];
+                  const std::int64_t rows = counts_padding ? w.pads[0] + w.pads[2] : 0,
+                                     columns = counts_padding ? w.pads[1] + w.pads[3] : 0;
+                  const Tensor counted = ones({1, 1, x.size(2) + rows, x.size(3) + columns}, x.dtype(), x.device());
+                  return {window_sums(padded(x, all, 0), all) / window_sums(padded(counted, behind, 0), all)};
+                }));
 }
 
 /// (sum of |x|^p)^(1/p) over each window.
@@ -135,11 +136,11 @@ Run lp_pool(Call& call) {
   const double p = call.version() < 2 ? call.real("p", 2) : static_cast<double>(call.integer("p", 2));
   require(p > 0, "onnx", "p is ", p);
   return in_f32(call, pool(call, [=](const Tensor& x, const Windows& w) -> Tensors {
-    const Windows all = ceil_mode ? with_last_windows(w, x) : w;
-    const Tensor powers = p == 1 ? x.abs() : (p == 2 ? x.square() : x.abs().pow(p));
-    const Tensor sums = window_sums(padded(powers, all, 0), all);
-    return {p == 1 ? sums : (p == 2 ? sums.sqrt() : sums.pow(1 / p))};
-  }));
+                  const Windows all = ceil_mode ? with_last_windows(w, x) : w;
+                  const Tensor powers = p == 1 ? x.abs() : (p == 2 ? x.square() : x.abs().pow(p));
+                  const Tensor sums = window_sums(padded(powers, all, 0), all);
+                  return {p == 1 ? sums : (p == 2 ? sums.sqrt() : sums.pow(1 / p))};
+                }));
 }
 
 /// All axes after the channels.

@@ -138,8 +138,12 @@ Run tile_(Call& call) {
   };
 }
 
+/// The count is an attribute before version 10.
 Run top_k(Call& call) {
-  call.check_counts(2, 2, 2);
+  const bool by_input = call.version() >= 10;
+  call.check_counts(by_input ? 2 : 1, by_input ? 2 : 1, 2);
+  require(by_input || call.has("k"), "onnx", "attribute k is missing");
+  const std::int64_t count = by_input ? 0 : call.integer("k", 0);
   const std::int64_t axis = call.integer("axis", -1);
   const bool largest = call.version() < 11 || call.integer("largest", 1) != 0;
   if (call.version() >= 11) call.integer("sorted", 1);  // The results are always sorted.
@@ -148,17 +152,17 @@ Run top_k(Call& call) {
   call.gives(1, value_of(DType::i64, call.rank_of(0)));
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
-    const SortResult result = topk(x, number_of(in[1], "K"), axis_of(axis, x.dim()), largest);
+    const SortResult result = topk(x, by_input ? number_of(in[1], "K") : count, axis_of(axis, x.dim()), largest);
     return Data{result.values, result.indices};
   };
 }
 
 Run cast_like(Call& call) {
   call.check_counts(2, 2);
-  require(call.integer("saturate", 1) == 1, "onnx", "saturate 0 is not supported");
   graph::Value value = call.input(0);
   value.dtype = call.dtype_of(1);
   call.gives(0, value);
+  call.integer("saturate", 1);  // For element types that the library does not have.
   return [](const Data& in, Device device) { return Data{in[0].tensor(device).to(in[1].dtype())}; };
 }
 
@@ -269,7 +273,7 @@ std::vector<Row> select_rows() {
       {"Slice", 1, newest, slice},
       {"Split", 2, newest, split_},
       {"Tile", 6, newest, tile_},
-      {"TopK", 10, newest, top_k},
+      {"TopK", 1, newest, top_k},
       {"Trilu", 14, newest, trilu},
       {"Where", 9, newest, where_},
   };

@@ -199,6 +199,7 @@ Run cast(Call& call) {
   graph::Value value = call.input(0);
   value.dtype = dtype;
   call.gives(0, value);
+  call.integer("saturate", 1);  // For element types that the library does not have.
   return [=](const Data& in, Device device) -> Data {
     if (in[0].on_host() && (dtype == DType::i64 || dtype == in[0].dtype()))
       return {Datum(in[0].numbers(), in[0].shape(), dtype)};

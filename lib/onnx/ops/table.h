@@ -13,6 +13,9 @@ namespace crisol::onnx {
 
 /// The newest version of ONNX's operator set that the rows were compared with.
 constexpr std::int64_t newest_version = 28;
+/// The domain of the ops of classical machine learning, and its newest version.
+constexpr const char* ml_domain = "ai.onnx.ml";
+constexpr std::int64_t newest_ml_version = 5;
 
 struct Row {
   const char* name;
@@ -44,6 +47,11 @@ std::vector<Row> resize_rows();
 std::vector<Row> vision_rows();
 std::vector<Row> window_rows();
 std::vector<Row> detection_rows();
+std::vector<Row> bit_rows();
+std::vector<Row> index_rows();
+std::vector<Row> algebra_rows();
+std::vector<Row> random_rows();
+std::vector<Row> feature_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();

@@ -51,15 +51,22 @@ struct GatherProblem {
   ProblemKey key() const { return key_of_indexed(*this); }
 };
 
-/// What scatter_add and index_add have in common. The operands of a plan are y, the index and what is added, all
-/// contiguous. Its call scalar is the destination to which nothing is added, a long; -1 for none.
+/// What scatter_add, index_add and the other ops that scatter have in common. The operands of a plan are y, the index
+/// and the source, all contiguous. Its call scalar is the destination that nothing changes, a long; -1 for none.
 struct ScatterProblem {
   std::int64_t outer, size, inner;  ///< y as an AxisSplit.
-  std::int64_t picked;              ///< Positions along the axis of what is added.
-  std::int64_t whole_slices;        ///< 1 for index_add, 0 for scatter_add.
+  std::int64_t picked;              ///< Positions along the axis of the source.
+  std::int64_t whole_slices;        ///< 1 for index_add and its relatives, 0 for scatter_add and its relatives.
   std::int64_t dtype, index_dtype;
+  std::int64_t reduction;  ///< The ScatterReduction, or `replaces`.
 
-  ProblemKey key() const { return key_of_indexed(*this); }
+  static constexpr std::int64_t replaces = -1;
+
+  ProblemKey key() const {
+    if (reduction <= 0) return key_of_indexed(*this);  // The ops that add and that replace have tables of their own.
+    return {{"outer", outer},         {"size", size},   {"inner", inner},   {"picked", picked},
+            {"slices", whole_slices}, {"dtype", dtype}, {"kind", reduction}};
+  }
 };
 
 /// The variants of gather and scatter_add. Ops that are built on them have tables of their own.

@@ -27,6 +27,7 @@ enum class RowRule : std::uint8_t {
   choice,      ///< the first input becomes bool (!= 0), the others as `any`
   fill,        ///< the second input becomes bool; gives the dtype of the first, to which the third is converted
   limits,      ///< as number, but P comes from the inputs alone; the scalars are converted to it, toward zero
+  whole,       ///< as number, but only whole numbers
 };
 
 /// Plain constants; a row lives as long as the process, because programs are remembered by its address.

@@ -58,6 +58,9 @@ RowTypes types_of(const PointwiseRow& row, std::span<const OperandType> operands
     case RowRule::limits:
       require(joint != DType::boolean, row.name, "takes numbers, not bool; convert with to(dtype)");
       return {joint, joint};
+    case RowRule::whole:
+      require(category(joint) == 1, row.name, "takes whole numbers (i32, i64, u8), not ", joint);
+      return {joint, joint};
     case RowRule::floating:
     case RowRule::channel: return {floating(joint), floating(joint)};
     case RowRule::comparison: return {joint, DType::boolean};

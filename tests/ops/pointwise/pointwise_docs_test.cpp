@@ -6,6 +6,7 @@
 #include <string>
 
 #include "doctest/doctest.h"
+#include "ops/pointwise/whole_rows.h"
 #include "support/pointwise_calls.h"
 
 using namespace crisol;
@@ -53,6 +54,17 @@ prints the accuracy that the device reaches. "absolute" means that terms may can
 places of the largest term.
 )";
 
+constexpr const char* whole_numbers = R"(
+## Functions of whole numbers
+
+These take i32, i64 and u8, and give the promoted dtype. They exist as `crisol::name` (`crisol/functions/bitwise.h`) and
+for C by name. They have no gradient, and `fuse()` does not take them. A shift by a wrong b is one by a negative number,
+or by at least the number of bits.
+
+| function | value |
+|---|---|
+)";
+
 constexpr const char* promotion = R"(
 ## Promotion
 
@@ -75,6 +87,7 @@ std::string dtypes_of(const ops::PointwiseRow& row) {
     case ops::RowRule::logical: return "gives bool";
     case ops::RowRule::choice: return "condition, any";
     case ops::RowRule::fill: return "any, condition, the first's kind at most";
+    case ops::RowRule::whole: break;  // Not in the table.
   }
   return "";
 }
@@ -101,6 +114,12 @@ std::string page() {
     const RowUnderTest& row = table_rows()[r];
     text << "| `" << pointwise_calls()[r].signature << "` | " << escaped(row.row->formula) << " | "
          << dtypes_of(*row.row) << " | " << error_of(row) << " |\n";
+  }
+  text << whole_numbers;
+  for (const ops::PointwiseRow* row : ops::whole_rows()) {
+    text << "| `" << row->name << '(' << row->inputs[0];
+    if (row->input_count == 2) text << ", " << row->inputs[1];
+    text << ")` | " << escaped(row->formula) << " |\n";
   }
   text << promotion << '|';
   constexpr DType all[] = {DType::boolean, DType::u8, DType::i32, DType::i64, DType::f16, DType::f32};

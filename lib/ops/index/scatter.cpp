@@ -1,4 +1,5 @@
-// scatter_add and index_add: cl_kernels/index/scatter_add.cl. GPUs also use cl_kernels/index/segment_sum.cl.
+// scatter_add, index_add and the other ops that scatter: cl_kernels/index/scatter.cl. GPUs also use
+// cl_kernels/index/segment_sum.cl.
 #include <algorithm>
 #include <bit>
 
@@ -16,12 +17,24 @@ namespace crisol::ops {
 
 namespace {
 
-// The type and the bytes of a sum.
-const char* type_of_sum(const ScatterProblem& p) {
+// The type of the results. Elements that only replace others are moved.
+const char* type_of_result(const ScatterProblem& p) {
   const auto dtype = static_cast<DType>(p.dtype);
+  if (p.reduction == ScatterProblem::replaces) return type_of_element(dtype);
   return dtype == DType::f32 ? "float" : (dtype == DType::i32 ? "int" : "long");
 }
-std::uint64_t bytes_of_sum(const ScatterProblem& p) { return size_of(static_cast<DType>(p.dtype)); }
+std::uint64_t bytes_of_result(const ScatterProblem& p) { return size_of(static_cast<DType>(p.dtype)); }
+
+// COMBINE of cl_kernels/index/combine.h.
+const char* combine_of(const ScatterProblem& p) {
+  switch (p.reduction) {
+    case static_cast<std::int64_t>(ScatterReduction::sum): return "ADD";
+    case static_cast<std::int64_t>(ScatterReduction::prod): return "MULTIPLY";
+    case static_cast<std::int64_t>(ScatterReduction::amax): return "AMAX";
+    case static_cast<std::int64_t>(ScatterReduction::amin): return "AMIN";
+    default: return "REPLACE";
+  }
+}
 
 std::int64_t columns_of(const ScatterProblem& p) { return p.outer * p.inner; }
 
@@ -53,9 +66,10 @@ PlanOr plan_any_owner(const ScatterProblem& p, const Target& target, std::size_t
   const bool cpu = target.takes_cpu_kernels();
   const Ownership own = cpu ? ownership_on_cpu(p, target.info) : Ownership{p.inner, 1, columns_of(p)};
   const std::int64_t width = ceil_div(p.inner, own.across);
-  runtime::KernelSpec spec{"index/scatter_add.cl",
-                           p.whole_slices != 0 ? "add_rows" : "add_elements",
-                           {{"T", type_of_sum(p)},
+  runtime::KernelSpec spec{"index/scatter.cl",
+                           p.whole_slices != 0 ? "scatter_rows" : "scatter_elements",
+                           {{"T", type_of_result(p)},
+                            {"COMBINE", combine_of(p)},
                             {"INDEX", type_of_index(static_cast<DType>(p.index_dtype))},
                             {"VW", target.cpu_vector_width()}}};
   if (cpu) spec.defines.add({"VECTORS", 1});
@@ -88,16 +102,18 @@ PlanOr plan_sorted(const ScatterProblem& p, const Target& target, std::size_t) {
   if (size > longest_sorted_row || count > longest_sorted_row)
     return "destinations or positions have more than 32 bits";
   const auto spec_of = [&](const char* entry) {
-    return runtime::KernelSpec{
-        "index/segment_sum.cl",
-        entry,
-        {{"T", type_of_sum(p)}, {"INDEX", type_of_index(static_cast<DType>(p.index_dtype))}, {"CHUNK", chunk}}};
+    return runtime::KernelSpec{"index/segment_sum.cl",
+                               entry,
+                               {{"T", type_of_result(p)},
+                                {"COMBINE", combine_of(p)},
+                                {"INDEX", type_of_index(static_cast<DType>(p.index_dtype))},
+                                {"CHUNK", chunk}}};
   };
   const std::int64_t outer = slices ? p.outer : 1, inner = slices ? p.inner : 1;
   const std::int64_t chunks = ceil_div(count, chunk);
   Plan plan;
   const Place list = plan.workspace(8 * static_cast<std::uint64_t>(count));
-  const Place partial = plan.workspace(bytes_of_sum(p) * static_cast<std::uint64_t>(outer * chunks * 2 * inner));
+  const Place partial = plan.workspace(bytes_of_result(p) * static_cast<std::uint64_t>(outer * chunks * 2 * inner));
   plan.add(spec_of("list_destinations"), target.flat_range(count), index, list, count, p.picked,
            slices ? std::int64_t{1} : p.inner, p.size, skipped, size);
   const Choice sort = choose(sort_table, {1, count, SortProblem::entries, 0, count}, target);
@@ -112,12 +128,16 @@ constexpr Variant<ScatterProblem> variants[] = {{"owner", DeviceClass::any, plan
                                                 {"sorted", DeviceClass::any, plan_sorted},
                                                 {"any_owner", DeviceClass::any, plan_any_owner}};
 using ScatterTable = Table<ScatterProblem>;
-const ScatterTable scatter_table("scatter_add", variants);
-const ScatterTable index_table("index_add", variants);
+const ScatterTable scatter_table("scatter", variants), scatter_add_table("scatter_add", variants),
+    scatter_reduce_table("scatter_reduce", variants);
+const ScatterTable index_copy_table("index_copy", variants), index_add_table("index_add", variants),
+    index_reduce_table("index_reduce", variants);
+
+constexpr auto sum = static_cast<std::int64_t>(ScatterReduction::sum);
 
 // The tensors are contiguous.
 void run(const ScatterTable& table, const Tensor& y, const AxisSplit& split, const Tensor& index, const Tensor& src,
-         std::int64_t picked, bool whole_slices, std::int64_t skipped_destination) {
+         std::int64_t picked, bool whole_slices, std::int64_t reduction, std::int64_t skipped_destination) {
   if (index.numel() == 0 || split.outer * split.inner == 0 || split.size == 0) return;
   const ScatterProblem problem{split.outer,
                                split.size,
@@ -125,30 +145,75 @@ void run(const ScatterTable& table, const Tensor& y, const AxisSplit& split, con
                                picked,
                                whole_slices ? 1 : 0,
                                static_cast<std::int64_t>(y.dtype()),
-                               static_cast<std::int64_t>(index.dtype())};
+                               static_cast<std::int64_t>(index.dtype()),
+                               reduction};
   const PreparedPtr prepared = prepare(table, problem, state_of(y));
   launch(*prepared, {out(y), in(index), in(src)}, {skipped_destination});
 }
 
-// --- the dtypes of the sums
+// --- the dtypes of the results
 
-void check_values(const char* op, const Tensor& x, const Tensor& index, const Tensor& src) {
+void check_values(const char* op, const Tensor& x, const Tensor& index, const Tensor& src, std::int64_t reduction) {
   require(src.defined(), op, "a tensor is undefined");
   require_index(op, x, index);
-  require_device(op, "the tensor", x, "what is added", src);
-  require(x.dtype() == src.dtype(), op, "the tensor holds ", x.dtype(), ", what is added ", src.dtype());
-  require(x.dtype() != DType::boolean, op, "bool cannot be added");
+  require_device(op, "the tensor", x, "the source", src);
+  require(x.dtype() == src.dtype(), op, "the tensor holds ", x.dtype(), ", the source ", src.dtype());
+  require(x.dtype() != DType::boolean || reduction == ScatterProblem::replaces, op, "bool cannot be combined");
 }
 
-DType sum_dtype(DType dtype) {
+DType computed_dtype(DType dtype, std::int64_t reduction) {
+  if (reduction == ScatterProblem::replaces) return dtype;
   if (dtype == DType::f16) return DType::f32;
   return dtype == DType::u8 ? DType::i32 : dtype;
 }
 
-// A copy of x in the dtype of the sums. The sums are added to this copy.
-Tensor start_of_sums(const Tensor& x) {
-  const DType dtype = sum_dtype(x.dtype());
+// A copy of x in the dtype of the computation. The op changes this copy.
+Tensor start_of_result(const Tensor& x, std::int64_t reduction) {
+  const DType dtype = computed_dtype(x.dtype(), reduction);
   return x.dtype() == dtype ? clone(x) : cast(x, dtype);
+}
+
+// --- the two shapes of an index
+
+Tensor scatter_slices(const ScatterTable& table, const Tensor& x, int axis, const Tensor& index, const Tensor& src,
+                      std::int64_t reduction) {
+  const char* const op = table.op;
+  check_values(op, x, index, src, reduction);
+  require(index.dim() <= 1, op, "the index must have rank 1, its shape is ", index.shape());
+  const int at = normalized_axis(op, axis, x.dim());
+  Shape shape = x.shape();
+  shape[at] = index.numel();
+  require(src.shape() == shape, op, "the source must have shape ", shape, ", it has ", src.shape());
+  check_indices(op, index, x.shape()[at]);
+  const Tensor y = start_of_result(x, reduction);
+  run(table, y, split_at(x.shape(), at), contiguous(index), contiguous(cast(src, y.dtype())), index.numel(), true,
+      reduction, -1);
+  return cast(y, x.dtype());
+}
+
+Tensor scatter_elements(const ScatterTable& table, const Tensor& x, int axis, const Tensor& index, const Tensor& src,
+                        std::int64_t reduction) {
+  const char* const op = table.op;
+  check_values(op, x, index, src, reduction);
+  require(index.dim() == x.dim() && src.dim() == x.dim(), op, "the index has shape ", index.shape(), ", the source ",
+          src.shape(), ", the tensor ", x.shape(), ": the ranks must be equal");
+  const int at = normalized_axis(op, axis, x.dim());
+  for (int i = 0; i < x.dim(); ++i)
+    require(index.shape()[i] <= src.shape()[i] && (i == at || index.shape()[i] <= x.shape()[i]), op,
+            "the index has shape ", index.shape(), ", the source ", src.shape(), ", the tensor ", x.shape(),
+            ": along axis ", i, " the index is larger");
+  check_indices(op, index, x.shape()[at]);
+  const Tensor y = start_of_result(x, reduction);
+  Tensor part = y, source = src;
+  for (int i = 0; i < x.dim(); ++i) {
+    if (i != at) part = narrow(part, i, 0, index.shape()[i]);
+    source = narrow(source, i, 0, index.shape()[i]);
+  }
+  const Tensor result = contiguous(part);
+  run(table, result, split_at(part.shape(), at), contiguous(index), contiguous(cast(source, y.dtype())),
+      index.shape()[at], false, reduction, -1);
+  if (!part.is_contiguous()) copy_into(part, result);
+  return cast(y, x.dtype());
 }
 
 }  // namespace
@@ -157,46 +222,34 @@ std::span<const Variant<ScatterProblem>> scatter_variants() { return variants; }
 
 void index_add_into(const ScatterTable& table, const Tensor& y, const AxisSplit& split, const Tensor& index,
                     const Tensor& src, std::optional<std::int64_t> not_added) {
-  run(table, y, split, contiguous(index), contiguous(cast(src, y.dtype())), index.numel(), true,
+  run(table, y, split, contiguous(index), contiguous(cast(src, y.dtype())), index.numel(), true, sum,
       not_added.value_or(-1));
 }
 
 Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
-  const char* const op = index_table.op;
-  check_values(op, x, index, src);
-  require(index.dim() <= 1, op, "the index must have rank 1, its shape is ", index.shape());
-  const int at = normalized_axis(op, axis, x.dim());
-  Shape shape = x.shape();
-  shape[at] = index.numel();
-  require(src.shape() == shape, op, "what is added must have shape ", shape, ", it has ", src.shape());
-  check_indices(op, index, x.shape()[at]);
-  const Tensor y = start_of_sums(x);
-  index_add_into(index_table, y, split_at(x.shape(), at), index, src);
-  return cast(y, x.dtype());
+  return scatter_slices(index_add_table, x, axis, index, src, sum);
+}
+
+Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  return scatter_slices(index_copy_table, x, axis, index, src, ScatterProblem::replaces);
+}
+
+Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src, ScatterReduction reduction) {
+  if (reduction == ScatterReduction::sum) return index_add(x, axis, index, src);
+  return scatter_slices(index_reduce_table, x, axis, index, src, static_cast<std::int64_t>(reduction));
 }
 
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
-  const char* const op = scatter_table.op;
-  check_values(op, x, index, src);
-  require(index.dim() == x.dim() && src.dim() == x.dim(), op, "the index has shape ", index.shape(), ", what is added ",
-          src.shape(), ", the tensor ", x.shape(), ": the ranks must be equal");
-  const int at = normalized_axis(op, axis, x.dim());
-  for (int i = 0; i < x.dim(); ++i)
-    require(index.shape()[i] <= src.shape()[i] && (i == at || index.shape()[i] <= x.shape()[i]), op,
-            "the index has shape ", index.shape(), ", what is added ", src.shape(), ", the tensor ", x.shape(),
-            ": along axis ", i, " the index is larger");
-  check_indices(op, index, x.shape()[at]);
-  const Tensor y = start_of_sums(x);
-  Tensor part = y, added = src;
-  for (int i = 0; i < x.dim(); ++i) {
-    if (i != at) part = narrow(part, i, 0, index.shape()[i]);
-    added = narrow(added, i, 0, index.shape()[i]);
-  }
-  const Tensor sums = contiguous(part);
-  run(scatter_table, sums, split_at(part.shape(), at), contiguous(index), contiguous(cast(added, y.dtype())),
-      index.shape()[at], false, -1);
-  if (!part.is_contiguous()) copy_into(part, sums);
-  return cast(y, x.dtype());
+  return scatter_elements(scatter_add_table, x, axis, index, src, sum);
+}
+
+Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  return scatter_elements(scatter_table, x, axis, index, src, ScatterProblem::replaces);
+}
+
+Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src, ScatterReduction reduction) {
+  if (reduction == ScatterReduction::sum) return scatter_add(x, axis, index, src);
+  return scatter_elements(scatter_reduce_table, x, axis, index, src, static_cast<std::int64_t>(reduction));
 }
 
 }  // namespace crisol::ops

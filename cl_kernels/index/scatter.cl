@@ -1,11 +1,12 @@
-// Adds by index along an axis, in place on y. Every element is added in the order of the positions j, so that every run
-// gives the same bits.
+// Scatters by index along an axis, in place on y. Elements are combined in the order of the positions j, so that every
+// run gives the same bits. COMBINE (combine.h) says how: it adds, multiplies, takes the larger or smaller one, or lets
+// the last one replace the others.
 //
-//   add_elements  y[o, index[o, j, c], c] += src[o, j, c]
-//   add_rows      y[o, index[j], c] += src[o, j, c]
+//   scatter_elements  y[o, index[o, j, c], c] = COMBINE(y[o, index[o, j, c], c], src[o, j, c])
+//   scatter_rows      y[o, index[j], c] = COMBINE(y[o, index[j], c], src[o, j, c])
 //
-// y is (outer, size, inner) and src is (outer, picked, inner), both of type T. An index outside [0, size) adds nothing,
-// and neither does the index `skipped`.
+// y is (outer, size, inner) and src is (outer, picked, inner), both of type T. An index outside [0, size) changes
+// nothing, and neither does the index `skipped`.
 //
 // `across` units of work share the inner columns of one o, so a unit owns some of these columns. Within them it owns
 // the destinations that are equal to its `part` modulo `parts` (a power of two). A unit walks through the positions
@@ -16,6 +17,7 @@
 #define T float
 #endif
 #include "common/vector.h"
+#include "index/combine.h"
 
 #define SCATTER_PARAMETERS                                                                                    \
   __global T *restrict y, const ulong y_offset, __global const INDEX *restrict index, const ulong index_offset, \
@@ -40,13 +42,13 @@
 // True if this unit owns the destination.
 #define OWNS(to) (IS_INDEX(to, size) && ((to) & (parts - 1)) == part && (to) != skipped)
 
-__kernel void add_elements(SCATTER_PARAMETERS) {
+__kernel void scatter_elements(SCATTER_PARAMETERS) {
   FOR_UNITS {
     FIND_UNIT
     if (inner == 1) {
       for (long j = first; j < end; ++j) {
         const long to = index[o * picked + j];
-        if (OWNS(to)) y[o * size + to] += src[o * picked + j];
+        if (OWNS(to)) y[o * size + to] = COMBINE(y[o * size + to], src[o * picked + j]);
       }
       continue;
     }
@@ -54,25 +56,29 @@ __kernel void add_elements(SCATTER_PARAMETERS) {
       const long at = (o * picked + j) * inner;
       for (long c = left; c < right; ++c) {
         const long to = index[at + c];
-        if (OWNS(to)) y[(o * size + to) * inner + c] += src[at + c];
+        const long place = (o * size + to) * inner + c;
+        if (OWNS(to)) y[place] = COMBINE(y[place], src[at + c]);
       }
     }
   }
 }
 
-__kernel void add_rows(SCATTER_PARAMETERS) {
+__kernel void scatter_rows(SCATTER_PARAMETERS) {
   FOR_UNITS {
     FIND_UNIT
     for (long j = first; j < end; ++j) {
       const long to = index[j];
       if (!OWNS(to)) continue;
-      __global T* sum = y + (o * size + to) * inner;
+      __global T* row = y + (o * size + to) * inner;
       __global const T* more = src + (o * picked + j) * inner;
       long c = left;
 #ifdef VECTORS
-      for (; c + VW <= right; c += VW) vstorev(vloadv(0, sum + c) + vloadv(0, more + c), 0, sum + c);
+      for (; c + VW <= right; c += VW) {
+        const JOIN(T, VW) old = vloadv(0, row + c), next = vloadv(0, more + c);
+        vstorev(COMBINE(old, next), 0, row + c);
+      }
 #endif
-      for (; c < right; ++c) sum[c] += more[c];
+      for (; c < right; ++c) row[c] = COMBINE(row[c], more[c]);
     }
   }
 }

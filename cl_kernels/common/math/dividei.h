@@ -1,0 +1,11 @@
+// dividei_(a, b) = a / b for integers, cut toward zero, and 0 where b is 0. The smallest number divided by -1 is
+// itself, because it wraps around. Without the checks, both divisions would trap.
+#include "common/math/types.h"
+
+#define DEFINE_DIVIDEI(T, U, bits)                                \
+  INLINE T JOIN(dividei_, T)(const T a, const T b) {              \
+    const T quotient = a / (((b == 0) | (b == -1)) ? (T)(1) : b); \
+    const T opposite = JOIN(as_, T)((U)(0) - JOIN(as_, U)(a));    \
+    return b == 0 ? (T)(0) : (b == -1 ? opposite : quotient);     \
+  }
+ON_INTEGERS(DEFINE_DIVIDEI)

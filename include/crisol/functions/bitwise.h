@@ -1,0 +1,41 @@
+// Functions on whole numbers and on the bits of elements. They have no gradient.
+//
+// Operands are tensors or numbers, and at least one operand is a tensor. They broadcast, and their dtypes are promoted,
+// as in crisol/functions/elementwise.h. The promoted dtype must be i32, i64 or u8, and the result has it. Errors
+// (invalid_argument): an undefined tensor, a floating-point or bool operand, two devices, shapes that do not broadcast,
+// a number that the dtype cannot hold.
+#pragma once
+
+#include "crisol/tensor.h"
+
+namespace crisol {
+
+/// The bits that are 1 in a and in b.
+CRISOL_API Tensor bitwise_and(const Operand& a, const Operand& b);
+
+/// The bits that are 1 in a or in b.
+CRISOL_API Tensor bitwise_or(const Operand& a, const Operand& b);
+
+/// The bits that differ in a and b.
+CRISOL_API Tensor bitwise_xor(const Operand& a, const Operand& b);
+
+/// Each bit of x inverted.
+CRISOL_API Tensor bitwise_not(const Tensor& x);
+
+/// The bits of a moved to the left by b places. Bits that leave the dtype are lost. A negative b, and a b of at least
+/// the number of bits, give 0.
+CRISOL_API Tensor bitwise_left_shift(const Operand& a, const Operand& b);
+
+/// The bits of a moved to the right by b places. Copies of the sign enter at the left, so this is floor(a / 2^b). A
+/// negative b, and a b of at least the number of bits, give 0, or -1 where a is negative.
+CRISOL_API Tensor bitwise_right_shift(const Operand& a, const Operand& b);
+
+/// a / b cut toward zero: PyTorch's div(a, b, rounding_mode="trunc") of whole numbers. Gives 0 where b is 0. The
+/// smallest number divided by -1 is itself. For floating-point numbers write trunc(a / b).
+CRISOL_API Tensor trunc_divide(const Operand& a, const Operand& b);
+
+/// A copy of x whose bits count as elements of another dtype: PyTorch's x.view(dtype). Both dtypes have the same size.
+/// Refuses other sizes, and bool as the result, because a bool is only 0 or 1.
+CRISOL_API Tensor bit_cast(const Tensor& x, DType dtype);
+
+}  // namespace crisol

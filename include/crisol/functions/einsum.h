@@ -1,0 +1,24 @@
+// Sums of products in Einstein's notation.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "crisol/tensor.h"
+
+namespace crisol {
+
+/// torch.einsum. The equation has a letter for each axis of each operand, and after "->" a letter for each axis of the
+/// result: "bij,bjk->bik" multiplies matrices. Elements whose letters have equal positions are multiplied, and the sum
+/// goes over the letters that the result lacks.
+///
+/// A letter that an operand has twice takes the diagonal. "..." stands for the axes that have no letter, aligned at the
+/// last one. Without "->" the result has the axes of "..." and then the letters that appear once, in alphabetical
+/// order. An axis of size 1 is repeated to the size that its letter has elsewhere. Operands are multiplied from left to
+/// right, with matmul where a letter is summed. f16 is multiplied and added in f32.
+///
+/// Differentiable in all operands. Errors (invalid_argument): an undefined tensor, bool, two dtypes or devices, an
+/// equation that is none or does not fit the operands, sizes of one letter that differ.
+CRISOL_API Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands);
+
+}  // namespace crisol

@@ -1,0 +1,39 @@
+// Functions whose result has a shape that depends on the elements of x. Each call waits for the device, which tells the
+// size. Any dtype and strides. Errors (invalid_argument): an undefined tensor, two devices, a shape or an axis that
+// does not fit.
+#pragma once
+
+#include <optional>
+
+#include "crisol/tensor.h"
+
+namespace crisol {
+
+/// The positions of the elements that are not 0, as i64 (N, rank of x): a row for each such element, in the order of
+/// the elements, with a position for each axis. NaN is not 0. Has no gradient.
+CRISOL_API Tensor nonzero(const Tensor& x);
+
+/// The elements of x for which mask is true, as one line, in their order. mask is bool, and both broadcast to one
+/// shape. Differentiable in x.
+CRISOL_API Tensor masked_select(const Tensor& x, const Tensor& mask);
+
+/// Options of unique, by name: `unique(x, {.axis = 0})`.
+struct UniqueOptions {
+  bool sorted = true;            ///< From small to large. Otherwise in the order in which the values first appear.
+  std::optional<int> axis = {};  ///< Slices along this axis are compared. Without an axis all elements are compared.
+};
+
+/// What unique finds. N elements (or slices) have U different values.
+struct UniqueResult {
+  Tensor values;   ///< The different values: (U), or x with size U along the axis.
+  Tensor indices;  ///< The position of the first element with each value, i64 (U).
+  Tensor inverse;  ///< The position of each element's value in `values`, i64 (N).
+  Tensor counts;   ///< How many elements have each value, i64 (U).
+};
+
+/// The different values of x, PyTorch's unique. Slices are ordered by their first elements that differ. Each NaN is a
+/// value of its own. `values` is differentiable in x: the gradient goes to the first element with a value. Slices of m
+/// elements take m sorts.
+CRISOL_API UniqueResult unique(const Tensor& x, const UniqueOptions& options = {});
+
+}  // namespace crisol

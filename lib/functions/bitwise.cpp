@@ -1,0 +1,41 @@
+#include "crisol/functions/bitwise.h"
+
+#include "base/text.h"
+#include "crisol/ops/copy.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/pointwise/whole_rows.h"
+#include "tensor/impl.h"
+
+namespace crisol {
+
+namespace rows = ops::rows;
+
+Tensor bitwise_and(const Operand& a, const Operand& b) { return ops::pointwise(rows::bitwise_and, {a, b}); }
+Tensor bitwise_or(const Operand& a, const Operand& b) { return ops::pointwise(rows::bitwise_or, {a, b}); }
+Tensor bitwise_xor(const Operand& a, const Operand& b) { return ops::pointwise(rows::bitwise_xor, {a, b}); }
+Tensor bitwise_not(const Tensor& x) { return ops::pointwise(rows::bitwise_not, {x}); }
+
+Tensor bitwise_left_shift(const Operand& a, const Operand& b) {
+  return ops::pointwise(rows::bitwise_left_shift, {a, b});
+}
+
+Tensor bitwise_right_shift(const Operand& a, const Operand& b) {
+  return ops::pointwise(rows::bitwise_right_shift, {a, b});
+}
+
+Tensor trunc_divide(const Operand& a, const Operand& b) { return ops::pointwise(rows::trunc_divide, {a, b}); }
+
+Tensor bit_cast(const Tensor& x, DType dtype) {
+  constexpr const char* op = "bit_cast";
+  require(x.defined(), op, "the tensor is undefined");
+  require(size_of(x.dtype()) == size_of(dtype), op, "an element of ", x.dtype(), " has ", size_of(x.dtype()),
+          " bytes, one of ", dtype, " has ", size_of(dtype));
+  require(dtype != DType::boolean || x.dtype() == DType::boolean, op, "the bits of ", x.dtype(),
+          " cannot become bool; compare with ne(x, 0)");
+  // The clone is contiguous and nobody else has it yet.
+  const Tensor y = ops::clone(x);
+  y.impl()->dtype = dtype;
+  return y;
+}
+
+}  // namespace crisol

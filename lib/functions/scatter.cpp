@@ -1,0 +1,172 @@
+// Writing by index: elements that replace others, and elements that are combined.
+#include <algorithm>
+
+#include "autograd/node.h"
+#include "base/text.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/index.h"
+#include "crisol/functions/pad.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/index.h"
+#include "functions/line.h"
+
+namespace crisol {
+
+using autograd::Gradients;
+using autograd::Needs;
+using autograd::Saved;
+
+namespace {
+
+Tensor numbered(const Shape& shape, Device device) {
+  return arange(0, static_cast<double>(shape.numel()), 1, DType::i64, device).reshape(shape);
+}
+
+/// Whether each element of scatter's source stays in the result, because no later element replaces it.
+Tensor elements_that_stay(const Shape& shape, int axis, const Tensor& index) {
+  const Tensor numbers = numbered(index.shape(), index.device());
+  const Tensor places = zeros(shape, DType::i64, index.device());
+  return ops::eq(ops::gather(ops::scatter(places, axis, index, numbers), axis, index), numbers);
+}
+
+/// The same for the slices of index_copy's source, in a shape that broadcasts to the source.
+Tensor slices_that_stay(const Shape& shape, int axis, const Tensor& index) {
+  const Tensor line = index.reshape(-1);
+  const Tensor numbers = numbered(line.shape(), index.device());
+  const int at = axis < 0 ? axis + shape.rank() : axis;
+  const Tensor places = zeros({shape[at]}, DType::i64, index.device());
+  Shape sizes = Shape::filled(shape.rank(), 1);
+  sizes[at] = line.numel();
+  return ops::eq(ops::index_select(ops::index_copy(places, 0, line, numbers), 0, line), numbers).reshape(sizes);
+}
+
+void refuse_gradient(const char* op, ScatterReduction reduction, const Tensor& x, const Tensor& src) {
+  const char* const names[] = {"sum", "prod", "amax", "amin"};
+  require(!autograd::linking(x, src), op, "a tensor wants a gradient, and ", names[static_cast<std::size_t>(reduction)],
+          " has none here; use detach() or crisol::NoGrad");
+}
+
+/// One number for the tuples in the last axis of index: the place of the slice among the axes [first, first + k) of
+/// `shape`. A tuple with a position outside its axis gives -1.
+Tensor places_of_tuples(const char* op, const Shape& shape, int first, const Tensor& index) {
+  require(index.dtype() == DType::i64 || index.dtype() == DType::i32 || index.dtype() == DType::u8, op,
+          "the indices must be i64, i32 or u8, they are ", index.dtype());
+  const auto count = static_cast<int>(index.shape().back());
+  Tensor place = zeros({}, DType::i64, index.device()), outside;
+  for (int k = 0; k < count; ++k) {
+    const std::int64_t size = shape[first + k];
+    Tensor position = index.select(-1, k).to(DType::i64);
+    position = ops::where(ops::lt(position, 0), ops::add(position, size), position);
+    const Tensor wrong = ops::logical_or(ops::lt(position, 0), ops::ge(position, size));
+    outside = outside.defined() ? ops::logical_or(outside, wrong) : wrong;
+    place = ops::add(ops::mul(place, size), position);
+  }
+  return ops::where(outside, -1, place);
+}
+
+/// The sizes of axes [first, end).
+Shape sizes_of(const Shape& shape, int first, int end) {
+  Shape sizes;
+  for (int i = first; i < end; ++i) sizes.push_back(shape[i]);
+  return sizes;
+}
+
+Shape joined(const Shape& a, const Shape& b) {
+  Shape sizes = a;
+  for (const std::int64_t size : b) sizes.push_back(size);
+  return sizes;
+}
+
+void check_tuples(const char* op, const Tensor& x, const Tensor& index, int batch_axes) {
+  require(x.defined() && index.defined(), op, "a tensor is undefined");
+  require(index.dim() >= 1, op, "the index must have an axis of tuples, its shape is ", index.shape());
+  require(batch_axes >= 0 && batch_axes < index.dim(), op, "batch_axes is ", batch_axes, ", the index has shape ",
+          index.shape());
+  const std::int64_t count = index.shape().back();
+  require(count >= 1 && count <= x.dim() - batch_axes, op, "tuples of ", count, " positions for a tensor of shape ",
+          x.shape(), " with ", batch_axes, " batch axes");
+  for (int i = 0; i < batch_axes; ++i)
+    require(x.size(i) == index.size(i), op, "batch axis ", i, " of shapes ", x.shape(), " and ", index.shape());
+}
+
+}  // namespace
+
+Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  if (scalars_and_lines(x, index, src)) return scatter(line(x), axis, line(index), line(src)).reshape(x.shape());
+  const Tensor y = ops::scatter(x, axis, index, src);
+  if (!autograd::recording(x, src)) return y;
+  return autograd::record_higher(
+      "scatter", y, {x, src}, [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
+        Gradients gradients(2);
+        const Tensor at = index.get(), nothing = zeros(at.shape(), dy.dtype(), dy.device());
+        if (needs[0]) gradients[0] = scatter(dy, axis, at, nothing);
+        if (needs[1])
+          gradients[1] =
+              grown_to(where(elements_that_stay(dy.shape(), axis, at), gather(dy, axis, at), nothing), shape);
+        return gradients;
+      });
+}
+
+Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src, ScatterReduction reduction) {
+  if (reduction == ScatterReduction::sum) return scatter_add(x, axis, index, src);
+  if (scalars_and_lines(x, index, src))
+    return scatter_reduce(line(x), axis, line(index), line(src), reduction).reshape(x.shape());
+  refuse_gradient("scatter_reduce", reduction, x, src);
+  return ops::scatter_reduce(x, axis, index, src, reduction);
+}
+
+Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  if (scalars_and_lines(x, src)) return index_copy(line(x), axis, index, line(src)).reshape(x.shape());
+  const Tensor y = ops::index_copy(x, axis, index, src);
+  if (!autograd::recording(x, src)) return y;
+  return autograd::record_higher(
+      "index_copy", y, {x, src}, [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
+        Gradients gradients(2);
+        const Tensor at = index.get(), nothing = zeros(shape, dy.dtype(), dy.device());
+        if (needs[0]) gradients[0] = index_copy(dy, axis, at, nothing);
+        if (needs[1]) gradients[1] = where(slices_that_stay(dy.shape(), axis, at), index_select(dy, axis, at), nothing);
+        return gradients;
+      });
+}
+
+Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src, ScatterReduction reduction) {
+  if (reduction == ScatterReduction::sum) return index_add(x, axis, index, src);
+  if (scalars_and_lines(x, src)) return index_reduce(line(x), axis, index, line(src), reduction).reshape(x.shape());
+  refuse_gradient("index_reduce", reduction, x, src);
+  return ops::index_reduce(x, axis, index, src, reduction);
+}
+
+Tensor gather_nd(const Tensor& x, const Tensor& index, int batch_axes) {
+  constexpr const char* op = "gather_nd";
+  check_tuples(op, x, index, batch_axes);
+  const int end = batch_axes + static_cast<int>(index.shape().back());
+  const Shape batch = sizes_of(x.shape(), 0, batch_axes), picked = sizes_of(index.shape(), 0, index.dim() - 1);
+  const Shape rest = sizes_of(x.shape(), end, x.dim());
+  const std::int64_t slices = sizes_of(x.shape(), batch_axes, end).numel(), batches = batch.numel();
+  Tensor place = places_of_tuples(op, x.shape(), batch_axes, index);
+  if (batches > 1) {
+    // The slices of all batches are counted through.
+    const Tensor start = ops::mul(numbered({batches, 1}, index.device()), slices);
+    place = place.reshape({batches, picked.numel() / batches});
+    place = ops::where(ops::lt(place, 0), -1, ops::add(place, start));
+  }
+  const Tensor rows = x.reshape({batches * slices, rest.numel()});
+  return index_select(rows, 0, place.reshape({picked.numel()})).reshape(joined(picked, rest));
+}
+
+Tensor scatter_nd(const Tensor& x, const Tensor& index, const Tensor& src, std::optional<ScatterReduction> reduction) {
+  constexpr const char* op = "scatter_nd";
+  check_tuples(op, x, index, 0);
+  require(src.defined(), op, "a tensor is undefined");
+  const auto end = static_cast<int>(index.shape().back());
+  const Shape rest = sizes_of(x.shape(), end, x.dim()), picked = sizes_of(index.shape(), 0, index.dim() - 1);
+  require(src.shape() == joined(picked, rest), op, "the source must have shape ", joined(picked, rest), ", it has ",
+          src.shape());
+  const Tensor place = places_of_tuples(op, x.shape(), 0, index).reshape({picked.numel()});
+  const Tensor rows = x.reshape({sizes_of(x.shape(), 0, end).numel(), rest.numel()});
+  const Tensor slices = src.reshape({picked.numel(), rest.numel()});
+  const Tensor y = reduction ? index_reduce(rows, 0, place, slices, *reduction) : index_copy(rows, 0, place, slices);
+  return y.reshape(x.shape());
+}
+
+}  // namespace crisol

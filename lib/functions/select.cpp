@@ -1,0 +1,104 @@
+#include "crisol/functions/select.h"
+
+#include "base/text.h"
+#include "crisol/functions/index.h"
+#include "crisol/ops/cat.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/index.h"
+#include "crisol/ops/reduce.h"
+#include "crisol/ops/sort.h"
+#include "crisol/ops/view.h"
+#include "ops/check.h"
+#include "ops/collapse.h"
+
+namespace crisol {
+
+namespace {
+
+Tensor numbers(std::int64_t count, Device device) {
+  return arange(0, static_cast<double>(count), 1, DType::i64, device);
+}
+
+/// The positions of the rows of x (n, m) in ascending order. Equal rows keep their order.
+Tensor order_of_rows(const Tensor& x) {
+  Tensor order = numbers(x.size(0), x.device());
+  // The sort is stable, so the first column, which is sorted last, decides.
+  for (std::int64_t column = x.size(1) - 1; column >= 0; --column) {
+    const Tensor keys = ops::index_select(ops::narrow(x, 1, column, 1).reshape({x.size(0)}), 0, order);
+    order = ops::index_select(order, 0, ops::argsort(keys, 0, false));
+  }
+  return order;
+}
+
+/// Whether each row of x (n, m) differs from the row before it. The first row does.
+Tensor starts_of_runs(const Tensor& x) {
+  const std::int64_t n = x.size(0);
+  const Tensor differs = ops::ne(ops::narrow(x, 0, 1, n - 1), ops::narrow(x, 0, 0, n - 1));
+  return ops::cat({ones({1}, DType::boolean, x.device()), ops::any(differs, {1})}, 0);
+}
+
+/// Puts the values of a result into the order in which they first appear.
+void order_by_appearance(UniqueResult& result) {
+  const Tensor order = ops::argsort(result.indices, 0, false);
+  const Tensor places = ops::index_copy(zeros_like(order), 0, order, numbers(order.numel(), order.device()));
+  result.indices = ops::index_select(result.indices, 0, order);
+  result.counts = ops::index_select(result.counts, 0, order);
+  result.inverse = ops::index_select(places, 0, result.inverse);
+}
+
+/// All of the result but the values.
+UniqueResult groups_of_rows(const Tensor& x, bool sorted) {
+  const std::int64_t n = x.size(0);
+  if (n == 0) {
+    const Tensor none = empty({0}, DType::i64, x.device());
+    return {{}, none, none, none};
+  }
+  const Tensor order = order_of_rows(x);
+  const Tensor is_start = starts_of_runs(ops::index_select(x, 0, order));
+  const Tensor group = ops::sub(ops::cumsum(is_start, 0), 1);
+  const Tensor starts = ops::reshape(ops::nonzero(is_start), {-1});
+  const std::int64_t count = starts.numel();
+  const Tensor ends = ops::cat({ops::narrow(starts, 0, 1, count - 1), full({1}, n, DType::i64, x.device())}, 0);
+  UniqueResult result{{},
+                      ops::index_select(order, 0, starts),
+                      ops::index_copy(zeros_like(order), 0, order, group),
+                      ops::sub(ends, starts)};
+  if (!sorted) order_by_appearance(result);
+  return result;
+}
+
+}  // namespace
+
+Tensor nonzero(const Tensor& x) { return ops::nonzero(x); }
+
+Tensor masked_select(const Tensor& x, const Tensor& mask) {
+  constexpr const char* op = "masked_select";
+  require(x.defined() && mask.defined(), op, "a tensor is undefined");
+  ops::require_dtype(op, "the mask", mask, DType::boolean);
+  ops::require_device(op, "the tensor", x, "the mask", mask);
+  const Shape shape = ops::broadcast_shape(op, x.shape(), mask.shape());
+  const Tensor positions = ops::reshape(ops::nonzero(ops::reshape(mask.expand(shape), {-1})), {-1});
+  return index_select(x.expand(shape).reshape({-1}), 0, positions);
+}
+
+UniqueResult unique(const Tensor& x, const UniqueOptions& options) {
+  constexpr const char* op = "unique";
+  require(x.defined(), op, "the tensor is undefined");
+  if (!options.axis) {
+    const Tensor all = x.reshape({x.numel()});
+    UniqueResult result = groups_of_rows(all.detach().reshape({x.numel(), 1}), options.sorted);
+    result.values = index_select(all, 0, result.indices);
+    return result;
+  }
+  const int axis = normalized_axis(op, *options.axis, x.dim());
+  Shape order{axis};
+  std::int64_t width = 1;
+  for (int i = 0; i < x.dim(); ++i)
+    if (i != axis) order.push_back(i), width *= x.size(i);
+  UniqueResult result = groups_of_rows(ops::reshape(ops::permute(x, order), {x.size(axis), width}), options.sorted);
+  result.values = index_select(x, axis, result.indices);
+  return result;
+}
+
+}  // namespace crisol

@@ -1,0 +1,129 @@
+// Random numbers. A node with a seed draws the same numbers in every run. A node without one draws from the default
+// generator.
+#include <bit>
+
+#include "base/text.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/sampling.h"
+#include "crisol/random.h"
+#include "onnx/ops/axes.h"
+#include "onnx/ops/element_types.h"
+#include "onnx/ops/table.h"
+
+namespace crisol::onnx {
+
+namespace {
+
+using graph::Data;
+using graph::Run;
+
+/// The generator that a node draws from.
+struct Source {
+  explicit Source(Call& call) : has_seed(call.has("seed")), seed(call.real("seed", 0)) {}
+
+  Generator of(Device device) const {
+    return has_seed ? Generator(std::bit_cast<std::uint64_t>(seed), device) : default_generator(device);
+  }
+
+  bool has_seed;
+  double seed;
+};
+
+DType floating_type(std::int64_t number) {
+  const DType dtype = dtype_of_number(number);
+  require(is_floating(dtype), "onnx", "random numbers of ", dtype, " are not supported, f32 and f16 are");
+  return dtype;
+}
+
+/// A draw of a shape, in f32: uniform in [low, high), or normal with mean and scale.
+using Draw = std::function<Tensor(const Shape& shape, Device device)>;
+
+Draw uniform(Call& call) {
+  const Source source(call);
+  const double low = call.real("low", 0), high = call.real("high", 1);
+  require(low <= high, "onnx", "low is ", low, ", high is ", high);
+  return [=](const Shape& shape, Device device) {
+    Tensor x = empty(shape, DType::f32, device);
+    return uniform_(x, low, high, source.of(device));
+  };
+}
+
+Draw normal(Call& call) {
+  const Source source(call);
+  const double mean = call.real("mean", 0), scale = call.real("scale", 1);
+  require(scale >= 0, "onnx", "scale is ", scale);
+  return [=](const Shape& shape, Device device) {
+    Tensor x = empty(shape, DType::f32, device);
+    return normal_(x, mean, scale, source.of(device));
+  };
+}
+
+/// Marks a run that gives other outputs each time.
+Run drawn(Run run) {
+  run.is_random = true;
+  return run;
+}
+
+template <Draw (*make)(Call&)>
+Run of_shape(Call& call) {
+  call.check_counts(0, 0);
+  require(call.has("shape"), "onnx", "attribute shape is missing");
+  const Shape shape(call.integers("shape"));
+  const DType dtype = floating_type(call.integer("dtype", 1));
+  const Draw draw = make(call);
+  return drawn([=](const Data&, Device device) { return Data{draw(shape, device).to(dtype)}; });
+}
+
+template <Draw (*make)(Call&)>
+Run like(Call& call) {
+  call.check_counts(1, 1);
+  std::optional<DType> dtype;
+  if (call.has("dtype")) dtype = floating_type(call.integer("dtype", 0));
+  const Draw draw = make(call);
+  return drawn([=](const Data& in, Device device) {
+    const DType result = dtype.value_or(in[0].dtype());
+    require(is_floating(result), "onnx", "random numbers of ", result, " are not supported, f32 and f16 are");
+    return Data{draw(in[0].shape(), device).to(result)};
+  });
+}
+
+Run bernoulli_(Call& call) {
+  call.check_counts(1, 1);
+  const Source source(call);
+  std::optional<DType> dtype;
+  if (call.has("dtype")) dtype = dtype_of_number(call.integer("dtype", 0));
+  return drawn([=](const Data& in, Device device) {
+    const Tensor probabilities = in[0].tensor(device);
+    const Tensor drawn = rand(probabilities.shape(), source.of(device));
+    return Data{lt(drawn, probabilities).to(dtype.value_or(probabilities.dtype()))};
+  });
+}
+
+Run multinomial_(Call& call) {
+  call.check_counts(1, 1);
+  const Source source(call);
+  const std::int64_t count = call.integer("sample_size", 1);
+  require(count >= 1, "onnx", "sample_size is ", count);
+  const DType dtype = dtype_of_number(call.integer("dtype", 6));
+  require(dtype == DType::i32 || dtype == DType::i64, "onnx", "samples of ", dtype, ", i32 or i64 expected");
+  return drawn([=](const Data& in, Device device) {
+    // The input holds logarithms of probabilities, which may have any sum.
+    const Tensor logits = in[0].tensor(device);
+    require(logits.dim() == 2, "onnx", "an input of shape ", logits.shape(), ", a matrix expected");
+    const Tensor weights = exp(logits - logits.max({1}, true));
+    return Data{multinomial(weights, count, true, source.of(device)).to(dtype)};
+  });
+}
+
+}  // namespace
+
+std::vector<Row> random_rows() {
+  constexpr std::int64_t newest = newest_version;
+  return {
+      {"Bernoulli", 15, newest, bernoulli_},           {"Multinomial", 7, newest, multinomial_},
+      {"RandomNormal", 1, newest, of_shape<normal>},   {"RandomNormalLike", 1, newest, like<normal>},
+      {"RandomUniform", 1, newest, of_shape<uniform>}, {"RandomUniformLike", 1, newest, like<uniform>},
+  };
+}
+
+}  // namespace crisol::onnx

@@ -1,0 +1,85 @@
+// Running products along an axis: cl_kernels/reduce/cumprod.cl.
+#include <algorithm>
+
+#include "crisol/ops/cat.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/reduce.h"
+#include "crisol/ops/view.h"
+#include "dispatch/work_split.h"
+#include "ops/check.h"
+#include "ops/index/indexing.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+/// How the lines of a tensor are shared out, and the positions of one launch.
+struct Lines {
+  Lines(const Tensor& x, int axis) : split(split_at(x.shape(), axis)), lines(split.outer * split.inner) {
+    const dispatch::Target& target = dispatch::target_of(state_of(x));
+    is_cpu = target.info.type == DeviceType::cpu;
+    step = std::clamp<std::int64_t>(target.loop_budget / 2, 1, std::max<std::int64_t>(1, split.size));
+    work = is_cpu ? split_for_cpu(target, lines, std::max<std::int64_t>(1, 8192 / step), 1, step) : WorkSplit{lines, 1};
+  }
+
+  template <class... Tensors>
+  void launch(runtime::DeviceState& device, const char* entry, const char* type, std::int64_t first,
+              const Tensors&... tensors) const {
+    runtime::launch(device, {"reduce/cumprod.cl", entry, {{"T", type}}},
+                    is_cpu ? runtime::NdRange{{work.items}, {1}} : runtime::flat_range(device, work.items), tensors...,
+                    lines, split.size, split.inner, first, std::min(first + step, split.size), work.chunk);
+  }
+
+  AxisSplit split;
+  std::int64_t lines, step;
+  bool is_cpu;
+  WorkSplit work;
+};
+
+}  // namespace
+
+Tensor cumprod(const Tensor& x, int axis) {
+  constexpr const char* op = "cumprod";
+  require(x.defined(), op, "the tensor is undefined");
+  if (x.dim() == 0) return reshape(cumprod(reshape(x, {1}), axis), {});
+  const int at = normalized_axis(op, axis, x.dim());
+  // Halves are multiplied as floats, integers as i64. Unsigned products wrap around.
+  const bool floating = is_floating(x.dtype());
+  const DType computed = floating ? DType::f32 : DType::i64;
+  const Tensor y = empty(x.shape(), computed, x.device());
+  if (x.numel() > 0) {
+    const Tensor from = contiguous(cast(x, computed));
+    const Lines lines(from, at);
+    for (std::int64_t first = 0; first < lines.split.size; first += lines.step)
+      lines.launch(state_of(x), "products", floating ? "float" : "ulong", first, in(from), out(y));
+  }
+  return floating ? cast(y, x.dtype()) : y;
+}
+
+Tensor cumprod_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int axis) {
+  constexpr const char* op = "cumprod_backward";
+  require(dy.defined() && x.defined() && y.defined(), op, "a tensor is undefined");
+  require(is_floating(x.dtype()), op, "the tensor must be f32 or f16, it is ", x.dtype());
+  require_shape(op, "the gradient", dy, x.shape());
+  require_shape(op, "the result", y, x.shape());
+  require_device(op, "the tensor", x, "the gradient", dy);
+  require_device(op, "the tensor", x, "the result", y);
+  if (x.dim() == 0) return clone(dy);
+  const int at = normalized_axis(op, axis, x.dim());
+  if (x.numel() == 0) return clone(dy);
+  const Tensor more = contiguous(cast(dy, DType::f32)), factors = contiguous(cast(x, DType::f32));
+  const Tensor suffixes = empty(x.shape(), DType::f32, x.device());
+  const Lines lines(factors, at);
+  const std::int64_t last = (lines.split.size - 1) / lines.step * lines.step;
+  for (std::int64_t first = last; first >= 0; first -= lines.step)
+    lines.launch(state_of(x), "suffixes", "float", first, in(more), in(factors), out(suffixes));
+  Shape one = x.shape();
+  one[at] = 1;
+  const Tensor before =
+      cat({ones(one, DType::f32, x.device()), narrow(cast(y, DType::f32), at, 0, x.shape()[at] - 1)}, at);
+  return cast(mul(suffixes, before), dy.dtype());
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,122 @@
+// Gradients of writing by index, and reading and writing by tuples of positions.
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/index.h"
+#include "crisol/grad_mode.h"
+#include "doctest/doctest.h"
+#include "support/compare.h"
+#include "support/gradcheck.h"
+
+namespace crisol {
+
+namespace {
+
+using Inputs = std::vector<Tensor>;
+using testing::check_close;
+using testing::check_error;
+using testing::check_gradients;
+using testing::random_integers;
+using testing::random_values;
+using testing::tensor_of;
+
+Tensor some(std::uint64_t seed, const Shape& shape) { return tensor_of(random_values(seed, shape.numel()), shape); }
+
+Tensor picks(std::uint64_t seed, const Shape& shape, std::int64_t size) {
+  return tensor_of(random_integers(seed, shape.numel(), 0, static_cast<int>(size) - 1), shape, DType::i64);
+}
+
+}  // namespace
+
+TEST_CASE("gradients of scatter and index_copy: only the element that stays gets one") {
+  const Tensor x = some(1, {3, 4, 5});
+  for (const int axis : {0, 1, -1}) {
+    CAPTURE(axis);
+    const Tensor index = picks(2, {2, 3, 4}, 3), row = picks(3, {7}, 3);
+    check_gradients([&](const Inputs& in) { return scatter(in[0], axis, index, in[1]); }, {x, some(4, {3, 3, 4})});
+    Shape shape = x.shape();
+    shape[axis < 0 ? axis + 3 : axis] = 7;
+    check_gradients([&](const Inputs& in) { return index_copy(in[0], axis, row, in[1]); }, {x, some(5, shape)});
+  }
+  Tensor src = tensor_of({1, 2, 3, 4}, {4}).requires_grad_();
+  const Tensor index = tensor_of({1, 5, 1, 0}, {4}, DType::i64);  // 5 is outside.
+  const Tensor y = scatter(zeros({3}), 0, index, src);
+  check_close(y.detach(), {4, 3, 0}, {0});
+  y.backward(tensor_of({10, 20, 30}, {3}));
+  check_close(src.grad(), {0, 0, 20, 10}, {0});
+}
+
+TEST_CASE("scatter: scalars count as lines") {
+  const Tensor scalar = tensor_of({2}, {}), at = zeros({}, DType::i64);
+  check_close(scatter(scalar, 0, at, tensor_of({5}, {})), {}, {5}, {0});
+  check_close(index_copy(scalar, 0, at, tensor_of({5}, {})), {}, {5}, {0});
+  check_close(scatter_reduce(scalar, 0, at, tensor_of({5}, {}), ScatterReduction::prod), {}, {10}, {0});
+}
+
+TEST_CASE("scatter_reduce and index_reduce: a sum is differentiable, another reduction says that it is not") {
+  const Tensor x = some(6, {4, 3}), index = picks(7, {5}, 4), src = some(8, {5, 3});
+  check_gradients([&](const Inputs& in) { return index_reduce(in[0], 0, index, in[1], ScatterReduction::sum); },
+                  {x, src});
+  Tensor leaf = src.clone().requires_grad_();
+  check_error([&] { index_reduce(x, 0, index, leaf, ScatterReduction::amax); }, {"[index_reduce]", "amax", "NoGrad"});
+  check_error(
+      [&] {
+        scatter_reduce(leaf, 0, zeros({5, 3}, DType::i64), src, ScatterReduction::prod);
+      },
+      {"[scatter_reduce]", "prod"});
+  const NoGrad no_grad;
+  CHECK(index_reduce(x, 0, index, leaf, ScatterReduction::amax).shape() == Shape{4, 3});
+}
+
+TEST_CASE("gather_nd: slices and elements, batches, negative and wrong positions, gradients") {
+  const Tensor x = tensor_of({0, 1, 2, 3, 4, 5, 6, 7}, {2, 2, 2});
+  const auto at = [](const std::vector<std::int64_t>& values, const Shape& shape) {
+    return from_vector(values, shape);
+  };
+  check_close(gather_nd(x, at({0, 1, 1, 0}, {2, 2})), {2, 2}, {2, 3, 4, 5}, {0});
+  check_close(gather_nd(x, at({0, 1, -1, 0}, {2, 1, 2})), {2, 1, 2}, {2, 3, 4, 5}, {0});
+  check_close(gather_nd(x, at({-1, -1, -2}, {3})), {}, {6}, {0});
+  check_close(gather_nd(x, at({1, 0}, {2, 1}), 1), {2, 2}, {2, 3, 4, 5}, {0});
+  check_close(gather_nd(x, at({1, 0, 0, 1}, {2, 2, 1}), 1), {2, 2, 2}, {2, 3, 0, 1, 4, 5, 6, 7}, {0});
+  const double missing = -0x1p31;
+  check_close(gather_nd(x.to(DType::i32), at({2, 0, -3, 0, 1, 1}, {3, 2})), {3, 2},
+              {missing, missing, missing, missing, 6, 7}, {0});
+  check_close(gather_nd(x.to(DType::i32), at({1, 2}, {2, 1}), 1), {2, 2}, {2, 3, missing, missing}, {0});
+  check_gradients([&](const Inputs& in) { return gather_nd(in[0], picks(9, {4, 2}, 2)); }, {some(10, {2, 3, 4})});
+  check_gradients(
+      [&](const Inputs& in) {
+        return gather_nd(in[0], picks(11, {3, 5, 1}, 4), 1);
+      },
+      {some(12, {3, 4, 2})});
+  check_error([&] { gather_nd(x, at({0, 0, 0, 0}, {4})); }, {"[gather_nd]", "4 positions", "(2, 2, 2)"});
+  check_error([&] { gather_nd(x, at({0}, {1, 1}), 1); }, {"[gather_nd]", "batch axis 0", "(1, 1)"});
+  check_error([&] { gather_nd(x, at({0}, {1}), 1); }, {"[gather_nd]", "batch_axes is 1"});
+  check_error([&] { gather_nd(x, zeros({2, 1})); }, {"[gather_nd]", "f32"});
+}
+
+TEST_CASE("scatter_nd: slices and elements, reductions, wrong positions, gradients") {
+  const auto at = [](const std::vector<std::int64_t>& values, const Shape& shape) {
+    return from_vector(values, shape);
+  };
+  const Tensor line = tensor_of({1, 2, 3, 4, 5, 6, 7, 8}, {8});
+  check_close(scatter_nd(line, at({4, 3, 1, -1}, {4, 1}), tensor_of({9, 10, 11, 12}, {4})), {1, 11, 3, 10, 9, 6, 7, 12},
+              {0});
+  const Tensor x = tensor_of({0, 1, 2, 3, 4, 5}, {3, 2});
+  const Tensor rows = tensor_of({10, 20, 30, 40, 50, 60}, {3, 2}), index = at({2, 7, 2}, {3, 1});
+  check_close(scatter_nd(x, index, rows), {3, 2}, {0, 1, 2, 3, 50, 60}, {0});
+  check_close(scatter_nd(x, index, rows, ScatterReduction::sum), {3, 2}, {0, 1, 2, 3, 64, 85}, {0});
+  check_close(scatter_nd(x, index, rows, ScatterReduction::amin), {3, 2}, {0, 1, 2, 3, 4, 5}, {0});
+  check_close(scatter_nd(x, at({1, 1}, {2}), tensor_of({7}, {})), {3, 2}, {0, 1, 2, 7, 4, 5}, {0});
+  check_gradients(
+      [&](const Inputs& in) {
+        return scatter_nd(in[0], picks(13, {5, 2}, 3), in[1]);
+      },
+      {some(14, {3, 4, 2}), some(15, {5, 2})});
+  check_gradients(
+      [&](const Inputs& in) {
+        return scatter_nd(in[0], picks(16, {5, 1}, 3), in[1], ScatterReduction::sum);
+      },
+      {some(17, {3, 4}), some(18, {5, 4})});
+  check_error([&] { scatter_nd(x, index, zeros({3, 3})); }, {"[scatter_nd]", "(3, 2)", "(3, 3)"});
+  check_error([&] { scatter_nd(x, zeros({3, 3}, DType::i64), rows); }, {"[scatter_nd]", "3 positions"});
+}
+
+}  // namespace crisol

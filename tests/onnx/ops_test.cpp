@@ -1,0 +1,239 @@
+// Ops of ONNX whose node tests leave something open: other element types, other versions, random numbers, the domain
+// ai.onnx.ml, and what is refused.
+#include <cmath>
+
+#include "crisol/crisol.h"
+#include "doctest/doctest.h"
+#include "support/compare.h"
+#include "support/files.h"
+#include "support/onnx_writer.h"
+#include "support/subprocess.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+namespace of = crisol::testing::onnx_file;
+using doctest::Contains;
+using of::attribute;
+using of::Proto;
+using of::Sizes;
+
+namespace {
+
+int number_of(DType dtype) {
+  switch (dtype) {
+    case DType::f32: return of::f32;
+    case DType::f16: return of::f16;
+    case DType::i32: return of::i32;
+    case DType::i64: return of::i64;
+    case DType::u8: return of::u8;
+    case DType::boolean: return of::boolean;
+  }
+  return 0;
+}
+
+Proto reals(const std::string& name, const std::vector<float>& values) {
+  return Proto().text(1, name).reals(7, values).integer(20, 6);
+}
+
+struct Call {
+  std::string op;
+  std::vector<Proto> attributes = {};
+  std::int64_t version = 28;
+  std::string domain = "";
+  std::size_t outputs = 1;
+};
+
+/// The outputs of a node whose inputs are the inputs of the model.
+std::vector<Tensor> run(const Call& call, const std::vector<Tensor>& inputs) {
+  std::vector<std::string> inner, outer;
+  NamedTensors given;
+  std::vector<Proto> values, results;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inner.push_back("x" + std::to_string(i));
+    given.emplace_back(inner.back(), inputs[i]);
+    values.push_back(of::value(inner.back(), Proto().message(1, Proto().integer(1, number_of(inputs[i].dtype())))));
+  }
+  for (std::size_t i = 0; i < call.outputs; ++i) {
+    outer.push_back("y" + std::to_string(i));
+    results.push_back(of::value(outer.back(), Proto().message(1, Proto().integer(1, of::f32))));
+  }
+  Proto file = of::model(of::graph({.nodes = {of::node(call.op, inner, outer, call.attributes, call.domain)},
+                                    .inputs = values,
+                                    .outputs = results}),
+                         call.domain.empty() ? call.version : 28);
+  if (!call.domain.empty()) file.message(8, of::operator_set(call.domain, call.version));
+  const TemporaryFolder folder;
+  write_file(folder.path() + "/net.onnx", file.bytes());
+  onnx::Model model = onnx::load(folder.path() + "/net.onnx");
+  const onnx::Outputs found = model(given);
+  std::vector<Tensor> tensors;
+  for (const std::string& name : outer) tensors.push_back(found[name]);
+  return tensors;
+}
+
+Tensor result(const Call& call, const std::vector<Tensor>& inputs) { return run(call, inputs)[0]; }
+
+doctest::String refused(const Call& call, const std::vector<Tensor>& inputs) {
+  return refusal(ErrorCode::invalid_argument, [&] { run(call, inputs); });
+}
+
+Tensor whole(const std::vector<std::int64_t>& values, const Shape& shape, DType dtype = DType::i64) {
+  return from_vector(values, shape, dtype);
+}
+
+void check(const Tensor& found, DType dtype, const Shape& shape, const std::vector<double>& values) {
+  CHECK(found.dtype() == dtype);
+  check_close(found, shape, values, {4});
+}
+
+}  // namespace
+
+TEST_CASE("onnx: arithmetic of whole numbers") {
+  for (const DType dtype : {DType::i32, DType::i64}) {
+    check(result({"Div"}, {whole({7, -7, -7, 7}, {2, 2}, dtype), whole({2, -2}, {2}, dtype)}), dtype, {2, 2},
+          {3, 3, -3, -3});
+    check(result({"Pow"}, {whole({3, -2}, {2}, dtype), whole({7, 3}, {2})}), dtype, {2}, {2187, -8});
+    check(result({"Mod"}, {whole({-7, 7}, {2}, dtype), whole({3, -3}, {2}, dtype)}), dtype, {2}, {2, -2});
+  }
+  check(result({"Div", {}, 6}, {whole({9, 8}, {2}), whole({4, 3}, {2})}), DType::i64, {2}, {2, 2});
+  // Whole numbers to the power of 7 = 7.0 are exact, and to the power of 0.5 they are cut.
+  check(result({"Pow"}, {whole({3, 10}, {2}), from_vector<float>({7, 0.5f})}), DType::i64, {2}, {2187, 3});
+  check(result({"Pow"}, {from_vector<float>({2, 9}), whole({3, 1}, {2})}), DType::f32, {2}, {8, 9});
+  CHECK(refused({"BitShift", {attribute("direction", "UP")}}, {whole({1}, {1}), whole({1}, {1})}) ==
+        Contains("BitShift: attribute direction is \"UP\", LEFT or RIGHT expected: \"#0\""));
+  CHECK(refused({"BitCast", {attribute("to", std::int64_t{of::i64})}}, {from_vector<float>({1})}) ==
+        Contains("[bit_cast]"));
+}
+
+TEST_CASE("onnx: products of f16 and of whole numbers") {
+  for (const DType dtype : {DType::f16, DType::i32, DType::i64}) {
+    const Tensor a = whole({1, 2, 3, 4}, {2, 2}, dtype), b = whole({5, 6, 7, 8}, {2, 2}, dtype);
+    check(result({"MatMul"}, {a, b}), dtype, {2, 2}, {19, 22, 43, 50});
+    check(result({"MatMul"}, {whole({1, 2}, {2}, dtype), b}), dtype, {2}, {19, 22});
+    check(result({"Gemm", {attribute("alpha", 2.0f), attribute("transB", std::int64_t{1})}}, {a, b, a}), dtype, {2, 2},
+          {35, 48, 81, 110});
+  }
+  CHECK(refused({"MatMul"}, {ones({1, 2}), ones({2, 1}, DType::f16)}) == Contains("a product of f32 and f16"));
+}
+
+TEST_CASE("onnx: scattering with element types and repeated indices") {
+  const Call add{"ScatterElements", {attribute("reduction", "add")}};
+  check(result(add, {whole({1, 2, 3}, {3}, DType::i32), whole({-1, 0, 0}, {3}), whole({5, 6, 7}, {3}, DType::i32)}),
+        DType::i32, {3}, {14, 2, 8});
+  check(result({"ScatterND"}, {from_vector<bool>({true, true}), whole({1}, {1, 1}), from_vector<bool>({false})}),
+        DType::boolean, {2}, {1, 0});
+  check(result({"ScatterElements", {attribute("axis", std::int64_t{-1})}, 11},
+               {zeros({2, 3}), whole({2, 0}, {2, 1}, DType::i32), from_vector<float>({4, 5}, {2, 1})}),
+        DType::f32, {2, 3}, {0, 0, 4, 5, 0, 0});
+  CHECK(refused({"ScatterND", {attribute("reduction", "mean")}}, {zeros({2}), whole({0}, {1, 1}), zeros({1})}) ==
+        Contains("ScatterND: reduction \"mean\" is not supported: \"#0\""));
+  CHECK(refused({"ScatterND", {attribute("reduction", "add")}, 13}, {zeros({2}), whole({0}, {1, 1}), zeros({1})}) ==
+        Contains("attribute \"reduction\" is not supported"));
+  CHECK(refused({"TensorScatter", {attribute("mode", "ring")}}, {zeros({1, 2, 3}), zeros({1, 1, 3})}) ==
+        Contains("mode \"ring\" is not supported"));
+}
+
+TEST_CASE("onnx: gradients go through reading and writing by index") {
+  Tensor x = tensor_of(random_values(1, 6), {3, 2}).requires_grad_();
+  const Tensor places = whole({2, 0, 2}, {3, 1});
+  result({"GatherND"}, {x, places}).sum().backward();
+  check_close(x.grad(), {3, 2}, {1, 1, 0, 0, 2, 2}, {0});
+  Tensor update = ones({3, 2}).requires_grad_();
+  result({"ScatterND"}, {zeros({3, 2}), places, update}).sum().backward();
+  check_close(update.grad(), {3, 2}, {0, 0, 1, 1, 1, 1}, {0});
+}
+
+TEST_CASE("onnx: running products, Einsum, and TopK with a count as an attribute") {
+  const Tensor x = tensor_of({1, 2, 3, 4, 5, 6}, {2, 3});
+  const auto product = [&](std::int64_t exclusive, std::int64_t reverse) {
+    return result({"CumProd", {attribute("exclusive", exclusive), attribute("reverse", reverse)}}, {x, whole({1}, {})});
+  };
+  check(product(0, 0), DType::f32, {2, 3}, {1, 2, 6, 4, 20, 120});
+  check(product(1, 0), DType::f32, {2, 3}, {1, 1, 2, 1, 4, 20});
+  check(product(0, 1), DType::f32, {2, 3}, {6, 6, 3, 120, 30, 6});
+  check(product(1, 1), DType::f32, {2, 3}, {6, 3, 1, 30, 6, 1});
+  check(result({"Einsum", {attribute("equation", "ij,kj->ik")}}, {x, x}), DType::f32, {2, 2}, {14, 32, 32, 77});
+  CHECK(refused({"Einsum"}, {x}) == Contains("Einsum: attribute equation is missing"));
+  CHECK(refused({"Einsum", {attribute("equation", "ijk->i")}}, {x}) == Contains("3 letters"));
+  const std::vector<Tensor> top = run({"TopK", {attribute("k", std::int64_t{2})}, 1, "", 2}, {x});
+  check(top[0], DType::f32, {2, 2}, {3, 2, 6, 5});
+  check(top[1], DType::i64, {2, 2}, {2, 1, 2, 1});
+}
+
+TEST_CASE("onnx: results whose shape depends on numbers") {
+  const Tensor x = whole({3, 0, 3, 5}, {2, 2}, DType::i32);
+  check(result({"NonZero"}, {x}), DType::i64, {2, 3}, {0, 1, 1, 0, 0, 1});
+  CHECK(result({"NonZero"}, {tensor_of({1}, {})}).shape() == Shape{0, 1});
+  const std::vector<Tensor> found = run({"Unique", {attribute("sorted", std::int64_t{0})}, 11, "", 4}, {x});
+  check(found[0], DType::i32, {3}, {3, 0, 5});
+  check(found[1], DType::i64, {3}, {0, 1, 3});
+  check(found[2], DType::i64, {4}, {0, 1, 0, 2});
+  check(found[3], DType::i64, {3}, {2, 1, 1});
+  CHECK(refused({"Compress"}, {x, ones({5}, DType::boolean)}) == Contains("a condition of shape (5)"));
+  CHECK(refused({"ReverseSequence", {attribute("time_axis", std::int64_t{2})}}, {x, x}) == Contains("time_axis is 2"));
+  check(result({"OneHot"}, {whole({1, -1, 7}, {3}), whole({3}, {1}), whole({2, 9}, {2}, DType::u8)}), DType::u8, {3, 3},
+        {2, 9, 2, 2, 2, 9, 2, 2, 2});
+  check(result({"EyeLike", {attribute("k", std::int64_t{-1}), attribute("dtype", std::int64_t{of::f16})}}, {x}),
+        DType::f16, {2, 2}, {0, 0, 1, 0});
+}
+
+TEST_CASE("onnx: random numbers, with and without a seed") {
+  const Tensor x = full({40, 50}, 0.25);
+  const Call uniform{"RandomUniformLike", {attribute("low", 2.0f), attribute("high", 3.0f), attribute("seed", 5.0f)}};
+  const Tensor drawn = result(uniform, {x});
+  CHECK(drawn.shape() == x.shape());
+  CHECK(drawn.min().item() >= 2);
+  CHECK(drawn.max().item() < 3);
+  CHECK(std::abs(drawn.mean().item() - 2.5) < 0.05);
+  CHECK(drawn.allclose(result(uniform, {x}), 0, 0));
+  const Call normal{"RandomNormal",
+                    {attribute("shape", Sizes{2000}), attribute("mean", 4.0f), attribute("scale", 2.0f),
+                     attribute("dtype", std::int64_t{of::f16})}};
+  const Tensor first = result(normal, {}), second = result(normal, {});
+  CHECK(first.dtype() == DType::f16);
+  CHECK(std::abs(first.to(DType::f32).mean().item() - 4) < 0.3);
+  CHECK(std::abs(first.to(DType::f32).stddev().item() - 2) < 0.3);
+  CHECK(!first.allclose(second));
+  const Tensor coins = result({"Bernoulli", {attribute("dtype", std::int64_t{of::i64})}}, {x});
+  CHECK(coins.dtype() == DType::i64);
+  CHECK(std::abs(coins.to(DType::f32).mean().item() - 0.25) < 0.05);
+  const Tensor classes = result({"Multinomial", {attribute("sample_size", std::int64_t{100})}},
+                                {tensor_of({0, -INFINITY, 0, -INFINITY, 0, -INFINITY}, {2, 3})});
+  CHECK(classes.dtype() == DType::i32);
+  CHECK(classes.shape() == Shape{2, 100});
+  CHECK(classes[1].to(DType::f32).min().item() == 1);
+  CHECK(classes[1].to(DType::f32).max().item() == 1);
+  CHECK(classes[0].to(DType::f32).mean().item() > 0.6);
+  CHECK(refused({"RandomNormalLike"}, {whole({1}, {1})}) == Contains("random numbers of i64 are not supported"));
+}
+
+TEST_CASE("onnx: the domain ai.onnx.ml") {
+  const auto ml = [](const std::string& op, const std::vector<Proto>& attributes = {}) {
+    return Call{op, attributes, 1, "ai.onnx.ml"};
+  };
+  const Tensor x = tensor_of({3, -4, 0, 6}, {2, 2});
+  check(result(ml("ArrayFeatureExtractor"), {tensor_of({5, 6, 7}, {3}), whole({2, 0}, {1, 2})}), DType::f32, {1, 2},
+        {7, 5});
+  check(result(ml("Binarizer", {attribute("threshold", 2.0f)}), {whole({1, 2, 3}, {3})}), DType::i64, {3}, {0, 0, 1});
+  check(result(ml("Scaler", {reals("offset", {1, 2}), reals("scale", {10})}), {x.to(DType::i32)}), DType::f32, {2, 2},
+        {20, -60, -10, 40});
+  check(result(ml("Normalizer", {attribute("norm", "L2")}), {x}), DType::f32, {2, 2}, {0.6f, -0.8f, 0, 1});
+  check(result(ml("Normalizer", {attribute("norm", "L1")}), {zeros({1, 2})}), DType::f32, {1, 2}, {0, 0});
+  check(result(ml("Imputer", {reals("imputed_value_floats", {8, 9}), attribute("replaced_value_float", NAN)}),
+               {tensor_of({NAN, 1, 2, NAN}, {2, 2})}),
+        DType::f32, {2, 2}, {8, 1, 2, 9});
+  check(result(ml("Imputer",
+                  {attribute("imputed_value_int64s", Sizes{7}), attribute("replaced_value_int64", std::int64_t{3})}),
+               {whole({3, 4}, {1, 2})}),
+        DType::i64, {1, 2}, {7, 4});
+  check(result(ml("FeatureVectorizer"), {x, whole({1, 2}, {2, 1})}), DType::f32, {2, 3}, {3, -4, 1, 0, 6, 2});
+  check(result(ml("LinearRegressor", {reals("coefficients", {1, 2, 3, 4}), reals("intercepts", {10, 20}),
+                                      attribute("targets", std::int64_t{2})}),
+               {x}),
+        DType::f32, {2, 2}, {5, 13, 22, 44});
+  CHECK(refused(ml("Normalizer"), {x}) == Contains("ai.onnx.ml.Normalizer: norm \"MAX\" is not supported"));
+  CHECK(refused(ml("Scaler", {reals("offset", {1, 2, 3})}), {x}) == Contains("attribute offset has 3 numbers"));
+  CHECK(refused(ml("ZipMap"), {x}) == Contains("ai.onnx.ml.ZipMap of version 1: \"#0\""));
+  CHECK(refused({"Binarizer"}, {x}) == Contains("Binarizer of version 28: \"#0\""));
+  CHECK(refused({"Binarizer", {}, 9, "ai.onnx.ml"}, {x}) == Contains("(versions 1 to 5 are supported)"));
+}
