@@ -59,8 +59,8 @@ Draw normal(Call& call) {
 }
 
 /// Marks a run that gives other outputs each time.
-Run drawn(Run run) {
-  run.is_random = true;
+Run drawing(const Call& call, Run run) {
+  run.is_random = !call.has("seed");
   return run;
 }
 
@@ -71,7 +71,7 @@ Run of_shape(Call& call) {
   const Shape shape(call.integers("shape"));
   const DType dtype = floating_type(call.integer("dtype", 1));
   const Draw draw = make(call);
-  return drawn([=](const Data&, Device device) { return Data{draw(shape, device).to(dtype)}; });
+  return drawing(call, [=](const Data&, Device device) { return Data{draw(shape, device).to(dtype)}; });
 }
 
 template <Draw (*make)(Call&)>
@@ -80,7 +80,7 @@ Run like(Call& call) {
   std::optional<DType> dtype;
   if (call.has("dtype")) dtype = floating_type(call.integer("dtype", 0));
   const Draw draw = make(call);
-  return drawn([=](const Data& in, Device device) {
+  return drawing(call, [=](const Data& in, Device device) {
     const DType result = dtype.value_or(in[0].dtype());
     require(is_floating(result), "onnx", "random numbers of ", result, " are not supported, f32 and f16 are");
     return Data{draw(in[0].shape(), device).to(result)};
@@ -92,7 +92,7 @@ Run bernoulli_(Call& call) {
   const Source source(call);
   std::optional<DType> dtype;
   if (call.has("dtype")) dtype = dtype_of_number(call.integer("dtype", 0));
-  return drawn([=](const Data& in, Device device) {
+  return drawing(call, [=](const Data& in, Device device) {
     const Tensor probabilities = in[0].tensor(device);
     const Tensor drawn = rand(probabilities.shape(), source.of(device));
     return Data{lt(drawn, probabilities).to(dtype.value_or(probabilities.dtype()))};
@@ -106,7 +106,7 @@ Run multinomial_(Call& call) {
   require(count >= 1, "onnx", "sample_size is ", count);
   const DType dtype = dtype_of_number(call.integer("dtype", 6));
   require(dtype == DType::i32 || dtype == DType::i64, "onnx", "samples of ", dtype, ", i32 or i64 expected");
-  return drawn([=](const Data& in, Device device) {
+  return drawing(call, [=](const Data& in, Device device) {
     // The input holds logarithms of probabilities, which may have any sum.
     const Tensor logits = in[0].tensor(device);
     require(logits.dim() == 2, "onnx", "an input of shape ", logits.shape(), ", a matrix expected");
