@@ -62,3 +62,15 @@ crisol_status crisol_onnx_run(const crisol_model* model, int input_count, const 
     for (std::size_t i = 0; i < made.size(); ++i) results[i] = made[i].release();
   });
 }
+
+crisol_status crisol_onnx_save(crisol_model* model, const char* path, const crisol_tensor* example,
+                               const char* input_name, const char* output_name) {
+  constexpr const char* op = "onnx_save";
+  return guarded([&] {
+    onnx::SaveOptions options;
+    if (input_name != nullptr) options.inputs = {input_name};
+    if (output_name != nullptr) options.outputs = {output_name};
+    need(path, op, "path");
+    onnx::save(path, *need(model, op, "model").module, {need(example, op, "example").value}, options);
+  });
+}

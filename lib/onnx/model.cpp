@@ -106,7 +106,7 @@ bool wants_gradient(const std::vector<Tensor>& tensors) {
 graph::Data Model::State::run(const graph::Data& data, const std::vector<Tensor>& values, Device on) const {
   std::vector<Tensor> tensors;
   for (const graph::Datum& datum : data) tensors.push_back(datum.tensor(on));
-  if (grad_enabled() && (wants_gradient(tensors) || wants_gradient(values)))
+  if (recorder() != nullptr || (grad_enabled() && (wants_gradient(tensors) || wants_gradient(values))))
     return graph::run(*graph, data, values, on);
   const std::shared_ptr<graph::Program> program = programs->find(*graph, tensors, values, on);
   return program != nullptr ? program->run(tensors) : graph::run(*graph, data, values, on);

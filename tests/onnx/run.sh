@@ -4,7 +4,7 @@
 # Runs the node tests of ONNX, which its Python package brings, on the default device. Prints a table by op: passed,
 # refused when the model was loaded, refused when it ran, wrong. --json writes the outcome of each test, --only takes tests
 # whose names contain a text, --verbose says why tests did not pass.
-# Installs onnx in build/onnx/. Ends with 1 if an output was wrong, and with 3 if Python or the package is missing and
+# Installs onnx in build/onnx/, and onnxruntime for the tests of onnx::save (tests/onnx/save_test.cpp). Ends with 1 if an output was wrong, and with 3 if Python or the package is missing and
 # cannot be installed.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -20,6 +20,10 @@ if ! "$python" -c "import onnx, sys; sys.exit(onnx.__version__ != '$version')" 2
     say "no node tests of ONNX: onnx $version cannot be installed ($crisol_build/onnx.log)"
     exit 3
   fi
+fi
+if ! "$python" -c "import onnxruntime" 2>/dev/null; then
+  "$python" -m pip install onnxruntime >>"$crisol_build/onnx.log" 2>&1 ||
+    say "no ONNX Runtime for the tests of onnx::save ($crisol_build/onnx.log)"
 fi
 install_build_tools
 install_any_opencl

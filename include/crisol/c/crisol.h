@@ -879,6 +879,10 @@ CRISOL_API crisol_status crisol_onnx_load(const char* path, crisol_device device
 CRISOL_API crisol_status crisol_onnx_run(const crisol_model* model, int input_count, const char* const* input_names,
                                          const crisol_tensor* const* inputs, int output_count,
                                          const char* const* output_names, crisol_tensor** results);
+/** Writes a model as an ONNX file, as crisol::onnx::save does, with an example of its input. The names of the input and
+ * of the output may be NULL: "input" and "output". */
+CRISOL_API crisol_status crisol_onnx_save(crisol_model* model, const char* path, const crisol_tensor* example,
+                                          const char* input_name, const char* output_name);
 
 #ifdef __cplusplus
 }
