@@ -60,6 +60,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"optim/", "optim"},
     {"io/", "io"},
     {"onnx.h", "onnx"},
+    {"compile.h", "onnx"},
     {"training.h", "training"},
     {"c/", "c_api"},
     {"crisol.h", "training"},  // Includes all of the C++ interface.

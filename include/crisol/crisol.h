@@ -3,6 +3,7 @@
 
 #include "crisol/autograd.h"
 #include "crisol/capture.h"
+#include "crisol/compile.h"
 #include "crisol/device.h"
 #include "crisol/dtype.h"
 #include "crisol/error.h"

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <memory>
@@ -232,5 +233,35 @@ CRISOL_API std::vector<CheckedSet> check(const std::string& folder, const CheckO
 
 /// A list of objects.
 CRISOL_API std::string to_json(const std::vector<CheckedSet>& sets);
+/// Settings of onnx::save.
+struct SaveOptions {
+  std::vector<std::string> inputs = {};   ///< Their names; if empty, "input", or "input_0", "input_1", ….
+  std::vector<std::string> outputs = {};  ///< Their names; if empty, "output", or "output_0", "output_1", ….
+  std::string batch = "batch";            ///< The name of the size that may change from call to call.
+  int batch_axis = 0;                     ///< The axis of all inputs that has this size.
+  /// If the weights take more bytes, they are stored in a file beside the model: "net.onnx.data".
+  std::uint64_t most_bytes = 2'000'000'000;
+};
+
+/// A function of several tensors.
+using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
+
+/// Writes a module as an ONNX file, by running it on an example:
+///
+///     onnx::save("net.onnx", net, {randn({1, 3, 224, 224})});
+///
+/// The example gives the element type and the sizes of the input. Axis 0 is the batch: the model in the file takes any
+/// size there. The initializers have the names of `state_dict`. The module runs in evaluation, and keeps its mode. The
+/// file uses version 17 of ONNX's ops, or a newer one if an op needs it.
+///
+/// Throws invalid_argument, and writes nothing, for what a file cannot express: an op without a form in ONNX, writing
+/// into tensors, values that the host reads, and sizes that depend on the batch but are no multiple of it. Throws io if
+/// the file cannot be written.
+CRISOL_API void save(const std::string& path, nn::Module& module, const std::vector<Tensor>& examples,
+                     const SaveOptions& options = {});
+/// The same for any function of tensors, such as a module with several inputs. `state` names the tensors that it uses
+/// (`net.state_dict()`). Call `eval()` of modules first.
+CRISOL_API void save(const std::string& path, const Function& function, const std::vector<Tensor>& examples,
+                     const NamedTensors& state, const SaveOptions& options = {});
 
 }  // namespace crisol::onnx

@@ -92,12 +92,19 @@ bool linked(const std::vector<Tensor>& inputs) noexcept {
 
 }  // namespace
 
-bool recording(const std::vector<Tensor>& inputs) noexcept { return linked(inputs) || detects_anomaly(); }
+bool recording(const std::vector<Tensor>& inputs) noexcept {
+  return linked(inputs) || detects_anomaly() || recorder() != nullptr;
+}
 
 std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, const std::vector<Tensor>& inputs,
                                 Node::Backward backward, bool higher) {
   if (detects_anomaly()) {
     check_results(op, outputs, inputs);
+    if (!linked(inputs)) return outputs;
+  }
+  if (Recorder* r = recorder()) {
+    for (const Tensor& output : outputs)
+      if (output.defined()) r->made(op, output);
     if (!linked(inputs)) return outputs;
   }
   const runtime::TraceSlice slice("autograd", op);

@@ -26,6 +26,7 @@
 #include "crisol/autograd.h"
 #include "crisol/precision.h"
 #include "tensor/impl.h"
+#include "tensor/recorder.h"
 
 namespace crisol::autograd {
 
@@ -115,10 +116,11 @@ bool linking(const Inputs&... inputs) noexcept {
   return thread_context().grad_enabled && (inputs.requires_grad() || ...);
 }
 
-/// True if the result must go through record(): the op is recorded, or results are checked for NaN and infinity.
+/// True if the result must go through record(): the op is recorded, results are checked for NaN and infinity, or a
+/// Recorder wants the names of ops.
 template <class... Inputs>
 bool recording(const Inputs&... inputs) noexcept {
-  return linking(inputs...) || detects_anomaly();
+  return linking(inputs...) || detects_anomaly() || recorder() != nullptr;
 }
 bool recording(const std::vector<Tensor>& inputs) noexcept;
 

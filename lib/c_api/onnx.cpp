@@ -148,3 +148,14 @@ crisol_status crisol_onnx_check(const char* folder, double rtol, double atol, cr
 crisol_status crisol_onnx_supported_ops(const char** json) {
   return guarded([&] { give_json(json, "onnx_supported_ops", onnx::to_json(onnx::supported_ops())); });
 }
+crisol_status crisol_onnx_save(crisol_model* model, const char* path, const crisol_tensor* example,
+                               const char* input_name, const char* output_name) {
+  constexpr const char* op = "onnx_save";
+  return guarded([&] {
+    onnx::SaveOptions options;
+    if (input_name != nullptr) options.inputs = {input_name};
+    if (output_name != nullptr) options.outputs = {output_name};
+    need(path, op, "path");
+    onnx::save(path, *need(model, op, "model").module, {need(example, op, "example").value}, options);
+  });
+}

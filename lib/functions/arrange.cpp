@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "crisol/functions/cat.h"
 #include "crisol/ops/copy.h"
+#include "functions/traced/traced.h"
 
 namespace crisol {
 
@@ -33,6 +34,7 @@ Tensor roll_axis(const Tensor& x, std::int64_t shift, int axis) {
 
 Tensor flip(const Tensor& x, const Shape& axes) {
   const Tensor y = ops::flip(x, axes);
+  if (Recorder* r = recorder()) traced::flip(*r, x, axes, y);
   if (!autograd::recording(x)) return y;
   return autograd::record("flip", y, {x}, [axes](const Tensor& dy, Needs) { return Gradients{ops::flip(dy, axes)}; });
 }
@@ -107,6 +109,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, bool xy_indexin
 Tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, DType dtype, Device device) {
   const std::int64_t width = columns.value_or(rows);
   require(rows >= 0 && width >= 0, "eye", "sizes ", rows, " and ", width, " must not be negative");
+  const PauseRecorder pause;  // It is a constant of a trace.
   const Tensor y = zeros({rows, width}, dtype, device);
   ops::fill_into(make_view(y, {std::min(rows, width)}, {width + 1}, 0), 1);
   return y;

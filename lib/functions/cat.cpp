@@ -3,6 +3,7 @@
 
 #include "autograd/node.h"
 #include "crisol/ops/cat.h"
+#include "functions/traced/traced.h"
 
 namespace crisol {
 
@@ -11,6 +12,7 @@ using autograd::Needs;
 
 Tensor cat(const std::vector<Tensor>& tensors, int axis) {
   const Tensor y = ops::cat(tensors, axis);
+  if (Recorder* r = recorder()) traced::cat(*r, tensors, axis, y);
   if (!autograd::recording(tensors)) return y;
   std::vector<std::int64_t> sizes;
   for (const Tensor& tensor : tensors) sizes.push_back(tensor.size(axis));
@@ -20,6 +22,7 @@ Tensor cat(const std::vector<Tensor>& tensors, int axis) {
 
 Tensor stack(const std::vector<Tensor>& tensors, int axis) {
   const Tensor y = ops::stack(tensors, axis);
+  if (Recorder* r = recorder()) traced::stack(*r, tensors, axis, y);
   if (!autograd::recording(tensors)) return y;
   const int at = normalized_axis("stack", axis, y.dim());
   return autograd::record_higher("stack", y, tensors, [at, count = tensors.size()](const Tensor& dy, Needs) {
@@ -34,6 +37,7 @@ Tensor stack(const std::vector<Tensor>& tensors, int axis) {
 
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis) {
   const std::vector<Tensor> pieces = ops::split(x, sizes, axis);
+  if (Recorder* r = recorder(); r != nullptr && !pieces.empty()) traced::split(*r, x, sizes, axis, pieces);
   if (pieces.empty() || !autograd::recording(x)) return pieces;
   std::vector<Shape> shapes;
   for (const Tensor& piece : pieces) shapes.push_back(piece.shape());

@@ -6,6 +6,7 @@
 #include "crisol/ops/reduce.h"
 #include "functions/fuse/epilogue.h"
 #include "functions/single_image.h"
+#include "functions/traced/traced.h"
 #include "ops/check.h"
 #include "ops/conv/conv2d_problem.h"
 #include "ops/product/with_epilogue.h"
@@ -33,6 +34,7 @@ auto conv2d_backward(const Tensor& input, const Tensor& filter, const Conv2dOpti
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
   if (is_single(x)) return conv2d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   const Tensor y = ops::conv2d(x, weight, bias, options);
+  if (Recorder* r = recorder()) traced::conv2d(*r, x, weight, bias, options, y);
   if (!autograd::recording(x, weight, bias)) return y;
   return autograd::record("conv2d", y, {x, weight, bias}, conv2d_backward(x, weight, options));
 }

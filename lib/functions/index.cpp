@@ -8,6 +8,7 @@
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/index.h"
 #include "functions/line.h"
+#include "functions/traced/traced.h"
 
 namespace crisol {
 
@@ -45,6 +46,7 @@ Tensor grown_to(const Tensor& x, const Shape& shape) {
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   if (scalars_and_lines(x, index)) return gather(line(x), axis, line(index)).reshape(index.shape());
   const Tensor y = ops::gather(x, axis, index);
+  if (Recorder* r = recorder()) r->note("GatherElements", {x, index}, y, {{"axis", axis}});
   if (!autograd::recording(x)) return y;
   return autograd::record_higher("gather", y, {x},
                                  [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
@@ -59,6 +61,7 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
     return index_select(line(x), axis, index).reshape({});
   }
   const Tensor y = ops::index_select(x, axis, index);
+  if (Recorder* r = recorder()) r->note("Gather", {x, index}, y, {{"axis", axis}});
   if (!autograd::recording(x)) return y;
   return autograd::record_higher("index_select", y, {x},
                                  [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
@@ -87,6 +90,7 @@ Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& s
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, std::optional<std::int64_t> padding_idx) {
   const Tensor y = ops::embedding(weight, indices);
+  if (Recorder* r = recorder()) r->note("Gather", {weight, indices}, y, {{"axis", 0}});
   const std::int64_t count = weight.shape()[0];
   std::optional<std::int64_t> padding = padding_idx;
   if (padding) {
@@ -102,7 +106,9 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::optional<std:
 }
 
 Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
-  return ops::one_hot(indices, num_classes, dtype);
+  const Tensor y = ops::one_hot(indices, num_classes, dtype);
+  if (Recorder* r = recorder()) traced::one_hot(*r, indices, y.size(-1), y);
+  return y;
 }
 
 }  // namespace crisol

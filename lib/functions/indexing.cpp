@@ -11,6 +11,7 @@
 #include "crisol/functions/index.h"
 #include "crisol/ops/copy.h"
 #include "functions/gradients.h"
+#include "functions/traced/traced.h"
 #include "ops/fixed_list.h"
 #include "tensor/grad_mode.h"
 
@@ -45,6 +46,34 @@ struct Parts {
       strides.push_back(axis.of_tensor < 0 ? 1 : axis.step * x.strides()[axis.of_tensor]);
     }
     return make_view(x, shape, strides, offset);
+  }
+
+  traced::Part in_onnx(const Tensor& x) const {
+    traced::Part part;
+    std::array<bool, Shape::max_rank> stays{};
+    const auto take = [&](int axis, std::int64_t step, std::int64_t size) {
+      const std::int64_t begin = first[static_cast<std::size_t>(axis)];
+      if (begin == 0 && step == 1 && size == x.size(axis)) return;
+      part.axes.push_back(axis);
+      part.first.push_back(begin);
+      part.step.push_back(step);
+      part.size.push_back(size);
+    };
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const Axis& axis = axes[i];
+      if (axis.of_tensor < 0) {
+        part.added.push_back(static_cast<std::int64_t>(i));
+        continue;
+      }
+      stays[static_cast<std::size_t>(axis.of_tensor)] = true;
+      take(axis.of_tensor, axis.step, axis.size);
+    }
+    for (int axis = 0; axis < x.dim(); ++axis) {
+      if (stays[static_cast<std::size_t>(axis)]) continue;
+      take(axis, 1, 1);
+      part.dropped.push_back(axis);
+    }
+    return part;
   }
 };
 
@@ -133,6 +162,7 @@ class Reader {
 // The view of x, with a gradient.
 Tensor recorded_view(const Tensor& x, const Parts& parts) {
   const Tensor part = parts.view_of(x);
+  if (Recorder* r = recorder()) traced::part(*r, x, parts.in_onnx(x), part);
   if (!autograd::recording(x)) return part;
   return autograd::record_higher(op, part, {x}, [parts, shape = x.shape()](const Tensor& dy, Needs) {
     return Gradients{

@@ -6,6 +6,7 @@
 #include "crisol/ops/matmul.h"
 #include "functions/fuse/epilogue.h"
 #include "functions/gradients.h"
+#include "functions/traced/traced.h"
 #include "ops/collapse.h"
 #include "ops/product/with_epilogue.h"
 
@@ -70,6 +71,7 @@ Tensor multiply_vector(const Tensor& a, const Tensor& b) {
 Tensor matmul(const Tensor& a, const Tensor& b) {
   if (has_vector(a, b)) return multiply_vector(a, b);
   const Tensor y = ops::matmul(a, b);
+  if (Recorder* r = recorder()) r->note("MatMul", {a, b}, y);
   if (!autograd::recording(a, b)) return y;
   return autograd::record_higher("matmul", y, {a, b}, matmul_backward(a, b));
 }
@@ -93,6 +95,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Tensor y = ops::linear(x, weight, bias);
+  if (Recorder* r = recorder()) traced::linear(*r, x, weight, bias, y);
   if (!autograd::recording(x, weight, bias)) return y;
   return autograd::record_higher("linear", y, {x, weight, bias}, linear_backward(x, weight));
 }

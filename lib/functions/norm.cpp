@@ -7,6 +7,7 @@
 #include "crisol/ops/norm.h"
 #include "crisol/ops/view.h"
 #include "functions/fuse/epilogue.h"
+#include "functions/traced/traced.h"
 
 namespace crisol {
 
@@ -17,6 +18,7 @@ using autograd::Saved;
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options) {
   const ops::BatchNormResult result = ops::batch_norm2d(x, weight, bias, running_mean, running_var, options);
+  if (Recorder* r = recorder()) traced::batch_norm(*r, x, {weight, bias, running_mean, running_var}, options, result.y);
   if (!autograd::recording(x, weight, bias)) return result.y;
   return autograd::record("batch_norm2d", result.y, {x, weight, bias},
                           [x = Saved(x), weight = Saved(weight), mean = Saved(result.mean),
@@ -30,6 +32,7 @@ Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, c
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                   double epsilon) {
   const ops::LayerNormResult result = ops::layer_norm(x, normalized_shape, weight, bias, epsilon);
+  if (Recorder* r = recorder()) traced::layer_norm(*r, x, normalized_shape, weight, bias, epsilon, result.y);
   if (!autograd::recording(x, weight, bias)) return result.y;
   return autograd::record("layer_norm", result.y, {x, weight, bias},
                           [x = Saved(x), weight = Saved(weight), mean = Saved(result.mean), rstd = Saved(result.rstd),
@@ -61,7 +64,7 @@ bool is_plain_inference(const Tensor& x, const std::vector<Tensor>& of_channels,
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options, const Epilogue& epilogue) {
   if (!is_plain_inference(x, {weight, bias, running_mean, running_var}, options) ||
-      autograd::recording(x, weight, bias))
+      autograd::recording(x, weight, bias) || recorder() != nullptr)
     return epilogue(batch_norm2d(x, weight, bias, running_mean, running_var, options));
   Shape channels = Shape::filled(x.dim() - 1, 1);
   channels[0] = x.size(1);

@@ -2,11 +2,13 @@
 
 #include "autograd/node.h"
 #include "crisol/ops/pad.h"
+#include "functions/traced/traced.h"
 
 namespace crisol {
 
 Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value) {
   const Tensor y = ops::pad(x, paddings, value);
+  if (Recorder* r = recorder()) traced::pad(*r, x, paddings, value, y);
   if (!autograd::recording(x)) return y;
   // The gradient drops what was added. Elements that were cut off get a gradient of zero.
   std::vector<AxisPadding> inverse = paddings;

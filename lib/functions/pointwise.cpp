@@ -8,6 +8,7 @@
 #include "crisol/ops/copy.h"
 #include "functions/derivative.h"
 #include "functions/gradients.h"
+#include "functions/traced/traced.h"
 #include "ops/pointwise/pointwise.h"
 #include "tensor/grad_mode.h"
 
@@ -71,6 +72,7 @@ bool wants_gradient(const Operand& operand) { return operand.tensor() != nullptr
 
 Tensor pointwise(const PointwiseRow& row, std::span<const Operand> inputs, std::span<const Scalar> scalars) {
   Tensor result = ops::pointwise(row, inputs, scalars);
+  if (Recorder* r = recorder()) traced::pointwise(*r, row, inputs, scalars, result);
   if (row.is_predicate() || !is_floating(result.dtype())) return result;
   const bool linked = grad_enabled() && std::any_of(inputs.begin(), inputs.end(), wants_gradient);
   if (!linked && !detects_anomaly()) return result;

@@ -4,6 +4,7 @@
 #include "crisol/ops/reduce.h"
 #include "functions/gradients.h"
 #include "functions/reduce_gradients.h"
+#include "functions/traced/traced.h"
 
 namespace crisol {
 
@@ -38,44 +39,67 @@ ExtremeResult record_indexed(const char* op, const Tensor& x, const ExtremeResul
 }  // namespace
 
 Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
-  return record("sum", ops::sum(x, axes, keepdim), x,
+  const Tensor y = ops::sum(x, axes, keepdim);
+  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceSum", x, axes, keepdim, y);
+  return record("sum", y, x,
                 [shape = x.shape(), axes](const Tensor& dy) { return autograd::sum_backward(dy, shape, axes); });
 }
 
 Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
-  return record("mean", ops::mean(x, axes, keepdim), x,
+  const Tensor y = ops::mean(x, axes, keepdim);
+  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceMean", x, axes, keepdim, y);
+  return record("mean", y, x,
                 [shape = x.shape(), axes](const Tensor& dy) { return autograd::mean_backward(dy, shape, axes); });
 }
 
 Tensor prod(const Tensor& x, const Shape& axes, bool keepdim) {
-  return record("prod", ops::prod(x, axes, keepdim), x,
+  const Tensor y = ops::prod(x, axes, keepdim);
+  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceProd", x, axes, keepdim, y);
+  return record("prod", y, x,
                 [x = Saved(x), axes](const Tensor& dy) { return autograd::prod_backward(dy, x.get(), axes); });
 }
 
 Tensor max(const Tensor& x, const Shape& axes, bool keepdim) {
-  return record_extreme("max", x, ops::max(x, axes, keepdim), axes);
+  const Tensor y = ops::max(x, axes, keepdim);
+  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceMax", x, axes, keepdim, y);
+  return record_extreme("max", x, y, axes);
 }
 
 Tensor min(const Tensor& x, const Shape& axes, bool keepdim) {
-  return record_extreme("min", x, ops::min(x, axes, keepdim), axes);
+  const Tensor y = ops::min(x, axes, keepdim);
+  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceMin", x, axes, keepdim, y);
+  return record_extreme("min", x, y, axes);
 }
 
 ExtremeResult max_with_indices(const Tensor& x, int axis, bool keepdim) {
-  return record_indexed("max_with_indices", x, ops::max_with_indices(x, axis, keepdim), axis);
+  const ExtremeResult result = ops::max_with_indices(x, axis, keepdim);
+  if (Recorder* r = recorder()) {
+    traced::reduce(*r, "ReduceMax", x, {axis}, keepdim, result.values);
+    traced::extreme_place(*r, "ArgMax", x, {axis}, keepdim, result.indices);
+  }
+  return record_indexed("max_with_indices", x, result, axis);
 }
 
 ExtremeResult min_with_indices(const Tensor& x, int axis, bool keepdim) {
-  return record_indexed("min_with_indices", x, ops::min_with_indices(x, axis, keepdim), axis);
+  const ExtremeResult result = ops::min_with_indices(x, axis, keepdim);
+  if (Recorder* r = recorder()) {
+    traced::reduce(*r, "ReduceMin", x, {axis}, keepdim, result.values);
+    traced::extreme_place(*r, "ArgMin", x, {axis}, keepdim, result.indices);
+  }
+  return record_indexed("min_with_indices", x, result, axis);
 }
 
 Tensor var(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
-  return record("var", ops::var(x, axes, keepdim, correction), x, [x = Saved(x), axes, correction](const Tensor& dy) {
+  const Tensor y = ops::var(x, axes, keepdim, correction);
+  if (Recorder* r = recorder()) traced::variance(*r, x, axes, keepdim, correction, false, y);
+  return record("var", y, x, [x = Saved(x), axes, correction](const Tensor& dy) {
     return autograd::var_backward(dy, x.get(), axes, correction);
   });
 }
 
 Tensor stddev(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
   const Tensor y = ops::stddev(x, axes, keepdim, correction);
+  if (Recorder* r = recorder()) traced::variance(*r, x, axes, keepdim, correction, true, y);
   return record("stddev", y, x, [x = Saved(x), y = SavedResult(y), axes, correction](const Tensor& dy) {
     return autograd::stddev_backward(dy, x.get(), y.get(), axes, correction);
   });
@@ -83,6 +107,8 @@ Tensor stddev(const Tensor& x, const Shape& axes, bool keepdim, double correctio
 
 Tensor norm(const Tensor& x, double p, const Shape& axes, bool keepdim) {
   const Tensor y = ops::norm(x, p, axes, keepdim);
+  if (Recorder* r = recorder(); r != nullptr && (p == 1 || p == 2))
+    traced::reduce(*r, p == 1 ? "ReduceL1" : "ReduceL2", x, axes, keepdim, y);
   return record("norm", y, x, [x = Saved(x), y = SavedResult(y), p, axes](const Tensor& dy) {
     return autograd::norm_backward(dy, x.get(), y.get(), p, axes);
   });
@@ -90,14 +116,19 @@ Tensor norm(const Tensor& x, double p, const Shape& axes, bool keepdim) {
 
 Tensor logsumexp(const Tensor& x, const Shape& axes, bool keepdim) {
   const Tensor y = ops::logsumexp(x, axes, keepdim);
+  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceLogSumExp", x, axes, keepdim, y);
   return record("logsumexp", y, x, [x = Saved(x), y = SavedResult(y), axes](const Tensor& dy) {
     return autograd::logsumexp_backward(dy, x.get(), y.get(), axes);
   });
 }
 
 Tensor cumsum(const Tensor& x, int axis) {
-  return record("cumsum", ops::cumsum(x, axis), x,
-                [axis](const Tensor& dy) { return autograd::cumsum_backward(dy, axis); });
+  const Tensor y = ops::cumsum(x, axis);
+  if (Recorder* r = recorder()) {
+    const Recorder::Value value = traced::cast(*r, r->of(x), x.dtype(), y.dtype());
+    r->bind(y, r->node("CumSum", {value, r->number(axis, DType::i64, x.device())}));
+  }
+  return record("cumsum", y, x, [axis](const Tensor& dy) { return autograd::cumsum_backward(dy, axis); });
 }
 
 Tensor cumprod(const Tensor& x, int axis) {
@@ -108,12 +139,28 @@ Tensor cumprod(const Tensor& x, int axis) {
   });
 }
 
-Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) { return ops::argmax(x, axes, keepdim); }
+Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) {
+  const Tensor y = ops::argmax(x, axes, keepdim);
+  if (Recorder* r = recorder()) traced::extreme_place(*r, "ArgMax", x, axes, keepdim, y);
+  return y;
+}
 
-Tensor argmin(const Tensor& x, const Shape& axes, bool keepdim) { return ops::argmin(x, axes, keepdim); }
+Tensor argmin(const Tensor& x, const Shape& axes, bool keepdim) {
+  const Tensor y = ops::argmin(x, axes, keepdim);
+  if (Recorder* r = recorder()) traced::extreme_place(*r, "ArgMin", x, axes, keepdim, y);
+  return y;
+}
 
-Tensor any(const Tensor& x, const Shape& axes, bool keepdim) { return ops::any(x, axes, keepdim); }
+Tensor any(const Tensor& x, const Shape& axes, bool keepdim) {
+  const Tensor y = ops::any(x, axes, keepdim);
+  if (Recorder* r = recorder()) traced::truth(*r, false, x, axes, keepdim, y);
+  return y;
+}
 
-Tensor all(const Tensor& x, const Shape& axes, bool keepdim) { return ops::all(x, axes, keepdim); }
+Tensor all(const Tensor& x, const Shape& axes, bool keepdim) {
+  const Tensor y = ops::all(x, axes, keepdim);
+  if (Recorder* r = recorder()) traced::truth(*r, true, x, axes, keepdim, y);
+  return y;
+}
 
 }  // namespace crisol

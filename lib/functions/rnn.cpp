@@ -2,6 +2,7 @@
 
 #include "autograd/node.h"
 #include "crisol/ops/rnn.h"
+#include "functions/traced/traced.h"
 
 namespace crisol {
 
@@ -45,6 +46,7 @@ RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions
   const bool record =
       autograd::recording(input.x, input.h0, input.c0, w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh, w.weight_hr);
   const ops::RnnResult result = ops::rnn_forward(input, weights, options, record);
+  if (Recorder* r = recorder()) traced::rnn(*r, input, weights, options, {result.y, result.h_n, result.c_n});
   if (!record) return {result.y, result.h_n, result.c_n};
 
   // Backward needs to know only whether h0 and c0 are present: their values are part of the saved data.

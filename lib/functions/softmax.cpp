@@ -4,6 +4,7 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/ops/softmax.h"
+#include "tensor/recorder.h"
 
 namespace crisol {
 
@@ -27,6 +28,7 @@ Tensor log_softmax_backward(const Tensor& dy, const Tensor& y, int axis) {
 
 Tensor softmax(const Tensor& x, int axis) {
   const Tensor y = ops::softmax(x, axis);
+  if (Recorder* r = recorder()) r->note("Softmax", {x}, y, {{"axis", axis}});
   if (!autograd::recording(x)) return y;
   return autograd::record_higher("softmax", y, {x}, [y = SavedResult(y), axis](const Tensor& dy, Needs) {
     return Gradients{softmax_backward(dy, y.get(), axis)};
@@ -35,6 +37,7 @@ Tensor softmax(const Tensor& x, int axis) {
 
 Tensor log_softmax(const Tensor& x, int axis) {
   const Tensor y = ops::log_softmax(x, axis);
+  if (Recorder* r = recorder()) r->note("LogSoftmax", {x}, y, {{"axis", axis}});
   if (!autograd::recording(x)) return y;
   return autograd::record_higher("log_softmax", y, {x}, [y = SavedResult(y), axis](const Tensor& dy, Needs) {
     return Gradients{log_softmax_backward(dy, y.get(), axis)};

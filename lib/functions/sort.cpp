@@ -3,6 +3,7 @@
 #include "autograd/node.h"
 #include "crisol/functions/index.h"
 #include "crisol/ops/sort.h"
+#include "tensor/recorder.h"
 
 namespace crisol {
 
@@ -12,7 +13,14 @@ using autograd::Saved;
 
 namespace {
 
-SortResult record_order(const char* op, const Tensor& x, const SortResult& result, int axis) {
+SortResult record_order(const char* op, const Tensor& x, const SortResult& result, int axis, bool descending) {
+  if (Recorder* r = recorder()) {
+    const std::vector<Recorder::Value> made =
+        r->node("TopK", {r->of(x), r->numbers({x.dim() == 0 ? 1 : result.values.size(axis)})},
+                {{"axis", axis}, {"largest", descending ? 1 : 0}}, 2);
+    r->bind(result.values, made[0]);
+    r->bind(result.indices, made[1]);
+  }
   if (!is_floating(x.dtype()) || !autograd::recording(x)) return result;
   const Tensor values = autograd::record_higher(
       op, result.values, {x}, [indices = Saved(result.indices), shape = x.shape(), axis](const Tensor& dy, Needs) {
@@ -25,13 +33,17 @@ SortResult record_order(const char* op, const Tensor& x, const SortResult& resul
 }  // namespace
 
 SortResult sort(const Tensor& x, int axis, bool descending) {
-  return record_order("sort", x, ops::sort(x, axis, descending), axis);
+  return record_order("sort", x, ops::sort(x, axis, descending), axis, descending);
 }
 
 SortResult topk(const Tensor& x, std::int64_t k, int axis, bool largest) {
-  return record_order("topk", x, ops::topk(x, k, axis, largest), axis);
+  return record_order("topk", x, ops::topk(x, k, axis, largest), axis, largest);
 }
 
-Tensor argsort(const Tensor& x, int axis, bool descending) { return ops::argsort(x, axis, descending); }
+Tensor argsort(const Tensor& x, int axis, bool descending) {
+  const Tensor y = ops::argsort(x, axis, descending);
+  if (Recorder* r = recorder()) r->made("argsort", y);
+  return y;
+}
 
 }  // namespace crisol

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "functions/gradients.h"
+#include "functions/traced/traced.h"
 #include "ops/check.h"
 
 namespace crisol {
@@ -14,6 +15,7 @@ using autograd::Needs;
 
 Tensor Tensor::reshape(const Shape& wanted) const {
   const Tensor y = ops::reshape(*this, wanted);
+  if (Recorder* r = recorder()) traced::reshape(*r, *this, y);
   if (!autograd::recording(*this)) return y;
   return autograd::record_higher("reshape", y, {*this},
                                  [shape = shape()](const Tensor& dy, Needs) { return Gradients{dy.reshape(shape)}; });
@@ -34,6 +36,7 @@ Tensor Tensor::flatten(int first, int last) const {
 
 Tensor Tensor::permute(const Shape& axes) const {
   const Tensor y = ops::permute(*this, axes);
+  if (Recorder* r = recorder()) traced::permute(*r, *this, axes, y);
   if (!autograd::recording(*this)) return y;
   Shape inverse = axes;
   for (int i = 0; i < axes.rank(); ++i) inverse[normalized_axis("permute", axes[i], dim())] = i;
@@ -43,6 +46,7 @@ Tensor Tensor::permute(const Shape& axes) const {
 
 Tensor Tensor::transpose(int axis_a, int axis_b) const {
   const Tensor y = ops::transpose(*this, axis_a, axis_b);
+  if (Recorder* r = recorder()) traced::transpose(*r, *this, axis_a, axis_b, y);
   if (!autograd::recording(*this)) return y;
   return autograd::record_higher("transpose", y, {*this}, [axis_a, axis_b](const Tensor& dy, Needs) {
     return Gradients{dy.transpose(axis_a, axis_b)};
@@ -62,6 +66,7 @@ Tensor Tensor::T() const {
 
 Tensor Tensor::narrow(int axis, std::int64_t start, std::int64_t length) const {
   const Tensor y = ops::narrow(*this, axis, start, length);
+  if (Recorder* r = recorder()) traced::narrow(*r, *this, axis, start, length, y);
   if (!autograd::recording(*this)) return y;
   return autograd::record_higher("narrow", y, {*this}, [shape = shape(), axis, start, length](const Tensor& dy, Needs) {
     const auto view = [axis, start, length](const Tensor& x) { return x.narrow(axis, start, length); };
@@ -79,6 +84,7 @@ Tensor Tensor::select(int axis, std::int64_t index) const {
 
 Tensor Tensor::expand(const Shape& wanted) const {
   const Tensor y = ops::expand(*this, wanted);
+  if (Recorder* r = recorder()) traced::expand(*r, *this, y);
   if (!autograd::recording(*this)) return y;
   return autograd::record_higher("expand", y, {*this}, [shape = shape()](const Tensor& dy, Needs) {
     return Gradients{autograd::sum_to(dy, shape)};
@@ -106,6 +112,7 @@ Tensor Tensor::contiguous() const {
 
 Tensor Tensor::clone() const {
   const Tensor y = ops::clone(*this);
+  if (Recorder* r = recorder()) r->bind(y, r->of(*this));
   if (!autograd::recording(*this)) return y;
   return autograd::record_higher("clone", y, {*this}, [](const Tensor& dy, Needs) { return Gradients{dy}; });
 }
@@ -123,6 +130,7 @@ Tensor Tensor::to(Device target) const {
 Tensor Tensor::to(DType target) const {
   if (target == dtype()) return *this;
   const Tensor y = ops::cast(*this, target);
+  if (Recorder* r = recorder()) traced::to(*r, *this, y);
   // Integers have no gradient.
   if (!is_floating(target) || !autograd::recording(*this)) return y;
   return autograd::record_higher("to", y, {*this},

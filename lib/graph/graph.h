@@ -8,11 +8,11 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <variant>
 #include <vector>
 
 #include "crisol/fuse.h"
 #include "crisol/tensor.h"
+#include "tensor/recorder.h"
 
 namespace crisol::graph {
 
@@ -102,7 +102,7 @@ class Run {
 };
 
 /// A setting of a node.
-using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
+using Attribute = Recorder::Attribute;
 
 /// Runs one of a node's bodies, by its position, with values for its own inputs.
 using RunBody = std::function<Data(std::size_t body, Data inputs)>;

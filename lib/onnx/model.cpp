@@ -12,6 +12,7 @@
 #include "onnx/import.h"
 #include "onnx/info.h"
 #include "onnx/names.h"
+#include "tensor/recorder.h"
 
 namespace crisol::onnx {
 
@@ -204,7 +205,7 @@ std::shared_ptr<graph::Program> program_for(const State& state, const Inputs& ow
   });
   if (!own.replaced.empty() || !are_tensors) return nullptr;
   const std::vector<Tensor> inputs = own.tensors(device);
-  if (grad_enabled() && (wants_gradient(inputs) || wants_gradient(weights))) return nullptr;
+  if (recorder() != nullptr || (grad_enabled() && (wants_gradient(inputs) || wants_gradient(weights)))) return nullptr;
   return state.programs->find(*state.graph, inputs, weights, device);
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/capture/capture.h"
 #include "runtime/memory/transfer.h"
 #include "tensor/impl.h"
+#include "tensor/recorder.h"
 
 namespace crisol {
 
@@ -63,7 +64,9 @@ Tensor empty(const Shape& shape, DType dtype, Device device) {
   impl->shape = shape;
   impl->strides = contiguous_strides(shape);
   impl->dtype = dtype;
-  return Tensor(std::move(impl));
+  Tensor result(std::move(impl));
+  if (Recorder* r = recorder()) r->made("empty", result);
+  return result;
 }
 
 Tensor full(const Shape& shape, const Scalar& value, DType dtype, Device device) {
@@ -71,6 +74,9 @@ Tensor full(const Shape& shape, const Scalar& value, DType dtype, Device device)
   unsigned char pattern[8];
   const std::size_t size = detail::encode(value, dtype, pattern);
   runtime::fill(*result.impl()->storage->block, 0, static_cast<std::size_t>(result.numel()) * size, pattern, size);
+  if (Recorder* r = recorder())
+    r->bind(result, r->node("Expand", {r->number(value, dtype, device),
+                                       r->numbers({result.shape().begin(), result.shape().end()})}));
   return result;
 }
 
@@ -88,6 +94,7 @@ Tensor sequence(std::int64_t count, DType dtype, Device device, Value value) {
   for (std::int64_t i = 0; i < count; ++i)
     detail::encode(value(i), dtype, bytes.data() + static_cast<std::size_t>(i) * size);
   runtime::write(*result.impl()->storage->block, 0, bytes.data(), bytes.size());
+  if (Recorder* r = recorder()) r->bind_constant(result);
   return result;
 }
 
@@ -134,6 +141,7 @@ Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device dev
   if (thread_context().makes_program) pause.emplace();
   Tensor result = empty(shape, dtype, device);
   runtime::write(*result.impl()->storage->block, 0, bytes, static_cast<std::size_t>(result.numel()) * size_of(dtype));
+  if (Recorder* r = recorder()) r->bind_constant(result);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/thread_context.h"
+#include "tensor/recorder.h"
 
 namespace crisol {
 
@@ -17,6 +18,7 @@ void require_in_place_allowed(const char* op, const Tensor& tensor) {
   require(
       !(grad_enabled() && tensor.requires_grad()), op,
       "a tensor that wants a gradient is changed in place while ops are recorded; use crisol::NoGrad, or detach() it");
+  if (Recorder* r = recorder()) r->made(op, tensor);  // What it holds then has no form in a graph.
 }
 
 }  // namespace crisol

@@ -6,7 +6,8 @@
 
 namespace crisol {
 
-/// Throws if ops are recorded and the tensor wants a gradient, because the graph would not know of the change.
+/// Throws if ops are recorded and the tensor wants a gradient, because the graph would not know of the change. Tells a
+/// Recorder of the change.
 void require_in_place_allowed(const char* op, const Tensor& tensor);
 
 }  // namespace crisol

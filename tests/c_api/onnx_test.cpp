@@ -95,7 +95,7 @@ TEST_CASE("C: the inputs and outputs of a model, its profile, and its test data"
           {"value 1 of 1"});
   refused(crisol_onnx_value_size(model, CRISOL_ONNX_OUTPUT, 0, 0, nullptr, nullptr), CRISOL_INVALID_ARGUMENT,
           {"axis 0 of 0"});
-  refused(crisol_onnx_value_count(model, static_cast<crisol_onnx_kind>(2), &count), CRISOL_INVALID_ARGUMENT,
+  refused(crisol_onnx_value_count(model, static_cast<crisol_onnx_kind>(neither), &count), CRISOL_INVALID_ARGUMENT,
           {"kind is 2"});
 
   const Handle x({1, 2}, {1, 2, 1});
@@ -120,4 +120,29 @@ TEST_CASE("C: the inputs and outputs of a model, its profile, and its test data"
   OK(crisol_onnx_supported_ops(&json));
   CHECK(std::string(json).find("\"name\": \"Neg\"") != std::string::npos);
   refused(crisol_onnx_supported_ops(nullptr), CRISOL_INVALID_ARGUMENT, {"json is null"});
+}
+
+TEST_CASE("C: a model is written as an ONNX file") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/cnn.onnx";
+  crisol_model *model = nullptr, *again = nullptr;
+  OK(crisol_model_create("simple_cnn", 3, here, &model));
+  OK(crisol_model_train(model, 0));
+  const Handle x(std::vector<float>(3 * 28 * 28, 0.5F), {3, 1, 28, 28});
+  OK(crisol_onnx_save(model, path.c_str(), x.get(), "images", nullptr));
+  OK(crisol_onnx_load(path.c_str(), here, &again));
+  const char *names[]{"images"}, *wanted[]{"output"};
+  const crisol_tensor* inputs[]{x.get()};
+  crisol_tensor* result = nullptr;
+  OK(crisol_onnx_run(again, 1, names, inputs, 1, wanted, &result));
+  Handle y;
+  OK(crisol_model_forward(model, x.get(), y.place()));
+  const std::vector<float> expected = values_of(y.get()), actual = values_of(result);
+  REQUIRE(actual.size() == 9);
+  for (std::size_t i = 0; i < actual.size(); ++i) CHECK(actual[i] == doctest::Approx(expected[i]).epsilon(1e-4));
+  refused(crisol_onnx_save(model, nullptr, x.get(), nullptr, nullptr), CRISOL_INVALID_ARGUMENT, {"path"});
+  refused(crisol_onnx_save(model, path.c_str(), nullptr, nullptr, nullptr), CRISOL_INVALID_ARGUMENT, {"example"});
+  crisol_tensor_destroy(result);
+  crisol_model_destroy(model);
+  crisol_model_destroy(again);
 }

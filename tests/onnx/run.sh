@@ -27,6 +27,10 @@ if ! install_python_packages "${packages[@]}" || { [ $program = real_models.py ]
   say "no tests of ONNX: $reason"
   exit 3
 fi
+if ! "$python" -c "import onnxruntime" 2>/dev/null; then
+  "$python" -m pip install onnxruntime >>"$crisol_build/onnx.log" 2>&1 ||
+    say "no ONNX Runtime for the tests of onnx::save ($crisol_build/onnx.log)"
+fi
 install_build_tools
 install_any_opencl
 configure

@@ -1025,6 +1025,10 @@ CRISOL_API crisol_status crisol_onnx_check(const char* folder, double rtol, doub
                                            const char** json);
 /** The ops that crisol_onnx_load accepts, with their versions, as JSON like that of crisol_onnx_info. */
 CRISOL_API crisol_status crisol_onnx_supported_ops(const char** json);
+/** Writes a model as an ONNX file, as crisol::onnx::save does, with an example of its input. The names of the input and
+ * of the output may be NULL: "input" and "output". */
+CRISOL_API crisol_status crisol_onnx_save(crisol_model* model, const char* path, const crisol_tensor* example,
+                                          const char* input_name, const char* output_name);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include "cli/bench/groups.h"
 #include "crisol/autograd.h"
 #include "crisol/capture.h"
+#include "crisol/compile.h"
 #include "crisol/functions/loss.h"
 #include "crisol/nn/models/alexnet.h"
 #include "crisol/nn/models/mobilenet_v2.h"
@@ -42,8 +43,10 @@ const Net nets[] = {
     {"mobilenet_v2", [] { return share(nn::MobileNetV2()); }, 3, 224, 1000, 300774272, 13510312},
 };
 
-std::function<void()> inference(const std::shared_ptr<nn::Module>& model, const Tensor& images) {
+/// By the module's graph, or by the module itself.
+std::function<void()> inference(std::shared_ptr<nn::Module> model, const Tensor& images, bool compiled) {
   model->eval();
+  if (compiled) model = share(compile(model, images));
   return [=] {
     const NoGrad no_grad;
     (*model)(images);
@@ -79,9 +82,9 @@ Work prepare_net(const Values& v) {
   work.items = static_cast<double>(batch);
   work.item = "images";
   work.flops = 2 * net.multiply_adds * work.items;
-  work.bytes = bytes_of(net, *model, work.items, !v.is("mode", "infer"));
-  if (v.is("mode", "infer")) {
-    work.run = inference(model, images);
+  work.bytes = bytes_of(net, *model, work.items, v.is("mode", "train"));
+  if (!v.is("mode", "train")) {
+    work.run = inference(model, images, v.is("mode", "infer"));
   } else {
     std::vector<std::int64_t> labels;
     for (std::int64_t i = 0; i < batch; ++i) labels.push_back(i % net.classes);
@@ -98,13 +101,15 @@ Work prepare_net(const Values& v) {
 
 }  // namespace
 
-const Case net_case{"net",
-                    "whole networks; operations are those of convolutions and matrix products",
-                    {{"net", "simplecnn", names_of(nets), ""},
-                     {"batch", "64", ">=1", "images"},
-                     {"mode", "train", "infer|train", "train: forward, loss, backward and Adam's step"},
-                     {"replay", "0", "0|1", "1: a capture of it is replayed"},
-                     precision_key()},
-                    prepare_net};
+const Case net_case{
+    "net",
+    "whole networks; operations are those of convolutions and matrix products",
+    {{"net", "simplecnn", names_of(nets), ""},
+     {"batch", "64", ">=1", "images"},
+     {"mode", "train", "infer|eager|train",
+      "infer: a compiled module; eager: the module itself; train: forward, loss, backward and Adam's step"},
+     {"replay", "0", "0|1", "1: a capture of it is replayed"},
+     precision_key()},
+    prepare_net};
 
 }  // namespace crisol::cli::bench

@@ -9,6 +9,7 @@
 #include "crisol/ops/copy.h"
 #include "functions/fuse/fused_function.h"
 #include "tensor/kernel_args.h"
+#include "tensor/recorder.h"
 
 namespace crisol {
 
@@ -138,6 +139,7 @@ Tensor record(const EpilogueOp& op, const FusedOp& fused, const FusedBackward& b
 }  // namespace
 
 Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
+  if (recorder() != nullptr) return epilogue(op.plain());  // A trace notes functions one by one.
   // The result does not exist yet. The weight takes its place here, because both are f32 and have axes.
   const std::vector<FusedArgument> types = epilogue.arguments(op.inputs[1]);
   const Tracer tracer{epilogue.trace(), epilogue.object()};

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "crisol/grad_mode.h"
 #include "functions/fuse/fused_function.h"
+#include "tensor/recorder.h"
 
 namespace crisol::detail {
 
@@ -160,6 +161,7 @@ const FusedFunction::Recorded& FusedFunction::recorded_for(const Tracer& tracer,
 }
 
 std::vector<Tensor> FusedFunction::run(const Tracer& tracer, std::span<const FusedArgument> arguments) {
+  if (recorder() != nullptr) return op_for(tracer, arguments).run_as_functions(arguments);
   return recorded_for(tracer, arguments).run(arguments);
 }
 

@@ -74,10 +74,9 @@ std::vector<Tensor> FusedOp::forward(const FusedValues& values) const {
   return results;
 }
 
-std::vector<Tensor> FusedOp::run(std::span<const FusedArgument> arguments) const {
+FusedValues FusedOp::values_of(std::span<const FusedArgument> arguments) const {
   FusedValues values{arguments, {}, recording_.trailing, {}};
   const Tensor* first = nullptr;
-  std::uint32_t wanted = 0;
   for (std::size_t i = 0; i < recording_.fused.tensors.size(); ++i) {
     const Tensor& x = values.tensor(recording_.fused.tensors[i]);
     if (first == nullptr) {
@@ -88,9 +87,18 @@ std::vector<Tensor> FusedOp::run(std::span<const FusedArgument> arguments) const
     require(x.device() == values.device, op_, "a tensor is on ", x.device(), ", another on ", values.device,
             "; move it with to(device)");
     if (x.shape() != values.shape) values.shape = ops::broadcast_shape(op_, values.shape, x.shape());
-    if (x.requires_grad() && is_floating(x.dtype())) wanted |= std::uint32_t{1} << i;
   }
   for (const Trailing& trailing : recording_.trailing) check_elements(op_, trailing, values.shape);
+  return values;
+}
+
+std::vector<Tensor> FusedOp::run(std::span<const FusedArgument> arguments) const {
+  const FusedValues values = values_of(arguments);
+  std::uint32_t wanted = 0;
+  for (std::size_t i = 0; i < recording_.fused.tensors.size(); ++i) {
+    const Tensor& x = values.tensor(recording_.fused.tensors[i]);
+    if (x.requires_grad() && is_floating(x.dtype())) wanted |= std::uint32_t{1} << i;
+  }
   std::vector<Tensor> results = forward(values);
   if (wanted != 0 && grad_enabled()) return record(std::move(results), values, wanted);
   if (detects_anomaly()) autograd::check_results(op_, results, {});

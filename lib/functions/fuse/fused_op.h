@@ -23,6 +23,8 @@ class FusedOp : public std::enable_shared_from_this<FusedOp> {
   /// Computes the results and records them if a gradient is wanted. All of the recording's tensors broadcast to one
   /// shape. Results that are not reduced have this shape.
   std::vector<Tensor> run(std::span<const FusedArgument> arguments) const;
+  /// The same, one function of crisol/functions/ after another.
+  std::vector<Tensor> run_as_functions(std::span<const FusedArgument> arguments) const;
   /// Computes the results without a record.
   std::vector<Tensor> forward(const FusedValues& values) const;
 
@@ -34,6 +36,8 @@ class FusedOp : public std::enable_shared_from_this<FusedOp> {
   std::string source() const;
 
  private:
+  /// Checks the tensors, and finds the shape to which they broadcast.
+  FusedValues values_of(std::span<const FusedArgument> arguments) const;
   std::vector<Tensor> record(std::vector<Tensor> results, const FusedValues& values, std::uint32_t wanted) const;
 
   const char* op_;

@@ -1,6 +1,7 @@
-// The gradient of a recording as differentiable functions.
+// A recording and its gradient as differentiable functions.
+#include "crisol/functions/reduce.h"
 #include "functions/derivative.h"
-#include "functions/fuse/fused_backward.h"
+#include "functions/fuse/fused_op.h"
 #include "functions/gradients.h"
 #include "functions/pointwise.h"
 
@@ -11,12 +12,14 @@ namespace {
 using ops::PointwiseGraph;
 using Node = PointwiseGraph::Node;
 
-/// The values of a graph's nodes, each a tensor or a number. A condition has no gradient, so the fused kernel
-/// computes it.
+/// How conditions, which have no gradient, are computed: by the fused kernel, or by functions as all other nodes.
+enum class Conditions : std::uint8_t { fused, functions };
+
+/// The values of a graph's nodes, each a tensor or a number.
 class Evaluation {
  public:
-  Evaluation(const char* op, const FusedGraph& fused, const FusedValues& values)
-      : op_(op), fused_(fused), values_(values) {
+  Evaluation(const char* op, const FusedGraph& fused, const FusedValues& values, Conditions conditions)
+      : op_(op), fused_(fused), values_(values), conditions_(conditions) {
     const std::vector<Node>& nodes = fused.graph.nodes();
     std::vector<bool> needed(nodes.size());
     for (const int output : fused.outputs) needed[static_cast<std::size_t>(output)] = true;
@@ -45,8 +48,8 @@ class Evaluation {
     Operand operand() const noexcept { return tensor.defined() ? Operand(tensor) : Operand(number); }
   };
 
-  static bool is_condition(const Node& node) {
-    return node.kind == PointwiseGraph::Kind::apply && node.row->is_predicate();
+  bool is_condition(const Node& node) const {
+    return conditions_ == Conditions::fused && node.kind == PointwiseGraph::Kind::apply && node.row->is_predicate();
   }
 
   Tensor condition(int node) const {
@@ -128,19 +131,39 @@ class Evaluation {
   const char* const op_;
   const FusedGraph& fused_;
   const FusedValues& values_;
+  const Conditions conditions_;
   std::vector<Value> all_;
 };
 
 }  // namespace
 
 std::vector<Tensor> FusedBackward::run_recorded(const FusedValues& values, std::span<const Shape> shapes) const {
-  const Evaluation evaluation(op_, gradient_.fused, values);
+  const Evaluation evaluation(op_, gradient_.fused, values, Conditions::fused);
   std::vector<Tensor> all(shapes.size());
   for (std::size_t i = 0; i < gradient_.wanted.size(); ++i) {
     const std::size_t tensor = gradient_.wanted[i];
     all[tensor] = autograd::sum_to(evaluation.tensor(gradient_.fused.outputs[i]), shapes[tensor]);
   }
   return all;
+}
+
+std::vector<Tensor> FusedOp::run_as_functions(std::span<const FusedArgument> arguments) const {
+  const FusedValues values = values_of(arguments);
+  const Evaluation evaluation(op_, recording_.fused, values, Conditions::functions);
+  std::vector<Tensor> results;
+  for (std::size_t i = 0; i < recording_.trailing.size(); ++i) {
+    const Trailing& trailing = recording_.trailing[i];
+    const Tensor x = evaluation.tensor(recording_.fused.outputs[i]);
+    const Shape axes = axes_of(trailing);
+    switch (trailing.kind) {
+      case Trailing::Kind::none: results.push_back(x); break;
+      case Trailing::Kind::sum: results.push_back(sum(x, axes, trailing.keepdim)); break;
+      case Trailing::Kind::mean: results.push_back(mean(x, axes, trailing.keepdim)); break;
+      case Trailing::Kind::max: results.push_back(max(x, axes, trailing.keepdim)); break;
+      case Trailing::Kind::min: results.push_back(min(x, axes, trailing.keepdim)); break;
+    }
+  }
+  return results;
 }
 
 }  // namespace crisol::detail

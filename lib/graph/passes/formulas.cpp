@@ -1,5 +1,9 @@
 #include "graph/passes/formulas.h"
 
+#include <set>
+
+#include "functions/fuse/expr_node.h"
+
 namespace crisol::graph {
 
 namespace {
@@ -16,6 +20,25 @@ void record(const void* object, const Expr* arguments, std::vector<Expr>& result
 }
 
 }  // namespace
+
+std::size_t numbers_of(const Run::Formula& formula, std::size_t inputs) {
+  using detail::ExprNode;
+  std::vector<Expr> arguments;
+  for (std::size_t i = 0; i < inputs; ++i)
+    arguments.push_back(detail::make_expr({.kind = ExprNode::Kind::tensor, .argument = i}));
+  const Expr result = formula(arguments);
+  std::set<const ExprNode*> seen;
+  std::vector<const ExprNode*> open{result.node().get()};
+  std::size_t numbers = 0;
+  while (!open.empty()) {
+    const ExprNode* node = open.back();
+    open.pop_back();
+    if (!seen.insert(node).second) continue;
+    if (node->kind == ExprNode::Kind::constant) ++numbers;
+    for (const detail::NodePtr& input : node->inputs) open.push_back(input.get());
+  }
+  return numbers;
+}
 
 bool is_of_elements(const Graph& graph, const Node& node) {
   if (!node.run.formula || node.outputs.size() != 1 || node.outputs[0] == absent) return false;

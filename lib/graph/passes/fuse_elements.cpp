@@ -1,5 +1,6 @@
 #include <set>
 
+#include "functions/fuse/fused_graph.h"
 #include "graph/passes/formulas.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/uses.h"
@@ -7,9 +8,6 @@
 namespace crisol::graph {
 
 namespace {
-
-// Limits of one kernel: see FusedFunction and PointwiseGraph.
-constexpr std::size_t most_inputs = 8, most_numbers = 8;
 
 /// Nodes whose elements one kernel computes. The last one gives the result.
 class Group {
@@ -28,18 +26,7 @@ class Group {
     const Parts parts = this->parts();
     const Node& last = graph_.nodes[*members_.rbegin()];
     Node node{last.name, members_.size() > 1 ? "Fused" : last.op, {}, parts.inputs, last.outputs, {}};
-    node.run = run_of([steps = parts.steps](std::span<const Expr> in) {
-      std::vector<Expr> results, arguments;
-      for (const Step& step : steps) {
-        arguments.clear();
-        for (const Source& source : step.sources)
-          arguments.push_back(source.from == Source::input    ? in[source.place]
-                              : source.from == Source::result ? results[source.place]
-                                                              : Expr(source.number));
-        results.push_back(step.formula(arguments));
-      }
-      return results.back();
-    });
+    node.run = run_of(formula_of(parts.steps));
     return node;
   }
 
@@ -58,6 +45,21 @@ class Group {
     std::vector<int> inputs;
     std::size_t numbers = 0;
   };
+
+  static Run::Formula formula_of(const std::vector<Step>& steps) {
+    return [steps](std::span<const Expr> in) {
+      std::vector<Expr> results, arguments;
+      for (const Step& step : steps) {
+        arguments.clear();
+        for (const Source& source : step.sources)
+          arguments.push_back(source.from == Source::input    ? in[source.place]
+                              : source.from == Source::result ? results[source.place]
+                                                              : Expr(source.number));
+        results.push_back(step.formula(arguments));
+      }
+      return results.back();
+    };
+  }
 
   std::optional<Shape> result_shape() const { return shape_of(graph_, graph_.nodes[*members_.rbegin()].outputs[0]); }
 
@@ -117,7 +119,9 @@ class Group {
   /// Whether one kernel can do it, and the inputs without the numbers still have the shape of the result.
   bool fits() const {
     const Parts parts = this->parts();
-    if (parts.inputs.empty() || parts.inputs.size() > most_inputs || parts.numbers > most_numbers) return false;
+    if (parts.inputs.empty() || parts.inputs.size() > detail::max_tensors ||
+        numbers_of(formula_of(parts.steps), parts.inputs.size()) > detail::max_numbers)
+      return false;
     const Shape result = *result_shape();
     for (int axis = 1; axis <= result.rank(); ++axis)
       if (std::none_of(parts.inputs.begin(), parts.inputs.end(), [&](int input) {

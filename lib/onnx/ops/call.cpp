@@ -177,6 +177,7 @@ std::map<std::string, graph::Attribute> Call::attributes() const {
       case Kind::string: all[key] = std::string(value->strings.front()); break;
       case Kind::floats: all[key] = std::vector<double>(value->floats.begin(), value->floats.end()); break;
       case Kind::integers: all[key] = value->integers; break;
+      case Kind::strings: all[key] = std::vector<std::string>(value->strings.begin(), value->strings.end()); break;
       default: break;
     }
   }

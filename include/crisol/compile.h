@@ -1,0 +1,51 @@
+// Modules as graphs, for faster inference.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "crisol/export.h"
+#include "crisol/nn/module.h"
+
+namespace crisol {
+
+/// A module that computes the same as another one; see compile(). It has the other module as its child "module", so it
+/// shares parameters, buffers and mode with it.
+class CRISOL_API Compiled : public nn::Module {
+ public:
+  /// Used by compile().
+  Compiled(std::shared_ptr<nn::Module> module, const Tensor& example);
+  /// Another handle to the same module.
+  Compiled(const Compiled& other);
+  ~Compiled() override;
+  Tensor forward(const Tensor& x) override;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// A module that runs as a graph in evaluation, which takes less time:
+///
+///     net.eval();
+///     Compiled fast = compile(net, zeros({1, 3, 224, 224}));
+///     const NoGrad no_grad;
+///     Tensor y = fast(x);
+///
+/// compile() runs the module on the example and notes what it computes. For each size of the batch (axis 0) the graph
+/// is simplified and captured when it is first needed; the last eight are kept. Changes of parameters and buffers are
+/// followed: the next call makes the graph again. The module itself runs in training, where a gradient is wanted, for
+/// inputs that differ from the example in anything but the batch, and where the graph depends on values.
+///
+/// The graph does what the module did for the example: it fixes branches of C++ code and the effects of hooks. Throws
+/// invalid_argument for a module that has no graph, as onnx::save does.
+template <class M>
+Compiled compile(const M& module, const Tensor& example) {
+  return Compiled(nn::detail::copy_module<M>(module), example);
+}
+/// The same for a module of any class.
+inline Compiled compile(std::shared_ptr<nn::Module> module, const Tensor& example) {
+  return Compiled(std::move(module), example);
+}
+
+}  // namespace crisol

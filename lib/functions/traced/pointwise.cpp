@@ -1,0 +1,223 @@
+// The rows of crisol/ops/pointwise.def. Some are ops of ONNX, and others are made of several.
+#include <array>
+#include <functional>
+#include <map>
+#include <string_view>
+
+#include "base/text.h"
+#include "functions/traced/traced.h"
+#include "tensor/impl.h"
+
+namespace crisol::traced {
+
+namespace {
+
+/// A value with operators, all elements of one dtype.
+class Elements {
+ public:
+  Elements(Recorder& r, Value value, DType dtype, Device device)
+      : r_(&r), value_(value), dtype_(dtype), device_(device) {}
+
+  Value value() const noexcept { return value_; }
+  DType dtype() const noexcept { return dtype_; }
+  Elements number(const Scalar& value) const { return with(r_->number(value, dtype_, device_)); }
+
+  template <class... Others>
+  Elements node(const char* op, const Recorder::Attributes& attributes, const Others&... others) const {
+    return with(r_->node(op, {value_, others.value()...}, attributes));
+  }
+  template <class... Others>
+  Elements operator()(const char* op, const Others&... others) const {
+    return node(op, {}, others...);
+  }
+  friend Elements operator+(const Elements& a, const Elements& b) { return a("Add", b); }
+  friend Elements operator-(const Elements& a, const Elements& b) { return a("Sub", b); }
+  friend Elements operator*(const Elements& a, const Elements& b) { return a("Mul", b); }
+  friend Elements operator/(const Elements& a, const Elements& b) { return a("Div", b); }
+
+ private:
+  Elements with(Value value) const { return {*r_, value, dtype_, device_}; }
+
+  Recorder* r_;
+  Value value_;
+  DType dtype_;
+  Device device_;
+};
+
+using Inputs = std::vector<Elements>;
+using Scalars = std::span<const Scalar>;
+using Form = std::function<Elements(const Inputs& in, Scalars scalars)>;
+
+double real(Scalars scalars, std::size_t i) { return scalars[i].as_double(); }
+
+/// One node whose inputs are those of the row.
+Form same(const char* op, Recorder::Attributes attributes = {}) {
+  return [op, attributes](const Inputs& in, Scalars) {
+    if (in.size() == 1) return in[0].node(op, attributes);
+    return in.size() == 2 ? in[0].node(op, attributes, in[1]) : in[0].node(op, attributes, in[1], in[2]);
+  };
+}
+
+/// One node with the row's number as an attribute.
+Form with_attribute(const char* op, const char* attribute) {
+  return [=](const Inputs& in, Scalars scalars) { return in[0].node(op, {{attribute, real(scalars, 0)}}); };
+}
+
+Form clip() {
+  return [](const Inputs& in, Scalars s) { return in[0]("Clip", in[0].number(s[0]), in[0].number(s[1])); };
+}
+
+std::map<std::string_view, Form> activations() {
+  constexpr double sixth = 1.0 / 6;
+  return {
+      {"relu", same("Relu")},
+      {"sigmoid", same("Sigmoid")},
+      {"selu", same("Selu", {{"alpha", 1.6732632423543772}, {"gamma", 1.0507009873554805}})},
+      {"gelu", same("Gelu")},
+      {"gelu_tanh", same("Gelu", {{"approximate", "tanh"}})},
+      {"mish", same("Mish")},
+      {"hard_sigmoid", same("HardSigmoid", {{"alpha", sixth}, {"beta", 0.5}})},
+      {"hard_swish", same("HardSwish")},
+      {"leaky_relu", with_attribute("LeakyRelu", "alpha")},
+      {"elu", with_attribute("Elu", "alpha")},
+      {"celu", with_attribute("Celu", "alpha")},
+      {"prelu", same("PRelu")},
+      {"clamp", clip()},
+      {"hard_tanh", clip()},
+      {"relu6", [](const Inputs& in, Scalars) { return in[0]("Clip", in[0].number(0), in[0].number(6)); }},
+      {"silu", [](const Inputs& in, Scalars) { return in[0] * in[0]("Sigmoid"); }},
+      {"log_sigmoid", [](const Inputs& in, Scalars) { return in[0]("Neg")("Softplus")("Neg"); }},
+      {"softplus",
+       [](const Inputs& in, Scalars s) {
+         const Elements beta = in[0].number(real(s, 0)), scaled = in[0] * beta;
+         return scaled("Greater", in[0].number(real(s, 1)))("Where", in[0], scaled("Softplus") / beta);
+       }},
+  };
+}
+
+std::map<std::string_view, Form> arithmetic() {
+  return {
+      {"add", same("Add")},
+      {"sub", same("Sub")},
+      {"mul", same("Mul")},
+      {"div", same("Div")},
+      {"pow", same("Pow")},
+      {"neg", same("Neg")},
+      {"abs", same("Abs")},
+      {"sign", same("Sign")},
+      {"minimum", same("Min")},
+      {"maximum", same("Max")},
+      {"fmod", same("Mod", {{"fmod", 1}})},
+      {"remainder",
+       [](const Inputs& in, Scalars) {
+         if (!is_floating(in[0].dtype())) return in[0]("Mod", in[1]);
+         return in[0] - (in[0] / in[1])("Floor") * in[1];
+       }},
+      {"reciprocal", same("Reciprocal")},
+      {"square", [](const Inputs& in, Scalars) { return in[0] * in[0]; }},
+      {"lerp", [](const Inputs& in, Scalars) { return in[0] + in[2] * (in[1] - in[0]); }},
+      {"fma", [](const Inputs& in, Scalars) { return in[0] * in[1] + in[2]; }},
+      {"addcmul", [](const Inputs& in, Scalars s) { return in[0] + in[0].number(s[0]) * in[1] * in[2]; }},
+      {"addcdiv", [](const Inputs& in, Scalars s) { return in[0] + in[0].number(s[0]) * in[1] / in[2]; }},
+      {"floor", same("Floor")},
+      {"ceil", same("Ceil")},
+      {"round", same("Round")},
+      {"trunc", [](const Inputs& in, Scalars) { return in[0]("Sign") * in[0]("Abs")("Floor"); }},
+      {"sqrt", same("Sqrt")},
+      {"rsqrt", [](const Inputs& in, Scalars) { return in[0]("Sqrt")("Reciprocal"); }},
+      {"exp", same("Exp")},
+      {"exp2", [](const Inputs& in, Scalars) { return in[0].number(2)("Pow", in[0]); }},
+      {"log", same("Log")},
+      {"log2", [](const Inputs& in, Scalars) { return in[0]("Log") * in[0].number(1.4426950408889634); }},
+      {"log10", [](const Inputs& in, Scalars) { return in[0]("Log") * in[0].number(0.4342944819032518); }},
+  };
+}
+
+std::map<std::string_view, Form> others() {
+  return {
+      {"sin", same("Sin")},
+      {"cos", same("Cos")},
+      {"tan", same("Tan")},
+      {"asin", same("Asin")},
+      {"acos", same("Acos")},
+      {"atan", same("Atan")},
+      {"sinh", same("Sinh")},
+      {"cosh", same("Cosh")},
+      {"tanh", same("Tanh")},
+      {"asinh", same("Asinh")},
+      {"acosh", same("Acosh")},
+      {"atanh", same("Atanh")},
+      {"erf", same("Erf")},
+      {"eq", same("Equal")},
+      {"ne", [](const Inputs& in, Scalars) { return in[0]("Equal", in[1])("Not"); }},
+      {"lt", same("Less")},
+      {"le", same("LessOrEqual")},
+      {"gt", same("Greater")},
+      {"ge", same("GreaterOrEqual")},
+      {"isnan", same("IsNaN")},
+      {"isinf", same("IsInf")},
+      {"isfinite", [](const Inputs& in, Scalars) { return in[0]("IsNaN")("Or", in[0]("IsInf"))("Not"); }},
+      {"logical_and", same("And")},
+      {"logical_or", same("Or")},
+      {"logical_xor", same("Xor")},
+      {"logical_not", same("Not")},
+      {"where", same("Where")},
+      {"masked_fill", [](const Inputs& in, Scalars) { return in[1]("Where", in[2], in[0]); }},
+  };
+}
+
+/// By the names of the rows. Rows without a form would lose digits, or have none in ONNX.
+const std::map<std::string_view, Form>& forms() {
+  static const std::map<std::string_view, Form> all = [] {
+    std::map<std::string_view, Form> forms = activations();
+    forms.merge(arithmetic());
+    forms.merge(others());
+    return forms;
+  }();
+  return all;
+}
+
+bool rounds(std::string_view name) { return name == "trunc" || name == "floor" || name == "ceil" || name == "round"; }
+
+}  // namespace
+
+void pointwise(Recorder& r, const ops::PointwiseRow& row, std::span<const Operand> inputs,
+               std::span<const Scalar> scalars, const Tensor& y) {
+  const auto form = forms().find(row.name);
+  if (form == forms().end()) return r.made(row.name, y);
+  std::vector<ops::OperandType> types;
+  for (const Operand& operand : inputs) {
+    const Tensor* x = operand.tensor();
+    if (x == nullptr)
+      types.push_back({operand.number().dtype(), ops::OperandKind::number});
+    else
+      types.push_back({x->dtype(), x->dim() == 0 ? ops::OperandKind::zero_dim_tensor : ops::OperandKind::tensor});
+  }
+  for (const Scalar& scalar : scalars) types.push_back({scalar.dtype(), ops::OperandKind::number});
+  const DType computed = ops::types_of(row, types).computed;
+  // Rounding leaves whole numbers as they are, and ONNX rounds only floats.
+  if (!is_floating(computed) && rounds(row.name)) return r.bind(y, r.of(*inputs[0].tensor()));
+  // ONNX computes with bool only in logic and choices.
+  const bool takes_bool = row.rule == ops::RowRule::logical || row.rule == ops::RowRule::choice ||
+                          row.rule == ops::RowRule::fill || std::string_view(row.name) == "eq" ||
+                          std::string_view(row.name) == "ne";
+  if (computed == DType::boolean && !takes_bool) return r.made(row.name, y);
+  Inputs values;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const DType wanted = row.is_condition(i) ? DType::boolean : computed;
+    const Tensor* x = inputs[i].tensor();
+    Value value =
+        x == nullptr ? r.number(inputs[i].number(), wanted, y.device()) : cast(r, r.of(*x), x->dtype(), wanted);
+    // A vector of slopes lies along axis 1.
+    const Tensor* first = inputs[0].tensor();
+    if (row.rule == ops::RowRule::channel && i == 1 && x != nullptr && x->dim() == 1 && first->dim() > 2) {
+      std::vector<std::int64_t> channels(static_cast<std::size_t>(first->dim() - 1), 1);
+      channels[0] = x->size(0);
+      value = r.node("Reshape", {value, r.numbers(channels)});
+    }
+    values.emplace_back(r, value, wanted, y.device());
+  }
+  r.bind(y, form->second(values, scalars).value());
+}
+
+}  // namespace crisol::traced

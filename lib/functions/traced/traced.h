@@ -1,0 +1,73 @@
+// What functions of the library are in terms of ONNX's ops, for a trace (tensor/recorder.h). A function that is one
+// node with plain attributes notes it where it stands. The others call these functions, with their arguments and their
+// results.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "crisol/functions/rnn.h"
+#include "crisol/options/conv.h"
+#include "crisol/options/norm.h"
+#include "crisol/options/pad.h"
+#include "crisol/options/pool.h"
+#include "ops/pointwise/pointwise_row.h"
+#include "tensor/recorder.h"
+
+namespace crisol::traced {
+
+using Value = Recorder::Value;
+
+/// The value with elements of another dtype.
+Value cast(Recorder& r, Value x, DType from, DType to);
+
+void reshape(Recorder& r, const Tensor& x, const Tensor& y);
+/// y has the axes of x in this order.
+void permute(Recorder& r, const Tensor& x, const Shape& axes, const Tensor& y);
+void transpose(Recorder& r, const Tensor& x, int axis_a, int axis_b, const Tensor& y);
+void narrow(Recorder& r, const Tensor& x, int axis, std::int64_t start, std::int64_t length, const Tensor& y);
+void expand(Recorder& r, const Tensor& x, const Tensor& y);
+void to(Recorder& r, const Tensor& x, const Tensor& y);
+void flip(Recorder& r, const Tensor& x, const Shape& axes, const Tensor& y);
+/// A part of some axes; `sizes` are those of the part.
+struct Part {
+  Shape axes, first, step, size;
+  Shape dropped;  ///< Axes of x that y does not have.
+  Shape added;    ///< Axes of y that x does not have.
+};
+void part(Recorder& r, const Tensor& x, const Part& part, const Tensor& y);
+void stack(Recorder& r, const std::vector<Tensor>& tensors, int axis, const Tensor& y);
+void cat(Recorder& r, const std::vector<Tensor>& tensors, int axis, const Tensor& y);
+void split(Recorder& r, const Tensor& x, const std::vector<std::int64_t>& sizes, int axis,
+           const std::vector<Tensor>& pieces);
+void pad(Recorder& r, const Tensor& x, const std::vector<AxisPadding>& paddings, double value, const Tensor& y);
+void one_hot(Recorder& r, const Tensor& indices, std::int64_t num_classes, const Tensor& y);
+
+void conv2d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
+            const Tensor& y);
+void linear(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y);
+void batch_norm(Recorder& r, const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options,
+                const Tensor& y);
+void layer_norm(Recorder& r, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                double epsilon, const Tensor& y);
+void max_pool(Recorder& r, const Tensor& x, const MaxPool2dOptions& options, const Tensor& y);
+void avg_pool(Recorder& r, const Tensor& x, const AvgPool2dOptions& options, const Tensor& y);
+void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y);
+void rnn(Recorder& r, const RnnInput& input, const RnnWeights& weights, const RnnOptions& options,
+         const RnnOutput& output);
+
+/// A reduction over axes; none means all. The elements get the dtype of y first.
+void reduce(Recorder& r, const char* op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
+/// ArgMax or ArgMin.
+void extreme_place(Recorder& r, const char* op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
+/// any, or all if `every`.
+void truth(Recorder& r, bool every, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
+/// The variance or, with `root`, its square root.
+void variance(Recorder& r, const Tensor& x, const Shape& axes, bool keepdim, double correction, bool root,
+              const Tensor& y);
+
+/// A row of crisol/ops/pointwise.def.
+void pointwise(Recorder& r, const ops::PointwiseRow& row, std::span<const Operand> inputs,
+               std::span<const Scalar> scalars, const Tensor& y);
+
+}  // namespace crisol::traced

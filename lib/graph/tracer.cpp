@@ -1,0 +1,184 @@
+#include "graph/tracer.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "graph/passes/passes.h"
+
+namespace crisol::graph {
+
+namespace {
+
+constexpr const char* op_name = "trace";
+
+std::vector<SymbolicSize> sizes_of(const Tensor& x) {
+  std::vector<SymbolicSize> sizes;
+  for (const std::int64_t size : x.shape()) sizes.push_back({size, ""});
+  return sizes;
+}
+
+std::size_t at(int value) { return static_cast<std::size_t>(value); }
+
+}  // namespace
+
+Tracer::Tracer(const NamedTensors& state) : outer_(recorder()) {
+  require(outer_ == nullptr, op_name, "a function that is traced cannot trace another one");
+  for (const auto& [name, tensor] : state) {
+    if (find(tensor) != nullptr) continue;  // A tied parameter has the name that comes first.
+    const Value value = add_value(name, tensor);
+    is_known_.back() = true;
+    bind(tensor, value);
+    graph_.weights.push_back(value);
+    weights_.push_back(tensor);
+  }
+  recorder_place() = this;
+}
+
+Tracer::~Tracer() { recorder_place() = outer_; }
+
+Tracer::Key Tracer::key_of(const Tensor& x) {
+  const TensorImpl& impl = *x.impl();
+  Key key{static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(impl.storage.get())), impl.offset,
+          static_cast<std::int64_t>(impl.dtype)};
+  for (int i = 0; i < impl.shape.rank(); ++i) {
+    key.push_back(impl.shape[i]);
+    key.push_back(impl.shape[i] == 1 ? 0 : impl.strides[i]);
+  }
+  return key;
+}
+
+const Tracer::Bound* Tracer::find(const Tensor& x) const {
+  const auto found = bound_.find(key_of(x));
+  if (found == bound_.end()) return nullptr;
+  return found->second.version == x.impl()->storage->version.load() ? &found->second : nullptr;
+}
+
+Tracer::Value Tracer::add_value(std::string name, const Tensor& of) {
+  graph_.values.push_back({std::move(name), {}, {}});
+  is_known_.push_back(false);
+  const Value value = static_cast<Value>(graph_.values.size()) - 1;
+  if (of.defined()) name_after(value, of);
+  return value;
+}
+
+void Tracer::name_after(Value value, const Tensor& x) {
+  graph_.values[at(value)].dtype = x.dtype();
+  graph_.values[at(value)].shape = sizes_of(x);
+}
+
+void Tracer::add_input(const Tensor& x, const std::string& name) {
+  const Value value = add_value(name, x);
+  graph_.inputs.push_back(value);
+  bound_[key_of(x)] = {value, x.impl()->storage->version.load(), x.impl()->storage};
+}
+
+void Tracer::add_output(const Tensor& y, const std::string& name) {
+  require(y.defined(), op_name, "output ", name, " is undefined");
+  // An output has a node of its own, because it has a name of its own.
+  const Value value = node("Identity", {of(y)});
+  graph_.values[at(value)].name = name;
+  name_after(value, y);
+  graph_.outputs.push_back(value);
+}
+
+std::pair<Graph, std::vector<Tensor>> Tracer::finish() {
+  remove_dead_nodes(graph_, Device());
+  std::vector<bool> used(graph_.values.size());
+  for (const Node& node : graph_.nodes)
+    for (const int input : node.inputs)
+      if (input != absent) used[at(input)] = true;
+  // Constants and weights are read after the run, so they must be what the run saw.
+  for (const auto& [key, bound] : bound_)
+    require(!used[at(bound.value)] || !is_known_[at(bound.value)] || bound.version == bound.storage->version.load(),
+            op_name, "the function reads ", graph_.values[at(bound.value)].name,
+            " and writes to it later; a graph has no such step");
+  std::vector<int> weights;
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    if (!used[at(graph_.weights[i])]) continue;
+    weights.push_back(graph_.weights[i]);
+    tensors.push_back(weights_[i]);
+  }
+  graph_.weights = std::move(weights);
+  return {std::move(graph_), std::move(tensors)};
+}
+
+Tracer::Value Tracer::of(const Tensor& x) {
+  if (!x.defined()) return Recorder::absent;
+  if (const Bound* bound = find(x)) return bound->value;
+  const Storage* storage = x.impl()->storage.get();
+  require(bound_.count(key_of(x)) == 0, op_name, "a tensor of shape ", x.shape(),
+          " was written to after it was made; a graph has no such step");
+  const auto maker = makers_.find(storage);
+  if (maker != makers_.end())
+    fail(ErrorCode::invalid_argument, op_name, "a tensor of shape ", x.shape(), " comes from ", maker->second.first,
+         ", which has no form in ONNX");
+  const bool is_view = std::any_of(bound_.begin(), bound_.end(),
+                                   [&](const auto& entry) { return entry.second.storage.get() == storage; });
+  require(!is_view, op_name, "a tensor of shape ", x.shape(), " is a view that no traced function made");
+  bind_constant(x);
+  return find(x)->value;
+}
+
+Tracer::Value Tracer::numbers(std::vector<std::int64_t> values) {
+  const Shape shape(static_cast<std::int64_t>(values.size()));
+  const Value value = add_value(concat("numbers_", graph_.values.size()), Tensor());
+  graph_.values[at(value)].dtype = DType::i64;
+  graph_.constants.emplace_back(value, Datum(std::move(values), shape));
+  is_known_[at(value)] = true;
+  return value;
+}
+
+Tracer::Value Tracer::number(const Scalar& value, DType dtype, Device device) {
+  const PauseRecorder pause;
+  if (dtype == DType::i64) {
+    // On the host, because it may be an axis.
+    const Value made = add_value(concat("number_", graph_.values.size()), Tensor());
+    graph_.values[at(made)].dtype = dtype;
+    graph_.constants.emplace_back(made, Datum({value.as_int()}, Shape(), dtype));
+    is_known_[at(made)] = true;
+    return made;
+  }
+  const Tensor tensor = full({}, value, dtype, device);
+  const Value made = add_value(concat("number_", graph_.values.size()), tensor);
+  graph_.constants.emplace_back(made, tensor);
+  is_known_[at(made)] = true;
+  return made;
+}
+
+std::vector<Tracer::Value> Tracer::node(const char* op, std::vector<Value> inputs, Attributes attributes, int outputs) {
+  const bool known = std::all_of(inputs.begin(), inputs.end(),
+                                 [&](Value input) { return input == Recorder::absent || is_known_[at(input)]; });
+  const std::string name = concat(op, '_', graph_.nodes.size());
+  std::vector<Value> values;
+  for (int i = 0; i < outputs; ++i) {
+    values.push_back(add_value(concat(name, "_output_", i), Tensor()));
+    is_known_.back() = known;
+  }
+  graph_.nodes.push_back({name, op, std::move(attributes), std::move(inputs), values, {}});
+  return values;
+}
+
+void Tracer::bind(const Tensor& x, Value value) {
+  if (find(x) != nullptr) return;
+  bound_[key_of(x)] = {value, x.impl()->storage->version.load(), x.impl()->storage};
+  if (!graph_.values[at(value)].shape) name_after(value, x);
+}
+
+void Tracer::bind_constant(const Tensor& x) {
+  const Value value = add_value(concat("constant_", graph_.values.size()), x);
+  is_known_.back() = true;
+  graph_.constants.emplace_back(value, x);
+  bind(x, value);
+}
+
+void Tracer::made(const char* op, const Tensor& x) {
+  if (find(x) == nullptr) makers_[x.impl()->storage.get()] = {op, x.impl()->storage};
+}
+
+void Tracer::read(const Tensor& x) {
+  require(is_known_[at(of(x))], op_name, "the function reads the elements of a tensor of shape ", x.shape(),
+          " on the host, and they depend on an input");
+}
+
+}  // namespace crisol::graph

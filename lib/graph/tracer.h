@@ -1,0 +1,60 @@
+// Notes the functions of one run as a graph.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "crisol/named_tensors.h"
+#include "graph/graph.h"
+#include "tensor/impl.h"
+
+namespace crisol::graph {
+
+class Tracer final : public Recorder {
+ public:
+  /// From construction to destruction this thread's functions are noted.
+  explicit Tracer(const NamedTensors& state);
+  ~Tracer() override;
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+
+  void add_input(const Tensor& x, const std::string& name);
+  void add_output(const Tensor& y, const std::string& name);
+  /// The graph, and the tensors of its weights.
+  std::pair<Graph, std::vector<Tensor>> finish();
+
+  using Recorder::node;
+  Value of(const Tensor& x) override;
+  Value numbers(std::vector<std::int64_t> values) override;
+  Value number(const Scalar& value, DType dtype, Device device) override;
+  std::vector<Value> node(const char* op, std::vector<Value> inputs, Attributes attributes, int outputs) override;
+  void bind(const Tensor& x, Value value) override;
+  void bind_constant(const Tensor& x) override;
+  void made(const char* op, const Tensor& x) override;
+  void read(const Tensor& x) override;
+
+ private:
+  /// Tensors with equal keys have the same elements.
+  using Key = std::vector<std::int64_t>;
+  struct Bound {
+    Value value;
+    std::uint64_t version;
+    std::shared_ptr<const Storage> storage;  ///< Kept, so that no other storage gets its address.
+  };
+  static Key key_of(const Tensor& x);
+  /// Null if the tensor has no value, or was written to since.
+  const Bound* find(const Tensor& x) const;
+  Value add_value(std::string name, const Tensor& of);
+  void name_after(Value value, const Tensor& x);
+
+  Recorder* const outer_;
+  Graph graph_;
+  std::vector<Tensor> weights_;
+  std::map<Key, Bound> bound_;
+  std::map<const Storage*, std::pair<const char*, std::shared_ptr<const Storage>>> makers_;
+  std::vector<bool> is_known_;  ///< Of each value: it does not depend on an input.
+};
+
+}  // namespace crisol::graph

@@ -1,0 +1,61 @@
+#include "crisol/compile.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "crisol/grad_mode.h"
+#include "graph/program.h"
+#include "graph/trace.h"
+#include "onnx/in_evaluation.h"
+#include "onnx/runs.h"
+
+namespace crisol {
+
+struct Compiled::State {
+  std::shared_ptr<nn::Module> module;
+  graph::Graph graph;
+  std::vector<Tensor> weights;
+  Shape shape;  ///< Of the example.
+  DType dtype;
+  graph::Programs programs;
+
+  /// Whether the graph computes what the module would.
+  bool fits(const Tensor& x) const {
+    if (module->training() || recorder() != nullptr || !x.defined() || x.dtype() != dtype || x.dim() != shape.rank())
+      return false;
+    for (int i = 1; i < shape.rank(); ++i)
+      if (x.size(i) != shape[i]) return false;
+    return !grad_enabled() || !(x.requires_grad() || std::any_of(weights.begin(), weights.end(),
+                                                                 [](const Tensor& t) { return t.requires_grad(); }));
+  }
+};
+
+Compiled::Compiled(std::shared_ptr<nn::Module> module, const Tensor& example) : state_(std::make_shared<State>()) {
+  require(module != nullptr, "compile", "the module is null");
+  const onnx::InEvaluation evaluation(*module);
+  // Unlike state_dict, these are the tensors of the module itself, which follow it to other memory.
+  NamedTensors state = module->named_parameters();
+  for (const auto& buffer : module->named_buffers()) state.push_back(buffer);
+  graph::Traced traced = graph::trace(
+      [&](const std::vector<Tensor>& inputs) { return std::vector<Tensor>{(*module)(inputs[0])}; }, {example}, state);
+  onnx::add_runs(traced.graph);
+  state_->module = module;
+  state_->graph = std::move(traced.graph);
+  state_->weights = std::move(traced.weights);
+  state_->shape = example.shape();
+  state_->dtype = example.dtype();
+  register_module("module", module);
+}
+
+Compiled::Compiled(const Compiled& other) = default;
+Compiled::~Compiled() = default;
+
+Tensor Compiled::forward(const Tensor& x) {
+  State& state = *state_;
+  if (!state.fits(x)) return (*state.module)(x);
+  const Device device = x.device();
+  const std::shared_ptr<graph::Program> program = state.programs.find(state.graph, {x}, state.weights, device);
+  return program == nullptr ? (*state.module)(x) : program->run({x})[0].tensor(device);
+}
+
+}  // namespace crisol

@@ -1,0 +1,29 @@
+// Modules in evaluation while they are traced.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "crisol/nn/module.h"
+
+namespace crisol::onnx {
+
+/// All modules below a module are in evaluation while this object lives.
+class InEvaluation {
+ public:
+  explicit InEvaluation(nn::Module& module) {
+    for (nn::Module* one : module.modules()) modes_.emplace_back(one, one->training());
+    module.eval();
+  }
+  ~InEvaluation() {
+    // A module comes before its children, whose mode it changes too.
+    for (const auto& [module, mode] : modes_) module->train(mode);
+  }
+  InEvaluation(const InEvaluation&) = delete;
+  InEvaluation& operator=(const InEvaluation&) = delete;
+
+ private:
+  std::vector<std::pair<nn::Module*, bool>> modes_;
+};
+
+}  // namespace crisol::onnx

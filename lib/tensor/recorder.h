@@ -1,0 +1,85 @@
+// Is told what the functions of a thread compute, in terms of ONNX, while lib/graph/trace.h traces.
+//
+//     Tensor softmax(const Tensor& x, int axis) {
+//       const Tensor y = ops::softmax(x, axis);
+//       if (Recorder* r = recorder()) r->note("Softmax", {x}, y, {{"axis", axis}});
+//
+// A tensor that no function notes cannot be an input of a node: the trace then throws, with the name of the op that
+// made it.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "crisol/scalar.h"
+#include "crisol/tensor.h"
+
+namespace crisol {
+
+class Recorder {
+ public:
+  /// A value of the trace: the place among the values of a graph.
+  using Value = int;
+  static constexpr Value absent = -1;
+  /// A setting of a node.
+  using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
+                                 std::vector<std::string>>;
+  using Attributes = std::map<std::string, Attribute>;
+
+  virtual ~Recorder() = default;
+
+  /// The value of a tensor; absent for an undefined tensor. A tensor from before the trace becomes a constant. Throws
+  /// invalid_argument for a tensor that no function noted.
+  virtual Value of(const Tensor& x) = 0;
+  /// Whole numbers (i64) of rank 1, such as a shape. They may depend on the size of the batch.
+  virtual Value numbers(std::vector<std::int64_t> values) = 0;
+  /// A constant of rank 0.
+  virtual Value number(const Scalar& value, DType dtype, Device device) = 0;
+  /// A node with `outputs` outputs. The op and its attributes are those of ONNX in the newest form.
+  virtual std::vector<Value> node(const char* op, std::vector<Value> inputs, Attributes attributes, int outputs) = 0;
+  /// `x` is a tensor with this value from now on. A tensor that has a value already keeps it.
+  virtual void bind(const Tensor& x, Value value) = 0;
+  /// `x` is a new tensor whose elements came from the host.
+  virtual void bind_constant(const Tensor& x) = 0;
+  /// The op of this name made the tensor, for the message if nothing else is known of it.
+  virtual void made(const char* op, const Tensor& x) = 0;
+  /// The host reads the elements. Throws invalid_argument if they depend on an input of the trace.
+  virtual void read(const Tensor& x) = 0;
+
+  /// A node with one output.
+  Value node(const char* op, std::vector<Value> inputs, Attributes attributes = {}) {
+    return node(op, std::move(inputs), std::move(attributes), 1)[0];
+  }
+  /// A node that computes y.
+  void note(const char* op, std::initializer_list<Tensor> inputs, const Tensor& y, Attributes attributes = {}) {
+    std::vector<Value> values;
+    for (const Tensor& input : inputs) values.push_back(of(input));
+    bind(y, node(op, std::move(values), std::move(attributes)));
+  }
+};
+
+/// The place of the calling thread's recorder.
+inline Recorder*& recorder_place() noexcept {
+  constinit thread_local Recorder* recorder = nullptr;
+  return recorder;
+}
+/// The recorder of the calling thread, or null.
+inline Recorder* recorder() noexcept { return recorder_place(); }
+
+/// No recorder hears what the thread computes while this object lives. Its tensors are constants of the trace.
+class PauseRecorder {
+ public:
+  PauseRecorder() noexcept : recorder_(recorder()) { recorder_place() = nullptr; }
+  ~PauseRecorder() { recorder_place() = recorder_; }
+  PauseRecorder(const PauseRecorder&) = delete;
+  PauseRecorder& operator=(const PauseRecorder&) = delete;
+
+ private:
+  Recorder* recorder_;
+};
+
+}  // namespace crisol

@@ -1,0 +1,89 @@
+// Traces: ops, attributes, sizes of the batch, weights and constants.
+#include "graph/trace.h"
+
+#include <algorithm>
+
+#include "crisol/crisol.h"
+#include "doctest/doctest.h"
+#include "support/files.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+using graph::Graph;
+using graph::Traced;
+
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+std::vector<std::string> ops_of(const Graph& graph) {
+  std::vector<std::string> ops;
+  for (const graph::Node& node : graph.nodes) ops.push_back(node.op);
+  return ops;
+}
+
+const graph::Node& node_of(const Graph& graph, const std::string& op) {
+  return *std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) { return node.op == op; });
+}
+
+/// The whole numbers that are input `i` of a node.
+std::vector<std::int64_t> numbers_of(const Graph& graph, const graph::Node& node, std::size_t i) {
+  for (const auto& [value, datum] : graph.constants)
+    if (value == node.inputs[i]) return datum.numbers();
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("trace: nodes, attributes and weights") {
+  nn::Conv2d conv(2, 4, {3, 1}, {.stride = {2, 1}, .padding = {1, 0}, .groups = 2});
+  const Traced traced =
+      graph::trace([&](const Tensors& in) { return Tensors{max_pool2d(conv(in[0], relu_epilogue()), {2}).flatten(1)}; },
+                   {ones({1, 2, 8, 6})}, conv.state_dict());
+  const Graph& graph = traced.graph;
+  CHECK(ops_of(graph) == std::vector<std::string>{"Conv", "Relu", "MaxPool", "Reshape", "Identity"});
+  using Numbers = std::vector<std::int64_t>;
+  const auto& attributes = node_of(graph, "Conv").attributes;
+  CHECK(std::get<Numbers>(attributes.at("strides")) == Numbers{2, 1});
+  CHECK(std::get<Numbers>(attributes.at("pads")) == Numbers{1, 0, 1, 0});
+  CHECK(std::get<std::int64_t>(attributes.at("group")) == 2);
+  REQUIRE(traced.weights.size() == 2);
+  CHECK(graph.values[static_cast<std::size_t>(graph.weights[0])].name == "weight");
+  CHECK(numbers_of(graph, node_of(graph, "Reshape"), 1) == Numbers{-1, 24});
+  const auto& output = graph.values[static_cast<std::size_t>(graph.outputs[0])];
+  CHECK(output.name == "output");
+  CHECK((*output.shape)[0].name == "batch");
+  CHECK((*output.shape)[1].size == 24);
+}
+
+TEST_CASE("trace: numbers that grow with the batch come from the input's shape") {
+  const Traced traced = graph::trace(
+      [](const Tensors& in) {
+        const std::int64_t batch = in[0].size(0);
+        return Tensors{in[1].sum(0).expand({2, batch, 3}).reshape({2 * batch, 3}), in[0].expand({5, batch, 3})};
+      },
+      {ones({4, 3}), ones({4, 3})}, {}, {.inputs = {"a", "b"}, .batch = "N"});
+  const Graph& graph = traced.graph;
+  CHECK(graph.nodes[0].op == "Shape");
+  CHECK(graph.nodes[0].inputs[0] == graph.inputs[0]);
+  const std::vector<std::string> ops = ops_of(graph);
+  CHECK(std::count(ops.begin(), ops.end(), "Shape") == 1);
+  const auto& first = *graph.values[static_cast<std::size_t>(graph.outputs[0])].shape;
+  CHECK(!first[0].size);
+  CHECK(first[0].name.empty());
+  CHECK((*graph.values[static_cast<std::size_t>(graph.outputs[1])].shape)[1].name == "N");
+}
+
+TEST_CASE("trace: constants from before and from the trace, and tied weights") {
+  const Tensor before = ones({3}), weight = ones({3});
+  const Traced traced = graph::trace(
+      [&](const Tensors& in) {
+        const Tensor unused = in[0] * 7;
+        return Tensors{in[0] * before + weight * from_vector(std::vector<float>{1, 2, 3})};
+      },
+      {ones({2, 3})}, {{"a", weight}, {"tied", weight}, {"unused", ones({9})}});
+  CHECK(traced.weights.size() == 1);
+  CHECK(traced.graph.values[static_cast<std::size_t>(traced.graph.weights[0])].name == "a");
+  CHECK(traced.graph.constants.size() == 2);
+  CHECK(ops_of(traced.graph) == std::vector<std::string>{"Mul", "Mul", "Add", "Identity"});
+}

@@ -1,0 +1,106 @@
+// compile(): the same results as the module, and its live parameters.
+#include "crisol/compile.h"
+
+#include "crisol/crisol.h"
+#include "doctest/doctest.h"
+#include "support/files.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+using doctest::Contains;
+
+namespace {
+
+bool close(const Tensor& a, const Tensor& b) { return a.shape() == b.shape() && a.allclose(b, 1e-4, 1e-5); }
+
+struct Net : nn::Module {
+  nn::Conv2d conv{2, 6, 3, {.padding = 1, .bias = false}};
+  nn::BatchNorm2d norm{6};
+  nn::Linear fc{6 * 20, 5};
+  int calls = 0;  ///< Of forward.
+
+  Net() {
+    register_module("conv", conv);
+    register_module("norm", norm);
+    register_module("fc", fc);
+  }
+  Tensor forward(const Tensor& x) override {
+    ++calls;
+    return fc(relu(norm(conv(x))).flatten(1));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("compile: batches, live parameters, training and gradients") {
+  manual_seed(1);
+  const auto net = std::make_shared<Net>();
+  {
+    const NoGrad no_grad;
+    (*net)(randn({4, 2, 4, 5}));  // Statistics of a batch.
+  }
+  net->eval();
+  Compiled fast = compile(std::shared_ptr<nn::Module>(net), randn({1, 2, 4, 5}));
+  const auto eager = [&](const Tensor& x) { return net->forward(x); };
+  {
+    const NoGrad no_grad;
+    for (const std::int64_t batch : {1, 3, 3, 7, 1}) {
+      const Tensor x = randn({batch, 2, 4, 5});
+      const int before = net->calls;
+      const Tensor y = fast(x);
+      CHECK(net->calls == before);  // The graph ran.
+      CHECK(close(y, eager(x)));
+    }
+    const Tensor x = randn({3, 2, 4, 5});
+    net->fc.weight.mul_(-2);
+    CHECK(close(fast(x), eager(x)));
+    net->norm.running_mean.fill_(0.5);
+    CHECK(close(fast(x), eager(x)));
+
+    const int before = net->calls;
+    fast.train();
+    fast(x);
+    CHECK(net->calls == before + 1);
+    fast.eval();
+    CHECK(close(fast(x), eager(x)));
+  }
+  const Tensor x = randn({2, 2, 4, 5});
+  fast(x).sum().backward();
+  CHECK(net->conv.weight.grad().defined());
+  CHECK(fast.named_parameters()[0].first == "module.conv.weight");
+}
+
+TEST_CASE("compile: the networks of the library") {
+  manual_seed(2);
+  const NoGrad no_grad;
+  const auto check = [](auto net, const Shape& shape) {
+    net.eval();
+    const Tensor x = randn(shape);
+    Compiled fast = compile(net, x);
+    const Tensor expected = net(x), y = fast(x);
+    CHECK(y.shape() == expected.shape());
+    CHECK((y - expected).abs().max().template item<double>() <= 1e-4 * expected.abs().max().template item<double>());
+  };
+  check(nn::SimpleCNN(), {3, 1, 28, 28});
+  check(nn::resnet18(10), {1, 3, 32, 32});
+  check(nn::MobileNetV2(10), {2, 3, 32, 32});
+}
+
+TEST_CASE("compile: what differs from the example, and what has no graph") {
+  manual_seed(3);
+  const NoGrad no_grad;
+  nn::Sequential net(nn::Linear(3, 2), nn::Tanh());
+  net.eval();
+  Compiled fast = compile(net, randn({2, 3}));
+  const Tensor x = randn({2, 4, 3});  // Another rank: the module runs.
+  CHECK(close(fast(x), net(x)));
+  CHECK(refusal(ErrorCode::invalid_argument, [&] { fast(randn({2, 4})); }) == Contains("linear"));
+
+  struct Odd : nn::Module {
+    Tensor forward(const Tensor& y) override { return lgamma(y); }
+  };
+  CHECK(refusal(ErrorCode::invalid_argument, [] { compile(Odd(), ones({2, 3})); }) == Contains("lgamma"));
+  CHECK(refusal(ErrorCode::invalid_argument, [] {
+          compile(std::shared_ptr<nn::Module>(), ones({2, 3}));
+        }) == Contains("null"));
+}
