@@ -33,10 +33,10 @@ struct ThreadContext {
 
   std::int16_t precision = no_precision;  ///< A Precision; without one, that of the process holds.
   bool grad_enabled = true;
-  const char* op = nullptr;                      ///< The op that runs; see runtime/op_scope.h.
-  runtime::Capturer* capturer = nullptr;         ///< Captures the work that the thread queues.
-  int capture_pauses = 0;                        ///< PauseCapture objects of the thread.
-  CapturedUses* captured_uses = nullptr;         ///< The storages that the captured work uses.
+  const char* op = nullptr;               ///< The op that runs; see runtime/op_scope.h.
+  runtime::Capturer* capturer = nullptr;  ///< Captures the work that the thread queues.
+  int capture_pauses = 0;                 ///< PauseCapture objects of the thread.
+  CapturedUses* captured_uses = nullptr;  ///< The storages that the captured work uses.
   /// The thread makes a program of a graph: new tensors of host values are its constants, and packed copies of operands
   /// are kept from their first use on.
   bool makes_program = false;

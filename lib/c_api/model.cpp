@@ -30,19 +30,22 @@ ModulePtr copy_of(const nn::Module& module) {
 }
 
 constexpr std::array models{
-    ModelRow{"simple_cnn", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::SimpleCNN>(1, classes); },
-          &copy_of<nn::SimpleCNN>},
-    ModelRow{"row_lstm", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::RowLSTM>(28, 128, classes); },
-          &copy_of<nn::RowLSTM>},
+    ModelRow{"simple_cnn",
+             [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::SimpleCNN>(1, classes); },
+             &copy_of<nn::SimpleCNN>},
+    ModelRow{"row_lstm",
+             [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::RowLSTM>(28, 128, classes); },
+             &copy_of<nn::RowLSTM>},
     ModelRow{"alexnet", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::AlexNet>(classes); },
-          &copy_of<nn::AlexNet>},
+             &copy_of<nn::AlexNet>},
     ModelRow{"vgg16", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::VGG>(nn::vgg16(classes)); },
-          &copy_of<nn::VGG>},
+             &copy_of<nn::VGG>},
     ModelRow{"resnet18",
-          [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::ResNet>(nn::resnet18(classes)); },
-          &copy_of<nn::ResNet>},
-    ModelRow{"mobilenet_v2", [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::MobileNetV2>(classes); },
-          &copy_of<nn::MobileNetV2>},
+             [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::ResNet>(nn::resnet18(classes)); },
+             &copy_of<nn::ResNet>},
+    ModelRow{"mobilenet_v2",
+             [](std::int64_t classes) -> ModulePtr { return std::make_unique<nn::MobileNetV2>(classes); },
+             &copy_of<nn::MobileNetV2>},
 };
 
 void give_counts(const nn::StateDifference& difference, int32_t* missing, int32_t* unexpected) {

@@ -26,6 +26,16 @@ class Making {
 
 Data data_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
 
+/// A copy that the next run does not write.
+Datum copy_of(const Datum& datum, Device device) {
+  if (datum.is_sequence()) {
+    Data elements;
+    for (const Datum& element : datum.elements()) elements.push_back(copy_of(element, device));
+    return Datum::sequence(std::move(elements));
+  }
+  return datum.on_host() || !datum.defined() ? datum : Datum(datum.tensor(device).clone());
+}
+
 }  // namespace
 
 Graph optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
@@ -50,6 +60,8 @@ Program::Program(const Graph& graph, const std::vector<Tensor>& inputs, const st
   const Making making;
   // Compiles kernels, uploads constants and packs weights.
   graph::run(fixed, data_of(inputs_), {}, device);
+  // Each run writes the inputs, so packed copies of them are made anew.
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_from(inputs[i]);
   try {
     captured_ = capture([&] { outputs_ = graph::run(fixed, data_of(inputs_), {}, device); }, device);
   } catch (const Error& error) {
@@ -81,8 +93,7 @@ Data Program::run(const std::vector<Tensor>& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_from(inputs[i]);
   captured_->replay();
   Data outputs;
-  for (const Datum& output : outputs_)
-    outputs.push_back(output.on_host() || !output.defined() ? output : Datum(output.tensor(device_).clone()));
+  for (const Datum& output : outputs_) outputs.push_back(copy_of(output, device_));
   return outputs;
 }
 

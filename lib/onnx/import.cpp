@@ -22,7 +22,7 @@ constexpr int deepest_body = 30;
 Imported import_model(file::ModelFile& file, Device device) { return Importer(file, device).import(); }
 
 Imported Importer::import() {
-  const file::Model& model = file_.model();
+  const file::ModelProto& model = file_.model();
   for (const file::Function& f : model.functions) functions_.try_emplace({f.domain, f.name, f.overload}, &f);
   NameScope scope{.level = &model_, .operator_sets = &model.operator_sets};
   add_graph(scope, model.graph, nullptr);

@@ -114,7 +114,7 @@ std::pair<std::vector<ValueInfo>, std::vector<ValueInfo>> values_of(const file::
 
 ModelInfo read_info(const std::string& path) {
   file::ModelFile file(path);
-  const file::Model& model = file.model();
+  const file::ModelProto& model = file.model();
   ModelInfo info;
   info.path = path;
   info.file_bytes = file.size();

@@ -95,6 +95,7 @@ TEST_CASE("C: the inputs and outputs of a model, its profile, and its test data"
           {"value 1 of 1"});
   refused(crisol_onnx_value_size(model, CRISOL_ONNX_OUTPUT, 0, 0, nullptr, nullptr), CRISOL_INVALID_ARGUMENT,
           {"axis 0 of 0"});
+  volatile int neither = 2;
   refused(crisol_onnx_value_count(model, static_cast<crisol_onnx_kind>(neither), &count), CRISOL_INVALID_ARGUMENT,
           {"kind is 2"});
 

@@ -5,8 +5,9 @@
 
 namespace crisol::testing {
 
-/// A network of torchvision: its parameters' elements, an input's shape, logits 0, 125, 250 … of the last image of the input and the largest of
-/// all, in double, with the weights of models_test.cpp; and a line for each entry of its state dict: name and sizes.
+/// A network of torchvision: its parameters' elements, an input's shape, logits 0, 125, 250 … of the last image of the
+/// input and the largest of all, in double, with the weights of models_test.cpp; and a line for each entry of its state
+/// dict: name and sizes.
 struct TorchvisionNetwork {
   std::int64_t parameters;
   std::int64_t image[4];
@@ -15,9 +16,11 @@ struct TorchvisionNetwork {
   const char* state;
 };
 
-inline constexpr TorchvisionNetwork alexnet{61100840,
+inline constexpr TorchvisionNetwork alexnet{
+    61100840,
     {1, 3, 64, 64},
-    {-1.9295850003715436, -4.123898351878128, 0.49506216888085275, 5.574112246464081, -1.242088955510115, 3.19022346027219, 5.4757455487597895, -7.635367050922078},
+    {-1.9295850003715436, -4.123898351878128, 0.49506216888085275, 5.574112246464081, -1.242088955510115,
+     3.19022346027219, 5.4757455487597895, -7.635367050922078},
     16.07731929797433,
     R"(features.0.weight 64 3 11 11
 features.0.bias 64
@@ -36,9 +39,11 @@ classifier.4.bias 4096
 classifier.6.weight 1000 4096
 classifier.6.bias 1000)"};
 
-inline constexpr TorchvisionNetwork resnet18{11689512,
+inline constexpr TorchvisionNetwork resnet18{
+    11689512,
     {2, 3, 32, 32},
-    {11.719680900489596, 8.364231826499685, 15.15143037938064, -9.858638858028671, 30.9027523247977, -12.254023001055693, -6.420754764723693, -9.452048096190763},
+    {11.719680900489596, 8.364231826499685, 15.15143037938064, -9.858638858028671, 30.9027523247977,
+     -12.254023001055693, -6.420754764723693, -9.452048096190763},
     42.95005685122368,
     R"(conv1.weight 64 3 7 7
 bn1.weight 64
@@ -163,9 +168,11 @@ layer4.1.bn2.num_batches_tracked
 fc.weight 1000 512
 fc.bias 1000)"};
 
-inline constexpr TorchvisionNetwork vgg16{138357544,
+inline constexpr TorchvisionNetwork vgg16{
+    138357544,
     {1, 3, 32, 32},
-    {1.761266799185965, -2.1778753109893625, -0.706426454743863, 0.7923414275970114, 3.763782804280068, 1.0523076924433061, 1.46389434669637, -4.050540855527236},
+    {1.761266799185965, -2.1778753109893625, -0.706426454743863, 0.7923414275970114, 3.763782804280068,
+     1.0523076924433061, 1.46389434669637, -4.050540855527236},
     5.680869888173139,
     R"(features.0.weight 64 3 3 3
 features.0.bias 64
@@ -200,9 +207,11 @@ classifier.3.bias 4096
 classifier.6.weight 1000 4096
 classifier.6.bias 1000)"};
 
-inline constexpr TorchvisionNetwork mobilenet_v2{3504872,
+inline constexpr TorchvisionNetwork mobilenet_v2{
+    3504872,
     {2, 3, 32, 32},
-    {0.7144422555457974, 2.441076010307226, 1.7629013174007877, -0.43829573475299455, 0.22249219271244236, 0.8543546687847652, -0.37335601073727764, -0.1257874282692577},
+    {0.7144422555457974, 2.441076010307226, 1.7629013174007877, -0.43829573475299455, 0.22249219271244236,
+     0.8543546687847652, -0.37335601073727764, -0.1257874282692577},
     8.432597812600505,
     R"(features.0.0.weight 32 3 3 3
 features.0.1.weight 32

@@ -271,7 +271,9 @@ TEST_CASE("onnx: element types and numbers of axes are known through the graph, 
               node("Concat", {"b", "b"}, {"y"}, {attribute("axis", std::int64_t{2})})}) ==
         Contains("Concat: axis 2 of 2 axes"));
   CHECK(text({node("Shape", {"x"}, {"a"}), node("MatMul", {"a", "w"}, {"y"})}) ==
-        Contains("MatMul: input 0 of i64 is not supported"));
+        Contains("MatMul: factors of i64 and f32"));
+  CHECK(text({node("Shape", {"x"}, {"a"}), node("Sqrt", {"a"}, {"y"})}) ==
+        Contains("Sqrt: input 0 of i64 is not supported"));
   CHECK(text({node("Equal", {"x", "x"}, {"a"}), node("Softmax", {"a"}, {"y"})}) ==
         Contains("Softmax: input 0 of bool is not supported"));
   CHECK(

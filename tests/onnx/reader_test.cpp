@@ -80,7 +80,7 @@ TEST_CASE("onnx reader: the parts of a model") {
   bytes.integer(1000, 5).text(1001, "fields of later versions");
   const Written file(bytes);
   const ModelFile read(file.path());
-  const Model& m = read.model();
+  const ModelProto& m = read.model();
   CHECK(m.ir_version == 8);
   CHECK(m.producer == "crisol tests");
   CHECK(m.producer_version == "1.0");

@@ -48,12 +48,19 @@ Run with_epilogue(Compute compute) {
   return run;
 }
 
+/// Whether the inputs are known to be whole numbers. Refuses inputs of several types.
+bool multiplies_whole_numbers(const Call& call) {
+  const auto a = call.dtype_of(0), b = call.dtype_of(1);
+  require(!a || !b || *a == *b, "onnx", "factors of ", a.value_or(DType::f32), " and ", b.value_or(DType::f32));
+  return a && !is_floating(*a);
+}
+
 Run mat_mul(Call& call) {
   call.check_counts(2, 2);
   for (const std::size_t i : {0, 1}) call.require_rank(i, 1, Shape::max_rank);
   const auto a = call.rank_of(0), b = call.rank_of(1);
   call.gives_type_of(0, a && b && *a > 1 && *b > 1 ? std::max(a, b) : std::nullopt);
-  if (const auto dtype = call.dtype_of(0); dtype && !is_floating(*dtype))
+  if (multiplies_whole_numbers(call))
     return [](const Data& in, Device device) { return Data{product(in[0].tensor(device), in[1].tensor(device))}; };
   return in_f32(call, with_epilogue([](const Data& in, Device device, const Epilogue* epilogue) {
                   const Tensor left = in[0].tensor(device), right = in[1].tensor(device);
@@ -78,16 +85,16 @@ Run gemm(Call& call) {
             ", matrices expected");
     if (turn_a) a = a.t();
     const bool adds = c.defined() && beta != 0;
-    if (alpha == 1 && (!adds || (beta == 1 && c.shape() == Shape(b.size(turn_b ? 0 : 1))))) {
+    if (a.dtype() == DType::f32 && alpha == 1 && (!adds || (beta == 1 && c.shape() == Shape(b.size(turn_b ? 0 : 1))))) {
       const Tensor weight = turn_b ? b : b.t(), bias = adds ? c : Tensor();
       return epilogue == nullptr ? linear(a, weight, bias) : linear(a, weight, bias, *epilogue);
     }
-    Tensor y = matmul(a, turn_b ? b.t() : b);
+    Tensor y = product(a, turn_b ? b.t() : b);
     if (alpha != 1) y = y * alpha;
     if (adds) y = y + (beta == 1 ? c : c * beta);
-    return epilogue == nullptr ? y : (*epilogue)(y);
+    return epilogue == nullptr ? y.to(a.dtype()) : (*epilogue)(y);
   };
-  return in_f32(call, with_epilogue(compute));
+  return multiplies_whole_numbers(call) ? with_epilogue(compute) : in_f32(call, with_epilogue(compute));
 }
 
 Run conv(Call& call) {

@@ -6,7 +6,7 @@
 
 namespace crisol::onnx::file {
 
-Model decode_model(Message& in);
+ModelProto decode_model(Message& in);
 void decode_graph(Message& in, Graph& graph);
 void decode_node(Message& in, Node& node);
 void decode_attribute(Message& in, Attribute& attribute);

@@ -54,8 +54,8 @@ void decode_graph(Message& in, Graph& graph) {
     }
 }
 
-Model decode_model(Message& in) {
-  Model model;
+ModelProto decode_model(Message& in) {
+  ModelProto model;
   bool has_graph = false;
   while (in.next()) switch (in.field()) {
       case 1: model.ir_version = in.integer(); break;

@@ -132,7 +132,7 @@ struct Function {
   std::vector<ValueInfoProto> values;
 };
 
-struct Model {
+struct ModelProto {
   std::int64_t ir_version = 0;
   std::string_view producer, producer_version, domain, doc;
   std::int64_t version = 0;  ///< Of the model, by its author.

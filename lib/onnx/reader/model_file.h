@@ -49,10 +49,10 @@ class ProtoFile {
 class ModelFile : public ProtoFile {
  public:
   explicit ModelFile(const std::string& path);
-  const Model& model() const noexcept { return model_; }
+  const ModelProto& model() const noexcept { return model_; }
 
  private:
-  Model model_;
+  ModelProto model_;
 };
 
 /// A tensor in a file of its own.
