@@ -208,9 +208,11 @@ source "$crisol_root/tests/platforms/windows.sh"
 source "$crisol_root/tests/platforms/pose.sh"
 source "$crisol_root/tests/onnx/python.sh"
 
-prepare_onnx() { prepare_pocl && install_python_packages "onnx==$onnx_version"; }
+prepare_onnx() {
+  prepare_pocl && install_python_packages "onnx==$onnx_version" "onnxruntime==$onnxruntime_version"
+}
 prepare_onnx-models() {
-  prepare_onnx && install_python_packages "onnxruntime==$onnxruntime_version" && download_onnx_models
+  prepare_onnx && download_onnx_models
 }
 
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

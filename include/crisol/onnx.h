@@ -187,11 +187,11 @@ CRISOL_API Model load(const std::string& path, Device device = Device());
 /// elements that the library does not have.
 CRISOL_API std::pair<std::string, Tensor> load_tensor(const std::string& path, Device device = Device());
 
-/// An op that `load` accepts, in the versions `first` to `last` of the domain "ai.onnx".
+/// An op that `load` accepts, in the versions `first` to `last` of its domain.
 struct SupportedOp {
-  std::string name;
-  std::int64_t first = 0;
-  std::int64_t last = 0;
+  std::string name;        ///< Ops of other domains than "ai.onnx" have the domain before their name.
+  std::int64_t first = 0;  ///< The oldest version.
+  std::int64_t last = 0;   ///< The newest version.
 };
 
 /// All of them, by name.
@@ -203,7 +203,7 @@ CRISOL_API std::string to_json(const std::vector<SupportedOp>& ops);
 /// Settings of check().
 struct CheckOptions {
   double rtol = 1e-3;  ///< A number may differ from the expected number y by atol + rtol |y|.
-  double atol = 1e-7;
+  double atol = 1e-7;  ///< See rtol.
 };
 
 /// How a run with test data ended.
@@ -218,10 +218,10 @@ CRISOL_API const char* name_of(CheckState state) noexcept;
 
 /// A folder of test data, and what a model made of it.
 struct CheckedSet {
-  std::string folder;
-  CheckState state = CheckState::passed;
-  std::string reason;             ///< Empty if it passed.
-  double largest_difference = 0;  ///< From the expected numbers, over all outputs of floating-point numbers.
+  std::string folder;                     ///< Its path.
+  CheckState state = CheckState::passed;  ///< How the run ended.
+  std::string reason;                     ///< Empty if it passed.
+  double largest_difference = 0;          ///< From the expected numbers, over all outputs of floating-point numbers.
 };
 
 /// Loads the model of a folder and runs it with each set of test data there, as ONNX's own tests store them: a model

@@ -1,6 +1,7 @@
 // The ops that models may use.
 #include <map>
 
+#include "base/text.h"
 #include "crisol/onnx.h"
 #include "onnx/ops/table.h"
 
@@ -14,7 +15,8 @@ std::vector<SupportedOp> supported_ops() {
     op.last = std::max(op.last, last);
   };
   add("Constant", 1, newest_version);  // The importer itself makes constants.
-  for (const Row& row : all_rows()) add(row.name, row.first, row.last);
+  for (const Row& row : all_rows())
+    add(*row.domain == '\0' ? row.name : concat(row.domain, '.', row.name), row.first, row.last);
   std::vector<SupportedOp> ops;
   for (auto& [name, op] : by_name) ops.push_back(std::move(op));
   return ops;

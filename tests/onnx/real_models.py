@@ -28,6 +28,8 @@ from crisol_c import Failure, Library
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "build/onnx"
 TOLERANCE = 1e-4
+# ONNX Runtime approximates the logistic function: its results near 0 are up to 1.2e-7 apart from the exact ones.
+ROUNDING = 2e-7
 
 
 def normal(*shape):
@@ -118,7 +120,8 @@ def difference(found, expected):
     if not np.array_equal(np.isfinite(a), np.isfinite(b)):
         return np.inf
     finite = np.isfinite(b)
-    return float(np.max(np.abs(a - b), where=finite, initial=0) / max(np.max(np.abs(b), where=finite, initial=0), 1e-30))
+    apart = np.maximum(np.abs(a - b) - ROUNDING, 0)
+    return float(np.max(apart, where=finite, initial=0) / max(np.max(np.abs(b), where=finite, initial=0), 1e-30))
 
 
 def medians(runs, seconds):

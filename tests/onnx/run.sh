@@ -17,19 +17,15 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 source "$crisol_root/tests/onnx/python.sh"
 
 program=conformance.py least=$onnx_least_passed
-packages=("onnx==$onnx_version")
+packages=("onnx==$onnx_version" "onnxruntime==$onnxruntime_version")
 case ${1:-} in
   -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
-  --real) shift; program=real_models.py least=$onnx_least_models packages+=("onnxruntime==$onnxruntime_version") ;;
+  --real) shift; program=real_models.py least=$onnx_least_models ;;
 esac
 [[ "$*" == *--only* || "$*" == *--sets* ]] || set -- --least "$least" "$@"
 if ! install_python_packages "${packages[@]}" || { [ $program = real_models.py ] && ! download_onnx_models; }; then
   say "no tests of ONNX: $reason"
   exit 3
-fi
-if ! "$python" -c "import onnxruntime" 2>/dev/null; then
-  "$python" -m pip install onnxruntime >>"$crisol_build/onnx.log" 2>&1 ||
-    say "no ONNX Runtime for the tests of onnx::save ($crisol_build/onnx.log)"
 fi
 install_build_tools
 install_any_opencl

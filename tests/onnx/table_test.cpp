@@ -13,15 +13,12 @@ namespace {
 
 /// The first version of each op, by docs/onnx.md. Ops of another domain than ai.onnx have the domain before their name.
 std::map<std::string, std::int64_t> ops_of_page() {
-  static const std::regex row(R"(\n\| ([A-Za-z][A-Za-z0-9., ]+) \| (\d+) \|)");
+  static const std::regex row(R"(\n\| ((?:[a-z]+\.)*[A-Z][A-Za-z0-9]+) \| (\d+) \|)");
   const std::string page = testing::read_file(CRISOL_SOURCE_DIR "/docs/onnx.md");
   std::map<std::string, std::int64_t> ops;
   for (std::sregex_iterator at(page.begin(), page.end(), row), end; at != end; ++at) {
-    std::istringstream names((*at)[1]);
-    for (std::string name; names >> name;) {
-      if (name.back() == ',') name.pop_back();
-      CHECK_MESSAGE(ops.emplace(name, std::stoll((*at)[2])).second, name << " is there twice");
-    }
+    const std::string name = (*at)[1];
+    CHECK_MESSAGE(ops.emplace(name, std::stoll((*at)[2])).second, name << " is there twice");
   }
   return ops;
 }
