@@ -31,7 +31,9 @@ int complete(const CLI::App& program, const std::vector<std::string>& typed) {
   }
   for (const CLI::App* command : parser->get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); }))
     std::cout << command->get_name() << '\n';
-  if (const std::string name = parser->get_name(); name == "bench" || name == "tune")
+  // `crisol onnx bench` takes other words.
+  if (const std::string name = parser->get_name();
+      parser->get_parent() == &program && (name == "bench" || name == "tune"))
     print_bench_words(last == name ? "" : last);
   for (const CLI::Option* option : parser->get_options())
     for (const std::string& name : option->get_lnames()) std::cout << "--" << name << '\n';

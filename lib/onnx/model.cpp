@@ -11,6 +11,7 @@
 #include "graph/program.h"
 #include "onnx/import.h"
 #include "onnx/info.h"
+#include "onnx/inputs.h"
 #include "onnx/names.h"
 #include "tensor/recorder.h"
 
@@ -31,15 +32,6 @@ std::pair<std::string, std::string> split(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos) return {"", name};
   return {name.substr(0, dot), name.substr(dot + 1)};
-}
-
-std::string shape_text(const std::vector<graph::SymbolicSize>& shape) {
-  std::string text;
-  for (const graph::SymbolicSize& d : shape)
-    text += concat(text.empty() ? "(" : ", ", d.size           ? std::to_string(*d.size)
-                                              : d.name.empty() ? "?"
-                                                               : file::printable(d.name));
-  return text.empty() ? "()" : text + ')';
 }
 
 }  // namespace
@@ -88,79 +80,6 @@ std::vector<Tensor> Outputs::sequence(const std::string& name) const {
 
 namespace {
 
-/// Checks a tensor against what the file says about an input. `sizes` has the sizes of names that are known so far.
-void check_input(const graph::Value& value, const Tensor& tensor, std::map<std::string, std::int64_t>& sizes) {
-  const std::string input = "input " + file::in_quotes(value.name);
-  require(tensor.defined(), "onnx", input, " is undefined");
-  require(!value.dtype || tensor.dtype() == *value.dtype, "onnx", input, " has elements of ", tensor.dtype(), ", ",
-          name_of(value.dtype.value_or(DType::f32)), " expected");
-  if (!value.shape) return;
-  bool fits = tensor.dim() == static_cast<int>(value.shape->size());
-  for (int i = 0; fits && i < tensor.dim(); ++i) {
-    const graph::SymbolicSize& d = (*value.shape)[static_cast<std::size_t>(i)];
-    if (d.size) fits = tensor.size(i) == *d.size;
-    if (d.name.empty()) continue;
-    const std::int64_t size = sizes.try_emplace(d.name, tensor.size(i)).first->second;
-    require(size == tensor.size(i), "onnx", input, " has shape ", tensor.shape(), ", and ", file::in_quotes(d.name),
-            " is ", size, " already");
-  }
-  require(fits, "onnx", input, " has shape ", tensor.shape(), ", ", shape_text(*value.shape), " expected");
-}
-
-/// The values of a run, from tensors by name.
-class Inputs {
- public:
-  Inputs(const graph::Graph& graph, const std::vector<Imported::Default>& defaults, const NamedTensors& given)
-      : graph_(graph), defaults_(defaults) {
-    std::map<std::string_view, graph::Data> sequences;
-    for (const auto& [name, tensor] : given) add(name, tensor, sequences);
-    for (const int input : graph.inputs) {
-      const graph::Value& value = value_at(input);
-      const auto own = sequences.find(value.name);
-      const bool is_there = own != sequences.end();
-      require(is_there || value.is_sequence || value.is_optional, "onnx", "input ", file::in_quotes(value.name),
-              " is missing");
-      if (!is_there)
-        data.push_back(value.is_optional ? graph::Datum() : graph::Datum::sequence({}));
-      else
-        data.push_back(value.is_sequence ? graph::Datum::sequence(std::move(own->second)) : own->second.front());
-    }
-  }
-
-  std::vector<Tensor> tensors(Device device) const {
-    std::vector<Tensor> list;
-    for (const graph::Datum& datum : data) list.push_back(datum.tensor(device));
-    return list;
-  }
-
-  graph::Data data;
-  std::vector<std::pair<int, graph::Datum>> replaced;  ///< Initializers that have another value in this run.
-
- private:
-  const graph::Value& value_at(int value) const { return graph_.values[static_cast<std::size_t>(value)]; }
-
-  void add(const std::string& name, const Tensor& tensor, std::map<std::string_view, graph::Data>& sequences) {
-    const auto input = std::find_if(graph_.inputs.begin(), graph_.inputs.end(),
-                                    [&](int value) { return value_at(value).name == name; });
-    const auto usual =
-        std::find_if(defaults_.begin(), defaults_.end(), [&](const auto& d) { return d.input.name == name; });
-    const bool has_default = input == graph_.inputs.end() && usual != defaults_.end();
-    require(has_default || input != graph_.inputs.end(), "onnx", "the model has no input ", file::in_quotes(name));
-    const graph::Value& value = has_default ? usual->input : value_at(*input);
-    graph::Data& elements = sequences[value.name];
-    require(elements.empty() || value.is_sequence, "onnx", "input ", file::in_quotes(name), " is given twice");
-    // Elements of a sequence may differ in sizes that have names.
-    std::map<std::string, std::int64_t> own_sizes;
-    check_input(value, tensor, value.is_sequence ? own_sizes : sizes_);
-    elements.emplace_back(tensor);
-    if (has_default) replaced.emplace_back(usual->value, tensor);
-  }
-
-  const graph::Graph& graph_;
-  const std::vector<Imported::Default>& defaults_;
-  std::map<std::string, std::int64_t> sizes_;
-};
-
 /// Where a model runs.
 template <class State>
 Device place_of(const State& state) {
@@ -198,8 +117,8 @@ bool wants_gradient(const std::vector<Tensor>& tensors) {
 
 /// The program for these inputs; null if gradients are wanted or there is none.
 template <class State>
-std::shared_ptr<graph::Program> program_for(const State& state, const Inputs& own, const std::vector<Tensor>& weights,
-                                            Device device) {
+std::shared_ptr<graph::Program> program_for(const State& state, const RunInputs& own,
+                                            const std::vector<Tensor>& weights, Device device) {
   const bool are_tensors = std::all_of(own.data.begin(), own.data.end(), [](const graph::Datum& datum) {
     return datum.defined() && !datum.is_sequence();
   });
@@ -229,7 +148,7 @@ graph::Data measure(OpTime& row, Device device, const Compute& compute) {
 }  // namespace
 
 Outputs Model::operator()(const NamedTensors& inputs) const {
-  const Inputs own(*state_->graph, state_->defaults, inputs);
+  const RunInputs own(*state_->graph, state_->defaults, inputs);
   const std::vector<Tensor> weights = weights_of(*state_);
   const Device device = place_of(*state_);
   const std::shared_ptr<graph::Program> program = program_for(*state_, own, weights, device);
@@ -241,7 +160,7 @@ Outputs Model::operator()(const NamedTensors& inputs) const {
 
 std::string Model::optimized(const NamedTensors& inputs) const {
   const NoGrad no_grad;
-  const Inputs own(*state_->graph, state_->defaults, inputs);
+  const RunInputs own(*state_->graph, state_->defaults, inputs);
   std::vector<std::pair<std::string, std::size_t>> changes;
   const graph::Graph graph =
       graph::optimise(*state_->graph, own.data, weights_of(*state_), place_of(*state_), &changes);
@@ -276,7 +195,7 @@ std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
         return measure(row, device, [&] { return compute(in, run_body, device); });
       };
   }
-  const Inputs own(*state_->graph, state_->defaults, inputs);
+  const RunInputs own(*state_->graph, state_->defaults, inputs);
   graph::run(measured, own.data, weights_of(*state_), place_of(*state_), own.replaced);
   std::vector<OpTime> rows;
   for (auto& [op, row] : by_op) {

@@ -249,7 +249,8 @@ TEST_CASE("crisol's manual page names no option, command or variable that does n
     // Commands in bold begin an entry: .BR devices " [" --json ]
     CHECK_MESSAGE(contains(manual, ".BR " + command + " "), command << " has no entry");
   }
-  gather("cache clear");
+  for (const char* command : {"cache clear", "onnx info", "onnx run", "onnx bench", "onnx check", "onnx ops"})
+    gather(command);
   static const std::regex option("--[a-z][a-z-]*"), entry(R"(\n\.BR "?([a-z]+) ?([a-z]+)?"? " )"),
       variable("CRISOL_[A-Z_]+");
   for (std::sregex_iterator at(manual.begin(), manual.end(), option), end; at != end; ++at)

@@ -122,6 +122,21 @@ TEST_CASE("crisol onnx bench: shapes, inputs of a file, profile and JSON") {
   check_fails(bench({"--shape", "x=1,3", "--shape", "mask=1,1"}), {"has shape (1, 3), (N, 2) expected"});
 }
 
+TEST_CASE("crisol onnx info --optimized: what the passes leave") {
+  NEEDS_CRISOL();
+  const Net net;
+  const ProcessResult shown = net.run({"info", net.path, "--optimized", "--shape", "mask=4,3"});
+  INFO(shown.output);
+  CHECK(shown.status == 0);
+  CHECK(contains(shown.out, "pass remove_identities: "));
+  CHECK(contains(shown.out, "MatMul "));
+  CHECK(contains(shown.out, "(4, 2)"));
+  CHECK(net.run({"info", net.path, "--optimized", "--json"}).status == 2);
+  const ProcessResult refused = net.run({"info", net.path, "--shape", "mask=4,3"});
+  CHECK(refused.status == 2);
+  CHECK(contains(refused.errors, "--shape and --inputs need --optimized"));
+}
+
 TEST_CASE("crisol onnx ops: the ops that models may use") {
   NEEDS_CRISOL();
   const std::vector<onnx::SupportedOp> ops = onnx::supported_ops();

@@ -76,24 +76,6 @@ Tensor values_for(const onnx::ValueInfo& input, const Shape& shape) {
   throw UsageError("input " + in_quotes(input.name) + " has elements of " + input.type + "; give it with --inputs");
 }
 
-NamedTensors inputs_of(const onnx::Model& model, const BenchOptions& options) {
-  const std::map<std::string, Shape> shapes = parse_shapes(options.shapes, model);
-  if (!options.inputs.empty()) return io::load_safetensors(options.inputs);
-  manual_seed(0);
-  std::map<std::string, std::int64_t> known;
-  for (const onnx::ValueInfo& input : model.inputs())
-    if (const auto at = shapes.find(input.name); at != shapes.end())
-      for (int i = 0; i < at->second.rank() && i < static_cast<int>(input.shape.size()); ++i)
-        if (const std::string& name = input.shape[static_cast<std::size_t>(i)].name; !name.empty())
-          known.emplace(name, at->second[i]);
-  NamedTensors inputs;
-  for (const onnx::ValueInfo& input : model.inputs()) {
-    const auto at = shapes.find(input.name);
-    inputs.emplace_back(input.name, values_for(input, at != shapes.end() ? at->second : shape_by_file(input, known)));
-  }
-  return inputs;
-}
-
 struct Measured {
   NamedTensors inputs;
   bench::Timing timing;
@@ -135,6 +117,24 @@ void print_text(const BenchOptions& options, const Measured& measured) {
 
 }  // namespace
 
+NamedTensors inputs_of(const onnx::Model& model, const InputOptions& options) {
+  const std::map<std::string, Shape> shapes = parse_shapes(options.shapes, model);
+  if (!options.file.empty()) return io::load_safetensors(options.file);
+  manual_seed(0);
+  std::map<std::string, std::int64_t> known;
+  for (const onnx::ValueInfo& input : model.inputs())
+    if (const auto at = shapes.find(input.name); at != shapes.end())
+      for (int i = 0; i < at->second.rank() && i < static_cast<int>(input.shape.size()); ++i)
+        if (const std::string& name = input.shape[static_cast<std::size_t>(i)].name; !name.empty())
+          known.emplace(name, at->second[i]);
+  NamedTensors inputs;
+  for (const onnx::ValueInfo& input : model.inputs()) {
+    const auto at = shapes.find(input.name);
+    inputs.emplace_back(input.name, values_for(input, at != shapes.end() ? at->second : shape_by_file(input, known)));
+  }
+  return inputs;
+}
+
 std::string fault_of_shape(const std::string& text) {
   try {
     parse_shape(text);
@@ -148,7 +148,7 @@ int bench_model(const BenchOptions& options) {
   const onnx::Model model = onnx::load(options.model);
   const NoGrad no_grad;
   Measured measured;
-  measured.inputs = inputs_of(model, options);
+  measured.inputs = inputs_of(model, options.inputs);
   const Device device;
   device.reset_peak_memory();
   bench::Work work;

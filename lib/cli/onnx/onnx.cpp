@@ -16,22 +16,13 @@ namespace {
 using namespace onnx_command;
 
 struct Options {
-  std::string model;  ///< Of info.
-  bool json = false;  ///< Of info and ops.
+  bool json = false;  ///< Of ops.
+  InfoOptions info;
   RunOptions run;
   BenchOptions bench;
   CheckFolders check;
   std::function<int()> chosen;  ///< What the named subcommand does.
 };
-
-int print_info(const Options& options) {
-  const onnx::ModelInfo info = onnx::read_info(options.model);
-  if (options.json)
-    std::cout << to_json(info) << '\n';
-  else
-    std::cout << info;
-  return 0;
-}
 
 int print_ops(const Options& options) {
   const std::vector<onnx::SupportedOp> ops = onnx::supported_ops();
@@ -51,6 +42,31 @@ CLI::App* add(CLI::App* command, const std::shared_ptr<Options>& options, const 
   return subcommand;
 }
 
+void add_inputs(CLI::App* command, InputOptions& own) {
+  CLI::Option* shapes =
+      command->add_option("--shape", own.shapes, "NAME=1,3,224,224: the sizes of an input; may be repeated")
+          ->check(CLI::Validator(fault_of_shape, "NAME=1,3,224,224"))
+          ->take_all()
+          ->expected(1)
+          ->allow_extra_args(false);
+  command->add_option("--inputs", own.file, "A safetensors file with the inputs, instead of random numbers and ones")
+      ->excludes(shapes);
+}
+
+void add_info(CLI::App* command, const std::shared_ptr<Options>& options) {
+  InfoOptions& own = options->info;
+  CLI::App* info = add(command, options, "info", "Show inputs, outputs, ops and weights of a model",
+                       [&own] { return print_info(own); });
+  info->add_option("FILE", own.model, "The model")->required();
+  CLI::Option* json = info->add_flag("--json", own.json, "Print JSON");
+  info->add_flag(
+          "--optimized", own.optimized,
+          "Show what runs without gradients on the default device instead: what the passes changed, and the nodes "
+          "that are left")
+      ->excludes(json);
+  add_inputs(info, own.inputs);
+}
+
 void add_run(CLI::App* command, const std::shared_ptr<Options>& options) {
   RunOptions& own = options->run;
   CLI::App* run =
@@ -65,14 +81,7 @@ void add_bench(CLI::App* command, const std::shared_ptr<Options>& options) {
   CLI::App* timed = add(command, options, "bench", "Time a model", [&own] { return bench_model(own); });
   timed->preparse_callback([](std::size_t) { bench::pin_threads(); });  // Before the first search for devices.
   timed->add_option("FILE", own.model, "The model")->required();
-  CLI::Option* shapes =
-      timed->add_option("--shape", own.shapes, "NAME=1,3,224,224: the sizes of an input; may be repeated")
-          ->check(CLI::Validator(fault_of_shape, "NAME=1,3,224,224"))
-          ->take_all()
-          ->expected(1)
-          ->allow_extra_args(false);
-  timed->add_option("--inputs", own.inputs, "A safetensors file with the inputs, instead of random numbers and ones")
-      ->excludes(shapes);
+  add_inputs(timed, own.inputs);
   timed->add_flag("--profile", own.profile, "Show the time by op too, from one more run in which each node waits");
   timed->add_option("--repeat", own.effort.repeat, "Runs to time (otherwise as many as fit into --seconds)")
       ->check(CLI::PositiveNumber);
@@ -98,10 +107,7 @@ Command add_onnx(CLI::App& program) {
   CLI::App* command = program.add_subcommand("onnx", "Look at, run, time and check models in ONNX files");
   command->require_subcommand(1);
   command->fallthrough();
-  CLI::App* info = add(command, options, "info", "Show inputs, outputs, ops and weights of a model",
-                       [options = options.get()] { return print_info(*options); });
-  info->add_option("FILE", options->model, "The model")->required();
-  info->add_flag("--json", options->json, "Print JSON");
+  add_info(command, options);
   add_run(command, options);
   add_bench(command, options);
   add_check(command, options);

@@ -19,9 +19,23 @@ struct RunOptions {
 };
 int run_model(const RunOptions& options);
 
-struct BenchOptions {
-  std::string model, inputs;
+/// Where the inputs of a model come from.
+struct InputOptions {
+  std::string file;                 ///< A safetensors file; without one, random numbers and ones.
   std::vector<std::string> shapes;  ///< "NAME=1,3,224,224".
+};
+NamedTensors inputs_of(const onnx::Model& model, const InputOptions& options);
+
+struct InfoOptions {
+  std::string model;
+  InputOptions inputs;
+  bool json = false, optimized = false;
+};
+int print_info(const InfoOptions& options);
+
+struct BenchOptions {
+  std::string model;
+  InputOptions inputs;
   bench::Effort effort;
   bool json = false, profile = false;
 };
