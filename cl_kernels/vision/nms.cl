@@ -11,32 +11,22 @@
 //
 // centered: a box is (x, y, width, height) of its centre. Otherwise it is two opposite corners (y, x, y, x).
 
-typedef struct {
-  float top, left, bottom, right;
-} Box;
-
-static inline Box box_at(__global const float* p, int centered) {
-  Box box;
+// A box as (top, left, bottom, right).
+static inline float4 box_at(__global const float* p, int centered) {
   if (centered) {
-    box.left = p[0] - 0.5f * p[2];
-    box.right = p[0] + 0.5f * p[2];
-    box.top = p[1] - 0.5f * p[3];
-    box.bottom = p[1] + 0.5f * p[3];
-  } else {
-    box.top = min(p[0], p[2]);
-    box.bottom = max(p[0], p[2]);
-    box.left = min(p[1], p[3]);
-    box.right = max(p[1], p[3]);
+    const float2 half_size = 0.5f * (float2)(p[3], p[2]);
+    const float2 centre = (float2)(p[1], p[0]);
+    return (float4)(centre - half_size, centre + half_size);
   }
-  return box;
+  return (float4)(min(p[0], p[2]), min(p[1], p[3]), max(p[0], p[2]), max(p[1], p[3]));
 }
 
-static inline float area_of(Box box) { return (box.bottom - box.top) * (box.right - box.left); }
+static inline float area_of(float4 box) { return (box.s2 - box.s0) * (box.s3 - box.s1); }
 
 // Whether the common part is more than `threshold` of both boxes together.
-static inline bool overlap(Box a, Box b, float threshold) {
-  const float height = min(a.bottom, b.bottom) - max(a.top, b.top);
-  const float width = min(a.right, b.right) - max(a.left, b.left);
+static inline bool overlap(float4 a, float4 b, float threshold) {
+  const float height = min(a.s2, b.s2) - max(a.s0, b.s0);
+  const float width = min(a.s3, b.s3) - max(a.s1, b.s1);
   if (!(height > 0.0f && width > 0.0f)) return false;
   const float common = height * width;
   const float together = area_of(a) + area_of(b) - common;
@@ -58,7 +48,7 @@ __kernel void nms_select(__global const float* restrict boxes, const ulong boxes
   int found = begin == 0 ? 0 : taken[taken_offset + row];
   for (long k = begin; k < end && found < most; ++k) {
     if (!(scores[k] > least_score || least_score == -INFINITY)) continue;
-    const Box box = box_at(boxes + order[k] * 4, centered);
+    const float4 box = box_at(boxes + order[k] * 4, centered);
     bool keep = true;
     for (int i = 0; i < found && keep; ++i)
       keep = !overlap(box, box_at(boxes + (long)selected[i] * 4, centered), threshold);
