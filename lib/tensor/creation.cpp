@@ -85,10 +85,23 @@ Tensor ones(const Shape& shape, DType dtype, Device device) { return full(shape,
 
 namespace {
 
+// While it lives, new tensors are constants of the program that the thread makes, if it makes one: a capture does not
+// reuse memory that was not allocated for it.
+class KeptInProgram {
+ public:
+  KeptInProgram() {
+    if (thread_context().makes_program) pause_.emplace();
+  }
+
+ private:
+  std::optional<runtime::PauseCapture> pause_;
+};
+
 // A tensor of rank 1 whose element i is value(i).
 template <class Value>
 Tensor sequence(std::int64_t count, DType dtype, Device device, Value value) {
   const std::size_t size = size_of(dtype);
+  const KeptInProgram kept;
   Tensor result = empty({count}, dtype, device);  // Before the host's memory: too large a size throws here.
   std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
   for (std::int64_t i = 0; i < count; ++i)
@@ -136,9 +149,7 @@ Tensor zeros_like(const Tensor& x, std::optional<DType> dtype) { return full_lik
 Tensor ones_like(const Tensor& x, std::optional<DType> dtype) { return full_like(x, 1, dtype); }
 
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device) {
-  // A capture does not reuse memory that was not allocated for it, so the values stay.
-  std::optional<runtime::PauseCapture> pause;
-  if (thread_context().makes_program) pause.emplace();
+  const KeptInProgram kept;
   Tensor result = empty(shape, dtype, device);
   runtime::write(*result.impl()->storage->block, 0, bytes, static_cast<std::size_t>(result.numel()) * size_of(dtype));
   if (Recorder* r = recorder()) r->bind_constant(result);
