@@ -131,7 +131,7 @@ struct Node {
   std::vector<int> inputs, outputs;
   Run run;
   Control control = {};
-  std::vector<Graph> bodies = {};
+  std::vector<Graph> bodies;
   std::size_t captures = 0;
 };
 

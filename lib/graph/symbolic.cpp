@@ -104,8 +104,12 @@ class Generaliser {
   int add_node(const char* name, const char* node_op, std::map<std::string, Attribute> attributes,
                std::vector<int> inputs, std::int64_t count) {
     const int value = new_value(name, count);
-    added_.push_back(
-        {graph_.values.back().name + "_node", node_op, std::move(attributes), std::move(inputs), {value}, {}});
+    Node& node = added_.emplace_back();
+    node.name = graph_.values.back().name + "_node";
+    node.op = node_op;
+    node.attributes = std::move(attributes);
+    node.inputs = std::move(inputs);
+    node.outputs = {value};
     return value;
   }
 

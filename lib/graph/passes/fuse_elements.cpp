@@ -25,7 +25,11 @@ class Group {
   Node joined() const {
     const Parts parts = this->parts();
     const Node& last = graph_.nodes[*members_.rbegin()];
-    Node node{last.name, members_.size() > 1 ? "Fused" : last.op, {}, parts.inputs, last.outputs, {}};
+    Node node;
+    node.name = last.name;
+    node.op = members_.size() > 1 ? "Fused" : last.op;
+    node.inputs = parts.inputs;
+    node.outputs = last.outputs;
     node.run = run_of(formula_of(parts.steps));
     return node;
   }

@@ -24,7 +24,9 @@ int input_with_kernel(const Graph& graph, const Uses& uses, const Node& node) {
 
 /// The product with the formula behind it, whose inputs follow those of the product.
 Node joined(const Node& product, const Node& elements, int between) {
-  Node node{product.name, product.op, product.attributes, product.inputs, elements.outputs, {}};
+  Node node = product;
+  node.outputs = elements.outputs;
+  node.run = Run();
   // For each input of the formula its place among the epilogue's arguments, in which the product comes first.
   std::vector<std::size_t> places;
   std::size_t others = 0;

@@ -58,10 +58,14 @@ class Mover {
 
   Node transpose(const std::string& name, int x, const Permutation& p, int y) {
     of_[y] = {x, p};
-    return {name,          "Transpose",
-            {{"perm", p}}, {x},
-            {y},           [p](const Data& in, Device device) {
-              return Data{in[0].tensor(device).permute(Shape(p))}; }};
+    Node node;
+    node.name = name;
+    node.op = "Transpose";
+    node.attributes = {{"perm", p}};
+    node.inputs = {x};
+    node.outputs = {y};
+    node.run = [p](const Data& in, Device device) { return Data{in[0].tensor(device).permute(Shape(p))}; };
+    return node;
   }
 
   /// A transpose of a transpose is one transpose, or none.
