@@ -36,6 +36,7 @@ Node joined(const Node& product, const Node& elements, int between) {
   }
   const FormulaKernel kernel([formula = elements.run.formula, places](std::span<const Expr> in) {
     std::vector<Expr> arguments;
+    arguments.reserve(places.size());
     for (const std::size_t place : places) arguments.push_back(in[place]);
     return formula(arguments);
   });
