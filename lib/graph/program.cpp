@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "autograd/node.h"
 #include "base/thread_context.h"
 #include "crisol/error.h"
 #include "crisol/grad_mode.h"
 #include "graph/passes/passes.h"
 #include "graph/specialise.h"
+#include "runtime/capture/capture.h"
 #include "tensor/impl.h"
+#include "tensor/recorder.h"
 
 namespace crisol::graph {
 
@@ -99,6 +102,9 @@ Data Program::run(const std::vector<Tensor>& inputs) {
 
 std::shared_ptr<Program> Programs::find(const Graph& graph, const std::vector<Tensor>& inputs,
                                         const std::vector<Tensor>& weights, Device device) {
+  if (autograd::recording(inputs) || autograd::recording(weights) || recorder() != nullptr ||
+      runtime::current_capturer() != nullptr)
+    return nullptr;
   const std::lock_guard lock(mutex_);
   if (!has_programs_) return nullptr;
   const auto at = std::find_if(programs_.begin(), programs_.end(), [&](const auto& program) {

@@ -56,7 +56,8 @@ class Program {
 class Programs {
  public:
   /// The program for such inputs, which is made if there is none yet. Null if the graph has no programs, because sizes
-  /// or branches depend on values of inputs.
+  /// or branches depend on values of inputs. Null too while gradients are wanted, and while the thread traces or
+  /// captures: these have to see the nodes.
   std::shared_ptr<Program> find(const Graph& graph, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& weights, Device device);
 

@@ -1,9 +1,6 @@
 #include "crisol/compile.h"
 
-#include <algorithm>
-
 #include "base/text.h"
-#include "crisol/grad_mode.h"
 #include "graph/program.h"
 #include "graph/trace.h"
 #include "onnx/in_evaluation.h"
@@ -21,12 +18,10 @@ struct Compiled::State {
 
   /// Whether the graph computes what the module would.
   bool fits(const Tensor& x) const {
-    if (module->training() || recorder() != nullptr || !x.defined() || x.dtype() != dtype || x.dim() != shape.rank())
-      return false;
+    if (module->training() || !x.defined() || x.dtype() != dtype || x.dim() != shape.rank()) return false;
     for (int i = 1; i < shape.rank(); ++i)
       if (x.size(i) != shape[i]) return false;
-    return !grad_enabled() || !(x.requires_grad() || std::any_of(weights.begin(), weights.end(),
-                                                                 [](const Tensor& t) { return t.requires_grad(); }));
+    return true;
   }
 };
 

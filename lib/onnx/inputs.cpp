@@ -57,6 +57,11 @@ RunInputs::RunInputs(const graph::Graph& graph, const std::vector<Imported::Defa
   }
 }
 
+bool RunInputs::are_tensors() const {
+  return std::all_of(data.begin(), data.end(),
+                     [](const graph::Datum& datum) { return datum.defined() && !datum.is_sequence(); });
+}
+
 std::vector<Tensor> RunInputs::tensors(Device device) const {
   std::vector<Tensor> list;
   for (const graph::Datum& datum : data) list.push_back(datum.tensor(device));

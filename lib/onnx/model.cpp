@@ -13,7 +13,6 @@
 #include "onnx/info.h"
 #include "onnx/inputs.h"
 #include "onnx/names.h"
-#include "tensor/recorder.h"
 
 namespace crisol::onnx {
 
@@ -111,21 +110,15 @@ Outputs named(const std::vector<ValueInfo>& infos, const graph::Data& results, D
   return Outputs(std::move(names), std::move(outputs));
 }
 
-bool wants_gradient(const std::vector<Tensor>& tensors) {
-  return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.requires_grad(); });
-}
-
-/// The program for these inputs; null if gradients are wanted or there is none.
+/// By a program if there is one, otherwise node by node.
 template <class State>
-std::shared_ptr<graph::Program> program_for(const State& state, const RunInputs& own,
-                                            const std::vector<Tensor>& weights, Device device) {
-  const bool are_tensors = std::all_of(own.data.begin(), own.data.end(), [](const graph::Datum& datum) {
-    return datum.defined() && !datum.is_sequence();
-  });
-  if (!own.replaced.empty() || !are_tensors) return nullptr;
-  const std::vector<Tensor> inputs = own.tensors(device);
-  if (recorder() != nullptr || (grad_enabled() && (wants_gradient(inputs) || wants_gradient(weights)))) return nullptr;
-  return state.programs->find(*state.graph, inputs, weights, device);
+graph::Data results_of(const State& state, const RunInputs& own, Device device) {
+  const std::vector<Tensor> weights = weights_of(state);
+  if (own.are_tensors() && own.replaced.empty()) {
+    const std::vector<Tensor> inputs = own.tensors(device);
+    if (const auto program = state.programs->find(*state.graph, inputs, weights, device)) return program->run(inputs);
+  }
+  return graph::run(*state.graph, own.data, weights, device, own.replaced);
 }
 
 /// Runs a node, and adds its times.
@@ -149,13 +142,8 @@ graph::Data measure(OpTime& row, Device device, const Compute& compute) {
 
 Outputs Model::operator()(const NamedTensors& inputs) const {
   const RunInputs own(*state_->graph, state_->defaults, inputs);
-  const std::vector<Tensor> weights = weights_of(*state_);
   const Device device = place_of(*state_);
-  const std::shared_ptr<graph::Program> program = program_for(*state_, own, weights, device);
-  return named(state_->outputs,
-               program != nullptr ? program->run(own.tensors(device))
-                                  : graph::run(*state_->graph, own.data, weights, device, own.replaced),
-               device);
+  return named(state_->outputs, results_of(*state_, own, device), device);
 }
 
 std::string Model::optimized(const NamedTensors& inputs) const {

@@ -188,6 +188,20 @@ TEST_CASE("graph: a shape that depends on values runs without a program") {
     CHECK(model({{"x", full({1}, size)}})["y"].shape() == Shape{static_cast<std::int64_t>(size)});
 }
 
+TEST_CASE("graph: a model runs in a capture of the user's, before and after it has a program") {
+  const NoGrad no_grad;
+  const Tensor x = randn({1, 8, 6, 5}), other = randn({1, 8, 6, 5});
+  for (const bool has_program : {false, true}) {
+    const onnx::Model model = residual_block().load();
+    if (has_program) model({{"x", x}});
+    Tensor input = x.clone(), y;
+    const CapturedGraph graph = capture([&] { y = model({{"x", input}})["y"]; });
+    input.copy_from(other);
+    graph.replay();
+    CHECK(y.allclose(model({{"x", other}})["y"], 1e-4, 1e-4));
+  }
+}
+
 TEST_CASE("graph: two threads run one model") {
   if (slow_device()) CRISOL_SKIP("oclgrind 21.10 aborts when two threads launch at once");
   onnx::Model model = residual_block().load();
