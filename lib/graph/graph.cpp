@@ -6,6 +6,13 @@
 
 namespace crisol::graph {
 
+std::vector<SymbolicSize> sizes_of(const Shape& shape) {
+  std::vector<SymbolicSize> sizes;
+  sizes.reserve(static_cast<std::size_t>(shape.rank()));
+  for (const std::int64_t size : shape) sizes.push_back({size, ""});
+  return sizes;
+}
+
 /// Numbers, and the tensor of them once it is needed.
 struct Datum::Host {
   const std::vector<std::int64_t> numbers;
@@ -68,6 +75,11 @@ const std::vector<Datum>& Datum::elements() const {
   return *elements_;
 }
 
+namespace {
+
+constexpr std::size_t unused = static_cast<std::size_t>(-1);
+
+/// The place of the last node that needs each value: nodes.size() for outputs of the graph, and `unused`.
 std::vector<std::size_t> last_uses(const Graph& graph) {
   std::vector<std::size_t> last(graph.values.size(), unused);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
@@ -78,7 +90,7 @@ std::vector<std::size_t> last_uses(const Graph& graph) {
   return last;
 }
 
-namespace {
+Data run_node(const Node& node, Data inputs, Device device);
 
 /// A graph, and what its runs need to know: a loop runs one graph many times.
 class Walk {
@@ -86,7 +98,7 @@ class Walk {
   explicit Walk(const Graph& graph) : graph_(graph), last_uses_(last_uses(graph)) {}
 
   Data run(Data inputs, const std::vector<Tensor>& weights, Device device,
-           const std::vector<std::pair<int, Datum>>& replaced) const {
+           const std::vector<std::pair<int, Datum>>& replaced = {}, const Observe& observe = nullptr) const {
     Data data(graph_.values.size());
     const auto at = [&](int value) -> Datum& { return data[static_cast<std::size_t>(value)]; };
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) at(graph_.inputs[i]) = std::move(inputs[i]);
@@ -101,6 +113,7 @@ class Walk {
       for (const int input : node.inputs)
         if (input != absent && last_uses_[static_cast<std::size_t>(input)] == i) at(input) = Datum();
       Data results = run_node(node, std::move(arguments), device);
+      if (observe) observe(node, results);
       for (std::size_t k = 0; k < node.outputs.size(); ++k)
         if (node.outputs[k] != absent && last_uses_[static_cast<std::size_t>(node.outputs[k])] != unused)
           at(node.outputs[k]) = std::move(results[k]);
@@ -123,13 +136,12 @@ Data run_bodies(const Node& node, Data inputs, Device device) {
   for (const Graph& body : node.bodies) walks.emplace_back(body);
   const RunBody run_body = [&](std::size_t body, Data own) {
     own.insert(own.end(), captured.begin(), captured.end());
-    return walks[body].run(std::move(own), {}, device, {});
+    return walks[body].run(std::move(own), {}, device);
   };
   return node.control(inputs, run_body, device);
 }
 
-}  // namespace
-
+/// An Error gets the node's name and op.
 Data run_node(const Node& node, Data inputs, Device device) {
   try {
     return node.control ? run_bodies(node, std::move(inputs), device) : node.run(inputs, device);
@@ -138,9 +150,11 @@ Data run_node(const Node& node, Data inputs, Device device) {
   }
 }
 
+}  // namespace
+
 Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
-         const std::vector<std::pair<int, Datum>>& replaced) {
-  return Walk(graph).run(inputs, weights, device, replaced);
+         const std::vector<std::pair<int, Datum>>& replaced, const Observe& observe) {
+  return Walk(graph).run(inputs, weights, device, replaced, observe);
 }
 
 }  // namespace crisol::graph

@@ -22,6 +22,9 @@ struct SymbolicSize {
   std::string name;
 };
 
+/// Sizes that are all known.
+std::vector<SymbolicSize> sizes_of(const Shape& shape);
+
 /// A value while a graph runs: a tensor, or whole numbers on the host (shapes, axes and what is computed of them), or a
 /// sequence of such values, or nothing (an optional input that is left out, an optional value without an element).
 class Datum {
@@ -147,16 +150,12 @@ struct Graph {
   std::vector<std::pair<int, Datum>> constants;  ///< The rest of what is known before the run.
 };
 
-/// The place of the last node that needs each value: nodes.size() for outputs of the graph, and `unused`.
-std::vector<std::size_t> last_uses(const Graph& graph);
-constexpr std::size_t unused = static_cast<std::size_t>(-1);
-
-/// Runs one node. An Error gets the node's name and op.
-Data run_node(const Node& node, Data inputs, Device device);
+/// Is told of each node that ran.
+using Observe = std::function<void(const Node& node, const Data& results)>;
 
 /// Runs a graph with values for its inputs and weights, and for constants that have another value in this run. A value
 /// is given back as soon as no further node needs it. The Error of a node gets the node's name and op.
 Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
-         const std::vector<std::pair<int, Datum>>& replaced = {});
+         const std::vector<std::pair<int, Datum>>& replaced = {}, const Observe& observe = nullptr);
 
 }  // namespace crisol::graph

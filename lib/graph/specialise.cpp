@@ -1,6 +1,7 @@
 #include "graph/specialise.h"
 
 #include <algorithm>
+#include <set>
 
 namespace crisol::graph {
 
@@ -8,86 +9,72 @@ namespace {
 
 class Specialiser {
  public:
-  Specialiser(const Graph& graph, Device device)
-      : graph_(graph), device_(device), data_(graph.values.size()), is_constant_(graph.values.size()) {
+  explicit Specialiser(const Graph& graph) : graph_(graph) {
     fixed_.values = graph.values;
     fixed_.inputs = graph.inputs;
     fixed_.outputs = graph.outputs;
   }
 
-  Graph specialise(const Data& inputs, const std::vector<Tensor>& weights) {
-    for (std::size_t i = 0; i < inputs.size(); ++i) set(graph_.inputs[i], inputs[i], false);
-    for (std::size_t i = 0; i < weights.size(); ++i) set(graph_.weights[i], weights[i], true);
-    for (const auto& [value, datum] : graph_.constants) set(value, datum, true);
-    const std::vector<std::size_t> last = last_uses(graph_);
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      run(graph_.nodes[i]);
-      for (const int input : graph_.nodes[i].inputs)
-        if (input != absent && !is_constant(input) && last[at(input)] == i) data_[at(input)] = Datum();
-    }
+  Graph specialise(const Data& inputs, const std::vector<Tensor>& weights, Device device) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) note(graph_.inputs[i], inputs[i]);
+    for (std::size_t i = 0; i < weights.size(); ++i) add_constant(graph_.weights[i], weights[i]);
+    for (const auto& [value, datum] : graph_.constants) add_constant(value, datum);
+    graph::run(graph_, inputs, weights, device, {}, [&](const Node& node, const Data& results) { add(node, results); });
     keep_constants();
     return std::move(fixed_);
   }
 
  private:
-  static std::size_t at(int value) { return static_cast<std::size_t>(value); }
-  bool is_constant(int value) const { return is_constant_[at(value)]; }
-
-  void set(int value, Datum datum, bool constant) {
-    fixed_.values[at(value)] = value_of(graph_.values[at(value)].name, datum);
-    is_constant_[at(value)] = constant;
-    data_[at(value)] = std::move(datum);
+  /// Keeps the dtype and the sizes of a value.
+  void note(int value, const Datum& datum) {
+    Value& noted = fixed_.values[static_cast<std::size_t>(value)];
+    noted = {.name = noted.name, .is_sequence = datum.is_sequence()};
+    if (!datum.defined() || datum.is_sequence()) return;
+    noted.dtype = datum.dtype();
+    noted.shape = sizes_of(datum.shape());
   }
 
-  static Value value_of(const std::string& name, const Datum& datum) {
-    Value value{.name = name};
-    value.is_sequence = datum.is_sequence();
-    if (!datum.defined() || datum.is_sequence()) return value;
-    value.dtype = datum.dtype();
-    auto& sizes = value.shape.emplace();
-    for (const std::int64_t size : datum.shape()) sizes.push_back({size, ""});
-    return value;
+  void add_constant(int value, const Datum& datum) {
+    note(value, datum);
+    constants_[value] = datum;
   }
 
-  void run(const Node& node) {
-    Data arguments;
-    for (const int input : node.inputs) arguments.push_back(input == absent ? Datum() : data_[at(input)]);
-    Data results = run_node(node, std::move(arguments), device_);
+  void add(const Node& node, const Data& results) {
     const bool reads_sizes = node.op == "Shape" || node.op == "Size";
-    const bool folds = !node.run.is_random &&
-                       (reads_sizes || std::all_of(node.inputs.begin(), node.inputs.end(),
-                                                   [&](int input) { return input == absent || is_constant(input); }));
-    for (std::size_t k = 0; k < node.outputs.size(); ++k)
-      if (node.outputs[k] != absent) set(node.outputs[k], std::move(results[k]), folds);
+    const bool folds =
+        !node.run.is_random && (reads_sizes || std::all_of(node.inputs.begin(), node.inputs.end(), [&](int input) {
+                                  return input == absent || constants_.count(input) > 0;
+                                }));
+    for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+      if (node.outputs[k] == absent) continue;
+      if (folds)
+        add_constant(node.outputs[k], results[k]);
+      else
+        note(node.outputs[k], results[k]);
+    }
     if (!folds) fixed_.nodes.push_back(node);
   }
 
-  /// Weights are constants here too.
+  /// Those that a node or an output needs. Weights are constants here too.
   void keep_constants() {
-    std::vector<bool> used(data_.size());
-    for (const Node& node : fixed_.nodes)
-      for (const int input : node.inputs)
-        if (input != absent) used[at(input)] = true;
-    for (const int output : fixed_.outputs)
-      if (output != absent) used[at(output)] = true;
-    for (std::size_t value = 0; value < data_.size(); ++value)
-      if (used[value] && is_constant_[value]) {
-        data_[value].remember();
-        fixed_.constants.emplace_back(static_cast<int>(value), std::move(data_[value]));
-      }
+    std::set<int> used(fixed_.outputs.begin(), fixed_.outputs.end());
+    for (const Node& node : fixed_.nodes) used.insert(node.inputs.begin(), node.inputs.end());
+    for (auto& [value, datum] : constants_) {
+      if (used.count(value) == 0) continue;
+      datum.remember();
+      fixed_.constants.emplace_back(value, std::move(datum));
+    }
   }
 
   const Graph& graph_;
-  const Device device_;
   Graph fixed_;
-  Data data_;
-  std::vector<bool> is_constant_;
+  std::map<int, Datum> constants_;
 };
 
 }  // namespace
 
 Graph specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device) {
-  return Specialiser(graph, device).specialise(inputs, weights);
+  return Specialiser(graph).specialise(inputs, weights, device);
 }
 
 }  // namespace crisol::graph

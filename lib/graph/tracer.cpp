@@ -11,12 +11,6 @@ namespace {
 
 constexpr const char* op_name = "trace";
 
-std::vector<SymbolicSize> sizes_of(const Tensor& x) {
-  std::vector<SymbolicSize> sizes;
-  for (const std::int64_t size : x.shape()) sizes.push_back({size, ""});
-  return sizes;
-}
-
 std::size_t at(int value) { return static_cast<std::size_t>(value); }
 
 }  // namespace
@@ -63,7 +57,7 @@ Tracer::Value Tracer::add_value(std::string name, const Tensor& of) {
 
 void Tracer::name_after(Value value, const Tensor& x) {
   graph_.values[at(value)].dtype = x.dtype();
-  graph_.values[at(value)].shape = sizes_of(x);
+  graph_.values[at(value)].shape = sizes_of(x.shape());
 }
 
 void Tracer::add_input(const Tensor& x, const std::string& name) {
@@ -155,7 +149,12 @@ std::vector<Tracer::Value> Tracer::node(const char* op, std::vector<Value> input
     values.push_back(add_value(concat(name, "_output_", i), Tensor()));
     is_known_.back() = known;
   }
-  graph_.nodes.push_back({name, op, std::move(attributes), std::move(inputs), values, {}});
+  Node& node = graph_.nodes.emplace_back();
+  node.name = name;
+  node.op = op;
+  node.attributes = std::move(attributes);
+  node.inputs = std::move(inputs);
+  node.outputs = values;
   return values;
 }
 

@@ -24,12 +24,17 @@ class Folder {
 
   std::size_t fold() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      Node& node = graph_.nodes[i];
+      const Node& node = graph_.nodes[i];
+      const std::optional<std::size_t> conv = conv_before(node);
+      if (!conv && node.op != "BatchNormalization") continue;
       const std::optional<Affine> affine = affine_of(node);
       if (!affine) continue;
-      gone_[i] = add_to_conv(node, *affine);
-      if (gone_[i] || node.op == "BatchNormalization") ++changed_;
-      if (!gone_[i] && node.op == "BatchNormalization") batch_norms_.emplace_back(i, *affine);
+      ++changed_;
+      gone_[i] = conv.has_value();
+      if (conv)
+        add_to_conv(*conv, node, *affine);
+      else
+        batch_norms_.emplace_back(i, *affine);
     }
     for (auto& [place, affine] : convolutions_) change_conv(graph_.nodes[place], affine);
     for (auto& [place, affine] : batch_norms_) make_elementwise(graph_.nodes[place], affine);
@@ -80,21 +85,29 @@ class Folder {
     return Affine{scale, p[1] - p[2] * scale};
   }
 
-  /// True if the maker of the only input that is no constant is a convolution that only this node uses.
-  bool add_to_conv(const Node& node, const Affine& affine) {
-    const int x = uses_.constant(node.inputs[0]) != nullptr ? node.inputs[1] : node.inputs[0];
+  /// The place of the convolution that makes an input of the node, if only this node uses it, and its weight and bias
+  /// are constants.
+  std::optional<std::size_t> conv_before(const Node& node) const {
+    if (node.inputs.empty() || node.inputs[0] == absent) return {};
+    const bool constant_first = uses_.constant(node.inputs[0]) != nullptr;
+    if (constant_first && (node.inputs.size() < 2 || node.inputs[1] == absent)) return {};
+    const int x = node.inputs[constant_first ? 1 : 0];
     const auto folded = conv_of_.find(x);
-    const Node* maker = folded != conv_of_.end() ? &graph_.nodes[folded->second] : uses_.maker(x);
-    if (maker == nullptr || maker->op != "Conv" || !uses_.has_one_user(x)) return false;
-    if (uses_.constant(maker->inputs[1]) == nullptr) return false;
-    if (maker->inputs.size() > 2 && maker->inputs[2] != absent && uses_.constant(maker->inputs[2]) == nullptr)
-      return false;
+    if (folded == conv_of_.end() && uses_.maker(x) == nullptr) return {};
     const std::size_t place = folded != conv_of_.end() ? folded->second : uses_.place(x);
+    const Node& conv = graph_.nodes[place];
+    const bool has_bias = conv.inputs.size() > 2 && conv.inputs[2] != absent;
+    if (conv.op != "Conv" || !uses_.has_one_user(x) || uses_.constant(conv.inputs[1]) == nullptr ||
+        (has_bias && uses_.constant(conv.inputs[2]) == nullptr))
+      return {};
+    return place;
+  }
+
+  void add_to_conv(std::size_t place, const Node& node, const Affine& affine) {
     const auto [at, is_new] = convolutions_.try_emplace(place, affine);
     if (!is_new) at->second = at->second.then(affine);
     conv_of_[node.outputs[0]] = place;
     graph_.nodes[place].outputs[0] = node.outputs[0];
-    return true;
   }
 
   void change_conv(Node& conv, const Affine& affine) {

@@ -26,7 +26,6 @@ int input_with_kernel(const Graph& graph, const Uses& uses, const Node& node) {
 Node joined(const Node& product, const Node& elements, int between) {
   Node node = product;
   node.outputs = elements.outputs;
-  node.run = Run();
   // For each input of the formula its place among the epilogue's arguments, in which the product comes first.
   std::vector<std::size_t> places;
   std::size_t others = 0;

@@ -7,11 +7,11 @@ namespace crisol::graph {
 
 namespace {
 
-/// Whether the first output is the first input. For the ops of the second list this is so if the shapes are equal.
+/// Whether the only output is the first input: for these ops it is, if element type and shape are the same.
 bool is_identity(const Graph& graph, const Node& node) {
-  static const std::set<std::string_view> types_count{"Identity", "Dropout", "Cast", "CastLike"};
-  static const std::set<std::string_view> shapes_count{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand"};
-  if (types_count.count(node.op) == 0 && shapes_count.count(node.op) == 0) return false;
+  static const std::set<std::string_view> ops{"Identity", "Dropout", "Cast",      "CastLike", "Reshape",
+                                              "Flatten",  "Squeeze", "Unsqueeze", "Expand"};
+  if (ops.count(node.op) == 0) return false;
   if (node.inputs.empty() || node.inputs[0] == absent || node.outputs.empty() || node.outputs[0] == absent)
     return false;
   for (std::size_t k = 1; k < node.outputs.size(); ++k)

@@ -112,8 +112,7 @@ class Mover {
     }
     const int y = node.outputs[0];
     Value before = graph_.values[static_cast<std::size_t>(y)];
-    before.shape.emplace();
-    for (const std::int64_t size : permuted(*shape_of(graph_, y), inverse(p))) before.shape->push_back({size, ""});
+    before.shape = sizes_of(permuted(*shape_of(graph_, y), inverse(p)));
     graph_.values.push_back(std::move(before));
     node.outputs[0] = static_cast<int>(graph_.values.size()) - 1;
     node.attributes.clear();

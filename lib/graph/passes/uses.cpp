@@ -42,10 +42,7 @@ std::optional<Shape> shape_of(const Graph& graph, int value) {
 }
 
 int add_constant(Graph& graph, std::string name, const Tensor& tensor) {
-  Value value{.name = std::move(name), .dtype = tensor.dtype()};
-  auto& sizes = value.shape.emplace();
-  for (const std::int64_t size : tensor.shape()) sizes.push_back({size, ""});
-  graph.values.push_back(std::move(value));
+  graph.values.push_back({.name = std::move(name), .dtype = tensor.dtype(), .shape = sizes_of(tensor.shape())});
   const int place = static_cast<int>(graph.values.size()) - 1;
   graph.constants.emplace_back(place, tensor);
   return place;
