@@ -16,6 +16,14 @@ namespace {
 
 constexpr int deepest_call = 50;
 
+/// The nodes and values of a graph and of the graphs in it.
+std::size_t parts_of(const graph::Graph& graph) {
+  std::size_t parts = graph.nodes.size() + graph.values.size();
+  for (const graph::Node& node : graph.nodes)
+    for (const graph::Graph& body : node.bodies) parts += parts_of(body);
+  return parts;
+}
+
 std::string op_of(const file::Node& node) {
   constexpr std::size_t longest = 80;
   return concat(node.domain.substr(0, longest), node.domain.empty() ? "" : ".", node.op.substr(0, longest));
@@ -36,6 +44,21 @@ class Importer::Bodies final : public Call::Context {
   Values add_body(const file::Graph& graph, const Values& inputs) override {
     levels_.push_back(std::make_unique<Level>());
     return importer_.add_body(scope_, *levels_.back(), name_, graph, inputs);
+  }
+
+  void add_part(const std::string& y, const std::vector<std::string>& from) override {
+    const auto find = [&](const std::string& name) {
+      const auto value = scope_.find(name);
+      require(value && *value != graph::absent, "onnx", "nothing before the node makes the value ", in_quotes(name));
+      return *value;
+    };
+    std::vector<int> inputs;
+    inputs.reserve(from.size());
+    for (const std::string& name : from) inputs.push_back(find(name));
+    importer_.charge(parts_of(scope_.level->graph));  // Parts of parts grow fast.
+    levels_.push_back(std::make_unique<Level>());
+    levels_.back()->outer = scope_.level;
+    levels_.back()->take_part(find(y), inputs);
   }
 
   /// Gives the bodies to their node, with the values that they capture.
@@ -66,6 +89,7 @@ void Importer::add_nodes(NameScope& scope, const std::vector<file::Node>& nodes)
         in_quotes(node.name.empty() ? scope.full_name(concat('#', i)) : scope.full_name(node.name));
     if (scope.calls > 0) charge(1 + node.inputs.size() + node.outputs.size());
     std::vector<int> inputs;
+    inputs.reserve(node.inputs.size());
     for (const std::string_view input : node.inputs)
       inputs.push_back(input.empty() ? graph::absent : find_value(scope, input, "node ", name));
     const std::vector<int> outputs = add_node(scope, node, name, inputs);

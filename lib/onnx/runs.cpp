@@ -56,6 +56,9 @@ class NoFile final : public Call::Context {
   Values add_body(const file::Graph&, const Values&) override {
     fail(ErrorCode::invalid_argument, "onnx", "graphs as attributes are not supported");
   }
+  void add_part(const std::string&, const std::vector<std::string>&) override {
+    fail(ErrorCode::invalid_argument, "onnx", "parts of the graph are not supported");
+  }
 
  private:
   std::map<int, const graph::Datum*> constants_;
@@ -67,14 +70,17 @@ void add_run(const graph::Graph& graph, graph::Node& node, NoFile& context) {
   as_file.op = node.op;
   const auto names = [](const std::vector<int>& values) {
     std::vector<std::string_view> texts;
+    texts.reserve(values.size());
     for (const int value : values) texts.push_back(value == graph::absent ? "" : "value");
     return texts;
   };
   as_file.inputs = names(node.inputs);
   as_file.outputs = names(node.outputs);
   std::vector<file::Attribute> attributes;
+  attributes.reserve(node.attributes.size());
   for (const auto& [name, value] : node.attributes) attributes.push_back(attribute_of(name, value));
   std::vector<Call::Attribute> named;
+  named.reserve(attributes.size());
   for (const file::Attribute& attribute : attributes) named.push_back({attribute.name, &attribute});
   Values inputs;
   for (const int input : node.inputs) {

@@ -1,7 +1,11 @@
 #include "onnx/scope.h"
 
+#include <algorithm>
+#include <set>
+
 #include "base/text.h"
 #include "onnx/ops/element_types.h"
+#include "onnx/reader/message.h"
 
 namespace crisol::onnx {
 
@@ -27,6 +31,43 @@ int Level::capture(int value) {
   captured.emplace(value, own);
   outer_of.emplace(own, value);
   return own;
+}
+
+void Level::take_part(int y, const std::vector<int>& from) {
+  const std::vector<graph::Node>& nodes = outer->graph.nodes;
+  const std::set<int> inputs(from.begin(), from.end());
+  const auto is_one_of = [](const std::set<int>& values) {
+    return [&values](int value) { return values.count(value) > 0; };
+  };
+  std::set<int> dependent = inputs;
+  for (const graph::Node& node : nodes)
+    if (std::any_of(node.inputs.begin(), node.inputs.end(), is_one_of(dependent)))
+      dependent.insert(node.outputs.begin(), node.outputs.end());
+  dependent.erase(graph::absent);
+  require(dependent.count(y) > 0, "onnx", "the value ",
+          file::in_quotes(outer->graph.values[static_cast<std::size_t>(y)].name), " depends on none of the inputs");
+  std::set<int> needed{y};
+  std::vector<const graph::Node*> taken;
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    const auto makes = [&](int output) { return needed.count(output) > 0 && inputs.count(output) == 0; };
+    if (std::none_of(node->outputs.begin(), node->outputs.end(), makes)) continue;
+    if (std::none_of(node->inputs.begin(), node->inputs.end(), is_one_of(dependent))) continue;
+    needed.insert(node->inputs.begin(), node->inputs.end());
+    taken.push_back(&*node);
+  }
+  std::map<int, int> own{{graph::absent, graph::absent}};
+  const auto copy = [&](int value) { return own[value] = add(outer->graph.values[static_cast<std::size_t>(value)]); };
+  for (const int input : from) graph.inputs.push_back(copy(input));
+  for (auto node = taken.rbegin(); node != taken.rend(); ++node) {
+    graph::Node& added = graph.nodes.emplace_back(**node);
+    for (int& input : added.inputs) {
+      const auto at = own.find(input);
+      input = at != own.end() ? at->second : capture(input);
+    }
+    for (int& output : added.outputs)
+      output = inputs.count(output) > 0 || output == graph::absent ? graph::absent : copy(output);
+  }
+  graph.outputs.push_back(own.at(y));
 }
 
 std::optional<int> Level::in_model(int value) const {

@@ -25,6 +25,9 @@ struct Level {
   void add_constant(int value, graph::Datum datum);
   /// The input that stands for a value of the outer graph.
   int capture(int value);
+  /// Takes a copy of the nodes of the outer graph that compute the value `y` from the values `from`, which become the
+  /// inputs. Throws Error (invalid_argument) if `y` depends on none of them.
+  void take_part(int y, const std::vector<int>& from);
   /// The value of the model's graph that a value stands for; nothing if a node or an input of this level gives it.
   std::optional<int> in_model(int value) const;
 };

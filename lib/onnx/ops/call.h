@@ -47,6 +47,8 @@ class Call {
     virtual graph::Value declared(std::size_t output) = 0;
     /// Makes a graph the next body of the node. `inputs` is what is known of its inputs. Returns it for its outputs.
     virtual Values add_body(const file::Graph& graph, const Values& inputs) = 0;
+    /// Makes the part of the graph so far that computes the value `y` from others the next body of the node.
+    virtual void add_part(const std::string& y, const std::vector<std::string>& from) = 0;
 
    protected:
     ~Context() = default;
@@ -83,6 +85,9 @@ class Call {
   /// Imports the graph of an attribute as the node's next body. Refuses a graph with another number of inputs. Returns
   /// what is known of the graph's outputs.
   Values body(std::string_view name, const Values& inputs);
+  /// Makes the part of the graph that computes the value `y` from the values `from` the node's next body. These are its
+  /// inputs. Refuses a value that nothing before the node makes, and a `y` that depends on none of `from`.
+  void part(const std::string& y, const std::vector<std::string>& from) { context_.add_part(y, from); }
   /// How a node with bodies computes.
   void set_control(graph::Control control) { control_ = std::move(control); }
 

@@ -16,6 +16,9 @@ constexpr std::int64_t newest_version = 28;
 /// The domain of the ops of classical machine learning, and its newest version.
 constexpr const char* ml_domain = "ai.onnx.ml";
 constexpr std::int64_t newest_ml_version = 5;
+/// The domain of gradients and optimizers, and its newest version.
+constexpr const char* training_domain = "ai.onnx.preview.training";
+constexpr std::int64_t newest_training_version = 1;
 
 struct Row {
   const char* name;
@@ -52,6 +55,7 @@ std::vector<Row> index_rows();
 std::vector<Row> algebra_rows();
 std::vector<Row> random_rows();
 std::vector<Row> feature_rows();
+std::vector<Row> training_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();
