@@ -3,7 +3,8 @@
 #
 # Installs what is missing, builds everything in build/, and runs the tests. A plain run tests:
 #   gpu                   each GPU that the drivers of this machine show: all tests
-#   pocl                  an OpenCL implementation on the CPU: all tests
+#   pocl                  an OpenCL implementation on the CPU: all tests. For three quarters of the test files it compiles
+#                         kernels without optimization
 #   intel                 another one: all tests of the ops, and half of the test files of the layers above them, but not
 #                         those of commands, samples, documentation and installation
 #   rusticl               another one: an eighth of the test files
@@ -16,8 +17,10 @@
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
 # Some of this takes turns by the commit's hash, so that a run ends soon and a few commits test everything: the parts of
-# the test files on rusticl, oclgrind and as-nvidia; and one of pocl-6, rusticl-25, windows and aarch64 runs.
-# --only NAME,… runs only these, with all tests of each. as-amd and as-intel run only with --only or --long.
+# the test files on rusticl, oclgrind and as-nvidia, and those that PoCL compiles with optimization; one of rusticl and
+# oclgrind runs, and one of pocl-6, rusticl-25, windows and aarch64.
+# --only NAME,… runs only these, with all tests of each, and with optimization. as-amd and as-intel run only with --only
+# or --long.
 # --long runs all tests on intel, rusticl, oclgrind, pocl-6, rusticl-25 and the posing CPUs, all ops on windows, some on
 # aarch64, and all offline targets. A release needs such a run.
 #
@@ -62,6 +65,7 @@ commit=$(git -C "$crisol_root" rev-parse HEAD 2>/dev/null) || commit=0
 commit_number=$((16#${commit:0:6}))
 turn=$((commit_number % 4))
 eighth=$((commit_number % 8))
+half=$((commit_number / 8 % 2))
 plain= # Whether this is a plain run, in which some implementations take turns.
 [ -n "$named$long${doctest_arguments[*]}" ] || plain=yes
 
@@ -74,6 +78,8 @@ has_turn() {
     rusticl-25) [ $turn -eq 1 ] ;;
     windows) [ $turn -eq 2 ] ;;
     aarch64) [ $turn -eq 3 ] ;;
+    rusticl) [ $half -eq 0 ] ;;
+    oclgrind) [ $half -eq 1 ] ;;
   esac
 }
 
@@ -230,7 +236,8 @@ fi
 [ -z "$plain" ] || for name in pocl-6 rusticl-25; do
   filter[$name]="--source-file=$(printf '*/%s_test.cpp,' matmul conv2d rnn reduce softmax loss)"
 done
-variables[pocl]="POCL_CACHE_DIR=$work/pocl-cache" # PoCL shows no device if it cannot write to the home folder.
+pocl_cache="POCL_CACHE_DIR=$work/pocl-cache" # PoCL shows no device if it cannot write to the home folder.
+variables[pocl]=$pocl_cache${plain:+$'\n'CRISOL_TEST_OPTIMIZED=$turn/4}
 variables[aarch64]="CRISOL_TEST_SLOW=1"
 
 # ---- Running ---------------------------------------------------------------------------------------------------------
@@ -294,7 +301,7 @@ run_onnx_program() {
   local name=$1 log=$work/$1.log clean start=$SECONDS status=0 line
   mapfile -t clean < <(foreign_variables)
   watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/pocl" \
-    "CRISOL_CACHE_DIR=$work/cache/onnx" "${variables[pocl]}" "$onnx_python" "$crisol_root/tests/onnx/$2" \
+    "CRISOL_CACHE_DIR=$work/cache/onnx" "$pocl_cache" "$onnx_python" "$crisol_root/tests/onnx/$2" \
     --library "$crisol_build/lib/libcrisol.so" --json "$work/$name.json" "${@:3}" </dev/null >"$log" 2>&1 || status=$?
   line=$(grep -aE '^onnx: [0-9]+ passed, [0-9]+ failed, [0-9]+ refused$' -- "$log" | tail -n 1) || true
   read -r "passed[$name]" "failed[$name]" "skipped[$name]" < <(tr -dc '0-9 \n' <<<"${line:-0 0 0}")

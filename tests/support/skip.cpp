@@ -6,12 +6,14 @@
 #include <iostream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "crisol/device.h"
 #include "doctest/doctest.h"
+#include "support/subprocess.h"
 
 namespace crisol::testing {
 namespace {
@@ -36,6 +38,19 @@ void print_slowest() {
   }
 }
 
+/// CRISOL_TEST_OPTIMIZED=NUMBER/PARTS lets PoCL compile kernels with optimization for one of PARTS parts of the test
+/// files, and without it for the others: that takes a third of the time. Processes that a test starts do the same.
+void choose_optimization(const std::string& file) {
+  const char* const asked = std::getenv("CRISOL_TEST_OPTIMIZED");
+  if (asked == nullptr) return;
+  unsigned number = 0, parts = 1;
+  char slash = 0;
+  std::istringstream(asked) >> number >> slash >> parts;
+  unsigned part = 0;  // The same on every machine.
+  for (const char c : file.substr(file.rfind('/') + 1)) part = (31 * part + static_cast<unsigned char>(c)) % parts;
+  set_variable("POCL_EXTRA_BUILD_FLAGS", part == number ? "" : "-cl-opt-disable");
+}
+
 /// Runs together with doctest's own console output. Prints the results when the run ends, also when it ends by a crash.
 class Summary : public doctest::IReporter {
  public:
@@ -43,6 +58,7 @@ class Summary : public doctest::IReporter {
 
   void test_case_start(const doctest::TestCaseData& test) override {
     running_test = test.m_name;
+    choose_optimization(test.m_file.c_str());
     // For tests/watch.sh.
     if (const char* file = std::getenv("CRISOL_TEST_PROGRESS")) std::ofstream(file) << running_test << '\n';
     skip_reasons.clear();
