@@ -9,8 +9,6 @@ namespace {
 
 using graph::Datum;
 
-/// Tensors of at most this many whole numbers may be shapes.
-
 std::vector<std::int64_t> numbers_of(std::string_view bytes, DType dtype) {
   std::vector<std::int64_t> numbers(bytes.size() / size_of(dtype));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -38,14 +36,10 @@ graph::Value value_of(const Datum& datum) {
 }
 
 Datum Tensors::read(const file::TensorProto& tensor) {
-  const auto dtype = dtype_of(tensor.type);
-  require(dtype.has_value(), "onnx", "elements of ", name_of(tensor.type), " are not supported");
-  require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
-          Shape::max_rank, " allowed");
-  const Shape shape(tensor.sizes);
+  const auto [dtype, shape] = layout_of(tensor);
   const file::Elements elements = file_.elements_of(tensor);
-  if (graph::may_be_shape(shape, *dtype)) return Datum(numbers_of(elements.bytes(), *dtype), shape, *dtype);
-  return from_bytes(elements.bytes().data(), shape, *dtype, device_);
+  if (graph::may_be_shape(shape, dtype)) return Datum(numbers_of(elements.bytes(), dtype), shape, dtype);
+  return from_bytes(elements.bytes().data(), shape, dtype, device_);
 }
 
 Datum Tensors::shared(const file::TensorProto& tensor) {
