@@ -1,6 +1,7 @@
 // Activations with parameters.
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
+#include "onnx/ops/axes.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {
@@ -31,8 +32,8 @@ Run clip(Call& call) {
   const bool has_lower = call.has_input(1), has_upper = call.has_input(2);
   const auto run = [](const Data& in, Device device) {
     Tensor x = in[0].tensor(device);
-    if (in.size() > 1 && in[1].defined()) x = maximum(x, in[1].tensor(device));
-    if (in.size() > 2 && in[2].defined()) x = minimum(x, in[2].tensor(device));
+    if (has_input(in, 1)) x = maximum(x, in[1].tensor(device));
+    if (has_input(in, 2)) x = minimum(x, in[2].tensor(device));
     return Data{x};
   };
   return {run, [=](std::span<const Expr> in) {

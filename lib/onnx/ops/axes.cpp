@@ -13,6 +13,8 @@ void check_axis(std::int64_t axis, std::optional<int> rank) {
   if (rank) axis_of(axis, *rank);
 }
 
+bool has_input(const graph::Data& in, std::size_t i) { return i < in.size() && in[i].defined(); }
+
 Tensor input_of(const graph::Data& in, std::size_t i, Device device) {
   return i < in.size() ? in[i].tensor(device) : Tensor();
 }
@@ -35,7 +37,7 @@ Axes::Axes(Call& call, std::int64_t input_since) : is_input(call.version() >= in
 
 Numbers Axes::of(const graph::Data& in) const {
   if (!is_input) return numbers;
-  return in.size() > 1 && in[1].defined() ? in[1].numbers() : Numbers();
+  return has_input(in, 1) ? in[1].numbers() : Numbers();
 }
 
 }  // namespace crisol::onnx

@@ -16,6 +16,9 @@ int axis_of(std::int64_t axis, int rank);
 
 /// Refuses an axis that a known number of axes does not have.
 void check_axis(std::int64_t axis, std::optional<int> rank);
+
+/// Whether a node has input i, and it has a value.
+bool has_input(const graph::Data& in, std::size_t i);
 /// Input i on the device; undefined if the node leaves it out.
 Tensor input_of(const graph::Data& in, std::size_t i, Device device);
 

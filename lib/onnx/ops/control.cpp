@@ -81,9 +81,8 @@ Run loop(Call& call) {
     add_declared_row(call.declared(states + i), 0, rows[i]);
   }
   call.set_control([=](const Data& in, const RunBody& run_body, Device device) {
-    const auto has = [&](std::size_t i) { return i < in.size() && in[i].defined(); };
-    const std::int64_t most = has(0) ? number_of(in[0], "the trip count") : INT64_MAX;
-    bool goes_on = !has(1) || condition_of(in[1]);
+    const std::int64_t most = has_input(in, 0) ? number_of(in[0], "the trip count") : INT64_MAX;
+    bool goes_on = !has_input(in, 1) || condition_of(in[1]);
     Data state;
     for (std::size_t i = 0; i < states; ++i) state.push_back(in[2 + i]);
     std::vector<Data> found(rows.size());

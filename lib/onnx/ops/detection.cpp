@@ -17,16 +17,16 @@ Run non_max_suppression_(Call& call) {
   call.check_counts(2, 5);
   const bool centered = call.integer("center_point_box", 0) != 0;
   return [=](const Data& in, Device device) {
-    const auto given = [&](std::size_t i) { return i < in.size() && in[i].defined(); };
     const auto real = [&](std::size_t i, double otherwise) {
-      const std::vector<double> numbers = given(i) ? reals_of(in[i], device) : std::vector<double>();
+      const std::vector<double> numbers = has_input(in, i) ? reals_of(in[i], device) : std::vector<double>();
       return numbers.empty() ? otherwise : numbers[0];
     };
     const NonMaxSuppressionOptions defaults;
     const NonMaxSuppressionOptions options{
         .iou_threshold = real(3, 0),
         .score_threshold = real(4, defaults.score_threshold),
-        .max_per_class = given(2) ? std::max<std::int64_t>(number_of(in[2], "max_output_boxes_per_class"), 0) : 0,
+        .max_per_class =
+            has_input(in, 2) ? std::max<std::int64_t>(number_of(in[2], "max_output_boxes_per_class"), 0) : 0,
         .centered = centered};
     return Data{non_max_suppression(in[0].tensor(device), in[1].tensor(device), options)};
   };

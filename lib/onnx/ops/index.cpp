@@ -81,7 +81,7 @@ Run tensor_scatter(Call& call) {
     require(axis > 0 && update.dim() == cache.dim(), "onnx", "axis ", axis, " of a cache of shape ", cache.shape(),
             " and an update of shape ", update.shape());
     Tensor index = places(update.size(axis), axis, update.dim(), device);
-    if (in.size() > 2 && in[2].defined()) {
+    if (has_input(in, 2)) {
       Shape starts = Shape::filled(update.dim(), 1);
       starts[0] = update.size(0);
       index = index + in[2].tensor(device).reshape(starts);

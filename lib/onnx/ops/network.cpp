@@ -80,7 +80,7 @@ Run gemm(Call& call) {
   const auto compute = [=](const Data& in, Device device, const Epilogue* epilogue) {
     Tensor a = in[0].tensor(device);
     const Tensor b = in[1].tensor(device);
-    const Tensor c = in.size() > 2 ? in[2].tensor(device) : Tensor();
+    const Tensor c = input_of(in, 2, device);
     require(a.dim() == 2 && b.dim() == 2, "onnx", "factors of shapes ", a.shape(), " and ", b.shape(),
             ", matrices expected");
     if (turn_a) a = a.t();
@@ -105,7 +105,7 @@ Run conv(Call& call) {
   call.gives_type_of(0, call.rank_of(0));
   const auto compute = [=](const Data& in, Device device, const Epilogue* epilogue) {
     Tensor x = in[0].tensor(device), weight = in[1].tensor(device);
-    const Tensor bias = in.size() > 2 ? in[2].tensor(device) : Tensor();
+    const Tensor bias = input_of(in, 2, device);
     const bool one_axis = spatial_of(x).rank() == 1;
     const Windows w = given.for_input(spatial_of(x), spatial_of(weight)).as_image();
     if (one_axis) {

@@ -77,8 +77,8 @@ Run pad_inputs(Call& call) {
   call.gives_type_of(0, call.rank_of(0));
   return [mode](const Data& in, Device device) {
     double value = 0;
-    if (in.size() > 2 && in[2].defined()) value = in[2].number();
-    const Numbers along = in.size() > 3 && in[3].defined() ? in[3].numbers() : Numbers();
+    if (has_input(in, 2)) value = in[2].number();
+    const Numbers along = has_input(in, 3) ? in[3].numbers() : Numbers();
     return Data{padded(in[0].tensor(device), in[1].numbers(), along, mode, value)};
   };
 }

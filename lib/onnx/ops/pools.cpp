@@ -203,7 +203,7 @@ Run max_unpool(Call& call) {
     const Tensor y =
         scatter_add(zeros({shape.numel()}, x.dtype(), device), 0, positions.reshape(-1).to(DType::i64), x.reshape(-1))
             .reshape(shape);
-    if (in.size() < 3 || !in[2].defined()) return Data{y};
+    if (!has_input(in, 2)) return Data{y};
     const Shape wanted(in[2].numbers());
     require(wanted.rank() == shape.rank() && wanted[0] == shape[0] && wanted[1] == shape[1], "onnx", "output_shape is ",
             wanted, " for an input of shape ", x.shape());

@@ -233,7 +233,7 @@ Run q_linear_conv(Call& call) {
     std::vector<Tensor> t;
     for (const Datum& one : in) t.push_back(one.tensor(device));
     Tensor sums = convolution(t[0], t[2], t[3], t[5]);
-    if (t.size() > 8 && t[8].defined()) sums = sums + IntegerConvolution::per_filter(t[8], 3);
+    if (has_input(in, 8)) sums = sums + IntegerConvolution::per_filter(t[8], 3);
     const Tensor factor = t[1] * IntegerConvolution::per_filter(t[4], 3) / t[6];
     return Data{requantized(sums, factor, t[7])};
   };

@@ -127,7 +127,7 @@ Run layer_normalization(Call& call) {
   for (const std::size_t output : {1, 2}) call.gives(output, value_of(DType::f32, call.rank_of(0)));
   return in_f32(call, [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), scale = in[1].tensor(device);
-    const Tensor bias = in.size() > 2 ? in[2].tensor(device) : Tensor();
+    const Tensor bias = input_of(in, 2, device);
     const Shape sizes = last_axes(x, axis);
     Data results;
     if (scale.shape() == sizes && (!bias.defined() || bias.shape() == sizes)) {

@@ -149,7 +149,7 @@ Run resize_by(Call& call, const Resizing& r, const Inputs& inputs, const Reals& 
   };
   const Reals scales = fixed.empty() ? stored(inputs.scales) : fixed, roi = stored(inputs.roi);
   return [=](const Data& in, Device device) {
-    const auto given = [&](std::size_t i) { return i > 0 && i < in.size() && in[i].defined(); };
+    const auto given = [&](std::size_t i) { return i > 0 && has_input(in, i); };
     const auto reals = [&](const Reals& known, std::size_t i) {
       return known.empty() && given(i) ? reals_of(in[i], device) : known;
     };

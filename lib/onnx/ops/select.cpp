@@ -60,7 +60,7 @@ Run slice(Call& call) {
   call.gives_type_of(0, call.rank_of(0));
   return [=](const Data& in, Device device) -> Data {
     const auto given = [&](std::size_t i, const Numbers& otherwise) {
-      return i < in.size() && in[i].defined() ? in[i].numbers() : otherwise;
+      return has_input(in, i) ? in[i].numbers() : otherwise;
     };
     const Numbers first = given(1, starts), end = given(2, ends);
     Numbers along = given(3, axes), steps = given(4, {});
@@ -102,7 +102,7 @@ Run split_(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const int along = axis_of(axis, x.dim());
-    Numbers of_parts = in.size() > 1 && in[1].defined() ? in[1].numbers() : sizes;
+    Numbers of_parts = has_input(in, 1) ? in[1].numbers() : sizes;
     const std::int64_t each = (x.size(along) + parts - 1) / parts;
     if (of_parts.empty())
       for (std::int64_t i = 0; i < parts; ++i)
@@ -122,7 +122,7 @@ Run trilu(Call& call) {
   call.gives_same();
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
-    const std::int64_t diagonal = in.size() > 1 && in[1].defined() ? number_of(in[1], "k") : 0;
+    const std::int64_t diagonal = has_input(in, 1) ? number_of(in[1], "k") : 0;
     return Data{upper ? triu(x, diagonal) : tril(x, diagonal)};
   };
 }

@@ -41,8 +41,6 @@ std::size_t place_of(const Data& in, std::size_t i, std::size_t count, const cha
   return static_cast<std::size_t>(place < 0 ? place + size : place);
 }
 
-bool has(const Data& in, std::size_t i) { return i < in.size() && in[i].defined(); }
-
 Run sequence_empty(Call& call) {
   call.check_counts(0, 0);
   call.gives(0, sequence_of(value_of(dtype_of_number(call.integer("dtype", 1)))));
@@ -66,7 +64,7 @@ Run sequence_insert(Call& call) {
     Data elements = in[0].elements();
     const std::int64_t size = static_cast<std::int64_t>(elements.size());
     std::int64_t place = size;
-    if (has(in, 2)) place = number_of(in[2], "the position");
+    if (has_input(in, 2)) place = number_of(in[2], "the position");
     require(place >= -size && place <= size, "onnx", "position ", place, " of ", size, " elements");
     elements.insert(elements.begin() + (place < 0 ? place + size : place), in[1]);
     return Data{Datum::sequence(std::move(elements))};
@@ -81,7 +79,7 @@ Run sequence_erase(Call& call) {
   return [](const Data& in, Device) {
     Data elements = in[0].elements();
     require(!elements.empty(), "onnx", "the sequence is empty");
-    const std::size_t place = has(in, 1) ? place_of(in, 1, elements.size(), "elements") : elements.size() - 1;
+    const std::size_t place = has_input(in, 1) ? place_of(in, 1, elements.size(), "elements") : elements.size() - 1;
     elements.erase(elements.begin() + static_cast<std::ptrdiff_t>(place));
     return Data{Datum::sequence(std::move(elements))};
   };
@@ -119,7 +117,7 @@ Run split_to_sequence(Call& call) {
     const Tensor x = in[0].tensor(device);
     const int axis = axis_of(along, x.dim());
     Data parts;
-    if (!has(in, 1)) {
+    if (!has_input(in, 1)) {
       for (std::int64_t i = 0; i < x.size(axis); ++i)
         parts.emplace_back(keeps ? x.narrow(axis, i, 1) : x.select(axis, i));
       return Data{Datum::sequence(std::move(parts))};
@@ -204,7 +202,7 @@ Run optional_has_element(Call& call) {
   call.takes_sequences();
   call.check_counts(0, 1);
   call.gives(0, value_of(DType::boolean, 0));
-  return [](const Data& in, Device) { return Data{Datum(Numbers{has(in, 0) ? 1 : 0}, Shape(), DType::boolean)}; };
+  return [](const Data& in, Device) { return Data{Datum(Numbers{has_input(in, 0) ? 1 : 0}, Shape(), DType::boolean)}; };
 }
 
 Run optional_get_element(Call& call) {

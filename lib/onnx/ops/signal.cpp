@@ -136,11 +136,11 @@ Run dft(Call& call) {
   const bool inverse = call.integer("inverse", 0) != 0, onesided = call.integer("onesided", 0) != 0;
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
-    const int axis = axis_of(in.size() > 2 && in[2].defined() ? number_of(in[2], "axis") : given_axis, x.dim());
+    const int axis = axis_of(has_input(in, 2) ? number_of(in[2], "axis") : given_axis, x.dim());
     require(axis != x.dim() - 1, "onnx", "axis ", axis, " of an input of shape ", x.shape());
     Transform t{x.size(axis), inverse, onesided};
     if (t.gives_real()) t.length = 2 * (x.size(axis) - 1);
-    if (in.size() > 1 && in[1].defined()) t.length = number_of(in[1], "dft_length");
+    if (has_input(in, 1)) t.length = number_of(in[1], "dft_length");
     return Data{transformed(x.transpose(axis, -2), t).transpose(axis, -2)};
   };
 }
@@ -154,7 +154,7 @@ Run stft(Call& call) {
     require(signal.dim() == 3, "onnx", "a signal of shape ", signal.shape(), ", (N, L, 1 or 2) expected");
     const std::int64_t step = number_of(in[1], "frame_step");
     std::int64_t length = window.defined() ? window.numel() : signal.size(1);
-    if (in.size() > 3 && in[3].defined()) length = number_of(in[3], "frame_length");
+    if (has_input(in, 3)) length = number_of(in[3], "frame_length");
     require(step > 0 && length > 0 && length <= signal.size(1), "onnx", "frames of ", length, " at a distance of ",
             step, " in a signal of shape ", signal.shape());
     require(!window.defined() || window.shape() == Shape(length), "onnx", "a window of shape ",

@@ -84,7 +84,7 @@ Run conv_transpose(Call& call) {
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
   return [=](const Data& in, Device device) {
     Tensor x = in[0].tensor(device), weight = in[1].tensor(device);
-    const Tensor bias = in.size() > 2 ? in[2].tensor(device) : Tensor();
+    const Tensor bias = input_of(in, 2, device);
     const Shape spatial = spatial_of(x);
     Windows w = given.for_input(spatial, spatial_of(weight));
     const auto axes = static_cast<std::size_t>(spatial.rank());
@@ -109,14 +109,13 @@ Run deform_conv(Call& call) {
   const std::int64_t groups = call.integer("group", 1), parts = call.integer("offset_group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
   return [=](const Data& in, Device device) {
-    const auto optional = [&](std::size_t i) { return i < in.size() ? in[i].tensor(device) : Tensor(); };
     const Tensor x = in[0].tensor(device), weight = in[1].tensor(device), offset = in[2].tensor(device);
     require(x.dim() == 4 && weight.dim() == 4 && offset.dim() == 4, "onnx", "an input of shape ", x.shape(),
             " is not supported: (N, C, H, W) is");
     const Windows w = given.for_input(spatial_of(x), spatial_of(weight));
     require(offset.size(1) == 2 * parts * w.kernel[0] * w.kernel[1], "onnx", "offset_group is ", parts,
             ", the offset has shape ", offset.shape());
-    return Data{deform_conv2d(x, offset, weight, optional(3), optional(4),
+    return Data{deform_conv2d(x, offset, weight, input_of(in, 3, device), input_of(in, 4, device),
                               {.stride = Windows::pair(w.strides),
                                .padding = Windows::pair(w.pads),
                                .dilation = Windows::pair(w.dilations),
