@@ -1,4 +1,4 @@
-// How work is split for CPU devices: few work-items, each with a long contiguous piece.
+// How work is split: for CPU devices few work-items, each with a long contiguous piece, and for others many.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace crisol::ops {
 
 struct WorkSplit {
-  std::int64_t items;  ///< Work-items, in groups of one.
+  std::int64_t items;  ///< Work-items; see range_of.
   std::int64_t chunk;  ///< Elements of each item; the last may have fewer.
 };
 
@@ -24,6 +24,27 @@ inline WorkSplit split_for_cpu(const dispatch::Target& target, std::int64_t n, s
   const std::int64_t even = ceil_div(ceil_div(n, wanted), multiple) * multiple;
   const std::int64_t chunk = std::min(even, longest);
   return {ceil_div(n, chunk), chunk};
+}
+
+/// On a CPU the same as split_for_cpu. On other devices a work-item takes one element.
+inline WorkSplit split_for(const dispatch::Target& target, std::int64_t n, std::int64_t least = 8192,
+                           std::int64_t multiple = 16, std::int64_t iterations = 2) {
+  if (target.info.type != DeviceType::cpu) return {n, 1};
+  return split_for_cpu(target, n, least, multiple, iterations);
+}
+
+/// The range of the work-items of split_for: on a CPU in groups of one.
+inline runtime::NdRange range_of(const dispatch::Target& target, std::int64_t items) {
+  if (target.info.type != DeviceType::cpu) return target.flat_range(items);
+  return {{items}, {1}};
+}
+
+/// Calls launch(begin, end) for parts of n steps, one after another, because one launch may not run longer loops than
+/// the device's budget. A step takes `iterations` of this budget.
+template <class Launch>
+void in_launches(const dispatch::Target& target, std::int64_t n, std::int64_t iterations, const Launch& launch) {
+  const std::int64_t most = std::max<std::int64_t>(1, target.loop_budget / iterations);
+  for (std::int64_t begin = 0; begin < n; begin += most) launch(begin, std::min(begin + most, n));
 }
 
 }  // namespace crisol::ops

@@ -22,12 +22,10 @@ Tensor nonzero(const Tensor& x) {
   const Tensor y = empty({rows, rank}, DType::i64, x.device());
   if (y.numel() == 0) return y;
   runtime::DeviceState& device = state_of(x);
-  const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
-  const WorkSplit split =
-      cpu ? split_for_cpu(dispatch::target_of(device), elements, 8192, 16, 2 + rank) : WorkSplit{elements, 1};
-  runtime::launch(device, {"index/nonzero.cl", "nonzero", {}},
-                  cpu ? runtime::NdRange{{split.items}, {1}} : runtime::flat_range(device, split.items), in(flags),
-                  in(counts), out(y), elements, rank, x.shape(), split.chunk);
+  const dispatch::Target target = dispatch::target_of(device);
+  const WorkSplit split = split_for(target, elements, 8192, 16, 2 + rank);
+  runtime::launch(device, {"index/nonzero.cl", "nonzero", {}}, range_of(target, split.items), in(flags), in(counts),
+                  out(y), elements, rank, x.shape(), split.chunk);
   return y;
 }
 

@@ -34,16 +34,15 @@ Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
   if (y.numel() == 0) return y;
   const Tensor labels = contiguous(indices);
   const bool half = dtype == DType::f16;
-  const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
-  const WorkSplit split = cpu ? split_for_cpu(dispatch::target_of(device), y.numel()) : WorkSplit{y.numel(), 1};
+  const dispatch::Target target = dispatch::target_of(device);
+  const WorkSplit split = split_for(target, y.numel());
   runtime::launch(device,
                   {"index/one_hot.cl",
                    "one_hot",
                    {{"INDEX", type_of_index(indices.dtype())},
                     {"T", dtype == DType::f32 ? "float" : type_of_element(dtype)},
                     {"ONE", half ? 0x3c00 : 1}}},
-                  cpu ? runtime::NdRange{{split.items}, {1}} : runtime::flat_range(device, split.items), in(labels),
-                  out(y), y.numel(), classes, split.chunk);
+                  range_of(target, split.items), in(labels), out(y), y.numel(), classes, split.chunk);
   return y;
 }
 

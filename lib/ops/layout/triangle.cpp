@@ -20,13 +20,13 @@ Tensor triangle(const char* op, const Tensor& x, std::int64_t diagonal, bool upp
   const Tensor y = empty(x.shape(), x.dtype(), x.device());
   if (y.numel() == 0) return y;
   const Tensor from = contiguous(x);
-  const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
-  const WorkSplit split = cpu ? split_for_cpu(dispatch::target_of(device), y.numel()) : WorkSplit{y.numel(), 1};
+  const dispatch::Target target = dispatch::target_of(device);
+  const WorkSplit split = split_for(target, y.numel());
   // All diagonals outside of the matrix give the same result. Diagonals near the matrix cannot overflow.
   const std::int64_t within = std::clamp(diagonal, -height - 1, width + 1);
   runtime::launch(device, {"layout/triangle.cl", "triangle", {{"ELEMENT", type_of_element(x.dtype())}}},
-                  cpu ? runtime::NdRange{{split.items}, {1}} : runtime::flat_range(device, split.items), in(from),
-                  out(y), y.numel(), height, width, within, std::int32_t{upper}, split.chunk);
+                  range_of(target, split.items), in(from), out(y), y.numel(), height, width, within,
+                  std::int32_t{upper}, split.chunk);
   return y;
 }
 

@@ -17,24 +17,22 @@ namespace {
 
 /// How the lines of a tensor are shared out, and the positions of one launch.
 struct Lines {
-  Lines(const Tensor& x, int axis) : split(split_at(x.shape(), axis)), lines(split.outer * split.inner) {
-    const dispatch::Target& target = dispatch::target_of(state_of(x));
-    is_cpu = target.info.type == DeviceType::cpu;
+  Lines(const Tensor& x, int axis)
+      : target(dispatch::target_of(state_of(x))), split(split_at(x.shape(), axis)), lines(split.outer * split.inner) {
     step = std::clamp<std::int64_t>(target.loop_budget / 2, 1, std::max<std::int64_t>(1, split.size));
-    work = is_cpu ? split_for_cpu(target, lines, std::max<std::int64_t>(1, 8192 / step), 1, step) : WorkSplit{lines, 1};
+    work = split_for(target, lines, std::max<std::int64_t>(1, 8192 / step), 1, step);
   }
 
   template <class... Tensors>
   void launch(runtime::DeviceState& device, const char* entry, const char* type, std::int64_t first,
               const Tensors&... tensors) const {
-    runtime::launch(device, {"reduce/cumprod.cl", entry, {{"T", type}}},
-                    is_cpu ? runtime::NdRange{{work.items}, {1}} : runtime::flat_range(device, work.items), tensors...,
+    runtime::launch(device, {"reduce/cumprod.cl", entry, {{"T", type}}}, range_of(target, work.items), tensors...,
                     lines, split.size, split.inner, first, std::min(first + step, split.size), work.chunk);
   }
 
+  dispatch::Target target;
   AxisSplit split;
   std::int64_t lines, step;
-  bool is_cpu;
   WorkSplit work;
 };
 

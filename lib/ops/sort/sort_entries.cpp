@@ -9,10 +9,9 @@ namespace {
 // Adds a kernel of sort_entries.cl over `count` elements with the arguments (args…, chunk).
 template <class... Args>
 void add_chunks(const EntrySteps& steps, const char* type, const char* entry, std::int64_t count, const Args&... args) {
-  const bool cpu = steps.target.info.type == DeviceType::cpu;
-  const WorkSplit split = cpu ? split_for_cpu(steps.target, count) : WorkSplit{count, 1};
-  steps.plan.add({"sort/sort_entries.cl", entry, {{"TYPE", type}}},
-                 cpu ? runtime::NdRange{{split.items}, {1}} : steps.target.flat_range(count), args..., split.chunk);
+  const WorkSplit split = split_for(steps.target, count);
+  steps.plan.add({"sort/sort_entries.cl", entry, {{"TYPE", type}}}, range_of(steps.target, split.items), args...,
+                 split.chunk);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/sort/sort_entries.h"
 #include "sort/sizes.h"
 
@@ -43,13 +44,11 @@ using SortSteps = Place (*)(Plan&, const SortProblem&, const Target&, const Plac
 // place that holds the result, and gives the other one back.
 Place merge_all(Plan& plan, const SortProblem& p, const Target& target, const runtime::KernelSpec& merge_runs,
                 std::int64_t run, Place from, Place other, Buffers& buffers) {
-  const bool cpu = target.info.type == DeviceType::cpu;
-  const std::int64_t n = p.length, piece = cpu ? 4096 : 16;
+  const std::int64_t n = p.length, piece = target.info.type == DeviceType::cpu ? 4096 : 16;
   for (; run < n; run *= 2) {
     const std::int64_t pairs = ceil_div(n, 2 * run), pieces = ceil_div(2 * run, piece);
     const std::int64_t items = p.rows * pairs * pieces;
-    plan.add(merge_runs, cpu ? runtime::NdRange{{items}, {1}} : target.flat_range(items), from, other, p.rows, n, run,
-             piece);
+    plan.add(merge_runs, range_of(target, items), from, other, p.rows, n, run, piece);
     std::swap(from, other);
   }
   buffers.give_back(other);

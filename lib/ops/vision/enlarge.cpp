@@ -23,16 +23,15 @@ Tensor enlarge(const Tensor& x, std::int64_t down, std::int64_t across) {
   const Tensor y = empty(shape, x.dtype(), x.device());
   if (y.numel() == 0) return y;
   const Tensor from = contiguous(x);
-  const dispatch::Target& target = dispatch::target_of(device);
+  const dispatch::Target target = dispatch::target_of(device);
   const std::int64_t width = x.shape().back(), rows = x.numel() / width;
-  const bool cpu = runtime::info_of(device).type == DeviceType::cpu;
-  runtime::launch(
-      device,
-      {"vision/enlarge.cl",
-       cpu ? "enlarge_rows" : "enlarge_elements",
-       {{"ELEMENT", type_of_element(x.dtype())}, {"VW", target.cpu_vector_width()}}},
-      cpu ? persistent_range(target, rows, width * across * (down + 1)) : runtime::flat_range(device, y.numel()),
-      in(from), out(y), rows, width, static_cast<std::int32_t>(down), static_cast<std::int32_t>(across));
+  const bool cpu = target.info.type == DeviceType::cpu;
+  runtime::launch(device,
+                  {"vision/enlarge.cl",
+                   cpu ? "enlarge_rows" : "enlarge_elements",
+                   {{"ELEMENT", type_of_element(x.dtype())}, {"VW", target.cpu_vector_width()}}},
+                  cpu ? persistent_range(target, rows, width * across * (down + 1)) : target.flat_range(y.numel()),
+                  in(from), out(y), rows, width, static_cast<std::int32_t>(down), static_cast<std::int32_t>(across));
   return y;
 }
 

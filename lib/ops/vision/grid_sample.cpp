@@ -19,27 +19,26 @@ struct Sampling {
   std::int64_t images, channels, height, width, points;
   GridSampleOptions options;
   runtime::DeviceState& device;
+  dispatch::Target target = dispatch::target_of(device);
 
   std::int64_t taps() const {
     return options.mode == GridSampleMode::nearest ? 1 : (options.mode == GridSampleMode::bilinear ? 2 : 4);
   }
   /// Loop iterations for one place in one channel.
   std::int64_t iterations() const { return taps() * (taps() + 2) + 4; }
-  bool on_cpu() const { return runtime::info_of(device).type == DeviceType::cpu; }
+  bool on_cpu() const { return target.info.type == DeviceType::cpu; }
   /// How `count` units are shared. A unit takes `work` iterations.
   WorkSplit split(std::int64_t count, std::int64_t work) const {
-    if (!on_cpu()) return {count, 1};
-    return split_for_cpu(dispatch::target_of(device), count, std::max<std::int64_t>(1, 16384 / work), 1, work);
+    return split_for(target, count, std::max<std::int64_t>(1, 16384 / work), 1, work);
   }
 
   template <class... Operands>
   void run(const char* entry, std::int64_t items, const std::tuple<Operands...>& operands, std::int64_t count,
            const auto&... more) const {
-    const runtime::NdRange range = on_cpu() ? runtime::NdRange{{items}, {1}} : runtime::flat_range(device, items);
     std::apply(
         [&](const auto&... operand) {
-          runtime::launch(device, {"vision/grid_sample.cl", entry, {{"TAPS", taps()}}}, range, operand..., count,
-                          static_cast<std::int32_t>(channels), static_cast<std::int32_t>(height),
+          runtime::launch(device, {"vision/grid_sample.cl", entry, {{"TAPS", taps()}}}, range_of(target, items),
+                          operand..., count, static_cast<std::int32_t>(channels), static_cast<std::int32_t>(height),
                           static_cast<std::int32_t>(width), points, static_cast<std::int32_t>(options.padding_mode),
                           std::int32_t{options.align_corners}, std::int32_t{options.in_elements}, more...);
         },
@@ -94,11 +93,10 @@ Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, const Shape& i
   if (dx.numel() == 0 || dy.numel() == 0) return dx;
   const Tensor gradient = contiguous(dy), places = contiguous(grid);
   const std::int64_t planes = s.images * s.channels, rows = s.on_cpu() ? s.height : 1;
-  // A device may not run long loops, so the places are shared by several launches.
-  const std::int64_t most = std::max<std::int64_t>(1, dispatch::target_of(s.device).loop_budget / s.iterations());
-  for (std::int64_t begin = 0; begin < s.points; begin += most)
+  in_launches(s.target, s.points, s.iterations(), [&](std::int64_t begin, std::int64_t end) {
     s.run("grid_sample_backward", planes * ceil_div(s.height, rows), std::tuple(in(gradient), in(places), out(dx)),
-          planes, static_cast<std::int32_t>(rows), begin, std::min(begin + most, s.points));
+          planes, static_cast<std::int32_t>(rows), begin, end);
+  });
   return dx;
 }
 

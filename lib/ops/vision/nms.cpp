@@ -7,7 +7,7 @@
 #include "crisol/ops/sort.h"
 #include "crisol/ops/view.h"
 #include "crisol/ops/vision.h"
-#include "dispatch/target.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "tensor/kernel_args.h"
 
@@ -34,14 +34,12 @@ Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonM
   const Tensor places = contiguous(boxes), values = contiguous(sorted.values), order = contiguous(sorted.indices);
   const Tensor selected = empty({rows, most}, DType::i32, boxes.device());
   const Tensor taken = empty({rows}, DType::i32, boxes.device());
-  // A device may not run long loops, so the boxes are shared by several launches.
-  const std::int64_t at_once = std::max<std::int64_t>(1, dispatch::target_of(device).loop_budget / (most + 1));
-  for (std::int64_t begin = 0; begin < count; begin += at_once)
+  in_launches(dispatch::target_of(device), count, most + 1, [&](std::int64_t begin, std::int64_t end) {
     runtime::launch(device, {"vision/nms.cl", "nms_select", {}}, runtime::flat_range(device, rows), in(places),
                     in(values), in(order), out(selected), out(taken), rows, static_cast<std::int32_t>(classes), count,
                     static_cast<std::int32_t>(most), std::int32_t{options.centered},
-                    static_cast<float>(options.iou_threshold), static_cast<float>(options.score_threshold), begin,
-                    std::min(begin + at_once, count));
+                    static_cast<float>(options.iou_threshold), static_cast<float>(options.score_threshold), begin, end);
+  });
   const Tensor ends = cumsum(cast(taken, DType::i64), 0);
   const auto total = narrow(ends, 0, rows - 1, 1).item<std::int64_t>();
   const Tensor y = empty({total, 3}, DType::i64, boxes.device());

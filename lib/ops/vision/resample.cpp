@@ -94,14 +94,13 @@ Tensor resample(const Tensor& x, int axis, const AxisWeights& weights) {
   const Tensor from = contiguous(x), table = uploaded(weights, x.device());
   const AxisSplit split = split_at(x.shape(), at);
   const auto count = static_cast<std::int32_t>(weights.count());
+  const dispatch::Target target = dispatch::target_of(device);
   const auto run = [&](const char* entry, const runtime::NdRange& range, const auto&... more) {
-    const dispatch::Target& target = dispatch::target_of(device);
     runtime::launch(device, {"vision/resample.cl", entry, {{"VW", target.cpu_vector_width()}}}, range, in(from),
                     in(table), out(y), split.outer, count, split.size, split.inner, more...);
   };
-  const dispatch::Target& target = dispatch::target_of(device);
-  if (runtime::info_of(device).type != DeviceType::cpu) {
-    run("resample_elements", runtime::flat_range(device, y.numel()));
+  if (target.info.type != DeviceType::cpu) {
+    run("resample_elements", target.flat_range(y.numel()));
     return y;
   }
   // The most terms of a sum, with some more for the loop around them.

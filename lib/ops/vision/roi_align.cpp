@@ -20,9 +20,9 @@ struct Alignment {
   std::int64_t boxes;
   RoiAlignOptions options;
   runtime::DeviceState& device;
+  dispatch::Target target = dispatch::target_of(device);
 
   Shape result() const { return {boxes, input[1], options.height, options.width}; }
-  bool on_cpu() const { return runtime::info_of(device).type == DeviceType::cpu; }
   /// The most loop iterations for one bin.
   std::int64_t iterations() const {
     const auto samples = [&](std::int64_t size) {
@@ -35,13 +35,13 @@ struct Alignment {
   void run(const char* entry, std::int64_t items, const std::tuple<Operands...>& operands, std::int64_t count,
            const auto&... more) const {
     const auto number = [](std::int64_t n) { return static_cast<std::int32_t>(n); };
-    const runtime::NdRange range = on_cpu() ? runtime::NdRange{{items}, {1}} : runtime::flat_range(device, items);
     std::apply(
         [&](const auto&... operand) {
-          runtime::launch(device, {"vision/roi_align.cl", entry, {{"MAXIMUM", options.maximum ? 1 : 0}}}, range,
-                          operand..., count, input[0], number(input[1]), number(input[2]), number(input[3]),
-                          number(options.height), number(options.width), static_cast<float>(options.spatial_scale),
-                          number(options.sampling_ratio), number(options.aligned), more...);
+          runtime::launch(device, {"vision/roi_align.cl", entry, {{"MAXIMUM", options.maximum ? 1 : 0}}},
+                          range_of(target, items), operand..., count, input[0], number(input[1]), number(input[2]),
+                          number(input[3]), number(options.height), number(options.width),
+                          static_cast<float>(options.spatial_scale), number(options.sampling_ratio),
+                          number(options.aligned), more...);
         },
         operands);
   }
@@ -75,8 +75,7 @@ Tensor roi_align(const Tensor& x, const Tensor& boxes, const Tensor& images, con
   const Tensor y = empty(a.result(), DType::f32, x.device());
   if (y.numel() == 0) return y;
   const Tensor input = contiguous(x), places = contiguous(boxes), owners = contiguous(images);
-  const WorkSplit split = a.on_cpu() ? split_for_cpu(dispatch::target_of(a.device), y.numel(), 64, 1, a.iterations())
-                                     : WorkSplit{y.numel(), 1};
+  const WorkSplit split = split_for(a.target, y.numel(), 64, 1, a.iterations());
   a.run("roi_align_forward", split.items, std::tuple(in(input), in(places), in(owners), out(y)), y.numel(),
         split.chunk);
   return y;
@@ -92,14 +91,13 @@ Tensor roi_align_backward(const Tensor& dy, const Tensor& x, const Tensor& boxes
   if (dx.numel() == 0 || dy.numel() == 0) return dx;
   const Tensor gradient = contiguous(dy), input = contiguous(x), places = contiguous(boxes),
                owners = contiguous(images);
-  const std::int64_t planes = x.size(0) * x.size(1), rows = a.on_cpu() ? x.size(2) : 1;
-  // A device may not run long loops, so the boxes are shared by several launches.
+  const std::int64_t planes = x.size(0) * x.size(1), rows = a.target.info.type == DeviceType::cpu ? x.size(2) : 1;
   const std::int64_t of_box = a.iterations() * options.height * options.width;
-  const std::int64_t most = std::max<std::int64_t>(1, dispatch::target_of(a.device).loop_budget / of_box);
-  for (std::int64_t begin = 0; begin < a.boxes; begin += most)
+  in_launches(a.target, a.boxes, of_box, [&](std::int64_t begin, std::int64_t end) {
     a.run("roi_align_backward", planes * ceil_div(x.size(2), rows),
           std::tuple(in(gradient), in(input), in(places), in(owners), out(dx)), planes, static_cast<std::int32_t>(rows),
-          begin, std::min(begin + most, a.boxes));
+          begin, end);
+  });
   return dx;
 }
 
