@@ -41,8 +41,7 @@ std::vector<ArgumentType> types_of(std::span<const FusedArgument> arguments) {
   std::vector<ArgumentType> types;
   for (const FusedArgument& argument : arguments) {
     if (const Tensor* x = argument.tensor())
-      types.push_back(
-          {true, {x->dtype(), x->shape().empty() ? ops::OperandKind::zero_dim_tensor : ops::OperandKind::tensor}});
+      types.push_back({true, ops::type_of(*x)});
     else
       types.push_back({false, {argument.value().dtype(), ops::OperandKind::number}});
   }

@@ -186,13 +186,8 @@ void pointwise(Recorder& r, const ops::PointwiseRow& row, std::span<const Operan
   const auto form = forms().find(row.name);
   if (form == forms().end()) return r.made(row.name, y);
   std::vector<ops::OperandType> types;
-  for (const Operand& operand : inputs) {
-    const Tensor* x = operand.tensor();
-    if (x == nullptr)
-      types.push_back({operand.number().dtype(), ops::OperandKind::number});
-    else
-      types.push_back({x->dtype(), x->dim() == 0 ? ops::OperandKind::zero_dim_tensor : ops::OperandKind::tensor});
-  }
+  types.reserve(inputs.size() + scalars.size());
+  for (const Operand& operand : inputs) types.push_back(ops::type_of(operand));
   for (const Scalar& scalar : scalars) types.push_back({scalar.dtype(), ops::OperandKind::number});
   const DType computed = ops::types_of(row, types).computed;
   // Rounding leaves whole numbers as they are, and ONNX rounds only floats.

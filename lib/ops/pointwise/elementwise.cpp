@@ -9,16 +9,7 @@
 namespace crisol {
 
 DType result_type(const Operand& a, const Operand& b) {
-  using ops::OperandKind;
-  std::array<ops::OperandType, 2> types{{{DType::f32}, {DType::f32}}};
-  const Operand* operands[] = {&a, &b};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const Tensor* x = operands[i]->tensor();
-    if (x == nullptr)
-      types[i] = {operands[i]->number().dtype(), OperandKind::number};
-    else
-      types[i] = {x->dtype(), x->dim() == 0 ? OperandKind::zero_dim_tensor : OperandKind::tensor};
-  }
+  const std::array types{ops::type_of(a), ops::type_of(b)};
   return ops::promoted(types).dtype;
 }
 

@@ -73,7 +73,7 @@ class Call {
     const Tensor& x = *operand.tensor();
     require(x.defined(), row_.name, name, " is undefined");
     tensors_[tensor_count_++] = &x;
-    add_type({x.dtype(), x.dim() == 0 ? OperandKind::zero_dim_tensor : OperandKind::tensor});
+    add_type(type_of(x));
   }
   void add_number(const Scalar& number) {
     numbers_[number_count_++] = number;

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "crisol/dtype.h"
+#include "crisol/tensor.h"
 #include "ops/pointwise/pointwise_text.h"
 
 namespace crisol::ops {
@@ -98,6 +98,16 @@ struct OperandType {
 
   friend bool operator==(const OperandType&, const OperandType&) = default;
 };
+
+/// The type of a tensor as an operand.
+inline OperandType type_of(const Tensor& x) {
+  return {x.dtype(), x.dim() == 0 ? OperandKind::zero_dim_tensor : OperandKind::tensor};
+}
+/// The type of a tensor or a number.
+inline OperandType type_of(const Operand& operand) {
+  const Tensor* x = operand.tensor();
+  return x != nullptr ? type_of(*x) : OperandType{operand.number().dtype(), OperandKind::number};
+}
 
 /// PyTorch's result_type; at least one operand.
 OperandType promoted(std::span<const OperandType> operands);
