@@ -51,7 +51,7 @@ using Form = std::function<Elements(const Inputs& in, Scalars scalars)>;
 double real(Scalars scalars, std::size_t i) { return scalars[i].as_double(); }
 
 /// One node whose inputs are those of the row.
-Form same(const char* op, Recorder::Attributes attributes = {}) {
+Form same(const char* op, const Recorder::Attributes& attributes = {}) {
   return [op, attributes](const Inputs& in, Scalars) {
     if (in.size() == 1) return in[0].node(op, attributes);
     return in.size() == 2 ? in[0].node(op, attributes, in[1]) : in[0].node(op, attributes, in[1], in[2]);
