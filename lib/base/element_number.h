@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
-#include "crisol/dtype.h"
+#include "base/all_dtypes.h"
 
 namespace crisol {
 
@@ -17,6 +18,13 @@ constexpr std::int64_t onnx_element_number(DType dtype) noexcept {
     case DType::f16: return 10;
   }
   return 0;
+}
+
+/// The library's type of a number; nothing if the library has none.
+constexpr std::optional<DType> dtype_of_onnx_element(std::int64_t number) noexcept {
+  for (const DType dtype : all_dtypes)
+    if (onnx_element_number(dtype) == number) return dtype;
+  return std::nullopt;
 }
 
 }  // namespace crisol

@@ -7,6 +7,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "base/all_dtypes.h"
 #include "base/text.h"
 
 namespace crisol::io {
@@ -28,7 +29,7 @@ const char* format_name(DType dtype) {
 }
 
 std::optional<DType> dtype_named(std::string_view name) {
-  for (const DType dtype : {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean})
+  for (const DType dtype : all_dtypes)
     if (name == format_name(dtype)) return dtype;
   return std::nullopt;
 }

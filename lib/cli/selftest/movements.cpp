@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/all_dtypes.h"
 #include "cli/selftest/check.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/ops/cat.h"
@@ -34,8 +35,6 @@ Tensor tensor(const Values& v, DType dtype = DType::f32) { return tensor_of(v.va
 void check_equal(Check& check, const Tensor& actual, const Values& expected) {
   check.equal(actual, expected.shape, expected.values);
 }
-
-constexpr DType all_dtypes[] = {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean};
 
 void check_casts(Check& check) {
   const std::int64_t n = 517;

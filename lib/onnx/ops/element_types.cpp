@@ -1,19 +1,12 @@
 #include "onnx/ops/element_types.h"
 
+#include "base/element_number.h"
 #include "base/text.h"
 
 namespace crisol::onnx {
 
 std::optional<DType> dtype_of(file::ElementType type) noexcept {
-  switch (type) {
-    case file::ElementType::f32: return DType::f32;
-    case file::ElementType::f16: return DType::f16;
-    case file::ElementType::i32: return DType::i32;
-    case file::ElementType::i64: return DType::i64;
-    case file::ElementType::u8: return DType::u8;
-    case file::ElementType::boolean: return DType::boolean;
-    default: return std::nullopt;
-  }
+  return dtype_of_onnx_element(static_cast<std::int64_t>(type));
 }
 
 DType dtype_of_number(std::int64_t number) {
