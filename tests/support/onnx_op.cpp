@@ -35,10 +35,11 @@ std::vector<Tensor> run_op(const OnnxOp& op, const std::vector<Tensor>& inputs) 
     given.emplace_back(names.back(), inputs[i]);
   }
   for (const std::string& name : op.outputs)
-    if (!name.empty()) parts.outputs.push_back(of::value(name, of::f32, {}));
+    if (!name.empty())
+      parts.outputs.push_back(of::value(name, of::Proto().message(1, of::Proto().integer(1, of::f32))));
   parts.nodes = {of::node(op.name, names, op.outputs, op.attributes, op.domain)};
   of::Proto file = of::model(of::graph(parts), op.version);
-  if (!op.domain.empty()) file.message(8, of::operator_set(op.domain, 1));
+  if (!op.domain.empty()) file.message(8, of::operator_set(op.domain, op.domain_version));
   const TemporaryFolder folder;
   write_file(folder.path() + "/op.onnx", file.bytes());
   const onnx::Outputs outputs = onnx::load(folder.path() + "/op.onnx")(given);

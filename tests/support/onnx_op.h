@@ -16,6 +16,7 @@ struct OnnxOp {
   std::int64_t version = 28;
   std::string domain = {};
   std::vector<std::string> outputs = {"y"};  ///< An output without a name is not asked for.
+  std::int64_t domain_version = 1;           ///< The version of the domain, unless it is ONNX's own.
 };
 
 /// The outputs of an op that have names. An undefined input is left out.
