@@ -4,29 +4,11 @@
 #include <map>
 #include <thread>
 
-#include "crisol/crisol.h"
-#include "doctest/doctest.h"
 #include "onnx/import.h"
-#include "support/compare.h"
-#include "support/files.h"
-#include "support/onnx_writer.h"
+#include "onnx/models.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
-
-using namespace crisol;
-using namespace crisol::testing;
-namespace of = crisol::testing::onnx_file;
-using of::attribute;
-using of::node;
-using of::Proto;
-using of::Sizes;
-using of::value;
 
 namespace {
-
-Proto weight(const std::string& name, const Tensor& t) {
-  return of::raw_tensor<float>(name, of::f32, Sizes(t.shape().begin(), t.shape().end()), t.to_vector<float>());
-}
 
 /// A file with one input "x" of any shape and one output "y".
 class ModelFile {
