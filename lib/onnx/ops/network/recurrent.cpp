@@ -7,8 +7,8 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
 #include "onnx/ops/axes.h"
-#include "onnx/ops/gates.h"
-#include "onnx/ops/kept_weights.h"
+#include "onnx/ops/network/gates.h"
+#include "onnx/ops/network/kept_weights.h"
 #include "onnx/ops/table.h"
 #include "onnx/reader/message.h"
 

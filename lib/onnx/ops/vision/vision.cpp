@@ -9,7 +9,7 @@
 #include "crisol/functions/vision.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/table.h"
-#include "onnx/ops/windows.h"
+#include "onnx/ops/vision/windows.h"
 
 namespace crisol::onnx {
 

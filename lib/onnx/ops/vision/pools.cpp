@@ -12,7 +12,7 @@
 #include "onnx/ops/axes.h"
 #include "onnx/ops/half.h"
 #include "onnx/ops/table.h"
-#include "onnx/ops/windows.h"
+#include "onnx/ops/vision/windows.h"
 
 namespace crisol::onnx {
 

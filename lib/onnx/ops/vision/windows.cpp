@@ -1,4 +1,4 @@
-#include "onnx/ops/windows.h"
+#include "onnx/ops/vision/windows.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "onnx/ops/gates.h"
+#include "onnx/ops/network/gates.h"
 
 #include <algorithm>
 #include <cmath>

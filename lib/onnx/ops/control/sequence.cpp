@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "crisol/functions/cat.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/control/rows.h"
 #include "onnx/ops/element_types.h"
-#include "onnx/ops/rows.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {

@@ -1,4 +1,4 @@
-#include "onnx/ops/kept_weights.h"
+#include "onnx/ops/network/kept_weights.h"
 
 #include "autograd/node.h"
 #include "runtime/capture/capture.h"

@@ -5,7 +5,7 @@
 #include "crisol/functions/arrange.h"
 #include "crisol/functions/cat.h"
 #include "onnx/ops/axes.h"
-#include "onnx/ops/rows.h"
+#include "onnx/ops/control/rows.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {

@@ -1,4 +1,4 @@
-#include "onnx/ops/rows.h"
+#include "onnx/ops/control/rows.h"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 #include "onnx/ops/axes.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/table.h"
-#include "onnx/ops/windows.h"
+#include "onnx/ops/vision/windows.h"
 
 namespace crisol::onnx {
 
