@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "c_api/handles.h"
-#include "functions/pointwise.h"
+#include "functions/pointwise/pointwise.h"
 #include "ops/pointwise/pointwise_row.h"
 #include "ops/pointwise/whole_rows.h"
 

@@ -8,7 +8,7 @@
 
 #include "crisol/tuning.h"
 #include "doctest/doctest.h"
-#include "functions/pointwise.h"
+#include "functions/pointwise/pointwise.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/pointwise/pointwise_kernels.h"
 #include "support/compare.h"

@@ -1,9 +1,9 @@
 // A recording and its gradient as differentiable functions.
 #include "crisol/functions/reduce.h"
-#include "functions/derivative.h"
 #include "functions/fuse/fused_op.h"
 #include "functions/gradients.h"
-#include "functions/pointwise.h"
+#include "functions/pointwise/derivative.h"
+#include "functions/pointwise/pointwise.h"
 
 namespace crisol::detail {
 

@@ -1,4 +1,4 @@
-#include "functions/pointwise.h"
+#include "functions/pointwise/pointwise.h"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
-#include "functions/derivative.h"
 #include "functions/gradients.h"
+#include "functions/pointwise/derivative.h"
 #include "functions/traced/traced.h"
 #include "ops/pointwise/pointwise.h"
 #include "tensor/grad_mode.h"

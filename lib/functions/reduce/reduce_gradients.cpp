@@ -1,4 +1,4 @@
-#include "functions/reduce_gradients.h"
+#include "functions/reduce/reduce_gradients.h"
 
 #include <algorithm>
 #include <cmath>

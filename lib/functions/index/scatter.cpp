@@ -8,7 +8,7 @@
 #include "crisol/functions/pad.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/index.h"
-#include "functions/line.h"
+#include "functions/index/line.h"
 
 namespace crisol {
 

@@ -1,4 +1,4 @@
-#include "functions/derivative.h"
+#include "functions/pointwise/derivative.h"
 
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 #include "autograd/refusal.h"
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
-#include "functions/pointwise.h"
+#include "functions/pointwise/pointwise.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace crisol::autograd {

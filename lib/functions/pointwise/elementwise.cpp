@@ -1,7 +1,7 @@
 // The rows of crisol/ops/pointwise.def as differentiable and as in-place functions.
 #include "crisol/functions/elementwise.h"
 
-#include "functions/pointwise.h"
+#include "functions/pointwise/pointwise.h"
 
 namespace crisol {
 

@@ -3,7 +3,7 @@
 #include "autograd/node.h"
 #include "crisol/ops/reduce.h"
 #include "functions/gradients.h"
-#include "functions/reduce_gradients.h"
+#include "functions/reduce/reduce_gradients.h"
 #include "functions/traced/traced.h"
 
 namespace crisol {
