@@ -235,6 +235,7 @@ SafetensorsHeader parse_header(std::string_view text, std::uint64_t data_bytes, 
 
 void assign_ranges(std::vector<SafetensorsEntry>& entries) {
   std::vector<SafetensorsEntry*> by_size;
+  by_size.reserve(entries.size());
   for (SafetensorsEntry& entry : entries) by_size.push_back(&entry);
   std::stable_sort(by_size.begin(), by_size.end(), [](const SafetensorsEntry* a, const SafetensorsEntry* b) {
     return size_of(a->dtype) > size_of(b->dtype);

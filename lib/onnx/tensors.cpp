@@ -19,7 +19,7 @@ std::vector<std::int64_t> numbers_of(std::string_view bytes, DType dtype) {
         bytes.copy(reinterpret_cast<char*>(&narrow), 4, 4 * i);
         numbers[i] = narrow;
         break;
-      default: numbers[i] = bytes[i];
+      default: numbers[i] = static_cast<unsigned char>(bytes[i]);
     }
   }
   return numbers;
