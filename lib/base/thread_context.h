@@ -10,6 +10,7 @@ namespace crisol {
 
 class ProblemLog;
 class CapturedUses;
+class Recorder;
 class VariantLog;
 struct DrawObserver;
 namespace autograd {
@@ -40,6 +41,7 @@ struct ThreadContext {
   /// The thread makes a program of a graph: new tensors of host values are its constants, and packed copies of operands
   /// are kept from their first use on.
   bool makes_program = false;
+  Recorder* recorder = nullptr;  ///< Is told what functions compute while they are traced; see tensor/recorder.h.
   std::vector<ForcedRequest>* forced = nullptr;  ///< The requests of the thread, the innermost last.
   ProblemLog* problem_log = nullptr;             ///< The innermost log of problems.
   VariantLog* variant_log = nullptr;             ///< The innermost log of choices.

@@ -15,8 +15,8 @@ std::size_t at(int value) { return static_cast<std::size_t>(value); }
 
 }  // namespace
 
-Tracer::Tracer(const NamedTensors& state) : outer_(recorder()) {
-  require(outer_ == nullptr, op_name, "a function that is traced cannot trace another one");
+Tracer::Tracer(const NamedTensors& state) {
+  require(recorder() == nullptr, op_name, "a function that is traced cannot trace another one");
   for (const auto& [name, tensor] : state) {
     if (find(tensor) != nullptr) continue;  // A tied parameter has the name that comes first.
     const Value value = add_value(name, tensor);
@@ -25,10 +25,10 @@ Tracer::Tracer(const NamedTensors& state) : outer_(recorder()) {
     graph_.weights.push_back(value);
     weights_.push_back(tensor);
   }
-  recorder_place() = this;
+  thread_context().recorder = this;
 }
 
-Tracer::~Tracer() { recorder_place() = outer_; }
+Tracer::~Tracer() { thread_context().recorder = nullptr; }
 
 Tracer::Key Tracer::key_of(const Tensor& x) {
   const TensorImpl& impl = *x.impl();

@@ -49,7 +49,6 @@ class Tracer final : public Recorder {
   Value add_value(std::string name, const Tensor& of);
   void name_after(Value value, const Tensor& x);
 
-  Recorder* const outer_;
   Graph graph_;
   std::vector<Tensor> weights_;
   std::map<Key, Bound> bound_;

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/thread_context.h"
 #include "crisol/scalar.h"
 #include "crisol/tensor.h"
 
@@ -62,19 +63,14 @@ class Recorder {
   }
 };
 
-/// The place of the calling thread's recorder.
-inline Recorder*& recorder_place() noexcept {
-  constinit thread_local Recorder* recorder = nullptr;
-  return recorder;
-}
 /// The recorder of the calling thread, or null.
-inline Recorder* recorder() noexcept { return recorder_place(); }
+inline Recorder* recorder() noexcept { return thread_context().recorder; }
 
 /// No recorder hears what the thread computes while this object lives. Its tensors are constants of the trace.
 class PauseRecorder {
  public:
-  PauseRecorder() noexcept : recorder_(recorder()) { recorder_place() = nullptr; }
-  ~PauseRecorder() { recorder_place() = recorder_; }
+  PauseRecorder() noexcept : recorder_(recorder()) { thread_context().recorder = nullptr; }
+  ~PauseRecorder() { thread_context().recorder = recorder_; }
   PauseRecorder(const PauseRecorder&) = delete;
   PauseRecorder& operator=(const PauseRecorder&) = delete;
 
