@@ -10,28 +10,47 @@ namespace crisol::nn {
 
 namespace {
 
-void check_sizes(const char* op, std::int64_t in_channels, std::int64_t out_channels, IntPair kernel, int groups) {
+Shape window_of(IntPair kernel) { return {kernel.h, kernel.w}; }
+Shape window_of(IntTriple kernel) { return {kernel.d, kernel.h, kernel.w}; }
+
+void check_sizes(const char* op, std::int64_t in_channels, std::int64_t out_channels, const Shape& kernel, int groups) {
   require(in_channels > 0 && out_channels > 0, op, "in_channels ", in_channels, " and out_channels ", out_channels,
           " must be positive");
-  require(kernel.h > 0 && kernel.w > 0, op, "kernel ", kernel, " must be positive");
+  for (const std::int64_t size : kernel) require(size > 0, op, "kernel ", kernel, " must be positive");
   require(groups > 0 && in_channels % groups == 0 && out_channels % groups == 0, op, in_channels, " input and ",
           out_channels, " output channels cannot be divided into ", groups, " groups");
 }
 
-/// A new weight, and a new bias if there is one.
-void initialize(Parameter& weight, Parameter& bias, const Shape& shape, std::int64_t out_channels, bool has_bias) {
+/// A new weight (first, second, kernel…), and a new bias if there is one.
+void initialize(Parameter& weight, Parameter& bias, std::int64_t first, std::int64_t second, const Shape& kernel,
+                std::int64_t out_channels, bool has_bias) {
+  Shape shape{first, second};
+  for (const std::int64_t size : kernel) shape.push_back(size);
   weight = init::kaiming_uniform_(empty(shape), std::sqrt(5.0));
   const double bound = 1 / std::sqrt(static_cast<double>(init::fans_of(shape).in));
   if (has_bias) bias = init::uniform_(empty({out_channels}), -bound, bound);
+}
+
+template <class Options>
+std::string text_of(std::int64_t in_channels, std::int64_t out_channels, const Shape& weight, const Options& options,
+                    const Tensor& bias) {
+  using Extent = decltype(options.stride);
+  const Shape kernel(weight.begin() + 2, static_cast<std::size_t>(weight.rank() - 2));
+  std::string text = concat(in_channels, ", ", out_channels, ", kernel_size=", kernel, ", stride=", options.stride);
+  if (options.padding != Extent(0)) text += concat(", padding=", options.padding);
+  if constexpr (requires { options.output_padding; })
+    if (options.output_padding != Extent(0)) text += concat(", output_padding=", options.output_padding);
+  if (options.dilation != Extent(1)) text += concat(", dilation=", options.dilation);
+  if (options.groups != 1) text += concat(", groups=", options.groups);
+  return bias.defined() ? text : text + ", bias=false";
 }
 
 }  // namespace
 
 Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel, const Conv2dOptions& options)
     : options_(options) {
-  check_sizes("Conv2d", in_channels, out_channels, kernel, options.groups);
-  initialize(weight, bias, {out_channels, in_channels / options.groups, kernel.h, kernel.w}, out_channels,
-             options.bias);
+  check_sizes("Conv2d", in_channels, out_channels, window_of(kernel), options.groups);
+  initialize(weight, bias, out_channels, in_channels / options.groups, window_of(kernel), out_channels, options.bias);
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }
@@ -43,21 +62,28 @@ Tensor Conv2d::operator()(const Tensor& x, const Epilogue& epilogue) {
 }
 
 std::string Conv2d::extra_repr() const {
-  const Shape& shape = weight.shape();
-  std::string text = concat(shape[1] * options_.groups, ", ", shape[0], ", kernel_size=(", shape[2], ", ", shape[3],
-                            "), stride=", options_.stride);
-  if (options_.padding != IntPair(0)) text += concat(", padding=", options_.padding);
-  if (options_.dilation != IntPair(1)) text += concat(", dilation=", options_.dilation);
-  if (options_.groups != 1) text += concat(", groups=", options_.groups);
-  return bias.defined() ? text : text + ", bias=false";
+  return text_of(weight.size(1) * options_.groups, weight.size(0), weight.shape(), options_, bias);
+}
+
+Conv3d::Conv3d(std::int64_t in_channels, std::int64_t out_channels, IntTriple kernel, const Conv3dOptions& options)
+    : options_(options) {
+  check_sizes("Conv3d", in_channels, out_channels, window_of(kernel), options.groups);
+  initialize(weight, bias, out_channels, in_channels / options.groups, window_of(kernel), out_channels, options.bias);
+  register_parameter("weight", weight);
+  register_parameter("bias", bias);
+}
+
+Tensor Conv3d::forward(const Tensor& x) { return conv3d(x, weight, bias, options_); }
+
+std::string Conv3d::extra_repr() const {
+  return text_of(weight.size(1) * options_.groups, weight.size(0), weight.shape(), options_, bias);
 }
 
 ConvTranspose2d::ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel,
                                  const ConvTranspose2dOptions& options)
     : options_(options) {
-  check_sizes("ConvTranspose2d", in_channels, out_channels, kernel, options.groups);
-  initialize(weight, bias, {in_channels, out_channels / options.groups, kernel.h, kernel.w}, out_channels,
-             options.bias);
+  check_sizes("ConvTranspose2d", in_channels, out_channels, window_of(kernel), options.groups);
+  initialize(weight, bias, in_channels, out_channels / options.groups, window_of(kernel), out_channels, options.bias);
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }
@@ -65,14 +91,22 @@ ConvTranspose2d::ConvTranspose2d(std::int64_t in_channels, std::int64_t out_chan
 Tensor ConvTranspose2d::forward(const Tensor& x) { return conv_transpose2d(x, weight, bias, options_); }
 
 std::string ConvTranspose2d::extra_repr() const {
-  const Shape& shape = weight.shape();
-  std::string text = concat(shape[0], ", ", shape[1] * options_.groups, ", kernel_size=(", shape[2], ", ", shape[3],
-                            "), stride=", options_.stride);
-  if (options_.padding != IntPair(0)) text += concat(", padding=", options_.padding);
-  if (options_.output_padding != IntPair(0)) text += concat(", output_padding=", options_.output_padding);
-  if (options_.dilation != IntPair(1)) text += concat(", dilation=", options_.dilation);
-  if (options_.groups != 1) text += concat(", groups=", options_.groups);
-  return bias.defined() ? text : text + ", bias=false";
+  return text_of(weight.size(0), weight.size(1) * options_.groups, weight.shape(), options_, bias);
+}
+
+ConvTranspose3d::ConvTranspose3d(std::int64_t in_channels, std::int64_t out_channels, IntTriple kernel,
+                                 const ConvTranspose3dOptions& options)
+    : options_(options) {
+  check_sizes("ConvTranspose3d", in_channels, out_channels, window_of(kernel), options.groups);
+  initialize(weight, bias, in_channels, out_channels / options.groups, window_of(kernel), out_channels, options.bias);
+  register_parameter("weight", weight);
+  register_parameter("bias", bias);
+}
+
+Tensor ConvTranspose3d::forward(const Tensor& x) { return conv_transpose3d(x, weight, bias, options_); }
+
+std::string ConvTranspose3d::extra_repr() const {
+  return text_of(weight.size(0), weight.size(1) * options_.groups, weight.shape(), options_, bias);
 }
 
 }  // namespace crisol::nn

@@ -8,9 +8,9 @@ namespace crisol::nn {
 
 namespace {
 
-template <class Options>
-Options with_kernel(const char* layer, IntPair kernel, Options options) {
-  require(options.kernel == IntPair(0) || options.kernel == kernel, layer, "the kernel is ", kernel,
+template <class Extent, class Options>
+Options with_kernel(const char* layer, Extent kernel, Options options) {
+  require(options.kernel == Extent(0) || options.kernel == kernel, layer, "the kernel is ", kernel,
           ", the options name another one: ", options.kernel);
   options.kernel = kernel;
   return options;
@@ -18,8 +18,13 @@ Options with_kernel(const char* layer, IntPair kernel, Options options) {
 
 template <class Options>
 std::string window_text(const Options& o) {
-  return concat("kernel_size=", o.kernel, ", stride=", o.stride == IntPair(0) ? o.kernel : o.stride,
+  return concat("kernel_size=", o.kernel, ", stride=", o.stride == decltype(o.stride)(0) ? o.kernel : o.stride,
                 ", padding=", o.padding);
+}
+
+template <class Options>
+std::string max_pool_text(const Options& o) {
+  return concat(window_text(o), ", dilation=", o.dilation, ", ceil_mode=", word(o.ceil_mode));
 }
 
 }  // namespace
@@ -27,9 +32,7 @@ std::string window_text(const Options& o) {
 MaxPool2d::MaxPool2d(IntPair kernel, const MaxPool2dOptions& options)
     : options_(with_kernel("MaxPool2d", kernel, options)) {}
 Tensor MaxPool2d::forward(const Tensor& x) { return max_pool2d(x, options_); }
-std::string MaxPool2d::extra_repr() const {
-  return concat(window_text(options_), ", dilation=", options_.dilation, ", ceil_mode=", word(options_.ceil_mode));
-}
+std::string MaxPool2d::extra_repr() const { return max_pool_text(options_); }
 
 AvgPool2d::AvgPool2d(IntPair kernel, const AvgPool2dOptions& options)
     : options_(with_kernel("AvgPool2d", kernel, options)) {}
@@ -38,5 +41,18 @@ std::string AvgPool2d::extra_repr() const { return window_text(options_); }
 
 Tensor AdaptiveAvgPool2d::forward(const Tensor& x) { return adaptive_avg_pool2d(x, output_); }
 std::string AdaptiveAvgPool2d::extra_repr() const { return concat("output_size=", output_); }
+
+MaxPool3d::MaxPool3d(IntTriple kernel, const MaxPool3dOptions& options)
+    : options_(with_kernel("MaxPool3d", kernel, options)) {}
+Tensor MaxPool3d::forward(const Tensor& x) { return max_pool3d(x, options_); }
+std::string MaxPool3d::extra_repr() const { return max_pool_text(options_); }
+
+AvgPool3d::AvgPool3d(IntTriple kernel, const AvgPool3dOptions& options)
+    : options_(with_kernel("AvgPool3d", kernel, options)) {}
+Tensor AvgPool3d::forward(const Tensor& x) { return avg_pool3d(x, options_); }
+std::string AvgPool3d::extra_repr() const { return window_text(options_); }
+
+Tensor AdaptiveAvgPool3d::forward(const Tensor& x) { return adaptive_avg_pool3d(x, output_); }
+std::string AdaptiveAvgPool3d::extra_repr() const { return concat("output_size=", output_); }
 
 }  // namespace crisol::nn

@@ -8,6 +8,10 @@ namespace crisol {
 
 std::ostream& operator<<(std::ostream& out, IntPair pair) { return out << '(' << pair.h << ", " << pair.w << ')'; }
 
+std::ostream& operator<<(std::ostream& out, IntTriple triple) {
+  return out << '(' << triple.d << ", " << triple.h << ", " << triple.w << ')';
+}
+
 namespace ops {
 
 std::int64_t window_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "crisol/options/int_pair.h"
+#include "crisol/options/int_triple.h"
 
 namespace crisol::ops {
 
@@ -19,7 +20,7 @@ struct WindowAxis {
 /// floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 windows; with `ceil_mode` rounded up instead, but
 /// without a last window that would begin in the padding behind the input (PyTorch's rule). Refuses, naming `op`, a
 /// kernel, stride or dilation below 1, a negative padding, and a window that does not fit in the padded input.
-/// `axis_name` ("height", "width") goes into the error.
+/// `axis_name` ("depth", "height", "width") goes into the error.
 std::int64_t window_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode = false);
 
 }  // namespace crisol::ops

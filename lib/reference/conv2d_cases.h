@@ -54,6 +54,27 @@ inline const Conv2dCase large_conv2d_cases[] = {
     {{2, 72, 30, 30}, {160, 36, 3, 2}, {{2, 1}, {1, 0}, 1, 2}},
 };
 
+struct Conv3dCase {
+  Shape x, weight;
+  Conv3dOptions options;
+};
+
+inline const Conv3dCase conv3d_cases[] = {
+    {{1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, {}},
+    {{2, 3, 4, 5, 7}, {4, 3, 3, 3, 3}, {1, 1}},
+    {{2, 3, 5, 4, 3}, {4, 3, 1, 1, 1}, {}},
+    {{3, 2, 6, 5, 4}, {5, 2, 2, 3, 1}, {{2, 1, 3}, {0, 2, 1}}},
+    {{1, 2, 9, 8, 7}, {3, 2, 3, 2, 3}, {{3, 2, 1}, {1, 0, 2}, {2, 1, 3}}},
+    {{2, 4, 5, 4, 6}, {6, 2, 3, 3, 2}, {1, 1, 1, 2}},
+    {{2, 4, 5, 5, 5}, {4, 1, 3, 3, 3}, {2, 1, 1, 4}},               // Depthwise.
+    {{1, 1, 2, 3, 2}, {2, 1, 5, 3, 5}, {1, 2}},                     // A kernel larger than the volume.
+    {{2, 3, 7, 4, 5}, {4, 3, 3, 1, 1}, {{2, 1, 1}, {1, 0, 0}}},     // Along the depth alone, no copies.
+    {{2, 3, 7, 4, 5}, {2, 3, 2, 1, 1}, {{2, 1, 2}, 0, {3, 1, 1}}},  // The same with a stride in the width.
+    {{2, 3, 4, 9, 8}, {5, 3, 1, 3, 3}, {{1, 2, 2}, {0, 1, 1}}},     // Slices by themselves.
+    {{2, 3, 7, 6, 5}, {5, 3, 1, 3, 3}, {{3, 1, 1}, {1, 1, 1}}},     // Some slices, and slices of the padding.
+    {{1, 8, 6, 13, 17}, {12, 8, 3, 3, 3}, {1, 1}},
+};
+
 /// `terms` products of at most 1 are added, so no partial sum exceeds `terms`. Winograd's transforms add up to eight
 /// times as much, tiles of 2 x 2 twice as much. Their own error also counts if there are few channels.
 inline Tolerance conv2d_tolerance(std::int64_t terms, std::string_view variant) {
@@ -61,5 +82,8 @@ inline Tolerance conv2d_tolerance(std::int64_t terms, std::string_view variant) 
   if (variant.substr(0, 8) != "winograd") return {2, n};
   return {variant == "winograd_f2" ? 4.0 : 16.0, n + 16};
 }
+
+/// conv3d may use any variant of conv2d.
+inline Tolerance conv3d_tolerance(std::int64_t terms) { return conv2d_tolerance(terms, "winograd"); }
 
 }  // namespace crisol::reference

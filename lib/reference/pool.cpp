@@ -1,6 +1,7 @@
 #include "reference/pool.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -8,89 +9,130 @@ namespace crisol::reference {
 
 namespace {
 
-using Range = std::pair<std::int64_t, std::int64_t>;
-
-// An input element in the window of an output, and the divisor of the window's sum.
-struct Cell {
-  std::int64_t input, output;
-  double divisor;
-};
-
-// Calls visit for every input element of every window.
-template <class WindowOf, class Visit>
-void for_each_cell(const Shape& input, std::int64_t out_h, std::int64_t out_w, WindowOf&& window_of, Visit&& visit) {
-  for (std::int64_t plane = 0; plane < input[0] * input[1]; ++plane)
-    for (std::int64_t oh = 0; oh < out_h; ++oh)
-      for (std::int64_t ow = 0; ow < out_w; ++ow) {
-        const auto [rows, columns, divisor] = window_of(oh, ow);
-        for (std::int64_t h = rows.first; h < rows.second; ++h)
-          for (std::int64_t w = columns.first; w < columns.second; ++w)
-            visit(Cell{(plane * input[2] + h) * input[3] + w, (plane * out_h + oh) * out_w + ow, divisor});
-      }
+// Images are volumes with one slice.
+Shape volume_of(Shape images) {
+  images.insert(2, 1);
+  return images;
 }
 
-struct Window {
-  Range rows, columns;
-  double divisor;
+Shape images_of(Shape volumes) {
+  volumes.erase(2);
+  return volumes;
+}
+
+IntTriple step_of(IntTriple stride, IntTriple kernel) { return stride == IntTriple(0) ? kernel : stride; }
+
+MaxPool3dOptions volume_of(const MaxPool2dOptions& o) {
+  const IntPair step = o.stride == IntPair(0) ? o.kernel : o.stride;
+  return {{1, o.kernel.h, o.kernel.w},
+          {1, step.h, step.w},
+          {0, o.padding.h, o.padding.w},
+          {1, o.dilation.h, o.dilation.w},
+          o.ceil_mode};
+}
+
+AvgPool3dOptions volume_of(const AvgPool2dOptions& o) {
+  const IntPair step = o.stride == IntPair(0) ? o.kernel : o.stride;
+  return {{1, o.kernel.h, o.kernel.w},   {1, step.h, step.w},
+          {0, o.padding.h, o.padding.w}, o.ceil_mode,
+          o.count_include_pad,           o.divisor};
+}
+
+// The elements first … last-1 along an axis that a window covers, and what it counts there.
+struct Range {
+  std::int64_t first, last, count;
 };
 
-IntPair stride_of(IntPair stride, IntPair kernel) { return stride == IntPair(0) ? kernel : stride; }
+using Ranges = std::array<std::vector<Range>, 3>;  // By axis, for all windows.
 
 // PyTorch's rule: the window ends at the end of the padding, then it is clipped to the input.
-Window fixed_window(std::int64_t oh, std::int64_t ow, const Shape& input, const AvgPool2dOptions& o) {
-  const IntPair stride = stride_of(o.stride, o.kernel);
-  const auto range = [](std::int64_t i, int step, int pad, int kernel, std::int64_t size) {
-    const std::int64_t begin = i * step - pad;
-    return Range{begin, std::min(begin + kernel, size + pad)};
-  };
-  const auto cut = [](Range r, std::int64_t size) {
-    return Range{std::max<std::int64_t>(r.first, 0), std::min(r.second, size)};
-  };
-  const auto elements = [](Range r, Range c) {
-    return static_cast<double>((r.second - r.first) * (c.second - c.first));
-  };
-  const Range rows = range(oh, stride.h, o.padding.h, o.kernel.h, input[2]);
-  const Range columns = range(ow, stride.w, o.padding.w, o.kernel.w, input[3]);
-  const Range inner_rows = cut(rows, input[2]);
-  const Range inner_columns = cut(columns, input[3]);
-  double divisor = o.count_include_pad ? elements(rows, columns) : elements(inner_rows, inner_columns);
-  if (o.divisor != 0) divisor = o.divisor;
-  return {inner_rows, inner_columns, divisor};
+std::vector<Range> fixed_ranges(std::int64_t size, int kernel, int step, int padding, const AvgPool3dOptions& o) {
+  std::vector<Range> ranges;
+  for (std::int64_t i = 0; i < pool_count(size, kernel, step, padding, 1, o.ceil_mode); ++i) {
+    const std::int64_t begin = i * step - padding, end = std::min(begin + kernel, size + padding);
+    const std::int64_t first = std::max<std::int64_t>(begin, 0), last = std::min(end, size);
+    ranges.push_back({first, last, o.count_include_pad ? end - begin : last - first});
+  }
+  return ranges;
 }
 
-Window adaptive_window(std::int64_t oh, std::int64_t ow, const Shape& input, IntPair output) {
-  const auto range = [](std::int64_t i, std::int64_t size, std::int64_t out) {
-    return Range{i * size / out, ((i + 1) * size + out - 1) / out};
-  };
-  const Range rows = range(oh, input[2], output.h);
-  const Range columns = range(ow, input[3], output.w);
-  return {rows, columns, static_cast<double>((rows.second - rows.first) * (columns.second - columns.first))};
+std::vector<Range> adaptive_ranges(std::int64_t size, std::int64_t outputs) {
+  std::vector<Range> ranges;
+  for (std::int64_t i = 0; i < outputs; ++i) {
+    const std::int64_t first = i * size / outputs, last = ((i + 1) * size + outputs - 1) / outputs;
+    ranges.push_back({first, last, last - first});
+  }
+  return ranges;
 }
 
-Shape avg_shape(const Shape& input, const AvgPool2dOptions& o) {
-  const IntPair stride = stride_of(o.stride, o.kernel);
-  return {input[0], input[1], pool_count(input[2], o.kernel.h, stride.h, o.padding.h, 1, o.ceil_mode),
-          pool_count(input[3], o.kernel.w, stride.w, o.padding.w, 1, o.ceil_mode)};
+Ranges fixed_ranges(const Shape& input, const AvgPool3dOptions& o) {
+  const IntTriple step = step_of(o.stride, o.kernel);
+  return {fixed_ranges(input[2], o.kernel.d, step.d, o.padding.d, o),
+          fixed_ranges(input[3], o.kernel.h, step.h, o.padding.h, o),
+          fixed_ranges(input[4], o.kernel.w, step.w, o.padding.w, o)};
 }
 
-template <class WindowOf>
-std::vector<double> average(const std::vector<double>& x, const Shape& input, const Shape& output,
-                            WindowOf&& window_of) {
-  std::vector<double> y(static_cast<std::size_t>(output.numel()), 0.0);
-  for_each_cell(input, output[2], output[3], window_of, [&](const Cell& cell) {
-    y[static_cast<std::size_t>(cell.output)] += x[static_cast<std::size_t>(cell.input)] / cell.divisor;
-  });
+Ranges adaptive_ranges(const Shape& input, IntTriple output) {
+  return {adaptive_ranges(input[2], output.d), adaptive_ranges(input[3], output.h),
+          adaptive_ranges(input[4], output.w)};
+}
+
+// Calls visit(element of x, output, divisor of the window's sum) for every element of every window. A divisor of 0 is
+// replaced by the window's count.
+template <class Visit>
+void for_each_cell(const Shape& input, const Ranges& ranges, int divisor, Visit&& visit) {
+  std::size_t output = 0;
+  for (std::int64_t volume = 0; volume < input[0] * input[1]; ++volume)
+    for (const Range& slices : ranges[0])
+      for (const Range& rows : ranges[1])
+        for (const Range& columns : ranges[2]) {
+          const std::int64_t count = divisor != 0 ? divisor : slices.count * rows.count * columns.count;
+          for (std::int64_t d = slices.first; d < slices.last; ++d)
+            for (std::int64_t h = rows.first; h < rows.last; ++h)
+              for (std::int64_t w = columns.first; w < columns.last; ++w)
+                visit(static_cast<std::size_t>(((volume * input[2] + d) * input[3] + h) * input[4] + w), output,
+                      static_cast<double>(count));
+          ++output;
+        }
+}
+
+AvgPool average(const std::vector<double>& x, const Shape& input, const Ranges& ranges, int divisor) {
+  AvgPool y{{input[0], input[1]}, {}};
+  for (const std::vector<Range>& axis : ranges) y.shape.push_back(static_cast<std::int64_t>(axis.size()));
+  y.values.resize(static_cast<std::size_t>(y.shape.numel()));
+  for_each_cell(input, ranges, divisor,
+                [&](std::size_t element, std::size_t output, double count) { y.values[output] += x[element] / count; });
   return y;
 }
 
-template <class WindowOf>
-std::vector<double> spread(const std::vector<double>& dy, const Shape& input, const Shape& output,
-                           WindowOf&& window_of) {
+std::vector<double> spread(const std::vector<double>& dy, const Shape& input, const Ranges& ranges, int divisor) {
   std::vector<double> dx(static_cast<std::size_t>(input.numel()), 0.0);
-  for_each_cell(input, output[2], output[3], window_of, [&](const Cell& cell) {
-    dx[static_cast<std::size_t>(cell.input)] += dy[static_cast<std::size_t>(cell.output)] / cell.divisor;
-  });
+  for_each_cell(input, ranges, divisor,
+                [&](std::size_t element, std::size_t output, double count) { dx[element] += dy[output] / count; });
   return dx;
+}
+
+AvgPool images_of(AvgPool volumes) {
+  volumes.shape = images_of(volumes.shape);
+  return volumes;
+}
+
+// The largest element of a window that begins at (d, h, w), and its position in the volume, which begins at x.
+std::pair<double, std::int64_t> largest(const double* x, const Shape& shape, const MaxPool3dOptions& o, std::int64_t d0,
+                                        std::int64_t h0, std::int64_t w0) {
+  double best = -std::numeric_limits<double>::infinity();
+  std::int64_t at = -1;
+  const auto inside = [](std::int64_t i, std::int64_t size) { return i >= 0 && i < size; };
+  for (std::int64_t d = d0; d < d0 + o.kernel.d * o.dilation.d; d += o.dilation.d)
+    for (std::int64_t h = h0; h < h0 + o.kernel.h * o.dilation.h; h += o.dilation.h)
+      for (std::int64_t w = w0; w < w0 + o.kernel.w * o.dilation.w; w += o.dilation.w) {
+        if (!inside(d, shape[2]) || !inside(h, shape[3]) || !inside(w, shape[4])) continue;
+        const std::int64_t position = (d * shape[3] + h) * shape[4] + w;
+        if (at >= 0 && !(x[position] > best) && !std::isnan(x[position])) continue;
+        best = x[position];
+        at = position;
+      }
+  return {best, at};
 }
 
 }  // namespace
@@ -107,30 +149,28 @@ std::int64_t pool_count(std::int64_t size, int kernel, int stride, int padding, 
   }
 }
 
-MaxPool max_pool2d(const std::vector<double>& x, const Shape& shape, const MaxPool2dOptions& o) {
-  const IntPair stride = stride_of(o.stride, o.kernel);
+MaxPool max_pool3d(const std::vector<double>& x, const Shape& shape, const MaxPool3dOptions& o) {
+  const IntTriple step = step_of(o.stride, o.kernel);
   MaxPool result;
-  result.shape = {shape[0], shape[1],
-                  pool_count(shape[2], o.kernel.h, stride.h, o.padding.h, o.dilation.h, o.ceil_mode),
-                  pool_count(shape[3], o.kernel.w, stride.w, o.padding.w, o.dilation.w, o.ceil_mode)};
-  for (std::int64_t plane = 0; plane < shape[0] * shape[1]; ++plane)
-    for (std::int64_t oh = 0; oh < result.shape[2]; ++oh)
-      for (std::int64_t ow = 0; ow < result.shape[3]; ++ow) {
-        double best = -std::numeric_limits<double>::infinity();
-        std::int64_t at = -1;
-        for (std::int64_t r = 0; r < o.kernel.h; ++r)
-          for (std::int64_t s = 0; s < o.kernel.w; ++s) {
-            const std::int64_t h = oh * stride.h - o.padding.h + r * o.dilation.h;
-            const std::int64_t w = ow * stride.w - o.padding.w + s * o.dilation.w;
-            if (h < 0 || h >= shape[2] || w < 0 || w >= shape[3]) continue;
-            const double value = x[static_cast<std::size_t>((plane * shape[2] + h) * shape[3] + w)];
-            if (at >= 0 && !(value > best) && !std::isnan(value)) continue;
-            best = value;
-            at = h * shape[3] + w;
-          }
-        result.values.push_back(best);
-        result.indices.push_back(static_cast<double>(at));
-      }
+  result.shape = {shape[0], shape[1], pool_count(shape[2], o.kernel.d, step.d, o.padding.d, o.dilation.d, o.ceil_mode),
+                  pool_count(shape[3], o.kernel.h, step.h, o.padding.h, o.dilation.h, o.ceil_mode),
+                  pool_count(shape[4], o.kernel.w, step.w, o.padding.w, o.dilation.w, o.ceil_mode)};
+  const std::int64_t elements = shape[2] * shape[3] * shape[4];
+  for (std::int64_t volume = 0; volume < shape[0] * shape[1]; ++volume)
+    for (std::int64_t i = 0; i < result.shape[2]; ++i)
+      for (std::int64_t j = 0; j < result.shape[3]; ++j)
+        for (std::int64_t k = 0; k < result.shape[4]; ++k) {
+          const auto [best, at] = largest(x.data() + volume * elements, shape, o, i * step.d - o.padding.d,
+                                          j * step.h - o.padding.h, k * step.w - o.padding.w);
+          result.values.push_back(best);
+          result.indices.push_back(static_cast<double>(at));
+        }
+  return result;
+}
+
+MaxPool max_pool2d(const std::vector<double>& x, const Shape& shape, const MaxPool2dOptions& options) {
+  MaxPool result = max_pool3d(x, volume_of(shape), volume_of(options));
+  result.shape = images_of(result.shape);
   return result;
 }
 
@@ -144,27 +184,35 @@ std::vector<double> max_pool2d_backward(const std::vector<double>& dy, const Max
   return dx;
 }
 
+AvgPool avg_pool3d(const std::vector<double>& x, const Shape& shape, const AvgPool3dOptions& options) {
+  return average(x, shape, fixed_ranges(shape, options), options.divisor);
+}
+
+std::vector<double> avg_pool3d_backward(const std::vector<double>& dy, const Shape& input,
+                                        const AvgPool3dOptions& options) {
+  return spread(dy, input, fixed_ranges(input, options), options.divisor);
+}
+
+AvgPool adaptive_avg_pool3d(const std::vector<double>& x, const Shape& shape, IntTriple output) {
+  return average(x, shape, adaptive_ranges(shape, output), 0);
+}
+
 AvgPool avg_pool2d(const std::vector<double>& x, const Shape& shape, const AvgPool2dOptions& options) {
-  const Shape output = avg_shape(shape, options);
-  return {output, average(x, shape, output,
-                          [&](std::int64_t oh, std::int64_t ow) { return fixed_window(oh, ow, shape, options); })};
+  return images_of(avg_pool3d(x, volume_of(shape), volume_of(options)));
 }
 
 std::vector<double> avg_pool2d_backward(const std::vector<double>& dy, const Shape& input,
                                         const AvgPool2dOptions& options) {
-  return spread(dy, input, avg_shape(input, options),
-                [&](std::int64_t oh, std::int64_t ow) { return fixed_window(oh, ow, input, options); });
+  return avg_pool3d_backward(dy, volume_of(input), volume_of(options));
 }
 
 AvgPool adaptive_avg_pool2d(const std::vector<double>& x, const Shape& shape, IntPair output) {
-  const Shape result{shape[0], shape[1], output.h, output.w};
-  return {result, average(x, shape, result,
-                          [&](std::int64_t oh, std::int64_t ow) { return adaptive_window(oh, ow, shape, output); })};
+  return images_of(adaptive_avg_pool3d(x, volume_of(shape), {1, output.h, output.w}));
 }
 
 std::vector<double> adaptive_avg_pool2d_backward(const std::vector<double>& dy, const Shape& input, IntPair output) {
-  return spread(dy, input, {input[0], input[1], output.h, output.w},
-                [&](std::int64_t oh, std::int64_t ow) { return adaptive_window(oh, ow, input, output); });
+  const Shape volume = volume_of(input);
+  return spread(dy, volume, adaptive_ranges(volume, {1, output.h, output.w}), 0);
 }
 
 }  // namespace crisol::reference

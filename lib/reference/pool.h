@@ -1,4 +1,4 @@
-// Pooling by plain loops in double. Images are (N, C, H, W).
+// Pooling by plain loops in double. Images are (N, C, H, W), volumes (N, C, D, H, W).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ std::int64_t pool_count(std::int64_t size, int kernel, int stride, int padding, 
 struct MaxPool {
   Shape shape;
   std::vector<double> values;
-  std::vector<double> indices;
+  std::vector<double> indices;  ///< In the image or volume; -1 for a window without elements.
 };
 
 MaxPool max_pool2d(const std::vector<double>& x, const Shape& shape, const MaxPool2dOptions& options);
@@ -32,5 +32,13 @@ std::vector<double> avg_pool2d_backward(const std::vector<double>& dy, const Sha
 
 AvgPool adaptive_avg_pool2d(const std::vector<double>& x, const Shape& shape, IntPair output);
 std::vector<double> adaptive_avg_pool2d_backward(const std::vector<double>& dy, const Shape& input, IntPair output);
+
+MaxPool max_pool3d(const std::vector<double>& x, const Shape& shape, const MaxPool3dOptions& options);
+
+AvgPool avg_pool3d(const std::vector<double>& x, const Shape& shape, const AvgPool3dOptions& options);
+std::vector<double> avg_pool3d_backward(const std::vector<double>& dy, const Shape& input,
+                                        const AvgPool3dOptions& options);
+
+AvgPool adaptive_avg_pool3d(const std::vector<double>& x, const Shape& shape, IntTriple output);
 
 }  // namespace crisol::reference

@@ -48,6 +48,41 @@ TEST_CASE("C: layers are the C++ functions") {
   CHECK(values_of(y.get()) == Floats{0});
 }
 
+TEST_CASE("C: layers of volumes are the C++ functions") {
+  manual_seed(7);
+  const Shape shape{1, 2, 4, 5, 6};
+  const Tensor tx = randn(shape), tw = randn({4, 1, 3, 2, 3}), tb = randn({4}), tu = randn({2, 1, 2, 3, 2});
+  const auto handle = [](const Tensor& t) { return t.to_vector<float>(); };
+  Handle x(handle(tx), {1, 2, 4, 5, 6}), w(handle(tw), {4, 1, 3, 2, 3}), b(handle(tb), {4}),
+      up(handle(tu), {2, 1, 2, 3, 2}), y, indices;
+  const crisol_conv3d_options conv{{2, 1, 1}, {1, 0, 1}, {1, 2, 1}, 2};
+  OK(crisol_conv3d(x.get(), w.get(), b.get(), &conv, y.place()));
+  CHECK(values_of(y.get()) == conv3d(tx, tw, tb, {{2, 1, 1}, {1, 0, 1}, {1, 2, 1}, 2}).to_vector<float>());
+  const crisol_conv3d_options plain = CRISOL_CONV3D_OPTIONS;
+  CHECK(plain.stride[2] == 1);
+  const crisol_conv_transpose3d_options transposed{{2, 2, 1}, {1, 0, 0}, {1, 0, 0}, {1, 1, 2}, 2};
+  OK(crisol_conv_transpose3d(x.get(), up.get(), nullptr, &transposed, y.place()));
+  const ConvTranspose3dOptions same{{2, 2, 1}, {1, 0, 0}, {1, 0, 0}, {1, 1, 2}, 2};
+  CHECK(values_of(y.get()) == conv_transpose3d(tx, tu, Tensor(), same).to_vector<float>());
+  const crisol_conv_transpose3d_options defaults = CRISOL_CONV_TRANSPOSE3D_OPTIONS;
+  CHECK(defaults.groups == 1);
+  const crisol_pool3d_options pool{{2, 3, 2}, {2, 2, 1}, {1, 1, 0}, {1, 1, 1}, 1, 0};
+  const MaxPool3dOptions window{{2, 3, 2}, {2, 2, 1}, {1, 1, 0}, 1, true};
+  OK(crisol_max_pool3d(x.get(), &pool, y.place()));
+  CHECK(values_of(y.get()) == max_pool3d(tx, window).to_vector<float>());
+  OK(crisol_max_pool3d_with_indices(x.get(), &pool, nullptr, indices.place()));
+  CHECK(values_of<std::int64_t>(indices.get()) ==
+        max_pool3d_with_indices(tx, window).indices.to_vector<std::int64_t>());
+  OK(crisol_avg_pool3d(x.get(), &pool, y.place()));
+  CHECK(values_of(y.get()) == avg_pool3d(tx, {{2, 3, 2}, {2, 2, 1}, {1, 1, 0}, true, false}).to_vector<float>());
+  OK(crisol_adaptive_avg_pool3d(x.get(), 3, 2, 4, y.place()));
+  CHECK(values_of(y.get()) == adaptive_avg_pool3d(tx, {3, 2, 4}).to_vector<float>());
+  const crisol_pool3d_options cube = CRISOL_POOL3D_OPTIONS(3);
+  CHECK(cube.kernel[1] == 3);
+  refused(crisol_avg_pool3d(x.get(), nullptr, y.place()), CRISOL_INVALID_ARGUMENT, {"options is null"});
+  refused(crisol_conv3d(x.get(), nullptr, nullptr, nullptr, y.place()), CRISOL_INVALID_ARGUMENT, {"weight"});
+}
+
 TEST_CASE("C: an LSTM layer is the C++ one") {
   manual_seed(6);
   const Tensor x = randn({3, 2, 4}), w_ih = randn({8, 4}), w_hh = randn({8, 2}), b_ih = randn({8}), b_hh = randn({8});

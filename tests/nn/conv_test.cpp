@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "crisol/functions/conv.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/random.h"
 #include "doctest/doctest.h"
@@ -76,6 +77,34 @@ TEST_CASE("Conv2d's parameters get gradients") {
   sum(layer(tensor_of({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 3, 3}))).backward();
   check_close(layer.weight.grad(), {2, 1, 2, 2}, {12, 16, 24, 28, 12, 16, 24, 28}, {0});
   check_close(layer.bias.grad(), {2}, {4, 4}, {0});
+}
+
+TEST_CASE("Conv3d and ConvTranspose3d: parameters, values, refusals") {
+  manual_seed(13);
+  const nn::Conv3d layer(6, 40, {3, 2, 1}, {.groups = 2}), bare(1, 2, 3, {.bias = false});
+  CHECK(layer.weight.shape() == Shape{40, 3, 3, 2, 1});
+  CHECK(layer.bias.shape() == Shape{40});
+  CHECK_FALSE(bare.bias.defined());
+  check_uniform(layer.weight, 1 / std::sqrt(18.0));
+
+  const Shape shape{1, 4, 5, 6, 7};
+  const Tensor x = tensor_of(random_values(2, shape.numel()), shape);
+  const Conv3dOptions options{.stride = {1, 2, 1}, .padding = {1, 0, 1}, .dilation = {2, 1, 1}, .groups = 2};
+  nn::Conv3d conv(4, 6, {2, 3, 2}, options);
+  CHECK(conv(x).to_vector<float>() == conv3d(x, conv.weight, conv.bias, options).to_vector<float>());
+  CHECK(conv.extra_repr() ==
+        "4, 6, kernel_size=(2, 3, 2), stride=(1, 2, 1), padding=(1, 0, 1), dilation=(2, 1, 1), groups=2");
+  const ConvTranspose3dOptions up{.stride = 2, .output_padding = {1, 0, 0}};
+  nn::ConvTranspose3d transposed(4, 3, {2, 3, 2}, up);
+  CHECK(transposed.weight.shape() == Shape{4, 3, 2, 3, 2});
+  CHECK(transposed(x).to_vector<float>() ==
+        conv_transpose3d(x, transposed.weight, transposed.bias, up).to_vector<float>());
+  CHECK(transposed.extra_repr() == "4, 3, kernel_size=(2, 3, 2), stride=(2, 2, 2), output_padding=(1, 0, 0)");
+
+  check_error([] { nn::Conv3d(1, 1, {3, 0, 3}); }, {"[Conv3d]", "kernel (3, 0, 3)", "must be positive"});
+  check_error([] { nn::Conv3d(6, 4, 3, {.groups = 3}); }, {"[Conv3d]", "6 input and 4 output", "3 groups"});
+  check_error([] { nn::ConvTranspose3d(0, 1, 3); }, {"[ConvTranspose3d]", "in_channels 0"});
+  check_error([&] { conv(ones({1, 3, 5, 5, 5})); }, {"[conv3d]", "3 channels"});
 }
 
 }  // namespace crisol

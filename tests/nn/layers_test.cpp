@@ -1,6 +1,7 @@
 // Layers without parameters: each one computes its function with the layer's options.
 #include <cmath>
 
+#include "crisol/functions/pool.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/nn/activation.h"
 #include "crisol/nn/dropout.h"
@@ -72,6 +73,27 @@ TEST_CASE("pooling layers keep their options") {
     check_close(nn::AdaptiveAvgPool2d(output)(images()), expected.shape, expected.values, {43, 1});  // Up to 42 terms.
   }
   check_error([] { nn::MaxPool2d(2)(ones({3, 4})); }, {"[max_pool2d]"});
+}
+
+TEST_CASE("pooling layers of volumes keep their options") {
+  const Shape shape{1, 2, 4, 6, 5};
+  const Tensor x = tensor_of(random_values(3, shape.numel()), shape);
+  const auto same = [](const Tensor& a, const Tensor& b) {
+    CHECK(a.shape() == b.shape());
+    CHECK(a.to_vector<float>() == b.to_vector<float>());
+  };
+  nn::MaxPool3d largest({2, 3, 2}, {.stride = {1, 2, 1}, .padding = {1, 0, 1}});
+  same(largest(x), max_pool3d(x, {{2, 3, 2}, {1, 2, 1}, {1, 0, 1}}));
+  CHECK(largest.extra_repr() ==
+        "kernel_size=(2, 3, 2), stride=(1, 2, 1), padding=(1, 0, 1), dilation=(1, 1, 1), ceil_mode=false");
+  nn::AvgPool3d mean({1, 2, 2}, {.count_include_pad = false});
+  same(mean(x), avg_pool3d(x, {{1, 2, 2}}));
+  CHECK(mean.extra_repr() == "kernel_size=(1, 2, 2), stride=(1, 2, 2), padding=(0, 0, 0)");
+  nn::AdaptiveAvgPool3d all(1);
+  same(all(x), adaptive_avg_pool3d(x, 1));
+  CHECK(all.extra_repr() == "output_size=(1, 1, 1)");
+  check_error([] { nn::MaxPool3d(2, MaxPool3dOptions{3}); }, {"[MaxPool3d]", "(2, 2, 2)", "(3, 3, 3)"});
+  check_error([] { nn::AvgPool3d(2)(ones({2, 3, 4})); }, {"[avg_pool3d]", "(2, 3, 4)"});
 }
 
 TEST_CASE("Flatten merges axes and copies nothing") {

@@ -100,6 +100,20 @@ TEST_CASE("BatchNorm2d without running statistics always uses the batch") {
               reference::batch_norm(x, images, channels, spatial, {1, 1, 1}, {0, 0, 0}, options.eps).y, rounding);
 }
 
+TEST_CASE("BatchNorm3d is BatchNorm2d for volumes") {
+  const Tensor x = tensor_of(batch(3), shape), volumes = x.reshape({images, channels, 2, 5, 1});
+  nn::BatchNorm2d two(channels, {.eps = 1e-3});
+  nn::BatchNorm3d three(channels, {.eps = 1e-3});
+  CHECK(names_of(three.state_dict()) == names_of(two.state_dict()));
+  CHECK(three.extra_repr() == two.extra_repr());
+  CHECK(three(volumes).shape() == volumes.shape());
+  CHECK(three(volumes).to_vector<float>() == two(x).to_vector<float>());
+  two(x);
+  for (nn::Module* layer : {static_cast<nn::Module*>(&two), static_cast<nn::Module*>(&three)}) layer->eval();
+  CHECK(three(volumes).to_vector<float>() == two(x).to_vector<float>());
+  check_error([] { nn::BatchNorm3d(0); }, {"num_features 0"});
+}
+
 TEST_CASE("BatchNorm2d goes on counting from a loaded state") {
   nn::BatchNorm2d layer(channels), other(channels);
   for (std::uint64_t step = 0; step < 2; ++step) layer(tensor_of(batch(step), shape));

@@ -408,6 +408,63 @@ CRISOL_API crisol_status crisol_avg_pool2d(const crisol_tensor* x, const crisol_
 CRISOL_API crisol_status crisol_adaptive_avg_pool2d(const crisol_tensor* x, int height, int width,
                                                     crisol_tensor** result);
 
+/** As crisol::Conv3dOptions. Numbers are for the depth, the height and the width. */
+typedef struct crisol_conv3d_options {
+  int stride[3];   /**< At least 1. */
+  int padding[3];  /**< Zeros on all sides. */
+  int dilation[3]; /**< At least 1. */
+  int groups;      /**< Groups of channels. */
+} crisol_conv3d_options;
+/** The defaults, as an initialiser. */
+#define CRISOL_CONV3D_OPTIONS \
+  { {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, 1 }
+/** crisol::conv3d. bias and options may be null. */
+CRISOL_API crisol_status crisol_conv3d(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
+                                       const crisol_conv3d_options* options, crisol_tensor** result);
+
+/** As crisol::ConvTranspose3dOptions. Numbers are for the depth, the height and the width. */
+typedef struct crisol_conv_transpose3d_options {
+  int stride[3];         /**< At least 1. */
+  int padding[3];        /**< What the output loses on each side. */
+  int output_padding[3]; /**< What the output gains at its end. */
+  int dilation[3];       /**< At least 1. */
+  int groups;            /**< Groups of channels. */
+} crisol_conv_transpose3d_options;
+/** The defaults, as an initialiser. */
+#define CRISOL_CONV_TRANSPOSE3D_OPTIONS \
+  { {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 1 }
+/** crisol::conv_transpose3d. bias and options may be null. */
+CRISOL_API crisol_status crisol_conv_transpose3d(const crisol_tensor* x, const crisol_tensor* weight,
+                                                 const crisol_tensor* bias,
+                                                 const crisol_conv_transpose3d_options* options,
+                                                 crisol_tensor** result);
+
+/** As crisol::MaxPool3dOptions and crisol::AvgPool3dOptions: depth, height, width. */
+typedef struct crisol_pool3d_options {
+  int kernel[3];         /**< The window's size. */
+  int stride[3];         /**< 0 means the size of the kernel. */
+  int padding[3];        /**< At most half of the kernel. */
+  int dilation[3];       /**< Only for max_pool3d. */
+  int ceil_mode;         /**< Rounds the output's size up. */
+  int count_include_pad; /**< Only for avg_pool3d. */
+} crisol_pool3d_options;
+/** The defaults for a cubic kernel, as an initialiser. */
+#define CRISOL_POOL3D_OPTIONS(size) \
+  { {size, size, size}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 0, 1 }
+/** crisol::max_pool3d of (N, C, D, H, W). */
+CRISOL_API crisol_status crisol_max_pool3d(const crisol_tensor* x, const crisol_pool3d_options* options,
+                                           crisol_tensor** result);
+/** crisol::max_pool3d_with_indices of (N, C, D, H, W): the values and their positions (d * H + h) * W + w. Either
+ * result pointer may be null. */
+CRISOL_API crisol_status crisol_max_pool3d_with_indices(const crisol_tensor* x, const crisol_pool3d_options* options,
+                                                        crisol_tensor** values, crisol_tensor** indices);
+/** crisol::avg_pool3d of (N, C, D, H, W). */
+CRISOL_API crisol_status crisol_avg_pool3d(const crisol_tensor* x, const crisol_pool3d_options* options,
+                                           crisol_tensor** result);
+/** crisol::adaptive_avg_pool3d. The result is (N, C, depth, height, width). */
+CRISOL_API crisol_status crisol_adaptive_avg_pool3d(const crisol_tensor* x, int depth, int height, int width,
+                                                    crisol_tensor** result);
+
 /** As crisol::InterpolateMode. */
 typedef int32_t crisol_interpolate_mode;
 enum {

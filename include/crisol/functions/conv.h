@@ -37,4 +37,25 @@ CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bi
 CRISOL_API Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                                    const ConvTranspose2dOptions& options = {});
 
+/// Cross-correlation of volumes, as PyTorch's conv3d, with gradients for x, weight and bias:
+///
+///     y[n, k, l, i, j] = bias[k] + sum over c, q, r, s of x[n, g·C/G + c, l·stride_d + q·dilation_d - padding_d,
+///         i·stride_h + r·dilation_h - padding_h, j·stride_w + s·dilation_w - padding_w] · weight[k, c, q, r, s]
+///
+/// with G and g as in conv2d. Shapes: x (N, C, D, H, W), weight (K, C/G, Q, R, S), bias (K) or undefined, all f32 and
+/// on one device. y is (N, K, D', H', W') with sizes as in conv2d. x may also be one volume (C, D, H, W), and y then
+/// has no batch axis. Throws invalid_argument where conv2d does.
+///
+/// It computes with memory for Q / stride_d copies of x, except for kernels (Q, 1, 1) with stride 1 and padding 0 in
+/// height and width, which need none.
+CRISOL_API Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
+                         const Conv3dOptions& options = {});
+
+/// The transposed convolution of volumes, as PyTorch's conv_transpose3d, with gradients for x, weight and bias. It is
+/// the gradient of conv3d for its input. Shapes: x (N, C, D, H, W), weight (C, K/G, Q, R, S), bias (K) or undefined,
+/// all f32 and on one device. y is (N, K, D', H', W') with sizes as in conv_transpose2d. x may also be one volume (C,
+/// D, H, W), and y then has no batch axis. Throws invalid_argument where conv_transpose2d does.
+CRISOL_API Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
+                                   const ConvTranspose3dOptions& options = {});
+
 }  // namespace crisol

@@ -1,5 +1,6 @@
-// Differentiable pooling of images x (N, C, H, W) in f32. x may also be one image (C, H, W), and the result then has no
-// batch axis. Errors (invalid_argument): another rank or dtype, a window that does not fit or is not positive.
+// Differentiable pooling in f32 of images x (N, C, H, W) and of volumes x (N, C, D, H, W). x may also be one image (C,
+// H, W) or one volume (C, D, H, W), and the result then has no batch axis. Errors (invalid_argument): another rank or
+// dtype, a window that does not fit or is not positive.
 #pragma once
 
 #include "crisol/options/pool.h"
@@ -23,5 +24,18 @@ CRISOL_API Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options);
 /// floor(oh H / output.h) to ceil((oh + 1) H / output.h) - 1, and over columns likewise. An output of 1 is global
 /// average pooling.
 CRISOL_API Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output);
+
+/// max_pool2d with one more axis: (N, C, OD, OH, OW), with sizes as in max_pool2d. NaN and equal elements are treated
+/// in the same way; the order of elements is that of (d, h, w).
+CRISOL_API Tensor max_pool3d(const Tensor& x, const MaxPool3dOptions& options);
+
+/// The same values, and for each of them its position (d · H + h) · W + w in the volume.
+CRISOL_API ExtremeResult max_pool3d_with_indices(const Tensor& x, const MaxPool3dOptions& options);
+
+/// avg_pool2d with one more axis: (N, C, OD, OH, OW). The divisor counts as in avg_pool2d.
+CRISOL_API Tensor avg_pool3d(const Tensor& x, const AvgPool3dOptions& options);
+
+/// adaptive_avg_pool2d with one more axis: (N, C, output.d, output.h, output.w).
+CRISOL_API Tensor adaptive_avg_pool3d(const Tensor& x, IntTriple output);
 
 }  // namespace crisol

@@ -46,4 +46,39 @@ class CRISOL_API ConvTranspose2d : public Module {
   ConvTranspose2dOptions options_;
 };
 
+/// y = conv3d(x, weight, bias, options). x is (N, in_channels, D, H, W), and y (N, out_channels, D', H', W'). weight
+/// and bias start uniform in [-b, b) with b = 1 / sqrt(in_channels/groups · kernel.d · kernel.h · kernel.w), as in
+/// PyTorch.
+///
+///     nn::Conv3d conv(3, 64, {3, 7, 7}, {.stride = {1, 2, 2}, .padding = {1, 3, 3}, .bias = false});
+class CRISOL_API Conv3d : public Module {
+ public:
+  Conv3d(std::int64_t in_channels, std::int64_t out_channels, IntTriple kernel, const Conv3dOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+
+  Parameter weight;  ///< (out_channels, in_channels / groups, kernel.d, kernel.h, kernel.w)
+  Parameter bias;    ///< (out_channels); undefined without bias.
+
+ private:
+  Conv3dOptions options_;
+};
+
+/// y = conv_transpose3d(x, weight, bias, options). x is (N, in_channels, D, H, W), and y (N, out_channels, D', H', W').
+/// weight and bias start uniform in [-b, b) with b = 1 / sqrt(out_channels/groups · kernel.d · kernel.h · kernel.w), as
+/// in PyTorch.
+class CRISOL_API ConvTranspose3d : public Module {
+ public:
+  ConvTranspose3d(std::int64_t in_channels, std::int64_t out_channels, IntTriple kernel,
+                  const ConvTranspose3dOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+
+  Parameter weight;  ///< (in_channels, out_channels / groups, kernel.d, kernel.h, kernel.w)
+  Parameter bias;    ///< (out_channels); undefined without bias.
+
+ private:
+  ConvTranspose3dOptions options_;
+};
+
 }  // namespace crisol::nn

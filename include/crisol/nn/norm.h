@@ -45,6 +45,12 @@ class CRISOL_API BatchNorm2d : public Module {
   std::uint64_t counted_version_ = 0;  ///< Its version at that time.
 };
 
+/// BatchNorm2d for volumes x (N, num_features, D, H, W).
+class CRISOL_API BatchNorm3d : public BatchNorm2d {
+ public:
+  using BatchNorm2d::BatchNorm2d;
+};
+
 /// PyTorch's options of LayerNorm.
 struct LayerNormOptions {
   double eps = 1e-5;   ///< Added to the variance.

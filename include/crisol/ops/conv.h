@@ -1,4 +1,5 @@
-// Raw convolution of images, not recorded by autograd. Users call crisol::conv2d (crisol/functions/conv.h).
+// Raw convolution of images and volumes, not recorded by autograd. Users call crisol::conv2d and crisol::conv3d
+// (crisol/functions/conv.h).
 #pragma once
 
 #include <cstdint>
@@ -45,5 +46,23 @@ struct Conv2dChoice {
 /// with the current workspace limit. Queues nothing. Throws what conv2d throws for the shapes.
 CRISOL_API Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const Shape& weight,
                                       const Conv2dOptions& options = {}, Device device = Device());
+
+/// Cross-correlation of volumes, as in PyTorch's conv3d: conv2d with one more axis in front of height and width.
+/// Shapes: x (N, C, D, H, W), weight (K, C/G, Q, R, S), bias (K) or undefined, all f32 and on one device. y is (N, K,
+/// D', H', W'), and the errors are those of conv2d.
+///
+/// conv2d computes it, with its variants: a slice of y is a convolution of images that have the channels of Q slices of
+/// x. So x is copied Q / stride_d times, and a result that has several slices is copied once. The kernel (Q, 1, 1) with
+/// stride 1 and padding 0 in height and width needs no copies, and the kernel (1, R, S) copies x once.
+CRISOL_API Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
+                         const Conv3dOptions& options = {});
+
+/// Gradient with respect to x, of shape `input` (N, C, D, H, W).
+CRISOL_API Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input,
+                                       const Conv3dOptions& options = {});
+
+/// Gradient with respect to the weight. `weight` is its shape (K, C/G, Q, R, S). Every run gives the same bits.
+CRISOL_API Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight,
+                                         const Conv3dOptions& options = {});
 
 }  // namespace crisol::ops

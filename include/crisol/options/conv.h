@@ -2,6 +2,7 @@
 #pragma once
 
 #include "crisol/options/int_pair.h"
+#include "crisol/options/int_triple.h"
 
 namespace crisol {
 
@@ -23,6 +24,26 @@ struct ConvTranspose2dOptions {
   IntPair dilation = 1;        ///< Distance between the elements of a window.
   int groups = 1;              ///< Groups of channels. Each group has its own weights and sees only its own channels.
   bool bias = true;            ///< Gives nn::ConvTranspose2d a bias. conv_transpose2d ignores it.
+};
+
+/// Options of conv3d and nn::Conv3d, as in Conv2dOptions. A triple is (depth, height, width).
+struct Conv3dOptions {
+  IntTriple stride = 1;    ///< Distance between windows, in elements of the input.
+  IntTriple padding = 0;   ///< Zeros that are added on each side.
+  IntTriple dilation = 1;  ///< Distance between the elements of a window.
+  int groups = 1;          ///< Groups of channels. Each group has its own weights and sees only its own channels.
+  bool bias = true;        ///< Gives nn::Conv3d a bias. conv3d ignores it: an undefined bias tensor means no bias.
+};
+
+/// Options of conv_transpose3d and nn::ConvTranspose3d, as in ConvTranspose2dOptions. A triple is (depth, height,
+/// width).
+struct ConvTranspose3dOptions {
+  IntTriple stride = 1;          ///< Distance between windows, in elements of the output.
+  IntTriple padding = 0;         ///< Elements that the output loses on each side.
+  IntTriple output_padding = 0;  ///< Elements that the output gains at its end; below the stride.
+  IntTriple dilation = 1;        ///< Distance between the elements of a window.
+  int groups = 1;                ///< Groups of channels. Each group has its own weights and sees only its own channels.
+  bool bias = true;              ///< Gives nn::ConvTranspose3d a bias. conv_transpose3d ignores it.
 };
 
 }  // namespace crisol

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "cli/selftest/check.h"
+#include "crisol/functions/pool.h"
 #include "crisol/ops/loss.h"
 #include "crisol/ops/norm.h"
 #include "crisol/ops/pool.h"
@@ -56,6 +57,28 @@ void check_adaptive_avg_pool(Check& check) {
     check.close(ops::adaptive_avg_pool2d_backward(tensor_of(dy, expected.shape), shape), shape,
                 reference::adaptive_avg_pool2d_backward(dy, shape, output), {12, 1});
   }
+}
+
+void check_max_pool3d(Check& check) {
+  for (const auto& c : reference::max_pool3d_cases) {
+    const auto x = random_values(7, c.shape.numel());
+    const reference::MaxPool expected = reference::max_pool3d(x, c.shape, c.options);
+    const ExtremeResult got = max_pool3d_with_indices(tensor_of(x, c.shape), c.options);
+    check.equal(got.values, expected.shape, expected.values);
+    check.equal(got.indices, expected.shape, expected.indices);
+  }
+}
+
+void check_avg_pool3d(Check& check) {
+  const Shape shape{1, 2, 5, 7, 13};
+  const auto x = random_values(8, shape.numel());
+  const auto compare = [&](const Tensor& y, const reference::AvgPool& expected) {
+    check.close(y, expected.shape, expected.values, {12, 1});
+  };
+  for (const AvgPool3dOptions& options : reference::avg_pool3d_options)
+    compare(avg_pool3d(tensor_of(x, shape), options), reference::avg_pool3d(x, shape, options));
+  for (const IntTriple& output : {IntTriple(1), IntTriple(3, 2, 5)})
+    compare(adaptive_avg_pool3d(tensor_of(x, shape), output), reference::adaptive_avg_pool3d(x, shape, output));
 }
 
 std::vector<double> roots_of(const std::vector<double>& variances, double epsilon) {
@@ -179,6 +202,8 @@ std::vector<Op> layers() {
   return {{"max_pool2d", check_max_pool},
           {"avg_pool2d", check_avg_pool},
           {"adaptive_avg_pool2d", check_adaptive_avg_pool},
+          {"max_pool3d", check_max_pool3d},
+          {"avg_pool3d", check_avg_pool3d},
           {"batch_norm2d", check_batch_norm},
           {"layer_norm", check_layer_norm},
           {"softmax", check_softmax},

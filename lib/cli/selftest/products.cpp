@@ -101,6 +101,24 @@ void check_conv2d_weight(Check& check) {
   });
 }
 
+void check_conv3d(Check& check) {
+  for (const reference::Conv3dCase& c : reference::conv3d_cases) {
+    const Shape y = reference::conv3d_shape(c.x, c.weight, c.options);
+    const auto x = random_values(8, c.x.numel()), w = random_values(9, c.weight.numel());
+    const auto bias = random_values(10, c.weight[0]), dy = random_values(11, y.numel());
+    const std::int64_t depth = c.weight.numel() / c.weight[0], taps = c.weight[2] * c.weight[3] * c.weight[4];
+    const Tensor images = tensor_of(x, c.x), weight = tensor_of(w, c.weight), gradient = tensor_of(dy, y);
+    check.close(ops::conv3d(images, weight, tensor_of(bias, {c.weight[0]}), c.options), y,
+                reference::conv3d(x, c.x, w, c.weight, bias, c.options), reference::conv3d_tolerance(depth + 1));
+    check.close(ops::conv3d_backward_data(gradient, weight, c.x, c.options), c.x,
+                reference::conv3d_backward_data(dy, w, c.weight, c.x, c.options),
+                reference::conv3d_tolerance(c.weight[0] / c.options.groups * taps));
+    check.close(ops::conv3d_backward_weight(gradient, images, c.weight, c.options), c.weight,
+                reference::conv3d_backward_weight(dy, x, c.x, c.weight, c.options),
+                reference::conv3d_tolerance(y.numel() / y[1]));
+  }
+}
+
 }  // namespace
 
 std::vector<Op> products() {
@@ -109,7 +127,8 @@ std::vector<Op> products() {
           {"linear", check_linear},
           {"conv2d", check_conv2d},
           {"conv2d_backward_data", check_conv2d_data},
-          {"conv2d_backward_weight", check_conv2d_weight}};
+          {"conv2d_backward_weight", check_conv2d_weight},
+          {"conv3d", check_conv3d}};
 }
 
 }  // namespace crisol::cli::selftest

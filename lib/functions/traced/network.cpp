@@ -8,8 +8,17 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-Numbers both(IntPair pair) { return {pair.h, pair.w}; }
-Numbers pads(IntPair pair) { return {pair.h, pair.w, pair.h, pair.w}; }
+Numbers numbers(IntPair pair) { return {pair.h, pair.w}; }
+Numbers numbers(IntTriple triple) { return {triple.d, triple.h, triple.w}; }
+
+/// The same padding at both ends of all axes.
+template <class Extent>
+Numbers pads(Extent padding) {
+  const Numbers begins = numbers(padding);
+  Numbers both = begins;
+  both.insert(both.end(), begins.begin(), begins.end());
+  return both;
+}
 
 /// A tensor of rank 2 from rows of numbers.
 Value matrix(Recorder& r, const std::vector<float>& values, std::int64_t rows, std::int64_t columns, Device device) {
@@ -31,38 +40,81 @@ Value filled(Recorder& r, const Shape& shape, double value, Device device) {
 }
 
 /// The number of windows of a pool. With `ceil` the last one may begin inside of the input and end behind its padding.
-std::int64_t windows(std::int64_t size, int kernel, int stride, int padding, int dilation, bool ceil) {
-  const std::int64_t rest = size + 2 * padding - static_cast<std::int64_t>(dilation) * (kernel - 1) - 1;
+std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
+                     std::int64_t dilation, bool ceil) {
+  const std::int64_t rest = size + 2 * padding - dilation * (kernel - 1) - 1;
   return (rest + (ceil ? stride - 1 : 0)) / stride + 1;
 }
 
 /// Whether ceil_mode changes the shape. ONNX's formula has a last window that lies in the padding alone, too.
-bool needs_ceil(const char* op, const Tensor& x, const Tensor& y, IntPair kernel, IntPair stride, IntPair padding,
-                IntPair dilation) {
+bool needs_ceil(const char* op, const Tensor& x, const Tensor& y, const Numbers& kernel, const Numbers& stride,
+                const Numbers& padding, const Numbers& dilation) {
   const auto of = [&](bool ceil) {
-    return Shape{windows(x.size(2), kernel.h, stride.h, padding.h, dilation.h, ceil),
-                 windows(x.size(3), kernel.w, stride.w, padding.w, dilation.w, ceil)};
+    Shape sizes;
+    for (std::size_t i = 0; i < kernel.size(); ++i)
+      sizes.push_back(windows(x.size(2 + static_cast<int>(i)), kernel[i], stride[i], padding[i], dilation[i], ceil));
+    return sizes;
   };
-  const Shape image{y.size(2), y.size(3)};
+  const Shape image(y.shape().begin() + 2, kernel.size());
   if (image == of(false)) return false;
   require(image == of(true), op, "ceil_mode gives an image of ", image, " here, which ONNX computes as ", of(true));
   return true;
 }
 
-IntPair stride_of(IntPair stride, IntPair kernel) { return stride == IntPair(0) ? kernel : stride; }
+/// The stride of a pool, where 0 means the size of the kernel.
+template <class Extent>
+Extent stride_of(Extent stride, Extent kernel) {
+  return stride == Extent(0) ? kernel : stride;
+}
+
+template <class Options>
+void conv(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
+          const Tensor& y) {
+  std::vector<Value> inputs{r.of(x), r.of(weight)};
+  if (bias.defined()) inputs.push_back(r.of(bias));
+  r.bind(y, r.node("Conv", inputs,
+                   {{"kernel_shape", Numbers(weight.shape().begin() + 2, weight.shape().end())},
+                    {"strides", numbers(options.stride)},
+                    {"pads", pads(options.padding)},
+                    {"dilations", numbers(options.dilation)},
+                    {"group", options.groups}}));
+}
+
+template <class Options>
+void max_pool_of(const char* op, Recorder& r, const Tensor& x, const Options& o, const Tensor& y) {
+  const Numbers kernel = numbers(o.kernel), strides = numbers(stride_of(o.stride, o.kernel));
+  const bool ceil = needs_ceil(op, x, y, kernel, strides, numbers(o.padding), numbers(o.dilation));
+  r.note("MaxPool", {x}, y,
+         {{"kernel_shape", kernel},
+          {"strides", strides},
+          {"pads", pads(o.padding)},
+          {"dilations", numbers(o.dilation)},
+          {"ceil_mode", ceil ? 1 : 0}});
+}
+
+template <class Options>
+void avg_pool_of(const char* op, Recorder& r, const Tensor& x, const Options& o, const Tensor& y) {
+  require(o.divisor == 0, "trace", op, " with divisor ", o.divisor, " has no form in ONNX");
+  const Numbers kernel = numbers(o.kernel), strides = numbers(stride_of(o.stride, o.kernel));
+  const bool ceil = needs_ceil(op, x, y, kernel, strides, numbers(o.padding), Numbers(kernel.size(), 1));
+  r.note("AveragePool", {x}, y,
+         {{"kernel_shape", kernel},
+          {"strides", strides},
+          {"pads", pads(o.padding)},
+          {"ceil_mode", ceil ? 1 : 0},
+          {"count_include_pad", o.count_include_pad ? 1 : 0}});
+}
 
 }  // namespace
 
 void conv2d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
             const Tensor& y) {
-  std::vector<Value> inputs{r.of(x), r.of(weight)};
-  if (bias.defined()) inputs.push_back(r.of(bias));
-  r.bind(y, r.node("Conv", inputs,
-                   {{"kernel_shape", Numbers{weight.size(2), weight.size(3)}},
-                    {"strides", both(options.stride)},
-                    {"pads", pads(options.padding)},
-                    {"dilations", both(options.dilation)},
-                    {"group", options.groups}}));
+  conv(r, x, weight, bias, options, y);
+}
+
+void conv3d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options,
+            const Tensor& y) {
+  conv(r, x, weight, bias, options, y);
 }
 
 void linear(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y) {
@@ -91,26 +143,16 @@ void layer_norm(Recorder& r, const Tensor& x, const Shape& normalized_shape, con
 }
 
 void max_pool(Recorder& r, const Tensor& x, const MaxPool2dOptions& o, const Tensor& y) {
-  const IntPair stride = stride_of(o.stride, o.kernel);
-  const bool ceil = needs_ceil("max_pool2d", x, y, o.kernel, stride, o.padding, o.dilation);
-  r.note("MaxPool", {x}, y,
-         {{"kernel_shape", both(o.kernel)},
-          {"strides", both(stride)},
-          {"pads", pads(o.padding)},
-          {"dilations", both(o.dilation)},
-          {"ceil_mode", ceil ? 1 : 0}});
+  max_pool_of("max_pool2d", r, x, o, y);
 }
-
+void max_pool(Recorder& r, const Tensor& x, const MaxPool3dOptions& o, const Tensor& y) {
+  max_pool_of("max_pool3d", r, x, o, y);
+}
 void avg_pool(Recorder& r, const Tensor& x, const AvgPool2dOptions& o, const Tensor& y) {
-  require(o.divisor == 0, "trace", "avg_pool2d with divisor ", o.divisor, " has no form in ONNX");
-  const IntPair stride = stride_of(o.stride, o.kernel);
-  const bool ceil = needs_ceil("avg_pool2d", x, y, o.kernel, stride, o.padding, 1);
-  r.note("AveragePool", {x}, y,
-         {{"kernel_shape", both(o.kernel)},
-          {"strides", both(stride)},
-          {"pads", pads(o.padding)},
-          {"ceil_mode", ceil ? 1 : 0},
-          {"count_include_pad", o.count_include_pad ? 1 : 0}});
+  avg_pool_of("avg_pool2d", r, x, o, y);
+}
+void avg_pool(Recorder& r, const Tensor& x, const AvgPool3dOptions& o, const Tensor& y) {
+  avg_pool_of("avg_pool3d", r, x, o, y);
 }
 
 void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y) {

@@ -45,13 +45,17 @@ void one_hot(Recorder& r, const Tensor& indices, std::int64_t num_classes, const
 
 void conv2d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
             const Tensor& y);
+void conv3d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options,
+            const Tensor& y);
 void linear(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y);
 void batch_norm(Recorder& r, const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options,
                 const Tensor& y);
 void layer_norm(Recorder& r, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                 double epsilon, const Tensor& y);
 void max_pool(Recorder& r, const Tensor& x, const MaxPool2dOptions& options, const Tensor& y);
+void max_pool(Recorder& r, const Tensor& x, const MaxPool3dOptions& options, const Tensor& y);
 void avg_pool(Recorder& r, const Tensor& x, const AvgPool2dOptions& options, const Tensor& y);
+void avg_pool(Recorder& r, const Tensor& x, const AvgPool3dOptions& options, const Tensor& y);
 void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y);
 void rnn(Recorder& r, const RnnInput& input, const RnnWeights& weights, const RnnOptions& options,
          const RnnOutput& output);

@@ -37,17 +37,21 @@ GemmProblem inner_product(const Conv2dProblem& p, std::int64_t m, std::int64_t n
   return {.m = m, .n = n, .k = k, .batch = batch, .a = {}, .b = {}, .c = {}, .context = p.product};
 }
 
+void require_channels(const char* op, const Shape& input, const Shape& weight, int groups) {
+  require(groups > 0, op, "groups is ", groups, ", it must be positive");
+  require(input[1] % groups == 0, op, "the input has ", input[1], " channels, not a multiple of ", groups, " groups");
+  require(weight[0] % groups == 0, op, "the weight has ", weight[0], " output channels, not a multiple of ", groups,
+          " groups");
+  require(weight[1] == input[1] / groups, op, "weight has ", weight[1], " input channels per group, input has ",
+          input[1], " channels / ", groups, groups == 1 ? " group" : " groups");
+  for (int axis = 2; axis < weight.rank(); ++axis)
+    require(weight[axis] < (1 << 30), op, "the weight's shape is ", weight, ", too large a kernel");
+}
+
 Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight, const Conv2dOptions& options) {
   require(input.rank() == 4, op, "the input must have 4 axes (N, C, H, W), its shape is ", input);
   require(weight.rank() == 4, op, "the weight must have 4 axes (K, C/groups, R, S), its shape is ", weight);
-  require(options.groups > 0, op, "groups is ", options.groups, ", it must be positive");
-  require(input[1] % options.groups == 0, op, "the input has ", input[1], " channels, not a multiple of ",
-          options.groups, " groups");
-  require(weight[0] % options.groups == 0, op, "the weight has ", weight[0], " output channels, not a multiple of ",
-          options.groups, " groups");
-  require(weight[1] == input[1] / options.groups, op, "weight has ", weight[1], " input channels per group, input has ",
-          input[1], " channels / ", options.groups, options.groups == 1 ? " group" : " groups");
-  require(weight[2] < (1 << 30) && weight[3] < (1 << 30), op, "the weight's shape is ", weight, ", too large a kernel");
+  require_channels(op, input, weight, options.groups);
   const WindowAxis h{input[2], static_cast<int>(weight[2]), options.stride.h, options.padding.h, options.dilation.h};
   const WindowAxis w{input[3], static_cast<int>(weight[3]), options.stride.w, options.padding.w, options.dilation.w};
   return {.images = input[0],

@@ -38,6 +38,9 @@ struct Conv2dSizes {
   Shape kernel_window() const { return {kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w}; }
 };
 
+/// Checks the channels of an input (N, C, …) and a weight (K, C/groups, …). Throws, naming op.
+void require_channels(const char* op, const Shape& input, const Shape& weight, int groups);
+
 /// Checks shapes and options against each other and computes the output's size. Throws, naming op.
 Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight, const Conv2dOptions& options);
 

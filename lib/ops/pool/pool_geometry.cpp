@@ -11,7 +11,9 @@ bool has_element(const WindowAxis& axis, std::int64_t window) {
   return first < axis.size && first <= start + std::int64_t{axis.dilation} * (axis.kernel - 1);
 }
 
-std::int64_t checked_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode) {
+}  // namespace
+
+std::int64_t pool_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode) {
   require(std::int64_t{axis.padding} * 2 <= axis.kernel, op, "the padding's ", axis_name, " is ", axis.padding,
           ", it must be at most half of the kernel's, ", axis.kernel);
   const std::int64_t count = window_count(op, axis_name, axis, ceil_mode);
@@ -22,8 +24,6 @@ std::int64_t checked_count(const char* op, const char* axis_name, const WindowAx
               axis.padding, ", dilation ", axis.dilation);
   return count;
 }
-
-}  // namespace
 
 ProblemKey PoolGeometry::key() const {
   return {{"planes", planes}, {"h", height},         {"w", width},           {"out_h", out_h},       {"out_w", out_w},
@@ -40,8 +40,8 @@ PoolGeometry pool_geometry(const char* op, const Shape& shape, IntPair kernel, I
   return {shape[0] * shape[1],
           shape[2],
           shape[3],
-          checked_count(op, "height", rows, ceil_mode),
-          checked_count(op, "width", columns, ceil_mode),
+          pool_count(op, "height", rows, ceil_mode),
+          pool_count(op, "width", columns, ceil_mode),
           kernel.h,
           kernel.w,
           step.h,

@@ -48,6 +48,10 @@ Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, con
   return y;
 }
 
+/// The number of windows along an axis. Refuses, naming op, what window_count refuses, a padding above half of the
+/// kernel, and a window that has no element of the input.
+std::int64_t pool_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode);
+
 /// `stride` 0 means the kernel's size. Throws if a window has no element of the input.
 PoolGeometry pool_geometry(const char* op, const Shape& shape, IntPair kernel, IntPair stride, IntPair padding,
                            IntPair dilation, bool ceil_mode);

@@ -1,0 +1,118 @@
+// Transposed convolutions: the gradient of a convolution for its input, as a function of its own.
+#include <array>
+#include <span>
+
+#include "autograd/node.h"
+#include "base/text.h"
+#include "crisol/functions/conv.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/ops/conv.h"
+#include "functions/single_image.h"
+#include "ops/check.h"
+
+namespace crisol {
+
+using autograd::Gradients;
+using autograd::Needs;
+using autograd::Saved;
+
+namespace {
+
+/// The window along an axis.
+struct TransposedAxis {
+  const char* name;
+  int stride, padding, output_padding, dilation;
+};
+
+/// The size of the result along an axis.
+std::int64_t transposed_size(const char* op, const TransposedAxis& axis, std::int64_t size, std::int64_t kernel) {
+  require(axis.stride > 0, op, "the stride's ", axis.name, " is ", axis.stride, ", it must be positive");
+  require(axis.dilation > 0, op, "the dilation's ", axis.name, " is ", axis.dilation, ", it must be positive");
+  require(axis.padding >= 0, op, "the padding's ", axis.name, " is ", axis.padding, ", it must not be negative");
+  require(axis.output_padding >= 0 && axis.output_padding < axis.stride, op, "the output padding's ", axis.name, " is ",
+          axis.output_padding, ", it must not be negative and must be below the stride ", axis.stride);
+  require(kernel > 0 && kernel < (1 << 30), op, "the kernel's ", axis.name, " is ", kernel,
+          ", it must be positive and below 2^30");
+  const std::int64_t result = (size - 1) * axis.stride - 2 * std::int64_t{axis.padding} +
+                              std::int64_t{axis.dilation} * (kernel - 1) + axis.output_padding + 1;
+  require(size > 0 && result > 0, op, "an input of ", axis.name, ' ', size, " gives an output of ", axis.name, ' ',
+          result);
+  return result;
+}
+
+struct Operands {
+  const Tensor &x, &weight, &bias;
+};
+
+/// The shape of the result. Checks everything that the convolution's gradient would refuse in its own words. The axes
+/// have names for messages.
+Shape transposed_shape(const char* op, const Operands& operands, int groups, std::span<const TransposedAxis> axes,
+                       const char* input_axes, const char* weight_axes) {
+  const auto& [x, weight, bias] = operands;
+  const int rank = static_cast<int>(axes.size()) + 2;
+  require(x.defined() && weight.defined(), op, "a tensor is undefined");
+  require(x.dim() == rank, op, "the input must have ", rank, " axes ", input_axes, ", its shape is ", x.shape());
+  require(weight.dim() == rank, op, "the weight must have ", rank, " axes ", weight_axes, ", its shape is ",
+          weight.shape());
+  ops::require_dtype(op, "the input", x, DType::f32);
+  ops::require_dtype(op, "the weight", weight, DType::f32);
+  ops::require_device(op, "the input", x, "the weight", weight);
+  require(weight.size(0) == x.size(1), op, "the weight is for ", weight.size(0), " channels, the input has ",
+          x.size(1));
+  require(groups > 0 && x.size(1) % groups == 0, op, x.size(1), " input channels cannot be divided into ", groups,
+          " groups");
+  Shape shape{x.size(0), weight.size(1) * groups};
+  if (bias.defined()) ops::require_operand(op, "the input", x, "the bias", bias, {shape[1]});
+  for (int i = 2; i < rank; ++i)
+    shape.push_back(transposed_size(op, axes[static_cast<std::size_t>(i - 2)], x.size(i), weight.size(i)));
+  return shape;
+}
+
+/// The transposed convolution, from the ops of the convolution and of its gradients.
+template <auto conv, auto backward_data, auto backward_weight, class Options>
+Tensor transposed(const char* op, const Operands& operands, const Shape& shape, const Options& convolution) {
+  const auto& [x, weight, bias] = operands;
+  Tensor y = backward_data(x, weight, shape, convolution);
+  if (autograd::recording(x, weight))
+    y = autograd::record(op, y, {x, weight},
+                         [x = Saved(x), weight = Saved(weight), convolution](const Tensor& dy, Needs needs) {
+                           Gradients gradients(2);
+                           if (needs[0]) gradients[0] = conv(dy, weight.get(), Tensor(), convolution);
+                           if (needs[1]) gradients[1] = backward_weight(x.get(), dy, weight.get().shape(), convolution);
+                           return gradients;
+                         });
+  if (!bias.defined()) return y;
+  Shape channels = Shape::filled(shape.rank() - 1, 1);
+  channels[0] = bias.size(0);
+  return y + bias.reshape(channels);
+}
+
+}  // namespace
+
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose2dOptions& o) {
+  constexpr const char* op = "conv_transpose2d";
+  if (is_single(x)) return conv_transpose2d(x.unsqueeze(0), weight, bias, o).squeeze(0);
+  const std::array<TransposedAxis, 2> axes{{{"height", o.stride.h, o.padding.h, o.output_padding.h, o.dilation.h},
+                                            {"width", o.stride.w, o.padding.w, o.output_padding.w, o.dilation.w}}};
+  const Operands operands{x, weight, bias};
+  const Shape shape = transposed_shape(op, operands, o.groups, axes, "(N, C, H, W)", "(C, K/groups, R, S)");
+  constexpr Tensor (*conv)(const Tensor&, const Tensor&, const Tensor&, const Conv2dOptions&) = ops::conv2d;
+  return transposed<conv, ops::conv2d_backward_data, ops::conv2d_backward_weight>(
+      op, operands, shape,
+      Conv2dOptions{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups});
+}
+
+Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose3dOptions& o) {
+  constexpr const char* op = "conv_transpose3d";
+  if (is_single_volume(x)) return conv_transpose3d(x.unsqueeze(0), weight, bias, o).squeeze(0);
+  const std::array<TransposedAxis, 3> axes{{{"depth", o.stride.d, o.padding.d, o.output_padding.d, o.dilation.d},
+                                            {"height", o.stride.h, o.padding.h, o.output_padding.h, o.dilation.h},
+                                            {"width", o.stride.w, o.padding.w, o.output_padding.w, o.dilation.w}}};
+  const Operands operands{x, weight, bias};
+  const Shape shape = transposed_shape(op, operands, o.groups, axes, "(N, C, D, H, W)", "(C, K/groups, Q, R, S)");
+  return transposed<ops::conv3d, ops::conv3d_backward_data, ops::conv3d_backward_weight>(
+      op, operands, shape,
+      Conv3dOptions{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups});
+}
+
+}  // namespace crisol
