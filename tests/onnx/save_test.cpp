@@ -107,6 +107,14 @@ TEST_CASE("onnx::save: networks run in ONNX Runtime with another batch") {
   train_once(resnet, randn({2, 3, 32, 32}));
   written.add("resnet18", resnet, randn({2, 3, 64, 64}), randn({1, 3, 64, 64}));
   written.check("resnet18");
+  nn::Sequential volumes(nn::Conv3d(2, 4, 3, {.stride = {1, 2, 1}, .padding = 1}), nn::BatchNorm3d(4), nn::ReLU(),
+                         nn::MaxPool3d(3, {.stride = 2, .padding = {1, 0, 1}}),
+                         nn::Conv3d(4, 6, {3, 1, 1}, {.groups = 2}),
+                         nn::AvgPool3d({1, 2, 2}, {.stride = 1, .padding = {0, 1, 1}, .count_include_pad = false}),
+                         nn::AdaptiveAvgPool3d({1, 2, 1}), nn::Flatten());
+  train_once(volumes, randn({2, 2, 6, 9, 8}));
+  written.add("volumes", volumes, randn({2, 2, 6, 9, 8}), randn({3, 2, 6, 9, 8}));
+  written.check("volumes");
   nn::MobileNetV2 mobile(10);
   train_once(mobile, randn({2, 3, 32, 32}));
   written.add("mobilenet_v2", mobile, randn({1, 3, 64, 64}), randn({3, 3, 64, 64}));

@@ -97,13 +97,24 @@ Run gemm(Call& call) {
   return multiplies_whole_numbers(call) ? with_epilogue(compute) : in_f32(call, with_epilogue(compute));
 }
 
+/// The options of a convolution whose input is padded already, unless the padding is the same at both ends.
+template <class Options>
+Options convolution_options(const Windows& w, int groups) {
+  Options options{.groups = groups};
+  Windows::set(options.stride, w.strides);
+  Windows::set(options.dilation, w.dilations);
+  if (w.is_symmetric()) Windows::set(options.padding, w.pads);
+  return options;
+}
+
 Run conv(Call& call) {
   call.check_counts(2, 3);
-  const Windows given(call);
+  const Windows given(call, 3);
   const std::int64_t groups = call.integer("group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
   call.gives_type_of(0, call.rank_of(0));
-  const auto compute = [=](const Data& in, Device device, const Epilogue* epilogue) {
+  const auto compute = [given, groups = static_cast<int>(groups)](const Data& in, Device device,
+                                                                  const Epilogue* epilogue) {
     Tensor x = in[0].tensor(device), weight = in[1].tensor(device);
     const Tensor bias = input_of(in, 2, device);
     const bool one_axis = spatial_of(x).rank() == 1;
@@ -112,12 +123,12 @@ Run conv(Call& call) {
       x = x.unsqueeze(2);
       weight = weight.unsqueeze(2);
     }
-    Conv2dOptions options{
-        .stride = Windows::pair(w.strides), .dilation = Windows::pair(w.dilations), .groups = static_cast<int>(groups)};
-    if (w.is_symmetric())
-      options.padding = Windows::pair(w.pads);
-    else
-      x = padded(x, w, 0);
+    if (!w.is_symmetric()) x = padded(x, w, 0);
+    if (w.over_volumes()) {
+      const Tensor y = conv3d(x, weight, bias, convolution_options<Conv3dOptions>(w, groups));
+      return epilogue == nullptr ? y : (*epilogue)(y);
+    }
+    const auto options = convolution_options<Conv2dOptions>(w, groups);
     if (epilogue != nullptr && !one_axis) return conv2d(x, weight, bias, options, *epilogue);
     const Tensor y = one_axis ? conv2d(x, weight, bias, options).squeeze(2) : conv2d(x, weight, bias, options);
     return epilogue == nullptr ? y : (*epilogue)(y);
@@ -138,12 +149,7 @@ Run batch_normalization(Call& call) {
     const Tensor x = in[0].tensor(device);
     std::vector<Tensor> p;
     for (std::size_t i = 1; i < 5; ++i) p.push_back(in[i].tensor(device));
-    if (x.dim() == 4) return Data{batch_norm2d(x, p[0], p[1], p[2], p[3], {.training = false, .epsilon = epsilon})};
-    require(x.dim() >= 2, "onnx", "an input of shape ", x.shape(), ", (N, C, …) expected");
-    Shape channels = Shape::filled(x.dim() - 1, 1);
-    channels[0] = x.size(1);
-    for (Tensor& parameter : p) parameter = parameter.reshape(channels);
-    return Data{(x - p[2]) * rsqrt(p[3] + epsilon) * p[0] + p[1]};
+    return Data{batch_norm2d(x, p[0], p[1], p[2], p[3], {.training = false, .epsilon = epsilon})};
   });
 }
 

@@ -1,6 +1,7 @@
 // Pools, and other ops over windows of an image or of channels.
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "base/text.h"
 #include "crisol/functions/conv.h"
@@ -21,11 +22,11 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-/// Runs a pool of images over images, or over rows. It gives the outputs of the node.
+/// Runs a pool of images or volumes over them, or over rows. It gives the outputs of the node.
 template <class Pool>
 Run pool(Call& call, Pool pool_image, std::size_t outputs = 1) {
   call.check_counts(1, 1, outputs);
-  const Windows given(call);
+  const Windows given(call, 3);
   require(!given.kernel.empty(), "onnx", "attribute kernel_shape is missing");
   call.gives_type_of(0, call.rank_of(0));
   return [=](const Data& in, Device device) {
@@ -42,42 +43,90 @@ Run pool(Call& call, Pool pool_image, std::size_t outputs = 1) {
 using Tensors = std::vector<Tensor>;
 
 /// The library takes the same padding at both ends, and at most half of the kernel.
-bool fits(const Windows& w) { return w.is_symmetric() && 2 * w.pads[0] <= w.kernel[0] && 2 * w.pads[1] <= w.kernel[1]; }
+bool fits(const Windows& w) {
+  bool is_small = true;
+  for (std::size_t i = 0; i < w.axes(); ++i) is_small = is_small && 2 * w.pads[i] <= w.kernel[i];
+  return is_small && w.is_symmetric();
+}
+
+/// Kernel and stride, as options of a pool.
+template <class Options>
+Options pool_options(const Windows& w) {
+  Options options;
+  Windows::set(options.kernel, w.kernel);
+  Windows::set(options.stride, w.strides);
+  return options;
+}
 
 /// More padding at the ends of the axes: as many windows as ceil_mode makes, for those who round down.
 Windows with_last_windows(Windows w, const Tensor& x) {
-  for (std::size_t i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < w.axes(); ++i) {
     const std::int64_t size = x.size(2 + static_cast<int>(i)), step = w.strides[i];
     const std::int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
-    const std::int64_t room = size + w.pads[i] + w.pads[2 + i] - reach;
+    std::int64_t& end = w.pads[w.axes() + i];
+    const std::int64_t room = size + w.pads[i] + end - reach;
     if (room < 0) continue;  // The pool refuses it.
     std::int64_t last = (room + step - 1) / step;
     if (last * step >= size + w.pads[i]) --last;  // A window that begins behind the image does not count.
-    w.pads[2 + i] += last * step - room;
+    end += last * step - room;
   }
   return w;
 }
 
-/// The sums of all windows of an image that has its padding already.
+/// The sums of all windows of an input that has its padding already.
 Tensor window_sums(const Tensor& x, const Windows& w) {
-  if (w.dilations[0] == 1 && w.dilations[1] == 1)
-    return avg_pool2d(x, {.kernel = Windows::pair(w.kernel), .stride = Windows::pair(w.strides), .divisor = 1});
-  const Tensor planes = x.reshape({x.size(0) * x.size(1), 1, x.size(2), x.size(3)});
-  const Tensor y = conv2d(planes, ones({1, 1, w.kernel[0], w.kernel[1]}, DType::f32, x.device()), Tensor(),
-                          {.stride = Windows::pair(w.strides), .dilation = Windows::pair(w.dilations)});
-  return y.reshape({x.size(0), x.size(1), y.size(2), y.size(3)});
+  const auto of_windows = [&]<class Options>(Options options) {
+    options.divisor = 1;
+    return options;
+  };
+  if (!w.has_dilation())
+    return w.over_volumes() ? avg_pool3d(x, of_windows(pool_options<AvgPool3dOptions>(w)))
+                            : avg_pool2d(x, of_windows(pool_options<AvgPool2dOptions>(w)));
+  const Tensor planes = x.reshape(with_spatial(x.size(0) * x.size(1), 1, spatial_of(x)));
+  const Tensor weight = ones(with_spatial(1, 1, Shape(w.kernel)), DType::f32, x.device());
+  const auto with_steps = [&]<class Options>(Options options) {
+    Windows::set(options.stride, w.strides);
+    Windows::set(options.dilation, w.dilations);
+    return options;
+  };
+  const Tensor y = w.over_volumes() ? conv3d(planes, weight, Tensor(), with_steps(Conv3dOptions()))
+                                    : conv2d(planes, weight, Tensor(), with_steps(Conv2dOptions()));
+  return y.reshape(with_spatial(x.size(0), x.size(1), spatial_of(y)));
 }
 
-/// Positions in padded images as positions in a whole tensor. With `by_columns` an image is stored column by column.
+/// Positions in padded inputs as positions in a whole tensor. With `by_columns` the first spatial axis is the innermost
+/// in the count.
 Tensor positions_in_tensor(const Tensor& positions, const Tensor& x, const Windows& w, bool by_columns) {
-  const std::int64_t height = x.size(2), width = x.size(3), planes = x.size(0) * x.size(1);
+  const Shape spatial = spatial_of(x);
   const auto line = [&](std::int64_t from, std::int64_t to) {
     return arange(static_cast<double>(from), static_cast<double>(to), 1, DType::i64, x.device());
   };
-  const Tensor rows = line(-w.pads[0], height + w.pads[2]).unsqueeze(1), columns = line(-w.pads[1], width + w.pads[3]);
-  const Tensor places = (by_columns ? rows + columns * height : rows * width + columns).reshape(-1);
-  const Tensor in_image = index_select(places, 0, positions.reshape(-1)).reshape(positions.shape());
-  return in_image + (line(0, planes) * (height * width)).reshape({x.size(0), x.size(1), 1, 1});
+  Tensor places = zeros({}, DType::i64, x.device());
+  std::int64_t distance = 1;
+  for (std::size_t i = 0; i < w.axes(); ++i) {
+    const std::size_t axis = by_columns ? i : w.axes() - 1 - i;
+    const std::int64_t size = spatial[static_cast<int>(axis)];
+    Shape along = Shape::filled(spatial.rank(), 1);
+    along[static_cast<int>(axis)] = w.pads[axis] + size + w.pads[w.axes() + axis];
+    places = places + (line(-w.pads[axis], size + w.pads[w.axes() + axis]) * distance).reshape(along);
+    distance *= size;
+  }
+  const Tensor inside = index_select(places.reshape(-1), 0, positions.reshape(-1)).reshape(positions.shape());
+  const Shape one = Shape::filled(spatial.rank(), 1);
+  return inside + (line(0, x.size(0) * x.size(1)) * distance).reshape(with_spatial(x.size(0), x.size(1), one));
+}
+
+/// max_pool2d or max_pool3d. Positions are undefined if they are not wanted.
+template <class Options>
+ExtremeResult largest_of(const Tensor& x, const Windows& w, bool pads, bool ceil_mode, bool has_positions) {
+  auto options = pool_options<Options>(w);
+  Windows::set(options.dilation, w.dilations);
+  if (pads) Windows::set(options.padding, w.pads);
+  options.ceil_mode = ceil_mode;
+  if constexpr (std::is_same_v<Options, MaxPool3dOptions>)
+    return has_positions ? max_pool3d_with_indices(x, options) : ExtremeResult{max_pool3d(x, options), Tensor()};
+  else
+    return has_positions ? max_pool2d_with_indices(x, options) : ExtremeResult{max_pool2d(x, options), Tensor()};
 }
 
 Run max_pool(Call& call) {
@@ -89,44 +138,45 @@ Run max_pool(Call& call) {
         const DType dtype = given.dtype();
         require(is_floating(dtype) || dtype == DType::u8, "onnx", "elements of ", dtype, " are not supported");
         const Tensor x = given.to(DType::f32);
-        MaxPool2dOptions options{.kernel = Windows::pair(w.kernel),
-                                 .stride = Windows::pair(w.strides),
-                                 .dilation = Windows::pair(w.dilations)};
         const bool is_direct = fits(w);
-        const Windows all = ceil_mode && !is_direct ? with_last_windows(w, x) : w;
-        if (is_direct) {
-          options.padding = Windows::pair(w.pads);
-          options.ceil_mode = ceil_mode;
-        }
-        const Tensor image = is_direct ? x : padded(x, all, -std::numeric_limits<double>::infinity());
-        if (!has_positions) return {max_pool2d(image, options).to(dtype)};
-        const ExtremeResult y = max_pool2d_with_indices(image, options);
-        Windows around = all;
-        if (is_direct) around.pads = {0, 0, 0, 0};  // The library counts without its own padding.
-        return {y.values.to(dtype), positions_in_tensor(y.indices, x, around, by_columns)};
+        Windows all = ceil_mode && !is_direct ? with_last_windows(w, x) : w;
+        const Tensor input = is_direct ? x : padded(x, all, -std::numeric_limits<double>::infinity());
+        const auto run = w.over_volumes() ? largest_of<MaxPool3dOptions> : largest_of<MaxPool2dOptions>;
+        const ExtremeResult y = run(input, w, is_direct, ceil_mode && is_direct, has_positions);
+        if (!has_positions) return {y.values.to(dtype)};
+        if (is_direct) all.pads.assign(all.pads.size(), 0);  // The library counts without its own padding.
+        return {y.values.to(dtype), positions_in_tensor(y.indices, x, all, by_columns)};
       },
       2);
+}
+
+template <class Options>
+Options average_options(const Windows& w, bool ceil_mode, bool counts_padding) {
+  auto options = pool_options<Options>(w);
+  Windows::set(options.padding, w.pads);
+  options.ceil_mode = ceil_mode;
+  options.count_include_pad = counts_padding;
+  return options;
 }
 
 Run average_pool(Call& call) {
   const bool ceil_mode = call.integer("ceil_mode", 0) != 0;
   const bool counts_padding = call.integer("count_include_pad", 0) != 0;
   return in_f32(call, pool(call, [=](const Tensor& x, const Windows& w) -> Tensors {
-                  if (fits(w) && w.dilations[0] == 1 && w.dilations[1] == 1)
-                    return {avg_pool2d(x, {.kernel = Windows::pair(w.kernel),
-                                           .stride = Windows::pair(w.strides),
-                                           .padding = Windows::pair(w.pads),
-                                           .ceil_mode = ceil_mode,
-                                           .count_include_pad = counts_padding})};
+                  if (fits(w) && !w.has_dilation())
+                    return {w.over_volumes()
+                                ? avg_pool3d(x, average_options<AvgPool3dOptions>(w, ceil_mode, counts_padding))
+                                : avg_pool2d(x, average_options<AvgPool2dOptions>(w, ceil_mode, counts_padding))};
                   // What ceil_mode adds behind the padding never counts.
                   const Windows all = ceil_mode ? with_last_windows(w, x) : w;
                   Windows behind = all;
-                  for (std::size_t i = 0; i < 4; ++i)
-                    behind.pads[i] = counts_padding ? all.pads[i] - w.pads[i] : all.pads[i];
-                  const std::int64_t rows = counts_padding ? w.pads[0] + w.pads[2] : 0,
-                                     columns = counts_padding ? w.pads[1] + w.pads[3] : 0;
-                  const Tensor counted = ones({1, 1, x.size(2) + rows, x.size(3) + columns}, x.dtype(), x.device());
-                  return {window_sums(padded(x, all, 0), all) / window_sums(padded(counted, behind, 0), all)};
+                  Shape counted = with_spatial(1, 1, spatial_of(x));
+                  for (std::size_t i = 0; counts_padding && i < w.pads.size(); ++i) {
+                    behind.pads[i] -= w.pads[i];
+                    counted[2 + static_cast<int>(i % w.axes())] += w.pads[i];
+                  }
+                  const Tensor elements = padded(ones(counted, x.dtype(), x.device()), behind, 0);
+                  return {window_sums(padded(x, all, 0), all) / window_sums(elements, all)};
                 }));
 }
 
@@ -185,7 +235,7 @@ Run global_lp_pool(Call& call) {
 /// Puts the elements of X at their positions, as MaxPool gives them, among zeros.
 Run max_unpool(Call& call) {
   call.check_counts(2, 3);
-  const Windows given(call);
+  const Windows given(call, 3);
   require(!given.kernel.empty(), "onnx", "attribute kernel_shape is missing");
   for (std::size_t i = 0; i < given.kernel.size(); ++i)
     require(i < given.strides.size() && given.kernel[i] <= given.strides[i], "onnx",

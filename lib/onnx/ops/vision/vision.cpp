@@ -24,22 +24,41 @@ struct KeptPart {
   std::int64_t full, begin, size;
 };
 
-/// A transposed convolution of images of which a part is kept. Elements beyond the whole result are zeros.
+template <class Options>
+Options transposed_options(const Windows& w, int groups, const Numbers& padding, const Numbers& output_padding) {
+  Options options{.groups = groups};
+  Windows::set(options.stride, w.strides);
+  Windows::set(options.dilation, w.dilations);
+  Windows::set(options.padding, padding);
+  Windows::set(options.output_padding, output_padding);
+  return options;
+}
+
+/// A transposed convolution of images or volumes of which a part is kept. Elements beyond the whole result are zeros.
 Tensor conv_transposed(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& w, int groups,
-                       const KeptPart& rows, const KeptPart& columns) {
-  ConvTranspose2dOptions options{
-      .stride = Windows::pair(w.strides), .dilation = Windows::pair(w.dilations), .groups = groups};
-  const std::int64_t more_rows = rows.size - (rows.full - 2 * rows.begin),
-                     more_columns = columns.size - (columns.full - 2 * columns.begin);
-  if (more_rows >= 0 && more_rows < w.strides[0] && more_columns >= 0 && more_columns < w.strides[1]) {
-    options.padding = {static_cast<int>(rows.begin), static_cast<int>(columns.begin)};
-    options.output_padding = {static_cast<int>(more_rows), static_cast<int>(more_columns)};
-    return conv_transpose2d(x, weight, bias, options);
+                       const std::vector<KeptPart>& parts) {
+  const auto run = [&](const Tensor& shift, const Numbers& padding, const Numbers& more) {
+    if (w.over_volumes())
+      return conv_transpose3d(x, weight, shift, transposed_options<ConvTranspose3dOptions>(w, groups, padding, more));
+    return conv_transpose2d(x, weight, shift, transposed_options<ConvTranspose2dOptions>(w, groups, padding, more));
+  };
+  Numbers begins, more;
+  std::vector<AxisPadding> cuts;
+  bool fits = true;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const KeptPart& part = parts[i];
+    begins.push_back(part.begin);
+    more.push_back(part.size - (part.full - 2 * part.begin));
+    fits = fits && more[i] >= 0 && more[i] < w.strides[i];
+    cuts.insert(cuts.begin(), {-part.begin, part.size - (part.full - part.begin)});
   }
-  const Tensor all = conv_transpose2d(x, weight, Tensor(), options);
-  const Tensor y = pad(all, {{-columns.begin, columns.size - (columns.full - columns.begin)},
-                             {-rows.begin, rows.size - (rows.full - rows.begin)}});
-  return bias.defined() ? y + bias.reshape({bias.numel(), 1, 1}) : y;
+  if (fits) return run(bias, begins, more);
+  const Numbers none(parts.size(), 0);
+  const Tensor y = pad(run(Tensor(), none, none), cuts);
+  if (!bias.defined()) return y;
+  Shape channels = Shape::filled(y.dim() - 1, 1);
+  channels[0] = bias.numel();
+  return y + bias.reshape(channels);
 }
 
 std::int64_t full_size(const Windows& w, std::size_t axis, std::int64_t size) {
@@ -70,7 +89,7 @@ struct TransposedResult {
 
 Run conv_transpose(Call& call) {
   call.check_counts(2, 3);
-  Windows given(call);
+  Windows given(call, 3);
   TransposedResult result{given.auto_pad, call.integers("output_padding"), call.integers("output_shape"), false};
   for (const Numbers* list : {&result.padding, &result.shape})
     for (const std::int64_t value : *list)
@@ -91,13 +110,14 @@ Run conv_transpose(Call& call) {
     require((result.padding.empty() || result.padding.size() == axes) &&
                 (result.shape.empty() || result.shape.size() == axes),
             "onnx", "output_padding or output_shape do not fit ", axes, " axes");
-    const KeptPart last = result.part(w, axes - 1, spatial[spatial.rank() - 1]);
-    const KeptPart first = axes == 1 ? KeptPart{1, 0, 1} : result.part(w, 0, spatial[0]);
+    std::vector<KeptPart> parts;
     if (axes == 1) {
       x = x.unsqueeze(2);
       weight = weight.unsqueeze(2);
+      parts.push_back({1, 0, 1});
     }
-    const Tensor y = conv_transposed(x, weight, bias, w.as_image(), static_cast<int>(groups), first, last);
+    for (std::size_t i = 0; i < axes; ++i) parts.push_back(result.part(w, i, spatial[static_cast<int>(i)]));
+    const Tensor y = conv_transposed(x, weight, bias, w.as_image(), static_cast<int>(groups), parts);
     return Data{axes == 1 ? y.squeeze(2) : y};
   };
 }
@@ -105,7 +125,7 @@ Run conv_transpose(Call& call) {
 Run deform_conv(Call& call) {
   call.check_counts(3, 5);
   const Windows given(call);
-  require(given.pads.size() != 4 || given.is_symmetric(), "onnx", "pads that differ at both ends are not supported");
+  require(given.is_symmetric(), "onnx", "pads that differ at both ends are not supported");
   const std::int64_t groups = call.integer("group", 1), parts = call.integer("offset_group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
   return [=](const Data& in, Device device) {
@@ -115,44 +135,45 @@ Run deform_conv(Call& call) {
     const Windows w = given.for_input(spatial_of(x), spatial_of(weight));
     require(offset.size(1) == 2 * parts * w.kernel[0] * w.kernel[1], "onnx", "offset_group is ", parts,
             ", the offset has shape ", offset.shape());
-    return Data{deform_conv2d(x, offset, weight, input_of(in, 3, device), input_of(in, 4, device),
-                              {.stride = Windows::pair(w.strides),
-                               .padding = Windows::pair(w.pads),
-                               .dilation = Windows::pair(w.dilations),
-                               .groups = static_cast<int>(groups)})};
+    Conv2dOptions options{.groups = static_cast<int>(groups)};
+    Windows::set(options.stride, w.strides);
+    Windows::set(options.padding, w.pads);
+    Windows::set(options.dilation, w.dilations);
+    return Data{deform_conv2d(x, offset, weight, input_of(in, 3, device), input_of(in, 4, device), options)};
   };
 }
 
 /// The transposed convolution with a weight that gives each element of a block its own channel.
 Run col2im(Call& call) {
   call.check_counts(3, 3);
-  const Windows given(call);
+  const Windows given(call, 3);
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const Shape image(in[1].numbers());
     Windows w = given;
     w.kernel = in[2].numbers();
-    require(image.rank() == 2 && w.kernel.size() == 2, "onnx", "an image of shape ", image, " and blocks of shape ",
-            Shape(w.kernel), " are not supported: two axes are");
+    require((image.rank() == 2 || image.rank() == 3) && w.axes() == static_cast<std::size_t>(image.rank()), "onnx",
+            "an image of shape ", image, " and blocks of shape ", Shape(w.kernel),
+            " are not supported: two or three axes are");
     for (const std::int64_t size : w.kernel) require(size > 0 && size < (1 << 15), "onnx", "a block has size ", size);
-    const std::int64_t elements = w.kernel[0] * w.kernel[1];
+    const std::int64_t elements = Shape(w.kernel).numel();
     require(x.dim() == 3 && x.size(1) % elements == 0, "onnx", "an input of shape ", x.shape(), " has no blocks of ",
             Shape(w.kernel));
     w = w.for_input(image, {});
     Shape blocks;
-    for (std::size_t i = 0; i < 2; ++i)
-      blocks.push_back(
-          (image[static_cast<int>(i)] + w.pads[i] + w.pads[2 + i] - (w.kernel[i] - 1) * w.dilations[i] - 1) /
-              w.strides[i] +
-          1);
+    std::vector<KeptPart> parts;
+    for (std::size_t i = 0; i < w.axes(); ++i) {
+      const std::int64_t size = image[static_cast<int>(i)], around = w.pads[i] + w.pads[w.axes() + i];
+      blocks.push_back((size + around - (w.kernel[i] - 1) * w.dilations[i] - 1) / w.strides[i] + 1);
+      parts.push_back({full_size(w, i, blocks.back()), w.pads[i], size});
+    }
     require(blocks.numel() == x.size(2), "onnx", "an image of shape ", image, " has ", blocks,
             " blocks, the input has ", x.size(2));
     const std::int64_t channels = x.size(1) / elements;
-    const Tensor weight = eye(elements, {}, DType::f32, device).reshape({elements, 1, w.kernel[0], w.kernel[1]});
-    const Tensor y = conv_transposed(x.reshape({x.size(0) * channels, elements, blocks[0], blocks[1]}), weight,
-                                     Tensor(), w, 1, {full_size(w, 0, blocks[0]), w.pads[0], image[0]},
-                                     {full_size(w, 1, blocks[1]), w.pads[1], image[1]});
-    return Data{y.reshape({x.size(0), channels, image[0], image[1]})};
+    const Tensor weight = eye(elements, {}, DType::f32, device).reshape(with_spatial(elements, 1, Shape(w.kernel)));
+    const Tensor y =
+        conv_transposed(x.reshape(with_spatial(x.size(0) * channels, elements, blocks)), weight, Tensor(), w, 1, parts);
+    return Data{y.reshape(with_spatial(x.size(0), channels, image))};
   };
 }
 

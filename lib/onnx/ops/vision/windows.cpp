@@ -9,18 +9,20 @@
 
 namespace crisol::onnx {
 
-Windows::Windows(Call& call)
+Windows::Windows(Call& call, int most_axes)
     : kernel(call.integers("kernel_shape")),
       strides(call.integers("strides")),
       dilations(call.integers("dilations")),
       pads(call.integers("pads")),
       auto_pad(call.text("auto_pad", "NOTSET")) {
-  call.require_rank(0, 3, 4);
+  call.require_rank(0, 3, 2 + most_axes);
   require(auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER", "onnx",
           "auto_pad is ", file::in_quotes(auto_pad), ", NOTSET, VALID, SAME_UPPER or SAME_LOWER expected");
-  for (const auto* list : {&kernel, &strides, &dilations, &pads})
-    require(list->size() <= (list == &pads ? 4 : 2), "onnx", "windows along ", list->size() / (list == &pads ? 2 : 1),
-            " axes are not supported: along one or two they are");
+  for (const auto* list : {&kernel, &strides, &dilations, &pads}) {
+    const std::size_t along = list->size() / (list == &pads ? 2 : 1);
+    require(along <= static_cast<std::size_t>(most_axes), "onnx", "windows along ", along,
+            " axes are not supported: along one to ", most_axes, " they are");
+  }
   for (const auto* list : {&kernel, &strides, &dilations, &pads})
     for (const std::int64_t value : *list)
       require(value >= (list == &pads ? 0 : 1) && value <= std::numeric_limits<int>::max(), "onnx",
@@ -53,28 +55,47 @@ Windows Windows::for_input(const Shape& input, const Shape& kernel_shape) const 
 
 Windows Windows::as_image() const {
   Windows w = *this;
-  if (kernel.size() == 2) return w;
+  if (axes() != 1) return w;
   for (auto* list : {&w.kernel, &w.strides, &w.dilations}) list->insert(list->begin(), 1);
   w.pads = {0, pads[0], 0, pads[1]};
   return w;
 }
 
-IntPair Windows::pair(const std::vector<std::int64_t>& values, std::size_t first) {
-  return {static_cast<int>(values[first]), static_cast<int>(values[first + 1])};
+bool Windows::is_symmetric() const {
+  const auto half = static_cast<std::ptrdiff_t>(pads.size() / 2);
+  return std::equal(pads.begin(), pads.begin() + half, pads.begin() + half, pads.end());
+}
+
+bool Windows::has_dilation() const {
+  return std::any_of(dilations.begin(), dilations.end(), [](std::int64_t dilation) { return dilation != 1; });
+}
+
+void Windows::set(IntPair& option, const std::vector<std::int64_t>& list) {
+  option = {static_cast<int>(list[0]), static_cast<int>(list[1])};
+}
+
+void Windows::set(IntTriple& option, const std::vector<std::int64_t>& list) {
+  option = {static_cast<int>(list[0]), static_cast<int>(list[1]), static_cast<int>(list[2])};
 }
 
 Shape spatial_of(const Tensor& x) {
-  const int axes = x.dim() - 2;
-  require(axes == 1 || axes == 2, "onnx", "an input of shape ", x.shape(),
-          " is not supported: (N, C, W) and (N, C, H, W) are");
-  Shape spatial;
-  for (int i = 0; i < axes; ++i) spatial.push_back(x.size(2 + i));
-  return spatial;
+  require(x.dim() >= 3 && x.dim() <= 5, "onnx", "an input of shape ", x.shape(),
+          " is not supported: (N, C, W), (N, C, H, W) and (N, C, D, H, W) are");
+  return Shape(x.shape().begin() + 2, static_cast<std::size_t>(x.dim() - 2));
+}
+
+Shape with_spatial(std::int64_t batch, std::int64_t channels, const Shape& spatial) {
+  Shape shape{batch, channels};
+  for (const std::int64_t size : spatial) shape.push_back(size);
+  return shape;
 }
 
 Tensor padded(const Tensor& x, const Windows& w, double value) {
   if (std::all_of(w.pads.begin(), w.pads.end(), [](std::int64_t pad) { return pad == 0; })) return x;
-  return pad(x, {{w.pads[1], w.pads[3]}, {w.pads[0], w.pads[2]}}, value);
+  std::vector<AxisPadding> paddings;
+  paddings.reserve(w.axes());
+  for (std::size_t i = w.axes(); i-- > 0;) paddings.push_back({w.pads[i], w.pads[w.axes() + i]});
+  return pad(x, paddings, value);
 }
 
 }  // namespace crisol::onnx
