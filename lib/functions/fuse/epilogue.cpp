@@ -57,8 +57,9 @@ std::optional<ops::EpilogueOperand> operand_of(const Tensor& x, const ResultLayo
   // Bit masks of axes: `columns` holds the axes within a row, `rows` the axes of the rows in one product, `products`
   // the rest.
   const int last = shape.rank() - 1;
-  const unsigned columns = layout.by_channel ? all & ~3u : 1u << last;
-  const unsigned rows = layout.by_channel ? 2u : layout.in_products ? 1u << (last - 1) : all & ~columns;
+  const bool axis_of_rows = layout.by_channel || layout.by_block;
+  const unsigned columns = axis_of_rows ? all & ~3u : 1u << last;
+  const unsigned rows = axis_of_rows ? 2u : layout.in_products ? 1u << (last - 1) : all & ~columns;
   const unsigned products = all & ~rows & ~columns;
   std::int64_t row_elements = 1, product_rows = 1;
   for (int i = 0; i <= last; ++i) {
@@ -70,6 +71,14 @@ std::optional<ops::EpilogueOperand> operand_of(const Tensor& x, const ResultLayo
   };
   const runtime::BufferView view = in(x);
   if (fits(0, all)) return ops::EpilogueOperand{view};
+  if (layout.by_block) {
+    const unsigned lanes = 1u << last, blocks = rows | lanes;
+    const std::int64_t block = shape[last];
+    if (fits(all, 0)) return ops::EpilogueOperand{view, row_elements, 1, row_elements * product_rows};
+    if (fits(blocks, all & ~blocks)) return ops::EpilogueOperand{view, block, 0, 0};
+    if (fits(blocks | products, columns & ~lanes)) return ops::EpilogueOperand{view, block, 0, block * product_rows};
+    return {};
+  }
   if (fits(all, 0)) return ops::EpilogueOperand{view, row_elements, 1, row_elements * product_rows};
   if (fits(columns, all & ~columns) && !layout.by_channel) return ops::EpilogueOperand{view, 0, 1, 0};
   if (fits(rows, all & ~rows)) return ops::EpilogueOperand{view, 1, 0, 0};

@@ -11,11 +11,12 @@
 namespace crisol::detail {
 
 /// The layout of an op's result, as its kernel sees it: rows of elements. The rows of a matrix product run along its
-/// last axis. A convolution has one row for each channel.
+/// last axis. A convolution has one row for each channel, or for each block of channels.
 struct ResultLayout {
   Shape shape;
   bool by_channel = false;   ///< (N, K, …) with one row for each k. If false, rows run along the last axis.
   bool in_products = false;  ///< The last two axes are one product of many.
+  bool by_block = false;     ///< (N, blocks, …, c), channels in blocks of c: see ops/conv/conv2d_blocks.h.
 };
 
 /// The parts of an op without its epilogue.

@@ -1,0 +1,77 @@
+// Convolution of channels in blocks (conv/blocks.h) for CPUs, fp32, one group.
+//
+//   x (N, ceil(C / XB), H, W, XB)   w (groups, ceil(C / XB), R, S, XB, OB, VW)   y (N, blocks, OH, OW, VW)
+//
+// A work-item is a work-group of its own and computes tiles of OB blocks of y times T columns. All sums of a tile are in
+// registers. A step loads OB vectors of w and multiplies them by T numbers of x, which are at fixed distances. So w is
+// read in the order of memory, and a vector of w is used T times.
+//
+// sizes = (N, C, H, W, blocks of y, OH, OW, tiles of an item), window as in conv/conv.h. Work-items count (groups of OB
+// blocks, pieces of the plane, images). `slice` is the number of floats of scratch of an item.
+#include "conv/blocks.h"
+
+CPU_KERNEL void conv2d_blocks(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
+                              const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
+                              __global float* restrict y, const ulong y_offset, __global float* restrict scratch,
+                              const ulong scratch_offset, EPILOGUE_PARAMETERS, const long8 sizes, const long8 window,
+                              const long slice, const int flags) {
+  const int channels = (int)sizes.s1, height = (int)sizes.s2, width = (int)sizes.s3, blocks = (int)sizes.s4;
+  const int out_h = (int)sizes.s5, out_w = (int)sizes.s6, tiles_of_item = (int)sizes.s7;
+  const int taps_h = (int)window.s0, taps_w = (int)window.s1, stride_h = (int)window.s2, pad_h = (int)window.s4;
+  const int pad_w = (int)window.s5, dil_h = (int)window.s6, dil_w = (int)window.s7;
+  const int group = (int)get_global_id(0), image = (int)get_global_id(2);
+  const int in_blocks = (channels + XB - 1) / XB;
+  const int seen = (T - 1) * STRIDE + (taps_w - 1) * dil_w + 1;
+  const int tiles = (out_w + T - 1) / T * out_h;
+  const int first = (int)get_global_id(1) * tiles_of_item, last = min(first + tiles_of_item, tiles);
+  const Finish finish = FINISH_OF(image);
+  x += x_offset + (long)image * in_blocks * height * width * XB;
+  w += w_offset + (long)group * in_blocks * taps_h * taps_w * XB * OB * VW;
+  y += y_offset + ((long)image * blocks + group * OB) * out_h * out_w * VW;
+  scratch += scratch_offset +
+             ((image * get_global_size(1) + get_global_id(1)) * get_global_size(0) + get_global_id(0)) * slice;
+  NO_UNROLL
+  for (int tile = first; tile < last; ++tile) {
+    const BlockTile at = block_tile(tile, out_w);
+    floatv acc[OB * T];
+#pragma unroll
+    for (int i = 0; i < OB * T; ++i) acc[i] = (floatv)(0.0f);
+    NO_UNROLL
+    for (int ib = 0; ib < in_blocks; ++ib) {
+      const int depth = min(XB, channels - ib * XB);
+      NO_UNROLL
+      for (int r = 0; r < taps_h; ++r) {
+        const int h = at.row * stride_h - pad_h + r * dil_h;
+        if (h < 0 || h >= height) continue;
+        __global const float* from = columns_of_line(x + ((long)ib * height + h) * width * XB, at.column * STRIDE - pad_w,
+                                                     seen, width, XB, scratch);
+        __global const float* weight = w + ((long)ib * taps_h + r) * taps_w * XB * OB * VW;
+        NO_UNROLL
+        for (int s = 0; s < taps_w; ++s, from += dil_w * XB, weight += XB * OB * VW) {
+          NO_UNROLL
+          for (int i = 0; i < depth; ++i) {
+            floatv weights[OB];
+#pragma unroll
+            for (int b = 0; b < OB; ++b) weights[b] = UNALIGNED_CONST(weight + (i * OB + b) * VW);
+#pragma unroll
+            for (int t = 0; t < T; ++t) {
+              const floatv number = (floatv)(from[t * STRIDE * XB + i]);
+#pragma unroll
+              for (int b = 0; b < OB; ++b) acc[b * T + t] = FMA(number, weights[b], acc[b * T + t]);
+            }
+          }
+        }
+      }
+    }
+    floatv sums[OB * T];
+#pragma unroll
+    for (int i = 0; i < OB * T; ++i) sums[i] = acc[i];
+    NO_UNROLL
+    for (int b = 0; b < min(OB, blocks - group * OB); ++b) {
+      const int block = group * OB + b;
+      const floatv shift = flags & BIAS_PER_ROW ? UNALIGNED_CONST(bias + bias_offset + block * VW) : (floatv)(0.0f);
+      store_pixels(y + (long)b * out_h * out_w * VW, sums + b * T, at.count, shift, block,
+                   (long)at.row * out_w + at.column, &finish, flags);
+    }
+  }
+}

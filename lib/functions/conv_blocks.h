@@ -1,0 +1,26 @@
+// Convolutions of channels in blocks (ops/conv/conv2d_blocks.h), for programs of graphs. They have no gradients.
+#pragma once
+
+#include "crisol/fuse.h"
+#include "crisol/tensor.h"
+#include "ops/conv/conv2d_blocks.h"
+
+namespace crisol::detail {
+
+/// (N, C, H, W) as (N, ceil(C / block), H, W, block), with zeros for the channels that are not there.
+Tensor to_blocks(const Tensor& x, std::int64_t block);
+/// The first `channels` channels of such a tensor as (N, channels, H, W).
+Tensor from_blocks(const Tensor& x, std::int64_t channels);
+/// One number for each channel, (C), as (ceil(C / block), block).
+Tensor channels_in_blocks(const Tensor& numbers, std::int64_t block);
+
+/// The weight (K, C, R, S) of a convolution, as ops::conv2d_blocks takes it for inputs in blocks of `block_in`.
+Tensor weight_in_blocks(const Tensor& weight, std::int64_t block_in, std::int64_t block);
+/// The same for a depthwise convolution, whose weight is (C, 1, R, S).
+Tensor depthwise_weight_in_blocks(const Tensor& weight, std::int64_t block);
+
+/// ops::conv2d_blocks, and an epilogue behind it if it is not null.
+Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const ops::Conv2dSizes& sizes,
+                     const Epilogue* epilogue);
+
+}  // namespace crisol::detail

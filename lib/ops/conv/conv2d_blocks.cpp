@@ -1,0 +1,212 @@
+// Convolution of channels in blocks: checks, and the variants.
+#include "ops/conv/conv2d_blocks.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/ceil_div.h"
+#include "crisol/ops/copy.h"
+#include "ops/check.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+constexpr const char* op = "conv2d_blocks";
+
+/// Columns of a tile that its configurations name.
+const std::string tile_names[] = {"14", "12", "10", "8", "7", "6", "5", "4"};
+constexpr std::array<std::int64_t, 8> tile_columns{14, 12, 10, 8, 7, 6, 5, 4};
+std::span<const std::string> tile_configs() { return tile_names; }
+
+/// How the planes of y are cut: tiles of so many columns, so many of them for a work-item.
+struct BlockCut {
+  std::int64_t columns, tiles, tiles_of_item;
+  std::int64_t seen;  ///< Columns of x for a tile.
+
+  std::int64_t pieces() const { return ceil_div(tiles, tiles_of_item); }
+};
+
+/// A kernel of 1 x 1 that sees every pixel once sees a plane as one line.
+Conv2dSizes as_lines(Conv2dSizes s) {
+  const bool sees_each_once = s.taps() == 1 && s.stride_h == 1 && s.stride_w == 1 && s.pad_h == 0 && s.pad_w == 0 &&
+                              s.out_h == s.height && s.out_w == s.width;
+  if (!sees_each_once) return s;
+  s.width = s.out_w = s.plane();
+  s.height = s.out_h = 1;
+  return s;
+}
+
+/// Registers for the sums of a tile.
+std::int64_t most_sums(const Conv2dBlocksProblem& p, const Target& target) {
+  return target.cpu_vector_width() == 16 && p.block == 16 ? 28 : 12;
+}
+
+std::int64_t groups_of(const Conv2dBlocksProblem& p) { return ceil_div(p.blocks(), p.tile_blocks); }
+
+Place bias_of(const Conv2dBlocksProblem& p, const Place& any) { return p.has_bias != 0 ? conv2d_bias : any; }
+
+std::int32_t flags_of(const Conv2dBlocksProblem& p) {
+  return (p.has_bias != 0 ? bias_per_row : 0) | epilogue_flags(p.epilogue);
+}
+
+/// The columns for which the fewest are computed twice or in vain. Wide tiles load a weight less often.
+std::int64_t best_columns(const Conv2dBlocksProblem& p, std::int64_t out_w, const Target& target) {
+  const std::int64_t most = most_sums(p, target) / (p.is_depthwise() ? 2 : p.tile_blocks);
+  std::int64_t best = 0;
+  double least = 0;
+  for (const std::int64_t columns : tile_columns) {
+    if (columns > std::max<std::int64_t>(most, 4)) continue;
+    const double cost = static_cast<double>(ceil_div(out_w, columns)) * (static_cast<double>(columns) + 1);
+    if (best == 0 || cost < least) {
+      best = columns;
+      least = cost;
+    }
+  }
+  return best;
+}
+
+/// Rounds of all loops of a work-item for a tile.
+std::int64_t loops_of_tile(const Conv2dBlocksProblem& p, const Conv2dSizes& s, std::int64_t seen,
+                           std::int64_t columns) {
+  const std::int64_t copying = seen * p.block_in + 4;
+  if (p.is_depthwise()) return s.kernel_h * (copying + 1) + columns + 2;
+  return p.in_blocks() * (s.kernel_h * (copying + s.kernel_w * (p.block_in + 1)) + 1) + p.tile_blocks * columns + 4;
+}
+
+/// Pieces of the planes: several for each core, but none that computes for only some microseconds.
+BlockCut cut_of(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const Target& target, std::int64_t columns) {
+  constexpr std::int64_t least_work = 1 << 15;  // Multiply-adds of vectors.
+  BlockCut cut{columns, ceil_div(s.out_w, columns) * s.out_h, 0, 0};
+  cut.seen = (columns - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
+  const std::int64_t steps = p.is_depthwise() ? s.taps() : s.channels * s.taps();
+  const std::int64_t work = steps * columns * (p.is_depthwise() ? 1 : p.tile_blocks);
+  const std::int64_t wanted = ceil_div(std::int64_t{4} * target.info.compute_units, s.images * groups_of(p));
+  const std::int64_t most = target.loop_budget / loops_of_tile(p, s, cut.seen, columns);
+  const std::int64_t least = std::min(cut.tiles, ceil_div(least_work, work));
+  cut.tiles_of_item = std::min(std::max(ceil_div(cut.tiles, wanted), least), most);
+  return cut;
+}
+
+const char* check(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const BlockCut& cut) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 16;
+  if (std::max(s.plane(), s.pixels()) > most / p.block || p.sizes.channels > most || s.outputs > most)
+    return "too large an image";
+  if (cut.seen > most / p.block_in) return "too large a kernel";
+  if (cut.tiles_of_item == 0) return "too large for the device's loops";
+  return nullptr;
+}
+
+PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_t config) {
+  const auto [x, weight, y] = operands<3>();
+  const Conv2dSizes s = as_lines(p.sizes);
+  const std::int64_t columns = config == own_config ? best_columns(p, s.out_w, target) : tile_columns[config];
+  const BlockCut cut = cut_of(p, s, target, columns);
+  if (const char* reason = check(p, s, cut)) return reason;
+  runtime::KernelSpec spec{"conv/conv2d_blocks.cl", "conv2d_blocks", {{"VW", p.block}, {"T", columns}}};
+  spec.prelude = epilogue_prelude(p.epilogue);
+  spec.defines.add({"STRIDE", s.stride_w});
+  if (p.is_depthwise()) {
+    spec.source = "conv/conv2d_blocks_depthwise.cl";
+    spec.entry = "conv2d_blocks_depthwise";
+    spec.defines.add({"TAPS_W", s.kernel_w});
+    spec.defines.add({"DILATION_W", s.dilation_w});
+  } else {
+    spec.defines.add({"XB", p.block_in});
+    spec.defines.add({"OB", p.tile_blocks});
+  }
+  if (!target.info.fast_fma) spec.defines.add({"NO_FMA", 1});
+  const runtime::NdRange range{{groups_of(p), cut.pieces(), s.images}, {1, 1, 1}};
+  const std::int64_t slice = ceil_div(cut.seen * p.block_in, std::int64_t{16}) * 16;
+  const EpilogueArgs e = epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight);
+  Plan plan;
+  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(groups_of(p) * cut.pieces() * s.images * slice));
+  plan.add(spec, range, x, weight, bias_of(p, weight), y, scratch, e,
+           Shape{s.images, s.channels, s.height, s.width, p.blocks(), s.out_h, s.out_w, cut.tiles_of_item},
+           s.kernel_window(), slice, flags_of(p));
+  return plan;
+}
+
+PlanOr plan_direct(const Conv2dBlocksProblem& p, const Target& target, std::size_t) {
+  const auto [x, weight, y] = operands<3>();
+  const Conv2dSizes& s = p.sizes;
+  const std::int64_t count = s.images * p.blocks() * s.pixels() * p.block;
+  const EpilogueArgs e = epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight);
+  const auto number = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
+  Plan plan;
+  plan.add({"conv/conv2d_blocks_direct.cl", "conv2d_blocks_direct", {{"VW", p.block}}, epilogue_prelude(p.epilogue)},
+           target.flat_range(count), x, weight, bias_of(p, weight), y, e, count,
+           Shape{s.images, s.channels, s.height, s.width, p.blocks(), s.out_h, s.out_w}, s.kernel_window(),
+           number(p.block_in), number(p.tile_blocks), number(p.is_depthwise() ? 1 : 0), flags_of(p));
+  return plan;
+}
+
+constexpr dispatch::Variant<Conv2dBlocksProblem> variants[] = {
+    {"tiles", DeviceClass::cpu, plan_tiles, tile_configs, true},
+    {"direct", DeviceClass::any, plan_direct, nullptr, true}};
+
+/// The problem of these operands. Throws if their shapes do not fit the sizes.
+Conv2dBlocksProblem problem_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dSizes& s) {
+  const bool depthwise = s.groups > 1;
+  require(s.groups == 1 || (s.groups == s.channels && s.groups == s.outputs), op, s.groups, " groups of ", s.channels,
+          " channels and ", s.outputs, " outputs; one group, or one for each channel and output, is expected");
+  require_dtype(op, "the input", x, DType::f32);
+  require(x.dim() == 5, op, "the input must have 5 axes (N, blocks, H, W, block), its shape is ", x.shape());
+  require(weight.dim() == (depthwise ? 4 : 7), op, "the weight must have ", depthwise ? 4 : 7, " axes, its shape is ",
+          weight.shape());
+  Conv2dBlocksProblem p{.sizes = s,
+                        .block_in = x.size(4),
+                        .block = weight.size(-1),
+                        .tile_blocks = depthwise ? 1 : weight.size(5),
+                        .has_bias = bias.defined() ? 1 : 0,
+                        .epilogue = {}};
+  require(p.block == 4 || p.block == 8 || p.block == 16, op, "a block of ", p.block,
+          " outputs; 4, 8 or 16 is expected");
+  require_shape(op, "the input", x, {s.images, p.in_blocks(), s.height, s.width, p.block_in});
+  if (depthwise)
+    require_operand(op, "the input", x, "the weight", weight, {p.blocks(), s.kernel_h, s.kernel_w, p.block_in});
+  else
+    require_operand(op, "the input", x, "the weight", weight,
+                    {ceil_div(p.blocks(), p.tile_blocks), p.in_blocks(), s.kernel_h, s.kernel_w, p.block_in,
+                     p.tile_blocks, p.block});
+  if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {p.blocks(), p.block});
+  return p;
+}
+
+}  // namespace
+
+const Table<Conv2dBlocksProblem> conv2d_blocks_table(op, variants);
+
+std::int64_t channel_block(const Target& target) {
+  if (!target.takes_cpu_kernels()) return 0;
+  return target.cpu_vector_width() == 16 ? 16 : 8;
+}
+
+std::int64_t blocks_of_tile(std::int64_t outputs, std::int64_t block) {
+  const std::int64_t blocks = ceil_div(outputs, block);
+  return blocks == 1 ? 1 : blocks % 2 != 0 && blocks % 3 == 0 ? 3 : 2;
+}
+
+Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dSizes& sizes,
+                     const ProductEpilogue* f, bool& applied) {
+  Conv2dBlocksProblem problem = problem_of(x, weight, bias, sizes);
+  const Tensor y =
+      empty({sizes.images, problem.blocks(), sizes.out_h, sizes.out_w, problem.block}, DType::f32, x.device());
+  applied = true;
+  if (y.numel() == 0) return y;
+  problem.epilogue = layout_of(f);
+  const Tensor images = contiguous(x), filters = contiguous(weight), shift = bias.defined() ? contiguous(bias) : bias;
+  const PreparedPtr prepared = prepare(conv2d_blocks_table, problem, state_of(y));
+  const OperandView views[] = {in(images),
+                               in(filters),
+                               out(y),
+                               in(bias.defined() ? shift : filters),
+                               epilogue_operand(f, 0, in(filters)),
+                               epilogue_operand(f, 1, in(filters))};
+  launch(*prepared, views, std::array{epilogue_scalars(f)});
+  applied = problem.epilogue.empty() || prepared->plan.fuses_epilogue();
+  return y;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,49 @@
+// Convolution of channels in blocks, for programs of graphs. It has no gradient and is no part of the interface.
+//
+// Images (N, C, H, W) with channels in blocks of c are contiguous tensors (N, ceil(C / c), H, W, c): one vector holds
+// neighbouring channels of a pixel. The lanes of the last block that have no channel may hold anything, also in
+// results.
+#pragma once
+
+#include "crisol/tensor.h"
+#include "ops/conv/conv2d_problem.h"
+
+namespace crisol::ops {
+
+/// Channels of a block on this device; 0 where blocks are of no use, which is everywhere but on CPUs.
+std::int64_t channel_block(const dispatch::Target& target);
+
+/// Blocks of outputs that one tile computes. Weights are laid out for it.
+std::int64_t blocks_of_tile(std::int64_t outputs, std::int64_t block);
+
+/// Cross-correlation as in ops::conv2d, of the given sizes. The padding may differ at the ends of an axis: it is told
+/// by pad_h, pad_w and the size of the output. With one group:
+///
+///     x (N, ceil(C / b), H, W, b)   weight (g, ceil(C / b), R, S, b, t, c)   y (N, ceil(K / c), H', W', c)
+///
+/// where b may be any block, t = blocks_of_tile(K, c), g · t >= ceil(K / c), and weight[…, i, j, k] is that of channel
+/// b · (its block) + i and output (t · g + j) · c + k. With as many groups as channels and outputs (depthwise):
+///
+///     x (N, ceil(C / c), H, W, c)   weight (ceil(C / c), R, S, c)   y (N, ceil(C / c), H', W', c)
+///
+/// The bias is undefined, or (ceil(K / c), c). All tensors are f32 and on one device. The epilogue's operands are those
+/// of a ResultLayout with blocks; `applied` is as in with_epilogue.h. Throws invalid_argument for shapes that do not
+/// fit each other, and for other groups.
+Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dSizes& sizes,
+                     const ProductEpilogue* f, bool& applied);
+
+/// A convolution of channels in blocks.
+struct Conv2dBlocksProblem {
+  Conv2dSizes sizes;
+  std::int64_t block_in, block, tile_blocks;  ///< b, c and t.
+  std::int64_t has_bias;
+  EpilogueLayout epilogue;
+
+  bool is_depthwise() const noexcept { return sizes.groups > 1; }
+  std::int64_t in_blocks() const noexcept { return (sizes.channels + block_in - 1) / block_in; }
+  std::int64_t blocks() const noexcept { return (sizes.outputs + block - 1) / block; }
+};
+
+extern const Table<Conv2dBlocksProblem> conv2d_blocks_table;
+
+}  // namespace crisol::ops
