@@ -1,0 +1,45 @@
+// Values of a graph in two layouts: their own, and channels in blocks (functions/conv_blocks.h).
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace crisol::graph {
+
+/// Takes the nodes of a graph one after the other. An image (N, C, H, W) may exist in its own layout, in blocks, or
+/// both. What is missing is made where a node needs it first.
+class BlockedValues {
+ public:
+  BlockedValues(Graph& graph, std::int64_t block) : graph_(graph), block_(block) {}
+
+  /// Whether the value is an f32 tensor (N, C, H, W).
+  bool is_image(int value) const;
+  bool is_in_blocks(int value) const { return in_blocks_.count(value) > 0; }
+  /// The place of the image in blocks.
+  int in_blocks(int value);
+  /// A copy of the image in blocks of another size.
+  int in_blocks_of(int value, std::int64_t block);
+
+  /// Adds a node as it is.
+  void add(Node node);
+  /// Adds a node that makes the image `y` in blocks. Its inputs are in blocks.
+  void add_blocked(Node node, int y);
+  /// Gives the graph its new nodes.
+  void finish();
+
+ private:
+  void need_plain(int value);
+  void add_reorder(const char* op, int from, int to, Run run);
+
+  Graph& graph_;
+  const std::int64_t block_;
+  std::vector<Node> nodes_;
+  std::map<int, int> in_blocks_;  ///< The same image in blocks.
+  std::set<int> only_in_blocks_;  ///< Images that do not exist in their own layout yet.
+};
+
+}  // namespace crisol::graph

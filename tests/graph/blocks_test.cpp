@@ -1,0 +1,132 @@
+// Channels in blocks: models of every kind of node give what the walk over their nodes gives.
+#include <algorithm>
+#include <cmath>
+
+#include "dispatch/target.h"
+#include "graph/model_file.h"
+#include "ops/conv/conv2d_blocks.h"
+#include "support/skip.h"
+
+namespace {
+
+const Sizes around{1, 1, 1, 1};
+
+Proto conv(const std::string& x, const std::string& w, const std::string& y,
+           const std::vector<Proto>& attributes = {}) {
+  return node("Conv", {x, w}, {y}, attributes);
+}
+
+std::size_t count(const std::string& text, const std::string& word) {
+  std::size_t times = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++times;
+  return times;
+}
+
+/// Checks the results, and how many images go into blocks and come out of them.
+void check(const ModelFile& file, const Tensor& x, std::size_t reorders_in, std::size_t reorders_out) {
+  onnx::Model model = file.load();
+  check_program(model, x);
+  if (ops::channel_block(dispatch::target_of(Device().state())) == 0) return;
+  const std::string nodes = model.optimized({{"x", x}});
+  CAPTURE(nodes);
+  CHECK(count(nodes, "ToBlocks") == reorders_in);
+  CHECK(count(nodes, "FromBlocks") == reorders_out);
+}
+
+/// As in MobileNetV3: a first layer, a depthwise one, squeeze and excitation, a residual connection.
+ModelFile mobile_net() {
+  manual_seed(11);
+  return ModelFile(
+      {node("Conv", {"x", "w1", "b1"}, {"c1"}, {attribute("pads", around), attribute("strides", Sizes{2, 2})}),
+       node("HardSwish", {"c1"}, {"h1"}),
+       conv("h1", "w2", "c2", {attribute("pads", Sizes{2, 2, 2, 2}), attribute("group", std::int64_t{20})}),
+       node("Relu", {"c2"}, {"r2"}), node("GlobalAveragePool", {"r2"}, {"g"}), node("Conv", {"g", "w3", "b3"}, {"c3"}),
+       node("Relu", {"c3"}, {"r3"}), conv("r3", "w4", "c4"), node("HardSigmoid", {"c4"}, {"s4"}),
+       node("Mul", {"r2", "s4"}, {"m"}), conv("m", "w5", "c5"), node("Add", {"c5", "h1"}, {"a"}), conv("a", "w6", "c6"),
+       node("Softmax", {"c6"}, {"y"}, {attribute("axis", std::int64_t{1})})},
+      {weight("w1", randn({20, 3, 3, 3})), weight("b1", randn({20})), weight("w2", randn({20, 1, 5, 5})),
+       weight("w3", randn({3, 20, 1, 1})), weight("b3", randn({3})), weight("w4", randn({20, 3, 1, 1})),
+       weight("w5", randn({20, 20, 1, 1})), weight("w6", randn({40, 20, 1, 1}))});
+}
+
+}  // namespace
+
+TEST_CASE("blocks: squeeze and excitation, depthwise layers, residuals") {
+  check(mobile_net(), randn({1, 3, 13, 11}), 1, 1);
+  check(mobile_net(), randn({3, 3, 8, 9}), 1, 1);
+}
+
+TEST_CASE("blocks: pools, padding, joined channels and enlarged images") {
+  if (slow_device()) CRISOL_SKIP("compiles many programs");
+  manual_seed(12);
+  const ModelFile file(
+      {conv("x", "w1", "c1", {attribute("auto_pad", "SAME_UPPER"), attribute("strides", Sizes{2, 2})}),
+       node("Pad", {"c1", "pads"}, {"p"}),
+       node("MaxPool", {"p"}, {"m"},
+            {attribute("kernel_shape", Sizes{3, 3}), attribute("strides", Sizes{2, 2}),
+             attribute("ceil_mode", std::int64_t{1})}),
+       conv("m", "w2", "c2", {attribute("auto_pad", "SAME_LOWER"), attribute("dilations", Sizes{1, 2})}),
+       node("AveragePool", {"c2"}, {"v"},
+            {attribute("kernel_shape", Sizes{3, 3}), attribute("pads", around),
+             attribute("count_include_pad", std::int64_t{1})}),
+       node("AveragePool", {"c2"}, {"u"},
+            {attribute("kernel_shape", Sizes{2, 3}), attribute("pads", Sizes{1, 1, 0, 1})}),
+       node("Concat", {"v", "u", "m"}, {"j"}, {attribute("axis", std::int64_t{1})}),
+       node("Resize", {"j", "", "scales"}, {"z"},
+            {attribute("mode", "nearest"), attribute("coordinate_transformation_mode", "asymmetric"),
+             attribute("nearest_mode", "floor")}),
+       conv("z", "w3", "c3"), node("ReduceMean", {"c3"}, {"y"}, {attribute("axes", Sizes{2, -1})})},
+      {weight("w1", randn({24, 24, 3, 3})), weight("w2", randn({16, 24, 2, 3})), weight("w3", randn({20, 56, 1, 1})),
+       of::raw_tensor<std::int64_t>("pads", of::i64, {8}, {0, 0, 0, 1, 0, 0, 2, 0}),
+       weight("scales", from_vector(std::vector<float>{1, 1, 2, 3}))});
+  check(file, randn({2, 24, 17, 14}), 1, 1);
+}
+
+TEST_CASE("blocks: values that are used in both layouts, and outputs") {
+  manual_seed(13);
+  // The transpose reads the first result in its own layout, and the sum needs the transposed one in blocks.
+  const ModelFile file({conv("x", "w1", "c1", {attribute("pads", around)}),
+                        node("Transpose", {"c1"}, {"t"}, {attribute("perm", Sizes{0, 1, 3, 2})}),
+                        conv("c1", "w2", "c2"), node("Add", {"c2", "t"}, {"a"}), conv("a", "w2", "y")},
+                       {weight("w1", randn({18, 9, 3, 3})), weight("w2", randn({18, 18, 1, 1}))});
+  check(file, randn({1, 9, 6, 6}), 2, 2);
+}
+
+TEST_CASE("blocks: lanes without a channel do not matter") {
+  manual_seed(14);
+  // There is no channel 18: its lane is 0 / 0.
+  const ModelFile file(
+      {conv("x", "w1", "c1"), node("Div", {"c1", "d"}, {"q"}), node("Pow", {"q", "two"}, {"p"}), conv("p", "w2", "c2"),
+       node("MaxPool", {"c2"}, {"m"}, {attribute("kernel_shape", Sizes{2, 2})}), conv("m", "w3", "y")},
+      {weight("w1", randn({18, 18, 1, 1})), weight("w2", randn({19, 18, 1, 1})), weight("w3", randn({18, 19, 1, 1})),
+       weight("d", rand({18, 1, 1}) + 0.5), weight("two", full({}, 2.0))});
+  const Tensor x = randn({2, 18, 4, 5});
+  check(file, x, 1, 1);
+  CHECK(std::isfinite(file.load()(x).sum().item<float>()));
+}
+
+TEST_CASE("blocks: convolutions that stay as they are") {
+  manual_seed(15);
+  // One convolution alone, groups of several channels, a weight that is computed, and images with one axis.
+  const ModelFile alone({conv("x", "w", "y")}, {weight("w", randn({18, 18, 3, 3}))});
+  check(alone, randn({1, 18, 6, 5}), 0, 0);
+  const ModelFile groups({conv("x", "w", "c", {attribute("group", std::int64_t{2})}),
+                          conv("c", "w", "y", {attribute("group", std::int64_t{2})})},
+                         {weight("w", randn({18, 9, 1, 1}))});
+  check(groups, randn({1, 18, 6, 5}), 0, 0);
+  const ModelFile computed({node("GlobalMaxPool", {"x"}, {"g"}), node("Expand", {"g", "s"}, {"w"}), conv("x", "w", "c"),
+                            conv("c", "w", "y")},
+                           {of::raw_tensor<std::int64_t>("s", of::i64, {4}, {18, 18, 1, 1})});
+  check(computed, randn({1, 18, 2, 3}), 0, 0);
+  const ModelFile lines({conv("x", "w", "c"), conv("c", "w", "y")}, {weight("w", randn({18, 18, 1}))});
+  check(lines, randn({1, 18, 6}), 0, 0);
+}
+
+TEST_CASE("child: a model without channels in blocks" * doctest::skip()) {
+  check(mobile_net(), randn({1, 3, 13, 11}), 0, 0);
+}
+
+TEST_CASE("blocks: CRISOL_PASSES turns them off") {
+  if (slow_device()) CRISOL_SKIP("starts a process");
+  CHECK_PASSED(run_child("child: a model without channels in blocks", {{"CRISOL_PASSES", "-block_channels"}}));
+}
