@@ -86,10 +86,14 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
   if (size != 0) {
     fault = device.fault_flag().begin_read();
     CommandTimer timer(device, "download");
-    const cl_int error =
-        clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, timer.event());
+    // In clFinish, Intel's CPU runtime lets the calling thread compute too. In a blocking read the thread only waits,
+    // so that two cores had the speed of one: 9.9 ms instead of 5.4 for a MiniLM.
+    const cl_int finished = device.info().type == DeviceType::cpu ? clFinish(device.queue()) : CL_SUCCESS;
+    const cl_int error = finished != CL_SUCCESS ? finished
+                                                : clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset,
+                                                                      size, bytes, 0, nullptr, timer.event());
     if (error != CL_SUCCESS && fault != nullptr) device.fault_flag().abandon(std::move(fault));
-    check_cl(error, "clEnqueueReadBuffer");
+    check_cl(error, finished != CL_SUCCESS ? "clFinish" : "clEnqueueReadBuffer");
     timer.queued("download", size);
     if (device.profiler().traced()) device.profiler().drain(device.index());  // Their events hold the driver's memory.
   }
