@@ -1,6 +1,7 @@
 #include "onnx/ops/network/kept_weights.h"
 
 #include "autograd/node.h"
+#include "base/thread_context.h"
 #include "runtime/capture/capture.h"
 
 namespace crisol::onnx {
@@ -22,10 +23,12 @@ bool KeptWeights::Source::operator==(const Source& other) const {
 
 std::vector<RnnWeights> KeptWeights::get(const std::vector<Tensor>& tensors,
                                          const std::function<std::vector<RnnWeights>()>& make) {
-  if (autograd::recording(tensors) || runtime::current_capturer() != nullptr) return make();
+  const bool is_captured = runtime::current_capturer() != nullptr;
+  if (autograd::recording(tensors) || (is_captured && !thread_context().makes_program)) return make();
   std::vector<Source> sources(tensors.begin(), tensors.end());
   const std::lock_guard lock(mutex_);
   if (weights_.empty() || sources != sources_) {
+    if (is_captured) return make();  // They depend on inputs of the program.
     weights_ = make();
     sources_ = std::move(sources);
   }

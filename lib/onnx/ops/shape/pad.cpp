@@ -27,13 +27,19 @@ Tensor extended(const Tensor& x, int axis, AxisPadding padding, const std::strin
   if (before == 0 && after == 0) return kept;
   const std::int64_t size = kept.size(axis);
   require(size > 0, "onnx", "axis ", axis, " of shape ", kept.shape(), " has no elements to pad with");
-  const Tensor places =
-      arange(-static_cast<double>(before), static_cast<double>(size + after), 1, DType::i64, x.device());
-  if (mode == "edge" || size == 1) return index_select(kept, axis, clamp(places, 0, size - 1));
-  if (mode == "wrap") return index_select(kept, axis, remainder(places, size));
-  const std::int64_t period = 2 * (size - 1);
-  const Tensor turned = remainder(places, period);
-  return index_select(kept, axis, minimum(turned, period - turned));
+  constexpr std::int64_t most = std::int64_t{1} << 31;
+  require(before + size + after <= most, "onnx", "axis ", axis, " of shape ", kept.shape(), " with a padding of ",
+          before, " and ", after, " would have more than ", most, " elements");
+  // A program has what the host computes as a constant.
+  std::vector<std::int64_t> places;
+  places.reserve(static_cast<std::size_t>(before + size + after));
+  const std::int64_t period = mode == "wrap" ? size : std::max<std::int64_t>(2 * (size - 1), 1);
+  for (std::int64_t i = -before; i < size + after; ++i) {
+    const std::int64_t turned = (i % period + period) % period;
+    places.push_back(mode == "edge" ? std::clamp<std::int64_t>(i, 0, size - 1)
+                                    : std::min(turned, mode == "wrap" ? turned : period - turned));
+  }
+  return index_select(kept, axis, from_vector(places, {before + size + after}, x.device()));
 }
 
 /// `along` are the axes of pads: first the padding before each of them, then the padding behind.
