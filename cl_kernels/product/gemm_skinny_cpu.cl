@@ -4,11 +4,8 @@
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, m small
 //
 // B is in the column panels [ceil(n / NR)][k][NR] of gemm_pack, and A[i][k] = a[i * a_row + k * a_column]. A unit of
-// work is one vector of columns over the whole depth, so that few columns still give every core its share. ROWS rows of
-// A share each load of B. Even and odd k have sums of their own, because one chain of additions would be slower than
-// memory.
-#include "product/gemm_store.h"
-#include "product/sizes.h"
+// work is one vector of columns over the whole depth, so that few columns still give every core its share.
+#include "product/skinny_tile.h"
 
 #define ROWS SKINNY_ROWS
 
@@ -33,25 +30,8 @@ CPU_KERNEL void gemm_skinny(__global const float* restrict a, const ulong a_offs
       __global const float* from[ROWS];
 #pragma unroll
       for (int i = 0; i < ROWS; ++i) from[i] = a + min(row + i, m - 1) * a_row;
-      floatv even[ROWS], odd[ROWS];
-#pragma unroll
-      for (int i = 0; i < ROWS; ++i) even[i] = odd[i] = (floatv)(0.0f);
-      NO_UNROLL
-      for (int at = 0; at + 2 <= k; at += 2) {
-        const floatv first = ALIGNED_CONST(panel + at * NR), second = ALIGNED_CONST(panel + (at + 1) * NR);
-#pragma unroll
-        for (int i = 0; i < ROWS; ++i) {
-          even[i] = FMA((floatv)(from[i][at * a_column]), first, even[i]);
-          odd[i] = FMA((floatv)(from[i][(at + 1) * a_column]), second, odd[i]);
-        }
-      }
       floatv tile[ROWS];
-#pragma unroll
-      for (int i = 0; i < ROWS; ++i) {
-        if (k % 2 != 0)
-          even[i] = FMA((floatv)(from[i][(k - 1) * a_column]), ALIGNED_CONST(panel + (k - 1) * NR), even[i]);
-        tile[i] = even[i] + odd[i];
-      }
+      skinny_multiply(tile, from, a_column, panel, k);
       __global const float* shift = bias + (flags & BIAS_PER_COLUMN ? unit * VW : row);
       const Target target = {c + row * c_row, c_row, row, min(ROWS, m - row), flags, shift};
       store_columns(tile, 1, &target, &finish, 0, unit * VW, (int)min((long)VW, n - unit * VW), shift);

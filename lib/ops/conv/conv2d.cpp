@@ -16,6 +16,7 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"gemm", DeviceClass::gpu, plan_conv2d_gemm, nullptr, true},
     {"winograd_f4", DeviceClass::gpu, plan_winograd_f4, nullptr, true},
     {"winograd_f2", DeviceClass::gpu, plan_winograd_f2, nullptr, true},
+    {"few_pixels", DeviceClass::cpu, plan_few_pixels, nullptr, true},
     {"planes", DeviceClass::cpu, plan_planes, nullptr, true},
     {"winograd", DeviceClass::cpu, plan_winograd, nullptr, true},
     {"cpu_gemm", DeviceClass::cpu, plan_cpu_gemm, nullptr, true},

@@ -151,6 +151,22 @@ TEST_CASE("conv2d: values and gradients of layers") {
     check_case(variants, c, !testing::slow_launches() || i++ % 3 == 0);
 }
 
+TEST_CASE("conv2d: outputs of a few pixels") {
+  const MustRun variants("conv2d", {on_cpus("few_pixels"), on_cpus("cpu_gemm"), "direct"});
+  const Case cases[] = {{{1, 13, 1, 4}, {20, 13, 1, 3}, {1, {0, 1}}},     // a signal with zeros around it
+                        {{1, 1, 1, 85}, {19, 1, 1, 37}, {{1, 12}, 0}},    // taps by vectors, and an odd rest
+                        {{2, 5, 5, 6}, {33, 5, 3, 2}, {2, 1}},            // two images of 3 x 4 pixels: too many
+                        {{3, 5, 4, 5}, {35, 5, 3, 2}, {{2, 2}, {1, 0}}},  // 3 images of 2 x 2 pixels
+                        {{1, 4, 9, 7}, {24, 4, 3, 3}, {{3, 2}, {2, 1}, {2, 3}}},  // dilation
+                        {{5, 9, 3, 3}, {48, 9, 3, 3}, {}},                        // one pixel an image
+                        {{1, 3, 2, 2}, {17, 3, 4, 4}, {1, 2}}};                   // a kernel larger than the image
+  for (const Case& c : cases) {
+    CAPTURE(c.x);
+    CAPTURE(c.weight);
+    check_forward(variants, c, false);
+  }
+}
+
 TEST_CASE("conv2d: every tile of the products for GPUs") {
   if (testing::slow_device()) CRISOL_SKIP("3 million multiply-adds for each tile");
   // Slow implementations take seconds to compile a program, so they run only one tile here. Other tests run the tiles

@@ -129,14 +129,15 @@ TEST_CASE("conv2d ends in every form of epilogue") {
   const struct {
     Shape x, weight;
     Conv2dOptions options;
-  } cases[] = {{{2, 3, 5, 7}, {4, 3, 3, 3}, {1, 1}},       {{2, 4, 6, 6}, {6, 2, 3, 3}, {2, 1, 1, 2}},
-               {{3, 8, 28, 28}, {10, 8, 3, 3}, {1, 1}},    {{2, 70, 9, 9}, {5, 70, 3, 3}, {1, 1}},
-               {{2, 20, 8, 8}, {24, 20, 1, 1}, {}},        {{2, 20, 13, 22}, {20, 20, 3, 3}, {1, 1}},
-               {{2, 6, 9, 18}, {6, 1, 3, 3}, {1, 1, 1, 6}}};
+  } cases[] = {{{2, 3, 5, 7}, {4, 3, 3, 3}, {1, 1}},        {{2, 4, 6, 6}, {6, 2, 3, 3}, {2, 1, 1, 2}},
+               {{3, 8, 28, 28}, {10, 8, 3, 3}, {1, 1}},     {{2, 70, 9, 9}, {5, 70, 3, 3}, {1, 1}},
+               {{2, 20, 8, 8}, {24, 20, 1, 1}, {}},         {{2, 20, 13, 22}, {20, 20, 3, 3}, {1, 1}},
+               {{2, 6, 9, 18}, {6, 1, 3, 3}, {1, 1, 1, 6}}, {{1, 5, 4, 5}, {19, 5, 3, 2}, {2, 1}}};
   const bool slow = testing::slow_device();
-  const MustRun variants("conv2d", {where(!slow, "depthwise"), where(!slow, "gemm"), where(!slow, "winograd_f4"),
-                                    where(!slow, "winograd_f2"), on_cpus("planes"), on_cpus("winograd", 100'000),
-                                    on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"});
+  const MustRun variants(
+      "conv2d", {where(!slow, "depthwise"), where(!slow, "gemm"), where(!slow, "winograd_f4"),
+                 where(!slow, "winograd_f2"), on_cpus("planes"), on_cpus("few_pixels"), on_cpus("winograd", 100'000),
+                 on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"});
   for (const auto& c : cases) {
     if (slow && c.x.numel() > 250) continue;
     CAPTURE(c.x);
