@@ -18,6 +18,10 @@ class MappedFile {
   const std::string& path() const noexcept { return path_; }
   std::string_view bytes() const noexcept { return bytes_; }
 
+  /// Says that a part of a mapped file is not needed soon, so that its pages take no memory of this process. A later
+  /// read of the part brings them back.
+  static void give_back(std::string_view part) noexcept;
+
  private:
   /// Maps the file. Each operating system has its own.
   void map(const char* op);

@@ -31,4 +31,7 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) UnmapViewOfFile(bytes_.data());
 }
 
+// Windows takes pages from a process by itself when memory is short.
+void MappedFile::give_back(std::string_view /*part*/) noexcept {}
+
 }  // namespace crisol::io

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "onnx/ops/element_types.h"
+#include "tensor/upload.h"
 
 namespace crisol::onnx {
 
@@ -39,7 +40,10 @@ Datum Tensors::read(const file::TensorProto& tensor) {
   const auto [dtype, shape] = layout_of(tensor);
   const file::Elements elements = file_.elements_of(tensor);
   if (graph::may_be_shape(shape, dtype)) return Datum(numbers_of(elements.bytes(), dtype), shape, dtype);
-  return from_bytes(elements.bytes().data(), shape, dtype, device_);
+  // The memory of a large model then never holds both the file and the tensors.
+  return upload_in_parts(elements.bytes(), shape, dtype, device_, [&](std::string_view part) {
+    if (elements.mapped.data() != nullptr) io::MappedFile::give_back(part);
+  });
 }
 
 Datum Tensors::shared(const file::TensorProto& tensor) {

@@ -10,6 +10,7 @@
 #include "runtime/memory/transfer.h"
 #include "tensor/impl.h"
 #include "tensor/recorder.h"
+#include "tensor/upload.h"
 
 namespace crisol {
 
@@ -160,6 +161,29 @@ Tensor upload_beside(std::unique_ptr<std::byte[]> bytes, const Shape& shape, DTy
   Tensor result = empty(shape, dtype, device);
   runtime::write_beside(*result.impl()->storage->block, 0, std::move(bytes),
                         static_cast<std::size_t>(result.numel()) * size_of(dtype));
+  return result;
+}
+
+Tensor upload_in_parts(std::string_view bytes, const Shape& shape, DType dtype, Device device,
+                       const std::function<void(std::string_view part)>& read) {
+  // Waiting for the copy of a smaller tensor takes longer than a copy on the host.
+  constexpr std::size_t least = std::size_t{256} << 10, part_bytes = std::size_t{4} << 20;
+  require(bytes.size() == checked_bytes("upload", shape, dtype), "upload", bytes.size(), " bytes for shape ", shape,
+          " of ", dtype);
+  const KeptInProgram kept;
+  Tensor result = empty(shape, dtype, device);
+  runtime::Block& block = *result.impl()->storage->block;
+  if (bytes.size() < least) {
+    runtime::write(block, 0, bytes.data(), bytes.size());
+    read(bytes);
+  } else {
+    for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
+      const std::string_view part = bytes.substr(at, part_bytes);
+      runtime::write_now(block, at, part.data(), part.size());
+      read(part);
+    }
+  }
+  if (Recorder* r = recorder()) r->bind_constant(result);
   return result;
 }
 

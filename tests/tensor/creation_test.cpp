@@ -4,6 +4,7 @@
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
+#include "tensor/upload.h"
 
 namespace crisol {
 
@@ -80,6 +81,22 @@ TEST_CASE("one size or one axis is a shape, a text is a device") {
   CHECK(sum(x, -1, true).shape() == Shape{2, 1});
   CHECK(x.to(Device().name()).device() == x.device());
   check_error([&] { x.to("no such device"); }, {"no such device"}, ErrorCode::device_not_found);
+}
+
+TEST_CASE("upload_in_parts: tells of each part once, in order") {
+  for (const std::int64_t count : {0, 3, 65536, 1300007}) {
+    Floats values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+    std::size_t read = 0;
+    const Tensor x = upload_in_parts(bytes, {count}, DType::f32, Device(), [&](std::string_view part) {
+      CHECK(part.data() == bytes.data() + read);
+      read += part.size();
+    });
+    CHECK(read == bytes.size());
+    CHECK(x.to_vector<float>() == values);
+  }
+  check_error([] { upload_in_parts("abc", {1}, DType::f32, Device(), [](std::string_view) {}); }, {"3 bytes", "(1)"});
 }
 
 }  // namespace crisol

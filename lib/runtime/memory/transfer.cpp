@@ -19,25 +19,35 @@ constexpr std::size_t max_staged = std::size_t{8} << 20;
 
 /// The op of a tensor with values of the host, in messages.
 constexpr const char* from_host = "from the host";
+/// In the message of a write while the thread captures.
+constexpr const char* host_values = "values of the host's are written to a tensor";
 
 }  // namespace
 
-void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t size) {
+void write_now(Block& block, std::uint64_t offset, const void* bytes, std::size_t size) {
   if (size == 0) return;
-  refuse_while_capturing("values of the host's are written to a tensor");
+  refuse_while_capturing(host_values);
   DeviceState& device = block.device();
   name_block(block, from_host);
   TraceSlice slice("transfer", "upload");
   slice.note("bytes", std::uint64_t{size});
   CommandTimer timer(device, "upload");
-  if (size > max_staged) {
-    check_cl(
-        clEnqueueWriteBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, timer.event()),
-        "clEnqueueWriteBuffer");
-    timer.queued("upload", size);
-    return;
-  }
-  auto staged = std::make_unique<std::byte[]>(size);
+  check_cl(
+      clEnqueueWriteBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, timer.event()),
+      "clEnqueueWriteBuffer");
+  timer.queued("upload", size);
+}
+
+void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t size) {
+  if (size > max_staged) return write_now(block, offset, bytes, size);
+  if (size == 0) return;
+  refuse_while_capturing(host_values);
+  DeviceState& device = block.device();
+  name_block(block, from_host);
+  TraceSlice slice("transfer", "upload");
+  slice.note("bytes", std::uint64_t{size});
+  CommandTimer timer(device, "upload");
+  auto staged = std::make_unique_for_overwrite<std::byte[]>(size);
   std::memcpy(staged.get(), bytes, size);
   cl_event event = nullptr;
   check_cl(
@@ -50,7 +60,7 @@ void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t si
 
 void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[]> bytes, std::size_t size) {
   if (size == 0) return;
-  refuse_while_capturing("values of the host's are written to a tensor");
+  refuse_while_capturing(host_values);
   DeviceState& device = block.device();
   name_block(block, from_host);
   TraceSlice slice("transfer", "upload beside");

@@ -12,6 +12,9 @@ namespace crisol::runtime {
 /// call returns.
 void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t size);
 
+/// The same as write, but waits for the copy, and so needs no copy on the host.
+void write_now(Block& block, std::uint64_t offset, const void* bytes, std::size_t size);
+
 /// The same as write, but on a second queue that runs at the same time as the work queued before. All work queued later
 /// waits for the copy. Takes ownership of the bytes.
 void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[]> bytes, std::size_t size);
