@@ -28,7 +28,7 @@ SETTLE_S = 0.05  # Time for threads that still spin after a case to fall asleep.
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peer", required=True, choices=["torch", "onednn", "dlprimitives"])
+    parser.add_argument("--peer", required=True, choices=["torch", "onnxruntime", "openvino", "onednn", "dlprimitives"])
     parser.add_argument("--case", action="append", default=[], metavar="LINE",
                         help='a case as for crisol bench, "gemm m=512"; may be repeated')
     parser.add_argument("--suite", action="append", default=[],
@@ -40,10 +40,11 @@ def parse_arguments():
     parser.add_argument("--device", default="", help="like --device of crisol bench")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="only for crisol's process")
     parser.add_argument("--peer-env", action="append", default=[], metavar="NAME=VALUE", help="only for the peer")
-    parser.add_argument("--peer-python", default=sys.executable, help="Python of torch's venv")
+    parser.add_argument("--peer-python", default=sys.executable,
+                        help="Python of the venv that has torch, onnxruntime or openvino")
     parser.add_argument("--peer-path", default="", help="the peer's installation (onednn) or build (dlprimitives)")
     parser.add_argument("--peer-build", default=str(ROOT / "build/bench"),
-                        help="where peers in C++ are built (default: %(default)s)")
+                        help="for peers in C++, and for the models of engines (default: %(default)s)")
     parser.add_argument("--peer-option", action="append", default=[],
                         help="passed on to the peer: --compile for torch, platform:device for dlprimitives")
     parser.add_argument("--json", metavar="FILE")

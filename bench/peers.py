@@ -75,6 +75,20 @@ def make_dlprimitives(options):
     return [str(program), str(options.seconds), *options.peer_option], {}
 
 
+def make_engine(options):
+    imports = subprocess.run([options.peer_python, "-c", f"import numpy, {options.peer}"], capture_output=True)
+    if imports.returncode != 0:
+        raise NoPeer(
+            f"{options.peer_python} lacks the package {options.peer}: python3 -m venv venv && venv/bin/pip install "
+            f"{options.peer} numpy, and --peer-python venv/bin/python"
+        )
+    command = [options.peer_python, str(HERE / "peer_engine.py"), "--engine", options.peer, "--crisol", options.crisol,
+               "--models", str(pathlib.Path(options.peer_build) / "models"), "--seconds", str(options.seconds),
+               "--threads", str(options.threads)]  # fmt: skip
+    return command, {}
+
+
 def make_peer(options):
-    makers = {"torch": make_torch, "onednn": make_onednn, "dlprimitives": make_dlprimitives}
+    makers = {"torch": make_torch, "onednn": make_onednn, "dlprimitives": make_dlprimitives,
+              "onnxruntime": make_engine, "openvino": make_engine}  # fmt: skip
     return makers[options.peer](options)

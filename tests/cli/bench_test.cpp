@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "crisol/device.h"
+#include "crisol/onnx.h"
 #include "doctest/doctest.h"
+#include "support/files.h"
 #include "support/program.h"
 #include "support/skip.h"
 
@@ -156,4 +158,18 @@ TEST_CASE("bench: the list documents cases, and suites name valid ones") {
   for (const char* part :
        {"gemm m=2048 n=2048 k=2048\n", "eltwise chain=gate", "net net=simplecnn batch=64 mode=train"})
     CHECK(contains(suite.output, part));
+}
+
+TEST_CASE("bench: --save-onnx writes a network") {
+  NEEDS_BENCH();
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/net.onnx";
+  const ProcessResult result = bench("net net=simplecnn batch=2 --save-onnx " + path);
+  INFO(result.output);
+  REQUIRE(result.status == 0);
+  const crisol::onnx::ModelInfo info = crisol::onnx::read_info(path);
+  CHECK(info.inputs.front().shape.front().name == "batch");
+  CHECK(info.outputs.size() == 1);
+  check_usage_error("gemm m=3 --save-onnx " + path, {"--save-onnx is for a network"});
+  check_usage_error("--suite nets --save-onnx " + path, {"--save-onnx takes one case"});
 }

@@ -18,7 +18,7 @@ using namespace bench;
 
 struct Options {
   std::vector<std::string> words;
-  std::string suite, device_file;
+  std::string suite, device_file, onnx_file;
   std::unique_ptr<NullDevice> device;
   Effort effort;
   bool json = false, list = false, serve = false, no_peak = false;
@@ -74,6 +74,13 @@ int serve(const Options& options) {
   return 0;
 }
 
+int save_onnx(const Request& request, const std::string& path) {
+  const Work work = request.what->prepare(request.values);
+  if (!work.save_onnx) throw UsageError("--save-onnx is for a network: crisol bench net net=resnet18 --save-onnx FILE");
+  work.save_onnx(path);
+  return 0;
+}
+
 int run_command(Options& options) {
   if (!options.device_file.empty()) {
     options.device = std::make_unique<NullDevice>(options.device_file);
@@ -93,6 +100,10 @@ int run_command(Options& options) {
   if (options.list) {
     for (const Request& request : requests) std::cout << request.line << '\n';
     return 0;
+  }
+  if (!options.onnx_file.empty()) {
+    if (requests.size() != 1) throw UsageError("--save-onnx takes one case");
+    return save_onnx(requests.front(), options.onnx_file);
   }
   return run_all(requests, options);
 }
@@ -117,6 +128,7 @@ Command add_bench(CLI::App& program) {
   command->add_flag("--no-peak", options->no_peak, "Do not measure the device's peak");
   command->add_option("--for", options->device_file,
                       "A device that is not there: runs no kernel, so that only the host's work is timed");
+  command->add_option("--save-onnx", options->onnx_file, "Write the network of the case net as an ONNX file, instead");
   command->add_flag("--serve", options->serve, "Read cases from standard input, answer each with a line of JSON");
   command->footer([] { return describe_cases(); });
   command->fallthrough();

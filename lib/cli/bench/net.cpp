@@ -11,6 +11,7 @@
 #include "crisol/nn/models/resnet.h"
 #include "crisol/nn/models/simple_cnn.h"
 #include "crisol/nn/models/vgg.h"
+#include "crisol/onnx.h"
 #include "crisol/optim.h"
 #include "crisol/random.h"
 
@@ -83,6 +84,7 @@ Work prepare_net(const Values& v) {
   work.item = "images";
   work.flops = 2 * net.multiply_adds * work.items;
   work.bytes = bytes_of(net, *model, work.items, v.is("mode", "train"));
+  work.save_onnx = [=](const std::string& path) { onnx::save(path, *model, {images}); };
   if (!v.is("mode", "train")) {
     work.run = inference(model, images, v.is("mode", "infer"));
   } else {
