@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include "base/text.h"
 #include "dispatch/call_notes.h"
 #include "dispatch/choose.h"
+#include "runtime/capture/capture.h"
+#include "runtime/dry_run.h"
 #include "runtime/op_scope.h"
 #include "runtime/trace/timeline.h"
 
@@ -184,6 +187,7 @@ std::uint64_t Plan::workspace_bytes() const noexcept {
 
 std::shared_ptr<const Prepared> prepare(Plan plan, runtime::DeviceState& device) {
   auto prepared = std::make_shared<Prepared>(Prepared{std::move(plan), device, {}});
+  if (runtime::in_dry_run()) return prepared;
   prepared->kernels.reserve(prepared->plan.kernels_.size());
   for (const PlanKernel& kernel : prepared->plan.kernels_)
     prepared->kernels.push_back(&runtime::resolve(device, kernel.spec()));
@@ -255,6 +259,17 @@ void keep_derived(const DerivedKey& key, const Place& source, std::span<const Op
       operand.owner->keep_derived(key_in(key, source, operand), operand.version, std::move(block)));
 }
 
+/// While it lives, a capture does not see how a copy that is kept is made: a replay only reads the copy.
+class PauseForKept {
+ public:
+  explicit PauseForKept(bool is_kept) {
+    if (is_kept && runtime::current_capturer() != nullptr) pause_.emplace();
+  }
+
+ private:
+  std::optional<runtime::PauseCapture> pause_;
+};
+
 /// A derived copy that this call has to make.
 struct Missing {
   std::size_t derived;  ///< Position in the plan.
@@ -265,6 +280,7 @@ struct Missing {
 
 void launch(const Prepared& prepared, std::span<const OperandView> operands,
             std::span<const runtime::KernelArg> scalars) {
+  if (runtime::in_dry_run()) return;
   const Plan& plan = prepared.plan;
   const runtime::OpScope scope(plan.choices.empty() ? nullptr : plan.choices.front().table->op);
   runtime::TraceSlice slice("op", runtime::current_op() == nullptr ? "plan" : runtime::current_op());
@@ -277,6 +293,7 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
     DerivedOwner::Found found = find_derived(derived.key, derived.source, operands);
     if (found.data == nullptr) {
       missing.push_back({memory.blocks.size() - memory.first_derived, found.worth_keeping});
+      const PauseForKept pause(found.worth_keeping);
       found.data = runtime::allocate(prepared.device, derived.bytes);
     }
     memory.blocks.push_back(std::static_pointer_cast<runtime::Block>(std::move(found.data)));
@@ -290,6 +307,7 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
   };
   for (const auto [position, worth_keeping] : missing) {
     const Plan::Derived& derived = plan.derived_[position];
+    const PauseForKept pause(worth_keeping);
     for (const PlanStep& step : derived.steps) run(step);
     if (worth_keeping)
       keep_derived(derived.key, derived.source, operands, memory.blocks[memory.first_derived + position]);

@@ -15,6 +15,7 @@
 #include "dispatch/stored/problem_log.h"
 #include "dispatch/variant_log.h"
 #include "dispatch/verification.h"
+#include "runtime/dry_run.h"
 #include "runtime/trace/timeline.h"
 #include "runtime/verbose.h"
 
@@ -148,7 +149,7 @@ void note_choices(const Plan& plan, runtime::DeviceState& device) {
 
 PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device) {
   system::refuse_after_fork();
-  note_problem(table, problem, device);
+  if (!runtime::in_dry_run()) note_problem(table, problem, device);
   const std::string forced = forced_variants();
   const Key key{&table, &device, generation.load(std::memory_order_relaxed), forced, problem};
   const std::uint64_t hash = key.hash();
@@ -156,9 +157,9 @@ PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, r
   if (prepared == nullptr) {
     const runtime::TraceSlice slice("prepare", table.op);
     prepared = prepare(choose(table, problem.data(), target_of(device)).plan, device);
-    if (prepared->plan.lasting) plans_of(hash).add(key, hash, prepared);
+    if (prepared->plan.lasting && !runtime::in_dry_run()) plans_of(hash).add(key, hash, prepared);
   }
-  note_choices(prepared->plan, device);
+  if (!runtime::in_dry_run()) note_choices(prepared->plan, device);
   return prepared;
 }
 

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "base/text.h"
+#include "graph/walk.h"
 
 namespace crisol::graph {
 
@@ -66,7 +67,7 @@ void Datum::remember() {
   if (!tensor_.defined()) return;
   if (may_be_shape(tensor_.shape(), tensor_.dtype()))
     *this = Datum(numbers(), tensor_.shape(), tensor_.dtype());
-  else if (tensor_.numel() == 1)
+  else if (tensor_.numel() == 1 && !number_)
     number_ = tensor_.item<double>();
 }
 
@@ -98,13 +99,13 @@ class Walk {
   explicit Walk(const Graph& graph) : graph_(graph), last_uses_(last_uses(graph)) {}
 
   Data run(Data inputs, const std::vector<Tensor>& weights, Device device,
-           const std::vector<std::pair<int, Datum>>& replaced = {}, const Observe& observe = nullptr) const {
+           std::vector<std::pair<int, Datum>> replaced = {}, const RunNode& by = nullptr) const {
     Data data(graph_.values.size());
     const auto at = [&](int value) -> Datum& { return data[static_cast<std::size_t>(value)]; };
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) at(graph_.inputs[i]) = std::move(inputs[i]);
     for (std::size_t i = 0; i < graph_.weights.size(); ++i) at(graph_.weights[i]) = weights[i];
-    for (const auto* list : {&graph_.constants, &replaced})
-      for (const auto& [value, datum] : *list) at(value) = datum;
+    for (const auto& [value, datum] : graph_.constants) at(value) = datum;
+    for (auto& [value, datum] : replaced) at(value) = std::move(datum);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       Data arguments;
@@ -112,8 +113,8 @@ class Walk {
       for (const int input : node.inputs) arguments.push_back(input == absent ? Datum() : at(input));
       for (const int input : node.inputs)
         if (input != absent && last_uses_[static_cast<std::size_t>(input)] == i) at(input) = Datum();
-      Data results = run_node(node, std::move(arguments), device);
-      if (observe) observe(node, results);
+      const auto compute = [&] { return run_node(node, std::move(arguments), device); };
+      Data results = by ? by(node, compute) : compute();
       for (std::size_t k = 0; k < node.outputs.size(); ++k)
         if (node.outputs[k] != absent && last_uses_[static_cast<std::size_t>(node.outputs[k])] != unused)
           at(node.outputs[k]) = std::move(results[k]);
@@ -153,8 +154,13 @@ Data run_node(const Node& node, Data inputs, Device device) {
 }  // namespace
 
 Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
-         const std::vector<std::pair<int, Datum>>& replaced, const Observe& observe) {
-  return Walk(graph).run(inputs, weights, device, replaced, observe);
+         const std::vector<std::pair<int, Datum>>& replaced) {
+  return walk(graph, inputs, weights, device, replaced);
+}
+
+Data walk(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
+          std::vector<std::pair<int, Datum>> replaced, const RunNode& run_node) {
+  return Walk(graph).run(inputs, weights, device, std::move(replaced), run_node);
 }
 
 }  // namespace crisol::graph

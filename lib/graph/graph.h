@@ -31,6 +31,8 @@ class Datum {
  public:
   Datum() = default;
   Datum(Tensor tensor) : tensor_(std::move(tensor)) {}  // NOLINT(google-explicit-constructor): a result is a datum.
+  /// A tensor with one element, whose number() does not wait for the device.
+  Datum(Tensor tensor, double number) : tensor_(std::move(tensor)), number_(number) {}
   /// Numbers of one dtype (i64, i32 or bool) on the host, outermost axis first.
   Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype = DType::i64);
   /// A sequence.
@@ -150,12 +152,9 @@ struct Graph {
   std::vector<std::pair<int, Datum>> constants;  ///< The rest of what is known before the run.
 };
 
-/// Is told of each node that ran.
-using Observe = std::function<void(const Node& node, const Data& results)>;
-
 /// Runs a graph with values for its inputs and weights, and for constants that have another value in this run. A value
 /// is given back as soon as no further node needs it. The Error of a node gets the node's name and op.
 Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
-         const std::vector<std::pair<int, Datum>>& replaced = {}, const Observe& observe = nullptr);
+         const std::vector<std::pair<int, Datum>>& replaced = {});
 
 }  // namespace crisol::graph

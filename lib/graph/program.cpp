@@ -8,6 +8,7 @@
 #include "crisol/grad_mode.h"
 #include "graph/passes/passes.h"
 #include "graph/specialise.h"
+#include "graph/walk.h"
 #include "runtime/capture/capture.h"
 #include "tensor/impl.h"
 #include "tensor/recorder.h"
@@ -39,16 +40,20 @@ Datum copy_of(const Datum& datum, Device device) {
   return datum.on_host() || !datum.defined() ? datum : Datum(datum.tensor(device).clone());
 }
 
+void run_passes(Graph& graph, Device device, std::vector<std::pair<std::string, std::size_t>>* changes = nullptr) {
+  for (const Pass& pass : all_passes()) {
+    if (!is_enabled(pass.name)) continue;
+    const std::size_t count = pass.apply(graph, device);
+    if (changes != nullptr) changes->emplace_back(pass.name, count);
+  }
+}
+
 }  // namespace
 
 Graph optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
                std::vector<std::pair<std::string, std::size_t>>* changes) {
   Graph fixed = specialise(graph, inputs, weights, device);
-  for (const Pass& pass : all_passes()) {
-    if (!is_enabled(pass.name)) continue;
-    const std::size_t count = pass.apply(fixed, device);
-    if (changes != nullptr) changes->emplace_back(pass.name, count);
-  }
+  run_passes(fixed, device, changes);
   return fixed;
 }
 
@@ -59,20 +64,35 @@ Program::Program(const Graph& graph, const std::vector<Tensor>& inputs, const st
   for (const Tensor& weight : weights)
     weights_.push_back({weight.impl()->storage, weight.impl()->storage->version.load()});
   for (const Tensor& input : inputs) inputs_.push_back(input.detach().clone());
-  Graph fixed = optimise(graph, data_of(inputs_), weights, device);
-  const Making making;
-  // Compiles kernels, uploads constants and packs weights.
-  graph::run(fixed, data_of(inputs_), {}, device);
-  // Each run writes the inputs, so packed copies of them are made anew.
-  for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_from(inputs[i]);
+  std::optional<Graph> fixed = specialise_by_sizes(graph, data_of(inputs_), weights, device);
+  if (!fixed) return;
+  run_passes(*fixed, device);
   try {
-    captured_ = capture([&] { outputs_ = graph::run(fixed, data_of(inputs_), {}, device); }, device);
+    capture_run(*fixed);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::invalid_argument) throw;
+    captured_.reset();
     return;
   }
-  graph_ = std::move(fixed);
-  if (!is_enabled("capture")) captured_.reset();
+  if (!is_enabled("capture")) {
+    captured_.reset();
+    graph_ = std::move(fixed);
+  }
+}
+
+void Program::capture_run(Graph& graph) {
+  const Making making;
+  // A weight that the kernels read in another layout is given back as soon as this layout is made.
+  std::vector<std::pair<int, Datum>> constants;
+  if (is_enabled("capture")) constants.swap(graph.constants);
+  captured_ = capture(
+      [&] {
+        // Each run writes the inputs, so other layouts of them are made anew.
+        for (const Tensor& input : inputs_) input.impl()->storage->written();
+        outputs_ = walk(graph, data_of(inputs_), {}, device_, std::move(constants));
+      },
+      device_);
+  device_.release_cached_memory();
 }
 
 bool Program::fits_inputs(const std::vector<Tensor>& inputs) const {
@@ -95,34 +115,45 @@ Data Program::run(const std::vector<Tensor>& inputs) {
   if (!captured_) return graph::run(*graph_, data_of(inputs), {}, device_);
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_from(inputs[i]);
   captured_->replay();
-  Data outputs;
-  for (const Datum& output : outputs_) outputs.push_back(copy_of(output, device_));
-  return outputs;
+  return outputs();
 }
 
-std::shared_ptr<Program> Programs::find(const Graph& graph, const std::vector<Tensor>& inputs,
-                                        const std::vector<Tensor>& weights, Device device) {
+Data Program::outputs() const {
+  Data copies;
+  for (const Datum& output : outputs_) copies.push_back(copy_of(output, device_));
+  return copies;
+}
+
+std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>& inputs,
+                                  const std::vector<Tensor>& weights, Device device) {
   if (autograd::recording(inputs) || autograd::recording(weights) || recorder() != nullptr ||
       runtime::current_capturer() != nullptr)
-    return nullptr;
-  const std::lock_guard lock(mutex_);
-  if (!has_programs_) return nullptr;
+    return {};
+  std::unique_lock lock(mutex_);
+  if (!has_programs_) return {};
+  if (const std::shared_ptr<Program> program = find(inputs, weights)) {
+    lock.unlock();
+    return program->run(inputs);
+  }
+  const auto program = std::make_shared<Program>(graph, inputs, weights, device);
+  has_programs_ = program->can_run();
+  if (!has_programs_) return {};
+  if (programs_.size() == most_programs) programs_.pop_back();
+  programs_.insert(programs_.begin(), program);
+  return program->outputs();
+}
+
+std::shared_ptr<Program> Programs::find(const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights) {
   const auto at = std::find_if(programs_.begin(), programs_.end(), [&](const auto& program) {
     return program->fits_inputs(inputs) && program->fits_weights(weights);
   });
-  std::shared_ptr<Program> program = at == programs_.end() ? nullptr : *at;
-  if (program != nullptr) {
-    programs_.erase(at);
-  } else {
+  if (at == programs_.end()) {
     // Programs for other values of the weights are of no more use.
     std::erase_if(programs_, [&](const auto& old) { return !old->fits_weights(weights); });
-    program = std::make_shared<Program>(graph, inputs, weights, device);
-    has_programs_ = program->can_run();
-    if (!has_programs_) return nullptr;
-    if (programs_.size() == most_programs) programs_.pop_back();
+    return nullptr;
   }
-  programs_.insert(programs_.begin(), program);
-  return program;
+  std::rotate(programs_.begin(), at, at + 1);
+  return programs_.front();
 }
 
 }  // namespace crisol::graph

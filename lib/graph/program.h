@@ -25,7 +25,7 @@ Graph optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>
 
 class Program {
  public:
-  /// Throws Error if a node fails.
+  /// Throws Error if a node fails. Computes the outputs too.
   Program(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights, Device device);
 
   /// Whether it was made for inputs of these dtypes and shapes.
@@ -33,11 +33,16 @@ class Program {
   /// Whether it was made for these values of the weights.
   bool fits_weights(const std::vector<Tensor>& weights) const;
   /// False if a size or a branch depends on values of inputs. There is no run then.
-  bool can_run() const noexcept { return graph_.has_value(); }
+  bool can_run() const noexcept { return captured_ || graph_; }
   /// The outputs. Several threads may call it.
   Data run(const std::vector<Tensor>& inputs);
+  /// Those of the last run.
+  Data outputs() const;
 
  private:
+  /// Runs the graph and captures it. Without the pass "capture", the graph keeps its constants.
+  void capture_run(Graph& graph);
+
   /// The memory of a weight when the program was made.
   struct Weight {
     std::shared_ptr<const Storage> storage;
@@ -48,20 +53,22 @@ class Program {
   std::mutex mutex_;
   std::vector<Tensor> inputs_;  ///< That the commands read.
   Data outputs_;                ///< That they write.
-  std::optional<Graph> graph_;  ///< After the passes. It keeps the constants.
   std::optional<CapturedGraph> captured_;
+  std::optional<Graph> graph_;  ///< After the passes, instead of captured_.
 };
 
 /// The programs of one graph for the last few shapes of its inputs.
 class Programs {
  public:
-  /// The program for such inputs, which is made if there is none yet. Null if the graph has no programs, because sizes
-  /// or branches depend on values of inputs. Null too while gradients are wanted, and while the thread traces or
-  /// captures: these have to see the nodes.
-  std::shared_ptr<Program> find(const Graph& graph, const std::vector<Tensor>& inputs,
-                                const std::vector<Tensor>& weights, Device device);
+  /// The outputs, by the program for such inputs, which is made if there is none yet. Nothing if the graph has no
+  /// programs, because sizes or branches depend on values of inputs. Nothing too while gradients are wanted, and while
+  /// the thread traces or captures: these have to see the nodes.
+  std::optional<Data> run(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
+                          Device device);
 
  private:
+  std::shared_ptr<Program> find(const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights);
+
   std::mutex mutex_;
   std::vector<std::shared_ptr<Program>> programs_;  ///< The one that was used last comes first.
   bool has_programs_ = true;

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "crisol/error.h"
+#include "graph/walk.h"
+#include "runtime/capture/capture.h"
+#include "runtime/dry_run.h"
+
 namespace crisol::graph {
 
 namespace {
@@ -19,7 +24,12 @@ class Specialiser {
     for (std::size_t i = 0; i < inputs.size(); ++i) note(graph_.inputs[i], inputs[i]);
     for (std::size_t i = 0; i < weights.size(); ++i) add_constant(graph_.weights[i], weights[i]);
     for (const auto& [value, datum] : graph_.constants) add_constant(value, datum);
-    graph::run(graph_, inputs, weights, device, {}, [&](const Node& node, const Data& results) { add(node, results); });
+    walk(graph_, inputs, weights, device, {}, [&](const Node& node, const std::function<Data()>& compute) {
+      const bool folds = is_known(node);
+      Data results = folds ? compute_values(compute) : compute();
+      add(node, results, folds);
+      return results;
+    });
     keep_constants();
     return std::move(fixed_);
   }
@@ -39,12 +49,20 @@ class Specialiser {
     constants_[value] = datum;
   }
 
-  void add(const Node& node, const Data& results) {
+  /// Whether the results depend only on weights, constants and sizes.
+  bool is_known(const Node& node) const {
+    const auto known = [&](int input) { return input == absent || constants_.count(input) > 0; };
     const bool reads_sizes = node.op == "Shape" || node.op == "Size";
-    const bool folds =
-        !node.run.is_random && (reads_sizes || std::all_of(node.inputs.begin(), node.inputs.end(), [&](int input) {
-                                  return input == absent || constants_.count(input) > 0;
-                                }));
+    return !node.run.is_random && (reads_sizes || std::all_of(node.inputs.begin(), node.inputs.end(), known));
+  }
+
+  /// Also in a dry run.
+  static Data compute_values(const std::function<Data()>& compute) {
+    const runtime::PauseCapture pause;
+    return compute();
+  }
+
+  void add(const Node& node, const Data& results, bool folds) {
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       if (node.outputs[k] == absent) continue;
       if (folds)
@@ -75,6 +93,17 @@ class Specialiser {
 
 Graph specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device) {
   return Specialiser(graph).specialise(inputs, weights, device);
+}
+
+std::optional<Graph> specialise_by_sizes(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
+                                         Device device) {
+  const runtime::DryRun dry_run;
+  try {
+    return specialise(graph, inputs, weights, device);
+  } catch (const Error&) {
+    if (!dry_run.needed_values()) throw;
+    return {};
+  }
 }
 
 }  // namespace crisol::graph

@@ -10,5 +10,8 @@ namespace crisol::graph {
 /// inputs of the same shapes gives the same as a run of `graph`, if no size and no branch depends on the values of
 /// inputs.
 Graph specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device);
+/// The same without computing what depends on the values of inputs. Nothing if a size or a branch depends on them.
+std::optional<Graph> specialise_by_sizes(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
+                                         Device device);
 
 }  // namespace crisol::graph

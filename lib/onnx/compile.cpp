@@ -49,8 +49,8 @@ Tensor Compiled::forward(const Tensor& x) {
   State& state = *state_;
   if (!state.fits(x)) return (*state.module)(x);
   const Device device = x.device();
-  const std::shared_ptr<graph::Program> program = state.programs.find(state.graph, {x}, state.weights, device);
-  return program == nullptr ? (*state.module)(x) : program->run({x})[0].tensor(device);
+  const std::optional<graph::Data> outputs = state.programs.run(state.graph, {x}, state.weights, device);
+  return outputs ? outputs->front().tensor(device) : (*state.module)(x);
 }
 
 }  // namespace crisol

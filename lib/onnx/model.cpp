@@ -116,7 +116,7 @@ graph::Data results_of(const State& state, const RunInputs& own, Device device) 
   const std::vector<Tensor> weights = weights_of(state);
   if (own.are_tensors() && own.replaced.empty()) {
     const std::vector<Tensor> inputs = own.tensors(device);
-    if (const auto program = state.programs->find(*state.graph, inputs, weights, device)) return program->run(inputs);
+    if (auto results = state.programs->run(*state.graph, inputs, weights, device)) return std::move(*results);
   }
   return graph::run(*state.graph, own.data, weights, device, own.replaced);
 }

@@ -1,5 +1,7 @@
 #include "onnx/tensors.h"
 
+#include <cstring>
+
 #include "base/text.h"
 #include "onnx/ops/element_types.h"
 #include "tensor/upload.h"
@@ -26,6 +28,19 @@ std::vector<std::int64_t> numbers_of(std::string_view bytes, DType dtype) {
   return numbers;
 }
 
+/// The only element.
+double number_of(std::string_view bytes, DType dtype) {
+  if (!is_floating(dtype)) return static_cast<double>(numbers_of(bytes, dtype).front());
+  if (dtype == DType::f16) {
+    Half half;
+    std::memcpy(&half, bytes.data(), sizeof half);
+    return static_cast<float>(half);
+  }
+  float value = 0;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
 }  // namespace
 
 graph::Value value_of(const Datum& datum) {
@@ -41,9 +56,11 @@ Datum Tensors::read(const file::TensorProto& tensor) {
   const file::Elements elements = file_.elements_of(tensor);
   if (graph::may_be_shape(shape, dtype)) return Datum(numbers_of(elements.bytes(), dtype), shape, dtype);
   // The memory of a large model then never holds both the file and the tensors.
-  return upload_in_parts(elements.bytes(), shape, dtype, device_, [&](std::string_view part) {
+  Tensor made = upload_in_parts(elements.bytes(), shape, dtype, device_, [&](std::string_view part) {
     if (elements.mapped.data() != nullptr) io::MappedFile::give_back(part);
   });
+  if (shape.numel() != 1) return made;
+  return {std::move(made), number_of(elements.bytes(), dtype)};
 }
 
 Datum Tensors::shared(const file::TensorProto& tensor) {
@@ -59,7 +76,7 @@ Datum Tensors::constant(const std::vector<Call::Attribute>& attributes) {
   const auto count = [](const auto& list) { return Shape(static_cast<std::int64_t>(list.size())); };
   switch (a.kind) {
     case Kind::tensor: return shared(a.tensors[0]);
-    case Kind::f32: return from_vector(a.floats, Shape(), device_);
+    case Kind::f32: return {from_vector(a.floats, Shape(), device_), a.floats.front()};
     case Kind::floats: return from_vector(a.floats, count(a.floats), device_);
     case Kind::integer: return Datum(a.integers, Shape());
     case Kind::integers: return Datum(a.integers, count(a.integers));

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "runtime/capture/capturer.h"
 #include "runtime/device/device_state.h"
+#include "runtime/dry_run.h"
 #include "runtime/memory/block.h"
 #include "runtime/op_scope.h"
 #include "runtime/verbose.h"
@@ -93,6 +94,7 @@ BuiltKernel& resolve(DeviceState& device, const KernelSpec& spec) { return devic
 void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count) {
   for (int d = 0; d < range.dimensions; ++d)
     if (range.global[static_cast<std::size_t>(d)] == 0) return;
+  if (in_dry_run()) return;
   if (verbose(Topic::launch)) say_launch(kernel, range);
   Capturer* capturer = capturer_of(device);
   const cl_command_queue queue = device.queue();

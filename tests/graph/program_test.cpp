@@ -165,3 +165,54 @@ TEST_CASE("graph: two threads run one model") {
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == std::vector<int>{0, 0});
 }
+
+TEST_CASE("graph: a program is made without running the model first") {
+  const ModelFile file({node("RandomUniformLike", {"x"}, {"r"}), node("Mul", {"r", "x"}, {"y"})}, {});
+  const onnx::Model model = file.load();
+  const NoGrad no_grad;
+  const Tensor x = ones({7});
+  manual_seed(3);
+  const Tensor first = model({{"x", x}})["y"], second = model({{"x", x}})["y"];
+  manual_seed(3);
+  const Tensor drawn = rand({7}), drawn_next = rand({7});
+  CHECK(first.allclose(drawn, 0, 0));
+  CHECK(second.allclose(drawn_next, 0, 0));
+}
+
+TEST_CASE("graph: an input that does not fit leaves the program of others") {
+  const onnx::Model model = residual_block().load(), other = residual_block().load();
+  const NoGrad no_grad;
+  const Tensor x = randn({1, 8, 6, 5});
+  CHECK_THROWS_WITH_AS(static_cast<void>(model({{"x", randn({1, 7, 6, 5})}})), doctest::Contains("Conv"), Error);
+  const auto kernels_of = [&](const onnx::Model& m) {
+    m({{"x", x}});
+    const Profile profile;
+    m({{"x", x}});
+    std::int64_t launches = 0;
+    for (const ProfileRow& row : profile.rows()) launches += row.launches;
+    return launches;
+  };
+  CHECK(kernels_of(model) == kernels_of(other));
+}
+
+TEST_CASE("graph: a program gives back the constants that it reads in another form") {
+  manual_seed(5);
+  const ModelFile file(
+      {node("Conv", {"x", "w"}, {"c"}), node("Mul", {"c", "s"}, {"m"}), node("MatMul", {"m", "v"}, {"y"})},
+      {weight("w", randn({64, 64, 1, 1})), weight("s", randn({1, 64, 1, 1})), weight("v", randn({64, 64}))});
+  const Device device;
+  const onnx::Model model = file.load();
+  const NoGrad no_grad;
+  const Tensor x = randn({1, 64, 3, 64});
+  const std::uint64_t weight_bytes = 64 * 64 * 4, x_bytes = static_cast<std::uint64_t>(x.numel()) * 4;
+  const std::uint64_t before = device.memory_stats().in_use;
+  model({{"x", x}});
+  // The program's input and output, and one other layout of v. The scaled w belongs to the commands alone.
+  CHECK(device.memory_stats().in_use - before <= 2 * x_bytes + weight_bytes + 4096);
+  const std::uint64_t after = device.memory_stats().in_use;
+  model({{"x", x}});
+  CHECK(device.memory_stats().in_use == after);
+  // Another program shares the layout of v.
+  model({{"x", randn({1, 64, 2, 64})}});
+  CHECK(device.memory_stats().in_use - after <= 2 * x_bytes);
+}

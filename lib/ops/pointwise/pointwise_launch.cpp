@@ -11,6 +11,7 @@
 #include "ops/overlap.h"
 #include "ops/pointwise/pointwise_kernels.h"
 #include "ops/pointwise/pointwise_plan.h"
+#include "runtime/dry_run.h"
 #include "runtime/op_scope.h"
 #include "tensor/kernel_args.h"
 
@@ -57,7 +58,7 @@ PointwiseProblem problem_of(const PointwiseKernels& kernels, Inputs inputs, std:
 void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs,
             bool in_place) {
   const Tensor& first = outputs[0];
-  if (first.numel() == 0) return;
+  if (first.numel() == 0 || runtime::in_dry_run()) return;
   std::vector<Tensor> copies;
   FixedList<const Tensor*, Graph::max_inputs> read;
   FixedList<Shape, Loop::max_operands> strides;

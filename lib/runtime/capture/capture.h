@@ -8,6 +8,7 @@ namespace crisol::runtime {
 
 class DeviceState;
 class Capturer;
+class DryRun;
 
 /// Captures the work that this thread queues on the device until end_capture. Throws if this thread already captures.
 std::shared_ptr<Capturer> begin_capture(DeviceState& device);
@@ -24,8 +25,8 @@ void replay(Capturer& capturer);
 Capturer* current_capturer() noexcept;
 /// The same if it captures this device. Throws for work on another device, because a replay would leave this work out.
 Capturer* capturer_of(const DeviceState& device);
-/// While it lives, this thread's work runs but is not captured. The library uses it for its own work on memory that the
-/// captured work does not use.
+/// While it lives, this thread's work runs but is not captured, and runs in a DryRun too. The library uses it for its
+/// own work on memory that the captured work does not use.
 class PauseCapture {
  public:
   PauseCapture() noexcept;
@@ -35,6 +36,7 @@ class PauseCapture {
 
  private:
   Capturer* const paused_;
+  DryRun* const dry_run_;
 };
 /// True if this thread has a PauseCapture. Profiles also skip such work.
 bool capture_is_paused() noexcept;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "runtime/capture/capturer.h"
 #include "runtime/device/device_state.h"
+#include "runtime/dry_run.h"
 #include "runtime/memory/large_pages.h"
 #include "runtime/op_scope.h"
 #include "runtime/trace/timeline.h"
@@ -119,6 +120,7 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes, const BlockContents& contents
     if (!create(*block, size)) fail_out_of_memory(size, "memory is exhausted");
   }
   if (capturer != nullptr) capturer->note_made(block->memory());
+  if (in_dry_run()) note_no_values(*block);
   return block;
 }
 

@@ -6,6 +6,7 @@
 
 #include "runtime/capture/capturer.h"
 #include "runtime/device/device_state.h"
+#include "runtime/dry_run.h"
 #include "runtime/launch.h"
 #include "runtime/memory/block.h"
 #include "runtime/op_scope.h"
@@ -29,6 +30,7 @@ void write_now(Block& block, std::uint64_t offset, const void* bytes, std::size_
   refuse_while_capturing(host_values);
   DeviceState& device = block.device();
   name_block(block, from_host);
+  note_values(block);
   TraceSlice slice("transfer", "upload");
   slice.note("bytes", std::uint64_t{size});
   CommandTimer timer(device, "upload");
@@ -44,6 +46,7 @@ void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t si
   refuse_while_capturing(host_values);
   DeviceState& device = block.device();
   name_block(block, from_host);
+  note_values(block);
   TraceSlice slice("transfer", "upload");
   slice.note("bytes", std::uint64_t{size});
   CommandTimer timer(device, "upload");
@@ -63,6 +66,7 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
   refuse_while_capturing(host_values);
   DeviceState& device = block.device();
   name_block(block, from_host);
+  note_values(block);
   TraceSlice slice("transfer", "upload beside");
   slice.note("bytes", std::uint64_t{size});
   CommandTimer timer(device, "upload", transfer_queue_row);
@@ -89,6 +93,7 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
 
 void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t size) {
   refuse_while_capturing("the host reads the values of a tensor");
+  refuse_without_values(block);
   DeviceState& device = block.device();
   TraceSlice slice("transfer", "download");
   slice.note("bytes", std::uint64_t{size});
@@ -112,7 +117,7 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
 }
 
 void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t to_offset, std::size_t size) {
-  if (size == 0) return;
+  if (size == 0 || in_dry_run()) return;
   const OpScope scope("copy");
   const TraceSlice slice("op", "copy");
   name_block(to, "copy");
@@ -153,6 +158,7 @@ std::size_t fill_words(Block& block, std::uint64_t offset, std::size_t size, con
 }  // namespace
 
 void fill(Block& block, std::uint64_t offset, std::size_t size, const void* pattern, std::size_t pattern_size) {
+  if (in_dry_run()) return;
   const OpScope scope("fill");
   const TraceSlice slice("op", "fill");
   name_block(block, "fill");

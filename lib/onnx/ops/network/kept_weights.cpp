@@ -1,8 +1,13 @@
 #include "onnx/ops/network/kept_weights.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "autograd/node.h"
 #include "base/thread_context.h"
 #include "runtime/capture/capture.h"
+#include "runtime/dry_run.h"
+#include "tensor/captured_uses.h"
 
 namespace crisol::onnx {
 
@@ -23,12 +28,19 @@ bool KeptWeights::Source::operator==(const Source& other) const {
 
 std::vector<RnnWeights> KeptWeights::get(const std::vector<Tensor>& tensors,
                                          const std::function<std::vector<RnnWeights>()>& make) {
-  const bool is_captured = runtime::current_capturer() != nullptr;
-  if (autograd::recording(tensors) || (is_captured && !thread_context().makes_program)) return make();
+  if (autograd::recording(tensors) || runtime::in_dry_run()) return make();
+  const CapturedUses* const captured = thread_context().captured_uses;
+  const auto is_computed = [&](const Tensor& tensor) {
+    return tensor.defined() && captured->has_written(*tensor.impl()->storage);
+  };
+  if (captured != nullptr &&
+      (!thread_context().makes_program || std::any_of(tensors.begin(), tensors.end(), is_computed)))
+    return make();
   std::vector<Source> sources(tensors.begin(), tensors.end());
   const std::lock_guard lock(mutex_);
   if (weights_.empty() || sources != sources_) {
-    if (is_captured) return make();  // They depend on inputs of the program.
+    std::optional<runtime::PauseCapture> pause;
+    if (captured != nullptr) pause.emplace();  // A replay only reads what is kept.
     weights_ = make();
     sources_ = std::move(sources);
   }

@@ -1,0 +1,41 @@
+// Runs of functions for the sizes of their results alone.
+#pragma once
+
+namespace crisol::runtime {
+
+class Block;
+
+/// While it lives, this thread's functions queue no kernels, fills and copies. They check their arguments, allocate
+/// memory and upload values of the host as always. A tensor that kernels would have written has no values then: a read
+/// of it throws invalid_argument, and the dry run notes the read. PauseCapture (runtime/capture/capture.h) pauses dry
+/// runs too.
+class DryRun {
+ public:
+  DryRun() noexcept;
+  ~DryRun();
+  DryRun(const DryRun&) = delete;
+  DryRun& operator=(const DryRun&) = delete;
+
+  /// Whether a function asked for values that are not there.
+  bool needed_values() const noexcept { return needed_values_; }
+  void note_needed_values() noexcept { needed_values_ = true; }
+
+ private:
+  DryRun* const outer_;
+  bool needed_values_ = false;
+};
+
+/// The innermost of the thread, or null.
+DryRun* current_dry_run() noexcept;
+inline bool in_dry_run() noexcept { return current_dry_run() != nullptr; }
+/// Ends or continues the thread's dry run, for PauseCapture.
+void set_dry_run(DryRun* dry_run) noexcept;
+
+/// Says that a new block has no values, because a dry run allocated it.
+void note_no_values(Block& block) noexcept;
+/// Says that values of the host are written to it.
+void note_values(Block& block) noexcept;
+/// Throws invalid_argument in a dry run for a block without values.
+void refuse_without_values(const Block& block);
+
+}  // namespace crisol::runtime
