@@ -74,7 +74,8 @@ TEST_CASE("conv_transpose3d: values and gradients") {
   }
 }
 
-TEST_CASE("conv_transpose3d adds the bias of each channel") {
+TEST_CASE("conv_transpose3d adds the bias of each channel, and takes no volumes") {
+  CHECK(conv_transpose3d(zeros({0, 2, 3, 3, 3}), zeros({2, 4, 2, 2, 2})).shape() == Shape{0, 4, 4, 4, 4});
   const Tensor y = conv_transpose3d(zeros({1, 2, 1, 1, 2}), ones({2, 2, 1, 1, 1}), tensor_of({3, -4}, {2}));
   check_close(y, {1, 2, 1, 1, 2}, {3, 3, -4, -4}, {0});
 }

@@ -46,8 +46,8 @@ CRISOL_API Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const 
 /// on one device. y is (N, K, D', H', W') with sizes as in conv2d. x may also be one volume (C, D, H, W), and y then
 /// has no batch axis. Throws invalid_argument where conv2d does.
 ///
-/// It computes with memory for Q / stride_d copies of x, except for kernels (Q, 1, 1) with stride 1 and padding 0 in
-/// height and width, which need none.
+/// It computes with memory for Q / stride_d copies of x, or for as much of them as 256 MB or ops::workspace_limit()
+/// hold. A kernel (Q, 1, 1) with stride 1 and padding 0 in height and width needs none.
 CRISOL_API Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv3dOptions& options = {});
 

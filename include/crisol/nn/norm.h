@@ -48,7 +48,9 @@ class CRISOL_API BatchNorm2d : public Module {
 /// BatchNorm2d for volumes x (N, num_features, D, H, W).
 class CRISOL_API BatchNorm3d : public BatchNorm2d {
  public:
-  using BatchNorm2d::BatchNorm2d;
+  /// Like the constructor of BatchNorm2d.
+  explicit BatchNorm3d(std::int64_t num_features, const BatchNorm2dOptions& options = {})
+      : BatchNorm2d(num_features, options) {}
 };
 
 /// PyTorch's options of LayerNorm.

@@ -47,9 +47,8 @@ class CRISOL_API AdaptiveAvgPool2d : public Module {
 /// max_pool3d(x, options): the largest element of each window. `MaxPool3d({1, 2, 2})` halves height and width.
 class CRISOL_API MaxPool3d : public Module {
  public:
-  /// Like the constructor of MaxPool2d.
+  /// Kernel and options as in the first constructor of MaxPool2d.
   explicit MaxPool3d(IntTriple kernel, const MaxPool3dOptions& options = {});
-  explicit MaxPool3d(const MaxPool3dOptions& options) : options_(options) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
 
@@ -60,9 +59,8 @@ class CRISOL_API MaxPool3d : public Module {
 /// avg_pool3d(x, options): the mean of each window.
 class CRISOL_API AvgPool3d : public Module {
  public:
-  /// Like the constructor of MaxPool2d.
+  /// Kernel and options as in the first constructor of MaxPool2d.
   explicit AvgPool3d(IntTriple kernel, const AvgPool3dOptions& options = {});
-  explicit AvgPool3d(const AvgPool3dOptions& options) : options_(options) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
 

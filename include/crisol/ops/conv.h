@@ -52,8 +52,8 @@ CRISOL_API Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const
 /// D', H', W'), and the errors are those of conv2d.
 ///
 /// conv2d computes it, with its variants: a slice of y is a convolution of images that have the channels of Q slices of
-/// x. So x is copied Q / stride_d times, and a result that has several slices is copied once. The kernel (Q, 1, 1) with
-/// stride 1 and padding 0 in height and width needs no copies, and the kernel (1, R, S) copies x once.
+/// x. So x is copied Q / stride_d times, at most 256 MB or ops::workspace_limit() at a time but at least one image, and
+/// the result is copied once. The kernel (Q, 1, 1) with stride 1 and padding 0 in height and width needs no copies.
 CRISOL_API Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv3dOptions& options = {});
 

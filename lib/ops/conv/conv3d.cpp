@@ -1,9 +1,11 @@
 // Convolution of volumes and its gradients by those of images.
 //
 // A slice of the result is a convolution of an image, whose channels are those of all slices of x that the slice reads.
-// So x (N, C, D, H, W) becomes images (N·D', C·Q, H, W): a slice of x stands in up to Q / stride of them. The weight
-// (K, C/G, Q, R, S) is that of images already, (K, C/G·Q, R, S). A kernel that lies along the depth needs no copies: x
-// is images (N, C, D, H·W).
+// So x (N, C, D, H, W) becomes images (N·D', C·Q, H, W): a slice of x stands in up to Q / stride of them. They are made
+// for as many slices of the result as fit into a bounded memory. The weight (K, C/G, Q, R, S) is that of images
+// already, (K, C/G·Q, R, S). A kernel that lies along the depth needs no copies: x is images (N, C, D, H·W).
+#include <algorithm>
+
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
@@ -18,10 +20,11 @@ namespace crisol::ops {
 
 namespace {
 
-/// A convolution of images.
-struct ImageConvolution {
-  Shape input, weight, output;
-  Conv2dOptions options;
+constexpr std::int64_t most_image_bytes = std::int64_t{1} << 28;  // Unless the limit is lower.
+
+/// The slices slice … slice + slices - 1 of some volumes of the result.
+struct Piece {
+  std::int64_t volume, volumes, slice, slices;
 };
 
 class VolumeConvolution {
@@ -30,30 +33,39 @@ class VolumeConvolution {
   VolumeConvolution(const char* op, const Shape& input, const Shape& weight, const Conv3dOptions& options);
 
   const Shape& output() const noexcept { return output_; }
-  const ImageConvolution& images() const noexcept { return images_; }
+  /// Whether the kernel has one row and one column, which move over all rows and columns. Then all volumes are images.
+  bool is_line() const noexcept { return is_line_; }
 
-  /// x as the input of the convolution of images.
-  Tensor unfolded(const Tensor& x) const;
-  /// The gradient of x from the gradient of the images: sums over all images that have a slice of x.
-  Tensor folded(const Tensor& images) const;
-  /// The result, or its gradient, from that of the convolution of images, and back.
-  Tensor result_of(const Tensor& images) const;
-  Tensor images_of(const Tensor& result) const;
+  /// The convolution of images: shapes of its operands for `count` images, and its options.
+  Shape image_input(std::int64_t count) const;
+  Shape image_weight() const;
+  Shape image_output(std::int64_t count) const;
+  const Conv2dOptions& image_options() const noexcept { return image_options_; }
+  /// The images of a piece, or those of all volumes for a line.
+  static std::int64_t images_in(const Piece& piece) noexcept { return piece.volumes * piece.slices; }
+
+  /// Calls run(piece) for pieces that are all of the result.
+  template <class Run>
+  void for_pieces(Run run) const;
+
+  /// The shape of x with its padding at both ends of the depth, and x so.
+  Shape padded_shape() const;
+  Tensor padded(const Tensor& x) const;
+  Tensor without_padding(const Tensor& x) const { return narrow(x, 2, options_.padding.d, input_[2]); }
+  /// The slices that a piece reads, as (volumes, slices, C, Q, H, W). Windows that overlap share elements.
+  Tensor windows_of(const Tensor& padded, const Piece& piece) const;
+  /// A piece of the result as (volumes, slices, K, H', W').
+  static Tensor piece_of(const Tensor& result, const Piece& piece);
 
  private:
-  /// The slices of x, with padding at both ends of the depth, as (N, D', C, Q, H, W). `padded` is (N, C, D + padding,
-  /// H, W). Windows that overlap share elements, so the view is for reading.
-  Tensor windows_of(const Tensor& padded) const;
-
-  Shape input_, output_;
-  std::int64_t taps_;  ///< Of the depth.
+  Shape input_, weight_, output_;
   Conv3dOptions options_;
-  bool is_line_;  ///< The kernel has one row and one column, which move over all rows and columns.
-  ImageConvolution images_;
+  bool is_line_;
+  Conv2dOptions image_options_;
 };
 
 VolumeConvolution::VolumeConvolution(const char* op, const Shape& input, const Shape& weight, const Conv3dOptions& o)
-    : input_(input), options_(o) {
+    : input_(input), weight_(weight), options_(o) {
   require(input.rank() == 5, op, "the input must have 5 axes (N, C, D, H, W), its shape is ", input);
   require(weight.rank() == 5, op, "the weight must have 5 axes (K, C/groups, Q, R, S), its shape is ", weight);
   require_channels(op, input, weight, o.groups);
@@ -64,55 +76,66 @@ VolumeConvolution::VolumeConvolution(const char* op, const Shape& input, const S
                      height = count("height", 3, o.stride.h, o.padding.h, o.dilation.h),
                      width = count("width", 4, o.stride.w, o.padding.w, o.dilation.w);
   output_ = {input[0], weight[0], depth, height, width};
-  taps_ = weight[2];
   is_line_ =
       weight[3] == 1 && weight[4] == 1 && o.stride.h == 1 && o.stride.w == 1 && o.padding.h == 0 && o.padding.w == 0;
   if (is_line_)
-    images_ = {{input[0], input[1], input[2], input[3] * input[4]},
-               {weight[0], weight[1], taps_, 1},
-               {input[0], weight[0], depth, height * width},
-               {.stride = {o.stride.d, 1}, .padding = {o.padding.d, 0}, .dilation = {o.dilation.d, 1}}};
+    image_options_ = {.stride = {o.stride.d, 1}, .padding = {o.padding.d, 0}, .dilation = {o.dilation.d, 1}};
   else
-    images_ = {{input[0] * depth, input[1] * taps_, input[3], input[4]},
-               {weight[0], weight[1] * taps_, weight[3], weight[4]},
-               {input[0] * depth, weight[0], height, width},
-               {.stride = {o.stride.h, o.stride.w},
-                .padding = {o.padding.h, o.padding.w},
-                .dilation = {o.dilation.h, o.dilation.w}}};
-  images_.options.groups = o.groups;
+    image_options_ = {.stride = {o.stride.h, o.stride.w},
+                      .padding = {o.padding.h, o.padding.w},
+                      .dilation = {o.dilation.h, o.dilation.w}};
+  image_options_.groups = o.groups;
 }
 
-Tensor VolumeConvolution::windows_of(const Tensor& padded) const {
-  const Shape& s = padded.strides();
-  return make_view(padded, {input_[0], output_[2], input_[1], taps_, input_[3], input_[4]},
-                   {s[0], s[2] * options_.stride.d, s[1], s[2] * options_.dilation.d, s[3], s[4]}, padded.offset());
+Shape VolumeConvolution::image_input(std::int64_t count) const {
+  if (is_line_) return {input_[0], input_[1], input_[2], input_[3] * input_[4]};
+  return {count, input_[1] * weight_[2], input_[3], input_[4]};
 }
 
-Tensor VolumeConvolution::unfolded(const Tensor& x) const {
-  if (is_line_) return reshape(x, images_.input);
-  const std::int64_t padding = options_.padding.d;
-  return reshape(windows_of(padding == 0 ? x : pad(x, {{}, {}, {padding, padding}})), images_.input);
+Shape VolumeConvolution::image_weight() const {
+  if (is_line_) return {weight_[0], weight_[1], weight_[2], 1};
+  return {weight_[0], weight_[1] * weight_[2], weight_[3], weight_[4]};
 }
 
-Tensor VolumeConvolution::folded(const Tensor& images) const {
-  if (is_line_) return reshape(images, input_);
-  const std::int64_t padding = options_.padding.d;
+Shape VolumeConvolution::image_output(std::int64_t count) const {
+  if (is_line_) return {output_[0], output_[1], output_[2], output_[3] * output_[4]};
+  return {count, output_[1], output_[3], output_[4]};
+}
+
+template <class Run>
+void VolumeConvolution::for_pieces(Run run) const {
+  const auto limit = static_cast<std::int64_t>(workspace_limit());
+  const std::int64_t most = limit == 0 ? most_image_bytes : std::min(limit, most_image_bytes);
+  const std::int64_t image = std::max<std::int64_t>(4 * image_input(1).numel(), 1);
+  const std::int64_t images = std::max<std::int64_t>(most / image, 1), depth = output_[2];
+  const std::int64_t volumes = std::max<std::int64_t>(images / depth, 1), slices = std::min(images, depth);
+  for (std::int64_t volume = 0; volume < output_[0]; volume += volumes)
+    for (std::int64_t slice = 0; slice < depth; slice += slices)
+      run(Piece{volume, std::min(volumes, output_[0] - volume), slice, std::min(slices, depth - slice)});
+}
+
+Shape VolumeConvolution::padded_shape() const {
   Shape shape = input_;
-  shape[2] += 2 * padding;
-  const Tensor dx = zeros(shape, DType::f32, images.device()), windows = windows_of(dx);
-  const Tensor parts = reshape(images, windows.shape());
-  // The windows share no elements at one tap.
-  for (std::int64_t tap = 0; tap < taps_; ++tap) add_into(select(windows, 3, tap), select(parts, 3, tap));
-  return contiguous(narrow(dx, 2, padding, input_[2]));
+  shape[2] += 2 * std::int64_t{options_.padding.d};
+  return shape;
 }
 
-Tensor VolumeConvolution::result_of(const Tensor& images) const {
-  if (is_line_) return reshape(images, output_);
-  return contiguous(transpose(reshape(images, {output_[0], output_[2], output_[1], output_[3], output_[4]}), 1, 2));
+Tensor VolumeConvolution::padded(const Tensor& x) const {
+  const std::int64_t padding = options_.padding.d;
+  return padding == 0 ? x : pad(x, {{}, {}, {padding, padding}});
 }
 
-Tensor VolumeConvolution::images_of(const Tensor& result) const {
-  return reshape(is_line_ ? result : transpose(result, 1, 2), images_.output);
+Tensor VolumeConvolution::windows_of(const Tensor& padded, const Piece& piece) const {
+  const Shape& s = padded.strides();
+  const std::int64_t step = s[2] * options_.stride.d;
+  return make_view(padded, {piece.volumes, piece.slices, input_[1], weight_[2], input_[3], input_[4]},
+                   {s[0], step, s[1], s[2] * options_.dilation.d, s[3], s[4]},
+                   padded.offset() + piece.volume * s[0] + piece.slice * step);
+}
+
+Tensor VolumeConvolution::piece_of(const Tensor& result, const Piece& piece) {
+  const Tensor volumes = narrow(result, 0, piece.volume, piece.volumes);
+  return transpose(narrow(volumes, 2, piece.slice, piece.slices), 1, 2);
 }
 
 }  // namespace
@@ -124,7 +147,17 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   require_device(op, "the input", x, "the weight", weight);
   const VolumeConvolution c(op, x.shape(), weight.shape(), options);
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {weight.size(0)});
-  return c.result_of(conv2d(c.unfolded(x), reshape(weight, c.images().weight), bias, c.images().options));
+  const Tensor filters = reshape(weight, c.image_weight());
+  const auto convolve = [&](const Tensor& images, std::int64_t count) {
+    return conv2d(reshape(images, c.image_input(count)), filters, bias, c.image_options());
+  };
+  if (c.is_line()) return reshape(convolve(x, x.size(0)), c.output());
+  const Tensor y = empty(c.output(), DType::f32, x.device()), source = c.padded(x);
+  c.for_pieces([&](const Piece& piece) {
+    const Tensor to = c.piece_of(y, piece);
+    copy_into(to, reshape(convolve(c.windows_of(source, piece), c.images_in(piece)), to.shape()));
+  });
+  return y;
 }
 
 Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv3dOptions& options) {
@@ -132,8 +165,20 @@ Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
   require_dtype(op, "the weight", weight, DType::f32);
   const VolumeConvolution c(op, input, weight.shape(), options);
   require_operand(op, "the weight", weight, "the gradient", dy, c.output());
-  const ImageConvolution& images = c.images();
-  return c.folded(conv2d_backward_data(c.images_of(dy), reshape(weight, images.weight), images.input, images.options));
+  const Tensor filters = reshape(weight, c.image_weight());
+  const auto gradient = [&](const Tensor& images, std::int64_t count) {
+    return conv2d_backward_data(reshape(images, c.image_output(count)), filters, c.image_input(count),
+                                c.image_options());
+  };
+  if (c.is_line()) return reshape(gradient(dy, input[0]), input);
+  const Tensor dx = zeros(c.padded_shape(), DType::f32, dy.device());
+  c.for_pieces([&](const Piece& piece) {
+    const Tensor windows = c.windows_of(dx, piece);
+    const Tensor parts = reshape(gradient(c.piece_of(dy, piece), c.images_in(piece)), windows.shape());
+    // The windows share no elements at one tap.
+    for (std::int64_t tap = 0; tap < weight.size(2); ++tap) add_into(select(windows, 3, tap), select(parts, 3, tap));
+  });
+  return contiguous(c.without_padding(dx));
 }
 
 Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight, const Conv3dOptions& options) {
@@ -141,8 +186,22 @@ Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
   require_dtype(op, "the input", x, DType::f32);
   const VolumeConvolution c(op, x.shape(), weight, options);
   require_operand(op, "the input", x, "the gradient", dy, c.output());
-  const ImageConvolution& images = c.images();
-  return reshape(conv2d_backward_weight(c.images_of(dy), c.unfolded(x), images.weight, images.options), weight);
+  const auto gradient = [&](const Tensor& dy_images, const Tensor& images, std::int64_t count) {
+    return reshape(conv2d_backward_weight(reshape(dy_images, c.image_output(count)),
+                                          reshape(images, c.image_input(count)), c.image_weight(), c.image_options()),
+                   weight);
+  };
+  if (c.is_line()) return gradient(dy, x, x.size(0));
+  const Tensor source = c.padded(x);
+  Tensor dw;
+  c.for_pieces([&](const Piece& piece) {
+    const Tensor part = gradient(c.piece_of(dy, piece), c.windows_of(source, piece), c.images_in(piece));
+    if (dw.defined())
+      add_into(dw, part);
+    else
+      dw = part;
+  });
+  return dw.defined() ? dw : zeros(weight, DType::f32, x.device());
 }
 
 }  // namespace crisol::ops

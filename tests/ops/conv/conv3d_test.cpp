@@ -55,6 +55,20 @@ TEST_CASE("conv3d reads views") {
   for (const std::size_t i : {1, 4, 5, 8, 10}) check_case(reference::conv3d_cases[i], channels_last);
 }
 
+TEST_CASE("conv3d with little memory goes piece by piece") {
+  struct Restored {
+    const std::uint64_t limit = ops::workspace_limit();
+    ~Restored() { ops::set_workspace_limit(limit); }
+  } restored;
+  const auto& c = reference::conv3d_cases[1];  // An image has 3 · 3 · 5 · 7 elements, and a volume has 4 of them.
+  const std::uint64_t image = 4 * 3 * 3 * 5 * 7;
+  for (const std::uint64_t limit : {std::uint64_t{1}, 3 * image, 7 * image}) {
+    ops::set_workspace_limit(limit);
+    check_case(c, [](const auto& v, const Shape& s) { return tensor_of(v, s); });
+    check_case(reference::conv3d_cases[3], channels_last);
+  }
+}
+
 TEST_CASE("conv3d: no volumes, no channels, the same bits every time") {
   CHECK(ops::conv3d(zeros({0, 2, 4, 4, 4}), zeros({3, 2, 2, 2, 2})).shape() == Shape{0, 3, 3, 3, 3});
   check_close(ops::conv3d(zeros({1, 0, 3, 3, 3}), zeros({2, 0, 2, 2, 2}), tensor_of({1, -2}, {2})), {1, 2, 2, 2, 2},
