@@ -1,36 +1,35 @@
 // The last operations on the sums of a product, before they are stored: y = f(sum (+ y) (+ bias)).
 //
 // f is relu, an addition or both (flags of product/gemm_flags.h), or it comes from a prelude
-// (lib/ops/product/epilogue.h). A prelude gives the macro EPILOGUE(T, S, name), which defines T name(T v, T e0, T e1, S
-// s0, S s1, S s2). For element (i, at) of product p, f gets operand element p * batch + i * row + at * column. `at` is
+// (lib/ops/product/epilogue.h). A prelude gives the macro EPILOGUE(T, name), which defines T name(T v, T e0, T e1,
+// float8 s). For element (i, at) of product p, f gets operand element p * batch + i * row + at * column. `at` is
 // the element's place in a row of the result, and column is 0 or 1.
 #include "product/gemm_flags.h"
 #include "product/parameters.h"
 
-// `scalars` are s0, s1, s2 and one that is not used.
 #define EPILOGUE_PARAMETERS                                                                    \
   __global const float *restrict e0, const ulong e0_offset, __global const float *restrict e1, \
-      const ulong e1_offset, const EpilogueParameters epilogue, const float4 scalars
+      const ulong e1_offset, const EpilogueParameters epilogue, const float8 scalars
 
 typedef struct {
   __global const float *e0, *e1;  // The operands of this product.
   long row0, column0, row1, column1;
-  float s0, s1, s2;
+  float8 s;
 } Finish;
 
 // From the parameters above, for product `index`.
 #define FINISH_OF(index)                                                                                    \
   {e0 + e0_offset + (index) * epilogue.batch0, e1 + e1_offset + (index) * epilogue.batch1, epilogue.row0,   \
-   epilogue.column0, epilogue.row1, epilogue.column1, scalars.x, scalars.y, scalars.z}
+   epilogue.column0, epilogue.row1, epilogue.column1, scalars}
 
 // DEFINE_FINISH(T, name) defines f for T, a float or a vector of floats: T name(v, e0, e1, Finish, flags).
 #ifdef EPILOGUE
 #define READS_E0(flags) (EPILOGUE_OPERANDS > 0 && (flags) & SNIPPET)
 #define READS_E1(flags) (EPILOGUE_OPERANDS > 1 && (flags) & SNIPPET)
 #define DEFINE_FINISH(T, name)                                                                          \
-  EPILOGUE(T, float, name##_snippet)                                                                    \
+  EPILOGUE(T, name##_snippet)                                                                           \
   static inline T name(const T v, const T first, const T second, const Finish* f, const int flags) {    \
-    return flags & SNIPPET ? name##_snippet(v, first, second, f->s0, f->s1, f->s2) : v;                 \
+    return flags & SNIPPET ? name##_snippet(v, first, second, f->s) : v;                                \
   }
 #else
 #define READS_E0(flags) ((flags) & ADD_E0)

@@ -88,7 +88,7 @@ class KernelArg {
   KernelArg(std::int64_t value) { set(value); }
   KernelArg(std::uint64_t value) { set(value); }
   KernelArg(float value) { set(value); }
-  KernelArg(const std::array<float, 4>& value) { set(value); }  ///< A float4.
+  KernelArg(const std::array<float, 8>& value) { set(value); }  ///< A float8.
   KernelArg(double) = delete;                                   // Devices need not know double; write a float.
   KernelArg(bool) = delete;                                     // Not a legal kernel parameter type.
   KernelArg(const Shape& shape, int lanes = Shape::max_rank);

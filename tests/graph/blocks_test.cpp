@@ -61,7 +61,7 @@ TEST_CASE("blocks: pools, padding, joined channels and enlarged images") {
   manual_seed(12);
   const ModelFile file(
       {conv("x", "w1", "c1", {attribute("auto_pad", "SAME_UPPER"), attribute("strides", Sizes{2, 2})}),
-       node("Pad", {"c1", "pads"}, {"p"}),
+       node("Pad", {"c1", "pads"}, {"p0"}), node("Pad", {"p0", "pads"}, {"p"}, {attribute("mode", "edge")}),
        node("MaxPool", {"p"}, {"m"},
             {attribute("kernel_shape", Sizes{3, 3}), attribute("strides", Sizes{2, 2}),
              attribute("ceil_mode", std::int64_t{1})}),

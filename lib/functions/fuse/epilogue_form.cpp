@@ -19,7 +19,7 @@ const char* refuse(const Recording& recording) {
   if (fused.graph[fused.outputs[0]].type.dtype != DType::f32) return "its result is not f32";
   if (fused.tensors[0].index != 0) return "it does not read the product";
   if (fused.tensors.size() > 1 + ProductEpilogue::max_operands) return "it reads more than two tensors";
-  if (fused.scalars.size() > ProductEpilogue::max_scalars) return "it has more than three numbers";
+  if (fused.scalars.size() > ProductEpilogue::max_scalars) return "it has more than eight numbers";
   for (const PointwiseGraph::Node& node : fused.graph.nodes())
     if (node.kind == Kind::input && node.type.dtype != DType::f32) return "it reads a tensor that is not f32";
   return nullptr;
@@ -55,13 +55,12 @@ std::string prelude_of(const FusedGraph& fused) {
   text.insert(text.size() - 1, " \\");  // The macro continues on the next line.
   std::string arguments = "v";
   for (std::size_t i = 1; i < fused.tensors.size(); ++i) arguments += concat(", e", i - 1);
-  for (std::size_t i = 0; i < fused.scalars.size(); ++i) arguments += concat(", s", i);
+  for (std::size_t i = 0; i < fused.scalars.size(); ++i) arguments += concat(", s.s", i);
   text += concat(
-      "INLINE float##W name(const float##W v, const float##W e0, const float##W e1, const float s0, const float s1, "
-      "\\\n"
-      "                     const float s2) { \\\n  float##W y; \\\n  name##_graph(",
+      "INLINE float##W name(const float##W v, const float##W e0, const float##W e1, const float8 s) { \\\n"
+      "  float##W y; \\\n  name##_graph(",
       arguments, ", &y); \\\n  return y; \\\n}\n");
-  text += "#define EPILOGUE(T, S, name) EPILOGUE_##T(name)\n#define EPILOGUE_float(name) EPILOGUE_OF(, name)\n";
+  text += "#define EPILOGUE(T, name) EPILOGUE_##T(name)\n#define EPILOGUE_float(name) EPILOGUE_OF(, name)\n";
   for (const int width : {2, 4, 8, 16})
     text += concat("#define EPILOGUE_float", width, "(name) EPILOGUE_OF(", width, ", name)\n");
   return text;

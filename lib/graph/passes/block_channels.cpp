@@ -1,7 +1,6 @@
 #include "base/ceil_div.h"
 
 #include "crisol/functions/cat.h"
-#include "crisol/functions/pad.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/grad_mode.h"
 #include "dispatch/target.h"
@@ -110,7 +109,7 @@ class Blocker {
     const int x = node.inputs[0], weight = node.inputs[1];
     if (!values_.is_in_blocks(x) && !leads_to_conv(node.outputs[0])) return false;
     const bool few = sizes->groups == 1 && 2 * sizes->channels <= block_ && !values_.is_in_blocks(x);
-    const std::int64_t block_in = few ? sizes->channels : block_;
+    const std::int64_t block_in = few ? 1 : block_;  // A block of one channel is the image as it is.
     const Tensor filters = constant(weight)->tensor(device_);
     std::vector<int> inputs{
         few ? values_.in_blocks_of(x, block_in) : values_.in_blocks(x),
@@ -234,21 +233,22 @@ class Blocker {
     return true;
   }
 
-  /// A constant around planes.
+  /// Pads planes, by what the node runs itself.
   bool pad_planes(const Node& node) {
-    if (node.op != "Pad" || !is_of_blocks(node) || node.inputs.size() < 2 ||
-        text_of(node, "mode", "constant") != "constant")
-      return false;
+    if (node.op != "Pad" || !is_of_blocks(node) || node.inputs.size() < 2) return false;
     const Datum* pads = constant(node.inputs[1]);
-    const bool has_value = node.inputs.size() > 2 && node.inputs[2] != absent;
-    const Datum* value = has_value ? constant(node.inputs[2]) : nullptr;
     const bool has_axes = node.inputs.size() > 3 && node.inputs[3] != absent;
-    if (pads == nullptr || (has_value && value == nullptr) || has_axes) return false;
+    if (pads == nullptr || has_axes) return false;
     const std::vector<std::int64_t> p = pads->numbers();
     if (p.size() != 8 || p[0] != 0 || p[1] != 0 || p[4] != 0 || p[5] != 0) return false;
-    return add_of_one(node, [p, number = value == nullptr ? 0.0 : value->number()](const Tensor& x) {
-      return crisol::pad(x, {{0, 0}, {p[3], p[7]}, {p[2], p[6]}}, number);
+    std::vector<int> inputs = node.inputs;
+    inputs[0] = values_.in_blocks(inputs[0]);
+    const Datum of_blocks({0, 0, p[2], p[3], 0, 0, 0, p[6], p[7], 0}, {10});
+    add(node, std::move(inputs), [of_blocks, run = node.run](Data in, Device device) {
+      in[1] = of_blocks;
+      return run(in, device);
     });
+    return true;
   }
 
   /// Repeats pixels: a resize to the nearest pixel by whole factors.

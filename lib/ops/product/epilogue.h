@@ -29,7 +29,7 @@ struct EpilogueOperand {
 
 /// f(v) of one op. The views and the text must live until the op is queued. Default: y = v.
 struct ProductEpilogue {
-  static constexpr std::size_t max_operands = 2, max_scalars = 3;
+  static constexpr std::size_t max_operands = 2, max_scalars = 8;
 
   /// The cases without a snippet; `generic` has one.
   enum class Form : std::uint8_t {
@@ -41,12 +41,12 @@ struct ProductEpilogue {
   };
   Form form = Form::none;
 
-  /// OpenCL C for generic: EPILOGUE_OPERANDS and EPILOGUE_SCALARS as numbers, and the macro EPILOGUE(T, S, name), which
+  /// OpenCL C for generic: EPILOGUE_OPERANDS and EPILOGUE_SCALARS as numbers, and the macro EPILOGUE(T, name), which
   /// defines a function
   ///
-  ///     T name(const T v, const T e0, const T e1, const S s0, const S s1, const S s2)
+  ///     T name(const T v, const T e0, const T e1, const float8 s)
   ///
-  /// for T = S = float or T a vector of floats. Operands and scalars beyond the counts are given as anything and not
+  /// for T = float and for vectors of floats. Operands and scalars beyond the counts are given as anything and not
   /// read. Equal functions have equal texts, also with other constants: those are scalars.
   std::string_view prelude{};
 

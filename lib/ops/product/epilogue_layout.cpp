@@ -71,7 +71,7 @@ dispatch::OperandView epilogue_operand(const ProductEpilogue* epilogue, std::siz
 }
 
 runtime::KernelArg epilogue_scalars(const ProductEpilogue* epilogue) {
-  std::array<float, 4> scalars{};
+  std::array<float, 8> scalars{};
   if (epilogue != nullptr) std::copy(epilogue->scalars.begin(), epilogue->scalars.end(), scalars.begin());
   return scalars;
 }

@@ -51,8 +51,8 @@ std::string_view epilogue_prelude(const EpilogueLayout& epilogue);
 bool reads_vectors(const EpilogueLayout& epilogue, int count = 4);
 
 /// EPILOGUE_PARAMETERS of cl_kernels/product/epilogue.h, as a plan takes them: both operands, their strides, and the
-/// scalars as a float4.
-using NoScalars = std::array<std::int64_t, 2>;  // The bytes of a float4.
+/// scalars as a float8.
+using NoScalars = std::array<std::int64_t, 4>;  // The bytes of a float8.
 using EpilogueArgs = std::tuple<dispatch::Place, dispatch::Place, kernels::EpilogueParameters,
                                 std::variant<NoScalars, dispatch::CallScalar>>;
 
@@ -63,7 +63,7 @@ EpilogueArgs no_epilogue(dispatch::Place any);
 
 /// Operand i of a call's epilogue, or `any` where it has none.
 dispatch::OperandView epilogue_operand(const ProductEpilogue* epilogue, std::size_t i, const runtime::BufferView& any);
-/// The scalars of a call, as a float4.
+/// The scalars of a call, as a float8.
 runtime::KernelArg epilogue_scalars(const ProductEpilogue* epilogue);
 
 }  // namespace crisol::ops

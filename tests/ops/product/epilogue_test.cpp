@@ -31,8 +31,8 @@ using testing::where;
 constexpr const char* snippet =
     "#define EPILOGUE_OPERANDS 2\n"
     "#define EPILOGUE_SCALARS 1\n"
-    "#define EPILOGUE(T, S, name) inline T name(const T v, const T e0, const T e1, const S s0, const S s1, const S s2) "
-    "{ return s0 * v * e0 + e1; }\n";
+    "#define EPILOGUE(T, name) inline T name(const T v, const T e0, const T e1, const float8 s) "
+    "{ return s.s0 * v * e0 + e1; }\n";
 
 // A result of products with `rows` rows of `columns` elements (for a convolution: channels of pixels).
 struct Result {
@@ -164,8 +164,7 @@ TEST_CASE("epilogue: the functions of vectors are there for every number of resu
       "#include \"common/math/tanh.h\"\n"
       "#define EPILOGUE_OPERANDS 0\n"
       "#define EPILOGUE_SCALARS 0\n"
-      "#define EPILOGUE(T, S, name) INLINE T name(const T v, const T e0, const T e1, const S s0, const S s1, const S "
-      "s2) "
+      "#define EPILOGUE(T, name) INLINE T name(const T v, const T e0, const T e1, const float8 s) "
       "{ return JOIN(tanh_, T)(v); }\n";
   for (const int at_once : {1, 2, 4}) {
     runtime::KernelSpec spec{"product/gemm_parts.cl", "gemm_parts", {{"VEC_C", at_once}}};

@@ -76,7 +76,7 @@ runtime::KernelArg bytes_of(const T& parameters) {
   return {&parameters, sizeof parameters};
 }
 
-constexpr std::array<float, 4> no_scalars{};
+constexpr std::array<float, 8> no_scalars{};
 
 void check_gemm(const ops::Engine& engine, const ops::TileShape& tile, Stored a_storage, Stored b_storage,
                 int vectors) {
