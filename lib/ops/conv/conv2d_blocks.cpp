@@ -179,7 +179,8 @@ Conv2dBlocksProblem problem_of(const Tensor& x, const Tensor& weight, const Tens
 const Table<Conv2dBlocksProblem> conv2d_blocks_table(op, variants);
 
 std::int64_t channel_block(const Target& target) {
-  if (!target.takes_cpu_kernels()) return 0;
+  // Where loops are short, large layers would have no tiles.
+  if (!target.takes_cpu_kernels() || target.loop_budget != std::numeric_limits<std::int64_t>::max()) return 0;
   return target.cpu_vector_width() == 16 ? 16 : 8;
 }
 

@@ -10,7 +10,7 @@
 
 namespace crisol::ops {
 
-/// Channels of a block on this device; 0 where blocks are of no use, which is everywhere but on CPUs.
+/// Channels of a block on this device. It is 0 where blocks are of no use: on GPUs, and on CPUs whose loops are short.
 std::int64_t channel_block(const dispatch::Target& target);
 
 /// Blocks of outputs that one tile computes. Weights are laid out for it.
