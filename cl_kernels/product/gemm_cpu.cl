@@ -2,7 +2,7 @@
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one problem per batch index
 //
-// 1. gemm_pack copies A into row panels [ceil(m / MR)][k][MR].
+// 1. gemm_pack copies A into row panels [ceil(m / MR)][k][MR]. A few rows that are contiguous stay where they are.
 // 2. gemm_multiply: every work-item is a work-group of its own. It takes units of work (batch index, block of block_n
 //    columns, block of block_m rows) one after another. For each block of block_k rows of B it packs its part of B into
 //    column panels [block_n / NR][block_k][NR]. They are in the item's own slice of `scratch` and stay in the L2 cache.
@@ -14,6 +14,7 @@
 //   GATHERED  B is the virtual im2col matrix of product/gather.h. Its columns also say where in a row of C they go.
 //             This is for forward convolution and for backward data. Backward data needs one launch for each remainder
 //             of the pixel position modulo the stride.
+//   A_ROWS    `packed` is A itself, whose rows are plane.s0 apart. The sums are the same.
 //
 // Shapes and strides are arguments: strides = (a_batch of packed A, b_batch, c_batch, bias_batch, c_row, b_row,
 // b_column, slice), plane = (height, width, taps, taps_w, pixels, pixels_w, to_h, to_w) and walk = (step_h, step_w,
@@ -125,8 +126,12 @@ CPU_KERNEL void gemm_multiply(
             prefetch_rows(target.c + column_first + v0 * VW, c_row, target.rows, min(NR, columns - v0 * VW));
           floatv acc[MR * NV];
           tile_clear(acc);
-          tile_multiply(acc, packed + index * strides.s0 + ((long)row * k + (long)k_first * MR), MR,
-                        block + PANEL_AT(v0, panel_depth), NR, depth);
+          __global const float* of_b = block + PANEL_AT(v0, panel_depth);
+          if (flags & A_ROWS)
+            tile_multiply_rows(acc, packed + index * strides.s0 + row * plane.s0 + k_first, plane.s0, target.rows, of_b,
+                               depth);
+          else
+            tile_multiply(acc, packed + index * strides.s0 + ((long)row * k + (long)k_first * MR), MR, of_b, NR, depth);
           store_tile(acc, &target, &finish, table, column_first, v0, columns);
         }
       }

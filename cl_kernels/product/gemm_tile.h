@@ -45,3 +45,22 @@ INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, long a_s
     b += b_step;
   }
 }
+
+// The same where a is no panel: a[i * a_row + k] is the element of row i < rows, and b_step is NR.
+INLINE void tile_multiply_rows(floatv acc[MR * NV], __global const float* a, long a_row, int rows,
+                               __global const float* b, int depth) {
+  __global const float* from[MR];
+#pragma unroll
+  for (int i = 0; i < MR; ++i) from[i] = a + min(i, rows - 1) * a_row;
+  for (int k = 0; k < depth; ++k, b += NR) {
+    floatv bv[NV];
+#pragma unroll
+    for (int v = 0; v < NV; ++v) bv[v] = ALIGNED_CONST(b + v * VW);
+#pragma unroll
+    for (int i = 0; i < MR; ++i) {
+      const floatv av = (floatv)(from[i][k]);
+#pragma unroll
+      for (int v = 0; v < NV; ++v) acc[i * NV + v] = FMA(av, bv[v], acc[i * NV + v]);
+    }
+  }
+}

@@ -20,8 +20,9 @@ enum GemmFlag : std::int32_t {
   with_relu = kernels::RELU,
   add_operand = kernels::ADD_E0,
   with_snippet = kernels::SNIPPET,
-  b_packed = kernels::B_PACKED,  ///< The last two are the kernels' own.
+  b_packed = kernels::B_PACKED,  ///< The last three are the kernels' own.
   gathered = kernels::GATHERED,
+  a_rows = kernels::A_ROWS,
 };
 
 /// A part of a problem, so it consists of whole numbers.

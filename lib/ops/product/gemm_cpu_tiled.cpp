@@ -24,10 +24,28 @@ bool shares_b(const GemmProblem& p) {
   return p.m >= many_rows && b_source(p);
 }
 
+// Whether tiles of 12 x 32 have clearly less to compute than tiles of 8 x 48. A weight has one packed copy for all
+// numbers of rows, which is made for the wide tiles.
+bool fits_tall_tiles(const GemmProblem& p, const Target& target) {
+  if (target.cpu_vector_width() != 16 || p.b_is_weight != 0) return false;
+  const auto computed = [&](std::int64_t rows, std::int64_t columns) {
+    return ceil_div(p.m, rows) * rows * ceil_div(p.n, columns) * columns;
+  };
+  return 10 * computed(12, 32) < 9 * computed(8, 48);
+}
+
 // The blocks that an item packs must leave room in its cache. Of a B that is packed as a whole, one panel at a time is
 // in the cache. The depth does not depend on whether a weight's packed copy exists, so that the sums do not either.
-CpuTileChoice choose_tiles(const GemmProblem& p) {
-  return {.b_packed = p.b_kept != 0 || shares_b(p), .depth = shares_b(p) ? depth_of_panels : CpuTileChoice().depth};
+CpuTileChoice choose_tiles(const GemmProblem& p, const Target& target) {
+  return {.b_packed = p.b_kept != 0 || shares_b(p),
+          .vectors = fits_tall_tiles(p, target) ? vectors_of_tall_tile : vectors_of_tile,
+          .depth = shares_b(p) ? depth_of_panels : CpuTileChoice().depth};
+}
+
+// Packing A takes a launch of its own, which costs as much as a small product.
+bool reads_rows(const GemmProblem& p) {
+  constexpr std::int64_t few_rows = 128;
+  return p.a.column == 1 && p.m <= few_rows;
 }
 
 constexpr std::int64_t config_depths[] = {256, 512, 1024};
@@ -48,8 +66,11 @@ Plan plan_of(const GemmProblem& p, const GemmPlaces& at, const Target& target, c
   Plan plan;
   const runtime::Defines defines = cpu_tile_defines(target, tiles);
   const std::int64_t a_count = p.a.batch == 0 ? 1 : p.batch;
-  const Place packed =
-      add_packed(plan, target, defines, at.a,
+  const bool rows = reads_rows(p);
+  const Place a =
+      rows ? at.a
+           : add_packed(
+                 plan, target, defines, at.a,
                  {.m = p.m, .k = p.k, .row = p.a.row, .stride0 = p.a.column, .count = a_count, .batch = p.a.batch},
                  tiles.tile_rows);
   const Place b = !choice.b_packed     ? at.b
@@ -58,7 +79,7 @@ Plan plan_of(const GemmProblem& p, const GemmPlaces& at, const Target& target, c
   const std::int64_t columns_batch =
       p.b.batch == 0 ? 0 : ceil_div(p.n, tiles.tile_columns()) * tiles.tile_columns() * p.k;
   add_cpu_tiles(plan, target, tiles,
-                {.packed = packed,
+                {.packed = a,
                  .b = b,
                  .c = at.c,
                  .bias = at.bias,
@@ -66,16 +87,19 @@ Plan plan_of(const GemmProblem& p, const GemmPlaces& at, const Target& target, c
                  .n = p.n,
                  .k = p.k,
                  .batch = p.batch,
-                 .a_batch = a_count == 1 ? 0 : tiles.packed_size(p.m, p.k, 1),
+                 .a_batch = a_count == 1 ? 0
+                            : rows       ? p.a.batch
+                                         : tiles.packed_size(p.m, p.k, 1),
                  .b_batch = choice.b_packed ? columns_batch : p.b.batch,
                  .c_batch = p.c.batch,
                  .bias_batch = 0,
                  .c_row = p.c.row,
                  .b_row = p.b.row,
                  .b_column = p.b.column,
-                 .flags = p.gemm_flags() | (choice.b_packed ? b_packed : 0),
+                 .flags = p.gemm_flags() | (choice.b_packed ? b_packed : 0) | (rows ? a_rows : 0),
                  .epilogue = p.epilogue,
-                 .args = at.epilogue(p, packed)});
+                 .args = at.epilogue(p, a),
+                 .plane = {rows ? p.a.row : 0}});
   return plan;
 }
 
@@ -100,7 +124,7 @@ PlanOr plan_gemm_cpu_tiled(const GemmProblem& problem, const Target& target, std
   const GemmPlaces at = transposes ? transposed(gemm_places(problem)) : gemm_places(problem);
   if (p.c.column != 1) return "neither stride of the result is 1";
   if (p.b.row != 1 && p.b.column != 1) return "neither stride of the right operand is 1";
-  const CpuTileChoice choice = config == own_config ? choose_tiles(p) : choice_of(config);
+  const CpuTileChoice choice = config == own_config ? choose_tiles(p, target) : choice_of(config);
   if (config != own_config)
     if (const char* reason = against_config(p, target, choice)) return reason;
   const std::optional<CpuTilePlan> tiles = plan_cpu_tiles(target, p.m, p.n, p.k, p.batch, false, choice);
