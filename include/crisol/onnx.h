@@ -161,8 +161,9 @@ class CRISOL_API Model : public nn::Module {
   /// A sequence is given as tensors of one name, in order. An optional input may be left out. An initializer that the
   /// file also lists as an input may be given, and replaces the initializer in this run.
   Outputs operator()(const NamedTensors& inputs) const;
-  /// Runs the model once and measures each node. A row for each op, the longest total_ms first. Every node waits for
-  /// the device, so the sum is longer than a run alone. Throws like a run.
+  /// Runs the model and measures each node: without gradients those that the passes leave (see optimized()). A row for
+  /// each op, the longest total_ms first. Every node waits for the device, so the sum is longer than a run alone.
+  /// Throws like a run.
   std::vector<OpTime> profile(const NamedTensors& inputs) const;
   /// What runs for inputs of these shapes without gradients, as text: how many nodes each pass removed or joined, and a
   /// line for each node that is left. Runs the model once.

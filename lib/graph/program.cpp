@@ -57,6 +57,18 @@ Graph optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>
   return fixed;
 }
 
+namespace {
+
+/// The same without computing what depends on the values of inputs. Nothing if a size or a branch depends on them.
+std::optional<Graph> optimise_by_sizes(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
+                                       Device device) {
+  std::optional<Graph> fixed = specialise_by_sizes(graph, inputs, weights, device);
+  if (fixed) run_passes(*fixed, device);
+  return fixed;
+}
+
+}  // namespace
+
 Program::Program(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
                  Device device)
     : device_(device) {
@@ -64,9 +76,8 @@ Program::Program(const Graph& graph, const std::vector<Tensor>& inputs, const st
   for (const Tensor& weight : weights)
     weights_.push_back({weight.impl()->storage, weight.impl()->storage->version.load()});
   for (const Tensor& input : inputs) inputs_.push_back(input.detach().clone());
-  std::optional<Graph> fixed = specialise_by_sizes(graph, data_of(inputs_), weights, device);
+  std::optional<Graph> fixed = optimise_by_sizes(graph, data_of(inputs_), weights, device);
   if (!fixed) return;
-  run_passes(*fixed, device);
   try {
     capture_run(*fixed);
   } catch (const Error& error) {
@@ -92,6 +103,7 @@ void Program::capture_run(Graph& graph) {
         outputs_ = walk(graph, data_of(inputs_), {}, device_, std::move(constants));
       },
       device_);
+  device_.synchronize();  // rusticl (Mesa 22.3) does not keep a released buffer for the kernels that are queued.
   device_.release_cached_memory();
 }
 
@@ -124,11 +136,25 @@ Data Program::outputs() const {
   return copies;
 }
 
+namespace {
+
+bool needs_nodes(const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights) {
+  return autograd::recording(inputs) || autograd::recording(weights) || recorder() != nullptr ||
+         runtime::current_capturer() != nullptr;
+}
+
+}  // namespace
+
+std::optional<Graph> Programs::graph_of(const Graph& graph, const std::vector<Tensor>& inputs,
+                                        const std::vector<Tensor>& weights, Device device) {
+  if (!run(graph, inputs, weights, device)) return {};
+  const NoGrad no_grad;
+  return optimise_by_sizes(graph, data_of(inputs), weights, device);
+}
+
 std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>& inputs,
                                   const std::vector<Tensor>& weights, Device device) {
-  if (autograd::recording(inputs) || autograd::recording(weights) || recorder() != nullptr ||
-      runtime::current_capturer() != nullptr)
-    return {};
+  if (needs_nodes(inputs, weights)) return {};
   std::unique_lock lock(mutex_);
   if (!has_programs_) return {};
   if (const std::shared_ptr<Program> program = find(inputs, weights)) {

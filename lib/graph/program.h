@@ -65,6 +65,9 @@ class Programs {
   /// the thread traces or captures: these have to see the nodes.
   std::optional<Data> run(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
                           Device device);
+  /// The graph that run() runs, after the passes. Its weights are constants. Nothing if run() gives nothing.
+  std::optional<Graph> graph_of(const Graph& graph, const std::vector<Tensor>& inputs,
+                                const std::vector<Tensor>& weights, Device device);
 
  private:
   std::shared_ptr<Program> find(const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights);

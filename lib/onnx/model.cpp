@@ -168,23 +168,31 @@ std::string Model::optimized(const NamedTensors& inputs) const {
 }
 
 std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
-  const Profile whole(place_of(*state_));  // The profiles of the nodes then need no new queue.
-  (*this)(inputs);                         // Drivers compile kernels anew for such a queue.
-  std::map<std::string, OpTime> by_op;
+  const Device device = place_of(*state_);
+  const Profile whole(device);  // The profiles of the nodes then need no new queue.
+  const RunInputs own(*state_->graph, state_->defaults, inputs);
+  std::vector<Tensor> weights = weights_of(*state_);
   graph::Graph measured = *state_->graph;
+  if (own.are_tensors() && own.replaced.empty())
+    if (auto made = state_->programs->graph_of(*state_->graph, own.tensors(device), weights, device)) {
+      measured = std::move(*made);
+      weights.clear();
+    }
+  // Drivers compile kernels anew for such a queue. Weights are packed when they are used for the second time.
+  for (int i = 0; i < 2; ++i) graph::run(measured, own.data, weights, device, own.replaced);
+  std::map<std::string, OpTime> by_op;
   for (graph::Node& node : measured.nodes) {
     OpTime& row = by_op[node.op];
-    node.run = [&row, compute = std::move(node.run)](const graph::Data& in, Device device) {
-      return measure(row, device, [&] { return compute(in, device); });
+    node.run = [&row, compute = std::move(node.run)](const graph::Data& in, Device place) {
+      return measure(row, place, [&] { return compute(in, place); });
     };
     if (node.control)
       node.control = [&row, compute = std::move(node.control)](const graph::Data& in, const graph::RunBody& run_body,
-                                                               Device device) {
-        return measure(row, device, [&] { return compute(in, run_body, device); });
+                                                               Device place) {
+        return measure(row, place, [&] { return compute(in, run_body, place); });
       };
   }
-  const RunInputs own(*state_->graph, state_->defaults, inputs);
-  graph::run(measured, own.data, weights_of(*state_), place_of(*state_), own.replaced);
+  graph::run(measured, own.data, weights, device, own.replaced);
   std::vector<OpTime> rows;
   for (auto& [op, row] : by_op) {
     row.op = op;

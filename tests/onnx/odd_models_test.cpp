@@ -203,3 +203,19 @@ TEST_CASE("onnx: graphs lie within nodes at most 30 deep") {
        .outputs = {value("y", of::f32, {"2"})}}));
   CHECK(refused(file, ErrorCode::io) == Contains("graphs lie within nodes more than 30 deep"));
 }
+
+TEST_CASE("onnx: the value of a pad is a single number of the file") {
+  const auto check = [](const Proto& number, const Tensor& x, int type, double expected) {
+    const onnx::Model model = loaded(of::model(of::graph({.nodes = {node("Pad", {"x", "pads", "n"}, {"y"})},
+                                                          .initializers = {number, numbers("pads", {1, 0})},
+                                                          .inputs = {value("x", type, {"N"})},
+                                                          .outputs = {value("y", type, {})}})));
+    const NoGrad no_grad;
+    for (int run = 0; run < 2; ++run)
+      CHECK(model({{"x", x}})["y"].to(DType::f32).to_vector<float>() ==
+            std::vector<float>{static_cast<float>(expected), 1});
+  };
+  check(of::raw_tensor<std::uint8_t>("n", of::u8, {}, {200}), ones({1}, DType::u8), of::u8, 200);
+  check(of::raw_tensor<float>("n", of::f32, {}, {2.5f}), ones({1}), of::f32, 2.5);
+  check(of::raw_tensor<std::uint16_t>("n", of::f16, {}, {0x3e00}), ones({1}, DType::f16), of::f16, 1.5);
+}

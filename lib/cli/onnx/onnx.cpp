@@ -82,7 +82,8 @@ void add_bench(CLI::App* command, const std::shared_ptr<Options>& options) {
   timed->preparse_callback([](std::size_t) { bench::pin_threads(); });  // Before the first search for devices.
   timed->add_option("FILE", own.model, "The model")->required();
   add_inputs(timed, own.inputs);
-  timed->add_flag("--profile", own.profile, "Show the time by op too, from one more run in which each node waits");
+  timed->add_flag("--profile", own.profile,
+                  "Show the time by op too, of the nodes that the passes leave, each waited for");
   timed->add_option("--repeat", own.effort.repeat, "Runs to time (otherwise as many as fit into --seconds)")
       ->check(CLI::PositiveNumber);
   timed->add_option("--seconds", own.effort.seconds, "Time for the runs, 1 by default")->check(CLI::PositiveNumber);
