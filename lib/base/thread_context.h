@@ -22,7 +22,8 @@ struct CloneContext;
 }
 namespace runtime {
 class Capturer;
-}
+class DryRun;
+}  // namespace runtime
 
 /// A variant that a ForcedVariant asks for.
 struct ForcedRequest {
@@ -36,6 +37,7 @@ struct ThreadContext {
   bool grad_enabled = true;
   const char* op = nullptr;               ///< The op that runs; see runtime/op_scope.h.
   runtime::Capturer* capturer = nullptr;  ///< Captures the work that the thread queues.
+  runtime::DryRun* dry_run = nullptr;     ///< The innermost run for sizes alone; see runtime/dry_run.h.
   int capture_pauses = 0;                 ///< PauseCapture objects of the thread.
   CapturedUses* captured_uses = nullptr;  ///< The storages that the captured work uses.
   /// The thread makes a program of a graph: new tensors of host values are its constants, and packed copies of operands

@@ -10,18 +10,10 @@ namespace {
 /// The op that made the contents of a block without values.
 constexpr char no_op[] = "a dry run";
 
-DryRun*& current() noexcept {
-  constinit thread_local DryRun* innermost = nullptr;
-  return innermost;
-}
-
 }  // namespace
 
-DryRun::DryRun() noexcept : outer_(current()) { current() = this; }
-DryRun::~DryRun() { current() = outer_; }
-
-DryRun* current_dry_run() noexcept { return current(); }
-void set_dry_run(DryRun* dry_run) noexcept { current() = dry_run; }
+DryRun::DryRun() noexcept : outer_(thread_context().dry_run) { thread_context().dry_run = this; }
+DryRun::~DryRun() { thread_context().dry_run = outer_; }
 
 void note_no_values(Block& block) noexcept { static_cast<PooledBlock&>(block).set_op(no_op); }
 
@@ -32,7 +24,7 @@ void note_values(Block& block) noexcept {
 
 void refuse_without_values(const Block& block) {
   if (!in_dry_run() || !block.pooled() || static_cast<const PooledBlock&>(block).op() != no_op) return;
-  current()->note_needed_values();
+  thread_context().dry_run->note_needed_values();
   fail(ErrorCode::invalid_argument, "read", "the values of a tensor are needed, and only sizes are computed");
 }
 

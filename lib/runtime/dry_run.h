@@ -1,6 +1,8 @@
 // Runs of functions for the sizes of their results alone.
 #pragma once
 
+#include "base/thread_context.h"
+
 namespace crisol::runtime {
 
 class Block;
@@ -25,11 +27,7 @@ class DryRun {
   bool needed_values_ = false;
 };
 
-/// The innermost of the thread, or null.
-DryRun* current_dry_run() noexcept;
-inline bool in_dry_run() noexcept { return current_dry_run() != nullptr; }
-/// Ends or continues the thread's dry run, for PauseCapture.
-void set_dry_run(DryRun* dry_run) noexcept;
+inline bool in_dry_run() noexcept { return thread_context().dry_run != nullptr; }
 
 /// Says that a new block has no values, because a dry run allocated it.
 void note_no_values(Block& block) noexcept;

@@ -4,7 +4,7 @@
 #include "crisol/functions/reduce.h"
 #include "crisol/grad_mode.h"
 #include "dispatch/target.h"
-#include "functions/conv_blocks.h"
+#include "functions/conv/conv_blocks.h"
 #include "graph/passes/attributes.h"
 #include "graph/passes/blocked_values.h"
 #include "graph/passes/formulas.h"

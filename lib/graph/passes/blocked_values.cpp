@@ -1,7 +1,7 @@
 #include "graph/passes/blocked_values.h"
 
 #include "base/ceil_div.h"
-#include "functions/conv_blocks.h"
+#include "functions/conv/conv_blocks.h"
 #include "graph/passes/uses.h"
 
 namespace crisol::graph {

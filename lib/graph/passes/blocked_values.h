@@ -1,4 +1,4 @@
-// Values of a graph in two layouts: their own, and channels in blocks (functions/conv_blocks.h).
+// Values of a graph in two layouts: their own, and channels in blocks (functions/conv/conv_blocks.h).
 #pragma once
 
 #include <map>

@@ -20,7 +20,7 @@ std::size_t move_transposes(Graph& graph, Device device);
 /// weight and the bias of the convolution before it. Another BatchNormalization becomes a product and a sum.
 std::size_t fold_affine(Graph& graph, Device device);
 /// Keeps the channels of images in blocks of a vector from convolution to convolution, on CPUs: (N, C, H, W) becomes
-/// (N, C / c, H, W, c). Reorders stand where another node needs the values. See functions/conv_blocks.h.
+/// (N, C / c, H, W, c). Reorders stand where another node needs the values. See functions/conv/conv_blocks.h.
 std::size_t block_channels(Graph& graph, Device device);
 /// Joins nodes that compute each element by itself, so that one kernel computes all of them.
 std::size_t fuse_elements(Graph& graph, Device device);

@@ -6,7 +6,6 @@
 #include "base/thread_context.h"
 #include "runtime/capture/command_buffer.h"
 #include "runtime/device/device_state.h"
-#include "runtime/dry_run.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -38,14 +37,14 @@ void refuse_while_capturing(const char* what) {
   require(current() == nullptr, "capture", what, ", which a replay cannot repeat; do it before or after");
 }
 
-PauseCapture::PauseCapture() noexcept : paused_(current()), dry_run_(current_dry_run()) {
+PauseCapture::PauseCapture() noexcept : paused_(current()), dry_run_(thread_context().dry_run) {
   current() = nullptr;
-  set_dry_run(nullptr);
+  thread_context().dry_run = nullptr;
   ++thread_context().capture_pauses;
 }
 PauseCapture::~PauseCapture() {
   current() = paused_;
-  set_dry_run(dry_run_);
+  thread_context().dry_run = dry_run_;
   --thread_context().capture_pauses;
 }
 

@@ -8,7 +8,7 @@
 #include "base/ceil_div.h"
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
-#include "functions/conv_blocks.h"
+#include "functions/conv/conv_blocks.h"
 #include "reference/conv2d.h"
 #include "reference/conv2d_cases.h"
 #include "support/compare.h"

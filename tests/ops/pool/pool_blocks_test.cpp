@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "doctest/doctest.h"
-#include "functions/conv_blocks.h"
+#include "functions/conv/conv_blocks.h"
 #include "reference/pool.h"
 #include "reference/pool_cases.h"
 #include "support/compare.h"

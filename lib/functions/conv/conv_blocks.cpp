@@ -1,4 +1,4 @@
-#include "functions/conv_blocks.h"
+#include "functions/conv/conv_blocks.h"
 
 #include "base/ceil_div.h"
 #include "crisol/functions/pad.h"
