@@ -121,6 +121,38 @@ TEST_CASE("graph: transposes around convolutions with channels last cancel") {
   check_program(model, x);
 }
 
+TEST_CASE("graph: programs keep the weights of an LSTM in their own order, until one is written") {
+  manual_seed(4);
+  const std::int64_t features = 5, hidden = 7;
+  // Pads the steps by their mirror image first. The positions for that are a constant of the program too.
+  const ModelFile file(
+      {node("Pad", {"x", "pads"}, {"long"}, {attribute("mode", "reflect")}),
+       node("LSTM", {"long", "w", "r", "b"}, {"y"}, {attribute("hidden_size", hidden)})},
+      {weight("w", randn({1, 4 * hidden, features})), weight("r", randn({1, 4 * hidden, hidden})),
+       weight("b", randn({1, 8 * hidden})), of::raw_tensor<std::int64_t>("pads", of::i64, {6}, {2, 0, 0, 1, 0, 0})});
+  onnx::Model model = file.load();
+  const Tensor x = randn({4, 3, features});
+  CHECK(model(x).shape() == Shape{7, 1, 3, hidden});
+  check_program(model, x);
+  {
+    const NoGrad no_grad;
+    Tensor(model.parameter("r")).mul_(-0.5);
+  }
+  check_program(model, x);
+  const NoGrad no_grad;
+  model(x);
+  const auto launches = [&](const char* kernel) {
+    const Profile profile;
+    model(x);
+    Device().synchronize();
+    std::int64_t count = 0;
+    for (const auto& row : profile.rows())
+      if (row.kernel == kernel) count += static_cast<std::int64_t>(row.launches);
+    return count;
+  };
+  CHECK(launches("rnn_pack_forward") == 0);
+}
+
 TEST_CASE("graph: a shape that depends on values runs without a program") {
   const ModelFile file({node("ReduceMax", {"x"}, {"m"}, {attribute("keepdims", std::int64_t{0})}),
                         node("Cast", {"m"}, {"n"}, {attribute("to", std::int64_t{of::i64})}),
