@@ -214,8 +214,8 @@ TEST_CASE("graph: a program is made without running the model first") {
 TEST_CASE("graph: an input that does not fit leaves the program of others") {
   const onnx::Model model = residual_block().load(), other = residual_block().load();
   const NoGrad no_grad;
-  const Tensor x = randn({1, 8, 6, 5});
-  CHECK_THROWS_WITH_AS(static_cast<void>(model({{"x", randn({1, 7, 6, 5})}})), doctest::Contains("Conv"), Error);
+  const Tensor x = randn({1, 3, 6, 5});
+  CHECK_THROWS_WITH_AS(static_cast<void>(model({{"x", randn({1, 2, 6, 5})}})), doctest::Contains("Conv"), Error);
   const auto kernels_of = [&](const onnx::Model& m) {
     m({{"x", x}});
     const Profile profile;

@@ -4,6 +4,10 @@
 #include <cstddef>
 #include <memory>
 
+namespace crisol {
+class CapturedUses;
+}
+
 namespace crisol::runtime {
 
 class DeviceState;
@@ -36,6 +40,7 @@ class PauseCapture {
 
  private:
   Capturer* const paused_;
+  CapturedUses* const uses_;
   DryRun* const dry_run_;
 };
 /// True if this thread has a PauseCapture. Profiles also skip such work.

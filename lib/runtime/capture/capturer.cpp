@@ -37,13 +37,16 @@ void refuse_while_capturing(const char* what) {
   require(current() == nullptr, "capture", what, ", which a replay cannot repeat; do it before or after");
 }
 
-PauseCapture::PauseCapture() noexcept : paused_(current()), dry_run_(thread_context().dry_run) {
+PauseCapture::PauseCapture() noexcept
+    : paused_(current()), uses_(thread_context().captured_uses), dry_run_(thread_context().dry_run) {
   current() = nullptr;
+  thread_context().captured_uses = nullptr;
   thread_context().dry_run = nullptr;
   ++thread_context().capture_pauses;
 }
 PauseCapture::~PauseCapture() {
   current() = paused_;
+  thread_context().captured_uses = uses_;
   thread_context().dry_run = dry_run_;
   --thread_context().capture_pauses;
 }
