@@ -49,10 +49,15 @@ class Case:
     atol: float = 1e-7
 
 
+def op_of(node):
+    """The name of a node's op, with its domain if that is not ONNX's own."""
+    return f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+
+
 def node_tests():
     import_recursive(node_cases)
     cases = node_cases._NodeTestCases
-    ops = {case.name: case.model.graph.node[0].op_type for case in cases}
+    ops = {case.name: op_of(case.model.graph.node[0]) for case in cases}
     for case in cases:
         # A model that spells an op out by others tests this op.
         op = ops.get(case.name.split("_expanded")[0], ops[case.name])
@@ -91,7 +96,7 @@ def folder_tests(name):
         model = onnx.load(folder / "model.onnx")
         data = [(read_values(one, "input", free_inputs(model.graph)), read_values(one, "output", model.graph.output))
                 for one in sorted(folder.glob("test_data_set_*"))]
-        op = model.graph.node[0].op_type if len(model.graph.node) == 1 else ""
+        op = op_of(model.graph.node[0]) if len(model.graph.node) == 1 else ""
         yield Case(name, folder.name, op, model, data)
 
 
