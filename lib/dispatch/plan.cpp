@@ -2,20 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
-#include <optional>
 
 #include "base/text.h"
-#include "dispatch/call_notes.h"
 #include "dispatch/choose.h"
-#include "runtime/capture/capture.h"
-#include "runtime/dry_run.h"
-#include "runtime/op_scope.h"
-#include "runtime/trace/timeline.h"
 
 namespace crisol::dispatch {
-
-// ---- Making a plan ----
 
 PlanKernel::PlanKernel(const runtime::KernelSpec& spec)
     : source_(spec.source), entry_(spec.entry), prelude_(spec.prelude) {
@@ -181,138 +172,6 @@ std::uint64_t Plan::workspace_bytes() const noexcept {
   for (const std::uint64_t workspace : workspaces_) bytes += workspace;
   for (const Derived& derived : derived_) bytes += derived.bytes;
   return bytes;
-}
-
-// ---- Carrying it out ----
-
-std::shared_ptr<const Prepared> prepare(Plan plan, runtime::DeviceState& device) {
-  auto prepared = std::make_shared<Prepared>(Prepared{std::move(plan), device, {}});
-  if (runtime::in_dry_run()) return prepared;
-  prepared->kernels.reserve(prepared->plan.kernels_.size());
-  for (const PlanKernel& kernel : prepared->plan.kernels_)
-    prepared->kernels.push_back(&runtime::resolve(device, kernel.spec()));
-  return prepared;
-}
-
-namespace {
-
-/// The memory of one call.
-struct Memory {
-  std::span<const OperandView> operands;
-  std::size_t first_derived;              ///< Position in `blocks`.
-  std::vector<runtime::BlockPtr> blocks;  ///< The workspaces, then the derived copies.
-
-  runtime::BufferView view_of(Place::Kind kind, std::uint8_t index, std::int64_t offset) const {
-    if (kind == Place::Kind::operand) {
-      const runtime::BufferView& view = operands[index].view;
-      return {view.block, view.offset + static_cast<std::uint64_t>(offset)};
-    }
-    const std::size_t first = kind == Place::Kind::workspace ? 0 : first_derived;
-    return {blocks[first + index].get(), static_cast<std::uint64_t>(offset)};
-  }
-};
-
-/// The arguments of one launch. Room for one costs nothing until the argument is made.
-class Arguments {
- public:
-  void add(const PlanArg& arg, const std::vector<std::int64_t>& longs, const Memory& memory,
-           std::span<const runtime::KernelArg> scalars) {
-    void* const place = &bytes_[count_++ * sizeof(runtime::KernelArg)];
-    switch (arg.kind) {
-      case PlanArg::Kind::place: new (place) runtime::KernelArg(memory.view_of(arg.place, arg.index, arg.bits)); break;
-      case PlanArg::Kind::call_scalar:
-        new (place) runtime::KernelArg(scalars[arg.index].data(), scalars[arg.index].size());
-        break;
-      case PlanArg::Kind::longs:
-        new (place) runtime::KernelArg(&longs[arg.first], arg.size * sizeof(std::int64_t));
-        break;
-      case PlanArg::Kind::value: new (place) runtime::KernelArg(&arg.bits, arg.size); break;
-    }
-  }
-  const runtime::KernelArg* data() const noexcept {
-    return std::launder(reinterpret_cast<const runtime::KernelArg*>(bytes_));
-  }
-
- private:
-  static_assert(std::is_trivially_copyable_v<runtime::KernelArg>);
-  alignas(runtime::KernelArg) std::byte bytes_[Plan::max_args * sizeof(runtime::KernelArg)];
-  std::size_t count_ = 0;
-};
-
-/// The key of the part of the operand that this call derives a copy of.
-DerivedKey key_in(const DerivedKey& key, const Place& source, const OperandView& operand) {
-  DerivedKey whole = key;
-  whole.offset = operand.view.offset + static_cast<std::uint64_t>(source.offset);
-  return whole;
-}
-
-DerivedOwner::Found find_derived(const DerivedKey& key, const Place& source, std::span<const OperandView> operands) {
-  const OperandView& operand = operands[source.index];
-  if (operand.owner == nullptr) return {};
-  return operand.owner->find_derived(key_in(key, source, operand), operand.version);
-}
-
-void keep_derived(const DerivedKey& key, const Place& source, std::span<const OperandView> operands,
-                  runtime::BlockPtr& block) {
-  const OperandView& operand = operands[source.index];
-  block = std::static_pointer_cast<runtime::Block>(
-      operand.owner->keep_derived(key_in(key, source, operand), operand.version, std::move(block)));
-}
-
-/// While it lives, a capture does not see how a copy that is kept is made: a replay only reads the copy.
-class PauseForKept {
- public:
-  explicit PauseForKept(bool is_kept) {
-    if (is_kept && runtime::current_capturer() != nullptr) pause_.emplace();
-  }
-
- private:
-  std::optional<runtime::PauseCapture> pause_;
-};
-
-/// A derived copy that this call has to make.
-struct Missing {
-  std::size_t derived;  ///< Position in the plan.
-  bool worth_keeping;
-};
-
-}  // namespace
-
-void launch(const Prepared& prepared, std::span<const OperandView> operands,
-            std::span<const runtime::KernelArg> scalars) {
-  if (runtime::in_dry_run()) return;
-  const Plan& plan = prepared.plan;
-  const runtime::OpScope scope(plan.choices.empty() ? nullptr : plan.choices.front().table->op);
-  runtime::TraceSlice slice("op", runtime::current_op() == nullptr ? "plan" : runtime::current_op());
-  if (slice) note_call(plan, operands, slice);
-  Memory memory{operands, plan.workspaces_.size(), {}};
-  memory.blocks.reserve(plan.workspaces_.size() + plan.derived_.size());
-  for (const std::uint64_t bytes : plan.workspaces_) memory.blocks.push_back(runtime::allocate(prepared.device, bytes));
-  std::vector<Missing> missing;
-  for (const Plan::Derived& derived : plan.derived_) {
-    DerivedOwner::Found found = find_derived(derived.key, derived.source, operands);
-    if (found.data == nullptr) {
-      missing.push_back({memory.blocks.size() - memory.first_derived, found.worth_keeping});
-      const PauseForKept pause(found.worth_keeping);
-      found.data = runtime::allocate(prepared.device, derived.bytes);
-    }
-    memory.blocks.push_back(std::static_pointer_cast<runtime::Block>(std::move(found.data)));
-  }
-  const auto run = [&](const PlanStep& step) {
-    Arguments args;
-    for (std::uint32_t i = 0; i < step.args; ++i)
-      args.add(plan.args_[step.first_arg + i], plan.longs_, memory, scalars);
-    if (step.function != nullptr) return step.function(prepared.device, {args.data(), step.args});
-    runtime::enqueue(prepared.device, *prepared.kernels[step.kernel], step.range, args.data(), step.args);
-  };
-  for (const auto [position, worth_keeping] : missing) {
-    const Plan::Derived& derived = plan.derived_[position];
-    const PauseForKept pause(worth_keeping);
-    for (const PlanStep& step : derived.steps) run(step);
-    if (worth_keeping)
-      keep_derived(derived.key, derived.source, operands, memory.blocks[memory.first_derived + position]);
-  }
-  for (const PlanStep& step : plan.steps_) run(step);
 }
 
 }  // namespace crisol::dispatch
