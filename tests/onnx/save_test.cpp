@@ -126,7 +126,7 @@ TEST_CASE("onnx::save: networks run in ONNX Runtime with another batch") {
 
 TEST_CASE("onnx::save: AlexNet and VGG-16") {
   NEEDS_POSIX("Python");
-  if (slow_device()) CRISOL_SKIP("too slow here");
+  if (slow_launches()) CRISOL_SKIP("networks of this size are too slow and too large here");
   manual_seed(2);
   Written written;
   nn::AlexNet alexnet(10);

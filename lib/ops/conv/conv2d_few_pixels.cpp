@@ -13,10 +13,12 @@ namespace {
 constexpr std::int64_t max_pixels = 16;      // Of all images.
 constexpr std::int64_t max_depth = 1 << 16;  // The patches of an item take 4 MB then.
 
-// Loop iterations of an item that copies all patches and computes so many vectors of outputs.
+// Loop iterations of an item that copies all patches and computes so many vectors of outputs. The end of a loop counts
+// too: a loop of one round is two iterations.
 std::int64_t iterations_of(const Conv2dSizes& s, std::int64_t vectors, std::int64_t lanes) {
   const std::int64_t pixels = s.images * s.pixels(), tiles = ceil_div(pixels, SKINNY_ROWS);
-  return pixels * (s.depth() + 1) + vectors * tiles * (s.depth() + SKINNY_ROWS * (lanes + 4));
+  const std::int64_t of_patch = 2 + s.channels * (2 + s.kernel_h * (3 + s.kernel_w));
+  return pixels * of_patch + vectors * (2 + tiles * (2 + s.depth() + SKINNY_ROWS * (lanes + 4)));
 }
 
 const char* reason_against(const Conv2dProblem& p, std::int64_t lanes) {

@@ -159,6 +159,7 @@ TEST_CASE("conv2d: outputs of a few pixels") {
                         {{3, 5, 4, 5}, {35, 5, 3, 2}, {{2, 2}, {1, 0}}},  // 3 images of 2 x 2 pixels
                         {{1, 4, 9, 7}, {24, 4, 3, 3}, {{3, 2}, {2, 1}, {2, 3}}},  // dilation
                         {{5, 9, 3, 3}, {48, 9, 3, 3}, {}},                        // one pixel an image
+                        {{2, 960, 2, 2}, {24, 960, 1, 1}, {}},                    // many short loops
                         {{1, 3, 2, 2}, {17, 3, 4, 4}, {1, 2}}};                   // a kernel larger than the image
   for (const Case& c : cases) {
     CAPTURE(c.x);
