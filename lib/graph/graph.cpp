@@ -1,5 +1,6 @@
 #include "graph/graph.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/text.h"
@@ -152,6 +153,13 @@ Data run_node(const Node& node, Data inputs, Device device) {
 }
 
 }  // namespace
+
+bool is_random(const Node& node) {
+  const auto has_random = [](const Graph& body) {
+    return std::any_of(body.nodes.begin(), body.nodes.end(), is_random);
+  };
+  return node.run.is_random || std::any_of(node.bodies.begin(), node.bodies.end(), has_random);
+}
 
 Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
          const std::vector<std::pair<int, Datum>>& replaced) {

@@ -152,6 +152,9 @@ struct Graph {
   std::vector<std::pair<int, Datum>> constants;  ///< The rest of what is known before the run.
 };
 
+/// Whether each run of the node, or of a node in its bodies, gives other outputs.
+bool is_random(const Node& node);
+
 /// Runs a graph with values for its inputs and weights, and for constants that have another value in this run. A value
 /// is given back as soon as no further node needs it. The Error of a node gets the node's name and op.
 Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,

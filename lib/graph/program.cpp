@@ -124,7 +124,11 @@ bool Program::fits_weights(const std::vector<Tensor>& weights) const {
 Data Program::run(const std::vector<Tensor>& inputs) {
   const NoGrad no_grad;
   const std::lock_guard lock(mutex_);
-  if (!captured_) return graph::run(*graph_, data_of(inputs), {}, device_);
+  if (!captured_) {
+    Data results = graph::run(*graph_, data_of(inputs), {}, device_);
+    for (Datum& result : results) result = copy_of(result, device_);  // It may be a constant or an input.
+    return results;
+  }
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_from(inputs[i]);
   captured_->replay();
   return outputs();

@@ -53,7 +53,7 @@ class Specialiser {
   bool is_known(const Node& node) const {
     const auto known = [&](int input) { return input == absent || constants_.count(input) > 0; };
     const bool reads_sizes = node.op == "Shape" || node.op == "Size";
-    return !node.run.is_random && (reads_sizes || std::all_of(node.inputs.begin(), node.inputs.end(), known));
+    return !is_random(node) && (reads_sizes || std::all_of(node.inputs.begin(), node.inputs.end(), known));
   }
 
   /// Also in a dry run.
@@ -98,8 +98,11 @@ Graph specialise(const Graph& graph, const Data& inputs, const std::vector<Tenso
 std::optional<Graph> specialise_by_sizes(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
                                          Device device) {
   const runtime::DryRun dry_run;
+  Data sizes;  // Like the inputs, but without values.
+  sizes.reserve(inputs.size());
+  for (const Datum& input : inputs) sizes.emplace_back(empty(input.shape(), input.dtype(), device));
   try {
-    return specialise(graph, inputs, weights, device);
+    return specialise(graph, sizes, weights, device);
   } catch (const Error&) {
     if (!dry_run.needed_values()) throw;
     return {};

@@ -40,18 +40,21 @@ void Level::take_part(int y, const std::vector<int>& from) {
     return [&values](int value) { return values.count(value) > 0; };
   };
   std::set<int> dependent = inputs;
-  for (const graph::Node& node : nodes)
-    if (std::any_of(node.inputs.begin(), node.inputs.end(), is_one_of(dependent)))
-      dependent.insert(node.outputs.begin(), node.outputs.end());
-  dependent.erase(graph::absent);
+  for (const graph::Node& node : nodes) {
+    // What was drawn stays as it is.
+    if (graph::is_random(node) || std::none_of(node.inputs.begin(), node.inputs.end(), is_one_of(dependent))) continue;
+    dependent.insert(node.outputs.begin(), node.outputs.end());
+    dependent.erase(graph::absent);
+  }
   require(dependent.count(y) > 0, "onnx", "the value ",
           file::in_quotes(outer->graph.values[static_cast<std::size_t>(y)].name), " depends on none of the inputs");
   std::set<int> needed{y};
   std::vector<const graph::Node*> taken;
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    const auto makes = [&](int output) { return needed.count(output) > 0 && inputs.count(output) == 0; };
+    const auto makes = [&](int output) {
+      return needed.count(output) > 0 && dependent.count(output) > 0 && inputs.count(output) == 0;
+    };
     if (std::none_of(node->outputs.begin(), node->outputs.end(), makes)) continue;
-    if (std::none_of(node->inputs.begin(), node->inputs.end(), is_one_of(dependent))) continue;
     needed.insert(node->inputs.begin(), node->inputs.end());
     taken.push_back(&*node);
   }

@@ -92,6 +92,38 @@ TEST_CASE("blocks: values that are used in both layouts, and outputs") {
   check(file, randn({1, 9, 6, 6}), 2, 2);
 }
 
+TEST_CASE("blocks: factors that are no whole numbers, and padding that counts for nothing") {
+  manual_seed(16);
+  const auto enlarged = [](float factor) {
+    return ModelFile(
+        {conv("x", "w", "c"), conv("c", "w", "d"),
+         node("Resize", {"d", "", "scales"}, {"y"},
+              {attribute("mode", "nearest"), attribute("coordinate_transformation_mode", "asymmetric"),
+               attribute("nearest_mode", "floor")})},
+        {weight("w", randn({18, 18, 1, 1})), weight("scales", from_vector(std::vector<float>{1, 1, factor, factor}))});
+  };
+  // Both give a multiple of the size, and repeat some pixels more often than others.
+  check(enlarged(2.1f), randn({1, 18, 5, 5}), 1, 1);
+  check(enlarged(1.1f), randn({1, 18, 5, 5}), 1, 1);
+  check(enlarged(3), randn({1, 18, 5, 5}), 1, 1);
+  const ModelFile valid({conv("x", "w", "c", {attribute("auto_pad", "VALID"), attribute("pads", around)}),
+                         conv("c", "w", "y", {attribute("auto_pad", "VALID")})},
+                        {weight("w", randn({18, 18, 3, 3}) * 0.2)});
+  check(valid, randn({1, 18, 7, 6}), 1, 1);
+}
+
+TEST_CASE("blocks: a single number computed from images") {
+  manual_seed(17);
+  // A gate for all channels. Its number exists in blocks first.
+  const ModelFile file(
+      {conv("x", "w1", "c1"), conv("c1", "w1", "c2"), node("GlobalAveragePool", {"c2"}, {"g"}), conv("g", "w2", "n"),
+       node("Sigmoid", {"n"}, {"s"}), node("Mul", {"c2", "s"}, {"m"}), node("Add", {"m", "n"}, {"y"})},
+      {weight("w1", randn({18, 18, 1, 1}) * 0.2), weight("w2", randn({1, 18, 1, 1}))});
+  onnx::Model model = file.load();
+  check_program(model, randn({1, 18, 4, 5}));
+  check_program(model, randn({2, 18, 4, 5}));
+}
+
 TEST_CASE("blocks: lanes without a channel do not matter") {
   manual_seed(14);
   // There is no channel 18: its lane is 0 / 0.

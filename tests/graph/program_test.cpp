@@ -198,6 +198,38 @@ TEST_CASE("graph: two threads run one model") {
   CHECK(wrong == std::vector<int>{0, 0});
 }
 
+TEST_CASE("graph: an input whose values are sizes is read in every run, also if a run changes no size") {
+  for (const char* op : {"Reshape", "Expand"}) {
+    const onnx::Model model =
+        loaded(of::model(of::graph({.nodes = {node(op, {"x", "s"}, {"y"})},
+                                    .inputs = {value("x", of::f32, {"A", "B"}), value("s", of::i64, {"2"})},
+                                    .outputs = {value("y", Proto().message(1, Proto().integer(1, of::f32)))}})));
+    const bool is_reshape = std::string(op) == "Reshape";
+    const Tensor x = is_reshape ? randn({2, 3}) : randn({1, 3});
+    const NoGrad no_grad;
+    for (const std::int64_t rows : {x.size(0), is_reshape ? std::int64_t{3} : std::int64_t{4}}) {
+      const Shape shape{rows, is_reshape ? 6 / rows : 3};
+      const Tensor sizes = from_vector(std::vector<std::int64_t>{shape[0], shape[1]});
+      CHECK(model({{"x", x}, {"s", sizes}})["y"].shape() == shape);
+    }
+  }
+}
+
+TEST_CASE("graph: what a branch draws is drawn in every run") {
+  const auto branch = [](const char* name) {
+    return of::graph_attribute(name,
+                               of::graph({.nodes = {node("RandomUniform", {}, {"r"}, {attribute("shape", Sizes{5})})},
+                                          .outputs = {Proto().text(1, "r")}}));
+  };
+  const ModelFile file(
+      {node("If", {"yes"}, {"r"}, {branch("then_branch"), branch("else_branch")}), node("Add", {"x", "r"}, {"y"})},
+      {of::raw_tensor<std::uint8_t>("yes", of::boolean, {}, {1})});
+  const onnx::Model model = file.load();
+  const NoGrad no_grad;
+  const Tensor x = zeros({5});
+  CHECK_FALSE(model({{"x", x}})["y"].allclose(model({{"x", x}})["y"]));
+}
+
 TEST_CASE("graph: a program is made without running the model first") {
   const ModelFile file({node("RandomUniformLike", {"x"}, {"r"}), node("Mul", {"r", "x"}, {"y"})}, {});
   const onnx::Model model = file.load();

@@ -86,12 +86,21 @@ TEST_CASE("onnx: gradients of gradients, and of what the model is trained with")
   CHECK(same(model.parameter("p").grad(), 3 * x() * x()));
 }
 
+TEST_CASE("onnx: a gradient node uses what the graph drew, and is 0 for what does not matter") {
+  const onnx::Outputs found = run(model_of({node("RandomUniformLike", {"x"}, {"r"}), node("Mul", {"x", "r"}, {"y"}),
+                                            gradient({"x", "w"}, "y", {"x", "w"}, {"dx", "dw"})},
+                                           {"y", "dx", "dw"}));
+  CHECK(same(found["dx"] * x(), found["y"]));
+  CHECK(same(found["dw"], zeros({3})));
+}
+
 TEST_CASE("onnx: gradient nodes that name what does not fit are refused") {
   const Proto mul = node("Mul", {"x", "w"}, {"y"});
   const auto refusal_of = [&](const Proto& last) { return refused(model_of({mul, last}, {"d"})); };
   CHECK(refusal_of(gradient({"x"}, "z", {"x"}, {"d"})) == Contains("nothing before the node makes the value \"z\""));
   CHECK(refusal_of(gradient({"v"}, "y", {"x"}, {"d"})) == Contains("nothing before the node makes the value \"v\""));
   CHECK(refusal_of(gradient({"x"}, "w", {"x"}, {"d"})) == Contains("the value \"w\" depends on none of the inputs"));
+  CHECK(refusal_of(gradient({"x", "x"}, "y", {"x", "w"}, {"d"})) == Contains("xs names a value twice"));
   CHECK(refusal_of(gradient({}, "y", {}, {"d"})) == Contains("attribute xs is missing"));
   CHECK(refusal_of(gradient({"x"}, "y", {"x", "w"}, {"d"})) == Contains("2 inputs"));
   CHECK(refusal_of(of::node("Gradient", {"x"}, {"d"}, {attribute("xs", std::vector<std::string>{"x"})}, domain)) ==

@@ -39,7 +39,10 @@ Windows windows_of(const Node& node, const std::array<std::int64_t, 2>& input,
                   .pads = {pads[0], pads[1]},
                   .is_symmetric = pads[0] == pads[2] && pads[1] == pads[3]};
   const std::string automatic = text_of(node, "auto_pad", "NOTSET");
-  if (automatic != "SAME_UPPER" && automatic != "SAME_LOWER") return windows;
+  if (automatic == "NOTSET") return windows;
+  windows.pads = {0, 0};
+  windows.is_symmetric = true;
+  if (automatic == "VALID") return windows;
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t seen = (output[i] - 1) * windows.strides[i] + (kernel[i] - 1) * windows.dilations[i] + 1;
     const std::int64_t all = std::max<std::int64_t>(seen - input[i], 0);

@@ -1,14 +1,18 @@
-#include "base/ceil_div.h"
+#include <map>
+#include <utility>
 
+#include "base/ceil_div.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/grad_mode.h"
 #include "dispatch/target.h"
 #include "functions/conv/conv_blocks.h"
+#include "functions/fuse/fused_function.h"
 #include "graph/passes/attributes.h"
 #include "graph/passes/blocked_values.h"
 #include "graph/passes/formulas.h"
 #include "graph/passes/passes.h"
+#include "graph/passes/resize_factors.h"
 #include "graph/passes/uses.h"
 #include "ops/pool/pool_blocks.h"
 
@@ -73,34 +77,39 @@ class Blocker {
     const bool is_pixel = plane(node.inputs[0]) == std::array<std::int64_t, 2>{1, 1} && w[2] == 1 && w[3] == 1;
     if (2 * y[1] < block_ && !(is_pixel && values_.is_in_blocks(node.inputs[0]))) return {};
     const Windows windows = windows_of(node, {x[2], x[3]}, {w[2], w[3]}, {y[2], y[3]});
-    return ops::Conv2dSizes{.images = x[0],
-                            .channels = x[1],
-                            .height = x[2],
-                            .width = x[3],
-                            .outputs = y[1],
-                            .out_h = y[2],
-                            .out_w = y[3],
-                            .kernel_h = w[2],
-                            .kernel_w = w[3],
-                            .stride_h = windows.strides[0],
-                            .stride_w = windows.strides[1],
-                            .pad_h = windows.pads[0],
-                            .pad_w = windows.pads[1],
-                            .dilation_h = windows.dilations[0],
-                            .dilation_w = windows.dilations[1],
-                            .groups = groups};
+    const ops::Conv2dSizes sizes{.images = x[0],
+                                 .channels = x[1],
+                                 .height = x[2],
+                                 .width = x[3],
+                                 .outputs = y[1],
+                                 .out_h = y[2],
+                                 .out_w = y[3],
+                                 .kernel_h = w[2],
+                                 .kernel_w = w[3],
+                                 .stride_h = windows.strides[0],
+                                 .stride_w = windows.strides[1],
+                                 .pad_h = windows.pads[0],
+                                 .pad_w = windows.pads[1],
+                                 .dilation_h = windows.dilations[0],
+                                 .dilation_w = windows.dilations[1],
+                                 .groups = groups};
+    if (!ops::tiles_take(sizes, block_)) return {};
+    return sizes;
   }
 
   /// Whether another convolution uses the value, behind at most `steps` nodes that can run in blocks.
-  bool leads_to_conv(int value, int steps = 8) const {
+  bool leads_to_conv(int value, int steps = 8) {
     if (steps == 0 || !values_.is_image(value)) return false;
+    const auto [known, is_new] = leads_to_conv_.try_emplace({value, steps}, false);
+    if (!is_new) return known->second;
     const std::vector<std::size_t>& users = uses_.users(value);
-    return std::any_of(users.begin(), users.end(), [&](std::size_t place) {
-      const Node& user = graph_.nodes[place];
-      if (user.op == "Conv") return user.inputs[0] == value && sizes_of_conv(user).has_value();
-      return (is_of_elements(graph_, user) || user.op == "MaxPool" || user.op == "AveragePool" || user.op == "Pad") &&
-             leads_to_conv(user.outputs[0], steps - 1);
-    });
+    return known->second = std::any_of(users.begin(), users.end(), [&](std::size_t place) {
+             const Node& user = graph_.nodes[place];
+             if (user.op == "Conv") return user.inputs[0] == value && sizes_of_conv(user).has_value();
+             return (is_of_elements(graph_, user) || user.op == "MaxPool" || user.op == "AveragePool" ||
+                     user.op == "Pad") &&
+                    leads_to_conv(user.outputs[0], steps - 1);
+           });
   }
 
   bool convolve(const Node& node) {
@@ -148,17 +157,20 @@ class Blocker {
 
   bool compute_elements(const Node& node) {
     if (!is_of_elements(graph_, node) || !values_.is_image(node.outputs[0])) return false;
+    if (shape(node.outputs[0]).numel() == 1 || node.inputs.size() > detail::FusedFunction::max_arguments) return false;
     const std::int64_t channels = shape(node.outputs[0])[1];
     bool any = false;
     for (const int input : node.inputs) {
-      if (input == absent) continue;
-      if (!fits_formula(input, channels)) return false;
+      if (input == absent || !fits_formula(input, channels)) return false;
       any = any || values_.is_in_blocks(input);
     }
     if (!any) return false;
     std::vector<int> inputs = node.inputs;
     for (int& input : inputs) {
-      if (input == absent || shape(input).numel() == 1) continue;
+      if (shape(input).numel() == 1) {
+        values_.need_plain(input);
+        continue;
+      }
       const Datum* known = constant(input);
       input = known == nullptr
                   ? values_.in_blocks(input)
@@ -253,15 +265,10 @@ class Blocker {
 
   /// Repeats pixels: a resize to the nearest pixel by whole factors.
   bool enlarge(const Node& node) {
-    if (node.op != "Resize" || !is_of_blocks(node) || text_of(node, "mode", "nearest") != "nearest") return false;
-    const std::string places = text_of(node, "coordinate_transformation_mode", "half_pixel"),
-                      nearest = text_of(node, "nearest_mode", "round_prefer_floor");
-    const bool repeats =
-        (places == "asymmetric" && nearest == "floor") ||
-        (places == "half_pixel" && (nearest == "round_prefer_floor" || nearest == "round_prefer_ceil"));
-    const Shape x = shape(node.inputs[0]), y = shape(node.outputs[0]);
-    if (!repeats || x[0] != y[0] || x[1] != y[1] || y[2] % x[2] != 0 || y[3] % x[3] != 0) return false;
-    return add_of_one(node, [rows = y[2] / x[2], columns = y[3] / x[3]](const Tensor& t) {
+    if (node.op != "Resize" || !is_of_blocks(node)) return false;
+    const auto repeats = repeats_of(graph_, uses_, node, device_);
+    if (!repeats) return false;
+    return add_of_one(node, [rows = (*repeats)[0], columns = (*repeats)[1]](const Tensor& t) {
       const Shape s = t.shape();
       return t.reshape({s[0], s[1], s[2], 1, s[3], 1, s[4]})
           .expand({s[0], s[1], s[2], rows, s[3], columns, s[4]})
@@ -275,6 +282,7 @@ class Blocker {
   const std::int64_t block_;
   const Uses uses_;
   BlockedValues values_;
+  std::map<std::pair<int, int>, bool> leads_to_conv_;  ///< By the arguments of the function.
 };
 
 }  // namespace

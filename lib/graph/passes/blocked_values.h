@@ -24,6 +24,8 @@ class BlockedValues {
   /// A copy of the image in blocks of another size.
   int in_blocks_of(int value, std::int64_t block);
 
+  /// Makes the image in its own layout, if it exists only in blocks.
+  void need_plain(int value);
   /// Adds a node as it is.
   void add(Node node);
   /// Adds a node that makes the image `y` in blocks. Its inputs are in blocks.
@@ -32,7 +34,6 @@ class BlockedValues {
   void finish();
 
  private:
-  void need_plain(int value);
   void add_reorder(const char* op, int from, int to, Run run);
 
   Graph& graph_;

@@ -38,6 +38,8 @@ Conv2dSizes as_lines(Conv2dSizes s) {
   return s;
 }
 
+constexpr std::int64_t most_positions = std::numeric_limits<std::int32_t>::max() / 16;
+
 /// Registers for the sums of a tile.
 std::int64_t most_sums(const Conv2dBlocksProblem& p, const Target& target) {
   return target.cpu_vector_width() == 16 && p.block == 16 ? 28 : 12;
@@ -90,10 +92,8 @@ BlockCut cut_of(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const Target
 }
 
 const char* check(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const BlockCut& cut) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 16;
-  if (std::max(s.plane(), s.pixels()) > most / p.block || p.sizes.channels > most || s.outputs > most)
-    return "too large an image";
-  if (cut.seen > most / p.block_in) return "too large a kernel";
+  if (!tiles_take(s, p.block)) return "too large an image or kernel";
+  if (cut.seen > most_positions / p.block_in) return "too large a kernel";
   if (cut.tiles_of_item == 0) return "too large for the device's loops";
   return nullptr;
 }
@@ -177,6 +177,12 @@ Conv2dBlocksProblem problem_of(const Tensor& x, const Tensor& weight, const Tens
 }  // namespace
 
 const Table<Conv2dBlocksProblem> conv2d_blocks_table(op, variants);
+
+bool tiles_take(const Conv2dSizes& s, std::int64_t block) {
+  constexpr std::int64_t most_unrolled = 32;
+  return std::max(s.plane(), s.pixels()) <= most_positions / block && s.channels <= most_positions &&
+         s.outputs <= most_positions && (s.groups == 1 || s.kernel_w <= most_unrolled);
+}
 
 std::int64_t channel_block(const Target& target) {
   // Where loops are short, large layers would have no tiles.

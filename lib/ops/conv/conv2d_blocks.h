@@ -13,6 +13,10 @@ namespace crisol::ops {
 /// Channels of a block on this device. It is 0 where blocks are of no use: on GPUs, and on CPUs whose loops are short.
 std::int64_t channel_block(const dispatch::Target& target);
 
+/// Whether kernels that compute tiles take these sizes. They count the positions in an image in 32 bits, and unroll the
+/// taps of a row of a depthwise kernel.
+bool tiles_take(const Conv2dSizes& sizes, std::int64_t block);
+
 /// Blocks of outputs that one tile computes. Weights are laid out for it.
 std::int64_t blocks_of_tile(std::int64_t outputs, std::int64_t block);
 

@@ -10,8 +10,9 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t max_pixels = 16;      // Of all images.
-constexpr std::int64_t max_depth = 1 << 16;  // The patches of an item take 4 MB then.
+constexpr std::int64_t max_pixels = 16;       // Of all images.
+constexpr std::int64_t max_copies = 1 << 24;  // Elements, 64 MB.
+constexpr std::int64_t max_depth = 1 << 16;   // The patches of an item take 4 MB then.
 
 // Loop iterations of an item that copies all patches and computes so many vectors of outputs. The end of a loop counts
 // too: a loop of one round is two iterations.
@@ -48,6 +49,8 @@ PlanOr plan_few_pixels(const Conv2dProblem& p, const Target& target, std::size_t
   const auto [x, weight, y] = operands<3>();
   const std::int64_t columns = panel_columns(target);
   const runtime::Defines defines = cpu_tile_defines(target, lanes, lanes == 16 ? 8 : 4, columns / lanes);
+  // All items copy all patches.
+  if (items * s.images * s.pixels() * s.depth() > max_copies) return "patches too large for all cores";
   const std::int64_t slice = ceil_div(s.images * s.pixels() * s.depth(), 16) * 16;
   Plan plan;
   const Place packed = derive_packed(plan, target, defines, weight,

@@ -53,7 +53,16 @@ PauseCapture::~PauseCapture() {
 
 bool capture_is_paused() noexcept { return thread_context().capture_pauses > 0; }
 
-Capturer::Capturer(DeviceState& device) : device_(device) {
+namespace {
+
+std::uint64_t next_number() noexcept {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
+}  // namespace
+
+Capturer::Capturer(DeviceState& device) : device_(device), number_(next_number()) {
   require(current() == nullptr, "capture", "this thread is capturing already");
   current() = this;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -62,10 +63,8 @@ class Capturer {
   void replay();
 
   std::size_t size() const noexcept { return commands_.size(); }
-  /// Notes memory that the pool gave out for the capture. Only such memory may be reused by the capture after it is
-  /// freed. Memory from before the capture is read by each replay.
-  void note_made(_cl_mem* memory) { made_.insert(memory); }
-  bool made(_cl_mem* memory) const { return made_.count(memory) != 0; }
+  /// Is another one for each capture of the process, and not 0.
+  std::uint64_t number() const noexcept { return number_; }
   DeviceState& device() const noexcept { return device_; }
 
   /// Free blocks of this capture, by size. The pool uses this list, and the pool's lock guards it.
@@ -78,10 +77,11 @@ class Capturer {
   void run(const CopyCommand& command);
 
   DeviceState& device_;
+  const std::uint64_t number_;
   std::mutex mutex_;  ///< Guards replays.
   std::vector<Command> commands_;
   std::vector<cl::Memory> memory_;
-  std::unordered_set<_cl_mem*> used_, made_;
+  std::unordered_set<_cl_mem*> used_;
   std::vector<_cl_mem*> reserved_;
   bool may_fault_ = false;  ///< A command may write the device's FaultFlag.
   std::unique_ptr<CommandBuffer> buffer_;

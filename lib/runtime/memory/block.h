@@ -68,6 +68,9 @@ class PooledBlock final : public Block {
   friend class MemoryPool;
   std::atomic<const char*> op_;
   const BlockContents contents_;
+  /// The number of the capture that the pool gave it out for, or 0. Only that capture may reuse its memory after it is
+  /// freed. Memory from before the capture, or from a pause, is read by each replay.
+  std::uint64_t made_for_ = 0;
   PooledBlock *before_ = nullptr, *after_ = nullptr;  ///< In the pool's list of the blocks in use.
 };
 

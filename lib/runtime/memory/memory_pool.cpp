@@ -119,7 +119,7 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes, const BlockContents& contents
     say(Topic::memory, "out of memory for ", size, " bytes; released ", released, " cached bytes and trying again");
     if (!create(*block, size)) fail_out_of_memory(size, "memory is exhausted");
   }
-  if (capturer != nullptr) capturer->note_made(block->memory());
+  if (capturer != nullptr) block->made_for_ = capturer->number();
   if (in_dry_run()) note_no_values(*block);
   return block;
 }
@@ -209,7 +209,7 @@ void MemoryPool::take_back(PooledBlock& block) noexcept {
   reserved->second.idle = true;
   reserved->second.bytes = bytes;
   stats_.captured += bytes;
-  if (capturer == nullptr || !capturer->made(memory)) return;
+  if (capturer == nullptr || block.made_for_ != capturer->number()) return;
   try {
     capturer->idle[bytes].push_back(memory);
   } catch (...) {  // No host memory for the list. Later commands then cannot use this block.

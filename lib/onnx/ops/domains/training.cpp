@@ -1,5 +1,6 @@
 // Gradients, and one step of an optimizer.
 #include <functional>
+#include <set>
 
 #include "base/text.h"
 #include "crisol/autograd.h"
@@ -22,6 +23,7 @@ Run gradient(Call& call) {
   const std::size_t count = names.size();
   require(count > 0, "onnx", "attribute xs is missing");
   require(call.has("y"), "onnx", "attribute y is missing");
+  require(std::set<std::string>(names.begin(), names.end()).size() == count, "onnx", "xs names a value twice");
   for (std::string& name : call.texts("zs")) names.push_back(std::move(name));
   call.check_counts(names.size(), names.size(), count);
   for (std::size_t i = 0; i < count; ++i) call.require_floating(i);
@@ -40,8 +42,9 @@ Run gradient(Call& call) {
     }
     const Tensor y = run_body(0, std::move(arguments))[0].tensor(device);
     Data slopes;
-    for (Tensor& slope : grad({y}, xs, {.grad_outputs = {ones_like(y)}, .create_graph = has_own_gradient}))
-      slopes.emplace_back(std::move(slope));
+    for (Tensor& slope :
+         grad({y}, xs, {.grad_outputs = {ones_like(y)}, .create_graph = has_own_gradient, .allow_unused = true}))
+      slopes.emplace_back(slope.defined() ? std::move(slope) : zeros_like(xs[slopes.size()]));
     return slopes;
   });
   return {};
