@@ -106,7 +106,7 @@ class Walk {
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) at(graph_.inputs[i]) = std::move(inputs[i]);
     for (std::size_t i = 0; i < graph_.weights.size(); ++i) at(graph_.weights[i]) = weights[i];
     for (const auto& [value, datum] : graph_.constants) at(value) = datum;
-    for (auto& [value, datum] : replaced) at(value) = std::move(datum);
+    for (std::pair<int, Datum>& one : replaced) at(one.first) = std::move(one.second);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       Data arguments;
