@@ -30,14 +30,15 @@ class Making {
 
 Data data_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
 
-/// A copy that the next run does not write.
-Datum copy_of(const Datum& datum, Device device) {
-  if (datum.is_sequence()) {
-    Data elements;
-    for (const Datum& element : datum.elements()) elements.push_back(copy_of(element, device));
-    return Datum::sequence(std::move(elements));
+/// Copies that the next run does not write.
+Data copies_of(Data data, Device device) {
+  for (Datum& datum : data) {
+    if (datum.is_sequence())
+      datum = Datum::sequence(copies_of(datum.elements(), device));
+    else if (datum.defined() && !datum.on_host())
+      datum = datum.tensor(device).clone();
   }
-  return datum.on_host() || !datum.defined() ? datum : Datum(datum.tensor(device).clone());
+  return data;
 }
 
 void run_passes(Graph& graph, Device device, std::vector<std::pair<std::string, std::size_t>>* changes = nullptr) {
@@ -124,21 +125,14 @@ bool Program::fits_weights(const std::vector<Tensor>& weights) const {
 Data Program::run(const std::vector<Tensor>& inputs) {
   const NoGrad no_grad;
   const std::lock_guard lock(mutex_);
-  if (!captured_) {
-    Data results = graph::run(*graph_, data_of(inputs), {}, device_);
-    for (Datum& result : results) result = copy_of(result, device_);  // It may be a constant or an input.
-    return results;
-  }
+  // Without a capture, a result may be a constant or an input.
+  if (!captured_) return copies_of(graph::run(*graph_, data_of(inputs), {}, device_), device_);
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_from(inputs[i]);
   captured_->replay();
   return outputs();
 }
 
-Data Program::outputs() const {
-  Data copies;
-  for (const Datum& output : outputs_) copies.push_back(copy_of(output, device_));
-  return copies;
-}
+Data Program::outputs() const { return copies_of(outputs_, device_); }
 
 namespace {
 
