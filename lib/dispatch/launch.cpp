@@ -1,6 +1,5 @@
 // Plans are carried out: kernels are resolved, and the steps are queued.
 #include <new>
-#include <optional>
 
 #include "dispatch/call_notes.h"
 #include "dispatch/choose.h"
@@ -86,17 +85,6 @@ void keep_derived(const DerivedKey& key, const Place& source, std::span<const Op
       operand.owner->keep_derived(key_in(key, source, operand), operand.version, std::move(block)));
 }
 
-/// While it lives, a capture does not see how a copy that is kept is made: a replay only reads the copy.
-class PauseForKept {
- public:
-  explicit PauseForKept(bool is_kept) {
-    if (is_kept && runtime::current_capturer() != nullptr) pause_.emplace();
-  }
-
- private:
-  std::optional<runtime::PauseCapture> pause_;
-};
-
 /// A derived copy that this call has to make.
 struct Missing {
   std::size_t derived;  ///< Position in the plan.
@@ -116,11 +104,13 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
   memory.blocks.reserve(plan.workspaces_.size() + plan.derived_.size());
   for (const std::uint64_t bytes : plan.workspaces_) memory.blocks.push_back(runtime::allocate(prepared.device, bytes));
   std::vector<Missing> missing;
+  // A replay only reads a copy that is kept, so a capture does not see how the copy is made.
+  const bool is_captured = runtime::current_capturer() != nullptr;
   for (const Plan::Derived& derived : plan.derived_) {
     DerivedOwner::Found found = find_derived(derived.key, derived.source, operands);
     if (found.data == nullptr) {
       missing.push_back({memory.blocks.size() - memory.first_derived, found.worth_keeping});
-      const PauseForKept pause(found.worth_keeping);
+      const runtime::PauseCapture pause(is_captured && found.worth_keeping);
       found.data = runtime::allocate(prepared.device, derived.bytes);
     }
     memory.blocks.push_back(std::static_pointer_cast<runtime::Block>(std::move(found.data)));
@@ -134,7 +124,7 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
   };
   for (const auto [position, worth_keeping] : missing) {
     const Plan::Derived& derived = plan.derived_[position];
-    const PauseForKept pause(worth_keeping);
+    const runtime::PauseCapture pause(is_captured && worth_keeping);
     for (const PlanStep& step : derived.steps) run(step);
     if (worth_keeping)
       keep_derived(derived.key, derived.source, operands, memory.blocks[memory.first_derived + position]);

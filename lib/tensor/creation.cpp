@@ -88,21 +88,13 @@ namespace {
 
 // While it lives, new tensors are constants of the program that the thread makes, if it makes one: a capture does not
 // reuse memory that was not allocated for it.
-class KeptInProgram {
- public:
-  KeptInProgram() {
-    if (thread_context().makes_program) pause_.emplace();
-  }
-
- private:
-  std::optional<runtime::PauseCapture> pause_;
-};
+runtime::PauseCapture keep_in_program() noexcept { return runtime::PauseCapture(thread_context().makes_program); }
 
 // A tensor of rank 1 whose element i is value(i).
 template <class Value>
 Tensor sequence(std::int64_t count, DType dtype, Device device, Value value) {
   const std::size_t size = size_of(dtype);
-  const KeptInProgram kept;
+  const runtime::PauseCapture kept = keep_in_program();
   Tensor result = empty({count}, dtype, device);  // Before the host's memory: too large a size throws here.
   std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
   for (std::int64_t i = 0; i < count; ++i)
@@ -150,7 +142,7 @@ Tensor zeros_like(const Tensor& x, std::optional<DType> dtype) { return full_lik
 Tensor ones_like(const Tensor& x, std::optional<DType> dtype) { return full_like(x, 1, dtype); }
 
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device) {
-  const KeptInProgram kept;
+  const runtime::PauseCapture kept = keep_in_program();
   Tensor result = empty(shape, dtype, device);
   runtime::write(*result.impl()->storage->block, 0, bytes, static_cast<std::size_t>(result.numel()) * size_of(dtype));
   if (Recorder* r = recorder()) r->bind_constant(result);
@@ -170,7 +162,7 @@ Tensor upload_in_parts(std::string_view bytes, const Shape& shape, DType dtype, 
   constexpr std::size_t least = std::size_t{256} << 10, part_bytes = std::size_t{4} << 20;
   require(bytes.size() == checked_bytes("upload", shape, dtype), "upload", bytes.size(), " bytes for shape ", shape,
           " of ", dtype);
-  const KeptInProgram kept;
+  const runtime::PauseCapture kept = keep_in_program();
   Tensor result = empty(shape, dtype, device);
   runtime::Block& block = *result.impl()->storage->block;
   if (bytes.size() < least) {

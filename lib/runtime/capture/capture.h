@@ -30,15 +30,16 @@ Capturer* current_capturer() noexcept;
 /// The same if it captures this device. Throws for work on another device, because a replay would leave this work out.
 Capturer* capturer_of(const DeviceState& device);
 /// While it lives, this thread's work runs but is not captured, and runs in a DryRun too. The library uses it for its
-/// own work on memory that the captured work does not use.
+/// own work on memory that the captured work does not use. With `pauses` false it changes nothing.
 class PauseCapture {
  public:
-  PauseCapture() noexcept;
+  explicit PauseCapture(bool pauses = true) noexcept;
   ~PauseCapture();
   PauseCapture(const PauseCapture&) = delete;
   PauseCapture& operator=(const PauseCapture&) = delete;
 
  private:
+  const bool pauses_;
   Capturer* const paused_;
   CapturedUses* const uses_;
   DryRun* const dry_run_;

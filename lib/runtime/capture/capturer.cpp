@@ -37,14 +37,16 @@ void refuse_while_capturing(const char* what) {
   require(current() == nullptr, "capture", what, ", which a replay cannot repeat; do it before or after");
 }
 
-PauseCapture::PauseCapture() noexcept
-    : paused_(current()), uses_(thread_context().captured_uses), dry_run_(thread_context().dry_run) {
+PauseCapture::PauseCapture(bool pauses) noexcept
+    : pauses_(pauses), paused_(current()), uses_(thread_context().captured_uses), dry_run_(thread_context().dry_run) {
+  if (!pauses_) return;
   current() = nullptr;
   thread_context().captured_uses = nullptr;
   thread_context().dry_run = nullptr;
   ++thread_context().capture_pauses;
 }
 PauseCapture::~PauseCapture() {
+  if (!pauses_) return;
   current() = paused_;
   thread_context().captured_uses = uses_;
   thread_context().dry_run = dry_run_;

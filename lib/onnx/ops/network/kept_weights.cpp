@@ -1,7 +1,6 @@
 #include "onnx/ops/network/kept_weights.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "autograd/node.h"
 #include "base/thread_context.h"
@@ -39,8 +38,7 @@ std::vector<RnnWeights> KeptWeights::get(const std::vector<Tensor>& tensors,
   std::vector<Source> sources(tensors.begin(), tensors.end());
   const std::lock_guard lock(mutex_);
   if (weights_.empty() || sources != sources_) {
-    std::optional<runtime::PauseCapture> pause;
-    if (captured != nullptr) pause.emplace();  // A replay only reads what is kept.
+    const runtime::PauseCapture pause(captured != nullptr);  // A replay only reads what is kept.
     weights_ = make();
     sources_ = std::move(sources);
   }
