@@ -18,21 +18,33 @@ namespace {
 // Above this size, the copy into a staging area costs more time than it saves by not waiting for the queue.
 constexpr std::size_t max_staged = std::size_t{8} << 20;
 
-/// The op of a tensor with values of the host, in messages.
-constexpr const char* from_host = "from the host";
-/// In the message of a write while the thread captures.
-constexpr const char* host_values = "values of the host's are written to a tensor";
+/// A write of the host's values, from the call to its return. Throws while the thread captures.
+class HostWrite {
+ public:
+  HostWrite(Block& block, std::size_t size, const char* slice = "upload")
+      : device(begin(block)), slice_("transfer", slice) {
+    slice_.note("bytes", std::uint64_t{size});
+  }
+
+  DeviceState& device;
+
+ private:
+  static DeviceState& begin(Block& block) {
+    refuse_while_capturing("values of the host's are written to a tensor");
+    name_block(block, "from the host");
+    note_values(block);
+    return block.device();
+  }
+
+  TraceSlice slice_;
+};
 
 }  // namespace
 
 void write_now(Block& block, std::uint64_t offset, const void* bytes, std::size_t size) {
   if (size == 0) return;
-  refuse_while_capturing(host_values);
-  DeviceState& device = block.device();
-  name_block(block, from_host);
-  note_values(block);
-  TraceSlice slice("transfer", "upload");
-  slice.note("bytes", std::uint64_t{size});
+  const HostWrite host_write(block, size);
+  DeviceState& device = host_write.device;
   CommandTimer timer(device, "upload");
   check_cl(
       clEnqueueWriteBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, timer.event()),
@@ -43,12 +55,8 @@ void write_now(Block& block, std::uint64_t offset, const void* bytes, std::size_
 void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t size) {
   if (size > max_staged) return write_now(block, offset, bytes, size);
   if (size == 0) return;
-  refuse_while_capturing(host_values);
-  DeviceState& device = block.device();
-  name_block(block, from_host);
-  note_values(block);
-  TraceSlice slice("transfer", "upload");
-  slice.note("bytes", std::uint64_t{size});
+  const HostWrite host_write(block, size);
+  DeviceState& device = host_write.device;
   CommandTimer timer(device, "upload");
   auto staged = std::make_unique_for_overwrite<std::byte[]>(size);
   std::memcpy(staged.get(), bytes, size);
@@ -63,12 +71,8 @@ void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t si
 
 void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[]> bytes, std::size_t size) {
   if (size == 0) return;
-  refuse_while_capturing(host_values);
-  DeviceState& device = block.device();
-  name_block(block, from_host);
-  note_values(block);
-  TraceSlice slice("transfer", "upload beside");
-  slice.note("bytes", std::uint64_t{size});
+  const HostWrite host_write(block, size, "upload beside");
+  DeviceState& device = host_write.device;
   CommandTimer timer(device, "upload", transfer_queue_row);
   // The pool may have given out the block while work of its last user is queued. So the write waits for all work queued
   // by now.
