@@ -1,19 +1,10 @@
 #include "reference/conv2d.h"
 
+#include "reference/volumes.h"
+
 namespace crisol::reference {
 
 namespace {
-
-// Images are volumes with one slice.
-Shape volume_of(Shape images) {
-  images.insert(2, 1);
-  return images;
-}
-
-Shape images_of(Shape volumes) {
-  volumes.erase(2);
-  return volumes;
-}
 
 Conv3dOptions volume_of(const Conv2dOptions& o) {
   return {.stride = {1, o.stride.h, o.stride.w},

@@ -5,20 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/volumes.h"
+
 namespace crisol::reference {
 
 namespace {
-
-// Images are volumes with one slice.
-Shape volume_of(Shape images) {
-  images.insert(2, 1);
-  return images;
-}
-
-Shape images_of(Shape volumes) {
-  volumes.erase(2);
-  return volumes;
-}
 
 IntTriple step_of(IntTriple stride, IntTriple kernel) { return stride == IntTriple(0) ? kernel : stride; }
 
@@ -113,7 +104,7 @@ std::vector<double> spread(const std::vector<double>& dy, const Shape& input, co
 }
 
 AvgPool images_of(AvgPool volumes) {
-  volumes.shape = images_of(volumes.shape);
+  volumes.shape = reference::images_of(volumes.shape);
   return volumes;
 }
 
