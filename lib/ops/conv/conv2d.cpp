@@ -43,14 +43,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   for (EpilogueLayout::Operand& operand : problem.epilogue.operands)
     operand.batch = sizes.group_outputs() * operand.row;  // The kernels' batch is the group of channels.
   const PreparedPtr prepared = prepare(conv2d_table, problem, state_of(y));
-  const OperandView views[] = {in(images),
-                               in_with_copies(filters),
-                               out(y),
-                               in(bias.defined() ? shift : filters),
-                               epilogue_operand(f, 0, in(filters)),
-                               epilogue_operand(f, 1, in(filters))};
-  launch(*prepared, views, std::array{epilogue_scalars(f)});
-  applied = problem.epilogue.empty() || prepared->plan.fuses_epilogue();
+  applied = launch_conv2d(*prepared, images, in_with_copies(filters), shift, y, f);
   return y;
 }
 

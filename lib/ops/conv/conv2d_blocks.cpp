@@ -205,14 +205,7 @@ Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   problem.epilogue = layout_of(f);
   const Tensor images = contiguous(x), filters = contiguous(weight), shift = bias.defined() ? contiguous(bias) : bias;
   const PreparedPtr prepared = prepare(conv2d_blocks_table, problem, state_of(y));
-  const OperandView views[] = {in(images),
-                               in(filters),
-                               out(y),
-                               in(bias.defined() ? shift : filters),
-                               epilogue_operand(f, 0, in(filters)),
-                               epilogue_operand(f, 1, in(filters))};
-  launch(*prepared, views, std::array{epilogue_scalars(f)});
-  applied = problem.epilogue.empty() || prepared->plan.fuses_epilogue();
+  applied = launch_conv2d(*prepared, images, in(filters), shift, y, f);
   return y;
 }
 

@@ -33,6 +33,18 @@ Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, const std
   return problem;
 }
 
+bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const dispatch::OperandView& weight,
+                   const Tensor& bias, const Tensor& y, const ProductEpilogue* f) {
+  const OperandView views[] = {in(x),
+                               weight,
+                               out(y),
+                               bias.defined() ? in(bias) : weight.view,
+                               epilogue_operand(f, 0, weight.view),
+                               epilogue_operand(f, 1, weight.view)};
+  launch(prepared, views, std::array{epilogue_scalars(f)});
+  return layout_of(f).empty() || prepared.plan.fuses_epilogue();
+}
+
 GemmProblem inner_product(const Conv2dProblem& p, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) {
   return {.m = m, .n = n, .k = k, .batch = batch, .a = {}, .b = {}, .c = {}, .context = p.product};
 }

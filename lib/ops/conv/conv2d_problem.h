@@ -54,6 +54,11 @@ Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight
 /// kernel reads.
 constexpr Place conv2d_bias = operand(3), conv2d_e0 = operand(4), conv2d_e1 = operand(5);
 
+/// Queues a plan of conv2d with these operands. The bias may be undefined, and f may be nullptr. Gives whether y has
+/// the epilogue: false where the variant takes none.
+bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const dispatch::OperandView& weight,
+                   const Tensor& bias, const Tensor& y, const ProductEpilogue* f);
+
 /// A convolution, or one of its gradients.
 struct Conv2dProblem {
   Conv2dSizes sizes;
