@@ -1,7 +1,9 @@
 #include "ops/window.h"
 
+#include <algorithm>
 #include <ostream>
 
+#include "base/ceil_div.h"
 #include "base/text.h"
 
 namespace crisol {
@@ -26,6 +28,14 @@ std::int64_t window_count(const char* op, const char* axis_name, const WindowAxi
   std::int64_t count = (room + (ceil_mode ? axis.stride - 1 : 0)) / axis.stride + 1;
   if ((count - 1) * axis.stride >= axis.size + axis.padding && ceil_mode) --count;
   return count;
+}
+
+AxisPadding same_padding(std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
+                         bool more_before) {
+  const std::int64_t extent = dilation * (kernel - 1) + 1;
+  const std::int64_t covered = (ceil_div(size, stride) - 1) * stride + extent;
+  const std::int64_t total = std::max<std::int64_t>(covered - size, 0), less = total / 2;
+  return more_before ? AxisPadding{total - less, less} : AxisPadding{less, total - less};
 }
 
 }  // namespace ops

@@ -5,6 +5,7 @@
 
 #include "crisol/options/int_pair.h"
 #include "crisol/options/int_triple.h"
+#include "crisol/options/pad.h"
 
 namespace crisol::ops {
 
@@ -22,5 +23,10 @@ struct WindowAxis {
 /// kernel, stride or dilation below 1, a negative padding, and a window that does not fit in the padded input.
 /// `axis_name` ("depth", "height", "width") goes into the error.
 std::int64_t window_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode = false);
+
+/// The least padding for ceil(size / stride) windows along an axis: ONNX's auto_pad SAME_UPPER, and SAME_LOWER with
+/// `more_before`. An odd padding is larger by one behind the input, or before it.
+AxisPadding same_padding(std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
+                         bool more_before);
 
 }  // namespace crisol::ops

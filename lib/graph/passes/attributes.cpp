@@ -1,6 +1,6 @@
 #include "graph/passes/attributes.h"
 
-#include <algorithm>
+#include "ops/window.h"
 
 namespace crisol::graph {
 
@@ -31,7 +31,7 @@ std::array<std::int64_t, 2> kernel_of(const Node& pool) {
 }
 
 Windows windows_of(const Node& node, const std::array<std::int64_t, 2>& input,
-                   const std::array<std::int64_t, 2>& kernel, const std::array<std::int64_t, 2>& output) {
+                   const std::array<std::int64_t, 2>& kernel) {
   const Integers strides = integers_of(node, "strides", {1, 1}), dilations = integers_of(node, "dilations", {1, 1}),
                  pads = integers_of(node, "pads", {0, 0, 0, 0});
   Windows windows{.strides = {strides[0], strides[1]},
@@ -44,10 +44,10 @@ Windows windows_of(const Node& node, const std::array<std::int64_t, 2>& input,
   windows.is_symmetric = true;
   if (automatic == "VALID") return windows;
   for (std::size_t i = 0; i < 2; ++i) {
-    const std::int64_t seen = (output[i] - 1) * windows.strides[i] + (kernel[i] - 1) * windows.dilations[i] + 1;
-    const std::int64_t all = std::max<std::int64_t>(seen - input[i], 0);
-    windows.pads[i] = automatic == "SAME_UPPER" ? all / 2 : all - all / 2;
-    windows.is_symmetric = windows.is_symmetric && all % 2 == 0;
+    const AxisPadding padding =
+        ops::same_padding(input[i], kernel[i], windows.strides[i], windows.dilations[i], automatic == "SAME_LOWER");
+    windows.pads[i] = padding.before;
+    windows.is_symmetric = windows.is_symmetric && padding.before == padding.after;
   }
   return windows;
 }

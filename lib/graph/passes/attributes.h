@@ -24,6 +24,6 @@ std::array<std::int64_t, 2> kernel_of(const Node& pool);
 
 /// Those of a node of known sizes, whose kernel is so large.
 Windows windows_of(const Node& node, const std::array<std::int64_t, 2>& input,
-                   const std::array<std::int64_t, 2>& kernel, const std::array<std::int64_t, 2>& output);
+                   const std::array<std::int64_t, 2>& kernel);
 
 }  // namespace crisol::graph

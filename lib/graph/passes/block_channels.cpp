@@ -76,7 +76,7 @@ class Blocker {
     // Few outputs fill too little of a block. For a single pixel that does not matter.
     const bool is_pixel = plane(node.inputs[0]) == std::array<std::int64_t, 2>{1, 1} && w[2] == 1 && w[3] == 1;
     if (2 * y[1] < block_ && !(is_pixel && values_.is_in_blocks(node.inputs[0]))) return {};
-    const Windows windows = windows_of(node, {x[2], x[3]}, {w[2], w[3]}, {y[2], y[3]});
+    const Windows windows = windows_of(node, {x[2], x[3]}, {w[2], w[3]});
     const ops::Conv2dSizes sizes{.images = x[0],
                                  .channels = x[1],
                                  .height = x[2],
@@ -199,7 +199,7 @@ class Blocker {
 
   bool pool(const Node& node) {
     if ((node.op != "MaxPool" && node.op != "AveragePool") || !is_of_blocks(node)) return false;
-    const Windows w = windows_of(node, plane(node.inputs[0]), kernel_of(node), plane(node.outputs[0]));
+    const Windows w = windows_of(node, plane(node.inputs[0]), kernel_of(node));
     const auto [kernel_h, kernel_w] = kernel_of(node);
     const Shape x = shape(node.inputs[0]), y = shape(node.outputs[0]);
     const ops::PoolGeometry geometry{x[0] * ceil_div(x[1], block_),

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "crisol/functions/pad.h"
 #include "onnx/reader/message.h"
+#include "ops/window.h"
 
 namespace crisol::onnx {
 
@@ -43,12 +44,10 @@ Windows Windows::for_input(const Shape& input, const Shape& kernel_shape) const 
           ", the weight has ", kernel_shape);
   if (auto_pad == "NOTSET" || auto_pad == "VALID") return w;
   for (std::size_t i = 0; i < axes; ++i) {
-    const std::int64_t size = input[static_cast<int>(i)], outputs = (size + w.strides[i] - 1) / w.strides[i];
-    const std::int64_t reach = (outputs - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1;
-    const std::int64_t total = std::max<std::int64_t>(reach - size, 0);
-    const std::int64_t less = total / 2, more = total - less;
-    w.pads[i] = auto_pad == "SAME_UPPER" ? less : more;
-    w.pads[axes + i] = total - w.pads[i];
+    const AxisPadding padding = ops::same_padding(input[static_cast<int>(i)], w.kernel[i], w.strides[i], w.dilations[i],
+                                                  auto_pad == "SAME_LOWER");
+    w.pads[i] = padding.before;
+    w.pads[axes + i] = padding.after;
   }
   return w;
 }
