@@ -20,6 +20,7 @@
 #include "support/compare.h"
 #include "support/gradcheck.h"
 #include "support/pointwise_calls.h"
+#include "support/random_tensor.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -30,10 +31,6 @@ using Inputs = std::vector<Tensor>;
 using Values = std::vector<float>;
 
 Tensor leaf(const Values& values) { return from_vector(values).requires_grad_(); }
-
-Tensor random_tensor(std::uint64_t seed, const Shape& shape, double low = -1, double high = 1) {
-  return tensor_of(random_values(seed, shape.numel(), low, high), shape);
-}
 
 bool has_gradient(const ops::PointwiseRow& row) {
   for (std::size_t k = 0; k < row.input_count; ++k)

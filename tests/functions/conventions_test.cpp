@@ -7,6 +7,7 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
+#include "support/random_tensor.h"
 #include "support/subprocess.h"
 
 namespace crisol {
@@ -15,13 +16,10 @@ namespace {
 
 using testing::check_error;
 using testing::check_gradients;
-using testing::random_values;
-using testing::tensor_of;
+using testing::random_tensor;
 
 using Inputs = std::vector<Tensor>;
 using Floats = std::vector<float>;
-
-Tensor some(std::uint64_t seed, const Shape& shape) { return tensor_of(random_values(seed, shape.numel()), shape); }
 
 }  // namespace
 
@@ -155,7 +153,7 @@ TEST_CASE("where and masked_fill take what is not 0 as true") {
 }
 
 TEST_CASE("indices may be u8, i32 and i64") {
-  const Tensor x = some(1, {5, 3});
+  const Tensor x = random_tensor(1, {5, 3});
   const Tensor i64 = from_vector<std::int64_t>({4, 0, 4, 2}), wide = i64.reshape({4, 1}).expand({4, 3}).clone();
   const auto same = [](const Tensor& y, const Tensor& expected) {
     CHECK(y.shape() == expected.shape());
@@ -163,7 +161,7 @@ TEST_CASE("indices may be u8, i32 and i64") {
   };
   for (const DType dtype : {DType::u8, DType::i32}) {
     CAPTURE(dtype);
-    const Tensor index = i64.to(dtype), index2 = wide.to(dtype), src = some(2, {4, 3});
+    const Tensor index = i64.to(dtype), index2 = wide.to(dtype), src = random_tensor(2, {4, 3});
     same(index_select(x, 0, index), index_select(x, 0, i64));
     same(gather(x, 0, index2), gather(x, 0, wide));
     same(scatter_add(x, 0, index2, src), scatter_add(x, 0, wide, src));
@@ -172,14 +170,14 @@ TEST_CASE("indices may be u8, i32 and i64") {
     same(one_hot(index, 5), one_hot(i64, 5));
     check_gradients([&](const Inputs& in) { return embedding(in[0], index); }, {x});
     check_gradients([&](const Inputs& in) { return gather(in[0], 0, index2); }, {x});
-    same(cross_entropy(some(3, {4, 5}), index), cross_entropy(some(3, {4, 5}), i64));
-    same(nll_loss(some(3, {4, 5}), index), nll_loss(some(3, {4, 5}), i64));
+    same(cross_entropy(random_tensor(3, {4, 5}), index), cross_entropy(random_tensor(3, {4, 5}), i64));
+    same(nll_loss(random_tensor(3, {4, 5}), index), nll_loss(random_tensor(3, {4, 5}), i64));
   }
   check_error([&] { index_select(x, 0, ones({2}, DType::boolean)); }, {"[index_select]", "u8", "bool"});
 }
 
 TEST_CASE("conv2d and the pools take one image without a batch") {
-  const Tensor x = some(1, {2, 6, 5}), weight = some(2, {3, 2, 3, 3}), bias = some(3, {3});
+  const Tensor x = random_tensor(1, {2, 6, 5}), weight = random_tensor(2, {3, 2, 3, 3}), bias = random_tensor(3, {3});
   const auto same = [](const Tensor& y, const Tensor& batched) {
     CHECK(y.dim() == 3);
     CHECK(y.to_vector<float>() == batched.to_vector<float>());
@@ -193,11 +191,12 @@ TEST_CASE("conv2d and the pools take one image without a batch") {
   check_gradients([](const Inputs& in) { return conv2d(in[0], in[1], in[2]); }, {x, weight, bias});
   check_gradients([](const Inputs& in) { return avg_pool2d(in[0], {2}); }, {x});
   check_error([&] { max_pool2d(x[0], {2}); }, {"[max_pool2d]", "(6, 5)"});
-  check_error([&] { conv2d(x, some(4, {3, 3, 3, 3})); }, {"[conv2d]"});
+  check_error([&] { conv2d(x, random_tensor(4, {3, 3, 3, 3})); }, {"[conv2d]"});
 }
 
 TEST_CASE("matmul with vectors, linear without columns") {
-  const Tensor v = some(1, {4}), w = some(2, {3}), m = some(3, {3, 4}), many = some(4, {2, 5, 3, 4});
+  const Tensor v = random_tensor(1, {4}), w = random_tensor(2, {3}), m = random_tensor(3, {3, 4}),
+               many = random_tensor(4, {2, 5, 3, 4});
   const auto same = [](const Tensor& y, const Shape& shape, const Tensor& expected) {
     CHECK(y.shape() == shape);
     CHECK(y.to_vector<float>() == expected.to_vector<float>());
@@ -208,7 +207,7 @@ TEST_CASE("matmul with vectors, linear without columns") {
   same(matmul(many, v), {2, 5, 3}, matmul(many, v.unsqueeze(1)));
   same(matmul(w, many), {2, 5, 4}, matmul(w.unsqueeze(0), many));
   same(matmul(ones({0}), ones({0})), {}, zeros({}));
-  check_gradients([](const Inputs& in) { return matmul(in[0], in[1]); }, {v, some(5, {4})});
+  check_gradients([](const Inputs& in) { return matmul(in[0], in[1]); }, {v, random_tensor(5, {4})});
   check_gradients([](const Inputs& in) { return matmul(in[0], in[1]); }, {m, v});
   check_gradients([](const Inputs& in) { return matmul(in[0], in[1]); }, {w, many});
   check_gradients([](const Inputs& in) { return matmul(in[0], in[1]); }, {many, v});
@@ -224,7 +223,7 @@ TEST_CASE("matmul with vectors, linear without columns") {
 }
 
 TEST_CASE("a label out of range is an error at the next read") {
-  const Tensor x = some(1, {3, 4});
+  const Tensor x = random_tensor(1, {3, 4});
   const Tensor wrong = from_vector<std::int64_t>({1, -100, 4000000000000}),
                right = from_vector<std::int64_t>({1, -100, 3});
   for (const Reduction reduction : {Reduction::mean, Reduction::none}) {
@@ -240,7 +239,7 @@ TEST_CASE("a label out of range is an error at the next read") {
 }
 
 TEST_CASE("a label out of range is an error after a replay") {
-  const Tensor x = some(1, {3, 4});
+  const Tensor x = random_tensor(1, {3, 4});
   Tensor labels = from_vector<std::int64_t>({1, 2, 3}), loss;
   const CapturedGraph graph = capture([&] { loss = cross_entropy(x, labels); });
   CHECK(std::isfinite(loss.item()));
@@ -252,7 +251,7 @@ TEST_CASE("a label out of range is an error after a replay") {
 }
 
 TEST_CASE("child: labels are checked" * doctest::skip()) {
-  const Tensor x = some(1, {3, 4});
+  const Tensor x = random_tensor(1, {3, 4});
   check_error(
       [&] {
         cross_entropy(x, from_vector<std::int64_t>({1, -100, 4}));

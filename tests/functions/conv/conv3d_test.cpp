@@ -6,6 +6,7 @@
 #include "reference/conv2d_cases.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
+#include "support/random_tensor.h"
 
 namespace crisol {
 
@@ -33,10 +34,6 @@ const Transposed transposed[] = {
 
 Conv3dOptions convolution_of(const ConvTranspose3dOptions& o) {
   return {.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
-}
-
-Tensor random_tensor(std::uint64_t seed, const Shape& shape) {
-  return tensor_of(random_values(seed, shape.numel()), shape);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "support/coverage.h"
 #include "support/gradcheck.h"
 #include "support/launches.h"
+#include "support/random_tensor.h"
 #include "support/skip.h"
 
 using namespace crisol;
@@ -31,10 +32,6 @@ std::int64_t passes_of(const std::function<void()>& run) {
   for (const ProfileRow& row : profile.rows())
     for (const char* name : {"flat", "rows", "short_rows", "items"}) launches += row.kernel == name ? row.launches : 0;
   return launches;
-}
-
-Tensor random_tensor(std::uint64_t seed, const Shape& shape) {
-  return tensor_of(random_values(seed, shape.numel()), shape);
 }
 
 const auto& add_relu() {

@@ -8,6 +8,7 @@
 #include "support/compare.h"
 #include "support/gradcheck.h"
 #include "support/launches.h"
+#include "support/random_tensor.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -22,14 +23,14 @@ struct Gate {
 };
 
 Tensor leaf(std::uint64_t seed, const Shape& shape, double low = -1, double high = 1) {
-  return tensor_of(random_values(seed, shape.numel(), low, high), shape).requires_grad_();
+  return random_tensor(seed, shape, low, high).requires_grad_();
 }
 
 }  // namespace
 
 TEST_CASE("fuse: gradients by finite differences, with broadcasting and numbers") {
-  const Tensor a = tensor_of(random_values(1, 24, 0.5, 1.5), {2, 3, 4}), b = tensor_of(random_values(2, 4), {4});
-  const Tensor c = tensor_of(random_values(3, 3, 0.5, 1.5), {3, 1}), d = tensor_of(random_values(4, 24), {2, 3, 4});
+  const Tensor a = random_tensor(1, {2, 3, 4}, 0.5, 1.5), b = random_tensor(2, {4});
+  const Tensor c = random_tensor(3, {3, 1}, 0.5, 1.5), d = random_tensor(4, {2, 3, 4});
   const auto gate = fuse(Gate());
   check_gradients([&](const std::vector<Tensor>& v) { return gate(v[0], v[1]); }, {a, d});
   check_gradients([&](const std::vector<Tensor>& v) { return gate(v[0], v[1]); }, {a, b});
@@ -41,7 +42,7 @@ TEST_CASE("fuse: gradients by finite differences, with broadcasting and numbers"
   for (const Shape& shape :
        {Shape{}, Shape{1}, Shape{4}, Shape{3, 1}, Shape{2, 1, 4}, Shape{2, 3, 1}, Shape{1, 3, 4}}) {
     CAPTURE(shape);
-    const Tensor small = tensor_of(random_values(5, shape.numel(), 0.5, 1.5), shape);
+    const Tensor small = random_tensor(5, shape, 0.5, 1.5);
     check_gradients([&](const std::vector<Tensor>& v) { return gate(v[0], v[1]); }, {a, small});
   }
   // The same tensor as both inputs, and a result that is used twice.
@@ -51,7 +52,7 @@ TEST_CASE("fuse: gradients by finite differences, with broadcasting and numbers"
 
 TEST_CASE("fuse: the gradient of several results is the sum of theirs") {
   const auto both = fuse([](const Expr& x, const Expr& y) { return std::array<Expr, 2>{x * y, exp(x) - y}; });
-  const Tensor a = tensor_of(random_values(6, 12), {3, 4}), b = tensor_of(random_values(7, 4), {4});
+  const Tensor a = random_tensor(6, {3, 4}), b = random_tensor(7, {4});
   check_gradients(
       [&](const std::vector<Tensor>& v) {
         const auto [product, difference] = both(v[0], v[1]);
@@ -75,7 +76,7 @@ TEST_CASE("fuse: backward is one kernel, which stores the gradients alone") {
   const auto gate = fuse(Gate());
   Tensor a = leaf(8, {5, 33}), b = leaf(9, {5, 33});
   const Tensor y = gate(a, b);
-  const Tensor dy = tensor_of(random_values(10, 165), {5, 33});
+  const Tensor dy = random_tensor(10, {5, 33});
   CHECK(launches_of([&] { y.backward(dy); }) == 1);
   Tensor a2 = leaf(8, {5, 33}), b2 = leaf(9, {5, 33});
   Gate()(a2, b2).backward(dy);
@@ -85,7 +86,7 @@ TEST_CASE("fuse: backward is one kernel, which stores the gradients alone") {
   const auto sum_of = fuse([](const Expr& u, const Expr& v) { return u + v; });
   Tensor c = leaf(11, {7}), d = leaf(12, {7});
   const Tensor z = sum_of(c, d);
-  const Tensor dz = tensor_of(random_values(13, 7), {7});
+  const Tensor dz = random_tensor(13, {7});
   z.backward(dz);
   check_close(c.grad(), values_of(dz), {0});
   check_close(d.grad(), values_of(dz), {0});
@@ -100,7 +101,7 @@ TEST_CASE("fuse: backward reads a result where that takes fewer tensors than com
     const NoGrad no_grad;
     a.zero_();  // `a` is not needed any more.
   }
-  const Tensor dy = tensor_of(random_values(17, 40), {40});
+  const Tensor dy = random_tensor(17, {40});
   y.backward(dy);
   std::vector<double> expected = values_of(dy), values = values_of(y);
   for (std::size_t i = 0; i < expected.size(); ++i)
@@ -143,6 +144,6 @@ TEST_CASE("fuse: more results than one kernel stores have their gradients in as 
     return (a * b + c * d) * (e - g) + a * g;
   });
   std::vector<Tensor> inputs;
-  for (std::uint64_t i = 0; i < 6; ++i) inputs.push_back(tensor_of(random_values(21 + i, 9), {9}));
+  for (std::uint64_t i = 0; i < 6; ++i) inputs.push_back(random_tensor(21 + i, {9}));
   check_gradients([&](const std::vector<Tensor>& v) { return f(v[0], v[1], v[2], v[3], v[4], v[5]); }, inputs);
 }

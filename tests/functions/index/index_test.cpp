@@ -7,6 +7,7 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
+#include "support/random_tensor.h"
 
 namespace crisol {
 
@@ -16,15 +17,9 @@ using Inputs = std::vector<Tensor>;
 using testing::check_close;
 using testing::check_error;
 using testing::check_gradients;
-using testing::random_integers;
-using testing::random_values;
+using testing::random_indices;
+using testing::random_tensor;
 using testing::tensor_of;
-
-Tensor some(std::uint64_t seed, const Shape& shape) { return tensor_of(random_values(seed, shape.numel()), shape); }
-
-Tensor picks(std::uint64_t seed, const Shape& shape, std::int64_t size) {
-  return tensor_of(random_integers(seed, shape.numel(), 0, size - 1), shape, DType::i64);
-}
 
 // The values are so far apart that a step of the gradient check does not change their order.
 Tensor apart(const Shape& shape) {
@@ -36,31 +31,32 @@ Tensor apart(const Shape& shape) {
 }  // namespace
 
 TEST_CASE("gradients of gather and index_select, with repeated indices") {
-  const Tensor x = some(1, {3, 4, 5});
+  const Tensor x = random_tensor(1, {3, 4, 5});
   for (const int axis : {0, 1, 2, -1}) {
     CAPTURE(axis);
     Shape shape{2, 3, 4};
-    const Tensor index = picks(2, shape, 3);
+    const Tensor index = random_indices(2, shape, 3);
     check_gradients([&](const Inputs& in) { return gather(in[0], axis, index); }, {x});
-    const Tensor row = picks(3, {7}, 3);
+    const Tensor row = random_indices(3, {7}, 3);
     check_gradients([&](const Inputs& in) { return index_select(in[0], axis, row); }, {x});
   }
 }
 
 TEST_CASE("gradients of scatter_add and index_add") {
-  const Tensor x = some(4, {3, 4, 5});
+  const Tensor x = random_tensor(4, {3, 4, 5});
   for (const int axis : {0, 1, -1}) {
     CAPTURE(axis);
-    const Tensor index = picks(5, {2, 3, 4}, 3), row = picks(6, {7}, 3);
-    check_gradients([&](const Inputs& in) { return scatter_add(in[0], axis, index, in[1]); }, {x, some(7, {3, 3, 4})});
+    const Tensor index = random_indices(5, {2, 3, 4}, 3), row = random_indices(6, {7}, 3);
+    check_gradients([&](const Inputs& in) { return scatter_add(in[0], axis, index, in[1]); },
+                    {x, random_tensor(7, {3, 3, 4})});
     Shape shape = x.shape();
     shape[axis < 0 ? axis + 3 : axis] = 7;
-    check_gradients([&](const Inputs& in) { return index_add(in[0], axis, row, in[1]); }, {x, some(8, shape)});
+    check_gradients([&](const Inputs& in) { return index_add(in[0], axis, row, in[1]); }, {x, random_tensor(8, shape)});
   }
 }
 
 TEST_CASE("gradients of embedding; the padding row gets none") {
-  const Tensor weight = some(9, {6, 4}), index = picks(10, {3, 5}, 6);
+  const Tensor weight = random_tensor(9, {6, 4}), index = random_indices(10, {3, 5}, 6);
   check_gradients([&](const Inputs& in) { return embedding(in[0], index); }, {weight});
   for (const std::int64_t padding : {2, -4}) {
     Tensor table = weight.clone().requires_grad_();
@@ -93,7 +89,7 @@ TEST_CASE("gradients of sort and topk") {
 }
 
 TEST_CASE("gradients of tril and triu") {
-  const Tensor x = some(11, {2, 4, 5});
+  const Tensor x = random_tensor(11, {2, 4, 5});
   for (const std::int64_t diagonal : {0, 1, -2}) {
     check_gradients([&](const Inputs& in) { return tril(in[0], diagonal); }, {x});
     check_gradients([&](const Inputs& in) { return triu(in[0], diagonal); }, {x});

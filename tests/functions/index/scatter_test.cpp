@@ -5,6 +5,7 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
+#include "support/random_tensor.h"
 
 namespace crisol {
 
@@ -14,27 +15,23 @@ using Inputs = std::vector<Tensor>;
 using testing::check_close;
 using testing::check_error;
 using testing::check_gradients;
-using testing::random_integers;
-using testing::random_values;
+using testing::random_indices;
+using testing::random_tensor;
 using testing::tensor_of;
-
-Tensor some(std::uint64_t seed, const Shape& shape) { return tensor_of(random_values(seed, shape.numel()), shape); }
-
-Tensor picks(std::uint64_t seed, const Shape& shape, std::int64_t size) {
-  return tensor_of(random_integers(seed, shape.numel(), 0, static_cast<int>(size) - 1), shape, DType::i64);
-}
 
 }  // namespace
 
 TEST_CASE("gradients of scatter and index_copy: only the element that stays gets one") {
-  const Tensor x = some(1, {3, 4, 5});
+  const Tensor x = random_tensor(1, {3, 4, 5});
   for (const int axis : {0, 1, -1}) {
     CAPTURE(axis);
-    const Tensor index = picks(2, {2, 3, 4}, 3), row = picks(3, {7}, 3);
-    check_gradients([&](const Inputs& in) { return scatter(in[0], axis, index, in[1]); }, {x, some(4, {3, 3, 4})});
+    const Tensor index = random_indices(2, {2, 3, 4}, 3), row = random_indices(3, {7}, 3);
+    check_gradients([&](const Inputs& in) { return scatter(in[0], axis, index, in[1]); },
+                    {x, random_tensor(4, {3, 3, 4})});
     Shape shape = x.shape();
     shape[axis < 0 ? axis + 3 : axis] = 7;
-    check_gradients([&](const Inputs& in) { return index_copy(in[0], axis, row, in[1]); }, {x, some(5, shape)});
+    check_gradients([&](const Inputs& in) { return index_copy(in[0], axis, row, in[1]); },
+                    {x, random_tensor(5, shape)});
   }
   Tensor src = tensor_of({1, 2, 3, 4}, {4}).requires_grad_();
   const Tensor index = tensor_of({1, 5, 1, 0}, {4}, DType::i64);  // 5 is outside.
@@ -52,7 +49,7 @@ TEST_CASE("scatter: scalars count as lines") {
 }
 
 TEST_CASE("scatter_reduce and index_reduce: a sum is differentiable, another reduction says that it is not") {
-  const Tensor x = some(6, {4, 3}), index = picks(7, {5}, 4), src = some(8, {5, 3});
+  const Tensor x = random_tensor(6, {4, 3}), index = random_indices(7, {5}, 4), src = random_tensor(8, {5, 3});
   check_gradients([&](const Inputs& in) { return index_reduce(in[0], 0, index, in[1], ScatterReduction::sum); },
                   {x, src});
   Tensor leaf = src.clone().requires_grad_();
@@ -80,12 +77,16 @@ TEST_CASE("gather_nd: slices and elements, batches, negative and wrong positions
   check_close(gather_nd(x.to(DType::i32), at({2, 0, -3, 0, 1, 1}, {3, 2})), {3, 2},
               {missing, missing, missing, missing, 6, 7}, {0});
   check_close(gather_nd(x.to(DType::i32), at({1, 2}, {2, 1}), 1), {2, 2}, {2, 3, missing, missing}, {0});
-  check_gradients([&](const Inputs& in) { return gather_nd(in[0], picks(9, {4, 2}, 2)); }, {some(10, {2, 3, 4})});
   check_gradients(
       [&](const Inputs& in) {
-        return gather_nd(in[0], picks(11, {3, 5, 1}, 4), 1);
+        return gather_nd(in[0], random_indices(9, {4, 2}, 2));
       },
-      {some(12, {3, 4, 2})});
+      {random_tensor(10, {2, 3, 4})});
+  check_gradients(
+      [&](const Inputs& in) {
+        return gather_nd(in[0], random_indices(11, {3, 5, 1}, 4), 1);
+      },
+      {random_tensor(12, {3, 4, 2})});
   check_error([&] { gather_nd(x, at({0, 0, 0, 0}, {4})); }, {"[gather_nd]", "4 positions", "(2, 2, 2)"});
   check_error([&] { gather_nd(x, at({0}, {1, 1}), 1); }, {"[gather_nd]", "batch axis 0", "(1, 1)"});
   check_error([&] { gather_nd(x, at({0}, {1}), 1); }, {"[gather_nd]", "batch_axes is 1"});
@@ -107,14 +108,14 @@ TEST_CASE("scatter_nd: slices and elements, reductions, wrong positions, gradien
   check_close(scatter_nd(x, at({1, 1}, {2}), tensor_of({7}, {})), {3, 2}, {0, 1, 2, 7, 4, 5}, {0});
   check_gradients(
       [&](const Inputs& in) {
-        return scatter_nd(in[0], picks(13, {5, 2}, 3), in[1]);
+        return scatter_nd(in[0], random_indices(13, {5, 2}, 3), in[1]);
       },
-      {some(14, {3, 4, 2}), some(15, {5, 2})});
+      {random_tensor(14, {3, 4, 2}), random_tensor(15, {5, 2})});
   check_gradients(
       [&](const Inputs& in) {
-        return scatter_nd(in[0], picks(16, {5, 1}, 3), in[1], ScatterReduction::sum);
+        return scatter_nd(in[0], random_indices(16, {5, 1}, 3), in[1], ScatterReduction::sum);
       },
-      {some(17, {3, 4}), some(18, {5, 4})});
+      {random_tensor(17, {3, 4}), random_tensor(18, {5, 4})});
   check_error([&] { scatter_nd(x, index, zeros({3, 3})); }, {"[scatter_nd]", "(3, 2)", "(3, 3)"});
   check_error([&] { scatter_nd(x, zeros({3, 3}, DType::i64), rows); }, {"[scatter_nd]", "3 positions"});
 }

@@ -5,33 +5,28 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
+#include "support/random_tensor.h"
 
 namespace crisol {
 
 using testing::check_gradients;
-using testing::random_values;
-using testing::tensor_of;
-
-namespace {
-
-Tensor some(std::uint64_t seed, const Shape& shape) { return tensor_of(random_values(seed, shape.numel()), shape); }
-
-}  // namespace
+using testing::random_tensor;
 
 TEST_CASE("gradients of cat and stack") {
   check_gradients([](const std::vector<Tensor>& in) { return cat(in, 1); },
-                  {some(1, {2, 3}), some(2, {2, 1}), some(3, {2, 4})});
+                  {random_tensor(1, {2, 3}), random_tensor(2, {2, 1}), random_tensor(3, {2, 4})});
   check_gradients(
       [](const std::vector<Tensor>& in) {
         return cat({in[0], in[1], in[0]}, -2);
       },
-      {some(1, {2, 3}), some(2, {1, 3})});
+      {random_tensor(1, {2, 3}), random_tensor(2, {1, 3})});
   for (const int axis : {0, 1, -1})
-    check_gradients([&](const std::vector<Tensor>& in) { return stack(in, axis); }, {some(1, {2, 3}), some(2, {2, 3})});
+    check_gradients([&](const std::vector<Tensor>& in) { return stack(in, axis); },
+                    {random_tensor(1, {2, 3}), random_tensor(2, {2, 3})});
 }
 
 TEST_CASE("gradients of split and chunk, with and without use of every piece") {
-  const Tensor x = some(4, {2, 7});
+  const Tensor x = random_tensor(4, {2, 7});
   check_gradients([](const std::vector<Tensor>& in) { return cat(chunk(in[0], 3, 1), 1); }, {x});
   check_gradients([](const std::vector<Tensor>& in) { return split(in[0], 3, -1)[1]; }, {x});
   check_gradients(
@@ -43,7 +38,7 @@ TEST_CASE("gradients of split and chunk, with and without use of every piece") {
 }
 
 TEST_CASE("gradients of pad, growing and cropping") {
-  const Tensor x = some(5, {2, 3, 4});
+  const Tensor x = random_tensor(5, {2, 3, 4});
   for (const std::vector<AxisPadding>& paddings :
        {std::vector<AxisPadding>{{1, 2}}, std::vector<AxisPadding>{{0, 0}, {2, 1}},
         std::vector<AxisPadding>{{-1, 1}, {0, 0}, {1, -1}}})

@@ -11,6 +11,7 @@
 #include "reference/index_loop.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
+#include "support/random_tensor.h"
 
 namespace crisol {
 
@@ -20,7 +21,7 @@ using testing::check_close;
 using testing::check_error;
 using testing::check_gradients;
 using testing::random_integers;
-using testing::random_values;
+using testing::random_tensor;
 using testing::tensor_of;
 using Inputs = std::vector<Tensor>;
 
@@ -116,8 +117,7 @@ TEST_CASE("einsum: gradients") {
   for (const Case& c : cases()) {
     CAPTURE(c.equation);
     Inputs inputs;
-    for (std::size_t i = 0; i < c.shapes.size(); ++i)
-      inputs.push_back(tensor_of(random_values(5 + i, c.shapes[i].numel()), c.shapes[i]));
+    for (std::size_t i = 0; i < c.shapes.size(); ++i) inputs.push_back(random_tensor(5 + i, c.shapes[i]));
     bool has_elements = true;
     for (const Tensor& x : inputs) has_elements = has_elements && x.numel() > 0;
     if (has_elements) check_gradients([&](const Inputs& in) { return einsum(c.equation, in); }, inputs);
@@ -149,10 +149,10 @@ TEST_CASE("det: small matrices, batches, singular ones, gradients") {
   check_close(det(ones({3, 3})), {}, {0}, {0});
   CHECK(det(zeros({2, 0, 0})).to_vector<float>() == std::vector<float>{1, 1});
   CHECK(det(zeros({0, 3, 3})).shape() == Shape{0});
-  const Tensor a = tensor_of(random_values(9, 2 * 3 * 16), {2, 3, 4, 4}), b = tensor_of(random_values(10, 16), {4, 4});
+  const Tensor a = random_tensor(9, {2, 3, 4, 4}), b = random_tensor(10, {4, 4});
   CHECK(det(matmul(a, b)).allclose(det(a) * det(b), 1e-4, 1e-5));
   CHECK(det(a.transpose(-2, -1)).allclose(det(a), 1e-4, 1e-5));
-  check_gradients([](const Inputs& in) { return det(in[0]); }, {tensor_of(random_values(11, 27), {3, 3, 3})});
+  check_gradients([](const Inputs& in) { return det(in[0]); }, {random_tensor(11, {3, 3, 3})});
   // The gradient of a singular matrix consists of its cofactors.
   Tensor singular = tensor_of({1, 2, 3, 2, 4, 6, 1, 0, 1}, {3, 3}).requires_grad_();
   det(singular).backward();

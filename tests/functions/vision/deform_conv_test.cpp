@@ -7,21 +7,15 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
+#include "support/random_tensor.h"
 
 namespace crisol {
 
 using namespace testing;
 
-namespace {
-
-Tensor random_of(std::uint64_t seed, const Shape& shape, double low = -1, double high = 1) {
-  return tensor_of(random_values(seed, shape.numel(), low, high), shape);
-}
-
-}  // namespace
-
 TEST_CASE("deform_conv2d: without offsets it is conv2d, and whole offsets move the input") {
-  const Tensor x = random_of(1, {2, 6, 7, 8}), weight = random_of(2, {4, 3, 3, 2}), bias = random_of(3, {4});
+  const Tensor x = random_tensor(1, {2, 6, 7, 8}), weight = random_tensor(2, {4, 3, 3, 2}),
+               bias = random_tensor(3, {4});
   const Conv2dOptions options{.stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}, .groups = 2};
   const Tensor expected = conv2d(x, weight, bias, options);
   const std::int64_t h = expected.size(2), w = expected.size(3);
@@ -46,8 +40,8 @@ TEST_CASE("deform_conv2d: gradients of all operands") {
       [](const std::vector<Tensor>& in) {
         return deform_conv2d(in[0], in[1], in[2], in[3], in[4], {.padding = 1}).square();
       },
-      {random_of(4, {1, 4, 4, 5}), random_of(5, {1, 2 * 2 * 4, 5, 6}, 0.3, 0.5), random_of(6, {3, 4, 2, 2}),
-       random_of(7, {3}), random_of(8, {1, 8, 5, 6})},
+      {random_tensor(4, {1, 4, 4, 5}), random_tensor(5, {1, 2 * 2 * 4, 5, 6}, 0.3, 0.5), random_tensor(6, {3, 4, 2, 2}),
+       random_tensor(7, {3}), random_tensor(8, {1, 8, 5, 6})},
       {.tolerance = 1e-2});
 }
 
