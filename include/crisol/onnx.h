@@ -166,7 +166,8 @@ class CRISOL_API Model : public nn::Module {
   /// Throws like a run.
   std::vector<OpTime> profile(const NamedTensors& inputs) const;
   /// What runs for inputs of these shapes without gradients, as text: how many nodes each pass removed or joined, and a
-  /// line for each node that is left. Runs the model once.
+  /// line for each node that is left. If the model has no program for these inputs, the text says so, and lists all
+  /// nodes of the file. Runs the model once.
   std::string optimized(const NamedTensors& inputs) const;
   /// For models with one input: the first output. Hooks see only calls with one tensor.
   Tensor forward(const Tensor& x) override;

@@ -41,34 +41,19 @@ Data copies_of(Data data, Device device) {
   return data;
 }
 
-void run_passes(Graph& graph, Device device, std::vector<std::pair<std::string, std::size_t>>* changes = nullptr) {
+}  // namespace
+
+std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
+                              PassChanges* changes) {
+  std::optional<Graph> fixed = specialise(graph, inputs, weights, device);
+  if (!fixed) return {};
   for (const Pass& pass : all_passes()) {
     if (!is_enabled(pass.name)) continue;
-    const std::size_t count = pass.apply(graph, device);
+    const std::size_t count = pass.apply(*fixed, device);
     if (changes != nullptr) changes->emplace_back(pass.name, count);
   }
-}
-
-}  // namespace
-
-Graph optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
-               std::vector<std::pair<std::string, std::size_t>>* changes) {
-  Graph fixed = specialise(graph, inputs, weights, device);
-  run_passes(fixed, device, changes);
   return fixed;
 }
-
-namespace {
-
-/// The same without computing what depends on the values of inputs. Nothing if a size or a branch depends on them.
-std::optional<Graph> optimise_by_sizes(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
-                                       Device device) {
-  std::optional<Graph> fixed = specialise_by_sizes(graph, inputs, weights, device);
-  if (fixed) run_passes(*fixed, device);
-  return fixed;
-}
-
-}  // namespace
 
 Program::Program(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
                  Device device)
@@ -77,7 +62,7 @@ Program::Program(const Graph& graph, const std::vector<Tensor>& inputs, const st
   for (const Tensor& weight : weights)
     weights_.push_back({weight.impl()->storage, weight.impl()->storage->version.load()});
   for (const Tensor& input : inputs) inputs_.push_back(input.detach().clone());
-  std::optional<Graph> fixed = optimise_by_sizes(graph, data_of(inputs_), weights, device);
+  std::optional<Graph> fixed = optimise(graph, data_of(inputs_), weights, device);
   if (!fixed) return;
   try {
     capture_run(*fixed);
@@ -144,10 +129,10 @@ bool needs_nodes(const std::vector<Tensor>& inputs, const std::vector<Tensor>& w
 }  // namespace
 
 std::optional<Graph> Programs::graph_of(const Graph& graph, const std::vector<Tensor>& inputs,
-                                        const std::vector<Tensor>& weights, Device device) {
+                                        const std::vector<Tensor>& weights, Device device, PassChanges* changes) {
   if (!run(graph, inputs, weights, device)) return {};
   const NoGrad no_grad;
-  return optimise_by_sizes(graph, data_of(inputs), weights, device);
+  return optimise(graph, data_of(inputs), weights, device, changes);
 }
 
 std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>& inputs,

@@ -18,10 +18,12 @@ struct Storage;
 
 namespace crisol::graph {
 
-/// A graph for inputs like these, after the passes. `changes` gets a pair for each pass: its name, and the number of
-/// nodes that it removed or joined.
-Graph optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
-               std::vector<std::pair<std::string, std::size_t>>* changes = nullptr);
+/// A pair for each pass: its name, and the number of nodes that it removed or joined.
+using PassChanges = std::vector<std::pair<std::string, std::size_t>>;
+
+/// A graph for inputs like these, after the passes. Nothing if a size or a branch depends on the values of inputs.
+std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
+                              PassChanges* changes = nullptr);
 
 class Program {
  public:
@@ -67,7 +69,7 @@ class Programs {
                           Device device);
   /// The graph that run() runs, after the passes. Its weights are constants. Nothing if run() gives nothing.
   std::optional<Graph> graph_of(const Graph& graph, const std::vector<Tensor>& inputs,
-                                const std::vector<Tensor>& weights, Device device);
+                                const std::vector<Tensor>& weights, Device device, PassChanges* changes = nullptr);
 
  private:
   std::shared_ptr<Program> find(const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights);

@@ -91,18 +91,14 @@ class Specialiser {
 
 }  // namespace
 
-Graph specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device) {
-  return Specialiser(graph).specialise(inputs, weights, device);
-}
-
-std::optional<Graph> specialise_by_sizes(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
-                                         Device device) {
+std::optional<Graph> specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
+                                Device device) {
   const runtime::DryRun dry_run;
   Data sizes;  // Like the inputs, but without values.
   sizes.reserve(inputs.size());
   for (const Datum& input : inputs) sizes.emplace_back(empty(input.shape(), input.dtype(), device));
   try {
-    return specialise(graph, sizes, weights, device);
+    return Specialiser(graph).specialise(sizes, weights, device);
   } catch (const Error&) {
     if (!dry_run.needed_values()) throw;
     return {};

@@ -57,9 +57,10 @@ RunInputs::RunInputs(const graph::Graph& graph, const std::vector<Imported::Defa
   }
 }
 
-bool RunInputs::are_tensors() const {
-  return std::all_of(data.begin(), data.end(),
-                     [](const graph::Datum& datum) { return datum.defined() && !datum.is_sequence(); });
+bool RunInputs::fit_programs() const {
+  return replaced.empty() && std::all_of(data.begin(), data.end(), [](const graph::Datum& datum) {
+           return datum.defined() && !datum.is_sequence();
+         });
 }
 
 std::vector<Tensor> RunInputs::tensors(Device device) const {

@@ -23,8 +23,8 @@ class RunInputs {
   /// not fit what the file says.
   RunInputs(const graph::Graph& graph, const std::vector<Imported::Default>& defaults, const NamedTensors& given);
 
-  /// False if an input of the graph is a sequence or left out.
-  bool are_tensors() const;
+  /// Whether a program takes them: no input is a sequence or left out, and no initializer has another value.
+  bool fit_programs() const;
   /// The inputs of the graph, if all are tensors.
   std::vector<Tensor> tensors(Device device) const;
 

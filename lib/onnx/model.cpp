@@ -114,11 +114,34 @@ Outputs named(const std::vector<ValueInfo>& infos, const graph::Data& results, D
 template <class State>
 graph::Data results_of(const State& state, const RunInputs& own, Device device) {
   const std::vector<Tensor> weights = weights_of(state);
-  if (own.are_tensors() && own.replaced.empty()) {
-    const std::vector<Tensor> inputs = own.tensors(device);
-    if (auto results = state.programs->run(*state.graph, inputs, weights, device)) return std::move(*results);
-  }
+  if (own.fit_programs())
+    if (auto results = state.programs->run(*state.graph, own.tensors(device), weights, device))
+      return std::move(*results);
   return graph::run(*state.graph, own.data, weights, device, own.replaced);
+}
+
+/// The graph that a program runs. Nothing if there is no program.
+template <class State>
+std::optional<graph::Graph> graph_of_program(const State& state, const RunInputs& own, Device device,
+                                             graph::PassChanges* changes = nullptr) {
+  if (!own.fit_programs()) return {};
+  return state.programs->graph_of(*state.graph, own.tensors(device), weights_of(state), device, changes);
+}
+
+/// A line for each node, with the shapes of its inputs and outputs.
+std::string listed(const graph::Graph& graph) {
+  const auto shapes = [&](const std::vector<int>& values) {
+    std::string list;
+    for (const int value : values) {
+      const auto* shape = value == graph::absent ? nullptr : &graph.values[static_cast<std::size_t>(value)].shape;
+      list += concat(list.empty() ? "" : ", ", shape == nullptr || !*shape ? "-" : shape_text(**shape));
+    }
+    return list;
+  };
+  std::string text;
+  for (const graph::Node& node : graph.nodes)
+    text += concat(node.op, ' ', node.name, ": ", shapes(node.inputs), " -> ", shapes(node.outputs), '\n');
+  return text;
 }
 
 /// Runs a node, and adds its times.
@@ -149,22 +172,13 @@ Outputs Model::operator()(const NamedTensors& inputs) const {
 std::string Model::optimized(const NamedTensors& inputs) const {
   const NoGrad no_grad;
   const RunInputs own(*state_->graph, state_->defaults, inputs);
-  std::vector<std::pair<std::string, std::size_t>> changes;
-  const graph::Graph graph =
-      graph::optimise(*state_->graph, own.data, weights_of(*state_), place_of(*state_), &changes);
+  graph::PassChanges changes;
+  const auto graph = graph_of_program(*state_, own, place_of(*state_), &changes);
+  if (!graph)
+    return "no program for these inputs: the nodes of the file run one after another\n" + listed(*state_->graph);
   std::string text;
   for (const auto& [pass, count] : changes) text += concat("pass ", pass, ": ", count, '\n');
-  const auto shapes = [&](const std::vector<int>& values) {
-    std::string list;
-    for (const int value : values) {
-      const auto* shape = value == graph::absent ? nullptr : &graph.values[static_cast<std::size_t>(value)].shape;
-      list += concat(list.empty() ? "" : ", ", shape == nullptr || !*shape ? "-" : shape_text(**shape));
-    }
-    return list;
-  };
-  for (const graph::Node& node : graph.nodes)
-    text += concat(node.op, ' ', node.name, ": ", shapes(node.inputs), " -> ", shapes(node.outputs), '\n');
-  return text;
+  return text + listed(*graph);
 }
 
 std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
@@ -173,11 +187,10 @@ std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
   const RunInputs own(*state_->graph, state_->defaults, inputs);
   std::vector<Tensor> weights = weights_of(*state_);
   graph::Graph measured = *state_->graph;
-  if (own.are_tensors() && own.replaced.empty())
-    if (auto made = state_->programs->graph_of(*state_->graph, own.tensors(device), weights, device)) {
-      measured = std::move(*made);
-      weights.clear();
-    }
+  if (auto made = graph_of_program(*state_, own, device)) {
+    measured = std::move(*made);
+    weights.clear();
+  }
   // Drivers compile kernels anew for such a queue. Weights are packed when they are used for the second time.
   for (int i = 0; i < 2; ++i) graph::run(measured, own.data, weights, device, own.replaced);
   std::map<std::string, OpTime> by_op;

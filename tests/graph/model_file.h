@@ -30,8 +30,8 @@ class ModelFile {
     const onnx::Imported imported = onnx::import_model(file, Device());
     std::vector<Tensor> weights;
     for (const auto& w : imported.weights) weights.push_back(w.tensor);
-    std::vector<std::pair<std::string, std::size_t>> list;
-    graph::optimise(imported.graph, {x}, weights, Device(), &list);
+    graph::PassChanges list;
+    REQUIRE(graph::optimise(imported.graph, {x}, weights, Device(), &list));
     return {list.begin(), list.end()};
   }
 

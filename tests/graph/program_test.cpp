@@ -162,6 +162,9 @@ TEST_CASE("graph: a shape that depends on values runs without a program") {
   const NoGrad no_grad;
   for (const float size : {3.0f, 5.0f})
     CHECK(model({{"x", full({1}, size)}})["y"].shape() == Shape{static_cast<std::int64_t>(size)});
+  CHECK(model.optimized({{"x", full({1}, 3.0)}}) ==
+        "no program for these inputs: the nodes of the file run one after another\n"
+        "ReduceMax \"#0\": - -> -\nCast \"#1\": - -> -\nUnsqueeze \"#2\": -, (1) -> -\nExpand \"#3\": -, - -> -\n");
 }
 
 TEST_CASE("graph: a model runs in a capture of the user's, before and after it has a program") {
