@@ -3,11 +3,11 @@
 #
 # Installs what is missing, builds everything in build/, and runs the tests. A plain run tests:
 #   gpu                   each GPU that the drivers of this machine show: all tests
-#   pocl                  an OpenCL implementation on the CPU: all tests. For three quarters of the test files it compiles
-#                         kernels without optimization
-#   intel                 another one: all tests of the ops, and half of the test files of the layers above them, but not
-#                         those of commands, samples, documentation and installation
-#   rusticl               another one: an eighth of the test files
+#   pocl                  an OpenCL implementation on the CPU: all tests. It compiles the kernels of three quarters of the
+#                         test files without optimization
+#   intel                 another implementation on the CPU: all tests of the ops, and half of the test files of the
+#                         layers above the ops. It does not test commands, samples, documentation and installation
+#   rusticl               another implementation on the CPU: an eighth of the test files
 #   oclgrind              a simulator that reports invalid accesses and races: another eighth of the test files
 #   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and the tests
 #                         of products, convolutions, recurrent layers, reductions, softmax and losses
@@ -16,11 +16,11 @@
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
-# Some of this takes turns by the commit's hash, so that a run ends soon and a few commits test everything: the parts of
-# the test files on rusticl, oclgrind and as-nvidia, and those that PoCL compiles with optimization; one of rusticl and
-# oclgrind runs, and one of pocl-6, rusticl-25, windows and aarch64.
-# --only NAME,… runs only these, with all tests of each, and with optimization. as-amd and as-intel run only with --only
-# or --long.
+# The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses
+# the test files on rusticl, oclgrind and as-nvidia, and the test files whose kernels PoCL compiles with optimization. It
+# chooses one of rusticl and oclgrind, and one of pocl-6, rusticl-25, windows and aarch64.
+# --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. as-amd and
+# as-intel run only with --only or --long.
 # --long runs all tests on intel, rusticl, oclgrind, pocl-6, rusticl-25 and the posing CPUs, all ops on windows, some on
 # aarch64, and all offline targets. A release needs such a run.
 #

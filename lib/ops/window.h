@@ -18,10 +18,10 @@ struct WindowAxis {
   int dilation = 1;
 };
 
-/// floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 windows; with `ceil_mode` rounded up instead, but
-/// without a last window that would begin in the padding behind the input (PyTorch's rule). Refuses, naming `op`, a
-/// kernel, stride or dilation below 1, a negative padding, and a window that does not fit in the padded input.
-/// `axis_name` ("depth", "height", "width") goes into the error.
+/// The number of windows: floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1. `ceil_mode` rounds up
+/// instead. A last window that would begin in the padding behind the input does not count then (PyTorch's rule). Throws
+/// invalid_argument for a kernel, stride or dilation below 1, for a negative padding, and for a window that does not
+/// fit in the padded input. The error names `op` and `axis_name` ("depth", "height", "width").
 std::int64_t window_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode = false);
 
 /// The least padding for ceil(size / stride) windows along an axis: ONNX's auto_pad SAME_UPPER, and SAME_LOWER with

@@ -1,5 +1,7 @@
-// Convolution by plain loops in double. All values are contiguous: images x (N, C, H, W), weight (K, C/groups, R, S), y
-// (N, K, H', W'); volumes x (N, C, D, H, W), weight (K, C/groups, Q, R, S), y (N, K, D', H', W').
+// Convolution by plain loops in double. All values are contiguous:
+//
+//     images    x (N, C, H, W)      weight (K, C/groups, R, S)      y (N, K, H', W')
+//     volumes   x (N, C, D, H, W)   weight (K, C/groups, Q, R, S)   y (N, K, D', H', W')
 #pragma once
 
 #include <vector>

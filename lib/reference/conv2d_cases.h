@@ -68,10 +68,10 @@ inline const Conv3dCase conv3d_cases[] = {
     {{2, 4, 5, 4, 6}, {6, 2, 3, 3, 2}, {1, 1, 1, 2}},
     {{2, 4, 5, 5, 5}, {4, 1, 3, 3, 3}, {2, 1, 1, 4}},               // Depthwise.
     {{1, 1, 2, 3, 2}, {2, 1, 5, 3, 5}, {1, 2}},                     // A kernel larger than the volume.
-    {{2, 3, 7, 4, 5}, {4, 3, 3, 1, 1}, {{2, 1, 1}, {1, 0, 0}}},     // Along the depth alone, no copies.
-    {{2, 3, 7, 4, 5}, {2, 3, 2, 1, 1}, {{2, 1, 2}, 0, {3, 1, 1}}},  // The same with a stride in the width.
-    {{2, 3, 4, 9, 8}, {5, 3, 1, 3, 3}, {{1, 2, 2}, {0, 1, 1}}},     // Slices by themselves.
-    {{2, 3, 7, 6, 5}, {5, 3, 1, 3, 3}, {{3, 1, 1}, {1, 1, 1}}},     // Some slices, and slices of the padding.
+    {{2, 3, 7, 4, 5}, {4, 3, 3, 1, 1}, {{2, 1, 1}, {1, 0, 0}}},     // A kernel along the depth needs no copies.
+    {{2, 3, 7, 4, 5}, {2, 3, 2, 1, 1}, {{2, 1, 2}, 0, {3, 1, 1}}},  // The same kernel with a stride in the width.
+    {{2, 3, 4, 9, 8}, {5, 3, 1, 3, 3}, {{1, 2, 2}, {0, 1, 1}}},     // A kernel of depth 1.
+    {{2, 3, 7, 6, 5}, {5, 3, 1, 3, 3}, {{3, 1, 1}, {1, 1, 1}}},  // A kernel of depth 1 that skips slices, with padding.
     {{1, 8, 6, 13, 17}, {12, 8, 3, 3, 3}, {1, 1}},
 };
 

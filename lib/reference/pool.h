@@ -1,4 +1,4 @@
-// Pooling by plain loops in double. Images are (N, C, H, W), volumes (N, C, D, H, W).
+// Pooling by plain loops in double. Images have the shape (N, C, H, W). Volumes have the shape (N, C, D, H, W).
 #pragma once
 
 #include <cstdint>

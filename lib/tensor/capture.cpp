@@ -15,7 +15,7 @@ DerivedData::Found Storage::find_derived(const DerivedKey& key, std::uint64_t at
   if (uses == nullptr) return derived.find(key, at_version);
   if (grad_enabled()) return {};  // A training step writes the weight, so each replay packs it anew.
   DerivedData::Found found = derived.find(key, at_version);
-  // What a program does not write is the same in all replays.
+  // The program does not write the tensor, so all replays read the same values.
   if (!found.data) found.worth_keeping = thread_context().makes_program && !uses->has_written(*this);
   if (found.data || found.worth_keeping) uses->relied_on(*this, at_version);
   return found;

@@ -55,7 +55,7 @@ TEST_CASE("onnx::Model::profile: a row for each op, the longest first") {
     if (i > 0) CHECK(rows[i - 1].total_ms >= rows[i].total_ms);
   }
   {
-    // What the passes leave: the first product computes the ReLU.
+    // The passes leave no Relu: the first product computes it.
     const NoGrad no_grad;
     const std::vector<onnx::OpTime> left = model.profile(inputs);
     REQUIRE(left.size() == 2);

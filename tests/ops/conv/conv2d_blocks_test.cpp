@@ -38,7 +38,7 @@ struct Blocked {
   Blocked(const Tensor& image, const Tensor& filters, const Tensor& shift, const Conv2dOptions& options,
           std::int64_t block_in, std::int64_t block)
       : sizes(ops::conv2d_sizes("test", image.shape(), filters.shape(), options)),
-        // What the lanes without a channel hold must not matter.
+        // The lanes without a channel hold NaN, because no result may depend on them.
         x(detail::to_blocks(
             pad(image, {{0, 0}, {0, 0}, {0, ceil_div(image.size(1), block_in) * block_in - image.size(1)}},
                 std::numeric_limits<double>::quiet_NaN()),
