@@ -7,8 +7,8 @@
 #include "crisol/ops/conv.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/precision.h"
-#include "reference/conv2d.h"
-#include "reference/conv2d_cases.h"
+#include "reference/images/conv2d.h"
+#include "reference/images/conv2d_cases.h"
 #include "reference/matmul.h"
 #include "replay/replay.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "crisol/ops/pool.h"
-#include "reference/pool.h"
+#include "reference/images/pool.h"
 #include "replay/replay.h"
 
 namespace crisol::replay {

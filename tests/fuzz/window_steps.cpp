@@ -6,8 +6,8 @@
 #include "crisol/ops/pool.h"
 #include "crisol/ops/view.h"
 #include "program.h"
-#include "reference/conv2d.h"
-#include "reference/pool.h"
+#include "reference/images/conv2d.h"
+#include "reference/images/pool.h"
 
 namespace crisol::fuzz {
 

@@ -8,7 +8,7 @@
 #include "crisol/random.h"
 #include "doctest/doctest.h"
 #include "nn/moments.h"
-#include "reference/conv2d.h"
+#include "reference/images/conv2d.h"
 #include "support/compare.h"
 
 namespace crisol {

@@ -10,8 +10,8 @@
 #include "crisol/nn/pool.h"
 #include "crisol/random.h"
 #include "doctest/doctest.h"
+#include "reference/images/pool.h"
 #include "reference/loss.h"
-#include "reference/pool.h"
 #include "support/compare.h"
 
 namespace crisol {

@@ -8,10 +8,10 @@
 #include "crisol/ops/norm.h"
 #include "crisol/ops/pool.h"
 #include "crisol/ops/softmax.h"
+#include "reference/images/pool.h"
+#include "reference/images/pool_cases.h"
 #include "reference/loss.h"
 #include "reference/norm.h"
-#include "reference/pool.h"
-#include "reference/pool_cases.h"
 #include "reference/softmax.h"
 
 namespace crisol::cli::selftest {

@@ -5,8 +5,8 @@
 #include "crisol/ops/conv.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/view.h"
-#include "reference/conv2d.h"
-#include "reference/conv2d_cases.h"
+#include "reference/images/conv2d.h"
+#include "reference/images/conv2d_cases.h"
 #include "reference/matmul.h"
 
 namespace crisol::cli::selftest {

@@ -3,8 +3,8 @@
 #include "cli/selftest/check.h"
 #include "crisol/functions/conv.h"
 #include "crisol/ops/vision.h"
-#include "reference/conv2d.h"
-#include "reference/vision.h"
+#include "reference/images/conv2d.h"
+#include "reference/images/vision.h"
 
 namespace crisol::cli::selftest {
 

@@ -5,7 +5,7 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/vision.h"
 #include "doctest/doctest.h"
-#include "reference/vision.h"
+#include "reference/images/vision.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
 

@@ -9,8 +9,8 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/ops/vision.h"
 #include "doctest/doctest.h"
+#include "reference/images/vision.h"
 #include "reference/index_loop.h"
-#include "reference/vision.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
 

@@ -3,8 +3,8 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/view.h"
 #include "doctest/doctest.h"
-#include "reference/conv2d.h"
-#include "reference/conv2d_cases.h"
+#include "reference/images/conv2d.h"
+#include "reference/images/conv2d_cases.h"
 #include "support/compare.h"
 
 namespace crisol {

@@ -5,8 +5,8 @@
 
 #include "doctest/doctest.h"
 #include "functions/conv/conv_blocks.h"
-#include "reference/pool.h"
-#include "reference/pool_cases.h"
+#include "reference/images/pool.h"
+#include "reference/images/pool_cases.h"
 #include "support/compare.h"
 #include "support/coverage.h"
 

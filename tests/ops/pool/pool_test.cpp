@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "doctest/doctest.h"
-#include "reference/pool.h"
-#include "reference/pool_cases.h"
+#include "reference/images/pool.h"
+#include "reference/images/pool_cases.h"
 #include "support/compare.h"
 #include "support/coverage.h"
 #include "support/skip.h"

@@ -5,7 +5,7 @@
 #include "crisol/ops/matmul.h"
 #include "doctest/doctest.h"
 #include "ops/product/with_epilogue.h"
-#include "reference/conv2d.h"
+#include "reference/images/conv2d.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
 #include "support/coverage.h"

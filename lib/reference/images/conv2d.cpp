@@ -1,6 +1,6 @@
-#include "reference/conv2d.h"
+#include "reference/images/conv2d.h"
 
-#include "reference/volumes.h"
+#include "reference/images/volumes.h"
 
 namespace crisol::reference {
 

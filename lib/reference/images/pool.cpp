@@ -1,11 +1,11 @@
-#include "reference/pool.h"
+#include "reference/images/pool.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "reference/volumes.h"
+#include "reference/images/volumes.h"
 
 namespace crisol::reference {
 

@@ -1,4 +1,4 @@
-#include "reference/vision.h"
+#include "reference/images/vision.h"
 
 #include <algorithm>
 #include <cmath>
