@@ -1,4 +1,4 @@
-// Convolution as a product in tiles, fp32. The engine of product/engine.h multiplies the tiles. B is gathered from the
+// Convolution as a product in tiles, fp32. An engine (product/engines/) multiplies the tiles. B is gathered from the
 // images while it is read, so there is no matrix of patches.
 //
 //   C[i][j] = f(sum over k of A[i][k] * src[image][channel][h][w] (+ bias[i]))      m x n, depth k, a product per group
@@ -45,7 +45,7 @@ INLINE void operands_keep(const Operands* o, const float* a, const float* b, __l
 }
 
 #define MOVES_BY_SCALAR
-#include "product/multiply.h"
+#include "product/engines/multiply.h"
 #include "product/sink.h"
 #include "product/tile_place.h"
 

@@ -1,4 +1,4 @@
-// The gradient of a convolution's weight as a product in tiles, fp32. The engine of product/engine.h multiplies the
+// The gradient of a convolution's weight as a product in tiles, fp32. An engine (product/engines/) multiplies the
 // tiles. The operands are read from dy and x in place.
 //
 //   C[i][j] = sum over k of dy[image][i][pixel] * x[image][channel][h][w]      m x n, depth k, a product per group
@@ -6,7 +6,7 @@
 //
 // The depth is cut as in gemm_tiled.cl, and gemm_parts.cl adds up the parts.
 #include "conv/pixels_reader.h"
-#include "product/multiply.h"
+#include "product/engines/multiply.h"
 #include "product/sink.h"
 #include "product/tile_place.h"
 

@@ -9,7 +9,7 @@
 #include "conv/hidden_reads.h"
 #include "common/uniform.h"
 #include "conv/window.h"
-#include "product/engine.h"
+#include "product/engines/engine.h"
 #include "product/storage.h"
 
 #ifndef SRC_STORAGE  // How the images are stored (product/storage.h).

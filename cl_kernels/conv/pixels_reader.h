@@ -12,7 +12,7 @@
 #include "conv/hidden_reads.h"
 #include "common/uniform.h"
 #include "conv/window.h"
-#include "product/engine.h"
+#include "product/engines/engine.h"
 #include "product/storage.h"
 
 #ifndef SRC_STORAGE  // How x and dy are stored (product/storage.h).

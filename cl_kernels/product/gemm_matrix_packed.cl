@@ -1,15 +1,15 @@
 // GEMM on matrix units, for operands that gemm_matrix_pack.cl has packed: C = f(A * B (+ C) (+ bias)), m x n, with a
 // depth of `slices` slices. f is as in product/epilogue.h.
 //
-// A work-group computes a BM x BN tile (product/mma_engine.h). Local memory holds STAGES slices: one is multiplied
+// A work-group computes a BM x BN tile (engines/mma_engine.h). Local memory holds STAGES slices: one is multiplied
 // while another is on its way (product/matrix_copy.h). `sides_a` and `sides_b` are the numbers of packed rows of A and
 // columns of B.
 #ifndef STAGES
 #define STAGES 3
 #endif
-#include "product/engine.h"
+#include "product/engines/engine.h"
 #include "product/matrix_copy.h"
-#include "product/keep_order.h"
+#include "product/engines/keep_order.h"
 #include "product/sink.h"
 #include "product/tile_place.h"
 

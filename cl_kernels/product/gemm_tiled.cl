@@ -1,5 +1,5 @@
 // GEMM in tiles: C = f(A * B (+ C) (+ bias)) of matrices, summed in fp32; f is as in product/epilogue.h. The engine of
-// product/engine.h multiplies the tiles.
+// engines/engine.h multiplies the tiles.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one product per batch index
 //
@@ -53,7 +53,7 @@ INLINE void operands_keep(const Operands* o, const float* a, const float* b, __l
   matrix_keep(b, STAGE_B(stage), BN, B_ALONG_K, VEC);
 }
 
-#include "product/multiply.h"
+#include "product/engines/multiply.h"
 #include "product/sink.h"
 #include "product/tile_place.h"
 

@@ -1,10 +1,10 @@
-// A matrix as an operand of product/multiply.h: `side` of its rows (columns, for B), one slice of the depth at a time.
+// A matrix as an operand of engines/multiply.h: `side` of its rows (columns, for B), one slice of the depth at a time.
 //
 // One axis of the matrix has stride 1: the depth (`along_k`) or the side. The lines of the other axis are `step`
-// elements apart. An item reads the chunks that product/engine.h describes. `vec` is 4 if the start, the steps and the
+// elements apart. An item reads the chunks that engines/engine.h describes. `vec` is 4 if the start, the steps and the
 // size of the axis with stride 1 are multiples of 4, else 1. `storage` is a number of product/storage.h. All calls of
 // these functions pass constants for `side`, `along_k`, `vec` and `storage`.
-#include "product/engine.h"
+#include "product/engines/engine.h"
 #include "product/storage.h"
 
 typedef struct {

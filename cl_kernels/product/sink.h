@@ -1,7 +1,7 @@
-// Stores a tile of product/engine.h. The places of the columns map a multiple of VEC_C to a multiple of VEC_C, and the
+// Stores a tile of engines/engine.h. The places of the columns map a multiple of VEC_C to a multiple of VEC_C, and the
 // columns after it to the next places.
 #include "product/columns.h"
-#include "product/engine.h"
+#include "product/engines/engine.h"
 #include "product/target.h"
 
 // Stores the item's sums of a tile of an m x n result. (row, column) is the first element of the tile.

@@ -1,6 +1,6 @@
 // Matrix products on GPUs that are cut into tiles: one planner and one way to add the launches to a plan, for two
-// engines. An engine multiplies the tiles, with multiply-adds or with matrix units (cl_kernels/product/engine.h).
-// Convolutions (conv/conv2d_gather.h) plan their products here too.
+// engines. An engine multiplies the tiles, with multiply-adds or with matrix units
+// (cl_kernels/product/engines/engine.h). Convolutions (conv/conv2d_gather.h) plan their products here too.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace crisol::ops {
 /// The part of a result that a work-group computes.
 struct TileShape {
   int rows, columns;            ///< BM and BN of the kernels.
-  int part_rows, part_columns;  ///< Of a work-item (TM, TN of cl_kernels/product/fma_engine.h), or of a wave (WM, WN).
+  int part_rows, part_columns;  ///< Of a work-item (TM, TN of product/engines/fma_engine.h), or of a wave (WM, WN).
   /// Cost of one multiply-add relative to the largest tile. It is higher for smaller tiles, which read more from memory
   /// for each multiply-add.
   double relative_cost;
@@ -103,7 +103,7 @@ constexpr const char* too_much_for_parts = "the sums of the parts would take too
 
 runtime::NdRange range_of(const Engine& engine, const TilePlan& plan);
 
-/// NO_FMA and ROLLED of product/fma_engine.h, for this device.
+/// NO_FMA and ROLLED of product/engines/fma_engine.h, for this device.
 void define_device(runtime::Defines& defines, const dispatch::Target& target);
 /// What kernels that store results (cl_kernels/product/target.h) need: the epilogue, VEC_C, and define_device().
 void define_result(runtime::KernelSpec& spec, const dispatch::Target& target, const EpilogueLayout& epilogue,

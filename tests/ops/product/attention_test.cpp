@@ -1,6 +1,6 @@
 // The forward pass of attention, written with the readers and engines of cl_kernels/product. It keeps the interface of
-// product/engine.h honest: an attention kernel needs the row and the column of each sum, reductions along rows, and
-// sums as an operand of the next product.
+// product/engines/engine.h honest: an attention kernel needs the row and the column of each sum, reductions along rows,
+// and sums as an operand of the next product.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -43,7 +43,7 @@ INLINE void operands_keep(const Operands* o, const float* a, const float* b, __l
   matrix_keep(b, STAGE_B(stage), BN, 1, 1);
 }
 
-#include "product/multiply.h"
+#include "product/engines/multiply.h"
 
 #define SLOTS (BN / ROW_RUN)
 

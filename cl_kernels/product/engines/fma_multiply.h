@@ -1,4 +1,4 @@
-// The loop of product/fma_engine.h; see product/multiply.h.
+// The loop of engines/fma_engine.h; see engines/multiply.h.
 //
 // There are two stages of local memory, so that one barrier a slice is enough. There are two sets of fragments in
 // registers: while one column of the slice is multiplied, the next one is read. The loads of a slice are queued at the
@@ -7,7 +7,7 @@
 // With MOVES_BY_SCALAR the last move is a move by 0. AMD's compilers keep this number in a scalar register. So they
 // also keep the moved addresses in scalar registers. Operands whose addresses are in scalar registers anyway do not
 // need this; for them a condition is shorter.
-#include "product/fma_engine.h"
+#include "product/engines/fma_engine.h"
 
 // Multiplies the slice in `now`, stores the next slice to `then` and starts to read the slice after that.
 INLINE void stages_multiply(TileSums acc, Operands* operands, float a[2][TM], float b[2][TN], float next_a[LOADS(BM)],

@@ -1,4 +1,4 @@
-// tile_multiply: acc = the product of both operands over the depth, by the engine of product/engine.h.
+// tile_multiply: acc = the product of both operands over the depth, by the engine that engines/engine.h includes.
 //
 // Before a file includes this one, it must define where the operands come from:
 //
@@ -12,10 +12,10 @@
 // Each slice is on its way from memory while the slice before it is multiplied. The reads are unconditional, so that
 // compilers leave them where they are: at the end the last slice is read again. The depth is at least 1. A slice that
 // is not full comes first, so that the loop needs no bounds.
-#include "product/engine.h"
-#include "product/keep_order.h"
+#include "product/engines/engine.h"
+#include "product/engines/keep_order.h"
 #ifdef UNIT
-#include "product/mma_multiply.h"
+#include "product/engines/mma_multiply.h"
 #else
-#include "product/fma_multiply.h"
+#include "product/engines/fma_multiply.h"
 #endif

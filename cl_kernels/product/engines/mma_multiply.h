@@ -1,5 +1,5 @@
-// The loop of product/mma_engine.h; see product/multiply.h.
-#include "product/mma_engine.h"
+// The loop of engines/mma_engine.h; see engines/multiply.h.
+#include "product/engines/mma_engine.h"
 
 INLINE void tile_multiply(TileSums acc, Operands* operands, __local StageWord* stages, int depth) {
   float next_a[LOADS(BM)], next_b[LOADS(BN)];

@@ -1,4 +1,4 @@
-// The engine that multiplies with matrix units. product/engine.h describes what it gives.
+// The engine that multiplies with matrix units. engines/engine.h describes what it gives.
 //
 // A group computes BM x BN results, and a wave of LANES work-items WM x WN of them, in fragments of FM x FN. A fragment
 // is the result of one multiplication of the unit; product/units/matrix_unit.h gives FM and FN. Local ids are (LANES,

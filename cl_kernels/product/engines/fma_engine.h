@@ -1,4 +1,4 @@
-// The engine that multiplies with multiply-adds, fp32. product/engine.h describes what it gives.
+// The engine that multiplies with multiply-adds, fp32. engines/engine.h describes what it gives.
 //
 // A group computes BM x BN results, and a work-item TM x TN of them, BK of the depth at a time. 32 neighbouring
 // work-items form a patch of 4 x 8, which computes 4 * TM rows and 8 * TN columns in quadrants: item (y, x) of a patch

@@ -1,5 +1,5 @@
-// The engine that multiplies the tiles of a product: matrix units where UNIT says which (product/mma_engine.h), else
-// multiply-adds (product/fma_engine.h). A work-group computes BM x BN results. It reads both operands slice by slice
+// The engine that multiplies the tiles of a product: matrix units where UNIT says which (engines/mma_engine.h), else
+// multiply-adds (engines/fma_engine.h). A work-group computes BM x BN results. It reads both operands slice by slice
 // along the depth, and keeps the slices in local memory.
 //
 // "Side" is BM for A and BN for B: the rows of A, or the columns of B, of a tile. A "line" is one of them. All calls of
@@ -36,7 +36,7 @@
 //                                  from a multiple of VEC_C on, are neighbours.
 //   run_slot(run)                  the number of a run among the BN / ROW_RUN runs of its row: for sums over rows
 //   slice_multiply(acc, stage)     acc += the product of the two slices in a stage
-//   tile_multiply(acc, operands, stages, depth)   the whole loop over the depth (product/multiply.h)
+//   tile_multiply(acc, operands, stages, depth)   the whole loop over the depth (engines/multiply.h)
 
 // A file is included only once. So the files that both engines need come before the condition.
 #include "common/inline.h"
@@ -44,9 +44,9 @@
 #include "product/sizes.h"
 #include "product/units/kinds.h"
 #ifdef UNIT
-#include "product/mma_engine.h"
+#include "product/engines/mma_engine.h"
 #else
-#include "product/fma_engine.h"
+#include "product/engines/fma_engine.h"
 #endif
 #if SLICE > MAX_SLICE
 #error "a slice is longer than the tables of convolutions allow"
