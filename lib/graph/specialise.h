@@ -6,9 +6,9 @@
 namespace crisol::graph {
 
 /// The graph of what depends on the values of the inputs, for inputs like these. Each value has its dtype and its
-/// sizes. What depends only on weights, constants and sizes is computed now, and is a constant. A run of the result
-/// with inputs of these shapes gives the same as a run of `graph`. Nothing if a size or a branch depends on the values
-/// of inputs.
+/// sizes. A value that depends only on weights, constants and sizes is computed now, and is a constant. A run of the
+/// result with inputs of these shapes gives the same as a run of `graph`. Nothing if a size or a branch depends on the
+/// values of inputs.
 std::optional<Graph> specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
                                 Device device);
 

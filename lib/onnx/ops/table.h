@@ -30,6 +30,7 @@ struct Row {
 
 /// Each family of ops is a list in a file of its own.
 std::vector<Row> pointwise_rows();
+std::vector<Row> unary_rows();
 std::vector<Row> activation_rows();
 std::vector<Row> network_rows();
 std::vector<Row> shape_rows();

@@ -1,4 +1,4 @@
-// Ops that compute each element by itself.
+// Ops of several inputs that compute each element by itself.
 #include <functional>
 
 #include "base/text.h"
@@ -16,30 +16,6 @@ using graph::Run;
 using graph::Value;
 
 // `f` and `formula` are one function, for tensors and for expressions.
-
-template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&)>
-Run unary(Call& call) {
-  call.check_counts(1, 1);
-  call.gives_same();
-  return {[](const Data& in, Device device) { return Data{f(in[0].tensor(device))}; },
-          [](std::span<const Expr> in) { return formula(in[0]); }};
-}
-
-/// The same for ops that ONNX has for floating-point numbers alone.
-template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&)>
-Run unary_of_reals(Call& call) {
-  call.require_floating(0);
-  return unary<f, formula>(call);
-}
-
-template <class X>
-X softsign(const X& x) {
-  return x / (abs(x) + 1.0);
-}
-template <class X>
-X softplus_(const X& x) {
-  return softplus(x);
-}
 
 /// Whole numbers on the host stay there if they have one shape, or one of them is a single number. `dtype` is the type
 /// of the result; the type of the first operand if it is not given.
@@ -67,19 +43,6 @@ Run binary(Call& call, Host host, std::optional<DType> dtype = {}) {
 template <Tensor (*f)(const Operand&, const Operand&), class Host>
 Run predicate(Call& call) {
   return binary<f>(call, Host(), DType::boolean);
-}
-
-Datum inverted(const Datum& x, Device device) {
-  if (!x.on_host()) return logical_not(x.tensor(device));
-  std::vector<std::int64_t> numbers = x.numbers();
-  for (std::int64_t& number : numbers) number = number == 0 ? 1 : 0;
-  return Datum(std::move(numbers), x.shape(), DType::boolean);
-}
-
-Run not_(Call& call) {
-  call.check_counts(1, 1);
-  call.gives_same();
-  return [](const Data& in, Device device) { return Data{inverted(in[0], device)}; };
 }
 
 template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&), class Host>
@@ -200,95 +163,38 @@ Run mod(Call& call) {
   };
 }
 
-Value with_dtype(Value value, DType dtype) {
-  value.dtype = dtype;
-  return value;
-}
-
-Run is_inf(Call& call) {
-  call.check_counts(1, 1);
-  call.require_floating(0);
-  call.gives(0, with_dtype(call.input(0), DType::boolean));
-  const bool negative = call.integer("detect_negative", 1) != 0, positive = call.integer("detect_positive", 1) != 0;
-  return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    if (negative && positive) return Data{isinf(x)};
-    if (!negative && !positive) return Data{zeros_like(x, DType::boolean)};
-    return Data{logical_and(isinf(x), negative ? x.lt(0) : x.gt(0))};
-  };
-}
-
-Run is_nan(Call& call) {
-  call.check_counts(1, 1);
-  call.require_floating(0);
-  call.gives(0, with_dtype(call.input(0), DType::boolean));
-  return [](const Data& in, Device device) { return Data{isnan(in[0].tensor(device))}; };
-}
-
 }  // namespace
 
 std::vector<Row> pointwise_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"Abs", 6, newest, unary<abs, abs>},
-      {"Acos", 7, newest, unary_of_reals<acos, acos>},
-      {"Acosh", 9, newest, unary_of_reals<acosh, acosh>},
       {"Add", 6, 6, binary_of_version_6<add>},
       {"Add", 7, newest, add_},
       {"And", 1, 6, predicate_of_version_6<logical_and>},
       {"And", 7, newest, predicate<logical_and, std::logical_and<>>},
-      {"Asin", 7, newest, unary_of_reals<asin, asin>},
-      {"Asinh", 9, newest, unary_of_reals<asinh, asinh>},
-      {"Atan", 7, newest, unary_of_reals<atan, atan>},
-      {"Atanh", 9, newest, unary_of_reals<atanh, atanh>},
-      {"Ceil", 6, newest, unary_of_reals<ceil, ceil>},
-      {"Cos", 7, newest, unary_of_reals<cos, cos>},
-      {"Cosh", 9, newest, unary_of_reals<cosh, cosh>},
       {"Div", 6, 6, binary_of_version_6<quotient>},
       {"Div", 7, newest, div_},
       {"Equal", 1, 6, predicate_of_version_6<eq>},
       {"Equal", 7, newest, predicate<eq, std::equal_to<>>},
-      {"Erf", 9, newest, unary_of_reals<erf, erf>},
-      {"Exp", 6, newest, unary_of_reals<exp, exp>},
-      {"Floor", 6, newest, unary_of_reals<floor, floor>},
       {"Greater", 1, 6, predicate_of_version_6<gt>},
       {"Greater", 7, newest, predicate<gt, std::greater<>>},
       {"GreaterOrEqual", 12, newest, predicate<ge, std::greater_equal<>>},
-      {"HardSwish", 14, newest, unary_of_reals<hard_swish, hard_swish>},
-      {"IsInf", 10, newest, is_inf},
-      {"IsNaN", 9, newest, is_nan},
       {"Less", 1, 6, predicate_of_version_6<lt>},
       {"Less", 7, newest, predicate<lt, std::less<>>},
       {"LessOrEqual", 12, newest, predicate<le, std::less_equal<>>},
-      {"Log", 6, newest, unary_of_reals<log, log>},
       {"Max", 6, newest, variadic<maximum, maximum>},
       {"Mean", 6, newest, mean_},
       {"Min", 6, newest, variadic<minimum, minimum>},
-      {"Mish", 18, newest, unary_of_reals<mish, mish>},
       {"Mod", 10, newest, mod},
       {"Mul", 6, 6, binary_of_version_6<mul>},
       {"Mul", 7, newest, mul_},
-      {"Neg", 6, newest, unary<neg, neg>},
-      {"Not", 1, newest, not_},
       {"Or", 1, 6, predicate_of_version_6<logical_or>},
       {"Or", 7, newest, predicate<logical_or, std::logical_or<>>},
       {"Pow", 1, 6, binary_of_version_6<pow>},
       {"Pow", 7, newest, pow_},
-      {"Reciprocal", 6, newest, unary_of_reals<reciprocal, reciprocal>},
-      {"Relu", 6, newest, unary<relu, relu>},
-      {"Round", 11, newest, unary_of_reals<round, round>},
-      {"Sigmoid", 6, newest, unary_of_reals<sigmoid, sigmoid>},
-      {"Sign", 9, newest, unary<sign, sign>},
-      {"Sin", 7, newest, unary_of_reals<sin, sin>},
-      {"Sinh", 9, newest, unary_of_reals<sinh, sinh>},
-      {"Softplus", 1, newest, unary_of_reals<softplus_, softplus_>},
-      {"Softsign", 1, newest, unary_of_reals<softsign, softsign>},
-      {"Sqrt", 6, newest, unary_of_reals<sqrt, sqrt>},
       {"Sub", 6, 6, binary_of_version_6<sub>},
       {"Sub", 7, newest, sub_},
       {"Sum", 6, newest, variadic<add, add>},
-      {"Tan", 7, newest, unary_of_reals<tan, tan>},
-      {"Tanh", 6, newest, unary_of_reals<tanh, tanh>},
       {"Xor", 1, 6, predicate_of_version_6<logical_xor>},
       {"Xor", 7, newest, predicate<logical_xor, std::not_equal_to<>>},
   };

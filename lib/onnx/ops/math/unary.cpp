@@ -1,0 +1,118 @@
+// Ops of one input that compute each element by itself.
+#include "crisol/functions/elementwise.h"
+#include "onnx/ops/table.h"
+
+namespace crisol::onnx {
+
+namespace {
+
+using graph::Data;
+using graph::Datum;
+using graph::Run;
+using graph::Value;
+
+// `f` and `formula` are one function, for tensors and for expressions.
+
+template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&)>
+Run unary(Call& call) {
+  call.check_counts(1, 1);
+  call.gives_same();
+  return {[](const Data& in, Device device) { return Data{f(in[0].tensor(device))}; },
+          [](std::span<const Expr> in) { return formula(in[0]); }};
+}
+
+/// The same for ops that ONNX has for floating-point numbers alone.
+template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&)>
+Run unary_of_reals(Call& call) {
+  call.require_floating(0);
+  return unary<f, formula>(call);
+}
+
+template <class X>
+X softsign(const X& x) {
+  return x / (abs(x) + 1.0);
+}
+template <class X>
+X softplus_(const X& x) {
+  return softplus(x);
+}
+
+Datum inverted(const Datum& x, Device device) {
+  if (!x.on_host()) return logical_not(x.tensor(device));
+  std::vector<std::int64_t> numbers = x.numbers();
+  for (std::int64_t& number : numbers) number = number == 0 ? 1 : 0;
+  return Datum(std::move(numbers), x.shape(), DType::boolean);
+}
+
+Run not_(Call& call) {
+  call.check_counts(1, 1);
+  call.gives_same();
+  return [](const Data& in, Device device) { return Data{inverted(in[0], device)}; };
+}
+
+Value with_dtype(Value value, DType dtype) {
+  value.dtype = dtype;
+  return value;
+}
+
+Run is_inf(Call& call) {
+  call.check_counts(1, 1);
+  call.require_floating(0);
+  call.gives(0, with_dtype(call.input(0), DType::boolean));
+  const bool negative = call.integer("detect_negative", 1) != 0, positive = call.integer("detect_positive", 1) != 0;
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    if (negative && positive) return Data{isinf(x)};
+    if (!negative && !positive) return Data{zeros_like(x, DType::boolean)};
+    return Data{logical_and(isinf(x), negative ? x.lt(0) : x.gt(0))};
+  };
+}
+
+Run is_nan(Call& call) {
+  call.check_counts(1, 1);
+  call.require_floating(0);
+  call.gives(0, with_dtype(call.input(0), DType::boolean));
+  return [](const Data& in, Device device) { return Data{isnan(in[0].tensor(device))}; };
+}
+
+}  // namespace
+
+std::vector<Row> unary_rows() {
+  constexpr std::int64_t newest = newest_version;
+  return {
+      {"Abs", 6, newest, unary<abs, abs>},
+      {"Acos", 7, newest, unary_of_reals<acos, acos>},
+      {"Acosh", 9, newest, unary_of_reals<acosh, acosh>},
+      {"Asin", 7, newest, unary_of_reals<asin, asin>},
+      {"Asinh", 9, newest, unary_of_reals<asinh, asinh>},
+      {"Atan", 7, newest, unary_of_reals<atan, atan>},
+      {"Atanh", 9, newest, unary_of_reals<atanh, atanh>},
+      {"Ceil", 6, newest, unary_of_reals<ceil, ceil>},
+      {"Cos", 7, newest, unary_of_reals<cos, cos>},
+      {"Cosh", 9, newest, unary_of_reals<cosh, cosh>},
+      {"Erf", 9, newest, unary_of_reals<erf, erf>},
+      {"Exp", 6, newest, unary_of_reals<exp, exp>},
+      {"Floor", 6, newest, unary_of_reals<floor, floor>},
+      {"HardSwish", 14, newest, unary_of_reals<hard_swish, hard_swish>},
+      {"IsInf", 10, newest, is_inf},
+      {"IsNaN", 9, newest, is_nan},
+      {"Log", 6, newest, unary_of_reals<log, log>},
+      {"Mish", 18, newest, unary_of_reals<mish, mish>},
+      {"Neg", 6, newest, unary<neg, neg>},
+      {"Not", 1, newest, not_},
+      {"Reciprocal", 6, newest, unary_of_reals<reciprocal, reciprocal>},
+      {"Relu", 6, newest, unary<relu, relu>},
+      {"Round", 11, newest, unary_of_reals<round, round>},
+      {"Sigmoid", 6, newest, unary_of_reals<sigmoid, sigmoid>},
+      {"Sign", 9, newest, unary<sign, sign>},
+      {"Sin", 7, newest, unary_of_reals<sin, sin>},
+      {"Sinh", 9, newest, unary_of_reals<sinh, sinh>},
+      {"Softplus", 1, newest, unary_of_reals<softplus_, softplus_>},
+      {"Softsign", 1, newest, unary_of_reals<softsign, softsign>},
+      {"Sqrt", 6, newest, unary_of_reals<sqrt, sqrt>},
+      {"Tan", 7, newest, unary_of_reals<tan, tan>},
+      {"Tanh", 6, newest, unary_of_reals<tanh, tanh>},
+  };
+}
+
+}  // namespace crisol::onnx
