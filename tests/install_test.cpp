@@ -56,7 +56,8 @@ std::string object_target(const std::string& source) {
 
 }  // namespace
 
-TEST_CASE("install: programs build against the installed tree by find_package and by pkg-config, and run") {
+TEST_CASE("install: programs build against the installed tree by find_package and by pkg-config, and run" *
+          doctest::test_suite("long")) {
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
   NEEDS_COMMANDS("cmake", CRISOL_CXX_COMPILER);
   const TemporaryFolder folder;

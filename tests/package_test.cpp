@@ -63,7 +63,7 @@ void make_root(const std::string& root) {
 
 }  // namespace
 
-TEST_CASE("package: a .deb with the right dependencies is installed, used and removed") {
+TEST_CASE("package: a .deb with the right dependencies is installed, used and removed" * doctest::test_suite("long")) {
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
   NEEDS_COMMANDS("cpack", "cmake", "dpkg", "dpkg-deb", "ldconfig", "ldd", "readelf", CRISOL_CXX_COMPILER);
   const TemporaryFolder folder;

@@ -3,24 +3,27 @@
 #
 # Installs what is missing, builds everything in build/, and runs the tests. A plain run tests:
 #   gpu                   each GPU that the drivers of this machine show: all tests
-#   pocl                  an OpenCL implementation on the CPU: all tests. It compiles the kernels of three quarters of the
-#                         test files without optimization
+#   pocl                  an OpenCL implementation on the CPU: all tests but three quarters of the long ones. It compiles
+#                         the kernels of three quarters of the test files without optimization
 #   intel                 another implementation on the CPU: all tests of the ops, and half of the test files of the
-#                         layers above the ops. It does not test commands, samples, documentation and installation
-#   rusticl               another implementation on the CPU: an eighth of the test files
-#   oclgrind              a simulator that reports invalid accesses and races: another eighth of the test files
-#   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and the tests
-#                         of products, convolutions, recurrent layers, reductions, softmax and losses
+#                         layers above the ops. PoCL tests the other half. It does not test commands, samples,
+#                         documentation and installation
+#   rusticl               another implementation on the CPU: a sixteenth of the test files
+#   oclgrind              a simulator that reports invalid accesses and races: another sixteenth of the test files
+#   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and half of
+#                         the test files of products, convolutions, recurrent layers, reductions, softmax and losses
 #   as-nvidia             a CPU that poses as NVIDIA's GPU: a quarter of the test files of the ops
 #   onnx                  ONNX's own tests on PoCL, from its Python package (tests/onnx/run.sh)
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
-# The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses
-# the test files on rusticl, oclgrind and as-nvidia, and the test files whose kernels PoCL compiles with optimization. It
-# chooses one of rusticl and oclgrind, and one of pocl-6, rusticl-25, windows and aarch64.
-# --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. as-amd and
-# as-intel run only with --only or --long.
+# The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses a
+# quarter of the long tests, which are the tests of the suite "long" in the test program. It chooses the test files on
+# rusticl, oclgrind, as-nvidia and the implementations of Debian 13, the half of the layers above the ops, and the test
+# files whose kernels PoCL compiles with optimization. It chooses one of rusticl and oclgrind, and one of pocl-6,
+# rusticl-25, windows and aarch64.
+# --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. Only windows
+# and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long.
 # --long runs all tests on intel, rusticl, oclgrind, pocl-6, rusticl-25 and the posing CPUs, all ops on windows, some on
 # aarch64, and all offline targets. A release needs such a run.
 #
@@ -64,8 +67,8 @@ done
 commit=$(git -C "$crisol_root" rev-parse HEAD 2>/dev/null) || commit=0
 commit_number=$((16#${commit:0:6}))
 turn=$((commit_number % 4))
-eighth=$((commit_number % 8))
 half=$((commit_number / 8 % 2))
+sixteenth=$((commit_number / 16 % 16))
 plain= # Whether this is a plain run, in which some implementations take turns.
 [ -n "$named$long${doctest_arguments[*]}" ] || plain=yes
 
@@ -225,20 +228,39 @@ variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PAT
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
 variables[oclgrind]="OCLGRIND_DATA_RACES=1"
 if [ -n "$plain" ]; then
-  filter[intel]="--source-file-exclude=$(printf '*/tests/%s*,' cli/ docs/ samples/ install_test package_test
-    part_of_files 2 $turn tests/{autograd,functions,nn,optim,tensor,training})"
-  filter[rusticl]="--source-file=$(part_of_files 8 $eighth tests)"
-  filter[oclgrind]="--source-file=$(part_of_files 8 $((eighth + 4)) tests)"
+  filter[rusticl]="--source-file=$(part_of_files 16 $sixteenth tests)"
+  filter[oclgrind]="--source-file=$(part_of_files 16 $((sixteenth + 8)) tests)"
   # "gemm block: every tile" takes five minutes there, and other implementations run it too.
   filter[as-nvidia]="--source-file=$(part_of_files 4 $((turn + 1)) tests/ops)
 --test-case-exclude=gemm block: every tile*"
+  its_files=(matmul rnn softmax conv2d reduce loss)
+  for name in pocl-6 rusticl-25; do
+    filter[$name]="--source-file=$(printf '*/%s_test.cpp,' "${its_files[@]:half * 3:3}")"
+  done
 fi
-[ -z "$plain" ] || for name in pocl-6 rusticl-25; do
-  filter[$name]="--source-file=$(printf '*/%s_test.cpp,' matmul conv2d rnn reduce softmax loss)"
-done
 pocl_cache="POCL_CACHE_DIR=$work/pocl-cache" # PoCL shows no device if it cannot write to the home folder.
 variables[pocl]=$pocl_cache${plain:+$'\n'CRISOL_TEST_OPTIMIZED=$turn/4}
-variables[aarch64]="CRISOL_TEST_SLOW=1"
+# Without optimization, PoCL compiles in a third of the time. The kernels are tested with optimization elsewhere. A
+# program in Wine cannot change the variables that PoCL sees.
+variables[windows]="POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable"
+variables[aarch64]="CRISOL_TEST_SLOW=1"$'\n'"${variables[windows]}"
+
+# divide_tests: chooses the tests of pocl and intel in a plain run: a quarter of the long tests, and each test file of
+# the layers above the ops on one of the two. Needs the built programs.
+divide_tests() {
+  local upper=(tests/{autograd,functions,nn,optim,tensor,training}) long_tests not_now
+  mapfile -t long_tests < <(OCL_ICD_VENDORS=$work/icd/pocl "$crisol_build/bin/crisol_tests" --no-version --list-test-cases \
+    --test-suite=long | grep -vE '^(=+$|\[doctest\]|device: )')
+  [ ${#long_tests[@]} -gt 0 ] || die "the test program lists no long tests"
+  say "Long tests of this run:" "$(printf '%s\n' "${long_tests[@]}" | awk -v n=$turn 'NR % 4 == n { print "  " $0 }')"
+  # doctest separates names by commas.
+  not_now=--test-case-exclude=$(printf '%s\n' "${long_tests[@]}" | awk -v n=$turn 'NR % 4 != n' | tr ',' '?' | paste -sd ,)
+  filter[intel]="$not_now
+--source-file-exclude=$(printf '*/tests/%s*,' cli/ docs/ samples/ install_test package_test; part_of_files 2 $turn "${upper[@]}")"
+  filter[pocl]=$not_now
+  [ -n "${left_out[intel]:-}" ] || filter[pocl]+="
+--source-file-exclude=$(part_of_files 2 $((turn + 1)) "${upper[@]}")"
+}
 
 # ---- Running ---------------------------------------------------------------------------------------------------------
 
@@ -284,10 +306,11 @@ run_tests() {
 
 # run_selftest NAME PROGRAM ARGUMENT…: runs the command's own test of all or some ops. The counts are ops.
 run_selftest() {
-  local name=$1 log=$work/$1.log clean good=0 all=1 start=$SECONDS
+  local name=$1 log=$work/$1.log clean its_variables good=0 all=1 start=$SECONDS
   mapfile -t clean < <(foreign_variables)
+  mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}")
   watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$name" \
-    "CRISOL_CACHE_DIR=$work/cache/$name" "CRISOL_DEVICE=${platform[$name]}" ${variables[$name]:+"${variables[$name]}"} \
+    "CRISOL_CACHE_DIR=$work/cache/$name" "CRISOL_DEVICE=${platform[$name]}" "${its_variables[@]}" \
     "$2" selftest "${@:3}" </dev/null >"$log" 2>&1 || note[$name]="crisol selftest failed"
   read -r good all < <(sed -nE 's/^(passed|FAILED): ([0-9]+) of ([0-9]+) ops.*/\2 \3/p' -- "$log") || true
   : "${good:=0}" "${all:=1}"
@@ -370,6 +393,7 @@ configure "${build_options[@]}"
 build
 end_stage build
 [[ " ${selected[*]} " != *" gpu "* ]] || find_gpus
+[ -z "$plain" ] || divide_tests
 
 # run_beside NAME: runs tests in a separate process. Its results come back through a file. The tests' output goes to
 # NAME.log. What came before the tests, such as a build that failed, goes to NAME.output.

@@ -40,7 +40,7 @@ bool has_gradient(const ops::PointwiseRow& row) {
 
 }  // namespace
 
-TEST_CASE("gradients of gradients of every pointwise row that has a gradient") {
+TEST_CASE("gradients of gradients of every pointwise row that has a gradient" * doctest::test_suite("long")) {
   for (std::size_t r = 0; r < table_rows().size(); ++r) {
     const auto& [row, reference] = table_rows()[r];
     if (!has_gradient(*row)) continue;
@@ -90,7 +90,7 @@ TEST_CASE("gradients of gradients of fused functions") {
                                {a, random_tensor(3, {5, 4}), random_tensor(4, {5})});
 }
 
-TEST_CASE("gradients of gradients of reductions") {
+TEST_CASE("gradients of gradients of reductions" * doctest::test_suite("long")) {
   std::vector<double> values;
   for (int i = 0; i < 30; ++i) values.push_back(0.5 + (i * 17 % 30) * 0.06);
   const Tensor x = tensor_of(values, {2, 3, 5});

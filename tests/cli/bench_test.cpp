@@ -62,7 +62,7 @@ TEST_CASE("bench: cases that count operations") {
   }
 }
 
-TEST_CASE("bench: cases that count bytes") {
+TEST_CASE("bench: cases that count bytes" * doctest::test_suite("long")) {
   NEEDS_BENCH();
   CHECK(work_of(measured("eltwise chain=add elements=100"), "gbps") == doctest::Approx(1200));
   CHECK(work_of(measured("eltwise chain=gate elements=64 fused=0"), "gbps") == doctest::Approx(64 * 12));
@@ -77,7 +77,7 @@ TEST_CASE("bench: cases that count bytes") {
   CHECK(work_of(measured("copy bytes=64 dir=h2d"), "gbps") == doctest::Approx(64));
 }
 
-TEST_CASE("bench: launches have a time and no rate") {
+TEST_CASE("bench: launches have a time and no rate" * doctest::test_suite("long")) {
   NEEDS_BENCH();
   for (const char* what : {"kernel", "op wait=1", "product", "conv2d", "conv2d_train", "lstm", "lstm_train", "gru"}) {
     const nlohmann::json json = measured("launch what=" + std::string(what));
@@ -103,7 +103,7 @@ TEST_CASE("bench: the host's time for a device that is not there") {
   CHECK(bench("launch --for nowhere.json").status == 1);
 }
 
-TEST_CASE("bench: recurrent networks count both products of every layer and step") {
+TEST_CASE("bench: recurrent networks count both products of every layer and step" * doctest::test_suite("long")) {
   NEEDS_BENCH();
   const double of_gate = 2.0 * 3 * 2 * 4 * (5 + 4 + 4 + 4);
   for (const auto& [kind, gates] : {std::pair{"rnn", 1}, {"lstm", 4}, {"gru", 3}}) {

@@ -103,7 +103,8 @@ TEST_CASE("crisol: what cannot be written is an error") {
   }
 }
 
-TEST_CASE("crisol: with --json standard output holds the JSON alone, whatever is said beside it") {
+TEST_CASE("crisol: with --json standard output holds the JSON alone, whatever is said beside it" *
+          doctest::test_suite("long")) {
   NEEDS_CRISOL();
   const TemporaryFolder folder;
   const std::string machines = folder.path() + "/machines.json";

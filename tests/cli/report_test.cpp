@@ -55,7 +55,7 @@ json machine_with(const json& device) {
 
 }  // namespace
 
-TEST_CASE("report: measures the device, as JSON and as a page") {
+TEST_CASE("report: measures the device, as JSON and as a page" * doctest::test_suite("long")) {
   NEEDS_CRISOL();
   if (few_images_only()) CRISOL_SKIP("networks take too long here");
   const TemporaryFolder folder;

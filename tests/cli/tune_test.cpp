@@ -106,7 +106,8 @@ TEST_CASE("crisol tune: shapes that a program logged, each once, with how often 
   CHECK(read_file(place.tuned).empty());
 }
 
-TEST_CASE("crisol tune: every kind of problem can be made again and is computed alike by all its variants") {
+TEST_CASE("crisol tune: every kind of problem can be made again and is computed alike by all its variants" *
+          doctest::test_suite("long")) {
   NEEDS_CRISOL();
   if (slow_launches()) CRISOL_SKIP("compiles many kernels");
   const Place place;

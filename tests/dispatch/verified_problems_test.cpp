@@ -135,7 +135,8 @@ TEST_CASE("child: every variant of every table" * doctest::skip()) {
   std::cout << outcomes.size() << " variants agree\n";
 }
 
-TEST_CASE("verification: every variant of every table agrees with its reference on a small problem") {
+TEST_CASE("verification: every variant of every table agrees with its reference on a small problem" *
+          doctest::test_suite("long")) {
   const ProcessResult result = run_child("child: every variant of every table", {{"CRISOL_VERIFY", "always"}});
   CHECK_PASSED(result);
   CHECK_FALSE(contains(result.output, "is wrong on"));

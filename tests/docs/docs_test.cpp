@@ -217,7 +217,7 @@ class PageRun {
 
 }  // namespace
 
-TEST_CASE("docs: every code block compiles and runs") {
+TEST_CASE("docs: every code block compiles and runs" * doctest::test_suite("long")) {
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
   NEEDS_COMMANDS("bash", "c++", "cc", "cmake", "make", "pkg-config");
   Counts counts;

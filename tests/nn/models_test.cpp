@@ -128,7 +128,7 @@ TEST_CASE("AlexNet is torchvision's") {
   check_model(nn::AlexNet(), testing::alexnet);
 }
 
-TEST_CASE("VGG-16 is torchvision's") {
+TEST_CASE("VGG-16 is torchvision's" * doctest::test_suite("long")) {
   NEEDS_A_FAST_DEVICE;
   check_model(nn::vgg16(), testing::vgg16);
 }

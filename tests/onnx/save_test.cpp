@@ -124,7 +124,7 @@ TEST_CASE("onnx::save: networks run in ONNX Runtime with another batch") {
   check_in_onnx_runtime(written);
 }
 
-TEST_CASE("onnx::save: AlexNet and VGG-16") {
+TEST_CASE("onnx::save: AlexNet and VGG-16" * doctest::test_suite("long")) {
   NEEDS_POSIX("Python");
   if (slow_launches()) CRISOL_SKIP("networks of this size are too slow and too large here");
   manual_seed(2);

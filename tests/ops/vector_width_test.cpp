@@ -6,7 +6,7 @@
 
 namespace crisol {
 
-TEST_CASE("kernels for CPUs are right at vectors of 4 and 8 and 16 lanes") {
+TEST_CASE("kernels for CPUs are right at vectors of 4 and 8 and 16 lanes" * doctest::test_suite("long")) {
   if (testing::slow_device()) CRISOL_SKIP("three processes of many products");
   if (Device().info().type != DeviceType::cpu) CRISOL_SKIP("the width counts on CPUs");
   if (Device().name().rfind("llvmpipe", 0) == 0) CRISOL_SKIP("rusticl compiles them for minutes");

@@ -352,7 +352,8 @@ void run_with_faults(const std::string& test_case, const std::string& cache, con
 
 }  // namespace
 
-TEST_CASE("every OpenCL call of a training step fails once: an exception or the right numbers, and all goes on") {
+TEST_CASE("every OpenCL call of a training step fails once: an exception or the right numbers, and all goes on" *
+          doctest::test_suite("long")) {
   run_with_faults("child: faults in every call of a training step", "");
 }
 
@@ -360,7 +361,7 @@ TEST_CASE("every OpenCL call of a capture and its replays fails once: an excepti
   run_with_faults("child: faults while a step is captured and replayed", "");
 }
 
-TEST_CASE("programs that cannot be made: an exception, and the next step makes them") {
+TEST_CASE("programs that cannot be made: an exception, and the next step makes them" * doctest::test_suite("long")) {
   run_with_faults("child: faults while programs are made", "empty");
 }
 

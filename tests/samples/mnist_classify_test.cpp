@@ -124,7 +124,7 @@ void draw(const std::string& path, const Picture& picture, const Glyph& glyph) {
 
 }  // namespace
 
-TEST_CASE("mnist classify names the digit in pictures of every kind") {
+TEST_CASE("mnist classify names the digit in pictures of every kind" * doctest::test_suite("long")) {
   NEEDS_SAMPLE("mnist");
   const TemporaryFolder folder;
   std::vector<std::string> arguments{"classify", "--weights", trained().weights};

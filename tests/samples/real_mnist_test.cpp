@@ -89,7 +89,7 @@ TEST_CASE("a short training on real MNIST reaches its accuracy and gives all mem
                                                            : Amount{6000, 2000, 64, 1, 0.002, 0.91});
 }
 
-TEST_CASE("a short training of the recurrent network on real MNIST does the same") {
+TEST_CASE("a short training of the recurrent network on real MNIST does the same" * doctest::test_suite("long")) {
   if (testing::slow_launches()) CRISOL_SKIP("each step of a sequence is several launches, of a millisecond here");
   // Measured on PoCL with seed 0: 0.943.
   check_training<nn::RowLSTM>(testing::few_images_only() ? Amount{640, 100, 16, 2, 0.005, 0.3}

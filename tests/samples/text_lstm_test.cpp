@@ -120,7 +120,7 @@ TEST_CASE("text_lstm train writes metrics and weights, and the seed fixes every 
   CHECK(small.files() == std::set<std::string>{"again", "first", "json", "other", "text"});
 }
 
-TEST_CASE("text_lstm learns more of Shakespeare than which character follows which") {
+TEST_CASE("text_lstm learns more of Shakespeare than which character follows which" * doctest::test_suite("long")) {
   NEEDS_SAMPLE("text_lstm");
   const char* data = std::getenv("CRISOL_TEST_DATA");
   if (data == nullptr) CRISOL_SKIP("CRISOL_TEST_DATA is not set");

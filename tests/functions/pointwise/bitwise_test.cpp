@@ -32,7 +32,8 @@ void pairs(DType dtype, Numbers& a, Numbers& b) {
 
 }  // namespace
 
-TEST_CASE("whole numbers: every function, every dtype, and the numbers where it wraps or has no value") {
+TEST_CASE("whole numbers: every function, every dtype, and the numbers where it wraps or has no value" *
+          doctest::test_suite("long")) {
   const auto& functions = reference::whole_functions();
   REQUIRE(functions.size() == ops::whole_rows().size());
   const testing::MustRun variants("pointwise", {testing::on_cpus("chunks"), "items"});

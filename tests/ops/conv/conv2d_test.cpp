@@ -201,7 +201,7 @@ TEST_CASE("child: conv2d of layers, for one vector width" * doctest::skip()) {
     check_case(variants, c);
 }
 
-TEST_CASE("conv2d: the gradient of a batch as long as training's") {
+TEST_CASE("conv2d: the gradient of a batch as long as training's" * doctest::test_suite("long")) {
   // Loops as long as in training: llvmpipe ends a work-item's loops after 65535 iterations.
   if (testing::slow_device()) CRISOL_SKIP("60 million multiply-adds");
   const Variants variants(
