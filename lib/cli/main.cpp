@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   using namespace crisol;
   cli::prepare_terminal();
   CLI::App app("crisol: vendor-neutral deep learning over OpenCL");
+  app.allow_windows_style_options(false);  // A path may begin with "/".
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("crisol ") + version());
   std::string device;

@@ -73,7 +73,7 @@ MetricsFile::MetricsFile(const std::string& path, bool append) : state_(std::mak
   std::error_code error;
   if (append && state_->csv && std::filesystem::file_size(name, error) > 0 && !error)
     state_->columns = io::Csv(path).columns();
-  state_->file.open(name, append ? std::ios::app : std::ios::trunc);
+  state_->file.open(name, std::ios::binary | (append ? std::ios::app : std::ios::trunc));
   if (!state_->file) state_->refuse();
 }
 

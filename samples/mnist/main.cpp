@@ -49,6 +49,7 @@ void add_train(CLI::App& app, mnist::TrainOptions& options) {
 
 int main(int argc, char** argv) {
   CLI::App app("MNIST digit classifier on any OpenCL device");
+  app.allow_windows_style_options(false);  // A path may begin with "/".
   app.require_subcommand(1);
   std::string device;
   samples::add_device(app, device);

@@ -148,6 +148,7 @@ void train(const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App app("Image classifiers from ONNX files");
+  app.allow_windows_style_options(false);  // A path may begin with "/".
   app.require_subcommand(1);
   std::string device;
   samples::add_device(app, device);

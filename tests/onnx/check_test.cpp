@@ -22,7 +22,7 @@ namespace {
 /// y = a - b and n = whether a < b, with one set of right data.
 struct Folder {
   TemporaryFolder folder;
-  std::string path = folder.path(), set = path + "/test_data_set_0";
+  std::string path = folder.path(), set = (std::filesystem::path(path) / "test_data_set_0").string();
 
   Folder() {
     write_file(path + "/net.onnx",
