@@ -24,10 +24,24 @@ double digamma(double x) {
          r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r * (1.0 / 132)))));
 }
 
-// The remainder of a, with the sign of b.
+// Python's a % b: the remainder of a, with the sign of b.
 double floored_remainder(double a, double b) {
   const double rest = std::fmod(a, b);
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  if (rest == 0) return std::copysign(rest, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+// Python's a // b.
+double floored_quotient(double a, double b) {
+  if (b == 0) return a / b;
+  if (std::isinf(a)) return std::nan("");
+  if (std::isinf(b) && a != 0 && (a < 0) != (b < 0)) return -1;
+  return std::floor(a / b);
+}
+
+double added_exponentials(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::nan("");
+  return a == b ? a + std::numbers::ln2 : std::fmax(a, b) + std::log1p(std::exp(-std::abs(a - b)));
 }
 
 }  // namespace

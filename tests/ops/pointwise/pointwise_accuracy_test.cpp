@@ -26,11 +26,13 @@ float from_bits(std::uint32_t bits) {
   return value;
 }
 
-// Floats of all magnitudes and signs, evenly spaced in their bit patterns.
+// Floats of all magnitudes and signs, evenly spaced in their bit patterns. They are shuffled, because a function of a
+// vector may take another way for all elements if one of them is large.
 std::vector<float> all_floats(std::uint32_t stride) {
   std::vector<float> values;
   for (std::uint64_t bits = 0; bits < std::uint64_t{1} << 32; bits += stride)
     values.push_back(from_bits(static_cast<std::uint32_t>(bits)));
+  std::shuffle(values.begin(), values.end(), std::mt19937(1));
   return values;
 }
 
