@@ -6,8 +6,9 @@
 
 namespace crisol {
 
-/// The product of matrices: a (…, M, K) times b (…, K, N) gives (…, M, N). The leading axes broadcast. Both are f32 and
-/// on one device. An operand is used without a copy if one of its last two strides is 1, as in a transpose. Both
+/// The product of matrices: a (…, M, K) times b (…, K, N) gives (…, M, N). The leading axes broadcast. Both have one
+/// dtype, any but bool, and are on one device. f16 is computed in f32. i32, i64 and u8 are exact modulo their size, and
+/// have no gradient. An operand is used without a copy if one of its last two strides is 1, as in a transpose. Both
 /// operands have gradients.
 ///
 /// A vector on the left counts as one row, a vector on the right as one column. The result has no axis for it, as in

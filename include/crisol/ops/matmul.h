@@ -10,10 +10,10 @@
 
 namespace crisol::ops {
 
-/// a (…, M, K) times b (…, K, N) gives (…, M, N). The leading axes broadcast. Both are f32 and on one device. An
-/// operand is used without a copy if one of its last two strides is 1, as in a transpose or in a slice of rows or
-/// columns. Throws invalid_argument, with both shapes, if a rank is below 2, K differs or the leading axes do not
-/// broadcast.
+/// a (…, M, K) times b (…, K, N) gives (…, M, N). The leading axes broadcast. Both have one dtype, any but bool, and
+/// are on one device. f16 is computed in f32, and whole numbers are exact modulo their size. An operand is used without
+/// a copy if one of its last two strides is 1, as in a transpose or in a slice of rows or columns. Throws
+/// invalid_argument, with both shapes, if a rank is below 2, K differs or the leading axes do not broadcast.
 CRISOL_API Tensor matmul(const Tensor& a, const Tensor& b);
 
 /// y = x · weightᵀ + bias. x is (…, I), weight (O, I), bias (O) or undefined, and y (…, O).

@@ -10,6 +10,7 @@
 #include "ops/check.h"
 #include "ops/collapse.h"
 #include "ops/product/gemm.h"
+#include "ops/product/gemm_whole.h"
 #include "ops/product/with_epilogue.h"
 #include "tensor/kernel_args.h"
 
@@ -76,8 +77,9 @@ bool rows_continue(const ProductEpilogue* f, std::int64_t m) {
 
 Tensor multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, bool& applied) {
   const char* const op = gemm_table.op;
-  require_dtype(op, "the left operand", a, DType::f32);
-  require_dtype(op, "the right operand", b, DType::f32);
+  require(a.defined() && b.defined(), op, "an operand is undefined");
+  require(a.dtype() == b.dtype() && a.dtype() != DType::boolean, op,
+          "both operands must have one dtype, any but bool; they are ", a.dtype(), " and ", b.dtype());
   require(a.dim() >= 2 && b.dim() >= 2, op, "both operands must have at least 2 axes, their shapes are ", a.shape(),
           " and ", b.shape());
   require_device(op, "the left operand", a, "the right one", b);
@@ -88,6 +90,12 @@ Tensor multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, bool
   Shape shape = batch;
   shape.push_back(m);
   shape.push_back(n);
+  applied = false;
+  if (a.dtype() == DType::f16) {
+    bool nothing = false;
+    return cast(multiply(cast(a, DType::f32), cast(b, DType::f32), nullptr, nothing), a.dtype());
+  }
+  if (a.dtype() != DType::f32) return multiply_whole(a, b, shape);
   const Tensor y = empty(shape, DType::f32, a.device());
   applied = true;
   if (y.numel() == 0) return y;
