@@ -69,8 +69,8 @@ class CRISOL_API Tensor {
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
   /// Assignment to a handle without a name writes elements, like copy_from: `x[0] = y` and `x[{0, Slice(1, 5)}] = 2.0`.
-  /// The value is broadcast, cast, and moved to this device. Refuses x[index] with a tensor of positions, because
-  /// x[index] is a copy.
+  /// The value is broadcast, cast, and moved to this device. Where tensors of positions name an element more than once,
+  /// the last value stays.
   void operator=(const Operand& value) &&;  // NOLINT(misc-unconventional-assign-operator)
 
   /// Whether there is a tensor behind the handle.
@@ -153,15 +153,18 @@ class CRISOL_API Tensor {
   CRISOL_IN_PLACE_##rule(Tensor& name##_(const Operand& b, const Operand& c CRISOL_AND_NUMBERS_##scalars);)
 #include "crisol/ops/pointwise.def"
 
+  /// Writes to the elements that index_get(*this, indices) reads: see index_put in crisol/functions/index.h. The value
+  /// is moved to this device. Returns *this.
+  Tensor& index_put_(const std::vector<Tensor>& indices, const Operand& value, bool accumulate = false);
+
   // --- Parts, views and copies; differentiable -------------------------------------------------------------------
 
   ///@{
   /// A part of this tensor: x[2], x[-1], x[Slice(1, 5)], x[{0, Slice(1, 5)}], x[{Ellipsis, 0}], x[{NewAxis, 3}]; see
   /// crisol/indexing.h. Axes without an entry stay whole. The result is a view of the same memory, so `x[0] = y` writes
-  /// to x. Two kinds of entries give a copy instead:
-  /// - A slice with a negative step. An assignment to the unnamed copy still writes to x.
-  /// - A tensor of positions. There may be one. Such a part cannot be assigned to.
-  /// Refuses a position outside its axis, more entries than axes, and more than one Ellipsis.
+  /// to x. Slices with a negative step, tensors of positions and masks give a copy instead. An assignment to the
+  /// unnamed copy still writes to x. Tensors of positions and masks count as in index_get. Refuses a position outside
+  /// its axis, more entries than axes, and more than one Ellipsis.
   Tensor operator[](const TensorIndex& index) const;
   Tensor operator[](std::initializer_list<TensorIndex> indices) const;
   ///@}

@@ -75,13 +75,14 @@ struct AutogradSlot {
   virtual ~AutogradSlot() = default;
 };
 
-/// The elements that x[…] has copied, because a slice had a negative step or an index tensor gave positions.
+/// The elements that x[…] has copied, because a slice had a negative step or a tensor gave positions.
 struct IndexedPlace {
-  /// Empty for an index tensor. It does not keep the storage alive: only `x[…] = y` uses it, while x is alive.
+  /// It does not keep the storage alive: only `x[…] = y` uses it, while x is alive.
   std::weak_ptr<Storage> storage;
-  Shape strides;            ///< Positive, in elements.
-  std::int64_t offset = 0;  ///< Of the first element of the place, which is not that of the copy.
-  Shape flipped;            ///< The axes that the copy has in the opposite order.
+  Shape shape, strides;       ///< Of the elements from which slices, positions and masks pick. Strides are positive.
+  std::int64_t offset = 0;    ///< Of the first of these elements.
+  Shape flipped;              ///< The axes that the copy has in the opposite order.
+  std::vector<Tensor> picks;  ///< The indices of index_get, or none.
 };
 
 struct TensorImpl {

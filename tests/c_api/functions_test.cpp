@@ -146,6 +146,60 @@ TEST_CASE("C: joining, picking and sorting") {
   CHECK(values_of<std::int64_t>(y.get()) == Longs{1});
 }
 
+TEST_CASE("C: positions of tensors, order, products of vectors, systems of equations") {
+  Handle square({1, 2, 3, 4}, {2, 2}), line({1, 2, 3}, {3}), y, z;
+  Handle back(Longs{-1, 0}), first(Longs{0, 0});
+  const int axis = 1;
+  OK(crisol_take(square.get(), back.get(), &axis, y.place()));
+  CHECK(values_of(y.get()) == Floats{2, 1, 4, 3});
+  OK(crisol_take(square.get(), back.get(), nullptr, y.place()));
+  CHECK(values_of(y.get()) == Floats{4, 1});
+  OK(crisol_take_along_axis(line.get(), back.get(), 0, y.place()));
+  CHECK(values_of(y.get()) == Floats{3, 1});
+  const crisol_tensor* const columns[] = {nullptr, back.get()};
+  const crisol_tensor* const elements[] = {first.get(), back.get()};
+  OK(crisol_index_get(square.get(), 2, columns, y.place()));
+  CHECK(values_of(y.get()) == Floats{2, 1, 4, 3});
+  OK(crisol_index_get(square.get(), 2, elements, y.place()));
+  CHECK(values_of(y.get()) == Floats{2, 1});
+  const crisol_operand ten{nullptr, 10};
+  OK(crisol_index_put(square.get(), 2, elements, &ten, 1, y.place()));
+  CHECK(values_of(y.get()) == Floats{11, 12, 3, 4});
+  OK(crisol_index_put_in_place(y.get(), 2, elements, &ten, 0));
+  CHECK(values_of(y.get()) == Floats{10, 10, 3, 4});
+  CHECK(crisol_index_get(square.get(), 1, nullptr, y.place()) == CRISOL_INVALID_ARGUMENT);
+  OK(crisol_searchsorted(line.get(), square.get(), 1, nullptr, y.place()));
+  CHECK(values_of<std::int64_t>(y.get()) == Longs{1, 2, 3, 3});
+  OK(crisol_isin(square.get(), line.get(), 1, y.place()));
+  CHECK(values_of<std::uint8_t>(y.get()) == std::vector<std::uint8_t>{0, 0, 0, 1});
+  OK(crisol_diff(line.get(), 1, 0, line.get(), nullptr, y.place()));
+  CHECK(values_of(y.get()) == Floats{1, 1, -2, 1, 1});
+  Handle counts(Longs{2, 0});
+  OK(crisol_repeat_interleave(square.get(), counts.get(), &axis, y.place()));
+  CHECK(values_of(y.get()) == Floats{1, 1, 3, 3});
+  OK(crisol_diagonal(square.get(), 0, 0, 1, y.place()));
+  CHECK(values_of(y.get()) == Floats{1, 4});
+  const std::int64_t last[] = {1}, beginning[] = {0};
+  OK(crisol_tensordot(square.get(), square.get(), 1, last, beginning, y.place()));
+  CHECK(values_of(y.get()) == Floats{7, 10, 15, 22});
+  OK(crisol_cross(line.get(), line.get(), 0, y.place()));
+  CHECK(values_of(y.get()) == Floats{0, 0, 0});
+  const crisol_operand from{line.get(), 0};
+  OK(crisol_nextafter(&from, &ten, y.place()));
+  CHECK(values_of(y.get())[0] == std::nextafter(1.0f, 2.0f));
+  CHECK(crisol_nextafter(&ten, &ten, y.place()) == CRISOL_INVALID_ARGUMENT);
+  OK(crisol_slogdet(square.get(), y.place(), z.place()));
+  CHECK(values_of(y.get()) == Floats{-1});
+  CHECK(std::abs(values_of(z.get())[0] - std::log(2.0f)) < 1e-5f);
+  OK(crisol_inv(square.get(), y.place()));
+  CHECK(std::abs(values_of(y.get())[0] + 2) < 1e-5f);
+  OK(crisol_solve(square.get(), square.get(), y.place()));
+  CHECK(std::abs(values_of(y.get())[3] - 1) < 1e-5f);
+  Handle positive({4, 2, 2, 5}, {2, 2});
+  OK(crisol_cholesky(positive.get(), 1, y.place()));
+  CHECK(std::abs(values_of(y.get())[1] - 1) < 1e-5f);
+}
+
 TEST_CASE("C: slices and rearrangements are the C++ functions") {
   const Tensor t = arange(0, 15).reshape({3, 5});
   Handle x(t.to_vector<float>(), {3, 5}), y;

@@ -88,6 +88,39 @@ TEST_CASE("index: a tensor of positions picks along one axis") {
   }
 }
 
+TEST_CASE("index: several tensors of positions, and masks") {
+  const Tensor x = counted({3, 4, 2});
+  const Tensor a = from_vector<std::int64_t>({2, -3, 1}), b = from_vector<std::int32_t>({1, 0, 1});
+  CHECK(values(x[{a, Slice(1, 3), b}]) == Floats{19, 21, 2, 4, 11, 13});
+  CHECK(x[{Slice(1, 3), NewAxis, from_vector<std::int64_t>({3, 0, 1}, {3, 1}), b}].shape() == Shape{2, 1, 3, 3});
+  CHECK(values(x[{a, 0, b}]) == Floats{17, 0, 9});
+  CHECK(values(x[{Ellipsis, Slice({}, {}, -1), b}][{0, 0}]) == Floats{7, 6, 7});
+  const Tensor rows = from_vector<bool>({true, false, true}, {3}),
+               columns = from_vector<bool>({false, true, true, false}, {4});
+  CHECK(x[rows].shape() == Shape{2, 4, 2});
+  CHECK(values(x[{rows, columns}]) == Floats{2, 3, 20, 21});
+  CHECK(values(x[{Slice({}, 1), columns, 0}]) == Floats{2, 4});
+  CHECK(values(x[{NewAxis, x.select(2, 0).gt(17), 1}]) == Floats{19, 21, 23});
+  CHECK(values(full({}, 3.0)[ones({}, DType::boolean)]) == Floats{3});
+}
+
+TEST_CASE("index: assigning to positions and masks") {
+  Tensor x = counted({3, 4});
+  const Tensor a = from_vector<std::int64_t>({0, 2, 0}), b = from_vector<std::int64_t>({1, -1, 1});
+  x[{a, b}] = from_vector<float>({10, 20, 30});
+  CHECK(values(x) == Floats{0, 30, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20});
+  x[{a, b}] += 1;  // Each element once, as in NumPy.
+  CHECK(values(x) == Floats{0, 31, 2, 3, 4, 5, 6, 7, 8, 9, 10, 21});
+  x[x.gt(8)] = -1;
+  CHECK(values(x) == Floats{0, -1, 2, 3, 4, 5, 6, 7, 8, -1, -1, -1});
+  x[{Slice({}, {}, -1), from_vector<std::int64_t>({0})}] = from_vector<std::int64_t>({70, 80, 90}, {3, 1});
+  CHECK(values(x.select(1, 0)) == Floats{90, 80, 70});
+  x[{from_vector<bool>({true, false, true}, {3}), Slice(2)}] = from_vector<float>({5, 6});
+  CHECK(values(x) == Floats{90, -1, 5, 6, 80, 5, 6, 7, 70, -1, 5, 6});
+  x.t()[{from_vector<std::int64_t>({3, 1}), 1}] *= 2;
+  CHECK(values(x[1]) == Floats{80, 10, 6, 14});
+}
+
 TEST_CASE("index: assigning to an unnamed part writes, naming it rebinds") {
   Tensor x = counted({2, 3});
   x[0] = 7;
@@ -143,16 +176,18 @@ TEST_CASE("index: refusals") {
   check_error([&] { x[{0, 0, 0}]; }, {"[index]", "3 entries", "2 axes", "(2, 3)"});
   check_error([&] { x[{Ellipsis, Ellipsis}]; }, {"[index]", "2 times Ellipsis"});
   check_error([&] { x[Slice(0, 2, 0)]; }, {"[index]", "step 0", "is 0"});
-  check_error([&] { x[ones({2}, DType::boolean)]; }, {"[index]", "bool", "masked_fill"});
-  check_error([&] { x[ones({2})]; }, {"[index_select]", "f32"});
-  check_error([&] { x[{zeros({1}, DType::i64), zeros({1}, DType::i64)}]; }, {"[index]", "two index tensors"});
-  check_error([&] { x[zeros({1}, DType::i64)] = 5; }, {"[index]", "copy", "index_add"});
+  check_error([&] { x[ones({3}, DType::boolean)]; }, {"[index_get]", "mask", "(3)", "(2, 3)"});
+  check_error([&] { x[ones({2})]; }, {"[index_get]", "f32"});
+  check_error([&] { x[{zeros({2}, DType::i64), zeros({3}, DType::i64)}]; }, {"[index_get]", "(2)", "(3)"});
+  Tensor part = x.clone()[zeros({1}, DType::i64)];
+  check_error([&] { std::move(part) = 5; }, {"[index]", "gone"});
   check_error([&] { x[0] = ones({2}); }, {"(2)", "(3)"});
   check_error([&] { Tensor()[0]; }, {"undefined"});
   check_error([&] { full({}, 1)[0]; }, {"[index]", "1 entries", "0 axes"});
   CHECK(values(x) == Floats{0, 1, 2, 3, 4, 5});
   Tensor leaf = ones({2, 3}).requires_grad_();
   check_error([&] { leaf[0] = 1; }, {"in place", "NoGrad"});
+  check_error([&] { leaf[zeros({1}, DType::i64)] = 1; }, {"in place", "NoGrad"});
   check_error([&] { x[0] = leaf[0]; }, {"[index]", "gradient", "where"});
   const NoGrad off;
   leaf[0] = 2;

@@ -631,6 +631,53 @@ CRISOL_API crisol_status crisol_einsum(const char* equation, int count, const cr
                                        crisol_tensor** result);
 /** crisol::det: the determinants of (..., n, n). */
 CRISOL_API crisol_status crisol_det(const crisol_tensor* x, crisol_tensor** result);
+/** crisol::slogdet: the signs of the determinants, and the logarithms of their absolute values. Result pointers may be
+ * null. */
+CRISOL_API crisol_status crisol_slogdet(const crisol_tensor* x, crisol_tensor** sign, crisol_tensor** logabsdet);
+/** crisol::solve: the solution x of a x = b. */
+CRISOL_API crisol_status crisol_solve(const crisol_tensor* a, const crisol_tensor* b, crisol_tensor** result);
+/** crisol::inv: the inverses of (..., n, n). */
+CRISOL_API crisol_status crisol_inv(const crisol_tensor* x, crisol_tensor** result);
+/** crisol::cholesky: L of x = L L^T, or with a nonzero `upper` L^T. */
+CRISOL_API crisol_status crisol_cholesky(const crisol_tensor* x, int upper, crisol_tensor** result);
+/** crisol::nextafter: the f32 number next to a in the direction of b. One operand at least is a tensor. */
+CRISOL_API crisol_status crisol_nextafter(const crisol_operand* a, const crisol_operand* b, crisol_tensor** result);
+/** crisol::take_along_axis: elements along an axis at the positions of `index`. */
+CRISOL_API crisol_status crisol_take_along_axis(const crisol_tensor* x, const crisol_tensor* index, int axis,
+                                                crisol_tensor** result);
+/** crisol::take: slices along *axis at the positions of `index`. Without an axis (null) x counts as a line. */
+CRISOL_API crisol_status crisol_take(const crisol_tensor* x, const crisol_tensor* index, const int* axis,
+                                     crisol_tensor** result);
+/** crisol::index_get: x[indices[0], indices[1], ...] as in NumPy. A null index takes a whole axis. */
+CRISOL_API crisol_status crisol_index_get(const crisol_tensor* x, int count, const crisol_tensor* const* indices,
+                                          crisol_tensor** result);
+/** crisol::index_put: a copy of x in which `value` replaces the elements that crisol_index_get reads, or with a nonzero
+ * `accumulate` is added to them. */
+CRISOL_API crisol_status crisol_index_put(const crisol_tensor* x, int count, const crisol_tensor* const* indices,
+                                          const crisol_operand* value, int accumulate, crisol_tensor** result);
+/** crisol::Tensor::index_put_: the same in place. */
+CRISOL_API crisol_status crisol_index_put_in_place(crisol_tensor* x, int count, const crisol_tensor* const* indices,
+                                                   const crisol_operand* value, int accumulate);
+/** crisol::searchsorted: the places of values in a sorted tensor. `sorter` may be null. */
+CRISOL_API crisol_status crisol_searchsorted(const crisol_tensor* sorted, const crisol_tensor* values, int right,
+                                             const crisol_tensor* sorter, crisol_tensor** result);
+/** crisol::isin: whether the elements of x are among `values`. */
+CRISOL_API crisol_status crisol_isin(const crisol_tensor* x, const crisol_tensor* values, int invert,
+                                     crisol_tensor** result);
+/** crisol::diff: differences of neighbours along an axis, n times. `prepend` and `append` may be null. */
+CRISOL_API crisol_status crisol_diff(const crisol_tensor* x, int64_t n, int axis, const crisol_tensor* prepend,
+                                     const crisol_tensor* append, crisol_tensor** result);
+/** crisol::repeat_interleave: slice i along *axis counts[i] times. Without an axis (null) x counts as a line. Waits. */
+CRISOL_API crisol_status crisol_repeat_interleave(const crisol_tensor* x, const crisol_tensor* counts, const int* axis,
+                                                  crisol_tensor** result);
+/** crisol::diagonal: a view of the diagonal of two axes. */
+CRISOL_API crisol_status crisol_diagonal(const crisol_tensor* x, int64_t offset, int axis_a, int axis_b,
+                                         crisol_tensor** result);
+/** crisol::tensordot: the sum of products over the pairs of axes a_axes[k] and b_axes[k]. */
+CRISOL_API crisol_status crisol_tensordot(const crisol_tensor* a, const crisol_tensor* b, int count,
+                                          const int64_t* a_axes, const int64_t* b_axes, crisol_tensor** result);
+/** crisol::cross: the cross product along an axis of size 3. */
+CRISOL_API crisol_status crisol_cross(const crisol_tensor* a, const crisol_tensor* b, int axis, crisol_tensor** result);
 
 /** crisol::embedding. Row `padding_idx` gets no gradient. A negative padding_idx means no such row. */
 CRISOL_API crisol_status crisol_embedding(const crisol_tensor* weight, const crisol_tensor* indices,

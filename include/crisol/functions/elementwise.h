@@ -27,6 +27,10 @@ namespace crisol {
   CRISOL_API Tensor name(const Operand& a, const Operand& b, const Operand& c CRISOL_AND_NUMBERS_##scalars);
 #include "crisol/ops/pointwise.def"
 
+/// The f32 number next to a in the direction of b, and b where they are equal. The derivative by a is 1. Operands are
+/// as above, and whole numbers become f32. Refuses f16, because f16 is computed in float.
+CRISOL_API Tensor nextafter(const Operand& a, const Operand& b);
+
 // At least one operand of an operator is a tensor. There is no operator ==, because it would not give a bool: use eq
 // and ne.
 #define CRISOL_OPERATOR(sign, function)                                                    \

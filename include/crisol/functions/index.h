@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "crisol/options/scatter.h"
 #include "crisol/tensor.h"
@@ -70,6 +71,28 @@ CRISOL_API Tensor gather_nd(const Tensor& x, const Tensor& index, int batch_axes
 /// old slice are combined. For repeated tuples and gradients see index_copy and index_reduce.
 CRISOL_API Tensor scatter_nd(const Tensor& x, const Tensor& index, const Tensor& src,
                              std::optional<ScatterReduction> reduction = std::nullopt);
+
+/// The elements of x along an axis at the positions of index, NumPy's take_along_axis. For axis 1 of rank 3: y[i, j, k]
+/// = x[i, index[i, j, k], k]. The other axes broadcast. Negative positions count from the end. Differentiable in x.
+CRISOL_API Tensor take_along_axis(const Tensor& x, const Tensor& index, int axis = -1);
+
+/// The slices of x at the positions of index along an axis, NumPy's take. The axes of index replace the axis. Without
+/// an axis x counts as a line. Negative positions count from the end. Differentiable in x.
+CRISOL_API Tensor take(const Tensor& x, const Tensor& index, std::optional<int> axis = std::nullopt);
+
+/// x[indices[0], indices[1], …] as in NumPy, where an undefined tensor takes a whole axis. Positions are u8, i32 or
+/// i64, and negative ones count from the end. All tensors of positions broadcast to one shape (I…): element i of the
+/// result is x at the positions indices[0][i], indices[1][i], …. The axes I… take the place of the indexed axes if
+/// these follow each other, and are the first axes otherwise. A mask (bool) takes as many axes as it has, of the same
+/// sizes, and stands for the positions of its true elements; then the call waits for the device. Differentiable in x.
+CRISOL_API Tensor index_get(const Tensor& x, const std::vector<Tensor>& indices);
+
+/// A copy of x in which the elements that index_get(x, indices) reads are replaced by `value`. With `accumulate` the
+/// values are added to them. The value broadcasts to the shape of index_get(x, indices), and is cast to the dtype of x.
+/// If an element is named more than once, the last value stays, and only this value gets a gradient. Differentiable in
+/// x and value. A mask alone with a single value does not wait for the device. Refuses to add to bool.
+CRISOL_API Tensor index_put(const Tensor& x, const std::vector<Tensor>& indices, const Operand& value,
+                            bool accumulate = false);
 
 /// Looks up rows of a table: weight (V, D) and indices (…) of any shape give (…, D). Row `padding_idx` is looked up
 /// like any other row, but gets no gradient. `padding_idx` is in [-V, V). A negative one counts from the end.

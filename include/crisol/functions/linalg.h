@@ -1,5 +1,7 @@
-// Differentiable functions of square matrices.
+// Differentiable functions of matrices and vectors.
 #pragma once
+
+#include <cstdint>
 
 #include "crisol/tensor.h"
 
@@ -9,5 +11,57 @@ namespace crisol {
 /// elimination queues some twenty kernels. The gradient is right for singular matrices too. f16 is computed in f32.
 /// Errors (invalid_argument): an undefined tensor, whole numbers, matrices that are not square.
 CRISOL_API Tensor det(const Tensor& x);
+
+/// What slogdet gives: the determinant is sign e^logabsdet.
+struct SlogdetResult {
+  Tensor sign;       ///< 1, -1, or 0 for a singular matrix; (…).
+  Tensor logabsdet;  ///< The logarithm of the determinant's absolute value, -inf for a singular matrix; (…).
+};
+
+/// The sign and the logarithm of the determinants of x (…, n, n), without overflow. It is computed like det. The
+/// gradient of logabsdet needs matrices that are not singular, and sign has none.
+CRISOL_API SlogdetResult slogdet(const Tensor& x);
+
+/// The solution x of a x = b for a (…, n, n) and b (…, n, k), or for b (n), in the shape of b. The leading axes
+/// broadcast. It is meant for small matrices: each of n steps of elimination queues some fifteen kernels. A singular
+/// matrix gives infinities or NaN, because the host does not wait. f16 is computed in f32. Differentiable in a and b.
+/// Errors (invalid_argument): whole numbers, two dtypes, shapes that do not fit.
+CRISOL_API Tensor solve(const Tensor& a, const Tensor& b);
+
+/// The inverse of each matrix of x (…, n, n). It is computed like solve.
+CRISOL_API Tensor inv(const Tensor& x);
+
+/// The lower triangular L with x = L Lᵀ for symmetric positive definite x (…, n, n), or with `upper` Lᵀ. Only the lower
+/// triangle of x is read. A matrix that is not positive definite gives NaN, because the host does not wait. The
+/// gradient is symmetric. Each of n steps queues some eight kernels. f16 is computed in f32.
+CRISOL_API Tensor cholesky(const Tensor& x, bool upper = false);
+
+/// The elements x[…, i, i + offset] of two axes, along a new last axis; for a negative offset x[…, i - offset, i]. A
+/// view of the same memory. Any dtype. Refuses equal axes.
+CRISOL_API Tensor diagonal(const Tensor& x, std::int64_t offset = 0, int axis_a = 0, int axis_b = 1);
+
+/// The sum of the diagonal of each matrix of x (…, R, C), in the shape (…): the array API's trace. Integers and bool
+/// are added as i64. (crisol::trace is the namespace of timelines.)
+CRISOL_API Tensor matrix_trace(const Tensor& x, std::int64_t offset = 0);
+
+/// The matrix with its last two axes exchanged, a view. Refuses a rank below 2.
+CRISOL_API Tensor matrix_transpose(const Tensor& x);
+
+/// y[i, j] = a[i] b[j] for all elements of a and b, whose dtypes are promoted. Refuses other ranks than 1.
+CRISOL_API Tensor outer(const Tensor& a, const Tensor& b);
+
+/// The sum of a b along an axis, counted from the end (-1 is the last). The other axes broadcast. The result has the
+/// promoted dtype, any but bool; whole numbers are exact modulo their size. Refuses different sizes along the axis.
+CRISOL_API Tensor vecdot(const Tensor& a, const Tensor& b, int axis = -1);
+
+/// The sum of products over the last `axes` axes of a and the first of b, of the same sizes. The dtypes are those of
+/// matmul. 0 axes give the product of all pairs.
+CRISOL_API Tensor tensordot(const Tensor& a, const Tensor& b, int axes = 2);
+/// The sum of products over the pairs of axes a_axes[k] of a and b_axes[k] of b, of the same sizes.
+CRISOL_API Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& a_axes, const Shape& b_axes);
+
+/// The cross product of vectors of 3 elements along an axis. The other axes broadcast, and the dtypes are promoted.
+/// Refuses other sizes along the axis.
+CRISOL_API Tensor cross(const Tensor& a, const Tensor& b, int axis = -1);
 
 }  // namespace crisol

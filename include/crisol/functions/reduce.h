@@ -7,6 +7,8 @@
 // not take, an axis out of range or named twice.
 #pragma once
 
+#include <cstdint>
+
 #include "crisol/tensor.h"
 
 namespace crisol {
@@ -56,6 +58,21 @@ CRISOL_API Tensor cumsum(const Tensor& x, int axis);
 /// The running product y[i] = x[0] … x[i] along an axis, in the shape of x. Integers and bool give i64. Its gradient is
 /// exact also where elements are 0. The gradient itself has no gradient.
 CRISOL_API Tensor cumprod(const Tensor& x, int axis);
+
+/// The running sum with a 0 in front, if wanted: the array API's cumulative_sum. Otherwise like cumsum.
+CRISOL_API Tensor cumulative_sum(const Tensor& x, int axis, bool include_initial = false);
+
+/// The running product with a 1 in front, if wanted: the array API's cumulative_prod. Otherwise like cumprod.
+CRISOL_API Tensor cumulative_prod(const Tensor& x, int axis, bool include_initial = false);
+
+/// How many elements differ from 0, as i64. NaN differs from 0. Has no gradient.
+CRISOL_API Tensor count_nonzero(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+
+/// The differences x[i + 1] - x[i] along an axis, n times. `prepend` and `append`, where they are defined, are first
+/// joined to x: they have its dtype and shape, except for the size along the axis. For bool the result is whether the
+/// neighbours differ. Refuses a negative n.
+CRISOL_API Tensor diff(const Tensor& x, std::int64_t n = 1, int axis = -1, const Tensor& prepend = Tensor(),
+                       const Tensor& append = Tensor());
 
 /// The position (i64) of the first largest element, in the order of the reduced axes, outermost axis first. NaN counts
 /// as the largest. Has no gradient. Refuses to reduce no elements.

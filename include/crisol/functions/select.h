@@ -3,6 +3,7 @@
 // does not fit.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "crisol/tensor.h"
@@ -16,6 +17,14 @@ CRISOL_API Tensor nonzero(const Tensor& x);
 /// The elements of x for which mask is true, as one line, in their order. mask is bool, and both broadcast to one
 /// shape. Differentiable in x.
 CRISOL_API Tensor masked_select(const Tensor& x, const Tensor& mask);
+
+/// Repeats each slice of x along an axis `count` times: 1, 1, 2, 2. Without an axis x counts as a line. PyTorch's
+/// repeat_interleave, NumPy's repeat. Differentiable in x. Does not wait. Refuses a negative count.
+CRISOL_API Tensor repeat_interleave(const Tensor& x, std::int64_t count, std::optional<int> axis = std::nullopt);
+
+/// Repeats slice i of x along an axis counts[i] times. counts is u8, i32 or i64, of rank 1 with a count for each slice,
+/// or with one count for all. Refuses negative counts.
+CRISOL_API Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<int> axis = std::nullopt);
 
 /// Options of unique, by name: `unique(x, {.axis = 0})`.
 struct UniqueOptions {

@@ -59,6 +59,9 @@ CRISOL_API Tensor index_copy(const Tensor& x, int axis, const Tensor& index, con
 CRISOL_API Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
                                ScatterReduction reduction);
 
+/// index_copy, or with `accumulate` index_add, in place on x. The source may share memory with x.
+CRISOL_API void index_write(const Tensor& x, int axis, const Tensor& index, const Tensor& src, bool accumulate);
+
 /// The positions of the elements that are not 0, as i64 (N, rank of x): a row for each such element, in the order of
 /// the elements, with a position for each axis. NaN is not 0. The call waits for the number of rows. x has any dtype.
 CRISOL_API Tensor nonzero(const Tensor& x);

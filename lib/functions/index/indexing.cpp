@@ -34,8 +34,8 @@ struct Parts {
   std::vector<Axis> axes;
   std::array<std::int64_t, Shape::max_rank> first{};  ///< The lowest position that is taken along each axis.
   Shape flipped;                                      ///< Axes of the view that are read backwards.
-  int picked_axis = -1;                               ///< The axis of the view to which an index tensor applies.
-  const Tensor* picks = nullptr;
+  std::vector<Tensor> picks;  ///< For each axis of the view a tensor of positions, or an undefined one: index_get's.
+  bool has_picks = false;
 
   Tensor view_of(const Tensor& x) const {
     Shape shape, strides;
@@ -84,7 +84,7 @@ class Reader {
     int taken = 0, ellipses = 0;
     for (const TensorIndex& index : indices) {
       ellipses += index.kind() == TensorIndex::Kind::ellipsis ? 1 : 0;
-      taken += takes_an_axis(index) ? 1 : 0;
+      taken += axes_of(index);
     }
     require(ellipses <= 1, op, ellipses, " times Ellipsis for a tensor of shape ", shape, "; one is allowed");
     require(taken <= shape.rank(), op, taken, " entries for the ", shape.rank(), " axes of shape ", shape);
@@ -100,19 +100,19 @@ class Reader {
   const Parts& parts() const noexcept { return parts_; }
 
  private:
-  static bool takes_an_axis(const TensorIndex& index) {
-    return index.kind() != TensorIndex::Kind::ellipsis && index.kind() != TensorIndex::Kind::new_axis;
+  // How many axes of the tensor an entry takes.
+  static int axes_of(const TensorIndex& index) {
+    if (index.kind() == TensorIndex::Kind::ellipsis || index.kind() == TensorIndex::Kind::new_axis) return 0;
+    if (index.kind() != TensorIndex::Kind::positions) return 1;
+    require(index.positions()->defined(), op, "the index tensor is undefined");
+    return index.positions()->dtype() == DType::boolean ? index.positions()->dim() : 1;
   }
 
   void add(const TensorIndex& index) {
     switch (index.kind()) {
       case TensorIndex::Kind::new_axis: return add_axis({-1, 1, 1});
       case TensorIndex::Kind::position: return add_position(index.position());
-      case TensorIndex::Kind::positions:
-        require(parts_.picks == nullptr, op, "two index tensors for a tensor of shape ", shape_, "; one is allowed");
-        parts_.picks = index.positions();
-        parts_.picked_axis = static_cast<int>(parts_.axes.size());
-        return add_slice({});
+      case TensorIndex::Kind::positions: return add_positions(index);
       default: return add_slice(index.slice());
     }
   }
@@ -120,6 +120,15 @@ class Reader {
   void add_axis(const Parts::Axis& axis) {
     require(parts_.axes.size() < Shape::max_rank, op, "the result has more than ", Shape::max_rank, " axes");
     parts_.axes.push_back(axis);
+    parts_.picks.emplace_back();
+  }
+
+  void add_positions(const TensorIndex& index) {
+    const std::size_t entry = parts_.picks.size();
+    add_whole_axes(axes_of(index));
+    parts_.picks.resize(entry);
+    parts_.picks.push_back(*index.positions());
+    parts_.has_picks = true;
   }
 
   void add_whole_axes(int count) {
@@ -170,36 +179,19 @@ Tensor recorded_view(const Tensor& x, const Parts& parts) {
   });
 }
 
-// Replaces an axis by the axes of `picks`, whose elements are positions along it.
-Tensor pick(const Tensor& x, int axis, const Tensor& picks) {
-  require(picks.defined(), op, "the index tensor is undefined");
-  require(picks.dtype() != DType::boolean, op,
-          "the index tensor is bool; a mask selects with where() or masked_fill()");
-  Shape shape;
-  for (int i = 0; i < axis; ++i) shape.push_back(x.size(i));
-  for (const std::int64_t size : picks.shape()) shape.push_back(size);
-  for (int i = axis + 1; i < x.dim(); ++i) shape.push_back(x.size(i));
-  return index_select(x, axis, picks.reshape(-1)).reshape(shape);
-}
-
-void note_place(const Tensor& copy, IndexedPlace place) {
-  copy.impl()->copied_from = std::make_shared<const IndexedPlace>(std::move(place));
-}
-
 }  // namespace
 
 Tensor Tensor::operator[](std::initializer_list<TensorIndex> indices) const {
   const Parts parts = Reader(shape(), indices).parts();
   Tensor part = recorded_view(*this, parts);
-  if (!parts.flipped.empty()) {
-    const Tensor place = part;
-    part = crisol::flip(part, parts.flipped);
-    note_place(part, {place.impl()->storage, place.strides(), place.offset(), parts.flipped});
+  if (parts.flipped.empty() && !parts.has_picks) return part;
+  IndexedPlace place{part.impl()->storage, part.shape(), part.strides(), part.offset(), parts.flipped, {}};
+  if (!parts.flipped.empty()) part = crisol::flip(part, parts.flipped);
+  if (parts.has_picks) {
+    place.picks = parts.picks;
+    part = index_get(part, place.picks);
   }
-  if (parts.picks != nullptr) {
-    part = pick(part, parts.picked_axis, *parts.picks);
-    note_place(part, {});
-  }
+  part.impl()->copied_from = std::make_shared<const IndexedPlace>(std::move(place));
   return part;
 }
 
@@ -208,19 +200,28 @@ Tensor Tensor::operator[](const TensorIndex& index) const { return (*this)[std::
 void Tensor::operator=(const Operand& value) && {
   const std::shared_ptr<const IndexedPlace> place = get().copied_from;
   const std::shared_ptr<Storage> storage = place == nullptr ? nullptr : place->storage.lock();
-  require(place == nullptr || storage != nullptr, op,
-          "x[index] with an index tensor is a copy, which cannot be assigned to; use index_add, scatter_add or where");
+  require(place == nullptr || storage != nullptr, op, "the tensor x of x[index] is gone, nothing can be written to it");
   const bool wants_gradient = value.tensor() != nullptr && value.tensor()->requires_grad();
   require(!grad_enabled() || !wants_gradient, op,
           "the value wants a gradient, and writing is not recorded; use cat, where or index_add, or crisol::NoGrad");
-  if (value.tensor() == nullptr)
-    fill_(value.number());
-  else
-    copy_from(*value.tensor());
+  if (place == nullptr || place->picks.empty()) {
+    if (value.tensor() == nullptr)
+      fill_(value.number());
+    else
+      copy_from(*value.tensor());
+  }
   if (place == nullptr) return;
-  Tensor target = make_view(*this, shape(), place->strides, place->offset);
+  require_in_place_allowed(op, *this);
+  Tensor target = make_view(*this, place->shape, place->strides, place->offset);
   target.impl()->storage = storage;
-  target.copy_from(ops::flip(*this, place->flipped));
+  if (place->picks.empty()) return target.copy_from(ops::flip(*this, place->flipped));
+  if (place->flipped.empty()) {
+    target.index_put_(place->picks, value);
+    return;
+  }
+  Tensor flipped = ops::flip(target, place->flipped);
+  flipped.index_put_(place->picks, value);
+  target.copy_from(ops::flip(flipped, place->flipped));
 }
 
 }  // namespace crisol

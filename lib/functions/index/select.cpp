@@ -82,6 +82,39 @@ Tensor masked_select(const Tensor& x, const Tensor& mask) {
   return index_select(x.expand(shape).reshape({-1}), 0, positions);
 }
 
+Tensor repeat_interleave(const Tensor& x, std::int64_t count, std::optional<int> axis) {
+  constexpr const char* op = "repeat_interleave";
+  require(x.defined(), op, "the tensor is undefined");
+  require(count >= 0, op, "the count ", count, " is negative");
+  if (!axis) return repeat_interleave(x.reshape({x.numel()}), count, 0);
+  const int at = normalized_axis(op, *axis, x.dim());
+  Shape shape = x.shape();
+  shape.insert(at + 1, count);
+  Shape merged = x.shape();
+  merged[at] *= count;
+  const Tensor y = x.unsqueeze(at + 1).expand(shape).reshape(merged);
+  return y.shares_storage_with(x) ? y.clone() : y;
+}
+
+Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<int> axis) {
+  constexpr const char* op = "repeat_interleave";
+  require(x.defined() && counts.defined(), op, "a tensor is undefined");
+  require(counts.dtype() == DType::i64 || counts.dtype() == DType::i32 || counts.dtype() == DType::u8, op,
+          "the counts must be i64, i32 or u8, they are ", counts.dtype());
+  ops::require_device(op, "the tensor", x, "the counts", counts);
+  if (!axis) return repeat_interleave(x.reshape({x.numel()}), counts, 0);
+  const int at = normalized_axis(op, *axis, x.dim());
+  const std::int64_t size = x.size(at);
+  require(counts.dim() <= 1 && (counts.numel() == 1 || counts.numel() == size), op, "counts of shape ", counts.shape(),
+          " for the ", size, " slices along axis ", at, " of shape ", x.shape());
+  if (size == 0) return x.clone();
+  const std::int64_t least = ops::min(counts).item<std::int64_t>();
+  require(least >= 0, op, "the count ", least, " is negative");
+  const Tensor ends = ops::cumsum(counts.expand({size}), 0);
+  const Tensor places = numbers(ops::narrow(ends, 0, size - 1, 1).item<std::int64_t>(), x.device());
+  return index_select(x, at, ops::searchsorted(ends, places, true));
+}
+
 UniqueResult unique(const Tensor& x, const UniqueOptions& options) {
   constexpr const char* op = "unique";
   require(x.defined(), op, "the tensor is undefined");

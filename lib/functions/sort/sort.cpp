@@ -1,8 +1,13 @@
 #include "crisol/functions/sort.h"
 
 #include "autograd/node.h"
+#include "base/text.h"
 #include "crisol/functions/index.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/index.h"
 #include "crisol/ops/sort.h"
+#include "ops/check.h"
 #include "tensor/recorder.h"
 
 namespace crisol {
@@ -44,6 +49,32 @@ Tensor argsort(const Tensor& x, int axis, bool descending) {
   const Tensor y = ops::argsort(x, axis, descending);
   if (Recorder* r = recorder()) r->made("argsort", y);
   return y;
+}
+
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right, const Tensor& sorter) {
+  constexpr const char* op = "searchsorted";
+  require(sorted.defined() && values.defined(), op, "a tensor is undefined");
+  const DType dtype = promote_types(sorted.dtype(), values.dtype());
+  Tensor list = ops::cast(sorted, dtype);
+  if (sorter.defined()) {
+    require(sorter.shape() == sorted.shape(), op, "the sorter has shape ", sorter.shape(), ", the sorted tensor ",
+            sorted.shape());
+    list = ops::index_select(list, 0, sorter);
+  }
+  return ops::searchsorted(list, ops::cast(values, dtype), right);
+}
+
+Tensor isin(const Tensor& x, const Tensor& values, bool invert) {
+  constexpr const char* op = "isin";
+  require(x.defined() && values.defined(), op, "a tensor is undefined");
+  ops::require_device(op, "the tensor", x, "the values", values);
+  if (values.numel() == 0) return full(x.shape(), invert, DType::boolean, x.device());
+  const DType dtype = promote_types(x.dtype(), values.dtype());
+  const Tensor all = ops::cast(x, dtype);
+  const Tensor list = ops::sort(ops::cast(values, dtype).detach().reshape({values.numel()})).values;
+  const Tensor place = ops::minimum(ops::searchsorted(list, all), values.numel() - 1);
+  const Tensor found = ops::index_select(list, 0, place.reshape({x.numel()})).reshape(x.shape());
+  return invert ? ops::ne(found, all) : ops::eq(found, all);
 }
 
 }  // namespace crisol

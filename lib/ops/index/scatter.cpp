@@ -175,9 +175,9 @@ Tensor start_of_result(const Tensor& x, std::int64_t reduction) {
 
 // --- the two shapes of an index
 
-Tensor scatter_slices(const ScatterTable& table, const Tensor& x, int axis, const Tensor& index, const Tensor& src,
-                      std::int64_t reduction) {
-  const char* const op = table.op;
+// Checks the arguments of an op whose index picks whole slices. Returns the axis.
+int check_slices(const char* op, const Tensor& x, int axis, const Tensor& index, const Tensor& src,
+                 std::int64_t reduction) {
   check_values(op, x, index, src, reduction);
   require(index.dim() <= 1, op, "the index must have rank 1, its shape is ", index.shape());
   const int at = normalized_axis(op, axis, x.dim());
@@ -185,9 +185,21 @@ Tensor scatter_slices(const ScatterTable& table, const Tensor& x, int axis, cons
   shape[at] = index.numel();
   require(src.shape() == shape, op, "the source must have shape ", shape, ", it has ", src.shape());
   check_indices(op, index, x.shape()[at]);
-  const Tensor y = start_of_result(x, reduction);
-  run(table, y, split_at(x.shape(), at), contiguous(index), contiguous(cast(src, y.dtype())), index.numel(), true,
+  return at;
+}
+
+// y is contiguous and holds the dtype of the computation.
+void run_slices(const ScatterTable& table, const Tensor& y, int at, const Tensor& index, const Tensor& src,
+                std::int64_t reduction) {
+  run(table, y, split_at(y.shape(), at), contiguous(index), contiguous(cast(src, y.dtype())), index.numel(), true,
       reduction, -1);
+}
+
+Tensor scatter_slices(const ScatterTable& table, const Tensor& x, int axis, const Tensor& index, const Tensor& src,
+                      std::int64_t reduction) {
+  const int at = check_slices(table.op, x, axis, index, src, reduction);
+  const Tensor y = start_of_result(x, reduction);
+  run_slices(table, y, at, index, src, reduction);
   return cast(y, x.dtype());
 }
 
@@ -237,6 +249,17 @@ Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& 
 Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src, ScatterReduction reduction) {
   if (reduction == ScatterReduction::sum) return index_add(x, axis, index, src);
   return scatter_slices(index_reduce_table, x, axis, index, src, static_cast<std::int64_t>(reduction));
+}
+
+void index_write(const Tensor& x, int axis, const Tensor& index, const Tensor& src, bool accumulate) {
+  const ScatterTable& table = accumulate ? index_add_table : index_copy_table;
+  const std::int64_t reduction = accumulate ? sum : ScatterProblem::replaces;
+  const int at = check_slices(table.op, x, axis, index, src, reduction);
+  const Tensor source = src.shares_storage_with(x) ? clone(src) : src;
+  const bool direct = x.is_contiguous() && computed_dtype(x.dtype(), reduction) == x.dtype();
+  const Tensor y = direct ? x : start_of_result(x, reduction);
+  run_slices(table, y, at, index, source, reduction);
+  if (!direct) copy_into(x, y);
 }
 
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {

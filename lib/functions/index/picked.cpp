@@ -1,0 +1,251 @@
+// index_get, index_put and their relatives: reading and writing at the positions of several tensors, as NumPy does.
+#include <array>
+#include <vector>
+
+#include "autograd/node.h"
+#include "base/text.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/index.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/index.h"
+#include "functions/traced/traced.h"
+#include "ops/check.h"
+#include "ops/collapse.h"
+#include "tensor/grad_mode.h"
+
+namespace crisol {
+
+namespace {
+
+/// Positions with negative ones counted from the end. ONNX's ops count in the same way, so a trace keeps the index.
+Tensor counted_from_0(const char* op, const Tensor& index, std::int64_t size) {
+  require(index.dtype() == DType::i64 || index.dtype() == DType::i32 || index.dtype() == DType::u8, op,
+          "the positions must be i64, i32 or u8, they are ", index.dtype());
+  if (index.dtype() == DType::u8) return index;
+  const Tensor positions = size > INT32_MAX ? ops::cast(index, DType::i64) : index;
+  const Tensor counted = ops::where(ops::lt(positions, 0), ops::add(positions, size), positions);
+  if (Recorder* r = recorder()) r->bind(counted, r->of(index));
+  return counted;
+}
+
+/// The axes [axis, axis + count) of a tensor, seen as one, and positions along it.
+struct Pick {
+  int axis, count;
+  std::int64_t size;
+  Tensor positions;
+};
+
+/// A tensor with the picked axes next to each other, and the places that are read or written.
+struct Places {
+  Tensor view;
+  Shape order;  ///< Axis i of `view` is axis order[i] of x, or of x with the axes that masks of rank 0 add.
+  Shape ahead, picked, behind;
+  Tensor place;           ///< (picked…): positions along all picked axes, seen as one.
+  std::int64_t size = 1;  ///< Of these axes.
+
+  int axis() const { return ahead.rank(); }
+  Shape around(const Shape& middle) const {
+    Shape shape = ahead;
+    for (const std::int64_t one : middle) shape.push_back(one);
+    for (const std::int64_t one : behind) shape.push_back(one);
+    return shape;
+  }
+  Tensor rows() const { return view.reshape(around({size})); }
+  Tensor line() const { return place.reshape({place.numel()}); }
+};
+
+Pick pick_of_mask(const char* op, const Tensor& x, int axis, const Tensor& mask) {
+  for (int i = 0; i < mask.dim(); ++i)
+    require(mask.size(i) == x.size(axis + i), op, "a mask of shape ", mask.shape(), " for the axes from ", axis,
+            " on of shape ", x.shape(), ": the sizes differ");
+  const Tensor line = ops::nonzero(mask.detach().reshape({mask.numel()}));
+  return {axis, mask.dim(), mask.numel(), line.reshape({line.numel()})};
+}
+
+/// The picks in the order of their axes. A mask of rank 0 adds an axis of size 1 to x.
+std::vector<Pick> picks_of(const char* op, Tensor& x, const std::vector<Tensor>& indices) {
+  std::vector<Pick> picks;
+  int axis = 0;
+  for (const Tensor& index : indices) {
+    const bool is_mask = index.defined() && index.dtype() == DType::boolean;
+    if (is_mask && index.dim() == 0) x = x.unsqueeze(axis);
+    const Tensor mask = is_mask && index.dim() == 0 ? index.reshape({1}) : index;
+    const int count = is_mask ? mask.dim() : 1;
+    require(axis + count <= x.dim(), op, indices.size(), " indices take more axes than shape ", x.shape(), " has");
+    if (index.defined()) {
+      ops::require_device(op, "the tensor", x, "an index", index);
+      picks.push_back(is_mask ? pick_of_mask(op, x, axis, mask)
+                              : Pick{axis, 1, x.size(axis), counted_from_0(op, index, x.size(axis))});
+    }
+    axis += count;
+  }
+  require(!picks.empty(), op, "there is no tensor of positions among ", indices.size(), " indices");
+  return picks;
+}
+
+/// One number for the positions of all picks; -1 if one of them is outside its axes.
+Tensor joined_positions(const char* op, const std::vector<Pick>& picks) {
+  if (picks.size() == 1) return picks[0].positions;
+  Shape shape;
+  for (const Pick& pick : picks) shape = ops::broadcast_shape(op, shape, pick.positions.shape());
+  Tensor place, outside;
+  for (const Pick& pick : picks) {
+    const Tensor position = ops::cast(pick.positions, DType::i64);
+    const Tensor wrong = ops::logical_or(ops::lt(position, 0), ops::ge(position, pick.size));
+    outside = outside.defined() ? ops::logical_or(outside, wrong) : wrong;
+    place = place.defined() ? ops::add(ops::mul(place, pick.size), position) : position;
+  }
+  return ops::where(outside, -1, place).expand(shape).contiguous();
+}
+
+Places places_of(const char* op, Tensor x, const std::vector<Tensor>& indices) {
+  require(x.defined(), op, "the tensor is undefined");
+  const std::vector<Pick> picks = picks_of(op, x, indices);
+  bool adjacent = true;
+  std::array<bool, Shape::max_rank> is_picked{};
+  Places places;
+  Shape order;
+  for (std::size_t k = 0; k < picks.size(); ++k) {
+    const Pick& pick = picks[k];
+    adjacent = adjacent && (k == 0 || picks[k - 1].axis + picks[k - 1].count == pick.axis);
+    places.size *= pick.size;
+    for (int i = pick.axis; i < pick.axis + pick.count; ++i) {
+      is_picked[static_cast<std::size_t>(i)] = true;
+      order.push_back(i);
+    }
+  }
+  const int picked_axes = order.rank(), first = adjacent ? picks[0].axis : 0;
+  Shape others;
+  for (int i = 0; i < x.dim(); ++i)
+    if (!is_picked[static_cast<std::size_t>(i)]) others.push_back(i);
+  for (int i = 0; i < first; ++i) places.order.push_back(others[i]);
+  for (const std::int64_t axis : order) places.order.push_back(axis);
+  for (int i = first; i < others.rank(); ++i) places.order.push_back(others[i]);
+  places.view = adjacent ? x : x.permute(places.order);
+  for (int i = 0; i < x.dim(); ++i) {
+    if (i < first) places.ahead.push_back(places.view.size(i));
+    if (i >= first + picked_axes) places.behind.push_back(places.view.size(i));
+  }
+  places.place = joined_positions(op, picks);
+  places.picked = places.place.shape();
+  const int rank = others.rank() + places.picked.rank();
+  require(rank <= Shape::max_rank, op, "the result has ", rank, " axes; at most ", Shape::max_rank, " are allowed");
+  return places;
+}
+
+/// The value in the dtype and on the device of x.
+Tensor value_for(const Tensor& x, const Operand& value) {
+  if (value.tensor() == nullptr) return full({}, value.number(), x.dtype(), x.device());
+  return value.tensor()->to(x.device()).to(x.dtype());
+}
+
+/// The values as the source of index_copy.
+Tensor source_of(const char* op, const Places& places, const Tensor& value) {
+  const Shape shape = places.around(places.picked);
+  require(ops::broadcast_shape(op, value.shape(), shape) == shape, op, "a value of shape ", value.shape(),
+          " for the elements of shape ", shape);
+  return value.expand(shape).reshape(places.around({places.picked.numel()}));
+}
+
+Tensor read(const char* op, const Tensor& x, const std::vector<Tensor>& indices) {
+  const Places places = places_of(op, x, indices);
+  return index_select(places.rows(), places.axis(), places.line()).reshape(places.around(places.picked));
+}
+
+void check_value(const char* op, const Tensor& x, const Operand& value, bool accumulate) {
+  require(x.defined() && (value.tensor() == nullptr || value.tensor()->defined()), op, "a tensor is undefined");
+  require(!accumulate || x.dtype() != DType::boolean, op, "bool cannot be added");
+}
+
+/// The mask in a shape that broadcasts to x, if it is the only index and one value replaces all. Then nobody needs the
+/// number of elements, so the call does not wait for the device.
+Tensor mask_alone(const char* op, const Tensor& x, const std::vector<Tensor>& indices, const Operand& value,
+                  bool accumulate) {
+  if (accumulate || (value.tensor() != nullptr && value.tensor()->dim() != 0)) return {};
+  Tensor mask;
+  int axes_ahead = 0;
+  for (const Tensor& index : indices) {
+    if (!index.defined() && !mask.defined()) ++axes_ahead;
+    if (!index.defined()) continue;
+    if (mask.defined() || index.dtype() != DType::boolean || index.dim() == 0) return {};
+    mask = index;
+  }
+  if (!mask.defined() || axes_ahead + mask.dim() > x.dim()) return {};
+  Shape shape = Shape::filled(x.dim() - axes_ahead, 1);
+  for (int i = 0; i < mask.dim(); ++i) {
+    if (mask.size(i) != x.size(axes_ahead + i)) return {};
+    shape[i] = mask.size(i);
+  }
+  ops::require_device(op, "the tensor", x, "an index", mask);
+  return mask.detach().reshape(shape);
+}
+
+}  // namespace
+
+Tensor index_get(const Tensor& x, const std::vector<Tensor>& indices) { return read("index_get", x, indices); }
+
+Tensor index_put(const Tensor& x, const std::vector<Tensor>& indices, const Operand& value, bool accumulate) {
+  constexpr const char* op = "index_put";
+  check_value(op, x, value, accumulate);
+  const Tensor values = value_for(x, value);
+  if (const Tensor mask = mask_alone(op, x, indices, value, accumulate); mask.defined())
+    return masked_fill(x, mask, values);
+  const Places places = places_of(op, x, indices);
+  const Tensor source = source_of(op, places, values), rows = places.rows(), line = places.line();
+  const Tensor y =
+      accumulate ? index_add(rows, places.axis(), line, source) : index_copy(rows, places.axis(), line, source);
+  Shape inverse = places.order;
+  for (int i = 0; i < inverse.rank(); ++i) inverse[static_cast<int>(places.order[i])] = i;
+  return y.reshape(places.view.shape()).permute(inverse).reshape(x.shape());
+}
+
+Tensor& Tensor::index_put_(const std::vector<Tensor>& indices, const Operand& value, bool accumulate) {
+  constexpr const char* op = "index_put_";
+  check_value(op, *this, value, accumulate);
+  require_in_place_allowed(op, *this);
+  require(!grad_enabled() || value.tensor() == nullptr || !value.tensor()->requires_grad(), op,
+          "the value wants a gradient: in-place ops are not recorded; use index_put(), or crisol::NoGrad");
+  const NoGrad unrecorded;
+  const PauseRecorder pause;
+  Tensor x = detach();
+  Tensor values = value_for(x, value);
+  if (values.shares_storage_with(x)) values = values.clone();
+  if (const Tensor mask = mask_alone(op, x, indices, value, accumulate); mask.defined()) {
+    x.masked_fill_(mask, values);
+    return *this;
+  }
+  const Places places = places_of(op, x, indices);
+  const Tensor source = source_of(op, places, values), rows = places.rows();
+  ops::index_write(rows, places.axis(), places.line(), source, accumulate);
+  if (!rows.shares_storage_with(x)) ops::copy_into(places.view, rows.reshape(places.view.shape()));
+  return *this;
+}
+
+Tensor take_along_axis(const Tensor& x, const Tensor& index, int axis) {
+  constexpr const char* op = "take_along_axis";
+  require(x.defined() && index.defined(), op, "a tensor is undefined");
+  require(x.dim() == index.dim(), op, "the index has shape ", index.shape(), ", the tensor ", x.shape(),
+          ": the ranks must be equal");
+  ops::require_device(op, "the tensor", x, "the index", index);
+  const int at = normalized_axis(op, axis, x.dim());
+  Shape own = x.shape(), wanted = index.shape();
+  own[at] = wanted[at] = 1;
+  const Shape others = ops::broadcast_shape(op, own, wanted);
+  own = wanted = others;
+  own[at] = x.size(at);
+  wanted[at] = index.size(at);
+  return gather(x.expand(own), at, counted_from_0(op, index, x.size(at)).expand(wanted));
+}
+
+Tensor take(const Tensor& x, const Tensor& index, std::optional<int> axis) {
+  constexpr const char* op = "take";
+  require(x.defined() && index.defined(), op, "a tensor is undefined");
+  if (!axis) return take(x.reshape({x.numel()}), index, 0);
+  std::vector<Tensor> indices(static_cast<std::size_t>(normalized_axis(op, *axis, x.dim())) + 1);
+  indices.back() = index;
+  require(index.dtype() != DType::boolean, op, "the positions must be i64, i32 or u8, they are bool");
+  return read(op, x, indices);
+}
+
+}  // namespace crisol

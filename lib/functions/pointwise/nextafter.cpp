@@ -1,0 +1,24 @@
+#include "base/text.h"
+#include "crisol/functions/elementwise.h"
+#include "functions/pointwise/pointwise.h"
+#include "ops/pointwise/pointwise_row.h"
+
+namespace crisol {
+
+namespace {
+
+// It is no row of the table, because rows compute f16 in float, where the next number is another one.
+constexpr ops::PointwiseRow row{"nextafter", ops::RowRule::floating, 2,       {"a", "b"},  0,
+                                {},          "nextafter_(a, b)",     nullptr, {"dy", "0"}, ""};
+
+}  // namespace
+
+Tensor nextafter(const Operand& a, const Operand& b) {
+  for (const Operand* operand : {&a, &b}) {
+    const Tensor* x = operand->tensor();
+    require(x == nullptr || !x->defined() || x->dtype() != DType::f16, row.name, "an operand is f16; convert to f32");
+  }
+  return autograd::pointwise(row, {a, b});
+}
+
+}  // namespace crisol

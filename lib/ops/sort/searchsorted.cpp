@@ -1,0 +1,45 @@
+// Places in a sorted list: cl_kernels/sort/searchsorted.cl.
+#include "crisol/ops/copy.h"
+#include "crisol/ops/sort.h"
+#include "dispatch/work_split.h"
+#include "ops/check.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+// f16 is compared as float.
+DType compared(DType dtype) { return dtype == DType::f16 ? DType::f32 : dtype; }
+
+const char* type_of(DType dtype) {
+  switch (dtype) {
+    case DType::i32: return "int";
+    case DType::i64: return "long";
+    case DType::u8:
+    case DType::boolean: return "uchar";
+    default: return "float";
+  }
+}
+
+}  // namespace
+
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
+  constexpr const char* op = "searchsorted";
+  require(sorted.defined() && values.defined(), op, "a tensor is undefined");
+  require(sorted.dim() == 1, op, "the sorted tensor must have rank 1, its shape is ", sorted.shape());
+  require_dtype(op, "the values", values, sorted.dtype());
+  require_device(op, "the sorted tensor", sorted, "the values", values);
+  const Tensor y = empty(values.shape(), DType::i64, values.device());
+  if (y.numel() == 0) return y;
+  const DType dtype = compared(sorted.dtype());
+  const Tensor list = contiguous(cast(sorted, dtype)), wanted = contiguous(cast(values, dtype));
+  const dispatch::Target target = dispatch::target_of(state_of(y));
+  const WorkSplit split = split_for(target, y.numel(), 1024, 16, 64);
+  runtime::launch(state_of(y),
+                  {"sort/searchsorted.cl", "searchsorted", {{"T", type_of(dtype)}, {"RIGHT", right ? 1 : 0}}},
+                  range_of(target, split.items), in(list), in(wanted), out(y), y.numel(), sorted.numel(), split.chunk);
+  return y;
+}
+
+}  // namespace crisol::ops
