@@ -34,7 +34,7 @@ double floored_remainder(double a, double b) {
 // Python's a // b.
 double floored_quotient(double a, double b) {
   if (b == 0) return a / b;
-  if (std::isinf(a)) return std::nan("");
+  if (!std::isfinite(a)) return std::nan("");
   if (std::isinf(b) && a != 0 && (a < 0) != (b < 0)) return -1;
   return std::floor(a / b);
 }

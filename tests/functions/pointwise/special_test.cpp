@@ -120,7 +120,10 @@ TEST_CASE("special values: whole numbers at their limits") {
   const Tensor most = from_vector<std::int64_t>({INT64_MAX, INT64_MIN, INT64_MAX - 1});
   for (const Tensor& same : {round(most), floor(most), ceil(most), trunc(most), clamp(most, INT64_MIN, INT64_MAX)})
     CHECK(same.to_vector<std::int64_t>() == most.to_vector<std::int64_t>());
-  CHECK(sign(most).to_vector<std::int64_t>() == Longs{1, -1, 1});
+  if (Device().info().platform == "Oclgrind")
+    testing::note_skip("no sign of whole numbers, its fault");  // docs/implementations.md
+  else
+    CHECK(sign(most).to_vector<std::int64_t>() == Longs{1, -1, 1});
   CHECK(floor_divide(most, -1).to_vector<std::int64_t>() == Longs{-INT64_MAX, INT64_MIN, 1 - INT64_MAX});
   CHECK(floor_divide(most, 0).to_vector<std::int64_t>() == Longs{0, 0, 0});
   CHECK(floor_divide(most, INT64_MIN).to_vector<std::int64_t>() == Longs{-1, 1, -1});
