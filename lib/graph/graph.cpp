@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "graph/walk.h"
+#include "runtime/capture/capture.h"
 
 namespace crisol::graph {
 
@@ -25,6 +26,23 @@ struct Datum::Host {
 Datum::Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype)
     : host_(new Host{std::move(numbers)}), shape_(shape), dtype_(dtype) {}
 
+/// A tensor, once it is needed.
+struct Datum::Stored {
+  const std::function<Tensor()> read;
+  std::mutex mutex = {};
+  Tensor tensor = {};
+};
+
+Datum Datum::stored(const Shape& shape, DType dtype, std::function<Tensor()> read) {
+  Datum datum;
+  datum.stored_.reset(new Stored{std::move(read)});
+  datum.shape_ = shape;
+  datum.dtype_ = dtype;
+  return datum;
+}
+
+Datum Datum::apart() const { return is_stored() ? stored(shape_, dtype_, stored_->read) : *this; }
+
 Datum Datum::sequence(std::vector<Datum> elements) {
   Datum datum;
   datum.elements_ = std::make_shared<const std::vector<Datum>>(std::move(elements));
@@ -34,11 +52,20 @@ Datum Datum::sequence(std::vector<Datum> elements) {
 const Tensor& Datum::own_tensor() const {
   require(!is_sequence(), "graph", "a tensor is needed, and the value is a sequence of ",
           is_sequence() ? elements_->size() : 0, " elements");
-  return tensor_;
+  if (!is_stored()) return tensor_;
+  const std::lock_guard lock(stored_->mutex);
+  if (!stored_->tensor.defined()) {
+    const runtime::PauseCapture pause;  // A replay only reads it, and a dry run needs its values.
+    stored_->tensor = stored_->read();
+  }
+  return stored_->tensor;
 }
 
 Tensor Datum::tensor(Device device) const {
-  if (!on_host()) return own_tensor().defined() ? tensor_.to(device) : tensor_;
+  if (!on_host()) {
+    const Tensor& tensor = own_tensor();
+    return tensor.defined() ? tensor.to(device) : tensor;
+  }
   const std::lock_guard lock(host_->mutex);
   Tensor& tensor = host_->tensor;
   if (!tensor.defined() || tensor.device() != device) tensor = from_vector(host_->numbers, shape_, dtype_, device);
@@ -47,15 +74,16 @@ Tensor Datum::tensor(Device device) const {
 
 std::vector<std::int64_t> Datum::numbers() const {
   if (on_host()) return host_->numbers;
-  require(own_tensor().defined(), "graph", "whole numbers are needed, and the value is empty");
-  require(!is_floating(tensor_.dtype()), "graph", "whole numbers are needed, and the tensor is ", tensor_.dtype());
-  return tensor_.to(DType::i64).to_vector<std::int64_t>();
+  const Tensor& tensor = own_tensor();
+  require(tensor.defined(), "graph", "whole numbers are needed, and the value is empty");
+  require(!is_floating(tensor.dtype()), "graph", "whole numbers are needed, and the tensor is ", tensor.dtype());
+  return tensor.to(DType::i64).to_vector<std::int64_t>();
 }
 
 double Datum::number() const {
   require(shape().numel() == 1, "graph", "one number is needed, and the shape is ", shape());
   if (on_host()) return static_cast<double>(host_->numbers.front());
-  return number_ ? *number_ : tensor_.item<double>();
+  return number_ ? *number_ : own_tensor().item<double>();
 }
 
 bool may_be_shape(const Shape& shape, DType dtype) {

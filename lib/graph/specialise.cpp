@@ -23,13 +23,18 @@ class Specialiser {
   Graph specialise(const Data& inputs, const std::vector<Tensor>& weights, Device device) {
     for (std::size_t i = 0; i < inputs.size(); ++i) note(graph_.inputs[i], inputs[i]);
     for (std::size_t i = 0; i < weights.size(); ++i) add_constant(graph_.weights[i], weights[i]);
-    for (const auto& [value, datum] : graph_.constants) add_constant(value, datum);
-    walk(graph_, inputs, weights, device, {}, [&](const Node& node, const std::function<Data()>& compute) {
-      const bool folds = is_known(node);
-      Data results = folds ? compute_values(compute) : compute();
-      add(node, results, folds);
-      return results;
-    });
+    std::vector<std::pair<int, Datum>> constants;
+    for (const auto& [value, datum] : graph_.constants) {
+      add_constant(value, datum.apart());
+      constants.emplace_back(value, datum.apart());
+    }
+    walk(graph_, inputs, weights, device, std::move(constants),
+         [&](const Node& node, const std::function<Data()>& compute) {
+           const bool folds = is_known(node);
+           Data results = folds ? compute_values(compute) : compute();
+           add(node, results, folds);
+           return results;
+         });
     keep_constants();
     return std::move(fixed_);
   }

@@ -18,6 +18,11 @@ class MappedFile {
   const std::string& path() const noexcept { return path_; }
   std::string_view bytes() const noexcept { return bytes_; }
 
+  /// Whether another program may replace and remove the file while it is mapped, and this object keeps the old bytes.
+  static bool may_be_replaced() noexcept;
+  /// Throws Error if the bytes of the file were changed since it was mapped. A file that took its place is no change.
+  void require_unchanged(const char* op) const;
+
   /// Says that a part of a mapped file is not needed soon, so that its pages take no memory of this process. A later
   /// read of the part brings them back.
   static void give_back(std::string_view part) noexcept;
@@ -28,6 +33,7 @@ class MappedFile {
 
   std::string path_;
   std::string_view bytes_;
+  std::string state_;  ///< Of the mapped file; another one after a change.
 };
 
 }  // namespace crisol::io

@@ -12,6 +12,21 @@
 
 namespace crisol::io {
 
+namespace {
+
+std::string identity_of(const struct stat& status) { return concat(status.st_dev, ' ', status.st_ino, ' '); }
+
+std::string state_of(const struct stat& status) {
+#ifdef __APPLE__
+  const timespec& changed = status.st_mtimespec;
+#else
+  const timespec& changed = status.st_mtim;
+#endif
+  return concat(identity_of(status), status.st_size, ' ', changed.tv_sec, ' ', changed.tv_nsec);
+}
+
+}  // namespace
+
 void MappedFile::map(const char* op) {
   // O_NONBLOCK: a pipe that has taken the file's place since the check does not make open() wait.
   const int handle = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -28,6 +43,16 @@ void MappedFile::map(const char* op) {
   ::close(handle);
   if (error != 0) fail(ErrorCode::io, op, path_, ": cannot be mapped: ", std::strerror(error));
   bytes_ = {static_cast<const char*>(memory), static_cast<std::size_t>(status.st_size)};
+  state_ = state_of(status);
+}
+
+bool MappedFile::may_be_replaced() noexcept { return true; }
+
+void MappedFile::require_unchanged(const char* op) const {
+  struct stat status {};
+  if (stat(path_.c_str(), &status) != 0 || state_.rfind(identity_of(status), 0) != 0) return;
+  if (state_of(status) != state_)
+    fail(ErrorCode::io, op, path_, ": the file was changed after it was loaded, and its bytes are needed again");
 }
 
 MappedFile::~MappedFile() {

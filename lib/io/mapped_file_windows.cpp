@@ -31,6 +31,11 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) UnmapViewOfFile(bytes_.data());
 }
 
+// Windows refuses to write to a mapped file.
+bool MappedFile::may_be_replaced() noexcept { return false; }
+
+void MappedFile::require_unchanged(const char* /*op*/) const {}
+
 // Windows takes pages from a process by itself when memory is short.
 void MappedFile::give_back(std::string_view /*part*/) noexcept {}
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "graph/graph.h"
 #include "onnx/ops/call.h"
@@ -18,12 +19,15 @@ class Tensors {
   graph::Datum read(const file::TensorProto& tensor);
   /// The same. A function may be called often, so the tensor is kept and read once.
   graph::Datum shared(const file::TensorProto& tensor);
-  /// What a node Constant gives.
+  /// What a node Constant gives. A large tensor stays in the file until it is needed.
   graph::Datum constant(const std::vector<Call::Attribute>& attributes);
   /// Whether two tensors have the same elements.
   bool equal(const file::TensorProto& a, const file::TensorProto& b);
 
  private:
+  /// A tensor of which a program often needs only what a pass made of it. Nothing if it must be read now.
+  std::optional<graph::Datum> left_in_file(const file::TensorProto& tensor);
+
   file::ModelFile& file_;
   Device device_;
   std::map<const file::TensorProto*, graph::Datum> known_;

@@ -1,10 +1,13 @@
 // Programs of graphs: what each pass changes, and that the results stay the same.
 #include "graph/program.h"
 
+#include <chrono>
+#include <filesystem>
 #include <map>
 #include <thread>
 
 #include "graph/model_file.h"
+#include "io/mapped_file.h"
 #include "support/skip.h"
 
 namespace {
@@ -67,6 +70,47 @@ TEST_CASE("graph: programs follow the weights, and state_dict stays") {
   onnx::Model copy = nn::clone(model);
   check_program(copy, x);
   check_program(model, x);
+}
+
+TEST_CASE("graph: a large constant stays in the file, and a program keeps only what its commands read") {
+  manual_seed(9);
+  constexpr std::int64_t channels = 128;
+  const ModelFile file(
+      {node("Constant", {}, {"w"}, {of::tensor_attribute("value", weight("", randn({channels, channels, 3, 3})))}),
+       node("Conv", {"x", "w"}, {"c"}), node("Mul", {"c", "two"}, {"y"})},
+      {weight("two", full({}, 2.0))});
+  const std::uint64_t bytes = channels * channels * 9 * sizeof(float);
+  const auto used = [] { return Device().memory_stats().in_use; };  // Without what captured graphs hold alone.
+  const std::uint64_t before = used();
+  onnx::Model model = file.load();
+  CHECK(used() < before + bytes);
+  const auto run = [&](std::int64_t width) {
+    const NoGrad no_grad;
+    return model(ones({1, channels, 4, width}));
+  };
+  const std::vector<float> first = run(5).to_vector<float>();
+  CHECK(used() < before + bytes);
+  // A file that takes the place of the model's is no change.
+  std::filesystem::rename(file.path(), file.path() + ".old");
+  write_file(file.path(), "another file");
+  CHECK(run(5).to_vector<float>() == first);
+  CHECK(run(6).size(3) == 4);
+  check_program(model, randn({1, channels, 4, 7}));
+}
+
+TEST_CASE("graph: a constant is not read again from a file that was changed") {
+  const ModelFile file({node("Constant", {}, {"w"}, {of::tensor_attribute("value", weight("", ones({64, 64})))}),
+                        node("MatMul", {"x", "w"}, {"y"})},
+                       {});
+  onnx::Model model = file.load();
+  const NoGrad no_grad;
+  CHECK(model(ones({2, 64})).to_vector<float>() == std::vector<float>(128, 64));
+  std::filesystem::last_write_time(file.path(), std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  CHECK(model(ones({2, 64})).to_vector<float>() == std::vector<float>(128, 64));
+  if (io::MappedFile::may_be_replaced())
+    CHECK(refusal(ErrorCode::io, [&] {
+            model(ones({3, 64}));
+          }) == doctest::Contains("the file was changed after it was loaded"));
 }
 
 TEST_CASE("graph: a batch norm without a convolution, and numbers in formulas") {

@@ -124,6 +124,7 @@ class Blocker {
         few ? values_.in_blocks_of(x, block_in) : values_.in_blocks(x),
         add_blocks(weight, sizes->groups > 1 ? detail::depthwise_weight_in_blocks(filters, block_)
                                              : detail::weight_in_blocks(filters, block_in, block_))};
+    give_back_constant(graph_, uses_, weight);
     if (node.inputs.size() > 2 && node.inputs[2] != absent)
       inputs.push_back(
           add_blocks(node.inputs[2], detail::channels_in_blocks(constant(node.inputs[2])->tensor(device_), block_)));

@@ -41,6 +41,10 @@ std::optional<Shape> shape_of(const Graph& graph, int value) {
   return shape;
 }
 
+void give_back_constant(Graph& graph, const Uses& uses, int value) {
+  if (uses.has_one_user(value)) graph.constants[uses.constant_place(value)].second = Datum();
+}
+
 int add_constant(Graph& graph, std::string name, const Tensor& tensor) {
   graph.values.push_back({.name = std::move(name), .dtype = tensor.dtype(), .shape = sizes_of(tensor.shape())});
   const int place = static_cast<int>(graph.values.size()) - 1;

@@ -19,18 +19,20 @@ class Uses {
   std::size_t place(int value) const { return static_cast<std::size_t>(maker(value) - graph_.nodes.data()); }
   /// The constant, or null.
   const Datum* constant(int value) const {
-    const std::size_t place = constants_[static_cast<std::size_t>(value)];
+    const std::size_t place = constant_place(value);
     return place == none ? nullptr : &graph_.constants[place].second;
   }
+  /// Its place in Graph::constants, or `none`.
+  std::size_t constant_place(int value) const { return constants_[static_cast<std::size_t>(value)]; }
   /// The places of the nodes that use the value, in order and each once.
   const std::vector<std::size_t>& users(int value) const { return users_[static_cast<std::size_t>(value)]; }
   bool is_output(int value) const { return is_output_[static_cast<std::size_t>(value)]; }
   /// Whether one node uses the value, and nothing else.
   bool has_one_user(int value) const { return users(value).size() == 1 && !is_output(value); }
 
- private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
+ private:
   const Graph& graph_;
   std::vector<const Node*> makers_;
   std::vector<std::size_t> constants_;  ///< Places in Graph::constants, which may grow.
@@ -70,6 +72,10 @@ void remove_marked(Graph& graph, const std::vector<bool>& marked);
 
 /// The sizes of a value of a specialised graph; nothing for an undefined value.
 std::optional<Shape> shape_of(const Graph& graph, int value);
+
+/// Empties a constant that only the node uses that now gets another one, so that no two copies of all weights are there
+/// at once.
+void give_back_constant(Graph& graph, const Uses& uses, int value);
 
 /// Adds a constant, and gives its place in Graph::values.
 int add_constant(Graph& graph, std::string name, const Tensor& tensor);

@@ -78,9 +78,9 @@ std::string field_data(Document document, const TensorProto& tensor) {
 }  // namespace
 
 ProtoFile::ProtoFile(const std::string& path, const char* what)
-    : file_("onnx", path),
-      document_{file_.path(), file_.bytes(), budget_for(file_.bytes().size())},
-      external_(file_.path()) {
+    : file_(std::make_shared<const io::MappedFile>("onnx", path)),
+      document_{file_->path(), file_->bytes(), budget_for(file_->bytes().size())},
+      external_(file_->path()) {
   io::InputFile start("onnx", path);
   if (const std::string kind = start.kind(); !kind.empty()) start.refuse("this is ", kind, ", not ", what);
 }

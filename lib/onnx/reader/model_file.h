@@ -1,6 +1,7 @@
 // An ONNX file: the decoded model, and the data of its tensors.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,10 @@ struct Elements {
 /// Error (ErrorCode::io) with the file, the place and the rule.
 class ProtoFile {
  public:
-  const std::string& path() const noexcept { return file_.path(); }
-  std::uint64_t size() const noexcept { return file_.bytes().size(); }
+  const std::string& path() const noexcept { return file_->path(); }
+  std::uint64_t size() const noexcept { return file_->bytes().size(); }
+  /// The file, for those who read elements when they are needed.
+  const std::shared_ptr<const io::MappedFile>& mapping() const noexcept { return file_; }
 
   /// The elements of a tensor of numbers. Their values are checked too: a bool is 0 or 1, an i8 has 8 bits.
   Elements elements_of(const TensorProto& tensor);
@@ -40,7 +43,7 @@ class ProtoFile {
   Document& document() noexcept { return document_; }
 
  private:
-  io::MappedFile file_;
+  std::shared_ptr<const io::MappedFile> file_;
   Document document_;
   ExternalFiles external_;
 };

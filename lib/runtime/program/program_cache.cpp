@@ -147,7 +147,8 @@ std::shared_ptr<Program> ProgramCache::program_for(const KernelSpec& spec) {
   // available.
   std::shared_ptr<Program> program = make_program(spec, key, source);
   const std::lock_guard lock(mutex_);
-  return programs_.emplace(key, std::move(program)).first->second;
+  const std::string_view own_key = program->key;
+  return programs_.emplace(own_key, std::move(program)).first->second;
 }
 
 bool ProgramCache::build_from_binary(Program& program) const {

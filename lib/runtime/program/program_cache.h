@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -80,7 +81,7 @@ class ProgramCache {
   DiskCache disk_;
   std::mutex mutex_;
   std::unordered_multimap<std::uint64_t, std::unique_ptr<BuiltKernel>> kernels_;
-  std::unordered_map<std::string, std::shared_ptr<Program>> programs_;
+  std::unordered_map<std::string_view, std::shared_ptr<Program>> programs_;  ///< By Program::key: a whole source.
 };
 
 }  // namespace crisol::runtime
