@@ -48,7 +48,8 @@ crisol_status crisol_grid_sample(const crisol_tensor* x, const crisol_tensor* gr
 crisol_status crisol_affine_grid(const crisol_tensor* theta, const int64_t* size, int align_corners,
                                  crisol_tensor** result) {
   return give_from(theta, result, "affine_grid", [&](const Tensor& t) {
-    return affine_grid(t, shape_of(size, 4, "affine_grid", "size"), align_corners != 0);
+    const bool is_of_volumes = t.dim() == 3 && t.size(1) == 3;
+    return affine_grid(t, shape_of(size, is_of_volumes ? 5 : 4, "affine_grid", "size"), align_corners != 0);
   });
 }
 

@@ -32,6 +32,11 @@ TEST_CASE("C: ops on images are the C++ functions") {
   const std::int64_t image[] = {1, 1, 3, 4};
   OK(crisol_affine_grid(theta.get(), image, 0, y.place()));
   same(y, affine_grid(from_vector<float>({1, 0, 0.5f, 0, 2, 0}, {1, 2, 3}), {1, 1, 3, 4}));
+  const Tensor map = randn({1, 3, 4});
+  const Handle of_volume(map.to_vector<float>(), {1, 3, 4});
+  const int64_t volume[] = {1, 1, 2, 3, 4};
+  OK(crisol_affine_grid(of_volume.get(), volume, 1, y.place()));
+  same(y, affine_grid(map, {1, 1, 2, 3, 4}, true));
   OK(crisol_pixel_shuffle(x.get(), 2, y.place()));
   same(y, pixel_shuffle(tx, 2));
   OK(crisol_pixel_unshuffle(y.get(), 2, z.place()));

@@ -209,6 +209,19 @@ TEST_CASE("onnx: sampling and rearranging") {
                grid_sample(x, grid, {.mode = GridSampleMode::bicubic, .padding_mode = GridSamplePadding::reflection})));
   CHECK(refused(image_node(node("GridSample", {"x", "x"}, {"y"}, {attribute("mode", "bilinear")}))) ==
         Contains("mode is \"bilinear\"; supported are: linear, nearest, cubic"));
+  const Tensor volume = randn({1, 2, 3, 4, 5}), inside = rand({1, 2, 2, 3, 3}) * 2.4 - 1.2;
+  CHECK(close_to(result(one_node(node("GridSample", {"x", "grid"}, {"y"}, {attribute("padding_mode", "border")}),
+                                 {weight("grid", inside)}, 20),
+                        volume),
+                 grid_sample(volume, inside, {.padding_mode = GridSamplePadding::border})));
+  CHECK(refused(one_node(node("GridSample", {"x", "grid"}, {"y"}, {attribute("mode", "cubic")}),
+                         {weight("grid", inside)}, 20)) == Contains("GridSample: input 1"));
+  const Tensor theta = randn({1, 3, 4});
+  CHECK(close_to(
+      result(one_node(node("AffineGrid", {"x", "size"}, {"y"}), {numbers("size", {1, 2, 3, 4, 5})}, 20), theta),
+      affine_grid(theta, {1, 2, 3, 4, 5})));
+  CHECK(refused(one_node(node("AffineGrid", {"x", "size"}, {"y"}), {numbers("size", {1, 2, 3})}, 20)) ==
+        Contains("AffineGrid: size has shape (3)"));
   const Proto block = attribute("blocksize", std::int64_t{2});
   CHECK(close_to(result(image_node(node("DepthToSpace", {"x"}, {"y"}, {block, attribute("mode", "CRD")})), x),
                  pixel_shuffle(x, 2)));

@@ -484,11 +484,13 @@ enum { CRISOL_GRID_BILINEAR = 0, CRISOL_GRID_NEAREST = 1, CRISOL_GRID_BICUBIC = 
 /** As crisol::GridSamplePadding. */
 typedef int32_t crisol_grid_sample_padding;
 enum { CRISOL_GRID_ZEROS = 0, CRISOL_GRID_BORDER = 1, CRISOL_GRID_REFLECTION = 2 };
-/** crisol::grid_sample: x (N, C, H, W) at the places of grid (N, OH, OW, 2). */
+/** crisol::grid_sample: x (N, C, H, W) at the places of grid (N, OH, OW, 2), or x (N, C, D, H, W) at the places of grid
+ * (N, OD, OH, OW, 3). */
 CRISOL_API crisol_status crisol_grid_sample(const crisol_tensor* x, const crisol_tensor* grid,
                                             crisol_grid_sample_mode mode, crisol_grid_sample_padding padding,
                                             int align_corners, crisol_tensor** result);
-/** crisol::affine_grid: theta (N, 2, 3) for images of `size`, four numbers (N, C, H, W). */
+/** crisol::affine_grid: theta (N, 2, 3) for images of `size`, four numbers (N, C, H, W), or theta (N, 3, 4) for volumes
+ * of `size`, five numbers (N, C, D, H, W). */
 CRISOL_API crisol_status crisol_affine_grid(const crisol_tensor* theta, const int64_t* size, int align_corners,
                                             crisol_tensor** result);
 /** crisol::pixel_shuffle: channels become squares of elements. */

@@ -24,10 +24,15 @@ CRISOL_API Tensor interpolate(const Tensor& x, const InterpolateOptions& options
 /// Reads x (N, C, H, W) at the places of grid (N, OH, OW, 2), as PyTorch's grid_sample. The result is (N, C, OH, OW).
 /// A place is (across, down). -1 and 1 are the edges of the image, or the centres of its corner elements with
 /// align_corners. Both tensors are f32. Differentiable in x and grid.
+///
+/// A volume x (N, C, D, H, W) is read at the places of grid (N, OD, OH, OW, 3), and the result is (N, C, OD, OH, OW). A
+/// place is (across, down, inward), along W, H and D. Bilinear then reads two neighbours along each of the three axes.
+/// Bicubic is refused.
 CRISOL_API Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {});
 
 /// The places for grid_sample that an affine map gives: theta (N, 2, 3), f32, times (across, down, 1) for every element
-/// of an image of shape size = (N, C, H, W). The result is (N, H, W, 2).
+/// of an image of shape size = (N, C, H, W). The result is (N, H, W, 2). For a volume of shape (N, C, D, H, W), theta
+/// (N, 3, 4) times (across, down, inward, 1) gives (N, D, H, W, 3).
 CRISOL_API Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners = false);
 
 /// (N, C · factor², H, W) becomes (N, C, H · factor, W · factor): the channels c · factor² + i · factor + j are the

@@ -9,10 +9,11 @@
 
 namespace crisol::ops {
 
-/// Reads x (N, C, H, W) at the places of grid (N, OH, OW, 2). The result is (N, C, OH, OW).
+/// Reads x (N, C, H, W) at the places of grid (N, OH, OW, 2). The result is (N, C, OH, OW). Or a volume (N, C, D, H, W)
+/// at the places of grid (N, OD, OH, OW, 3).
 CRISOL_API Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {});
 
-/// The gradient of x, in shape `input` (N, C, H, W). Sums have a fixed order, so every run gives the same bits.
+/// The gradient of x, in the shape `input` of x. Sums have a fixed order, so every run gives the same bits.
 CRISOL_API Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, const Shape& input,
                                        const GridSampleOptions& options = {});
 

@@ -27,7 +27,7 @@ struct InterpolateOptions {
   bool antialias = false;      ///< Where the image becomes smaller, more neighbours contribute. Not for nearest modes.
 };
 
-/// How grid_sample() computes an element from its neighbours in the input.
+/// How grid_sample() computes an element from its neighbours in the input. Bicubic is for images only.
 enum class GridSampleMode { bilinear, nearest, bicubic };
 
 /// What grid_sample() reads outside the input: zeros, the nearest element of the border, or the input mirrored.

@@ -43,15 +43,25 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
   constexpr const char* op = "affine_grid";
   require(theta.defined(), op, "theta is undefined");
   require(theta.dtype() == DType::f32, op, "theta must be f32, it is ", theta.dtype());
-  require(size.rank() == 4, op, "the size must be (N, C, H, W), it is ", size);
-  require(theta.shape() == Shape({size[0], 2, 3}), op, "theta has shape ", theta.shape(), ", for the size ", size,
-          " it must be (", size[0], ", 2, 3)");
-  require(size[2] > 0 && size[3] > 0, op, "the size is ", size, ", height and width must be positive");
-  const std::vector<double> down = coordinates(size[2], align_corners), across = coordinates(size[3], align_corners);
-  const auto column = [&](int i) { return theta.select(2, i).reshape({size[0], 1, 1, 2}); };
-  const Tensor x = from_vector(across, {1, 1, size[3], 1}, DType::f32, theta.device());
-  const Tensor y = from_vector(down, {1, size[2], 1, 1}, DType::f32, theta.device());
-  return x * column(0) + (y * column(1) + column(2));
+  require(size.rank() == 4 || size.rank() == 5, op, "the size must be (N, C, H, W) or (N, C, D, H, W), it is ", size);
+  const int axes = size.rank() - 2;
+  const Shape expected{size[0], axes, axes + 1};
+  require(theta.shape() == expected, op, "theta has shape ", theta.shape(), ", for the size ", size, " it must be ",
+          expected);
+  for (int axis = 2; axis < size.rank(); ++axis)
+    require(size[axis] > 0, op, "the size is ", size, ", the sizes after the channels must be positive");
+  Shape of_place = Shape::filled(axes + 2, 1);
+  of_place[0] = size[0];
+  of_place[axes + 1] = axes;
+  const auto column = [&](int i) { return theta.select(2, i).reshape(of_place); };
+  Tensor places = column(axes);
+  for (int i = axes - 1; i >= 0; --i) {  // Coordinate i of a place belongs to axis -1 - i of the image.
+    Shape along = Shape::filled(axes + 2, 1);
+    along[axes - i] = size[axes + 1 - i];
+    const std::vector<double> at = coordinates(size[axes + 1 - i], align_corners);
+    places = from_vector(at, along, DType::f32, theta.device()) * column(i) + places;
+  }
+  return places;
 }
 
 }  // namespace crisol

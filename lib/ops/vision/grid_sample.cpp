@@ -1,4 +1,4 @@
-// Reading images at the places of a grid: cl_kernels/vision/grid_sample.cl.
+// Reading images and volumes at the places of a grid: cl_kernels/vision/grid_sample.cl.
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -16,7 +16,8 @@ namespace {
 
 /// The sizes of a call, and how its kernels are made and launched.
 struct Sampling {
-  std::int64_t images, channels, height, width, points;
+  int axes;  ///< Of an image or a volume.
+  std::int64_t images, channels, depth, height, width, points;
   GridSampleOptions options;
   runtime::DeviceState& device;
   dispatch::Target target = dispatch::target_of(device);
@@ -25,7 +26,7 @@ struct Sampling {
     return options.mode == GridSampleMode::nearest ? 1 : (options.mode == GridSampleMode::bilinear ? 2 : 4);
   }
   /// Loop iterations for one place in one channel.
-  std::int64_t iterations() const { return taps() * (taps() + 2) + 4; }
+  std::int64_t iterations() const { return (axes == 3 ? taps() : 1) * taps() * (taps() + 2) + 4; }
   bool on_cpu() const { return target.info.type == DeviceType::cpu; }
   /// How `count` units are shared. A unit takes `work` iterations.
   WorkSplit split(std::int64_t count, std::int64_t work) const {
@@ -37,8 +38,9 @@ struct Sampling {
            const auto&... more) const {
     std::apply(
         [&](const auto&... operand) {
-          runtime::launch(device, {"vision/grid_sample.cl", entry, {{"TAPS", taps()}}}, range_of(target, items),
-                          operand..., count, static_cast<std::int32_t>(channels), static_cast<std::int32_t>(height),
+          runtime::launch(device, {"vision/grid_sample.cl", entry, {{"TAPS", taps()}, {"AXES", axes}}},
+                          range_of(target, items), operand..., count, static_cast<std::int32_t>(channels),
+                          static_cast<std::int32_t>(depth), static_cast<std::int32_t>(height),
                           static_cast<std::int32_t>(width), points, static_cast<std::int32_t>(options.padding_mode),
                           std::int32_t{options.align_corners}, std::int32_t{options.in_elements}, more...);
         },
@@ -47,20 +49,30 @@ struct Sampling {
 };
 
 Sampling sampling_of(const char* op, const Shape& input, const Tensor& grid, const GridSampleOptions& options) {
-  require(input.rank() == 4, op, "the input must have 4 axes (N, C, H, W), its shape is ", input);
+  require(input.rank() == 4 || input.rank() == 5, op,
+          "the input must have 4 axes (N, C, H, W) or 5 axes (N, C, D, H, W), its shape is ", input);
+  const int axes = input.rank() - 2;
   require(grid.defined(), op, "the grid is undefined");
   require_dtype(op, "the grid", grid, DType::f32);
-  require(grid.dim() == 4 && grid.size(0) == input[0] && grid.size(3) == 2, op, "the grid has shape ", grid.shape(),
-          ", for an input of shape ", input, " it must be (", input[0], ", OH, OW, 2)");
-  require(input[2] > 0 && input[3] > 0, op, "the input has shape ", input, ", which has no elements to read");
-  for (int axis = 1; axis < 4; ++axis)
+  require(grid.dim() == axes + 2 && grid.size(0) == input[0] && grid.size(axes + 1) == axes, op, "the grid has shape ",
+          grid.shape(), ", for an input of shape ", input, " it must be (", input[0],
+          axes == 3 ? ", OD, OH, OW, 3)" : ", OH, OW, 2)");
+  require(axes == 2 || options.mode != GridSampleMode::bicubic, op, "bicubic is defined for images (N, C, H, W) only, ",
+          "the input has shape ", input);
+  for (int axis = 2; axis < input.rank(); ++axis)
+    require(input[axis] > 0, op, "the input has shape ", input, ", which has no elements to read");
+  for (int axis = 1; axis < input.rank(); ++axis)
     require(input[axis] <= std::numeric_limits<std::int32_t>::max(), op, "the input has shape ", input,
             ", with too large an axis");
-  return {input[0], input[1], input[2], input[3], grid.size(1) * grid.size(2), options, state_of(grid)};
+  const std::int64_t depth = axes == 3 ? input[2] : 1,
+                     points = (axes == 3 ? grid.size(3) : 1) * grid.size(1) * grid.size(2);
+  return {axes, input[0], input[1], depth, input[axes], input[axes + 1], points, options, state_of(grid)};
 }
 
 Shape shape_of_result(const Shape& input, const Tensor& grid) {
-  return {input[0], input[1], grid.size(1), grid.size(2)};
+  Shape result = input;
+  for (int axis = 2; axis < input.rank(); ++axis) result[axis] = grid.size(axis - 1);
+  return result;
 }
 
 }  // namespace
@@ -92,10 +104,10 @@ Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, const Shape& i
   const Tensor dx = zeros(input, DType::f32, dy.device());
   if (dx.numel() == 0 || dy.numel() == 0) return dx;
   const Tensor gradient = contiguous(dy), places = contiguous(grid);
-  const std::int64_t planes = s.images * s.channels, rows = s.on_cpu() ? s.height : 1;
+  const std::int64_t planes = s.images * s.channels, all_rows = s.depth * s.height, rows = s.on_cpu() ? all_rows : 1;
   in_launches(s.target, s.points, s.iterations(), [&](std::int64_t begin, std::int64_t end) {
-    s.run("grid_sample_backward", planes * ceil_div(s.height, rows), std::tuple(in(gradient), in(places), out(dx)),
-          planes, static_cast<std::int32_t>(rows), begin, end);
+    s.run("grid_sample_backward", planes * ceil_div(all_rows, rows), std::tuple(in(gradient), in(places), out(dx)),
+          planes, rows, begin, end);
   });
   return dx;
 }

@@ -119,23 +119,34 @@ std::vector<Tap> taps_of(double coordinate, std::int64_t size, const GridSampleO
   return taps;
 }
 
+Shape sampled_shape(const Shape& x, const Values& grid) {
+  Shape shape = x;
+  for (int axis = 2; axis < x.rank(); ++axis) shape[axis] = grid.shape[axis - 1];
+  return shape;
+}
+
 /// Calls visit(index in x, index in y, weight) for every product that sampling sums.
 void for_taps(const Shape& x, const Values& grid, const GridSampleOptions& o,
               const std::function<void(const Shape&, const Shape&, double)>& visit) {
-  for_each_index({x[0], x[1], grid.shape[1], grid.shape[2]}, [&](const Shape& at) {
+  const bool is_volume = x.rank() == 5;
+  for_each_index(sampled_shape(x, grid), [&](const Shape& at) {
     const auto coordinate = [&](std::int64_t which) {
-      return grid.values[position({at[0], at[2], at[3], which}, grid.shape)];
+      const Shape place = is_volume ? Shape{at[0], at[2], at[3], at[4], which} : Shape{at[0], at[2], at[3], which};
+      return grid.values[position(place, grid.shape)];
     };
-    for (const Tap& down : taps_of(coordinate(1), x[2], o))
-      for (const Tap& across : taps_of(coordinate(0), x[3], o))
-        visit({at[0], at[1], down.at, across.at}, at, down.weight * across.weight);
+    const std::vector<Tap> inward = is_volume ? taps_of(coordinate(2), x[2], o) : std::vector<Tap>{{0, 1}};
+    for (const Tap& slice : inward)
+      for (const Tap& down : taps_of(coordinate(1), x[x.rank() - 2], o))
+        for (const Tap& across : taps_of(coordinate(0), x[x.rank() - 1], o))
+          visit(is_volume ? Shape{at[0], at[1], slice.at, down.at, across.at} : Shape{at[0], at[1], down.at, across.at},
+                at, slice.weight * down.weight * across.weight);
   });
 }
 
 }  // namespace
 
 Values grid_sample(const Values& x, const Values& grid, const GridSampleOptions& options) {
-  Values y{{x.shape[0], x.shape[1], grid.shape[1], grid.shape[2]}, {}};
+  Values y{sampled_shape(x.shape, grid), {}};
   y.values.assign(static_cast<std::size_t>(y.shape.numel()), 0);
   for_taps(x.shape, grid, options, [&](const Shape& from, const Shape& to, double weight) {
     y.values[position(to, y.shape)] += weight * x.values[position(from, x.shape)];

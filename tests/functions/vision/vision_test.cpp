@@ -189,6 +189,54 @@ TEST_CASE("grid_sample: every mode and padding, places inside and far outside") 
         }
 }
 
+TEST_CASE("grid_sample: volumes, every mode and padding") {
+  for (const GridSampleMode mode : {GridSampleMode::bilinear, GridSampleMode::nearest})
+    for (const GridSamplePadding padding : all_paddings)
+      for (const bool align_corners : {false, true})
+        for (const Shape& shape : {Shape{2, 3, 5, 4, 7}, Shape{1, 70, 1, 3, 1}}) {
+          CAPTURE(static_cast<int>(mode));
+          CAPTURE(static_cast<int>(padding));
+          CAPTURE(align_corners);
+          const GridSampleOptions o{mode, padding, align_corners};
+          const Values x = random_of(4, shape), grid = random_of(5, {shape[0], 3, 2, 9, 3}, -2.3, 2.3);
+          const Values expected = reference::grid_sample(x, grid, o);
+          CHECK(expected.shape == Shape{shape[0], shape[1], 3, 2, 9});
+          check_close(grid_sample(tensor_of(x.values, shape), tensor_of(grid.values, grid.shape), o), expected.shape,
+                      expected.values, {128, 1});
+          const Values dy = random_of(6, expected.shape);
+          const Values dx = reference::grid_sample_backward(dy, shape, grid, o);
+          check_close(
+              ops::grid_sample_backward(tensor_of(dy.values, dy.shape), tensor_of(grid.values, grid.shape), shape, o),
+              shape, dx.values, {256, 4});
+        }
+  const Tensor grid = zeros({1, 2, 2, 2, 3}), x = zeros({1, 1, 3, 4, 5});
+  CHECK(grid_sample(x, zeros({1, 0, 2, 2, 3})).shape() == Shape{1, 1, 0, 2, 2});
+  check_error([&] { grid_sample(x, grid, {.mode = GridSampleMode::bicubic}); },
+              {"[grid_sample]", "bicubic", "(1, 1, 3, 4, 5)"});
+  check_error(
+      [&] {
+        grid_sample(x, zeros({1, 2, 2, 2, 2}));
+      },
+      {"[grid_sample]", "(1, 2, 2, 2, 2)", "(1, OD, OH, OW, 3)"});
+  check_error([&] { grid_sample(zeros({1, 1, 0, 4, 5}), grid); }, {"[grid_sample]", "no elements"});
+}
+
+TEST_CASE("grid_sample: gradients of a volume and of its grid") {
+  const Tensor x = tensor_of(random_of(9, {2, 2, 3, 4, 3}).values, {2, 2, 3, 4, 3});
+  // No place is near a whole position, where the derivative jumps.
+  std::vector<float> places;
+  for (int i = 0; i < 2 * 2 * 2 * 2; ++i)
+    for (const double size : {3.0, 4.0, 3.0})
+      places.push_back(static_cast<float>((2 * (i % 3 - 0.7 + 0.5) + 1) / size - 1));
+  const Tensor grid = tensor_of(std::vector<double>(places.begin(), places.end()), {2, 2, 2, 2, 3});
+  for (const GridSamplePadding padding : all_paddings) {
+    CAPTURE(static_cast<int>(padding));
+    check_gradients(
+        [&](const std::vector<Tensor>& in) { return grid_sample(in[0], in[1], {.padding_mode = padding}).square(); },
+        {x, grid}, {.step = 2e-3, .tolerance = 2e-2});
+  }
+}
+
 TEST_CASE("grid_sample: views, empty results, and places that are no numbers") {
   const Values x = random_of(7, {2, 2, 4, 5}), grid = random_of(8, {2, 3, 3, 2});
   const std::vector<double> expected = reference::grid_sample(x, grid, {}).values;
@@ -250,7 +298,7 @@ TEST_CASE("grid_sample refuses what does not fit") {
   const Tensor x = zeros({2, 1, 4, 5}), grid = zeros({2, 3, 3, 2});
   check_error([&] { grid_sample(Tensor(), grid); }, {"[grid_sample]", "undefined"});
   check_error([&] { grid_sample(x, Tensor()); }, {"[grid_sample]", "undefined"});
-  check_error([&] { grid_sample(zeros({2, 4, 5}), grid); }, {"[grid_sample]", "4 axes", "(2, 4, 5)"});
+  check_error([&] { grid_sample(zeros({2, 4, 5}), grid); }, {"[grid_sample]", "4 axes", "5 axes", "(2, 4, 5)"});
   check_error([&] { grid_sample(x, zeros({1, 3, 3, 2})); }, {"[grid_sample]", "(1, 3, 3, 2)", "(2, OH, OW, 2)"});
   check_error([&] { grid_sample(x, zeros({2, 3, 3, 3})); }, {"[grid_sample]", "(2, 3, 3, 3)"});
   check_error([&] { grid_sample(zeros({2, 1, 0, 5}), grid); }, {"[grid_sample]", "no elements"});
@@ -278,6 +326,25 @@ TEST_CASE("affine_grid: the identity reads the image itself, and a shift moves i
         return affine_grid(in[0], {2, 1, 3, 4}).square();
       },
       {tensor_of(random_values(11, 12), {2, 2, 3})});
+  // A volume: the identity, and a map that swaps its first and last axis.
+  const Tensor volume = tensor_of(random_of(9, {1, 2, 3, 4, 3}).values, {1, 2, 3, 4, 3});
+  const Tensor same = from_vector<float>({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, {1, 3, 4});
+  const Tensor swap = from_vector<float>({0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0}, {1, 3, 4});
+  for (const bool align_corners : {false, true}) {
+    const auto moved = [&](const Tensor& map) {
+      return grid_sample(volume, affine_grid(map, volume.shape(), align_corners), {.align_corners = align_corners});
+    };
+    CHECK(affine_grid(same, volume.shape(), align_corners).shape() == Shape{1, 3, 4, 3, 3});
+    CHECK(moved(same).allclose(volume, 1e-4, 1e-5));
+    CHECK(moved(swap).allclose(volume.transpose(2, 4), 1e-4, 1e-5));
+  }
+  check_gradients(
+      [](const std::vector<Tensor>& in) {
+        return affine_grid(in[0], {1, 1, 2, 3, 4}).square();
+      },
+      {tensor_of(random_of(10, {1, 3, 4}).values, {1, 3, 4})});
+  check_error([] { affine_grid(zeros({1, 2, 3}), {1, 1, 4, 4, 4}); }, {"[affine_grid]", "(1, 2, 3)", "(1, 3, 4)"});
+  check_error([] { affine_grid(zeros({1, 3, 4}), {1, 1, 0, 4, 4}); }, {"[affine_grid]", "(1, 1, 0, 4, 4)"});
   check_error([] { affine_grid(zeros({2, 2, 3}), {1, 1, 4, 4}); }, {"[affine_grid]", "(2, 2, 3)", "(1, 2, 3)"});
   check_error([] { affine_grid(zeros({1, 2, 3}), {1, 1, 4}); }, {"[affine_grid]", "(1, 1, 4)"});
   check_error([] { affine_grid(Tensor(), {1, 1, 4, 4}); }, {"[affine_grid]", "undefined"});

@@ -16,6 +16,7 @@ namespace crisol::onnx {
 namespace {
 
 using graph::Data;
+using graph::Datum;
 using graph::Run;
 
 /// One axis of a transposed convolution: the whole result has `full` elements, of which `size` are kept, from `begin`
@@ -179,9 +180,15 @@ Run col2im(Call& call) {
 
 Run grid_sample_(Call& call) {
   call.check_counts(2, 2);
+  call.require_dtype(0, {DType::f32});
+  call.require_dtype(1, {DType::f32});
+  for (const std::size_t i : {0, 1}) call.require_rank(i, 4, call.version() < 20 ? 4 : 5);
   const bool named_by_rank = call.version() < 20;
   const std::string mode = named_by_rank ? call.text_of("mode", {"bilinear", "nearest", "bicubic"})
                                          : call.text_of("mode", {"linear", "nearest", "cubic"});
+  if (mode == "cubic")
+    for (const std::size_t i : {0, 1}) call.require_rank(i, 4, 4);  // ONNX defines it for images only.
+  call.gives_type_of(0, call.rank_of(0));
   const std::string outside = call.text_of("padding_mode", {"zeros", "border", "reflection"});
   const GridSampleOptions options{
       .mode = mode == "nearest"
@@ -198,6 +205,11 @@ Run grid_sample_(Call& call) {
 
 Run affine_grid_(Call& call) {
   call.check_counts(2, 2);
+  call.require_dtype(0, {DType::f32});
+  call.require_rank(0, 3, 3);
+  if (const Datum size = call.stored(1); size.defined())
+    require(size.shape() == Shape{4} || size.shape() == Shape{5}, "onnx", "size has shape ", size.shape(),
+            ", 4 numbers (N, C, H, W) or 5 (N, C, D, H, W) expected");
   const bool align_corners = call.integer("align_corners", 0) != 0;
   return [=](const Data& in, Device device) {
     return Data{affine_grid(in[0].tensor(device), Shape(in[1].numbers()), align_corners)};
