@@ -18,6 +18,7 @@ namespace crisol::graph {
 namespace {
 
 constexpr std::size_t most_programs = 8;  // Each keeps the memory of one run.
+constexpr std::size_t most_refused = 4;   // To find that there is no program takes as long as a run.
 
 /// While it lives, the thread makes a program.
 class Making {
@@ -139,17 +140,32 @@ std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>&
                                   const std::vector<Tensor>& weights, Device device) {
   if (needs_nodes(inputs, weights)) return {};
   std::unique_lock lock(mutex_);
-  if (!has_programs_) return {};
+  Layouts layouts;
+  for (const Tensor& input : inputs) layouts.emplace_back(input.dtype(), input.shape());
+  if (!has_programs_ || is_refused(layouts)) return {};
   if (const std::shared_ptr<Program> program = find(inputs, weights)) {
     lock.unlock();
     return program->run(inputs);
   }
   const auto program = std::make_shared<Program>(graph, inputs, weights, device);
-  has_programs_ = program->can_run();
-  if (!has_programs_) return {};
+  if (!program->can_run()) {
+    refuse(std::move(layouts));
+    return {};
+  }
   if (programs_.size() == most_programs) programs_.pop_back();
   programs_.insert(programs_.begin(), program);
   return program->outputs();
+}
+
+bool Programs::is_refused(const Layouts& layouts) const {
+  return std::find(refused_.begin(), refused_.end(), layouts) != refused_.end();
+}
+
+void Programs::refuse(Layouts layouts) {
+  refused_.push_back(std::move(layouts));
+  if (refused_.size() <= most_refused) return;
+  has_programs_ = !programs_.empty();
+  refused_.erase(refused_.begin());
 }
 
 std::shared_ptr<Program> Programs::find(const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights) {

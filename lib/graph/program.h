@@ -62,9 +62,10 @@ class Program {
 /// The programs of one graph for the last few shapes of its inputs.
 class Programs {
  public:
-  /// The outputs, by the program for such inputs, which is made if there is none yet. Nothing if the graph has no
-  /// programs, because sizes or branches depend on values of inputs. Nothing too while gradients are wanted, and while
-  /// the thread traces or captures: these have to see the nodes.
+  /// The outputs, by the program for such inputs, which is made if there is none yet. Nothing if there is no program
+  /// for inputs of these shapes, because sizes or branches depend on values of inputs. After a few such shapes without
+  /// a program between them, the graph counts as one that has none for any shapes. Nothing too while gradients are
+  /// wanted, and while the thread traces or captures: these have to see the nodes.
   std::optional<Data> run(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
                           Device device);
   /// The graph that run() runs, after the passes. Its weights are constants. Nothing if run() gives nothing.
@@ -72,10 +73,17 @@ class Programs {
                                 const std::vector<Tensor>& weights, Device device, PassChanges* changes = nullptr);
 
  private:
+  /// The dtypes and shapes of inputs.
+  using Layouts = std::vector<std::pair<DType, Shape>>;
+
   std::shared_ptr<Program> find(const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights);
+  /// Whether inputs like these have no program.
+  bool is_refused(const Layouts& layouts) const;
+  void refuse(Layouts layouts);
 
   std::mutex mutex_;
   std::vector<std::shared_ptr<Program>> programs_;  ///< The one that was used last comes first.
+  std::vector<Layouts> refused_;                    ///< The last inputs without a program.
   bool has_programs_ = true;
 };
 

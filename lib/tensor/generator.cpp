@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/per_thread.h"
+#include "runtime/capture/capture.h"
 #include "runtime/memory/transfer.h"
 #include "tensor/impl.h"
 
@@ -44,6 +45,19 @@ void Generator::set_state(const GeneratorState& state) {
   const Storage& storage = *impl_->state.impl()->storage;
   const std::lock_guard lock(impl_->mutex);
   runtime::write(*storage.block, storage.base, words.data(), sizeof words);
+}
+
+Generator started_anew(std::uint64_t seed, Device device) {
+  if (runtime::current_capturer() == nullptr) return Generator(seed, device);
+  const Generator generator = [&] {
+    const runtime::PauseCapture pause;  // Its constructor copies values of the host.
+    return Generator(seed, device);
+  }();
+  const std::array<std::uint64_t, 2> words{seed, 0};
+  const Storage& storage = *generator.impl().state.impl()->storage;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    runtime::fill(*storage.block, storage.base + i * sizeof words[i], sizeof words[i], &words[i], sizeof words[i]);
+  return generator;
 }
 
 Generator& default_generator(Device device) {

@@ -15,6 +15,10 @@ struct GeneratorImpl {
   const Tensor state;  ///< i64 (2), read as ulong: the seed and the counter.
 };
 
+/// A generator that starts with the seed. In a capture each replay starts it again, so that each draws the same
+/// numbers.
+Generator started_anew(std::uint64_t seed, Device device);
+
 /// Is told of each generator that this thread draws from.
 struct DrawObserver {
   virtual ~DrawObserver() = default;

@@ -9,6 +9,7 @@
 #include "onnx/ops/axes.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/table.h"
+#include "tensor/generator.h"
 
 namespace crisol::onnx {
 
@@ -22,7 +23,7 @@ struct Source {
   explicit Source(Call& call) : has_seed(call.has("seed")), seed(call.real("seed", 0)) {}
 
   Generator of(Device device) const {
-    return has_seed ? Generator(std::bit_cast<std::uint64_t>(seed), device) : default_generator(device);
+    return has_seed ? started_anew(std::bit_cast<std::uint64_t>(seed), device) : default_generator(device);
   }
 
   bool has_seed;
