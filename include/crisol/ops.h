@@ -10,6 +10,7 @@
 // For anything else, call a function under NoGrad: it does the same as the raw op.
 #pragma once
 
+#include "crisol/ops/blocks.h"
 #include "crisol/ops/cat.h"
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"

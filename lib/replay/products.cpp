@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "crisol/ops/blocks.h"
 #include "crisol/ops/conv.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/precision.h"
@@ -130,6 +131,25 @@ std::optional<Replay> make_conv2d(const Problem& p) {
   return replay;
 }
 
+/// The same with "groups", which the key of channels in blocks does not have, and without "precision".
+Problem as_conv2d(const Problem& blocks) {
+  Problem p = blocks;
+  p.values["groups"] = blocks["kind"] == 1 ? blocks["c"] : 1;
+  p.values["precision"] = 0;
+  return p;
+}
+
+std::optional<Replay> make_conv2d_blocks(const Problem& p) {
+  const Convolution c(as_conv2d(p));
+  const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel());
+  const Tensor input = p.tensor(x, c.x), weight = p.tensor(w, c.weight);
+  Replay replay = c.replay(c.weight.numel() / c.weight[0], [=, block_in = p["block_in"], block = p["block"]] {
+    return ops::conv2d_in_blocks(input, weight, c.options, block_in, block);
+  });
+  replay.reference = [=] { return std::vector<Values>{reference::conv2d(x, c.x, w, c.weight, {}, c.options)}; };
+  return replay;
+}
+
 std::optional<Replay> make_data(const Problem& p) {
   const Convolution c(p);
   const Values dy = values_for(1, c.y.numel()), w = values_for(2, c.weight.numel());
@@ -178,10 +198,24 @@ void resize_convolution(Problem& p, const Sizes& sizes) {
   resize(p, sizes, {{"n", 3}});
 }
 
+// Several blocks, of which the last lack channels.
+void resize_blocks(Problem& p, const Sizes& sizes) {
+  const bool is_depthwise = p["kind"] == 1;
+  Problem conv = as_conv2d(p);
+  conv.values["groups"] = 1;
+  resize_convolution(conv, sizes);
+  for (const char* name : {"n", "h", "w"}) p.values[name] = conv[name];
+  p.values["c"] = sizes.of(p["c"], 21);
+  p.values["k"] = is_depthwise ? p["c"] : sizes.of(p["k"], 35);
+  p.values["out_h"] = (p["h"] + 2 * p["pad_h"] - p["dil_h"] * (p["r"] - 1) - 1) / p["stride_h"] + 1;
+  p.values["out_w"] = (p["w"] + 2 * p["pad_w"] - p["dil_w"] * (p["s"] - 1) - 1) / p["stride_w"] + 1;
+}
+
 }  // namespace
 
 const std::vector<Maker> product_makers{{"matmul", make_matmul, resize_matmul},
                                         {"conv2d", make_conv2d, resize_convolution},
+                                        {"conv2d_blocks", make_conv2d_blocks, resize_blocks},
                                         {"conv2d_backward_data", make_data, resize_convolution},
                                         {"conv2d_backward_weight", make_weight, resize_convolution}};
 

@@ -1,6 +1,7 @@
 // Poolings.
 #include <algorithm>
 
+#include "crisol/ops/blocks.h"
 #include "crisol/ops/pool.h"
 #include "reference/images/pool.h"
 #include "replay/replay.h"
@@ -117,6 +118,28 @@ std::optional<Replay> make_adaptive_backward(const Problem& p) {
       4 * static_cast<double>(planes_of(p).numel()), 12, 1);
 }
 
+// Planes of blocks are those of one image. The last block lacks a channel.
+Shape blocked_image(const Problem& p) { return {1, p["planes"] * p["block"] - 1, p["h"], p["w"]}; }
+
+double effort_of_blocks(const Problem& p) { return static_cast<double>(p["block"]) * effort_of(p); }
+
+std::optional<Replay> make_max_blocks(const Problem& p) {
+  const Images x(p, 1, blocked_image(p));
+  const MaxPool2dOptions options = max_options(p);
+  return replay_with([=, block = p["block"]] { return ops::max_pool2d_in_blocks(x.tensor, options, block); },
+                     [=] { return reference::max_pool2d(x.values, x.shape, options).values; }, effort_of_blocks(p), 0,
+                     0);
+}
+
+std::optional<Replay> make_avg_blocks(const Problem& p) {
+  const Images x(p, 1, blocked_image(p));
+  AvgPool2dOptions options = with_window(p, AvgPool2dOptions{1});
+  options.count_include_pad = p["include_pad"] != 0;
+  return replay_with([=, block = p["block"]] { return ops::avg_pool2d_in_blocks(x.tensor, options, block); },
+                     [=] { return reference::avg_pool2d(x.values, x.shape, options).values; }, effort_of_blocks(p), 10,
+                     1);
+}
+
 // Keeps the window, and at least as many elements as the window needs.
 void resize(Problem& p, const Sizes& sizes) {
   const auto resize_axis = [&](const char* size, const char* out, const char* kernel, const char* stride,
@@ -139,6 +162,8 @@ void resize_adaptive(Problem& p, const Sizes& sizes) {
 
 const std::vector<Maker> window_makers{{"max_pool2d", make_max, resize},
                                        {"max_pool2d_backward", make_max_backward, resize},
+                                       {"max_pool2d_blocks", make_max_blocks, resize},
+                                       {"avg_pool2d_blocks", make_avg_blocks, resize},
                                        {"avg_pool2d", make_avg, resize},
                                        {"avg_pool2d_backward", make_avg_backward, resize},
                                        {"adaptive_avg_pool2d", make_adaptive, resize_adaptive},

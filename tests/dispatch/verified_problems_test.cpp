@@ -33,6 +33,12 @@ constexpr const char* problems[] = {
     "conv2d n=8 c=64 h=28 w=28 k=64 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1 groups=64 "
     "precision=0",
     "conv2d n=8 c=64 h=28 w=28 k=32 r=1 s=1 stride_h=1 stride_w=1 pad_h=0 pad_w=0 dil_h=1 dil_w=1 groups=1 precision=0",
+    "conv2d_blocks n=8 c=64 h=28 w=28 k=96 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1 out_h=28 "
+    "out_w=28 block_in=8 block=8 kind=0",
+    "conv2d_blocks n=1 c=3 h=224 w=224 k=64 r=7 s=7 stride_h=2 stride_w=2 pad_h=3 pad_w=3 dil_h=1 dil_w=1 out_h=112 "
+    "out_w=112 block_in=1 block=16 kind=0",
+    "conv2d_blocks n=8 c=64 h=28 w=28 k=64 r=5 s=3 stride_h=2 stride_w=1 pad_h=2 pad_w=1 dil_h=1 dil_w=1 out_h=14 "
+    "out_w=28 block_in=8 block=8 kind=1",
     "rnn_forward cell=0 reverse=0 t=20 b=16 i=32 h=64 outputs=64 padded=0",
     "rnn_forward cell=2 reverse=0 t=20 b=16 i=32 h=64 outputs=64 padded=0",
     "rnn_forward cell=3 reverse=1 t=20 b=16 i=32 h=64 outputs=64 padded=1",
@@ -63,6 +69,10 @@ constexpr const char* problems[] = {
     "avg_pool2d planes=64 h=28 w=28 out_h=14 out_w=14 r=2 s=2 stride_h=2 stride_w=2 pad_h=0 pad_w=0 dil_h=1 dil_w=1",
     "avg_pool2d_backward planes=64 h=28 w=28 out_h=14 out_w=14 r=2 s=2 stride_h=2 stride_w=2 pad_h=0 pad_w=0 dil_h=1 "
     "dil_w=1",
+    "max_pool2d_blocks planes=8 h=55 w=55 out_h=28 out_w=28 r=3 s=3 stride_h=2 stride_w=2 pad_h=1 pad_w=1 dil_h=1 "
+    "dil_w=1 block=8 include_pad=0",
+    "avg_pool2d_blocks planes=8 h=28 w=28 out_h=14 out_w=14 r=2 s=2 stride_h=2 stride_w=2 pad_h=0 pad_w=0 dil_h=1 "
+    "dil_w=1 block=16 include_pad=1",
     "adaptive_avg_pool2d planes=64 h=28 w=28 out_h=7 out_w=7",
     "adaptive_avg_pool2d_backward planes=64 h=28 w=28 out_h=1 out_w=1",
     "gather outer=32 size=1000 inner=1 picked=1 slices=0 dtype=0",
@@ -83,7 +93,7 @@ std::vector<std::string> all_problems() {
   std::vector<std::string> all(std::begin(problems), std::end(problems));
   // Adds the gradients of convolutions, and each kind of reduction along and across the last axis.
   for (const std::string& text : std::vector<std::string>(all))
-    if (text.starts_with("conv2d"))
+    if (text.starts_with("conv2d "))
       for (const char* op : {"conv2d_backward_data", "conv2d_backward_weight"})
         all.push_back(op + text.substr(text.find(' ')));
   for (int kind = 0; kind < 8; ++kind)
@@ -158,6 +168,12 @@ TEST_CASE("verification: problems become small and odd, and keep what selects th
   const replay::Problem depthwise = small(problems[6]);
   CHECK(depthwise["groups"] == 3);
   CHECK(depthwise["c"] == 3);
+  const replay::Problem blocks = small(problems[10]);
+  CHECK(blocks["kind"] == 1);
+  CHECK(blocks["c"] == 21);
+  CHECK(blocks["k"] == 21);
+  CHECK(blocks["out_h"] == 7);
+  CHECK(blocks["out_w"] == 17);
   const replay::Problem product =
       small("matmul m=64 n=2 k=8 batch=1 transa=0 transb=0 transc=0 weight=0 precision=2", 2);
   CHECK(product["m"] == 63);

@@ -178,6 +178,16 @@ Conv2dBlocksProblem problem_of(const Tensor& x, const Tensor& weight, const Tens
 
 const Table<Conv2dBlocksProblem> conv2d_blocks_table(op, variants);
 
+ProblemKey Conv2dBlocksProblem::key() const {
+  const Conv2dSizes& s = sizes;
+  return {{"n", s.images},         {"c", s.channels},        {"h", s.height},
+          {"w", s.width},          {"k", s.outputs},         {"r", s.kernel_h},
+          {"s", s.kernel_w},       {"stride_h", s.stride_h}, {"stride_w", s.stride_w},
+          {"pad_h", s.pad_h},      {"pad_w", s.pad_w},       {"dil_h", s.dilation_h},
+          {"dil_w", s.dilation_w}, {"out_h", s.out_h},       {"out_w", s.out_w},
+          {"block_in", block_in},  {"block", block},         {"kind", is_depthwise() ? 1 : 0}};
+}
+
 bool tiles_take(const Conv2dSizes& s, std::int64_t block) {
   constexpr std::int64_t most_unrolled = 32;
   return std::max(s.plane(), s.pixels()) <= most_positions / block && s.channels <= most_positions &&

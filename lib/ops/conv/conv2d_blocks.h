@@ -46,6 +46,9 @@ struct Conv2dBlocksProblem {
   bool is_depthwise() const noexcept { return sizes.groups > 1; }
   std::int64_t in_blocks() const noexcept { return (sizes.channels + block_in - 1) / block_in; }
   std::int64_t blocks() const noexcept { return (sizes.outputs + block - 1) / block; }
+
+  /// Without the bias and the epilogue, and without what the sizes imply. The kind is 1 for depthwise convolutions.
+  ProblemKey key() const;
 };
 
 extern const Table<Conv2dBlocksProblem> conv2d_blocks_table;

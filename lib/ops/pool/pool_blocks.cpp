@@ -13,6 +13,15 @@ struct BlockPool {
   PoolGeometry geometry;
   std::int64_t block;
   std::int64_t include_pad;  ///< Of averages.
+
+  ProblemKey key() const {
+    const PoolGeometry& g = geometry;
+    return {{"planes", g.planes},    {"h", g.height},          {"w", g.width},
+            {"out_h", g.out_h},      {"out_w", g.out_w},       {"r", g.kernel_h},
+            {"s", g.kernel_w},       {"stride_h", g.stride_h}, {"stride_w", g.stride_w},
+            {"pad_h", g.pad_h},      {"pad_w", g.pad_w},       {"dil_h", g.dilation_h},
+            {"dil_w", g.dilation_w}, {"block", block},         {"include_pad", include_pad}};
+  }
 };
 
 template <bool is_max>

@@ -7,6 +7,7 @@
 
 #include "base/ceil_div.h"
 #include "crisol/crisol.h"
+#include "crisol/ops/blocks.h"
 #include "doctest/doctest.h"
 #include "functions/conv/conv_blocks.h"
 #include "reference/images/conv2d.h"
@@ -158,6 +159,18 @@ TEST_CASE("conv2d_blocks: epilogues run in the kernel") {
       check(add.epilogue(blocks(row)), y + row);
     });
   }
+}
+
+TEST_CASE("conv2d_in_blocks: ordinary tensors") {
+  manual_seed(4);
+  const Tensor x = randn({2, 20, 5, 6}), weight = randn({10, 20, 3, 3}), of_channel = randn({20, 1, 3, 3});
+  CHECK(ops::conv2d_in_blocks(x, weight, {.padding = 1}, 8, 8)
+            .allclose(conv2d(x, weight, {}, {.padding = 1}), 1e-4, 1e-4));
+  CHECK(ops::conv2d_in_blocks(x, of_channel, {.stride = 2, .groups = 20}, 16, 16)
+            .allclose(conv2d(x, of_channel, {}, {.stride = 2, .groups = 20}), 1e-4, 1e-4));
+  check_error([&] { ops::conv2d_in_blocks(x, weight, {}, 8, 5); }, {"conv2d_in_blocks", "a block of 5 channels"});
+  check_error([&] { ops::conv2d_in_blocks(x, weight, {}, 0, 8); }, {"conv2d_in_blocks", "a block of 0 channels"});
+  check_error([&] { ops::conv2d_in_blocks(x, Tensor(), {}, 8, 8); }, {"conv2d_in_blocks", "undefined"});
 }
 
 TEST_CASE("conv2d_blocks: refusals") {

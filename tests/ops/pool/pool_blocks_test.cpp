@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "crisol/ops/blocks.h"
 #include "doctest/doctest.h"
 #include "functions/conv/conv_blocks.h"
 #include "reference/images/pool.h"
@@ -58,6 +59,21 @@ TEST_CASE("pool_blocks: windows of all kinds") {
       });
     }
   }
+}
+
+TEST_CASE("pool_blocks: ordinary tensors") {
+  const Shape shape{2, 11, 7, 9};
+  const std::vector<double> x = random_values(3, shape.numel());
+  const MaxPool2dOptions max_options{.kernel = 3, .stride = 2, .padding = 1};
+  const AvgPool2dOptions avg_options{.kernel = {2, 3}, .padding = 1, .count_include_pad = false};
+  const reference::MaxPool largest = reference::max_pool2d(x, shape, max_options);
+  const reference::AvgPool mean = reference::avg_pool2d(x, shape, avg_options);
+  const Tensor images = tensor_of(x, shape);
+  check_close(ops::max_pool2d_in_blocks(images, max_options, 8), largest.shape, largest.values, {0, 0});
+  check_close(ops::avg_pool2d_in_blocks(images, avg_options, 4), mean.shape, mean.values, {4, 1});
+  check_error([&] { ops::max_pool2d_in_blocks(images, max_options, 5); }, {"max_pool2d_in_blocks", "a block of 5"});
+  check_error([&] { ops::avg_pool2d_in_blocks(images, {.kernel = 2, .divisor = 3}, 8); },
+              {"avg_pool2d_in_blocks", "the divisor is 3"});
 }
 
 TEST_CASE("pool_blocks: refusals") {

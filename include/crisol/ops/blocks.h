@@ -1,0 +1,26 @@
+// Convolution and pooling of channels in blocks: what programs of graphs run on CPUs. Other code has conv2d and the
+// poolings, which are faster for single calls. These functions are for tools that try or measure variants.
+//
+// Each function puts the channels of x (N, C, H, W) into blocks of `block`, runs the op of its name without "in_", and
+// gives an ordinary tensor. All tensors are f32, with any strides. There are no gradients. Errors (invalid_argument): a
+// block other than 4, 8 and 16, and what conv2d and the poolings refuse.
+#pragma once
+
+#include "crisol/options/conv.h"
+#include "crisol/options/pool.h"
+#include "crisol/tensor.h"
+
+namespace crisol::ops {
+
+/// conv2d without a bias. The op is "conv2d_blocks". The channels of x are in blocks of `block_in`, those of the result
+/// in blocks of `block`. There is one group, or one for each channel and output.
+CRISOL_API Tensor conv2d_in_blocks(const Tensor& x, const Tensor& weight, const Conv2dOptions& options,
+                                   std::int64_t block_in, std::int64_t block);
+
+/// The values of max_pool2d. The op is "max_pool2d_blocks".
+CRISOL_API Tensor max_pool2d_in_blocks(const Tensor& x, const MaxPool2dOptions& options, std::int64_t block);
+
+/// avg_pool2d without a divisor. The op is "avg_pool2d_blocks".
+CRISOL_API Tensor avg_pool2d_in_blocks(const Tensor& x, const AvgPool2dOptions& options, std::int64_t block);
+
+}  // namespace crisol::ops
