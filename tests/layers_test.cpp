@@ -18,8 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array layers{"base",  "runtime", "dispatch", "measure", "tensor", "ops",      "autograd", "functions",
-                            "graph", "nn",      "optim",    "io",      "onnx",   "training", "c_api",    "cli"};
+constexpr std::array layers{"base",     "runtime",   "dispatch", "measure", "tensor", "ops",
+                            "autograd", "functions", "graph",    "nn",      "optim",  "io",
+                            "onnx",     "training",  "dist",     "c_api",   "cli"};
 
 // The layer of a public header, by its path below include/crisol/: a file or a folder.
 constexpr std::pair<std::string_view, std::string_view> public_layers[]{
@@ -45,6 +46,8 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"grad_mode.h", "tensor"},
     {"hook.h", "tensor"},
     {"opencl_interop.h", "tensor"},
+    {"host_access.h", "tensor"},
+    {"after_backward.h", "autograd"},
     {"capture.h", "tensor"},
     {"kernel.h", "tensor"},
     {"options/", "tensor"},
@@ -62,6 +65,8 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"onnx.h", "onnx"},
     {"compile.h", "onnx"},
     {"training.h", "training"},
+    {"dist.h", "dist"},
+    {"dist/", "dist"},
     {"c/", "c_api"},
     {"crisol.h", "training"},  // Includes all of the C++ interface.
 };

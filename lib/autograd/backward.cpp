@@ -1,4 +1,5 @@
 // Tensor::backward and grad.
+#include "autograd/after_backward.h"
 #include "autograd/anomaly.h"
 #include "autograd/engine.h"
 #include "base/text.h"
@@ -37,6 +38,14 @@ void Tensor::backward(const Tensor& gradient, const BackwardOptions& options) co
 
 void Tensor::backward(const Tensor& gradient, bool retain_graph) const {
   backward(gradient, BackwardOptions{retain_graph, false});
+}
+
+void call_after_backward(EndOfBackward function) {
+  constexpr const char* op = "call_after_backward";
+  require(function != nullptr, op, "the function is empty");
+  autograd::AfterBackward* const running = autograd::AfterBackward::current();
+  require(running != nullptr, op, "no backward() runs on this thread");
+  running->add(std::move(function));
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "autograd/accumulate.h"
+#include "autograd/after_backward.h"
 #include "autograd/anomaly.h"
 #include "base/text.h"
 #include "runtime/trace/timeline.h"
@@ -113,11 +114,13 @@ std::vector<Tensor> Engine::run(const std::vector<Tensor>& outputs, std::vector<
     require(
         captures_[i].node != nullptr ? waiting_.count(captures_[i].node) != 0 : leaves_.count(captures_[i].leaf) != 0,
         op_, "no output depends on input ", i, "; allow_unused gives an undefined gradient for it");
-  {
-    const NodeScope scope(nullptr, options_.create_graph);
-    for (std::size_t i = 0; i < outputs.size(); ++i) deliver(Node::edge_of(outputs[i]), std::move(gradients[i]));
-  }
-  for (Node* const node : order_) process(node);
+  AfterBackward().around([&] {
+    {
+      const NodeScope scope(nullptr, options_.create_graph);
+      for (std::size_t i = 0; i < outputs.size(); ++i) deliver(Node::edge_of(outputs[i]), std::move(gradients[i]));
+    }
+    for (Node* const node : order_) process(node);
+  });
   return std::move(captured_);
 }
 

@@ -1,0 +1,19 @@
+// The end of backward(), for libraries that do something with all gradients of a pass.
+#pragma once
+
+#include <exception>
+#include <functional>
+
+#include "crisol/export.h"
+
+namespace crisol {
+
+/// A function that backward() calls at its end, with the error that ended it, or null.
+using EndOfBackward = std::function<void(std::exception_ptr error)>;
+
+/// Lets the backward() that runs on this thread call `function` after its last op, before it returns. Hooks call this.
+/// If a backward() runs within another one, the outer one calls the function. An error that the function throws leaves
+/// backward(). Throws invalid_argument outside backward().
+CRISOL_API void call_after_backward(EndOfBackward function);
+
+}  // namespace crisol

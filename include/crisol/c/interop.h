@@ -1,0 +1,18 @@
+// The C interface and the C++ interface in one program.
+#pragma once
+
+#include "crisol/c/crisol.h"
+#include "crisol/export.h"
+#include "crisol/tensor.h"
+
+namespace crisol::c {
+
+/// A new C handle to the tensor. The caller destroys it with crisol_tensor_destroy.
+CRISOL_API crisol_tensor* handle_of(const Tensor& x);
+/// The tensor of a C handle. Throws invalid_argument for null.
+CRISOL_API Tensor tensor_of(const crisol_tensor* handle);
+/// Called while an exception is handled: stores its text for crisol_error_message(), and returns its status. For C
+/// functions of libraries on top of this one.
+CRISOL_API crisol_status status_of_exception() noexcept;
+
+}  // namespace crisol::c

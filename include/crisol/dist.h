@@ -1,0 +1,162 @@
+// Training on several devices: one process for each device, connected by MPI.
+//
+//     dist::init();                               // Each process (rank) takes a device.
+//     Net net;
+//     optim::SGD optimizer(net.parameters(), 0.1);
+//     dist::DataParallel model(net);              // The same weights everywhere, those of rank 0.
+//     for (const io::Batch& batch : loader) {     // Each rank reads other samples: see ShardedSampler.
+//       optimizer.zero_grad();
+//       cross_entropy(model(batch.input), batch.target).backward();  // Gradients are averaged meanwhile.
+//       optimizer.step();                         // The same step everywhere.
+//     }
+//     dist::finish();
+//
+// `mpirun -n 2 program` starts two ranks. All ranks make the same calls in the same order. The same ranks give the same
+// bits in each run, because every sum is taken in the order of the ranks. The functions are in a library of their own,
+// libcrisol_dist.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "crisol/export.h"
+#include "crisol/io/sampler.h"
+#include "crisol/named_tensors.h"
+#include "crisol/nn/module.h"
+#include "crisol/tensor.h"
+
+namespace crisol::dist {
+
+/// Starts MPI, unless the program did, and connects all ranks. Call it before anything else of the library. Without
+/// mpirun there is one rank. Chooses the default device of this rank by its place on the machine:
+///
+/// - `CRISOL_DEVICE=gpu`, or any text that fits several devices: the n-th of them for the n-th rank of the machine.
+/// - `CRISOL_DEVICE=gpu:0,gpu:1`: the n-th of the list.
+/// - Without the variable: the n-th GPU, if there are several, otherwise the default device.
+///
+/// With fewer devices than ranks, several ranks share a device. The ranks of a machine that compute on its cores share
+/// out the cores without overlap, unless mpirun did that. Throws invalid_argument if a rank has another version of the
+/// library, and if init() was called before. From then on the end of a rank ends the whole run: an exception that
+/// nobody catches, exit() before finish(), a signal, and silence for longer than CRISOL_DIST_TIMEOUT seconds (8;
+/// 0: never).
+CRISOL_API void init();
+/// Waits for all ranks and ends MPI, if init() started it. Call it last, on every rank.
+CRISOL_API void finish();
+/// Whether init() was called, and finish() was not.
+CRISOL_API bool initialized() noexcept;
+/// Prints the reason with the number of this rank, and ends all ranks. For programs that catch their exceptions.
+[[noreturn]] CRISOL_API void fail(const std::string& reason) noexcept;
+
+/// The number of this process, from 0. This function and those below throw invalid_argument before init().
+CRISOL_API int rank();
+/// The number of processes.
+CRISOL_API int world();
+/// The number of this process among those of its machine.
+CRISOL_API int local_rank();
+/// The number of processes on this machine.
+CRISOL_API int local_world();
+
+/// How elements are combined. A sum or mean of floating-point numbers adds in the order of the ranks, f16 with f32 for
+/// the sums. Whole numbers wrap around. For bool, sum and max mean "or", and min means "and".
+enum class ReduceOp : std::uint8_t { sum, mean, min, max };
+
+/// Replaces each element of x by the sum, mean, … of the elements of all ranks at this place. For every element type,
+/// except that only floating-point tensors have a mean. This function and those below wait for the device. They throw
+/// invalid_argument on every rank, and change nothing, if the ranks call different functions, or give different shapes,
+/// element types or operations.
+CRISOL_API void all_reduce(Tensor x, ReduceOp op = ReduceOp::sum);
+/// Replaces the elements of x by those of the rank `root`.
+CRISOL_API void broadcast(Tensor x, int root = 0);
+/// The tensors of all ranks one after another: (world · n, …) for x of shape (n, …). x has at least one axis.
+CRISOL_API Tensor all_gather(const Tensor& x);
+/// The part of this rank of the sum, mean, … of all tensors: part r of x, of world equal parts along axis 0.
+CRISOL_API Tensor reduce_scatter(const Tensor& x, ReduceOp op = ReduceOp::sum);
+/// Waits until all ranks are here. Does not wait for the device.
+CRISOL_API void barrier();
+
+/// How DataParallel sums gradients.
+struct DataParallelOptions {
+  std::int64_t bucket_bytes = std::int64_t{25} << 20;       ///< Gradients are summed in buckets of about this size.
+  std::int64_t first_bucket_bytes = std::int64_t{1} << 20;  ///< The size of the first one, which starts early.
+  bool overlap = true;                                      ///< Sums a bucket while backward() computes the others.
+  std::int64_t check_every = 500;  ///< Steps between two comparisons of the weights of all ranks; 0: never.
+};
+
+/// Averages the gradients of a module over all ranks in each backward(). While one lives, every backward() through the
+/// parameters is a step of all ranks together. All ranks make it with the same parameters. Their names, shapes and
+/// order are compared. Its constructor gives all ranks the parameters and buffers of rank 0. Parameters must be f32
+/// leaves on one device. Those that want no gradient are left alone.
+///
+/// When backward() returns, the gradients are the same on all ranks. If a parameter got a gradient on some ranks only,
+/// backward() throws invalid_argument on every rank and names it. An exception in backward() ends the run, because the
+/// other ranks wait for the gradients. backward() within a capture (crisol/capture.h) is refused, because a replay
+/// would not sum.
+///
+/// Buffers, such as the statistics of batch norm, are not averaged: each rank has its own, and those of rank 0 are
+/// saved. sync_buffers() gives them to all ranks. SyncBatchNorm shares the statistics themselves.
+class CRISOL_API DataParallel {
+ public:
+  explicit DataParallel(nn::Module& module, const DataParallelOptions& options = {});
+  /// For parameters that no Module has.
+  DataParallel(const NamedTensors& parameters, const NamedTensors& buffers, const DataParallelOptions& options = {});
+  ~DataParallel();
+  DataParallel(const DataParallel&) = delete;
+  DataParallel& operator=(const DataParallel&) = delete;
+
+  /// module(x).
+  Tensor operator()(const Tensor& x);
+
+  /// The weight of this rank's gradients in the next backward() passes, such as the number of its samples. The average
+  /// is the sum of weight · gradient, divided by the sum of the weights. All have weight 1 at first. Throws
+  /// invalid_argument unless weight >= 0 and finite.
+  void set_weight(double weight);
+  /// Takes part in a backward() of the other ranks without samples of its own, with weight 0.
+  void backward_without_samples();
+  /// With `false`, backward() sums nothing: gradients of several passes add up on each rank. The first pass after
+  /// set_sync(true) averages them all.
+  void set_sync(bool sync) noexcept;
+  /// Gives the buffers of rank 0 to all ranks.
+  void sync_buffers();
+  /// Compares the weights of all ranks. Throws invalid_argument, with ranks and parameters, if they differ.
+  void check_weights();
+  /// The number of buckets.
+  std::size_t buckets() const noexcept;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+/// The samples of this rank. The order of all samples comes from another sampler. Each batch of `batch_size` of them is
+/// cut into one part for each rank. So all ranks together read each sample once, and each batch has the samples that
+/// one process would read. A DataLoader with this sampler needs the batch size local_batch_size().
+///
+///     const auto order = std::make_shared<io::RandomSampler>(samples.size(), seed);
+///     const auto own = std::make_shared<dist::ShardedSampler>(order, 256);
+///     io::DataLoader loader(samples, {.batch_size = own->local_batch_size(), .sampler = own});
+///
+/// batches() is the same on all ranks. If the last batch has fewer samples than there are ranks, some ranks have no
+/// batch for it: see DataParallel::backward_without_samples.
+class CRISOL_API ShardedSampler : public io::Sampler {
+ public:
+  /// Throws invalid_argument for a batch size below the number of ranks. The other constructor takes rank and world.
+  ShardedSampler(std::shared_ptr<const io::Sampler> order, std::int64_t batch_size);
+  ShardedSampler(std::shared_ptr<const io::Sampler> order, std::int64_t batch_size, int rank, int world);
+  std::int64_t size() const override;
+  std::vector<std::int64_t> order(std::int64_t epoch) const override;
+  /// Samples of this rank in a full batch.
+  std::int64_t local_batch_size() const noexcept;
+  /// The number of batches of an epoch.
+  std::int64_t batches() const noexcept;
+
+ private:
+  std::int64_t part(std::int64_t samples, int before) const noexcept;
+
+  std::shared_ptr<const io::Sampler> order_;
+  std::int64_t batch_size_;
+  int rank_, world_;
+};
+
+}  // namespace crisol::dist

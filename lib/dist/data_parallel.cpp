@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <cmath>
+
+#include "crisol/after_backward.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/reduce.h"
+#include "crisol/trace.h"
+#include "dist/data_parallel_impl.h"
+
+namespace crisol::dist {
+
+namespace {
+
+constexpr const char* op = "DataParallel";
+
+/// What a rank tells the others when its pass begins.
+struct PassHeader {
+  std::int64_t pass;
+  double weight;
+};
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    return known.what();
+  } catch (...) {
+    return "an unknown exception";
+  }
+}
+
+// The weights of all ranks, with the sum 1.
+std::vector<float> normalised(const std::vector<PassHeader>& headers) {
+  double sum = 0;
+  for (const PassHeader& header : headers) sum += header.weight;
+  require(sum > 0, op, "no rank has samples: all weights are 0");
+  if (std::all_of(headers.begin(), headers.end(), [&](const PassHeader& h) { return h.weight == headers[0].weight; }))
+    return {};
+  std::vector<float> weights;
+  for (const PassHeader& header : headers) weights.push_back(static_cast<float>(header.weight / sum));
+  return weights;
+}
+
+}  // namespace
+
+// Queues what the first gradient of a pass needs: the weights of all ranks.
+void DataParallel::Impl::begin_pass() {
+  running = true;
+  ++passes;
+  started = 0;
+  sums.clear();
+  std::fill(present.begin(), present.end(), char{0});
+  const std::weak_ptr<Impl> self = weak_from_this();
+  call_after_backward([self](const std::exception_ptr& error) {
+    if (const auto impl = self.lock()) impl->end_pass(error);
+  });
+  sums.push_back(session.worker().queue([this, own = PassHeader{passes, weight}](Link& link) {
+    std::vector<PassHeader> headers(static_cast<std::size_t>(link.world()));
+    link.wait(link.begin_gather(&own, headers.data(), sizeof own));
+    for (int r = 0; r < link.world(); ++r)
+      require(headers[static_cast<std::size_t>(r)].pass == own.pass, op, "rank ", r, " is in backward() number ",
+              headers[static_cast<std::size_t>(r)].pass, " and rank ", link.rank(), " in number ", own.pass);
+    weights = normalised(headers);
+  }));
+}
+
+void DataParallel::Impl::complete(std::size_t parameter) {
+  if (!sync) return;
+  if (!running) begin_pass();
+  require(present[parameter] == 0, op, "the gradient of ", trained[parameter].first,
+          " came in two parts within one backward(), which has a backward() within it; set overlap to false");
+  present[parameter] = options.overlap ? 1 : 0;
+  start_complete_buckets();
+}
+
+bool DataParallel::Impl::is_complete(const GradientBucket& bucket) const {
+  return std::all_of(present.begin() + static_cast<std::ptrdiff_t>(bucket.first()),
+                     present.begin() + static_cast<std::ptrdiff_t>(bucket.last()),
+                     [](char there) { return there != 0; });
+}
+
+// All ranks sum the buckets in one order, also where backward() completes them in another one.
+void DataParallel::Impl::start_complete_buckets() {
+  while (started < buckets.size() && is_complete(buckets[started])) start_bucket(buckets[started]);
+}
+
+void DataParallel::Impl::start_bucket(GradientBucket& bucket) {
+  bucket.begin();
+  const std::size_t number = started++;
+  sums.push_back(session.worker().queue([this, &bucket, number](Link& link) {
+    HostAccess& access = bucket.access();
+    link.wait([&] { return access.ready(); });
+    const trace::Scope scope(concat("sum of gradients, bucket ", number));
+    link.all_reduce(static_cast<std::byte*>(access.wait()), static_cast<std::size_t>(bucket.count()),
+                    weights.empty() ? ReduceOp::mean : ReduceOp::sum, DType::f32, weights);
+    access.end(true);
+  }));
+}
+
+void DataParallel::Impl::end_pass(const std::exception_ptr& error) {
+  // The other ranks wait for gradients that never come.
+  if (error != nullptr) fail("backward() threw: " + text_of(error));
+  for (std::size_t i = 0; i < trained.size(); ++i) present[i] = trained[i].second.grad().defined() ? 1 : 0;
+  // Whether the ranks have the same gradients is told while the last buckets are summed.
+  MPI_Request request = MPI_REQUEST_NULL;
+  const char own = std::all_of(present.begin(), present.end(), [](char there) { return there != 0; }) ? 1 : 0;
+  std::vector<char> whole(static_cast<std::size_t>(session.world()));
+  sums.push_back(session.worker().queue([&](Link& link) { request = link.begin_note(&own, whole.data(), 1); }));
+  while (started < buckets.size()) start_bucket(buckets[started]);
+  sums.push_back(session.worker().queue([&](Link& link) { link.wait(request); }));
+  running = false;
+  std::exception_ptr first_error;
+  for (std::future<void>& sum : sums) {
+    try {
+      session.worker().wait(sum);
+    } catch (...) {
+      if (first_error == nullptr) first_error = std::current_exception();
+    }
+  }
+  if (first_error != nullptr) std::rethrow_exception(first_error);
+  if (std::count(whole.begin(), whole.end(), char{1}) != session.world()) compare_presence();
+  for (GradientBucket& bucket : buckets) bucket.join();
+  if (options.check_every > 0 && passes % options.check_every == 0) check_weights();
+}
+
+// A rank lacks gradients: all ranks must lack the same ones.
+void DataParallel::Impl::compare_presence() {
+  std::vector<std::vector<char>> all_present;
+  session.worker().run([&](Link& link) {
+    for (const std::string& text : link.gather_text({present.begin(), present.end()}))
+      all_present.emplace_back(text.begin(), text.end());
+  });
+  for (std::size_t i = 0; i < trained.size(); ++i) {
+    std::string with, without;
+    for (std::size_t r = 0; r < all_present.size(); ++r) (all_present[r][i] != 0 ? with : without) += concat(' ', r);
+    require(with.empty() || without.empty(), op, "the parameter ", trained[i].first, " of shape ",
+            trained[i].second.shape(), " got no gradient on rank", without, ", but on rank", with);
+  }
+}
+
+DataParallel::DataParallel(nn::Module& module, const DataParallelOptions& options)
+    : DataParallel(module.named_parameters(), module.named_buffers(), options) {
+  impl_->forward = [&module](const Tensor& x) { return module(x); };
+}
+
+DataParallel::DataParallel(const NamedTensors& parameters, const NamedTensors& buffers,
+                           const DataParallelOptions& options)
+    : impl_(std::make_shared<Impl>(parameters, buffers, options)) {
+  impl_->share_state();
+  impl_->add_hooks();
+}
+
+DataParallel::~DataParallel() { impl_->remove_hooks(); }
+
+Tensor DataParallel::operator()(const Tensor& x) {
+  require(impl_->forward != nullptr, op, "it was made of parameters without a module, and has no forward");
+  return impl_->forward(x);
+}
+
+void DataParallel::set_weight(double weight) {
+  require(weight >= 0 && std::isfinite(weight), op, "the weight ", weight, " must be 0 or more, and finite");
+  impl_->weight = weight;
+}
+
+void DataParallel::backward_without_samples() {
+  Tensor zero;
+  for (const auto& [name, parameter] : impl_->trained) {
+    const Tensor own = sum(parameter * 0.0);
+    zero = zero.defined() ? zero + own : own;
+  }
+  const double before = std::exchange(impl_->weight, 0);
+  zero.backward();
+  impl_->weight = before;
+}
+
+void DataParallel::set_sync(bool sync) noexcept { impl_->sync = sync; }
+void DataParallel::sync_buffers() { impl_->sync_buffers(); }
+void DataParallel::check_weights() { impl_->check_weights(); }
+std::size_t DataParallel::buckets() const noexcept { return impl_->buckets.size(); }
+
+}  // namespace crisol::dist

@@ -1,0 +1,97 @@
+// What DataParallel compares and shares outside of backward().
+#include "dist/data_parallel_impl.h"
+
+#include "base/hash.h"
+#include "crisol/grad_mode.h"
+#include "dist/collectives.h"
+
+namespace crisol::dist {
+
+namespace {
+
+constexpr const char* op = "DataParallel";
+
+// "fc.weight f32 (10, 84), …", for the comparison of the ranks.
+std::string descriptions_of(const NamedTensors& tensors) {
+  std::string text;
+  for (const auto& [name, tensor] : tensors)
+    text += concat(text.empty() ? "" : ", ", name, ' ', description_of(tensor));
+  return text;
+}
+
+std::uint64_t hash_of_elements(const Tensor& x) {
+  std::string bytes(static_cast<std::size_t>(x.numel()) * size_of(x.dtype()), '\0');
+  x.read_bytes(bytes.data());
+  return runtime::hash_of(bytes);
+}
+
+}  // namespace
+
+DataParallel::Impl::Impl(const NamedTensors& parameters, const NamedTensors& its_buffers,
+                         const DataParallelOptions& its_options)
+    : session(Session::get(op)), options(its_options), all(parameters), buffers(its_buffers) {
+  require(options.bucket_bytes > 0 && options.first_bucket_bytes > 0 && options.check_every >= 0, op, "bucket_bytes ",
+          options.bucket_bytes, " and first_bucket_bytes ", options.first_bucket_bytes,
+          " must be positive, and check_every ", options.check_every, " at least 0");
+  std::vector<Tensor> wanting;
+  std::vector<std::int64_t> sizes;
+  for (const auto& [name, parameter] : all) {
+    require(parameter.defined() && parameter.is_leaf() && parameter.dtype() == DType::f32, op, "the parameter ", name,
+            " is no f32 leaf");
+    require(parameter.device() == all[0].second.device(), op, "the parameter ", name, " is on ", parameter.device(),
+            ", the first one on ", all[0].second.device());
+    if (!parameter.requires_grad()) continue;
+    trained.emplace_back(name, parameter);
+    wanting.push_back(parameter);
+    sizes.push_back(parameter.numel());
+  }
+  require(!trained.empty(), op, "none of the ", all.size(), " parameters wants a gradient");
+  const optim::ArenaLayout layout({sizes});
+  for (const auto& bucket : layout.buckets(options.bucket_bytes, options.first_bucket_bytes, sizeof(float)))
+    buckets.emplace_back(layout, bucket, wanting);
+  present.resize(trained.size());
+}
+
+void DataParallel::Impl::add_hooks() {
+  const std::weak_ptr<Impl> self = weak_from_this();
+  for (std::size_t i = 0; i < trained.size(); ++i)
+    hooks.push_back(trained[i].second.register_post_accumulate_grad_hook([self, i](const Tensor&) {
+      if (const auto impl = self.lock()) impl->complete(i);
+    }));
+}
+
+void DataParallel::Impl::remove_hooks() {
+  for (HookHandle& hook : hooks) hook.remove();
+}
+
+void DataParallel::Impl::share_state() {
+  session.require_same(op, "their parameters", descriptions_of(all));
+  session.require_same(op, "their buffers", descriptions_of(buffers));
+  session.require_same(op, "the parameters that want gradients", descriptions_of(trained));
+  session.require_same(op, "their buckets",
+                       concat(options.bucket_bytes, " bytes, the first ", options.first_bucket_bytes, " bytes"));
+  const NoGrad no_grad;
+  for (const auto& [name, parameter] : all) broadcast_unchecked(session, parameter, 0);
+  sync_buffers();
+}
+
+void DataParallel::Impl::sync_buffers() {
+  for (const auto& [name, buffer] : buffers) broadcast_unchecked(session, buffer, 0);
+}
+
+void DataParallel::Impl::check_weights() {
+  std::vector<std::uint64_t> own;
+  for (const auto& [name, parameter] : all) own.push_back(hash_of_elements(parameter));
+  const std::size_t bytes = own.size() * sizeof own[0];
+  std::vector<std::uint64_t> hashes(own.size() * static_cast<std::size_t>(session.world()));
+  session.worker().run([&](Link& link) { link.wait(link.begin_gather(own.data(), hashes.data(), bytes)); });
+  std::string differences;
+  for (std::size_t r = 1; r < static_cast<std::size_t>(session.world()); ++r)
+    for (std::size_t i = 0; i < own.size(); ++i)
+      if (hashes[r * own.size() + i] != hashes[i])
+        differences += concat(differences.empty() ? "" : ", ", all[i].first, " of rank ", r);
+  require(differences.empty(), op, "after ", passes,
+          " backward() passes the weights of the ranks differ from those of rank 0: ", differences);
+}
+
+}  // namespace crisol::dist

@@ -1,0 +1,58 @@
+// The private state of DataParallel.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "crisol/dist.h"
+#include "dist/gradient_bucket.h"
+#include "dist/session.h"
+
+namespace crisol::dist {
+
+struct DataParallel::Impl : std::enable_shared_from_this<Impl> {
+  Impl(const NamedTensors& parameters, const NamedTensors& buffers, const DataParallelOptions& options);
+
+  /// Watches the gradients. Called once the object has its owner.
+  void add_hooks();
+  void remove_hooks();
+  void share_state();
+  void sync_buffers();
+  void check_weights();
+
+  /// The gradient of a parameter is complete.
+  void complete(std::size_t parameter);
+  /// The first gradient of a pass.
+  void begin_pass();
+  /// Starts the sums of all buckets from the next one on whose gradients are complete.
+  void start_complete_buckets();
+  void start_bucket(GradientBucket& bucket);
+  /// The end of backward().
+  void end_pass(const std::exception_ptr& error);
+  void compare_presence();
+  bool is_complete(const GradientBucket& bucket) const;
+
+  Session& session;
+  const DataParallelOptions options;
+  NamedTensors trained;  ///< The parameters that want gradients.
+  NamedTensors all;      ///< All parameters.
+  NamedTensors buffers;
+  std::vector<GradientBucket> buckets;
+  std::function<Tensor(const Tensor& x)> forward;
+  std::vector<HookHandle> hooks;
+  double weight = 1;
+  bool sync = true;
+
+  // Of a pass.
+  bool running = false;
+  std::int64_t passes = 0;
+  std::vector<char> present;   ///< By parameter: its gradient is complete.
+  std::size_t started = 0;     ///< Buckets whose sum was started.
+  std::vector<float> weights;  ///< Of all ranks; empty if they are equal. Only the worker uses it.
+  std::vector<std::future<void>> sums;
+};
+
+}  // namespace crisol::dist

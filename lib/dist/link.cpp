@@ -1,0 +1,193 @@
+#include "dist/link.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+
+#include "base/ceil_div.h"
+
+namespace crisol::dist {
+
+namespace {
+
+// Lengths are int in MPI, and the scratch memory of a piece is as large as the piece.
+constexpr std::size_t piece_bytes = std::size_t{64} << 20;
+// Below this size, one round in which each rank sums all is faster than two rounds in which each sums a part.
+constexpr std::size_t small_bytes = std::size_t{32} << 10;
+// Parts of all ranks start at multiples of this number of elements.
+constexpr std::int64_t part_alignment = 16;
+
+/// The parts of `count` elements, one for each rank, in bytes.
+struct Parts {
+  std::vector<int> sizes, places;
+  Parts(std::size_t count, std::size_t element, int world) {
+    const auto part = static_cast<std::size_t>(
+        ceil_div(ceil_div(static_cast<std::int64_t>(count), world), part_alignment) * part_alignment);
+    for (int r = 0; r < world; ++r) {
+      const std::size_t begin = std::min(count, part * static_cast<std::size_t>(r)),
+                        end = std::min(count, begin + part);
+      sizes.push_back(static_cast<int>((end - begin) * element));
+      places.push_back(static_cast<int>(begin * element));
+    }
+  }
+};
+
+}  // namespace
+
+Link::Link(MPI_Comm comm, MPI_Comm notes, Heartbeat& heartbeat, const std::atomic<int>& urgent)
+    : comm_(comm), notes_(notes), heartbeat_(heartbeat), urgent_(urgent) {
+  check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(comm_, &world_), "MPI_Comm_size");
+}
+
+void Link::wait(const std::function<bool()>& done) {
+  using namespace std::chrono_literals;
+  constexpr int eager_tests = 200;
+  for (int tests = 0; !done(); ++tests) {
+    heartbeat_.beat();
+    if (urgent_.load(std::memory_order_relaxed) > 0 && tests < 100 * eager_tests)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(tests < eager_tests ? 20us : 200us);
+  }
+}
+
+void Link::wait(MPI_Request request) {
+  wait([&] {
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  });
+}
+
+std::byte* Link::scratch(std::size_t bytes) {
+  if (scratch_.size() < bytes) scratch_.resize(bytes);
+  return scratch_.data();
+}
+
+MPI_Request Link::begin_gather(const void* own, void* all, std::size_t bytes) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int size = static_cast<int>(bytes);
+  const bool in_place = own == static_cast<std::byte*>(all) + bytes * static_cast<std::size_t>(rank_);
+  check_mpi(MPI_Iallgather(in_place ? MPI_IN_PLACE : own, size, MPI_BYTE, all, size, MPI_BYTE, comm_, &request),
+            "MPI_Iallgather");
+  return request;
+}
+
+MPI_Request Link::begin_note(const void* own, void* all, std::size_t bytes) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int size = static_cast<int>(bytes);
+  check_mpi(MPI_Iallgather(own, size, MPI_BYTE, all, size, MPI_BYTE, notes_, &request), "MPI_Iallgather");
+  return request;
+}
+
+std::vector<std::string> Link::gather_text(const std::string& own) {
+  const auto ranks = static_cast<std::size_t>(world_);
+  std::vector<int> sizes(ranks), places(ranks);
+  const int size = static_cast<int>(own.size());
+  wait(begin_gather(&size, sizes.data(), sizeof size));
+  int end = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    places[r] = end;
+    end += sizes[r];
+  }
+  std::string joined(static_cast<std::size_t>(end), ' ');
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgatherv(own.data(), size, MPI_CHAR, joined.data(), sizes.data(), places.data(), MPI_CHAR, comm_,
+                            &request),
+            "MPI_Iallgatherv");
+  wait(request);
+  std::vector<std::string> texts;
+  for (std::size_t r = 0; r < ranks; ++r)
+    texts.push_back(joined.substr(static_cast<std::size_t>(places[r]), static_cast<std::size_t>(sizes[r])));
+  return texts;
+}
+
+void Link::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype, const std::vector<float>& weights) {
+  const std::size_t element = size_of(dtype), piece = piece_bytes / element;
+  for (std::size_t first = 0; first < count; first += piece)
+    all_reduce_piece(data + first * element, std::min(piece, count - first), op, dtype, weights);
+}
+
+// Each rank sums one part of the elements, in the order of the ranks, and gives the sums to all. The sums do not depend
+// on the MPI library, nor on how the elements are cut.
+void Link::all_reduce_piece(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
+                            const std::vector<float>& weights) {
+  const std::size_t element = size_of(dtype), bytes = count * element, ranks = static_cast<std::size_t>(world_);
+  if (bytes * ranks <= small_bytes) {
+    std::byte* const all = scratch(bytes * ranks);
+    wait(begin_gather(data, all, bytes));
+    return fold(op, dtype, count, all, ranks, weights, data);
+  }
+  const Parts parts(count, element, world_);
+  const auto own = static_cast<std::size_t>(rank_);
+  const std::vector<int> own_sizes(ranks, parts.sizes[own]);
+  std::vector<int> own_places;
+  for (int r = 0; r < world_; ++r) own_places.push_back(r * parts.sizes[own]);
+  std::byte* const received = scratch(ranks * static_cast<std::size_t>(parts.sizes[own]));
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ialltoallv(data, parts.sizes.data(), parts.places.data(), MPI_BYTE, received, own_sizes.data(),
+                           own_places.data(), MPI_BYTE, comm_, &request),
+            "MPI_Ialltoallv");
+  wait(request);
+  fold(op, dtype, static_cast<std::size_t>(parts.sizes[own]) / element, received, ranks, weights,
+       data + parts.places[own]);
+  check_mpi(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, parts.sizes.data(), parts.places.data(), MPI_BYTE, comm_,
+                            &request),
+            "MPI_Iallgatherv");
+  wait(request);
+}
+
+void Link::reduce_scatter(const std::byte* data, std::size_t count, ReduceOp op, DType dtype,
+                          const std::vector<float>& weights, std::byte* result) {
+  const std::size_t element = size_of(dtype), ranks = static_cast<std::size_t>(world_);
+  const std::size_t piece = std::max<std::size_t>(piece_bytes / element / ranks / 2, 1);
+  for (std::size_t first = 0; first < count; first += piece) {
+    const std::size_t size = std::min(piece, count - first);
+    const std::vector<int> sizes(ranks, static_cast<int>(size * element));
+    std::vector<int> to;
+    std::byte* const received = scratch(2 * ranks * size * element);
+    for (std::size_t r = 0; r < ranks; ++r) to.push_back(static_cast<int>(r * size * element));
+    // The parts lie `count` elements apart, which may be more than an int counts. So they are packed first.
+    std::byte* const packed = received + ranks * size * element;
+    for (std::size_t r = 0; r < ranks; ++r)
+      std::memcpy(packed + r * size * element, data + (r * count + first) * element, size * element);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ialltoallv(packed, sizes.data(), to.data(), MPI_BYTE, received, sizes.data(), to.data(), MPI_BYTE,
+                             comm_, &request),
+              "MPI_Ialltoallv");
+    wait(request);
+    fold(op, dtype, size, received, ranks, weights, result + first * element);
+  }
+}
+
+void Link::all_gather(const std::byte* own, std::size_t bytes, std::byte* all) {
+  const std::size_t ranks = static_cast<std::size_t>(world_), piece = std::max<std::size_t>(piece_bytes / ranks, 1);
+  if (bytes <= piece) return wait(begin_gather(own, all, bytes));
+  for (std::size_t first = 0; first < bytes; first += piece) {
+    const std::size_t size = std::min(piece, bytes - first);
+    std::byte* const received = scratch(ranks * size);
+    wait(begin_gather(own + first, received, size));
+    for (std::size_t r = 0; r < ranks; ++r) std::memcpy(all + r * bytes + first, received + r * size, size);
+  }
+}
+
+void Link::broadcast(std::byte* data, std::size_t bytes, int root) {
+  for (std::size_t first = 0; first < bytes; first += piece_bytes) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibcast(data + first, static_cast<int>(std::min(piece_bytes, bytes - first)), MPI_BYTE, root, comm_,
+                         &request),
+              "MPI_Ibcast");
+    wait(request);
+  }
+}
+
+void Link::barrier() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+  wait(request);
+}
+
+}  // namespace crisol::dist

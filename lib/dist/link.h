@@ -1,0 +1,57 @@
+// The exchange of bytes between the ranks. One thread uses a link.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dist/fold.h"
+#include "dist/heartbeat.h"
+#include "dist/mpi.h"
+
+namespace crisol::dist {
+
+/// Waits never block in MPI: they test and sleep, so that the core is free for kernels, and the heartbeat goes on.
+class Link {
+ public:
+  /// `urgent`: how many threads wait for the link. While some do, it tests without sleep.
+  /// `notes` is another communicator of all ranks.
+  Link(MPI_Comm comm, MPI_Comm notes, Heartbeat& heartbeat, const std::atomic<int>& urgent);
+
+  int rank() const noexcept { return rank_; }
+  int world() const noexcept { return world_; }
+
+  void wait(const std::function<bool()>& done);
+  void wait(MPI_Request request);
+
+  /// `own` and `all` hold `bytes` bytes for one rank and for each rank. `own` may be the place in `all`.
+  MPI_Request begin_gather(const void* own, void* all, std::size_t bytes);
+  /// The same beside everything else: ranks may begin it before or after other exchanges.
+  MPI_Request begin_note(const void* own, void* all, std::size_t bytes);
+  /// The texts of all ranks.
+  std::vector<std::string> gather_text(const std::string& own);
+
+  /// Combines `count` elements in place. `weights` as in fold().
+  void all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype, const std::vector<float>& weights = {});
+  /// Combines part r of the data of all ranks on rank r: `count` elements in each of the world parts.
+  void reduce_scatter(const std::byte* data, std::size_t count, ReduceOp op, DType dtype,
+                      const std::vector<float>& weights, std::byte* result);
+  void all_gather(const std::byte* own, std::size_t bytes, std::byte* all);
+  void broadcast(std::byte* data, std::size_t bytes, int root);
+  void barrier();
+
+ private:
+  void all_reduce_piece(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
+                        const std::vector<float>& weights);
+  std::byte* scratch(std::size_t bytes);
+
+  MPI_Comm comm_, notes_;
+  Heartbeat& heartbeat_;
+  const std::atomic<int>& urgent_;
+  int rank_ = 0, world_ = 1;
+  std::vector<std::byte> scratch_;
+};
+
+}  // namespace crisol::dist

@@ -1,0 +1,47 @@
+// The run that this process is a part of, between init() and finish().
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dist/mpi.h"
+#include "dist/worker.h"
+
+namespace crisol::dist {
+
+class Session {
+ public:
+  /// Connects all ranks.
+  Session();
+  /// The session of the process. Throws, naming `op`, before init() and after finish().
+  static Session& get(const char* op);
+
+  int rank() const noexcept { return rank_; }
+  int world() const noexcept { return world_; }
+  int local_rank() const noexcept { return local_rank_; }
+  int local_world() const noexcept { return local_world_; }
+  Worker& worker() noexcept { return *worker_; }
+  /// "rank 2 of 4 (host)".
+  std::string name_of(int rank) const;
+
+  /// Throws on every rank, naming all ranks that differ, unless all ranks give the same text. `what` is what the text
+  /// says.
+  void require_same(const char* op, const char* what, const std::string& text);
+
+  /// Waits for all ranks and ends MPI.
+  void end();
+
+ private:
+  void open();
+  void read_places();
+  void choose_resources() const;
+
+  bool owns_mpi_ = false;
+  MPI_Comm comm_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL, beats_ = MPI_COMM_NULL;
+  int rank_ = 0, world_ = 1, local_rank_ = 0, local_world_ = 1;
+  std::vector<std::string> hosts_;  ///< By rank.
+  std::unique_ptr<Worker> worker_;
+};
+
+}  // namespace crisol::dist

@@ -1,0 +1,81 @@
+#include "dist/worker.h"
+
+#include <utility>
+
+#include "crisol/grad_mode.h"
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+namespace crisol::dist {
+
+Worker::Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, int limit, std::function<void(int, int)> silent)
+    : heartbeat_(beats, limit, std::move(silent)),
+      link_(comm, notes, heartbeat_, urgent_),
+      thread_([this] { loop(); }) {}
+
+Worker::~Worker() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+std::future<void> Worker::queue(Job job) {
+  std::packaged_task<void(Link&)> task(std::move(job));
+  std::future<void> done = task.get_future();
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(task));
+  }
+  changed_.notify_one();
+  return done;
+}
+
+void Worker::wait(std::future<void>& done) {
+  struct Urgent {
+    std::atomic<int>& count;
+    explicit Urgent(std::atomic<int>& c) : count(c) { ++count; }
+    ~Urgent() { --count; }
+  } const urgent(urgent_);
+  done.get();
+}
+
+void Worker::run(Job job) {
+  std::future<void> done = queue(std::move(job));
+  wait(done);
+}
+
+// False at the end.
+bool Worker::next(std::packaged_task<void(Link&)>& job) {
+  using namespace std::chrono_literals;
+  std::unique_lock lock(mutex_);
+  while (jobs_.empty() && !ends_) {
+    changed_.wait_for(lock, 100ms);
+    lock.unlock();
+    heartbeat_.beat();
+    lock.lock();
+  }
+  if (jobs_.empty()) return false;
+  job = std::move(jobs_.front());
+  jobs_.pop_front();
+  return true;
+}
+
+void Worker::loop() {
+#ifdef __linux__
+  prctl(PR_SET_TIMERSLACK, 1);  // Linux lets short sleeps last 50 µs longer, which is more than a small exchange takes.
+#endif
+  const NoGrad no_grad;
+  std::packaged_task<void(Link&)> job;
+  while (next(job)) {
+    job(link_);
+    job = {};  // What it holds ends before the next one comes.
+  }
+  heartbeat_.stop();
+}
+
+}  // namespace crisol::dist

@@ -1,0 +1,48 @@
+// The thread that talks to the other ranks.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "dist/link.h"
+
+namespace crisol::dist {
+
+/// Runs jobs one after another on one thread. All calls of MPI after init() come from it.
+class Worker {
+ public:
+  using Job = std::function<void(Link& link)>;
+
+  /// Three communicators of all ranks.
+  Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, int limit, std::function<void(int rank, int seconds)> silent);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Queues a job. The future gives its end, or its exception.
+  std::future<void> queue(Job job);
+  /// Waits for a job with high priority. Throws its exception.
+  void wait(std::future<void>& done);
+  /// Queues a job and waits for it.
+  void run(Job job);
+
+ private:
+  void loop();
+  bool next(std::packaged_task<void(Link&)>& job);
+
+  std::atomic<int> urgent_{0};
+  Heartbeat heartbeat_;
+  Link link_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::packaged_task<void(Link&)>> jobs_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace crisol::dist

@@ -1,0 +1,43 @@
+// Host access to a part of a block, beside the work of the device. crisol/host_access.h offers it for tensors.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cl.h"
+#include "runtime/memory/block.h"
+
+namespace crisol::runtime {
+
+/// A part of a block in host memory. On a CPU device this is the memory of the block, mapped. On other devices it is a
+/// copy in pinned memory. All commands go to the second queue, so the work of the device goes on meanwhile.
+class HostWindow {
+ public:
+  HostWindow(BlockPtr block, std::uint64_t offset, std::uint64_t bytes);
+  ~HostWindow();
+  HostWindow(const HostWindow&) = delete;
+  HostWindow& operator=(const HostWindow&) = delete;
+
+  /// Queues the access behind the work that is queued by now. Without `read`, the host gets undefined bytes.
+  void begin(bool read);
+  /// Whether the bytes are there.
+  bool ready();
+  /// Waits for the bytes. Null for no bytes.
+  void* wait();
+  /// Ends the access. With `write`, the bytes go to the block.
+  void end(bool write);
+  /// All work that is queued later waits until the bytes are in the block.
+  void join();
+
+ private:
+  void pin();
+  void release() noexcept;
+
+  const BlockPtr block_;
+  const std::uint64_t offset_, bytes_;
+  const bool mapped_;        ///< The host uses the memory of the block itself.
+  cl::Buffer pinned_;        ///< Without mapped_: memory that the device reaches without a copy by its driver.
+  void* address_ = nullptr;  ///< Of the bytes.
+  cl::Event began_, ended_;
+};
+
+}  // namespace crisol::runtime

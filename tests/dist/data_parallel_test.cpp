@@ -1,0 +1,247 @@
+// Training on several ranks against one process that sees all samples.
+#include <cmath>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "crisol/crisol.h"
+#include "crisol/dist.h"
+#include "doctest/doctest.h"
+
+using namespace crisol;
+
+namespace {
+
+struct Net : nn::Module {
+  nn::Linear first{12, 33}, second{33, 7}, third{7, 3};
+  Net() {
+    register_module("first", first);
+    register_module("second", second);
+    register_module("third", third);
+  }
+  Tensor forward(const Tensor& x) override { return third(relu(second(relu(first(x))))); }
+};
+
+constexpr std::int64_t samples = 22;
+
+struct Data {
+  Tensor x, labels;
+};
+
+// The same on every rank.
+Data data() {
+  manual_seed(5);
+  Data all{randn({samples, 12}), zeros({samples}, DType::i64)};
+  std::vector<std::int64_t> labels;
+  for (std::int64_t i = 0; i < samples; ++i) labels.push_back(i % 3);
+  all.labels.copy_from(labels);
+  return all;
+}
+
+std::vector<float> weights_of(const nn::Module& module) {
+  std::vector<float> all;
+  for (const Tensor& p : module.parameters()) {
+    const std::vector<float> own = p.to_vector<float>();
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
+double difference(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, static_cast<double>(std::abs(a[i] - b[i])));
+  return most;
+}
+
+/// This rank's part of the samples.
+Data own_part(const Data& all) {
+  const std::int64_t begin = samples * dist::rank() / dist::world(), end = samples * (dist::rank() + 1) / dist::world();
+  return {all.x.narrow(0, begin, end - begin), all.labels.narrow(0, begin, end - begin)};
+}
+
+struct How {
+  dist::DataParallelOptions options = {};
+  bool arena = true;  ///< The optimiser is made before the first backward.
+};
+
+/// Weights after some steps of SGD with momentum on all ranks.
+std::vector<float> train(const How& how, int steps) {
+  manual_seed(17 + (dist::rank() == 0 ? 0 : 1));  // The other ranks start elsewhere, and get the weights of rank 0.
+  Net net;
+  const Data own = own_part(data());
+  std::unique_ptr<optim::SGD> optimizer;
+  const auto make = [&] {
+    optimizer = std::make_unique<optim::SGD>(net.parameters(), optim::SGDOptions{.lr = 0.1, .momentum = 0.9});
+  };
+  if (how.arena) make();
+  dist::DataParallel model(net, how.options);
+  model.set_weight(static_cast<double>(own.x.size(0)));
+  for (int step = 0; step < steps; ++step) {
+    if (optimizer != nullptr) optimizer->zero_grad();
+    cross_entropy(model(own.x), own.labels).backward();
+    if (optimizer == nullptr) make();
+    optimizer->step();
+  }
+  model.check_weights();
+  return weights_of(net);
+}
+
+std::vector<float> train_alone(int steps) {
+  manual_seed(17);
+  Net net;
+  const Data all = data();
+  optim::SGD optimizer(net.parameters(), {.lr = 0.1, .momentum = 0.9});
+  for (int step = 0; step < steps; ++step) {
+    optimizer.zero_grad();
+    cross_entropy(net(all.x), all.labels).backward();
+    optimizer.step();
+  }
+  return weights_of(net);
+}
+
+template <class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("dist: training on all ranks gives the weights of one process, and the same bits each time") {
+  const std::vector<float> alone = train_alone(20);
+  const std::vector<float> together = train({}, 20);
+  CHECK(difference(alone, together) < 1e-5);
+  CHECK(difference(together, train({}, 20)) == 0);
+  // A sum does not depend on the buckets.
+  for (const bool overlap : {true, false})
+    for (const bool arena : {true, false}) {
+      CAPTURE(overlap);
+      CAPTURE(arena);
+      const How how{{.bucket_bytes = 1000, .first_bucket_bytes = 100, .overlap = overlap, .check_every = 3}, arena};
+      CHECK(difference(together, train(how, 20)) == 0);
+    }
+}
+
+TEST_CASE("dist: gradients are the weighted average, and stay so when several passes add up") {
+  Net net;
+  const dist::DataParallelOptions options{.bucket_bytes = 2000, .first_bucket_bytes = 200};
+  dist::DataParallel model(net, options);
+  CHECK(model.buckets() == 3);
+  const auto pass = [&](double factor) { (sum(net.third.bias) * factor + 0.0 * sum(net(ones({1, 12})))).backward(); };
+  const auto gradient = [&] { return net.third.bias.grad().to_vector<float>()[1]; };
+  const int world = dist::world();
+  const double mean = (world - 1) / 2.0;
+  pass(dist::rank());
+  CHECK(gradient() == doctest::Approx(mean));
+  pass(dist::rank());
+  CHECK(gradient() == doctest::Approx(2 * mean));
+  net.zero_grad();
+  model.set_sync(false);
+  pass(dist::rank());
+  CHECK(gradient() == doctest::Approx(dist::rank()));
+  model.set_sync(true);
+  pass(1);
+  CHECK(gradient() == doctest::Approx(mean + 1));
+  net.zero_grad();
+  model.set_weight(dist::rank() + 1);
+  pass(10);
+  CHECK(gradient() == doctest::Approx(10));
+  net.zero_grad();
+  if (dist::rank() == 0) {
+    model.backward_without_samples();
+  } else {
+    pass(4);
+  }
+  if (world > 1) CHECK(gradient() == doctest::Approx(4));
+  CHECK(contains(message_of([&] { model.set_weight(-1); }), "the weight -1 must be 0 or more"));
+}
+
+TEST_CASE("dist: a parameter without a gradient on one rank is named on all") {
+  if (dist::world() == 1) return;
+  Net net;
+  dist::DataParallel model(net);
+  const Tensor x = ones({2, 12});
+  const std::string text = message_of([&] {
+    Tensor loss = dist::rank() == 1 ? sum(net.second(net.first(x))) : sum(net(x));
+    loss.backward();
+  });
+  CHECK(contains(text,
+                 "[DataParallel] the parameter third.weight of shape (3, 7) got no gradient on rank 1, but on rank 0"));
+  net.zero_grad();
+  // Where no rank has a gradient, it is no error.
+  sum(net.second(net.first(x))).backward();
+  CHECK(!net.third.weight.grad().defined());
+  CHECK(net.second.weight.grad().defined());
+}
+
+TEST_CASE("dist: other models, buckets and passes are refused") {
+  if (dist::world() == 1) return;
+  nn::Linear small(3, dist::rank() == 0 ? 4 : 5);
+  CHECK(contains(message_of([&] { const dist::DataParallel model(small); }),
+                 "[DataParallel] the ranks differ in their parameters: rank 0: weight f32 (4, 3), bias f32 (4); rank "
+                 "1: weight f32 (5, 3)"));
+  nn::Linear same(3, 4);
+  CHECK(contains(message_of([&] { const dist::DataParallel model(same, {.bucket_bytes = 100 + dist::rank()}); }),
+                 "the ranks differ in their buckets: rank 0: 100 bytes"));
+  dist::DataParallel model(same);
+  if (dist::rank() == 1) {
+    const NoGrad no_grad;
+    Tensor(same.bias).fill_(3);
+  }
+  CHECK(contains(message_of([&] { model.check_weights(); }),
+                 "the weights of the ranks differ from those of rank 0: bias of rank 1"));
+  CHECK(contains(message_of([&] {
+                   const dist::DataParallel nothing(NamedTensors{{"x", zeros({3})}}, {});
+                 }),
+                 "none of the 1 parameters wants a gradient"));
+  CHECK(contains(message_of([&] {
+                   const dist::DataParallel ints(NamedTensors{{"x", zeros({3}, DType::i32)}}, {});
+                 }),
+                 "the parameter x is no f32 leaf"));
+}
+
+TEST_CASE("dist: buffers come from rank 0") {
+  nn::BatchNorm2d norm(4);
+  norm.running_mean.fill_(dist::rank() + 1.0);
+  dist::DataParallel model(norm);
+  CHECK(norm.running_mean.to_vector<float>()[3] == 1);
+  norm.running_var.fill_(dist::rank() + 5.0);
+  model.sync_buffers();
+  CHECK(norm.running_var.to_vector<float>()[0] == 5);
+}
+
+TEST_CASE("dist: the samplers of all ranks together read each sample once, in the batches of one process") {
+  for (const std::int64_t count : {0, 1, 5, 64, 130, 257})
+    for (const int world : {1, 2, 3, 5}) {
+      const auto whole = std::make_shared<io::RandomSampler>(count, 9);
+      const std::vector<std::int64_t> expected = whole->order(3);
+      const std::int64_t batch = 16;
+      std::vector<std::set<std::int64_t>> batches(static_cast<std::size_t>((count + batch - 1) / batch));
+      std::int64_t total = 0;
+      for (int r = 0; r < world; ++r) {
+        const dist::ShardedSampler own(whole, batch, r, world);
+        const std::vector<std::int64_t> order = own.order(3);
+        CHECK(static_cast<std::int64_t>(order.size()) == own.size());
+        CHECK(own.batches() == static_cast<std::int64_t>(batches.size()));
+        total += own.size();
+        for (std::size_t i = 0; i < order.size(); ++i)
+          CHECK(batches[i / static_cast<std::size_t>(own.local_batch_size())].insert(order[i]).second);
+      }
+      CHECK(total == count);
+      for (std::size_t b = 0; b < batches.size(); ++b) {
+        const auto begin = expected.begin() + static_cast<std::ptrdiff_t>(b * 16);
+        const auto end = expected.begin() + std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(b * 16 + 16), count);
+        CHECK(batches[b] == std::set<std::int64_t>(begin, end));
+      }
+    }
+  CHECK(contains(message_of([] { dist::ShardedSampler(std::make_shared<io::SequentialSampler>(9), 2, 0, 3); }),
+                 "[ShardedSampler] a batch of 2 samples cannot be cut into 3 parts"));
+}
