@@ -46,6 +46,7 @@
 #include "crisol/io/npy.h"
 #include "crisol/io/safetensors.h"
 #include "crisol/io/sampler.h"
+#include "crisol/io/sharded_sampler.h"
 #include "crisol/kernel.h"
 #include "crisol/kernel_cache.h"
 #include "crisol/named_tensors.h"

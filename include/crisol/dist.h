@@ -4,7 +4,7 @@
 //     Net net;
 //     optim::SGD optimizer(net.parameters(), 0.1);
 //     dist::DataParallel model(net);              // The same weights everywhere, those of rank 0.
-//     for (const io::Batch& batch : loader) {     // Each rank reads other samples: see ShardedSampler.
+//     for (const io::Batch& batch : loader) {     // Each rank reads other samples: see io::ShardedSampler.
 //       optimizer.zero_grad();
 //       cross_entropy(model(batch.input), batch.target).backward();  // Gradients are averaged meanwhile.
 //       optimizer.step();                         // The same step everywhere.
@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "crisol/export.h"
-#include "crisol/io/sampler.h"
 #include "crisol/named_tensors.h"
 #include "crisol/nn/module.h"
 #include "crisol/tensor.h"
@@ -84,6 +83,8 @@ struct DataParallelOptions {
   std::int64_t check_every = 500;  ///< Steps between two comparisons of the weights of all ranks; 0: never.
 };
 
+struct DataParallelImpl;
+
 /// Averages the gradients of a module over all ranks in each backward(). While one lives, every backward() through the
 /// parameters is a step of all ranks together. All ranks make it with the same parameters. Their names, shapes and
 /// order are compared. Its constructor gives all ranks the parameters and buffers of rank 0. Parameters must be f32
@@ -125,38 +126,7 @@ class CRISOL_API DataParallel {
   std::size_t buckets() const noexcept;
 
  private:
-  struct Impl;
-  std::shared_ptr<Impl> impl_;
-};
-
-/// The samples of this rank. The order of all samples comes from another sampler. Each batch of `batch_size` of them is
-/// cut into one part for each rank. So all ranks together read each sample once, and each batch has the samples that
-/// one process would read. A DataLoader with this sampler needs the batch size local_batch_size().
-///
-///     const auto order = std::make_shared<io::RandomSampler>(samples.size(), seed);
-///     const auto own = std::make_shared<dist::ShardedSampler>(order, 256);
-///     io::DataLoader loader(samples, {.batch_size = own->local_batch_size(), .sampler = own});
-///
-/// batches() is the same on all ranks. If the last batch has fewer samples than there are ranks, some ranks have no
-/// batch for it: see DataParallel::backward_without_samples.
-class CRISOL_API ShardedSampler : public io::Sampler {
- public:
-  /// Throws invalid_argument for a batch size below the number of ranks. The other constructor takes rank and world.
-  ShardedSampler(std::shared_ptr<const io::Sampler> order, std::int64_t batch_size);
-  ShardedSampler(std::shared_ptr<const io::Sampler> order, std::int64_t batch_size, int rank, int world);
-  std::int64_t size() const override;
-  std::vector<std::int64_t> order(std::int64_t epoch) const override;
-  /// Samples of this rank in a full batch.
-  std::int64_t local_batch_size() const noexcept;
-  /// The number of batches of an epoch.
-  std::int64_t batches() const noexcept;
-
- private:
-  std::int64_t part(std::int64_t samples, int before) const noexcept;
-
-  std::shared_ptr<const io::Sampler> order_;
-  std::int64_t batch_size_;
-  int rank_, world_;
+  std::shared_ptr<DataParallelImpl> impl_;
 };
 
 }  // namespace crisol::dist

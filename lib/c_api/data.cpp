@@ -3,6 +3,7 @@
 #include "crisol/io/data_loader.h"
 #include "crisol/io/dataset.h"
 #include "crisol/io/dataset_views.h"
+#include "crisol/io/sharded_sampler.h"
 
 using namespace crisol;
 using namespace crisol::c_api;
@@ -38,6 +39,16 @@ class FunctionDataset : public io::Dataset {
   crisol_read_function read_;
   std::shared_ptr<void> data_;
 };
+
+io::DataLoaderOptions loader_options_of(const crisol_data_loader_options* options) {
+  const crisol_data_loader_options given =
+      options == nullptr ? crisol_data_loader_options CRISOL_DATA_LOADER_OPTIONS : *options;
+  return {.batch_size = given.batch_size,
+          .shuffle = given.shuffle != 0,
+          .drop_last = given.drop_last != 0,
+          .seed = given.seed,
+          .threads = given.threads};
+}
 
 const io::SharedDataset& dataset_of(const crisol_dataset* dataset, const char* op) {
   return need(dataset, op, "dataset").value;
@@ -132,13 +143,26 @@ crisol_status crisol_data_loader_create(const crisol_dataset* dataset, const cri
   constexpr const char* op = "data_loader_create";
   return guarded([&] {
     crisol_data_loader*& place = need(result, op, "result");
-    const crisol_data_loader_options given =
-        options == nullptr ? crisol_data_loader_options CRISOL_DATA_LOADER_OPTIONS : *options;
-    const io::DataLoaderOptions all{.batch_size = given.batch_size,
-                                    .shuffle = given.shuffle != 0,
-                                    .drop_last = given.drop_last != 0,
-                                    .seed = given.seed,
-                                    .threads = given.threads};
+    place = new crisol_data_loader{
+        io::DataLoader(dataset_of(dataset, op), loader_options_of(options), device_of(device, op))};
+  });
+}
+
+crisol_status crisol_data_loader_create_sharded(const crisol_dataset* dataset,
+                                                const crisol_data_loader_options* options, int32_t rank, int32_t world,
+                                                crisol_device device, crisol_data_loader** result) {
+  constexpr const char* op = "data_loader_create_sharded";
+  return guarded([&] {
+    crisol_data_loader*& place = need(result, op, "result");
+    io::DataLoaderOptions all = loader_options_of(options);
+    require(!all.drop_last, op, "drop_last must be 0");
+    const std::int64_t count = dataset_of(dataset, op)->size();
+    std::shared_ptr<const io::Sampler> order = std::make_shared<io::SequentialSampler>(count);
+    if (all.shuffle) order = std::make_shared<io::RandomSampler>(count, all.seed);
+    const auto own = std::make_shared<io::ShardedSampler>(order, all.batch_size, rank, world);
+    all.shuffle = false;
+    all.batch_size = own->local_batch_size();
+    all.sampler = own;
     place = new crisol_data_loader{io::DataLoader(dataset_of(dataset, op), all, device_of(device, op))};
   });
 }

@@ -44,13 +44,13 @@ std::vector<float> normalised(const std::vector<PassHeader>& headers) {
 }  // namespace
 
 // Queues what the first gradient of a pass needs: the weights of all ranks.
-void DataParallel::Impl::begin_pass() {
+void DataParallelImpl::begin_pass() {
   running = true;
   ++passes;
   started = 0;
   sums.clear();
   std::fill(present.begin(), present.end(), char{0});
-  const std::weak_ptr<Impl> self = weak_from_this();
+  const std::weak_ptr<DataParallelImpl> self = weak_from_this();
   call_after_backward([self](const std::exception_ptr& error) {
     if (const auto impl = self.lock()) impl->end_pass(error);
   });
@@ -64,7 +64,7 @@ void DataParallel::Impl::begin_pass() {
   }));
 }
 
-void DataParallel::Impl::complete(std::size_t parameter) {
+void DataParallelImpl::complete(std::size_t parameter) {
   if (!sync) return;
   if (!running) begin_pass();
   require(present[parameter] == 0, op, "the gradient of ", trained[parameter].first,
@@ -73,18 +73,18 @@ void DataParallel::Impl::complete(std::size_t parameter) {
   start_complete_buckets();
 }
 
-bool DataParallel::Impl::is_complete(const GradientBucket& bucket) const {
+bool DataParallelImpl::is_complete(const GradientBucket& bucket) const {
   return std::all_of(present.begin() + static_cast<std::ptrdiff_t>(bucket.first()),
                      present.begin() + static_cast<std::ptrdiff_t>(bucket.last()),
                      [](char there) { return there != 0; });
 }
 
 // All ranks sum the buckets in one order, also where backward() completes them in another one.
-void DataParallel::Impl::start_complete_buckets() {
+void DataParallelImpl::start_complete_buckets() {
   while (started < buckets.size() && is_complete(buckets[started])) start_bucket(buckets[started]);
 }
 
-void DataParallel::Impl::start_bucket(GradientBucket& bucket) {
+void DataParallelImpl::start_bucket(GradientBucket& bucket) {
   bucket.begin();
   const std::size_t number = started++;
   sums.push_back(session.worker().queue([this, &bucket, number](Link& link) {
@@ -97,7 +97,7 @@ void DataParallel::Impl::start_bucket(GradientBucket& bucket) {
   }));
 }
 
-void DataParallel::Impl::end_pass(const std::exception_ptr& error) {
+void DataParallelImpl::end_pass(const std::exception_ptr& error) {
   // The other ranks wait for gradients that never come.
   if (error != nullptr) fail("backward() threw: " + text_of(error));
   for (std::size_t i = 0; i < trained.size(); ++i) present[i] = trained[i].second.grad().defined() ? 1 : 0;
@@ -124,7 +124,7 @@ void DataParallel::Impl::end_pass(const std::exception_ptr& error) {
 }
 
 // A rank lacks gradients: all ranks must lack the same ones.
-void DataParallel::Impl::compare_presence() {
+void DataParallelImpl::compare_presence() {
   std::vector<std::vector<char>> all_present;
   session.worker().run([&](Link& link) {
     for (const std::string& text : link.gather_text({present.begin(), present.end()}))
@@ -145,7 +145,7 @@ DataParallel::DataParallel(nn::Module& module, const DataParallelOptions& option
 
 DataParallel::DataParallel(const NamedTensors& parameters, const NamedTensors& buffers,
                            const DataParallelOptions& options)
-    : impl_(std::make_shared<Impl>(parameters, buffers, options)) {
+    : impl_(std::make_shared<DataParallelImpl>(parameters, buffers, options)) {
   impl_->share_state();
   impl_->add_hooks();
 }

@@ -27,8 +27,8 @@ std::uint64_t hash_of_elements(const Tensor& x) {
 
 }  // namespace
 
-DataParallel::Impl::Impl(const NamedTensors& parameters, const NamedTensors& its_buffers,
-                         const DataParallelOptions& its_options)
+DataParallelImpl::DataParallelImpl(const NamedTensors& parameters, const NamedTensors& its_buffers,
+                                   const DataParallelOptions& its_options)
     : session(Session::get(op)), options(its_options), all(parameters), buffers(its_buffers) {
   require(options.bucket_bytes > 0 && options.first_bucket_bytes > 0 && options.check_every >= 0, op, "bucket_bytes ",
           options.bucket_bytes, " and first_bucket_bytes ", options.first_bucket_bytes,
@@ -52,19 +52,19 @@ DataParallel::Impl::Impl(const NamedTensors& parameters, const NamedTensors& its
   present.resize(trained.size());
 }
 
-void DataParallel::Impl::add_hooks() {
-  const std::weak_ptr<Impl> self = weak_from_this();
+void DataParallelImpl::add_hooks() {
+  const std::weak_ptr<DataParallelImpl> self = weak_from_this();
   for (std::size_t i = 0; i < trained.size(); ++i)
     hooks.push_back(trained[i].second.register_post_accumulate_grad_hook([self, i](const Tensor&) {
       if (const auto impl = self.lock()) impl->complete(i);
     }));
 }
 
-void DataParallel::Impl::remove_hooks() {
+void DataParallelImpl::remove_hooks() {
   for (HookHandle& hook : hooks) hook.remove();
 }
 
-void DataParallel::Impl::share_state() {
+void DataParallelImpl::share_state() {
   session.require_same(op, "their parameters", descriptions_of(all));
   session.require_same(op, "their buffers", descriptions_of(buffers));
   session.require_same(op, "the parameters that want gradients", descriptions_of(trained));
@@ -75,11 +75,11 @@ void DataParallel::Impl::share_state() {
   sync_buffers();
 }
 
-void DataParallel::Impl::sync_buffers() {
+void DataParallelImpl::sync_buffers() {
   for (const auto& [name, buffer] : buffers) broadcast_unchecked(session, buffer, 0);
 }
 
-void DataParallel::Impl::check_weights() {
+void DataParallelImpl::check_weights() {
   std::vector<std::uint64_t> own;
   for (const auto& [name, parameter] : all) own.push_back(hash_of_elements(parameter));
   const std::size_t bytes = own.size() * sizeof own[0];

@@ -13,8 +13,8 @@
 
 namespace crisol::dist {
 
-struct DataParallel::Impl : std::enable_shared_from_this<Impl> {
-  Impl(const NamedTensors& parameters, const NamedTensors& buffers, const DataParallelOptions& options);
+struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
+  DataParallelImpl(const NamedTensors& parameters, const NamedTensors& buffers, const DataParallelOptions& options);
 
   /// Watches the gradients. Called once the object has its owner.
   void add_hooks();

@@ -16,4 +16,12 @@ bool may_write(const std::string& path);
 /// standard error. This includes what drivers print, because the file descriptor itself is replaced.
 std::FILE* take_standard_output();
 
+/// Sets a variable of this process.
+void set_variable(const char* name, const std::string& value);
+
+/// Opens a shared library, which stays open. Throws std::runtime_error with the system's reason.
+void* open_library(const char* name);
+/// A function of a library by its name. Throws std::runtime_error if the library has none.
+void* function_of(void* library, const char* name);
+
 }  // namespace samples

@@ -26,13 +26,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 // The first step compiles, two more warm up, and the others are timed.
-void measure(Row& row, const crisol::io::ImageDataset& dataset, const CompareOptions& options) {
+void measure(Row& row, const crisol::io::ImageDataset& dataset, const CompareOptions& options,
+             const samples::Ranks& ranks) {
   constexpr std::int64_t warm_up = 3;
   crisol::set_default_device(row.device);
   TrainOptions train_options;
   train_options.batch = options.batch;
   auto start = std::chrono::steady_clock::now();
-  Trainer trainer(train_options, warm_up + options.steps);
+  Trainer trainer(train_options, warm_up + options.steps, ranks);
   crisol::io::DataLoader loader(dataset, {options.batch, true, true, 0});
   loader.start();
   crisol::io::Batch batch;
@@ -74,7 +75,7 @@ void print(const std::vector<Row>& rows) {
 
 }  // namespace
 
-int compare(const CompareOptions& options) {
+int compare(const CompareOptions& options, const samples::Ranks& ranks) {
   std::vector<Row> rows;
   for (const crisol::Device device : crisol::devices())
     if (device.info().has_compiler) rows.push_back(Row{device, 0, 0, 0, {}});
@@ -86,7 +87,7 @@ int compare(const CompareOptions& options) {
                 static_cast<long long>(options.batch));
     std::fflush(stdout);
     try {
-      measure(row, digits.train, options);
+      measure(row, digits.train, options, ranks);
     } catch (const crisol::Error& error) {
       row.error = error.what();
       status = 1;

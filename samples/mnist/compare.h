@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "common/ranks.h"
+
 namespace mnist {
 
 struct CompareOptions {
@@ -12,6 +14,6 @@ struct CompareOptions {
 
 /// Runs the same training steps on every device. Prints images/s and each device's speed-up against the slowest CPU
 /// device. Returns the exit status, which is not 0 when a device failed.
-int compare(const CompareOptions& options);
+int compare(const CompareOptions& options, const samples::Ranks& ranks);
 
 }  // namespace mnist

@@ -7,6 +7,7 @@
 
 #include "crisol/autograd.h"
 #include "crisol/io/data_loader.h"
+#include "crisol/io/sharded_sampler.h"
 #include "draw.h"
 
 namespace mnist {
@@ -21,26 +22,70 @@ std::vector<double> softmax(const float* logits, std::size_t classes) {
   return probabilities;
 }
 
-Evaluation evaluate(crisol::nn::Module& model, const crisol::io::SharedDataset& dataset) {
-  const crisol::NoGrad no_grad;
-  const bool was_training = model.training();
-  model.eval();
-  Evaluation result;
-  crisol::io::DataLoader loader(dataset, {256});
+namespace {
+
+/// What the model made of an image.
+struct Answer {
+  std::int64_t index;
+  int label, predicted;
+  double probability;
+};
+
+// The answers for this rank's part of the dataset.
+std::vector<Answer> own_answers(crisol::nn::Module& model, const crisol::io::SharedDataset& dataset,
+                                const samples::Ranks& ranks) {
+  constexpr std::int64_t batch_size = 256;
+  const auto order = std::make_shared<crisol::io::SequentialSampler>(dataset->size());
+  const auto own =
+      std::make_shared<crisol::io::ShardedSampler>(order, batch_size * ranks.world(), ranks.rank(), ranks.world());
+  const std::vector<std::int64_t> indices = own->order(0);
+  crisol::io::DataLoaderOptions options;
+  options.batch_size = batch_size;
+  options.sampler = own;
+  crisol::io::DataLoader loader(dataset, options);
+  std::vector<Answer> answers;
   for (const crisol::io::Batch& batch : loader) {
     const std::vector<float> logits = model(batch.input).to_vector<float>();
     const std::vector<std::int64_t> labels = batch.target.to_vector<std::int64_t>();
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const std::vector<double> p = softmax(&logits[10 * i], 10);
       const int predicted = static_cast<int>(std::max_element(p.begin(), p.end()) - p.begin());
-      const int label = static_cast<int>(labels[i]);
-      ++result.confusion[static_cast<std::size_t>(label)][static_cast<std::size_t>(predicted)];
-      if (predicted == label)
-        ++result.correct;
-      else
-        result.mistakes.push_back({result.count, label, predicted, p[static_cast<std::size_t>(predicted)]});
-      ++result.count;
+      answers.push_back(
+          {indices[answers.size()], static_cast<int>(labels[i]), predicted, p[static_cast<std::size_t>(predicted)]});
     }
+  }
+  return answers;
+}
+
+// The answers of all ranks in the order of the dataset.
+std::vector<Answer> all_answers(const std::vector<Answer>& own, const samples::Ranks& ranks) {
+  std::vector<double> numbers;
+  for (const Answer& a : own)
+    numbers.insert(numbers.end(), {static_cast<double>(a.index), static_cast<double>(a.label),
+                                   static_cast<double>(a.predicted), a.probability});
+  const std::vector<double> gathered = ranks.gather(numbers);
+  std::vector<Answer> all;
+  for (std::size_t i = 0; i < gathered.size(); i += 4)
+    all.push_back({static_cast<std::int64_t>(gathered[i]), static_cast<int>(gathered[i + 1]),
+                   static_cast<int>(gathered[i + 2]), gathered[i + 3]});
+  std::sort(all.begin(), all.end(), [](const Answer& a, const Answer& b) { return a.index < b.index; });
+  return all;
+}
+
+}  // namespace
+
+Evaluation evaluate(crisol::nn::Module& model, const crisol::io::SharedDataset& dataset, const samples::Ranks& ranks) {
+  const crisol::NoGrad no_grad;
+  const bool was_training = model.training();
+  model.eval();
+  Evaluation result;
+  for (const Answer& answer : all_answers(own_answers(model, dataset, ranks), ranks)) {
+    ++result.confusion[static_cast<std::size_t>(answer.label)][static_cast<std::size_t>(answer.predicted)];
+    if (answer.predicted == answer.label)
+      ++result.correct;
+    else
+      result.mistakes.push_back({answer.index, answer.label, answer.predicted, answer.probability});
+    ++result.count;
   }
   std::stable_sort(result.mistakes.begin(), result.mistakes.end(),
                    [](const Mistake& a, const Mistake& b) { return a.probability > b.probability; });

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/ranks.h"
 #include "crisol/io/dataset.h"
 #include "crisol/nn/module.h"
 
@@ -26,8 +27,8 @@ struct Evaluation {
 };
 
 /// Runs the model over the dataset in inference mode, without recording gradients. Restores the model's mode
-/// afterwards.
-Evaluation evaluate(crisol::nn::Module& model, const crisol::io::SharedDataset& dataset);
+/// afterwards. Each rank takes a part of the dataset, and gets the result of all.
+Evaluation evaluate(crisol::nn::Module& model, const crisol::io::SharedDataset& dataset, const samples::Ranks& ranks);
 
 /// The confusion matrix as a table.
 std::string confusion_table(const Evaluation& evaluation);

@@ -1,15 +1,13 @@
 // The MNIST digit classifier: trains on real or rendered digits, reads pictures, compares devices.
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
 #include <stdexcept>
 #include <string>
 
 #include "classify.h"
 #include "common/json_output.h"
 #include "common/options.h"
+#include "common/ranks.h"
 #include "compare.h"
-#include "crisol/device.h"
 #include "train.h"
 
 namespace {
@@ -77,15 +75,12 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 100000));
 
   CLI11_PARSE(app, argc, argv);
-  try {
+  return samples::run_on_ranks("mnist", app.got_subcommand(compare) ? "" : device, [&](const samples::Ranks& ranks) {
     if (app.got_subcommand(compare) && !device.empty())
       throw std::invalid_argument("compare runs on every device: leave --device out");
-    if (!device.empty()) crisol::set_default_device(crisol::Device(device));
-    if (app.got_subcommand("train")) return mnist::train(train_options);
+    if (app.got_subcommand("train")) return mnist::train(train_options, ranks);
+    if (ranks.world() > 1) throw std::invalid_argument("only train runs on several ranks");
     if (app.got_subcommand("classify")) return mnist::classify(weights, pictures);
-    return mnist::compare(compare_options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "mnist: %s\n", error.what());
-    return 1;
-  }
+    return mnist::compare(compare_options, ranks);
+  });
 }

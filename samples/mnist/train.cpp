@@ -54,48 +54,78 @@ std::string metrics_json(const TrainOptions& options, const std::vector<EpochMet
 }
 
 // One pass over the training images. The losses are summed on the device, so that nothing waits for them.
-EpochMetrics train_epoch(Trainer& trainer, crisol::io::DataLoader& loader, int epoch, int epochs) {
-  crisol::training::Progress progress("epoch " + std::to_string(epoch) + "/" + std::to_string(epochs), loader.batches(),
-                                      "images");
+EpochMetrics train_epoch(Trainer& trainer, crisol::io::DataLoader& loader, std::int64_t steps, int epoch, int epochs,
+                         const samples::Ranks& ranks) {
+  crisol::training::Progress progress("epoch " + std::to_string(epoch) + "/" + std::to_string(epochs), steps, "images");
   Tensor loss_sum = crisol::zeros({});
   loader.start(epoch);  // The epochs count from 1.
   double done = 0;
-  for (crisol::io::Batch batch; loader.next(batch);) {
+  crisol::io::Batch batch;
+  for (; loader.next(batch); batch = {}) {
     crisol::ops::add_into(loss_sum, trainer.step(batch));
     ++done;
     if (progress.step(batch.size())) progress.show({{"loss", loss_sum.item<double>() / done}});
   }
-  const double seconds = progress.seconds();
-  return {epoch, loss_sum.item<double>() / done, 0, static_cast<double>(progress.units()) / seconds, seconds};
+  if (static_cast<std::int64_t>(done) < steps) trainer.step_without_samples();
+  const double loss = ranks.sum(loss_sum.item<double>()) / ranks.sum(done);
+  const double images = ranks.sum(static_cast<double>(progress.units())), seconds = progress.seconds();
+  return {epoch, loss, 0, images / seconds, seconds};
+}
+
+// The batches of this rank: its part of the batches of all ranks.
+struct Batches {
+  std::unique_ptr<crisol::io::DataLoader> loader;
+  std::int64_t steps;  ///< Of an epoch.
+};
+
+Batches batches_of(const crisol::io::ImageDataset& images, const TrainOptions& options, const samples::Ranks& ranks) {
+  const auto order = std::make_shared<crisol::io::RandomSampler>(images.size(), options.seed);
+  const auto own = std::make_shared<crisol::io::ShardedSampler>(order, options.batch, ranks.rank(), ranks.world());
+  crisol::io::DataLoaderOptions loader;
+  loader.batch_size = own->local_batch_size();
+  loader.seed = options.seed;
+  loader.sampler = own;
+  return {std::make_unique<crisol::io::DataLoader>(images, loader), own->batches()};
 }
 
 }  // namespace
 
-Trainer::Trainer(const TrainOptions& options, std::int64_t steps) {
+Trainer::Trainer(const TrainOptions& options, std::int64_t steps, const samples::Ranks& ranks) {
   crisol::manual_seed(options.seed);
   model_ = make_model(options.model);
   optimizer_ = make_optimizer(options.optimizer, model_->parameters(), highest_lr(options));
   schedule_ = std::make_unique<optim::OneCycleLR>(*optimizer_, highest_lr(options), steps);
+  parallel_ = std::make_unique<samples::Ranks::Parallel>(ranks, *model_);
 }
 
 Tensor Trainer::step(const crisol::io::Batch& batch) {
   const Tensor loss = crisol::cross_entropy((*model_)(batch.input), batch.target);
   optimizer_->zero_grad();
+  parallel_->set_weight(static_cast<double>(batch.size()));
   loss.backward();
   optimizer_->step();
   schedule_->step();
   return loss.detach();
 }
 
-int train(const TrainOptions& options) {
+void Trainer::step_without_samples() {
+  optimizer_->zero_grad();
+  parallel_->backward_without_samples();
+  optimizer_->step();
+  schedule_->step();
+}
+
+int train(const TrainOptions& given, const samples::Ranks& ranks) {
+  TrainOptions options = given;
+  if (!ranks.is_first()) options.weights = options.json = "";  // Rank 0 writes the files.
   samples::JsonOutput json(options.json);
   samples::check_output(options.weights, true);
-  std::printf("device: %s\n", crisol::Device().name().c_str());
+  std::printf("device: %s%s\n", crisol::Device().name().c_str(), ranks.description().c_str());
   const Digits digits = load_digits(options.data, options.digits, options.seed);
   std::printf("digits: %lld to train on, %lld to test on: %s\n", static_cast<long long>(digits.train.size()),
               static_cast<long long>(digits.test.size()), digits.source.c_str());
-  crisol::io::DataLoader loader(digits.train, {options.batch, true, false, options.seed});
-  Trainer trainer(options, loader.batches() * options.epochs);
+  const Batches batches = batches_of(digits.train, options, ranks);
+  Trainer trainer(options, batches.steps * options.epochs, ranks);
   std::printf("model: %s, %lld parameters\n", options.model.c_str(),
               static_cast<long long>(trainer.model().parameter_count()));
   std::fflush(stdout);
@@ -103,8 +133,9 @@ int train(const TrainOptions& options) {
   std::vector<EpochMetrics> metrics;
   Evaluation evaluation;
   for (int epoch = 1; epoch <= options.epochs; ++epoch) {
-    EpochMetrics m = train_epoch(trainer, loader, epoch, options.epochs);
-    evaluation = evaluate(trainer.model(), digits.test);
+    EpochMetrics m = train_epoch(trainer, *batches.loader, batches.steps, epoch, options.epochs, ranks);
+    trainer.parallel().sync_buffers();
+    evaluation = evaluate(trainer.model(), digits.test, ranks);
     m.test_accuracy = evaluation.accuracy();
     metrics.push_back(m);
     std::printf("epoch %d/%d: train loss %.4f, test accuracy %.2f %%, %.0f images/s, %.1f s\n", epoch, options.epochs,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "common/ranks.h"
 #include "crisol/io/data_loader.h"
 #include "crisol/nn/module.h"
 #include "crisol/optim.h"
@@ -25,20 +26,24 @@ struct TrainOptions {
 };
 
 /// Trains and reports; returns the exit status.
-int train(const TrainOptions& options);
+int train(const TrainOptions& options, const samples::Ranks& ranks);
 
 /// Model, optimiser and schedule of a training run.
 class Trainer {
  public:
-  Trainer(const TrainOptions& options, std::int64_t steps);
+  Trainer(const TrainOptions& options, std::int64_t steps, const samples::Ranks& ranks);
   /// One step on a batch. Returns its loss, which stays on the device.
   crisol::Tensor step(const crisol::io::Batch& batch);
+  /// A step in which only other ranks have samples.
+  void step_without_samples();
   crisol::nn::Module& model() { return *model_; }
+  samples::Ranks::Parallel& parallel() { return *parallel_; }
 
  private:
   std::unique_ptr<crisol::nn::Module> model_;
   std::unique_ptr<crisol::optim::Optimizer> optimizer_;
   std::unique_ptr<crisol::optim::OneCycleLR> schedule_;
+  std::unique_ptr<samples::Ranks::Parallel> parallel_;
 };
 
 }  // namespace mnist

@@ -15,4 +15,11 @@ Streams::Streams(const std::vector<std::int64_t>& characters, std::size_t begin,
   targets_ = crisol::from_vector(targets, shape);
 }
 
+Streams Streams::part(std::int64_t first, std::int64_t count) const {
+  Streams some;
+  some.inputs_ = inputs_.narrow(1, first, count).contiguous();
+  some.targets_ = targets_.narrow(1, first, count).contiguous();
+  return some;
+}
+
 }  // namespace text_lstm

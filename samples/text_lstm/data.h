@@ -15,6 +15,9 @@ class Streams {
   /// Uses the characters begin … end-1, which must be more than count.
   Streams(const std::vector<std::int64_t>& characters, std::size_t begin, std::size_t end, std::int64_t count);
 
+  /// The streams first … first+count-1.
+  Streams part(std::int64_t first, std::int64_t count) const;
+
   std::int64_t count() const { return inputs_.size(1); }
   std::int64_t length() const { return inputs_.size(0); }
   /// Rows first … first+rows-1 with shape (rows, count), and the characters that follow each of them, in one row
@@ -25,6 +28,8 @@ class Streams {
   }
 
  private:
+  Streams() = default;
+
   crisol::Tensor inputs_, targets_;
 };
 

@@ -1,14 +1,13 @@
 // A character model: it learns a text and then writes text like it.
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstdio>
-#include <exception>
+#include <stdexcept>
 #include <string>
 
 #include "common/json_output.h"
 #include "common/options.h"
+#include "common/ranks.h"
 #include "common/system.h"
-#include "crisol/device.h"
 #include "sample.h"
 #include "train.h"
 
@@ -99,11 +98,9 @@ int main(int argc, char** argv) {
   add_sample(app, sample_options);
 
   CLI11_PARSE(app, argc, argv);
-  try {
-    if (!device.empty()) crisol::set_default_device(crisol::Device(device));
-    return app.got_subcommand("train") ? text_lstm::train(train_options) : text_lstm::sample(sample_options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "text_lstm: %s\n", error.what());
-    return 1;
-  }
+  return samples::run_on_ranks("text_lstm", device, [&](const samples::Ranks& ranks) {
+    if (app.got_subcommand("train")) return text_lstm::train(train_options, ranks);
+    if (ranks.world() > 1) throw std::invalid_argument("only train runs on several ranks");
+    return text_lstm::sample(sample_options);
+  });
 }

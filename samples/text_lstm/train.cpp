@@ -24,11 +24,13 @@ using Json = nlohmann::ordered_json;
 /// A training with its reports and files.
 class Run {
  public:
-  Run(const TrainOptions& options, const Text& text, const Settings& settings, samples::JsonOutput& json)
+  Run(const TrainOptions& options, const Text& text, const Settings& settings, samples::JsonOutput& json,
+      const samples::Ranks& ranks)
       : options_(options),
         text_(text),
         json_(json),
-        trainer_(text, settings),
+        ranks_(ranks),
+        trainer_(text, settings, ranks),
         validate_every_(options.validate_every > 0 ? options.validate_every : (settings.steps + 4) / 5) {}
 
   const CharModel& model() const { return trainer_.model(); }
@@ -48,12 +50,12 @@ class Run {
                                         "chars");
     for (std::int64_t step = begin + 1; step <= end; ++step) {
       trainer_.step();
-      if (progress.step(settings.batch * settings.window)) progress.show({{"loss", trainer_.loss()}});
+      if (progress.step(trainer_.streams() * settings.window)) progress.show({{"loss", trainer_.loss()}});
       if (step < end && step % options_.checkpoint_every == 0) save_checkpoint();
     }
     const double seconds = progress.seconds();
     progress.finish();
-    report(static_cast<double>(progress.units()) / seconds, seconds);
+    report(ranks_.sum(static_cast<double>(progress.units())) / seconds, seconds);
     // The checkpoint is saved after the validation, so that it includes the validation's figures.
     if (end % options_.checkpoint_every == 0 || done()) save_checkpoint();
   }
@@ -86,13 +88,14 @@ class Run {
     write_json();
   }
 
-  void save_checkpoint() const {
+  void save_checkpoint() {
     if (!options_.checkpoint.empty()) trainer_.save(options_.checkpoint, metrics_.dump());
   }
 
   const TrainOptions& options_;
   const Text& text_;
   samples::JsonOutput& json_;
+  const samples::Ranks& ranks_;
   Trainer trainer_;
   std::int64_t validate_every_;
   Json metrics_ = Json::array();
@@ -112,16 +115,18 @@ Settings settings_of(const TrainOptions& options, const Text& text) {
 
 }  // namespace
 
-int train(const TrainOptions& options) {
+int train(const TrainOptions& given, const samples::Ranks& ranks) {
+  TrainOptions options = given;
+  if (!ranks.is_first()) options.weights = options.json = "";  // Rank 0 writes the files.
   samples::JsonOutput json(options.json);
   samples::check_output(options.weights, true);
-  samples::check_output(options.checkpoint, true);
+  if (ranks.is_first()) samples::check_output(options.checkpoint, true);
   const Text text = load_text(options.text);
   const Settings settings = settings_of(options, text);
-  std::printf("device: %s\n", crisol::Device().name().c_str());
+  std::printf("device: %s%s\n", crisol::Device().name().c_str(), ranks.description().c_str());
   std::printf("text: %zu characters to train on, %zu to validate, %lld different ones: %s\n", text.train_end,
               text.validation_count(), static_cast<long long>(text.vocabulary.size()), text.name.c_str());
-  Run run(options, text, settings, json);
+  Run run(options, text, settings, json, ranks);
   std::printf("model: %lld parameters\n", static_cast<long long>(run.model().parameter_count()));
   if (options.resume) {
     if (std::filesystem::exists(options.checkpoint))

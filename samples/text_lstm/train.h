@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "common/ranks.h"
 #include "settings.h"
 
 namespace text_lstm {
@@ -22,6 +23,6 @@ struct TrainOptions {
 };
 
 /// Trains and reports; returns the exit status.
-int train(const TrainOptions& options);
+int train(const TrainOptions& options, const samples::Ranks& ranks);
 
 }  // namespace text_lstm

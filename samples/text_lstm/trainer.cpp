@@ -29,6 +29,13 @@ std::int64_t validation_streams(const Text& text) {
   return std::clamp<std::int64_t>((static_cast<std::int64_t>(text.validation_count()) - 1) / 64, 1, 100);
 }
 
+// The streams of the validation text that belong to this rank, and their share of all.
+std::pair<Streams, double> own_validation(const Text& text, const samples::Ranks& ranks) {
+  const Streams all(text.characters, text.train_end, text.characters.size(), validation_streams(text));
+  const std::int64_t own = ranks.part_of(all.count());
+  return {all.part(ranks.first_of(all.count()), own), static_cast<double>(own) / static_cast<double>(all.count())};
+}
+
 std::int64_t stream_length(const Text& text, const Settings& settings) {
   return (static_cast<std::int64_t>(text.train_end) - 1) / settings.batch;
 }
@@ -69,15 +76,28 @@ std::int64_t steps_of_epoch(const Text& text, const Settings& settings) {
   return stream_length(text, settings) / settings.window;
 }
 
-Trainer::Trainer(const Text& text, const Settings& settings)
-    : settings_(settings),
+Trainer::Trainer(const Text& text, const Settings& settings, const samples::Ranks& ranks)
+    : ranks_(ranks),
+      settings_(settings),
       fingerprint_(text.fingerprint()),
       model_(seeded_model(text.vocabulary.size(), settings)),
       optimizer_(model_.parameters(), settings.lr),
       schedule_(optimizer_, settings.lr, settings.steps, {.pct_start = 0.1, .cycle_momentum = false}),
-      train_(text.characters, 0, text.train_end, settings.batch),
-      validation_(text.characters, text.train_end, text.characters.size(), validation_streams(text)),
-      loss_sum_(crisol::zeros({})) {}
+      parallel_(ranks, model_),
+      train_(Streams(text.characters, 0, text.train_end, settings.batch)
+                 .part(ranks.first_of(settings.batch), ranks.part_of(settings.batch))),
+      validation_(own_validation(text, ranks).first),
+      validation_share_(own_validation(text, ranks).second),
+      loss_sum_(crisol::zeros({})) {
+  parallel_.set_weight(static_cast<double>(streams()));
+  set_generator(crisol::default_generator().state());
+}
+
+// Each rank leaves out other elements in dropout.
+void Trainer::set_generator(crisol::GeneratorState state) {
+  state.seed = settings_.seed + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(ranks_.rank());
+  crisol::default_generator().set_state(state);
+}
 
 void Trainer::step() {
   const std::int64_t window = steps_done() % (train_.length() / settings_.window);
@@ -100,7 +120,7 @@ double Trainer::loss() const {
 }
 
 double Trainer::take_loss() {
-  const double mean = loss();
+  const double mean = ranks_.sum(loss() * share());
   loss_sum_.zero_();
   losses_ = 0;
   return mean;
@@ -112,28 +132,45 @@ double Trainer::validate() {
   model_.eval();
   crisol::nn::LSTMState state;
   double sum = 0;
-  for (std::int64_t first = 0; first < validation_.length(); first += most_rows) {
+  for (std::int64_t first = 0; validation_share_ > 0 && first < validation_.length(); first += most_rows) {
     const std::int64_t rows = std::min(most_rows, validation_.length() - first);
     auto [logits, last] = model_.run(validation_.inputs(first, rows), state);
     state = std::move(last);
     sum += crisol::cross_entropy(logits, validation_.targets(first, rows)).item<double>() * static_cast<double>(rows);
   }
   model_.train();
-  return sum / static_cast<double>(validation_.length());
+  return ranks_.sum(sum / static_cast<double>(validation_.length()) * validation_share_);
 }
 
-void Trainer::save(const std::string& path, const std::string& notes) const {
+// The states of all streams (layers, batch, hidden).
+Tensor Trainer::state_of_all(const Tensor& own) const {
+  if (ranks_.world() == 1) return own;
+  Tensor all = crisol::zeros({settings_.layers, settings_.batch, settings_.hidden});
+  all.narrow(1, ranks_.first_of(settings_.batch), streams()).copy_from(own);
+  ranks_.add_up(all);
+  return all;
+}
+
+// Afterwards this rank is in the state that load() gives it, so that a run that stops here ends like one that goes on.
+void Trainer::save(const std::string& path, const std::string& notes) {
+  loss_sum_.mul_(share());
+  ranks_.add_up(loss_sum_);
+  const Tensor h = state_of_all(state_.h), c = state_of_all(state_.c);
+  crisol::GeneratorState generator = crisol::default_generator().state();
+  generator.counter = static_cast<std::uint64_t>(ranks_.gather({static_cast<double>(generator.counter)})[0]);
+  set_generator(generator);
+  if (!ranks_.is_first()) return;
   crisol::io::Metadata metadata = describe(settings_);
   metadata["text"] = fingerprint_;
   metadata["notes"] = notes;
   crisol::io::save_checkpoint(path, {model_.state_dict(),
                                      optimizer_.state_dict(),
                                      schedule_.state_dict(),
-                                     {{"h", state_.h},
-                                      {"c", state_.c},
+                                     {{"h", h},
+                                      {"c", c},
                                       {"loss_sum", loss_sum_},
                                       {"losses", crisol::full({}, static_cast<double>(losses_), DType::i64)}},
-                                     crisol::default_generator().state(),
+                                     generator,
                                      metadata});
 }
 
@@ -149,13 +186,16 @@ std::string Trainer::load(const std::string& path) {
     throw std::runtime_error(path + " is no checkpoint of text_lstm: carried." + name +
                              " is missing or has another shape");
   };
-  state_ = {carried("h", state, DType::f32), carried("c", state, DType::f32)};
+  const auto own = [&](const Tensor& all) {
+    return all.narrow(1, ranks_.first_of(settings_.batch), streams()).contiguous();
+  };
+  state_ = {own(carried("h", state, DType::f32)), own(carried("c", state, DType::f32))};
   loss_sum_ = carried("loss_sum", {}, DType::f32);
   losses_ = carried("losses", {}, DType::i64).item<std::int64_t>();
   model_.load_state_dict(checkpoint.model);
   optimizer_.load_state_dict(checkpoint.optimizer);
   schedule_.load_state_dict(checkpoint.schedule);
-  crisol::default_generator().set_state(checkpoint.generator);
+  set_generator(checkpoint.generator);
   const auto notes = checkpoint.metadata.find("notes");
   return notes == checkpoint.metadata.end() ? std::string() : notes->second;
 }

@@ -227,7 +227,7 @@ TEST_CASE("dist: the samplers of all ranks together read each sample once, in th
       std::vector<std::set<std::int64_t>> batches(static_cast<std::size_t>((count + batch - 1) / batch));
       std::int64_t total = 0;
       for (int r = 0; r < world; ++r) {
-        const dist::ShardedSampler own(whole, batch, r, world);
+        const io::ShardedSampler own(whole, batch, r, world);
         const std::vector<std::int64_t> order = own.order(3);
         CHECK(static_cast<std::int64_t>(order.size()) == own.size());
         CHECK(own.batches() == static_cast<std::int64_t>(batches.size()));
@@ -242,6 +242,6 @@ TEST_CASE("dist: the samplers of all ranks together read each sample once, in th
         CHECK(batches[b] == std::set<std::int64_t>(begin, end));
       }
     }
-  CHECK(contains(message_of([] { dist::ShardedSampler(std::make_shared<io::SequentialSampler>(9), 2, 0, 3); }),
+  CHECK(contains(message_of([] { io::ShardedSampler(std::make_shared<io::SequentialSampler>(9), 2, 0, 3); }),
                  "[ShardedSampler] a batch of 2 samples cannot be cut into 3 parts"));
 }

@@ -1008,6 +1008,13 @@ typedef struct crisol_data_loader_options {
 CRISOL_API crisol_status crisol_data_loader_create(const crisol_dataset* dataset,
                                                    const crisol_data_loader_options* options, crisol_device device,
                                                    crisol_data_loader** result);
+/** A loader of the samples that one of `world` processes reads: crisol::io::ShardedSampler. `batch_size` is the size of
+ * the batches of all processes together, and drop_last must be 0. If the last batch has fewer samples than there are
+ * processes, some processes have one batch less. options may be null. */
+CRISOL_API crisol_status crisol_data_loader_create_sharded(const crisol_dataset* dataset,
+                                                           const crisol_data_loader_options* options, int32_t rank,
+                                                           int32_t world, crisol_device device,
+                                                           crisol_data_loader** result);
 /** Destroys a loader. */
 CRISOL_API void crisol_data_loader_destroy(crisol_data_loader* loader);
 /** Batches in an epoch. */

@@ -1,11 +1,11 @@
-// The part of a data set that a rank reads.
+#include "crisol/io/sharded_sampler.h"
+
 #include <algorithm>
 
 #include "base/ceil_div.h"
 #include "base/text.h"
-#include "crisol/dist.h"
 
-namespace crisol::dist {
+namespace crisol::io {
 
 namespace {
 
@@ -13,10 +13,7 @@ constexpr const char* op = "ShardedSampler";
 
 }  // namespace
 
-ShardedSampler::ShardedSampler(std::shared_ptr<const io::Sampler> order, std::int64_t batch_size)
-    : ShardedSampler(std::move(order), batch_size, dist::rank(), dist::world()) {}
-
-ShardedSampler::ShardedSampler(std::shared_ptr<const io::Sampler> order, std::int64_t batch_size, int rank, int world)
+ShardedSampler::ShardedSampler(std::shared_ptr<const Sampler> order, std::int64_t batch_size, int rank, int world)
     : order_(std::move(order)), batch_size_(batch_size), rank_(rank), world_(world) {
   require(order_ != nullptr, op, "the sampler is null");
   require(world > 0 && rank >= 0 && rank < world, op, "rank ", rank, " of ", world);
@@ -50,4 +47,4 @@ std::vector<std::int64_t> ShardedSampler::order(std::int64_t epoch) const {
   return own;
 }
 
-}  // namespace crisol::dist
+}  // namespace crisol::io
