@@ -47,7 +47,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"hook.h", "tensor"},
     {"opencl_interop.h", "tensor"},
     {"host_access.h", "tensor"},
-    {"after_backward.h", "autograd"},
+    {"gradients.h", "autograd"},
     {"capture.h", "tensor"},
     {"kernel.h", "tensor"},
     {"options/", "tensor"},

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "crisol/export.h"
 #include "crisol/named_tensors.h"
 #include "crisol/nn/module.h"
+#include "crisol/optim/optimizer.h"
 #include "crisol/tensor.h"
 
 namespace crisol::dist {
@@ -83,6 +85,12 @@ struct DataParallelOptions {
   std::int64_t check_every = 500;  ///< Steps between two comparisons of the weights of all ranks; 0: never.
 };
 
+/// Lets all layers BatchNorm2d and BatchNorm3d below a module use the statistics of the samples of all ranks in
+/// training, as PyTorch's SyncBatchNorm does. Returns their number. With it, N ranks with B / N samples each compute
+/// what one process with B samples computes. Each rank needs samples in each step. All ranks call the layers in the
+/// same order.
+CRISOL_API int sync_batch_norm(nn::Module& module);
+
 struct DataParallelImpl;
 
 /// Averages the gradients of a module over all ranks in each backward(). While one lives, every backward() through the
@@ -96,7 +104,7 @@ struct DataParallelImpl;
 /// would not sum.
 ///
 /// Buffers, such as the statistics of batch norm, are not averaged: each rank has its own, and those of rank 0 are
-/// saved. sync_buffers() gives them to all ranks. SyncBatchNorm shares the statistics themselves.
+/// saved. sync_buffers() gives them to all ranks. sync_batch_norm() shares the statistics themselves.
 class CRISOL_API DataParallel {
  public:
   explicit DataParallel(nn::Module& module, const DataParallelOptions& options = {});
@@ -127,6 +135,53 @@ class CRISOL_API DataParallel {
 
  private:
   std::shared_ptr<DataParallelImpl> impl_;
+};
+
+struct ShardedOptimizerImpl;
+
+/// An optimiser whose state is divided among the ranks (stage 1 of ZeRO, Rajbhandari et al. 2020). Each rank updates
+/// one part of all parameters, and has the state of this part alone. step() averages the gradients, updates the own
+/// part, and gives the new values to all ranks. So it replaces DataParallel: backward() itself sums nothing.
+///
+///     dist::ShardedOptimizer optimizer(net.named_parameters(), [](const std::vector<Tensor>& parts) {
+///       return std::make_unique<optim::Adam>(parts, 1e-3);
+///     });
+///
+/// Parameters stay where they are. For a moment, step() needs the memory of a bucket, and a rank keeps a second copy of
+/// its own part and of the gradients of this part. All optimisers of the library work on each element by itself, so the
+/// weights are those of the undivided optimiser.
+class CRISOL_API ShardedOptimizer {
+ public:
+  /// Makes the optimiser of this rank for parts of the parameters, which are tensors of rank 1.
+  using Make = std::function<std::unique_ptr<optim::Optimizer>(const std::vector<Tensor>& parts)>;
+
+  /// Gives all ranks the parameters of rank 0. Parameters must be f32 leaves on one device that want gradients. Throws
+  /// invalid_argument on every rank if the ranks have different parameters, and if there are too few elements for a
+  /// part on each rank.
+  ShardedOptimizer(const NamedTensors& parameters, const Make& make);
+  ~ShardedOptimizer();
+  ShardedOptimizer(const ShardedOptimizer&) = delete;
+  ShardedOptimizer& operator=(const ShardedOptimizer&) = delete;
+
+  /// Discards the gradients.
+  void zero_grad();
+  /// One step of all ranks. Throws invalid_argument on every rank, and changes nothing, if a parameter has a gradient
+  /// on some ranks only, and if no parameter has one.
+  void step();
+  /// The weight of this rank's gradients in the average: see DataParallel::set_weight.
+  void set_weight(double weight);
+  /// The optimiser of this rank's part: for learning rates and their schedules.
+  optim::Optimizer& own();
+
+  /// The state of all parameters, as the undivided optimiser gives it. All ranks call it. So a training can go on with
+  /// another number of ranks, or without ranks.
+  NamedTensors state_dict() const;
+  /// Restores a state of the undivided optimiser. All ranks call it with the same state. Throws invalid_argument for a
+  /// state of other parameters.
+  void load_state_dict(const NamedTensors& state);
+
+ private:
+  std::unique_ptr<ShardedOptimizerImpl> impl_;
 };
 
 }  // namespace crisol::dist

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "crisol/after_backward.h"
+#include "crisol/gradients.h"
 
 namespace crisol::autograd {
 

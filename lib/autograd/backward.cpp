@@ -1,4 +1,5 @@
 // Tensor::backward and grad.
+#include "autograd/accumulate.h"
 #include "autograd/after_backward.h"
 #include "autograd/anomaly.h"
 #include "autograd/engine.h"
@@ -46,6 +47,18 @@ void call_after_backward(EndOfBackward function) {
   autograd::AfterBackward* const running = autograd::AfterBackward::current();
   require(running != nullptr, op, "no backward() runs on this thread");
   running->add(std::move(function));
+}
+
+void set_grad(const Tensor& leaf, const Tensor& gradient) {
+  constexpr const char* op = "set_grad";
+  require(leaf.defined() && leaf.is_leaf() && leaf.requires_grad(), op, "the tensor is no leaf that wants a gradient");
+  if (gradient.defined())
+    require(gradient.shape() == leaf.shape() && gradient.dtype() == leaf.dtype() && gradient.device() == leaf.device(),
+            op, "the gradient has shape ", gradient.shape(), " and dtype ", gradient.dtype(), " on ", gradient.device(),
+            ", the leaf ", leaf.shape(), " and ", leaf.dtype(), " on ", leaf.device());
+  const Tensor value = gradient.defined() ? gradient.detach() : Tensor();
+  autograd::clear_gradient(leaf);
+  if (value.defined()) autograd::accumulate_leaf(*autograd::slot_of(leaf), Tensor(value));
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,

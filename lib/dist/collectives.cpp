@@ -68,6 +68,21 @@ Shape with_rows(const Tensor& x, std::int64_t rows) {
 
 std::string description_of(const Tensor& x) { return concat(x.dtype(), ' ', x.shape()); }
 
+std::string descriptions_of(const NamedTensors& tensors) {
+  std::string text;
+  for (const auto& [name, tensor] : tensors)
+    text += concat(text.empty() ? "" : ", ", name, ' ', description_of(tensor));
+  return text;
+}
+
+Tensor reduce_scatter_weighted(Session& session, const Tensor& x, const std::vector<float>& weights) {
+  const ReduceOp how = weights.empty() ? ReduceOp::mean : ReduceOp::sum;
+  return from_elements(
+      session, x, with_rows(x, x.size(0) / session.world()), [&](Link& link, const std::byte* all, std::byte* own) {
+        link.reduce_scatter(all, static_cast<std::size_t>(x.numel() / session.world()), how, x.dtype(), weights, own);
+      });
+}
+
 void broadcast_unchecked(Session& session, Tensor x, int root) {
   with_elements(session, x, true,
                 [&](Link& link, std::byte* elements) { link.broadcast(elements, bytes_of(x), root); });
@@ -112,10 +127,10 @@ Tensor reduce_scatter(const Tensor& x, ReduceOp how) {
   require(x.dim() > 0 && x.size(0) % session.world() == 0, op, "axis 0 of shape ", x.shape(), " cannot be cut into ",
           session.world(), " equal parts");
   session.require_same(op, "what they call", concat(op, ' ', name_of(how), " of ", description_of(x)));
-  const std::int64_t rows = x.size(0) / session.world();
-  return from_elements(session, x, with_rows(x, rows), [&](Link& link, const std::byte* all, std::byte* own) {
-    link.reduce_scatter(all, static_cast<std::size_t>(x.numel() / session.world()), how, x.dtype(), {}, own);
-  });
+  return from_elements(
+      session, x, with_rows(x, x.size(0) / session.world()), [&](Link& link, const std::byte* all, std::byte* own) {
+        link.reduce_scatter(all, static_cast<std::size_t>(x.numel() / session.world()), how, x.dtype(), {}, own);
+      });
 }
 
 }  // namespace crisol::dist

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "crisol/after_backward.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/gradients.h"
 #include "crisol/trace.h"
+#include "dist/averaging.h"
 #include "dist/data_parallel_impl.h"
 
 namespace crisol::dist {
@@ -29,18 +30,6 @@ std::string text_of(const std::exception_ptr& error) {
   }
 }
 
-// The weights of all ranks, with the sum 1.
-std::vector<float> normalised(const std::vector<PassHeader>& headers) {
-  double sum = 0;
-  for (const PassHeader& header : headers) sum += header.weight;
-  require(sum > 0, op, "no rank has samples: all weights are 0");
-  if (std::all_of(headers.begin(), headers.end(), [&](const PassHeader& h) { return h.weight == headers[0].weight; }))
-    return {};
-  std::vector<float> weights;
-  for (const PassHeader& header : headers) weights.push_back(static_cast<float>(header.weight / sum));
-  return weights;
-}
-
 }  // namespace
 
 // Queues what the first gradient of a pass needs: the weights of all ranks.
@@ -60,7 +49,9 @@ void DataParallelImpl::begin_pass() {
     for (int r = 0; r < link.world(); ++r)
       require(headers[static_cast<std::size_t>(r)].pass == own.pass, op, "rank ", r, " is in backward() number ",
               headers[static_cast<std::size_t>(r)].pass, " and rank ", link.rank(), " in number ", own.pass);
-    weights = normalised(headers);
+    std::vector<double> all_weights;
+    for (const PassHeader& header : headers) all_weights.push_back(header.weight);
+    weights = normalised_weights(op, all_weights);
   }));
 }
 
@@ -118,24 +109,10 @@ void DataParallelImpl::end_pass(const std::exception_ptr& error) {
     }
   }
   if (first_error != nullptr) std::rethrow_exception(first_error);
-  if (std::count(whole.begin(), whole.end(), char{1}) != session.world()) compare_presence();
+  if (std::count(whole.begin(), whole.end(), char{1}) != session.world())
+    require_same_gradients(op, session, trained, present);
   for (GradientBucket& bucket : buckets) bucket.join();
   if (options.check_every > 0 && passes % options.check_every == 0) check_weights();
-}
-
-// A rank lacks gradients: all ranks must lack the same ones.
-void DataParallelImpl::compare_presence() {
-  std::vector<std::vector<char>> all_present;
-  session.worker().run([&](Link& link) {
-    for (const std::string& text : link.gather_text({present.begin(), present.end()}))
-      all_present.emplace_back(text.begin(), text.end());
-  });
-  for (std::size_t i = 0; i < trained.size(); ++i) {
-    std::string with, without;
-    for (std::size_t r = 0; r < all_present.size(); ++r) (all_present[r][i] != 0 ? with : without) += concat(' ', r);
-    require(with.empty() || without.empty(), op, "the parameter ", trained[i].first, " of shape ",
-            trained[i].second.shape(), " got no gradient on rank", without, ", but on rank", with);
-  }
 }
 
 DataParallel::DataParallel(nn::Module& module, const DataParallelOptions& options)
@@ -159,10 +136,12 @@ Tensor DataParallel::operator()(const Tensor& x) {
 
 void DataParallel::set_weight(double weight) {
   require(weight >= 0 && std::isfinite(weight), op, "the weight ", weight, " must be 0 or more, and finite");
-  impl_->weight = weight;
+  impl_->weight = impl_->session.weight = weight;
 }
 
 void DataParallel::backward_without_samples() {
+  require(!impl_->session.shares_statistics, op,
+          "backward_without_samples: sync_batch_norm needs samples on each rank in each step");
   Tensor zero;
   for (const auto& [name, parameter] : impl_->trained) {
     const Tensor own = sum(parameter * 0.0);

@@ -11,14 +11,6 @@ namespace {
 
 constexpr const char* op = "DataParallel";
 
-// "fc.weight f32 (10, 84), …", for the comparison of the ranks.
-std::string descriptions_of(const NamedTensors& tensors) {
-  std::string text;
-  for (const auto& [name, tensor] : tensors)
-    text += concat(text.empty() ? "" : ", ", name, ' ', description_of(tensor));
-  return text;
-}
-
 std::uint64_t hash_of_elements(const Tensor& x) {
   std::string bytes(static_cast<std::size_t>(x.numel()) * size_of(x.dtype()), '\0');
   x.read_bytes(bytes.data());
@@ -50,6 +42,7 @@ DataParallelImpl::DataParallelImpl(const NamedTensors& parameters, const NamedTe
   for (const auto& bucket : layout.buckets(options.bucket_bytes, options.first_bucket_bytes, sizeof(float)))
     buckets.emplace_back(layout, bucket, wanting);
   present.resize(trained.size());
+  session.weight = weight;
 }
 
 void DataParallelImpl::add_hooks() {

@@ -32,7 +32,6 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   void start_bucket(GradientBucket& bucket);
   /// The end of backward().
   void end_pass(const std::exception_ptr& error);
-  void compare_presence();
   bool is_complete(const GradientBucket& bucket) const;
 
   Session& session;

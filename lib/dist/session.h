@@ -29,6 +29,11 @@ class Session {
   /// says.
   void require_same(const char* op, const char* what, const std::string& text);
 
+  /// The weight of this rank's gradients in the average: see DataParallel::set_weight.
+  double weight = 1;
+  /// Layers share the statistics of a batch. So each rank needs samples in each step.
+  bool shares_statistics = false;
+
   /// Waits for all ranks and ends MPI.
   void end();
 

@@ -60,6 +60,7 @@ Module::Module(const Module& other) : state_(other.state_) {
     state_->children.emplace_back(name, from.copy_child[i](*child));
   }
   state_->copy_child = from.copy_child;
+  state_->replaced_forward = from.replaced_forward;
   state_->pre_hooks = from.pre_hooks;
   state_->hooks = from.hooks;
   state_->backward_hooks = from.backward_hooks;

@@ -66,8 +66,11 @@ HookHandle Module::register_full_backward_hook(BackwardHook hook) {
   return add_hook(state_, &State::backward_hooks, std::move(hook));
 }
 
+void Module::replace_forward(ReplacedForward function) { state_->replaced_forward = std::move(function); }
+
 bool Module::has_hooks() const noexcept {
-  return !state_->pre_hooks.empty() || !state_->hooks.empty() || !state_->backward_hooks.empty();
+  return !state_->pre_hooks.empty() || !state_->hooks.empty() || !state_->backward_hooks.empty() ||
+         state_->replaced_forward != nullptr;
 }
 
 Tensor Module::operator()(const Tensor& x) {
@@ -81,7 +84,8 @@ Tensor Module::call_with_hooks(const Tensor& x, const std::function<Tensor(const
   for (const auto& [number, hook] : Hooks<ForwardPreHook>(state_->pre_hooks)) hook(*this, input);
   const auto watch = std::make_shared<Watch>(Watch{state_->backward_hooks, false, Tensor()});
   if (!watch->hooks.empty()) input = watch_input(input, watch);
-  Tensor output = forward(input);
+  const ReplacedForward replaced = state_->replaced_forward;
+  Tensor output = replaced != nullptr ? replaced(*this, input) : forward(input);
   for (const auto& [number, hook] : Hooks<ForwardHook>(state_->hooks)) hook(*this, input, output);
   return watch->hooks.empty() ? output : watch_output(output, watch);
 }

@@ -22,6 +22,7 @@ struct Module::State {
   Hooks<ForwardPreHook> pre_hooks;
   Hooks<ForwardHook> hooks;
   Hooks<BackwardHook> backward_hooks;
+  ReplacedForward replaced_forward;
   std::uint64_t last_hook = 0;
   bool training = true;
 };

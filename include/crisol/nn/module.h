@@ -30,6 +30,9 @@ using ForwardHook = std::function<void(Module& module, const Tensor& x, Tensor& 
 /// another tensor of the same shape. grad_input is undefined if the input needs no gradient.
 using BackwardHook = std::function<void(Tensor& grad_input, const Tensor& grad_output)>;
 
+/// A function that computes the output of a module in place of its forward().
+using ReplacedForward = std::function<Tensor(Module& module, const Tensor& x)>;
+
 /// How load_state_dict treats names.
 struct LoadStateOptions {
   bool strict = true;  ///< Missing and unexpected names are errors.
@@ -164,7 +167,10 @@ class CRISOL_API Module {
   HookHandle register_forward_hook(ForwardHook hook);
   /// Registers a hook that backward() calls when it has the gradient of the input of a call of operator().
   HookHandle register_full_backward_hook(BackwardHook hook);
-  /// Whether there is a hook of any kind.
+  /// Lets operator() call `function` instead of forward(). An empty function brings forward() back. For code that
+  /// changes how the layers of any model compute, such as dist::sync_batch_norm.
+  void replace_forward(ReplacedForward function);
+  /// Whether there is a hook of any kind, or a replaced forward().
   bool has_hooks() const noexcept;
 
   /// Replaces the child `name` by `layer`. `member` is the member of this class that holds the child:

@@ -26,6 +26,8 @@ class CRISOL_API BatchNorm2d : public Module {
   /// forward(x) and then an epilogue. After eval() and without gradients this is one pass over x. Hooks see the result
   /// before the epilogue.
   Tensor operator()(const Tensor& x, const Epilogue& epilogue);
+  /// The options of the constructor.
+  const BatchNorm2dOptions& options() const noexcept { return options_; }
   std::string extra_repr() const override;
 
   Parameter weight;            ///< (num_features); undefined unless affine.

@@ -1,0 +1,155 @@
+// crisol_dist_bench [MODEL [BATCH [STEPS]]]: measures training on the ranks of mpirun, and prints JSON on rank 0.
+//
+// MODEL is mlp, lstm or resnet18 (images of 64 x 64). BATCH is the batch of all ranks together. The figures:
+//   step_ms       a step with the sums of gradients
+//   local_ms      a step without them: the difference is the time that backward does not hide
+//   gradients     by parameter: its bytes, and when its gradient is complete, in ms from the begin of a step
+//   all_reduce    sums of one tensor: bytes and ms
+// bench/scaling.py reads the output.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "crisol/crisol.h"
+#include "crisol/dist.h"
+
+namespace {
+
+using namespace crisol;
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+struct Task {
+  std::shared_ptr<nn::Module> module;
+  std::function<Tensor()> loss;
+};
+
+struct CharNet : nn::Module {
+  nn::Embedding embedding{96, 64};
+  nn::LSTM lstm{64, 256, {.num_layers = 2}};
+  nn::Linear out{256, 96};
+  CharNet() {
+    register_module("embedding", embedding);
+    register_module("lstm", lstm);
+    register_module("out", out);
+  }
+};
+
+Task task_of(const std::string& model, std::int64_t batch) {
+  manual_seed(1);
+  if (model == "mlp") {
+    const auto net = std::make_shared<nn::Sequential>(nn::Linear(784, 1024), nn::ReLU(), nn::Linear(1024, 1024),
+                                                      nn::ReLU(), nn::Linear(1024, 10));
+    const Tensor x = randn({batch, 784}), labels = zeros({batch}, DType::i64);
+    return {net, [net, x, labels] { return cross_entropy((*net)(x), labels); }};
+  }
+  if (model == "lstm") {
+    const auto net = std::make_shared<CharNet>();
+    const Tensor x = zeros({64, batch}, DType::i64), labels = zeros({64 * batch}, DType::i64);
+    return {net, [net, x, labels] {
+              const Tensor y = net->lstm(net->embedding(x));
+              return cross_entropy(net->out(y).reshape({-1, 96}), labels);
+            }};
+  }
+  const auto net = std::make_shared<nn::ResNet>(nn::resnet18());
+  const Tensor x = randn({batch, 3, 64, 64}), labels = zeros({batch}, DType::i64);
+  return {net, [net, x, labels] { return cross_entropy((*net)(x), labels); }};
+}
+
+/// Steps with and without sums take turns, so that both see the same load of the machine.
+void measure_steps(const Task& task, int steps, std::vector<double>& with, std::vector<double>& without) {
+  optim::SGD optimizer(task.module->parameters(), {.lr = 1e-4, .momentum = 0.9});
+  dist::DataParallel parallel(*task.module);
+  const auto step = [&](bool sync) {
+    parallel.set_sync(sync);
+    dist::barrier();
+    const Clock::time_point start = Clock::now();
+    optimizer.zero_grad();
+    task.loss().backward();
+    optimizer.step();
+    synchronize();
+    return ms_since(start);
+  };
+  for (int i = 0; i < 3; ++i) step(true);
+  for (int i = 0; i < steps; ++i) {
+    with.push_back(step(true));
+    without.push_back(step(false));
+  }
+}
+
+struct Gradient {
+  std::int64_t bytes;
+  double ready_ms;
+};
+
+std::vector<Gradient> measure_gradients(const Task& task) {
+  std::vector<Gradient> gradients;
+  Clock::time_point start;
+  std::vector<HookHandle> hooks;
+  for (const Tensor& parameter : task.module->parameters())
+    hooks.push_back(parameter.register_post_accumulate_grad_hook([&](const Tensor& leaf) {
+      synchronize();
+      gradients.push_back({leaf.numel() * 4, ms_since(start)});
+    }));
+  for (int i = 0; i < 3; ++i) {  // The last pass counts.
+    gradients.clear();
+    task.module->zero_grad();
+    start = Clock::now();
+    task.loss().backward();
+  }
+  for (HookHandle& hook : hooks) hook.remove();
+  return gradients;
+}
+
+double all_reduce_ms(std::int64_t bytes) {
+  Tensor x = zeros({bytes / 4});
+  std::vector<double> times;
+  for (int i = 0; i < 12; ++i) {
+    dist::barrier();
+    const Clock::time_point start = Clock::now();
+    dist::all_reduce(x);
+    times.push_back(ms_since(start));
+  }
+  return median(times);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  dist::init();
+  const std::string model = argc > 1 ? argv[1] : "resnet18";
+  const std::int64_t batch = argc > 2 ? std::atoll(argv[2]) : 16;
+  const int steps = argc > 3 ? std::atoi(argv[3]) : 10;
+  const std::int64_t first = batch * dist::rank() / dist::world(), last = batch * (dist::rank() + 1) / dist::world();
+  const Task task = task_of(model, last - first);
+  std::vector<double> with, without;
+  measure_steps(task, steps, with, without);
+  const std::vector<Gradient> gradients = measure_gradients(task);
+  std::string sums;
+  for (std::int64_t bytes = 4; bytes <= std::int64_t{64} << 20; bytes *= 16)
+    sums += (sums.empty() ? "" : ", ") + std::string("[") + std::to_string(bytes) + ", " +
+            std::to_string(all_reduce_ms(bytes)) + "]";
+  if (dist::rank() == 0) {
+    std::printf("{\"model\": \"%s\", \"batch\": %lld, \"ranks\": %d, \"step_ms\": %.3f, \"local_ms\": %.3f,\n",
+                model.c_str(), static_cast<long long>(batch), dist::world(), median(with), median(without));
+    std::printf(" \"gradients\": [");
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      std::printf("%s[%lld, %.3f]", i == 0 ? "" : ", ", static_cast<long long>(gradients[i].bytes),
+                  gradients[i].ready_ms);
+    std::printf("],\n \"all_reduce\": [%s]}\n", sums.c_str());
+  }
+  dist::finish();
+  return 0;
+}

@@ -1,0 +1,29 @@
+#include "dist/averaging.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace crisol::dist {
+
+std::vector<float> normalised_weights(const char* op, const std::vector<double>& weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  require(sum > 0, op, "no rank has samples: all weights are 0");
+  if (std::count(weights.begin(), weights.end(), weights[0]) == static_cast<std::ptrdiff_t>(weights.size())) return {};
+  std::vector<float> normalised;
+  for (const double weight : weights) normalised.push_back(static_cast<float>(weight / sum));
+  return normalised;
+}
+
+void require_same_gradients(const char* op, Session& session, const NamedTensors& parameters,
+                            const std::vector<char>& present) {
+  std::vector<std::string> all;
+  session.worker().run([&](Link& link) { all = link.gather_text({present.begin(), present.end()}); });
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    std::string with, without;
+    for (std::size_t r = 0; r < all.size(); ++r) (all[r][i] != 0 ? with : without) += concat(' ', r);
+    require(with.empty() || without.empty(), op, "the parameter ", parameters[i].first, " of shape ",
+            parameters[i].second.shape(), " got no gradient on rank", without, ", but on rank", with);
+  }
+}
+
+}  // namespace crisol::dist

@@ -1,0 +1,161 @@
+// The optimiser state divided among the ranks.
+#include <algorithm>
+#include <cmath>
+
+#include "crisol/gradients.h"
+#include "dist/averaging.h"
+#include "dist/collectives.h"
+#include "dist/sharded_optimizer_impl.h"
+
+namespace crisol::dist {
+
+namespace {
+
+constexpr const char* op = "ShardedOptimizer";
+constexpr std::int64_t bucket_bytes = std::int64_t{25} << 20;
+
+using optim::ArenaLayout;
+
+// The elements of a contiguous tensor in this range.
+Tensor part_of(const Tensor& x, const ArenaLayout::Range& range) {
+  return x.detach().reshape({-1}).narrow(0, range.begin, range.count());
+}
+
+}  // namespace
+
+ArenaLayout ShardedOptimizerImpl::layout_of(const NamedTensors& parameters) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& [name, parameter] : parameters) {
+    require(parameter.defined() && parameter.is_leaf() && parameter.requires_grad() && parameter.dtype() == DType::f32,
+            op, "the parameter ", name, " is no f32 leaf that wants a gradient");
+    require(parameter.device() == parameters[0].second.device(), op, "the parameter ", name, " is on ",
+            parameter.device(), ", the first one on ", parameters[0].second.device());
+    sizes.push_back(parameter.numel());
+  }
+  return ArenaLayout({sizes});
+}
+
+ShardedOptimizerImpl::ShardedOptimizerImpl(const NamedTensors& given, const ShardedOptimizer::Make& make)
+    : session(Session::get(op)), parameters(given), layout(layout_of(parameters)) {
+  require(!parameters.empty(), op, "there are no parameters");
+  session.require_same(op, "their parameters", descriptions_of(parameters));
+  for (const ArenaLayout::Bucket& bucket : layout.buckets(bucket_bytes, bucket_bytes, sizeof(float))) {
+    const std::int64_t world = session.world();
+    buckets.push_back({bucket.range, (bucket.range.count() + world - 1) / world});
+  }
+  check_pieces();
+  const NoGrad no_grad;
+  for (const auto& [name, parameter] : parameters) broadcast_unchecked(session, parameter, 0);
+  cut();
+  std::vector<Tensor> leaves;
+  for (const Piece& piece : pieces) leaves.push_back(piece.leaf);
+  optimizer = make(leaves);
+  require(optimizer != nullptr, op, "the function made no optimiser");
+}
+
+// Each rank must have an element of a parameter. Every rank finds the same answer.
+void ShardedOptimizerImpl::check_pieces() const {
+  for (int r = 0; r < session.world(); ++r)
+    require(std::any_of(buckets.begin(), buckets.end(),
+                        [&](const ShardedBucket& bucket) { return !layout.pieces(bucket.part_of(r)).empty(); }),
+            op, "the parameters have ", layout.size(), " elements, too few for a part on each of ", session.world(),
+            " ranks; use an undivided optimiser");
+}
+
+void ShardedOptimizerImpl::cut() {
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    const ArenaLayout::Range own = buckets[b].part_of(session.rank());
+    for (const ArenaLayout::Piece& piece : layout.pieces(own)) {
+      Tensor leaf = part_of(parameters[piece.parameter].second, piece.within).clone().requires_grad_();
+      const std::int64_t place = layout.parameter(piece.parameter).begin + piece.within.begin - own.begin;
+      pieces.push_back({piece.parameter, b, piece.within, place, std::move(leaf)});
+    }
+  }
+}
+
+Tensor ShardedOptimizerImpl::collect(const ShardedBucket& bucket,
+                                     const std::function<Tensor(std::size_t parameter)>& value) const {
+  Tensor flat = zeros({bucket.part * session.world()}, DType::f32, parameters[0].second.device());
+  for (const ArenaLayout::Piece& piece : layout.pieces(bucket.range)) {
+    const Tensor from = value(piece.parameter);
+    const std::int64_t place = layout.parameter(piece.parameter).begin + piece.within.begin - bucket.range.begin;
+    if (from.defined()) flat.narrow(0, place, piece.within.count()).copy_from(part_of(from, piece.within));
+  }
+  return flat;
+}
+
+void ShardedOptimizerImpl::spread(const ShardedBucket& bucket, const Tensor& elements,
+                                  const std::function<Tensor(std::size_t parameter)>& to) const {
+  for (const ArenaLayout::Piece& piece : layout.pieces(bucket.range)) {
+    const Tensor target = to(piece.parameter);
+    const std::int64_t place = layout.parameter(piece.parameter).begin + piece.within.begin - bucket.range.begin;
+    if (target.defined()) part_of(target, piece.within).copy_from(elements.narrow(0, place, piece.within.count()));
+  }
+}
+
+Tensor ShardedOptimizerImpl::gather(std::size_t bucket, const std::function<Tensor(std::size_t piece)>& value) const {
+  Tensor own = zeros({buckets[bucket].part}, DType::f32, parameters[0].second.device());
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    if (pieces[i].bucket == bucket) own.narrow(0, pieces[i].place, pieces[i].leaf.numel()).copy_from(value(i));
+  return all_gather(own);
+}
+
+int ShardedOptimizerImpl::owner_of(std::size_t parameter) const {
+  for (int r = 0; r < session.world(); ++r)
+    for (const ShardedBucket& bucket : buckets)
+      for (const ArenaLayout::Piece& piece : layout.pieces(bucket.part_of(r)))
+        if (piece.parameter == parameter) return r;
+  return 0;  // Of a parameter without elements.
+}
+
+std::vector<bool> ShardedOptimizerImpl::touched() const {
+  std::vector<char> present;
+  for (const auto& [name, parameter] : parameters) present.push_back(parameter.grad().defined() ? 1 : 0);
+  require_same_gradients(op, session, parameters, present);
+  require(std::count(present.begin(), present.end(), char{1}) > 0, op, "step: none of the ", parameters.size(),
+          " parameters has a gradient; call backward() between zero_grad() and step()");
+  return {present.begin(), present.end()};
+}
+
+ShardedOptimizer::ShardedOptimizer(const NamedTensors& parameters, const Make& make)
+    : impl_(std::make_unique<ShardedOptimizerImpl>(parameters, make)) {}
+
+ShardedOptimizer::~ShardedOptimizer() = default;
+
+void ShardedOptimizer::zero_grad() {
+  for (const auto& [name, parameter] : impl_->parameters) set_grad(parameter, Tensor());
+}
+
+optim::Optimizer& ShardedOptimizer::own() { return *impl_->optimizer; }
+
+void ShardedOptimizer::set_weight(double weight) {
+  require(weight >= 0 && std::isfinite(weight), op, "the weight ", weight, " must be 0 or more, and finite");
+  impl_->weight = impl_->session.weight = weight;
+}
+
+void ShardedOptimizer::step() {
+  ShardedOptimizerImpl& s = *impl_;
+  const NoGrad no_grad;
+  const std::vector<bool> touched = s.touched();
+  std::vector<double> weights(static_cast<std::size_t>(s.session.world()));
+  s.session.worker().run([&](Link& link) { link.wait(link.begin_gather(&s.weight, weights.data(), sizeof s.weight)); });
+  const std::vector<float> normalised = normalised_weights(op, weights);
+  for (std::size_t b = 0; b < s.buckets.size(); ++b) {
+    const Tensor all = s.collect(s.buckets[b], [&](std::size_t i) { return s.parameters[i].second.grad(); });
+    const Tensor own = reduce_scatter_weighted(s.session, all, normalised);
+    for (Piece& piece : s.pieces)
+      if (piece.bucket == b)
+        set_grad(piece.leaf, touched[piece.parameter] ? own.narrow(0, piece.place, piece.leaf.numel()) : Tensor());
+  }
+  // Somebody may have loaded or changed the parameters.
+  for (Piece& piece : s.pieces) piece.leaf.copy_from(part_of(s.parameters[piece.parameter].second, piece.within));
+  // A rank whose parameters got no gradient has nothing to do.
+  if (std::any_of(s.pieces.begin(), s.pieces.end(), [](const Piece& p) { return p.leaf.grad().defined(); }))
+    s.optimizer->step();
+  for (std::size_t b = 0; b < s.buckets.size(); ++b) {
+    const Tensor all = s.gather(b, [&](std::size_t piece) { return s.pieces[piece].leaf.detach(); });
+    s.spread(s.buckets[b], all, [&](std::size_t i) { return touched[i] ? s.parameters[i].second : Tensor(); });
+  }
+}
+
+}  // namespace crisol::dist

@@ -1,0 +1,97 @@
+// The state of a divided optimiser as that of an undivided one, and back.
+#include <algorithm>
+
+#include "dist/collectives.h"
+#include "dist/sharded_optimizer_impl.h"
+
+namespace crisol::dist {
+
+namespace {
+
+constexpr const char* op = "ShardedOptimizer";
+constexpr const char* progress = "progress";
+
+/// "exp_avg.12" is the state exp_avg of parameter 12. The names of settings have no such number, or end in the number
+/// of a group.
+std::string numbered(const std::string& name, std::size_t number) { return concat(name, '.', number); }
+
+/// The names of the states of an optimiser, in order. Parameter 0 has all of them.
+std::vector<std::string> state_names(const NamedTensors& state) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : state) {
+    if (name == numbered(progress, 0)) return names;
+    if (name.size() > 2 && name.compare(name.size() - 2, 2, ".0") == 0)
+      names.push_back(name.substr(0, name.size() - 2));
+  }
+  return names;
+}
+
+/// The settings, which come after the last step count.
+NamedTensors settings_of(const NamedTensors& state, std::size_t parameters) {
+  const std::string last = numbered(progress, parameters - 1);
+  const auto found = std::find_if(state.begin(), state.end(), [&](const auto& entry) { return entry.first == last; });
+  return NamedTensors(NamedTensors::Pairs(found + 1, state.end()));
+}
+
+// The step counts of all parameters. Each comes from one rank, the others give zeros.
+Tensor step_counts(const ShardedOptimizerImpl& s, const NamedTensors& own) {
+  const std::int64_t numbers = own[numbered(progress, 0)].numel();
+  Tensor counts = zeros({static_cast<std::int64_t>(s.parameters.size()), numbers});
+  for (std::size_t k = 0; k < s.pieces.size(); ++k) {
+    const std::size_t i = s.pieces[k].parameter;
+    if (s.owner_of(i) == s.session.rank())
+      counts.select(0, static_cast<std::int64_t>(i)).copy_from(own[numbered(progress, k)]);
+  }
+  all_reduce(counts);
+  return counts;
+}
+
+}  // namespace
+
+NamedTensors ShardedOptimizer::state_dict() const {
+  const ShardedOptimizerImpl& s = *impl_;
+  const NoGrad no_grad;
+  const NamedTensors own = s.optimizer->state_dict();
+  NamedTensors all;
+  for (const std::string& name : state_names(own)) {
+    std::vector<Tensor> whole;
+    for (const auto& [parameter, tensor] : s.parameters) whole.push_back(zeros_like(tensor));
+    for (std::size_t b = 0; b < s.buckets.size(); ++b) {
+      const Tensor elements = s.gather(b, [&](std::size_t piece) { return own[numbered(name, piece)]; });
+      s.spread(s.buckets[b], elements, [&](std::size_t i) { return whole[i]; });
+    }
+    for (std::size_t i = 0; i < whole.size(); ++i) all.emplace_back(numbered(name, i), whole[i]);
+  }
+  const Tensor counts = step_counts(s, own);
+  for (std::size_t i = 0; i < s.parameters.size(); ++i)
+    all.emplace_back(numbered(progress, i), counts.select(0, static_cast<std::int64_t>(i)).clone());
+  for (const auto& setting : settings_of(own, s.pieces.size())) all.push_back(setting);
+  return all;
+}
+
+void ShardedOptimizer::load_state_dict(const NamedTensors& state) {
+  ShardedOptimizerImpl& s = *impl_;
+  const NamedTensors own = s.optimizer->state_dict();
+  const std::vector<std::string> names = state_names(own);
+  const NamedTensors settings = settings_of(own, s.pieces.size());
+  const std::size_t entries = (names.size() + 1) * s.parameters.size() + settings.size();
+  require(state.size() == entries, op, "load_state_dict: the state has ", state.size(), " entries, the state of ",
+          s.parameters.size(), " parameters has ", entries);
+  NamedTensors parts;
+  for (const std::string& name : names)
+    for (std::size_t k = 0; k < s.pieces.size(); ++k) {
+      const Piece& piece = s.pieces[k];
+      const Tensor& whole = state[numbered(name, piece.parameter)];
+      const Shape& shape = s.parameters[piece.parameter].second.shape();
+      require(whole.shape() == shape, op, "load_state_dict: ", numbered(name, piece.parameter), " has shape ",
+              whole.shape(), ", the parameter ", s.parameters[piece.parameter].first, " has ", shape);
+      parts.emplace_back(numbered(name, k),
+                         whole.reshape({-1}).narrow(0, piece.within.begin, piece.within.count()).contiguous());
+    }
+  for (std::size_t k = 0; k < s.pieces.size(); ++k)
+    parts.emplace_back(numbered(progress, k), state[numbered(progress, s.pieces[k].parameter)]);
+  for (const auto& [name, value] : settings) parts.emplace_back(name, state[name]);
+  s.optimizer->load_state_dict(parts);
+}
+
+}  // namespace crisol::dist

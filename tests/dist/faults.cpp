@@ -1,0 +1,58 @@
+// crisol_dist_faults SCENARIO: all ranks train, and the last one fails in the middle. tests/dist/run.sh checks that the
+// whole run ends with a message that names this rank.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "crisol/crisol.h"
+#include "crisol/dist.h"
+
+namespace {
+
+using namespace crisol;
+
+constexpr int healthy_steps = 5;
+
+void fail_by(const std::string& scenario) {
+  if (scenario == "throw") throw std::runtime_error("the scenario threw");
+  if (scenario == "exit") std::exit(0);
+  if (scenario == "quick-exit") std::_Exit(3);
+  if (scenario == "kill") std::raise(SIGKILL);
+  if (scenario == "segfault") std::raise(SIGSEGV);
+  if (scenario == "stop") std::raise(SIGSTOP);
+  if (scenario == "fail") dist::fail("the scenario gave up");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string scenario = argc > 1 ? argv[1] : "";
+  dist::init();
+  nn::Linear net(30, 20);
+  optim::SGD optimizer(net.parameters(), 0.01);
+  dist::DataParallel model(net);
+  const bool fails = dist::rank() == dist::world() - 1;
+  bool in_backward = false;
+  const Tensor x = ones({4, 30});
+  for (int step = 0;; ++step) {
+    if (fails && step == healthy_steps) {
+      std::printf("rank %d now fails: %s\n", dist::rank(), scenario.c_str());
+      std::fflush(stdout);
+      fail_by(scenario);
+      in_backward = scenario == "backward";
+    }
+    const Tensor y = model(x);
+    y.register_hook([&](const Tensor&) {
+      if (in_backward) throw std::runtime_error("a hook of the scenario threw");
+    });
+    optimizer.zero_grad();
+    sum(y * y).backward();
+    optimizer.step();
+    if (scenario.empty() && step == healthy_steps) break;
+  }
+  dist::finish();
+  std::printf("finished\n");
+  return 0;
+}

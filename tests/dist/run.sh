@@ -1,0 +1,106 @@
+# shellcheck shell=bash
+# Sourced by tests/run.sh: training on several ranks of MPI on PoCL. It counts test cases on two ranks, on three ranks, and
+# the runs of this file.
+
+platform[dist]="Portable Computing Language"
+prepare_dist() {
+  prepare_pocl && need_package libopenmpi-dev have_command mpicxx && need_package openmpi-bin have_command mpirun
+}
+
+# on_ranks COUNT COMMAND…: runs a command on ranks. Within a minute it ends, or hangs.
+on_ranks() {
+  local count=$1 root=() clean
+  shift
+  [ "$(id -u)" -ne 0 ] || root=(--allow-run-as-root)
+  mapfile -t clean < <(foreign_variables)
+  env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/pocl" "CRISOL_CACHE_DIR=$work/cache/dist" "$pocl_cache" \
+    CRISOL_TUNING=0 CRISOL_VERIFY=off "${dist_variables[@]}" \
+    timeout --kill-after=5 60 mpirun "${root[@]}" --oversubscribe -n "$count" "$@" </dev/null 2>&1
+}
+dist_variables=()
+
+# dist_passes NAME COMMAND…: one run that counts as a test.
+dist_passes() {
+  local test=$1 start=$SECONDS
+  shift
+  if "$@"; then
+    passed[dist]=$((passed[dist] + 1))
+    echo "[dist] $test: passed in $((SECONDS - start)) s"
+  else
+    failed[dist]=$((failed[dist] + 1))
+    echo "[failed] $test"
+  fi
+}
+
+# ends_by RANKS SCENARIO TEXT: the run ends with an error, and the output names the last rank and then TEXT.
+ends_by() {
+  local output status=0
+  output=$(on_ranks "$1" "$crisol_build/bin/crisol_dist_faults" "$2") || status=$?
+  printf '%s\n' "$output"
+  [ $status -ne 0 ] && [ $status -ne 124 ] && grep -qE "rank $(($1 - 1)) .*$3" <<<"$(tr '\n' ' ' <<<"$output")"
+}
+
+# same_training RANKS: a training of text_lstm that goes on from a checkpoint ends with the bits of an undisturbed one.
+# Another number of ranks can go on from it too.
+same_training() {
+  local ranks=$1 folder=$work/dist.files lstm=$crisol_build/bin/text_lstm run options
+  options=(train --steps 12 --batch 7 --window 8 --hidden 16 --layers 1 --dropout 0.2 --validate-every 6
+    --text "$crisol_root/LICENSE" --checkpoint-every 5)
+  rm -rf -- "$folder" && mkdir -p -- "$folder"
+  on_ranks "$ranks" "$lstm" "${options[@]}" --checkpoint "$folder/whole.ckpt" --weights "$folder/whole" &
+  run=$!
+  while [ ! -e "$folder/whole.ckpt" ] && kill -0 $run 2>/dev/null; do sleep 0.01; done
+  cp -- "$folder/whole.ckpt" "$folder/early.ckpt" && cp -- "$folder/early.ckpt" "$folder/other.ckpt" && wait $run || return 1
+  on_ranks "$ranks" "$lstm" "${options[@]}" --checkpoint "$folder/early.ckpt" --resume --weights "$folder/resumed" || return 1
+  cmp -- "$folder/whole" "$folder/resumed" || return 1
+  on_ranks $((5 - ranks)) "$lstm" "${options[@]}" --checkpoint "$folder/other.ckpt" --resume --weights "$folder/other" |
+    grep -q 'resumed after step' && [ -s "$folder/other" ]
+}
+
+# mnist_works: the sample prints once, and reaches the same accuracy as a single process.
+mnist_works() {
+  local output
+  output=$(on_ranks 2 "$crisol_build/bin/mnist" train --digits 130 --epochs 1) || { printf '%s\n' "$output"; return 1; }
+  printf '%s\n' "$output"
+  [ "$(grep -c 'rank 0 of 2' <<<"$output")" -eq 1 ] && [ "$(grep -c 'test accuracy' <<<"$output")" -eq 1 ]
+}
+
+# test_ranks RANKS: all test cases on so many ranks.
+test_ranks() {
+  local output status=0 line good=0 bad=1
+  output=$(on_ranks "$1" "$crisol_build/bin/crisol_dist_tests" --no-colors --minimal) || status=$?
+  printf '%s\n' "$output"
+  line=$(grep -aE '^crisol_dist_tests: [0-9]+ passed, [0-9]+ failed on' <<<"$output") || true
+  read -r good bad _ < <(tr -dc '0-9 \n' <<<"${line:-0 1}") || true
+  [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+  passed[dist]=$((passed[dist] + good)) failed[dist]=$((failed[dist] + bad))
+}
+
+all_of_dist() {
+  test_ranks 2
+  test_ranks 3
+  dist_passes "a run without faults" on_ranks 3 "$crisol_build/bin/crisol_dist_faults"
+  dist_passes "an exception" ends_by 2 throw "the scenario threw"
+  dist_passes "an exception in backward" ends_by 3 backward "a hook of the scenario threw"
+  dist_passes "a rank that gives up" ends_by 2 fail "the scenario gave up"
+  dist_passes "exit without finish" ends_by 2 exit "ended before dist::finish"
+  dist_passes "a killed rank" ends_by 3 kill "signal 9"
+  dist_passes "a segmentation fault" ends_by 2 segfault "signal 11"
+  dist_variables=(CRISOL_DIST_TIMEOUT=3)
+  dist_passes "a silent rank" ends_by 2 stop "no sign of life for 4 seconds"
+  dist_variables=()
+  dist_passes "mnist" mnist_works
+  dist_passes "text_lstm" same_training 2
+}
+
+run_dist() {
+  local start=$SECONDS
+  passed[dist]=0 failed[dist]=0 skipped[dist]=0
+  mkdir -p -- "$work/cache/dist"
+  if [ ! -x "$crisol_build/bin/crisol_dist_tests" ]; then
+    failed[dist]=1 note[dist]="crisol_dist_tests is not built"
+  else
+    all_of_dist >"$work/dist.log" 2>&1
+  fi
+  seconds[dist]=$((SECONDS - start))
+}

@@ -1,0 +1,101 @@
+// Batch norm over all ranks against one process with all samples.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "crisol/crisol.h"
+#include "crisol/dist.h"
+#include "doctest/doctest.h"
+
+using namespace crisol;
+
+namespace {
+
+struct Net : nn::Module {
+  nn::Conv2d conv{3, 5, 3};
+  nn::BatchNorm2d norm{5};
+  nn::Linear out{5, 2};
+  Net() {
+    register_module("conv", conv);
+    register_module("norm", norm);
+    register_module("out", out);
+  }
+  Tensor forward(const Tensor& x) override { return out(mean(relu(norm(conv(x))), {2, 3})); }
+};
+
+struct Result {
+  std::vector<float> gradients, statistics, y;
+};
+
+std::vector<float> all_of(const NamedTensors& tensors, bool gradients) {
+  std::vector<float> all;
+  for (const auto& [name, tensor] : tensors) {
+    if (tensor.dtype() != DType::f32) continue;
+    const std::vector<float> own = (gradients ? tensor.grad() : tensor).to_vector<float>();
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
+double difference(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, static_cast<double>(std::abs(a[i] - b[i])));
+  return most;
+}
+
+constexpr std::int64_t samples = 13;  // Parts of unequal size on two and on three ranks.
+
+// The samples differ in their means, so that local statistics would be far off.
+Tensor images() {
+  manual_seed(3);
+  return randn({samples, 3, 6, 5}) * 2.0 + arange(0, samples).reshape({samples, 1, 1, 1});
+}
+
+Result step(Net& net, const Tensor& x, const Tensor& labels) {
+  Result result;
+  const Tensor y = net(x);
+  cross_entropy(y, labels).backward();
+  result.y = y.to_vector<float>();
+  result.gradients = all_of(net.named_parameters(), true);
+  result.statistics = all_of(net.named_buffers(), false);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("dist: sync_batch_norm gives the gradients and statistics of one process") {
+  const Tensor x = images();
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t i = 0; i < samples; ++i) numbers.push_back(i % 2);
+  const Tensor labels = from_vector(numbers);
+  manual_seed(8);
+  Net alone;
+  Net together = nn::clone(alone);
+  const Result expected = step(alone, x, labels);
+
+  CHECK(dist::sync_batch_norm(together) == 1);
+  dist::DataParallel model(together);
+  const std::int64_t begin = samples * dist::rank() / dist::world();
+  const std::int64_t count = samples * (dist::rank() + 1) / dist::world() - begin;
+  model.set_weight(static_cast<double>(count));
+  const Result got = step(together, x.narrow(0, begin, count), labels.narrow(0, begin, count));
+  CHECK(difference(expected.gradients, got.gradients) < 2e-5);
+  CHECK(difference(expected.statistics, got.statistics) < 1e-4);
+  CHECK(together.norm.num_batches_tracked.item<std::int64_t>() == 1);
+  const std::vector<float> own(expected.y.begin() + 2 * begin, expected.y.begin() + 2 * (begin + count));
+  CHECK(difference(own, got.y) < 2e-5);
+
+  // In evaluation, the running statistics are used.
+  together.eval();
+  alone.eval();
+  const NoGrad no_grad;
+  CHECK(difference(alone(x).to_vector<float>(), together(x).to_vector<float>()) < 1e-4);
+  std::string text;
+  try {
+    model.backward_without_samples();
+  } catch (const Error& error) {
+    text = error.what();
+  }
+  CHECK(text.find("sync_batch_norm needs samples on each rank") != std::string::npos);
+}
