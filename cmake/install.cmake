@@ -41,6 +41,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/cmake/windows DESTINATION ${CMAKE_INSTAL
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/crisol DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(EXPORT crisolTargets NAMESPACE crisol:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crisol COMPONENT development)
 
+if(TARGET crisol_dist)
+  # `cmake --install BUILD --component dist` installs it, and nothing else does: packages do not depend on MPI.
+  set_target_properties(crisol_dist PROPERTIES INSTALL_RPATH $ORIGIN)
+  install(TARGETS crisol_dist EXPORT crisolDistTargets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dist EXCLUDE_FROM_ALL)
+  install(EXPORT crisolDistTargets NAMESPACE crisol:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crisol COMPONENT dist
+          EXCLUDE_FROM_ALL)
+endif()
+
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/crisolConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/generated/crisolConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crisol)

@@ -125,6 +125,36 @@ TEST_CASE("C: a loader goes on from its state") {
   crisol_named_tensors_destroy(state);
 }
 
+TEST_CASE("C: the loaders of two processes together read each sample once") {
+  crisol_dataset* dataset = five_rows();
+  const crisol_data_loader_options options{2, 0, 0, 0, 1};
+  Floats all;
+  for (int rank = 0; rank < 2; ++rank) {
+    crisol_data_loader* loader = nullptr;
+    OK(crisol_data_loader_create_sharded(dataset, &options, rank, 2, here, &loader));
+    OK(crisol_data_loader_start(loader, 0, 0));
+    std::int64_t batches = 0;
+    OK(crisol_data_loader_batches(loader, &batches));
+    CHECK(batches == 2 + rank);  // The last batch has one sample.
+    for (int more = 1; more != 0;) {
+      crisol_tensor* fields[2] = {};
+      OK(crisol_data_loader_next(loader, 2, fields, &more));
+      if (more == 0) break;
+      const Floats values = values_of(fields[0]);
+      all.insert(all.end(), values.begin(), values.end());
+      for (crisol_tensor* field : fields) crisol_tensor_destroy(field);
+    }
+    crisol_data_loader_destroy(loader);
+  }
+  CHECK(all == Floats{0, 2, 1, 3, 4});
+  crisol_data_loader* loader = nullptr;
+  CHECK(crisol_data_loader_create_sharded(dataset, &options, 0, 3, here, &loader) == CRISOL_INVALID_ARGUMENT);
+  const crisol_data_loader_options dropping{2, 0, 1, 0, 1};
+  CHECK(crisol_data_loader_create_sharded(dataset, &dropping, 0, 2, here, &loader) == CRISOL_INVALID_ARGUMENT);
+  CHECK(loader == nullptr);
+  crisol_dataset_destroy(dataset);
+}
+
 TEST_CASE("C: a function gives samples") {
   Calls calls;
   crisol_field fields[2] = {};

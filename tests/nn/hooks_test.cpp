@@ -206,4 +206,26 @@ TEST_CASE("modules, parameters and buffers are found by name") {
   check_error([&] { net.buffer("0.weight"); }, {"[buffer]", "0.weight"});
 }
 
+TEST_CASE("hooks: a replaced forward takes the place of forward, within the hooks, and clones keep it") {
+  nn::BatchNorm2d norm(2);
+  int calls = 0;
+  norm.replace_forward([&](nn::Module& module, const Tensor& x) {
+    ++calls;
+    CHECK(module.training());
+    return x * 3.0;
+  });
+  CHECK(norm.has_hooks());
+  const Tensor x = ones({1, 2, 1, 1});
+  CHECK(norm(x).sum().item() == 6);
+  const HookHandle hook = norm.register_forward_hook([](nn::Module&, const Tensor&, Tensor& y) { y = y + 1.0; });
+  CHECK(norm(x).sum().item() == 8);
+  nn::BatchNorm2d copy = nn::clone(norm);
+  CHECK(copy(x).sum().item() == 8);
+  CHECK(calls == 3);
+  copy.replace_forward({});
+  copy.eval();
+  CHECK(copy(x).sum().item() == doctest::Approx(4).epsilon(1e-4));
+  CHECK(calls == 3);
+}
+
 }  // namespace crisol
