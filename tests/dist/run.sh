@@ -7,7 +7,7 @@ prepare_dist() {
   prepare_pocl && need_package libopenmpi-dev have_command mpicxx && need_package openmpi-bin have_command mpirun
 }
 
-# on_ranks COUNT COMMAND…: runs a command on ranks. A run that takes five minutes hangs.
+# on_ranks COUNT COMMAND…: runs a command on ranks. A run that takes half an hour hangs.
 on_ranks() {
   local count=$1 root=() clean
   shift
@@ -15,7 +15,7 @@ on_ranks() {
   mapfile -t clean < <(foreign_variables)
   env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/pocl" "CRISOL_CACHE_DIR=$work/cache/dist" "$pocl_cache" \
     CRISOL_TUNING=0 CRISOL_VERIFY=off "${dist_variables[@]}" \
-    timeout --kill-after=5 300 mpirun "${root[@]}" --oversubscribe -n "$count" "$@" </dev/null 2>&1
+    timeout --kill-after=5 1800 mpirun "${root[@]}" --oversubscribe -n "$count" "$@" </dev/null 2>&1
 }
 dist_variables=()
 
