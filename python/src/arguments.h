@@ -1,0 +1,30 @@
+// Small helpers for arguments and results of bound functions.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "bindings.h"
+
+namespace crisol::python {
+
+/// Calls a function with the interpreter's lock free. For functions that read Python objects first.
+template <class Function>
+auto unlocked(Function&& function) {
+  const nb::gil_scoped_release free;
+  return std::forward<Function>(function)();
+}
+
+/// The numbers of f(2, 3) or f((2, 3)).
+Shape shape_of(const nb::args& numbers);
+
+/// None for the undefined tensor.
+inline std::optional<Tensor> if_defined(Tensor x) { return x.defined() ? std::optional(std::move(x)) : std::nullopt; }
+
+/// The undefined tensor for None.
+inline Tensor or_undefined(const std::optional<Tensor>& x) { return x.value_or(Tensor()); }
+
+/// Raises the class of crisol that has this name.
+[[noreturn]] void raise(const char* class_name, const std::string& text);
+
+}  // namespace crisol::python

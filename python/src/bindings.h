@@ -1,0 +1,47 @@
+// What all files of the binding share. Each file binds one topic in a function bind_…, which module.cpp calls.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/operators.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "casters.h"
+#include "crisol/crisol.h"
+
+namespace crisol::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+/// Frees the interpreter's lock while a function of the library runs. For functions that touch no Python object.
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+
+/// For functions that return their tensor: Python gets the same object back.
+inline constexpr auto itself = nb::rv_policy::none;
+
+using TensorClass = nb::class_<Tensor>;
+
+void bind_errors(nb::module_& m);
+void bind_dtypes(nb::module_& m);
+void bind_devices(nb::module_& m);
+/// Makes the class. The functions below add members to it.
+TensorClass bind_tensor(nb::module_& m);
+void bind_host(nb::module_& m, TensorClass& tensor);
+void bind_buffer(TensorClass& tensor);
+void bind_dlpack(nb::module_& m, TensorClass& tensor);
+void bind_indexing(TensorClass& tensor);
+void bind_operators(TensorClass& tensor);
+void bind_pointwise(nb::module_& m, TensorClass& tensor);
+void bind_reductions(nb::module_& m, TensorClass& tensor);
+void bind_creation(nb::module_& m);
+void bind_arrange(nb::module_& m, TensorClass& tensor);
+void bind_functions(nb::module_& m, TensorClass& tensor);
+void bind_select(nb::module_& m, TensorClass& tensor);
+void bind_random(nb::module_& m);
+
+}  // namespace crisol::python

@@ -1,0 +1,97 @@
+#include "bindings.h"
+
+namespace crisol::python {
+
+namespace {
+
+bool read_whole(PyObject* object, Scalar& scalar) noexcept {
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow != 0 || (number == -1 && PyErr_Occurred() != nullptr)) {
+    PyErr_Clear();
+    return false;
+  }
+  scalar = Scalar(static_cast<std::int64_t>(number));
+  return true;
+}
+
+/// The scalars of NumPy and others. An array with one element is none of them.
+bool read_foreign_scalar(PyObject* object, Scalar& scalar) noexcept {
+  if (PyObject_HasAttrString(object, "__len__") != 0) return false;
+  if (PyIndex_Check(object) != 0) {
+    PyObject* number = PyNumber_Index(object);
+    if (number != nullptr) {
+      const bool read = read_whole(number, scalar);
+      Py_DECREF(number);
+      return read;
+    }
+    PyErr_Clear();
+  }
+  if (PyObject_HasAttrString(object, "__float__") == 0) return false;
+  const double number = PyFloat_AsDouble(object);
+  if (number == -1 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    return false;
+  }
+  scalar = Scalar(number);
+  return true;
+}
+
+}  // namespace
+
+bool read_scalar(PyObject* object, Scalar& scalar) noexcept {
+  if (PyFloat_Check(object)) {
+    scalar = Scalar(PyFloat_AsDouble(object));
+    return true;
+  }
+  if (object == Py_True || object == Py_False) {
+    scalar = Scalar(object == Py_True);
+    return true;
+  }
+  if (PyLong_Check(object)) return read_whole(object, scalar);
+  return read_foreign_scalar(object, scalar);
+}
+
+bool read_shape(PyObject* object, Shape& shape) noexcept {
+  Scalar size = 0;
+  if (PyIndex_Check(object) != 0) {
+    if (PyBool_Check(object) || !read_scalar(object, size)) return false;
+    shape = Shape(size.as_int());
+    return true;
+  }
+  if (PyUnicode_Check(object) || PySequence_Check(object) == 0) return false;
+  const Py_ssize_t count = PySequence_Size(object);
+  if (count < 0 || count > Shape::max_rank) {
+    PyErr_Clear();
+    return false;
+  }
+  std::array<std::int64_t, Shape::max_rank> sizes{};
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* entry = PySequence_GetItem(object, i);
+    if (entry == nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    const bool read = PyIndex_Check(entry) != 0 && read_scalar(entry, size);
+    Py_DECREF(entry);
+    if (!read) return false;
+    sizes[static_cast<std::size_t>(i)] = size.as_int();
+  }
+  shape = Shape(sizes.data(), static_cast<std::size_t>(count));
+  return true;
+}
+
+bool read_dtype(PyObject* object, DType& dtype) noexcept {
+  for (std::size_t i = 0; i < dtype_objects.size(); ++i)
+    if (object == dtype_objects[i]) {
+      dtype = static_cast<DType>(i);
+      return true;
+    }
+  const auto is_type = [object](PyTypeObject& type) { return object == reinterpret_cast<PyObject*>(&type); };
+  if (is_type(PyBool_Type)) return dtype = DType::boolean, true;
+  if (is_type(PyLong_Type)) return dtype = DType::i64, true;
+  if (is_type(PyFloat_Type)) return dtype = DType::f32, true;
+  return false;
+}
+
+}  // namespace crisol::python

@@ -1,0 +1,112 @@
+// Conversions between Python objects and the library's values: dtypes, shapes, numbers and operands.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <cstdint>
+
+#include "crisol/dtype.h"
+#include "crisol/scalar.h"
+#include "crisol/shape.h"
+#include "crisol/tensor.h"
+
+namespace crisol::python {
+
+/// What Python sees of a DType: one object for each.
+struct DTypeObject {
+  DType value;
+};
+
+/// The objects, by the number of the DType. They live as long as the process.
+inline std::array<PyObject*, 6> dtype_objects{};
+
+/// Reads a bool, an int or a float, or an object that converts itself to one, like the scalars of NumPy. Returns false
+/// for anything else, and for an int that 64 bits do not hold.
+bool read_scalar(PyObject* object, Scalar& scalar) noexcept;
+
+/// Reads an int, or a sequence of at most 8.
+bool read_shape(PyObject* object, Shape& shape) noexcept;
+
+/// The DType of a dtype object, or of Python's types bool, int and float.
+bool read_dtype(PyObject* object, DType& dtype) noexcept;
+
+}  // namespace crisol::python
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<crisol::DType> {
+  NB_TYPE_CASTER(crisol::DType, const_name("dtype"))
+
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    return crisol::python::read_dtype(source.ptr(), value);
+  }
+  static handle from_cpp(crisol::DType dtype, rv_policy, cleanup_list*) noexcept {
+    return handle(crisol::python::dtype_objects[static_cast<std::size_t>(dtype)]).inc_ref();
+  }
+};
+
+template <>
+struct type_caster<crisol::Shape> {
+  NB_TYPE_CASTER(crisol::Shape, const_name("int | collections.abc.Sequence[int]"))
+
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    return crisol::python::read_shape(source.ptr(), value);
+  }
+  static handle from_cpp(const crisol::Shape& shape, rv_policy, cleanup_list*) noexcept {
+    PyObject* tuple = PyTuple_New(shape.rank());
+    for (int i = 0; tuple != nullptr && i < shape.rank(); ++i) PyTuple_SetItem(tuple, i, PyLong_FromLongLong(shape[i]));
+    return tuple;
+  }
+};
+
+template <>
+struct type_caster<crisol::Scalar> {
+  using Value = crisol::Scalar;
+  static constexpr auto Name = const_name("bool | int | float");
+  template <class T>
+  using Cast = crisol::Scalar;
+  template <class T>
+  static constexpr bool can_cast() {
+    return true;
+  }
+
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    return crisol::python::read_scalar(source.ptr(), value);
+  }
+  explicit operator crisol::Scalar() const { return value; }
+
+  crisol::Scalar value = 0;
+};
+
+template <>
+struct type_caster<crisol::Operand> {
+  using Value = crisol::Operand;
+  static constexpr auto Name = const_name("Tensor | bool | int | float");
+  template <class T>
+  using Cast = crisol::Operand;
+  template <class T>
+  static constexpr bool can_cast() {
+    return true;
+  }
+
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    make_caster<crisol::Tensor> tensor;
+    if (tensor.from_python(source, flags & ~static_cast<std::uint32_t>(cast_flags::convert), cleanup)) {
+      crisol::Tensor* pointer = tensor.operator crisol::Tensor*();
+      if (pointer == nullptr) return false;
+      value = crisol::Operand(*pointer);
+      return true;
+    }
+    crisol::Scalar number = 0;
+    if (!crisol::python::read_scalar(source.ptr(), number)) return false;
+    value = crisol::Operand(number);
+    return true;
+  }
+  explicit operator crisol::Operand() const { return value; }
+
+  crisol::Operand value{0};
+};
+
+}  // namespace nanobind::detail

@@ -1,0 +1,82 @@
+// Element types and devices.
+#include <sstream>
+
+#include "bindings.h"
+
+namespace crisol::python {
+
+namespace {
+
+/// The names of the Array API standard, which are NumPy's too.
+constexpr std::array<const char*, 6> names{"float32", "float16", "int32", "int64", "uint8", "bool"};
+
+std::string name_in_python(DType dtype) { return names[static_cast<std::size_t>(dtype)]; }
+
+std::string repr_of(Device device) { return "crisol.device(\"" + device.name() + "\")"; }
+
+}  // namespace
+
+void bind_dtypes(nb::module_& m) {
+  nb::class_<DTypeObject>(m, "dtype", "An element type: bool, uint8, int32, int64, float16 or float32.")
+      .def_prop_ro(
+          "name", [](const DTypeObject& self) { return name_in_python(self.value); }, "The name: \"float32\".")
+      .def_prop_ro(
+          "itemsize", [](const DTypeObject& self) { return size_of(self.value); }, "The bytes of one element.")
+      .def("__repr__", [](const DTypeObject& self) { return "crisol." + name_in_python(self.value); })
+      .def("__reduce__", [](const DTypeObject& self) { return name_in_python(self.value); });
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    nb::object object = nb::cast(DTypeObject{static_cast<DType>(i)});
+    m.attr(names[i]) = object;
+    dtype_objects[i] = object.release().ptr();
+  }
+  m.def("promote_types", &promote_types, "a"_a, "b"_a,
+        "The element type that both types convert to in a function: the later one in the order bool, uint8, int32, "
+        "int64, float16, float32.");
+}
+
+void bind_devices(nb::module_& m) {
+  nb::class_<MemoryStats>(m, "MemoryStats", "Figures of a device's memory pool, in bytes.")
+      .def_ro("in_use", &MemoryStats::in_use, "Held by live tensors.")
+      .def_ro("cached", &MemoryStats::cached, "Free memory that is kept for reuse.")
+      .def_ro("captured", &MemoryStats::captured, "Held by captured graphs, but by no live tensor.")
+      .def_ro("peak", &MemoryStats::peak, "The highest in_use since the start or the last reset_peak_memory().")
+      .def_ro("allocations", &MemoryStats::allocations, "Buffers that were taken from OpenCL so far.");
+  nb::class_<Device>(m, "device",
+                     "A device: crisol.device(\"gpu:0\"). The text is \"gpu\", \"cpu\" or \"accelerator\", the indices "
+                     "\"platform:device\", or a part of a name. A type or a name may end in \":n\" for the n-th match. "
+                     "Without a text it is the default device.")
+      .def(nb::init<>(), Unlocked())
+      .def(nb::init<std::string_view>(), "spec"_a, Unlocked())
+      .def("__init__", [](Device* self, Device other) { new (self) Device(other); })
+      .def_prop_ro(
+          "name", [](Device self) { return self.name(); }, "The name that the driver reports.")
+      .def_prop_ro(
+          "type", [](Device self) { return std::string(name_of(self.info().type)); },
+          "\"gpu\", \"accelerator\" or \"cpu\".")
+      .def_prop_ro("index", &Device::index, "The position in crisol.devices().")
+      .def_prop_ro(
+          "info", [](Device self) { return nb::module_::import_("json").attr("loads")(to_json(self.info())); },
+          "What the driver reports, as a dict.")
+      .def("synchronize", &Device::synchronize, Unlocked(), "Waits until all queued work of this device is done.")
+      .def("memory_stats", &Device::memory_stats, Unlocked(), "Figures of this device's memory pool.")
+      .def("reset_peak_memory", &Device::reset_peak_memory, Unlocked(),
+           "Resets the peak to the memory that is in use now.")
+      .def("release_cached_memory", &Device::release_cached_memory, Unlocked(),
+           "Gives the cached buffers back to OpenCL.")
+      .def("set_memory_limit", &Device::set_memory_limit, "bytes"_a, Unlocked(),
+           "Limits the memory of the pool. 0 restores the default limit.")
+      .def(
+          "__eq__", [](Device self, Device other) { return self == other; }, nb::is_operator())
+      .def("__hash__", [](Device self) { return self.index(); })
+      .def("__repr__", &repr_of)
+      .def("__str__", [](Device self) { return self.name(); })
+      .def("__reduce__",
+           [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name"))); });
+  nb::implicitly_convertible<nb::str, Device>();
+  m.def("devices", &devices, Unlocked(), "All devices of all platforms.");
+  m.def("set_default_device", &set_default_device, "device"_a, Unlocked(),
+        "Sets the device that new tensors are made on, on every thread.");
+  m.def("default_device_reason", &default_device_reason, Unlocked(), "Why the default device was chosen.");
+}
+
+}  // namespace crisol::python

@@ -1,0 +1,32 @@
+// The extension module crisol._crisol.
+#include "bindings.h"
+
+namespace crisol::python {
+
+namespace {
+
+/// Devices, their queues and the memory pool belong to the process, so two interpreters would share them.
+void refuse_sub_interpreter() {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+    throw std::runtime_error("crisol works in the main interpreter only, not in a sub-interpreter");
+}
+
+}  // namespace
+
+}  // namespace crisol::python
+
+NB_MODULE(_crisol, m) {
+  using namespace crisol::python;
+  nanobind::set_leak_warnings(false);  // The dtype objects live as long as the process.
+  refuse_sub_interpreter();
+  m.attr("__version__") = crisol::version();
+  bind_errors(m);
+  bind_dtypes(m);
+  bind_devices(m);
+  TensorClass tensor = bind_tensor(m);
+  bind_host(m, tensor);
+  bind_operators(tensor);
+  bind_pointwise(m, tensor);
+  bind_reductions(m, tensor);
+  bind_creation(m);
+}

@@ -1,0 +1,162 @@
+// The class Tensor: what it is, its views and its place. Other files add the other members.
+#include <sstream>
+
+#include "arguments.h"
+#include "bindings.h"
+
+namespace crisol::python {
+
+namespace {
+
+std::string repr_of(const Tensor& x) {
+  if (!x.defined()) return "tensor(undefined)";
+  std::ostringstream text;
+  text << x;
+  return text.str();
+}
+
+/// The last two axes exchanged, for each matrix of a stack.
+Tensor transpose_matrices(const Tensor& x) {
+  if (x.dim() < 2) throw nb::value_error("[mT] the tensor has fewer than 2 axes");
+  return x.transpose(-2, -1);
+}
+
+void bind_properties(TensorClass& tensor) {
+  tensor.def_prop_ro("shape", &Tensor::shape, "The sizes of the axes, outermost first, as a tuple.")
+      .def_prop_ro("strides", &Tensor::strides, "The distances between neighbours along each axis, in elements.")
+      .def_prop_ro("dtype", &Tensor::dtype, "The element type.")
+      .def_prop_ro("device", &Tensor::device, "The device that holds the elements.")
+      .def_prop_ro("ndim", &Tensor::dim, "The number of axes.")
+      .def_prop_ro("size", &Tensor::numel, "The number of elements.")
+      .def_prop_ro(
+          "itemsize", [](const Tensor& x) { return size_of(x.dtype()); }, "The bytes of one element.")
+      .def_prop_ro(
+          "nbytes", [](const Tensor& x) { return size_of(x.dtype()) * static_cast<std::size_t>(x.numel()); },
+          "The bytes of all elements.")
+      .def_prop_ro("T", &Tensor::T, Unlocked(), "A view with all axes in the opposite order.")
+      .def_prop_ro("mT", &transpose_matrices, Unlocked(), "A view with the last two axes exchanged.")
+      .def("dim", &Tensor::dim, "The number of axes.")
+      .def("numel", &Tensor::numel, "The number of elements.")
+      .def("is_contiguous", &Tensor::is_contiguous, "Whether the elements lie one after another in memory.")
+      .def("shares_storage_with", &Tensor::shares_storage_with, "other"_a,
+           "Whether both tensors use the same memory. They may be different parts of it.");
+}
+
+void bind_views(TensorClass& tensor) {
+  tensor
+      .def(
+          "reshape",
+          [](const Tensor& x, const nb::args& shape) {
+            return unlocked([&, s = shape_of(shape)] { return x.reshape(s); });
+          },
+          nb::sig("def reshape(self, *shape: int | collections.abc.Sequence[int]) -> Tensor"),
+          "The same elements in another shape. One size may be -1. A view if the strides allow it, otherwise a copy.")
+      .def(
+          "permute",
+          [](const Tensor& x, const nb::args& axes) {
+            return unlocked([&, s = shape_of(axes)] { return x.permute(s); });
+          },
+          nb::sig("def permute(self, *axes: int | collections.abc.Sequence[int]) -> Tensor"),
+          "A view whose axis i is axis axes[i] of this tensor.")
+      .def(
+          "expand",
+          [](const Tensor& x, const nb::args& shape) {
+            return unlocked([&, s = shape_of(shape)] { return x.expand(s); });
+          },
+          nb::sig("def expand(self, *shape: int | collections.abc.Sequence[int]) -> Tensor"),
+          "Repeats axes of size 1 without a copy. -1 keeps the size of an axis.")
+      .def("flatten", &Tensor::flatten, "start_dim"_a = 0, "end_dim"_a = -1, Unlocked(),
+           "Merges the axes start_dim to end_dim into one axis.")
+      .def("transpose", &Tensor::transpose, "dim0"_a, "dim1"_a, Unlocked(), "A view with two axes exchanged.")
+      .def("t", &Tensor::t, Unlocked(), "The transposed matrix.")
+      .def("narrow", &Tensor::narrow, "axis"_a, "start"_a, "length"_a, Unlocked(),
+           "A view of the elements start to start + length - 1 along an axis.")
+      .def("select", &Tensor::select, "axis"_a, "index"_a, Unlocked(), "A view of one element along an axis.")
+      .def("unsqueeze", &Tensor::unsqueeze, "axis"_a, Unlocked(), "A view with a new axis of size 1 before `axis`.")
+      .def("contiguous", &Tensor::contiguous, Unlocked(), "This tensor if it is contiguous, otherwise a copy.")
+      .def("clone", &Tensor::clone, Unlocked(), "A contiguous copy.");
+}
+
+/// x.to(dtype), x.to(device), x.to(device, dtype).
+Tensor moved(const Tensor& x, const std::optional<Device>& device, const std::optional<DType>& dtype, bool copy) {
+  Tensor y = device ? x.to(*device) : x;
+  if (dtype) y = y.to(*dtype);
+  return copy && y.impl() == x.impl() ? x.clone() : y;
+}
+
+void bind_moves(TensorClass& tensor) {
+  const char* text = "This tensor if it is on the device and has the dtype, otherwise a copy.";
+  tensor
+      .def(
+          "to", [](const Tensor& x, DType dtype, bool copy) { return moved(x, {}, dtype, copy); }, "dtype"_a,
+          nb::kw_only(), "copy"_a = false, Unlocked(), text)
+      .def("to", &moved, "device"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "copy"_a = false, Unlocked(),
+           text)
+      .def(
+          "to_device",
+          [](const Tensor& x, Device device, nb::handle) { return unlocked([&] { return x.to(device); }); }, "device"_a,
+          nb::kw_only(), "stream"_a = nb::none(),
+          "This tensor if it is on the device, otherwise a copy there. `stream` has no meaning here.")
+      .def(
+          "float", [](const Tensor& x) { return x.to(DType::f32); }, Unlocked(), "The elements as float32.")
+      .def(
+          "half", [](const Tensor& x) { return x.to(DType::f16); }, Unlocked(), "The elements as float16.")
+      .def(
+          "int", [](const Tensor& x) { return x.to(DType::i32); }, Unlocked(), "The elements as int32.")
+      .def(
+          "long", [](const Tensor& x) { return x.to(DType::i64); }, Unlocked(), "The elements as int64.")
+      .def(
+          "bool", [](const Tensor& x) { return x.to(DType::boolean); }, Unlocked(), "Whether the elements are not 0.");
+}
+
+void bind_writes(TensorClass& tensor) {
+  tensor
+      .def(
+          "copy_", [](Tensor& x, const Tensor& source) -> Tensor& { return x.copy_from(source), x; }, "source"_a,
+          Unlocked(), itself,
+          "Overwrites all elements with those of `source`, broadcast and converted. Returns this tensor.")
+      .def("fill_", &Tensor::fill_, "value"_a, Unlocked(), itself,
+           "Sets every element to a value. Returns this tensor.")
+      .def("zero_", &Tensor::zero_, Unlocked(), itself, "Sets every element to 0. Returns this tensor.");
+}
+
+void bind_gradients(TensorClass& tensor) {
+  tensor
+      .def_prop_rw(
+          "requires_grad", [](const Tensor& x) { return x.requires_grad(); },
+          [](Tensor& x, bool wanted) { x.requires_grad_(wanted); },
+          "Whether this tensor wants a gradient, or depends on a tensor that wants one.")
+      .def("requires_grad_", &Tensor::requires_grad_, "requires_grad"_a = true, itself,
+           "Makes this leaf want a gradient, or no longer want one. Returns this tensor.")
+      .def_prop_ro("is_leaf", &Tensor::is_leaf, "Whether this tensor is not the result of a recorded function.")
+      .def_prop_ro(
+          "grad", [](const Tensor& x) { return if_defined(x.grad()); },
+          "The gradient that backward() added up, or None.")
+      .def(
+          "backward",
+          [](const Tensor& x, const Tensor* gradient, bool retain_graph, bool create_graph) {
+            x.backward(gradient == nullptr ? Tensor() : *gradient, {retain_graph, create_graph});
+          },
+          "gradient"_a = nb::none(), "retain_graph"_a = false, "create_graph"_a = false, Unlocked(),
+          "Adds the gradients of this tensor to the grad of the leaves that it depends on.")
+      .def("retain_grad", &Tensor::retain_grad, itself,
+           "Makes backward() keep the gradient of this result in its grad.")
+      .def("detach", &Tensor::detach, Unlocked(), "The same elements, outside the graph.");
+}
+
+}  // namespace
+
+TensorClass bind_tensor(nb::module_& m) {
+  TensorClass tensor(m, "Tensor", nb::is_weak_referenceable(),
+                     "Elements on a device, with a shape and strides. Reshapes, transposes and slices are views of the "
+                     "same memory. Work is queued: only reads to the host wait for it.");
+  tensor.def("__repr__", [](const Tensor& x) { return unlocked([&] { return repr_of(x); }); });
+  bind_properties(tensor);
+  bind_views(tensor);
+  bind_moves(tensor);
+  bind_writes(tensor);
+  bind_gradients(tensor);
+  return tensor;
+}
+
+}  // namespace crisol::python
