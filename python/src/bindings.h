@@ -8,6 +8,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "casters.h"
@@ -24,7 +25,13 @@ using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 /// For functions that return their tensor: Python gets the same object back.
 inline constexpr auto itself = nb::rv_policy::none;
 
+/// "float32" for f32.
+std::string name_in_python(DType dtype);
+
 using TensorClass = nb::class_<Tensor>;
+
+/// The buffer protocol of Tensor.
+extern PyType_Slot buffer_slots[];
 
 void bind_errors(nb::module_& m);
 void bind_dtypes(nb::module_& m);
@@ -32,13 +39,13 @@ void bind_devices(nb::module_& m);
 /// Makes the class. The functions below add members to it.
 TensorClass bind_tensor(nb::module_& m);
 void bind_host(nb::module_& m, TensorClass& tensor);
-void bind_buffer(TensorClass& tensor);
 void bind_dlpack(nb::module_& m, TensorClass& tensor);
 void bind_indexing(TensorClass& tensor);
-void bind_operators(TensorClass& tensor);
+void bind_operators(nb::module_& m, TensorClass& tensor);
 void bind_pointwise(nb::module_& m, TensorClass& tensor);
 void bind_reductions(nb::module_& m, TensorClass& tensor);
 void bind_creation(nb::module_& m);
+void bind_from_host(nb::module_& m);
 void bind_arrange(nb::module_& m, TensorClass& tensor);
 void bind_functions(nb::module_& m, TensorClass& tensor);
 void bind_select(nb::module_& m, TensorClass& tensor);

@@ -1,5 +1,6 @@
 // Functions that make tensors of given values.
-#include "arguments.h"
+#include <cmath>
+
 #include "bindings.h"
 
 namespace crisol::python {
@@ -11,22 +12,95 @@ using OptionalDevice = std::optional<Device>;
 
 Device or_default(const OptionalDevice& device) { return device ? *device : Device(); }
 
+/// f(shape, *, dtype, device)
+void define(nb::module_& m, const char* name, Tensor (*function)(const Shape&, DType, Device), const char* text) {
+  m.def(
+      name,
+      [function](const Shape& shape, const OptionalType& dtype, const OptionalDevice& device) {
+        return function(shape, dtype.value_or(DType::f32), or_default(device));
+      },
+      "shape"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), Unlocked(), text);
+}
+
+/// f(x, *, dtype, device)
+void define_like(nb::module_& m, const char* name, Tensor (*function)(const Shape&, DType, Device), const char* text) {
+  m.def(
+      name,
+      [function](const Tensor& x, const OptionalType& dtype, const OptionalDevice& device) {
+        return function(x.shape(), dtype.value_or(x.dtype()), device ? *device : x.device());
+      },
+      "x"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), Unlocked(), text);
+}
+
+DType type_of(const Scalar& value) {
+  return value.dtype() == DType::f32 ? DType::f32 : value.dtype() == DType::i64 ? DType::i64 : DType::boolean;
+}
+
+Tensor full_of(const Shape& shape, const Scalar& value, const OptionalType& dtype, const OptionalDevice& device) {
+  return full(shape, value, dtype.value_or(type_of(value)), or_default(device));
+}
+
+/// The numbers start, start + step, … as doubles, or exactly in 64 bits if all three are whole.
+Tensor arange_of(const Scalar& first, const std::optional<Scalar>& last, const Scalar& step, const OptionalType& dtype,
+                 const OptionalDevice& device) {
+  const Scalar start = last ? first : Scalar(0), stop = last ? *last : first;
+  const bool whole = start.dtype() != DType::f32 && stop.dtype() != DType::f32 && step.dtype() != DType::f32;
+  const DType type = dtype.value_or(whole ? DType::i64 : DType::f32);
+  const double count = std::ceil((stop.as_double() - start.as_double()) / step.as_double());
+  // An end on the wrong side of the start gives no elements, as in Python's range.
+  if (step.as_double() != 0 && count <= 0) return empty({0}, type, or_default(device));
+  if (!whole || is_floating(type))
+    return arange(start.as_double(), stop.as_double(), step.as_double(), type, or_default(device));
+  const Tensor steps = arange(0, count, step.as_double() == 0 ? 0 : 1, DType::i64, or_default(device));
+  return add(mul(steps, step), start).to(type);
+}
+
+Tensor linspace_of(double start, double stop, std::int64_t num, const OptionalType& dtype, const OptionalDevice& device,
+                   bool endpoint) {
+  const DType type = dtype.value_or(DType::f32);
+  if (endpoint || num < 1) return linspace(start, stop, num, type, or_default(device));
+  return linspace(start, stop, num + 1, type, or_default(device)).narrow(0, 0, num);
+}
+
+/// A matrix with ones on a diagonal; k counts from the main diagonal to the right.
+Tensor eye_of(std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t k, const OptionalType& dtype,
+              const OptionalDevice& device) {
+  const DType type = dtype.value_or(DType::f32);
+  if (k == 0) return eye(rows, columns, type, or_default(device));
+  const std::int64_t width = columns.value_or(rows);
+  const Tensor row = arange(0, static_cast<double>(rows), 1, DType::i64, or_default(device)).unsqueeze(1);
+  const Tensor column = arange(0, static_cast<double>(width), 1, DType::i64, or_default(device));
+  return eq(sub(column, row), k).to(type);
+}
+
 }  // namespace
 
 void bind_creation(nb::module_& m) {
+  define(m, "empty", &empty, "A tensor with undefined contents. float32 unless a dtype is given.");
+  define(m, "zeros", &zeros, "A tensor of zeros. float32 unless a dtype is given.");
+  define(m, "ones", &ones, "A tensor of ones. float32 unless a dtype is given.");
+  define_like(m, "empty_like", &empty, "A tensor with undefined contents, with the shape, dtype and device of x.");
+  define_like(m, "zeros_like", &zeros, "Zeros with the shape, dtype and device of x.");
+  define_like(m, "ones_like", &ones, "Ones with the shape, dtype and device of x.");
+  m.def("full", &full_of, "shape"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+        Unlocked(), "A tensor with one value everywhere: bool, int64 or float32, or the dtype that is given.");
   m.def(
-      "empty",
-      [](const Shape& shape, OptionalType dtype, const OptionalDevice& device) {
-        return empty(shape, dtype.value_or(DType::f32), or_default(device));
+      "full_like",
+      [](const Tensor& x, const Scalar& value, const OptionalType& dtype, const OptionalDevice& device) {
+        return full(x.shape(), value, dtype.value_or(x.dtype()), device ? *device : x.device());
       },
-      "shape"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), Unlocked(),
-      "A tensor with undefined contents.");
-  m.def(
-      "ones",
-      [](const Shape& shape, OptionalType dtype, const OptionalDevice& device) {
-        return ones(shape, dtype.value_or(DType::f32), or_default(device));
-      },
-      "shape"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), Unlocked(), "A tensor of ones.");
+      "x"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), Unlocked(),
+      "One value everywhere, with the shape, dtype and device of x.");
+  m.def("arange", &arange_of, "start"_a, "stop"_a = nb::none(), "step"_a = 1, nb::kw_only(), "dtype"_a = nb::none(),
+        "device"_a = nb::none(), Unlocked(),
+        "The numbers start, start + step, … below stop: ceil((stop - start) / step) elements. arange(n) starts at 0. "
+        "int64 if all arguments are whole, otherwise float32.");
+  m.def("linspace", &linspace_of, "start"_a, "stop"_a, "num"_a, nb::kw_only(), "dtype"_a = nb::none(),
+        "device"_a = nb::none(), "endpoint"_a = true, Unlocked(),
+        "`num` numbers at equal distances from start to stop. Without endpoint, stop is the number that would follow.");
+  m.def("eye", &eye_of, "n_rows"_a, "n_cols"_a = nb::none(), nb::kw_only(), "k"_a = 0, "dtype"_a = nb::none(),
+        "device"_a = nb::none(), Unlocked(),
+        "A matrix (n_rows, n_cols) with 1 on a diagonal and 0 elsewhere. k moves the diagonal to the right.");
 }
 
 }  // namespace crisol::python

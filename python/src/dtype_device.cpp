@@ -10,7 +10,11 @@ namespace {
 /// The names of the Array API standard, which are NumPy's too.
 constexpr std::array<const char*, 6> names{"float32", "float16", "int32", "int64", "uint8", "bool"};
 
+}  // namespace
+
 std::string name_in_python(DType dtype) { return names[static_cast<std::size_t>(dtype)]; }
+
+namespace {
 
 std::string repr_of(Device device) { return "crisol.device(\"" + device.name() + "\")"; }
 

@@ -25,8 +25,15 @@ NB_MODULE(_crisol, m) {
   bind_devices(m);
   TensorClass tensor = bind_tensor(m);
   bind_host(m, tensor);
-  bind_operators(tensor);
+  bind_dlpack(m, tensor);
+  bind_indexing(tensor);
+  bind_operators(m, tensor);
   bind_pointwise(m, tensor);
   bind_reductions(m, tensor);
   bind_creation(m);
+  bind_from_host(m);
+  bind_arrange(m, tensor);
+  bind_functions(m, tensor);
+  bind_select(m, tensor);
+  bind_random(m);
 }

@@ -32,6 +32,30 @@ Tensor& in_place(Tensor& a, const Operand& b) {
   return a;
 }
 
+/// & | ^ of bool are logical, of whole numbers bitwise.
+template <Binary logical, Binary bitwise>
+Tensor on_bits(const Operand& a, const Operand& b) {
+  const Promoted both(a, b);
+  return (result_type(both.a(), both.b()) == DType::boolean ? logical : bitwise)(both.a(), both.b());
+}
+
+constexpr Binary bits_and = &on_bits<&logical_and, &crisol::bitwise_and>;
+constexpr Binary bits_or = &on_bits<&logical_or, &crisol::bitwise_or>;
+constexpr Binary bits_xor = &on_bits<&logical_xor, &crisol::bitwise_xor>;
+
+Tensor invert(const Tensor& x) { return x.defined() && x.dtype() == DType::boolean ? logical_not(x) : bitwise_not(x); }
+
+/// The largest whole number that is not above a / b. Of whole numbers by 0: 0.
+Tensor floor_divide_same(const Operand& a, const Operand& b) {
+  const DType type = result_type(a, b);
+  if (is_floating(type)) return div(sub(a, remainder(a, b)), b).round();
+  const Tensor quotient = trunc_divide(a, b);
+  // The cut toward zero is one too large where the remainder is not 0 and the signs differ.
+  return sub(quotient, ne(fmod(a, b), remainder(a, b)));
+}
+
+Tensor matmul_of(const Tensor& a, const Tensor& b) { return matmul(a, b); }
+
 void bind_arithmetic(TensorClass& tensor) {
   bind_both<&add>(tensor, "add");
   bind_both<&sub>(tensor, "sub");
@@ -39,6 +63,21 @@ void bind_arithmetic(TensorClass& tensor) {
   bind_both<&div>(tensor, "truediv");
   bind_both<&remainder>(tensor, "mod");
   bind_both<&pow>(tensor, "pow");
+  bind_both<&floor_divide_same>(tensor, "floordiv");
+  bind_both<bits_and>(tensor, "and");
+  bind_both<bits_or>(tensor, "or");
+  bind_both<bits_xor>(tensor, "xor");
+  bind_both<&bitwise_left_shift>(tensor, "lshift");
+  bind_both<&bitwise_right_shift>(tensor, "rshift");
+  tensor.def("__matmul__", &matmul_of, Unlocked(), nb::is_operator())
+      .def(
+          "__rmatmul__", [](const Tensor& b, const Tensor& a) { return matmul(a, b); }, Unlocked(), nb::is_operator())
+      .def(
+          "__neg__", [](const Tensor& x) { return neg(x); }, Unlocked())
+      .def("__pos__", [](const Tensor& x) { return x; })
+      .def(
+          "__abs__", [](const Tensor& x) { return abs(x); }, Unlocked())
+      .def("__invert__", &invert, Unlocked());
 }
 
 void bind_comparisons(TensorClass& tensor) {
@@ -51,29 +90,51 @@ void bind_comparisons(TensorClass& tensor) {
   bind("__le__", &promoted<&le>);
   bind("__gt__", &promoted<&gt>);
   bind("__ge__", &promoted<&ge>);
+  // Python drops the inherited one when a class defines __eq__. Tensors are the same key if they are the same object.
   tensor.attr("__hash__") = nb::module_::import_("builtins").attr("object").attr("__hash__");
+}
+
+void bind_in_place(TensorClass& tensor) {
+  const auto bind = [&tensor](const char* name, Tensor& (*function)(Tensor&, const Operand&)) {
+    tensor.def(name, function, Unlocked(), nb::is_operator(), itself);
+  };
+  bind("__iadd__", [](Tensor& a, const Operand& b) -> Tensor& { return a.add_(b); });
+  bind("__isub__", [](Tensor& a, const Operand& b) -> Tensor& { return a.sub_(b); });
+  bind("__imul__", [](Tensor& a, const Operand& b) -> Tensor& { return a.mul_(b); });
+  bind("__itruediv__", [](Tensor& a, const Operand& b) -> Tensor& { return a.div_(b); });
+  bind("__imod__", [](Tensor& a, const Operand& b) -> Tensor& { return a.remainder_(b); });
+  bind("__ipow__", [](Tensor& a, const Operand& b) -> Tensor& { return a.pow_(b); });
+  bind("__ifloordiv__", &in_place<&floor_divide_same>);
+  bind("__iand__", &in_place<bits_and>);
+  bind("__ior__", &in_place<bits_or>);
+  bind("__ixor__", &in_place<bits_xor>);
+  bind("__ilshift__", &in_place<&bitwise_left_shift>);
+  bind("__irshift__", &in_place<&bitwise_right_shift>);
+  tensor.def(
+      "__imatmul__",
+      [](Tensor& a, const Tensor& b) -> Tensor& {
+        a.copy_from(matmul(a, b));
+        return a;
+      },
+      Unlocked(), nb::is_operator(), itself);
 }
 
 }  // namespace
 
-void bind_operators(TensorClass& tensor) {
+void bind_operators(nb::module_& m, TensorClass& tensor) {
   bind_arithmetic(tensor);
   bind_comparisons(tensor);
-  tensor
-      .def(
-          "__neg__", [](const Tensor& x) { return neg(x); }, Unlocked())
-      .def("__pos__", [](const Tensor& x) { return x; })
-      .def(
-          "__abs__", [](const Tensor& x) { return abs(x); }, Unlocked());
-  const auto in_place_operator = [&tensor](const char* name, Tensor& (*function)(Tensor&, const Operand&)) {
-    tensor.def(name, function, Unlocked(), nb::is_operator(), itself);
+  bind_in_place(tensor);
+  const auto bind = [&m](const char* name, Binary function, const char* text) {
+    m.def(name, function, "x1"_a, "x2"_a, Unlocked(), text);
   };
-  in_place_operator("__iadd__", [](Tensor& a, const Operand& b) -> Tensor& { return a.add_(b); });
-  in_place_operator("__isub__", [](Tensor& a, const Operand& b) -> Tensor& { return a.sub_(b); });
-  in_place_operator("__imul__", [](Tensor& a, const Operand& b) -> Tensor& { return a.mul_(b); });
-  in_place_operator("__itruediv__", [](Tensor& a, const Operand& b) -> Tensor& { return a.div_(b); });
-  in_place_operator("__imod__", [](Tensor& a, const Operand& b) -> Tensor& { return a.remainder_(b); });
-  in_place_operator("__ipow__", [](Tensor& a, const Operand& b) -> Tensor& { return a.pow_(b); });
+  bind("floor_divide", &promoted<&floor_divide_same>, "floor(x1 / x2) for each element; of whole numbers by 0: 0.");
+  bind("bitwise_and", bits_and, "The bits that are 1 in x1 and in x2; of bool: logical_and.");
+  bind("bitwise_or", bits_or, "The bits that are 1 in x1 or in x2; of bool: logical_or.");
+  bind("bitwise_xor", bits_xor, "The bits that differ in x1 and x2; of bool: logical_xor.");
+  bind("bitwise_left_shift", &promoted<&bitwise_left_shift>, "The bits of x1 moved to the left by x2 places.");
+  bind("bitwise_right_shift", &promoted<&bitwise_right_shift>, "The bits of x1 moved to the right: floor(x1 / 2^x2).");
+  m.def("bitwise_invert", &invert, "x"_a, Unlocked(), "Each bit of x inverted; of bool: logical_not.");
 }
 
 }  // namespace crisol::python

@@ -1,5 +1,6 @@
-// Reductions, from one table. axis and keepdims are the names of the Array API standard, dim and keepdim PyTorch's.
-#include "arguments.h"
+// Reductions, from tables. axis and keepdims are the names of the Array API standard, dim and keepdim PyTorch's.
+#include <limits>
+
 #include "bindings.h"
 
 namespace crisol::python {
@@ -14,53 +15,119 @@ struct Reduction {
   const char* text;
 };
 
-constexpr Reduction reductions[]{
+constexpr Reduction plain[]{
     {"mean", &mean, "The mean of float32 or float16; NaN for no elements."},
-    {"max", &max, "The largest element, or NaN if there is one."},
-    {"min", &min, "The smallest element, or NaN if there is one."},
+    {"max", &max, "The largest element, or NaN if there is one. Refuses to reduce no elements."},
+    {"min", &min, "The smallest element, or NaN if there is one. Refuses to reduce no elements."},
     {"any", &any, "Whether any element differs from 0, as bool."},
     {"all", &all, "Whether all elements differ from 0, as bool."},
     {"logsumexp", &logsumexp, "log(sum(exp(x))) without overflow."},
+    {"argmax", &argmax, "The position (int64) of the first largest element. Without an axis it counts in all of x."},
+    {"argmin", &argmin, "The position (int64) of the first smallest element. Without an axis it counts in all of x."},
 };
 
-/// The Array API's axis and keepdims, or PyTorch's names for them.
-struct Reduced {
+struct Accumulation {
+  const char* name;
+  Tensor (*function)(const Tensor&, const Shape&, bool);
+  const char* text;
+};
+
+constexpr Accumulation accumulations[]{
+    {"sum", &sum, "The sum; 0 for no elements. Integers and bool are added as int64 if no dtype is given."},
+    {"prod", &prod, "The product; 1 for no elements. Integers and bool are multiplied as int64 if no dtype is given."},
+};
+
+struct Deviation {
+  const char* name;
+  Tensor (*function)(const Tensor&, const Shape&, bool, double);
+  const char* text;
+};
+
+constexpr Deviation deviations[]{
+    {"var", &var, "The variance: sum((x - mean)^2) / max(0, n - correction). correction=0 is that of the elements."},
+    {"std", &stddev, "The square root of var()."},
+};
+
+/// Which axes to reduce, by either pair of names.
+class Reduced {
+ public:
   Reduced(const Axes& axis, const Axes& dim, bool keepdims, bool keepdim)
-      : axes(axis ? axis : dim), keep(keepdims || keepdim) {
-    if (axis && dim) throw nb::type_error("axis and dim are the same argument: give one of them");
+      : axes_(axis ? axis : dim), keep_(keepdims || keepdim) {
+    if (axis && dim)
+      throw Error(ErrorCode::invalid_argument, "[reduce] axis and dim are the same argument: give one of them");
   }
 
-  /// An empty tuple of axes reduces nothing. The library's empty list means all axes.
-  bool nothing() const { return axes && axes->empty(); }
+  /// Calls function(x, axes, keep). An empty tuple of axes reduces nothing, while the library's empty list means all
+  /// axes. So the function then goes over a new axis of size 1.
+  template <class Function>
+  Tensor run(const Tensor& x, Function&& function) const {
+    if (axes_ && axes_->empty()) return function(x.unsqueeze(0), Shape{0}, false);
+    return function(x, axes_.value_or(Shape()), keep_);
+  }
 
-  Axes axes;
-  bool keep;
+ private:
+  Axes axes_;
+  bool keep_;
 };
 
-Tensor reduce(const Reduction& row, const Tensor& x, const Reduced& how) {
-  // Without axes the function goes over an axis of size 1, so that it has its rules for dtypes.
-  if (how.nothing()) return row.function(x.unsqueeze(0), {0}, false);
-  return row.function(x, how.axes.value_or(Shape()), how.keep);
+// Defines a reduction as a function and as a method. `…` are the arguments between axis and keepdims.
+template <class Function, class... Middle>
+void define(nb::module_& m, TensorClass& tensor, const char* name, const Function& function, const char* text,
+            const Middle&... middle) {
+  const auto bind = [&](auto& where, const auto&... first) {
+    where.def(name, function, first..., "axis"_a = nb::none(), "keepdims"_a = false, nb::kw_only(), middle...,
+              "dim"_a = nb::none(), "keepdim"_a = false, Unlocked(), text);
+  };
+  bind(m, "x"_a);
+  bind(tensor);
 }
 
-template <class Where>
-void bind_row(Where& where, const Reduction& row) {
-  where.def(
-      row.name,
-      [row](const Tensor& x, const Axes& axis, bool keepdims, const Axes& dim, bool keepdim) {
-        return reduce(row, x, Reduced(axis, dim, keepdims, keepdim));
-      },
-      "x"_a, "axis"_a = nb::none(), "keepdims"_a = false, nb::kw_only(), "dim"_a = nb::none(), "keepdim"_a = false,
-      Unlocked(), row.text);
+Tensor accumulate(const Accumulation& row, const Tensor& x, const Reduced& how, const std::optional<DType>& dtype) {
+  const Tensor from = dtype && is_floating(*dtype) ? x.to(*dtype) : x;
+  const Tensor y = how.run(from, row.function);
+  return dtype ? y.to(*dtype) : y;
+}
+
+Tensor count_nonzero(const Tensor& x, const Axes& axis, bool keepdims, const Axes& dim, bool keepdim) {
+  return Reduced(axis, dim, keepdims, keepdim).run(ne(x, 0), [](const Tensor& t, const Shape& axes, bool keep) {
+    return sum(t, axes, keep);
+  });
 }
 
 }  // namespace
 
 void bind_reductions(nb::module_& m, TensorClass& tensor) {
-  for (const Reduction& row : reductions) {
-    bind_row(m, row);
-    (void)tensor;
-  }
+  for (const Reduction& row : plain)
+    define(
+        m, tensor, row.name,
+        [row](const Tensor& x, const Axes& axis, bool keepdims, const Axes& dim, bool keepdim) {
+          return Reduced(axis, dim, keepdims, keepdim).run(x, row.function);
+        },
+        row.text);
+  define(m, tensor, "count_nonzero", &count_nonzero, "The number of elements that are not 0, as int64.");
+  for (const Accumulation& row : accumulations)
+    define(
+        m, tensor, row.name,
+        [row](const Tensor& x, const Axes& axis, bool keepdims, const std::optional<DType>& dtype, const Axes& dim,
+              bool keepdim) { return accumulate(row, x, Reduced(axis, dim, keepdims, keepdim), dtype); },
+        row.text, "dtype"_a = nb::none());
+  for (const Deviation& row : deviations)
+    define(
+        m, tensor, row.name,
+        [row](const Tensor& x, const Axes& axis, bool keepdims, double correction, const Axes& dim, bool keepdim) {
+          return Reduced(axis, dim, keepdims, keepdim).run(x, [&](const Tensor& t, const Shape& axes, bool keep) {
+            return row.function(t, axes, keep, correction);
+          });
+        },
+        row.text, "correction"_a = 0.0);
+  define(
+      m, tensor, "norm",
+      [](const Tensor& x, const Axes& axis, bool keepdims, double p, const Axes& dim, bool keepdim) {
+        return Reduced(axis, dim, keepdims, keepdim).run(x, [p](const Tensor& t, const Shape& axes, bool keep) {
+          return norm(t, p, axes, keep);
+        });
+      },
+      "The p-norm of float32 or float16: (sum |x|^p)^(1/p). p may be infinite.", "p"_a = 2.0);
 }
 
 }  // namespace crisol::python

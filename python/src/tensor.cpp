@@ -8,11 +8,23 @@ namespace crisol::python {
 
 namespace {
 
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// The library's text with Python's words for bool and its names of dtypes.
 std::string repr_of(const Tensor& x) {
   if (!x.defined()) return "tensor(undefined)";
-  std::ostringstream text;
-  text << x;
-  return text.str();
+  std::ostringstream stream;
+  stream << x;
+  std::string text = stream.str();
+  if (x.dtype() == DType::boolean) {
+    replace_all(text, "true", "True");
+    replace_all(text, "false", "False");
+  }
+  replace_all(text, std::string("dtype=") + name_of(x.dtype()), "dtype=crisol." + name_in_python(x.dtype()));
+  return text;
 }
 
 /// The last two axes exchanged, for each matrix of a stack.
@@ -147,7 +159,7 @@ void bind_gradients(TensorClass& tensor) {
 }  // namespace
 
 TensorClass bind_tensor(nb::module_& m) {
-  TensorClass tensor(m, "Tensor", nb::is_weak_referenceable(),
+  TensorClass tensor(m, "Tensor", nb::is_weak_referenceable(), nb::type_slots(buffer_slots),
                      "Elements on a device, with a shape and strides. Reshapes, transposes and slices are views of the "
                      "same memory. Work is queued: only reads to the host wait for it.");
   tensor.def("__repr__", [](const Tensor& x) { return unlocked([&] { return repr_of(x); }); });

@@ -1,0 +1,253 @@
+// Exchange of arrays with other libraries by DLPack.
+#include "dlpack.h"
+
+#include <CL/cl.h>
+
+#include <memory>
+
+#include "arguments.h"
+#include "bindings.h"
+#include "crisol/opencl_interop.h"
+#include "host.h"
+
+namespace crisol::python {
+
+namespace {
+
+constexpr std::array<dlpack::Type, 6> types{{{dlpack::floating, 32, 1},
+                                             {dlpack::floating, 16, 1},
+                                             {dlpack::whole, 32, 1},
+                                             {dlpack::whole, 64, 1},
+                                             {dlpack::natural, 8, 1},
+                                             {dlpack::boolean, 8, 1}}};
+
+/// What an exported array needs until its user gives it back.
+struct Export {
+  std::variant<dlpack::Managed, dlpack::Versioned> managed;
+  Tensor tensor;
+  std::vector<unsigned char> bytes;  ///< The copy on the host, if it is one.
+  void* mapped = nullptr;            ///< The memory of the device as the host sees it, if it is shared.
+  cl_mem memory = nullptr;
+  Shape shape, strides;
+
+  Export() = default;
+  Export(const Export&) = delete;
+  Export& operator=(const Export&) = delete;
+  ~Export() {
+    if (mapped != nullptr) clEnqueueUnmapMemObject(opencl_queue(tensor.device()), memory, mapped, 0, nullptr, nullptr);
+  }
+};
+
+template <class Struct>
+void destroy(Struct* self) {
+  delete static_cast<Export*>(self->context);
+}
+
+/// The default: host memory for a CPU, and the buffer for other devices.
+dlpack::Device device_of(const Tensor& x) {
+  if (x.device().info().type == DeviceType::cpu) return {dlpack::cpu, 0};
+  return {dlpack::opencl, x.device().index()};
+}
+
+[[noreturn]] void refuse(const std::string& text) { throw nb::buffer_error(("[dlpack] " + text).c_str()); }
+
+void copy_to_host(Export& target) {
+  const Tensor& x = target.tensor;
+  target.bytes.resize(static_cast<std::size_t>(x.numel()) * size_of(x.dtype()));
+  read_elements(x, target.bytes.data());
+  target.shape = target.strides = x.shape();
+  std::int64_t stride = 1;
+  for (int axis = x.dim() - 1; axis >= 0; --axis) {
+    target.strides[axis] = stride;
+    stride *= x.shape()[axis];
+  }
+}
+
+/// The bytes from the first element of a tensor to its last.
+std::size_t span_of(const Tensor& x) {
+  std::int64_t last = 0;
+  for (int axis = 0; axis < x.dim(); ++axis) last += (x.shape()[axis] - 1) * x.strides()[axis];
+  return static_cast<std::size_t>(last + 1) * size_of(x.dtype());
+}
+
+/// Lets the host use the memory of a device that is the host's memory. Waits for the work that is queued.
+void map_to_host(Export& target) {
+  const Tensor& x = target.tensor;
+  if (!x.device().info().unified_memory || x.device().info().type != DeviceType::cpu)
+    refuse("copy=False, but the memory of " + x.device().name() + " is not the host's");
+  target.shape = x.shape();
+  target.strides = x.strides();
+  if (x.numel() == 0) return;
+  const OpenclBuffer buffer = opencl_buffer_for_writing(x);
+  cl_int error = CL_SUCCESS;
+  target.memory = buffer.memory;
+  target.mapped = unlocked([&] {
+    return clEnqueueMapBuffer(opencl_queue(x.device()), buffer.memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                              buffer.offset, span_of(x), 0, nullptr, nullptr, &error);
+  });
+  if (error != CL_SUCCESS) refuse("the driver cannot map the memory: error " + std::to_string(error));
+}
+
+dlpack::Array array_of(Export& source, bool as_buffer) {
+  const Tensor& x = source.tensor;
+  dlpack::Array array{};
+  array.rank = x.dim();
+  array.type = types[static_cast<std::size_t>(x.dtype())];
+  array.shape = const_cast<std::int64_t*>(source.shape.begin());
+  array.strides = const_cast<std::int64_t*>(source.strides.begin());
+  if (as_buffer) {
+    const OpenclBuffer buffer = opencl_buffer_for_writing(x);
+    array.data = buffer.memory;
+    array.byte_offset = buffer.offset;
+    array.device = {dlpack::opencl, x.device().index()};
+  } else {
+    array.data = source.mapped != nullptr ? source.mapped : source.bytes.data();
+    array.device = {dlpack::cpu, 0};
+  }
+  return array;
+}
+
+void drop_unused(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, "dltensor") != 0) {
+    auto* managed = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(capsule, "dltensor"));
+    managed->deleter(managed);
+  } else if (PyCapsule_IsValid(capsule, "dltensor_versioned") != 0) {
+    auto* managed = static_cast<dlpack::Versioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+    managed->deleter(managed);
+  }
+}
+
+using Pair = std::pair<int, int>;
+
+nb::object to_dlpack(const Tensor& x, nb::handle, const std::optional<Pair>& max_version,
+                     const std::optional<Pair>& dl_device, const std::optional<bool>& copy) {
+  const dlpack::Device own = device_of(x);
+  const Pair wanted = dl_device.value_or(Pair(own.type, own.id));
+  const bool as_buffer = wanted.first == dlpack::opencl;
+  if (as_buffer ? wanted.second != x.device().index() : wanted != Pair(dlpack::cpu, 0))
+    refuse("a tensor on " + x.device().name() + " can go to the host (1, 0) or stay as OpenCL memory (4, " +
+           std::to_string(x.device().index()) + ")");
+  auto exported = std::make_unique<Export>();
+  exported->tensor = copy == true && as_buffer ? x.clone() : x;
+  if (as_buffer) {
+    exported->shape = exported->tensor.shape();
+    exported->strides = exported->tensor.strides();
+  } else if (copy == false) {
+    map_to_host(*exported);
+  } else {
+    copy_to_host(*exported);
+  }
+  const dlpack::Array array = array_of(*exported, as_buffer);
+  PyObject* capsule = nullptr;
+  if (max_version && max_version->first >= 1) {
+    const std::uint64_t flags = exported->bytes.empty() ? 0 : dlpack::is_copied;
+    exported->managed = dlpack::Versioned{{1, 0}, exported.get(), &destroy<dlpack::Versioned>, flags, array};
+    capsule = PyCapsule_New(&std::get<dlpack::Versioned>(exported->managed), "dltensor_versioned", &drop_unused);
+  } else {
+    exported->managed = dlpack::Managed{array, exported.get(), &destroy<dlpack::Managed>};
+    capsule = PyCapsule_New(&std::get<dlpack::Managed>(exported->managed), "dltensor", &drop_unused);
+  }
+  if (capsule == nullptr) throw nb::python_error();
+  static_cast<void>(exported.release());
+  return nb::steal(capsule);
+}
+
+DType dtype_of_array(const dlpack::Type& type) {
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (types[i].code == type.code && types[i].bits == type.bits && type.lanes == 1) return static_cast<DType>(i);
+  refuse("there is no dtype for elements of code " + std::to_string(type.code) + " with " + std::to_string(type.bits) +
+         " bits");
+}
+
+void gather_bytes(const dlpack::Array& array, const std::byte* at, int axis, std::size_t size, std::byte*& to) {
+  if (axis == array.rank) {
+    std::copy_n(at, size, to);
+    to += size;
+    return;
+  }
+  for (std::int64_t i = 0; i < array.shape[axis]; ++i)
+    gather_bytes(array, at + i * array.strides[axis] * static_cast<std::int64_t>(size), axis + 1, size, to);
+}
+
+Tensor from_array(const dlpack::Array& array, Device device) {
+  if (array.rank > Shape::max_rank) refuse("the array has more than 8 axes");
+  const DType dtype = dtype_of_array(array.type);
+  const Shape shape(array.shape, static_cast<std::size_t>(array.rank));
+  const nb::gil_scoped_release free;
+  if (array.device.type == dlpack::opencl) {
+    std::int64_t stride = 1;
+    for (int axis = array.rank - 1; axis >= 0 && array.strides != nullptr; --axis) {
+      if (shape[axis] != 1 && array.strides[axis] != stride) refuse("an OpenCL array is not contiguous");
+      stride *= shape[axis];
+    }
+    return from_opencl(static_cast<_cl_mem*>(array.data), shape, dtype, device, array.byte_offset);
+  }
+  const std::byte* first = static_cast<const std::byte*>(array.data) + array.byte_offset;
+  if (array.strides == nullptr) return from_bytes(first, shape, dtype, device);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(shape.numel()) * size_of(dtype));
+  std::byte* to = bytes.data();
+  gather_bytes(array, first, 0, size_of(dtype), to);
+  return from_bytes(bytes.data(), shape, dtype, device);
+}
+
+/// Reads the array of a capsule and gives it back to its owner.
+template <class Struct>
+Tensor consume(nb::handle capsule, const char* name, const char* used_name, Device device) {
+  auto* managed = static_cast<Struct*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  if (managed == nullptr) throw nb::python_error();
+  const Tensor x = from_array(managed->array, device);
+  PyCapsule_SetName(capsule.ptr(), used_name);
+  if (managed->deleter != nullptr) managed->deleter(managed);
+  return x;
+}
+
+nb::object capsule_of(nb::handle source) {
+  const nb::object own = source.attr("__dlpack_device__")();
+  const bool on_device = nb::cast<int>(own[0]) == dlpack::opencl;
+  try {
+    return source.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0),
+                                     "dl_device"_a = on_device ? own : nb::object(nb::make_tuple(1, 0)));
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    return source.attr("__dlpack__")();  // A library from before DLPack 1.0.
+  }
+}
+
+Tensor from_dlpack(nb::handle source, const std::optional<Device>& device, const std::optional<bool>& copy) {
+  if (nb::isinstance<Tensor>(source)) {
+    const Tensor& x = nb::cast<const Tensor&>(source);
+    if (device && *device != x.device()) {
+      if (copy == false) refuse("copy=False, but the tensor is on another device");
+      return unlocked([&] { return x.to(*device); });
+    }
+    return copy == true ? unlocked([&] { return x.clone(); }) : x.detach();
+  }
+  if (copy == false) refuse("copy=False, but elements of another library are copied to the device");
+  const Device place = device ? *device : Device();
+  const nb::object capsule = capsule_of(source);
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0)
+    return consume<dlpack::Versioned>(capsule, "dltensor_versioned", "used_dltensor_versioned", place);
+  return consume<dlpack::Managed>(capsule, "dltensor", "used_dltensor", place);
+}
+
+}  // namespace
+
+void bind_dlpack(nb::module_& m, TensorClass& tensor) {
+  tensor
+      .def(
+          "__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
+          "dl_device"_a = nb::none(), "copy"_a = nb::none(),
+          "A DLPack capsule. The elements go to host memory (1, 0) as a copy, or with copy=False without one where the "
+          "device's memory is the host's. dl_device=(4, index) gives the OpenCL buffer.")
+      .def(
+          "__dlpack_device__",
+          [](const Tensor& x) {
+            const dlpack::Device device = device_of(x);
+            return Pair(device.type, device.id);
+          },
+          "(1, 0) for a CPU, otherwise (4, index): OpenCL memory.");
+  m.def("from_dlpack", &from_dlpack, "x"_a, nb::kw_only(), "device"_a = nb::none(), "copy"_a = nb::none(),
+        "A tensor of the elements of another library's array. A crisol tensor gives a tensor over the same memory.");
+}
+
+}  // namespace crisol::python

@@ -1,0 +1,231 @@
+// asarray(): tensors from numbers, nested sequences, and objects with a buffer.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "arguments.h"
+#include "bindings.h"
+#include "host.h"
+
+namespace crisol::python {
+
+namespace {
+
+/// The numbers of nested sequences, flat.
+struct Flat {
+  std::vector<Scalar> numbers;
+  Shape shape;
+  bool has_bool = false, has_whole = false, has_floating = false;
+
+  DType dtype() const {
+    if (has_floating || numbers.empty()) return DType::f32;
+    return has_whole ? DType::i64 : DType::boolean;
+  }
+};
+
+void append(Flat& flat, const Scalar& number) {
+  flat.has_bool |= number.dtype() == DType::boolean;
+  flat.has_whole |= number.dtype() == DType::i64;
+  flat.has_floating |= number.dtype() == DType::f32;
+  flat.numbers.push_back(number);
+}
+
+[[noreturn]] void refuse(nb::handle object) {
+  const std::string text = nb::cast<std::string>(nb::repr(object.type()));
+  if (PyLong_Check(object.ptr()))
+    PyErr_SetString(PyExc_OverflowError, "[asarray] a whole number does not fit in 64 bits");
+  else
+    PyErr_SetString(PyExc_TypeError, ("[asarray] an element is a " + text +
+                                      ", allowed are numbers, tensors, and sequences of them, all of one length")
+                                         .c_str());
+  throw nb::python_error();
+}
+
+// Reads an element at a depth. The first element of each depth tells the size there.
+void flatten(Flat& flat, nb::handle object, int depth, int& rank) {
+  nb::object held;
+  if (nb::isinstance<Tensor>(object)) held = object.attr("tolist")();
+  const nb::handle source = held.is_valid() ? nb::handle(held) : object;
+  Scalar number = 0;
+  if (read_scalar(source.ptr(), number)) {
+    if (rank < 0) rank = depth;
+    if (depth != rank) throw nb::value_error("[asarray] the nested sequences have different depths");
+    append(flat, number);
+    return;
+  }
+  if (!nb::isinstance<nb::sequence>(source) || PyUnicode_Check(source.ptr())) refuse(source);
+  if (depth >= Shape::max_rank) throw nb::value_error("[asarray] sequences are nested more than 8 deep");
+  const Py_ssize_t size = PySequence_Size(source.ptr());
+  if (depth == rank) throw nb::value_error("[asarray] the nested sequences have different depths");
+  if (depth == flat.shape.rank()) flat.shape.push_back(size);
+  if (flat.shape[depth] != size) throw nb::value_error("[asarray] sequences of one depth have different lengths");
+  if (size == 0 && rank < 0) rank = depth + 1;
+  for (Py_ssize_t i = 0; i < size; ++i) flatten(flat, nb::steal(PySequence_GetItem(source.ptr(), i)), depth + 1, rank);
+}
+
+void check_range(const Scalar& number, DType dtype) {
+  if (number.dtype() != DType::i64) return;
+  const std::int64_t value = number.as_int();
+  const bool fits = dtype == DType::i32  ? value == static_cast<std::int32_t>(value)
+                    : dtype == DType::u8 ? value == static_cast<std::uint8_t>(value)
+                                         : true;
+  if (fits) return;
+  PyErr_SetString(PyExc_OverflowError,
+                  ("[asarray] " + std::to_string(value) + " does not fit in " + name_in_python(dtype)).c_str());
+  throw nb::python_error();
+}
+
+Tensor from_sequence(nb::handle object, const std::optional<DType>& wanted, Device device) {
+  Flat flat;
+  int rank = -1;
+  flatten(flat, object, 0, rank);
+  const DType dtype = wanted.value_or(flat.dtype());
+  std::vector<unsigned char> bytes(flat.numbers.size() * size_of(dtype));
+  unsigned char* to = bytes.data();
+  for (const Scalar& number : flat.numbers) {
+    check_range(number, dtype);
+    to += detail::encode(number, dtype, to);
+  }
+  return unlocked([&] { return from_bytes(bytes.data(), flat.shape, dtype, device); });
+}
+
+/// A Py_buffer that is given back.
+class Buffer {
+ public:
+  explicit Buffer(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_RECORDS_RO) != 0) throw nb::python_error();
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { PyBuffer_Release(&view_); }
+
+  const Py_buffer& view() const { return view_; }
+
+ private:
+  Py_buffer view_{};
+};
+
+using Read = Scalar (*)(const char*);
+
+template <class T>
+Scalar read_as(const char* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+Scalar read_half(const char* at) {
+  Half half;
+  std::memcpy(&half.bits, at, sizeof half.bits);
+  return static_cast<float>(half);
+}
+
+/// A type of elements in a buffer: how to read one, and the dtype that holds all its values, or most of them.
+struct Format {
+  char code;
+  Read read;
+  DType dtype;
+};
+
+// There is no float64, so its elements become float32. uint64 needs a dtype by name, because int64 holds only a half of
+// its values.
+constexpr Format formats[]{
+    {'?', &read_as<bool>, DType::boolean},
+    {'b', &read_as<signed char>, DType::i32},
+    {'B', &read_as<unsigned char>, DType::u8},
+    {'h', &read_as<short>, DType::i32},
+    {'H', &read_as<unsigned short>, DType::i32},
+    {'i', &read_as<int>, DType::i32},
+    {'I', &read_as<unsigned>, DType::i64},
+    {'l', &read_as<long>, DType::i64},
+    {'L', &read_as<unsigned long>, DType::i64},
+    {'q', &read_as<long long>, DType::i64},
+    {'Q', &read_as<unsigned long long>, DType::i64},
+    {'e', &read_half, DType::f16},
+    {'f', &read_as<float>, DType::f32},
+    {'d', &read_as<double>, DType::f32},
+};
+
+const Format& format_of(const Py_buffer& view) {
+  const char* text = view.format == nullptr ? "B" : view.format;
+  if (*text == '@' || *text == '=' || *text == '<') ++text;
+  for (const Format& format : formats)
+    if (format.code == text[0] && text[1] == '\0') return format;
+  PyErr_SetString(PyExc_TypeError, (std::string("[asarray] there is no dtype for elements of the format '") +
+                                    (view.format == nullptr ? "" : view.format) + "'")
+                                       .c_str());
+  throw nb::python_error();
+}
+
+void encode_all(const Py_buffer& view, const char* at, int axis, const Format& format, DType dtype,
+                unsigned char*& to) {
+  if (axis == view.ndim) {
+    to += detail::encode(format.read(at), dtype, to);
+    return;
+  }
+  for (Py_ssize_t i = 0; i < view.shape[axis]; ++i)
+    encode_all(view, at + i * view.strides[axis], axis + 1, format, dtype, to);
+}
+
+Tensor from_buffer(nb::handle object, const std::optional<DType>& wanted, Device device) {
+  const Buffer buffer(object);
+  const Py_buffer& view = buffer.view();
+  const Format& format = format_of(view);
+  if (!wanted && (format.code == 'Q' || (format.code == 'L' && sizeof(long) == 8)))
+    throw nb::type_error("[asarray] there is no uint64: give a dtype to convert the elements to");
+  const DType dtype = wanted.value_or(format.dtype);
+  if (view.ndim > Shape::max_rank) throw nb::value_error("[asarray] the array has more than 8 axes");
+  Shape shape;
+  for (int i = 0; i < view.ndim; ++i) shape.push_back(view.shape[i]);
+  const bool same = dtype == format.dtype && static_cast<std::size_t>(view.itemsize) == size_of(dtype) &&
+                    PyBuffer_IsContiguous(&view, 'C') != 0;
+  const nb::gil_scoped_release free;
+  if (same) return from_bytes(view.buf, shape, dtype, device);
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(shape.numel()) * size_of(dtype));
+  unsigned char* to = bytes.data();
+  encode_all(view, static_cast<const char*>(view.buf), 0, format, dtype, to);
+  return from_bytes(bytes.data(), shape, dtype, device);
+}
+
+Tensor from_tensor(const Tensor& x, const std::optional<DType>& dtype, const std::optional<Device>& device,
+                   const std::optional<bool>& copy) {
+  Tensor y = device ? x.to(*device) : x;
+  if (dtype) y = y.to(*dtype);
+  const bool copied = y.impl() != x.impl();
+  if (copied && copy == false) throw nb::value_error("[asarray] this conversion needs a copy, but copy=False");
+  return copy == true && !copied ? x.clone() : y;
+}
+
+Tensor asarray(nb::handle object, const std::optional<DType>& dtype, const std::optional<Device>& device,
+               const std::optional<bool>& copy) {
+  if (nb::isinstance<Tensor>(object))
+    return unlocked([&, x = nb::cast<Tensor>(object)] { return from_tensor(x, dtype, device, copy); });
+  if (copy == false) throw nb::value_error("[asarray] only a tensor can be used without a copy, but copy=False");
+  const Device place = device ? *device : Device();
+  if (PyObject_CheckBuffer(object.ptr()) != 0) return from_buffer(object, dtype, place);
+  if (!nb::hasattr(object, "__len__") || PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
+    return from_sequence(object, dtype, place);
+  if (nb::hasattr(object, "__array__")) return from_buffer(object.attr("__array__")(), dtype, place);
+  return from_sequence(object, dtype, place);
+}
+
+}  // namespace
+
+void bind_from_host(nb::module_& m) {
+  const char* text =
+      "A tensor of the elements of `obj`: a tensor, a number, nested sequences, or an object with a buffer, such as a "
+      "NumPy array. Without a dtype, bool, whole and other numbers become bool, int64 and float32. float64 becomes "
+      "float32.";
+  m.def("asarray", &asarray, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+        "copy"_a = nb::none(), text);
+  m.def(
+      "tensor",
+      [](nb::handle data, const std::optional<DType>& dtype, const std::optional<Device>& device, bool requires_grad) {
+        Tensor x = asarray(data, dtype, device, nb::isinstance<Tensor>(data) ? std::optional(true) : std::nullopt);
+        return requires_grad ? x.requires_grad_() : x;
+      },
+      "data"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
+      "A new tensor of the elements of `data`, as asarray() reads them.");
+}
+
+}  // namespace crisol::python

@@ -1,0 +1,141 @@
+// Functions over rows and matrices.
+#include "arguments.h"
+#include "bindings.h"
+#include "promote.h"
+
+namespace crisol::python {
+
+namespace {
+
+template <class Function, class... Extra>
+void define(nb::module_& m, TensorClass& tensor, const char* name, Function function, const char* text,
+            const Extra&... extra) {
+  m.def(name, function, "x"_a, extra..., Unlocked(), text);
+  tensor.def(name, function, extra..., Unlocked(), text);
+}
+
+using OptionalType = std::optional<DType>;
+
+Tensor astype(const Tensor& x, DType dtype, bool copy, const std::optional<Device>& device) {
+  Tensor y = (device ? x.to(*device) : x).to(dtype);
+  return copy && y.impl() == x.impl() ? x.clone() : y;
+}
+
+/// Bounds that are tensors or numbers or left out. They do not change the dtype of x.
+Tensor clip(const Tensor& x, const std::optional<Operand>& low, const std::optional<Operand>& high) {
+  const auto in_type = [&](const Operand& bound) {
+    return bound.tensor() != nullptr ? bound.tensor()->to(x.dtype()) : Tensor();
+  };
+  Tensor y = x;
+  if (low) {
+    const Tensor bound = in_type(*low);
+    y = maximum(y, bound.defined() ? Operand(bound) : *low);
+  }
+  if (high) {
+    const Tensor bound = in_type(*high);
+    y = minimum(y, bound.defined() ? Operand(bound) : *high);
+  }
+  return low || high ? y : x.clone();
+}
+
+/// The dtype of the result of a function of these tensors, dtypes and numbers, by the Array API standard.
+DType result_type_of(const nb::args& arguments) {
+  std::optional<DType> common;
+  std::optional<DType> of_numbers;
+  for (const nb::handle argument : arguments) {
+    DType dtype{};
+    Scalar number = 0;
+    if (nb::isinstance<Tensor>(argument)) {
+      dtype = nb::cast<const Tensor&>(argument).dtype();
+    } else if (nb::isinstance<DTypeObject>(argument)) {
+      dtype = nb::cast<const DTypeObject&>(argument).value;
+    } else if (read_scalar(argument.ptr(), number)) {
+      of_numbers = of_numbers ? promote_types(*of_numbers, number.dtype()) : number.dtype();
+      continue;
+    } else {
+      throw nb::type_error("result_type() takes tensors, dtypes and numbers");
+    }
+    common = common ? promote_types(*common, dtype) : dtype;
+  }
+  if (!common) throw nb::value_error("result_type() needs a tensor or a dtype");
+  const auto kind = [](DType dtype) { return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1; };
+  return of_numbers && kind(*of_numbers) > kind(*common) ? *of_numbers : *common;
+}
+
+bool in_kind(DType dtype, const std::string& kind) {
+  if (kind == "bool") return dtype == DType::boolean;
+  if (kind == "signed integer") return dtype == DType::i32 || dtype == DType::i64;
+  if (kind == "unsigned integer") return dtype == DType::u8;
+  if (kind == "integral") return !is_floating(dtype) && dtype != DType::boolean;
+  if (kind == "real floating") return is_floating(dtype);
+  if (kind == "complex floating") return false;
+  if (kind == "numeric") return dtype != DType::boolean;
+  throw nb::value_error(("isdtype(): there is no kind '" + kind + "'").c_str());
+}
+
+bool isdtype(DType dtype, nb::handle kind) {
+  if (nb::isinstance<nb::str>(kind)) return in_kind(dtype, nb::cast<std::string>(kind));
+  if (nb::isinstance<nb::tuple>(kind)) {
+    for (const nb::handle one : kind)
+      if (isdtype(dtype, one)) return true;
+    return false;
+  }
+  return nb::cast<DType>(kind) == dtype;
+}
+
+void bind_types(nb::module_& m) {
+  m.def("astype", &astype, "x"_a, "dtype"_a, nb::kw_only(), "copy"_a = true, "device"_a = nb::none(), Unlocked(),
+        "The elements of x in another dtype. Floats become integers by rounding toward zero.");
+  m.def("result_type", &result_type_of,
+        nb::sig("def result_type(*arrays_and_dtypes: Tensor | dtype | bool | int | float) -> dtype"),
+        "The dtype of the result of a function of these tensors, dtypes and numbers.");
+  m.def("isdtype", &isdtype, "dtype"_a, "kind"_a,
+        "Whether the dtype is of a kind: \"bool\", \"signed integer\", \"unsigned integer\", \"integral\", \"real "
+        "floating\", \"complex floating\", \"numeric\", a dtype, or a tuple of these.");
+}
+
+void bind_matrices(nb::module_& m, TensorClass& tensor) {
+  m.def(
+      "matmul", [](const Tensor& a, const Tensor& b) { return matmul(a, b); }, "x1"_a, "x2"_a, Unlocked(),
+      "The product of matrices (…, M, K) and (…, K, N). A vector counts as one row or one column.");
+  tensor.def(
+      "matmul", [](const Tensor& a, const Tensor& b) { return matmul(a, b); }, "other"_a, Unlocked(),
+      "The product of matrices (…, M, K) and (…, K, N).");
+  m.def(
+      "einsum",
+      [](std::string_view equation, const nb::args& operands) {
+        std::vector<Tensor> tensors;
+        for (const nb::handle operand : operands) tensors.push_back(nb::cast<Tensor>(operand));
+        return unlocked([&] { return einsum(equation, tensors); });
+      },
+      nb::sig("def einsum(equation: str, *operands: Tensor) -> Tensor"),
+      "Sums of products in Einstein's notation: einsum(\"bij,bjk->bik\", a, b) multiplies matrices.");
+  define(m, tensor, "tril", static_cast<Tensor (*)(const Tensor&, std::int64_t)>(&tril),
+         "A copy of x (…, R, C) with zeros above a diagonal.", nb::kw_only(), "k"_a = 0);
+  define(m, tensor, "triu", static_cast<Tensor (*)(const Tensor&, std::int64_t)>(&triu),
+         "A copy of x (…, R, C) with zeros below a diagonal.", nb::kw_only(), "k"_a = 0);
+  define(m, tensor, "det", &det, "The determinant of each matrix of x (…, n, n), in the shape (…).");
+}
+
+}  // namespace
+
+void bind_functions(nb::module_& m, TensorClass& tensor) {
+  bind_types(m);
+  bind_matrices(m, tensor);
+  define(m, tensor, "clip", &clip, "min(max(x, min), max), in the dtype of x. The bounds are tensors or numbers.",
+         "min"_a = nb::none(), "max"_a = nb::none());
+  define(m, tensor, "softmax", static_cast<Tensor (*)(const Tensor&, int)>(&softmax),
+         "exp(x) / sum(exp(x)) along an axis, without overflow.", "axis"_a = -1);
+  define(m, tensor, "log_softmax", static_cast<Tensor (*)(const Tensor&, int)>(&log_softmax),
+         "x - log(sum(exp(x))) along an axis, without overflow.", "axis"_a = -1);
+  define(m, tensor, "cumsum", &cumsum, "The running sum along an axis. Integers and bool give int64.", "axis"_a);
+  define(m, tensor, "cumprod", &cumprod, "The running product along an axis. Integers and bool give int64.", "axis"_a);
+  define(m, tensor, "bit_cast", &bit_cast,
+         "A copy of x whose bits count as elements of another dtype of the same size.", "dtype"_a);
+  const char* close = "Whether |a - b| <= atol + rtol |b|";
+  m.def("isclose", &isclose, "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, Unlocked(), close);
+  m.def("allclose", &allclose, "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, Unlocked(),
+        "Whether isclose() is true for all elements. Waits.");
+}
+
+}  // namespace crisol::python

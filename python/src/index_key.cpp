@@ -1,0 +1,207 @@
+// Reads the key of x[key].
+#include "arguments.h"
+#include "bindings.h"
+#include "indexing.h"
+
+namespace crisol::python {
+
+void raise_key(const std::string& text) { raise("OutOfRangeError", "[index] " + text); }
+
+void check_position(std::int64_t position, std::int64_t size, int axis) {
+  if (position < -size || position >= size)
+    raise_key("position " + std::to_string(position) + " is outside axis " + std::to_string(axis) + ", which has " +
+              std::to_string(size) + " elements");
+}
+
+namespace {
+
+/// Reads entries from left to right.
+class Reader {
+ public:
+  Reader(const Tensor& x, const std::vector<nb::object>& entries, bool has_tensor)
+      : x_(x), entries_(entries), has_tensor_(has_tensor) {}
+
+  Key read() {
+    check_count();
+    for (const nb::object& entry : entries_) read_entry(entry);
+    for (; axis_ < x_.dim(); ++axis_) whole_axis();
+    for (std::size_t i = 1; i < key_.positions.size(); ++i)
+      key_.together = key_.together && key_.positions[i].axis == key_.positions[i - 1].axis + 1;
+    return std::move(key_);
+  }
+
+ private:
+  static int axes_of(nb::handle entry) {
+    if (entry.is_none() || entry.ptr() == Py_Ellipsis) return 0;
+    if (!nb::isinstance<Tensor>(entry)) return 1;
+    const Tensor& tensor = nb::cast<const Tensor&>(entry);
+    return tensor.dtype() == DType::boolean ? tensor.dim() : 1;
+  }
+
+  void check_count() {
+    int ellipses = 0;
+    for (const nb::object& entry : entries_) {
+      used_ += axes_of(entry);
+      ellipses += entry.ptr() == Py_Ellipsis ? 1 : 0;
+    }
+    if (ellipses > 1) raise_key("more than one Ellipsis");
+    if (used_ > x_.dim())
+      raise_key("entries for " + std::to_string(used_) + " axes, but the tensor has rank " + std::to_string(x_.dim()));
+  }
+
+  void whole_axis() {
+    key_.basic.emplace_back(Slice());
+    ++part_axis_;
+  }
+
+  void read_entry(nb::handle entry) {
+    if (entry.is_none()) {
+      key_.basic.emplace_back(NewAxis);
+      ++part_axis_;
+    } else if (entry.ptr() == Py_Ellipsis) {
+      for (int i = used_; i < x_.dim(); ++i, ++axis_) whole_axis();
+    } else if (PySlice_Check(entry.ptr())) {
+      read_slice(entry);
+    } else if (nb::isinstance<Tensor>(entry)) {
+      read_tensor(nb::cast<Tensor>(entry));
+    } else {
+      read_position(entry);
+    }
+  }
+
+  static std::optional<std::int64_t> bound(nb::handle value) {
+    if (value.is_none()) return std::nullopt;
+    const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
+    if (!number.is_valid()) throw nb::python_error();
+    // Like Python, cut to 64 bits. Bounds outside the axis are moved to its ends anyway.
+    int overflow = 0;
+    const long long whole = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max() / 2;
+    return overflow == 0 ? std::clamp<std::int64_t>(whole, -largest, largest) : overflow * largest;
+  }
+
+  void read_slice(nb::handle entry) {
+    const std::int64_t step = bound(entry.attr("step")).value_or(1);
+    if (step == 0) throw nb::value_error("[index] the step of a slice is 0");
+    key_.basic.emplace_back(Slice(bound(entry.attr("start")), bound(entry.attr("stop")), step));
+    ++axis_;
+    ++part_axis_;
+  }
+
+  void read_position(nb::handle entry) {
+    Scalar number = 0;
+    if (PyIndex_Check(entry.ptr()) == 0 || !read_scalar(entry.ptr(), number))
+      raise_key("an entry is a " + nb::cast<std::string>(nb::repr(entry.type())) +
+                ", allowed are whole numbers, slices, Ellipsis, None, and tensors or lists of whole numbers or bool");
+    const std::int64_t size = x_.shape()[axis_];
+    check_position(number.as_int(), size, axis_);
+    if (has_tensor_) {
+      // Beside tensors a number is a tensor of rank 0: it decides where the axes of the tensors lie.
+      add_positions(full({}, number, DType::i64, x_.device()));
+    } else {
+      key_.basic.emplace_back(number.as_int());
+      ++axis_;
+    }
+  }
+
+  void add_positions(const Tensor& index) {
+    key_.positions.push_back({part_axis_, index});
+    whole_axis();
+    ++axis_;
+  }
+
+  void read_tensor(const Tensor& tensor) {
+    if (tensor.dtype() == DType::boolean) {
+      read_mask(tensor);
+    } else if (is_floating(tensor.dtype())) {
+      raise_key(std::string("a tensor of positions is ") + name_of(tensor.dtype()) +
+                ", allowed are whole numbers and bool");
+    } else {
+      add_positions(tensor.to(x_.device()));
+    }
+  }
+
+  void read_mask(const Tensor& mask) {
+    for (int i = 0; i < mask.dim(); ++i)
+      if (mask.shape()[i] != x_.shape()[axis_ + i])
+        raise_key("a mask of shape " + to_string(mask.shape()) + " does not fit the axes from " +
+                  std::to_string(axis_) + " of shape " + to_string(x_.shape()));
+    const Tensor found = unlocked([&] { return nonzero(mask.to(x_.device())); });
+    for (int i = 0; i < mask.dim(); ++i) add_positions(found.select(1, i));
+  }
+
+  const Tensor& x_;
+  const std::vector<nb::object>& entries_;
+  bool has_tensor_;
+  Key key_;
+  int used_ = 0;       ///< The axes of x that have an entry.
+  int axis_ = 0;       ///< The next axis of x.
+  int part_axis_ = 0;  ///< The next axis of the part.
+};
+
+bool is_sequence(nb::handle entry) {
+  return PyList_Check(entry.ptr()) ||
+         (!nb::isinstance<Tensor>(entry) && PyObject_CheckBuffer(entry.ptr()) != 0 && nb::hasattr(entry, "__len__"));
+}
+
+/// Lists and arrays become tensors, and Python's bool a mask of rank 0.
+nb::object as_entry(const Tensor& x, nb::handle entry) {
+  if (is_sequence(entry)) {
+    const nb::object asarray = nb::module_::import_("crisol._crisol").attr("asarray");
+    const nb::object tensor = asarray(entry, "device"_a = x.device());
+    // An empty list has no numbers that could tell the dtype.
+    return nb::cast<Tensor>(tensor).numel() == 0 && PyList_Check(entry.ptr())
+               ? nb::object(tensor.attr("to")(nb::cast(DType::i64)))
+               : tensor;
+  }
+  if (PyBool_Check(entry.ptr())) return nb::cast(full({}, entry.ptr() == Py_True, DType::boolean, x.device()));
+  return nb::borrow(entry);
+}
+
+bool is_mask(nb::handle entry, int rank) {
+  if (!nb::isinstance<Tensor>(entry)) return false;
+  const Tensor& tensor = nb::cast<const Tensor&>(entry);
+  return tensor.dtype() == DType::boolean && tensor.dim() == rank;
+}
+
+/// A mask of rank 0 selects all of x or nothing, along a new axis in front.
+Key scalar_mask(const Tensor& x, const Tensor& mask) {
+  Key key;
+  key.new_front = true;
+  key.positions.push_back({0, unlocked([&] { return nonzero(mask.reshape({1}).to(x.device())).select(1, 0); })});
+  return key;
+}
+
+}  // namespace
+
+Key Key::with_positions(const Tensor& x) const {
+  Key key;
+  const Tensor found = nonzero(*whole_mask);
+  for (int axis = 0; axis < x.dim(); ++axis) key.positions.push_back({axis, found.select(1, axis)});
+  return key;
+}
+
+Key read_key(const Tensor& x, nb::handle key) {
+  std::vector<nb::object> entries;
+  if (PyTuple_Check(key.ptr()))
+    for (const nb::handle entry : nb::borrow<nb::tuple>(key)) entries.push_back(as_entry(x, entry));
+  else
+    entries.push_back(as_entry(x, key));
+  if (entries.size() == 1 && is_mask(entries[0], 0)) return scalar_mask(x, nb::cast<Tensor>(entries[0]));
+  if (entries.size() == 1 && is_mask(entries[0], x.dim())) {
+    const Tensor mask = nb::cast<Tensor>(entries[0]);
+    if (mask.shape() == x.shape()) {
+      Key whole;
+      whole.whole_mask = mask.to(x.device());
+      return whole;
+    }
+  }
+  bool has_tensor = false;
+  for (const nb::object& entry : entries) {
+    if (is_mask(entry, 0)) raise_key("a mask of rank 0 stands beside other entries");
+    has_tensor = has_tensor || nb::isinstance<Tensor>(entry);
+  }
+  return Reader(x, entries, has_tensor).read();
+}
+
+}  // namespace crisol::python

@@ -1,0 +1,100 @@
+// Random tensors.
+#include "bindings.h"
+
+namespace crisol::python {
+
+namespace {
+
+using OptionalDevice = std::optional<Device>;
+using OptionalGenerator = std::optional<Generator>;
+
+Generator chosen(const OptionalGenerator& generator, const OptionalDevice& device) {
+  if (generator) return *generator;
+  return default_generator(device ? *device : Device());
+}
+
+void bind_generator(nb::module_& m) {
+  nb::class_<Generator>(m, "Generator", "A source of random numbers on one device: Philox 4x32-10.")
+      .def(
+          "__init__",
+          [](Generator* self, std::uint64_t seed, const OptionalDevice& device) {
+            new (self) Generator(seed, device ? *device : Device());
+          },
+          "seed"_a, "device"_a = nb::none())
+      .def_prop_ro("device", &Generator::device, "The device of the generator.")
+      .def("manual_seed", &Generator::manual_seed, "seed"_a, Unlocked(), "Restarts with another seed.")
+      .def(
+          "get_state",
+          [](const Generator& self) {
+            const GeneratorState state = self.state();
+            return std::pair(state.seed, state.counter);
+          },
+          Unlocked(), "The state as (seed, counter). Waits.")
+      .def(
+          "set_state",
+          [](Generator& self, const std::pair<std::uint64_t, std::uint64_t>& state) {
+            self.set_state({state.first, state.second});
+          },
+          "state"_a, Unlocked(), "Continues from a state.");
+  m.def(
+      "default_generator", [](const OptionalDevice& device) { return chosen({}, device); }, "device"_a = nb::none(),
+      Unlocked(), "This thread's generator on a device.");
+  m.def("manual_seed", &manual_seed, "seed"_a, Unlocked(), "Seeds this thread's default generators on all devices.");
+}
+
+}  // namespace
+
+void bind_random(nb::module_& m) {
+  bind_generator(m);
+  const auto none = nb::none();
+  m.def(
+      "rand",
+      [](const Shape& shape, const OptionalDevice& device, const OptionalGenerator& generator) {
+        return rand(shape, chosen(generator, device));
+      },
+      "shape"_a, nb::kw_only(), "device"_a = none, "generator"_a = none, Unlocked(),
+      "Uniform numbers in [0, 1), float32.");
+  m.def(
+      "randn",
+      [](const Shape& shape, const OptionalDevice& device, const OptionalGenerator& generator) {
+        return randn(shape, chosen(generator, device));
+      },
+      "shape"_a, nb::kw_only(), "device"_a = none, "generator"_a = none, Unlocked(),
+      "Normal numbers with mean 0 and standard deviation 1, float32.");
+  m.def(
+      "randint",
+      [](std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, const OptionalDevice& device,
+         const OptionalGenerator& generator) { return randint(low, high, shape, chosen(generator, device), dtype); },
+      "low"_a, "high"_a, "shape"_a, nb::kw_only(), "dtype"_a = DType::i64, "device"_a = none, "generator"_a = none,
+      Unlocked(), "Whole numbers in [low, high), int64 or int32.");
+  m.def(
+      "bernoulli",
+      [](double p, const Shape& shape, const OptionalDevice& device, const OptionalGenerator& generator) {
+        return bernoulli(p, shape, chosen(generator, device));
+      },
+      "p"_a, "shape"_a, nb::kw_only(), "device"_a = none, "generator"_a = none, Unlocked(),
+      "1 with probability p, else 0, float32.");
+  m.def(
+      "randperm",
+      [](std::int64_t n, const OptionalDevice& device, const OptionalGenerator& generator) {
+        return randperm(n, chosen(generator, device));
+      },
+      "n"_a, nb::kw_only(), "device"_a = none, "generator"_a = none, Unlocked(),
+      "A random permutation of 0 … n-1, int64.");
+  m.def(
+      "multinomial",
+      [](const Tensor& weights, std::int64_t num_samples, bool replacement, const OptionalGenerator& generator) {
+        return multinomial(weights, num_samples, replacement, chosen(generator, weights.device()));
+      },
+      "weights"_a, "num_samples"_a, "replacement"_a = false, nb::kw_only(), "generator"_a = none, Unlocked(),
+      "Draws categories from each row of weights (N, C), as int64 (N, num_samples). A row without a choice gives -1.");
+  m.def(
+      "sample_logits",
+      [](const Tensor& logits, double temperature, std::int64_t top_k, const OptionalGenerator& generator) {
+        return sample_logits(logits, temperature, top_k, chosen(generator, logits.device()));
+      },
+      "logits"_a, "temperature"_a = 1.0, "top_k"_a = 0, nb::kw_only(), "generator"_a = none, Unlocked(),
+      "Draws one class from each row of logits (N, C), as int64 (N). temperature 0 takes the largest.");
+}
+
+}  // namespace crisol::python
