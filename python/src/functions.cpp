@@ -122,8 +122,9 @@ void bind_matrices(nb::module_& m, TensorClass& tensor) {
 void bind_functions(nb::module_& m, TensorClass& tensor) {
   bind_types(m);
   bind_matrices(m, tensor);
-  define(m, tensor, "clip", &clip, "min(max(x, min), max), in the dtype of x. The bounds are tensors or numbers.",
-         "min"_a = nb::none(), "max"_a = nb::none());
+  m.def("_clip", &clip, "x"_a, "min"_a.none(), "max"_a.none(), Unlocked());
+  tensor.def("clip", &clip, "min"_a = nb::none(), "max"_a = nb::none(), Unlocked(),
+             "min(max(x, min), max), in the dtype of x. The bounds are tensors or numbers.");
   define(m, tensor, "softmax", static_cast<Tensor (*)(const Tensor&, int)>(&softmax),
          "exp(x) / sum(exp(x)) along an axis, without overflow.", "axis"_a = -1);
   define(m, tensor, "log_softmax", static_cast<Tensor (*)(const Tensor&, int)>(&log_softmax),

@@ -96,8 +96,9 @@ nb::object as_python_number(const Tensor& x, const char* type) {
 }
 
 nb::object index(const Tensor& x) {
-  if (is_floating(x.dtype()) || x.dtype() == DType::boolean)
-    throw nb::type_error("only a tensor of whole numbers can be a position");
+  // bytes(x) asks for a position first, and goes on to the buffer after a TypeError alone.
+  if (is_floating(x.dtype()) || x.dtype() == DType::boolean || x.numel() != 1)
+    throw nb::type_error("only a tensor with one whole number can be a position");
   return item(x);
 }
 

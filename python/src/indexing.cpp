@@ -88,6 +88,12 @@ Tensor get(const Tensor& x, const Key& key) {
   return with_axes_at(found, tuples.dim() - 1, place_of(key), false);
 }
 
+/// The value without axes of size 1 in front that the target does not have: x[0] = [7].
+Tensor without_front_axes(Tensor value, int rank) {
+  while (value.dim() > rank && value.shape()[0] == 1) value = value.select(0, 0);
+  return value;
+}
+
 /// The value in the shape of the axes (I…, R…).
 Tensor value_in_front(const Tensor& part, const Tensor& tuples, const Key& key, const Tensor& value) {
   const int count = tuples.dim() - 1;
@@ -103,8 +109,7 @@ Tensor value_in_front(const Tensor& part, const Tensor& tuples, const Key& key, 
     const int from = axis < place ? axis + count : axis < place + count ? axis - place : axis;
     outside[axis] = shape[from];
   }
-  Tensor source = value;
-  while (source.dim() > outside.rank() && source.shape()[0] == 1) source = source.select(0, 0);
+  const Tensor source = without_front_axes(value, outside.rank());
   return with_axes_at(source.expand(outside), count, place, true);
 }
 
@@ -130,7 +135,10 @@ void set(const Tensor& x, const Key& key, const Operand& value) {
   const Key full_key = key.whole_mask ? key.with_positions(x) : key;
   if (full_key.positions.empty()) {
     Tensor part = basic_part(full_key.source(x), full_key);
-    std::move(part) = value;
+    if (value.tensor() != nullptr)
+      std::move(part) = without_front_axes(*value.tensor(), part.dim());
+    else
+      std::move(part) = value;
     return;
   }
   set_at_positions(full_key.source(x), full_key, value);
@@ -180,8 +188,8 @@ nb::object iterate(const Tensor& x) {
 }  // namespace
 
 void bind_indexing(TensorClass& tensor) {
-  tensor.def("__getitem__", &get_item, "key"_a)
-      .def("__setitem__", &set_item, "key"_a, "value"_a)
+  tensor.def("__getitem__", &get_item, "key"_a.none())
+      .def("__setitem__", &set_item, "key"_a.none(), "value"_a)
       .def("__len__", &length)
       .def("__iter__", &iterate, nb::sig("def __iter__(self) -> collections.abc.Iterator[Tensor]"))
       .def(

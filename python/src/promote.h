@@ -1,12 +1,12 @@
 // The element types of results by the Array API standard: the types of the operands alone decide. In the library a
-// tensor of rank 0 counts less than others, so it is converted before the call where the rules differ.
+// tensor of rank 0 counts less than others, so the operands are converted before the call where the rules differ.
 #pragma once
 
 #include "crisol/tensor.h"
 
 namespace crisol::python {
 
-/// Both operands, of which a tensor of rank 0 may have been converted.
+/// Both operands, converted if a tensor of rank 0 needs it.
 class Promoted {
  public:
   Promoted(const Operand& a, const Operand& b) : a_(a), b_(b) {
@@ -14,8 +14,9 @@ class Promoted {
     const Tensor &x = *a.tensor(), &y = *b.tensor();
     if (!x.defined() || !y.defined() || x.dtype() == y.dtype() || (x.dim() > 0 && y.dim() > 0)) return;
     const DType wanted = promote_types(x.dtype(), y.dtype());
-    if (x.dim() == 0) a_ = Operand(held_a_ = x.to(wanted));
-    if (y.dim() == 0) b_ = Operand(held_b_ = y.to(wanted));
+    if (result_type(x, y) == wanted) return;
+    a_ = Operand(held_a_ = x.to(wanted));
+    b_ = Operand(held_b_ = y.to(wanted));
   }
   Promoted(const Promoted&) = delete;
   Promoted& operator=(const Promoted&) = delete;

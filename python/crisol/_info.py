@@ -1,0 +1,36 @@
+"""What there is, as the Array API standard asks for it."""
+
+from . import _crisol as _c
+
+__array_api_version__ = "2024.12"
+
+
+class ArrayNamespaceInfo:
+    """What `crisol` has of the Array API standard."""
+
+    def capabilities(self):
+        """Facts about boolean indexing, results with shapes that depend on elements, and the largest rank."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
+
+    def default_device(self):
+        """The device that new tensors are made on."""
+        return _c.device()
+
+    def devices(self):
+        """All devices."""
+        return _c.devices()
+
+    def default_dtypes(self, *, device=None):
+        """The dtypes that functions choose where none is given. There is no complex dtype."""
+        return {"real floating": _c.float32, "integral": _c.int64, "indexing": _c.int64}
+
+    def dtypes(self, *, device=None, kind=None):
+        """The dtypes of the standard that there are, of one kind or of several, by their names."""
+        names = ("bool", "uint8", "int32", "int64", "float32")
+        every = {name: getattr(_c, name) for name in names}
+        return every if kind is None else {name: dt for name, dt in every.items() if _c.isdtype(dt, kind)}
+
+
+def __array_namespace_info__():
+    """An object that tells what `crisol` has of the Array API standard."""
+    return ArrayNamespaceInfo()

@@ -1,0 +1,195 @@
+"""The parts of the Array API standard that are written in Python: other names, results with names, and facts."""
+
+import builtins
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from . import _crisol as _c
+from ._crisol import (
+    Tensor,
+    add,
+    asarray,
+    bitwise_invert,
+    device,
+    devices,
+    div,
+    dtype,
+    eq,
+    float16,
+    float32,
+    ge,
+    gt,
+    int32,
+    int64,
+    le,
+    lt,
+    mul,
+    ne,
+    neg,
+    promote_types,
+    sub,
+    uint8,
+)
+from ._crisol import bool as bool_
+
+e = math.e
+inf = math.inf
+nan = math.nan
+pi = math.pi
+newaxis = None
+
+# The standard's names of functions that have PyTorch's names too.
+subtract, multiply, divide, negative = sub, mul, div, neg
+equal, not_equal, less, less_equal, greater, greater_equal = eq, ne, lt, le, gt, ge
+
+
+def positive(x, /):
+    """x itself."""
+    return +x
+
+
+def real(x, /):
+    """x itself, because there are no complex dtypes."""
+    return +x
+
+
+def imag(x, /):
+    """Zeros in the shape of x, because there are no complex dtypes."""
+    return _c.zeros_like(x)
+
+
+def conj(x, /):
+    """x itself, because there are no complex dtypes."""
+    return +x
+
+
+def clip(x, /, min=None, max=None):
+    """min(max(x, min), max) in the dtype of x. The bounds are tensors or numbers, or left out."""
+    return _c._clip(x, min, max)
+
+
+def reshape(x, /, shape, *, copy=None):
+    """The elements of x in another shape. One size may be -1. Without `copy` a view if the strides allow it."""
+    y = x.reshape(shape)
+    shared = y.shares_storage_with(x)
+    if copy is False and not shared:
+        raise ValueError("[reshape] the strides of x do not allow a view, but copy=False")
+    return y.clone() if copy and shared else y
+
+
+@dataclass(frozen=True)
+class finfo_object:
+    """The limits of a floating-point dtype."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: dtype
+
+
+@dataclass(frozen=True)
+class iinfo_object:
+    """The limits of an integer dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: dtype
+
+
+_finfo = {
+    float32: finfo_object(32, 2.0**-23, (2 - 2.0**-23) * 2.0**127, -(2 - 2.0**-23) * 2.0**127, 2.0**-126, float32),
+    float16: finfo_object(16, 2.0**-10, 65504.0, -65504.0, 2.0**-14, float16),
+}
+_iinfo = {
+    int32: iinfo_object(32, 2**31 - 1, -(2**31), int32),
+    int64: iinfo_object(64, 2**63 - 1, -(2**63), int64),
+    uint8: iinfo_object(8, 255, 0, uint8),
+}
+
+
+def _limits(table, kind, type):
+    wanted = type.dtype if isinstance(type, Tensor) else type
+    if wanted not in table:
+        raise TypeError(f"{kind}info() takes {', '.join(map(repr, table))} or a tensor of these, not {type!r}")
+    return table[wanted]
+
+
+def finfo(type, /):
+    """The limits of a floating-point dtype, or of the dtype of a tensor."""
+    return _limits(_finfo, "f", type)
+
+
+def iinfo(type, /):
+    """The limits of an integer dtype, or of the dtype of a tensor."""
+    return _limits(_iinfo, "i", type)
+
+
+def can_cast(from_, to, /):
+    """Whether a dtype, or that of a tensor, converts to another one in a function of both."""
+    source = from_.dtype if isinstance(from_, Tensor) else from_
+    return promote_types(source, to) is to
+
+
+def broadcast_arrays(*arrays):
+    """Views of all tensors in the one shape to which they broadcast."""
+    return tuple(_c._broadcast_tensors(list(arrays)))
+
+
+def meshgrid(*arrays, indexing="xy"):
+    """Expands lines of n_0, n_1, … elements to one grid. "ij" gives views of shape (n_0, n_1, …). "xy" exchanges the
+    first two axes."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f'[meshgrid] indexing is {indexing!r}, allowed are "xy" and "ij"')
+    if not arrays:
+        return ()
+    return tuple(_c._meshgrid(list(arrays), indexing == "xy"))
+
+
+class UniqueAll(NamedTuple):
+    """The result of unique_all()."""
+
+    values: Tensor
+    indices: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+
+class UniqueCounts(NamedTuple):
+    """The result of unique_counts()."""
+
+    values: Tensor
+    counts: Tensor
+
+
+class UniqueInverse(NamedTuple):
+    """The result of unique_inverse()."""
+
+    values: Tensor
+    inverse_indices: Tensor
+
+
+def unique_all(x, /):
+    """The different values of x in order, the positions of their first elements, the position of each element's value,
+    and how many elements have each value. Waits."""
+    return UniqueAll(*_c.unique(x))
+
+
+def unique_counts(x, /):
+    """The different values of x in order, and how many elements have each value. Waits."""
+    values, _, _, counts = _c.unique(x)
+    return UniqueCounts(values, counts)
+
+
+def unique_inverse(x, /):
+    """The different values of x in order, and the position of each element's value. Waits."""
+    values, _, inverse, _ = _c.unique(x)
+    return UniqueInverse(values, inverse)
+
+
+def unique_values(x, /):
+    """The different values of x in order. Waits."""
+    return _c.unique(x)[0]

@@ -1,0 +1,138 @@
+"""Errors, threads, signals and processes."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import crisol
+import pytest
+
+
+def run(code, **environment):
+    """Runs code in a Python of its own and returns its result."""
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_classes():
+    for name, builtin in (
+        ("InvalidArgumentError", ValueError),
+        ("DeviceNotFoundError", RuntimeError),
+        ("OutOfMemoryError", MemoryError),
+        ("FileError", OSError),
+        ("MissingFileError", FileNotFoundError),
+        ("OutOfRangeError", IndexError),
+    ):
+        error = getattr(crisol, name)
+        assert issubclass(error, crisol.Error) and issubclass(error, builtin)
+
+
+def test_text_and_class():
+    with pytest.raises(crisol.InvalidArgumentError, match=r"\[add\] shapes \(2\) and \(3\)"):
+        crisol.ones((2,)) + crisol.ones((3,))
+    with pytest.raises(crisol.DeviceNotFoundError, match="no device matches"):
+        crisol.device("no such device")
+    with pytest.raises(TypeError):
+        crisol.ones("a")
+    with pytest.raises(MemoryError):
+        crisol.empty((2**40,))
+
+
+def test_without_a_platform(tmp_path):
+    result = run("import crisol; crisol.ones((2,))", OCL_ICD_VENDORS=str(tmp_path), OCL_ICD_FILENAMES="")
+    assert result.returncode != 0
+    assert "DeviceNotFoundError" in result.stderr
+    assert "pip install crisol[cpu]" in result.stderr and "pocl-opencl-icd" in result.stderr
+
+
+def test_threads():
+    failures = []
+
+    def work(seed):
+        x = crisol.full((100,), float(seed))
+        for _ in range(50):
+            x = x + 1
+        if x.tolist() != [seed + 50.0] * 100:
+            failures.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+LONG_WAIT = """
+import crisol, os, signal, sys, threading, time
+x = crisol.ones((600, 600))
+y = x @ x
+y.tolist()
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.monotonic()
+try:
+    while True:
+        for _ in range(2000):
+            y = (y @ x) * 1e-3
+        y.sum().item()
+except KeyboardInterrupt:
+    print("interrupted")
+    sys.stdout.flush()
+    os._exit(0)
+"""
+
+
+def test_a_signal_ends_a_wait():
+    result = run(LONG_WAIT)
+    assert result.stdout.strip() == "interrupted", result.stderr
+
+
+FORK = """
+import crisol, os
+x = crisol.ones((3,))
+x.tolist()
+child = os.fork()
+if child == 0:
+    try:
+        x.tolist()
+    except crisol.Error as error:
+        os._exit(0 if "fork" in str(error) else 1)
+    os._exit(2)
+_, status = os.waitpid(child, 0)
+assert os.waitstatus_to_exitcode(status) == 0, status
+assert x.tolist() == [1, 1, 1]
+"""
+
+
+def test_fork_is_refused():
+    result = run(FORK)
+    assert result.returncode == 0, result.stderr
+
+
+SUB_INTERPRETER = """
+try:
+    import _interpreters as interpreters
+    run = interpreters.exec
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    run = interpreters.run_string
+other = interpreters.create()
+code = '''
+try:
+    import crisol
+except ImportError as error:
+    text = str(error) + str(error.__cause__)
+    assert "interpreter" in text, text
+else:
+    raise AssertionError("crisol was imported")
+'''
+result = run(other, code)
+assert result is None, result
+"""
+
+
+def test_sub_interpreters_are_refused():
+    result = run(SUB_INTERPRETER)
+    assert result.returncode == 0, result.stderr

@@ -1,0 +1,258 @@
+"""The class Tensor: properties, conversions, operators and places."""
+
+import copy
+import operator
+import pickle
+import weakref
+
+import crisol
+import numpy as np
+import pytest
+
+BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow]
+BITS = [operator.and_, operator.or_, operator.xor]
+COMPARISONS = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
+IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod]
+
+
+def of(values, dtype=crisol.float32):
+    return crisol.asarray(values, dtype=dtype)
+
+
+def same(x, expected):
+    np.testing.assert_allclose(np.asarray(x), expected, rtol=1e-6)
+
+
+def test_properties():
+    x = crisol.zeros((3, 1, 5))
+    assert x.shape == (3, 1, 5) and x.strides == (5, 5, 1)
+    assert (x.ndim, x.size, x.itemsize, x.nbytes) == (3, 15, 4, 60)
+    assert x.dtype is crisol.float32 and x.device == crisol.device()
+    assert x.T.shape == (5, 1, 3) and x.mT.shape == (3, 5, 1)
+    assert x.T.shares_storage_with(x)
+
+
+def test_numbers():
+    assert float(of(2.5)) == 2.5 and int(of(2.5)) == 2 and complex(of(2.5)) == 2.5
+    assert bool(of([1])) and not bool(of([[0]]))
+    assert list(range(5))[crisol.asarray(3)] == 3
+    assert isinstance(crisol.asarray(3).item(), int) and crisol.asarray(True).item() is True
+    assert f"{of(1.5):.3f}" == "1.500"
+    with pytest.raises(ValueError, match=r"shape \(2\)"):
+        of([1, 2]).item()
+    with pytest.raises(TypeError):
+        operator.index(of(1))
+
+
+def test_lists(dtype):
+    values = [[1, 0, 1], [0, 1, 1]]
+    x = crisol.asarray(values, dtype=dtype)
+    assert x.dtype is dtype and x.tolist() == values
+    assert x.T.tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert crisol.asarray([], dtype=dtype).tolist() == []
+
+
+def test_defaults_of_asarray():
+    assert crisol.asarray(True).dtype is crisol.bool
+    assert crisol.asarray([1, True]).dtype is crisol.int64
+    assert crisol.asarray([1, 2.0]).dtype is crisol.float32
+    assert crisol.asarray([crisol.asarray(1), 2]).tolist() == [1, 2]
+    assert crisol.asarray(np.float64(1)).dtype is crisol.float32
+    assert crisol.asarray(np.zeros((2, 3), np.int16)).dtype is crisol.int32
+    with pytest.raises(TypeError, match="uint64"):
+        crisol.asarray(np.zeros(2, np.uint64))
+    assert crisol.asarray(np.ones(2, np.uint64), dtype=crisol.int64).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("values", [[[1, 2], [3]], [[1], 2], [1, [2]]])
+def test_ragged_lists(values):
+    with pytest.raises(ValueError):
+        crisol.asarray(values)
+
+
+def test_numbers_that_do_not_fit():
+    with pytest.raises(OverflowError, match="256 does not fit in uint8"):
+        crisol.asarray([256], dtype=crisol.uint8)
+    with pytest.raises(OverflowError):
+        crisol.asarray(2**63)
+    with pytest.raises(TypeError):
+        crisol.asarray(["1"])
+
+
+def test_numpy(dtype):
+    array = np.array([[1, 0, 1], [0, 1, 0]]).astype(dtype.name)
+    for source in (array, array.T, array[:, ::-1], array[0, 0]):
+        x = crisol.asarray(source)
+        assert x.dtype is dtype and x.shape == source.shape
+        for back in (x.numpy(), np.asarray(x), np.array(x), x.__array__()):
+            assert back.dtype == array.dtype
+            np.testing.assert_array_equal(back, source)
+    x = crisol.asarray(array)
+    x.numpy()[0, 0] = 0  # A copy.
+    assert x[0, 0].item() == 1
+    assert not np.asarray(memoryview(x)).flags.writeable
+
+
+@pytest.mark.parametrize("function", BINARY)
+def test_arithmetic(function):
+    a = np.array([[1.5, -2.0, 3.25], [4.0, 0.5, -6.0]], np.float32)
+    b = np.array([2.0, -3.0, 0.75], np.float32)
+    if function is operator.pow:
+        a = np.abs(a)
+    same(function(of(a), of(b)), function(a, b))
+    same(function(of(a), 2), function(a, np.float32(2)))
+    same(function(2.5, of(b) if function is not operator.pow else of(abs(b))),
+         function(np.float32(2.5), b if function is not operator.pow else abs(b)))
+
+
+@pytest.mark.parametrize("function", BINARY[:3] + BINARY[4:6])
+def test_whole_arithmetic(function):
+    a = np.array([7, -7, 6, -6, 0], np.int64)
+    b = np.array([2, 2, -4, -3, 5], np.int64)
+    x = function(crisol.asarray(a), crisol.asarray(b))
+    assert x.dtype is crisol.int64
+    np.testing.assert_array_equal(np.asarray(x), function(a, b))
+
+
+@pytest.mark.parametrize("function", BITS)
+def test_bits(function):
+    a, b = np.array([5, -3, 12]), np.array([3, 6, -1])
+    np.testing.assert_array_equal(np.asarray(function(crisol.asarray(a), crisol.asarray(b))), function(a, b))
+    p, q = np.array([True, True, False]), np.array([True, False, False])
+    x = function(crisol.asarray(p), crisol.asarray(q))
+    assert x.dtype is crisol.bool
+    np.testing.assert_array_equal(np.asarray(x), function(p, q))
+
+
+def test_shifts_and_inversion():
+    a = np.array([1, 5, -9])
+    np.testing.assert_array_equal(np.asarray(crisol.asarray(a) << 2), a << 2)
+    np.testing.assert_array_equal(np.asarray(crisol.asarray(a) >> 1), a >> 1)
+    np.testing.assert_array_equal(np.asarray(~crisol.asarray(a)), ~a)
+    assert (~crisol.asarray([True, False])).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("function", COMPARISONS)
+def test_comparisons(function):
+    a, b = np.array([1, 2, 3]), np.array([2, 2, 2])
+    np.testing.assert_array_equal(np.asarray(function(crisol.asarray(a), crisol.asarray(b))), function(a, b))
+    np.testing.assert_array_equal(np.asarray(function(crisol.asarray(a), 2)), function(a, 2))
+
+
+@pytest.mark.parametrize("function", IN_PLACE)
+def test_in_place(function):
+    a, b = np.array([6.0, 7.0, -8.0], np.float32), np.array([2.0, -3.0, 2.5], np.float32)
+    x = of(a)
+    view = x[1:]
+    y = function(x, of(b))
+    assert y is x
+    same(x, function(a.copy(), b))
+    same(view, function(a.copy(), b)[1:])
+
+
+def test_in_place_keeps_shape_and_kind():
+    x = crisol.asarray([1, 2])
+    with pytest.raises(ValueError):
+        x += crisol.ones((3, 2), dtype=crisol.int64)
+    with pytest.raises(ValueError):
+        x += 0.5
+    assert x.tolist() == [1, 2]
+
+
+def test_methods_in_place_return_the_same_object():
+    x = of([-1, 2])
+    assert x.relu_() is x and x.tolist() == [0, 2]
+    assert x.add_(1) is x and x.fill_(3) is x and x.zero_() is x and x.copy_(of([4, 5])) is x
+    assert x.tolist() == [4, 5]
+
+
+def test_dtypes_of_results_depend_on_dtypes_alone():
+    scalar = crisol.asarray(1, dtype=crisol.int64)
+    assert (scalar + crisol.ones((2,), dtype=crisol.uint8)).dtype is crisol.int64
+    assert (crisol.ones((2,), dtype=crisol.uint8) + 1).dtype is crisol.uint8
+    assert (of(1.0) * crisol.ones((2,), dtype=crisol.float16)).dtype is crisol.float32
+
+
+def test_foreign_operands():
+    x = of([1, 2])
+    same(np.float32(3) * x, [3, 6])
+    same(x - np.int64(1), [0, 1])
+    with pytest.raises(TypeError):
+        x + "1"
+    with pytest.raises(TypeError):
+        np.ones(2) + x
+    assert (x == "1") is False
+
+
+def test_repr(dtype):
+    text = repr(crisol.asarray([0, 1], dtype=dtype))
+    assert text.startswith("tensor([") and text.endswith("])" if dtype is crisol.float32 else f"dtype={dtype!r})")
+    assert eval(text, {"tensor": crisol.tensor, "crisol": crisol, "True": True, "False": False}).tolist() == [0, 1]
+
+
+def test_pickle(dtype):
+    x = crisol.asarray([[1, 0], [1, 1], [0, 1]], dtype=dtype)
+    y = pickle.loads(pickle.dumps(x.T))
+    assert y.dtype is dtype and y.tolist() == x.T.tolist()
+    assert pickle.loads(pickle.dumps(dtype)) is dtype
+    assert pickle.loads(pickle.dumps(x.device)) == x.device
+
+
+def test_copies():
+    x = of([1, 2]).requires_grad_()
+    y = copy.deepcopy(x)
+    assert y.requires_grad and y.is_leaf and not y.shares_storage_with(x)
+    assert pickle.loads(pickle.dumps(x)).requires_grad
+    assert copy.copy(x).shares_storage_with(x)
+
+
+def test_gradients():
+    x = of([1, 2, 3])
+    x.requires_grad = True
+    assert x.grad is None
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [2, 4, 6]
+
+
+def test_as_a_key():
+    x, y = of([1]), of([1])
+    assert {x: 1}[x] == 1 and len({x, y}) == 2
+    assert weakref.ref(x)() is x
+
+
+def test_moves():
+    x = of([1.5, -2.5])
+    assert x.to(crisol.int32).tolist() == [1, -2]
+    assert x.to(x.device).shares_storage_with(x) and not x.to(x.device, copy=True).shares_storage_with(x)
+    assert x.to_device(x.device).tolist() == x.tolist()
+    assert x.to(dtype=crisol.float16, device=x.device).dtype is crisol.float16
+    assert x.long().dtype is crisol.int64 and x.half().dtype is crisol.float16
+
+
+def test_pointwise_functions_and_methods():
+    x = of([-1.0, 0.0, 2.0])
+    assert crisol.relu(x).tolist() == x.relu().tolist() == [0, 0, 2]
+    assert crisol.leaky_relu(x, slope=0.5).tolist() == x.leaky_relu(0.5).tolist() == [-0.5, 0, 2]
+    assert crisol.clamp(x, -0.5, 0.5).tolist() == [-0.5, 0, 0.5]
+    assert crisol.lerp(x, of([1, 1, 1]), 0.5).tolist() == [0, 0.5, 1.5]
+    assert "max(x, 0)" in crisol.relu.__doc__
+
+
+def test_reductions():
+    a = np.arange(24, dtype=np.float32).reshape(2, 3, 4) - 7
+    x = of(a)
+    for name in ("sum", "mean", "max", "min", "prod", "std", "var"):
+        same(getattr(crisol, name)(x, axis=(0, 2)), getattr(np, name)(a, axis=(0, 2)))
+        same(getattr(x, name)(dim=1, keepdim=True), getattr(np, name)(a, axis=1, keepdims=True))
+        same(getattr(crisol, name)(x, axis=()), getattr(np, name)(a, axis=()))
+    assert x.argmax().item() == 23 and crisol.argmin(x, axis=1).shape == (2, 4)
+    assert crisol.count_nonzero(x).item() == 23
+    assert crisol.sum(crisol.ones((3,), dtype=crisol.uint8)).dtype is crisol.int64
+    assert crisol.sum(crisol.ones((3,), dtype=crisol.uint8), dtype=crisol.float32).dtype is crisol.float32
+    with pytest.raises(ValueError, match="axis and dim"):
+        x.sum(axis=0, dim=0)
+
+
+def test_conversion_to_half_numbers():
+    assert crisol.asarray(np.float16(1.5)).dtype is crisol.float16
+    assert crisol.asarray([1.5], dtype=crisol.float16).numpy().dtype == np.float16
