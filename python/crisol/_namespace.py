@@ -136,7 +136,7 @@ def can_cast(from_, to, /):
 
 def broadcast_arrays(*arrays):
     """Views of all tensors in the one shape to which they broadcast."""
-    return tuple(_c._broadcast_tensors(list(arrays)))
+    return _c._broadcast_tensors(list(arrays))
 
 
 def meshgrid(*arrays, indexing="xy"):
@@ -145,8 +145,13 @@ def meshgrid(*arrays, indexing="xy"):
     if indexing not in ("xy", "ij"):
         raise ValueError(f'[meshgrid] indexing is {indexing!r}, allowed are "xy" and "ij"')
     if not arrays:
-        return ()
-    return tuple(_c._meshgrid(list(arrays), indexing == "xy"))
+        return []
+    return _c._meshgrid(list(arrays), indexing == "xy")
+
+
+def unstack(x, /, *, axis=0):
+    """Views of the parts of x along an axis, as a tuple."""
+    return tuple(_c._unstack(x, axis))
 
 
 class UniqueAll(NamedTuple):

@@ -126,30 +126,9 @@ Tensor roll_of(const Tensor& x, const Shape& shift, const Axes& axes) {
   return roll(x, Shape::filled(axes->rank(), shift[0]), *axes);
 }
 
-/// Element i repeated counts[i] times. The sum of the counts is the size of the result, so the call waits for it.
 Tensor repeat_each(const Tensor& x, const std::variant<std::int64_t, Tensor>& repeats, const std::optional<int>& axis) {
-  const Tensor from = axis ? x : x.flatten();
-  const int at = wrapped("repeat", axis.value_or(0), from.dim());
-  const std::int64_t size = from.shape()[at];
-  if (const std::int64_t* count = std::get_if<std::int64_t>(&repeats)) {
-    if (*count < 0) throw Error(ErrorCode::invalid_argument, "[repeat] the number of repeats is negative");
-    Shape expanded = from.shape(), result = from.shape();
-    expanded.insert(at + 1, *count);
-    result[at] = size * *count;
-    return from.unsqueeze(at + 1).expand(expanded).reshape(result);
-  }
-  const Tensor& counts = std::get<Tensor>(repeats);
-  if (counts.numel() == 1) return repeat_each(x, counts.item<std::int64_t>(), axis);
-  if (counts.dim() != 1 || counts.shape()[0] != size)
-    throw Error(ErrorCode::invalid_argument, "[repeat] repeats of shape " + to_string(counts.shape()) +
-                                                 " for an axis of size " + std::to_string(size));
-  std::vector<std::int64_t> positions;
-  const std::vector<std::int64_t> numbers = counts.to(DType::i64).to_vector<std::int64_t>();
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i] < 0) throw Error(ErrorCode::invalid_argument, "[repeat] a number of repeats is negative");
-    positions.insert(positions.end(), static_cast<std::size_t>(numbers[i]), static_cast<std::int64_t>(i));
-  }
-  return index_select(from, at, from_vector(positions, x.device()));
+  if (const std::int64_t* count = std::get_if<std::int64_t>(&repeats)) return repeat_interleave(x, *count, axis);
+  return repeat_interleave(x, std::get<Tensor>(repeats), axis);
 }
 
 Shape broadcast_shapes(const nb::args& shapes) {
@@ -166,7 +145,16 @@ Tensors broadcast_tensors(const Tensors& tensors) {
   return results;
 }
 
+Tensor diff_of(const Tensor& x, int axis, std::int64_t n, const std::optional<Tensor>& prepend,
+               const std::optional<Tensor>& append) {
+  const auto in_type = [&](const std::optional<Tensor>& part) { return part ? part->to(x.dtype()) : Tensor(); };
+  return diff(x, n, axis, in_type(prepend), in_type(append));
+}
+
 void bind_joins(nb::module_& m) {
+  m.def("diff", &diff_of, "x"_a, nb::kw_only(), "axis"_a = -1, "n"_a = 1, "prepend"_a = nb::none(),
+        "append"_a = nb::none(), Unlocked(),
+        "The differences x[i + 1] - x[i] along an axis, n times. `prepend` and `append` are first joined to x.");
   m.def(
       "concat", &concat, "arrays"_a, nb::kw_only(), "axis"_a = 0, Unlocked(),
       "Joins tensors one after another along an axis. axis=None joins them as lines. They are converted to one dtype.");
@@ -185,7 +173,7 @@ void bind_joins(nb::module_& m) {
 
 void bind_arrange(nb::module_& m, TensorClass& tensor) {
   bind_joins(m);
-  m.def("unstack", &unstack, "x"_a, nb::kw_only(), "axis"_a = 0, Unlocked(), "Views of the parts of x along an axis.");
+  m.def("_unstack", &unstack, Unlocked());
   m.def("squeeze", &squeeze, "x"_a, "axis"_a = nb::none(), Unlocked(),
         "A view without the given axes, which must have size 1. Without `axis`, all axes of size 1 go.");
   m.def("expand_dims", &expand_dims, "x"_a, "axis"_a = 0, Unlocked(), "A view with new axes of size 1.");

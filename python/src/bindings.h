@@ -48,6 +48,7 @@ void bind_creation(nb::module_& m);
 void bind_from_host(nb::module_& m);
 void bind_arrange(nb::module_& m, TensorClass& tensor);
 void bind_functions(nb::module_& m, TensorClass& tensor);
+void bind_linalg(nb::module_& m, TensorClass& tensor);
 void bind_select(nb::module_& m, TensorClass& tensor);
 void bind_random(nb::module_& m);
 

@@ -1,4 +1,4 @@
-// Functions over rows and matrices.
+// Dtypes of results, and functions over rows.
 #include "arguments.h"
 #include "bindings.h"
 #include "promote.h"
@@ -94,34 +94,10 @@ void bind_types(nb::module_& m) {
         "floating\", \"complex floating\", \"numeric\", a dtype, or a tuple of these.");
 }
 
-void bind_matrices(nb::module_& m, TensorClass& tensor) {
-  m.def(
-      "matmul", [](const Tensor& a, const Tensor& b) { return matmul(a, b); }, "x1"_a, "x2"_a, Unlocked(),
-      "The product of matrices (…, M, K) and (…, K, N). A vector counts as one row or one column.");
-  tensor.def(
-      "matmul", [](const Tensor& a, const Tensor& b) { return matmul(a, b); }, "other"_a, Unlocked(),
-      "The product of matrices (…, M, K) and (…, K, N).");
-  m.def(
-      "einsum",
-      [](std::string_view equation, const nb::args& operands) {
-        std::vector<Tensor> tensors;
-        for (const nb::handle operand : operands) tensors.push_back(nb::cast<Tensor>(operand));
-        return unlocked([&] { return einsum(equation, tensors); });
-      },
-      nb::sig("def einsum(equation: str, *operands: Tensor) -> Tensor"),
-      "Sums of products in Einstein's notation: einsum(\"bij,bjk->bik\", a, b) multiplies matrices.");
-  define(m, tensor, "tril", static_cast<Tensor (*)(const Tensor&, std::int64_t)>(&tril),
-         "A copy of x (…, R, C) with zeros above a diagonal.", nb::kw_only(), "k"_a = 0);
-  define(m, tensor, "triu", static_cast<Tensor (*)(const Tensor&, std::int64_t)>(&triu),
-         "A copy of x (…, R, C) with zeros below a diagonal.", nb::kw_only(), "k"_a = 0);
-  define(m, tensor, "det", &det, "The determinant of each matrix of x (…, n, n), in the shape (…).");
-}
-
 }  // namespace
 
 void bind_functions(nb::module_& m, TensorClass& tensor) {
   bind_types(m);
-  bind_matrices(m, tensor);
   m.def("_clip", &clip, "x"_a, "min"_a.none(), "max"_a.none(), Unlocked());
   tensor.def("clip", &clip, "min"_a = nb::none(), "max"_a = nb::none(), Unlocked(),
              "min(max(x, min), max), in the dtype of x. The bounds are tensors or numbers.");

@@ -24,9 +24,6 @@ class Reader {
   Key read() {
     check_count();
     for (const nb::object& entry : entries_) read_entry(entry);
-    for (; axis_ < x_.dim(); ++axis_) whole_axis();
-    for (std::size_t i = 1; i < key_.positions.size(); ++i)
-      key_.together = key_.together && key_.positions[i].axis == key_.positions[i - 1].axis + 1;
     return std::move(key_);
   }
 
@@ -49,17 +46,12 @@ class Reader {
       raise_key("entries for " + std::to_string(used_) + " axes, but the tensor has rank " + std::to_string(x_.dim()));
   }
 
-  void whole_axis() {
-    key_.basic.emplace_back(Slice());
-    ++part_axis_;
-  }
-
   void read_entry(nb::handle entry) {
     if (entry.is_none()) {
-      key_.basic.emplace_back(NewAxis);
-      ++part_axis_;
+      key_.entries.emplace_back(NewAxis);
     } else if (entry.ptr() == Py_Ellipsis) {
-      for (int i = used_; i < x_.dim(); ++i, ++axis_) whole_axis();
+      key_.entries.emplace_back(Ellipsis);
+      axis_ += x_.dim() - used_;
     } else if (PySlice_Check(entry.ptr())) {
       read_slice(entry);
     } else if (nb::isinstance<Tensor>(entry)) {
@@ -73,19 +65,18 @@ class Reader {
     if (value.is_none()) return std::nullopt;
     const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
     if (!number.is_valid()) throw nb::python_error();
-    // Like Python, cut to 64 bits. Bounds outside the axis are moved to its ends anyway.
+    // Bounds outside the axis are moved to its ends, so any large number stands for those beyond 64 bits.
     int overflow = 0;
     const long long whole = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-    constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max() / 2;
+    constexpr std::int64_t largest = std::int64_t{1} << 62;
     return overflow == 0 ? std::clamp<std::int64_t>(whole, -largest, largest) : overflow * largest;
   }
 
   void read_slice(nb::handle entry) {
     const std::int64_t step = bound(entry.attr("step")).value_or(1);
     if (step == 0) throw nb::value_error("[index] the step of a slice is 0");
-    key_.basic.emplace_back(Slice(bound(entry.attr("start")), bound(entry.attr("stop")), step));
+    key_.entries.emplace_back(Slice(bound(entry.attr("start")), bound(entry.attr("stop")), step));
     ++axis_;
-    ++part_axis_;
   }
 
   void read_position(nb::handle entry) {
@@ -93,50 +84,35 @@ class Reader {
     if (PyIndex_Check(entry.ptr()) == 0 || !read_scalar(entry.ptr(), number))
       raise_key("an entry is a " + nb::cast<std::string>(nb::repr(entry.type())) +
                 ", allowed are whole numbers, slices, Ellipsis, None, and tensors or lists of whole numbers or bool");
-    const std::int64_t size = x_.shape()[axis_];
-    check_position(number.as_int(), size, axis_);
-    if (has_tensor_) {
-      // Beside tensors a number is a tensor of rank 0: it decides where the axes of the tensors lie.
-      add_positions(full({}, number, DType::i64, x_.device()));
-    } else {
-      key_.basic.emplace_back(number.as_int());
-      ++axis_;
-    }
-  }
-
-  void add_positions(const Tensor& index) {
-    key_.positions.push_back({part_axis_, index});
-    whole_axis();
+    check_position(number.as_int(), x_.shape()[axis_], axis_);
+    // Beside tensors a number counts as a tensor of rank 0: it decides where the axes of the tensors lie.
+    if (has_tensor_) return add_tensor(full({}, number, DType::i64, x_.device()));
+    key_.entries.emplace_back(number.as_int());
     ++axis_;
   }
 
-  void read_tensor(const Tensor& tensor) {
-    if (tensor.dtype() == DType::boolean) {
-      read_mask(tensor);
-    } else if (is_floating(tensor.dtype())) {
-      raise_key(std::string("a tensor of positions is ") + name_of(tensor.dtype()) +
-                ", allowed are whole numbers and bool");
-    } else {
-      add_positions(tensor.to(x_.device()));
-    }
+  void add_tensor(const Tensor& tensor) {
+    axis_ += tensor.dtype() == DType::boolean ? tensor.dim() : 1;
+    key_.entries.emplace_back(key_.tensors.emplace_back(tensor));
   }
 
-  void read_mask(const Tensor& mask) {
-    for (int i = 0; i < mask.dim(); ++i)
-      if (mask.shape()[i] != x_.shape()[axis_ + i])
-        raise_key("a mask of shape " + to_string(mask.shape()) + " does not fit the axes from " +
+  void read_tensor(const Tensor& tensor) {
+    if (is_floating(tensor.dtype()))
+      raise_key("a tensor of positions is " + name_in_python(tensor.dtype()) + ", allowed are whole numbers and bool");
+    const bool is_mask = tensor.dtype() == DType::boolean;
+    for (int i = 0; is_mask && i < tensor.dim(); ++i)
+      if (tensor.shape()[i] != x_.shape()[axis_ + i])
+        raise_key("a mask of shape " + to_string(tensor.shape()) + " does not fit the axes from " +
                   std::to_string(axis_) + " of shape " + to_string(x_.shape()));
-    const Tensor found = unlocked([&] { return nonzero(mask.to(x_.device())); });
-    for (int i = 0; i < mask.dim(); ++i) add_positions(found.select(1, i));
+    add_tensor(tensor.to(x_.device()));
   }
 
   const Tensor& x_;
   const std::vector<nb::object>& entries_;
   bool has_tensor_;
   Key key_;
-  int used_ = 0;       ///< The axes of x that have an entry.
-  int axis_ = 0;       ///< The next axis of x.
-  int part_axis_ = 0;  ///< The next axis of the part.
+  int used_ = 0;  ///< The axes of x that have an entry.
+  int axis_ = 0;  ///< The next axis of x.
 };
 
 bool is_sequence(nb::handle entry) {
@@ -158,28 +134,21 @@ nb::object as_entry(const Tensor& x, nb::handle entry) {
   return nb::borrow(entry);
 }
 
-bool is_mask(nb::handle entry, int rank) {
+bool is_scalar_mask(nb::handle entry) {
   if (!nb::isinstance<Tensor>(entry)) return false;
   const Tensor& tensor = nb::cast<const Tensor&>(entry);
-  return tensor.dtype() == DType::boolean && tensor.dim() == rank;
+  return tensor.dtype() == DType::boolean && tensor.dim() == 0;
 }
 
 /// A mask of rank 0 selects all of x or nothing, along a new axis in front.
 Key scalar_mask(const Tensor& x, const Tensor& mask) {
   Key key;
   key.new_front = true;
-  key.positions.push_back({0, unlocked([&] { return nonzero(mask.reshape({1}).to(x.device())).select(1, 0); })});
+  key.entries.emplace_back(key.tensors.emplace_back(mask.reshape({1}).to(x.device())));
   return key;
 }
 
 }  // namespace
-
-Key Key::with_positions(const Tensor& x) const {
-  Key key;
-  const Tensor found = nonzero(*whole_mask);
-  for (int axis = 0; axis < x.dim(); ++axis) key.positions.push_back({axis, found.select(1, axis)});
-  return key;
-}
 
 Key read_key(const Tensor& x, nb::handle key) {
   std::vector<nb::object> entries;
@@ -187,18 +156,10 @@ Key read_key(const Tensor& x, nb::handle key) {
     for (const nb::handle entry : nb::borrow<nb::tuple>(key)) entries.push_back(as_entry(x, entry));
   else
     entries.push_back(as_entry(x, key));
-  if (entries.size() == 1 && is_mask(entries[0], 0)) return scalar_mask(x, nb::cast<Tensor>(entries[0]));
-  if (entries.size() == 1 && is_mask(entries[0], x.dim())) {
-    const Tensor mask = nb::cast<Tensor>(entries[0]);
-    if (mask.shape() == x.shape()) {
-      Key whole;
-      whole.whole_mask = mask.to(x.device());
-      return whole;
-    }
-  }
+  if (entries.size() == 1 && is_scalar_mask(entries[0])) return scalar_mask(x, nb::cast<Tensor>(entries[0]));
   bool has_tensor = false;
   for (const nb::object& entry : entries) {
-    if (is_mask(entry, 0)) raise_key("a mask of rank 0 stands beside other entries");
+    if (is_scalar_mask(entry)) raise_key("a mask of rank 0 stands beside other entries");
     has_tensor = has_tensor || nb::isinstance<Tensor>(entry);
   }
   return Reader(x, entries, has_tensor).read();

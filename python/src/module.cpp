@@ -34,6 +34,7 @@ NB_MODULE(_crisol, m) {
   bind_from_host(m);
   bind_arrange(m, tensor);
   bind_functions(m, tensor);
+  bind_linalg(m, tensor);
   bind_select(m, tensor);
   bind_random(m);
 }

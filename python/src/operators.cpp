@@ -45,17 +45,6 @@ constexpr Binary bits_xor = &on_bits<&logical_xor, &crisol::bitwise_xor>;
 
 Tensor invert(const Tensor& x) { return x.defined() && x.dtype() == DType::boolean ? logical_not(x) : bitwise_not(x); }
 
-/// The largest whole number that is not above a / b. Of whole numbers by 0: 0.
-Tensor floor_divide_same(const Operand& a, const Operand& b) {
-  const DType type = result_type(a, b);
-  if (is_floating(type)) return div(sub(a, remainder(a, b)), b).round();
-  const Tensor quotient = trunc_divide(a, b);
-  // The cut toward zero is one too large where the remainder is not 0 and the signs differ.
-  return sub(quotient, ne(fmod(a, b), remainder(a, b)));
-}
-
-Tensor matmul_of(const Tensor& a, const Tensor& b) { return matmul(a, b); }
-
 void bind_arithmetic(TensorClass& tensor) {
   bind_both<&add>(tensor, "add");
   bind_both<&sub>(tensor, "sub");
@@ -63,15 +52,16 @@ void bind_arithmetic(TensorClass& tensor) {
   bind_both<&div>(tensor, "truediv");
   bind_both<&remainder>(tensor, "mod");
   bind_both<&pow>(tensor, "pow");
-  bind_both<&floor_divide_same>(tensor, "floordiv");
+  bind_both<&floor_divide>(tensor, "floordiv");
   bind_both<bits_and>(tensor, "and");
   bind_both<bits_or>(tensor, "or");
   bind_both<bits_xor>(tensor, "xor");
   bind_both<&bitwise_left_shift>(tensor, "lshift");
   bind_both<&bitwise_right_shift>(tensor, "rshift");
-  tensor.def("__matmul__", &matmul_of, Unlocked(), nb::is_operator())
+  tensor.def("__matmul__", &multiply_matrices, Unlocked(), nb::is_operator())
       .def(
-          "__rmatmul__", [](const Tensor& b, const Tensor& a) { return matmul(a, b); }, Unlocked(), nb::is_operator())
+          "__rmatmul__", [](const Tensor& b, const Tensor& a) { return multiply_matrices(a, b); }, Unlocked(),
+          nb::is_operator())
       .def(
           "__neg__", [](const Tensor& x) { return neg(x); }, Unlocked())
       .def("__pos__", [](const Tensor& x) { return x; })
@@ -104,7 +94,7 @@ void bind_in_place(TensorClass& tensor) {
   bind("__itruediv__", [](Tensor& a, const Operand& b) -> Tensor& { return a.div_(b); });
   bind("__imod__", [](Tensor& a, const Operand& b) -> Tensor& { return a.remainder_(b); });
   bind("__ipow__", [](Tensor& a, const Operand& b) -> Tensor& { return a.pow_(b); });
-  bind("__ifloordiv__", &in_place<&floor_divide_same>);
+  bind("__ifloordiv__", [](Tensor& a, const Operand& b) -> Tensor& { return a.floor_divide_(b); });
   bind("__iand__", &in_place<bits_and>);
   bind("__ior__", &in_place<bits_or>);
   bind("__ixor__", &in_place<bits_xor>);
@@ -113,7 +103,7 @@ void bind_in_place(TensorClass& tensor) {
   tensor.def(
       "__imatmul__",
       [](Tensor& a, const Tensor& b) -> Tensor& {
-        a.copy_from(matmul(a, b));
+        a.copy_from(multiply_matrices(a, b));
         return a;
       },
       Unlocked(), nb::is_operator(), itself);
@@ -128,7 +118,7 @@ void bind_operators(nb::module_& m, TensorClass& tensor) {
   const auto bind = [&m](const char* name, Binary function, const char* text) {
     m.def(name, function, "x1"_a, "x2"_a, Unlocked(), text);
   };
-  bind("floor_divide", &promoted<&floor_divide_same>, "floor(x1 / x2) for each element; of whole numbers by 0: 0.");
+  bind("nextafter", &promoted<&nextafter>, "The float32 number next to x1 in the direction of x2, for each element.");
   bind("bitwise_and", bits_and, "The bits that are 1 in x1 and in x2; of bool: logical_and.");
   bind("bitwise_or", bits_or, "The bits that are 1 in x1 or in x2; of bool: logical_or.");
   bind("bitwise_xor", bits_xor, "The bits that differ in x1 and x2; of bool: logical_xor.");

@@ -2,6 +2,7 @@
 // tensor of rank 0 counts less than others, so the operands are converted before the call where the rules differ.
 #pragma once
 
+#include "crisol/functions/matmul.h"
 #include "crisol/tensor.h"
 
 namespace crisol::python {
@@ -34,5 +35,15 @@ Tensor promoted(const Operand& a, const Operand& b) {
   const Promoted both(a, b);
   return function(both.a(), both.b());
 }
+
+/// The same for two tensors.
+template <Tensor (*function)(const Tensor&, const Tensor&)>
+Tensor promoted_tensors(const Tensor& a, const Tensor& b) {
+  const DType dtype = promote_types(a.dtype(), b.dtype());
+  return function(a.to(dtype), b.to(dtype));
+}
+
+/// The product of matrices in their common dtype.
+inline Tensor multiply_matrices(const Tensor& a, const Tensor& b) { return promoted_tensors<&matmul>(a, b); }
 
 }  // namespace crisol::python

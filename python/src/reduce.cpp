@@ -22,6 +22,7 @@ constexpr Reduction plain[]{
     {"any", &any, "Whether any element differs from 0, as bool."},
     {"all", &all, "Whether all elements differ from 0, as bool."},
     {"logsumexp", &logsumexp, "log(sum(exp(x))) without overflow."},
+    {"count_nonzero", &count_nonzero, "The number of elements that are not 0, as int64."},
     {"argmax", &argmax, "The position (int64) of the first largest element. Without an axis it counts in all of x."},
     {"argmin", &argmin, "The position (int64) of the first smallest element. Without an axis it counts in all of x."},
 };
@@ -82,16 +83,32 @@ void define(nb::module_& m, TensorClass& tensor, const char* name, const Functio
   bind(tensor);
 }
 
+struct Running {
+  const char* name;
+  Tensor (*function)(const Tensor&, int, bool);
+  const char* text;
+};
+
+constexpr Running runnings[]{
+    {"cumulative_sum", &cumulative_sum, "The running sum along an axis. include_initial puts a 0 in front."},
+    {"cumulative_prod", &cumulative_prod, "The running product along an axis. include_initial puts a 1 in front."},
+};
+
+/// The axis may be left out for a tensor of rank 1.
+Tensor run_along(const Running& row, const Tensor& x, std::optional<int> axis, const std::optional<DType>& dtype,
+                 bool include_initial) {
+  if (!axis && x.dim() != 1)
+    throw Error(ErrorCode::invalid_argument,
+                std::string("[") + row.name + "] axis must be given for a tensor of rank " + std::to_string(x.dim()));
+  const Tensor from = dtype && is_floating(*dtype) ? x.to(*dtype) : x;
+  const Tensor y = row.function(from, axis.value_or(0), include_initial);
+  return dtype ? y.to(*dtype) : y;
+}
+
 Tensor accumulate(const Accumulation& row, const Tensor& x, const Reduced& how, const std::optional<DType>& dtype) {
   const Tensor from = dtype && is_floating(*dtype) ? x.to(*dtype) : x;
   const Tensor y = how.run(from, row.function);
   return dtype ? y.to(*dtype) : y;
-}
-
-Tensor count_nonzero(const Tensor& x, const Axes& axis, bool keepdims, const Axes& dim, bool keepdim) {
-  return Reduced(axis, dim, keepdims, keepdim).run(ne(x, 0), [](const Tensor& t, const Shape& axes, bool keep) {
-    return sum(t, axes, keep);
-  });
 }
 
 }  // namespace
@@ -104,13 +121,20 @@ void bind_reductions(nb::module_& m, TensorClass& tensor) {
           return Reduced(axis, dim, keepdims, keepdim).run(x, row.function);
         },
         row.text);
-  define(m, tensor, "count_nonzero", &count_nonzero, "The number of elements that are not 0, as int64.");
   for (const Accumulation& row : accumulations)
     define(
         m, tensor, row.name,
         [row](const Tensor& x, const Axes& axis, bool keepdims, const std::optional<DType>& dtype, const Axes& dim,
               bool keepdim) { return accumulate(row, x, Reduced(axis, dim, keepdims, keepdim), dtype); },
         row.text, "dtype"_a = nb::none());
+  for (const Running& row : runnings)
+    m.def(
+        row.name,
+        [row](const Tensor& x, std::optional<int> axis, const std::optional<DType>& dtype, bool include_initial) {
+          return run_along(row, x, axis, dtype, include_initial);
+        },
+        "x"_a, nb::kw_only(), "axis"_a = nb::none(), "dtype"_a = nb::none(), "include_initial"_a = false, Unlocked(),
+        row.text);
   for (const Deviation& row : deviations)
     define(
         m, tensor, row.name,

@@ -70,10 +70,38 @@ void bind_order(nb::module_& m, TensorClass& tensor) {
          "keepdims"_a = false);
 }
 
+Tensor take_of(const Tensor& x, const Tensor& indices, std::optional<int> axis) {
+  if (!axis && x.dim() != 1)
+    throw Error(ErrorCode::invalid_argument,
+                "[take] axis must be given for a tensor of rank " + std::to_string(x.dim()));
+  return take(x, indices, axis.value_or(0));
+}
+
+Tensor searchsorted_of(const Tensor& x1, const Tensor& x2, const std::string& side,
+                       const std::optional<Tensor>& sorter) {
+  if (side != "left" && side != "right")
+    throw Error(ErrorCode::invalid_argument, "[searchsorted] side is '" + side + "', allowed are 'left' and 'right'");
+  return searchsorted(x1, x2, side == "right", or_undefined(sorter));
+}
+
+void bind_places(nb::module_& m) {
+  m.def("take", &take_of, "x"_a, "indices"_a, nb::kw_only(), "axis"_a = nb::none(), Unlocked(),
+        "The slices of x at positions along an axis. Negative positions count from the end.");
+  m.def("take_along_axis", &take_along_axis, "x"_a, "indices"_a, nb::kw_only(), "axis"_a = -1, Unlocked(),
+        "y[i, j, k] = x[i, indices[i, j, k], k] for axis 1 of rank 3. The other axes broadcast.");
+  m.def("searchsorted", &searchsorted_of, "x1"_a, "x2"_a, nb::kw_only(), "side"_a = "left", "sorter"_a = nb::none(),
+        Unlocked(),
+        "For each value of x2 the number (int64) of elements of the sorted x1 (n) below it, or with side='right' not "
+        "above it.");
+  m.def("isin", &isin, "x1"_a, "x2"_a, nb::kw_only(), "invert"_a = false, Unlocked(),
+        "Whether each element of x1 is one of x2, as bool.");
+}
+
 }  // namespace
 
 void bind_select(nb::module_& m, TensorClass& tensor) {
   bind_order(m, tensor);
+  bind_places(m);
   m.def("nonzero", &nonzero_of, "x"_a,
         "The positions of the elements that are not 0: a tensor (int64) for each axis. Waits.");
   tensor.def("nonzero", &nonzero_of, "The positions of the elements that are not 0: a tensor for each axis. Waits.");

@@ -27,12 +27,6 @@ std::string repr_of(const Tensor& x) {
   return text;
 }
 
-/// The last two axes exchanged, for each matrix of a stack.
-Tensor transpose_matrices(const Tensor& x) {
-  if (x.dim() < 2) throw nb::value_error("[mT] the tensor has fewer than 2 axes");
-  return x.transpose(-2, -1);
-}
-
 void bind_properties(TensorClass& tensor) {
   tensor.def_prop_ro("shape", &Tensor::shape, "The sizes of the axes, outermost first, as a tuple.")
       .def_prop_ro("strides", &Tensor::strides, "The distances between neighbours along each axis, in elements.")
@@ -46,7 +40,7 @@ void bind_properties(TensorClass& tensor) {
           "nbytes", [](const Tensor& x) { return size_of(x.dtype()) * static_cast<std::size_t>(x.numel()); },
           "The bytes of all elements.")
       .def_prop_ro("T", &Tensor::T, Unlocked(), "A view with all axes in the opposite order.")
-      .def_prop_ro("mT", &transpose_matrices, Unlocked(), "A view with the last two axes exchanged.")
+      .def_prop_ro("mT", &matrix_transpose, Unlocked(), "A view with the last two axes exchanged.")
       .def("dim", &Tensor::dim, "The number of axes.")
       .def("numel", &Tensor::numel, "The number of elements.")
       .def("is_contiguous", &Tensor::is_contiguous, "Whether the elements lie one after another in memory.")

@@ -1,0 +1,86 @@
+// Functions of matrices and vectors.
+#include "arguments.h"
+#include "bindings.h"
+#include "promote.h"
+
+namespace crisol::python {
+
+namespace {
+
+template <class Function, class... Extra>
+void define(nb::module_& m, TensorClass& tensor, const char* name, Function function, const char* text,
+            const Extra&... extra) {
+  m.def(name, function, "x"_a, extra..., Unlocked(), text);
+  tensor.def(name, function, extra..., Unlocked(), text);
+}
+
+using AxesOrCount = std::variant<std::int64_t, std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>>;
+
+Tensor tensordot_of(const Tensor& a, const Tensor& b, const AxesOrCount& axes) {
+  const DType dtype = promote_types(a.dtype(), b.dtype());
+  const Tensor x = a.to(dtype), y = b.to(dtype);
+  if (const std::int64_t* count = std::get_if<std::int64_t>(&axes)) return tensordot(x, y, static_cast<int>(*count));
+  const auto& [of_a, of_b] = std::get<1>(axes);
+  if (of_a.empty() && of_b.empty()) return tensordot(x, y, 0);
+  return tensordot(x, y, Shape(of_a), Shape(of_b));
+}
+
+nb::object einsum_of(std::string_view equation, const nb::args& operands) {
+  std::vector<Tensor> tensors;
+  for (const nb::handle operand : operands) tensors.push_back(nb::cast<Tensor>(operand));
+  return nb::cast(unlocked([&] { return einsum(equation, tensors); }));
+}
+
+void bind_products(nb::module_& m, TensorClass& tensor) {
+  const char* text =
+      "The product of matrices (…, M, K) and (…, K, N). A vector counts as one row on the left and as one column on "
+      "the "
+      "right.";
+  m.def("matmul", &multiply_matrices, "x1"_a, "x2"_a, Unlocked(), text);
+  tensor.def("matmul", &multiply_matrices, "other"_a, Unlocked(), text);
+  m.def(
+      "tensordot", &tensordot_of, "x1"_a, "x2"_a, nb::kw_only(), "axes"_a = 2, Unlocked(),
+      "The sum of products over the last `axes` axes of x1 and the first of x2, or over pairs of axes (of x1, of x2).");
+  m.def("vecdot", &vecdot, "x1"_a, "x2"_a, nb::kw_only(), "axis"_a = -1, Unlocked(),
+        "The sum of x1 x2 along an axis, counted from the end. The other axes broadcast.");
+  m.def("outer", &outer, "x1"_a, "x2"_a, Unlocked(), "y[i, j] = x1[i] x2[j] for vectors.");
+  m.def("cross", &cross, "x1"_a, "x2"_a, nb::kw_only(), "axis"_a = -1, Unlocked(),
+        "The cross product of vectors of 3 elements along an axis.");
+  m.def("einsum", &einsum_of, nb::sig("def einsum(equation: str, *operands: Tensor) -> Tensor"),
+        "Sums of products in Einstein's notation: einsum(\"bij,bjk->bik\", a, b) multiplies matrices.");
+}
+
+void bind_square(nb::module_& m, TensorClass& tensor) {
+  define(m, tensor, "det", &det, "The determinant of each matrix of x (…, n, n), in the shape (…).");
+  m.def(
+      "slogdet",
+      [](const Tensor& x) {
+        const SlogdetResult result = slogdet(x);
+        return std::pair(result.sign, result.logabsdet);
+      },
+      "x"_a, Unlocked(), "The sign and the logarithm of the determinant of each matrix of x (…, n, n), as a pair.");
+  m.def("solve", &promoted_tensors<&solve>, "x1"_a, "x2"_a, Unlocked(),
+        "The solution x of x1 x = x2 for x1 (…, n, n) and x2 (…, n, k) or (n).");
+  m.def("inv", &inv, "x"_a, Unlocked(), "The inverse of each matrix of x (…, n, n).");
+  m.def("cholesky", &cholesky, "x"_a, nb::kw_only(), "upper"_a = false, Unlocked(),
+        "The lower triangular L with x = L Lᵀ for symmetric positive definite x (…, n, n), or with `upper` Lᵀ.");
+}
+
+}  // namespace
+
+void bind_linalg(nb::module_& m, TensorClass& tensor) {
+  bind_products(m, tensor);
+  bind_square(m, tensor);
+  define(m, tensor, "tril", static_cast<Tensor (*)(const Tensor&, std::int64_t)>(&tril),
+         "A copy of x (…, R, C) with zeros above a diagonal.", nb::kw_only(), "k"_a = 0);
+  define(m, tensor, "triu", static_cast<Tensor (*)(const Tensor&, std::int64_t)>(&triu),
+         "A copy of x (…, R, C) with zeros below a diagonal.", nb::kw_only(), "k"_a = 0);
+  m.def("matrix_transpose", &matrix_transpose, "x"_a, Unlocked(), "A view with the last two axes exchanged.");
+  m.def("matrix_trace", &matrix_trace, "x"_a, nb::kw_only(), "offset"_a = 0, Unlocked(),
+        "The sum of the diagonal of each matrix of x (…, R, C).");
+  m.def(
+      "diagonal", [](const Tensor& x, std::int64_t offset) { return diagonal(x, offset, -2, -1); }, "x"_a,
+      nb::kw_only(), "offset"_a = 0, Unlocked(), "A view of the diagonal of each matrix of x (…, R, C).");
+}
+
+}  // namespace crisol::python
