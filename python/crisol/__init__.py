@@ -13,16 +13,3 @@ from ._namespace import *
 for _class in (Tensor, device, dtype):
     _class.__module__ = "crisol"
 del _class
-
-
-def _array_namespace(self, *, api_version=None):
-    """The module crisol, which has the functions of the Array API standard."""
-    import sys
-
-    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
-        raise ValueError(f"crisol has the Array API standard 2024.12, not {api_version}")
-    return sys.modules["crisol"]
-
-
-Tensor.__array_namespace__ = _array_namespace
-del _array_namespace

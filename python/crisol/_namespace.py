@@ -1,6 +1,5 @@
-"""The parts of the Array API standard that are written in Python: other names, results with names, and facts."""
+"""The parts of the Array API standard that are written in Python: other names, results with names, and limits."""
 
-import builtins
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,11 +7,6 @@ from typing import NamedTuple
 from . import _crisol as _c
 from ._crisol import (
     Tensor,
-    add,
-    asarray,
-    bitwise_invert,
-    device,
-    devices,
     div,
     dtype,
     eq,
@@ -31,7 +25,45 @@ from ._crisol import (
     sub,
     uint8,
 )
-from ._crisol import bool as bool_
+
+__all__ = [
+    "UniqueAll",
+    "UniqueCounts",
+    "UniqueInverse",
+    "broadcast_arrays",
+    "can_cast",
+    "clip",
+    "conj",
+    "divide",
+    "e",
+    "equal",
+    "finfo",
+    "finfo_object",
+    "greater",
+    "greater_equal",
+    "iinfo",
+    "iinfo_object",
+    "imag",
+    "inf",
+    "less",
+    "less_equal",
+    "meshgrid",
+    "multiply",
+    "nan",
+    "negative",
+    "newaxis",
+    "not_equal",
+    "pi",
+    "positive",
+    "real",
+    "reshape",
+    "subtract",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+    "unstack",
+]
 
 e = math.e
 inf = math.inf

@@ -49,7 +49,7 @@ struct type_caster<crisol::DType> {
 
 template <>
 struct type_caster<crisol::Shape> {
-  NB_TYPE_CASTER(crisol::Shape, const_name("int | collections.abc.Sequence[int]"))
+  NB_TYPE_CASTER(crisol::Shape, io_name("int | collections.abc.Sequence[int]", "tuple[int, ...]"))
 
   bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
     return crisol::python::read_shape(source.ptr(), value);

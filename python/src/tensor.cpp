@@ -27,6 +27,15 @@ std::string repr_of(const Tensor& x) {
   return text;
 }
 
+/// The versions of the Array API standard whose functions the module has.
+nb::object array_namespace(const Tensor&, const std::optional<std::string>& api_version) {
+  if (api_version)
+    for (const char* known : {"2021.12", "2022.12", "2023.12", "2024.12"})
+      if (*api_version == known) return nb::module_::import_("crisol");
+  if (api_version) throw nb::value_error(("crisol has the Array API standard 2024.12, not " + *api_version).c_str());
+  return nb::module_::import_("crisol");
+}
+
 void bind_properties(TensorClass& tensor) {
   tensor.def_prop_ro("shape", &Tensor::shape, "The sizes of the axes, outermost first, as a tuple.")
       .def_prop_ro("strides", &Tensor::strides, "The distances between neighbours along each axis, in elements.")
@@ -41,6 +50,8 @@ void bind_properties(TensorClass& tensor) {
           "The bytes of all elements.")
       .def_prop_ro("T", &Tensor::T, Unlocked(), "A view with all axes in the opposite order.")
       .def_prop_ro("mT", &matrix_transpose, Unlocked(), "A view with the last two axes exchanged.")
+      .def("__array_namespace__", &array_namespace, nb::kw_only(), "api_version"_a = nb::none(),
+           "The module crisol, which has the functions of the Array API standard.")
       .def("dim", &Tensor::dim, "The number of axes.")
       .def("numel", &Tensor::numel, "The number of elements.")
       .def("is_contiguous", &Tensor::is_contiguous, "Whether the elements lie one after another in memory.")
