@@ -43,6 +43,7 @@ def main():
             # A comparison of tensors gives a tensor, and object's gives a bool.
             compares = line.lstrip().startswith(("def __eq__(", "def __ne__("))
             file.write(line + ("  # type: ignore[override]" if compares else "") + "\n")
+        file.write("__version__: str\n")
         for name, alias in ALIASES.items():
             file.write(f"{alias} = {name}\n")
 

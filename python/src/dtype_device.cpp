@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "bindings.h"
+#include "host.h"
 
 namespace crisol::python {
 
@@ -61,7 +62,7 @@ void bind_devices(nb::module_& m) {
       .def_prop_ro(
           "info", [](Device self) { return nb::module_::import_("json").attr("loads")(to_json(self.info())); },
           "What the driver reports, as a dict.")
-      .def("synchronize", &Device::synchronize, Unlocked(), "Waits until all queued work of this device is done.")
+      .def("synchronize", &wait_for_device, "Waits until all queued work of this device is done.")
       .def("memory_stats", &Device::memory_stats, Unlocked(), "Figures of this device's memory pool.")
       .def("reset_peak_memory", &Device::reset_peak_memory, Unlocked(),
            "Resets the peak to the memory that is in use now.")

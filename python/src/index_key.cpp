@@ -96,14 +96,24 @@ class Reader {
     key_.entries.emplace_back(key_.tensors.emplace_back(tensor));
   }
 
+  void check_mask_axis(const Tensor& mask, int axis) {
+    if (mask.shape()[axis] != x_.shape()[axis_ + axis])
+      raise_key("a mask of shape " + to_string(mask.shape()) + " does not fit the axes from " + std::to_string(axis_) +
+                " of shape " + to_string(x_.shape()));
+  }
+
+  /// By the Array API standard, an axis of a mask may have size 0 instead of the size of x. It selects nothing.
+  void read_empty_mask(const Tensor& mask) {
+    for (int i = 0; i < mask.dim(); ++i)
+      if (mask.shape()[i] != 0) check_mask_axis(mask, i);
+    for (int i = 0; i < mask.dim(); ++i) add_tensor(empty({0}, DType::i64, x_.device()));
+  }
+
   void read_tensor(const Tensor& tensor) {
     if (is_floating(tensor.dtype()))
       raise_key("a tensor of positions is " + name_in_python(tensor.dtype()) + ", allowed are whole numbers and bool");
-    const bool is_mask = tensor.dtype() == DType::boolean;
-    for (int i = 0; is_mask && i < tensor.dim(); ++i)
-      if (tensor.shape()[i] != x_.shape()[axis_ + i])
-        raise_key("a mask of shape " + to_string(tensor.shape()) + " does not fit the axes from " +
-                  std::to_string(axis_) + " of shape " + to_string(x_.shape()));
+    if (tensor.dtype() == DType::boolean && tensor.numel() == 0) return read_empty_mask(tensor);
+    for (int i = 0; tensor.dtype() == DType::boolean && i < tensor.dim(); ++i) check_mask_axis(tensor, i);
     add_tensor(tensor.to(x_.device()));
   }
 

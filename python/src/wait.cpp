@@ -1,5 +1,4 @@
 // Waits that signals can end.
-#include <CL/cl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,7 +8,6 @@
 #include <thread>
 
 #include "bindings.h"
-#include "crisol/opencl_interop.h"
 #include "host.h"
 
 namespace crisol::python {
@@ -18,26 +16,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct ReleaseEvent {
-  void operator()(cl_event event) const { clReleaseEvent(event); }
-};
-using Event = std::unique_ptr<_cl_event, ReleaseEvent>;
-
-bool runs(const Event& event) {
-  cl_int status = CL_COMPLETE;
-  clGetEventInfo(event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  return status > CL_COMPLETE;  // A failure is below CL_COMPLETE. The read that follows reports it.
-}
-
-/// Asks for a short time whether the queued work is done. Most reads end here.
-bool done_soon(const Tensor& x) {
-  const Event event(opencl_event(x));
-  const Clock::time_point end = Clock::now() + std::chrono::microseconds(100);
-  while (runs(event)) {
-    if (Clock::now() > end) return false;
-    std::this_thread::yield();
-  }
-  return true;
+/// Whether a wait may turn out long. A wait in a thread of its own takes about 0.1 ms more, and on a busy machine
+/// several milliseconds, because the calling thread does not take part in the work. So a wait that follows another one
+/// within 10 ms is made here: little work is queued by then.
+bool may_be_long() {
+  static Clock::time_point last;
+  const Clock::time_point now = Clock::now();
+  const bool soon = now - last < std::chrono::milliseconds(10);
+  last = now;
+  return !soon;
 }
 
 /// A wait in a thread of its own. It may go on after the caller gave up.
@@ -89,16 +76,16 @@ bool may_be_interrupted() {
 }  // namespace
 
 void read_elements(const Tensor& x, void* bytes) {
-  const bool signals_matter = x.numel() > 0 && may_be_interrupted();
+  const bool apart = x.numel() > 0 && may_be_interrupted() && may_be_long();
   const nb::gil_scoped_release free;
-  if (signals_matter && !done_soon(x)) wait_with_signals(x.device());
+  if (apart) wait_with_signals(x.device());
   x.read_bytes(bytes);
 }
 
 void wait_for_device(Device device) {
-  const bool signals_matter = may_be_interrupted();
+  const bool apart = may_be_interrupted() && may_be_long();
   const nb::gil_scoped_release free;
-  if (signals_matter)
+  if (apart)
     wait_with_signals(device);
   else
     device.synchronize();

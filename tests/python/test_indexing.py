@@ -76,6 +76,15 @@ def test_masks(mask):
         check(x, a)
 
 
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 5), (0, 0, 0)])
+def test_masks_without_elements(shape):
+    x = crisol.asarray(numbers())
+    mask = crisol.zeros(shape, dtype=crisol.bool)
+    assert x[mask].shape == (0, *SHAPE[len(shape) :])
+    x[mask] = 1
+    check(x, numbers())
+
+
 def test_views():
     x = crisol.asarray(numbers())
     y = x[1, ::2]
