@@ -39,6 +39,7 @@ __all__ = [
     "equal",
     "finfo",
     "finfo_object",
+    "float64",
     "greater",
     "greater_equal",
     "iinfo",
@@ -48,6 +49,7 @@ __all__ = [
     "less",
     "less_equal",
     "meshgrid",
+    "missing_dtype",
     "multiply",
     "nan",
     "negative",
@@ -70,6 +72,25 @@ inf = math.inf
 nan = math.nan
 pi = math.pi
 newaxis = None
+
+
+class missing_dtype:
+    """An element type that no tensor has. Programs compare dtypes with it, so it has a name. No function takes it."""
+
+    def __init__(self, name, itemsize):
+        self.name = name
+        self.itemsize = itemsize
+
+    def __repr__(self):
+        return f"crisol.{self.name}"
+
+    def __reduce__(self):
+        return self.name
+
+
+float64 = missing_dtype("float64", 8)
+# Pickles name it by its module.
+float64.__module__ = "crisol"
 
 # The standard's names of functions that have PyTorch's names too.
 subtract, multiply, divide, negative = sub, mul, div, neg

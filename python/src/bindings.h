@@ -50,6 +50,6 @@ void bind_arrange(nb::module_& m, TensorClass& tensor);
 void bind_functions(nb::module_& m, TensorClass& tensor);
 void bind_linalg(nb::module_& m, TensorClass& tensor);
 void bind_select(nb::module_& m, TensorClass& tensor);
-void bind_random(nb::module_& m);
+void bind_random(nb::module_& m, TensorClass& tensor);
 
 }  // namespace crisol::python

@@ -109,10 +109,10 @@ void bind_functions(nb::module_& m, TensorClass& tensor) {
   define(m, tensor, "cumprod", &cumprod, "The running product along an axis. Integers and bool give int64.", "axis"_a);
   define(m, tensor, "bit_cast", &bit_cast,
          "A copy of x whose bits count as elements of another dtype of the same size.", "dtype"_a);
-  const char* close = "Whether |a - b| <= atol + rtol |b|";
-  m.def("isclose", &isclose, "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, Unlocked(), close);
-  m.def("allclose", &allclose, "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, Unlocked(),
-        "Whether isclose() is true for all elements. Waits.");
+  define(m, tensor, "isclose", &isclose, "Whether |x - other| <= atol + rtol |other|, for each element.", "other"_a,
+         "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
+  define(m, tensor, "allclose", &allclose, "Whether isclose() is true for all elements. Waits.", "other"_a,
+         "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
 }
 
 }  // namespace crisol::python

@@ -36,5 +36,5 @@ NB_MODULE(_crisol, m) {
   bind_functions(m, tensor);
   bind_linalg(m, tensor);
   bind_select(m, tensor);
-  bind_random(m);
+  bind_random(m, tensor);
 }

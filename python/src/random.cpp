@@ -42,10 +42,29 @@ void bind_generator(nb::module_& m) {
   m.def("manual_seed", &manual_seed, "seed"_a, Unlocked(), "Seeds this thread's default generators on all devices.");
 }
 
+void bind_in_place(TensorClass& tensor) {
+  tensor
+      .def(
+          "uniform_",
+          [](Tensor& x, double low, double high, const OptionalGenerator& generator) -> Tensor& {
+            return uniform_(x, low, high, chosen(generator, x.device()));
+          },
+          "low"_a = 0.0, "high"_a = 1.0, nb::kw_only(), "generator"_a = nb::none(), Unlocked(), itself,
+          "Overwrites a float32 tensor with uniform numbers in [low, high). Returns this tensor.")
+      .def(
+          "normal_",
+          [](Tensor& x, double mean, double std, const OptionalGenerator& generator) -> Tensor& {
+            return normal_(x, mean, std, chosen(generator, x.device()));
+          },
+          "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a = nb::none(), Unlocked(), itself,
+          "Overwrites a float32 tensor with normal numbers. Returns this tensor.");
+}
+
 }  // namespace
 
-void bind_random(nb::module_& m) {
+void bind_random(nb::module_& m, TensorClass& tensor) {
   bind_generator(m);
+  bind_in_place(tensor);
   const auto none = nb::none();
   m.def(
       "rand",

@@ -59,6 +59,18 @@ void bind_properties(TensorClass& tensor) {
            "Whether both tensors use the same memory. They may be different parts of it.");
 }
 
+/// reshape() that never copies.
+Tensor view_of(const Tensor& x, const nb::args& shape) {
+  return unlocked([&, wanted = shape_of(shape)] {
+    const Tensor y = x.reshape(wanted);
+    if (!y.shares_storage_with(x) && x.numel() > 0)
+      throw Error(ErrorCode::invalid_argument, "[view] the strides " + to_string(x.strides()) + " of shape " +
+                                                   to_string(x.shape()) + " allow no view of shape " +
+                                                   to_string(y.shape()) + "; use reshape()");
+    return y;
+  });
+}
+
 void bind_views(TensorClass& tensor) {
   tensor
       .def(
@@ -82,6 +94,8 @@ void bind_views(TensorClass& tensor) {
           },
           nb::sig("def expand(self, *shape: int | collections.abc.Sequence[int]) -> Tensor"),
           "Repeats axes of size 1 without a copy. -1 keeps the size of an axis.")
+      .def("view", &view_of, nb::sig("def view(self, *shape: int | collections.abc.Sequence[int]) -> Tensor"),
+           "The same elements in another shape, never a copy. One size may be -1.")
       .def("flatten", &Tensor::flatten, "start_dim"_a = 0, "end_dim"_a = -1, Unlocked(),
            "Merges the axes start_dim to end_dim into one axis.")
       .def("transpose", &Tensor::transpose, "dim0"_a, "dim1"_a, Unlocked(), "A view with two axes exchanged.")

@@ -256,3 +256,52 @@ def test_reductions():
 def test_conversion_to_half_numbers():
     assert crisol.asarray(np.float16(1.5)).dtype is crisol.float16
     assert crisol.asarray([1.5], dtype=crisol.float16).numpy().dtype == np.float16
+
+
+def test_float64_is_a_name_alone():
+    assert crisol.ones((2,)).dtype != crisol.float64
+    assert "float64" not in crisol.__array_namespace_info__().dtypes()
+    assert pickle.loads(pickle.dumps(crisol.float64)) is crisol.float64
+    with pytest.raises(TypeError):
+        crisol.ones((2,), dtype=crisol.float64)
+
+
+def test_shapes():
+    x = crisol.arange(6)
+    assert x.reshape(2, -1).shape == x.reshape((2, 3)).shape == x.view(2, 3).shape == (2, 3)
+    assert x.view(3, 2).shares_storage_with(x)
+    with pytest.raises(ValueError, match="view"):
+        x.view(2, 3).T.view(6)
+    assert x.view(2, 3).permute(1, 0).tolist() == x.view(2, 3).T.tolist()
+    assert crisol.squeeze(x.view(1, 6, 1), axis=0).shape == (6, 1) and x.view(1, 6, 1).squeeze().shape == (6,)
+    with pytest.raises(ValueError):
+        crisol.squeeze(x, axis=0)
+    with pytest.raises(TypeError):
+        x.reshape("2", 3)
+
+
+def test_random_numbers():
+    crisol.manual_seed(1)
+    x = crisol.rand((1000,))
+    crisol.manual_seed(1)
+    assert (crisol.rand((1000,)) == x).all()
+    generator = crisol.Generator(7)
+    state = generator.get_state()
+    y = crisol.empty((1000,)).normal_(2, 0.5, generator=generator)
+    generator.set_state(state)
+    assert (crisol.empty((1000,)).normal_(2, 0.5, generator=generator) == y).all()
+    assert 1.9 < y.mean().item() < 2.1
+    assert sorted(crisol.randperm(10).tolist()) == list(range(10))
+    assert crisol.randint(0, 3, (100,), dtype=crisol.int32).dtype is crisol.int32
+
+
+def test_joining_and_cutting():
+    a, b = crisol.ones((2, 3)), crisol.zeros((1, 3), dtype=crisol.int64)
+    assert crisol.concat([a, b]).shape == (3, 3) and crisol.concat([a, b]).dtype is crisol.float32
+    assert crisol.concat([a, b], axis=None).shape == (9,)
+    assert crisol.stack([a, a], axis=-1).shape == (2, 3, 2)
+    assert [part.shape for part in crisol.split(a, 2, axis=1)] == [(2, 2), (2, 1)]
+    assert [part.shape for part in crisol.split(a, [1, 2], axis=1)] == [(2, 1), (2, 2)]
+    assert [part.shape for part in crisol.chunk(a, 2)] == [(1, 3), (1, 3)]
+    assert crisol.moveaxis(crisol.ones((2, 3, 4)), 0, -1).shape == (3, 4, 2)
+    assert crisol.broadcast_shapes((2, 1), (3,)) == (2, 3)
