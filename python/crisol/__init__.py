@@ -3,7 +3,11 @@
 The functions of this module are those of the Array API standard 2024.12, and functions with PyTorch's names.
 """
 
-# ruff: noqa: F401, F403
+# ruff: noqa: E402, F401, F403
+from . import _opencl
+
+_opencl.prepare()
+
 from ._crisol import *
 from ._crisol import Tensor, __version__, device, dtype
 from ._info import __array_api_version__, __array_namespace_info__
