@@ -140,6 +140,15 @@ debian_mirror() {
   printf '%s\n' "${mirror:-http://deb.debian.org/debian}"
 }
 
+# make_debian_root SUITE FOLDER PACKAGE,…: makes a minimal Debian with these packages by debootstrap, as root. An unfinished
+# root is called FOLDER.new, and the next call makes it anew. The mounts of debootstrap end with their namespace.
+make_debian_root() {
+  rm -rf --one-file-system -- "$2.new" "$2" || return 1
+  unshare --mount debootstrap --variant=minbase --include="$3" "$1" "$2.new" "$(debian_mirror)" || return 1
+  rm -f -- "$2.new"/var/cache/apt/archives/*.deb
+  mv -- "$2.new" "$2"
+}
+
 # Installs what the build lacks: the given headers besides what the library and the programs need.
 install_build_tools() {
   local packages why

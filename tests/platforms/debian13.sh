@@ -23,17 +23,6 @@ debian13_enter=(unshare --mount bash -ec '
 [ ! -d /usr/local/cuda ] || debian13_enter+=(/usr/local/cuda)
 debian13_enter+=(--)
 
-# A root that was given up has no other name than this one, so it is removed and made anew. Debootstrap's mounts end with
-# their namespace.
-make_debian13() {
-  rm -rf --one-file-system -- "$debian13.new" "$debian13" || return 1
-  unshare --mount debootstrap --variant=minbase \
-    --include=ocl-icd-libopencl1,zlib1g,libstdc++6,pocl-opencl-icd,mesa-opencl-icd \
-    trixie "$debian13.new" "$(debian_mirror)" || return 1
-  rm -f -- "$debian13.new"/var/cache/apt/archives/*.deb
-  mv -- "$debian13.new" "$debian13"
-}
-
 prepare_from_debian13() {
   reason="for x86-64 only, this is $(uname -m)"
   [ "$(uname -m)" = x86_64 ] || return 1
@@ -44,7 +33,8 @@ prepare_from_debian13() {
   if [ ! -e "$debian13" ]; then
     need_package debootstrap have_command debootstrap || return 1
     reason="the root of Debian 13 could not be made (build/debian-13.log)"
-    run_logged debian-13 "Making a root of Debian 13 (build/debian-13)" make_debian13 || return 1
+    run_logged debian-13 "Making a root of Debian 13 (build/debian-13)" make_debian_root trixie "$debian13" \
+      ocl-icd-libopencl1,zlib1g,libstdc++6,pocl-opencl-icd,mesa-opencl-icd || return 1
   fi
   local icd=$debian13/etc/OpenCL/vendors/${debian13_icd[$1]}.icd
   reason="build/debian-13 has no ${icd##*/}; remove that folder"
