@@ -16,6 +16,8 @@
 #   dist                  training on two and three ranks of MPI, on PoCL (tests/dist/run.sh)
 #   onnx                  ONNX's own tests on PoCL, from its Python package (tests/onnx/run.sh)
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
+#   python python-intel   the Python package on PoCL and on Intel's runtime (tests/python)
+#   array-api             the Array API standard's own tests on Intel's runtime, where CRISOL_ARRAY_API_TESTS names them
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
 # The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses a
@@ -24,7 +26,8 @@
 # files whose kernels PoCL compiles with optimization. It chooses one of rusticl and oclgrind, and one of pocl-6,
 # rusticl-25, windows and aarch64.
 # --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. Only windows
-# and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long.
+# and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long. So does wheel, which makes the Python wheels and
+# tests them in roots of Debian 12 and 13.
 # --long runs all tests on intel, rusticl, oclgrind, pocl-6, rusticl-25 and the posing CPUs, all ops on windows, some on
 # aarch64, and all offline targets. A release needs such a run.
 #
@@ -38,7 +41,7 @@
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel dist onnx onnx-models windows aarch64 offline)
+all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel dist onnx onnx-models python python-intel array-api wheel windows aarch64 offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
   [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU" [aarch64]="Portable Computing Language"
   [windows]="Portable Computing Language" [onnx]="Portable Computing Language" [onnx-models]="Portable Computing Language")
@@ -218,6 +221,7 @@ source "$crisol_root/tests/platforms/windows.sh"
 source "$crisol_root/tests/platforms/pose.sh"
 source "$crisol_root/tests/dist/run.sh"
 source "$crisol_root/tests/onnx/python.sh"
+source "$crisol_root/tests/python/rows.sh"
 
 prepare_onnx() {
   prepare_pocl && install_python_packages "onnx==$onnx_version" "onnxruntime==$onnxruntime_version"
@@ -391,6 +395,7 @@ done
 end_stage install
 build_options=(CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON)
 have_command ccache || build_options+=(CRISOL_PRECOMPILE_HEADERS=ON)
+if [ -e "$python_tests/installed.txt" ]; then build_options+=("${python_options[@]}"); else build_options+=(CRISOL_BUILD_PYTHON=OFF); fi
 configure "${build_options[@]}"
 build
 end_stage build
@@ -419,7 +424,7 @@ take_results() {
 # Tests mostly wait for a driver's compiler, which uses one core. So as many implementations as there are cores run at a
 # time. The slowest ones start first.
 running=0
-for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel dist onnx onnx-models pocl-6 offline; do
+for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel wheel dist onnx onnx-models python python-intel array-api pocl-6 offline; do
   [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue
   if [ $running -ge "$(nproc 2>/dev/null || echo 2)" ]; then
     wait -n || true
