@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # docs/build.sh [--measure]
 #
-# Writes the tables of the pages anew from docs/results/, and the API reference to build/api/html where doxygen is.
+# Writes the tables of the pages anew from docs/results/, and the API reference to build/api/html where doxygen is. Writes
+# the reference of the Python package to build/api/python where build/python-tests is (tests/python/python.sh makes it).
 # With --measure takes those results again first (minutes): needs the CUDA toolkit, and what tests/run.sh installs.
 # docs/results/verified/ is written by docs/verified.py.
 set -euo pipefail
@@ -19,3 +20,7 @@ elif [ $# -gt 0 ]; then
 fi
 samples/cuda_vs_opencl/tables.py
 if command -v doxygen >/dev/null; then doxygen docs/Doxyfile; fi
+python=build/python-tests/bin/python
+if [ -x "$python" ] && [ -e build/python/crisol/_crisol/__init__.pyi ]; then
+  PYTHONPATH=build/python "$python" -m pdoc --docformat restructuredtext --output-directory build/api/python crisol
+fi

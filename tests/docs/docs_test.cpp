@@ -1,5 +1,5 @@
-// Compiles every code block of README.md and docs/*.md against the built library, as a user would, and runs it. The
-// rules are in docs/design.md.
+// Compiles every code block of README.md and docs/*.md against the built library, as a user would, and runs it. Blocks
+// of Python are left to tests/python/test_docs.py. The rules are in docs/design.md.
 #include <filesystem>
 #include <iostream>
 #include <regex>
@@ -281,6 +281,8 @@ TEST_CASE("docs: a page's marks are read, and what breaks the rules is reported"
   CHECK(faults("<!-- test: skip, because -->\n") == 1);
   CHECK(faults("```cmake\nproject(a)\n```\n") == 1);
   CHECK(faults("```c\nint a;\n```\n") == 1);
+  CHECK(faults("```python\nimport crisol\n```\n") == 0);
+  CHECK(faults("<!-- test: continue -->\n```python\nimport crisol\n```\n") == 1);
   CHECK(faults("  ```cpp\n") == 1);
   CHECK(faults("<!-- test: continue -->\n```cpp\nint main() {}\n```\n") == 1);
   CHECK(faults("<!-- test: before\nmake\n-->\n```sh\nmake install\n```\n") == 0);

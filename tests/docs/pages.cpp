@@ -108,7 +108,8 @@ class Parser {
     if (plain || one_of(next_.mark, {"skip", "file"})) return;
     if (one_of(next_.mark, {"declarations", "continue"}) && (!cpp || next_.is_program()))
       fault("only a part of a C++ program takes the mark " + next_.mark);
-    if (cpp || next_.language == "sh" || (next_.language == "c" && next_.is_program())) return;
+    if (cpp || next_.language == "sh" || next_.language == "python" || (next_.language == "c" && next_.is_program()))
+      return;
     fault("a block of " + next_.language + " needs a mark: file or skip");
   }
 
