@@ -75,8 +75,11 @@ void bind_devices(nb::module_& m) {
       .def("__hash__", [](Device self) { return self.index(); })
       .def("__repr__", &repr_of)
       .def("__str__", [](Device self) { return self.name(); })
-      .def("__reduce__",
-           [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name"))); });
+      .def("__reduce__", [](nb::handle self) {
+        // A name alone may match a device of another platform too.
+        const nb::object pickle = nb::module_::import_("crisol._pickle");
+        return nb::make_tuple(pickle.attr("rebuild_device"), pickle.attr("device_arguments")(self));
+      });
   nb::implicitly_convertible<nb::str, Device>();
   m.def("devices", &devices, Unlocked(), "All devices of all platforms.");
   m.def("set_default_device", &set_default_device, "device"_a, Unlocked(),
