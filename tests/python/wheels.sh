@@ -82,7 +82,7 @@ test_root() {
   inside "$root" sh -ec 'apt-get -q update; apt-get -q -y purge --auto-remove pocl-opencl-icd ocl-icd-libopencl1 || true
     mkdir -p /home/user; chown 1000:1000 /home/user' >"$crisol_build/wheel-$suite-purge.log" 2>&1
   rm -rf -- "$root/home/user/packages"
-  cp -rl -- "$work/packages-$2" "$root/home/user/packages" 
+  cp -rl -- "$work/packages-$2" "$root/home/user/packages"
   ! inside "$root" sh -c 'command -v cc c++ g++ clang' || die "the root has a compiler"
   check "$suite: installing the wheel" environment "$root" plain crisol
   check "$suite: without a driver, the error says what to install" show "$root" plain
