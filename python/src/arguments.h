@@ -8,6 +8,12 @@
 
 namespace crisol::python {
 
+/// A position or an axis that does not exist. Python gets OutOfRangeError, which is an IndexError too.
+class OutOfRange : public Error {
+ public:
+  explicit OutOfRange(const std::string& text) : Error(ErrorCode::invalid_argument, text) {}
+};
+
 /// Calls a function with the interpreter's lock free. For functions that read Python objects first.
 template <class Function>
 auto unlocked(Function&& function) {

@@ -51,8 +51,8 @@ Tensor concat(Tensors tensors, std::optional<int> axis) {
 int wrapped(const char* op, int axis, int rank) {
   const int wrapped_axis = axis < 0 ? axis + rank : axis;
   if (wrapped_axis < 0 || wrapped_axis >= rank)
-    throw Error(ErrorCode::invalid_argument, std::string("[") + op + "] axis " + std::to_string(axis) +
-                                                 " of a tensor of rank " + std::to_string(rank));
+    throw OutOfRange(std::string("[") + op + "] axis " + std::to_string(axis) + " does not exist, there are " +
+                     std::to_string(rank) + " axes");
   return wrapped_axis;
 }
 

@@ -1,5 +1,6 @@
 // Functions that make tensors of given values.
 #include <cmath>
+#include <limits>
 
 #include "bindings.h"
 
@@ -62,6 +63,13 @@ Tensor linspace_of(double start, double stop, std::int64_t num, const OptionalTy
   return linspace(start, stop, num + 1, type, or_default(device)).narrow(0, 0, num);
 }
 
+/// A whole number of any size, moved into 64 bits.
+std::int64_t clamped(const nb::int_& number) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  return overflow == 0 ? value : overflow * std::numeric_limits<std::int64_t>::max();
+}
+
 /// A matrix with ones on a diagonal; k counts from the main diagonal to the right.
 Tensor eye_of(std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t k, const OptionalType& dtype,
               const OptionalDevice& device) {
@@ -98,9 +106,16 @@ void bind_creation(nb::module_& m) {
   m.def("linspace", &linspace_of, "start"_a, "stop"_a, "num"_a, nb::kw_only(), "dtype"_a = nb::none(),
         "device"_a = nb::none(), "endpoint"_a = true, Unlocked(),
         "`num` numbers at equal distances from start to stop. Without endpoint, stop is the number that would follow.");
-  m.def("eye", &eye_of, "n_rows"_a, "n_cols"_a = nb::none(), nb::kw_only(), "k"_a = 0, "dtype"_a = nb::none(),
-        "device"_a = nb::none(), Unlocked(),
-        "A matrix (n_rows, n_cols) with 1 on a diagonal and 0 elsewhere. k moves the diagonal to the right.");
+  m.def(
+      "eye",
+      [](std::int64_t rows, std::optional<std::int64_t> columns, const nb::int_& k, const OptionalType& dtype,
+         const OptionalDevice& device) {
+        const std::int64_t diagonal = clamped(k);  // Of a diagonal far outside the matrix nothing is seen.
+        const nb::gil_scoped_release free;
+        return eye_of(rows, columns, diagonal, dtype, device);
+      },
+      "n_rows"_a, "n_cols"_a = nb::none(), nb::kw_only(), "k"_a = 0, "dtype"_a = nb::none(), "device"_a = nb::none(),
+      "A matrix (n_rows, n_cols) with 1 on a diagonal and 0 elsewhere. k moves the diagonal to the right.");
 }
 
 }  // namespace crisol::python

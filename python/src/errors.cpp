@@ -1,14 +1,16 @@
 // The exceptions: crisol.Error, and a class below it for each kind, which is also the fitting class of Python.
 #include <array>
 
+#include "arguments.h"
 #include "bindings.h"
 
 namespace crisol::python {
 
 namespace {
 
-/// The classes by the number of the ErrorCode. They live as long as the process.
+/// The classes by the number of the ErrorCode, and that of OutOfRange. They live as long as the process.
 std::array<PyObject*, 6> classes{};
+PyObject* out_of_range = nullptr;
 
 PyObject* make_class(nb::module_& m, const char* name, const char* text, const nb::tuple& bases) {
   const std::string full = std::string("crisol.") + name;
@@ -21,6 +23,8 @@ PyObject* make_class(nb::module_& m, const char* name, const char* text, const n
 void translate(const std::exception_ptr& exception, void*) {
   try {
     std::rethrow_exception(exception);
+  } catch (const OutOfRange& error) {
+    PyErr_SetString(out_of_range, error.what());
   } catch (const Error& error) {
     std::string text = error.what();
     if (error.code() == ErrorCode::device_not_found && devices().empty())
@@ -50,8 +54,8 @@ void bind_errors(nb::module_& m) {
   set(ErrorCode::io, "FileError", PyExc_OSError, "A file is unreadable or damaged.");
   make_class(m, "MissingFileError", "There is no such file.",
              nb::make_tuple(m.attr("FileError"), nb::handle(PyExc_FileNotFoundError)));
-  make_class(m, "OutOfRangeError", "A position lies outside its axis.",
-             nb::make_tuple(m.attr("InvalidArgumentError"), nb::handle(PyExc_IndexError)));
+  out_of_range = make_class(m, "OutOfRangeError", "A position lies outside its axis.",
+                            nb::make_tuple(m.attr("InvalidArgumentError"), nb::handle(PyExc_IndexError)));
   nb::register_exception_translator(translate);
 }
 

@@ -1,7 +1,8 @@
 """A pytest plugin that lets the Array API suite run on a library without complex dtypes: pytest -p array_api_plugin.
 
 When it is imported, the suite takes the maximum of the library's complex dtypes, which an empty list does not have. The
-plugin imports that module of the suite with a default for the maximum. Nothing else changes.
+plugin imports that module of the suite with a default for the maximum. The suite also reshapes to any number of axes, so
+the plugin leaves out shapes with more axes than the library's capabilities allow.
 """
 
 import importlib.util
@@ -24,4 +25,14 @@ def import_changed():
     sys.modules["array_api_tests"].dtype_helpers = module
 
 
+def limit_axes():
+    from array_api_tests import hypothesis_helpers, xp
+    from hypothesis.strategies import integers
+
+    limit = xp.__array_namespace_info__().capabilities()["max dimensions"]
+    any_shapes = hypothesis_helpers.reshape_shapes
+    hypothesis_helpers.reshape_shapes = lambda shape: any_shapes(shape, integers(1, limit))
+
+
 import_changed()
+limit_axes()

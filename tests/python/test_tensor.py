@@ -305,3 +305,20 @@ def test_joining_and_cutting():
     assert [part.shape for part in crisol.chunk(a, 2)] == [(1, 3), (1, 3)]
     assert crisol.moveaxis(crisol.ones((2, 3, 4)), 0, -1).shape == (3, 4, 2)
     assert crisol.broadcast_shapes((2, 1), (3,)) == (2, 3)
+
+
+@pytest.mark.parametrize("k", [0, 1, -2, 7, 2**70, -(2**70)])
+def test_eye(k):
+    expected = np.eye(3, 5, k=max(-9, min(9, k)))
+    np.testing.assert_array_equal(np.asarray(crisol.eye(3, 5, k=k)), expected)
+
+
+@pytest.mark.parametrize("function", [crisol.expand_dims, crisol.squeeze, crisol.flip])
+def test_axes_that_do_not_exist(function):
+    with pytest.raises(crisol.InvalidArgumentError):
+        function(crisol.ones((1, 2)), axis=5)
+
+
+def test_an_axis_out_of_range_is_an_index_error():
+    with pytest.raises(IndexError, match="axis -4"):
+        crisol.expand_dims(crisol.ones((1, 2)), axis=-4)
