@@ -26,8 +26,8 @@
 # files whose kernels PoCL compiles with optimization. It chooses one of rusticl and oclgrind, and one of pocl-6,
 # rusticl-25, windows and aarch64.
 # --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. Only windows
-# and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long. So does wheel, which makes the Python wheels and
-# tests them in roots of Debian 12 and 13.
+# and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long. So does wheel, which makes
+# the Python wheels and tests them in roots of Debian 12 and 13.
 # --long runs all tests on intel, rusticl, oclgrind, pocl-6, rusticl-25 and the posing CPUs, all ops on windows, some on
 # aarch64, and all offline targets. A release needs such a run.
 #

@@ -32,13 +32,6 @@ double floored_remainder(double a, double b) {
 }
 
 // Python's a // b.
-double floored_quotient(double a, double b) {
-  if (b == 0) return a / b;
-  if (!std::isfinite(a)) return std::nan("");
-  if (std::isinf(b) && a != 0 && (a < 0) != (b < 0)) return -1;
-  return std::floor(a / b);
-}
-
 double added_exponentials(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::nan("");
   return a == b ? a + std::numbers::ln2 : std::fmax(a, b) + std::log1p(std::exp(-std::abs(a - b)));

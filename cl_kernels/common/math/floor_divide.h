@@ -1,6 +1,6 @@
 // floor_divide_(a, b) is the largest whole number that is not above a / b, Python's a // b. fmod is exact, so the
-// quotient is rounded from a number that is whole up to the error of one division. For an infinite a it is NaN, as in
-// Python.
+// quotient is rounded from a number that is whole up to the error of one division. If an operand is infinite, it is
+// floor(a / b), as the array API standard asks. Python gives NaN for an infinite a, and -1 for 2 // -inf.
 #include "common/math/types.h"
 
 #define DEFINE_FLOOR_DIVIDE(T, I)                                                       \
@@ -8,6 +8,8 @@
     const T rest = fmod(a, b), whole = rint((a - rest) / b);                            \
     const T below = ((rest != 0.0f) & ((rest < 0.0f) != (b < 0.0f))) ? whole - 1.0f : whole; \
     const T zero = copysign((T)(0.0f), a / b);                                          \
-    return b == 0.0f ? a / b : (below == 0.0f ? zero : below);                          \
+    const T limit = floor(a / b);                                                       \
+    const I is_limit = (b == 0.0f) | (fabs(a) == INFINITY) | (fabs(b) == INFINITY);     \
+    return is_limit ? limit : (below == 0.0f ? zero : below);                           \
   }
 ON_FLOATS(DEFINE_FLOOR_DIVIDE)
