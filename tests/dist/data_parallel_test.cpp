@@ -1,8 +1,10 @@
 // Training on several ranks against one process that sees all samples.
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "crisol/crisol.h"
@@ -180,6 +182,28 @@ TEST_CASE("dist: a parameter without a gradient on one rank is named on all") {
   sum(net.second(net.first(x))).backward();
   CHECK(!net.third.weight.grad().defined());
   CHECK(net.second.weight.grad().defined());
+}
+
+TEST_CASE("dist: the last layer's gradients are summed while backward goes on to the first layer") {
+  Net net;
+  optim::SGD optimizer(net.parameters(), 0.1);
+  dist::DataParallel model(net, {.bucket_bytes = 2000, .first_bucket_bytes = 100});
+  const Tensor hidden = relu(net.first(ones({1, 12})));
+  const Tensor loss = sum(net.third(relu(net.second(hidden)))) * static_cast<double>(dist::rank() + 2);
+  const double average = (dist::world() + 3) / 2.0;  // Of the ranks' gradients 2, 3, …
+  bool summed = false;
+  hidden.register_hook([&](const Tensor&) {
+    // backward() has not computed the gradients of the first layer. It waits here until those of the last layer are
+    // averaged.
+    for (int i = 0; i < 60000 && !summed; ++i) {
+      summed = std::abs(net.third.bias.grad().to_vector<float>()[2] - average) < 1e-6;
+      if (!summed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CHECK(!net.first.weight.grad().defined());
+  });
+  loss.backward();
+  CHECK(summed);
+  CHECK(net.first.weight.grad().defined());
 }
 
 TEST_CASE("dist: other models, buckets and passes are refused") {
