@@ -51,5 +51,12 @@ void bind_functions(nb::module_& m, TensorClass& tensor);
 void bind_linalg(nb::module_& m, TensorClass& tensor);
 void bind_select(nb::module_& m, TensorClass& tensor);
 void bind_random(nb::module_& m, TensorClass& tensor);
+void bind_autograd(nb::module_& m, TensorClass& tensor);
+void bind_modules(nb::module_& m);
+void bind_functional(nb::module_& m);
+void bind_vision(nb::module_& m);
+void bind_sampling(nb::module_& m);
+void bind_optim(nb::module_& m);
+void bind_schedules(nb::module_& m);
 
 }  // namespace crisol::python

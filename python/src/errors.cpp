@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "callback.h"
 
 namespace crisol::python {
 
@@ -25,6 +26,10 @@ void translate(const std::exception_ptr& exception, void*) {
     std::rethrow_exception(exception);
   } catch (const OutOfRange& error) {
     PyErr_SetString(out_of_range, error.what());
+  } catch (const CallbackError& error) {
+    error.raise();
+  } catch (const nb::cast_error&) {
+    PyErr_SetString(PyExc_TypeError, "a part of an argument has a wrong type");
   } catch (const Error& error) {
     std::string text = error.what();
     if (error.code() == ErrorCode::device_not_found && devices().empty())

@@ -1,5 +1,6 @@
 // The extension module crisol._crisol.
 #include "bindings.h"
+#include "topics.h"
 
 namespace crisol::python {
 
@@ -37,4 +38,15 @@ NB_MODULE(_crisol, m) {
   bind_linalg(m, tensor);
   bind_select(m, tensor);
   bind_random(m, tensor);
+  bind_autograd(m, tensor);
+  bind_modules(m);
+  bind_functional(m);
+  bind_optim(m);
+  bind_files(m);
+  bind_data(m);
+  bind_graphs(m);
+  bind_onnx(m);
+  bind_fuse(m);
+  bind_kernel(m);
+  bind_measurements(m);
 }

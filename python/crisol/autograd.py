@@ -1,0 +1,196 @@
+"""Gradients: modes of recording, functions with a gradient of their own, checkpoints."""
+
+from contextlib import ContextDecorator
+
+from ._crisol import Tensor, _autograd
+from ._crisol._autograd import is_grad_enabled
+
+__all__ = ["Function", "checkpoint", "detect_anomaly", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
+__all__ += ["set_grad_enabled"]
+
+
+class _Mode(ContextDecorator):
+    """A scope of the library, which may be entered several times. It is also a decorator."""
+
+    _scope = None
+
+    def __init__(self):
+        self._entered = []
+
+    def __enter__(self):
+        scope = self._scope()
+        scope.enter()
+        self._entered.append(scope)
+        return self
+
+    def __exit__(self, *_):
+        self._entered.pop().leave()
+
+
+class no_grad(_Mode):
+    """Switches recording off on this thread: `with no_grad(): …`, or `@no_grad()` for a function."""
+
+    _scope = _autograd.NoGrad
+
+
+class enable_grad(_Mode):
+    """Switches recording on again inside no_grad()."""
+
+    _scope = _autograd.EnableGrad
+
+
+class set_grad_enabled(_Mode):
+    """Switches recording on or off: `with set_grad_enabled(training): …`."""
+
+    def __init__(self, mode):
+        super().__init__()
+        self._scope = _autograd.EnableGrad if mode else _autograd.NoGrad
+
+
+class detect_anomaly(_Mode):
+    """Searches for NaN and infinity: each function and each step of backward() raises if its result holds them."""
+
+    _scope = _autograd.DetectAnomaly
+
+
+def _tuple_of(tensors):
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=False, allow_unused=False):
+    """The gradient of the sum of the outputs with respect to each input, as a tuple.
+
+    Changes the grad of no tensor. grad_outputs are the gradients of the outputs, which may be left out if each output
+    has one element. With create_graph the gradients have gradients. With allow_unused, an input that no output depends
+    on gives None instead of an error.
+    """
+    if grad_outputs is not None:
+        grad_outputs = _tuple_of(grad_outputs)
+    return _autograd.grad(
+        _tuple_of(outputs), _tuple_of(inputs), grad_outputs, retain_graph, create_graph, allow_unused
+    )
+
+
+class _Saved:
+    """The place of a saved tensor that is an input or the result. The library keeps these itself."""
+
+    def __init__(self, input=None):
+        self.input = input
+
+
+class Context:
+    """What forward() keeps for backward(): saved tensors, and any attributes."""
+
+    def __init__(self, needs_input_grad):
+        self.needs_input_grad = needs_input_grad
+        self._saved = ()
+        self._inputs = self._result = None
+
+    def save_for_backward(self, *tensors):
+        """Keeps tensors: inputs, the result, or others."""
+        self._saved = tensors
+
+    @property
+    def saved_tensors(self):
+        """The tensors of save_for_backward(). Inputs and the result are those of the graph."""
+        return tuple(self._current(tensor) for tensor in self._saved)
+
+    def _current(self, tensor):
+        if not isinstance(tensor, _Saved):
+            return tensor
+        return self._result if tensor.input is None else self._inputs[tensor.input]
+
+
+class Function:
+    """A function with a gradient of its own. A subclass defines two static methods:
+
+        class Double(Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return 2 * x
+
+            @staticmethod
+            def backward(ctx, dy):
+                return 2 * dy
+
+        y = Double.apply(x)
+
+    forward() gets the arguments, and its result is one tensor. It is not recorded. backward() returns one gradient for
+    each argument, or None.
+    """
+
+    @classmethod
+    def apply(cls, *args):
+        """Calls forward() and records backward()."""
+        places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        ctx = Context(tuple(isinstance(a, Tensor) and a.requires_grad for a in args))
+        number = len(args)
+        others = [None if isinstance(a, Tensor) else a for a in args]
+
+        def forward(inputs):
+            full = list(others)
+            for place, tensor in zip(places, inputs):
+                full[place] = tensor
+            result = cls.forward(ctx, *full)
+            if not isinstance(result, Tensor):
+                raise TypeError(f"{cls.__name__}.forward() must return one tensor, not {type(result).__name__}")
+            ctx._saved = tuple(_place_of(tensor, inputs, result) for tensor in ctx._saved)
+            return result
+
+        def backward(dy, inputs, result):
+            ctx._inputs, ctx._result = inputs, result
+            try:
+                gradients = cls.backward(ctx, dy)
+            finally:
+                ctx._inputs = ctx._result = None
+            if not isinstance(gradients, tuple):
+                gradients = (gradients,)
+            if len(gradients) != number:
+                raise ValueError(
+                    f"{cls.__name__}.backward() returned {len(gradients)} gradients for {number} arguments of forward()"
+                )
+            return [gradients[place] for place in places]
+
+        return _autograd.custom_function(cls.__name__, [args[i] for i in places], forward, backward)
+
+    @staticmethod
+    def forward(ctx, *args):
+        """The result. A subclass defines it."""
+        raise NotImplementedError("a Function needs forward()")
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        """The gradient of each argument of forward(). A subclass defines it."""
+        raise NotImplementedError("a Function needs backward()")
+
+
+def _place_of(tensor, inputs, result):
+    if tensor is result:
+        return _Saved()
+    for i, input in enumerate(inputs):
+        if tensor is input:
+            return _Saved(i)
+    return tensor
+
+
+def checkpoint(function, *args):
+    """Computes function(*args), but frees the tensors that its ops keep for backward.
+
+    backward() calls the function again to compute these tensors. This needs less memory and more time. The second call
+    draws the same random numbers. The function must compute the same each time.
+    """
+    places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+    single = False
+
+    def run(inputs):
+        nonlocal single
+        full = list(args)
+        for place, tensor in zip(places, inputs):
+            full[place] = tensor
+        result = function(*full)
+        single = isinstance(result, Tensor)
+        return (result,) if single else result
+
+    results = _autograd.checkpoint(run, [args[i] for i in places])
+    return results[0] if single else tuple(results)

@@ -1,0 +1,12 @@
+"""Layers and models, under PyTorch's names."""
+
+from .._crisol import _nn
+from . import _module  # noqa: F401
+from .._crisol._nn import *  # noqa: F403
+
+for _name, _class in vars(_nn).items():
+    if isinstance(_class, type):
+        _class.__module__ = "crisol.nn"
+
+from . import functional, init, models, utils  # noqa: E402, F401
+from .loss import CrossEntropyLoss, MSELoss, NLLLoss  # noqa: E402, F401

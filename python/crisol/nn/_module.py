@@ -1,0 +1,232 @@
+"""The members of Module and of the containers that are written in Python."""
+
+import copy
+from collections import namedtuple
+
+from .._crisol import _nn
+
+Module = _nn.Module
+IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+
+
+def _method(cls):
+    """A decorator that makes a function a method of a class of the extension."""
+
+    def add(function):
+        function.__qualname__ = f"{cls.__name__}.{function.__name__}"
+        setattr(cls, function.__name__, function)
+        return function
+
+    return add
+
+
+@_method(Module)
+def parameters(self):
+    """Goes through the parameters of this module and of all modules below it. Each comes once."""
+    return (parameter for _, parameter in self._named_parameters())
+
+
+@_method(Module)
+def named_parameters(self):
+    """Goes through the parameters with their names, such as ("features.0.weight", parameter)."""
+    return iter(self._named_parameters())
+
+
+@_method(Module)
+def buffers(self):
+    """Goes through the buffers of this module and of all modules below it."""
+    return (buffer for _, buffer in self._named_buffers())
+
+
+@_method(Module)
+def named_buffers(self):
+    """Goes through the buffers with their names."""
+    return iter(self._named_buffers())
+
+
+@_method(Module)
+def children(self):
+    """Goes through the children, in the order in which they were added."""
+    return (child for _, child in self._named_children())
+
+
+@_method(Module)
+def named_children(self):
+    """Goes through the children with their names."""
+    return iter(self._named_children())
+
+
+@_method(Module)
+def modules(self):
+    """Goes through this module and all modules below it. Each comes once."""
+    return (module for _, module in self._named_modules())
+
+
+@_method(Module)
+def named_modules(self):
+    """Goes through this module, under the name "", and all modules below it, under their paths."""
+    return iter(self._named_modules())
+
+
+@_method(Module)
+def get_submodule(self, target):
+    """The module of this name below this module, such as "features.0"; itself for ""."""
+    module = self
+    for name in target.split(".") if target else ():
+        found = dict(module._named_children()).get(name)
+        if found is None:
+            raise AttributeError(f"{type(module).__name__} has no module '{name}'")
+        module = found
+    return module
+
+
+@_method(Module)
+def register_parameter(self, name, parameter):
+    """Registers a parameter, which becomes the attribute `name`. None means that there is none."""
+    setattr(self, name, parameter)
+
+
+@_method(Module)
+def register_buffer(self, name, tensor):
+    """Registers a tensor that is part of the state but not trained. It becomes the attribute `name`."""
+    setattr(self, name, tensor if tensor is None or isinstance(tensor, _nn.Buffer) else _nn.Buffer(tensor))
+
+
+@_method(Module)
+def register_module(self, name, module):
+    """Registers a child under a name: add_module(name, module)."""
+    self.add_module(name, module)
+
+
+@_method(Module)
+def load_state_dict(self, state_dict, strict=True):
+    """Copies values into parameters and buffers, converted to their dtype and device.
+
+    `state_dict` must contain every name of this module, with the same shape, and no other name. Otherwise raises
+    InvalidArgumentError, with all names that differ, and changes nothing. Without `strict`, missing and unexpected
+    names are no error. Returns both lists of names.
+    """
+    return IncompatibleKeys(*self._load_state_dict(state_dict, strict))
+
+
+@_method(Module)
+def apply(self, fn):
+    """Calls fn with every module below this module, children before their parents, and then with this module."""
+    for child in self.children():
+        child.apply(fn)
+    fn(self)
+    return self
+
+
+@_method(Module)
+def requires_grad_(self, requires_grad=True):
+    """Makes all parameters want a gradient, or no longer want one: freezes them. Returns this module."""
+    for parameter in self.parameters():
+        parameter.requires_grad_(requires_grad)
+    return self
+
+
+@_method(Module)
+def __dir__(self):
+    names = {name for name, _ in self._named_children()}
+    for name, _ in self._named_parameters() + self._named_buffers():
+        names.add(name.partition(".")[0])
+    return sorted(names.union(object.__dir__(self)))
+
+
+def _rebuilt(self, memo, base):
+    """A deep copy of a module whose class is written in Python, attribute by attribute."""
+    copied = type(self).__new__(type(self))
+    base.__init__(copied)
+    memo[id(self)] = copied
+    for name, value in self.__dict__.items():
+        setattr(copied, name, copy.deepcopy(value, memo))
+    for name, child in self._named_children():
+        if name not in self.__dict__:
+            copied.add_module(name, copy.deepcopy(child, memo))
+    return copied.train(self.training)
+
+
+@_method(Module)
+def __deepcopy__(self, memo):
+    base = next(cls for cls in type(self).__mro__ if cls.__module__ in ("crisol", "crisol.nn", "crisol.onnx"))
+    rebuildable = (_nn.Sequential, _nn.ModuleList, _nn.ModuleDict)
+    if base not in rebuildable and (base is not Module or type(self) is Module):
+        raise TypeError(f"a {type(self).__name__} cannot be copied: copy its state_dict()")
+    return _rebuilt(self, memo, base)
+
+
+@_method(Module)
+def __reduce__(self):
+    raise TypeError(f"{type(self).__name__} cannot be pickled: save its state_dict() with crisol.save()")
+
+
+def _numbered(cls):
+    """Adds the methods of a list to a container whose children have numbers for names."""
+
+    @_method(cls)
+    def __getitem__(self, index):
+        if not isinstance(index, slice):
+            return self._child(index)
+        part = cls()
+        for i in range(*index.indices(len(self))):
+            part.append(self._child(i))
+        return part
+
+    @_method(cls)
+    def __iter__(self):
+        return self.children()
+
+    @_method(cls)
+    def extend(self, modules):
+        """Adds modules at the end. Returns this container."""
+        for module in modules:
+            self.append(module)
+        return self
+
+    cls.__deepcopy__ = __deepcopy__
+
+
+_numbered(_nn.Sequential)
+_numbered(_nn.ModuleList)
+
+ModuleDict = _nn.ModuleDict
+ModuleDict.__deepcopy__ = __deepcopy__
+
+
+@_method(ModuleDict)
+def __getitem__(self, name):
+    for its_name, child in self._named_children():
+        if its_name == name:
+            return child
+    raise KeyError(name)
+
+
+@_method(ModuleDict)
+def __iter__(self):
+    return self.keys()
+
+
+@_method(ModuleDict)
+def keys(self):
+    """Goes through the names."""
+    return (name for name, _ in self._named_children())
+
+
+@_method(ModuleDict)
+def values(self):
+    """Goes through the modules."""
+    return self.children()
+
+
+@_method(ModuleDict)
+def items(self):
+    """Goes through the modules with their names."""
+    return self.named_children()
+
+
+@_method(ModuleDict)
+def update(self, modules):
+    """Adds modules by name, or replaces those of the same name."""
+    for name, module in dict(modules).items():
+        self[name] = module

@@ -1,0 +1,37 @@
+"""Losses as modules that store their options."""
+
+from . import functional as F
+from .._crisol._nn import Module
+
+
+class CrossEntropyLoss(Module):
+    """functional.cross_entropy of logits (N, C) against labels (N)."""
+
+    def __init__(self, *, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+        super().__init__()
+        self.options = {"ignore_index": ignore_index, "reduction": reduction, "label_smoothing": label_smoothing}
+
+    def forward(self, input, target):
+        return F.cross_entropy(input, target, **self.options)
+
+
+class NLLLoss(Module):
+    """functional.nll_loss of log-probabilities (N, C) against labels (N)."""
+
+    def __init__(self, *, ignore_index=-100, reduction="mean"):
+        super().__init__()
+        self.options = {"ignore_index": ignore_index, "reduction": reduction}
+
+    def forward(self, input, target):
+        return F.nll_loss(input, target, **self.options)
+
+
+class MSELoss(Module):
+    """functional.mse_loss of two tensors of one shape."""
+
+    def __init__(self, *, reduction="mean"):
+        super().__init__()
+        self.reduction = reduction
+
+    def forward(self, input, target):
+        return F.mse_loss(input, target, reduction=self.reduction)

@@ -1,0 +1,22 @@
+"""Limits for gradients. Call these functions between backward() and step()."""
+
+from .._crisol._optim import _clip_grad_norm, _clip_grad_value
+
+
+def _list_of(parameters):
+    from .. import Tensor
+
+    return [parameters] if isinstance(parameters, Tensor) else list(parameters)
+
+
+def clip_grad_norm_(parameters, max_norm):
+    """Scales all gradients so that their common Euclidean norm is at most max_norm.
+
+    Returns the norm before scaling, as a tensor without axes. Nothing waits.
+    """
+    return _clip_grad_norm(_list_of(parameters), max_norm)
+
+
+def clip_grad_value_(parameters, clip_value):
+    """Limits every element of the gradients to [-clip_value, clip_value]."""
+    _clip_grad_value(_list_of(parameters), clip_value)

@@ -1,0 +1,31 @@
+"""Models in ONNX files: load() gives a module, save() writes one."""
+
+from ._crisol import Tensor, _onnx
+from ._crisol._nn import Module
+from ._crisol._onnx import Model, ValueInfo, check, info, load, supported_ops
+
+__all__ = ["Model", "ValueInfo", "check", "info", "load", "save", "supported_ops"]
+
+for _class in (Model, ValueInfo):
+    _class.__module__ = "crisol.onnx"
+
+
+def save(path, model, examples, *, inputs=(), outputs=(), batch="batch", batch_axis=0, state=None):
+    """Writes a module as an ONNX file, by running it on example tensors.
+
+    The example gives the element types and sizes of the inputs. Axis `batch_axis` is the batch: the model in the file
+    takes any size there. `inputs` and `outputs` are names. A module runs in evaluation, and keeps its mode. `model` may
+    also be a function of tensors, with the tensors that it uses in `state`, by name.
+    """
+    examples = [examples] if isinstance(examples, Tensor) else list(examples)
+    is_module = isinstance(model, Module)
+    if state is None:
+        state = model.state_dict() if is_module else {}
+    was_training = is_module and model.training
+    if was_training:
+        model.eval()
+    try:
+        _onnx._save(path, model, examples, state, list(inputs), list(outputs), batch, batch_axis)
+    finally:
+        if was_training:
+            model.train()

@@ -1,0 +1,19 @@
+"""Timelines of a program, for Perfetto or chrome://tracing."""
+
+from contextlib import contextmanager
+
+from ._crisol._trace import active, scope, start, stop
+
+__all__ = ["active", "file", "scope", "start", "stop"]
+
+scope.__module__ = "crisol.trace"
+
+
+@contextmanager
+def file(path):
+    """Writes a timeline while the with statement runs: `with crisol.trace.file("trace.json"): …`."""
+    start(path)
+    try:
+        yield
+    finally:
+        stop()

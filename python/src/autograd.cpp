@@ -1,0 +1,114 @@
+// Modes of recording, gradients, functions with gradients of their own, checkpoints, and hooks of tensors.
+#include "arguments.h"
+#include "bindings.h"
+#include "callback.h"
+
+namespace crisol::python {
+
+namespace {
+
+/// A scope of the library that Python enters and leaves.
+template <class Scope>
+class Entered {
+ public:
+  void enter() { scope_.emplace(); }
+  void leave() { scope_.reset(); }
+
+ private:
+  std::optional<Scope> scope_;
+};
+
+template <class Scope>
+void bind_scope(nb::module_& m, const char* name) {
+  nb::class_<Entered<Scope>>(m, name)
+      .def(nb::init<>())
+      .def("enter", &Entered<Scope>::enter)
+      .def("leave", &Entered<Scope>::leave);
+}
+
+/// Tensors for Python, with None for undefined ones.
+nb::list with_none(const std::vector<Tensor>& tensors) {
+  nb::list list;
+  for (const Tensor& x : tensors) list.append(nb::cast(if_defined(x)));
+  return list;
+}
+
+std::vector<Tensor> tensors_of(const nb::object& sequence) {
+  std::vector<Tensor> tensors;
+  for (const nb::handle x : sequence) tensors.push_back(x.is_none() ? Tensor() : nb::cast<Tensor>(x));
+  return tensors;
+}
+
+nb::object gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const nb::object& given,
+                     bool retain_graph, bool create_graph, bool allow_unused) {
+  GradOptions options{given.is_none() ? std::vector<Tensor>() : tensors_of(given), retain_graph, create_graph,
+                      allow_unused};
+  return nb::tuple(with_none(unlocked([&] { return grad(outputs, inputs, options); })));
+}
+
+Tensor call_custom(const std::string& name, const std::vector<Tensor>& inputs, nb::callable forward,
+                   nb::callable backward) {
+  return unlocked([&, kept = Kept(backward)] {
+    return custom_function(
+        name, inputs,
+        [&](const std::vector<Tensor>& x) {
+          return with_python([&] { return nb::cast<Tensor>(forward(with_none(x))); });
+        },
+        [kept](const Tensor& dy, const std::vector<Tensor>& x, const Tensor& y) {
+          return with_python([&] { return tensors_of(kept.get()(dy, with_none(x), y)); });
+        });
+  });
+}
+
+std::vector<Tensor> call_checkpoint(nb::callable function, const std::vector<Tensor>& inputs) {
+  return unlocked([&, kept = Kept(function)] {
+    return checkpoint(
+        [kept](const std::vector<Tensor>& x) {
+          return with_python([&] { return tensors_of(kept.get()(with_none(x))); });
+        },
+        inputs);
+  });
+}
+
+void bind_hooks_of_tensors(TensorClass& tensor) {
+  tensor
+      .def(
+          "register_hook",
+          [](const Tensor& x, nb::callable hook) {
+            return x.register_hook([kept = Kept(hook)](const Tensor& gradient) {
+              return with_python([&] {
+                const nb::object result = kept.get()(gradient);
+                return result.is_none() ? Tensor() : nb::cast<Tensor>(result);
+              });
+            });
+          },
+          "hook"_a,
+          "Calls hook(gradient) in backward() when all of this tensor's gradient is known. A tensor that the hook "
+          "returns replaces the gradient. Returns a handle with remove().")
+      .def(
+          "register_post_accumulate_grad_hook",
+          [](const Tensor& x, nb::callable hook) {
+            return x.register_post_accumulate_grad_hook(
+                [kept = Kept(hook)](const Tensor& leaf) { with_python([&] { kept.get()(leaf); }); });
+          },
+          "hook"_a, "Calls hook(leaf) in backward() when the grad of this leaf is complete.");
+}
+
+}  // namespace
+
+void bind_autograd(nb::module_& extension, TensorClass& tensor) {
+  nb::module_ m = extension.def_submodule("_autograd", "Gradients.");
+  nb::class_<HookHandle>(m, "HookHandle", nb::dynamic_attr(), "Removes a hook.")
+      .def("remove", &HookHandle::remove, "Removes the hook. The hook stays if the handle is dropped.");
+  bind_scope<NoGrad>(m, "NoGrad");
+  bind_scope<EnableGrad>(m, "EnableGrad");
+  bind_scope<DetectAnomaly>(m, "DetectAnomaly");
+  m.def("is_grad_enabled", &grad_enabled, "Whether functions on this thread are recorded for backward().");
+  m.def("grad", &gradients, "outputs"_a, "inputs"_a, "grad_outputs"_a.none(), "retain_graph"_a, "create_graph"_a,
+        "allow_unused"_a);
+  m.def("custom_function", &call_custom, "name"_a, "inputs"_a, "forward"_a, "backward"_a);
+  m.def("checkpoint", &call_checkpoint, "function"_a, "inputs"_a);
+  bind_hooks_of_tensors(tensor);
+}
+
+}  // namespace crisol::python

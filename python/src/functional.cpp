@@ -1,0 +1,193 @@
+// The functions of torch.nn.functional that take options, with PyTorch's names of arguments and defaults.
+#include "arguments.h"
+#include "bindings.h"
+#include "option_casters.h"
+#include "same_padding.h"
+
+namespace crisol::python {
+
+namespace {
+
+using OptionalTensor = std::optional<Tensor>;
+
+template <class Sizes, class Options, Tensor (*function)(const Tensor&, const Tensor&, const Tensor&, const Options&)>
+void bind_conv(nb::module_& m, const char* name, const char* text) {
+  m.def(
+      name,
+      [](const Tensor& x, const Tensor& weight, const OptionalTensor& bias, Sizes stride, nb::handle padding,
+         Sizes dilation, int groups) {
+        Sizes kernel = 1;
+        const int rank = weight.dim();
+        kernel.w = static_cast<int>(weight.size(rank - 1));
+        kernel.h = static_cast<int>(weight.size(rank - 2));
+        if constexpr (std::is_same_v<Sizes, IntTriple>) kernel.d = static_cast<int>(weight.size(rank - 3));
+        const Options options{stride, padding_of(padding, kernel, stride, dilation), dilation, groups};
+        return unlocked([&] { return function(x, weight, or_undefined(bias), options); });
+      },
+      "input"_a, "weight"_a, "bias"_a = nb::none(), "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1, "groups"_a = 1,
+      text);
+}
+
+template <class Sizes, class Options, Tensor (*function)(const Tensor&, const Tensor&, const Tensor&, const Options&)>
+void bind_conv_transpose(nb::module_& m, const char* name, const char* text) {
+  m.def(
+      name,
+      [](const Tensor& x, const Tensor& weight, const OptionalTensor& bias, Sizes stride, Sizes padding,
+         Sizes output_padding, int groups, Sizes dilation) {
+        return function(x, weight, or_undefined(bias), {stride, padding, output_padding, dilation, groups});
+      },
+      "input"_a, "weight"_a, "bias"_a = nb::none(), "stride"_a = 1, "padding"_a = 0, "output_padding"_a = 0,
+      "groups"_a = 1, "dilation"_a = 1, Unlocked(), text);
+}
+
+template <class Sizes, class Options, Tensor (*function)(const Tensor&, const Options&),
+          ExtremeResult (*both)(const Tensor&, const Options&)>
+void bind_max_pool(nb::module_& m, const char* name, const char* text) {
+  m.def(
+      name,
+      [](const Tensor& x, Sizes kernel, std::optional<Sizes> stride, Sizes padding, Sizes dilation, bool ceil_mode,
+         bool return_indices) -> std::variant<Tensor, std::pair<Tensor, Tensor>> {
+        const Options options{kernel, stride.value_or(0), padding, dilation, ceil_mode};
+        if (!return_indices) return function(x, options);
+        const ExtremeResult result = both(x, options);
+        return std::make_pair(result.values, result.indices);
+      },
+      "input"_a, "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "dilation"_a = 1, "ceil_mode"_a = false,
+      "return_indices"_a = false, Unlocked(), text);
+}
+
+template <class Sizes, class Options, Tensor (*function)(const Tensor&, const Options&)>
+void bind_avg_pool(nb::module_& m, const char* name, const char* text) {
+  m.def(
+      name,
+      [](const Tensor& x, Sizes kernel, std::optional<Sizes> stride, Sizes padding, bool ceil_mode,
+         bool count_include_pad, std::optional<int> divisor) {
+        return function(x, {kernel, stride.value_or(0), padding, ceil_mode, count_include_pad, divisor.value_or(0)});
+      },
+      "input"_a, "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "ceil_mode"_a = false,
+      "count_include_pad"_a = true, "divisor_override"_a = nb::none(), Unlocked(), text);
+}
+
+void bind_pools(nb::module_& m) {
+  bind_max_pool<IntPair, MaxPool2dOptions, &max_pool2d, &max_pool2d_with_indices>(
+      m, "max_pool2d", "The largest element of each window of input (N, C, H, W). With return_indices also positions.");
+  bind_max_pool<IntTriple, MaxPool3dOptions, &max_pool3d, &max_pool3d_with_indices>(
+      m, "max_pool3d", "The largest element of each window of input (N, C, D, H, W).");
+  bind_avg_pool<IntPair, AvgPool2dOptions, &avg_pool2d>(m, "avg_pool2d",
+                                                        "The mean of each window of input (N, C, H, W).");
+  bind_avg_pool<IntTriple, AvgPool3dOptions, &avg_pool3d>(m, "avg_pool3d",
+                                                          "The mean of each window of input (N, C, D, H, W).");
+  m.def("adaptive_avg_pool2d", &adaptive_avg_pool2d, "input"_a, "output_size"_a, Unlocked(),
+        "The means over output_size windows that divide the images (N, C, H, W).");
+  m.def("adaptive_avg_pool3d", &adaptive_avg_pool3d, "input"_a, "output_size"_a, Unlocked(),
+        "The means over output_size windows that divide the volumes (N, C, D, H, W).");
+}
+
+void bind_convs(nb::module_& m) {
+  bind_conv<IntPair, Conv2dOptions, &conv2d>(
+      m, "conv2d",
+      "Cross-correlation: input (N, C, H, W), weight (K, C / groups, R, S), bias (K) give (N, K, H', W').");
+  bind_conv<IntTriple, Conv3dOptions, &conv3d>(
+      m, "conv3d",
+      "Cross-correlation: input (N, C, D, H, W), weight (K, C / groups, Q, R, S) give (N, K, D', H', W').");
+  bind_conv_transpose<IntPair, ConvTranspose2dOptions, &conv_transpose2d>(
+      m, "conv_transpose2d",
+      "The gradient of conv2d: input (N, C, H, W), weight (C, K / groups, R, S) give (N, K, …).");
+  bind_conv_transpose<IntTriple, ConvTranspose3dOptions, &conv_transpose3d>(
+      m, "conv_transpose3d", "The gradient of conv3d: input (N, C, D, H, W), weight (C, K / groups, Q, R, S).");
+}
+
+void bind_losses(nb::module_& m) {
+  m.def(
+      "cross_entropy",
+      [](const Tensor& x, const Tensor& target, std::int64_t ignore_index, Reduction reduction, double smoothing) {
+        return cross_entropy(x, target, {reduction, smoothing, ignore_index});
+      },
+      "input"_a, "target"_a, nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = Reduction::mean,
+      "label_smoothing"_a = 0.0, Unlocked(),
+      "log(sum(exp(row))) - row[label] of logits (N, C) and labels (N). reduction is \"mean\", \"sum\" or \"none\".");
+  m.def(
+      "nll_loss",
+      [](const Tensor& x, const Tensor& target, std::int64_t ignore_index, Reduction reduction) {
+        return nll_loss(x, target, reduction, ignore_index);
+      },
+      "input"_a, "target"_a, nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = Reduction::mean, Unlocked(),
+      "-row[label] of log-probabilities (N, C) and labels (N).");
+  m.def("mse_loss", &mse_loss, "input"_a, "target"_a, nb::kw_only(), "reduction"_a = Reduction::mean, Unlocked(),
+        "(input - target)² of tensors of one shape, or the mean or the sum of it.");
+}
+
+void bind_layers_as_functions(nb::module_& m) {
+  m.def(
+      "linear",
+      [](const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
+        return linear(x, weight, or_undefined(bias));
+      },
+      "input"_a, "weight"_a, "bias"_a = nb::none(), Unlocked(),
+      "input · weightᵀ + bias: input (…, I), weight (O, I), bias (O) give (…, O).");
+  m.def(
+      "batch_norm",
+      [](const Tensor& x, const OptionalTensor& mean, const OptionalTensor& var, const OptionalTensor& weight,
+         const OptionalTensor& bias, bool training, double momentum, double eps) {
+        return batch_norm2d(x, or_undefined(weight), or_undefined(bias), or_undefined(mean), or_undefined(var),
+                            {training, momentum, eps});
+      },
+      "input"_a, "running_mean"_a.none(), "running_var"_a.none(), "weight"_a = nb::none(), "bias"_a = nb::none(),
+      "training"_a = false, "momentum"_a = 0.1, "eps"_a = 1e-5, Unlocked(),
+      "(input - mean) / sqrt(var + eps) · weight + bias for each channel of input (N, C, …).");
+  m.def(
+      "layer_norm",
+      [](const Tensor& x, const Shape& shape, const OptionalTensor& weight, const OptionalTensor& bias, double eps) {
+        return layer_norm(x, shape, or_undefined(weight), or_undefined(bias), eps);
+      },
+      "input"_a, "normalized_shape"_a, "weight"_a = nb::none(), "bias"_a = nb::none(), "eps"_a = 1e-5, Unlocked(),
+      "(input - mean) / sqrt(var + eps) · weight + bias over the last axes, which have the sizes normalized_shape.");
+  m.def(
+      "dropout", [](const Tensor& x, double p, bool training) { return dropout(x, p, training); }, "input"_a,
+      "p"_a = 0.5, "training"_a = true, Unlocked(),
+      "Sets elements to 0 with probability p and divides the others by 1 - p.");
+}
+
+Tensor pad_of(const Tensor& x, const std::vector<std::int64_t>& numbers, double value) {
+  if (numbers.size() % 2 != 0)
+    throw Error(ErrorCode::invalid_argument, "[pad] there are " + std::to_string(numbers.size()) +
+                                                 " numbers; each axis needs two, before and after it");
+  std::vector<AxisPadding> paddings;
+  for (std::size_t i = 0; i < numbers.size(); i += 2) paddings.push_back({numbers[i], numbers[i + 1]});
+  return pad(x, paddings, value);
+}
+
+void bind_other_functions(nb::module_& m) {
+  m.def(
+      "embedding",
+      [](const Tensor& x, const Tensor& weight, std::optional<std::int64_t> padding_idx) {
+        return embedding(weight, x, padding_idx);
+      },
+      "input"_a, "weight"_a, "padding_idx"_a = nb::none(), Unlocked(),
+      "Rows of weight (V, D) by indices input (…), as (…, D). Row padding_idx gets no gradient.");
+  m.def("one_hot", &one_hot, "tensor"_a, "num_classes"_a = -1, "dtype"_a = DType::i64, Unlocked(),
+        "1 at the position of each index and 0 elsewhere: (…) gives (…, num_classes).");
+  m.def(
+      "softmax", [](const Tensor& x, int dim) { return softmax(x, dim); }, "input"_a, "dim"_a, Unlocked(),
+      "exp(x) / sum(exp(x)) along an axis.");
+  m.def(
+      "log_softmax", [](const Tensor& x, int dim) { return log_softmax(x, dim); }, "input"_a, "dim"_a, Unlocked(),
+      "x - log(sum(exp(x))) along an axis.");
+  m.def("pad", &pad_of, "input"_a, "pad"_a, "value"_a = 0.0, Unlocked(),
+        "Adds elements of one value at the ends of axes. pad holds two numbers for each axis, the last axis first.");
+}
+
+}  // namespace
+
+void bind_functional(nb::module_& extension) {
+  nb::module_ m = extension.def_submodule("_functional", "Functions with PyTorch's arguments.");
+  bind_convs(m);
+  bind_pools(m);
+  bind_losses(m);
+  bind_layers_as_functions(m);
+  bind_other_functions(m);
+  bind_vision(m);
+  bind_sampling(m);
+}
+
+}  // namespace crisol::python

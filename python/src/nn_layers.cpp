@@ -1,0 +1,180 @@
+// Layers with PyTorch's names and constructor arguments: linear, convolution, pooling, activations.
+#include "arguments.h"
+#include "nn_module.h"
+#include "same_padding.h"
+
+namespace crisol::python {
+
+namespace {
+
+void bind_linear(nb::module_& m) {
+  auto linear =
+      bind_layer<nn::Linear>(m, "Linear", "y = x · weightᵀ + bias. x is (…, in_features), y (…, out_features).");
+  linear.def(
+      "__init__",
+      [](nb::pointer_and_handle<nn::Linear> self, std::int64_t in_features, std::int64_t out_features, bool bias) {
+        construct(self, in_features, out_features, nn::LinearOptions{bias});
+      },
+      "in_features"_a, "out_features"_a, "bias"_a = true);
+  bind_parameter<&nn::Linear::weight>(linear, "weight", "(out_features, in_features)");
+  bind_parameter<&nn::Linear::bias>(linear, "bias", "(out_features), or None.");
+  auto embedding = bind_layer<nn::Embedding>(
+      m, "Embedding", "One row of weight for each index: x (…) of whole numbers gives y (…, embedding_dim).");
+  embedding.def(
+      "__init__",
+      [](nb::pointer_and_handle<nn::Embedding> self, std::int64_t count, std::int64_t size,
+         std::optional<std::int64_t> padding) { construct(self, count, size, nn::EmbeddingOptions{padding}); },
+      "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none());
+  bind_parameter<&nn::Embedding::weight>(embedding, "weight", "(num_embeddings, embedding_dim)");
+}
+
+template <class L, class Sizes, class Options>
+void bind_conv(nb::module_& m, const char* name, const char* text) {
+  auto layer = bind_layer<L>(m, name, text);
+  layer.def(
+      "__init__",
+      [](nb::pointer_and_handle<L> self, std::int64_t in_channels, std::int64_t out_channels, Sizes kernel,
+         Sizes stride, nb::handle padding, Sizes dilation, int groups, bool bias) {
+        construct(self, in_channels, out_channels, kernel,
+                  Options{stride, padding_of(padding, kernel, stride, dilation), dilation, groups, bias});
+      },
+      "in_channels"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1,
+      "groups"_a = 1, "bias"_a = true);
+  bind_parameter<&L::weight>(layer, "weight", "(out_channels, in_channels / groups, *kernel_size)");
+  bind_parameter<&L::bias>(layer, "bias", "(out_channels), or None.");
+}
+
+template <class L, class Sizes, class Options>
+void bind_conv_transpose(nb::module_& m, const char* name, const char* text) {
+  auto layer = bind_layer<L>(m, name, text);
+  layer.def(
+      "__init__",
+      [](nb::pointer_and_handle<L> self, std::int64_t in_channels, std::int64_t out_channels, Sizes kernel,
+         Sizes stride, Sizes padding, Sizes output_padding, int groups, bool bias, Sizes dilation) {
+        construct(self, in_channels, out_channels, kernel,
+                  Options{stride, padding, output_padding, dilation, groups, bias});
+      },
+      "in_channels"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = 0, "output_padding"_a = 0,
+      "groups"_a = 1, "bias"_a = true, "dilation"_a = 1);
+  bind_parameter<&L::weight>(layer, "weight", "(in_channels, out_channels / groups, *kernel_size)");
+  bind_parameter<&L::bias>(layer, "bias", "(out_channels), or None.");
+}
+
+template <class L, class Sizes, class Options>
+void bind_max_pool(nb::module_& m, const char* name, const char* text) {
+  bind_layer<L>(m, name, text)
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<L> self, Sizes kernel, std::optional<Sizes> stride, Sizes padding, Sizes dilation,
+             bool ceil_mode) {
+            construct(self, kernel, Options{kernel, stride.value_or(0), padding, dilation, ceil_mode});
+          },
+          "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "dilation"_a = 1, nb::kw_only(),
+          "ceil_mode"_a = false);
+}
+
+template <class L, class Sizes, class Options>
+void bind_avg_pool(nb::module_& m, const char* name, const char* text) {
+  bind_layer<L>(m, name, text)
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<L> self, Sizes kernel, std::optional<Sizes> stride, Sizes padding, bool ceil_mode,
+             bool count_include_pad, std::optional<int> divisor) {
+            construct(self, kernel,
+                      Options{kernel, stride.value_or(0), padding, ceil_mode, count_include_pad, divisor.value_or(0)});
+          },
+          "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "ceil_mode"_a = false,
+          "count_include_pad"_a = true, "divisor_override"_a = nb::none());
+}
+
+template <class L, class Sizes>
+void bind_adaptive_pool(nb::module_& m, const char* name, const char* text) {
+  bind_layer<L>(m, name, text)
+      .def(
+          "__init__", [](nb::pointer_and_handle<L> self, Sizes output) { construct(self, output); }, "output_size"_a);
+}
+
+/// An activation without settings. PyTorch's argument inplace is accepted; the result is always a new tensor.
+template <class L>
+void bind_activation(nb::module_& m, const char* name) {
+  bind_layer<L>(m, name, "The function of the same name, element by element. `inplace` changes nothing.")
+      .def(
+          "__init__", [](nb::pointer_and_handle<L> self, bool) { construct(self); }, "inplace"_a = false);
+}
+
+template <class L>
+void bind_activation_of(nb::module_& m, const char* name, const char* parameter, double initial) {
+  bind_layer<L>(m, name, "The function of the same name, element by element. `inplace` changes nothing.")
+      .def(
+          "__init__", [](nb::pointer_and_handle<L> self, double value, bool) { construct(self, value); },
+          nb::arg(parameter) = initial, "inplace"_a = false);
+}
+
+template <class L>
+void bind_over_axis(nb::module_& m, const char* name, const char* text) {
+  bind_layer<L>(m, name, text)
+      .def(
+          "__init__", [](nb::pointer_and_handle<L> self, int dim) { construct(self, dim); }, "dim"_a);
+}
+
+void bind_activations(nb::module_& m) {
+  bind_activation<nn::Identity>(m, "Identity");
+  bind_activation<nn::ReLU>(m, "ReLU");
+  bind_activation<nn::Sigmoid>(m, "Sigmoid");
+  bind_activation<nn::Tanh>(m, "Tanh");
+  bind_activation<nn::SiLU>(m, "SiLU");
+  bind_activation<nn::GELU>(m, "GELU");
+  bind_activation<nn::Mish>(m, "Mish");
+  bind_activation<nn::SELU>(m, "SELU");
+  bind_activation<nn::LogSigmoid>(m, "LogSigmoid");
+  bind_activation<nn::ReLU6>(m, "ReLU6");
+  bind_activation<nn::Hardsigmoid>(m, "Hardsigmoid");
+  bind_activation<nn::Hardswish>(m, "Hardswish");
+  bind_activation_of<nn::LeakyReLU>(m, "LeakyReLU", "negative_slope", 0.01);
+  bind_activation_of<nn::ELU>(m, "ELU", "alpha", 1);
+  bind_activation_of<nn::CELU>(m, "CELU", "alpha", 1);
+  bind_activation_of<nn::Dropout>(m, "Dropout", "p", 0.5);
+  bind_layer<nn::Softplus>(m, "Softplus", "log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.")
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<nn::Softplus> self, double beta, double threshold) {
+            construct(self, beta, threshold);
+          },
+          "beta"_a = 1.0, "threshold"_a = 20.0);
+  bind_over_axis<nn::Softmax>(m, "Softmax", "exp(x) / sum(exp(x)) along an axis.");
+  bind_over_axis<nn::LogSoftmax>(m, "LogSoftmax", "x - log(sum(exp(x))) along an axis.");
+  bind_layer<nn::Flatten>(m, "Flatten", "Merges the axes start_dim to end_dim into one axis.")
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<nn::Flatten> self, int first, int last) { construct(self, first, last); },
+          "start_dim"_a = 1, "end_dim"_a = -1);
+}
+
+}  // namespace
+
+void bind_layers(nb::module_& m) {
+  bind_linear(m);
+  bind_conv<nn::Conv2d, IntPair, Conv2dOptions>(
+      m, "Conv2d", "Cross-correlation of images: x (N, in_channels, H, W) gives y (N, out_channels, H', W').");
+  bind_conv<nn::Conv3d, IntTriple, Conv3dOptions>(
+      m, "Conv3d", "Cross-correlation of volumes: x (N, in_channels, D, H, W) gives y (N, out_channels, D', H', W').");
+  bind_conv_transpose<nn::ConvTranspose2d, IntPair, ConvTranspose2dOptions>(
+      m, "ConvTranspose2d", "The gradient of Conv2d: x (N, in_channels, H, W) gives y (N, out_channels, H', W').");
+  bind_conv_transpose<nn::ConvTranspose3d, IntTriple, ConvTranspose3dOptions>(
+      m, "ConvTranspose3d", "The gradient of Conv3d: x (N, in_channels, D, H, W) gives (N, out_channels, D', H', W').");
+  bind_max_pool<nn::MaxPool2d, IntPair, MaxPool2dOptions>(
+      m, "MaxPool2d", "The largest element of each window of x (N, C, H, W). The stride is kernel_size if None.");
+  bind_max_pool<nn::MaxPool3d, IntTriple, MaxPool3dOptions>(
+      m, "MaxPool3d", "The largest element of each window of x (N, C, D, H, W). The stride is kernel_size if None.");
+  bind_avg_pool<nn::AvgPool2d, IntPair, AvgPool2dOptions>(
+      m, "AvgPool2d", "The mean of each window of x (N, C, H, W). The stride is kernel_size if None.");
+  bind_avg_pool<nn::AvgPool3d, IntTriple, AvgPool3dOptions>(
+      m, "AvgPool3d", "The mean of each window of x (N, C, D, H, W). The stride is kernel_size if None.");
+  bind_adaptive_pool<nn::AdaptiveAvgPool2d, IntPair>(
+      m, "AdaptiveAvgPool2d", "Means over output_size windows that divide the images x (N, C, H, W).");
+  bind_adaptive_pool<nn::AdaptiveAvgPool3d, IntTriple>(
+      m, "AdaptiveAvgPool3d", "Means over output_size windows that divide the volumes x (N, C, D, H, W).");
+  bind_activations(m);
+}
+
+}  // namespace crisol::python

@@ -1,0 +1,296 @@
+// The class nn.Module. Its children, parameters and buffers are in the library's registry, so the library sees a Python
+// module as one of its own. A Python module also keeps them as attributes, which makes them fast to read.
+#include "nn_module.h"
+
+#include <sstream>
+
+#include "arguments.h"
+
+namespace crisol::python {
+
+namespace {
+
+using Child = std::shared_ptr<nn::Module>;
+
+/// Opens the functions that the library gives to derived classes.
+struct Registry : nn::Module {
+  static void add(nn::Module& m, const std::string& name, nn::Parameter& value) {
+    (m.*(&Registry::register_parameter))(name, value);
+  }
+  static void add(nn::Module& m, const std::string& name, nn::Buffer& value) {
+    (m.*(&Registry::register_buffer))(name, value);
+  }
+  static void add(nn::Module& m, const std::string& name, const Child& value) {
+    using Add = Child (nn::Module::*)(const std::string&, const Child&);
+    (m.*static_cast<Add>(&Registry::register_module<nn::Module>))(name, value);
+  }
+  static void replace(nn::Module& m, const std::string& name, const Child& value) {
+    (m.*(&Registry::replace_child))(name, nullptr, value, nullptr);
+  }
+  static Tensor call(nn::Module& m, const Tensor& x, const std::function<Tensor(const Tensor&)>& forward) {
+    using Call = Tensor (nn::Module::*)(const Tensor&, const std::function<Tensor(const Tensor&)>&);
+    return (m.*static_cast<Call>(&Registry::call_with_hooks))(x, forward);
+  }
+};
+
+// The traverse and clear functions of an ordinary class of the binding, for the attributes.
+traverseproc traverse_attributes = nullptr;
+inquiry clear_attributes = nullptr;
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  if (const int stop = traverse_attributes(self, visit, arg)) return stop;
+  if (!nb::inst_ready(self)) return 0;
+  for (const auto& [name, child] : nb::inst_ptr<nn::Module>(self)->named_children())
+    if (const auto* owner = std::get_deleter<nb::detail::py_deleter>(child)) Py_VISIT(owner->o);
+  return 0;
+}
+
+int clear(PyObject* self) { return clear_attributes(self); }
+
+Child child_of(const nn::Module& m, const std::string& name) {
+  for (const auto& [its_name, child] : m.named_children())
+    if (its_name == name) return child;
+  return nullptr;
+}
+
+void set_attribute(nb::handle self, nb::handle name, nb::handle value) {
+  if (PyObject_GenericSetAttr(self.ptr(), name.ptr(), value.ptr()) != 0) throw nb::python_error();
+}
+
+nn::Module& registry_of(nb::handle self) {
+  if (nb::inst_ready(self)) return *nb::inst_ptr<nn::Module>(self);
+  PyErr_SetString(PyExc_AttributeError, "call super().__init__() before parameters, buffers and modules are assigned");
+  throw nb::python_error();
+}
+
+/// The own parameter of this name. A tied parameter has several names, which named_parameters() does not list.
+std::optional<nn::Parameter> parameter_of(const nn::Module& m, const std::string& name) {
+  if (name.find('.') != std::string::npos) return std::nullopt;
+  try {
+    return m.parameter(name);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<nn::Buffer> buffer_of(const nn::Module& m, const std::string& name) {
+  if (name.find('.') != std::string::npos) return std::nullopt;
+  try {
+    return m.buffer(name);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// Whether the class has a property of this name, such as weight of Linear.
+bool is_property(nb::handle self, nb::handle name) {
+  const nb::object found = nb::getattr(self.type(), name, nb::none());
+  return !found.is_none() && nb::hasattr(found.type(), "__set__");
+}
+
+void set_module(nb::handle self, nb::handle name, nb::handle value) {
+  const Child child = nb::cast<Child>(value);
+  nn::Module& m = registry_of(self);
+  const std::string text = nb::cast<std::string>(name);
+  if (child_of(m, text) == nullptr) {
+    Registry::add(m, text, child);
+  } else if (nb::cast<nb::dict>(self.attr("__dict__")).contains(name)) {
+    Registry::replace(m, text, child);
+  } else {
+    // A class of C++ keeps the child as a member, which the registry does not reach.
+    PyErr_Format(PyExc_TypeError, "the module '%s' of a %s cannot be replaced", text.c_str(), m.type_name().c_str());
+    throw nb::python_error();
+  }
+  set_attribute(self, name, value);
+}
+
+void set_parameter(nb::handle self, nb::handle name, nb::handle value) {
+  nn::Parameter& parameter = nb::cast<nn::Parameter&>(value);
+  nn::Module& m = registry_of(self);
+  const std::string text = nb::cast<std::string>(name);
+  if (auto now = parameter_of(m, text))
+    *now = parameter;
+  else
+    Registry::add(m, text, parameter);
+  set_attribute(self, name, value);
+}
+
+void set_buffer(nb::handle self, nb::handle name, nb::handle value) {
+  nn::Buffer& buffer = nb::cast<nn::Buffer&>(value);
+  nn::Module& m = registry_of(self);
+  const std::string text = nb::cast<std::string>(name);
+  if (auto now = buffer_of(m, text)) {
+    *now = static_cast<const Tensor&>(buffer);
+  } else {
+    Registry::add(m, text, buffer);
+    set_attribute(self, name, value);
+  }
+}
+
+[[noreturn]] void refuse_removal(nb::handle self, nb::handle name) {
+  PyErr_Format(PyExc_TypeError, "%S: '%S' is a parameter, buffer or module and stays one; assign another one to it",
+               self.type().attr("__name__").ptr(), name.ptr());
+  throw nb::python_error();
+}
+
+void setattr(nb::handle self, nb::handle name, nb::handle value) {
+  if (is_property(self, name)) return set_attribute(self, name, value);
+  if (nb::isinstance<nn::Module>(value)) return set_module(self, name, value);
+  if (nb::isinstance<nn::Parameter>(value)) return set_parameter(self, name, value);
+  if (nb::isinstance<nn::Buffer>(value)) return set_buffer(self, name, value);
+  if (nb::inst_ready(self)) {
+    const nb::object now = nb::steal(PyObject_GenericGetAttr(self.ptr(), name.ptr()));
+    if (!now.is_valid()) PyErr_Clear();
+    if (now.is_valid() && nb::isinstance<nn::Buffer>(now) && nb::isinstance<Tensor>(value)) {
+      nb::cast<nn::Buffer&>(now) = nb::cast<const Tensor&>(value);
+      return;
+    }
+    if (now.is_valid() && (nb::isinstance<nn::Module>(now) || nb::isinstance<nn::Parameter>(now)))
+      refuse_removal(self, name);
+  }
+  set_attribute(self, name, value);
+}
+
+void delattr(nb::handle self, nb::handle name) {
+  const nb::object now = nb::steal(PyObject_GenericGetAttr(self.ptr(), name.ptr()));
+  if (!now.is_valid()) throw nb::python_error();
+  if (nb::isinstance<nn::Module>(now) || nb::isinstance<nn::Parameter>(now) || nb::isinstance<nn::Buffer>(now))
+    refuse_removal(self, name);
+  if (PyObject_GenericSetAttr(self.ptr(), name.ptr(), nullptr) != 0) throw nb::python_error();
+}
+
+/// Children, parameters and buffers that are not attributes: those that the library's own classes registered.
+nb::object getattr(nb::handle self, const std::string& name) {
+  if (nb::inst_ready(self) && name.compare(0, 2, "__") != 0) {
+    const nn::Module& m = *nb::inst_ptr<nn::Module>(self);
+    if (const Child child = child_of(m, name)) return nb::cast(child);
+    if (const auto parameter = parameter_of(m, name)) return nb::cast(*parameter);
+    if (const auto buffer = buffer_of(m, name)) return nb::cast(*buffer);
+  }
+  PyErr_Format(PyExc_AttributeError, "'%S' object has no attribute '%s'", self.type().attr("__name__").ptr(),
+               name.c_str());
+  throw nb::python_error();
+}
+
+// The tensor of a result that hooks see: the result, or the first element of a tuple. `seen` may replace it.
+nb::object with_first(const nb::object& result, const Tensor& seen) {
+  if (nb::isinstance<Tensor>(result))
+    return nb::cast<const Tensor&>(result).impl() == seen.impl() ? result : nb::cast(seen);
+  nb::list parts(result);
+  parts[0] = with_first(parts[0], seen);
+  return nb::tuple(parts);
+}
+
+Tensor first_of(const nb::object& result) {
+  if (nb::isinstance<Tensor>(result)) return nb::cast<Tensor>(result);
+  if (nb::isinstance<nb::tuple>(result) && nb::len(result) > 0) return first_of(result[0]);
+  throw nb::type_error("a module with hooks must return a tensor, or a tuple that begins with one");
+}
+
+nb::object call(nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
+  nn::Module& m = registry_of(self);
+  const nb::object forward = self.attr("forward");
+  if (!m.has_hooks()) return forward(*args, **kwargs);
+  if (args.size() == 0 || !nb::isinstance<Tensor>(args[0]))
+    throw nb::type_error("the first argument of a module with hooks must be a tensor");
+  const Tensor x = nb::cast<Tensor>(args[0]);
+  nb::object result;
+  const Tensor seen = unlocked([&] {
+    return Registry::call(m, x, [&](const Tensor& input) {
+      return with_python([&] {
+        nb::list inputs(args);
+        if (input.impl() != x.impl()) inputs[0] = nb::cast(input);
+        result = forward(*nb::tuple(inputs), **kwargs);
+        return first_of(result);
+      });
+    });
+  });
+  return with_first(result, seen);
+}
+
+Tensor forward(nn::Module& m, const Tensor& x) {
+  if (typeid(m) != typeid(Overridable<nn::Module>)) return unlocked([&] { return m.forward(x); });
+  PyErr_SetString(PyExc_NotImplementedError, (m.type_name() + " has no forward()").c_str());
+  throw nb::python_error();
+}
+
+std::string extra_repr(const nn::Module& m) {
+  return typeid(m) == typeid(Overridable<nn::Module>) ? m.Module::extra_repr() : m.extra_repr();
+}
+
+using NamedModules = std::vector<std::pair<std::string, nb::object>>;
+
+/// All modules below a module and itself, each once, under their paths.
+NamedModules modules_of(nb::handle self) {
+  nn::Module& root = registry_of(self);
+  NamedModules all;
+  for (const auto& [path, module] : root.named_modules()) {
+    nb::object found = nb::borrow(self);
+    for (std::size_t begin = 0; begin < path.size();) {
+      const std::size_t end = std::min(path.find('.', begin), path.size());
+      found = nb::cast(child_of(*nb::inst_ptr<nn::Module>(found), path.substr(begin, end - begin)));
+      begin = end + 1;
+    }
+    all.emplace_back(path, std::move(found));
+  }
+  return all;
+}
+
+void bind_structure(ModuleClass& module) {
+  module
+      .def(
+          "add_module",
+          [](nb::handle self, nb::handle name, nb::handle value) {
+            if (!nb::isinstance<nn::Module>(value)) throw nb::type_error("add_module() takes a Module");
+            set_module(self, name, value);
+          },
+          "name"_a, "module"_a, "Registers a child under a name.")
+      .def(
+          "_named_children", [](const nn::Module& m) { return m.named_children(); }, "The children with their names.")
+      .def("_named_modules", &modules_of, "This module under \"\", and all modules below it under their paths.")
+      .def(
+          "train", [](nn::Module& m, bool mode) -> nn::Module& { return m.train(mode); }, "mode"_a = true, itself,
+          "Switches the training mode of this module and of all modules below it. Returns this module.")
+      .def(
+          "eval", [](nn::Module& m) -> nn::Module& { return m.eval(); }, itself,
+          "Switches to evaluation: train(False). Returns this module.")
+      .def_prop_ro("training", &nn::Module::training, "Whether the module is in training mode.")
+      .def("__repr__", [](const nn::Module& m) {
+        std::ostringstream text;
+        text << m;
+        return text.str();
+      });
+}
+
+}  // namespace
+
+PyType_Slot module_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(&traverse)}, {Py_tp_clear, reinterpret_cast<void*>(&clear)}, {0, nullptr}};
+
+void bind_modules(nb::module_& extension) {
+  nb::module_ m = extension.def_submodule("_nn", "The modules of the library.");
+  auto* const ordinary = reinterpret_cast<PyTypeObject*>(nb::type<HookHandle>().ptr());
+  traverse_attributes = reinterpret_cast<traverseproc>(PyType_GetSlot(ordinary, Py_tp_traverse));
+  clear_attributes = reinterpret_cast<inquiry>(PyType_GetSlot(ordinary, Py_tp_clear));
+  ModuleClass module(m, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(), nb::type_slots(module_slots),
+                     "The base of all layers and models. A subclass assigns parameters, buffers and modules to "
+                     "attributes in __init__, after super().__init__(), and defines forward().");
+  module.def("__init__", [](nb::pointer_and_handle<nn::Module> self) { construct(self); })
+      .def("__call__", &call, "Calls the hooks and forward().")
+      .def("forward", &forward, "x"_a, "The output for the inputs. A subclass defines it.")
+      .def("extra_repr", &extra_repr, "The settings of the layer for printing. A subclass may define it.")
+      .def("__setattr__", &setattr, "name"_a, "value"_a.none())
+      .def("__delattr__", &delattr)
+      .def("__getattr__", &getattr);
+  bind_structure(module);
+  bind_tensors_of_modules(m, module);
+  bind_hooks_of_modules(m, module);
+  bind_layers(m);
+  bind_norm_layers(m);
+  bind_recurrent_layers(m);
+  bind_containers(m);
+  bind_models(m);
+  bind_init(m);
+}
+
+}  // namespace crisol::python

@@ -1,0 +1,98 @@
+// Modules of the library that Python may subclass.
+#pragma once
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/trampoline.h>
+
+#include <typeinfo>
+
+#include "bindings.h"
+#include "callback.h"
+#include "option_casters.h"
+
+namespace crisol::python {
+
+/// The slots of all classes of modules: the garbage collector sees the children that the registry keeps.
+extern PyType_Slot module_slots[];
+
+/// A module whose class is a Python class below L. The library calls Python's forward and extra_repr, if there are any.
+template <class L>
+struct Overridable : L {
+  NB_TRAMPOLINE(L);
+
+  Tensor forward(const Tensor& x) override { NB_OVERRIDE(forward, x); }
+  std::string extra_repr() const override { NB_OVERRIDE(extra_repr); }
+  std::string type_name() const override {
+    const nb::gil_scoped_acquire lock;
+    return nb::cast<std::string>(nb::handle(nb_trampoline.base()).type().attr("__name__"));
+  }
+};
+
+template <class L, class Base = nn::Module>
+using LayerClass = nb::class_<L, Base, Overridable<L>>;
+
+/// Constructs a layer. An instance of a Python class below L becomes an Overridable.
+template <class L, class... Args>
+void construct(nb::pointer_and_handle<L> self, Args&&... args) {
+  if (nb::inst_python_derived(self.h))
+    new (static_cast<void*>(self.p)) Overridable<L>(std::forward<Args>(args)...);
+  else
+    new (static_cast<void*>(self.p)) L(std::forward<Args>(args)...);
+}
+
+/// A deep copy of a layer. A Python class below L may have more members, so only the exact class is copied.
+template <class L>
+std::shared_ptr<nn::Module> copy_of(const L& layer) {
+  if (typeid(layer) != typeid(L)) throw nb::type_error("a Python class below a layer cannot be copied");
+  const nb::gil_scoped_release free;
+  const nn::detail::CloneScope scope(layer, typeid(L));
+  return std::make_shared<L>(layer);
+}
+
+/// The class of a layer. The constructor and forward are added by the caller.
+template <class L, class Base = nn::Module>
+LayerClass<L, Base> make_class(nb::module_& m, const char* name, const char* text) {
+  LayerClass<L, Base> layer(m, name, nb::dynamic_attr(), nb::is_weak_referenceable(), nb::type_slots(module_slots),
+                            text);
+  layer.def("extra_repr", [](const L& self) { return self.L::extra_repr(); });
+  layer.def(
+      "__deepcopy__", [](const L& self, nb::handle) { return copy_of(self); }, "memo"_a);
+  return layer;
+}
+
+/// The class of a layer with a forward of one tensor.
+template <class L, class Base = nn::Module>
+LayerClass<L, Base> bind_layer(nb::module_& m, const char* name, const char* text) {
+  LayerClass<L, Base> layer = make_class<L, Base>(m, name, text);
+  layer.def(
+      "forward", [](L& self, const Tensor& x) { return self.L::forward(x); }, "x"_a, Unlocked(),
+      "The output for one input.");
+  return layer;
+}
+
+/// A member that is a parameter: None for the bias of a layer without bias. An assigned Parameter is tied.
+template <auto member, class Class>
+void bind_parameter(Class& layer, const char* name, const char* text) {
+  using L = typename Class::Type;
+  layer.def_prop_rw(
+      name,
+      [](const L& self) {
+        const nn::Parameter& p = self.*member;
+        return p.defined() ? std::optional<nn::Parameter>(p) : std::nullopt;
+      },
+      [](L& self, const nn::Parameter& value) { self.*member = value; }, nb::rv_policy::move, text);
+}
+
+using ModuleClass = nb::class_<nn::Module, Overridable<nn::Module>>;
+
+void bind_tensors_of_modules(nb::module_& m, ModuleClass& module);
+void bind_hooks_of_modules(nb::module_& m, ModuleClass& module);
+void bind_layers(nb::module_& m);
+void bind_norm_layers(nb::module_& m);
+void bind_recurrent_layers(nb::module_& m);
+void bind_containers(nb::module_& m);
+void bind_models(nb::module_& m);
+void bind_init(nb::module_& m);
+
+}  // namespace crisol::python

@@ -1,0 +1,130 @@
+// The parameters and buffers of modules, their states, and hooks.
+#include "arguments.h"
+#include "nn_module.h"
+
+namespace crisol::python {
+
+namespace {
+
+std::vector<std::pair<std::string, nn::Parameter>> named_parameters(const nn::Module& m) {
+  std::vector<std::pair<std::string, nn::Parameter>> all;
+  for (const auto& [name, tensor] : m.named_parameters()) all.emplace_back(name, m.parameter(name));
+  return all;
+}
+
+std::vector<std::pair<std::string, nn::Buffer>> named_buffers(const nn::Module& m) {
+  std::vector<std::pair<std::string, nn::Buffer>> all;
+  for (const auto& [name, tensor] : m.named_buffers()) all.emplace_back(name, m.buffer(name));
+  return all;
+}
+
+/// The gradient of a hook's result: None keeps the gradient.
+void replace(Tensor& x, const nb::object& result) {
+  if (!result.is_none()) x = nb::cast<Tensor>(result);
+}
+
+/// The object of a module that a hook is called with. A module that only C++ holds gets an object for this call.
+class Owner {
+ public:
+  explicit Owner(nb::handle module) : reference_(nb::steal(PyWeakref_NewRef(module.ptr(), nullptr))) {}
+
+  /// None if the object is gone.
+  nb::object object() const { return reference_.get()(); }
+  nb::object object(nn::Module& m) const {
+    const nb::object found = object();
+    return found.is_none() ? nb::cast(&m, nb::rv_policy::reference) : found;
+  }
+
+ private:
+  Kept reference_;
+};
+
+nb::object only(const nb::object& value) {
+  return nb::isinstance<nb::tuple>(value) && nb::len(value) == 1 ? nb::object(value[0]) : value;
+}
+
+nb::object or_none(const Tensor& x) { return nb::cast(if_defined(x)); }
+
+}  // namespace
+
+void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
+  nb::class_<nn::Parameter, Tensor>(m, "Parameter",
+                                    "A tensor that a module trains. As an attribute of a module it is registered "
+                                    "under the attribute's name. All its handles are the same parameter.")
+      .def(nb::init<Tensor, bool>(), "data"_a, "requires_grad"_a = true)
+      .def("__deepcopy__", [](const nn::Parameter& p, nb::handle) {
+        return unlocked([&] { return nn::Parameter(p.detach().clone(), p.requires_grad()); });
+      });
+  nb::class_<nn::Buffer, Tensor>(m, "Buffer",
+                                 "A tensor that belongs to the state of a module and is not trained. As an attribute "
+                                 "of a module it is registered under the attribute's name.")
+      .def(nb::init<Tensor>(), "data"_a)
+      .def("__deepcopy__",
+           [](const nn::Buffer& b, nb::handle) { return unlocked([&] { return nn::Buffer(b.detach().clone()); }); });
+  module
+      .def("_named_parameters", &named_parameters,
+           "The parameters of this module and of all modules below it, with their names. Each is listed once.")
+      .def("_named_buffers", &named_buffers, "The buffers, with names as in named_parameters().")
+      .def("parameter_count", &nn::Module::parameter_count, "The number of elements of all parameters.")
+      .def("get_parameter", &nn::Module::parameter, "target"_a,
+           "The parameter of this name, such as \"features.0.weight\".")
+      .def("get_buffer", &nn::Module::buffer, "target"_a, "The buffer of this name, such as \"bn.running_mean\".")
+      .def(
+          "state_dict", [](const nn::Module& self) { return self.state_dict(); }, Unlocked(),
+          "Parameters and buffers by name, outside the graph but over the same memory.")
+      .def(
+          "_load_state_dict",
+          [](nn::Module& self, const NamedTensors& state, bool strict) {
+            const nn::StateDifference d = unlocked([&] { return self.load_state_dict(state, {strict}); });
+            return nb::make_tuple(d.missing, d.unexpected);
+          },
+          "state_dict"_a, "strict"_a = true)
+      .def("to", &nn::Module::to, "device"_a, Unlocked(), itself,
+           "Moves parameters and buffers to a device. Gradients are dropped. Make the optimiser after this call. "
+           "Returns this module.")
+      .def("zero_grad", &nn::Module::zero_grad, Unlocked(), "Discards the gradients of all parameters.");
+}
+
+void bind_hooks_of_modules(nb::module_&, ModuleClass& module) {
+  module
+      .def(
+          "register_forward_pre_hook",
+          [](nb::handle self, nb::callable hook) {
+            auto& owned = nb::cast<nn::Module&>(self);
+            return owned.register_forward_pre_hook([hook = Kept(hook), owner = Owner(self)](nn::Module& m, Tensor& x) {
+              with_python([&] { replace(x, only(hook.get()(owner.object(m), nb::make_tuple(x)))); });
+            });
+          },
+          "hook"_a,
+          "Calls hook(module, (x,)) before forward(). What it returns, if not None, replaces x. The module keeps the "
+          "hook until remove() of the returned handle.")
+      .def(
+          "register_forward_hook",
+          [](nb::handle self, nb::callable hook) {
+            auto& owned = nb::cast<nn::Module&>(self);
+            return owned.register_forward_hook(
+                [hook = Kept(hook), owner = Owner(self)](nn::Module& m, const Tensor& x, Tensor& y) {
+                  with_python([&] { replace(y, hook.get()(owner.object(m), nb::make_tuple(x), y)); });
+                });
+          },
+          "hook"_a,
+          "Calls hook(module, (x,), y) after forward(). What it returns, if not None, replaces y. Of several outputs "
+          "the hook sees the first.")
+      .def(
+          "register_full_backward_hook",
+          [](nb::handle self, nb::callable hook) {
+            auto& owned = nb::cast<nn::Module&>(self);
+            return owned.register_full_backward_hook(
+                [hook = Kept(hook), owner = Owner(self)](Tensor& grad_input, const Tensor& grad_output) {
+                  with_python([&] {
+                    replace(grad_input, only(hook.get()(owner.object(), nb::make_tuple(or_none(grad_input)),
+                                                        nb::make_tuple(or_none(grad_output)))));
+                  });
+                });
+          },
+          "hook"_a,
+          "Calls hook(module, (grad_input,), (grad_output,)) in backward(). What it returns, if not None, replaces the "
+          "gradient of the input, which is None if the input needs no gradient.");
+}
+
+}  // namespace crisol::python

@@ -1,0 +1,166 @@
+// Models in ONNX files.
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include "arguments.h"
+#include "callback.h"
+#include "nn_module.h"
+#include "topics.h"
+
+namespace crisol::python {
+
+namespace {
+
+using Path = std::filesystem::path;
+using OptionalDevice = std::optional<Device>;
+using Names = std::vector<std::string>;
+
+nb::object json_of(const std::string& text) { return nb::module_::import_("json").attr("loads")(text); }
+
+/// Inputs by name. A sequence is a list of tensors.
+NamedTensors inputs_of(const nb::dict& dict) {
+  NamedTensors inputs;
+  for (const auto& [key, value] : dict) {
+    const std::string name = nb::cast<std::string>(key);
+    if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) {
+      for (const nb::handle element : value) inputs.emplace_back(name, nb::cast<Tensor>(element));
+    } else {
+      inputs.emplace_back(name, nb::cast<Tensor>(value));
+    }
+  }
+  return inputs;
+}
+
+/// Outputs by name: a tensor, a list for a sequence, or None for an optional output without a value.
+nb::dict outputs_of(const onnx::Model& model, const onnx::Outputs& outputs) {
+  nb::dict dict;
+  for (const onnx::ValueInfo& info : model.outputs()) {
+    const std::vector<Tensor> tensors = outputs.sequence(info.name);
+    if (info.type.compare(0, 8, "sequence") == 0)
+      dict[nb::cast(info.name)] = tensors;
+    else
+      dict[nb::cast(info.name)] = tensors.empty() ? nb::none() : nb::cast(tensors[0]);
+  }
+  return dict;
+}
+
+/// A name for each fixed or named size, None for the others.
+nb::object shape_of_value(const onnx::ValueInfo& info) {
+  if (!info.has_shape) return nb::none();
+  nb::list shape;
+  for (const onnx::Dimension& size : info.shape) {
+    if (size.size >= 0)
+      shape.append(size.size);
+    else
+      shape.append(size.name.empty() ? nb::none() : nb::cast(size.name));
+  }
+  return nb::tuple(shape);
+}
+
+// A tensor or a dict is one argument. Several tensors are the inputs in the order of the file.
+nb::object run(onnx::Model& model, const nb::args& args) {
+  if (args.size() == 1 && nb::isinstance<Tensor>(args[0])) {
+    const Tensor x = nb::cast<Tensor>(args[0]);
+    return nb::cast(unlocked([&] { return model.forward(x); }));
+  }
+  if (args.size() != 1 || !nb::isinstance<nb::dict>(args[0]))
+    throw nb::type_error("an ONNX model is called with a dict of tensors by name, or with one tensor");
+  const NamedTensors inputs = inputs_of(nb::cast<nb::dict>(args[0]));
+  const onnx::Outputs outputs = unlocked([&] { return model(inputs); });
+  return outputs_of(model, outputs);
+}
+
+void bind_model(nb::module_& m) {
+  nb::class_<onnx::ValueInfo>(m, "ValueInfo", "An input or output of a model.")
+      .def_ro("name", &onnx::ValueInfo::name, "By which a program gives or takes it.")
+      .def_ro("type", &onnx::ValueInfo::type, "Its elements: \"f32\", \"i64\", …")
+      .def_prop_ro("shape", &shape_of_value,
+                   "Its sizes: an int, a name such as \"batch\", or None for each axis; None if all are open.")
+      .def("__repr__", [](const onnx::ValueInfo& self) {
+        return "ValueInfo(" + self.name + ", " + self.type + ", " +
+               nb::cast<std::string>(nb::str(shape_of_value(self))) + ")";
+      });
+  nb::class_<onnx::Model, nn::Module>(m, "Model", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                                      nb::type_slots(module_slots),
+                                      "A model from an ONNX file, as a module. Its parameters are the floating-point "
+                                      "initializers of the file.")
+      .def("forward", &run,
+           nb::sig("def forward(self, inputs: dict[str, Tensor] | Tensor) -> dict[str, Tensor] | Tensor"),
+           "The outputs by name for inputs by name. For a model with one input also model(x), which gives the first "
+           "output.")
+      .def_prop_ro("inputs", &onnx::Model::inputs, "What the model takes, in the order of the file.")
+      .def_prop_ro("outputs", &onnx::Model::outputs, "What the model gives, in the order of the file.")
+      .def(
+          "optimized",
+          [](const onnx::Model& self, const nb::dict& inputs) {
+            return unlocked([&, named = inputs_of(inputs)] { return self.optimized(named); });
+          },
+          "inputs"_a, "What runs for inputs of these shapes without gradients, as text. Runs the model once.")
+      .def(
+          "profile",
+          [](const onnx::Model& self, const nb::dict& inputs) {
+            const auto rows = unlocked([&, named = inputs_of(inputs)] { return self.profile(named); });
+            return json_of(onnx::to_json(rows));
+          },
+          "inputs"_a, "The time of each op in a run, as a list of dicts.");
+}
+
+void save_module(const Path& path, nn::Module& module, const std::vector<Tensor>& examples,
+                 const onnx::SaveOptions& options) {
+  unlocked([&] { onnx::save(path.string(), module, examples, options); });
+}
+
+/// For modules with several inputs, and functions.
+void save_function(const Path& path, nb::callable function, const std::vector<Tensor>& examples,
+                   const NamedTensors& state, const onnx::SaveOptions& options) {
+  const auto traced = [&](const std::vector<Tensor>& inputs) {
+    return with_python([&] {
+      const nb::object result = function(*nb::tuple(nb::cast(inputs)));
+      return nb::isinstance<Tensor>(result) ? std::vector<Tensor>{nb::cast<Tensor>(result)}
+                                            : nb::cast<std::vector<Tensor>>(result);
+    });
+  };
+  unlocked([&] { onnx::save(path.string(), traced, examples, state, options); });
+}
+
+}  // namespace
+
+void bind_onnx(nb::module_& extension) {
+  nb::module_ m = extension.def_submodule("_onnx", "Models in ONNX files.");
+  bind_model(m);
+  m.def(
+      "load",
+      [](const Path& path, const OptionalDevice& device) -> std::shared_ptr<onnx::Model> {
+        return std::make_shared<onnx::Model>(onnx::load(existing(path), or_default(device)));
+      },
+      "path"_a, "device"_a = nb::none(), Unlocked(), "Loads a model to a device.");
+  m.def(
+      "_save",
+      [](const Path& path, nb::handle model, const std::vector<Tensor>& examples, const NamedTensors& state,
+         const Names& inputs, const Names& outputs, const std::string& batch, int batch_axis) {
+        const onnx::SaveOptions options{inputs, outputs, batch, batch_axis};
+        if (nb::isinstance<nn::Module>(model) && examples.size() == 1)
+          save_module(path, nb::cast<nn::Module&>(model), examples, options);
+        else
+          save_function(path, nb::cast<nb::callable>(model), examples, state, options);
+      },
+      "path"_a, "model"_a, "examples"_a, "state"_a, "inputs"_a, "outputs"_a, "batch"_a, "batch_axis"_a);
+  m.def(
+      "info", [](const Path& path) { return json_of(onnx::to_json(onnx::read_info(existing(path)))); }, "path"_a,
+      "What a file says about itself, as a dict. Reads no weights.");
+  m.def(
+      "check",
+      [](const Path& folder, double rtol, double atol, const OptionalDevice& device) {
+        const std::string path = existing(folder);
+        const auto sets = unlocked([&] { return onnx::check(path, {rtol, atol}, or_default(device)); });
+        return json_of(onnx::to_json(sets));
+      },
+      "folder"_a, "rtol"_a = 1e-3, "atol"_a = 1e-7, "device"_a = nb::none(),
+      "Runs the model of a folder with the test data there, as ONNX's own tests store them. A dict for each set.");
+  m.def(
+      "supported_ops", [] { return json_of(onnx::to_json(onnx::supported_ops())); },
+      "The ops that load() accepts, with the versions of each.");
+}
+
+}  // namespace crisol::python

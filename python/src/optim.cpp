@@ -1,0 +1,232 @@
+// Optimisers. A group of parameters is a dict with PyTorch's keys.
+#include <array>
+
+#include "arguments.h"
+#include "bindings.h"
+#include "option_casters.h"
+
+namespace crisol::python {
+
+namespace {
+
+using optim::Optimizer;
+using optim::ParamGroup;
+
+struct NumberSetting {
+  const char* name;
+  std::optional<double> ParamGroup::*member;
+};
+constexpr NumberSetting numbers[]{
+    {"lr", &ParamGroup::lr},
+    {"momentum", &ParamGroup::momentum},
+    {"dampening", &ParamGroup::dampening},
+    {"weight_decay", &ParamGroup::weight_decay},
+    {"eps", &ParamGroup::eps},
+    {"alpha", &ParamGroup::alpha},
+};
+
+struct FlagSetting {
+  const char* name;
+  std::optional<bool> ParamGroup::*member;
+};
+constexpr FlagSetting flags[]{
+    {"nesterov", &ParamGroup::nesterov},
+    {"amsgrad", &ParamGroup::amsgrad},
+    {"centered", &ParamGroup::centered},
+    {"maximize", &ParamGroup::maximize},
+};
+
+std::vector<Tensor> tensors_of(nb::handle object) {
+  if (nb::isinstance<Tensor>(object)) return {nb::cast<Tensor>(object)};
+  std::vector<Tensor> tensors;
+  for (const nb::handle x : object) tensors.push_back(nb::cast<Tensor>(x));
+  return tensors;
+}
+
+bool set_number(ParamGroup& group, const std::string& key, nb::handle value) {
+  for (const NumberSetting& setting : numbers)
+    if (key == setting.name) return group.*setting.member = nb::cast<double>(value), true;
+  return false;
+}
+
+bool set_flag(ParamGroup& group, const std::string& key, nb::handle value) {
+  for (const FlagSetting& setting : flags)
+    if (key == setting.name) return group.*setting.member = nb::cast<bool>(value), true;
+  return false;
+}
+
+ParamGroup group_of(const nb::dict& dict) {
+  ParamGroup group;
+  for (const auto& [key_object, value] : dict) {
+    const std::string key = nb::cast<std::string>(key_object);
+    if (key == "params") {
+      group.params = tensors_of(value);
+    } else if (key == "betas") {
+      const auto [beta1, beta2] = nb::cast<std::pair<double, double>>(value);
+      group.beta1 = beta1;
+      group.beta2 = beta2;
+    } else if (!set_number(group, key, value) && !set_flag(group, key, value)) {
+      throw nb::value_error(("a group of parameters has no setting '" + key + "'").c_str());
+    }
+  }
+  return group;
+}
+
+nb::dict dict_of_group(const ParamGroup& group) {
+  nb::dict dict;
+  dict["params"] = group.params;
+  for (const NumberSetting& setting : numbers)
+    if (group.*setting.member) dict[setting.name] = *(group.*setting.member);
+  if (group.beta1) dict["betas"] = std::make_pair(*group.beta1, *group.beta2);
+  for (const FlagSetting& setting : flags)
+    if (group.*setting.member) dict[setting.name] = *(group.*setting.member);
+  return dict;
+}
+
+/// The groups of PyTorch's argument `params`: tensors, or dicts.
+std::vector<ParamGroup> groups_of(const nb::object& params) {
+  std::vector<ParamGroup> groups;
+  ParamGroup plain;
+  bool has_tensors = false;
+  for (const nb::handle entry : params) {
+    if (nb::isinstance<nb::dict>(entry)) {
+      groups.push_back(group_of(nb::cast<nb::dict>(entry)));
+    } else {
+      plain.params.push_back(nb::cast<Tensor>(entry));
+      has_tensors = true;
+    }
+  }
+  if (has_tensors && !groups.empty()) throw nb::type_error("params are tensors or dicts, not both");
+  if (groups.empty()) groups.push_back(std::move(plain));
+  return groups;
+}
+
+void bind_base(nb::module_& m) {
+  nb::class_<Optimizer>(m, "Optimizer", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                        "The base of the optimisers. An optimiser moves its parameters into one block of memory, so "
+                        "a step is one launch. Move a model to its device before its optimiser is made.")
+      .def(
+          "zero_grad", [](Optimizer& self, bool) { self.zero_grad(); }, "set_to_none"_a = true, Unlocked(),
+          "Discards the gradients. The next backward() starts from zero.")
+      .def(
+          "step",
+          [](Optimizer& self, const nb::object& closure) {
+            nb::object loss = closure.is_none() ? nb::none() : closure();
+            unlocked([&] { self.step(); });
+            return loss;
+          },
+          "closure"_a = nb::none(),
+          "Updates every parameter that got a gradient since zero_grad(). A closure computes the loss before, and "
+          "its result is returned.")
+      .def("_groups",
+           [](const Optimizer& self) {
+             nb::list list;
+             for (const ParamGroup& group : self.param_groups()) list.append(dict_of_group(group));
+             return list;
+           })
+      .def("_group", [](const Optimizer& self, std::size_t i) { return dict_of_group(self.param_groups().at(i)); })
+      .def("_set_group", [](Optimizer& self, std::size_t i,
+                            const nb::dict& settings) { self.set_param_group(i, group_of(settings)); })
+      .def(
+          "add_param_group",
+          [](Optimizer& self, const nb::dict& group) {
+            unlocked([&, g = group_of(group)] { self.add_param_group(g); });
+          },
+          "param_group"_a, "Adds a group: a dict with \"params\" and settings.")
+      .def("state_dict", &Optimizer::state_dict, Unlocked(),
+           "The state as tensors by name, which crisol.save() stores.")
+      .def(
+          "load_state_dict", [](Optimizer& self, const NamedTensors& state) { self.load_state_dict(state); },
+          "state_dict"_a, Unlocked(), "Restores a state from state_dict(). Training continues with the same bits.");
+}
+
+/// The class of an optimiser. `make` gives the defaults from the keyword arguments.
+template <class O>
+nb::class_<O, Optimizer> bind_optimizer(nb::module_& m, const char* name, const char* text) {
+  return nb::class_<O, Optimizer>(m, name, nb::dynamic_attr(), text);
+}
+
+template <class O, class Options>
+void make(O* self, const nb::object& params, const Options& options) {
+  const std::vector<ParamGroup> groups = groups_of(params);
+  unlocked([&] { new (self) O(groups, options); });
+}
+
+template <class O, class Options>
+void bind_adam(nb::module_& m, const char* name, double weight_decay, const char* text) {
+  bind_optimizer<O>(m, name, text)
+      .def(
+          "__init__",
+          [](O* self, const nb::object& params, double lr, std::pair<double, double> betas, double eps, double decay,
+             bool amsgrad, bool maximize) {
+            make(self, params, Options{lr, betas.first, betas.second, eps, decay, amsgrad, maximize});
+          },
+          "params"_a, "lr"_a = 1e-3, "betas"_a = std::make_pair(0.9, 0.999), "eps"_a = 1e-8,
+          "weight_decay"_a = weight_decay, "amsgrad"_a = false, nb::kw_only(), "maximize"_a = false);
+}
+
+void bind_methods(nb::module_& m) {
+  bind_optimizer<optim::SGD>(m, "SGD", "Stochastic gradient descent, with momentum: p -= lr · g.")
+      .def(
+          "__init__",
+          [](optim::SGD* self, const nb::object& params, double lr, double momentum, double dampening, double decay,
+             bool nesterov, bool maximize) {
+            make(self, params, optim::SGDOptions{lr, momentum, dampening, decay, nesterov, maximize});
+          },
+          "params"_a, "lr"_a = 1e-3, "momentum"_a = 0.0, "dampening"_a = 0.0, "weight_decay"_a = 0.0,
+          "nesterov"_a = false, nb::kw_only(), "maximize"_a = false);
+  bind_adam<optim::Adam, optim::AdamOptions>(m, "Adam", 0, "Adam: Kingma and Ba 2015.");
+  bind_adam<optim::AdamW, optim::AdamWOptions>(m, "AdamW", 1e-2,
+                                               "Adam with decoupled weight decay: Loshchilov and Hutter 2019.");
+  bind_optimizer<optim::RMSprop>(m, "RMSprop", "RMSprop: divides gradients by the root of their mean square.")
+      .def(
+          "__init__",
+          [](optim::RMSprop* self, const nb::object& params, double lr, double alpha, double eps, double decay,
+             double momentum, bool centered, bool maximize) {
+            make(self, params, optim::RMSpropOptions{lr, alpha, eps, decay, momentum, centered, maximize});
+          },
+          "params"_a, "lr"_a = 1e-2, "alpha"_a = 0.99, "eps"_a = 1e-8, "weight_decay"_a = 0.0, "momentum"_a = 0.0,
+          "centered"_a = false, nb::kw_only(), "maximize"_a = false);
+  bind_optimizer<optim::Lion>(m, "Lion", "Lion: Chen et al. 2023. Its state is half as large as Adam's.")
+      .def(
+          "__init__",
+          [](optim::Lion* self, const nb::object& params, double lr, std::pair<double, double> betas, double decay,
+             bool maximize) {
+            make(self, params, optim::LionOptions{lr, betas.first, betas.second, decay, maximize});
+          },
+          "params"_a, "lr"_a = 1e-4, "betas"_a = std::make_pair(0.9, 0.99), "weight_decay"_a = 0.0, nb::kw_only(),
+          "maximize"_a = false);
+}
+
+void bind_average(nb::module_& m) {
+  using optim::EMA;
+  nb::class_<EMA>(m, "EMA",
+                  "The moving average of parameters: average = decay · average + (1 - decay) · parameter. Make the "
+                  "optimiser first, and call update() after each step.")
+      .def(
+          "__init__",
+          [](EMA* self, const nb::object& parameters, double decay) {
+            unlocked([&, p = tensors_of(parameters)] { new (self) EMA(p, {decay}); });
+          },
+          "parameters"_a, "decay"_a = 0.999)
+      .def("update", &EMA::update, Unlocked(), "Updates the averages with the values of the parameters.")
+      .def("apply", &EMA::apply, Unlocked(), "Gives the parameters the values of the averages.")
+      .def("restore", &EMA::restore, Unlocked(), "Gives the parameters back the values that they had before apply().")
+      .def("averages", &EMA::averages, "The averages, in the order of the parameters.")
+      .def("state_dict", &EMA::state_dict, Unlocked(), "The averages and the count of updates, by name.")
+      .def("load_state_dict", &EMA::load_state_dict, "state_dict"_a, Unlocked(), "Restores a state.");
+}
+
+}  // namespace
+
+void bind_optim(nb::module_& extension) {
+  nb::module_ m = extension.def_submodule("_optim", "Optimisers.");
+  bind_base(m);
+  bind_methods(m);
+  bind_average(m);
+  bind_schedules(m);
+  m.def("_clip_grad_norm", &optim::clip_grad_norm, "parameters"_a, "max_norm"_a, Unlocked());
+  m.def("_clip_grad_value", &optim::clip_grad_value, "parameters"_a, "clip_value"_a, Unlocked());
+}
+
+}  // namespace crisol::python

@@ -1,0 +1,99 @@
+// Conversions of option types: pairs and triples of numbers, reductions by name, and state dicts.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+
+#include "crisol/named_tensors.h"
+#include "crisol/options/int_pair.h"
+#include "crisol/options/int_triple.h"
+#include "crisol/options/loss.h"
+
+namespace crisol::python {
+
+/// Reads an int for all `count` values, or a sequence of `count` ints.
+bool read_ints(PyObject* object, int* values, int count) noexcept;
+
+/// Reads "mean", "sum" or "none".
+bool read_reduction(PyObject* object, Reduction& reduction) noexcept;
+
+/// Reads a mapping of names to tensors.
+bool read_named_tensors(PyObject* object, NamedTensors& tensors) noexcept;
+/// A dict of names to tensors.
+PyObject* dict_of(const NamedTensors& tensors) noexcept;
+
+}  // namespace crisol::python
+
+namespace nanobind::detail {
+
+/// A caster for a type without a default constructor.
+template <class T>
+struct option_caster {
+  using Value = T;
+  template <class>
+  using Cast = T;
+  template <class>
+  static constexpr bool can_cast() {
+    return true;
+  }
+  explicit operator T() const { return *value; }
+
+  std::optional<T> value;
+};
+
+template <>
+struct type_caster<crisol::IntPair> : option_caster<crisol::IntPair> {
+  static constexpr auto Name = const_name("int | tuple[int, int]");
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    int v[2];
+    if (!crisol::python::read_ints(source.ptr(), v, 2)) return false;
+    value.emplace(v[0], v[1]);
+    return true;
+  }
+  static handle from_cpp(crisol::IntPair pair, rv_policy, cleanup_list*) noexcept {
+    return make_tuple(pair.h, pair.w).release();
+  }
+};
+
+template <>
+struct type_caster<crisol::IntTriple> : option_caster<crisol::IntTriple> {
+  static constexpr auto Name = const_name("int | tuple[int, int, int]");
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    int v[3];
+    if (!crisol::python::read_ints(source.ptr(), v, 3)) return false;
+    value.emplace(v[0], v[1], v[2]);
+    return true;
+  }
+  static handle from_cpp(crisol::IntTriple triple, rv_policy, cleanup_list*) noexcept {
+    return make_tuple(triple.d, triple.h, triple.w).release();
+  }
+};
+
+template <>
+struct type_caster<crisol::Reduction> {
+  NB_TYPE_CASTER(crisol::Reduction, const_name("str"))
+
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    return crisol::python::read_reduction(source.ptr(), value);
+  }
+  static handle from_cpp(crisol::Reduction reduction, rv_policy, cleanup_list*) noexcept {
+    constexpr const char* names[] = {"mean", "sum", "none"};
+    return PyUnicode_FromString(names[static_cast<int>(reduction)]);
+  }
+};
+
+template <>
+struct type_caster<crisol::NamedTensors> {
+  NB_TYPE_CASTER(crisol::NamedTensors, const_name("dict[str, Tensor]"))
+
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    return crisol::python::read_named_tensors(source.ptr(), value);
+  }
+  static handle from_cpp(const crisol::NamedTensors& tensors, rv_policy, cleanup_list*) noexcept {
+    return crisol::python::dict_of(tensors);
+  }
+};
+
+}  // namespace nanobind::detail

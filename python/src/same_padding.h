@@ -1,0 +1,13 @@
+// PyTorch's names of paddings.
+#pragma once
+
+#include "bindings.h"
+#include "option_casters.h"
+
+namespace crisol::python {
+
+/// The padding of a convolution: numbers, "valid" for none, or "same", with which the output has the input's size.
+IntPair padding_of(nb::handle padding, IntPair kernel, IntPair stride, IntPair dilation);
+IntTriple padding_of(nb::handle padding, IntTriple kernel, IntTriple stride, IntTriple dilation);
+
+}  // namespace crisol::python

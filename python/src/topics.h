@@ -1,0 +1,26 @@
+// The topics beside arrays and training: files, data, graphs, kernels, measurements.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "bindings.h"
+
+namespace crisol::python {
+
+/// Where the tensors of a function go that makes them: the given device, or the default one.
+inline Device or_default(const std::optional<Device>& device) { return device ? *device : Device(); }
+
+/// The path of a file as text. Raises MissingFileError if there is no such file or folder.
+std::string existing(const std::filesystem::path& path);
+
+void bind_files(nb::module_& m);
+void bind_data(nb::module_& m);
+void bind_datasets(nb::module_& m);
+void bind_onnx(nb::module_& m);
+void bind_graphs(nb::module_& m);
+void bind_fuse(nb::module_& m);
+void bind_kernel(nb::module_& m);
+void bind_measurements(nb::module_& m);
+
+}  // namespace crisol::python

@@ -1,0 +1,201 @@
+"""crisol.autograd: modes, grad(), Function, checkpoint, hooks."""
+
+import gc
+import weakref
+
+import crisol
+import numpy as np
+import pytest
+from crisol import autograd
+from numeric import assert_close, check_gradients, tensor
+
+
+class Cube(autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        assert not x.requires_grad
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        return factor * x * x * x
+
+    @staticmethod
+    def backward(ctx, dy):
+        (x,) = ctx.saved_tensors
+        return 3 * ctx.factor * x * x * dy, None
+
+
+def test_modes():
+    x = tensor([1, 2], requires_grad=True)
+    assert crisol.is_grad_enabled()
+    with crisol.no_grad():
+        assert not crisol.is_grad_enabled() and not (2 * x).requires_grad
+        with crisol.enable_grad():
+            assert (2 * x).requires_grad
+        assert not (2 * x).requires_grad
+    assert (2 * x).requires_grad
+    with crisol.set_grad_enabled(False):
+        assert not (2 * x).requires_grad
+
+    @crisol.no_grad()
+    def twice(y, depth=2):
+        """Doubles."""
+        return twice(y, depth - 1) if depth else 2 * y
+
+    assert not twice(x).requires_grad and (2 * x).requires_grad
+    assert twice.__doc__ == "Doubles." and crisol.is_grad_enabled()
+
+
+def test_mode_ends_with_an_exception():
+    with pytest.raises(ZeroDivisionError), crisol.no_grad():
+        1 / 0  # noqa: B018
+    assert crisol.is_grad_enabled()
+
+
+def test_grad_of_grad():
+    x = tensor([1, -2, 3], requires_grad=True)
+    (slope,) = autograd.grad(crisol.sum(x * x * x), x, create_graph=True)
+    assert_close(slope.detach(), [3, 12, 27])
+    (second,) = autograd.grad(crisol.sum(slope), x)
+    assert_close(second, [6, -12, 18])
+    assert x.grad is None
+
+
+def test_grad_options():
+    x, y = tensor([1, 2], requires_grad=True), tensor([3, 4], requires_grad=True)
+    z = x * x
+    gradients = autograd.grad(z, (x, y), grad_outputs=tensor([1, 10]), allow_unused=True, retain_graph=True)
+    assert_close(gradients[0], [2, 40])
+    assert gradients[1] is None
+    with pytest.raises(crisol.InvalidArgumentError):
+        autograd.grad(z, (x, y), grad_outputs=tensor([1, 10]))
+
+
+def test_function():
+    x = tensor([1, -2], requires_grad=True)
+    y = Cube.apply(x, 2.0)
+    assert_close(y.detach(), [2, -16])
+    crisol.sum(y).backward()
+    assert_close(x.grad, [6, 24])
+    check_gradients(lambda t: Cube.apply(t, 0.5), np.linspace(-1, 1, 7))
+
+
+def test_function_has_second_gradient():
+    x = tensor([1, -2], requires_grad=True)
+    (slope,) = autograd.grad(crisol.sum(Cube.apply(x, 1.0)), x, create_graph=True)
+    (second,) = autograd.grad(crisol.sum(slope), x)
+    assert_close(second, [6, -12])
+
+
+def test_function_saves_its_result():
+    class Exp(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = crisol.exp(x)
+            ctx.save_for_backward(y, x)
+            return y
+
+        @staticmethod
+        def backward(ctx, dy):
+            assert ctx.needs_input_grad == (True,)
+            y, x = ctx.saved_tensors
+            assert x.shape == y.shape
+            return dy * y
+
+    check_gradients(Exp.apply, np.linspace(-1, 1, 5))
+    x = tensor([0.5], requires_grad=True)
+    y = Exp.apply(x)
+    freed = weakref.ref(y)
+    del y
+    gc.collect()
+    assert freed() is None
+
+
+def test_function_errors():
+    class Wrong(Cube):
+        @staticmethod
+        def backward(ctx, dy):
+            return dy
+
+    x = tensor([1], requires_grad=True)
+    with pytest.raises(ValueError, match="1 gradients for 2 arguments"):
+        Wrong.apply(x, 1.0).backward()
+
+    class Text(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return "text"
+
+    with pytest.raises(TypeError, match="must return one tensor, not str"):
+        Text.apply(x)
+
+    class Raises(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, dy):
+            raise KeyError("mine")
+
+    y = Raises.apply(x)
+    with pytest.raises(KeyError, match="mine"):
+        y.backward()
+
+
+def test_checkpoint():
+    calls = []
+
+    def block(a, b, factor):
+        calls.append(crisol.is_grad_enabled())
+        return crisol.tanh(a * b) * factor
+
+    a, b = tensor([1, 2], requires_grad=True), tensor([0.5, -0.5], requires_grad=True)
+    crisol.sum(autograd.checkpoint(block, a, b, 3.0)).backward()
+    through_checkpoint = [np.asarray(a.grad), np.asarray(b.grad)]
+    assert len(calls) == 2
+    a, b = tensor([1, 2], requires_grad=True), tensor([0.5, -0.5], requires_grad=True)
+    crisol.sum(block(a, b, 3.0)).backward()
+    assert (through_checkpoint[0] == np.asarray(a.grad)).all()
+    assert (through_checkpoint[1] == np.asarray(b.grad)).all()
+    first, second = autograd.checkpoint(lambda x: (x + 1, x + 2), a)
+    assert_close(second.detach() - first.detach(), [1, 1])
+
+
+def test_tensor_hooks():
+    x = tensor([1, 2], requires_grad=True)
+    seen = []
+    y = x * 3
+    y.register_hook(lambda g: seen.append(np.asarray(g)))
+    handle = x.register_hook(lambda g: g * 10)
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(np.asarray(leaf.grad)))
+    crisol.sum(y).backward()
+    assert_close(x.grad, [30, 30])
+    assert [list(s) for s in seen] == [[1, 1], [30, 30]]
+    handle.remove()
+    handle.remove()
+    crisol.sum(x * 3).backward()
+    assert_close(x.grad, [33, 33])
+
+
+def test_exception_in_a_hook():
+    x = tensor([1, 2], requires_grad=True)
+    error = LookupError("mine")
+
+    def hook(gradient):
+        raise error
+
+    x.register_hook(hook)
+    y = crisol.sum(x * 2)
+    with pytest.raises(LookupError) as raised:
+        y.backward()
+    assert raised.value is error
+    x.register_hook(lambda gradient: "text")
+    with pytest.raises((TypeError, LookupError)):
+        crisol.sum(x * 2).backward()
+
+
+def test_detect_anomaly():
+    x = tensor([-1], requires_grad=True)
+    with autograd.detect_anomaly(), pytest.raises(crisol.Error, match="NaN"):
+        crisol.log(x)
+    crisol.log(x)

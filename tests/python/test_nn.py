@@ -1,0 +1,369 @@
+"""crisol.nn: modules that are written in Python, their states, hooks, copies and errors."""
+
+import copy
+import gc
+import pickle
+import weakref
+
+import crisol
+import numpy as np
+import pytest
+from crisol import nn
+from numeric import assert_close, tensor
+
+
+class Block(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.linear = nn.Linear(size, size)
+        self.scale = nn.Parameter(crisol.ones(size))
+        self.register_buffer("count", crisol.zeros(1))
+        self.note = "text"
+
+    def forward(self, x, factor=1.0):
+        self.count = self.count + 1
+        return self.linear(x) * self.scale * factor
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(3), Block(3)])
+        self.head = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(3, 2, bias=False))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x, factor=2.0)
+        return self.head(x)
+
+
+NAMES = ["blocks.0.scale", "blocks.0.linear.weight", "blocks.0.linear.bias"]
+NAMES += ["blocks.1.scale", "blocks.1.linear.weight", "blocks.1.linear.bias", "head.1.weight"]
+
+
+def reference(net, x):
+    for block in net.blocks:
+        weight, bias = np.asarray(block.linear.weight), np.asarray(block.linear.bias)
+        x = (x @ weight.T + bias) * np.asarray(block.scale) * 2
+    return np.maximum(x, 0) @ np.asarray(net.head[1].weight).T
+
+
+def test_forward_and_names():
+    net = Net()
+    x = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
+    assert_close(net(tensor(x)), reference(net, x))
+    assert [name for name, _ in net.named_parameters()] == NAMES
+    assert [name for name, _ in net.named_buffers()] == ["blocks.0.count", "blocks.1.count"]
+    assert len(list(net.parameters())) == 7 and len(list(net.buffers())) == 2
+    assert [name for name, _ in net.named_children()] == ["blocks", "head"]
+    assert [name for name, _ in net.named_modules()] == [
+        *["", "blocks", "blocks.0", "blocks.0.linear", "blocks.1", "blocks.1.linear", "head", "head.0", "head.1"]
+    ]
+    assert list(net.modules())[0] is net and list(net.children())[1] is net.head
+    assert net.get_submodule("blocks.1") is net.blocks[1] and net.get_submodule("") is net
+    assert net.get_parameter("blocks.0.scale").shares_storage_with(net.blocks[0].scale)
+    assert net.get_buffer("blocks.0.count").item() == 1
+    assert net.parameter_count() == 2 * (9 + 3 + 3) + 6
+    assert next(net.parameters()).device == crisol.device()
+    assert all(isinstance(p, nn.Parameter) and p.requires_grad for p in net.parameters())
+    with pytest.raises(AttributeError, match="no module 'c'"):
+        net.get_submodule("blocks.c")
+
+
+def test_attributes():
+    net = Net()
+    assert net.blocks[0].note == "text" and isinstance(net.blocks[0].scale, nn.Parameter)
+    assert net.head[1].bias is None and net.blocks[0].linear.bias.shape == (3,)
+    with pytest.raises(AttributeError, match="'Net' object has no attribute 'missing'"):
+        net.missing  # noqa: B018
+    assert {"blocks", "head", "training", "forward"} <= set(dir(net))
+    assert "weight" in dir(net.head[1])
+    net.extra = None
+    net.extra = nn.Linear(1, 1)
+    assert "extra.weight" in net.state_dict()
+    with pytest.raises(TypeError, match="stays one"):
+        net.extra = None
+    with pytest.raises(TypeError, match="stays one"):
+        del net.extra
+    net.plain = 3
+    del net.plain
+    assert not hasattr(net, "plain")
+
+
+def test_replaced_module():
+    net = Net()
+    kept = nn.Linear(3, 5)
+    net.head = kept
+    assert net.head is kept and net(tensor(np.ones((2, 3)))).shape == (2, 5)
+    assert [n for n, _ in net.named_parameters()][-2:] == ["head.weight", "head.bias"]
+    net.blocks[1] = nn.Identity()
+    assert len(net.blocks) == 2 and isinstance(net.blocks[-1], nn.Identity)
+    with pytest.raises(IndexError):
+        net.blocks[2]
+
+
+def test_super_init_is_missing():
+    class Forgets(nn.Module):
+        def __init__(self):
+            self.linear = nn.Linear(1, 1)
+
+    with pytest.raises(AttributeError, match="super"):
+        Forgets()
+
+
+def test_no_forward():
+    class Empty(nn.Module):
+        pass
+
+    with pytest.raises(NotImplementedError, match="Empty"):
+        Empty()(crisol.ones(1))
+    with pytest.raises(crisol.InvalidArgumentError, match="no forward"):
+        nn.Sequential(Empty())(crisol.ones(1))
+
+
+def test_tied_parameters():
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = nn.Embedding(5, 3)
+            self.out = nn.Linear(3, 5, bias=False)
+            self.out.weight = self.embedding.weight
+
+        def forward(self, x):
+            return self.out(self.embedding(x))
+
+    net = Tied()
+    assert [n for n, _ in net.named_parameters()] == ["embedding.weight"]
+    crisol.sum(net(crisol.asarray([1, 2]))).backward()
+    assert net.out.weight.grad is not None and net.out.weight.shares_storage_with(net.embedding.weight)
+    with pytest.raises(crisol.InvalidArgumentError, match="tied"):
+        net.out.weight = nn.Parameter(crisol.ones((2, 2)))
+    with pytest.raises(TypeError):
+        net.out.weight = crisol.ones((5, 3))
+
+
+def test_parameter_of_a_python_module_is_assigned_again():
+    block = Block(3)
+    new = nn.Parameter(crisol.full(3, 2.0))
+    block.scale = new
+    assert_close(block.state_dict()["scale"], [2, 2, 2])
+    assert [n for n, _ in block.named_parameters()].count("scale") == 1
+    optimizer = crisol.optim.SGD(block.parameters(), lr=1.0)
+    crisol.sum(block(tensor(np.ones((1, 3))))).backward()
+    before = np.asarray(block.scale)
+    optimizer.step()
+    assert (np.asarray(block.scale) != before).any() and (np.asarray(new) == np.asarray(block.scale)).all()
+
+
+def test_state_dict():
+    net, other = Net(), Net()
+    state = net.state_dict()
+    assert set(state) == {*NAMES, "blocks.0.count", "blocks.1.count"}
+    assert not any(t.requires_grad for t in state.values())
+    assert other.load_state_dict(state) == ([], [])
+    x = tensor(np.ones((1, 3)))
+    assert (np.asarray(net(x)) == np.asarray(other(x))).all()
+    state["more"] = state.pop("head.1.weight")
+    with pytest.raises(crisol.InvalidArgumentError, match=r"head\.1\.weight"):
+        other.load_state_dict(state)
+    keys = other.load_state_dict(state, strict=False)
+    assert keys.missing_keys == ["head.1.weight"] and keys.unexpected_keys == ["more"]
+    state["blocks.0.scale"] = crisol.ones(4)
+    with pytest.raises(crisol.InvalidArgumentError, match=r"blocks\.0\.scale"):
+        other.load_state_dict(state, strict=False)
+    with pytest.raises(TypeError):
+        other.load_state_dict({"a": "text"})
+
+
+def test_modes():
+    net = Net()
+    assert net.training and net.blocks[0].training
+    assert net.eval() is net and not net.training and not net.blocks[0].linear.training
+    assert net.train() is net and net.head.training
+    assert net.requires_grad_(False) is net and not any(p.requires_grad for p in net.parameters())
+    net.requires_grad_()
+    crisol.sum(net(tensor(np.ones((1, 3))))).backward()
+    net.zero_grad()
+    assert all(p.grad is None for p in net.parameters())
+    assert net.to(crisol.device()) is net
+    seen = []
+    assert net.apply(lambda m: seen.append(type(m).__name__)) is net
+    assert seen[-1] == "Net" and seen.count("Linear") == 3
+
+
+def test_repr():
+    class Scaled(Block):
+        def extra_repr(self):
+            return f"note={self.note}"
+
+    assert "Net(" in repr(Net()) and "(0): Block(scale=(3)" in repr(Net())
+    assert repr(Scaled(3)).startswith("Scaled(note=text")
+    assert repr(nn.Linear(2, 3)).startswith("Linear(in_features=2, out_features=3")
+
+
+def test_subclass_of_a_layer():
+    class Doubled(nn.Linear):
+        def __init__(self, size):
+            super().__init__(size, size)
+            self.calls = 0
+
+        def forward(self, x):
+            self.calls += 1
+            return 2 * super().forward(x)
+
+    layer = Doubled(3)
+    x = tensor(np.ones((1, 3)))
+    plain = np.asarray(x) @ np.asarray(layer.weight).T + np.asarray(layer.bias)
+    assert_close(layer(x), 2 * plain)
+    assert_close(nn.Sequential(layer)(x), 2 * plain)  # C++ calls Python's forward.
+    assert layer.calls == 2 and "Doubled(in_features=3" in repr(layer)
+    with pytest.raises(TypeError, match="cannot be copied"):
+        copy.deepcopy(layer)
+
+
+def test_hooks():
+    net = Net()
+    x = tensor(np.ones((2, 3)), requires_grad=True)
+    plain = np.asarray(net(x))
+    seen = []
+    handles = [
+        net.register_forward_pre_hook(lambda module, args: seen.append((module, args))),
+        net.register_forward_hook(lambda module, args, y: 3 * y),
+        net.head[1].register_full_backward_hook(lambda module, gi, go: seen.append((module, gi, go))),
+    ]
+    assert_close(net(x), 3 * plain)
+    assert seen[0][0] is net and seen[0][1][0].shape == (2, 3)
+    crisol.sum(net(x)).backward()
+    module, grad_input, grad_output = seen[-1]
+    assert module is net.head[1] and grad_input[0].shape == (2, 3)
+    assert_close(grad_output[0], np.full((2, 2), 3))
+    for handle in handles:
+        handle.remove()
+    assert_close(net(x), plain)
+    net.blocks[0].register_forward_pre_hook(lambda module, args: (0 * args[0],))
+    bias = np.asarray(net.blocks[0].linear.bias)
+    assert_close(net.blocks[0](x, factor=1.0), np.tile(bias, (2, 1)))
+
+
+def test_hook_of_a_module_with_several_outputs():
+    class Two(nn.Module):
+        def forward(self, x, shift):
+            return x + shift, "rest"
+
+    module = Two()
+    module.register_forward_hook(lambda module, args, y: 10 * y)
+    y, rest = module(tensor([1, 2]), shift=1)
+    assert_close(y, [20, 30])
+    assert rest == "rest"
+    with pytest.raises(TypeError, match="first argument"):
+        module(x=tensor([1]), shift=1)
+
+
+def test_exceptions_arrive_unchanged():
+    error = KeyError("mine")
+
+    class Raises(nn.Module):
+        def forward(self, x):
+            raise error
+
+    for module in (Raises(), nn.Sequential(nn.ReLU(), Raises())):
+        with pytest.raises(KeyError) as raised:
+            module(crisol.ones(1))
+        assert raised.value is error
+    layer = nn.ReLU()
+    layer.register_forward_hook(lambda module, args, y: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        layer(crisol.ones(1))
+
+
+def test_copies():
+    net = Net()
+    copied = copy.deepcopy(net)
+    assert set(copied.state_dict()) == set(net.state_dict()) and copied.blocks[0].note == "text"
+    for name, value in net.state_dict().items():
+        assert (np.asarray(value) == np.asarray(copied.state_dict()[name])).all()
+        assert not value.shares_storage_with(copied.state_dict()[name])
+    x = tensor(np.ones((1, 3)))
+    assert (np.asarray(net(x)) == np.asarray(copied(x))).all()
+    model = nn.models.SimpleCNN()
+    assert not copy.deepcopy(model).conv1.weight.shares_storage_with(model.conv1.weight)
+    with pytest.raises(TypeError, match="state_dict"):
+        copy.deepcopy(nn.models.resnet18().layer1[0])  # A class of C++ that Python does not know.
+    with pytest.raises(TypeError, match="state_dict"):
+        pickle.dumps(net)
+
+
+def test_modules_are_freed():
+    class Cyclic(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.child = Block(2)
+            self.child.parent_list = [self]
+            self.itself = [self]
+            self.method = self.forward
+
+        def forward(self, x):
+            return self.child(x)
+
+    module = Cyclic()
+    module(tensor(np.ones((1, 2))))
+    gone = [weakref.ref(module), weakref.ref(module.child), weakref.ref(module.child.linear)]
+    del module
+    gc.collect()
+    assert [reference() for reference in gone] == [None] * 3
+
+
+def test_children_outlive_python_names():
+    layers = nn.Sequential(*[Block(2) for _ in range(3)])
+    gc.collect()
+    assert layers[1].note == "text" and layers(tensor(np.ones((1, 2)))).shape == (1, 2)
+    child = layers[0]
+    del layers
+    gc.collect()
+    assert child(tensor(np.ones((1, 2)))).shape == (1, 2)
+
+
+def test_containers():
+    seq = nn.Sequential(nn.Linear(1, 2), nn.ReLU())
+    assert seq.append(nn.Linear(2, 3)) is seq and len(seq) == 3
+    assert [type(m).__name__ for m in seq] == ["Linear", "ReLU", "Linear"]
+    assert seq[-1].weight.shape == (3, 2) and len(seq[:2]) == 2 and seq[:2][0] is seq[0]
+    named = nn.Sequential({"first": nn.Linear(1, 2), "act": nn.ReLU()})
+    assert named.first.weight.shape == (2, 1) and named(crisol.ones((1, 1))).shape == (1, 2)
+    blocks = nn.ModuleList(nn.Linear(1, 1) for _ in range(2))
+    blocks.extend([nn.ReLU()])
+    assert [type(m).__name__ for m in blocks] == ["Linear", "Linear", "ReLU"]
+    heads = nn.ModuleDict({"a": nn.Linear(1, 2)})
+    heads["b"] = nn.ReLU()
+    heads["b"] = nn.Tanh()
+    heads.update({"c": nn.Identity()})
+    assert list(heads) == ["a", "b", "c"] and len(heads) == 3 and "b" in heads and "d" not in heads
+    assert isinstance(heads["b"], nn.Tanh) and [k for k, _ in heads.items()] == list(heads.keys())
+    assert [type(m).__name__ for m in heads.values()] == ["Linear", "Tanh", "Identity"]
+    with pytest.raises(KeyError):
+        heads["d"]
+    with pytest.raises(crisol.InvalidArgumentError, match="contains"):
+        seq.append(nn.Sequential(seq))
+    with pytest.raises((TypeError, RuntimeError)):
+        nn.Sequential(3)
+
+
+def test_train_in_python_thread():
+    import threading
+
+    net = Net()
+    errors = []
+
+    def work():
+        try:
+            for _ in range(20):
+                net(tensor(np.ones((2, 3))))
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors

@@ -1,0 +1,117 @@
+"""crisol.onnx: models are saved by running them, and loaded as modules."""
+
+import crisol
+import numpy as np
+import pytest
+from crisol import nn, onnx
+from numeric import assert_close, tensor
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 3, padding=1)
+        self.norm = nn.BatchNorm2d(2)
+        self.fc = nn.Linear(2 * 4 * 4, 3)
+
+    def forward(self, x):
+        return self.fc(nn.functional.relu(self.norm(self.conv(x))).flatten(1))
+
+
+def test_round_trip(tmp_path):
+    net = Net()
+    net(crisol.randn((5, 1, 4, 4)))  # Moves the running statistics.
+    path = tmp_path / "net.onnx"
+    onnx.save(path, net, crisol.randn((2, 1, 4, 4)), inputs=["image"], outputs=["logits"])
+    assert net.training
+    model = onnx.load(path)
+    (given,), (result,) = model.inputs, model.outputs
+    assert (given.name, given.type, given.shape) == ("image", "f32", ("batch", 1, 4, 4))
+    assert (result.name, result.shape) == ("logits", ("batch", 3)) and "image" in repr(given)
+    x = crisol.randn((3, 1, 4, 4))
+    net.eval()
+    assert_close(model({"image": x})["logits"].detach(), net(x).detach())
+    assert_close(model(x).detach(), net(x).detach())
+    assert "fc.weight" in dict(model.named_parameters())
+    assert isinstance(model, nn.Module)
+    with crisol.no_grad():
+        assert_close(nn.Sequential(model, nn.Softmax(1))(x).sum(axis=1), [1, 1, 1])
+        assert "Conv" in model.optimized({"image": x})
+    assert {row["op"] for row in model.profile({"image": x})} & {"Conv", "Gemm"}
+    crisol.sum(model(x)).backward()
+    assert model.get_parameter("fc.weight").grad.shape == (3, 32)
+
+
+def test_several_inputs(tmp_path):
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(tensor([2, 3]))
+
+        def forward(self, a, b):
+            return a * self.scale + b, a - b
+
+    net = Two()
+    a, b = crisol.randn((4, 2)), crisol.randn((4, 2))
+    onnx.save(tmp_path / "two.onnx", net, [a, b], outputs=["sum", "difference"])
+    outputs = onnx.load(tmp_path / "two.onnx")({"input_0": a, "input_1": b})
+    assert list(outputs) == ["sum", "difference"]
+    assert_close(outputs["sum"].detach(), net(a, b)[0].detach())
+    assert_close(outputs["difference"], a - b)
+    onnx.save(tmp_path / "function.onnx", lambda x: crisol.exp(x) * 2, a)
+    assert_close(onnx.load(tmp_path / "function.onnx")(a), 2 * np.exp(np.asarray(a)))
+
+
+def test_info_and_ops(tmp_path):
+    onnx.save(tmp_path / "net.onnx", Net(), crisol.randn((1, 1, 4, 4)))
+    info = onnx.info(tmp_path / "net.onnx")
+    assert info["producer"] == "crisol" and info["inputs"][0]["name"] == "input"
+    assert {"name": "Conv", "first": 1, "last": 22} | onnx.supported_ops()[0]
+    assert any(op["name"] == "Conv" for op in onnx.supported_ops())
+
+
+def test_reference_of_onnx(tmp_path):
+    reference = pytest.importorskip("onnx.reference")
+    net = Net()
+    onnx.save(tmp_path / "net.onnx", net, crisol.randn((2, 1, 4, 4)))
+    x = np.random.default_rng(0).standard_normal((2, 1, 4, 4)).astype(np.float32)
+    (expected,) = reference.ReferenceEvaluator(str(tmp_path / "net.onnx")).run(None, {"input": x})
+    assert_close(net.eval()(tensor(x)).detach(), expected, atol=1e-4)
+
+
+def test_check(tmp_path):
+    protos = pytest.importorskip("onnx")
+    folder = tmp_path / "case"
+    (folder / "test_data_set_0").mkdir(parents=True)
+    onnx.save(folder / "model.onnx", crisol.exp, tensor([[1, 2]]))
+    x = np.array([[0.5, 1.5]], dtype=np.float32)
+    for name, array in (("input_0", x), ("output_0", np.exp(x))):
+        proto = protos.numpy_helper.from_array(array)
+        (folder / "test_data_set_0" / f"{name}.pb").write_bytes(proto.SerializeToString())
+    (result,) = onnx.check(folder)
+    assert result["state"] == "passed"
+
+
+def test_errors(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        onnx.load(tmp_path / "missing.onnx")
+    (tmp_path / "broken.onnx").write_bytes(b"text")
+    with pytest.raises(crisol.FileError, match="broken"):
+        onnx.load(tmp_path / "broken.onnx")
+    onnx.save(tmp_path / "net.onnx", nn.Linear(2, 1), crisol.ones((1, 2)))
+    model = onnx.load(tmp_path / "net.onnx")
+    with pytest.raises(TypeError, match="dict"):
+        model(3)
+    with pytest.raises(crisol.InvalidArgumentError, match="input"):
+        model({})
+    with pytest.raises(crisol.InvalidArgumentError):
+        model({"input": crisol.ones((1, 3))})
+
+    class Raises(nn.Module):
+        def forward(self, x):
+            raise KeyError("mine")
+
+    module = Raises()
+    with pytest.raises(KeyError, match="mine"):
+        onnx.save(tmp_path / "raises.onnx", module, crisol.ones(1))
+    assert module.training and not (tmp_path / "raises.onnx").exists()

@@ -1,0 +1,287 @@
+"""crisol.optim: steps against NumPy, groups, states, schedules, clipping, averages."""
+
+import math
+
+import crisol
+import numpy as np
+import pytest
+from crisol import nn, optim
+from crisol.optim import lr_scheduler
+from numeric import assert_close, tensor
+
+
+def parameter(values):
+    return nn.Parameter(tensor(values))
+
+
+def give_gradient(p, gradient):
+    p.backward(tensor(gradient)) if p.dim() == 0 else crisol.sum(p * tensor(gradient)).backward()
+
+
+def run(optimizer, p, gradients):
+    values = []
+    for g in gradients:
+        optimizer.zero_grad()
+        give_gradient(p, g)
+        optimizer.step()
+        values.append(np.asarray(p).copy())
+    return values
+
+
+GRADIENTS = [np.array([1.0, -2.0]), np.array([0.5, 3.0]), np.array([-1.0, 0.1])]
+START = np.array([1.0, -1.0])
+
+
+def sgd(p, lr=0.1, momentum=0.9, decay=0.01):
+    b = None
+    for g in GRADIENTS:
+        g = g + decay * p
+        b = g if b is None else momentum * b + g
+        p = p - lr * (g + momentum * b)
+        yield p
+
+
+def adam(p, lr=0.1, beta1=0.8, beta2=0.9, eps=1e-6, decay=0.0, decoupled=False):
+    m = v = 0
+    for t, g in enumerate(GRADIENTS, 1):
+        if decoupled:
+            p = p - lr * decay * p
+        else:
+            g = g + decay * p
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * g * g
+        p = p - lr * m / (1 - beta1**t) / (np.sqrt(v / (1 - beta2**t)) + eps)
+        yield p
+
+
+def rmsprop(p, lr=0.1, alpha=0.9, eps=1e-6):
+    v = 0
+    for g in GRADIENTS:
+        v = alpha * v + (1 - alpha) * g * g
+        p = p - lr * g / (np.sqrt(v) + eps)
+        yield p
+
+
+def lion(p, lr=0.1, beta1=0.9, beta2=0.8, decay=0.1):
+    m = 0
+    for g in GRADIENTS:
+        p = p - lr * (np.sign(beta1 * m + (1 - beta1) * g) + decay * p)
+        m = beta2 * m + (1 - beta2) * g
+        yield p
+
+
+METHODS = {
+    "sgd": (lambda p: optim.SGD([p], 0.1, 0.9, weight_decay=0.01, nesterov=True), sgd(START)),
+    "adam": (lambda p: optim.Adam([p], 0.1, betas=(0.8, 0.9), eps=1e-6, weight_decay=0.1), adam(START, decay=0.1)),
+    "adamw": (
+        lambda p: optim.AdamW([p], lr=0.1, betas=(0.8, 0.9), eps=1e-6, weight_decay=0.1),
+        adam(START, decay=0.1, decoupled=True),
+    ),
+    "rmsprop": (lambda p: optim.RMSprop([p], lr=0.1, alpha=0.9, eps=1e-6), rmsprop(START)),
+    "lion": (lambda p: optim.Lion([p], lr=0.1, betas=(0.9, 0.8), weight_decay=0.1), lion(START)),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods(name):
+    make, expected = METHODS[name]
+    p = parameter(START)
+    for value, wanted in zip(run(make(p), p, GRADIENTS), expected, strict=True):
+        assert_close(value, wanted)
+
+
+def test_maximize_and_closure():
+    p = parameter([1.0])
+    optimizer = optim.SGD([p], lr=0.5, maximize=True)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = crisol.sum(p * p)
+        loss.backward()
+        return loss
+
+    assert optimizer.step(closure).item() == 1
+    assert_close(p, [2])
+    assert optimizer.step is not None and optimizer.zero_grad(set_to_none=True) is None and p.grad is None
+
+
+def test_groups():
+    body, head = nn.Linear(2, 2), nn.Linear(2, 1)
+    optimizer = optim.SGD(
+        [{"params": body.parameters()}, {"params": head.parameters(), "lr": 0.5, "momentum": 0.1}], lr=0.1, momentum=0.9
+    )
+    assert [g["lr"] for g in optimizer.param_groups] == [0.1, 0.5]
+    assert [g["momentum"] for g in optimizer.param_groups] == [0.9, 0.1]
+    assert [p.shape for p in optimizer.param_groups[1]["params"]] == [(1, 2), (1,)]
+    for group in optimizer.param_groups:
+        group["lr"] = 0.25
+    assert optimizer.param_groups[0]["lr"] == optimizer.param_groups[1]["lr"] == 0.25
+    assert "lr" in optimizer.param_groups[0] and "lr" in repr(optimizer.param_groups[0])
+    extra = nn.Linear(1, 1)
+    optimizer.add_param_group({"params": extra.parameters(), "weight_decay": 0.5})
+    assert len(optimizer.param_groups) == 3 and dict(optimizer.param_groups[2])["weight_decay"] == 0.5
+    optimizer.param_groups[2].update(lr=0.75, nesterov=False)
+    assert optimizer.param_groups[2]["lr"] == 0.75
+    adam = optim.Adam(nn.Linear(1, 1).parameters())
+    adam.param_groups[0]["betas"] = (0.5, 0.6)
+    assert adam.param_groups[0]["betas"] == (0.5, 0.6)
+
+
+def test_errors():
+    layer = nn.Linear(2, 2)
+    with pytest.raises(ValueError, match="no setting 'rate'"):
+        optim.SGD([{"params": layer.parameters(), "rate": 1}])
+    with pytest.raises(TypeError, match="tensors or dicts"):
+        optim.SGD([{"params": []}, layer.weight])
+    with pytest.raises(crisol.InvalidArgumentError):
+        optim.SGD(layer.parameters(), lr=-1)
+    with pytest.raises(crisol.InvalidArgumentError):
+        optim.SGD([])
+    optimizer = optim.SGD(layer.parameters())
+    with pytest.raises(crisol.InvalidArgumentError):
+        optim.Adam(layer.parameters())  # Another optimiser has them.
+    with pytest.raises(crisol.InvalidArgumentError, match="gradient"):
+        optimizer.step()
+    with pytest.raises(TypeError):
+        del optimizer.param_groups[0]["lr"]
+    with pytest.raises(TypeError):
+        optim.SGD([1, 2])
+
+
+def test_state_continues_with_the_same_bits(tmp_path):
+    def train(net, optimizer, steps):
+        for _ in range(steps):
+            optimizer.zero_grad()
+            crisol.mean(crisol.square(net(x) - 1)).backward()
+            optimizer.step()
+
+    x = crisol.randn((4, 3))
+    net = nn.Linear(3, 2)
+    optimizer = optim.Adam(net.parameters(), lr=0.05)
+    train(net, optimizer, 3)
+    crisol.save(net.state_dict(), tmp_path / "net.safetensors")
+    crisol.save(optimizer.state_dict(), tmp_path / "optimizer.safetensors")
+    train(net, optimizer, 3)
+    other = nn.Linear(3, 2)
+    other.load_state_dict(crisol.load(tmp_path / "net.safetensors"))
+    again = optim.Adam(other.parameters(), lr=1.0)
+    again.load_state_dict(crisol.load(tmp_path / "optimizer.safetensors"))
+    assert again.param_groups[0]["lr"] == 0.05
+    train(other, again, 3)
+    assert (np.asarray(net.weight) == np.asarray(other.weight)).all()
+    with pytest.raises(crisol.InvalidArgumentError):
+        again.load_state_dict({"a": x})
+
+
+RATES = {
+    "step": (lambda o: lr_scheduler.StepLR(o, step_size=2, gamma=0.5), lambda t: 0.5 ** (t // 2)),
+    "multi": (lambda o: lr_scheduler.MultiStepLR(o, milestones=[1, 3]), lambda t: 0.1 ** ((t >= 1) + (t >= 3))),
+    "exponential": (lambda o: lr_scheduler.ExponentialLR(o, gamma=0.9), lambda t: 0.9**t),
+    "constant": (lambda o: lr_scheduler.ConstantLR(o, 0.5, 2), lambda t: 0.5 if t < 2 else 1),
+    "linear": (lambda o: lr_scheduler.LinearLR(o, 0.2, total_iters=4), lambda t: 0.2 + 0.8 * min(t / 4, 1)),
+    "lambda": (lambda o: lr_scheduler.LambdaLR(o, lambda t: 1 / (t + 1)), lambda t: 1 / (t + 1)),
+    "lambdas": (lambda o: lr_scheduler.LambdaLR(o, lr_lambda=[lambda t: 2.0**t]), lambda t: 2.0**t),
+    "cosine": (lambda o: lr_scheduler.CosineAnnealingLR(o, T_max=4), lambda t: (1 + math.cos(math.pi * t / 4)) / 2),
+    "restarts": (
+        lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, T_0=2),
+        lambda t: (1 + math.cos(math.pi * (t % 2) / 2)) / 2,
+    ),
+    "sequence": (
+        lambda o: lr_scheduler.SequentialLR(
+            o, [lr_scheduler.ConstantLR(o, 0.5, 9), lr_scheduler.ExponentialLR(o, 0.5)], [2]
+        ),
+        lambda t: 0.5 if t < 2 else 0.5 ** (t - 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_schedules(name):
+    make, factor = RATES[name]
+    optimizer = optim.SGD([parameter([1.0])], lr=0.4)
+    schedule = make(optimizer)
+    for t in range(5):
+        assert optimizer.param_groups[0]["lr"] == pytest.approx(0.4 * factor(t))
+        assert schedule.get_last_lr() == [optimizer.param_groups[0]["lr"]] and schedule.last_epoch == t
+        schedule.step()
+    state = schedule.state_dict()
+    schedule.step()
+    schedule.load_state_dict(state)
+    assert schedule.last_epoch == 5
+
+
+def test_one_cycle():
+    optimizer = optim.SGD([parameter([1.0])], lr=1, momentum=0.9)
+    schedule = lr_scheduler.OneCycleLR(optimizer, max_lr=0.5, epochs=2, steps_per_epoch=5, pct_start=0.4)
+    rates, momenta = [], []
+    for _ in range(9):
+        rates.append(optimizer.param_groups[0]["lr"])
+        momenta.append(optimizer.param_groups[0]["momentum"])
+        schedule.step()
+    assert rates[0] == pytest.approx(0.02) and max(rates) == rates[3] == pytest.approx(0.5)
+    assert momenta[0] == 0.95 and min(momenta) == momenta[3] == pytest.approx(0.85)
+    with pytest.raises(ValueError, match="total_steps"):
+        lr_scheduler.OneCycleLR(optimizer, max_lr=0.5)
+    schedule.step()
+    with pytest.raises(crisol.InvalidArgumentError):
+        schedule.step()
+
+
+def test_plateau():
+    optimizer = optim.SGD([parameter([1.0])], lr=1)
+    schedule = lr_scheduler.ReduceLROnPlateau(optimizer, mode="max", factor=0.5, patience=1)
+    for metric in (1.0, 2.0, 2.0, 2.0):
+        schedule.step(metric)
+    assert optimizer.param_groups[0]["lr"] == 0.5 and schedule.best == 2 and schedule.get_last_lr() == [0.5]
+    with pytest.raises(crisol.InvalidArgumentError):
+        lr_scheduler.ReduceLROnPlateau(optimizer, mode="middle")
+
+
+def test_schedule_keeps_its_optimizer():
+    schedule = lr_scheduler.StepLR(optim.SGD([parameter([1.0])], lr=1), 1)
+    schedule.step()
+    assert schedule.get_last_lr() == [pytest.approx(0.1)]
+
+
+def test_exception_in_a_lambda():
+    optimizer = optim.SGD([parameter([1.0])], lr=1)
+
+    def fails(t):
+        if t == 1:
+            raise KeyError("mine")
+        return 1.0
+
+    schedule = lr_scheduler.LambdaLR(optimizer, fails)
+    with pytest.raises(KeyError, match="mine"):
+        schedule.step()
+
+
+def test_clipping():
+    layer = nn.Linear(2, 1, bias=False)
+    optim.SGD(layer.parameters())
+    crisol.sum(layer(tensor([[3, 4]]))).backward()
+    norm = nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+    assert norm.item() == pytest.approx(5)
+    assert_close(layer.weight.grad, [[0.6, 0.8]])
+    nn.utils.clip_grad_value_(layer.weight, 0.7)
+    assert_close(layer.weight.grad, [[0.6, 0.7]])
+
+
+def test_average():
+    p = parameter([1.0])
+    ema = optim.EMA([p], decay=0.5)
+    ema.update()
+    with crisol.no_grad():
+        p.fill_(3)
+    ema.update()
+    assert_close(ema.averages()[0], [2])
+    ema.apply()
+    assert_close(p, [2])
+    ema.restore()
+    assert_close(p, [3])
+    state = {name: value.clone() for name, value in ema.state_dict().items()}
+    ema.update()
+    ema.load_state_dict(state)
+    assert_close(ema.averages()[0], [2])
+    with pytest.raises(crisol.InvalidArgumentError):
+        ema.restore()
