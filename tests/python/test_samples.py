@@ -1,0 +1,183 @@
+"""The samples and the converter of PyTorch's files."""
+
+import os
+import pickle
+import re
+import subprocess
+import sys
+import zipfile
+from collections import OrderedDict
+from pathlib import Path
+
+import crisol
+import numpy as np
+import pytest
+from crisol import from_pytorch, nn
+from numeric import assert_close
+
+SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "python"
+
+
+def run(*arguments):
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=600, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ["mnist", "text_lstm", "onnx_model", "own_kernel"])
+def test_help(name):
+    text = run(SAMPLES / f"{name}.py", "--help")
+    assert "usage" in text and "--" in text
+
+
+def test_mnist(tmp_path):
+    text = run(SAMPLES / "mnist.py", "--digits", 3000, "--epochs", 2, "--out", tmp_path / "net.safetensors")
+    accuracy = float(re.findall(r"test ([\d.]+)%", text)[-1])
+    assert accuracy > 95
+    model = nn.models.SimpleCNN()
+    model.load_state_dict(crisol.load(tmp_path / "net.safetensors"))
+
+
+@pytest.mark.skipif("CRISOL_TEST_DATA" not in os.environ, reason="CRISOL_TEST_DATA names no folder with MNIST")
+def test_mnist_with_its_files():
+    folder = Path(os.environ["CRISOL_TEST_DATA"]) / "mnist"
+    text = run(SAMPLES / "mnist.py", "--data", folder, "--epochs", 1, "--batch", 256)
+    assert float(re.findall(r"test ([\d.]+)%", text)[-1]) > 95
+
+
+def test_text_lstm():
+    text = run(SAMPLES / "text_lstm.py", "--steps", 60, "--write", 40, "--temperature", 0)
+    losses = [float(loss) for loss in re.findall(r"loss ([\d.]+)", text)]
+    assert losses[-1] < 3.2  # An even guess among 70 characters is 4.2.
+    assert len(text.split("per character\n")[-1]) >= 40
+
+
+def test_onnx_model(tmp_path):
+    crisol.onnx.save(tmp_path / "net.onnx", nn.Linear(3, 2), crisol.ones((1, 3)), outputs=["y"])
+    assert "y (5, 2)" in run(SAMPLES / "onnx_model.py", tmp_path / "net.onnx", "--batch", 5, "--profile")
+    np.savez(tmp_path / "x.npz", input=np.zeros((1, 3), dtype=np.float32))
+    assert "y (1, 2)" in run(SAMPLES / "onnx_model.py", tmp_path / "net.onnx", "--inputs", tmp_path / "x.npz")
+
+
+def test_own_kernel():
+    assert "largest error" in run(SAMPLES / "own_kernel.py", "--elements", 1000)
+
+
+class Storage:
+    def __init__(self, kind, array):
+        self.kind, self.array = kind, array
+
+
+class Global:
+    """Pickles as a reference to a name of PyTorch."""
+
+    def __init__(self, module, name):
+        self.text = f"c{module}\n{name}\n".encode()
+
+
+class Rebuilt:
+    def __init__(self, function, *arguments):
+        self.function, self.arguments = function, arguments
+
+
+class TorchPickler(pickle._Pickler):
+    """Writes what torch.save writes."""
+
+    dispatch = dict(pickle._Pickler.dispatch)
+
+    def __init__(self, file):
+        super().__init__(file, protocol=2)
+        self.storages = []
+
+    def persistent_id(self, obj):
+        if not isinstance(obj, Storage):
+            return None
+        self.storages.append(obj.array)
+        return ("storage", Global("torch", obj.kind), str(len(self.storages) - 1), "cpu", obj.array.size)
+
+    def save_global_name(self, obj):
+        self.write(obj.text)
+
+    def save_rebuilt(self, obj):
+        self.save(obj.function)
+        self.save(obj.arguments)
+        self.write(pickle.REDUCE)
+
+    dispatch[Global] = save_global_name
+    dispatch[Rebuilt] = save_rebuilt
+
+
+def torch_tensor(kind, array, shape=None, strides=None, offset=0):
+    shape = array.shape if shape is None else shape
+    strides = tuple(s // array.itemsize for s in array.strides) if strides is None else strides
+    rebuild = Global("torch._utils", "_rebuild_tensor_v2")
+    return Rebuilt(rebuild, Storage(kind, array), offset, shape, strides, False, OrderedDict())
+
+
+def torch_save(value, path):
+    import io
+
+    file = io.BytesIO()
+    pickler = TorchPickler(file)
+    pickler.dump(value)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("net/data.pkl", file.getvalue())
+        archive.writestr("net/byteorder", b"little")
+        for i, array in enumerate(pickler.storages):
+            archive.writestr(f"net/data/{i}", array.tobytes())
+
+
+def test_from_pytorch(tmp_path):
+    random = np.random.default_rng(0)
+    weight = random.standard_normal((3, 2)).astype(np.float32)
+    bias = np.arange(3, dtype=np.float64)
+    bits = np.array([0x3F80, 0xC000], dtype=np.uint16)  # 1 and -2 as bfloat16.
+    state = OrderedDict(
+        {
+            "module.weight": torch_tensor("FloatStorage", weight.T.copy(), (3, 2), (1, 3)),  # A transposed view.
+            "module.bias": torch_tensor("DoubleStorage", bias),
+            "module.half": torch_tensor("BFloat16Storage", bits),
+            "module.count": torch_tensor("LongStorage", np.array(7), (), ()),
+        }
+    )
+    torch_save({"state_dict": state, "epoch": 3}, tmp_path / "net.pt")
+    text = run("-m", "crisol.from_pytorch", tmp_path / "net.pt", tmp_path / "net.safetensors")
+    assert text.startswith("4 tensors")
+    loaded = crisol.load(tmp_path / "net.safetensors")
+    assert list(loaded) == ["weight", "bias", "half", "count"] and loaded["count"].item() == 7
+    assert_close(loaded["half"], [1, -2])
+    layer = nn.Linear(2, 3)
+    assert layer.load_state_dict(loaded, strict=False).unexpected_keys == ["count", "half"]
+    assert (np.asarray(layer.weight) == weight).all() and np.asarray(layer.bias).tolist() == [0, 1, 2]
+
+
+def test_from_pytorch_refuses_code(tmp_path):
+    torch_save({"a": Rebuilt(Global("os", "system"), "true")}, tmp_path / "bad.pt")
+    with pytest.raises(pickle.UnpicklingError, match="os.system"):
+        from_pytorch.read(tmp_path / "bad.pt")
+    beyond = torch_tensor("FloatStorage", np.zeros(4, dtype=np.float32), (3,), (2,))
+    torch_save({"a": beyond}, tmp_path / "beyond.pt")
+    with pytest.raises(pickle.UnpicklingError, match="outside"):
+        from_pytorch.read(tmp_path / "beyond.pt")
+    torch_save([1], tmp_path / "list.pt")
+    with pytest.raises(ValueError, match="holds a list"):
+        from_pytorch.read(tmp_path / "list.pt")
+
+
+def test_resnet18_of_torchvision(tmp_path):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    torchvision = pytest.importorskip("torchvision", reason="torchvision is not installed")
+    torch.manual_seed(0)
+    theirs = torchvision.models.resnet18()
+    theirs(torch.randn(4, 3, 64, 64))  # Moves the running statistics.
+    theirs.eval()
+    torch.save(theirs.state_dict(), tmp_path / "resnet18.pt")
+    from_pytorch.convert(tmp_path / "resnet18.pt", tmp_path / "resnet18.safetensors")
+    ours = nn.models.resnet18().eval()
+    ours.load_state_dict(crisol.load(tmp_path / "resnet18.safetensors"))
+    x = np.random.default_rng(0).standard_normal((2, 3, 96, 96)).astype(np.float32)
+    with torch.no_grad(), crisol.no_grad():
+        expected = theirs(torch.from_numpy(x)).numpy()
+        np.testing.assert_allclose(np.asarray(ours(crisol.asarray(x))), expected, rtol=1e-5, atol=1e-5)
