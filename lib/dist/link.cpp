@@ -106,6 +106,7 @@ std::vector<std::string> Link::gather_text(const std::string& own) {
 }
 
 void Link::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype, const std::vector<float>& weights) {
+  if (world_ == 1) return;
   const std::size_t element = size_of(dtype), piece = piece_bytes / element;
   for (std::size_t first = 0; first < count; first += piece)
     all_reduce_piece(data + first * element, std::min(piece, count - first), op, dtype, weights);
