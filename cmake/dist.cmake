@@ -1,6 +1,8 @@
 # libcrisol_dist: training on several devices by MPI. It uses what the library exports, so neither the library nor the
 # samples depend on MPI.
-find_package(MPI QUIET COMPONENTS CXX)
+if(NOT CMAKE_CROSSCOMPILING) # It would find this machine's MPI.
+  find_package(MPI QUIET COMPONENTS CXX)
+endif()
 if(NOT MPI_CXX_FOUND OR NOT BUILD_SHARED_LIBS OR WIN32)
   message(STATUS "libcrisol_dist is left out: it needs MPI, and a shared library on a system other than Windows")
   return()
