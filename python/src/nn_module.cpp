@@ -276,8 +276,12 @@ void bind_modules(nb::module_& extension) {
                      "The base of all layers and models. A subclass assigns parameters, buffers and modules to "
                      "attributes in __init__, after super().__init__(), and defines forward().");
   module.def("__init__", [](nb::pointer_and_handle<nn::Module> self) { construct(self); })
-      .def("__call__", &call, "Calls the hooks and forward().")
-      .def("forward", &forward, "x"_a, "The output for the inputs. A subclass defines it.")
+      .def("__call__", &call, nb::sig("def __call__(self, *args, **kwargs) -> typing.Any"),
+           "Calls the hooks and forward().")
+      // A class may take other arguments and give other results.
+      .def("forward", &forward, "x"_a,
+           nb::sig("def forward(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any"),
+           "The output for the inputs. A subclass defines it.")
       .def("extra_repr", &extra_repr, "The settings of the layer for printing. A subclass may define it.")
       .def("__setattr__", &setattr, "name"_a, "value"_a.none())
       .def("__delattr__", &delattr)

@@ -73,6 +73,20 @@ x = crisol.ones((2, 3))
 y: crisol.Tensor = x + 1
 shape: tuple[int, ...] = y.shape
 total: crisol.Tensor = crisol.sum(y * 2, axis=1)
+larger: crisol.Tensor = crisol.add(1, x)
+
+
+@crisol.fuse
+def double(a: crisol.Expr) -> crisol.Expr:
+    return crisol.add(a, a)
+
+
+class Scale(crisol.nn.Module):
+    def forward(self, x: crisol.Tensor, factor: float) -> tuple[crisol.Tensor, crisol.Tensor]:
+        return x, x * factor
+
+
+results: tuple[crisol.Tensor, crisol.Tensor] = Scale()(x, 2.0)
 """
 
 
