@@ -105,6 +105,7 @@ def convert(source, target):
 
 
 def main():
+    """The command: converts the file that its first argument names to the file of the second."""
     parser = argparse.ArgumentParser(prog="python -m crisol.from_pytorch", description=__doc__.split("\n")[0])
     parser.add_argument("source", help="file from torch.save(net.state_dict(), …)")
     parser.add_argument("target", help="file to write: *.safetensors")

@@ -94,13 +94,15 @@ using ExprClass = nb::class_<Expr>;
   , CRISOL_NAMED_(name, initial), CRISOL_NAMED_(name_2, initial_2)
 
 void bind_functions_of_expr(nb::module_& m, ExprClass& expr) {
-#define CRISOL_UNARY(name, x, scalars, ...)                                                        \
-  m.def(                                                                                           \
-      #name, +[](const Expr& x CRISOL_TERMS_##scalars) { return name(x CRISOL_EXPRS_##scalars); }, \
-      nb::arg(#x) CRISOL_NAMED_##scalars, "The same for an expression of a fused function.");      \
-  expr.def(                                                                                        \
-      #name,                                                                                       \
-      +[](const Expr& x CRISOL_TERMS_##scalars) { return name(x CRISOL_EXPRS_##scalars); } CRISOL_NAMED_##scalars);
+#define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, reference, reference_derivative, \
+                     low, high, ulp, formula)                                                                      \
+  m.def(                                                                                                           \
+      #name, +[](const Expr& x CRISOL_TERMS_##scalars) { return name(x CRISOL_EXPRS_##scalars); },                 \
+      nb::arg(#x) CRISOL_NAMED_##scalars, "The same for an expression of a fused function.");                      \
+  expr.def(                                                                                                        \
+      #name,                                                                                                       \
+      +[](const Expr& x CRISOL_TERMS_##scalars) { return name(x CRISOL_EXPRS_##scalars); } CRISOL_NAMED_##scalars, \
+      static_cast<const char*>(formula ", for each element."));
 #define CRISOL_BINARY(name, a, b, scalars, ...)                     \
   m.def(                                                            \
       #name,                                                        \

@@ -55,7 +55,8 @@ template <class L, class Base = nn::Module>
 LayerClass<L, Base> make_class(nb::module_& m, const char* name, const char* text) {
   LayerClass<L, Base> layer(m, name, nb::dynamic_attr(), nb::is_weak_referenceable(), nb::type_slots(module_slots),
                             text);
-  layer.def("extra_repr", [](const L& self) { return self.L::extra_repr(); });
+  layer.def(
+      "extra_repr", [](const L& self) { return self.L::extra_repr(); }, "The settings of the layer for printing.");
   layer.def(
       "__deepcopy__", [](const L& self, nb::handle) { return copy_of(self); }, "memo"_a);
   return layer;
