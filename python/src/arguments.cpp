@@ -10,6 +10,11 @@ Shape shape_of(const nb::args& numbers) {
   return shape;
 }
 
+Shape shape_of_sizes(const nb::args& sizes) {
+  if (sizes.size() < 2) throw nb::next_overload();
+  return shape_of(sizes);
+}
+
 void raise(const char* class_name, const std::string& text) {
   const nb::object type = nb::module_::import_("crisol._crisol").attr(class_name);
   PyErr_SetString(type.ptr(), text.c_str());

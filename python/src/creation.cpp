@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "bindings.h"
+#include "arguments.h"
 
 namespace crisol::python {
 
@@ -13,7 +13,7 @@ using OptionalDevice = std::optional<Device>;
 
 Device or_default(const OptionalDevice& device) { return device ? *device : Device(); }
 
-/// f(shape, *, dtype, device)
+/// f(shape, *, dtype, device) and f(*sizes, dtype, device)
 void define(nb::module_& m, const char* name, Tensor (*function)(const Shape&, DType, Device), const char* text) {
   m.def(
       name,
@@ -21,6 +21,16 @@ void define(nb::module_& m, const char* name, Tensor (*function)(const Shape&, D
         return function(shape, dtype.value_or(DType::f32), or_default(device));
       },
       "shape"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), Unlocked(), text);
+  const std::string signature =
+      "def " + std::string(name) + "(*sizes: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  m.def(
+      name,
+      [function](const nb::args& sizes, const OptionalType& dtype, const OptionalDevice& device) {
+        const Shape shape = shape_of_sizes(sizes);
+        return unlocked([&] { return function(shape, dtype.value_or(DType::f32), or_default(device)); });
+      },
+      "sizes"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), nb::sig(signature.c_str()),
+      "The same with the sizes as separate arguments.");
 }
 
 /// f(x, *, dtype, device)

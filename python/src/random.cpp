@@ -1,5 +1,5 @@
 // Random tensors.
-#include "bindings.h"
+#include "arguments.h"
 
 namespace crisol::python {
 
@@ -60,26 +60,36 @@ void bind_in_place(TensorClass& tensor) {
           "Overwrites a float32 tensor with normal numbers. Returns this tensor.");
 }
 
+/// f(shape, *, device, generator) and f(*sizes, device, generator)
+void define(nb::module_& m, const char* name, Tensor (*function)(const Shape&, const Generator&), const char* text) {
+  const auto none = nb::none();
+  m.def(
+      name,
+      [function](const Shape& shape, const OptionalDevice& device, const OptionalGenerator& generator) {
+        return function(shape, chosen(generator, device));
+      },
+      "shape"_a, nb::kw_only(), "device"_a = none, "generator"_a = none, Unlocked(), text);
+  const std::string signature =
+      "def " + std::string(name) +
+      "(*sizes: int, device: device | None = None, generator: Generator | None = None) -> Tensor";
+  m.def(
+      name,
+      [function](const nb::args& sizes, const OptionalDevice& device, const OptionalGenerator& generator) {
+        const Shape shape = shape_of_sizes(sizes);
+        return unlocked([&] { return function(shape, chosen(generator, device)); });
+      },
+      "sizes"_a, "device"_a = none, "generator"_a = none, nb::sig(signature.c_str()),
+      "The same with the sizes as separate arguments.");
+}
+
 }  // namespace
 
 void bind_random(nb::module_& m, TensorClass& tensor) {
   bind_generator(m);
   bind_in_place(tensor);
   const auto none = nb::none();
-  m.def(
-      "rand",
-      [](const Shape& shape, const OptionalDevice& device, const OptionalGenerator& generator) {
-        return rand(shape, chosen(generator, device));
-      },
-      "shape"_a, nb::kw_only(), "device"_a = none, "generator"_a = none, Unlocked(),
-      "Uniform numbers in [0, 1), float32.");
-  m.def(
-      "randn",
-      [](const Shape& shape, const OptionalDevice& device, const OptionalGenerator& generator) {
-        return randn(shape, chosen(generator, device));
-      },
-      "shape"_a, nb::kw_only(), "device"_a = none, "generator"_a = none, Unlocked(),
-      "Normal numbers with mean 0 and standard deviation 1, float32.");
+  define(m, "rand", &rand, "Uniform numbers in [0, 1), float32.");
+  define(m, "randn", &randn, "Normal numbers with mean 0 and standard deviation 1, float32.");
   m.def(
       "randint",
       [](std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, const OptionalDevice& device,

@@ -73,6 +73,7 @@ x = crisol.ones((2, 3))
 y: crisol.Tensor = x + 1
 shape: tuple[int, ...] = y.shape
 total: crisol.Tensor = crisol.sum(y * 2, axis=1)
+noise: crisol.Tensor = crisol.randn(2, 3, generator=crisol.Generator(1))
 larger: crisol.Tensor = crisol.add(1, x)
 
 

@@ -32,6 +32,28 @@ def test_properties():
     assert x.T.shares_storage_with(x)
 
 
+@pytest.mark.parametrize("function", [crisol.empty, crisol.zeros, crisol.ones, crisol.rand, crisol.randn])
+def test_sizes_as_separate_arguments(function):
+    device = crisol.device()
+    for shape in ((2, 3), (0, 4), (2, 1, 3), (1,) * 8):
+        assert function(*shape).shape == function(shape).shape == function(*shape, device=device).shape == shape
+    assert function(2).shape == function(shape=2).shape == (2,) and function(()).shape == ()
+    for wrong in ((), (2.5, 3), ((2,), 3), (2, None), (1,) * 9):
+        with pytest.raises(TypeError):
+            function(*wrong)
+    with pytest.raises(ValueError):
+        function(2, -1)
+
+
+def test_values_with_sizes_as_separate_arguments():
+    x = crisol.ones(2, 3, dtype=crisol.int32)
+    assert x.dtype is crisol.int32 and x.tolist() == [[1, 1, 1], [1, 1, 1]]
+    assert not np.asarray(crisol.zeros(3, 2)).any()
+    for function in (crisol.rand, crisol.randn):
+        first, second = function(4, 5, generator=crisol.Generator(7)), function((4, 5), generator=crisol.Generator(7))
+        assert first.tolist() == second.tolist()
+
+
 def test_numbers():
     assert float(of(2.5)) == 2.5 and int(of(2.5)) == 2 and complex(of(2.5)) == 2.5
     assert bool(of([1])) and not bool(of([[0]]))
