@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "bindings.h"
-#include "host.h"
+#include "tensor/host.h"
 
 namespace crisol::python {
 

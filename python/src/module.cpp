@@ -1,6 +1,6 @@
 // The extension module crisol._crisol.
 #include "bindings.h"
-#include "topics.h"
+#include "programs/topics.h"
 
 namespace crisol::python {
 

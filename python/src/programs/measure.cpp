@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "arguments.h"
-#include "topics.h"
+#include "programs/topics.h"
 
 namespace crisol::python {
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "bindings.h"
-#include "host.h"
+#include "tensor/host.h"
 
 namespace crisol::python {
 

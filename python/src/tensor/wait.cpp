@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "bindings.h"
-#include "host.h"
+#include "tensor/host.h"
 
 namespace crisol::python {
 

@@ -1,7 +1,7 @@
 // fuse(): Python functions of expressions as kernels. The functions of crisol/ops/pointwise.def also take expressions.
 #include "arguments.h"
 #include "callback.h"
-#include "topics.h"
+#include "programs/topics.h"
 
 namespace crisol::python {
 

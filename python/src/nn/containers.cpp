@@ -1,6 +1,6 @@
 // Sequences, lists and dictionaries of modules, and ready models.
 #include "arguments.h"
-#include "nn_module.h"
+#include "nn/module.h"
 
 namespace crisol::python {
 

@@ -1,6 +1,6 @@
 // Recurrent layers and cells. Results are tuples, as in PyTorch.
 #include "arguments.h"
-#include "nn_module.h"
+#include "nn/module.h"
 
 namespace crisol::python {
 

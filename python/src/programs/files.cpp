@@ -4,7 +4,7 @@
 
 #include "arguments.h"
 #include "option_casters.h"
-#include "topics.h"
+#include "programs/topics.h"
 
 namespace crisol::python {
 

@@ -1,7 +1,7 @@
 // Dtypes of results, and functions over rows.
 #include "arguments.h"
 #include "bindings.h"
-#include "promote.h"
+#include "tensor/promote.h"
 
 namespace crisol::python {
 

@@ -1,7 +1,7 @@
 // The pointwise functions as functions, methods and methods in place: one of each for every row of
 // crisol/ops/pointwise.def.
 #include "bindings.h"
-#include "promote.h"
+#include "tensor/promote.h"
 
 namespace crisol::python {
 

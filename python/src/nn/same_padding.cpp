@@ -1,4 +1,4 @@
-#include "same_padding.h"
+#include "nn/same_padding.h"
 
 namespace crisol::python {
 

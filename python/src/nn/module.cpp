@@ -1,6 +1,6 @@
 // The class nn.Module. Its children, parameters and buffers are in the library's registry, so the library sees a Python
 // module as one of its own. A Python module also keeps them as attributes, which makes them fast to read.
-#include "nn_module.h"
+#include "nn/module.h"
 
 #include <sstream>
 

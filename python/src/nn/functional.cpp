@@ -1,8 +1,8 @@
 // The functions of torch.nn.functional that take options, with PyTorch's names of arguments and defaults.
 #include "arguments.h"
 #include "bindings.h"
+#include "nn/same_padding.h"
 #include "option_casters.h"
-#include "same_padding.h"
 
 namespace crisol::python {
 

@@ -7,9 +7,9 @@
 
 #include "arguments.h"
 #include "callback.h"
-#include "data.h"
 #include "option_casters.h"
-#include "topics.h"
+#include "programs/data.h"
+#include "programs/topics.h"
 
 namespace crisol::python {
 

@@ -3,8 +3,8 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "arguments.h"
-#include "data.h"
-#include "topics.h"
+#include "programs/data.h"
+#include "programs/topics.h"
 
 namespace crisol::python {
 

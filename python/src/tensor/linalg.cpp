@@ -1,7 +1,7 @@
 // Functions of matrices and vectors.
 #include "arguments.h"
 #include "bindings.h"
-#include "promote.h"
+#include "tensor/promote.h"
 
 namespace crisol::python {
 

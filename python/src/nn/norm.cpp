@@ -1,6 +1,6 @@
 // Normalisation layers, and initial values.
 #include "arguments.h"
-#include "nn_module.h"
+#include "nn/module.h"
 
 namespace crisol::python {
 

@@ -1,5 +1,5 @@
 // Exchange of arrays with other libraries by DLPack.
-#include "dlpack.h"
+#include "tensor/dlpack.h"
 
 #include <CL/cl.h>
 
@@ -8,7 +8,7 @@
 #include "arguments.h"
 #include "bindings.h"
 #include "crisol/opencl_interop.h"
-#include "host.h"
+#include "tensor/host.h"
 
 namespace crisol::python {
 

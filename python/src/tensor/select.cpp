@@ -1,7 +1,7 @@
 // Functions that find elements and put them in order.
 #include "arguments.h"
 #include "bindings.h"
-#include "promote.h"
+#include "tensor/promote.h"
 
 namespace crisol::python {
 

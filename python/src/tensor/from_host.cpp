@@ -5,7 +5,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
-#include "host.h"
+#include "tensor/host.h"
 
 namespace crisol::python {
 

@@ -5,8 +5,8 @@
 
 #include "arguments.h"
 #include "callback.h"
-#include "nn_module.h"
-#include "topics.h"
+#include "nn/module.h"
+#include "programs/topics.h"
 
 namespace crisol::python {
 

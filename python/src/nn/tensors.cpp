@@ -1,6 +1,6 @@
 // The parameters and buffers of modules, their states, and hooks.
 #include "arguments.h"
-#include "nn_module.h"
+#include "nn/module.h"
 
 namespace crisol::python {
 

@@ -1,7 +1,7 @@
 // Python's operators on tensors.
 #include "arguments.h"
 #include "bindings.h"
-#include "promote.h"
+#include "tensor/promote.h"
 
 namespace crisol::python {
 

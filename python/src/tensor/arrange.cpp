@@ -3,7 +3,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
-#include "indexing.h"
+#include "tensor/indexing.h"
 
 namespace crisol::python {
 

@@ -2,7 +2,7 @@
 #include <nanobind/stl/map.h>
 
 #include "arguments.h"
-#include "topics.h"
+#include "programs/topics.h"
 
 namespace crisol::python {
 

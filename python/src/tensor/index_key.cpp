@@ -1,7 +1,7 @@
 // Reads the key of x[key].
 #include "arguments.h"
 #include "bindings.h"
-#include "indexing.h"
+#include "tensor/indexing.h"
 
 namespace crisol::python {
 

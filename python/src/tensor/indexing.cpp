@@ -1,6 +1,6 @@
 // x[key] and x[key] = value with NumPy's keys: whole numbers, slices, Ellipsis, None, and tensors, lists or arrays of
 // whole numbers or bool.
-#include "indexing.h"
+#include "tensor/indexing.h"
 
 #include <utility>
 

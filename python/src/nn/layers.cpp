@@ -1,7 +1,7 @@
 // Layers with PyTorch's names and constructor arguments: linear, convolution, pooling, activations.
 #include "arguments.h"
-#include "nn_module.h"
-#include "same_padding.h"
+#include "nn/module.h"
+#include "nn/same_padding.h"
 
 namespace crisol::python {
 
