@@ -15,14 +15,17 @@ aarch64_left_out=(
   "ops/product/gemm_block_test.cpp: dozens of large programs for GPUs, which compile slowly under qemu"
   "ops/conv/conv2d_matrix_test.cpp: dozens of large programs for GPUs, which compile slowly under qemu")
 
-# inside_aarch64 COMMAND…: in the root, with this checkout in its usual place. Needs root, or a kernel that gives users
-# namespaces of their own.
+# inside_aarch64 COMMAND…: in the root, with this checkout and the test data in their usual places. Needs root, or a
+# kernel that gives users namespaces of their own.
 inside_aarch64() {
   local as_user=()
   [ "$(id -u)" -eq 0 ] || as_user=(--map-root-user)
   unshare "${as_user[@]}" --mount bash -euc '
     root=$1
-    for folder in /dev /proc /sys /tmp "$2"; do mount --rbind "$folder" "$root$folder"; done
+    for folder in /dev /proc /sys /tmp "$2" ${CRISOL_TEST_DATA:+"$CRISOL_TEST_DATA"}; do
+      mkdir -p -- "$root$folder"
+      mount --rbind "$folder" "$root$folder"
+    done
     cd -- "$root"
     PATH=$PATH:/usr/sbin
     exec env PATH=/usr/bin "HOME=$2/build/tests" "$(command -v chroot)" "$root" "${@:3}"' \

@@ -8,6 +8,7 @@
 #include "crisol/device.h"
 #include "dispatch/choose.h"
 #include "runtime/clblast.h"
+#include "support/skip.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::testing {
@@ -59,7 +60,7 @@ bool excused(const std::string& variant) {
 
 Expected on_cpus(const char* variant, std::int64_t iterations) {
   const DeviceInfo& info = Device().info();
-  const bool is_cpu = info.type == DeviceType::cpu && info.platform != "Oclgrind";
+  const bool is_cpu = info.type == DeviceType::cpu && !slow_device();
   return where(is_cpu && target().against_iterations(iterations) == nullptr, variant);
 }
 

@@ -27,8 +27,8 @@ struct Expected {
 inline Expected where(bool condition, const char* variant) { return {variant, condition}; }
 /// May refuse everywhere.
 inline Expected may_run(const char* variant) { return {variant, false}; }
-/// Must run on CPUs that do so many loop iterations in one work-item (see dispatch/target.h). May run on the simulator
-/// Oclgrind, where cases are fewer and smaller.
+/// Must run on CPUs that do so many loop iterations in one work-item (see dispatch/target.h). May run on slow devices
+/// (slow_device()), where cases are fewer and smaller.
 Expected on_cpus(const char* variant, std::int64_t iterations = 0);
 /// The variant "clblast" of a product. Must run on GPUs where somebody has installed CLBlast.
 Expected clblast();
