@@ -211,7 +211,7 @@ TEST_CASE("text_lstm sample writes what it learned") {
   const auto sampled = [&](const Arguments& more) {
     ProcessResult result = run_text_lstm(sampling + more);
     CHECK_MESSAGE(result.status == 0, result.output);
-    return result.output;
+    return result.out;
   };
   // With the likeliest character at each step, the sentence repeats.
   if (!few_images_only())
