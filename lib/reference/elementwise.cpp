@@ -31,7 +31,7 @@ double floored_remainder(double a, double b) {
   return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// Python's a // b.
+// log(e^a + e^b).
 double added_exponentials(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::nan("");
   return a == b ? a + std::numbers::ln2 : std::fmax(a, b) + std::log1p(std::exp(-std::abs(a - b)));
