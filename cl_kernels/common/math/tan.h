@@ -1,12 +1,6 @@
-// tan_(x). Near 0 CPUs take the beginning of its series. PoCL's tan of a vector is wrong for |x| < 0.007 if another
-// element is large: beside 3e38 it gave 0.0078 for 1e-42.
-#include "common/math/types.h"
+// tan_(x): on CPUs the beginning of its series near 0.
+#include "common/near_zero.h"
 
-#ifdef CPU
 #define DEFINE_TAN(T, I) \
-  INLINE T JOIN(tan_, T)(const T x) { return fabs(x) < 0.015625f ? x * (1.0f + x * x * 0.33333333f) : tan(x); }
-#else
-#define DEFINE_TAN(T, I) \
-  INLINE T JOIN(tan_, T)(const T x) { return tan(x); }
-#endif
+  INLINE T JOIN(tan_, T)(const T x) { return NEAR_ZERO(x, x * (1.0f + x * x * 0.33333333f), tan(x)); }
 ON_FLOATS(DEFINE_TAN)
