@@ -115,7 +115,7 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& a_axes, const Sh
   require(a_axes.rank() == b_axes.rank(), op, a_axes.rank(), " axes ", a_axes, " of the left operand and ",
           b_axes.rank(), " axes ", b_axes, " of the right");
   std::array<bool, Shape::max_rank> of_a{}, of_b{};
-  Shape a_order, b_order;
+  Shape a_summed, a_order, b_order;
   for (int k = 0; k < a_axes.rank(); ++k) {
     const int i = normalized_axis(op, a_axes[k], a.dim()), j = normalized_axis(op, b_axes[k], b.dim());
     require(!of_a[static_cast<std::size_t>(i)] && !of_b[static_cast<std::size_t>(j)], op, "an axis is named twice in ",
@@ -123,11 +123,12 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& a_axes, const Sh
     require(a.size(i) == b.size(j), op, "axis ", i, " of shape ", a.shape(), " and axis ", j, " of shape ", b.shape(),
             " have different sizes");
     of_a[static_cast<std::size_t>(i)] = of_b[static_cast<std::size_t>(j)] = true;
+    a_summed.push_back(i);
     b_order.push_back(j);
   }
   for (int i = 0; i < a.dim(); ++i)
     if (!of_a[static_cast<std::size_t>(i)]) a_order.push_back(i);
-  for (const std::int64_t axis : a_axes) a_order.push_back(normalized_axis(op, axis, a.dim()));
+  for (const std::int64_t axis : a_summed) a_order.push_back(axis);
   for (int j = 0; j < b.dim(); ++j)
     if (!of_b[static_cast<std::size_t>(j)]) b_order.push_back(j);
   const int rank = a.dim() + b.dim() - 2 * a_axes.rank();
