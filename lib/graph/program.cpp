@@ -140,13 +140,14 @@ std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>&
                                   const std::vector<Tensor>& weights, Device device) {
   if (needs_nodes(inputs, weights)) return {};
   std::unique_lock lock(mutex_);
-  Layouts layouts;
-  for (const Tensor& input : inputs) layouts.emplace_back(input.dtype(), input.shape());
-  if (!has_programs_ || is_refused(layouts)) return {};
+  if (!has_programs_) return {};
   if (const std::shared_ptr<Program> program = find(inputs, weights)) {
     lock.unlock();
     return program->run(inputs);
   }
+  Layouts layouts;
+  for (const Tensor& input : inputs) layouts.emplace_back(input.dtype(), input.shape());
+  if (is_refused(layouts)) return {};
   const auto program = std::make_shared<Program>(graph, inputs, weights, device);
   if (!program->can_run()) {
     refuse(std::move(layouts));
