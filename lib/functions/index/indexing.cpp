@@ -34,8 +34,7 @@ struct Parts {
   std::vector<Axis> axes;
   std::array<std::int64_t, Shape::max_rank> first{};  ///< The lowest position that is taken along each axis.
   Shape flipped;                                      ///< Axes of the view that are read backwards.
-  std::vector<Tensor> picks;  ///< For each axis of the view a tensor of positions, or an undefined one: index_get's.
-  bool has_picks = false;
+  std::vector<Tensor> picks;                          ///< The indices of index_get for the view, or none.
 
   Tensor view_of(const Tensor& x) const {
     Shape shape, strides;
@@ -120,15 +119,13 @@ class Reader {
   void add_axis(const Parts::Axis& axis) {
     require(parts_.axes.size() < Shape::max_rank, op, "the result has more than ", Shape::max_rank, " axes");
     parts_.axes.push_back(axis);
-    parts_.picks.emplace_back();
   }
 
   void add_positions(const TensorIndex& index) {
-    const std::size_t entry = parts_.picks.size();
-    add_whole_axes(axes_of(index));
-    parts_.picks.resize(entry);
+    parts_.picks.resize(static_cast<std::size_t>(static_cast<int>(parts_.axes.size()) - further_axes_));
     parts_.picks.push_back(*index.positions());
-    parts_.has_picks = true;
+    add_whole_axes(axes_of(index));
+    further_axes_ += axes_of(index) - 1;
   }
 
   void add_whole_axes(int count) {
@@ -165,7 +162,8 @@ class Reader {
 
   const Shape& shape_;
   Parts parts_;
-  int next_ = 0;  ///< The axis of the tensor that the next entry takes.
+  int next_ = 0;          ///< The axis of the tensor that the next entry takes.
+  int further_axes_ = 0;  ///< Axes that masks take beyond one each. A mask of rank 0 takes one less.
 };
 
 // The view of x, with a gradient.
@@ -184,10 +182,10 @@ Tensor recorded_view(const Tensor& x, const Parts& parts) {
 Tensor Tensor::operator[](std::initializer_list<TensorIndex> indices) const {
   const Parts parts = Reader(shape(), indices).parts();
   Tensor part = recorded_view(*this, parts);
-  if (parts.flipped.empty() && !parts.has_picks) return part;
+  if (parts.flipped.empty() && parts.picks.empty()) return part;
   IndexedPlace place{part.impl()->storage, part.shape(), part.strides(), part.offset(), parts.flipped, {}};
   if (!parts.flipped.empty()) part = crisol::flip(part, parts.flipped);
-  if (parts.has_picks) {
+  if (!parts.picks.empty()) {
     place.picks = parts.picks;
     part = index_get(part, place.picks);
   }
