@@ -12,6 +12,7 @@
 #include "crisol/grad_mode.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
+#include "ops/product/leading_axes.h"
 
 namespace crisol {
 
@@ -39,7 +40,7 @@ void require_square(const char* op, const Tensor& x) {
   require(x.dim() >= 2 && x.size(-1) == x.size(-2), op, "the tensor must be (…, n, n), its shape is ", x.shape());
 }
 
-Shape leading(const Tensor& x) { return Shape(x.shape().begin(), static_cast<std::size_t>(x.dim() - 2)); }
+Shape leading(const Tensor& x) { return ops::leading_axes(x.shape()); }
 
 /// x as f32 (B, rows, columns).
 Tensor as_batch(const Tensor& x) { return x.to(DType::f32).reshape({leading(x).numel(), x.size(-2), x.size(-1)}); }

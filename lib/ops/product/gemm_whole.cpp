@@ -4,24 +4,11 @@
 #include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
 #include "dispatch/work_split.h"
-#include "ops/collapse.h"
+#include "ops/product/leading_axes.h"
+#include "ops/whole_types.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
-
-namespace {
-
-Shape leading_strides(const Tensor& x, const Shape& leading) {
-  Shape all = leading;
-  all.push_back(x.size(-2));
-  all.push_back(x.size(-1));
-  Shape strides = broadcast_strides(x, all);
-  strides.erase(strides.rank() - 1);
-  strides.erase(strides.rank() - 1);
-  return strides;
-}
-
-}  // namespace
 
 Tensor multiply_whole(const Tensor& a, const Tensor& b, const Shape& shape) {
   const Tensor y = empty(shape, a.dtype(), a.device());
@@ -31,19 +18,17 @@ Tensor multiply_whole(const Tensor& a, const Tensor& b, const Shape& shape) {
     return y;
   }
   const Tensor right = b.strides()[b.dim() - 1] == 1 ? b : contiguous(b);
-  const Shape leading(shape.begin(), static_cast<std::size_t>(shape.rank() - 2));
+  const Shape leading = leading_axes(shape);
   runtime::DeviceState& device = state_of(y);
   const dispatch::Target target = dispatch::target_of(device);
   const bool cpu = target.info.type == DeviceType::cpu;
   const std::int64_t rows = 4, columns = cpu ? 16 : 1;
   const std::int64_t blocks = leading.numel() * ceil_div(y.size(-2), rows) * ceil_div(y.size(-1), columns);
   const bool wide = a.dtype() == DType::i64;
-  const runtime::KernelSpec spec{"product/gemm_whole.cl",
-                                 "multiply_whole",
-                                 {{"T", wide ? "long" : (a.dtype() == DType::i32 ? "int" : "uchar")},
-                                  {"U", wide ? "ulong" : "uint"},
-                                  {"ROWS", rows},
-                                  {"COLUMNS", columns}}};
+  const runtime::KernelSpec spec{
+      "product/gemm_whole.cl",
+      "multiply_whole",
+      {{"T", type_of_whole(a.dtype())}, {"U", wide ? "ulong" : "uint"}, {"ROWS", rows}, {"COLUMNS", columns}}};
   const Shape a_strides = leading_strides(a, leading), b_strides = leading_strides(right, leading);
   in_launches(target, a.size(-1), 2 * rows * columns, [&](std::int64_t first, std::int64_t end) {
     runtime::launch(device, spec, range_of(target, blocks), in(a), in(right), out(y), blocks, y.size(-2), y.size(-1),

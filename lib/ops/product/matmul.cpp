@@ -11,6 +11,7 @@
 #include "ops/collapse.h"
 #include "ops/product/gemm.h"
 #include "ops/product/gemm_whole.h"
+#include "ops/product/leading_axes.h"
 #include "ops/product/with_epilogue.h"
 #include "tensor/kernel_args.h"
 
@@ -27,17 +28,6 @@ Tensor with_unit_stride(const Tensor& x) {
 
 Matrix matrix_of(const Tensor& x, runtime::BufferView first) {
   return {first, x.strides()[x.dim() - 2], x.strides()[x.dim() - 1]};
-}
-
-Shape leading_axes(const Shape& shape) { return Shape(shape.begin(), static_cast<std::size_t>(shape.rank() - 2)); }
-
-// The matrices of the leading axes as a tensor, so that broadcasting looks at those axes alone.
-Shape leading_strides(const Tensor& x, const Shape& joint) {
-  Shape strides = Shape::filled(joint.rank(), 0);
-  const int ahead = joint.rank() - (x.dim() - 2);
-  for (int i = 0; i + 2 < x.dim(); ++i)
-    if (x.shape()[i] != 1) strides[ahead + i] = x.strides()[i];
-  return strides;
 }
 
 // The products of several batch axes: one plan for each index of all axes but the innermost one, which is the kernel's
@@ -91,10 +81,7 @@ Tensor multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, bool
   shape.push_back(m);
   shape.push_back(n);
   applied = false;
-  if (a.dtype() == DType::f16) {
-    bool nothing = false;
-    return cast(multiply(cast(a, DType::f32), cast(b, DType::f32), nullptr, nothing), a.dtype());
-  }
+  if (a.dtype() == DType::f16) return cast(matmul(cast(a, DType::f32), cast(b, DType::f32)), a.dtype());
   if (a.dtype() != DType::f32) return multiply_whole(a, b, shape);
   const Tensor y = empty(shape, DType::f32, a.device());
   applied = true;
