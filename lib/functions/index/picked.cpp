@@ -9,9 +9,11 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/index.h"
+#include "functions/index/positions.h"
 #include "functions/traced/traced.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
+#include "ops/whole_types.h"
 #include "tensor/grad_mode.h"
 
 namespace crisol {
@@ -19,12 +21,10 @@ namespace crisol {
 namespace {
 
 /// Positions with negative ones counted from the end. ONNX's ops count in the same way, so a trace keeps the index.
-Tensor counted_from_0(const char* op, const Tensor& index, std::int64_t size) {
-  require(index.dtype() == DType::i64 || index.dtype() == DType::i32 || index.dtype() == DType::u8, op,
-          "the positions must be i64, i32 or u8, they are ", index.dtype());
+Tensor positions_of(const char* op, const Tensor& index, std::int64_t size) {
+  require(ops::is_whole(index.dtype()), op, "the positions must be i64, i32 or u8, they are ", index.dtype());
   if (index.dtype() == DType::u8) return index;
-  const Tensor positions = size > INT32_MAX ? ops::cast(index, DType::i64) : index;
-  const Tensor counted = ops::where(ops::lt(positions, 0), ops::add(positions, size), positions);
+  const Tensor counted = counted_from_0(size > INT32_MAX ? ops::cast(index, DType::i64) : index, size);
   if (Recorder* r = recorder()) r->bind(counted, r->of(index));
   return counted;
 }
@@ -76,7 +76,7 @@ std::vector<Pick> picks_of(const char* op, Tensor& x, const std::vector<Tensor>&
     if (index.defined()) {
       ops::require_device(op, "the tensor", x, "an index", index);
       picks.push_back(is_mask ? pick_of_mask(op, x, axis, mask)
-                              : Pick{axis, 1, x.size(axis), counted_from_0(op, index, x.size(axis))});
+                              : Pick{axis, 1, x.size(axis), positions_of(op, index, x.size(axis))});
     }
     axis += count;
   }
@@ -89,14 +89,9 @@ Tensor joined_positions(const char* op, const std::vector<Pick>& picks) {
   if (picks.size() == 1) return picks[0].positions;
   Shape shape;
   for (const Pick& pick : picks) shape = ops::broadcast_shape(op, shape, pick.positions.shape());
-  Tensor place, outside;
-  for (const Pick& pick : picks) {
-    const Tensor position = ops::cast(pick.positions, DType::i64);
-    const Tensor wrong = ops::logical_or(ops::lt(position, 0), ops::ge(position, pick.size));
-    outside = outside.defined() ? ops::logical_or(outside, wrong) : wrong;
-    place = place.defined() ? ops::add(ops::mul(place, pick.size), position) : position;
-  }
-  return ops::where(outside, -1, place).expand(shape).contiguous();
+  JoinedPositions joined;
+  for (const Pick& pick : picks) joined.add(pick.positions, pick.size);
+  return joined.get().expand(shape).contiguous();
 }
 
 Places places_of(const char* op, Tensor x, const std::vector<Tensor>& indices) {
@@ -235,7 +230,7 @@ Tensor take_along_axis(const Tensor& x, const Tensor& index, int axis) {
   own = wanted = others;
   own[at] = x.size(at);
   wanted[at] = index.size(at);
-  return gather(x.expand(own), at, counted_from_0(op, index, x.size(at)).expand(wanted));
+  return gather(x.expand(own), at, positions_of(op, index, x.size(at)).expand(wanted));
 }
 
 Tensor take(const Tensor& x, const Tensor& index, std::optional<int> axis) {

@@ -9,6 +9,8 @@
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/index.h"
 #include "functions/index/line.h"
+#include "functions/index/positions.h"
+#include "ops/whole_types.h"
 
 namespace crisol {
 
@@ -49,19 +51,14 @@ void refuse_gradient(const char* op, ScatterReduction reduction, const Tensor& x
 /// One number for the tuples in the last axis of index: the place of the slice among the axes [first, first + k) of
 /// `shape`. A tuple with a position outside its axis gives -1.
 Tensor places_of_tuples(const char* op, const Shape& shape, int first, const Tensor& index) {
-  require(index.dtype() == DType::i64 || index.dtype() == DType::i32 || index.dtype() == DType::u8, op,
-          "the indices must be i64, i32 or u8, they are ", index.dtype());
+  require(ops::is_whole(index.dtype()), op, "the indices must be i64, i32 or u8, they are ", index.dtype());
   const auto count = static_cast<int>(index.shape().back());
-  Tensor place = zeros({}, DType::i64, index.device()), outside;
+  JoinedPositions joined;
   for (int k = 0; k < count; ++k) {
     const std::int64_t size = shape[first + k];
-    Tensor position = index.select(-1, k).to(DType::i64);
-    position = ops::where(ops::lt(position, 0), ops::add(position, size), position);
-    const Tensor wrong = ops::logical_or(ops::lt(position, 0), ops::ge(position, size));
-    outside = outside.defined() ? ops::logical_or(outside, wrong) : wrong;
-    place = ops::add(ops::mul(place, size), position);
+    joined.add(counted_from_0(index.select(-1, k).to(DType::i64), size), size);
   }
-  return ops::where(outside, -1, place);
+  return joined.get();
 }
 
 /// The sizes of axes [first, end).

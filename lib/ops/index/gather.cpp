@@ -18,7 +18,7 @@ runtime::KernelSpec spec_of(const GatherProblem& p, const Target& target, const 
   return {"index/gather.cl",
           entry,
           {{"ELEMENT", type_of_element(static_cast<DType>(p.dtype))},
-           {"INDEX", type_of_index(static_cast<DType>(p.index_dtype))},
+           {"INDEX", type_of_whole(static_cast<DType>(p.index_dtype))},
            {"VW", target.cpu_vector_width()}}};
 }
 

@@ -14,10 +14,6 @@ AxisSplit split_at(const Shape& shape, int axis) {
   return split;
 }
 
-const char* type_of_index(DType dtype) {
-  return dtype == DType::i64 ? "long" : (dtype == DType::i32 ? "int" : "uchar");
-}
-
 const char* type_of_element(DType dtype) {
   switch (size_of(dtype)) {
     case 1: return "uchar";
@@ -29,9 +25,7 @@ const char* type_of_element(DType dtype) {
 
 void require_index(const char* op, const Tensor& x, const Tensor& index) {
   require(x.defined() && index.defined(), op, "a tensor is undefined");
-  const DType dtype = index.dtype();
-  require(dtype == DType::i64 || dtype == DType::i32 || dtype == DType::u8, op,
-          "the indices must be i64, i32 or u8, they are ", dtype);
+  require(is_whole(index.dtype()), op, "the indices must be i64, i32 or u8, they are ", index.dtype());
   require_device(op, "the tensor", x, "the index", index);
 }
 

@@ -7,6 +7,7 @@
 
 #include "crisol/tensor.h"
 #include "dispatch/choose.h"
+#include "ops/whole_types.h"
 
 namespace crisol::ops {
 
@@ -17,9 +18,6 @@ struct AxisSplit {
   std::int64_t outer = 1, size = 1, inner = 1;
 };
 AxisSplit split_at(const Shape& shape, int axis);
-
-/// The OpenCL type of indices: for i64, i32 or u8.
-const char* type_of_index(DType dtype);
 
 /// The OpenCL type for moving elements of a dtype without a conversion.
 const char* type_of_element(DType dtype);

@@ -39,7 +39,7 @@ Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
   runtime::launch(device,
                   {"index/one_hot.cl",
                    "one_hot",
-                   {{"INDEX", type_of_index(indices.dtype())},
+                   {{"INDEX", type_of_whole(indices.dtype())},
                     {"T", dtype == DType::f32 ? "float" : type_of_element(dtype)},
                     {"ONE", half ? 0x3c00 : 1}}},
                   range_of(target, split.items), in(labels), out(y), y.numel(), classes, split.chunk);

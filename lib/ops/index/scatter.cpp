@@ -70,7 +70,7 @@ PlanOr plan_any_owner(const ScatterProblem& p, const Target& target, std::size_t
                            p.whole_slices != 0 ? "scatter_rows" : "scatter_elements",
                            {{"T", type_of_result(p)},
                             {"COMBINE", combine_of(p)},
-                            {"INDEX", type_of_index(static_cast<DType>(p.index_dtype))},
+                            {"INDEX", type_of_whole(static_cast<DType>(p.index_dtype))},
                             {"VW", target.cpu_vector_width()}}};
   if (cpu) spec.defines.add({"VECTORS", 1});
   // A launch uses at most half of the loop budget. The next launch continues the sums.
@@ -106,7 +106,7 @@ PlanOr plan_sorted(const ScatterProblem& p, const Target& target, std::size_t) {
                                entry,
                                {{"T", type_of_result(p)},
                                 {"COMBINE", combine_of(p)},
-                                {"INDEX", type_of_index(static_cast<DType>(p.index_dtype))},
+                                {"INDEX", type_of_whole(static_cast<DType>(p.index_dtype))},
                                 {"CHUNK", chunk}}};
   };
   const std::int64_t outer = slices ? p.outer : 1, inner = slices ? p.inner : 1;

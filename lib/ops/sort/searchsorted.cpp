@@ -3,6 +3,7 @@
 #include "crisol/ops/sort.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/whole_types.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -11,16 +12,6 @@ namespace {
 
 // f16 is compared as float.
 DType compared(DType dtype) { return dtype == DType::f16 ? DType::f32 : dtype; }
-
-const char* type_of(DType dtype) {
-  switch (dtype) {
-    case DType::i32: return "int";
-    case DType::i64: return "long";
-    case DType::u8:
-    case DType::boolean: return "uchar";
-    default: return "float";
-  }
-}
 
 }  // namespace
 
@@ -37,7 +28,9 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
   const dispatch::Target target = dispatch::target_of(state_of(y));
   const WorkSplit split = split_for(target, y.numel(), 1024, 16, 64);
   runtime::launch(state_of(y),
-                  {"sort/searchsorted.cl", "searchsorted", {{"T", type_of(dtype)}, {"RIGHT", right ? 1 : 0}}},
+                  {"sort/searchsorted.cl",
+                   "searchsorted",
+                   {{"T", dtype == DType::f32 ? "float" : type_of_whole(dtype)}, {"RIGHT", right ? 1 : 0}}},
                   range_of(target, split.items), in(list), in(wanted), out(y), y.numel(), sorted.numel(), split.chunk);
   return y;
 }
