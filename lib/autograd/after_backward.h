@@ -1,4 +1,4 @@
-// What backward() calls at its end.
+// Functions that backward() calls at its end.
 #pragma once
 
 #include <utility>

@@ -50,7 +50,7 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   std::int64_t passes = 0;
   std::vector<char> present;   ///< By parameter: its gradient is complete.
   std::size_t started = 0;     ///< Buckets whose sum was started.
-  std::vector<float> weights;  ///< Of all ranks; empty if they are equal. Only the worker uses it.
+  std::vector<float> weights;  ///< The ranks' weights; empty if they are equal. Only the worker uses it.
   std::vector<std::future<void>> sums;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* op = "sync_batch_norm";
 
-/// Of the samples of all ranks.
+/// The statistics over the samples of all ranks.
 struct Statistics {
   std::vector<double> mean, variance;  ///< By channel. The variance is biased.
   double count = 0;                    ///< Values per channel.

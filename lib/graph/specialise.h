@@ -5,9 +5,9 @@
 
 namespace crisol::graph {
 
-/// The graph of what depends on the values of the inputs, for inputs like these. Each value has its dtype and its
-/// sizes. A value that depends only on weights, constants and sizes is computed now, and is a constant. A run of the
-/// result with inputs of these shapes gives the same as a run of `graph`. Nothing if a size or a branch depends on the
+/// The part of the graph that depends on the values of the inputs, for inputs like these. Each value has its dtype and
+/// its sizes. A value that depends only on weights, constants and sizes is computed now, and is a constant. With inputs
+/// of these shapes the result computes the same as `graph`. Nothing if a size or a branch depends on the
 /// values of inputs.
 std::optional<Graph> specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
                                 Device device);

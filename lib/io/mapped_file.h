@@ -33,7 +33,7 @@ class MappedFile {
 
   std::string path_;
   std::string_view bytes_;
-  std::string state_;  ///< Of the mapped file; another one after a change.
+  std::string state_;  ///< Identifies the contents of the file. A change of the file changes it.
 };
 
 }  // namespace crisol::io

@@ -19,7 +19,7 @@ class Tensors {
   graph::Datum read(const file::TensorProto& tensor);
   /// The same. A function may be called often, so the tensor is kept and read once.
   graph::Datum shared(const file::TensorProto& tensor);
-  /// What a node Constant gives. A large tensor stays in the file until it is needed.
+  /// The value of a node Constant. A large tensor stays in the file until it is needed.
   graph::Datum constant(const std::vector<Call::Attribute>& attributes);
   /// Whether two tensors have the same elements.
   bool equal(const file::TensorProto& a, const file::TensorProto& b);

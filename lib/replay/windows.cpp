@@ -118,7 +118,7 @@ std::optional<Replay> make_adaptive_backward(const Problem& p) {
       4 * static_cast<double>(planes_of(p).numel()), 12, 1);
 }
 
-// Planes of blocks are those of one image. The last block lacks a channel.
+// The planes are the blocks of one image. The last block lacks a channel.
 Shape blocked_image(const Problem& p) { return {1, p["planes"] * p["block"] - 1, p["h"], p["w"]}; }
 
 double effort_of_blocks(const Problem& p) { return static_cast<double>(p["block"]) * effort_of(p); }

@@ -79,8 +79,8 @@ struct AutogradSlot {
 struct IndexedPlace {
   /// It does not keep the storage alive: only `x[…] = y` uses it, while x is alive.
   std::weak_ptr<Storage> storage;
-  Shape shape, strides;       ///< Of the elements from which slices, positions and masks pick. Strides are positive.
-  std::int64_t offset = 0;    ///< Of the first of these elements.
+  Shape shape, strides;       ///< The elements that slices, positions and masks pick from. Strides are positive.
+  std::int64_t offset = 0;    ///< The first of these elements.
   Shape flipped;              ///< The axes that the copy has in the opposite order.
   std::vector<Tensor> picks;  ///< The indices of index_get, or none.
 };

@@ -24,7 +24,7 @@ std::vector<double> softmax(const float* logits, std::size_t classes) {
 
 namespace {
 
-/// What the model made of an image.
+/// The label of an image, and the model's answer.
 struct Answer {
   std::int64_t index;
   int label, predicted;

@@ -1,4 +1,4 @@
-// What libraries use that exchange gradients: the end of backward(), and gradients from elsewhere.
+// Functions for libraries that exchange gradients: the end of backward(), and gradients from elsewhere.
 #include "crisol/gradients.h"
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// floor_divide_(a, b) is the largest whole number that is not above a / b, Python's a // b. fmod is exact, so the
-// quotient is rounded from a number that is whole up to the error of one division. If an operand is infinite, it is
+// floor_divide_(a, b) is the largest whole number that is not above a / b, Python's a // b. fmod is exact, so
+// (a - fmod(a, b)) / b is whole up to the rounding of one division, which rint removes. If an operand is infinite, it is
 // floor(a / b), as the array API standard asks. Python gives NaN for an infinite a, and -1 for 2 // -inf.
 #include "common/math/types.h"
 

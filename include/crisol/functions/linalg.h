@@ -12,7 +12,7 @@ namespace crisol {
 /// Errors (invalid_argument): an undefined tensor, whole numbers, matrices that are not square.
 CRISOL_API Tensor det(const Tensor& x);
 
-/// What slogdet gives: the determinant is sign e^logabsdet.
+/// The result of slogdet. The determinant is sign e^logabsdet.
 struct SlogdetResult {
   Tensor sign;       ///< 1, -1, or 0 for a singular matrix; (…).
   Tensor logabsdet;  ///< The logarithm of the determinant's absolute value, -inf for a singular matrix; (…).

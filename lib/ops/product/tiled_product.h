@@ -18,7 +18,7 @@ namespace crisol::ops {
 /// The part of a result that a work-group computes.
 struct TileShape {
   int rows, columns;            ///< BM and BN of the kernels.
-  int part_rows, part_columns;  ///< Of a work-item (TM, TN of product/engines/fma_engine.h), or of a wave (WM, WN).
+  int part_rows, part_columns;  ///< Sums of a work-item (TM, TN of product/engines/fma_engine.h) or a wave (WM, WN).
   /// Cost of one multiply-add relative to the largest tile. It is higher for smaller tiles, which read more from memory
   /// for each multiply-add.
   double relative_cost;

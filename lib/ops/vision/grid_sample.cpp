@@ -16,7 +16,7 @@ namespace {
 
 /// The sizes of a call, and how its kernels are made and launched.
 struct Sampling {
-  int axes;  ///< Of an image or a volume.
+  int axes;  ///< 2 for images, 3 for volumes.
   std::int64_t images, channels, depth, height, width, points;
   GridSampleOptions options;
   runtime::DeviceState& device;

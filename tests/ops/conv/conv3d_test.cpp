@@ -15,7 +15,7 @@ using namespace testing;
 using Case = reference::Conv3dCase;
 using reference::conv3d_tolerance;
 
-/// A tensor (N, C, D, H, W) of these values. The channels are its last axis in memory.
+/// A tensor (N, C, D, H, W) with these values. Its channels are the last axis in memory.
 Tensor channels_last(const std::vector<double>& values, const Shape& shape) {
   Tensor turned = zeros({shape[0], shape[2], shape[3], shape[4], shape[1]});
   const Tensor view = ops::permute(turned, {0, 4, 1, 2, 3});
