@@ -58,7 +58,7 @@ class Datum {
   void remember();
   /// The elements of a sequence.
   const std::vector<Datum>& elements() const;
-  /// The same value. It reads a stored tensor by itself, so that the tensor is given back with this copy.
+  /// The same value. A stored tensor is read anew, so that its memory is freed when this copy goes.
   Datum apart() const;
 
  private:

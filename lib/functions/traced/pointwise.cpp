@@ -166,7 +166,8 @@ std::map<std::string_view, Form> others() {
   };
 }
 
-/// By the names of the rows. Rows without a form would lose digits, or have none in ONNX.
+/// The ONNX nodes for each row, by its name. A row is left out if ONNX has no nodes for it, or if they would lose
+/// digits.
 const std::map<std::string_view, Form>& forms() {
   static const std::map<std::string_view, Form> all = [] {
     std::map<std::string_view, Form> forms = activations();

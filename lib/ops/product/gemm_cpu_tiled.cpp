@@ -34,8 +34,9 @@ bool fits_tall_tiles(const GemmProblem& p, const Target& target) {
   return 10 * computed(12, 32) < 9 * computed(8, 48);
 }
 
-// The blocks that an item packs must leave room in its cache. Of a B that is packed as a whole, one panel at a time is
-// in the cache. The depth does not depend on whether a weight's packed copy exists, so that the sums do not either.
+// The blocks that an item packs must leave room in its cache. If B is packed as a whole, the
+// cache holds one panel of it at a time. The depth does not depend on whether a weight's packed copy exists, so that
+// the sums do not either.
 CpuTileChoice choose_tiles(const GemmProblem& p, const Target& target) {
   return {.b_packed = p.b_kept != 0 || shares_b(p),
           .vectors = fits_tall_tiles(p, target) ? vectors_of_tall_tile : vectors_of_tile,

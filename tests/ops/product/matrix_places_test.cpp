@@ -1,6 +1,6 @@
-// The numbers in the kernels' fragments, for instructions that no device here has. Models of ldmatrix, mma.sync, mfma
-// and wmma compute a product from the numbers that each lane would read. They follow the vendors' documents, which say
-// what each lane holds.
+// Checks which numbers the kernels put into the fragments of matrix instructions that the tested devices lack. Models
+// of ldmatrix, mma.sync, mfma and wmma compute a product from the numbers that each lane would read. They follow the
+// vendors' documents, which say what each lane holds.
 #include <array>
 #include <cstdint>
 #include <vector>
