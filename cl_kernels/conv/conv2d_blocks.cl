@@ -10,6 +10,23 @@
 // blocks, pieces of the plane, images). `slice` is the number of floats of scratch of an item.
 #include "conv/blocks.h"
 
+// Adds the products of one tap with `depth` channels to the sums of a tile. Its columns of x are at `from`, and its
+// weights are at `weight`.
+INLINE void add_tap(floatv acc[OB * T], __global const float* from, __global const float* weight, int depth) {
+  NO_UNROLL
+  for (int i = 0; i < depth; ++i) {
+    floatv weights[OB];
+#pragma unroll
+    for (int b = 0; b < OB; ++b) weights[b] = UNALIGNED_CONST(weight + (i * OB + b) * VW);
+#pragma unroll
+    for (int t = 0; t < T; ++t) {
+      const floatv number = (floatv)(from[t * STRIDE * XB + i]);
+#pragma unroll
+      for (int b = 0; b < OB; ++b) acc[b * T + t] = FMA(number, weights[b], acc[b * T + t]);
+    }
+  }
+}
+
 CPU_KERNEL void conv2d_blocks(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
                               const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
                               __global float* restrict y, const ulong y_offset, __global float* restrict scratch,
@@ -47,20 +64,7 @@ CPU_KERNEL void conv2d_blocks(__global const float* restrict x, const ulong x_of
                                                      seen, width, XB, scratch);
         __global const float* weight = w + ((long)ib * taps_h + r) * taps_w * XB * OB * VW;
         NO_UNROLL
-        for (int s = 0; s < taps_w; ++s, from += dil_w * XB, weight += XB * OB * VW) {
-          NO_UNROLL
-          for (int i = 0; i < depth; ++i) {
-            floatv weights[OB];
-#pragma unroll
-            for (int b = 0; b < OB; ++b) weights[b] = UNALIGNED_CONST(weight + (i * OB + b) * VW);
-#pragma unroll
-            for (int t = 0; t < T; ++t) {
-              const floatv number = (floatv)(from[t * STRIDE * XB + i]);
-#pragma unroll
-              for (int b = 0; b < OB; ++b) acc[b * T + t] = FMA(number, weights[b], acc[b * T + t]);
-            }
-          }
-        }
+        for (int s = 0; s < taps_w; ++s, from += dil_w * XB, weight += XB * OB * VW) add_tap(acc, from, weight, depth);
       }
     }
     floatv sums[OB * T];

@@ -10,6 +10,24 @@
 #define ITEMS DEPTHWISE_ITEMS
 #define LANES 16  // The number of sums that are added one after another at the end.
 
+// Writes the sum of all items' values to *to. Afterwards `shared` may be overwritten.
+INLINE void store_sum_of_items(__global float* to, __local float* shared, float value, uint item) {
+  shared[item] = value;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  float sum = 0.0f;
+  if (item < LANES) {
+    for (uint i = item; i < ITEMS; i += LANES) sum += shared[i];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (item < LANES) shared[item] = sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (item == 0) {
+    for (uint i = 1; i < LANES; ++i) sum += shared[i];
+    *to = sum;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
 // sizes = (outputs, rows of dy, columns, rows of x, columns, outs, images, parts).
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void conv2d_depthwise_weight(
     __global const float* restrict x, const ulong x_offset, __global const float* restrict y, const ulong y_offset,
@@ -60,20 +78,5 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void conv2d_depthwis
   UNROLL
   for (int r = 0; r < TAPS_H; ++r)
     UNROLL
-    for (int s = 0; s < TAPS_W; ++s) {
-      shared[item] = acc[r][s];
-      barrier(CLK_LOCAL_MEM_FENCE);
-      float sum = 0.0f;
-      if (item < LANES) {
-        for (uint i = item; i < ITEMS; i += LANES) sum += shared[i];
-      }
-      barrier(CLK_LOCAL_MEM_FENCE);
-      if (item < LANES) shared[item] = sum;
-      barrier(CLK_LOCAL_MEM_FENCE);
-      if (item == 0) {
-        for (uint i = 1; i < LANES; ++i) sum += shared[i];
-        sums[r * TAPS_W + s] = sum;
-      }
-      barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    for (int s = 0; s < TAPS_W; ++s) store_sum_of_items(sums + r * TAPS_W + s, shared, acc[r][s], item);
 }

@@ -60,24 +60,80 @@ INLINE void clear(__global float* to, int count) {
   for (int i = 0; i < count; i += VW) UNALIGNED(to + i) = (floatv)(0.0f);
 }
 
+// Copies `rows` rows of a plane to rows that are line->pitch apart. `first` is the row of the first one. Rows that the
+// plane lacks are left out, and its own rows are insert_h apart.
+INLINE void copy_rows(__global float* to, __global const float* from, int first, int rows, int height, int width,
+                      int insert_h, const Line* line) {
+  NO_UNROLL
+  for (int row = 0; row < rows; ++row) {
+    const int h = first + row;
+    if (h < 0 || h % insert_h != 0 || h / insert_h >= height) continue;
+    copy_row(to + row * line->pitch, from + (long)(h / insert_h) * width, width, line);
+  }
+}
+
+typedef struct {
+  int taps_h, taps_w, stride_h, dil_h, dil_w;
+} Window;
+
+INLINE Window window_of(long8 window) {
+  const Window w = {(int)window.s0, (int)window.s1, (int)window.s2, (int)window.s6, (int)window.s7};
+  return w;
+}
+
+// The place in a row of the elements that the taps of column s read. It is relative to the place for column 0.
+INLINE int place_of_column(int s, const Window* window, const Line* line) {
+  const int column = s * window->dil_w;
+  return column % line->stride_w * line->step + column / line->stride_w;
+}
+
+// Adds a channel to the sums of ROWS rows of outputs, VW columns each. `from` is the first element that they read, and
+// `weight` is their first tap.
+INLINE void add_channel(floatv acc[ROWS], __global const float* from, __global const float* weight, int tap_step,
+                        const Window* window, const int* places, int pitch) {
+  NO_UNROLL
+  for (int r = 0; r < window->taps_h; ++r, from += window->dil_h * pitch) {
+    NO_UNROLL
+    for (int s = 0; s < window->taps_w; ++s, weight += tap_step) {
+      const floatv tap = (floatv)(*weight);
+#pragma unroll
+      for (int o = 0; o < ROWS; ++o)
+        acc[o] = FMA(tap, UNALIGNED_CONST(from + places[s] + o * window->stride_h * pitch), acc[o]);
+    }
+  }
+}
+
+// Stores `count` rows of `lanes` columns. The sums go through memory, so that a loop that is not unrolled can take one
+// row after another.
+INLINE void store_rows(const floatv acc[ROWS], int count, const Target* target, const Finish* finish, long first,
+                       int out_w, int lanes) {
+  floatv sums[ROWS];
+#pragma unroll
+  for (int o = 0; o < ROWS; ++o) sums[o] = acc[o];
+  NO_UNROLL
+  for (int o = 0; o < count; ++o)
+    store_columns(sums + o, 0, target, finish, 0, first + (long)o * out_w, lanes, target->bias);
+}
+
 CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
                               const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
                               __global float* restrict y, const ulong y_offset, __global float* restrict scratch,
                               const ulong scratch_offset, EPILOGUE_PARAMETERS, const long8 sizes, const long8 window,
                               const long8 steps, const int flags) {
   const int channels = (int)sizes.s1, height = (int)sizes.s2, width = (int)sizes.s3, outputs = (int)sizes.s4;
-  const int out_h = (int)sizes.s5, out_w = (int)sizes.s6, groups = (int)sizes.s7;
-  const int taps_h = (int)window.s0, taps_w = (int)window.s1, stride_h = (int)window.s2, pad_h = (int)window.s4;
-  const int dil_h = (int)window.s6, dil_w = (int)window.s7, insert_h = (int)steps.s4, band = (int)steps.s6;
-  const Line line = line_of(out_w, taps_w, (int)window.s3, dil_w, (int)window.s5, (int)steps.s5);
-  const int rows = (band - 1) * stride_h + (taps_h - 1) * dil_h + 1;
+  const int out_h = (int)sizes.s5, out_w = (int)sizes.s6, groups = (int)sizes.s7, band = (int)steps.s6;
+  const Window of = window_of(window);
+  const Line line = line_of(out_w, of.taps_w, (int)window.s3, of.dil_w, (int)window.s5, (int)steps.s5);
+  const int rows = (band - 1) * of.stride_h + (of.taps_h - 1) * of.dil_h + 1;
   const int bands = (out_h + band - 1) / band;
   const Finish finish = FINISH_OF(0);
-  int at_tap[PLANES_MAX_TAPS];
+  int places[PLANES_MAX_TAPS];
   NO_UNROLL
-  for (int s = 0; s < taps_w; ++s) at_tap[s] = s * dil_w % line.stride_w * line.step + s * dil_w / line.stride_w;
+  for (int s = 0; s < of.taps_w; ++s) places[s] = place_of_column(s, &of, &line);
+  const int tap_step = steps.s3 != 0 ? -1 : 1;
   x += x_offset;
   y += y_offset;
+  w += w_offset + (steps.s3 != 0 ? of.taps_h * of.taps_w - 1 : 0);
   bias += bias_offset;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
@@ -90,20 +146,14 @@ CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_of
     const int group = (int)(plane % groups);
     clear(planes, channels * rows * line.pitch);
     NO_UNROLL
-    for (int c = 0; c < channels; ++c) {
-      NO_UNROLL
-      for (int row = 0; row < rows; ++row) {
-        const int h = row_first * stride_h + row - pad_h;
-        if (h < 0 || h % insert_h != 0 || h / insert_h >= height) continue;
-        copy_row(planes + ((long)c * rows + row) * line.pitch,
-                 x + ((plane * channels + c) * height + h / insert_h) * width, width, &line);
-      }
-    }
+    for (int c = 0; c < channels; ++c)
+      copy_rows(planes + (long)c * rows * line.pitch, x + (plane * channels + c) * height * width,
+                row_first * of.stride_h - (int)window.s4, rows, height, width, (int)steps.s4, &line);
+    const long at_image = plane / groups * groups * outputs * out_h * out_w;
     NO_UNROLL
     for (int k = 0; k < outputs; ++k) {
       const int channel = group * outputs + k;
-      __global float* out = y + (plane / groups * groups * outputs + channel) * out_h * out_w;
-      const long at_image = plane / groups * groups * outputs * out_h * out_w;
+      const Target target = {y + (long)channel * out_h * out_w, 0, channel, 1, flags, bias + channel};
       NO_UNROLL
       for (int i = row_first; i < min(out_h, row_first + band); i += ROWS) {
         NO_UNROLL
@@ -112,34 +162,34 @@ CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_of
 #pragma unroll
           for (int o = 0; o < ROWS; ++o) acc[o] = (floatv)(0.0f);
           NO_UNROLL
-          for (int c = 0; c < channels; ++c) {
-            __global const float* kernel_at = w + w_offset + group * steps.s2 + k * steps.s0 + c * steps.s1;
-            __global const float* from = planes + ((long)c * rows + (i - row_first) * stride_h) * line.pitch + j;
-            const int step = steps.s3 != 0 ? -1 : 1;
-            if (steps.s3 != 0) kernel_at += taps_h * taps_w - 1;
-            NO_UNROLL
-            for (int r = 0; r < taps_h; ++r, from += dil_h * line.pitch) {
-              NO_UNROLL
-              for (int s = 0; s < taps_w; ++s, kernel_at += step) {
-                const floatv weight = (floatv)(*kernel_at);
-#pragma unroll
-                for (int o = 0; o < ROWS; ++o)
-                  acc[o] = FMA(weight, UNALIGNED_CONST(from + at_tap[s] + o * stride_h * line.pitch), acc[o]);
-              }
-            }
-          }
-          floatv sums[ROWS];
-#pragma unroll
-          for (int o = 0; o < ROWS; ++o) sums[o] = acc[o];
-          const Target target = {out - at_image, 0, channel, 1, flags, bias + channel};
-          NO_UNROLL
-          for (int o = 0; o < min(ROWS, out_h - i); ++o)
-            store_columns(sums + o, 0, &target, &finish, 0, at_image + (long)(i + o) * out_w + j, min(VW, out_w - j),
-                          bias + channel);
+          for (int c = 0; c < channels; ++c)
+            add_channel(acc, planes + ((long)c * rows + (i - row_first) * of.stride_h) * line.pitch + j,
+                        w + group * steps.s2 + k * steps.s0 + c * steps.s1, tap_step, &of, places, line.pitch);
+          store_rows(acc, min(ROWS, out_h - i), &target, &finish, at_image + (long)i * out_w + j, out_w,
+                     min(VW, out_w - j));
         }
       }
     }
   }
+}
+
+// The products of a tap of the window, ROWS rows at a time: a vector of lanes, the sum of which is the tap's gradient.
+// `from` is the first element that the tap reads.
+INLINE floatv tap_products(__global const float* from, __global const float* dy, int rows, int columns, int step,
+                           int dy_pitch) {
+  floatv acc[ROWS];
+#pragma unroll
+  for (int o = 0; o < ROWS; ++o) acc[o] = (floatv)(0.0f);
+  NO_UNROLL
+  for (int i = 0; i < rows; i += ROWS) {
+    NO_UNROLL
+    for (int j = 0; j < columns; j += VW) {
+#pragma unroll
+      for (int o = 0; o < ROWS; ++o)
+        acc[o] = FMA(UNALIGNED_CONST(dy + (i + o) * dy_pitch + j), UNALIGNED_CONST(from + (i + o) * step + j), acc[o]);
+    }
+  }
+  return (acc[0] + acc[1]) + (acc[2] + acc[3]);
 }
 
 // Only for depthwise layers: dw[k][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][k / outputs][…]. A unit of work is
@@ -151,12 +201,11 @@ CPU_KERNEL void conv2d_planes_weight(__global const float* restrict x, const ulo
                                      const long8 window, const long slice) {
   const int height = (int)sizes.s2, width = (int)sizes.s3, outputs = (int)sizes.s4;
   const int out_h = (int)sizes.s5, out_w = (int)sizes.s6, groups = (int)sizes.s7;
-  const int taps_h = (int)window.s0, taps_w = (int)window.s1, stride_h = (int)window.s2, pad_h = (int)window.s4;
-  const int dil_h = (int)window.s6, dil_w = (int)window.s7;
-  const Line line = line_of(out_w, taps_w, (int)window.s3, dil_w, (int)window.s5, 1);
+  const Window of = window_of(window);
+  const Line line = line_of(out_w, of.taps_w, (int)window.s3, of.dil_w, (int)window.s5, 1);
   const Line out_line = line_of(out_w, 1, 1, 1, 0, 1);
-  const int out_rows = (out_h + ROWS - 1) / ROWS * ROWS;
-  const int rows = (out_rows - 1) * stride_h + (taps_h - 1) * dil_h + 1;
+  const int out_rows = (out_h + ROWS - 1) / ROWS * ROWS, taps = of.taps_h * of.taps_w;
+  const int rows = (out_rows - 1) * of.stride_h + (of.taps_h - 1) * of.dil_h + 1;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   __global float* plane = scratch + scratch_offset + item * slice;
@@ -167,45 +216,27 @@ CPU_KERNEL void conv2d_planes_weight(__global const float* restrict x, const ulo
   const int channels = groups * outputs;
   NO_UNROLL
   for (long k = channels * item / items; k < channels * (item + 1) / items; ++k) {
-    clear(sums, taps_h * taps_w * VW);
+    clear(sums, taps * VW);
     NO_UNROLL
     for (long image = 0; image < sizes.s0; ++image) {
+      copy_rows(plane, x + x_offset + (image * groups + k / outputs) * height * width, -(int)window.s4, rows, height,
+                width, 1, &line);
+      copy_rows(out_plane, dy + dy_offset + (image * channels + k) * out_h * out_w, 0, out_h, out_h, out_w, 1,
+                &out_line);
       NO_UNROLL
-      for (int row = 0; row < min(rows, height + pad_h); ++row)
-        if (row >= pad_h)
-          copy_row(plane + row * line.pitch,
-                   x + x_offset + ((image * groups + k / outputs) * height + row - pad_h) * width, width, &line);
-      NO_UNROLL
-      for (int row = 0; row < out_h; ++row)
-        copy_row(out_plane + row * out_line.pitch, dy + dy_offset + ((image * channels + k) * out_h + row) * out_w, out_w,
-                 &out_line);
-      NO_UNROLL
-      for (int tap = 0; tap < taps_h * taps_w; ++tap) {
-        const int column = tap % taps_w * dil_w;
-        __global const float* from = plane + tap / taps_w * dil_h * line.pitch + column % line.stride_w * line.step +
-                                     column / line.stride_w;
-        floatv acc[ROWS];
-#pragma unroll
-        for (int o = 0; o < ROWS; ++o) acc[o] = (floatv)(0.0f);
-        NO_UNROLL
-        for (int i = 0; i < out_rows; i += ROWS) {
-          NO_UNROLL
-          for (int j = 0; j < out_w; j += VW) {
-#pragma unroll
-            for (int o = 0; o < ROWS; ++o)
-              acc[o] = FMA(UNALIGNED_CONST(out_plane + (i + o) * out_line.pitch + j),
-                           UNALIGNED_CONST(from + (i + o) * stride_h * line.pitch + j), acc[o]);
-          }
-        }
-        UNALIGNED(sums + tap * VW) += (acc[0] + acc[1]) + (acc[2] + acc[3]);
+      for (int tap = 0; tap < taps; ++tap) {
+        __global const float* from =
+            plane + tap / of.taps_w * of.dil_h * line.pitch + place_of_column(tap % of.taps_w, &of, &line);
+        UNALIGNED(sums + tap * VW) +=
+            tap_products(from, out_plane, out_rows, out_w, of.stride_h * line.pitch, out_line.pitch);
       }
     }
     NO_UNROLL
-    for (int tap = 0; tap < taps_h * taps_w; ++tap) {
+    for (int tap = 0; tap < taps; ++tap) {
       float sum = 0.0f;
       NO_UNROLL
       for (int lane = 0; lane < VW; ++lane) sum += sums[tap * VW + lane];
-      dw[dw_offset + k * taps_h * taps_w + tap] = sum;
+      dw[dw_offset + k * taps + tap] = sum;
     }
   }
 }

@@ -26,12 +26,11 @@
 #include "product/gemm_store.h"
 #include "conv/sizes.h"
 #include "conv/winograd_lanes.h"
+#include "conv/winograd_pieces.h"
 
 #define POSITION_STEP(channels) ((long)(channels)*MR + VW)  // Between positions of U.
 #define PANELS WINOGRAD_PANELS
 #define M_STEP (PANELS * MR * NR)  // Between positions of M.
-// Floats between the arrays into which a channel's tiles are sorted. Stores may run over by a vector.
-#define PIECE (NR + VW)
 
 #define LANE_CHANNELS (VW / MR)  // A vector holds MR outputs of this many channels, which are neighbours in U.
 
@@ -92,77 +91,6 @@ CPU_KERNEL void winograd_weights(__global const float* restrict weight, const ul
   }
 }
 
-// Neighbouring tiles in one row of tiles of an image. `at` is the number of the first one within the unit.
-typedef struct {
-  int at, count;
-  int image, row, column;  // of tiles
-} Run;
-
-INLINE void find_run(Run* run, long first, int at, int tiles, int tiles_h, int tiles_w) {
-  const long tile = first + at;
-  run->at = at;
-  run->image = (int)(tile / tiles_w / tiles_h);
-  run->row = (int)(tile / tiles_w % tiles_h);
-  run->column = (int)(tile % tiles_w);
-  run->count = min(tiles - at, tiles_w - run->column);
-}
-
-// VW columns each: columns[0] gets the columns 0, 4, 8, … of `line`, columns[1] the columns 1, 5, 9, …, and so on.
-INLINE void every_fourth(__global const float* line, floatv columns[4]) {
-  const floatv a = UNALIGNED_CONST(line), b = UNALIGNED_CONST(line + VW);
-  const floatv c = UNALIGNED_CONST(line + 2 * VW), d = UNALIGNED_CONST(line + 3 * VW);
-  const floatv even0 = (floatv)(a.even, b.even), even1 = (floatv)(c.even, d.even);
-  const floatv odd0 = (floatv)(a.odd, b.odd), odd1 = (floatv)(c.odd, d.odd);
-  columns[0] = (floatv)(even0.even, even1.even);
-  columns[1] = (floatv)(odd0.even, odd1.even);
-  columns[2] = (floatv)(even0.odd, even1.odd);
-  columns[3] = (floatv)(odd0.odd, odd1.odd);
-}
-
-// Sorts the pieces of one channel of x that the tiles read. Element (i, j) of all pieces goes to pieces[(i * 6 + j) *
-// PIECE].
-INLINE void sort_channel(__global float* pieces, __global float* line, __global const float* x, long image_step,
-                         int height, int width, int pad_h, int pad_w, int tiles_h, int tiles_w, long first,
-                         int tiles) {
-  Run run;
-  NO_UNROLL
-  for (int at = 0; at < tiles; at += run.count) {
-    find_run(&run, first, at, tiles, tiles_h, tiles_w);
-    NO_UNROLL
-    for (int i = 0; i < 6; ++i) {
-      const int h = 4 * run.row + i - pad_h;
-      __global float* to = pieces + i * 6 * PIECE + run.at;
-      if (h < 0 || h >= height) {
-        NO_UNROLL
-        for (int t = 0; t < run.count; t += VW)
-          for (int j = 0; j < 6; ++j) UNALIGNED(to + j * PIECE + t) = (floatv)(0.0f);
-        continue;
-      }
-      __global const float* row = x + run.image * image_step + (long)h * width;
-      if (width >= VW) {
-        NO_UNROLL
-        for (int w = 0; w < width; w += VW) {
-          const int from = min(w, width - VW);
-          UNALIGNED(line + pad_w + from) = UNALIGNED_CONST(row + from);
-        }
-      } else {
-        NO_UNROLL
-        for (int w = 0; w < width; ++w) line[pad_w + w] = row[w];
-      }
-      NO_UNROLL
-      for (int t = 0; t < run.count; t += VW) {
-        floatv columns[4], next[4];
-        every_fourth(line + 4 * (run.column + t), columns);
-        every_fourth(line + 4 * (run.column + t + 1), next);
-#pragma unroll
-        for (int j = 0; j < 4; ++j) UNALIGNED(to + j * PIECE + t) = columns[j];
-        UNALIGNED(to + 4 * PIECE + t) = next[0];
-        UNALIGNED(to + 5 * PIECE + t) = next[1];
-      }
-    }
-  }
-}
-
 // Computes V of one channel from its sorted pieces.
 INLINE void transform_channel(__global float* v, long position_step, __global const float* pieces) {
   NO_UNROLL
@@ -218,6 +146,43 @@ INLINE void make_strip(__global float* strip, __global const float* m) {
   }
 }
 
+// Computes M of the panels panel … panel + count - 1 of outputs.
+INLINE void multiply_panels(__global float* m, __global const float* u, __global const float* v, int channels,
+                            int panel, int count) {
+  NO_UNROLL
+  for (int position = 0; position < 36; ++position) {
+    NO_UNROLL
+    for (int p = 0; p < count; ++p) {
+      floatv acc[MR * NV];
+      tile_clear(acc);
+      tile_multiply(acc, u + ((panel + p) * 36 + position) * POSITION_STEP(channels), MR,
+                    v + (long)position * channels * NR, NR, channels);
+#pragma unroll
+      for (int i = 0; i < MR * NV; ++i) ALIGNED(m + position * M_STEP + (p * MR * NV + i) * VW) = acc[i];
+    }
+  }
+}
+
+// Stores the tiles of one output. target->c is its plane in the first image, and images are image_step apart.
+INLINE void store_strip(__global const float* strip, const Tiles* tiles, const Target* target, const Finish* finish,
+                        long image_step, int out_h, int out_w) {
+  Run run;
+  NO_UNROLL
+  for (int at = 0; at < tiles->count; at += run.count) {
+    find_run(&run, tiles, at);
+    const int columns = min(4 * run.count, out_w - 4 * run.column);
+    const long to = run.image * image_step + 4L * run.row * out_w + 4 * run.column;
+    NO_UNROLL
+    for (int i = 0; i < min(4, out_h - 4 * run.row); ++i) {
+      NO_UNROLL
+      for (int j = 0; j < columns; j += VW) {
+        const floatv lanes = UNALIGNED_CONST(strip + i * 4 * NR + 4 * run.at + j);
+        store_columns(&lanes, 0, target, finish, 0, to + (long)i * out_w + j, min(VW, columns - j), target->bias);
+      }
+    }
+  }
+}
+
 // sizes = (images, channels, height, width, outputs, out_h, out_w, slice).
 CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong u_offset,
                                   __global const float* restrict x, const ulong x_offset, __global float* restrict y,
@@ -225,16 +190,17 @@ CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong 
                                   __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
                                   const long8 sizes, const int pad_h, const int pad_w, const int blocks,
                                   const int flags) {
-  const int channels = (int)sizes.s1, height = (int)sizes.s2, width = (int)sizes.s3, outputs = (int)sizes.s4;
-  const int out_h = (int)sizes.s5, out_w = (int)sizes.s6;
+  const int channels = (int)sizes.s1, outputs = (int)sizes.s4, out_h = (int)sizes.s5, out_w = (int)sizes.s6;
   const int tiles_h = (out_h + 3) / 4, tiles_w = (out_w + 3) / 4, panels = (outputs + MR - 1) / MR;
   const long all_tiles = sizes.s0 * tiles_h * tiles_w;
-  const long plane = (long)height * width, out_plane = (long)out_h * out_w;
+  const long plane_size = sizes.s2 * sizes.s3, out_plane = (long)out_h * out_w;
+  const Plane plane = {channels * plane_size, (int)sizes.s2, (int)sizes.s3, pad_h, pad_w};
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   u += u_offset;
   x += x_offset;
   y += y_offset;
+  bias += bias_offset;
   __global float* v = scratch + scratch_offset + item * sizes.s7;
   __global float* m = v + 36L * channels * NR;
   __global float* pieces = m + 36 * M_STEP;
@@ -250,48 +216,22 @@ CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong 
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const long first = unit / blocks * NR;
-    const int block = (int)(unit % blocks), panel_end = panels * (block + 1) / blocks;
-    const int tiles = (int)min((long)NR, all_tiles - first);
+    const Tiles tiles = {first, (int)min((long)NR, all_tiles - first), tiles_h, tiles_w};
     NO_UNROLL
     for (int c = 0; c < channels; ++c) {
-      sort_channel(pieces, line, x + c * plane, channels * plane, height, width, pad_h, pad_w, tiles_h, tiles_w, first,
-                   tiles);
+      sort_channel(pieces, line, x + c * plane_size, &plane, &tiles);
       transform_channel(v + (long)c * NR, (long)channels * NR, pieces);
     }
+    const int block = (int)(unit % blocks), panel_end = panels * (block + 1) / blocks;
     NO_UNROLL
     for (int panel = panels * block / blocks; panel < panel_end; panel += PANELS) {
       const int now = min(PANELS, panel_end - panel);
-      NO_UNROLL
-      for (int position = 0; position < 36; ++position) {
-        NO_UNROLL
-        for (int p = 0; p < now; ++p) {
-          floatv acc[MR * NV];
-          tile_clear(acc);
-          tile_multiply(acc, u + ((panel + p) * 36 + position) * POSITION_STEP(channels), MR,
-                        v + (long)position * channels * NR, NR, channels);
-#pragma unroll
-          for (int i = 0; i < MR * NV; ++i) ALIGNED(m + position * M_STEP + (p * MR * NV + i) * VW) = acc[i];
-        }
-      }
+      multiply_panels(m, u, v, channels, panel, now);
       NO_UNROLL
       for (int k = panel * MR; k < min(outputs, (panel + now) * MR); ++k) {
         make_strip(strip, m + (k - panel * MR) * NR);
-        Run run;
-        NO_UNROLL
-        for (int at = 0; at < tiles; at += run.count) {
-          find_run(&run, first, at, tiles, tiles_h, tiles_w);
-          const int columns = min(4 * run.count, out_w - 4 * run.column);
-          const long to = run.image * (outputs * out_plane) + 4L * run.row * out_w + 4 * run.column;
-          NO_UNROLL
-          for (int i = 0; i < min(4, out_h - 4 * run.row); ++i) {
-            const Target target = {y + k * out_plane, 0, k, 1, flags, bias + bias_offset + k};
-            NO_UNROLL
-            for (int j = 0; j < columns; j += VW) {
-              const floatv lanes = UNALIGNED_CONST(strip + i * 4 * NR + 4 * run.at + j);
-              store_columns(&lanes, 0, &target, &finish, 0, to + (long)i * out_w + j, min(VW, columns - j), target.bias);
-            }
-          }
-        }
+        const Target target = {y + k * out_plane, 0, k, 1, flags, bias + k};
+        store_strip(strip, &tiles, &target, &finish, outputs * out_plane, out_h, out_w);
       }
     }
   }

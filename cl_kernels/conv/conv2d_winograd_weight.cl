@@ -72,108 +72,144 @@ CPU_KERNEL void winograd_pixels(__global const float* restrict x, const ulong x_
   }
 }
 
+typedef struct {
+  int channels, outputs, tiles_h, tiles_w, block_k, block_c;
+  long u_step, v_step, m_step;  // Between positions of U, V and M.
+} Problem;
+
+// The block of channels and the block of outputs of a unit of work.
+typedef struct {
+  int first_c, first_k, vectors_c, vectors_k;
+} Block;
+
+#define VECTORS(channels) (((channels) + VW - 1) / VW)  // Of a pixel.
+
+// Makes U and V of the tiles first … first + count - 1.
+INLINE void transform_tiles(__global float* u, __global float* v, __global const float* x, __global const float* dy,
+                            const Problem* p, const Block* block, long first, int count) {
+  const int x_columns = 4 * p->tiles_w + 2, dy_columns = 4 * p->tiles_w;
+  const long x_plane = (4L * p->tiles_h + 2) * x_columns * VW, dy_plane = 4L * p->tiles_h * dy_columns * VW;
+  NO_UNROLL
+  for (int t = 0; t < count; ++t) {
+    const long row = (first + t) / p->tiles_w, image = row / p->tiles_h;
+    const int tile_w = (int)(first + t - row * p->tiles_w), tile_h = (int)(row - image * p->tiles_h);
+    __global const float* from = x + (image * VECTORS(p->channels) + block->first_c / VW) * x_plane +
+                                 (4L * tile_h * x_columns + 4 * tile_w) * VW;
+    NO_UNROLL
+    for (int c = 0; c < block->vectors_c; ++c, from += x_plane)
+      transform_piece(v + (long)t * p->block_c + c * VW, p->v_step, from, x_columns * VW, VW, 6);
+    from = dy + (image * VECTORS(p->outputs) + block->first_k / VW) * dy_plane +
+           (4L * tile_h * dy_columns + 4 * tile_w) * VW;
+    NO_UNROLL
+    for (int k = 0; k < block->vectors_k; ++k, from += dy_plane)
+      transform_piece(u + (long)t * p->block_k + k * VW, p->u_step, from, dy_columns * VW, VW, 4);
+  }
+}
+
+// Adds the products of `count` tiles to M. With `begun` false, M has no values yet and is set to the products.
+INLINE void add_products(__global float* m, __global const float* u, __global const float* v, const Problem* p,
+                         const Block* block, int count, bool begun) {
+  const int panels_c = (block->vectors_c + NV - 1) / NV;
+  const int panels_k = (min(p->block_k, p->outputs - block->first_k) + MR - 1) / MR;
+  NO_UNROLL
+  for (int position = 0; position < 36; ++position) {
+    NO_UNROLL
+    for (int panel = 0; panel < panels_k; ++panel) {
+      NO_UNROLL
+      for (int column = 0; column < panels_c; ++column) {
+        __global float* sums = m + position * p->m_step + (long)panel * MR * p->block_c + column * NR;
+        floatv acc[MR * NV];
+        tile_clear(acc);
+        if (begun) {
+#pragma unroll
+          for (int i = 0; i < MR * NV; ++i) acc[i] = ALIGNED_CONST(sums + i / NV * p->block_c + i % NV * VW);
+        }
+        tile_multiply(acc, u + position * p->u_step + panel * MR, p->block_k, v + position * p->v_step + column * NR,
+                      p->block_c, count);
+#pragma unroll
+        for (int i = 0; i < MR * NV; ++i) ALIGNED(sums + i / NV * p->block_c + i % NV * VW) = acc[i];
+      }
+    }
+  }
+}
+
+// A' M A of VW kernels: tap (i, j) of all kernels goes to taps[(i * 3 + j) * VW …]. M's positions are m_step apart.
+INLINE void kernels_of_sums(float taps[9 * VW], __global const float* m, long m_step) {
+  floatv half_done[18];
+  NO_UNROLL
+  for (int j = 0; j < 6; ++j) {
+    floatv p[6];
+#pragma unroll
+    for (int i = 0; i < 6; ++i) p[i] = ALIGNED_CONST(m + (i * 6 + j) * m_step);
+    kernel_gradient(p);
+#pragma unroll
+    for (int i = 0; i < 3; ++i) half_done[i * 6 + j] = p[i];
+  }
+  NO_UNROLL
+  for (int i = 0; i < 3; ++i) {
+    floatv p[6];
+#pragma unroll
+    for (int j = 0; j < 6; ++j) p[j] = half_done[i * 6 + j];
+    kernel_gradient(p);
+#pragma unroll
+    for (int j = 0; j < 3; ++j) vstorev(p[j], i * 3 + j, taps);
+  }
+}
+
+// Writes the block's kernels to dw (outputs, channels, 3, 3).
+INLINE void store_kernels(__global float* dw, __global const float* m, const Problem* p, const Block* block) {
+  NO_UNROLL
+  for (int k = 0; k < min(p->block_k, p->outputs - block->first_k); ++k) {
+    NO_UNROLL
+    for (int c = 0; c < block->vectors_c; ++c) {
+      float taps[9 * VW];
+      kernels_of_sums(taps, m + (long)k * p->block_c + c * VW, p->m_step);
+      const int channel = block->first_c + c * VW;
+      __global float* to = dw + ((long)(block->first_k + k) * p->channels + channel) * 9;
+      NO_UNROLL
+      for (int lane = 0; lane < min(VW, p->channels - channel); ++lane) {
+        NO_UNROLL
+        for (int tap = 0; tap < 9; ++tap) to[lane * 9 + tap] = taps[tap * VW + lane];
+      }
+    }
+  }
+}
+
 // sizes = (images, channels of x, of dy, tiles of a column, of a row, parts of the tiles, block_k, block_c).
 CPU_KERNEL void winograd_gradient(__global const float* restrict x, const ulong x_offset,
                                   __global const float* restrict dy, const ulong dy_offset, __global float* restrict dw,
                                   const ulong dw_offset, __global float* restrict scratch, const ulong scratch_offset,
                                   const long8 sizes, const int chunk, const long slice) {
-  const int channels = (int)sizes.s1, outputs = (int)sizes.s2, tiles_h = (int)sizes.s3, tiles_w = (int)sizes.s4;
-  const int parts = (int)sizes.s5, block_k = (int)sizes.s6, block_c = (int)sizes.s7;
-  const int blocks_k = (outputs + block_k - 1) / block_k, blocks_c = (channels + block_c - 1) / block_c;
-  const int lines_c = (channels + VW - 1) / VW, lines_k = (outputs + VW - 1) / VW;  // Vectors of a pixel.
-  const int x_columns = 4 * tiles_w + 2, dy_columns = 4 * tiles_w;
-  const long x_plane = (4L * tiles_h + 2) * x_columns * VW, dy_plane = 4L * tiles_h * dy_columns * VW;
-  const long tiles = sizes.s0 * tiles_h * tiles_w;
+  const int block_k = (int)sizes.s6, block_c = (int)sizes.s7;
+  // Each position has an additional vector, so that the distance of the 36 positions is no power of two.
+  const Problem p = {(int)sizes.s1, (int)sizes.s2, (int)sizes.s3, (int)sizes.s4, block_k, block_c,
+                     (long)chunk * block_k + VW, (long)chunk * block_c + VW, (long)block_k * block_c + VW};
+  const int parts = (int)sizes.s5;
+  const int blocks_k = (p.outputs + block_k - 1) / block_k, blocks_c = (p.channels + block_c - 1) / block_c;
+  const long tiles = sizes.s0 * p.tiles_h * p.tiles_w;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
-  // Each position has an additional vector, so that the distance of the 36 positions is no power of two.
-  const long u_step = (long)chunk * block_k + VW, v_step = (long)chunk * block_c + VW, m_step = (long)block_k * block_c + VW;
   __global float* u = scratch + scratch_offset + item * slice;
-  __global float* v = u + 36 * u_step;
-  __global float* m = v + 36 * v_step;
+  __global float* v = u + 36 * p.u_step;
+  __global float* m = v + 36 * p.v_step;
   const long units = (long)parts * blocks_k * blocks_c;
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const int first_c = (int)(unit % blocks_c) * block_c, first_k = (int)(unit / blocks_c % blocks_k) * block_k;
-    const int vectors_c = min(block_c / VW, lines_c - first_c / VW);
-    const int vectors_k = min(block_k / VW, lines_k - first_k / VW);
-    const int panels_c = (vectors_c + NV - 1) / NV, panels_k = (min(block_k, outputs - first_k) + MR - 1) / MR;
+    const Block block = {first_c, first_k, min(block_c / VW, VECTORS(p.channels) - first_c / VW),
+                         min(block_k / VW, VECTORS(p.outputs) - first_k / VW)};
     const long part = unit / blocks_c / blocks_k;
     const long end = tiles * (part + 1) / parts;
     bool begun = false;
     long first = tiles * part / parts;
     do {  // Runs once even without tiles, so that M is written.
       const int now = (int)min((long)chunk, end - first);
-      NO_UNROLL
-      for (int t = 0; t < now; ++t) {
-        const long row = (first + t) / tiles_w, image = row / tiles_h;
-        const int tile_w = (int)(first + t - row * tiles_w), tile_h = (int)(row - image * tiles_h);
-        __global const float* from =
-            x + x_offset + (image * lines_c + first_c / VW) * x_plane + (4L * tile_h * x_columns + 4 * tile_w) * VW;
-        NO_UNROLL
-        for (int c = 0; c < vectors_c; ++c, from += x_plane)
-          transform_piece(v + (long)t * block_c + c * VW, v_step, from, x_columns * VW, VW, 6);
-        from = dy + dy_offset + (image * lines_k + first_k / VW) * dy_plane + (4L * tile_h * dy_columns + 4 * tile_w) * VW;
-        NO_UNROLL
-        for (int k = 0; k < vectors_k; ++k, from += dy_plane)
-          transform_piece(u + (long)t * block_k + k * VW, u_step, from, dy_columns * VW, VW, 4);
-      }
-      NO_UNROLL
-      for (int position = 0; position < 36; ++position) {
-        NO_UNROLL
-        for (int panel = 0; panel < panels_k; ++panel) {
-          NO_UNROLL
-          for (int column = 0; column < panels_c; ++column) {
-            __global float* sums = m + position * m_step + (long)panel * MR * block_c + column * NR;
-            floatv acc[MR * NV];
-            tile_clear(acc);
-            if (begun) {
-#pragma unroll
-              for (int i = 0; i < MR * NV; ++i) acc[i] = ALIGNED_CONST(sums + i / NV * block_c + i % NV * VW);
-            }
-            tile_multiply(acc, u + position * u_step + panel * MR, block_k, v + position * v_step + column * NR, block_c,
-                          now);
-#pragma unroll
-            for (int i = 0; i < MR * NV; ++i) ALIGNED(sums + i / NV * block_c + i % NV * VW) = acc[i];
-          }
-        }
-      }
+      transform_tiles(u, v, x + x_offset, dy + dy_offset, &p, &block, first, now);
+      add_products(m, u, v, &p, &block, now, begun);
       begun = true;
       first += chunk;
     } while (first < end);
-    NO_UNROLL
-    for (int k = 0; k < min(block_k, outputs - first_k); ++k) {
-      NO_UNROLL
-      for (int c = 0; c < vectors_c; ++c) {
-        floatv half_done[18];
-        NO_UNROLL
-        for (int j = 0; j < 6; ++j) {
-          floatv p[6];
-#pragma unroll
-          for (int i = 0; i < 6; ++i) p[i] = ALIGNED_CONST(m + (i * 6 + j) * m_step + (long)k * block_c + c * VW);
-          kernel_gradient(p);
-#pragma unroll
-          for (int i = 0; i < 3; ++i) half_done[i * 6 + j] = p[i];
-        }
-        float lanes[9 * VW];
-        NO_UNROLL
-        for (int i = 0; i < 3; ++i) {
-          floatv p[6];
-#pragma unroll
-          for (int j = 0; j < 6; ++j) p[j] = half_done[i * 6 + j];
-          kernel_gradient(p);
-#pragma unroll
-          for (int j = 0; j < 3; ++j) vstorev(p[j], i * 3 + j, lanes);
-        }
-        const int channel = first_c + c * VW;
-        __global float* to = dw + dw_offset + ((part * outputs + first_k + k) * channels + channel) * 9;
-        NO_UNROLL
-        for (int lane = 0; lane < min(VW, channels - channel); ++lane) {
-          NO_UNROLL
-          for (int tap = 0; tap < 9; ++tap) to[lane * 9 + tap] = lanes[tap * VW + lane];
-        }
-      }
-    }
+    store_kernels(dw + dw_offset + part * p.outputs * p.channels * 9, m, &p, &block);
   }
 }
 

@@ -126,6 +126,13 @@ VECTOR_KERNEL void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR
 #define INPUT_BEGIN(k, type, R) p##k##_row += index[d] * p##k##_step[d];
 #define INPUT_NEXT(k, type, R) p##k##_row += p##k##_step[d];
 #define INPUT_WRAP(k, type, R) p##k##_row -= size[d] * p##k##_step[d];
+#define FIRST_ROW                            \
+  for (int d = last - 1; d >= 0; --d) {      \
+    index[d] = rest % size[d];               \
+    rest /= size[d];                         \
+    EACH_INPUT(INPUT_BEGIN)                  \
+    q_row += index[d] * q_step[d];           \
+  }
 #define NEXT_ROW                             \
   for (int d = last - 1; d >= 0; --d) {      \
     EACH_INPUT(INPUT_NEXT)                   \
@@ -191,15 +198,8 @@ VECTOR_KERNEL void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALA
   JOIN(vstore, RANK)(q_strides, 0, q_step);
   EACH_INPUT(INPUT_STEPS)
   long column = begin % size[last], rest = begin / size[last];
-  for (int d = last - 1; d >= 0; --d) {
-    index[d] = rest % size[d];
-    rest /= size[d];
-    EACH_INPUT(INPUT_BEGIN)
-    q_row += index[d] * q_step[d];
-  }
-  EACH_INPUT(INPUT_VECTOR)
-  EACH_OUTPUT(OUTPUT_VECTOR)
-
+  FIRST_ROW
+  EACH_INPUT(INPUT_VECTOR) EACH_OUTPUT(OUTPUT_VECTOR)
 #ifdef ROWS
   while (left > 0) {
     const long start = column, end = min(size[last], column + left);

@@ -25,6 +25,7 @@
 #include "common/transpose_memory.h"
 #include "product/gather.h"
 #include "product/gemm_store.h"
+#include "product/part_flags.h"
 
 // The position of vector v of a row in a packed block of `depth` rows. Row k is k * NR further on.
 #define PANEL_AT(v, depth) (((v) / NV) * (long)(depth) * NR + ((v) % NV) * VW)
@@ -62,6 +63,31 @@ INLINE void pack_columns(__global float* dst, __global const float* b, long b_co
   }
 }
 
+// Copies `depth` rows of B from k_first on to panels, `columns` columns from column_first on. strides are the kernel's.
+INLINE void pack_block(__global float* dst, __global const float* matrix, const Gather* gather, __global int* table,
+                       const long8 strides, int k_first, int depth, long column_first, int columns, int flags) {
+  if (flags & GATHERED) {
+    const int vectors = (columns + NR - 1) / NR * NV;
+    gather_rows(dst, 1, NR, NV, (long)depth * NR, VW, matrix, gather, table, vectors, k_first, k_first + depth);
+    return;
+  }
+  __global const float* from = matrix + k_first * strides.s5 + column_first * strides.s6;
+  if (strides.s6 == 1)
+    pack_rows(dst, from, strides.s5, depth, columns);
+  else
+    pack_columns(dst, from, strides.s6, depth, columns);
+}
+
+// Multiplies a panel of A with a panel of B. With A_ROWS, a is the first of `rows` rows of A itself, a_row apart.
+INLINE void multiply_panels(floatv acc[MR * NV], __global const float* a, long a_row, int rows,
+                            __global const float* b, int depth, int flags) {
+  tile_clear(acc);
+  if (flags & A_ROWS)
+    tile_multiply_rows(acc, a, a_row, rows, b, depth);
+  else
+    tile_multiply(acc, a, MR, b, NR, depth);
+}
+
 CPU_KERNEL void gemm_multiply(
     __global const float* restrict packed, const ulong packed_offset, __global const float* restrict b,
     const ulong b_offset, __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
@@ -82,8 +108,7 @@ CPU_KERNEL void gemm_multiply(
   const long units = batch * blocks_n * blocks_m;
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
-    const int row_first = (int)(unit % blocks_m) * block_m;
-    const int row_end = min(m, row_first + block_m);
+    const int row_first = (int)(unit % blocks_m) * block_m, row_end = min(m, row_first + block_m);
     const long column_first = unit / blocks_m % blocks_n * block_n;
     const int columns = (int)min((long)block_n, n - column_first);
     const int vectors = (columns + NR - 1) / NR * NV;
@@ -98,24 +123,12 @@ CPU_KERNEL void gemm_multiply(
     int k_first = 0;
     do {  // Runs once even if k is 0, so that C is written.
       const int depth = min(block_k, k - k_first);
-      __global const float* block = scratch_block;
-      long panel_depth = depth;
-      if (flags & B_PACKED) {
-        block = matrix + (column_first * k + (long)k_first * NR);
-        panel_depth = k;
-      } else if (flags & GATHERED) {
-        gather_rows(scratch_block, 1, NR, NV, (long)depth * NR, VW, matrix, &gather, table, vectors, k_first,
-                    k_first + depth);
-      } else {
-        __global const float* from = matrix + k_first * strides.s5 + column_first * strides.s6;
-        if (strides.s6 == 1)
-          pack_rows(scratch_block, from, strides.s5, depth, columns);
-        else
-          pack_columns(scratch_block, from, strides.s6, depth, columns);
-      }
-      int now = flags & (k_first == 0 ? ADD_TO_C | GATHERED : GATHERED);
-      if (k_first > 0) now |= ADD_TO_C;
-      if (k_first + depth >= k) now |= flags & ~ADD_TO_C;
+      const bool is_packed = (flags & B_PACKED) != 0;
+      __global const float* block = is_packed ? matrix + (column_first * k + (long)k_first * NR) : scratch_block;
+      const long panel_depth = is_packed ? k : depth;
+      if (!is_packed)
+        pack_block(scratch_block, matrix, &gather, table, strides, k_first, depth, column_first, columns, flags);
+      const int now = flags_of_part(flags, k_first == 0, k_first + depth >= k);
       NO_UNROLL
       for (int v0 = 0; v0 < vectors; v0 += NV) {
         NO_UNROLL
@@ -125,13 +138,9 @@ CPU_KERNEL void gemm_multiply(
           if ((now & (ADD_TO_C | GATHERED)) == ADD_TO_C)
             prefetch_rows(target.c + column_first + v0 * VW, c_row, target.rows, min(NR, columns - v0 * VW));
           floatv acc[MR * NV];
-          tile_clear(acc);
-          __global const float* of_b = block + PANEL_AT(v0, panel_depth);
-          if (flags & A_ROWS)
-            tile_multiply_rows(acc, packed + index * strides.s0 + row * plane.s0 + k_first, plane.s0, target.rows, of_b,
-                               depth);
-          else
-            tile_multiply(acc, packed + index * strides.s0 + ((long)row * k + (long)k_first * MR), MR, of_b, NR, depth);
+          const long a_first = flags & A_ROWS ? row * plane.s0 + k_first : (long)row * k + (long)k_first * MR;
+          multiply_panels(acc, packed + index * strides.s0 + a_first, plane.s0, target.rows,
+                          block + PANEL_AT(v0, panel_depth), depth, flags);
           store_tile(acc, &target, &finish, table, column_first, v0, columns);
         }
       }

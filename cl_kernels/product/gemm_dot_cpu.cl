@@ -23,9 +23,8 @@
 // pixels_w) and walk = (step_h, step_w, start_h, start_w, tap_h, tap_w) of the Gather of x.
 #include "product/dot_tile.h"
 #include "product/gather.h"
-#include "product/epilogue.h"
-
-DEFINE_FINISH(float, finish_number)
+#include "product/part_flags.h"
+#include "product/target.h"
 
 INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const float* src, long row_stride, int rows,
                       int depth) {
@@ -42,14 +41,55 @@ INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const
   }
 }
 
-// The result of a sum at row i, column j. `old` is the value that C holds.
-INLINE float finish_sum(float sum, float old, __global const float* bias, const Finish* f, int i, long j, int flags) {
-  if (flags & ADD_TO_C) sum += old;
-  if (flags & BIAS_PER_ROW) sum += bias[i];
-  if (flags & BIAS_PER_COLUMN) sum += bias[j];
-  const float first = READS_E0(flags) ? f->e0[i * f->row0 + j * f->column0] : 0.0f;
-  const float second = READS_E1(flags) ? f->e1[i * f->row1 + j * f->column1] : 0.0f;
-  return finish_number(sum, first, second, f, flags);
+// With GATHERED, copies `count` rows of an operand from row `first` on to panels. From k_first on, it takes `vectors`
+// vectors of dy's own planes, or of the windows of the convolution. Images are `image` apart, and `size` elements may be
+// read. The arguments are no struct, because Intel's CPU compiler crashed on one (docs/implementations.md).
+INLINE void gather_operand(bool dy, __global float* dst, int tile, __global int* table, __global const float* src,
+                           int first, int count, const long8 plane, const long8 walk, long image, long size,
+                           long k_first, long k_end, int vectors) {
+  const int height = (int)(plane.s4 / plane.s5), width = (int)plane.s5;
+  const Gather gather = {dy ? height : (int)plane.s0,
+                         dy ? width : (int)plane.s1,
+                         dy ? 1 : (int)plane.s2,
+                         dy ? 1 : (int)plane.s3,
+                         dy ? 1 : (int)walk.s0,
+                         dy ? 1 : (int)walk.s1,
+                         dy ? 0 : (int)walk.s2,
+                         dy ? 0 : (int)walk.s3,
+                         dy ? 0 : (int)walk.s4,
+                         dy ? 0 : (int)walk.s5,
+                         (int)plane.s4,
+                         width,
+                         k_end,
+                         image,
+                         dy ? plane.s4 : plane.s0 * plane.s1,
+                         size,
+                         0,
+                         0,
+                         0};
+  gather_columns(table, &gather, k_first, vectors);
+  gather_rows(dst, tile, (long)vectors * tile * VW, 1, tile * VW, 0, src, &gather, table, vectors, first,
+              first + count);
+}
+
+// Multiplies `rows` rows of A with `columns` rows of B. Their panels are `vectors` vectors deep. The sums go to C, from
+// row_first and column_first on.
+INLINE void multiply_block(__global const float* a, __global const float* b, int vectors, int row_first, int rows,
+                           int column_first, int columns, const Target* target, const Finish* finish) {
+  NO_UNROLL
+  for (int i0 = 0; i0 < rows; i0 += DOT_M) {  // These rows of A stay in the L1 cache while all rows of B pass.
+    NO_UNROLL
+    for (int j0 = 0; j0 < columns; j0 += DOT_N) {
+      float sums[DOT_SUMS];
+      dot_tile(sums, a + i0 * vectors * VW, b + j0 * vectors * VW, vectors);
+      NO_UNROLL
+      for (int i = 0; i < min(DOT_M, rows - i0); ++i) {
+        NO_UNROLL
+        for (int j = 0; j < min(DOT_N, columns - j0); ++j)
+          store_sums(sums[i * DOT_N + j], row_first + i0 + i, column_first + j0 + j, target, finish);
+      }
+    }
+  }
 }
 
 CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset, __global const float* restrict b,
@@ -82,7 +122,7 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
     const long k_end = k * (split + 1) / splits;
     const Finish finish = FINISH_OF(index);
     long k_first = k * split / splits;
-    int now = flags & ADD_TO_C;
+    bool is_first = true;
     do {  // Runs once even if there is no k, so that C is written.
       const int depth = (int)min((long)block_k, k_end - k_first);
       const int vectors = (depth + VW - 1) / VW;
@@ -95,57 +135,20 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
         __global float* part = side == 0 ? part_a : part_b;
         __global const float* from = side == 0 ? a + index * strides.s0 : b + index * strides.s1;
         if (flags & GATHERED) {
-          const bool dy = side == 0;  // dy: its own plane; x: the windows of the convolution.
-          const int height = (int)(plane.s4 / plane.s5), width = (int)plane.s5;
-          const Gather gather = {dy ? height : (int)plane.s0,
-                                 dy ? width : (int)plane.s1,
-                                 dy ? 1 : (int)plane.s2,
-                                 dy ? 1 : (int)plane.s3,
-                                 dy ? 1 : (int)walk.s0,
-                                 dy ? 1 : (int)walk.s1,
-                                 dy ? 0 : (int)walk.s2,
-                                 dy ? 0 : (int)walk.s3,
-                                 dy ? 0 : (int)walk.s4,
-                                 dy ? 0 : (int)walk.s5,
-                                 (int)plane.s4,
-                                 width,
-                                 k_end,
-                                 dy ? places.s0 : places.s1,
-                                 dy ? plane.s4 : plane.s0 * plane.s1,
-                                 dy ? places.s2 - index * strides.s0 : places.s3 - index * strides.s1,
-                                 0,
-                                 0,
-                                 0};
-          gather_columns(table, &gather, k_first, vectors);
-          gather_rows(part, tile, (long)vectors * tile * VW, 1, tile * VW, 0, from, &gather, table, vectors, first,
-                      first + count);
+          gather_operand(side == 0, part, tile, table, from, first, count, plane, walk,
+                         side == 0 ? places.s0 : places.s1,
+                         side == 0 ? places.s2 - index * strides.s0 : places.s3 - index * strides.s1, k_first, k_end,
+                         vectors);
         } else {
           const long step = side == 0 ? places.s0 : places.s1;
           copy_rows(part, tile, vectors, from + first * step + k_first, step, count, depth);
         }
       }
       k_first += block_k;
-      if (k_first >= k_end) now |= flags & ~ADD_TO_C;
-      NO_UNROLL
-      for (int i0 = 0; i0 < rows; i0 += DOT_M) {  // These rows of A stay in the L1 cache while all rows of B pass.
-        NO_UNROLL
-        for (int j0 = 0; j0 < columns; j0 += DOT_N) {
-          float sums[DOT_SUMS];
-          dot_tile(sums, part_a + i0 * vectors * VW, part_b + j0 * vectors * VW, vectors);
-          NO_UNROLL
-          for (int i = 0; i < min(DOT_M, rows - i0); ++i) {
-            NO_UNROLL
-            for (int j = 0; j < min(DOT_N, columns - j0); ++j) {
-              const int row = row_first + i0 + i;
-              const long column = column_first + j0 + j;
-              __global float* out = c + split * strides.s4 + index * strides.s2 + row * strides.s5 + column * strides.s6;
-              *out = finish_sum(sums[i * DOT_N + j], now & ADD_TO_C ? *out : 0.0f, bias + index * strides.s3, &finish,
-                                row, column, now);
-            }
-          }
-        }
-      }
-      now |= ADD_TO_C;
+      const Target target = {c + split * strides.s4 + index * strides.s2, bias + index * strides.s3, strides.s5,
+                             strides.s6, flags_of_part(flags, is_first, k_first >= k_end)};
+      multiply_block(part_a, part_b, vectors, row_first, rows, column_first, columns, &target, &finish);
+      is_first = false;
     } while (k_first < k_end);
   }
 }
@@ -172,6 +175,7 @@ CPU_KERNEL void gemm_sum_partials(__global const float* restrict partials, const
     const long index = row / m;
     const int i = (int)(row % m);
     const Finish finish = FINISH_OF(index);
+    const Target target = {c + index * c_batch, bias + index * bias_batch, c_row, c_column, flags};
     __global const float* part = partials + row * n + column;
     float sums[VW];
     if (lanes == VW) {
@@ -188,10 +192,6 @@ CPU_KERNEL void gemm_sum_partials(__global const float* restrict partials, const
       }
     }
     NO_UNROLL
-    for (int lane = 0; lane < lanes; ++lane) {
-      __global float* out = c + index * c_batch + i * c_row + (column + lane) * c_column;
-      *out = finish_sum(sums[lane], flags & ADD_TO_C ? *out : 0.0f, bias + index * bias_batch, &finish, i,
-                        column + lane, flags);
-    }
+    for (int lane = 0; lane < lanes; ++lane) store_sums(sums[lane], i, column + lane, &target, &finish);
   }
 }

@@ -7,7 +7,7 @@
 // and B from local memory (2 * GROUP * (SIDE + 1) floats). Work-item (x, y) owns rows y, y + GROUP, … and columns x, x
 // + GROUP, …
 // Tiles and batch indices share dimension 0, because some devices limit the others to 65,535 groups.
-#include "product/epilogue.h"
+#include "product/target.h"
 #include "common/fma.h"
 
 #ifndef GROUP
@@ -33,8 +33,6 @@ static inline void load_tile(__local float tile[GROUP][SIDE + 1], __global const
   }
 }
 
-DEFINE_FINISH(float, finish_number)
-
 __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
     __global const float* restrict a, const ulong a_offset, __global const float* restrict b, const ulong b_offset,
     __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
@@ -55,9 +53,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
   const int y = get_local_id(1);
   a += a_offset + index * a_batch;
   b += b_offset + index * b_batch;
-  c += c_offset + index * c_batch;
-  bias += bias_offset + index * bias_batch;
-
+  const Target target = {c + c_offset + index * c_batch, bias + bias_offset + index * bias_batch, c_row, c_column,
+                         flags};
   const Finish finish = FINISH_OF(index);
 
   float acc[PER][PER];
@@ -89,15 +86,6 @@ __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
     for (int j = 0; j < PER; ++j) {
       const long row = row_first + y + i * GROUP;
       const long column = column_first + x + j * GROUP;
-      if (row < m && column < n) {
-        __global float* out = c + row * c_row + column * c_column;
-        float sum = acc[i][j];
-        if (flags & ADD_TO_C) sum += *out;
-        if (flags & BIAS_PER_ROW) sum += bias[row];
-        if (flags & BIAS_PER_COLUMN) sum += bias[column];
-        const float first = READS_E0(flags) ? finish.e0[row * finish.row0 + column * finish.column0] : 0.0f;
-        const float second = READS_E1(flags) ? finish.e1[row * finish.row1 + column * finish.column1] : 0.0f;
-        *out = finish_number(sum, first, second, &finish, flags);
-      }
+      if (row < m && column < n) store_sums(acc[i][j], row, column, &target, &finish);
     }
 }

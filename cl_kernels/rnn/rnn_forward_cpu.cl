@@ -76,6 +76,14 @@ INLINE void tile_start(floatv* sums, int count, __global const float* bias, int 
   }
 }
 
+// Computes a part of the sums of `count` rows and all gates of a block: the biases, and the products with W_ih or W_hh.
+// `a` has `depth` columns.
+INLINE void gate_sums(floatv* sums, int count, __global const float* a, __global const float* packed,
+                      __global const float* bias, int depth, int unit, int hidden, int flags) {
+  tile_start(sums, count, bias + unit, hidden, hidden - unit, flags);
+  JOIN(tile_rows_, GATES)(sums, count, a, depth, packed + (long)unit * depth * GATES, depth);
+}
+
 // x (T, B, I); gates (T, B, SAVED H); states (T + 1, B, H); cells has the shape of states, or (1, B, H) with cell_slot
 // 0.
 CPU_KERNEL void rnn_rows_forward(__global const float* restrict x, const ulong x_offset,
@@ -120,14 +128,10 @@ CPU_KERNEL void rnn_rows_forward(__global const float* restrict x, const ulong x
         floatv sums[2][TILE_ROWS * GATES];  // The sums of the input and of the state.
         NO_UNROLL
         for (int part = flags & WITH_INPUT ? 0 : 1; part < 2; ++part) {
-          if (part == 0)
-            tile_start(sums[0], count, bias_ih + unit, hidden, lanes, flags);
-          else
-            tile_start(sums[1], count, bias_hh + unit, hidden, lanes, flags);
-          const int depth = part == 0 ? inputs : hidden;
-          JOIN(tile_rows_, GATES)
-          (sums[part], count, part == 0 ? x + ROW_AT(t, batch, first, inputs) : before + (long)first * hidden, depth,
-           (part == 0 ? packed_ih : packed_hh) + (long)unit * depth * GATES, depth);
+          const bool of_input = part == 0;
+          __global const float* a = of_input ? x + ROW_AT(t, batch, first, inputs) : before + (long)first * hidden;
+          gate_sums(sums[part], count, a, of_input ? packed_ih : packed_hh, of_input ? bias_ih : bias_hh,
+                    of_input ? inputs : hidden, unit, hidden, flags);
         }
         NO_UNROLL
         for (int i = 0; i < count; ++i) {

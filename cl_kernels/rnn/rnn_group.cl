@@ -35,6 +35,40 @@
       for (int gate = 0; gate < GATES; ++gate) v[r][gate] = FMA(w[gate], state_of_row, v[r][gate]);       \
   }
 
+// Computes v of unit j for all rows: the bias, and the product of the state with the weights (H, H, GATES).
+INLINE void multiply_state(float v[ROWS][GATES], __local float (*state)[MOST_HIDDEN], __global const float* weight,
+                           __global const float* bias, const int j, const int hidden, const int flags) {
+  for (int gate = 0; gate < GATES; ++gate)
+    for (int r = 0; r < ROWS; ++r) v[r][gate] = flags & WITH_BIAS ? bias[gate * hidden + j] : 0.0f;
+  uint from = j * GATES;  // A 32-bit offset from an address that is the same for all items.
+  int k = 0;
+  for (; k + 4 <= hidden; k += 4) {
+    float four[ROWS][4];
+    for (int r = 0; r < ROWS; ++r) vstore4(*(__local const float4*)(state[r] + k), 0, four[r]);
+#pragma unroll
+    for (int u = 0; u < 4; ++u) MULTIPLY_UNIT(four[r][u])
+  }
+  for (; k < hidden; ++k) MULTIPLY_UNIT(state[r][k])
+}
+
+// Computes the product of the gates' gradients with the weights (H, H, GATES), for unit j and all rows.
+INLINE void multiply_gradients(float sums[ROWS], __local float (*dv)[GATES * MOST_HIDDEN],
+                               __global const float* weight, const int j, const int hidden) {
+  for (int r = 0; r < ROWS; ++r) sums[r] = 0.0f;
+  uint from = j * GATES;  // A 32-bit offset from an address that is the same for all items.
+#pragma unroll 4
+  for (int k = 0; k < hidden; ++k) {
+    float w[GATES];
+    LOAD_GATES(w, __global, weight + from)
+    from += GATES * hidden;
+    for (int r = 0; r < ROWS; ++r) {
+      float d[GATES];
+      LOAD_GATES(d, __local, dv[r] + k * GATES)
+      for (int gate = 0; gate < GATES; ++gate) sums[r] = FMA(w[gate], d[gate], sums[r]);
+    }
+  }
+}
+
 // The axes of weight (H, H, GATES) are the unit that is read, the unit that is computed, and its gates. gates (T, B,
 // SAVED H) holds the input's part on entry. states (T + 1, B, H). cells has the same shape, or (1, B, H) with cell_slot
 // 0.
@@ -65,18 +99,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
     const int slot_after = flags & REVERSE ? t : t + 1;
     for (int j = item; j < hidden; j += GROUP) {
       float v[ROWS][GATES];
-      for (int gate = 0; gate < GATES; ++gate)
-        for (int r = 0; r < ROWS; ++r) v[r][gate] = flags & WITH_BIAS ? bias[gate * hidden + j] : 0.0f;
-      uint from = j * GATES;  // A 32-bit offset from an address that is the same for all items.
-      __local float(*state)[MOST_HIDDEN] = h[n & 1];
-      int k = 0;
-      for (; k + 4 <= hidden; k += 4) {
-        float four[ROWS][4];
-        for (int r = 0; r < ROWS; ++r) vstore4(*(__local const float4*)(state[r] + k), 0, four[r]);
-#pragma unroll
-        for (int u = 0; u < 4; ++u) MULTIPLY_UNIT(four[r][u])
-      }
-      for (; k < hidden; ++k) MULTIPLY_UNIT(state[r][k])
+      multiply_state(v, h[n & 1], weight, bias, j, hidden, flags);
       for (int r = 0; r < ROWS; ++r) {
         const int b = first + r;
         if (b >= batch) continue;
@@ -86,17 +109,11 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
         float u[GATES];
         read_gates(u, row, hidden);
         const float before = h[n & 1][r][j];
-#if HAS_CELL_STATE
-        const float c = cells[slot_before * cell_slot + at];
-#else
-        const float c = 0.0f;
-#endif
+        const float c = read_cell(&cells[slot_before * cell_slot + at]);
         CellStep s;
         cell_forward(&s, u, v[r], before, c);
         if (flags & KEEP) write_saved(row, &s, hidden);
-#if HAS_CELL_STATE
-        cells[slot_after * cell_slot + at] = over ? c : s.c;
-#endif
+        write_cell(&cells[slot_after * cell_slot + at], over ? c : s.c);
         const float after = over ? before : s.h;
         h[(n + 1) & 1][r][j] = after;
         states[slot_after * slot + at] = after;
@@ -143,12 +160,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backw
           float saved[SAVED];
           read_saved(saved, gates + ROW_AT(t, batch, b, SAVED * hidden) + j, hidden);
           const float gradient = dh[at] + (flags & WITH_DY ? dy[t * slot + at] : 0.0f);
-#if HAS_CELL_STATE
-          cell_backward(&d, saved, before[at], after[at], gradient, dc[at]);
-          dc[at] = d.dc;
-#else
-          cell_backward(&d, saved, before[at], after[at], gradient, 0.0f);
-#endif
+          cell_backward(&d, saved, before[at], after[at], gradient, read_cell(&dc[at]));
+          write_cell(&dc[at], d.dc);
           dh[at] = d.dh;
         }
         share_gradient(dv[r] + j * GATES, &d, over);
@@ -159,19 +172,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backw
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int j = item; j < hidden; j += GROUP) {
       float sums[ROWS];
-      for (int r = 0; r < ROWS; ++r) sums[r] = 0.0f;
-      uint from = j * GATES;  // A 32-bit offset from an address that is the same for all items.
-#pragma unroll 4
-      for (int k = 0; k < hidden; ++k) {
-        float w[GATES];
-        LOAD_GATES(w, __global, weight + from)
-        from += GATES * hidden;
-        for (int r = 0; r < ROWS; ++r) {
-          float d[GATES];
-          LOAD_GATES(d, __local, dv[r] + k * GATES)
-          for (int gate = 0; gate < GATES; ++gate) sums[r] = FMA(w[gate], d[gate], sums[r]);
-        }
-      }
+      multiply_gradients(sums, dv, weight, j, hidden);
       for (int r = 0; r < ROWS; ++r)
         if (first + r < batch) dh[(long)(first + r) * hidden + j] += sums[r];
     }

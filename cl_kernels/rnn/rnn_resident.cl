@@ -27,8 +27,12 @@ INLINE float weight_at(__global const float* weight, const int hidden, const int
   return to < hidden && from < hidden ? weight[(gate * hidden + to) * hidden + from] : 0.0f;
 }
 
-// Reads w, the weights of the item's column and slice.
+#define FORWARD_WEIGHT(from, to) weight_at(weight + weight_offset, hidden, (to) % GATES, (to) / GATES, from)
+#define BACKWARD_WEIGHT(from, to) weight_at(weight + weight_offset, hidden, (from) % GATES, (from) / GATES, to)
+
+// Declares w and reads it: the weights of the item's column and slice.
 #define READ_WEIGHTS(weight_between)                                                 \
+  float w[DEPTH][4];                                                                 \
   UNROLL                                                                             \
   for (int d = 0; d < DEPTH; ++d) {                                                  \
     UNROLL                                                                           \
@@ -80,6 +84,17 @@ INLINE Own own_unit(const int width, const int batch, const int hidden) {
   return own;
 }
 
+// Computes v of an item's unit: the bias plus the sums of the slices.
+INLINE void sum_gates(float v[GATES], const float of_bias[GATES], __local float (*sums)[ROWS][ALL_GATES],
+                      const Own* own) {
+  UNROLL
+  for (int gate = 0; gate < GATES; ++gate) v[gate] = of_bias[gate];
+  UNROLL
+  for (int s = 0; s < SLICES; ++s)
+    UNROLL
+    for (int gate = 0; gate < GATES; ++gate) v[gate] += sums[s][own->row][own->unit * GATES + gate];
+}
+
 // weight (GATES H, H). gates (T, B, SAVED H) holds the input's part on entry. states (T + 1, B, H). cells has the same
 // shape, or (1, B, H) with cell_slot 0.
 __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rnn_resident_forward(
@@ -92,9 +107,6 @@ __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rn
   __local float sums[SLICES][ROWS][ALL_GATES] __attribute__((aligned(16)));
   const int column = get_local_id(0), slice = get_local_id(1);
   const Own own = own_unit(ALL_GATES / 4, batch, hidden);
-  weight += weight_offset;
-  float w[DEPTH][4];
-#define FORWARD_WEIGHT(from, to) weight_at(weight, hidden, (to) % GATES, (to) / GATES, from)
   READ_WEIGHTS(FORWARD_WEIGHT)
 
   // From here on the pointers are those of the item's unit in one step, and they move from step to step.
@@ -113,9 +125,7 @@ __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rn
     if (flags & WITH_BIAS) read_gates(of_bias, bias + bias_offset + own.unit, hidden);
     if (flags & WITH_LENGTHS) length = (int)min((long)steps, lengths[lengths_offset + own.b]);
     state = *states;
-#if HAS_CELL_STATE
-    c = *cells;
-#endif
+    c = read_cell(cells);
   }
   if (own.in_group) h[own.row][own.unit] = state;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -125,12 +135,7 @@ __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rn
     barrier(CLK_LOCAL_MEM_FENCE);
     if (own.exists) {
       float v[GATES];
-      UNROLL
-      for (int gate = 0; gate < GATES; ++gate) v[gate] = of_bias[gate];
-      UNROLL
-      for (int s = 0; s < SLICES; ++s)
-        UNROLL
-        for (int gate = 0; gate < GATES; ++gate) v[gate] += sums[s][own.row][own.unit * GATES + gate];
+      sum_gates(v, of_bias, sums, &own);
       CellStep s;
       cell_forward(&s, u, v, state, c);
       if (flags & KEEP) write_saved(gates, &s, hidden);
@@ -143,14 +148,30 @@ __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rn
       h[own.row][own.unit] = state;
       states += onward * slot;
       *states = state;
-#if HAS_CELL_STATE
       cells += onward * cell_slot;
-      *cells = c;
-#endif
+      write_cell(cells, c);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
+
+// The gradient of a unit's state plus the sums of the slices.
+INLINE float add_slices(float of_state, __local float (*sums)[ROWS][UNITS], const Own* own) {
+  UNROLL
+  for (int s = 0; s < GATES * SLICES; ++s) of_state += sums[s][own->row][own->unit];
+  return of_state;
+}
+
+// Reads what the item's cell needs at a step. The pointers are at this step, and `states` is one step further. This is
+// a macro, because a function would take the addresses of the variables. With a function, AMD's compiler used 258
+// registers instead of 256 for an LSTM of 96 units on gfx942, and half as many groups ran at once.
+#define READ_STEP                         \
+  {                                       \
+    read_saved(saved, gates, hidden);     \
+    if (flags & WITH_DY) of_output = *dy; \
+    states += back * slot;                \
+    before = *states;                     \
+  }
 
 // weight (GATES H, H). dinput and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H)
 // hold the gradients of the last states on entry, and of the first states on return.
@@ -165,11 +186,7 @@ __kernel __attribute__((reqd_work_group_size(UNITS / 4, GATES * SLICES, 1))) voi
   __local float sums[GATES * SLICES][ROWS][UNITS] __attribute__((aligned(16)));
   const int column = get_local_id(0), slice = get_local_id(1);
   const Own own = own_unit(UNITS / 4, batch, hidden);
-  weight += weight_offset;
-  float w[DEPTH][4];
-#define BACKWARD_WEIGHT(from, to) weight_at(weight, hidden, (from) % GATES, (from) / GATES, to)
   READ_WEIGHTS(BACKWARD_WEIGHT)
-
   const long slot = (long)batch * hidden;
   const long at = (long)own.b * hidden + own.unit;
   const int last = flags & REVERSE ? 0 : steps - 1, back = flags & REVERSE ? 1 : -1;
@@ -183,18 +200,10 @@ __kernel __attribute__((reqd_work_group_size(UNITS / 4, GATES * SLICES, 1))) voi
   drecurrent += drecurrent_offset + to;
   float saved[SAVED], after = 0.0f, before = 0.0f, of_output = 0.0f, of_state = 0.0f, of_cell = 0.0f;
   int length = steps;
-// Reads what the item's cell needs at step t. The pointers are at this step, and `states` is one step further.
-#define READ_STEP                          \
-  read_saved(saved, gates, hidden);        \
-  if (flags & WITH_DY) of_output = *dy;    \
-  states += back * slot;                   \
-  before = *states;
   if (own.exists) {
     if (flags & WITH_LENGTHS) length = (int)min((long)steps, lengths[lengths_offset + own.b]);
     of_state = *dh;
-#if HAS_CELL_STATE
-    of_cell = *dc;
-#endif
+    of_cell = read_cell(dc);
     after = *states;
     READ_STEP
   }
@@ -215,21 +224,14 @@ __kernel __attribute__((reqd_work_group_size(UNITS / 4, GATES * SLICES, 1))) voi
       gates += back * SAVED * slot;
       dy += back * slot;
       after = before;
-      if (0 <= t + back && t + back < steps) {
-        READ_STEP
-      }
+      if (0 <= t + back && t + back < steps) READ_STEP
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     multiply_slice(w, &dv[0][slice * DEPTH], ALL_GATES, &sums[slice][0][4 * column], UNITS);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (own.exists) {
-      UNROLL
-      for (int s = 0; s < GATES * SLICES; ++s) of_state += sums[s][own.row][own.unit];
-    }
+    if (own.exists) of_state = add_slices(of_state, sums, &own);
   }
   if (!own.exists) return;
   *dh = of_state;
-#if HAS_CELL_STATE
-  *dc = of_cell;
-#endif
+  write_cell(dc, of_cell);
 }

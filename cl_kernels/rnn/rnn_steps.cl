@@ -32,18 +32,12 @@ __kernel void rnn_step_forward(__global float* restrict gates, const ulong gates
   read_gates(u, gates, hidden);
   for (int gate = 0; gate < GATES; ++gate)
     v[gate] = recurrent[gate * hidden] + (flags & WITH_BIAS ? bias[gate * hidden] : 0.0f);
-#if HAS_CELL_STATE
-  const float c = cells_before[cells_before_offset + at];
-#else
-  const float c = 0.0f;
-#endif
+  const float c = read_cell(&cells_before[cells_before_offset + at]);
   const float h = j < outputs ? before[j] : 0.0f;
   CellStep s;
   cell_forward(&s, u, v, h, c);
   if (flags & KEEP) write_saved(gates, &s, hidden);
-#if HAS_CELL_STATE
-  cells_after[cells_after_offset + at] = over ? c : s.c;
-#endif
+  write_cell(&cells_after[cells_after_offset + at], over ? c : s.c);
   float next = s.h;
   if (flags & PROJECTS) {
     projected[projected_offset + at] = over ? 0.0f : s.h;
@@ -83,16 +77,10 @@ __kernel void rnn_step_backward(__global const float* restrict gates, const ulon
     gradient = dprojected[dprojected_offset + at];
   else
     gradient = dh[dh_offset + at] + (flags & WITH_DY ? dy[dy_offset + at] : 0.0f);
-#if HAS_CELL_STATE
-  const float dcell = dc[dc_offset + at];
-#else
-  const float dcell = 0.0f;
-#endif
+  const float dcell = read_cell(&dc[dc_offset + at]);
   cell_backward(&d, saved, before[before_offset + at], after[after_offset + at], gradient, dcell);
   write_gradient(dinput, drecurrent, &d, false, hidden);
-#if HAS_CELL_STATE
-  dc[dc_offset + at] = d.dc;
-#endif
+  write_cell(&dc[dc_offset + at], d.dc);
   if (!(flags & PROJECTS)) dh[dh_offset + at] = d.dh;
 }
 

@@ -21,6 +21,21 @@ INLINE void read_saved(float saved[SAVED], __global const float* gates, const lo
 #endif
 }
 
+// The cell state of an LSTM. Other cells have none, and its memory is not touched.
+INLINE float read_cell(__global const float* cell) {
+#if HAS_CELL_STATE
+  return *cell;
+#else
+  return 0.0f;
+#endif
+}
+
+INLINE void write_cell(__global float* cell, const float c) {
+#if HAS_CELL_STATE
+  *cell = c;
+#endif
+}
+
 // Writes zeros if the row's sequence is over, and does not read d then. d is not filled with zeros instead, because
 // Intel's compiler would leave it in memory as an array.
 #define UNLESS_OVER(value) (over ? 0.0f : (value))
