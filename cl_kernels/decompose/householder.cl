@@ -1,6 +1,7 @@
 // QR by Householder's reflections, as in LAPACK's geqrf and orgqr. The columns of a matrix are rows (decompose/rows.h),
-// (batch, n, m). Column t becomes R[0 … t, t], and below it the vector u of the reflection 1 - tau u u^T, without its
-// first element, which is 1. taus is (batch, steps), where steps is min(m, n). Q is the product of the reflections.
+// (batch, n, m). Reflection t is 1 - tau u u^T, where u is 0 above place t and 1 in place t. Column t becomes
+// R[0 … t, t], and below it the rest of u. taus is (batch, steps), where steps is min(m, n). Q is the product of the
+// reflections.
 #include "decompose/rows.h"
 
 // Chunk c of a column, with zeros above place t and with `at` in place t.

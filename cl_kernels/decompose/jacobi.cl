@@ -6,11 +6,13 @@
 //   SYMMETRIC 1  w0 is symmetric, and the products v[i] w[j] vanish for i != j: the v[i] become eigenvectors of w0, and
 //                v[i] w[i] eigenvalues
 //
-// The rows p and q have the 2 x 2 matrix ((a, g), (g, b)) of such products. With z = (b - a) / 2g, t = sign z / (|z| +
-// sqrt(1 + z^2)), c = 1 / sqrt(1 + t^2) and s = c t, the rotation (c p - s q, s p + c q) makes g zero.
+// The rows p and q have a 2 x 2 matrix of such products, ((a, g), (g, b)). The rotation (c p - s q, s p + c q) makes g
+// zero, with
 //
-// A round rotates n / 2 pairs that have no row in common, in the order of a tournament: all rows meet in `rounds` rounds,
-// a sweep. moved (batch, sweeps) says whether a sweep rotated a pair. After a sweep that did not, nothing is done.
+//   z = (b - a) / 2g     t = sign z / (|z| + sqrt(1 + z^2))     c = 1 / sqrt(1 + t^2)     s = c t
+//
+// A round rotates n / 2 pairs that have no row in common. The rounds of a sweep are those of a tournament, so each row
+// meets each other row once. moved (batch, sweeps) says whether a sweep rotated a pair. If it did not, no sweep follows.
 #include "decompose/rows.h"
 #ifndef SYMMETRIC
 #define SYMMETRIC 0
@@ -81,7 +83,7 @@ ROW_KERNEL void jacobi_rounds(__global float* restrict x, const ulong x_offset, 
   for (long t = begin; t < end && (t < rounds || moved[t / rounds - 1] != 0); ++t) {
     const long round = t % rounds;
     bool any = false;
-    // Where n is odd, nobody plays in pair 0.
+    // If n is odd, pair 0 has one row only.
     for (long k = n % 2 + slot; k < players / 2; k += slots) {
       const long i = (round + k) % rounds, j = k == 0 ? rounds : (round - k + rounds) % rounds;
       any |= ROTATE(x + min(i, j) * chunks * VW, x + max(i, j) * chunks * VW);

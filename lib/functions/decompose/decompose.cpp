@@ -34,7 +34,7 @@ Tensor diagonal_of(const Tensor& values) {
   return values.unsqueeze(-1) * eye(values.size(-1), {}, values.dtype(), values.device());
 }
 
-/// y[…, i, j] = values[…, j] - values[…, i], and infinity on the diagonal.
+/// y[…, i, j] = values[…, j] - values[…, i]. The diagonal is infinite, so that a quotient by it is 0.
 Tensor gaps(const Tensor& values) {
   const Tensor differences = values.unsqueeze(-2) - values.unsqueeze(-1);
   const Tensor same = eye(values.size(-1), {}, DType::boolean, values.device());
@@ -139,7 +139,7 @@ SvdResult svd(const Tensor& x, bool full_matrices) {
 }
 
 Tensor svdvals(const Tensor& x) {
-  if (x.defined() && autograd::linking(x)) return svd(x, false).s;
+  if (x.defined() && autograd::recording(x)) return svd(x, false).s;
   return ops::svdvals(x);
 }
 
