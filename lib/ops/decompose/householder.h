@@ -8,6 +8,7 @@ namespace crisol::ops {
 /// Reflections of matrices whose columns are rows. They replace `rows`, with R in the upper triangles.
 struct Reflections {
   MatrixRows rows;
+  RowGeometry geometry;
   Tensor taus;  ///< (batch, min(m, n)).
 };
 

@@ -26,7 +26,7 @@ Reflections reflect(const MatrixRows& rows, const RowSharing& sharing) {
   const Target target = dispatch::target_of(device);
   const RowGeometry& g = sharing.geometry;
   const std::int64_t n = rows.count(), steps = std::min(rows.m, n), chunks = rows.length() / g.lanes;
-  const Reflections made{rows, empty({rows.batch(), steps}, DType::f32, rows.x.device())};
+  const Reflections made{rows, g, empty({rows.batch(), steps}, DType::f32, rows.x.device())};
   runtime::BuiltKernel& kernel = kernel_of(target, device, g, "householder_steps");
   // Wide matrices have columns behind the last reflection.
   const std::int64_t all = steps < n ? steps + 1 : steps;
@@ -42,7 +42,7 @@ Tensor columns_of(const Reflections& reflections, std::int64_t columns) {
   const MatrixRows& rows = reflections.rows;
   runtime::DeviceState& device = state_of(rows.x);
   const Target target = dispatch::target_of(device);
-  const RowGeometry g = target.takes_cpu_kernels() ? vector_rows(target) : tree_rows(target);
+  const RowGeometry& g = reflections.geometry;
   const std::int64_t steps = reflections.taus.size(1), chunks = rows.length() / g.lanes, all = rows.batch() * columns;
   const Tensor q = empty({rows.batch(), columns, rows.length()}, DType::f32, rows.x.device());
   if (q.numel() == 0) return narrow(q, 2, 0, rows.m);

@@ -31,11 +31,16 @@ MatrixRows load_rows(const Tensor& matrices, bool with_unit, bool symmetric) {
 }
 
 RowSharing sharing_of(const Target& target, std::int64_t matrices, std::int64_t units, std::int64_t length) {
-  if (!target.takes_cpu_kernels()) return {tree_rows(target), std::max<std::int64_t>(1, units)};
+  const RowGeometry alone = vector_rows(target);
+  const std::int64_t iterations = 2 * (length / alone.lanes + 8);
+  if (!target.takes_cpu_kernels() || iterations > target.loop_budget) {
+    require_tree_rows({matrices, length, 1}, target);
+    return {tree_rows(target), std::max<std::int64_t>(1, units)};
+  }
   // A launch takes some 10 us. A core handles some 10,000 elements in that time.
-  const std::int64_t cores = target.info.compute_units;
-  const bool shared = matrices < 2 * cores && units * length > (1 << 15);
-  return {vector_rows(target), shared ? std::min(units, 4 * cores) : 1};
+  const std::int64_t cores = target.info.compute_units, fewest = 1 + units * iterations / target.loop_budget;
+  const bool shared = fewest > 1 || (matrices < 2 * cores && units * length > (1 << 15));
+  return {alone, shared ? std::clamp(units, fewest, std::max(fewest, 4 * cores)) : 1};
 }
 
 Tensor batch_of(const Tensor& x, bool transposed) {

@@ -18,6 +18,7 @@ namespace crisol {
 namespace {
 
 using testing::check_close;
+using testing::check_error;
 using testing::random_values;
 using testing::tensor_of;
 using testing::values_of;
@@ -44,6 +45,20 @@ TEST_CASE("householder: every sharing gives the product Q R") {
     const Tensor r = ops::mul(ops::tril(ops::narrow(rows.x, 2, 0, 6)), ops::reshape(rows.scales, {2, 1, 1}));
     check_close(ops::matmul(r, ops::columns_of(made, 6)), values_of(x), {30, 1});
   });
+}
+
+TEST_CASE("decompositions: groups have no longer loops than the device runs") {
+  dispatch::Target target = dispatch::target_of(state_of(ones({1})));
+  target.loop_budget = 4000;
+  for (const std::int64_t units : {1, 50, 1000})
+    for (const std::int64_t length : {16, 1600, 16000}) {
+      CAPTURE(units);
+      CAPTURE(length);
+      const ops::RowSharing sharing = ops::sharing_of(target, 100, units, length);
+      const std::int64_t chunks = length / sharing.geometry.lanes / sharing.geometry.group;
+      CHECK((units / sharing.slots) * 2 * chunks <= target.loop_budget);
+    }
+  check_error([&] { ops::sharing_of(target, 1, 1, 1 << 20); }, {"1048576"});
 }
 
 TEST_CASE("jacobi: every sharing gives the values of the reference") {
