@@ -66,8 +66,9 @@ CRISOL_API SvdResult svd(const Tensor& x, bool full_matrices = true);
 CRISOL_API Tensor svdvals(const Tensor& x);
 
 /// The pseudo-inverse of x (…, m, n) by Moore and Penrose, (…, n, m): V diag(1 / S) Uᵀ. Singular values that are at
-/// most rtol times the largest count as 0. rtol broadcasts to (…); without it rtol is max(m, n) times the epsilon of
-/// the dtype, as in the array API standard. The gradient is that of matrices of the same rank.
+/// most rtol times the largest count as 0. rtol is f32 or f16 and broadcasts to (…). An undefined rtol is max(m, n)
+/// times the epsilon of the dtype, as in the array API standard. The gradient is right for matrices near x of the same
+/// rank.
 CRISOL_API Tensor pinv(const Tensor& x, const Tensor& rtol = Tensor());
 CRISOL_API Tensor pinv(const Tensor& x, double rtol);
 
@@ -79,9 +80,9 @@ CRISOL_API Tensor matrix_rank(const Tensor& x, double rtol);
 /// A norm of each matrix of x (…, m, n), in the shape (…), or with `keepdim` (…, 1, 1). "fro" is the root of the sum of
 /// squares, and "nuc" the sum of the singular values. The norm of vectors is `norm`.
 CRISOL_API Tensor matrix_norm(const Tensor& x, std::string_view ord = "fro", bool keepdim = false);
-/// The norm with a number: 2 is the largest singular value, 1 the largest sum of the magnitudes of a column, and
-/// infinity that of a row. -2, -1 and -infinity are the smallest ones. Refuses other numbers, and -2, 2 and infinity
-/// for no rows.
+/// The norm of a number: 2 is the largest singular value, 1 the largest sum of the magnitudes of a column, and infinity
+/// the largest sum of a row. The numbers -2, -1 and -infinity give the smallest. Refuses other numbers. For matrices
+/// without rows or columns it refuses numbers that need a largest or smallest element of nothing.
 CRISOL_API Tensor matrix_norm(const Tensor& x, double ord, bool keepdim = false);
 
 /// The product of n matrices x (…, m, m), in about 2 log n products. n = 0 gives the unit matrix, and n < 0 the product
