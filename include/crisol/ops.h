@@ -14,6 +14,7 @@
 #include "crisol/ops/cat.h"
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"
+#include "crisol/ops/decompose.h"
 #include "crisol/ops/dropout.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/index.h"

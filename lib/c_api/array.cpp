@@ -133,3 +133,54 @@ crisol_status crisol_inv(const crisol_tensor* x, crisol_tensor** result) {
 crisol_status crisol_cholesky(const crisol_tensor* x, int upper, crisol_tensor** result) {
   return give_from(x, result, "cholesky", [&](const Tensor& t) { return cholesky(t, upper != 0); });
 }
+
+crisol_status crisol_qr(const crisol_tensor* x, int complete, crisol_tensor** q, crisol_tensor** r) {
+  return guarded([&] {
+    const QrResult found = qr(tensor_of(x, "qr", "x"), complete != 0);
+    give_both(q, found.q, r, found.r);
+  });
+}
+
+crisol_status crisol_eigh(const crisol_tensor* x, crisol_tensor** eigenvalues, crisol_tensor** eigenvectors) {
+  return guarded([&] {
+    const EighResult found = eigh(tensor_of(x, "eigh", "x"));
+    give_both(eigenvalues, found.eigenvalues, eigenvectors, found.eigenvectors);
+  });
+}
+
+crisol_status crisol_eigvalsh(const crisol_tensor* x, crisol_tensor** result) {
+  return give_from(x, result, "eigvalsh", [](const Tensor& t) { return eigvalsh(t); });
+}
+
+crisol_status crisol_svd(const crisol_tensor* x, int full_matrices, crisol_tensor** u, crisol_tensor** s,
+                         crisol_tensor** vh) {
+  return guarded([&] {
+    const SvdResult found = svd(tensor_of(x, "svd", "x"), full_matrices != 0);
+    std::unique_ptr<crisol_tensor> last(vh == nullptr ? nullptr : new crisol_tensor{found.vh});
+    give_both(u, found.u, s, found.s);
+    if (vh != nullptr) *vh = last.release();
+  });
+}
+
+crisol_status crisol_svdvals(const crisol_tensor* x, crisol_tensor** result) {
+  return give_from(x, result, "svdvals", [](const Tensor& t) { return svdvals(t); });
+}
+
+crisol_status crisol_pinv(const crisol_tensor* x, const crisol_tensor* rtol, crisol_tensor** result) {
+  return give_from(x, result, "pinv", [&](const Tensor& t) { return pinv(t, optional_tensor(rtol)); });
+}
+
+crisol_status crisol_matrix_rank(const crisol_tensor* x, const crisol_tensor* rtol, crisol_tensor** result) {
+  return give_from(x, result, "matrix_rank", [&](const Tensor& t) { return matrix_rank(t, optional_tensor(rtol)); });
+}
+
+crisol_status crisol_matrix_norm(const crisol_tensor* x, const char* name, double ord, int keepdim,
+                                 crisol_tensor** result) {
+  return give_from(x, result, "matrix_norm", [&](const Tensor& t) {
+    return name != nullptr ? matrix_norm(t, name, keepdim != 0) : matrix_norm(t, ord, keepdim != 0);
+  });
+}
+
+crisol_status crisol_matrix_power(const crisol_tensor* x, int64_t n, crisol_tensor** result) {
+  return give_from(x, result, "matrix_power", [&](const Tensor& t) { return matrix_power(t, n); });
+}

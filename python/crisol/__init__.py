@@ -12,7 +12,7 @@ from ._crisol import *
 from ._crisol import Tensor, __version__, device, dtype
 from ._info import __array_api_version__, __array_namespace_info__
 from ._namespace import *
-from . import autograd, data, nn, onnx, optim, trace
+from . import autograd, data, linalg, nn, onnx, optim, trace
 from ._crisol._functional import multinomial, sample_logits
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 

@@ -198,6 +198,31 @@ TEST_CASE("C: positions of tensors, order, products of vectors, systems of equat
   Handle positive({4, 2, 2, 5}, {2, 2});
   OK(crisol_cholesky(positive.get(), 1, y.place()));
   CHECK(std::abs(values_of(y.get())[1] - 1) < 1e-5f);
+  Handle diagonal({3, 0, 0, -2}, {2, 2}), w;
+  OK(crisol_qr(diagonal.get(), 0, y.place(), z.place()));
+  CHECK(values_of(y.get()) == Floats{1, 0, 0, 1});
+  CHECK(values_of(z.get()) == Floats{3, 0, 0, -2});
+  OK(crisol_eigh(diagonal.get(), y.place(), nullptr));
+  CHECK(values_of(y.get()) == Floats{-2, 3});
+  OK(crisol_eigvalsh(diagonal.get(), y.place()));
+  CHECK(values_of(y.get()) == Floats{-2, 3});
+  OK(crisol_svd(diagonal.get(), 1, y.place(), z.place(), w.place()));
+  CHECK(values_of(y.get()) == Floats{1, 0, 0, -1});
+  CHECK(values_of(z.get()) == Floats{3, 2});
+  CHECK(values_of(w.get()) == Floats{1, 0, 0, 1});
+  OK(crisol_svdvals(diagonal.get(), y.place()));
+  CHECK(values_of(y.get()) == Floats{3, 2});
+  OK(crisol_pinv(diagonal.get(), nullptr, y.place()));
+  CHECK(std::abs(values_of(y.get())[3] + 0.5f) < 1e-6f);
+  Handle rtol({0.9f}, {});
+  OK(crisol_matrix_rank(diagonal.get(), rtol.get(), y.place()));
+  CHECK(values_of<std::int64_t>(y.get()) == Longs{1});
+  OK(crisol_matrix_norm(diagonal.get(), "nuc", 0, 0, y.place()));
+  CHECK(values_of(y.get()) == Floats{5});
+  OK(crisol_matrix_norm(diagonal.get(), nullptr, -1, 1, y.place()));
+  CHECK(values_of(y.get()) == Floats{2});
+  OK(crisol_matrix_power(diagonal.get(), 2, y.place()));
+  CHECK(values_of(y.get()) == Floats{9, 0, 0, 4});
 }
 
 TEST_CASE("C: slices and rearrangements are the C++ functions") {

@@ -1,8 +1,8 @@
 """A pytest plugin that lets the Array API suite run on a library without complex dtypes: pytest -p array_api_plugin.
 
 When it is imported, the suite takes the maximum of the library's complex dtypes, which an empty list does not have. The
-plugin imports that module of the suite with a default for the maximum. The suite also reshapes to any number of axes, so
-the plugin leaves out shapes with more axes than the library's capabilities allow.
+plugin imports that module of the suite with a default for the maximum. The suite also reshapes to any number of axes, and
+tensordot gives the axes of both arrays. The plugin leaves out shapes with more axes than the library's capabilities allow.
 """
 
 import importlib.util
@@ -32,6 +32,8 @@ def limit_axes():
     limit = xp.__array_namespace_info__().capabilities()["max dimensions"]
     any_shapes = hypothesis_helpers.reshape_shapes
     hypothesis_helpers.reshape_shapes = lambda shape: any_shapes(shape, integers(1, limit))
+    any_pairs = hypothesis_helpers.two_mutually_broadcastable_shapes
+    hypothesis_helpers.two_mutually_broadcastable_shapes = any_pairs.filter(lambda pair: sum(map(len, pair)) <= limit)
 
 
 import_changed()

@@ -642,6 +642,26 @@ CRISOL_API crisol_status crisol_solve(const crisol_tensor* a, const crisol_tenso
 CRISOL_API crisol_status crisol_inv(const crisol_tensor* x, crisol_tensor** result);
 /** crisol::cholesky: L of x = L L^T, or with a nonzero `upper` L^T. */
 CRISOL_API crisol_status crisol_cholesky(const crisol_tensor* x, int upper, crisol_tensor** result);
+/** crisol::qr: x = Q R, with a nonzero `complete` in the complete form. Result pointers may be null. */
+CRISOL_API crisol_status crisol_qr(const crisol_tensor* x, int complete, crisol_tensor** q, crisol_tensor** r);
+/** crisol::eigh: the eigenvalues and eigenvectors of symmetric matrices. Result pointers may be null. */
+CRISOL_API crisol_status crisol_eigh(const crisol_tensor* x, crisol_tensor** eigenvalues, crisol_tensor** eigenvectors);
+/** crisol::eigvalsh: the eigenvalues of symmetric matrices. */
+CRISOL_API crisol_status crisol_eigvalsh(const crisol_tensor* x, crisol_tensor** result);
+/** crisol::svd: x = U diag(S) V^T, with a nonzero `full_matrices` in the full form. Result pointers may be null. */
+CRISOL_API crisol_status crisol_svd(const crisol_tensor* x, int full_matrices, crisol_tensor** u, crisol_tensor** s,
+                                    crisol_tensor** vh);
+/** crisol::svdvals: the singular values. */
+CRISOL_API crisol_status crisol_svdvals(const crisol_tensor* x, crisol_tensor** result);
+/** crisol::pinv: the pseudo-inverses. Without `rtol` (null) the tolerance is the standard one. */
+CRISOL_API crisol_status crisol_pinv(const crisol_tensor* x, const crisol_tensor* rtol, crisol_tensor** result);
+/** crisol::matrix_rank: the numbers of singular values that count. `rtol` as in crisol_pinv. */
+CRISOL_API crisol_status crisol_matrix_rank(const crisol_tensor* x, const crisol_tensor* rtol, crisol_tensor** result);
+/** crisol::matrix_norm: "fro" or "nuc", or with a null `name` the norm with the number `ord`. */
+CRISOL_API crisol_status crisol_matrix_norm(const crisol_tensor* x, const char* name, double ord, int keepdim,
+                                            crisol_tensor** result);
+/** crisol::matrix_power: the product of n matrices, or of -n inverses. */
+CRISOL_API crisol_status crisol_matrix_power(const crisol_tensor* x, int64_t n, crisol_tensor** result);
 /** crisol::nextafter: the f32 number next to a in the direction of b. One operand at least is a tensor. */
 CRISOL_API crisol_status crisol_nextafter(const crisol_operand* a, const crisol_operand* b, crisol_tensor** result);
 /** crisol::take_along_axis: elements along an axis at the positions of `index`. */

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
+#include "crisol/options/decompose.h"
 #include "crisol/tensor.h"
 
 namespace crisol {
@@ -35,6 +37,57 @@ CRISOL_API Tensor inv(const Tensor& x);
 /// triangle of x is read. A matrix that is not positive definite gives NaN, because the host does not wait. The
 /// gradient is symmetric. Each of n steps queues some eight kernels. f16 is computed in f32.
 CRISOL_API Tensor cholesky(const Tensor& x, bool upper = false);
+
+/// x = Q R for x (…, m, n), with orthonormal columns of Q and an upper triangular R. Q has k = min(m, n) columns, or
+/// with `complete` m. Householder's reflections; the diagonal of R has LAPACK's signs. A matrix with NaN or infinity
+/// gives NaN. f16 is computed in f32. Differentiable where the first k columns of x are independent. The complete form
+/// of a tall matrix has no gradient: backward throws. Errors (invalid_argument): an undefined tensor, whole numbers, a
+/// rank below 2.
+CRISOL_API QrResult qr(const Tensor& x, bool complete = false);
+
+/// The eigenvalues and eigenvectors of symmetric x (…, n, n): x = V diag(λ) Vᵀ, with λ from small to large. Jacobi's
+/// rotations; the sign of an eigenvector is arbitrary. Only the lower triangle of x is read. A matrix with NaN or
+/// infinity gives NaN. f16 is computed in f32. The gradient is symmetric. Through the eigenvectors it needs different
+/// eigenvalues. Errors (invalid_argument): whole numbers, matrices that are not square.
+CRISOL_API EighResult eigh(const Tensor& x);
+
+/// The eigenvalues that eigh gives, (…, n). Their gradient allows equal eigenvalues.
+CRISOL_API Tensor eigvalsh(const Tensor& x);
+
+/// x = U diag(S) Vᵀ for x (…, m, n), with orthonormal columns of U and V, and S from large to small. U is (…, m, m) and
+/// Vᵀ (…, n, n), or without `full_matrices` (…, m, k) and (…, k, n) for k = min(m, n). Hestenes' one-sided Jacobi
+/// rotations (Demmel and Veselić 1992); the signs of vectors are arbitrary. A matrix with NaN or infinity gives NaN.
+/// f16 is computed in f32. The gradient through U and V needs different singular values that are not 0. It ignores what
+/// depends on the further vectors of the full form, as in PyTorch. Errors (invalid_argument): whole numbers, a rank
+/// below 2.
+CRISOL_API SvdResult svd(const Tensor& x, bool full_matrices = true);
+
+/// The singular values that svd gives, (…, k). Their gradient allows equal values.
+CRISOL_API Tensor svdvals(const Tensor& x);
+
+/// The pseudo-inverse of x (…, m, n) by Moore and Penrose, (…, n, m): V diag(1 / S) Uᵀ. Singular values that are at
+/// most rtol times the largest count as 0. rtol is f32 or f16 and broadcasts to (…). An undefined rtol is max(m, n)
+/// times the epsilon of the dtype, as in the array API standard. The gradient is right for matrices near x of the same
+/// rank.
+CRISOL_API Tensor pinv(const Tensor& x, const Tensor& rtol = Tensor());
+CRISOL_API Tensor pinv(const Tensor& x, double rtol);
+
+/// The number of singular values of x (…, m, n) above rtol times the largest, i64 (…). rtol is as in pinv. It has no
+/// gradient.
+CRISOL_API Tensor matrix_rank(const Tensor& x, const Tensor& rtol = Tensor());
+CRISOL_API Tensor matrix_rank(const Tensor& x, double rtol);
+
+/// A norm of each matrix of x (…, m, n), in the shape (…), or with `keepdim` (…, 1, 1). "fro" is the root of the sum of
+/// squares, and "nuc" the sum of the singular values. The norm of vectors is `norm`.
+CRISOL_API Tensor matrix_norm(const Tensor& x, std::string_view ord = "fro", bool keepdim = false);
+/// The norm of a number: 2 is the largest singular value, 1 the largest sum of the magnitudes of a column, and infinity
+/// the largest sum of a row. The numbers -2, -1 and -infinity give the smallest. Refuses other numbers. For matrices
+/// without rows or columns it refuses numbers that need a largest or smallest element of nothing.
+CRISOL_API Tensor matrix_norm(const Tensor& x, double ord, bool keepdim = false);
+
+/// The product of n matrices x (…, m, m), in about 2 log n products. n = 0 gives the unit matrix, and n < 0 the product
+/// of inverses. Refuses whole numbers and matrices that are not square.
+CRISOL_API Tensor matrix_power(const Tensor& x, std::int64_t n);
 
 /// The elements x[…, i, i + offset] of two axes, along a new last axis; for a negative offset x[…, i - offset, i]. A
 /// view of the same memory. Any dtype. Refuses equal axes.

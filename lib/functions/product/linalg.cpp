@@ -1,7 +1,6 @@
 #include "crisol/functions/linalg.h"
 
 #include "autograd/node.h"
-#include "base/text.h"
 #include "crisol/functions/bitwise.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
@@ -12,6 +11,7 @@
 #include "crisol/grad_mode.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
+#include "ops/decompose/check.h"
 #include "ops/product/leading_axes.h"
 
 namespace crisol {
@@ -20,6 +20,7 @@ using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
 using autograd::SavedResult;
+using ops::require_square;
 
 namespace {
 
@@ -31,13 +32,6 @@ Tensor with_first(const Tensor& x, int axis, const Tensor& other) {
   const Tensor chosen = other.reshape({other.numel(), 1, 1});
   const Tensor from = where(place.eq(0), chosen, where(place.eq(chosen), 0, place));
   return gather(x, axis, from.expand(x.shape()));
-}
-
-/// The checks of a function of square matrices.
-void require_square(const char* op, const Tensor& x) {
-  require(x.defined(), op, "the tensor is undefined");
-  require(is_floating(x.dtype()), op, "the tensor must be f32 or f16, it is ", x.dtype());
-  require(x.dim() >= 2 && x.size(-1) == x.size(-2), op, "the tensor must be (…, n, n), its shape is ", x.shape());
 }
 
 Shape leading(const Tensor& x) { return ops::leading_axes(x.shape()); }

@@ -66,9 +66,61 @@ void bind_square(nb::module_& m, TensorClass& tensor) {
         "The lower triangular L with x = L Lᵀ for symmetric positive definite x (…, n, n), or with `upper` Lᵀ.");
 }
 
+using Tolerance = std::variant<double, Tensor>;
+
+/// Calls a function with a tolerance that is None, a number or a tensor.
+template <Tensor (*with_tensor)(const Tensor&, const Tensor&), Tensor (*with_number)(const Tensor&, double)>
+Tensor with_tolerance(const Tensor& x, const std::optional<Tolerance>& rtol) {
+  if (!rtol) return with_tensor(x, Tensor());
+  if (const double* number = std::get_if<double>(&*rtol)) return with_number(x, *number);
+  return with_tensor(x, std::get<Tensor>(*rtol));
+}
+
+using NameOrNumber = std::variant<std::string, double>;
+
+/// What crisol.linalg is made of.
+void bind_decompositions(nb::module_& extension) {
+  nb::module_ m =
+      extension.def_submodule("_linalg", "Decompositions of matrices. crisol.linalg gives the results names.");
+  m.def(
+      "qr",
+      [](const Tensor& x, bool complete) {
+        const QrResult y = qr(x, complete);
+        return std::pair(y.q, y.r);
+      },
+      "x"_a, "complete"_a, Unlocked(), "Q and R.");
+  m.def(
+      "eigh",
+      [](const Tensor& x) {
+        const EighResult y = eigh(x);
+        return std::pair(y.eigenvalues, y.eigenvectors);
+      },
+      "x"_a, Unlocked(), "The eigenvalues and eigenvectors.");
+  m.def(
+      "svd",
+      [](const Tensor& x, bool full_matrices) {
+        const SvdResult y = svd(x, full_matrices);
+        return std::tuple(y.u, y.s, y.vh);
+      },
+      "x"_a, "full_matrices"_a, Unlocked(), "U, S and the transpose of V.");
+  m.def("eigvalsh", &eigvalsh, "x"_a, Unlocked(), "The eigenvalues.");
+  m.def("svdvals", &svdvals, "x"_a, Unlocked(), "The singular values.");
+  m.def("pinv", &with_tolerance<&pinv, &pinv>, "x"_a, "rtol"_a.none(), Unlocked(), "The pseudo-inverses.");
+  m.def("matrix_rank", &with_tolerance<&matrix_rank, &matrix_rank>, "x"_a, "rtol"_a.none(), Unlocked(), "The ranks.");
+  m.def(
+      "matrix_norm",
+      [](const Tensor& x, const NameOrNumber& ord, bool keepdims) {
+        const std::string* name = std::get_if<std::string>(&ord);
+        return name != nullptr ? matrix_norm(x, *name, keepdims) : matrix_norm(x, std::get<double>(ord), keepdims);
+      },
+      "x"_a, "ord"_a, "keepdims"_a, Unlocked(), "The norms of matrices.");
+  m.def("matrix_power", &matrix_power, "x"_a, "n"_a, Unlocked(), "The powers of matrices.");
+}
+
 }  // namespace
 
 void bind_linalg(nb::module_& m, TensorClass& tensor) {
+  bind_decompositions(m);
   bind_products(m, tensor);
   bind_square(m, tensor);
   define(m, tensor, "tril", static_cast<Tensor (*)(const Tensor&, std::int64_t)>(&tril),

@@ -1,0 +1,113 @@
+// Jacobi's method on rows (decompose/rows.h). A row is w[i], and behind it v[i]; v starts as the unit matrix. A rotation
+// of two rows changes w and v alike, so w[i] is always sum_j v[i, j] w0[j], where w0 are the rows at the beginning.
+//
+//   SYMMETRIC 0  the w[i] become orthogonal (Hestenes 1958): w0^T = U S V^T, where the v[i] are the columns of V, and the
+//                w[i] are the columns of U, times the singular values
+//   SYMMETRIC 1  w0 is symmetric, and the products v[i] w[j] vanish for i != j: the v[i] become eigenvectors of w0, and
+//                v[i] w[i] eigenvalues
+//
+// The rows p and q have a 2 x 2 matrix of such products, ((a, g), (g, b)). The rotation (c p - s q, s p + c q) makes g
+// zero, with
+//
+//   z = (b - a) / 2g     t = sign z / (|z| + sqrt(1 + z^2))     c = 1 / sqrt(1 + t^2)     s = c t
+//
+// A round rotates n / 2 pairs that have no row in common. The rounds of a sweep are those of a tournament, so each row
+// meets each other row once. moved (batch, sweeps) says whether a sweep rotated a pair. If it did not, no sweep follows.
+#include "decompose/rows.h"
+#ifndef SYMMETRIC
+#define SYMMETRIC 0
+#endif
+
+// A row below this norm counts as zero. The largest element of w0 is between 1 and 2.
+#define TINY 1e-15f
+
+INLINE void turn(__global float* p, __global float* q, const long chunks, const float s, const float tau) {
+  EACH_ROW_CHUNK(c, 0, chunks) {
+    const rowv at_p = CHUNK_OF(p, c), at_q = CHUNK_OF(q, c);
+    CHUNK_OF(p, c) = at_p - s * (at_q + tau * at_p);
+    CHUNK_OF(q, c) = at_q + s * (at_p - tau * at_q);
+  }
+}
+
+// Rotates the rows if their product is too large, and returns whether it was. `least` is the product that counts as 0:
+// a factor of both norms, or with SYMMETRIC an absolute number.
+INLINE bool rotate(__global float* p, __global float* q, const long w_chunks, const long chunks, const float least
+#if GROUP > 1
+                   , __local float* scratch
+#endif
+) {
+  __global const float *left_p = p, *left_q = q;
+  if (SYMMETRIC) {
+    left_p += w_chunks * VW;
+    left_q += w_chunks * VW;
+  }
+  rowv of_p = 0.0f, of_q = 0.0f, of_both = 0.0f;
+  EACH_ROW_CHUNK(c, 0, w_chunks) {
+    const rowv right_p = CHUNK_OF(p, c), right_q = CHUNK_OF(q, c), from_p = CHUNK_OF(left_p, c);
+    of_p = ROW_FMA(from_p, right_p, of_p);
+    of_q = ROW_FMA(CHUNK_OF(left_q, c), right_q, of_q);
+    of_both = ROW_FMA(from_p, right_q, of_both);
+  }
+  const float a = row_sum(of_p), b = row_sum(of_q), g = row_sum(of_both);
+  const bool moves = SYMMETRIC ? fabs(g) > least
+                               : min(a, b) > TINY * TINY && fabs(g) > least * sqrt(a) * sqrt(b);
+  if (moves) {
+    const float z = (b - a) / (2.0f * g);
+    const float t = fabs(z) > 1e9f ? 0.5f / z : copysign(1.0f, z) / (fabs(z) + sqrt(1.0f + z * z));
+    // c is 1 - s tau. So a small rotation keeps the length of the rows to more digits than c has.
+    const float c = 1.0f / sqrt(1.0f + t * t), s = c * t, tau = s / (1.0f + c);
+    turn(p, q, w_chunks, s, tau);
+    turn(p + w_chunks * VW, q + w_chunks * VW, chunks - w_chunks, s, tau);
+  }
+  return moves;
+}
+
+#if GROUP > 1
+#define ROTATE(p, q) rotate(p, q, w_chunks, chunks, least, scratch)
+#else
+#define ROTATE(p, q) rotate(p, q, w_chunks, chunks, least)
+#endif
+
+// Rounds begin … end - 1 of all sweeps. With SYMMETRIC `least` is a factor of norms (batch).
+ROW_KERNEL void jacobi_rounds(__global float* restrict x, const ulong x_offset, __global const float* restrict norms,
+                              const ulong norms_offset, __global int* restrict moved, const ulong moved_offset,
+                              const long matrices, const long slots, const long n, const long w_chunks,
+                              const long chunks, const long sweeps, const float tolerance, const long begin,
+                              const long end) {
+  ROW_SCRATCH;
+  SKIP_ITEMS_FROM(matrices * slots);
+  const long matrix = ROW_ID / slots, slot = ROW_ID % slots, players = n + n % 2, rounds = players - 1;
+  const float least = SYMMETRIC ? tolerance * norms[norms_offset + matrix] : tolerance;
+  x += x_offset + matrix * n * chunks * VW;
+  moved += moved_offset + matrix * sweeps;
+  for (long t = begin; t < end && (t < rounds || moved[t / rounds - 1] != 0); ++t) {
+    const long round = t % rounds;
+    bool any = false;
+    // If n is odd, pair 0 has one row only.
+    for (long k = n % 2 + slot; k < players / 2; k += slots) {
+      const long i = (round + k) % rounds, j = k == 0 ? rounds : (round - k + rounds) % rounds;
+      any |= ROTATE(x + min(i, j) * chunks * VW, x + max(i, j) * chunks * VW);
+    }
+    if (any && LANE_ID == 0) atomic_or(&moved[t / rounds], 1);
+  }
+}
+
+// Makes w[i] and v[i] of length 1. values (batch, n) gets the singular values |w| / |v|, or the eigenvalues w v / v v,
+// times scales (batch). Rows that are too short become zero. Without v (w_chunks is chunks) its length counts as 1.
+ROW_KERNEL void jacobi_values(__global float* restrict x, const ulong x_offset, __global const float* restrict scales,
+                              const ulong scales_offset, __global float* restrict values, const ulong values_offset,
+                              const long rows, const long n, const long w_chunks, const long chunks) {
+  ROW_SCRATCH;
+  SKIP_ITEMS_FROM(rows);
+  __global float* w = x + x_offset + ROW_ID * chunks * VW;
+  __global float* v = w + w_chunks * VW;
+  float of_w, of_v, of_both = 0.0f;
+  ROW_DOT(of_w, w, w, w_chunks)
+  ROW_DOT(of_v, v, v, chunks - w_chunks)
+  if (SYMMETRIC) ROW_DOT(of_both, w, v, w_chunks)
+  const float length = chunks > w_chunks ? sqrt(of_v) : 1.0f, norm = sqrt(of_w), scale = scales[scales_offset + ROW_ID / n];
+  const float w_factor = norm <= TINY ? 0.0f : 1.0f / norm, v_factor = 1.0f / length;
+  EACH_ROW_CHUNK(c, 0, w_chunks) CHUNK_OF(w, c) *= w_factor;
+  EACH_ROW_CHUNK(c, 0, chunks - w_chunks) CHUNK_OF(v, c) *= v_factor;
+  if (LANE_ID == 0) values[values_offset + ROW_ID] = scale * (SYMMETRIC ? of_both / of_v : norm * v_factor);
+}

@@ -1,0 +1,30 @@
+// The rows of decompositions (decompose/rows.h) from matrices x, a contiguous (batch, n, m). A row of y has `length`
+// elements: the row of x, times a power of two, and from `start` on the row of the unit matrix. The power brings the
+// largest magnitude of each matrix, `largest` (batch), between 1 and 2, so that squares neither overflow nor vanish.
+// scales (batch) gets the opposite powers. A matrix that contains NaN or infinity becomes NaN as a whole.
+//
+// SYMMETRIC: m is n, and the elements above the diagonal are taken from below.
+#ifndef SYMMETRIC
+#define SYMMETRIC 0
+#endif
+
+__kernel void load_rows(__global const float* restrict x, const ulong x_offset, __global const float* restrict largest,
+                        const ulong largest_offset, __global float* restrict y, const ulong y_offset,
+                        __global float* restrict scales, const ulong scales_offset, const long elements, const long n,
+                        const long m, const long start, const long length) {
+  const long i = get_global_id(0);
+  if (i >= elements) return;
+  const long column = i % length, row = i / length % n, matrix = i / length / n;
+  const float top = largest[largest_offset + matrix];
+  const bool usable = top <= FLT_MAX;  // False for NaN too.
+  const int power = usable && top > 0.0f ? clamp(ilogb(top), -126, 126) : 0;
+  float value = 0.0f;
+  if (column < m) {
+    const long from = SYMMETRIC ? max(row, column) * m + min(row, column) : row * m + column;
+    value = ldexp(x[x_offset + matrix * n * m + from], -power);
+  } else if (column >= start) {
+    value = column - start == row ? 1.0f : 0.0f;
+  }
+  y[y_offset + i] = usable ? value : NAN;
+  if (row == 0 && column == 0) scales[scales_offset + matrix] = ldexp(1.0f, power);
+}

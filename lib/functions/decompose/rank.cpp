@@ -1,0 +1,122 @@
+// Functions of matrices by singular values: pinv, matrix_rank, matrix_norm. And matrix_power.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "autograd/node.h"
+#include "base/text.h"
+#include "crisol/functions/compare.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/linalg.h"
+#include "crisol/functions/matmul.h"
+#include "crisol/functions/reduce.h"
+#include "crisol/functions/select.h"
+#include "crisol/grad_mode.h"
+#include "ops/decompose/check.h"
+
+namespace crisol {
+
+using autograd::Gradients;
+using autograd::Needs;
+using autograd::Saved;
+using autograd::SavedResult;
+
+namespace {
+
+/// Where the singular values s (…, k) of x count as more than zero: s > rtol max s. An undefined rtol is
+/// max(m, n) epsilon.
+Tensor counted(const char* op, const Tensor& x, const Tensor& s, const Tensor& rtol) {
+  if (s.numel() == 0) return s.gt(0);
+  const Tensor largest = max(s, {-1}, true);
+  if (!rtol.defined()) {
+    const double epsilon = x.dtype() == DType::f16 ? 0x1p-10 : 0x1p-23;
+    return s.gt(largest * (epsilon * static_cast<double>(std::max(x.size(-2), x.size(-1)))));
+  }
+  require(is_floating(rtol.dtype()), op, "rtol must be f32 or f16, it is ", rtol.dtype());
+  return s.gt(largest * rtol.unsqueeze(-1));
+}
+
+Tensor as_rtol(const Tensor& x, double rtol) { return full({}, rtol, DType::f32, x.device()); }
+
+}  // namespace
+
+Tensor pinv(const Tensor& x, const Tensor& rtol) {
+  constexpr const char* op = "pinv";
+  ops::require_matrices(op, x);
+  if (x.size(-2) > x.size(-1)) return matrix_transpose(pinv(matrix_transpose(x), rtol));
+  Tensor y;
+  {
+    const NoGrad unrecorded;
+    const SvdResult f = svd(x, false);
+    const Tensor inverse = where(counted(op, x, f.s, rtol), 1 / f.s, where(f.s.eq(f.s), 0.0, f.s));
+    y = matmul(matrix_transpose(f.vh) * inverse.unsqueeze(-2), matrix_transpose(f.u)).to(x.dtype());
+  }
+  if (!autograd::recording(x)) return y;
+  // For matrices near x of the same rank. Source: Golub and Pereyra, 1973, (4.12).
+  return autograd::record_higher(op, y, {x}, [x = Saved(x), y = SavedResult(y)](const Tensor& dy, Needs) {
+    const Tensor a = x.get(), p = y.get(), turned = matrix_transpose(p);
+    const Tensor d = matrix_transpose(dy), k = matmul(d, p), right = matmul(k, turned);
+    return Gradients{right - matrix_transpose(matmul(p, k)) - matmul(matmul(a, p), right) +
+                     matmul(matmul(turned, p), d - matmul(k, a))};
+  });
+}
+
+Tensor pinv(const Tensor& x, double rtol) {
+  ops::require_matrices("pinv", x);
+  return pinv(x, as_rtol(x, rtol));
+}
+
+Tensor matrix_rank(const Tensor& x, const Tensor& rtol) {
+  constexpr const char* op = "matrix_rank";
+  ops::require_matrices(op, x);
+  const NoGrad unrecorded;
+  return sum(counted(op, x, svdvals(x), rtol).to(DType::i64), {-1});
+}
+
+Tensor matrix_rank(const Tensor& x, double rtol) {
+  ops::require_matrices("matrix_rank", x);
+  return matrix_rank(x, as_rtol(x, rtol));
+}
+
+Tensor matrix_norm(const Tensor& x, std::string_view ord, bool keepdim) {
+  constexpr const char* op = "matrix_norm";
+  ops::require_matrices(op, x);
+  if (ord == "fro") return norm(x, 2, {-2, -1}, keepdim);
+  require(ord == "nuc", op, "ord is \"", ord,
+          "\", allowed are \"fro\", \"nuc\" and the numbers 1, 2, infinity, -1, -2, ", "-infinity");
+  const Tensor y = sum(svdvals(x), {-1}, keepdim);
+  return keepdim ? y.unsqueeze(-1) : y;
+}
+
+Tensor matrix_norm(const Tensor& x, double ord, bool keepdim) {
+  constexpr const char* op = "matrix_norm";
+  ops::require_matrices(op, x);
+  const double kind = std::abs(ord);
+  require(kind == 1 || kind == 2 || std::isinf(kind), op, "ord is ", ord,
+          ", allowed are 1, 2, infinity, -1, -2, -infinity, \"fro\" and \"nuc\"");
+  const auto extreme = [&](const Tensor& t, int axis) {
+    return ord > 0 ? max(t, {axis}, keepdim) : min(t, {axis}, keepdim);
+  };
+  if (kind == 1) return extreme(sum(abs(x), {-2}, keepdim), -1);
+  if (kind != 2) return extreme(sum(abs(x), {-1}, keepdim), keepdim ? -2 : -1);
+  const Tensor y = extreme(svdvals(x), -1);
+  return keepdim ? y.unsqueeze(-1) : y;
+}
+
+Tensor matrix_power(const Tensor& x, std::int64_t n) {
+  ops::require_square("matrix_power", x);
+  if (n < 0) {
+    require(n != std::numeric_limits<std::int64_t>::min(), "matrix_power", "the power is ", n);
+    return matrix_power(inv(x), -n);
+  }
+  if (n == 0) return eye(x.size(-1), {}, x.dtype(), x.device()).expand(x.shape()).clone();
+  // Squares, and the product of the squares that the binary digits of n name.
+  Tensor square = x, product;
+  for (;; square = matmul(square, square)) {
+    if (n % 2 == 1) product = product.defined() ? matmul(product, square) : square;
+    n /= 2;
+    if (n == 0) return product;
+  }
+}
+
+}  // namespace crisol

@@ -1,0 +1,24 @@
+// What functions of matrices require.
+#pragma once
+
+#include "base/text.h"
+#include "crisol/tensor.h"
+#include "tensor/impl.h"
+
+namespace crisol::ops {
+
+/// Refuses x that is undefined, of another dtype than f32 and f16, or of rank below 2.
+inline void require_matrices(const char* op, const Tensor& x) {
+  require(x.defined(), op, "the tensor is undefined");
+  require(is_floating(x.dtype()), op, "the tensor must be f32 or f16, it is ", x.dtype());
+  require(x.dim() >= 2, op, "the tensor must be (…, m, n), its shape is ", x.shape());
+}
+
+/// Refuses also matrices that are not square.
+inline void require_square(const char* op, const Tensor& x) {
+  require(x.defined(), op, "the tensor is undefined");
+  require(is_floating(x.dtype()), op, "the tensor must be f32 or f16, it is ", x.dtype());
+  require(x.dim() >= 2 && x.size(-1) == x.size(-2), op, "the tensor must be (…, n, n), its shape is ", x.shape());
+}
+
+}  // namespace crisol::ops

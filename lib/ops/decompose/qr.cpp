@@ -1,0 +1,74 @@
+// QR by Householder's reflections: cl_kernels/decompose/householder.cl.
+#include <algorithm>
+
+#include "crisol/ops/copy.h"
+#include "crisol/ops/decompose.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/triangle.h"
+#include "crisol/ops/view.h"
+#include "dispatch/work_split.h"
+#include "ops/decompose/check.h"
+#include "ops/decompose/householder.h"
+
+namespace crisol::ops {
+
+namespace {
+
+runtime::BuiltKernel& kernel_of(const Target& target, runtime::DeviceState& device, const RowGeometry& g,
+                                const char* entry) {
+  return runtime::resolve(device, {"decompose/householder.cl", entry, row_defines(target, g)});
+}
+
+}  // namespace
+
+Reflections reflect(const MatrixRows& rows, const RowSharing& sharing) {
+  runtime::DeviceState& device = state_of(rows.x);
+  const Target target = dispatch::target_of(device);
+  const RowGeometry& g = sharing.geometry;
+  const std::int64_t n = rows.count(), steps = std::min(rows.m, n), chunks = rows.length() / g.lanes;
+  const Reflections made{rows, g, empty({rows.batch(), steps}, DType::f32, rows.x.device())};
+  runtime::BuiltKernel& kernel = kernel_of(target, device, g, "householder_steps");
+  // Wide matrices have columns behind the last reflection.
+  const std::int64_t all = steps < n ? steps + 1 : steps;
+  in_steps(target, sharing, all, n * (2 * ceil_div(chunks, g.group) + 8), [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t slots = std::clamp<std::int64_t>(n - begin, 1, sharing.slots);
+    runtime::launch(device, kernel, g.range(rows.batch() * slots), out(rows.x), out(made.taus), rows.batch(), slots, n,
+                    steps, chunks, begin, end);
+  });
+  return made;
+}
+
+Tensor columns_of(const Reflections& reflections, std::int64_t columns) {
+  const MatrixRows& rows = reflections.rows;
+  runtime::DeviceState& device = state_of(rows.x);
+  const Target target = dispatch::target_of(device);
+  const RowGeometry& g = reflections.geometry;
+  const std::int64_t steps = reflections.taus.size(1), chunks = rows.length() / g.lanes, all = rows.batch() * columns;
+  const Tensor q = empty({rows.batch(), columns, rows.length()}, DType::f32, rows.x.device());
+  if (q.numel() == 0) return narrow(q, 2, 0, rows.m);
+  runtime::BuiltKernel& kernel = kernel_of(target, device, g, "householder_columns");
+  in_launches(target, steps, 2 * ceil_div(chunks, g.group) + 8, [&](std::int64_t begin, std::int64_t end) {
+    runtime::launch(device, kernel, g.range(all), in(rows.x), in(reflections.taus), out(q), all, columns, rows.count(),
+                    steps, chunks, begin, end);
+  });
+  return narrow(q, 2, 0, rows.m);
+}
+
+QrResult qr(const Tensor& x, bool complete) {
+  require_matrices("qr", x);
+  const std::int64_t m = x.size(-2), n = x.size(-1), steps = std::min(m, n), kept = complete ? m : steps;
+  const Tensor columns = batch_of(x, true);
+  if (x.numel() == 0) {
+    const Tensor unit = eye(m, kept, DType::f32, x.device());
+    return {like_batch(expand(unit, {columns.size(0), m, kept}), x),
+            like_batch(zeros({columns.size(0), kept, n}, DType::f32, x.device()), x)};
+  }
+  const MatrixRows rows = load_rows(columns, false);
+  const Target target = dispatch::target_of(state_of(x));
+  const Reflections made = reflect(rows, sharing_of(target, rows.batch(), n, rows.length()));
+  const Tensor r = triu(transpose(narrow(rows.x, 2, 0, kept), 1, 2));
+  return {like_batch(transpose(columns_of(made, kept), 1, 2), x),
+          like_batch(mul(r, reshape(rows.scales, {rows.batch(), 1, 1})), x)};
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,59 @@
+#include "ops/decompose/rows.h"
+
+#include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/reduce.h"
+#include "crisol/ops/triangle.h"
+#include "crisol/ops/view.h"
+#include "decompose/sizes.h"
+
+namespace crisol::ops {
+
+namespace {
+
+std::int64_t aligned(std::int64_t elements) { return ceil_div(elements, ROW_ALIGNMENT) * ROW_ALIGNMENT; }
+
+}  // namespace
+
+std::int64_t MatrixRows::start() const { return aligned(m); }
+
+MatrixRows load_rows(const Tensor& matrices, bool with_unit, bool symmetric) {
+  const std::int64_t batch = matrices.size(0), n = matrices.size(1), m = matrices.size(2);
+  runtime::DeviceState& device = state_of(matrices);
+  const Tensor largest = max(abs(symmetric ? tril(matrices) : matrices), {1, 2});
+  const std::int64_t start = aligned(m), length = start + (with_unit ? aligned(n) : 0);
+  const MatrixRows rows{empty({batch, n, length}, DType::f32, matrices.device()),
+                        empty({batch}, DType::f32, matrices.device()), m};
+  runtime::launch(device, {"decompose/load.cl", "load_rows", {{"SYMMETRIC", symmetric ? 1 : 0}}},
+                  runtime::flat_range(device, rows.x.numel()), in(matrices), in(largest), out(rows.x), out(rows.scales),
+                  rows.x.numel(), n, m, start, length);
+  return rows;
+}
+
+RowSharing sharing_of(const Target& target, std::int64_t matrices, std::int64_t units, std::int64_t length) {
+  const RowGeometry alone = vector_rows(target);
+  const std::int64_t iterations = 2 * (length / alone.lanes + 8);
+  if (!target.takes_cpu_kernels() || iterations > target.loop_budget) {
+    require_tree_rows({matrices, length, 1}, target);
+    return {tree_rows(target), std::max<std::int64_t>(1, units)};
+  }
+  // A launch takes some 10 us. A core handles some 10,000 elements in that time.
+  const std::int64_t cores = target.info.compute_units, fewest = 1 + units * iterations / target.loop_budget;
+  const bool shared = fewest > 1 || (matrices < 2 * cores && units * length > (1 << 15));
+  return {alone, shared ? std::clamp(units, fewest, std::max(fewest, 4 * cores)) : 1};
+}
+
+Tensor batch_of(const Tensor& x, bool transposed) {
+  const Tensor matrices = transposed ? transpose(x, -1, -2) : x;
+  std::int64_t batch = 1;
+  for (int i = 0; i < x.dim() - 2; ++i) batch *= x.size(i);
+  return reshape(contiguous(cast(matrices, DType::f32)), {batch, matrices.size(-2), matrices.size(-1)});
+}
+
+Tensor like_batch(const Tensor& y, const Tensor& x) {
+  Shape shape(x.shape().begin(), static_cast<std::size_t>(x.dim() - 2));
+  for (int i = 1; i < y.dim(); ++i) shape.push_back(y.size(i));
+  return cast(reshape(contiguous(y), shape), x.dtype());
+}
+
+}  // namespace crisol::ops
