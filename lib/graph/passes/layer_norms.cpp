@@ -10,7 +10,7 @@ namespace crisol::graph {
 namespace {
 
 /// The parts of (x - mean) / sqrt(variance + epsilon) · scale + shift, a mean over the last axes.
-struct LayerNorm {
+struct NormParts {
   int x = absent, scale = absent, shift = absent;
   int axes = 0;
   double epsilon = 0;
@@ -22,7 +22,7 @@ class Finder {
 
   void find() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      std::optional<LayerNorm> norm = quotient(graph_.nodes[i]);
+      std::optional<NormParts> norm = quotient(graph_.nodes[i]);
       if (!norm) continue;
       std::size_t last = i;
       norm->scale = parameter_behind(last, "Mul", *norm);
@@ -109,16 +109,16 @@ class Finder {
   }
 
   /// A node that computes (x - mean) / sqrt(variance + epsilon).
-  std::optional<LayerNorm> quotient(const Node& node) const {
+  std::optional<NormParts> quotient(const Node& node) const {
     if (node.outputs.size() != 1 || graph_.values[static_cast<std::size_t>(node.outputs[0])].dtype != DType::f32)
       return {};
     if (node.op == "Div") return norm_of(node.inputs[0], root_of(node.inputs[1]));
     if (node.op != "Mul") return {};
-    const std::optional<LayerNorm> norm = norm_of(node.inputs[0], inverse_root_of(node.inputs[1]));
+    const std::optional<NormParts> norm = norm_of(node.inputs[0], inverse_root_of(node.inputs[1]));
     return norm ? norm : norm_of(node.inputs[1], inverse_root_of(node.inputs[0]));
   }
 
-  std::optional<LayerNorm> norm_of(int difference, int shifted_variance) const {
+  std::optional<NormParts> norm_of(int difference, int shifted_variance) const {
     const auto x = centred(difference);
     const Node* sum = made_by(shifted_variance, "Add");
     const auto parts = x && sum != nullptr ? number_and_value(*sum) : std::nullopt;
@@ -126,12 +126,12 @@ class Finder {
     if (!variance || parts->first < 0 || variance->second != x->second) return {};
     // Exporters write the difference once or twice.
     if (centred(square_of(variance->first)) != x) return {};
-    return LayerNorm{.x = x->first, .axes = x->second, .epsilon = parts->first};
+    return NormParts{.x = x->first, .axes = x->second, .epsilon = parts->first};
   }
 
-  /// The constant with which the only user of a node's output multiplies it, or which it adds. That user then becomes
-  /// the last node. Absent if there is no such user.
-  int parameter_behind(std::size_t& last, std::string_view op, const LayerNorm& norm) const {
+  /// The constant with which the only user of a node's output multiplies the output, or which it adds. The user then
+  /// becomes the last node. Absent if there is no such user.
+  int parameter_behind(std::size_t& last, std::string_view op, const NormParts& norm) const {
     const int value = graph_.nodes[last].outputs[0];
     if (!uses_.has_one_user(value)) return absent;
     const std::size_t place = uses_.users(value)[0];
@@ -146,7 +146,7 @@ class Finder {
   }
 
   /// Whether these are the sizes of the normalised axes, with ones before them.
-  bool has_sizes(const Shape& sizes, const LayerNorm& norm) const {
+  bool has_sizes(const Shape& sizes, const NormParts& norm) const {
     const Shape x = shape(norm.x);
     if (sizes.rank() < norm.axes || sizes.rank() > x.rank()) return false;
     for (int i = 1; i <= sizes.rank(); ++i)
@@ -154,7 +154,7 @@ class Finder {
     return true;
   }
 
-  void replace(Node& node, const LayerNorm& norm) const {
+  void replace(Node& node, const NormParts& norm) const {
     const Shape x = shape(norm.x);
     Shape sizes;
     for (int i = x.rank() - norm.axes; i < x.rank(); ++i) sizes.push_back(x[i]);
@@ -171,7 +171,7 @@ class Finder {
 
   Graph& graph_;
   const Uses uses_;
-  std::map<std::size_t, LayerNorm> found_;  ///< By the place of the last node.
+  std::map<std::size_t, NormParts> found_;  ///< By the place of the last node.
 };
 
 }  // namespace

@@ -17,8 +17,8 @@ constexpr std::int64_t max_rows = 16, max_depth_of_few_columns = 8192;
 // A weight of 1 MB stays in a core's cache, so that it does not matter that a unit reads a third of each panel's row.
 constexpr std::int64_t small_weight = std::int64_t{1} << 18, few_panels = 8;
 
-// Whether cpu_tiled has enough panels of columns to share, and reads the weight in less time. 16 rows of depth 384 with
-// 1536 columns take 98 instead of 130 us there, and one row of depth 1024 with 4096 columns 610 instead of 1010 us.
+// Whether cpu_tiled has enough panels of columns for all cores, and takes less time. There, 16 rows of depth 384 with
+// 1536 columns take 98 instead of 130 us. One row of depth 1024 with 4096 columns takes 610 instead of 1010 us.
 bool fits_tiles(const GemmProblem& p, const Target& target) {
   return (p.m > SKINNY_ROWS || p.n * p.k > small_weight) && ceil_div(p.n, panel_columns(target)) >= few_panels;
 }
