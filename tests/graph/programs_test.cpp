@@ -82,3 +82,33 @@ TEST_CASE("graph: a node with a seed is a part of a program, and draws the same 
     }
   }
 }
+
+TEST_CASE("graph: a Gather with one constant index only looks at another place") {
+  const auto file_of = [](std::int64_t index) {
+    return ModelFile(
+        {node("Gather", {"x", "i"}, {"g"}, {attribute("axis", std::int64_t{1})}), node("Exp", {"g"}, {"y"})},
+        {of::raw_tensor<std::int64_t>("i", of::i64, {}, {index})});
+  };
+  const auto launches_of = [](const onnx::Model& model, const Tensor& input) {
+    model({{"x", input}});
+    const Profile profile;
+    model({{"x", input}});
+    Device().synchronize();
+    std::int64_t launches = 0;
+    for (const ProfileRow& row : profile.rows()) launches += row.launches;
+    return launches;
+  };
+  const Tensor x = randn({4, 3, 5});
+  for (const std::int64_t index : {0, 2, -1, -3}) {
+    CAPTURE(index);
+    onnx::Model model = file_of(index).load();
+    check_program(model, x);
+    const NoGrad no_grad;
+    CHECK(model(x).allclose(exp(x.select(1, index)), 1e-6, 1e-6));
+    CHECK(launches_of(model, x) == launches_of(ModelFile({node("Exp", {"x"}, {"y"})}, {}).load(), randn({4, 5})));
+  }
+  for (const std::int64_t index : {3, -4}) {
+    const onnx::Model model = file_of(index).load();
+    CHECK(refusal(ErrorCode::invalid_argument, [&] { model({{"x", x}}); }) == doctest::Contains("of 3 elements"));
+  }
+}

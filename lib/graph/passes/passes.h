@@ -13,6 +13,8 @@ namespace crisol::graph {
 std::size_t remove_dead_nodes(Graph& graph, Device device);
 /// Removes nodes whose output is their input: casts to the same type, reshapes to the same shape.
 std::size_t remove_identities(Graph& graph, Device device);
+/// Replaces the nodes that write a layer norm as means, differences and a root by LayerNormalization.
+std::size_t find_layer_norms(Graph& graph, Device device);
 /// Moves transposes behind ops that compute each element by itself, and joins transposes that follow each other. So
 /// those around the convolutions of a model with channels last cancel.
 std::size_t move_transposes(Graph& graph, Device device);

@@ -21,9 +21,10 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-/// Products of f16 are computed in f32. The library's matmul() takes no whole numbers.
+/// Products of f16 are computed in f32. The library's matmul() takes no whole numbers. linear() keeps a packed copy of
+/// a right factor that does not change from run to run.
 Tensor product_of_matrices(const Tensor& a, const Tensor& b) {
-  if (a.dtype() == DType::f32) return matmul(a, b);
+  if (a.dtype() == DType::f32) return b.dim() == 2 ? linear(a, b.t()) : matmul(a, b);
   if (!is_floating(a.dtype())) return einsum("...ij,...jk->...ik", {a, b});
   return matmul(a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
 }
@@ -65,8 +66,9 @@ Run mat_mul(Call& call) {
   return in_f32(call, with_epilogue([](const Data& in, Device device, const Epilogue* epilogue) {
                   const Tensor left = in[0].tensor(device), right = in[1].tensor(device);
                   if (epilogue == nullptr) return product(left, right);
-                  return left.dim() > 1 && right.dim() > 1 ? matmul(left, right, *epilogue)
-                                                           : (*epilogue)(product(left, right));
+                  if (left.dim() < 2 || right.dim() < 2) return (*epilogue)(product(left, right));
+                  return right.dim() == 2 ? linear(left, right.t(), Tensor(), *epilogue)
+                                          : matmul(left, right, *epilogue);
                 }));
 }
 

@@ -163,6 +163,12 @@ Run concat_(Call& call) {
   };
 }
 
+/// The place that an index names, which counts from the end if it is negative.
+std::int64_t place_of(std::int64_t index, std::int64_t size) {
+  require(index >= -size && index < size, "onnx", "index ", index, " of ", size, " elements");
+  return index < 0 ? index + size : index;
+}
+
 Run gather_(Call& call) {
   call.check_counts(2, 2);
   const std::int64_t given = call.integer("axis", 0);
@@ -175,13 +181,11 @@ Run gather_(Call& call) {
     if (in[0].on_host() && in[1].on_host() && in[0].shape().rank() == 1) {
       const Numbers from = in[0].numbers();
       Numbers picked = in[1].numbers();
-      for (std::int64_t& i : picked) {
-        require(i >= -size && i < size, "onnx", "index ", i, " of ", size, " elements");
-        i = from[static_cast<std::size_t>(i < 0 ? i + size : i)];
-      }
+      for (std::int64_t& i : picked) i = from[static_cast<std::size_t>(place_of(i, size))];
       return {Datum(std::move(picked), in[1].shape(), in[0].dtype())};
     }
     const Tensor x = in[0].tensor(device);
+    if (in[1].on_host() && in[1].shape().rank() == 0) return {x.select(axis, place_of(in[1].numbers()[0], size))};
     Tensor index = in[1].tensor(device).to(DType::i64);
     index = where(index.lt(0), index + size, index);
     Shape sizes;

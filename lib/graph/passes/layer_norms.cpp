@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <map>
+
+#include "crisol/functions/norm.h"
+#include "graph/passes/passes.h"
+#include "graph/passes/uses.h"
+
+namespace crisol::graph {
+
+namespace {
+
+/// The parts of (x - mean) / sqrt(variance + epsilon) · scale + shift, a mean over the last axes.
+struct NormParts {
+  int x = absent, scale = absent, shift = absent;
+  int axes = 0;
+  double epsilon = 0;
+};
+
+class Finder {
+ public:
+  explicit Finder(Graph& graph) : graph_(graph), uses_(graph) {}
+
+  void find() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      std::optional<NormParts> norm = quotient(graph_.nodes[i]);
+      if (!norm) continue;
+      std::size_t last = i;
+      norm->scale = parameter_behind(last, "Mul", *norm);
+      if (norm->scale != absent) norm->shift = parameter_behind(last, "Add", *norm);
+      found_.emplace(last, *norm);
+    }
+    for (const auto& [place, norm] : found_) replace(graph_.nodes[place], norm);
+  }
+
+ private:
+  const Node* made_by(int value, std::string_view op) const {
+    const Node* node = value == absent ? nullptr : uses_.maker(value);
+    return node != nullptr && node->op == op ? node : nullptr;
+  }
+  Shape shape(int value) const { return *shape_of(graph_, value); }
+
+  std::optional<double> number(int value) const {
+    const Datum* datum = value == absent ? nullptr : uses_.constant(value);
+    if (datum == nullptr || !datum->defined() || datum->shape().numel() != 1) return {};
+    return datum->number();
+  }
+  bool is_number(int value, double expected) const { return number(value) == expected; }
+
+  /// A sum or a product of a number and a value: the number, and the value.
+  std::optional<std::pair<double, int>> number_and_value(const Node& node) const {
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+      if (const std::optional<double> n = number(node.inputs[i])) return std::pair{*n, node.inputs[1 - i]};
+    return {};
+  }
+
+  /// The value whose mean this is over its last axes, which stay with size 1; and how many axes.
+  std::optional<std::pair<int, int>> mean(int value) const {
+    const Node* node = made_by(value, "ReduceMean");
+    if (node == nullptr) return {};
+    const int x = node->inputs[0];
+    const Shape before = shape(x), after = shape(value);
+    std::optional<std::vector<std::int64_t>> axes = axes_of(*node);
+    if (!axes || before.rank() != after.rank()) return {};
+    for (std::int64_t& axis : *axes) axis += axis < 0 ? before.rank() : 0;
+    std::sort(axes->begin(), axes->end());
+    const int count = static_cast<int>(axes->size());
+    for (int i = 0; i < count; ++i)
+      if ((*axes)[static_cast<std::size_t>(i)] != before.rank() - count + i) return {};
+    return std::pair{x, count};
+  }
+
+  /// From an attribute, or since version 18 from an input. Nothing for all axes.
+  std::optional<std::vector<std::int64_t>> axes_of(const Node& node) const {
+    const auto given = node.attributes.find("axes");
+    if (given != node.attributes.end()) return std::get<std::vector<std::int64_t>>(given->second);
+    const Datum* datum = node.inputs.size() > 1 && node.inputs[1] != absent ? uses_.constant(node.inputs[1]) : nullptr;
+    if (datum == nullptr || datum->shape().numel() == 0) return {};
+    return datum->numbers();
+  }
+
+  /// x and the number of axes, of a value x - mean(x).
+  std::optional<std::pair<int, int>> centred(int value) const {
+    const Node* node = made_by(value, "Sub");
+    const auto of = node == nullptr ? std::nullopt : mean(node->inputs[1]);
+    return of && of->first == node->inputs[0] ? of : std::nullopt;
+  }
+
+  /// The factor of a square.
+  int square_of(int value) const {
+    if (const Node* power = made_by(value, "Pow")) return is_number(power->inputs[1], 2) ? power->inputs[0] : absent;
+    const Node* product = made_by(value, "Mul");
+    return product != nullptr && product->inputs[0] == product->inputs[1] ? product->inputs[0] : absent;
+  }
+
+  /// v of sqrt(v), or of v to the power 1/2.
+  int root_of(int value) const {
+    if (const Node* root = made_by(value, "Sqrt")) return root->inputs[0];
+    const Node* power = made_by(value, "Pow");
+    return power != nullptr && is_number(power->inputs[1], 0.5) ? power->inputs[0] : absent;
+  }
+
+  /// v of 1 / sqrt(v).
+  int inverse_root_of(int value) const {
+    if (const Node* inverse = made_by(value, "Reciprocal")) return root_of(inverse->inputs[0]);
+    if (const Node* quotient = made_by(value, "Div"))
+      return is_number(quotient->inputs[0], 1) ? root_of(quotient->inputs[1]) : absent;
+    const Node* power = made_by(value, "Pow");
+    return power != nullptr && is_number(power->inputs[1], -0.5) ? power->inputs[0] : absent;
+  }
+
+  /// A node that computes (x - mean) / sqrt(variance + epsilon).
+  std::optional<NormParts> quotient(const Node& node) const {
+    if (node.outputs.size() != 1 || graph_.values[static_cast<std::size_t>(node.outputs[0])].dtype != DType::f32)
+      return {};
+    if (node.op == "Div") return norm_of(node.inputs[0], root_of(node.inputs[1]));
+    if (node.op != "Mul") return {};
+    const std::optional<NormParts> norm = norm_of(node.inputs[0], inverse_root_of(node.inputs[1]));
+    return norm ? norm : norm_of(node.inputs[1], inverse_root_of(node.inputs[0]));
+  }
+
+  std::optional<NormParts> norm_of(int difference, int shifted_variance) const {
+    const auto x = centred(difference);
+    const Node* sum = made_by(shifted_variance, "Add");
+    const auto parts = x && sum != nullptr ? number_and_value(*sum) : std::nullopt;
+    const auto variance = parts ? mean(parts->second) : std::nullopt;
+    if (!variance || parts->first < 0 || variance->second != x->second) return {};
+    // Exporters write the difference once or twice.
+    if (centred(square_of(variance->first)) != x) return {};
+    return NormParts{.x = x->first, .axes = x->second, .epsilon = parts->first};
+  }
+
+  /// The constant with which the only user of a node's output multiplies the output, or which it adds. The user then
+  /// becomes the last node. Absent if there is no such user.
+  int parameter_behind(std::size_t& last, std::string_view op, const NormParts& norm) const {
+    const int value = graph_.nodes[last].outputs[0];
+    if (!uses_.has_one_user(value)) return absent;
+    const std::size_t place = uses_.users(value)[0];
+    const Node& user = graph_.nodes[place];
+    if (user.op != op || user.inputs[0] == user.inputs[1]) return absent;
+    const int parameter = user.inputs[user.inputs[0] == value ? 1 : 0];
+    const Datum* datum = uses_.constant(parameter);
+    if (datum == nullptr || !datum->defined() || datum->dtype() != DType::f32 || !has_sizes(datum->shape(), norm))
+      return absent;
+    last = place;
+    return parameter;
+  }
+
+  /// Whether these are the sizes of the normalised axes, with ones before them.
+  bool has_sizes(const Shape& sizes, const NormParts& norm) const {
+    const Shape x = shape(norm.x);
+    if (sizes.rank() < norm.axes || sizes.rank() > x.rank()) return false;
+    for (int i = 1; i <= sizes.rank(); ++i)
+      if (sizes[sizes.rank() - i] != (i <= norm.axes ? x[x.rank() - i] : 1)) return false;
+    return true;
+  }
+
+  void replace(Node& node, const NormParts& norm) const {
+    const Shape x = shape(norm.x);
+    Shape sizes;
+    for (int i = x.rank() - norm.axes; i < x.rank(); ++i) sizes.push_back(x[i]);
+    node.op = "LayerNormalization";
+    node.attributes = {{"axis", std::int64_t{-norm.axes}}, {"epsilon", norm.epsilon}};
+    node.inputs = {norm.x, norm.scale, norm.shift};
+    node.run = [sizes, epsilon = norm.epsilon](const Data& in, Device device) {
+      const auto parameter = [&](const Datum& datum) {
+        return datum.defined() ? datum.tensor(device).reshape(sizes) : Tensor();
+      };
+      return Data{layer_norm(in[0].tensor(device), sizes, parameter(in[1]), parameter(in[2]), epsilon)};
+    };
+  }
+
+  Graph& graph_;
+  const Uses uses_;
+  std::map<std::size_t, NormParts> found_;  ///< By the place of the last node.
+};
+
+}  // namespace
+
+std::size_t find_layer_norms(Graph& graph, Device device) {
+  const std::size_t before = graph.nodes.size();
+  Finder(graph).find();
+  remove_dead_nodes(graph, device);
+  return before - graph.nodes.size();
+}
+
+}  // namespace crisol::graph
