@@ -153,7 +153,7 @@ struct ShardedOptimizerImpl;
 class CRISOL_API ShardedOptimizer {
  public:
   /// Makes the optimiser of this rank for parts of the parameters, which are tensors of rank 1.
-  using Make = std::function<std::unique_ptr<optim::Optimizer>(const std::vector<Tensor>& parts)>;
+  using Make = std::function<std::shared_ptr<optim::Optimizer>(const std::vector<Tensor>& parts)>;
 
   /// Gives all ranks the parameters of rank 0. Parameters must be f32 leaves on one device that want gradients. Throws
   /// invalid_argument on every rank if the ranks have different parameters, and if there are too few elements for a

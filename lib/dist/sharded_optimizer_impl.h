@@ -53,7 +53,7 @@ struct ShardedOptimizerImpl {
   const optim::ArenaLayout layout;
   std::vector<ShardedBucket> buckets;
   std::vector<Piece> pieces;
-  std::unique_ptr<optim::Optimizer> optimizer;
+  std::shared_ptr<optim::Optimizer> optimizer;
   double weight = 1;
 };
 
