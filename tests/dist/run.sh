@@ -82,6 +82,18 @@ test_ranks() {
   passed[dist]=$((passed[dist] + good)) failed[dist]=$((failed[dist] + bad))
 }
 
+# slow_network: two ranks with latency between them, where network namespaces can be made.
+slow_network() {
+  local status=0
+  "$crisol_root/tests/dist/netem.sh" lstm 50 || status=$?
+  if [ $status -eq 3 ]; then
+    skipped[dist]=$((skipped[dist] + 1))
+    echo "[skipped] a slow network"
+  else
+    dist_passes "a slow network" test $status -eq 0
+  fi
+}
+
 # python_learns: the Python sample prints once, and reaches the accuracy of a single process.
 python_learns() {
   local output
@@ -95,7 +107,7 @@ python_learns() {
 python_of_dist() {
   local folder=$crisol_root/tests/dist
   if [ -n "$dist_without_python" ]; then
-    skipped[dist]=6
+    skipped[dist]=$((skipped[dist] + 6))
     echo "[skipped] crisol.dist of Python: $dist_without_python"
     return
   fi
@@ -128,6 +140,7 @@ all_of_dist() {
   dist_variables=()
   dist_passes "mnist" mnist_works
   dist_passes "text_lstm" same_training 2
+  slow_network
   python_of_dist
 }
 
