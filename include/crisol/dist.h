@@ -100,8 +100,11 @@ struct DataParallelImpl;
 ///
 /// When backward() returns, the gradients are the same on all ranks. If a parameter got a gradient on some ranks only,
 /// backward() throws invalid_argument on every rank and names it. An exception in backward() ends the run, because the
-/// other ranks wait for the gradients. backward() within a capture (crisol/capture.h) is refused, because a replay
-/// would not sum.
+/// other ranks wait for the gradients.
+///
+/// A captured step (crisol/capture.h) is cut at the buckets, so a replay starts the sum of a bucket before it queues
+/// the rest of backward. Replays count as passes, and use the weight and the settings of set_weight() at this time. A
+/// step that was captured with set_sync(false) sums nothing.
 ///
 /// Buffers, such as the statistics of batch norm, are not averaged: each rank has its own, and those of rank 0 are
 /// saved. sync_buffers() gives them to all ranks. sync_batch_norm() shares the statistics themselves.
