@@ -103,8 +103,8 @@ struct DataParallelImpl;
 /// other ranks wait for the gradients.
 ///
 /// A captured step (crisol/capture.h) is cut at the buckets, so a replay starts the sum of a bucket before it queues
-/// the rest of backward. Replays count as passes, and use the weight and the settings of set_weight() at this time. A
-/// step that was captured with set_sync(false) sums nothing.
+/// the rest of backward. Replays count as passes, and use the present weight. A step that was captured with
+/// set_sync(false) sums nothing.
 ///
 /// Buffers, such as the statistics of batch norm, are not averaged: each rank has its own, and those of rank 0 are
 /// saved. sync_buffers() gives them to all ranks. sync_batch_norm() shares the statistics themselves.
@@ -168,6 +168,12 @@ class CRISOL_API ShardedOptimizer {
 
   /// Discards the gradients.
   void zero_grad();
+  /// Averages the gradients, and scales the averages by min(1, max_norm / (norm + 1e-6)), so that their common
+  /// Euclidean norm is at most max_norm: optim::clip_grad_norm for all ranks together. All ranks call it, between
+  /// backward() and step(), which uses these gradients. Returns the norm before scaling, the same on all ranks. Throws
+  /// as step() does, and if max_norm is not positive. A backward() after it throws invalid_argument until step() or
+  /// zero_grad().
+  double clip_grad_norm(double max_norm);
   /// One step of all ranks. Throws invalid_argument on every rank, and changes nothing, if a parameter has a gradient
   /// on some ranks only, and if no parameter has one.
   void step();

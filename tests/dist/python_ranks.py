@@ -165,6 +165,11 @@ def check_sharded_optimizer():
         optimizer.step()
         schedule.step()
     np.testing.assert_allclose(weights_of(net), weights_of(expected), atol=2e-4)
+    optimizer.zero_grad()
+    F.cross_entropy(net(x), labels).backward()
+    norm = optimizer.clip_grad_norm(1e-3)
+    assert norm > 1e-2 and abs(optimizer.clip_grad_norm(1.0) - 1e-3) < 1e-5
+    optimizer.step()
     state = optimizer.state_dict()
     assert state.keys() == undivided.state_dict().keys()
     undivided.load_state_dict(state)

@@ -128,3 +128,32 @@ TEST_CASE("dist: what a divided optimiser refuses") {
     check_error([&] { dist::ShardedOptimizer({{"x", tiny}}, make_adam); }, {"too few for a part on each of"});
   }
 }
+
+TEST_CASE("dist: a divided optimiser limits the norm of the gradients of all ranks together") {
+  manual_seed(6);
+  Net alone;
+  Net together = nn::clone(alone);
+  const auto undivided = make_adam(alone.parameters());
+  dist::ShardedOptimizer divided(together.named_parameters(), make_adam);
+  divided.set_weight(own_weight());
+  for (const double most : {0.05, 100.0, 0.05}) {
+    undivided->zero_grad();
+    backward(alone, true);
+    const double expected = optim::clip_grad_norm(alone.parameters(), most).item<double>();
+    undivided->step();
+    divided.zero_grad();
+    backward(together, false);
+    CHECK(divided.clip_grad_norm(most) == doctest::Approx(expected).epsilon(1e-5));
+    divided.step();
+    CHECK(difference(alone.named_parameters(), together.named_parameters()) < 1e-5);
+  }
+  // The gradients that a rank keeps are of the norm that was asked for.
+  divided.zero_grad();
+  backward(together, false);
+  divided.clip_grad_norm(0.01);
+  CHECK(divided.clip_grad_norm(1) == doctest::Approx(0.01).epsilon(1e-3));
+  check_error([&] { sum(together.first.bias).backward(); }, {"[ShardedOptimizer] backward() after clip_grad_norm()"});
+  divided.zero_grad();
+  sum(together.first.bias).backward();
+  check_error([&] { divided.clip_grad_norm(0); }, {"clip_grad_norm: max_norm is 0, and must be positive"});
+}

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "crisol/c/dist.h"
 #include "crisol/crisol.h"
 #include "crisol/dist.h"
 #include "dist/parts.h"
@@ -87,4 +88,14 @@ TEST_CASE("dist: sync_batch_norm gives the gradients and statistics of one proce
   const NoGrad no_grad;
   CHECK(difference(alone(x).to_vector<float>(), together(x).to_vector<float>()) < 1e-4);
   check_error([&] { model.backward_without_samples(); }, {"sync_batch_norm needs samples on each rank"});
+}
+
+TEST_CASE("dist, C: sync_batch_norm finds the layers of a model") {
+  crisol_model* model = nullptr;
+  REQUIRE(crisol_model_create("resnet18", 10, CRISOL_DEFAULT_DEVICE, &model) == CRISOL_OK);
+  std::int32_t layers = 0;
+  CHECK(crisol_dist_sync_batch_norm(model, &layers) == CRISOL_OK);
+  CHECK(layers == 20);
+  crisol_model_destroy(model);
+  CHECK(crisol_dist_sync_batch_norm(nullptr, &layers) == CRISOL_INVALID_ARGUMENT);
 }

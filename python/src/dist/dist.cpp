@@ -98,6 +98,9 @@ void bind_sharded_optimizer(nb::module_& m) {
           },
           "parameters"_a, "make"_a)
       .def("zero_grad", &ShardedOptimizer::zero_grad, Unlocked(), "Discards the gradients.")
+      .def("clip_grad_norm", &ShardedOptimizer::clip_grad_norm, "max_norm"_a, Unlocked(),
+           "Averages the gradients, and scales them so that their common Euclidean norm over all ranks is at most "
+           "max_norm. All ranks call it between backward() and step(). Returns the norm before scaling.")
       .def("step", &ShardedOptimizer::step, Unlocked(), "One step of all ranks.")
       .def("set_weight", &ShardedOptimizer::set_weight, "weight"_a,
            "The weight of this rank's gradients in the average: see DataParallel.set_weight().")
