@@ -42,6 +42,7 @@ connect_by_netem() {
 }
 
 connect_by_tun() {
+  : >"$folder/link"
   "$root/build/bin/crisol_slow_link" "${places[@]}" "$device" $delay_us $rate_mbit >"$folder/link" 2>&1 &
   link=$!
   while kill -0 $link 2>/dev/null; do
