@@ -87,6 +87,7 @@ check_wheel() {
     crisol/opencl/libOpenCL.so.1 licenses/LICENSE licenses/licences/{nanobind,ocl-icd,robin-map,stb}.txt; do
     grep -qF -- "$needed" <<<"$contents" || die "$1 does not contain $needed"
   done
+  ! grep -q 'libcrisol_dist\|crisol/_dist' <<<"$contents" || die "$1 contains libcrisol_dist, which fits one MPI only"
   platform=$("$venv/bin/auditwheel" show "$1" | tr '\n' ' ' | sed -nE 's/.*following platform tag: *"([^"]+)".*/\1/p')
   [[ "$platform" =~ ^manylinux_2_([0-9]+)_x86_64$ && ${BASH_REMATCH[1]} -le 36 ]] ||
     die "$1 is for ${platform:-no platform that auditwheel knows}, which is newer than manylinux_2_36"
