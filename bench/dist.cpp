@@ -3,6 +3,8 @@
 // MODEL is mlp, lstm or resnet18 (images of 64 x 64). BATCH is the batch of all ranks together. The figures:
 //   step_ms       a step with the sums of gradients
 //   local_ms      a step without them: the difference is the time that backward does not hide
+//   serial_ms     a step with the sums after backward
+//   hidden        the share of the sums that backward hides: (serial - step) / (serial - local)
 //   gradients     by parameter: its bytes, and when its gradient is complete, in ms from the begin of a step
 //   all_reduce    sums of one tensor: bytes and ms
 // bench/scaling.py reads the output.
@@ -68,12 +70,18 @@ Task task_of(const std::string& model, std::int64_t batch) {
   return {net, [net, x, labels] { return cross_entropy((*net)(x), labels); }};
 }
 
-/// Steps with and without sums take turns, so that both see the same load of the machine.
-void measure_steps(const Task& task, int steps, std::vector<double>& with, std::vector<double>& without) {
+/// Medians of steps in ms.
+struct Steps {
+  double with_sums, without, serial;
+};
+
+/// The kinds of steps take turns, so that all see the same load of the machine.
+Steps measure_steps(const Task& task, int steps) {
   optim::SGD optimizer(task.module->parameters(), {.lr = 1e-4, .momentum = 0.9});
-  dist::DataParallel parallel(*task.module);
-  const auto step = [&](bool sync) {
-    parallel.set_sync(sync);
+  dist::DataParallel parallel(*task.module), serial(*task.module, {.overlap = false});
+  const auto step = [&](bool overlaps, bool sums) {
+    parallel.set_sync(sums && overlaps);
+    serial.set_sync(sums && !overlaps);
     dist::barrier();
     const Clock::time_point start = Clock::now();
     optimizer.zero_grad();
@@ -82,11 +90,14 @@ void measure_steps(const Task& task, int steps, std::vector<double>& with, std::
     synchronize();
     return ms_since(start);
   };
-  for (int i = 0; i < 3; ++i) step(true);
+  for (int i = 0; i < 3; ++i) step(true, true), step(false, true);
+  std::vector<double> with_sums, without, after;
   for (int i = 0; i < steps; ++i) {
-    with.push_back(step(true));
-    without.push_back(step(false));
+    with_sums.push_back(step(true, true));
+    without.push_back(step(true, false));
+    after.push_back(step(false, true));
   }
+  return {median(with_sums), median(without), median(after)};
 }
 
 struct Gradient {
@@ -134,16 +145,18 @@ int main(int argc, char** argv) {
   const int steps = argc > 3 ? std::atoi(argv[3]) : 10;
   const std::int64_t first = batch * dist::rank() / dist::world(), last = batch * (dist::rank() + 1) / dist::world();
   const Task task = task_of(model, last - first);
-  std::vector<double> with, without;
-  measure_steps(task, steps, with, without);
+  const Steps measured = measure_steps(task, steps);
   const std::vector<Gradient> gradients = measure_gradients(task);
   std::string sums;
   for (std::int64_t bytes = 4; bytes <= std::int64_t{64} << 20; bytes *= 16)
     sums += (sums.empty() ? "" : ", ") + std::string("[") + std::to_string(bytes) + ", " +
             std::to_string(all_reduce_ms(bytes)) + "]";
   if (dist::rank() == 0) {
-    std::printf("{\"model\": \"%s\", \"batch\": %lld, \"ranks\": %d, \"step_ms\": %.3f, \"local_ms\": %.3f,\n",
-                model.c_str(), static_cast<long long>(batch), dist::world(), median(with), median(without));
+    std::printf("{\"model\": \"%s\", \"batch\": %lld, \"ranks\": %d, ", model.c_str(), static_cast<long long>(batch),
+                dist::world());
+    std::printf("\"step_ms\": %.3f, \"local_ms\": %.3f, \"serial_ms\": %.3f, \"hidden\": %.2f,\n", measured.with_sums,
+                measured.without, measured.serial,
+                (measured.serial - measured.with_sums) / (measured.serial - measured.without));
     std::printf(" \"gradients\": [");
     for (std::size_t i = 0; i < gradients.size(); ++i)
       std::printf("%s[%lld, %.3f]", i == 0 ? "" : ", ", static_cast<long long>(gradients[i].bytes),

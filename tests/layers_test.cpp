@@ -49,6 +49,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"host_access.h", "tensor"},
     {"gradients.h", "autograd"},
     {"capture.h", "tensor"},
+    {"replay_calls.h", "tensor"},
     {"kernel.h", "tensor"},
     {"options/", "tensor"},
     {"ops/pointwise.def", "base"},  // Data, from which members of Tensor are made too.

@@ -6,7 +6,7 @@
 #   crisol-…-cp312-abi3-manylinux_….whl    for Python 3.12 and later, with the headers of Debian 13's Python 3.13
 # Both are built by this machine's compiler, so they run where the C and C++ libraries are as new as here. Debian 12 gives
 # manylinux_2_36 or older. The second wheel needs root for debootstrap, which makes a root of Debian 13 in build/wheel.
-# Checks what the wheels hold, how large they are (at most 15 MB), and their platform (by auditwheel).
+# They leave crisol.dist out, because it would fit one MPI only. Checks what the wheels hold, how large they are (at most 15 MB), and their platform (by auditwheel).
 # Needs network for PyPI. Ends with 3 if something is missing that cannot be installed.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/setup.sh"
@@ -73,7 +73,8 @@ make_wheel() {
   rm -rf -- "${work:?}/$2"
   CXX=${CXX:-c++} PYTHONPATH=$work/backend run_logged "wheel-$2" "Building the wheel for $2 (log: build/wheel-$2.log)" \
     "$venv/bin/python" -m pip --disable-pip-version-check --python "$1" wheel --verbose --no-deps --no-build-isolation \
-    --wheel-dir "$work/$2" --config-settings build-dir="$work/build" "$crisol_root" || exit 1
+    --wheel-dir "$work/$2" --config-settings build-dir="$work/build" \
+    --config-settings cmake.define.CRISOL_WITH_MPI=OFF "$crisol_root" || exit 1
 }
 
 # check_wheel FILE: its contents, size and platform. Gives it the name of the platform, and moves it to $wheels.
@@ -86,6 +87,7 @@ check_wheel() {
     crisol/opencl/libOpenCL.so.1 licenses/LICENSE licenses/licences/{nanobind,ocl-icd,robin-map,stb}.txt; do
     grep -qF -- "$needed" <<<"$contents" || die "$1 does not contain $needed"
   done
+  ! grep -q 'libcrisol_dist\|crisol/_dist' <<<"$contents" || die "$1 contains libcrisol_dist, which fits one MPI only"
   platform=$("$venv/bin/auditwheel" show "$1" | tr '\n' ' ' | sed -nE 's/.*following platform tag: *"([^"]+)".*/\1/p')
   [[ "$platform" =~ ^manylinux_2_([0-9]+)_x86_64$ && ${BASH_REMATCH[1]} -le 36 ]] ||
     die "$1 is for ${platform:-no platform that auditwheel knows}, which is newer than manylinux_2_36"

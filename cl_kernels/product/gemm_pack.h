@@ -43,6 +43,12 @@ INLINE void pack_column(__global float* dst, __global const float* a, long row_s
     NO_UNROLL
     for (; i + 4 <= rows; i += 4) vstore4(vload4(0, a + i), 0, dst + i);
   }
+  // One store for four rows. Element by element, the weights of a convolution took 16 % longer.
+  NO_UNROLL
+  for (; i + 4 <= rows; i += 4) {
+    __global const float* at = a + i * row_stride;
+    vstore4((float4)(at[0], at[row_stride], at[2 * row_stride], at[3 * row_stride]), 0, dst + i);
+  }
   NO_UNROLL
   for (; i < width; ++i) dst[i] = i < rows ? a[i * row_stride] : 0.0f;
 }

@@ -100,8 +100,11 @@ struct DataParallelImpl;
 ///
 /// When backward() returns, the gradients are the same on all ranks. If a parameter got a gradient on some ranks only,
 /// backward() throws invalid_argument on every rank and names it. An exception in backward() ends the run, because the
-/// other ranks wait for the gradients. backward() within a capture (crisol/capture.h) is refused, because a replay
-/// would not sum.
+/// other ranks wait for the gradients.
+///
+/// A captured step (crisol/capture.h) is cut at the buckets, so a replay starts the sum of a bucket before it queues
+/// the rest of backward. Replays count as passes, and use the present weight. A step that was captured with
+/// set_sync(false) sums nothing.
 ///
 /// Buffers, such as the statistics of batch norm, are not averaged: each rank has its own, and those of rank 0 are
 /// saved. sync_buffers() gives them to all ranks. sync_batch_norm() shares the statistics themselves.
@@ -153,7 +156,7 @@ struct ShardedOptimizerImpl;
 class CRISOL_API ShardedOptimizer {
  public:
   /// Makes the optimiser of this rank for parts of the parameters, which are tensors of rank 1.
-  using Make = std::function<std::unique_ptr<optim::Optimizer>(const std::vector<Tensor>& parts)>;
+  using Make = std::function<std::shared_ptr<optim::Optimizer>(const std::vector<Tensor>& parts)>;
 
   /// Gives all ranks the parameters of rank 0. Parameters must be f32 leaves on one device that want gradients. Throws
   /// invalid_argument on every rank if the ranks have different parameters, and if there are too few elements for a
@@ -165,6 +168,12 @@ class CRISOL_API ShardedOptimizer {
 
   /// Discards the gradients.
   void zero_grad();
+  /// Averages the gradients, and scales the averages by min(1, max_norm / (norm + 1e-6)), so that their common
+  /// Euclidean norm is at most max_norm: optim::clip_grad_norm for all ranks together. All ranks call it, between
+  /// backward() and step(), which uses these gradients. Returns the norm before scaling, the same on all ranks. Throws
+  /// as step() does, and if max_norm is not positive. A backward() after it throws invalid_argument until step() or
+  /// zero_grad().
+  double clip_grad_norm(double max_norm);
   /// One step of all ranks. Throws invalid_argument on every rank, and changes nothing, if a parameter has a gradient
   /// on some ranks only, and if no parameter has one.
   void step();

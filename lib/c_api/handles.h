@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "c_api/guarded.h"
 #include "crisol/c/crisol.h"
 #include "crisol/io/safetensors.h"
 #include "crisol/nn/module.h"
@@ -54,24 +55,6 @@ namespace crisol::c_api {
 
 /// Stores the text of the current exception as this thread's message. Returns its status.
 crisol_status status_of_exception() noexcept;
-
-/// Runs the body. An exception becomes the status.
-template <class Body>
-crisol_status guarded(const Body& body) noexcept {
-  try {
-    body();
-    return CRISOL_OK;
-  } catch (...) {
-    return status_of_exception();
-  }
-}
-
-/// Dereferences a pointer. Throws for null, with the argument's name.
-template <class T>
-T& need(T* pointer, const char* op, const char* name) {
-  require(pointer != nullptr, op, name, " is null");
-  return *pointer;
-}
 
 /// The row with this name in a table of things, such as models: `thing` is "model". Throws with all names if there is
 /// no such row.

@@ -3,7 +3,10 @@
 
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/grad_mode.h"
 #include "crisol/gradients.h"
+#include "crisol/opencl_interop.h"
+#include "crisol/replay_calls.h"
 #include "crisol/trace.h"
 #include "dist/averaging.h"
 #include "dist/data_parallel_impl.h"
@@ -32,18 +35,35 @@ std::string text_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-// Queues what the first gradient of a pass needs: the weights of all ranks.
+void DataParallelImpl::exchange(std::function<void(DataParallelImpl& own)> part) {
+  call_in_replays([self = weak_from_this(), part = std::move(part)](const std::exception_ptr& error) {
+    const auto impl = self.lock();
+    if (error == nullptr) {
+      require(impl != nullptr, op, "a captured step averages its gradients by an object that was destroyed");
+      part(*impl);
+    } else if (impl != nullptr && impl->exchanges) {
+      fail("a replay threw: " + text_of(error));  // The other ranks wait for gradients that never come.
+    }
+  });
+}
+
 void DataParallelImpl::begin_pass() {
-  running = true;
-  ++passes;
+  collects = true;
   started = 0;
-  sums.clear();
   std::fill(present.begin(), present.end(), char{0});
   const std::weak_ptr<DataParallelImpl> self = weak_from_this();
   call_after_backward([self](const std::exception_ptr& error) {
     if (const auto impl = self.lock()) impl->end_pass(error);
   });
-  sums.push_back(session.worker().queue([this, own = PassHeader{passes, weight}](Link& link) {
+  exchange([has = has_samples](DataParallelImpl& own) { own.begin_exchange(has); });
+}
+
+// Queues what the sums need: the weights of all ranks.
+void DataParallelImpl::begin_exchange(bool with_samples) {
+  exchanges = true;
+  ++passes;
+  sums.clear();
+  sums.push_back(session.worker().queue([this, own = PassHeader{passes, with_samples ? weight : 0}](Link& link) {
     std::vector<PassHeader> headers(static_cast<std::size_t>(link.world()));
     link.wait(link.begin_gather(&own, headers.data(), sizeof own));
     for (int r = 0; r < link.world(); ++r)
@@ -57,7 +77,7 @@ void DataParallelImpl::begin_pass() {
 
 void DataParallelImpl::complete(std::size_t parameter) {
   if (!sync) return;
-  if (!running) begin_pass();
+  if (!collects) begin_pass();
   require(present[parameter] == 0, op, "the gradient of ", trained[parameter].first,
           " came in two parts within one backward(), which has a backward() within it; set overlap to false");
   present[parameter] = options.overlap ? 1 : 0;
@@ -76,30 +96,57 @@ void DataParallelImpl::start_complete_buckets() {
 }
 
 void DataParallelImpl::start_bucket(GradientBucket& bucket) {
-  bucket.begin();
-  const std::size_t number = started++;
-  sums.push_back(session.worker().queue([this, &bucket, number](Link& link) {
-    HostAccess& access = bucket.access();
+  exchange(
+      [gradients = bucket.collect(), number = started](DataParallelImpl& own) { own.begin_sum(gradients, number); });
+  ++started;
+}
+
+void DataParallelImpl::begin_sum(const std::shared_ptr<FlatGradients>& gradients, std::size_t number) {
+  gradients->access.begin();
+  sums.push_back(session.worker().queue([this, gradients, number](Link& link) {
+    HostAccess& access = gradients->access;
     link.wait([&] { return access.ready(); });
     const trace::Scope scope(concat("sum of gradients, bucket ", number));
-    link.all_reduce(static_cast<std::byte*>(access.wait()), static_cast<std::size_t>(bucket.count()),
+    link.all_reduce(static_cast<std::byte*>(access.wait()), static_cast<std::size_t>(gradients->flat.numel()),
                     weights.empty() ? ReduceOp::mean : ReduceOp::sum, DType::f32, weights);
     access.end(true);
   }));
 }
 
+void DataParallelImpl::begin_note(bool own_is_whole) {
+  whole.assign(static_cast<std::size_t>(session.world()), 0);
+  const auto request = std::make_shared<MPI_Request>(MPI_REQUEST_NULL);
+  const auto own = std::make_shared<char>(own_is_whole ? 1 : 0);
+  sums.push_back(session.worker().queue(
+      [this, request, own](Link& link) { *request = link.begin_note(own.get(), whole.data(), 1); }));
+  end_of_note = [request, own](Link& link) { link.wait(*request); };
+}
+
 void DataParallelImpl::end_pass(const std::exception_ptr& error) {
   // The other ranks wait for gradients that never come.
   if (error != nullptr) fail("backward() threw: " + text_of(error));
+  collects = false;
   for (std::size_t i = 0; i < trained.size(); ++i) present[i] = trained[i].second.grad().defined() ? 1 : 0;
   // Whether the ranks have the same gradients is told while the last buckets are summed.
-  MPI_Request request = MPI_REQUEST_NULL;
-  const char own = std::all_of(present.begin(), present.end(), [](char there) { return there != 0; }) ? 1 : 0;
-  std::vector<char> whole(static_cast<std::size_t>(session.world()));
-  sums.push_back(session.worker().queue([&](Link& link) { request = link.begin_note(&own, whole.data(), 1); }));
+  const bool own_is_whole = std::all_of(present.begin(), present.end(), [](char there) { return there != 0; });
+  exchange([own_is_whole](DataParallelImpl& own) { own.begin_note(own_is_whole); });
   while (started < buckets.size()) start_bucket(buckets[started]);
-  sums.push_back(session.worker().queue([&](Link& link) { link.wait(request); }));
-  running = false;
+  exchange([its_present = present](DataParallelImpl& own) { own.end_exchange(its_present); });
+  for (GradientBucket& bucket : buckets) {
+    exchange([gradients = bucket.collected(), all = bucket.gradients()](DataParallelImpl&) {
+      const NoGrad no_grad;
+      gradients->access.join();
+      if (gradients->copies) return;
+      for (const Tensor& gradient : all)
+        opencl_buffer_for_writing(gradient);  // Its version changes, although the sums came through another tensor.
+    });
+    bucket.queue_copies();
+  }
+}
+
+void DataParallelImpl::end_exchange(const std::vector<char>& its_present) {
+  sums.push_back(session.worker().queue(std::exchange(end_of_note, nullptr)));
+  exchanges = false;
   std::exception_ptr first_error;
   for (std::future<void>& sum : sums) {
     try {
@@ -110,8 +157,7 @@ void DataParallelImpl::end_pass(const std::exception_ptr& error) {
   }
   if (first_error != nullptr) std::rethrow_exception(first_error);
   if (std::count(whole.begin(), whole.end(), char{1}) != session.world())
-    require_same_gradients(op, session, trained, present);
-  for (GradientBucket& bucket : buckets) bucket.join();
+    require_same_gradients(op, session, trained, its_present);
   if (options.check_every > 0 && passes % options.check_every == 0) check_weights();
 }
 
@@ -147,9 +193,12 @@ void DataParallel::backward_without_samples() {
     const Tensor own = sum(parameter * 0.0);
     zero = zero.defined() ? zero + own : own;
   }
-  const double before = std::exchange(impl_->weight, 0);
+  struct Without {
+    bool& has;
+    ~Without() { has = true; }
+  } const without{impl_->has_samples};
+  without.has = false;
   zero.backward();
-  impl_->weight = before;
 }
 
 void DataParallel::set_sync(bool sync) noexcept { impl_->sync = sync; }

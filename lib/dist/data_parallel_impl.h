@@ -32,6 +32,14 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   void start_bucket(GradientBucket& bucket);
   /// The end of backward().
   void end_pass(const std::exception_ptr& error);
+  /// Runs a part of the exchange with the other ranks, now and in each replay of a captured step.
+  void exchange(std::function<void(DataParallelImpl& own)> part);
+
+  // Parts of the exchange. They may use the state that a step has when it is replayed.
+  void begin_exchange(bool has_samples);
+  void begin_note(bool whole);
+  void begin_sum(const std::shared_ptr<FlatGradients>& gradients, std::size_t number);
+  void end_exchange(const std::vector<char>& its_present);
   bool is_complete(const GradientBucket& bucket) const;
 
   Session& session;
@@ -45,13 +53,20 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   double weight = 1;
   bool sync = true;
 
-  // Of a pass.
-  bool running = false;
+  bool has_samples = true;
+
+  // Of a backward().
+  bool collects = false;
+  std::vector<char> present;  ///< By parameter: its gradient is complete.
+  std::size_t started = 0;    ///< Buckets whose sum was started.
+
+  // Of an exchange.
+  bool exchanges = false;
   std::int64_t passes = 0;
-  std::vector<char> present;   ///< By parameter: its gradient is complete.
-  std::size_t started = 0;     ///< Buckets whose sum was started.
   std::vector<float> weights;  ///< The ranks' weights; empty if they are equal. Only the worker uses it.
   std::vector<std::future<void>> sums;
+  std::vector<char> whole;  ///< By rank: it has all gradients.
+  Worker::Job end_of_note;  ///< Waits for `whole`.
 };
 
 }  // namespace crisol::dist

@@ -15,7 +15,7 @@ GradientBucket::GradientBucket(const optim::ArenaLayout& layout, const optim::Ar
 }
 
 Tensor GradientBucket::part_of(std::size_t index) const {
-  return flat_.narrow(0, places_[index], parameters_[index].numel()).reshape(parameters_[index].shape());
+  return gradients_->flat.narrow(0, places_[index], parameters_[index].numel()).reshape(parameters_[index].shape());
 }
 
 // Whether the gradients lie in one buffer as in the bucket: an optimiser's arena has the same layout.
@@ -33,45 +33,45 @@ bool GradientBucket::gradients_are_one_range() const {
   return true;
 }
 
-void GradientBucket::begin() {
+const std::shared_ptr<FlatGradients>& GradientBucket::collect() {
   const NoGrad no_grad;
-  const Tensor first = parameters_[0].grad();
-  const bool in_place = gradients_are_one_range();
-  if (in_place) {
-    const OpenclBuffer place = opencl_buffer(first);
-    if (copies_ || !flat_.defined() || opencl_buffer(flat_).memory != place.memory ||
-        opencl_buffer(flat_).offset != place.offset) {
-      flat_ = from_opencl(place.memory, {count_}, DType::f32, first.device(), place.offset);
-      access_ = std::make_unique<HostAccess>(flat_);
-    }
-  } else {
-    if (!copies_ || !flat_.defined()) {
-      flat_ = zeros({count_}, DType::f32, parameters_[0].device());
-      access_ = std::make_unique<HostAccess>(flat_);
-    }
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      const Tensor gradient = parameters_[i].grad();
-      if (gradient.defined())
-        part_of(i).copy_from(gradient);
-      else
-        part_of(i).zero_();
-    }
+  if (!gradients_are_one_range()) {
+    collect_copies();
+    return gradients_;
   }
-  copies_ = !in_place;
-  access_->begin();
+  const Tensor first = parameters_[0].grad();
+  const OpenclBuffer place = opencl_buffer(first);
+  const OpenclBuffer before = gradients_ == nullptr ? OpenclBuffer{} : opencl_buffer(gradients_->flat);
+  if (gradients_ == nullptr || gradients_->copies || before.memory != place.memory || before.offset != place.offset)
+    gradients_ = std::make_shared<FlatGradients>(
+        from_opencl(place.memory, {count_}, DType::f32, first.device(), place.offset), false);
+  return gradients_;
 }
 
-void GradientBucket::join() {
-  const NoGrad no_grad;
-  access_->join();
+void GradientBucket::collect_copies() {
+  if (gradients_ == nullptr || !gradients_->copies)
+    gradients_ = std::make_shared<FlatGradients>(zeros({count_}, DType::f32, parameters_[0].device()), true);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    Tensor gradient = parameters_[i].grad();
-    if (!gradient.defined()) continue;
-    if (copies_)
-      gradient.copy_from(part_of(i));
+    const Tensor gradient = parameters_[i].grad();
+    if (gradient.defined())
+      part_of(i).copy_from(gradient);
     else
-      opencl_buffer_for_writing(gradient);  // Its version changes, although the sums came through another tensor.
+      part_of(i).zero_();
   }
+}
+
+std::vector<Tensor> GradientBucket::gradients() const {
+  std::vector<Tensor> all;
+  for (const Tensor& parameter : parameters_)
+    if (const Tensor gradient = parameter.grad(); gradient.defined()) all.push_back(gradient);
+  return all;
+}
+
+void GradientBucket::queue_copies() const {
+  if (!gradients_->copies) return;
+  const NoGrad no_grad;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (Tensor gradient = parameters_[i].grad(); gradient.defined()) gradient.copy_from(part_of(i));
 }
 
 }  // namespace crisol::dist

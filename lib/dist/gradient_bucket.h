@@ -11,8 +11,17 @@
 
 namespace crisol::dist {
 
-/// The gradients of the parameters of a bucket in one flat tensor. Where an optimiser keeps them in its arena, this is
-/// a part of the arena, and nothing is copied on the device. Elsewhere it is a tensor of the bucket's own.
+/// Gradients in one flat tensor. Where an optimiser keeps them in its arena, this is a part of the arena, and nothing
+/// is copied on the device. Elsewhere it is a tensor of the bucket's own.
+struct FlatGradients {
+  FlatGradients(const Tensor& its_flat, bool is_copy) : flat(its_flat), copies(is_copy), access(flat) {}
+
+  const Tensor flat;
+  const bool copies;
+  HostAccess access;
+};
+
+/// The gradients of the parameters of a bucket.
 class GradientBucket {
  public:
   GradientBucket(const optim::ArenaLayout& layout, const optim::ArenaLayout::Bucket& bucket,
@@ -22,24 +31,26 @@ class GradientBucket {
   std::size_t last() const noexcept { return first_ + parameters_.size(); }
   std::int64_t count() const noexcept { return count_; }
 
-  /// Collects the gradients and queues the access of the host. A parameter without a gradient counts as zeros.
-  void begin();
-  /// What begin() began.
-  HostAccess& access() noexcept { return *access_; }
-  /// Work of the device that is queued later sees the sums as gradients.
-  void join();
+  /// Queues the collection of the present gradients, and returns the place where they are then. A captured step keeps
+  /// the place. A parameter without a gradient counts as zeros.
+  const std::shared_ptr<FlatGradients>& collect();
+  /// What collect() returned last.
+  const std::shared_ptr<FlatGradients>& collected() const noexcept { return gradients_; }
+  /// The present gradients.
+  std::vector<Tensor> gradients() const;
+  /// Queues copies from the place to the gradients, if collect() copied them.
+  void queue_copies() const;
 
  private:
   Tensor part_of(std::size_t index) const;
   bool gradients_are_one_range() const;
+  void collect_copies();
 
   std::size_t first_;
   std::int64_t count_;
   std::vector<Tensor> parameters_;
   std::vector<std::int64_t> places_;  ///< Of the parameters, in elements from the begin of the bucket.
-  Tensor flat_;
-  bool copies_ = false;  ///< flat_ is the bucket's own.
-  std::unique_ptr<HostAccess> access_;
+  std::shared_ptr<FlatGradients> gradients_;
 };
 
 }  // namespace crisol::dist

@@ -75,7 +75,8 @@ Session::Session() {
     end_run(concat(name_of(rank), " has given no sign of life for ", seconds, " seconds; ", name_of(rank_),
                    " ends the run"));
   };
-  worker_ = std::make_unique<Worker>(comm_, notes_, beats_, silence_limit(), silent);
+  const auto broken = [](const char* text) { fail(concat("an exchange with the other ranks failed: ", text)); };
+  worker_ = std::make_unique<Worker>(comm_, notes_, beats_, silence_limit(), silent, broken);
 }
 
 void Session::open() {
@@ -86,6 +87,8 @@ void Session::open() {
   if (started == 0) {
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level), "MPI_Init_thread");
     owns_mpi_ = true;
+    // Errors of requests go to its handler, which would end the run without our message.
+    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   } else {
     check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
   }

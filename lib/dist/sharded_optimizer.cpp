@@ -1,7 +1,10 @@
 // The optimiser state divided among the ranks.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/reduce.h"
 #include "crisol/gradients.h"
 #include "dist/averaging.h"
 #include "dist/collectives.h"
@@ -51,6 +54,14 @@ ShardedOptimizerImpl::ShardedOptimizerImpl(const NamedTensors& given, const Shar
   for (const Piece& piece : pieces) leaves.push_back(piece.leaf);
   optimizer = make(leaves);
   require(optimizer != nullptr, op, "the function made no optimiser");
+  for (const auto& [name, parameter] : parameters)
+    hooks.push_back(parameter.register_post_accumulate_grad_hook([this](const Tensor&) {
+      require(!averaged, op, "backward() after clip_grad_norm(): call step() or zero_grad() between them");
+    }));
+}
+
+ShardedOptimizerImpl::~ShardedOptimizerImpl() {
+  for (HookHandle& hook : hooks) hook.remove();
 }
 
 // Each rank must have an element of a parameter. Every rank finds the same answer.
@@ -123,6 +134,7 @@ ShardedOptimizer::ShardedOptimizer(const NamedTensors& parameters, const Make& m
 ShardedOptimizer::~ShardedOptimizer() = default;
 
 void ShardedOptimizer::zero_grad() {
+  impl_->averaged = false;
   for (const auto& [name, parameter] : impl_->parameters) set_grad(parameter, Tensor());
 }
 
@@ -133,20 +145,44 @@ void ShardedOptimizer::set_weight(double weight) {
   impl_->weight = impl_->session.weight = weight;
 }
 
+void ShardedOptimizerImpl::average() {
+  if (averaged) return;
+  std::vector<bool> present = touched();
+  std::vector<double> weights(static_cast<std::size_t>(session.world()));
+  session.worker().run([&](Link& link) { link.wait(link.begin_gather(&weight, weights.data(), sizeof weight)); });
+  const std::vector<float> normalised = normalised_weights(op, weights);
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    const Tensor all = collect(buckets[b], [&](std::size_t i) { return parameters[i].second.grad(); });
+    const Tensor own = reduce_scatter_weighted(session, all, normalised);
+    for (Piece& piece : pieces)
+      if (piece.bucket == b)
+        set_grad(piece.leaf, present[piece.parameter] ? own.narrow(0, piece.place, piece.leaf.numel()) : Tensor());
+  }
+  has_gradient = std::move(present);
+  averaged = true;
+}
+
+double ShardedOptimizer::clip_grad_norm(double max_norm) {
+  ShardedOptimizerImpl& s = *impl_;
+  require(max_norm > 0, op, "clip_grad_norm: max_norm is ", max_norm, ", and must be positive");
+  const NoGrad no_grad;
+  s.average();
+  Tensor squares = zeros({}, DType::f32, s.parameters[0].second.device());
+  for (const Piece& piece : s.pieces)
+    if (const Tensor gradient = piece.leaf.grad(); gradient.defined()) squares.add_(sum(gradient * gradient));
+  all_reduce(squares);
+  const double norm = std::sqrt(squares.item<double>()), scale = max_norm / (norm + 1e-6);
+  if (scale < 1)
+    for (const Piece& piece : s.pieces)
+      if (Tensor gradient = piece.leaf.grad(); gradient.defined()) gradient.mul_(scale);
+  return norm;
+}
+
 void ShardedOptimizer::step() {
   ShardedOptimizerImpl& s = *impl_;
   const NoGrad no_grad;
-  const std::vector<bool> touched = s.touched();
-  std::vector<double> weights(static_cast<std::size_t>(s.session.world()));
-  s.session.worker().run([&](Link& link) { link.wait(link.begin_gather(&s.weight, weights.data(), sizeof s.weight)); });
-  const std::vector<float> normalised = normalised_weights(op, weights);
-  for (std::size_t b = 0; b < s.buckets.size(); ++b) {
-    const Tensor all = s.collect(s.buckets[b], [&](std::size_t i) { return s.parameters[i].second.grad(); });
-    const Tensor own = reduce_scatter_weighted(s.session, all, normalised);
-    for (Piece& piece : s.pieces)
-      if (piece.bucket == b)
-        set_grad(piece.leaf, touched[piece.parameter] ? own.narrow(0, piece.place, piece.leaf.numel()) : Tensor());
-  }
+  s.average();
+  s.averaged = false;
   // Somebody may have loaded or changed the parameters.
   for (Piece& piece : s.pieces) piece.leaf.copy_from(part_of(s.parameters[piece.parameter].second, piece.within));
   // A rank whose parameters got no gradient has nothing to do.
@@ -154,7 +190,7 @@ void ShardedOptimizer::step() {
     s.optimizer->step();
   for (std::size_t b = 0; b < s.buckets.size(); ++b) {
     const Tensor all = s.gather(b, [&](std::size_t piece) { return s.pieces[piece].leaf.detach(); });
-    s.spread(s.buckets[b], all, [&](std::size_t i) { return touched[i] ? s.parameters[i].second : Tensor(); });
+    s.spread(s.buckets[b], all, [&](std::size_t i) { return s.has_gradient[i] ? s.parameters[i].second : Tensor(); });
   }
 }
 

@@ -38,6 +38,9 @@ struct ShardedOptimizerImpl {
   void cut();
   void check_pieces() const;
   std::vector<bool> touched() const;
+  ~ShardedOptimizerImpl();
+  /// Gives each piece the average of its gradients on all ranks, unless clip_grad_norm did.
+  void average();
   /// The elements of a bucket, from the tensors `value(parameter)`; zeros where one is undefined.
   Tensor collect(const ShardedBucket& bucket, const std::function<Tensor(std::size_t parameter)>& value) const;
   /// The elements of a bucket, from the tensors `value(piece)` of the pieces of all ranks.
@@ -53,8 +56,11 @@ struct ShardedOptimizerImpl {
   const optim::ArenaLayout layout;
   std::vector<ShardedBucket> buckets;
   std::vector<Piece> pieces;
-  std::unique_ptr<optim::Optimizer> optimizer;
+  std::shared_ptr<optim::Optimizer> optimizer;
   double weight = 1;
+  bool averaged = false;           ///< The pieces have their gradients.
+  std::vector<bool> has_gradient;  ///< By parameter, when they got them.
+  std::vector<HookHandle> hooks;
 };
 
 }  // namespace crisol::dist

@@ -10,8 +10,10 @@
 
 namespace crisol::dist {
 
-Worker::Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, int limit, std::function<void(int, int)> silent)
-    : heartbeat_(beats, limit, std::move(silent)),
+Worker::Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, int limit, std::function<void(int, int)> silent,
+               std::function<void(const char*)> broken)
+    : broken_(std::move(broken)),
+      heartbeat_(beats, limit, std::move(silent)),
       link_(comm, notes, heartbeat_, urgent_),
       thread_([this] { loop(); }) {}
 
@@ -25,7 +27,14 @@ Worker::~Worker() {
 }
 
 std::future<void> Worker::queue(Job job) {
-  std::packaged_task<void(Link&)> task(std::move(job));
+  std::packaged_task<void(Link&)> task([this, own = std::move(job)](Link& link) {
+    try {
+      own(link);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::io) broken_(error.what());
+      throw;
+    }
+  });
   std::future<void> done = task.get_future();
   {
     const std::lock_guard lock(mutex_);

@@ -18,8 +18,10 @@ class Worker {
  public:
   using Job = std::function<void(Link& link)>;
 
-  /// Three communicators of all ranks.
-  Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, int limit, std::function<void(int rank, int seconds)> silent);
+  /// Three communicators of all ranks. Calls `broken` with the text of an error of MPI: the ranks no longer agree on
+  /// what they exchange, so the next exchange might wait for ever.
+  Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, int limit, std::function<void(int rank, int seconds)> silent,
+         std::function<void(const char* text)> broken);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -35,6 +37,7 @@ class Worker {
   void loop();
   bool next(std::packaged_task<void(Link&)>& job);
 
+  const std::function<void(const char*)> broken_;
   std::atomic<int> urgent_{0};
   Heartbeat heartbeat_;
   Link link_;

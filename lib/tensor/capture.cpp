@@ -1,8 +1,11 @@
 #include "crisol/capture.h"
 
+#include <utility>
+
 #include "base/text.h"
 #include "base/thread_context.h"
 #include "crisol/grad_mode.h"
+#include "crisol/replay_calls.h"
 #include "runtime/capture/capture.h"
 #include "tensor/captured_uses.h"
 
@@ -73,6 +76,16 @@ CapturedGraph capture(const std::function<void()>& work, Device device, ReplayBy
   const char* why_not = runtime::keep_in_command_buffer(*impl->capturer);
   require(by == ReplayBy::any || why_not == nullptr, "capture", device, ": ", why_not == nullptr ? "" : why_not);
   return CapturedGraph(std::move(impl));
+}
+
+void call_in_replays(ReplayCall function) {
+  require(function != nullptr, "call_in_replays", "there is no function");
+  {
+    const runtime::PauseCapture pause;
+    function(nullptr);
+  }
+  if (runtime::Capturer* const capturer = runtime::current_capturer())
+    runtime::add_call(*capturer, std::move(function));
 }
 
 void CapturedGraph::replay() const {

@@ -9,6 +9,9 @@ from ._crisol._data import (
     Csv,
     ImageDataset,
     ImageFolder,
+    RandomSampler,
+    SequentialSampler,
+    ShardedSampler,
     Subset,
     TensorDataset,
     random_split,
@@ -17,9 +20,11 @@ from ._crisol._data import (
 )
 
 __all__ = ["Csv", "DataLoader", "Dataset", "ImageDataset", "ImageFolder", "MNIST", "Subset", "TensorDataset"]
-__all__ += ["random_split", "read_idx", "read_image"]
+__all__ += ["RandomSampler", "SequentialSampler", "ShardedSampler", "random_split", "read_idx", "read_image"]
 
-for _class in (Csv, ImageDataset, ImageFolder, Subset, TensorDataset):
+for _class in (
+    Csv, ImageDataset, ImageFolder, RandomSampler, SequentialSampler, ShardedSampler, Subset, TensorDataset
+):
     _class.__module__ = "crisol.data"
 
 

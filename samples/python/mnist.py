@@ -1,6 +1,11 @@
-"""Trains a small network on MNIST's digits, or on rendered digits, and shows how well it does."""
+"""Trains a small network on MNIST's digits, or on rendered digits, and shows how well it does.
+
+mpirun -n 2 --bind-to none python mnist.py trains on two ranks, each with a device and a part of each batch.
+"""
 
 import argparse
+import itertools
+import os
 import time
 
 import crisol
@@ -33,12 +38,66 @@ def load(args):
     return [data.TensorDataset(crisol.asarray(x), crisol.asarray(y)) for x, y in parts]
 
 
+class Ranks:
+    """The ranks of the run, if mpirun started this program. Otherwise this process is the only one."""
+
+    def __init__(self):
+        self.dist = None
+        if any(name in os.environ for name in ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")):
+            from crisol import dist
+
+            self.dist = dist
+            dist.init()
+        self.rank, self.world = (self.dist.rank(), self.dist.world()) if self.dist else (0, 1)
+
+    def loader(self, dataset, order, batch):
+        """This rank's parts of the batches. None stands for a part without samples."""
+        own = data.ShardedSampler(order, batch, self.rank, self.world)
+        loader = data.DataLoader(dataset, own.local_batch_size, sampler=own)
+        return lambda: itertools.islice(itertools.chain(loader, itertools.repeat(None)), own.batches)
+
+    def total(self, x):
+        """The sum of a tensor over all ranks, as a number."""
+        if self.dist:
+            self.dist.all_reduce(x)
+        return x.item()
+
+    def print(self, *args):
+        if self.rank == 0:
+            print(*args)
+
+    def finish(self):
+        if self.dist:
+            self.dist.finish()
+
+
 @crisol.no_grad()
-def accuracy(net, loader):
+def accuracy(net, batches, count, ranks):
     net.eval()
-    right = sum(crisol.sum(crisol.argmax(net(x), axis=1) == y) for x, y in loader)
+    right = crisol.zeros(())
+    for images, labels in filter(None, batches()):
+        right = right + crisol.sum(crisol.argmax(net(images), axis=1) == labels)
     net.train()
-    return int(right) / len(loader.dataset)
+    return ranks.total(right) / count
+
+
+def train_epoch(net, optimizer, schedule, batches, parallel):
+    """Returns the sum of the losses of this rank's samples."""
+    losses = crisol.zeros(())
+    for batch in batches():
+        optimizer.zero_grad()
+        if batch is None:
+            parallel.backward_without_samples()
+        else:
+            images, labels = batch
+            if parallel:
+                parallel.set_weight(len(images))
+            loss = F.cross_entropy(net(images), labels)
+            loss.backward()
+            losses = losses + loss.detach() * len(images)
+        optimizer.step()
+        schedule.step()
+    return losses
 
 
 def main():
@@ -52,28 +111,26 @@ def main():
     parser.add_argument("--out", help="file for the trained weights, in the safetensors format")
     args = parser.parse_args()
 
+    ranks = Ranks()
     crisol.manual_seed(args.seed)
     train, test = load(args)
-    loader = data.DataLoader(train, args.batch, shuffle=True, seed=args.seed)
-    test_loader = data.DataLoader(test, 500)
+    batches = ranks.loader(train, data.RandomSampler(len(train), args.seed), args.batch)
+    test_batches = ranks.loader(test, data.SequentialSampler(len(test)), 500)
     net = Net()
-    print(net, "on", crisol.device())
+    ranks.print(net, "on", crisol.device(), *([f"and {ranks.world - 1} more ranks"] if ranks.world > 1 else []))
     optimizer = crisol.optim.Adam(net.parameters(), lr=args.lr)
-    schedule = crisol.optim.lr_scheduler.OneCycleLR(optimizer, args.lr, epochs=args.epochs, steps_per_epoch=len(loader))
+    steps = -(-len(train) // args.batch)
+    schedule = crisol.optim.lr_scheduler.OneCycleLR(optimizer, args.lr, epochs=args.epochs, steps_per_epoch=steps)
+    parallel = ranks.dist.DataParallel(net) if ranks.dist else None
     for epoch in range(1, args.epochs + 1):
-        start, losses = time.perf_counter(), 0
-        for images, labels in loader:
-            loss = F.cross_entropy(net(images), labels)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-            losses = losses + loss.detach()
-        loss = losses.item() / len(loader)
+        start = time.perf_counter()
+        loss = ranks.total(train_epoch(net, optimizer, schedule, batches, parallel)) / len(train)
         speed = len(train) / (time.perf_counter() - start)
-        print(f"epoch {epoch}: loss {loss:.4f}, {speed:,.0f} images/s, test {accuracy(net, test_loader):.2%}")
-    if args.out:
+        right = accuracy(net, test_batches, len(test), ranks)
+        ranks.print(f"epoch {epoch}: loss {loss:.4f}, {speed:,.0f} images/s, test {right:.2%}")
+    if args.out and ranks.rank == 0:
         crisol.save(net.state_dict(), args.out)
+    ranks.finish()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -9,9 +10,13 @@
 
 #include "crisol/crisol.h"
 #include "crisol/dist.h"
+#include "crisol/replay_calls.h"
+#include "dist/parts.h"
 #include "doctest/doctest.h"
+#include "support/compare.h"
 
 using namespace crisol;
+using namespace crisol::testing;
 
 namespace {
 
@@ -50,22 +55,16 @@ std::vector<float> weights_of(const nn::Module& module) {
   return all;
 }
 
-double difference(const std::vector<float>& a, const std::vector<float>& b) {
-  REQUIRE(a.size() == b.size());
-  double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, static_cast<double>(std::abs(a[i] - b[i])));
-  return most;
-}
-
 /// This rank's part of the samples.
 Data own_part(const Data& all) {
-  const std::int64_t begin = samples * dist::rank() / dist::world(), end = samples * (dist::rank() + 1) / dist::world();
-  return {all.x.narrow(0, begin, end - begin), all.labels.narrow(0, begin, end - begin)};
+  const Part part(samples);
+  return {part.of(all.x), part.of(all.labels)};
 }
 
 struct How {
   dist::DataParallelOptions options = {};
-  bool arena = true;  ///< The optimiser is made before the first backward.
+  bool arena = true;                     ///< The optimiser is made before the first backward.
+  std::optional<ReplayBy> replays = {};  ///< From the second step on, the steps are replays of a captured one.
 };
 
 /// Weights after some steps of SGD with momentum on all ranks.
@@ -80,11 +79,20 @@ std::vector<float> train(const How& how, int steps) {
   if (how.arena) make();
   dist::DataParallel model(net, how.options);
   model.set_weight(static_cast<double>(own.x.size(0)));
-  for (int step = 0; step < steps; ++step) {
+  const auto step = [&] {
     if (optimizer != nullptr) optimizer->zero_grad();
     cross_entropy(model(own.x), own.labels).backward();
     if (optimizer == nullptr) make();
     optimizer->step();
+  };
+  std::optional<CapturedGraph> graph;
+  for (int i = 0; i < steps; ++i) {
+    if (i == 0 || !how.replays)
+      step();
+    else if (i == 1)
+      graph = capture(step, Device(), *how.replays);
+    else
+      graph->replay();
   }
   model.check_weights();
   return weights_of(net);
@@ -103,18 +111,6 @@ std::vector<float> train_alone(int steps) {
   return weights_of(net);
 }
 
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("dist: training on all ranks gives the weights of one process, and the same bits each time") {
@@ -130,6 +126,65 @@ TEST_CASE("dist: training on all ranks gives the weights of one process, and the
       const How how{{.bucket_bytes = 1000, .first_bucket_bytes = 100, .overlap = overlap, .check_every = 3}, arena};
       CHECK(difference(together, train(how, 20)) == 0);
     }
+}
+
+TEST_CASE("dist: a captured step is cut at the buckets, and its replays give the bits of ordinary steps") {
+  const std::vector<float> called = train({}, 9);
+  const dist::DataParallelOptions small{.bucket_bytes = 1000, .first_bucket_bytes = 100, .check_every = 4};
+  dist::DataParallelOptions late = small;
+  late.overlap = false;
+  std::vector<ReplayBy> ways{ReplayBy::launches};
+  if (Device().info().has_extension("cl_khr_command_buffer")) ways.push_back(ReplayBy::command_buffer);
+  for (const ReplayBy by : ways)
+    for (const dist::DataParallelOptions& options : {dist::DataParallelOptions(), small, late})
+      for (const bool arena : {true, false}) {
+        CAPTURE(options.overlap);
+        CAPTURE(options.bucket_bytes);
+        CAPTURE(arena);
+        CHECK(difference(called, train({options, arena, by}, 9)) == 0);
+      }
+}
+
+TEST_CASE("dist: a replay sums the last layer's gradients before it queues the first layer's kernels") {
+  Net net;
+  optim::SGD optimizer(net.parameters(), 0.1);
+  auto model = std::make_unique<dist::DataParallel>(
+      net, dist::DataParallelOptions{.bucket_bytes = 2000, .first_bucket_bytes = 100});
+  const Tensor factor = full({}, dist::rank() + 2.0), x = ones({1, 12});
+  int summed = 0;
+  double average = (dist::world() + 3) / 2.0;  // Of the ranks' gradients 2, 3, …
+  const auto step = [&] {
+    optimizer.zero_grad();
+    const Tensor hidden = relu(net.first(x));
+    hidden.register_hook([&](const Tensor&) {
+      call_in_replays([&](const std::exception_ptr&) {
+        const int before = summed;
+        for (int i = 0; i < 60000 && summed == before; ++i) {
+          if (std::abs(net.third.bias.grad().to_vector<float>()[2] - average) < 1e-6)
+            ++summed;
+          else
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+      });
+      return Tensor();
+    });
+    (sum(net.third(relu(net.second(hidden)))) * factor).backward();
+  };
+  step();
+  const CapturedGraph graph = capture(step);
+  CHECK(summed == 2);
+  Tensor(factor).mul_(3.0);
+  average *= 3;
+  graph.replay();
+  CHECK(summed == 3);
+  CHECK(net.third.bias.grad().to_vector<float>()[0] == doctest::Approx(average));
+  // A replay uses the weights of the present ranks.
+  model->set_weight(dist::rank() == 0 ? 1 : 0);
+  average = 6;
+  graph.replay();
+  CHECK(net.third.bias.grad().to_vector<float>()[0] == doctest::Approx(6));
+  model.reset();
+  check_error([&] { graph.replay(); }, {"[DataParallel] a captured step averages", "an object that was destroyed"});
 }
 
 TEST_CASE("dist: gradients are the weighted average, and stay so when several passes add up") {
@@ -163,7 +218,7 @@ TEST_CASE("dist: gradients are the weighted average, and stay so when several pa
     pass(4);
   }
   CHECK(gradient() == doctest::Approx(4));
-  CHECK(contains(message_of([&] { model.set_weight(-1); }), "the weight -1 must be 0 or more"));
+  check_error([&] { model.set_weight(-1); }, {"the weight -1 must be 0 or more"});
 }
 
 TEST_CASE("dist: a parameter without a gradient on one rank is named on all") {
@@ -171,12 +226,12 @@ TEST_CASE("dist: a parameter without a gradient on one rank is named on all") {
   Net net;
   dist::DataParallel model(net);
   const Tensor x = ones({2, 12});
-  const std::string text = message_of([&] {
-    Tensor loss = dist::rank() == 1 ? sum(net.second(net.first(x))) : sum(net(x));
-    loss.backward();
-  });
-  CHECK(contains(text,
-                 "[DataParallel] the parameter third.weight of shape (3, 7) got no gradient on rank 1, but on rank 0"));
+  check_error(
+      [&] {
+        Tensor loss = dist::rank() == 1 ? sum(net.second(net.first(x))) : sum(net(x));
+        loss.backward();
+      },
+      {"[DataParallel] the parameter third.weight of shape (3, 7) got no gradient on rank 1, but on rank 0"});
   net.zero_grad();
   // Where no rank has a gradient, it is no error.
   sum(net.second(net.first(x))).backward();
@@ -209,27 +264,28 @@ TEST_CASE("dist: the last layer's gradients are summed while backward goes on to
 TEST_CASE("dist: other models, buckets and passes are refused") {
   if (dist::world() == 1) return;
   nn::Linear small(3, dist::rank() == 0 ? 4 : 5);
-  CHECK(contains(message_of([&] { const dist::DataParallel model(small); }),
-                 "[DataParallel] the ranks differ in their parameters: rank 0: weight f32 (4, 3), bias f32 (4); rank "
-                 "1: weight f32 (5, 3)"));
+  check_error([&] { const dist::DataParallel model(small); },
+              {"[DataParallel] the ranks differ in their parameters: rank 0: weight f32 (4, 3), bias f32 (4); rank "
+               "1: weight f32 (5, 3)"});
   nn::Linear same(3, 4);
-  CHECK(contains(message_of([&] { const dist::DataParallel model(same, {.bucket_bytes = 100 + dist::rank()}); }),
-                 "the ranks differ in their buckets: rank 0: 100 bytes"));
+  check_error([&] { const dist::DataParallel model(same, {.bucket_bytes = 100 + dist::rank()}); },
+              {"the ranks differ in their buckets: rank 0: 100 bytes"});
   dist::DataParallel model(same);
   if (dist::rank() == 1) {
     const NoGrad no_grad;
     Tensor(same.bias).fill_(3);
   }
-  CHECK(contains(message_of([&] { model.check_weights(); }),
-                 "the weights of the ranks differ from those of rank 0: bias of rank 1"));
-  CHECK(contains(message_of([&] {
-                   const dist::DataParallel nothing(NamedTensors{{"x", zeros({3})}}, {});
-                 }),
-                 "none of the 1 parameters wants a gradient"));
-  CHECK(contains(message_of([&] {
-                   const dist::DataParallel ints(NamedTensors{{"x", zeros({3}, DType::i32)}}, {});
-                 }),
-                 "the parameter x is no f32 leaf"));
+  check_error([&] { model.check_weights(); }, {"the weights of the ranks differ from those of rank 0: bias of rank 1"});
+  check_error(
+      [&] {
+        const dist::DataParallel nothing(NamedTensors{{"x", zeros({3})}}, {});
+      },
+      {"none of the 1 parameters wants a gradient"});
+  check_error(
+      [&] {
+        const dist::DataParallel ints(NamedTensors{{"x", zeros({3}, DType::i32)}}, {});
+      },
+      {"the parameter x is no f32 leaf"});
 }
 
 TEST_CASE("dist: buffers come from rank 0") {
@@ -266,6 +322,6 @@ TEST_CASE("dist: the samplers of all ranks together read each sample once, in th
         CHECK(batches[b] == std::set<std::int64_t>(begin, end));
       }
     }
-  CHECK(contains(message_of([] { io::ShardedSampler(std::make_shared<io::SequentialSampler>(9), 2, 0, 3); }),
-                 "[ShardedSampler] a batch of 2 samples cannot be cut into 3 parts"));
+  check_error([] { io::ShardedSampler(std::make_shared<io::SequentialSampler>(9), 2, 0, 3); },
+              {"[ShardedSampler] a batch of 2 samples cannot be cut into 3 parts"});
 }

@@ -3,11 +3,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "crisol/crisol.h"
 #include "crisol/dist.h"
+#include "crisol/replay_calls.h"
 
 namespace {
 
@@ -24,6 +26,7 @@ void fail_by(const std::string& scenario) {
   if (scenario == "segfault") *static_cast<volatile int*>(nullptr) = 1;
   if (scenario == "stop") std::raise(SIGSTOP);
   if (scenario == "fail") dist::fail("the scenario gave up");
+  if (scenario == "differ") dist::barrier();  // The other ranks call backward().
 }
 
 }  // namespace
@@ -31,26 +34,35 @@ void fail_by(const std::string& scenario) {
 int main(int argc, char** argv) {
   const std::string scenario = argc > 1 ? argv[1] : "";
   dist::init();
-  nn::Linear net(30, 20);
+  nn::Linear first(30, 20), second(20, 10);
+  nn::Sequential net(first, second);
   optim::SGD optimizer(net.parameters(), 0.01);
-  dist::DataParallel model(net);
+  const dist::DataParallel model(net, {.bucket_bytes = 100, .first_bucket_bytes = 100});
   const bool fails = dist::rank() == dist::world() - 1;
   bool in_backward = false;
   const Tensor x = ones({4, 30});
+  const auto train = [&] {
+    const Tensor hidden = first(x), y = second(hidden);
+    hidden.register_hook([&](const Tensor&) {
+      call_in_replays([&](const std::exception_ptr& error) {  // The sums of the second layer have begun.
+        if (in_backward && error == nullptr) throw std::runtime_error("a hook of the scenario threw");
+      });
+    });
+    optimizer.zero_grad();
+    sum(y * y).backward();
+    optimizer.step();
+  };
+  train();
+  std::optional<CapturedGraph> graph;
+  if (scenario == "replay") graph = capture(train);
   for (int step = 0;; ++step) {
     if (fails && step == healthy_steps) {
       std::printf("rank %d now fails: %s\n", dist::rank(), scenario.c_str());
       std::fflush(stdout);
       fail_by(scenario);
-      in_backward = scenario == "backward";
+      in_backward = scenario == "backward" || scenario == "replay";
     }
-    const Tensor y = model(x);
-    y.register_hook([&](const Tensor&) {
-      if (in_backward) throw std::runtime_error("a hook of the scenario threw");
-    });
-    optimizer.zero_grad();
-    sum(y * y).backward();
-    optimizer.step();
+    graph ? graph->replay() : train();
     if (scenario.empty() && step == healthy_steps) break;
   }
   dist::finish();

@@ -9,6 +9,7 @@
 #include "crisol/crisol.h"
 #include "crisol/dist.h"
 #include "doctest/doctest.h"
+#include "support/listener.h"
 
 namespace {
 
@@ -18,25 +19,15 @@ std::vector<std::int32_t>& failures() {
   return all;
 }
 
-struct Counter : doctest::IReporter {
+struct Counter : crisol::testing::Listener {
   explicit Counter(const doctest::ContextOptions&) {}
-  void report_query(const doctest::QueryData&) override {}
-  void test_run_start() override {}
-  void test_run_end(const doctest::TestRunStats&) override {}
   void test_case_start(const doctest::TestCaseData& data) override {
     if (crisol::dist::rank() == 0) std::printf("[case] %s\n", data.m_name);
     std::fflush(stdout);
   }
-  void test_case_reenter(const doctest::TestCaseData&) override {}
   void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
     failures().push_back(stats.testCaseSuccess ? 0 : 1);
   }
-  void test_case_exception(const doctest::TestCaseException&) override {}
-  void subcase_start(const doctest::SubcaseSignature&) override {}
-  void subcase_end() override {}
-  void log_assert(const doctest::AssertData&) override {}
-  void log_message(const doctest::MessageData&) override {}
-  void test_case_skipped(const doctest::TestCaseData&) override {}
 };
 
 DOCTEST_REGISTER_LISTENER("counter", 1, Counter);

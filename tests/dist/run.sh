@@ -4,8 +4,10 @@
 
 platform[dist]="Portable Computing Language"
 prepare_dist() {
-  prepare_pocl && need_package libopenmpi-dev have_command mpicxx && need_package openmpi-bin have_command mpirun
+  prepare_pocl && need_package libopenmpi-dev have_command mpicxx && need_package openmpi-bin have_command mpirun || return 1
+  install_python || dist_without_python=$reason
 }
+dist_without_python=""
 
 # on_ranks COUNT COMMAND…: runs a command on ranks. A run that takes half an hour hangs.
 on_ranks() {
@@ -32,13 +34,17 @@ dist_passes() {
   fi
 }
 
-# ends_by RANKS SCENARIO TEXT: the run ends with an error, and the output names the last rank and then TEXT.
-ends_by() {
-  local output status=0
-  output=$(on_ranks "$1" "$crisol_build/bin/crisol_dist_faults" "$2") || status=$?
+# ends_with TEXT RANKS COMMAND…: the run ends with an error, and the output names the last rank and then TEXT.
+ends_with() {
+  local text=$1 output status=0
+  shift
+  output=$(on_ranks "$@") || status=$?
   printf '%s\n' "$output"
-  [ $status -ne 0 ] && [ $status -ne 124 ] && grep -qE "rank $(($1 - 1)) .*$3" <<<"$(tr '\n' ' ' <<<"$output")"
+  [ $status -ne 0 ] && [ $status -ne 124 ] && grep -qE "rank $(($1 - 1)) .*$text" <<<"$(tr '\n' ' ' <<<"$output")"
 }
+
+# ends_by RANKS SCENARIO TEXT: the same for a scenario of crisol_dist_faults.
+ends_by() { ends_with "$3" "$1" "$crisol_build/bin/crisol_dist_faults" "$2"; }
 
 # same_training RANKS: a training of text_lstm that goes on from a checkpoint ends with the bits of an undisturbed one.
 # Another number of ranks can go on from it too.
@@ -76,13 +82,57 @@ test_ranks() {
   passed[dist]=$((passed[dist] + good)) failed[dist]=$((failed[dist] + bad))
 }
 
+# slow_network: two ranks with latency between them, where network namespaces can be made.
+slow_network() {
+  local status=0
+  "$crisol_root/tests/dist/netem.sh" lstm 50 || status=$?
+  if [ $status -eq 3 ]; then
+    skipped[dist]=$((skipped[dist] + 1))
+    echo "[skipped] a slow network"
+  else
+    dist_passes "a slow network" test $status -eq 0
+  fi
+}
+
+# python_learns: the Python sample prints once, and reaches the accuracy of a single process.
+python_learns() {
+  local output
+  output=$(on_ranks 2 "$python_of_tests" "$crisol_root/samples/python/mnist.py" --digits 1500 --epochs 2) ||
+    { printf '%s\n' "$output"; return 1; }
+  printf '%s\n' "$output"
+  [ "$(grep -c 'and 1 more ranks' <<<"$output")" -eq 1 ] && grep -qE 'epoch 2: .* test (9[0-9]|100)\.' <<<"$output"
+}
+
+# python_of_dist: crisol.dist, alone and beside mpi4py.
+python_of_dist() {
+  local folder=$crisol_root/tests/dist
+  if [ -n "$dist_without_python" ]; then
+    skipped[dist]=$((skipped[dist] + 6))
+    echo "[skipped] crisol.dist of Python: $dist_without_python"
+    return
+  fi
+  dist_variables=("PYTHONPATH=$crisol_build/python" PYTHONDONTWRITEBYTECODE=1)
+  dist_passes "python on 2 ranks" on_ranks 2 "$python_of_tests" "$folder/python_ranks.py"
+  dist_passes "python beside mpi4py on 3 ranks" on_ranks 3 "$python_of_tests" "$folder/python_ranks.py" --mpi4py
+  dist_passes "python's mnist" python_learns
+  dist_passes "an exception in python" ends_with "RuntimeError: the scenario threw" 2 \
+    "$python_of_tests" "$folder/python_faults.py" throw
+  dist_passes "an exception in a thread of python" ends_with "RuntimeError: the scenario threw" 3 \
+    "$python_of_tests" "$folder/python_faults.py" thread
+  dist_passes "a python program without finish" ends_with "ended before dist.finish" 2 \
+    "$python_of_tests" "$folder/python_faults.py" exit
+  dist_variables=()
+}
+
 all_of_dist() {
   test_ranks 2
   test_ranks 3
   dist_passes "a run without faults" on_ranks 3 "$crisol_build/bin/crisol_dist_faults"
   dist_passes "an exception" ends_by 2 throw "the scenario threw"
   dist_passes "an exception in backward" ends_by 3 backward "a hook of the scenario threw"
+  dist_passes "an exception in a replay" ends_by 3 replay "a replay threw: a hook of the scenario threw"
   dist_passes "a rank that gives up" ends_by 2 fail "the scenario gave up"
+  dist_passes "other calls than the other ranks" ends_by 2 differ "ended the run"
   dist_passes "exit without finish" ends_by 2 exit "ended before dist::finish"
   dist_passes "a killed rank" ends_by 3 kill "signal 9"
   dist_passes "a segmentation fault" ends_by 2 segfault "signal 11"
@@ -91,6 +141,8 @@ all_of_dist() {
   dist_variables=()
   dist_passes "mnist" mnist_works
   dist_passes "text_lstm" same_training 2
+  slow_network
+  python_of_dist
 }
 
 run_dist() {

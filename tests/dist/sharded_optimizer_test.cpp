@@ -6,9 +6,12 @@
 
 #include "crisol/crisol.h"
 #include "crisol/dist.h"
+#include "dist/parts.h"
 #include "doctest/doctest.h"
+#include "support/compare.h"
 
 using namespace crisol;
+using namespace crisol::testing;
 
 namespace {
 
@@ -57,18 +60,6 @@ NamedTensors copy_of(const NamedTensors& state) {
   return copy;
 }
 
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("dist: a divided optimiser gives the weights and the state of an undivided one") {
@@ -116,20 +107,17 @@ TEST_CASE("dist: a divided optimiser gives the weights and the state of an undiv
 TEST_CASE("dist: what a divided optimiser refuses") {
   Net net;
   dist::ShardedOptimizer optimizer(net.named_parameters(), make_adam);
-  CHECK(contains(message_of([&] { optimizer.step(); }),
-                 "[ShardedOptimizer] step: none of the 6 parameters has a gradient"));
-  CHECK(contains(message_of([&] { optimizer.load_state_dict({}); }),
-                 "the state has 0 entries, the state of 6 parameters has 20"));
+  check_error([&] { optimizer.step(); }, {"[ShardedOptimizer] step: none of the 6 parameters has a gradient"});
+  check_error([&] { optimizer.load_state_dict({}); }, {"the state has 0 entries, the state of 6 parameters has 20"});
   NamedTensors state = copy_of(optimizer.state_dict());
   state[0].second = zeros({2});
   if (optimizer.own().parameters().size() == 6)
-    CHECK(contains(message_of([&] { optimizer.load_state_dict(state); }), "has shape (2), the parameter first.weight"));
+    check_error([&] { optimizer.load_state_dict(state); }, {"has shape (2), the parameter first.weight"});
   // A gradient on one rank only.
   if (dist::world() > 1) {
     const Tensor x = ones({1, 10});
     (dist::rank() == 0 ? sum(net(x)) : sum(net.first(x))).backward();
-    CHECK(contains(message_of([&] { optimizer.step(); }),
-                   "the parameter second.weight of shape (17, 31) got no gradient on rank 1"));
+    check_error([&] { optimizer.step(); }, {"the parameter second.weight of shape (17, 31) got no gradient on rank 1"});
     optimizer.zero_grad();
     // On no rank: the parameter stays as it is.
     const std::vector<float> before = net.third.weight.to_vector<float>();
@@ -137,9 +125,35 @@ TEST_CASE("dist: what a divided optimiser refuses") {
     optimizer.step();
     CHECK(net.third.weight.to_vector<float>() == before);
     Tensor tiny = zeros({1}).requires_grad_();
-    CHECK(contains(message_of([&] {
-                     dist::ShardedOptimizer({{"x", tiny}}, make_adam);
-                   }),
-                   "too few for a part on each of"));
+    check_error([&] { dist::ShardedOptimizer({{"x", tiny}}, make_adam); }, {"too few for a part on each of"});
   }
+}
+
+TEST_CASE("dist: a divided optimiser limits the norm of the gradients of all ranks together") {
+  manual_seed(6);
+  Net alone;
+  Net together = nn::clone(alone);
+  const auto undivided = make_adam(alone.parameters());
+  dist::ShardedOptimizer divided(together.named_parameters(), make_adam);
+  divided.set_weight(own_weight());
+  for (const double most : {0.05, 100.0, 0.05}) {
+    undivided->zero_grad();
+    backward(alone, true);
+    const double expected = optim::clip_grad_norm(alone.parameters(), most).item<double>();
+    undivided->step();
+    divided.zero_grad();
+    backward(together, false);
+    CHECK(divided.clip_grad_norm(most) == doctest::Approx(expected).epsilon(1e-5));
+    divided.step();
+    CHECK(difference(alone.named_parameters(), together.named_parameters()) < 1e-5);
+  }
+  // The gradients that a rank keeps are of the norm that was asked for.
+  divided.zero_grad();
+  backward(together, false);
+  divided.clip_grad_norm(0.01);
+  CHECK(divided.clip_grad_norm(1) == doctest::Approx(0.01).epsilon(1e-3));
+  check_error([&] { sum(together.first.bias).backward(); }, {"[ShardedOptimizer] backward() after clip_grad_norm()"});
+  divided.zero_grad();
+  sum(together.first.bias).backward();
+  check_error([&] { divided.clip_grad_norm(0); }, {"clip_grad_norm: max_norm is 0, and must be positive"});
 }

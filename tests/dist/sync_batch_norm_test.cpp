@@ -3,11 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "crisol/c/dist.h"
 #include "crisol/crisol.h"
 #include "crisol/dist.h"
+#include "dist/parts.h"
 #include "doctest/doctest.h"
+#include "support/compare.h"
 
 using namespace crisol;
+using namespace crisol::testing;
 
 namespace {
 
@@ -35,13 +39,6 @@ std::vector<float> all_of(const NamedTensors& tensors, bool gradients) {
     all.insert(all.end(), own.begin(), own.end());
   }
   return all;
-}
-
-double difference(const std::vector<float>& a, const std::vector<float>& b) {
-  REQUIRE(a.size() == b.size());
-  double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, static_cast<double>(std::abs(a[i] - b[i])));
-  return most;
 }
 
 constexpr std::int64_t samples = 13;  // Parts of unequal size on two and on three ranks.
@@ -76,14 +73,13 @@ TEST_CASE("dist: sync_batch_norm gives the gradients and statistics of one proce
 
   CHECK(dist::sync_batch_norm(together) == 1);
   dist::DataParallel model(together);
-  const std::int64_t begin = samples * dist::rank() / dist::world();
-  const std::int64_t count = samples * (dist::rank() + 1) / dist::world() - begin;
-  model.set_weight(static_cast<double>(count));
-  const Result got = step(together, x.narrow(0, begin, count), labels.narrow(0, begin, count));
+  const Part part(samples);
+  model.set_weight(static_cast<double>(part.count));
+  const Result got = step(together, part.of(x), part.of(labels));
   CHECK(difference(expected.gradients, got.gradients) < 2e-5);
   CHECK(difference(expected.statistics, got.statistics) < 1e-4);
   CHECK(together.norm.num_batches_tracked.item<std::int64_t>() == 1);
-  const std::vector<float> own(expected.y.begin() + 2 * begin, expected.y.begin() + 2 * (begin + count));
+  const std::vector<float> own(expected.y.begin() + 2 * part.begin, expected.y.begin() + 2 * (part.begin + part.count));
   CHECK(difference(own, got.y) < 2e-5);
 
   // In evaluation, the running statistics are used.
@@ -91,11 +87,15 @@ TEST_CASE("dist: sync_batch_norm gives the gradients and statistics of one proce
   alone.eval();
   const NoGrad no_grad;
   CHECK(difference(alone(x).to_vector<float>(), together(x).to_vector<float>()) < 1e-4);
-  std::string text;
-  try {
-    model.backward_without_samples();
-  } catch (const Error& error) {
-    text = error.what();
-  }
-  CHECK(text.find("sync_batch_norm needs samples on each rank") != std::string::npos);
+  check_error([&] { model.backward_without_samples(); }, {"sync_batch_norm needs samples on each rank"});
+}
+
+TEST_CASE("dist, C: sync_batch_norm finds the layers of a model") {
+  crisol_model* model = nullptr;
+  REQUIRE(crisol_model_create("resnet18", 10, CRISOL_DEFAULT_DEVICE, &model) == CRISOL_OK);
+  std::int32_t layers = 0;
+  CHECK(crisol_dist_sync_batch_norm(model, &layers) == CRISOL_OK);
+  CHECK(layers == 20);
+  crisol_model_destroy(model);
+  CHECK(crisol_dist_sync_batch_norm(nullptr, &layers) == CRISOL_INVALID_ARGUMENT);
 }

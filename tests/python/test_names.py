@@ -1,6 +1,7 @@
 """Every public name has a docstring, and the types of a small program are right."""
 
 import importlib
+import importlib.util
 import inspect
 import os
 import pkgutil
@@ -15,7 +16,9 @@ def modules():
     """crisol and its public modules, by the names under which users import them."""
     yield "crisol"
     for module in pkgutil.walk_packages(crisol.__path__, "crisol."):
-        if not any(part.startswith("_") for part in module.name.split(".")):
+        if any(part.startswith("_") for part in module.name.split(".")):
+            continue
+        if module.name != "crisol.dist" or importlib.util.find_spec("crisol._dist"):  # A wheel leaves it out.
             yield module.name
 
 

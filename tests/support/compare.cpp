@@ -103,17 +103,4 @@ bool check_close(const Tensor& actual, const Shape& shape, const std::vector<dou
   return actual.shape() == shape && check_close(actual, expected, tolerance);
 }
 
-void check_error(const std::function<void()>& call, std::initializer_list<std::string_view> parts, ErrorCode code) {
-  try {
-    call();
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    CHECK_MESSAGE(error.code() == code, crisol::name_of(error.code()) << ": " << text);
-    for (const std::string_view part : parts)
-      CHECK_MESSAGE(text.find(part) != std::string::npos, "\"" << std::string(part) << "\" is not in: " << text);
-    return;
-  }
-  CHECK_MESSAGE(false, "nothing was thrown");
-}
-
 }  // namespace crisol::testing

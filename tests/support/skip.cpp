@@ -13,6 +13,7 @@
 
 #include "crisol/device.h"
 #include "doctest/doctest.h"
+#include "support/listener.h"
 #include "support/subprocess.h"
 
 namespace crisol::testing {
@@ -52,7 +53,7 @@ void choose_optimization(const std::string& file) {
 }
 
 /// Runs together with doctest's own console output. Prints the results when the run ends, also when it ends by a crash.
-class Summary : public doctest::IReporter {
+class Summary : public Listener {
  public:
   explicit Summary(const doctest::ContextOptions&) {}
 
@@ -84,16 +85,6 @@ class Summary : public doctest::IReporter {
     std::cout << "crisol_tests: " << outcome.passed << " passed, " << outcome.failed.size() << " failed, "
               << outcome.skipped.size() << " skipped" << std::endl;
   }
-
-  void report_query(const doctest::QueryData&) override {}
-  void test_run_start() override {}
-  void test_case_reenter(const doctest::TestCaseData&) override {}
-  void test_case_exception(const doctest::TestCaseException&) override {}
-  void subcase_start(const doctest::SubcaseSignature&) override {}
-  void subcase_end() override {}
-  void log_assert(const doctest::AssertData&) override {}
-  void log_message(const doctest::MessageData&) override {}
-  void test_case_skipped(const doctest::TestCaseData&) override {}
 };
 
 REGISTER_LISTENER("summary", 1, Summary);

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "crisol/crisol.h"
+#include "crisol/replay_calls.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/skip.h"
@@ -276,4 +278,25 @@ TEST_CASE("capture: nothing captured is nothing replayed") {
   const CapturedGraph graph = capture([] {});
   CHECK(graph.size() == 0);
   graph.replay();
+}
+
+TEST_CASE("capture: a replay calls functions of the host between the commands") {
+  by_each_way([](ReplayBy by) {
+    Tensor x = ones({2});
+    std::vector<std::string> seen;
+    bool fails = false;
+    const auto call = [&](std::exception_ptr error) {
+      seen.push_back(error != nullptr ? "error" : std::to_string(static_cast<int>(x.to_vector<float>()[0])));
+      if (fails && error == nullptr) fail(ErrorCode::io, "call", "no network");
+    };
+    const auto add = [&](double n) { x.add_(n); };
+    const CapturedGraph graph = capture([&] { add(1), call_in_replays(call), add(10), call_in_replays(call); }, {}, by);
+    graph.replay();
+    CHECK(graph.size() == 2);
+    CHECK(seen == std::vector<std::string>{"2", "12", "13", "23"});
+    fails = true;
+    check_error([&] { graph.replay(); }, {"[call] no network"}, ErrorCode::io);
+    CHECK(seen == std::vector<std::string>{"2", "12", "13", "23", "24", "error", "error"});
+    check_close(x, {24, 24}, {0});  // What comes after the call was not queued.
+  });
 }

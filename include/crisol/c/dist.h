@@ -67,6 +67,38 @@ CRISOL_API crisol_status crisol_data_parallel_sync_buffers(crisol_data_parallel*
 /** Fails on all ranks if their weights differ. */
 CRISOL_API crisol_status crisol_data_parallel_check_weights(crisol_data_parallel* parallel);
 
+/** Lets all layers of batch norm of a model use the statistics of all ranks in training: crisol::dist::sync_batch_norm.
+ * Gives their number to the caller, unless `layers` is null. */
+CRISOL_API crisol_status crisol_dist_sync_batch_norm(crisol_model* model, int32_t* layers);
+
+/** An optimizer whose state is divided among the ranks: crisol::dist::ShardedOptimizer. */
+typedef struct crisol_sharded_optimizer crisol_sharded_optimizer;
+/** Gives all ranks the parameters of rank 0. Kind and settings are those of crisol_optimizer_create. */
+CRISOL_API crisol_status crisol_sharded_optimizer_create(const crisol_named_tensors* parameters, const char* kind,
+                                                         int settings, const crisol_setting* setting,
+                                                         crisol_sharded_optimizer** result);
+/** Accepts null. */
+CRISOL_API void crisol_sharded_optimizer_destroy(crisol_sharded_optimizer* optimizer);
+/** The optimizer of this rank's part, for learning rates and schedules. It belongs to the sharded optimizer: do not
+ * destroy it. */
+CRISOL_API crisol_status crisol_sharded_optimizer_own(crisol_sharded_optimizer* optimizer, crisol_optimizer** own);
+/** Discards the gradients. */
+CRISOL_API crisol_status crisol_sharded_optimizer_zero_grad(crisol_sharded_optimizer* optimizer);
+/** One step of all ranks. */
+CRISOL_API crisol_status crisol_sharded_optimizer_step(crisol_sharded_optimizer* optimizer);
+/** The weight of this rank's gradients, such as its number of samples. */
+CRISOL_API crisol_status crisol_sharded_optimizer_set_weight(crisol_sharded_optimizer* optimizer, double weight);
+/** Averages the gradients and limits their common norm: crisol::dist::ShardedOptimizer::clip_grad_norm. Gives the norm
+ * before scaling to the caller, unless `norm` is null. */
+CRISOL_API crisol_status crisol_sharded_optimizer_clip_grad_norm(crisol_sharded_optimizer* optimizer, double max_norm,
+                                                                 double* norm);
+/** The state of the undivided optimizer. All ranks call it. */
+CRISOL_API crisol_status crisol_sharded_optimizer_state_dict(crisol_sharded_optimizer* optimizer,
+                                                             crisol_named_tensors** result);
+/** Restores a state of the undivided optimizer. All ranks call it. */
+CRISOL_API crisol_status crisol_sharded_optimizer_load_state_dict(crisol_sharded_optimizer* optimizer,
+                                                                  const crisol_named_tensors* state);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,8 @@
 
 #include "crisol/c/crisol.h"
 #include "crisol/export.h"
+#include "crisol/nn/module.h"
+#include "crisol/optim/optimizer.h"
 #include "crisol/tensor.h"
 
 namespace crisol::c {
@@ -11,6 +13,10 @@ namespace crisol::c {
 CRISOL_API crisol_tensor* handle_of(const Tensor& x);
 /// The tensor of a C handle. Throws invalid_argument for null.
 CRISOL_API Tensor tensor_of(const crisol_tensor* handle);
+/// The module of a C handle, which the handle owns. This function and the next one throw invalid_argument for null.
+CRISOL_API nn::Module& module_of(crisol_model* handle);
+/// The optimiser of a C handle, which the handle owns.
+CRISOL_API optim::Optimizer& optimizer_of(crisol_optimizer* handle);
 /// Called while an exception is handled: stores its text for crisol_error_message(), and returns its status. For C
 /// functions of libraries on top of this one.
 CRISOL_API crisol_status status_of_exception() noexcept;

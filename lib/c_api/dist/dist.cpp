@@ -4,32 +4,24 @@
 #include <memory>
 
 #include "base/text.h"
+#include "c_api/guarded.h"
 #include "crisol/c/interop.h"
 #include "crisol/dist.h"
 
 using namespace crisol;
+using c_api::guarded;
+using c_api::need;
 
 struct crisol_data_parallel {
   std::unique_ptr<dist::DataParallel> value;
 };
 
+struct crisol_sharded_optimizer {
+  std::shared_ptr<crisol_optimizer> own;  ///< Of this rank's part.
+  std::unique_ptr<dist::ShardedOptimizer> value;
+};
+
 namespace {
-
-template <class Body>
-crisol_status guarded(const Body& body) noexcept {
-  try {
-    body();
-    return CRISOL_OK;
-  } catch (...) {
-    return c::status_of_exception();
-  }
-}
-
-template <class T>
-T& need(T* pointer, const char* op, const char* name) {
-  require(pointer != nullptr, op, name, " is null");
-  return *pointer;
-}
 
 dist::ReduceOp reduce_op_of(crisol_dist_op op, const char* function) {
   require(op >= CRISOL_DIST_SUM && op <= CRISOL_DIST_MAX, function, "op ", op, " is none");
@@ -50,6 +42,38 @@ NamedTensors list_of(const crisol_named_tensors* list, const char* op) {
     all.emplace_back(name, c::tensor_of(tensor));
   }
   return all;
+}
+
+/// A new handle to a list.
+crisol_named_tensors* handle_of(const NamedTensors& all, const char* op) {
+  crisol_named_tensors* made = nullptr;
+  require_ok(crisol_named_tensors_create(&made), op);
+  std::unique_ptr<crisol_named_tensors, void (*)(crisol_named_tensors*)> list(made, crisol_named_tensors_destroy);
+  for (const auto& [name, tensor] : all) {
+    const std::unique_ptr<crisol_tensor, void (*)(crisol_tensor*)> one(c::handle_of(tensor), crisol_tensor_destroy);
+    require_ok(crisol_named_tensors_add(made, name.c_str(), one.get()), op);
+  }
+  return list.release();
+}
+
+/// A C optimiser of these parameters.
+std::shared_ptr<crisol_optimizer> make_optimizer(const char* kind, const std::vector<Tensor>& parameters, int settings,
+                                                 const crisol_setting* setting, const char* op) {
+  std::vector<std::unique_ptr<crisol_tensor, void (*)(crisol_tensor*)>> owners;
+  std::vector<const crisol_tensor*> handles;
+  for (const Tensor& parameter : parameters) {
+    owners.emplace_back(c::handle_of(parameter), crisol_tensor_destroy);
+    handles.push_back(owners.back().get());
+  }
+  crisol_optimizer* made = nullptr;
+  require_ok(crisol_optimizer_create(kind, static_cast<int>(handles.size()), handles.data(), settings, setting, &made),
+             op);
+  return {made, crisol_optimizer_destroy};
+}
+
+template <class Call>
+crisol_status with_sharded(crisol_sharded_optimizer* optimizer, const char* op, const Call& call) noexcept {
+  return guarded([&] { call(need(optimizer, op, "optimizer")); });
 }
 
 template <class Call>
@@ -151,4 +175,71 @@ crisol_status crisol_data_parallel_sync_buffers(crisol_data_parallel* parallel) 
 
 crisol_status crisol_data_parallel_check_weights(crisol_data_parallel* parallel) {
   return with_parallel(parallel, "data_parallel_check_weights", [](auto& own) { own.check_weights(); });
+}
+
+crisol_status crisol_dist_sync_batch_norm(crisol_model* model, int32_t* layers) {
+  return guarded([&] {
+    const int found = dist::sync_batch_norm(c::module_of(model));
+    if (layers != nullptr) *layers = found;
+  });
+}
+
+crisol_status crisol_sharded_optimizer_create(const crisol_named_tensors* parameters, const char* kind, int settings,
+                                              const crisol_setting* setting, crisol_sharded_optimizer** result) {
+  constexpr const char* op = "sharded_optimizer_create";
+  return guarded([&] {
+    crisol_sharded_optimizer*& place = need(result, op, "result");
+    need(parameters, op, "parameters");
+    auto made = std::make_unique<crisol_sharded_optimizer>();
+    made->value = std::make_unique<dist::ShardedOptimizer>(list_of(parameters, op), [&](const auto& parts) {
+      made->own = make_optimizer(kind, parts, settings, setting, op);
+      return std::shared_ptr<optim::Optimizer>(made->own, &c::optimizer_of(made->own.get()));
+    });
+    place = made.release();
+  });
+}
+
+void crisol_sharded_optimizer_destroy(crisol_sharded_optimizer* optimizer) { delete optimizer; }
+
+crisol_status crisol_sharded_optimizer_own(crisol_sharded_optimizer* optimizer, crisol_optimizer** own) {
+  constexpr const char* op = "sharded_optimizer_own";
+  return with_sharded(optimizer, op, [&](auto& sharded) { need(own, op, "own") = sharded.own.get(); });
+}
+
+crisol_status crisol_sharded_optimizer_zero_grad(crisol_sharded_optimizer* optimizer) {
+  return with_sharded(optimizer, "sharded_optimizer_zero_grad", [](auto& sharded) { sharded.value->zero_grad(); });
+}
+
+crisol_status crisol_sharded_optimizer_step(crisol_sharded_optimizer* optimizer) {
+  return with_sharded(optimizer, "sharded_optimizer_step", [](auto& sharded) { sharded.value->step(); });
+}
+
+crisol_status crisol_sharded_optimizer_set_weight(crisol_sharded_optimizer* optimizer, double weight) {
+  return with_sharded(optimizer, "sharded_optimizer_set_weight",
+                      [&](auto& sharded) { sharded.value->set_weight(weight); });
+}
+
+crisol_status crisol_sharded_optimizer_clip_grad_norm(crisol_sharded_optimizer* optimizer, double max_norm,
+                                                      double* norm) {
+  return with_sharded(optimizer, "sharded_optimizer_clip_grad_norm", [&](auto& sharded) {
+    const double found = sharded.value->clip_grad_norm(max_norm);
+    if (norm != nullptr) *norm = found;
+  });
+}
+
+crisol_status crisol_sharded_optimizer_state_dict(crisol_sharded_optimizer* optimizer, crisol_named_tensors** result) {
+  constexpr const char* op = "sharded_optimizer_state_dict";
+  return with_sharded(optimizer, op, [&](auto& sharded) {
+    crisol_named_tensors*& place = need(result, op, "result");
+    place = handle_of(sharded.value->state_dict(), op);
+  });
+}
+
+crisol_status crisol_sharded_optimizer_load_state_dict(crisol_sharded_optimizer* optimizer,
+                                                       const crisol_named_tensors* state) {
+  constexpr const char* op = "sharded_optimizer_load_state_dict";
+  return with_sharded(optimizer, op, [&](auto& sharded) {
+    need(state, op, "state");
+    sharded.value->load_state_dict(list_of(state, op));
+  });
 }

@@ -51,7 +51,7 @@ Tensor batch_of(const Tensor& x, bool transposed) {
 }
 
 Tensor like_batch(const Tensor& y, const Tensor& x) {
-  Shape shape(x.shape().begin(), static_cast<std::size_t>(x.dim() - 2));
+  Shape shape = leading_axes(x.shape());
   for (int i = 1; i < y.dim(); ++i) shape.push_back(y.size(i));
   return cast(reshape(contiguous(y), shape), x.dtype());
 }

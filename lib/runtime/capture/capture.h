@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
+#include <functional>
 #include <memory>
 
 namespace crisol {
@@ -24,6 +26,9 @@ bool in_command_buffer(const Capturer& capturer) noexcept;
 std::size_t commands_of(const Capturer& capturer) noexcept;
 /// Queues the commands once more.
 void replay(Capturer& capturer);
+
+/// Each replay calls the function after the commands that were captured by now: see call_in_replays.
+void add_call(Capturer& capturer, std::function<void(std::exception_ptr error)> function);
 
 /// The capturer of this thread's work, or null.
 Capturer* current_capturer() noexcept;

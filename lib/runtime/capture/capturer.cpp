@@ -22,6 +22,9 @@ const char* keep_in_command_buffer(Capturer& capturer) { return capturer.keep_in
 bool in_command_buffer(const Capturer& capturer) noexcept { return capturer.in_command_buffer(); }
 std::size_t commands_of(const Capturer& capturer) noexcept { return capturer.size(); }
 void replay(Capturer& capturer) { capturer.replay(); }
+void add_call(Capturer& capturer, std::function<void(std::exception_ptr error)> function) {
+  capturer.add_call(std::move(function));
+}
 
 Capturer* current_capturer() noexcept { return current(); }
 
@@ -64,7 +67,7 @@ std::uint64_t next_number() noexcept {
 
 }  // namespace
 
-Capturer::Capturer(DeviceState& device) : device_(device), number_(next_number()) {
+Capturer::Capturer(DeviceState& device) : device_(device), number_(next_number()), parts_(1) {
   require(current() == nullptr, "capture", "this thread is capturing already");
   current() = this;
 }
@@ -72,13 +75,11 @@ Capturer::Capturer(DeviceState& device) : device_(device), number_(next_number()
 Capturer::~Capturer() {
   end();
   if (system::forked()) {  // Here, releasing these objects might wait for a thread of the driver.
-    static_cast<void>(buffer_.release());
-    static_cast<void>(new std::vector<Command>(std::move(commands_)));
+    static_cast<void>(new std::vector<CapturedPart>(std::move(parts_)));
     static_cast<void>(new std::vector<cl::Memory>(std::move(memory_)));
     return;
   }
-  buffer_.reset();
-  commands_.clear();
+  parts_.clear();
   for (_cl_mem* memory : reserved_) device_.pool().release_reserved(memory);
 }
 
@@ -102,7 +103,7 @@ void Capturer::add_launch(const BuiltKernel& kernel, const NdRange& range, const
   set_arguments(own(), kernel.name, args, count);
   for (std::size_t i = 0; i < count; ++i)
     if (args[i].kind() == KernelArg::Kind::view) use(*args[i].view().block);
-  commands_.emplace_back(LaunchCommand{std::move(own), kernel.name, range});
+  add(LaunchCommand{std::move(own), kernel.name, range});
 }
 
 void Capturer::add_fill(const Block& block, std::size_t offset, std::size_t size, const void* pattern,
@@ -110,19 +111,35 @@ void Capturer::add_fill(const Block& block, std::size_t offset, std::size_t size
   use(block);
   FillCommand command{block.memory(), {}, pattern_size, offset, size};
   std::memcpy(command.pattern.data(), pattern, pattern_size);
-  commands_.emplace_back(command);
+  add(command);
 }
 
 void Capturer::add_copy(const Block& from, std::size_t from_offset, const Block& to, std::size_t to_offset,
                         std::size_t size) {
   use(from);
   use(to);
-  commands_.emplace_back(CopyCommand{from.memory(), to.memory(), from_offset, to_offset, size});
+  add(CopyCommand{from.memory(), to.memory(), from_offset, to_offset, size});
+}
+
+void Capturer::add_call(std::function<void(std::exception_ptr error)> function) {
+  parts_.back().call = std::move(function);
+  parts_.emplace_back();
+}
+
+std::size_t Capturer::size() const noexcept {
+  std::size_t commands = 0;
+  for (const CapturedPart& part : parts_) commands += part.commands.size();
+  return commands;
 }
 
 const char* Capturer::keep_in_command_buffer() {
-  if (commands_.empty()) return "there are no commands";
-  return CommandBuffer::make(device_, commands_, buffer_);
+  if (size() == 0) return "there are no commands";
+  for (CapturedPart& part : parts_) {
+    if (part.commands.empty()) continue;
+    if (const char* const why_not = CommandBuffer::make(device_, part.commands, part.buffer)) return why_not;
+  }
+  in_command_buffer_ = true;
+  return nullptr;
 }
 
 void Capturer::run(const LaunchCommand& c) {
@@ -153,16 +170,26 @@ void Capturer::run(const CopyCommand& c) {
   timer.queued("copy", c.size);
 }
 
+void Capturer::queue(CapturedPart& part) {
+  // A profile and a timeline need an event for each kernel. They also use another queue, and the buffer works only in
+  // its own queue.
+  if (part.buffer != nullptr && !device_.profiler().active() && part.buffer->queue() == device_.queue())
+    part.buffer->enqueue();
+  else
+    for (const Command& command : part.commands) std::visit([this](const auto& c) { run(c); }, command);
+  if (part.call) part.call(nullptr);
+}
+
 void Capturer::replay() {
   const std::lock_guard lock(mutex_);
   TraceSlice slice("replay", "replay");
-  slice.note("commands", std::uint64_t{commands_.size()});
-  // A profile and a timeline need an event for each kernel. They also use another queue, and the buffer works only in
-  // its own queue.
-  if (buffer_ != nullptr && !device_.profiler().active() && buffer_->queue() == device_.queue()) {
-    buffer_->enqueue();
-  } else {
-    for (const Command& command : commands_) std::visit([this](const auto& c) { run(c); }, command);
+  slice.note("commands", std::uint64_t{size()});
+  try {
+    for (CapturedPart& part : parts_) queue(part);
+  } catch (...) {
+    for (const CapturedPart& part : parts_)
+      if (part.call) part.call(std::current_exception());
+    throw;
   }
   if (may_fault_) device_.fault_flag().expect();
 }

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,6 +38,13 @@ struct CopyCommand {
 };
 using Command = std::variant<LaunchCommand, FillCommand, CopyCommand>;
 
+/// Commands that are queued one after another, and what the host then does.
+struct CapturedPart {
+  std::vector<Command> commands;
+  std::unique_ptr<CommandBuffer> buffer;
+  std::function<void(std::exception_ptr error)> call;  ///< Empty in the last part.
+};
+
 /// Captures the work that this thread queues on the device, from construction to end(). The memory of this work is
 /// reserved (MemoryPool::reserve) until the Capturer is destroyed. Memory that is allocated and freed in this time
 /// serves only later commands of this graph.
@@ -51,18 +60,19 @@ class Capturer {
   void add_fill(const Block& block, std::size_t offset, std::size_t size, const void* pattern,
                 std::size_t pattern_size);
   void add_copy(const Block& from, std::size_t from_offset, const Block& to, std::size_t to_offset, std::size_t size);
+  void add_call(std::function<void(std::exception_ptr error)> function);
 
   /// Ends the capture: nothing is added from now on.
   void end() noexcept;
   /// Lets the driver keep the commands (cl_khr_command_buffer). Returns null, or the reason why the driver cannot keep
   /// them.
   const char* keep_in_command_buffer();
-  bool in_command_buffer() const noexcept { return buffer_ != nullptr; }
+  bool in_command_buffer() const noexcept { return in_command_buffer_; }
 
   /// Queues the commands once more.
   void replay();
 
-  std::size_t size() const noexcept { return commands_.size(); }
+  std::size_t size() const noexcept;
   /// Is another one for each capture of the process, and not 0.
   std::uint64_t number() const noexcept { return number_; }
   DeviceState& device() const noexcept { return device_; }
@@ -71,6 +81,8 @@ class Capturer {
   FreeMemory idle;
 
  private:
+  void add(Command command) { parts_.back().commands.push_back(std::move(command)); }
+  void queue(CapturedPart& part);
   void use(const Block& block);
   void run(const LaunchCommand& command);
   void run(const FillCommand& command);
@@ -79,12 +91,12 @@ class Capturer {
   DeviceState& device_;
   const std::uint64_t number_;
   std::mutex mutex_;  ///< Guards replays.
-  std::vector<Command> commands_;
+  std::vector<CapturedPart> parts_;
   std::vector<cl::Memory> memory_;
   std::unordered_set<_cl_mem*> used_;
   std::vector<_cl_mem*> reserved_;
   bool may_fault_ = false;  ///< A command may write the device's FaultFlag.
-  std::unique_ptr<CommandBuffer> buffer_;
+  bool in_command_buffer_ = false;
 };
 
 }  // namespace crisol::runtime

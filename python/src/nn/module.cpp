@@ -205,7 +205,7 @@ nb::object call(nb::handle self, const nb::args& args, const nb::kwargs& kwargs)
       });
     });
   });
-  return with_first(result, seen);
+  return result.is_valid() ? with_first(result, seen) : nb::cast(seen);  // Another function may replace forward.
 }
 
 Tensor forward(nn::Module& m, const Tensor& x) {

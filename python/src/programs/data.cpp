@@ -165,7 +165,10 @@ void bind_data(nb::module_& extension) {
           [](Loader* self, nb::handle dataset, std::int64_t batch_size, bool shuffle, bool drop_last,
              std::uint64_t seed, int threads, const nb::object& sampler, const std::optional<Device>& device) {
             io::DataLoaderOptions options{batch_size, shuffle, drop_last, seed, threads, nullptr};
-            if (!sampler.is_none()) options.sampler = std::make_shared<PythonSampler>(sampler);
+            if (nb::isinstance<io::Sampler>(sampler))
+              options.sampler = nb::cast<std::shared_ptr<io::Sampler>>(sampler);
+            else if (!sampler.is_none())
+              options.sampler = std::make_shared<PythonSampler>(sampler);
             new (self) Loader(dataset_of(dataset), options, or_default(device));
           },
           "dataset"_a, "batch_size"_a, "shuffle"_a, "drop_last"_a, "seed"_a, "threads"_a, "sampler"_a.none(),

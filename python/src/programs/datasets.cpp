@@ -135,6 +135,29 @@ void bind_tables(nb::module_& m) {
       .def("class_names", &Csv::class_names, "column"_a, "The different texts of a column, sorted.");
 }
 
+void bind_samplers(nb::module_& m) {
+  using io::Sampler;
+  nb::class_<Sampler>(m, "Sampler", "The order in which a DataLoader reads samples: DataLoader(sampler=…).")
+      .def("__len__", &Sampler::size)
+      .def("order", &Sampler::order, "epoch"_a, "The indices of the samples of an epoch.");
+  nb::class_<io::SequentialSampler, Sampler>(m, "SequentialSampler", "0, 1, … count-1.")
+      .def(nb::init<std::int64_t>(), "count"_a);
+  nb::class_<io::RandomSampler, Sampler>(m, "RandomSampler",
+                                         "A permutation of 0, 1, … count-1, which seed and epoch determine.")
+      .def(nb::init<std::int64_t, std::uint64_t>(), "count"_a, "seed"_a = 0);
+  nb::class_<io::ShardedSampler, Sampler>(m, "ShardedSampler",
+                                          "The part of one rank of a run (crisol.dist) of the order of another "
+                                          "sampler. Each batch of batch_size samples is "
+                                          "cut into one part for each rank. So all ranks together read each sample "
+                                          "once. The loader of a rank takes batches "
+                                          "of local_batch_size samples.")
+      .def(nb::init<std::shared_ptr<const Sampler>, std::int64_t, int, int>(), "order"_a, "batch_size"_a, "rank"_a,
+           "world"_a)
+      .def_prop_ro("local_batch_size", &io::ShardedSampler::local_batch_size,
+                   "The samples of this rank in a full batch.")
+      .def_prop_ro("batches", &io::ShardedSampler::batches, "The number of batches of an epoch.");
+}
+
 }  // namespace
 
 void bind_datasets(nb::module_& m) {
@@ -152,6 +175,7 @@ void bind_datasets(nb::module_& m) {
   bind_parts(m);
   bind_images(m);
   bind_tables(m);
+  bind_samplers(m);
 }
 
 }  // namespace crisol::python
