@@ -89,11 +89,3 @@ def test_buffer(dtype):
     assert view.tobytes() == x.T.tobytes() == bytes(x.T)
     with pytest.raises(TypeError):
         view[0, 0] = 1
-
-
-def test_torch():
-    torch = pytest.importorskip("torch")
-    x = crisol.asarray([[1.0, 2.0], [3.0, 4.0]])
-    y = torch.from_dlpack(x.T)
-    assert y.tolist() == x.T.tolist()
-    assert crisol.from_dlpack(y.T).tolist() == x.tolist()

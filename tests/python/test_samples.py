@@ -164,20 +164,3 @@ def test_from_pytorch_refuses_code(tmp_path):
     torch_save([1], tmp_path / "list.pt")
     with pytest.raises(ValueError, match="holds a list"):
         from_pytorch.read(tmp_path / "list.pt")
-
-
-def test_resnet18_of_torchvision(tmp_path):
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    torchvision = pytest.importorskip("torchvision", reason="torchvision is not installed")
-    torch.manual_seed(0)
-    theirs = torchvision.models.resnet18()
-    theirs(torch.randn(4, 3, 64, 64))  # Moves the running statistics.
-    theirs.eval()
-    torch.save(theirs.state_dict(), tmp_path / "resnet18.pt")
-    from_pytorch.convert(tmp_path / "resnet18.pt", tmp_path / "resnet18.safetensors")
-    ours = nn.models.resnet18().eval()
-    ours.load_state_dict(crisol.load(tmp_path / "resnet18.safetensors"))
-    x = np.random.default_rng(0).standard_normal((2, 3, 96, 96)).astype(np.float32)
-    with torch.no_grad(), crisol.no_grad():
-        expected = theirs(torch.from_numpy(x)).numpy()
-        np.testing.assert_allclose(np.asarray(ours(crisol.asarray(x))), expected, rtol=1e-5, atol=1e-5)
