@@ -1,6 +1,5 @@
 """The members of Module and of the containers that are written in Python."""
 
-import copy
 from collections import namedtuple
 
 from .._crisol import _nn
@@ -134,33 +133,6 @@ def __dir__(self):
     return sorted(names.union(object.__dir__(self)))
 
 
-def _rebuilt(self, memo, base):
-    """A deep copy of a module whose class is written in Python, attribute by attribute."""
-    copied = type(self).__new__(type(self))
-    base.__init__(copied)
-    memo[id(self)] = copied
-    for name, value in self.__dict__.items():
-        setattr(copied, name, copy.deepcopy(value, memo))
-    for name, child in self._named_children():
-        if name not in self.__dict__:
-            copied.add_module(name, copy.deepcopy(child, memo))
-    return copied.train(self.training)
-
-
-@_method(Module)
-def __deepcopy__(self, memo):
-    base = next(cls for cls in type(self).__mro__ if cls.__module__ in ("crisol", "crisol.nn", "crisol.onnx"))
-    rebuildable = (_nn.Sequential, _nn.ModuleList, _nn.ModuleDict)
-    if base not in rebuildable and (base is not Module or type(self) is Module):
-        raise TypeError(f"a {type(self).__name__} cannot be copied: copy its state_dict()")
-    return _rebuilt(self, memo, base)
-
-
-@_method(Module)
-def __reduce__(self):
-    raise TypeError(f"{type(self).__name__} cannot be pickled: save its state_dict() with crisol.save()")
-
-
 def _numbered(cls):
     """Adds the methods of a list to a container whose children have numbers for names."""
 
@@ -184,14 +156,11 @@ def _numbered(cls):
             self.append(module)
         return self
 
-    cls.__deepcopy__ = __deepcopy__
-
 
 _numbered(_nn.Sequential)
 _numbered(_nn.ModuleList)
 
 ModuleDict = _nn.ModuleDict
-ModuleDict.__deepcopy__ = __deepcopy__
 
 
 @_method(ModuleDict)

@@ -14,7 +14,8 @@ LayerClass<L, Base> bind_batch_norm(nb::module_& m, const char* name, const char
       [](nb::pointer_and_handle<L> self, std::int64_t features, double eps, double momentum, bool affine, bool track) {
         construct(self, features, nn::BatchNorm2dOptions{eps, momentum, affine, track});
       },
-      "num_features"_a, "eps"_a = 1e-5, "momentum"_a = 0.1, "affine"_a = true, "track_running_stats"_a = true);
+      "num_features"_a, "eps"_a = 1e-5, "momentum"_a = 0.1, "affine"_a = true, "track_running_stats"_a = true,
+      kept_arguments);
   return layer;
 }
 
@@ -37,7 +38,7 @@ void bind_norm_layers(nb::module_& m) {
       [](nb::pointer_and_handle<nn::LayerNorm> self, const Shape& shape, double eps, bool affine) {
         construct(self, shape, nn::LayerNormOptions{eps, affine});
       },
-      "normalized_shape"_a, "eps"_a = 1e-5, "elementwise_affine"_a = true);
+      "normalized_shape"_a, "eps"_a = 1e-5, "elementwise_affine"_a = true, kept_arguments);
   bind_parameter<&nn::LayerNorm::weight>(layer, "weight", "normalized_shape, or None.");
   bind_parameter<&nn::LayerNorm::bias>(layer, "bias", "normalized_shape, or None.");
 }
