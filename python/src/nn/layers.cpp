@@ -7,6 +7,12 @@ namespace crisol::python {
 
 namespace {
 
+template <class L, class Class>
+void bind_weight_and_bias(Class& layer, const char* shape_of_weight) {
+  bind_parameter<&L::weight>(layer, "weight", shape_of_weight);
+  bind_parameter<&L::bias>(layer, "bias", "One element for each output channel or feature, or None.");
+}
+
 void bind_linear(nb::module_& m) {
   auto linear =
       bind_layer<nn::Linear>(m, "Linear", "y = x · weightᵀ + bias. x is (…, in_features), y (…, out_features).");
@@ -16,8 +22,7 @@ void bind_linear(nb::module_& m) {
         construct(self, in_features, out_features, nn::LinearOptions{bias});
       },
       "in_features"_a, "out_features"_a, "bias"_a = true, kept_arguments);
-  bind_parameter<&nn::Linear::weight>(linear, "weight", "(out_features, in_features)");
-  bind_parameter<&nn::Linear::bias>(linear, "bias", "(out_features), or None.");
+  bind_weight_and_bias<nn::Linear>(linear, "(out_features, in_features)");
   auto embedding = bind_layer<nn::Embedding>(
       m, "Embedding", "One row of weight for each index: x (…) of whole numbers gives y (…, embedding_dim).");
   embedding.def(
@@ -40,8 +45,7 @@ void bind_conv(nb::module_& m, const char* name, const char* text) {
       },
       "in_channels"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1,
       "groups"_a = 1, "bias"_a = true, kept_arguments);
-  bind_parameter<&L::weight>(layer, "weight", "(out_channels, in_channels / groups, *kernel_size)");
-  bind_parameter<&L::bias>(layer, "bias", "(out_channels), or None.");
+  bind_weight_and_bias<L>(layer, "(out_channels, in_channels / groups, *kernel_size)");
 }
 
 template <class L, class Sizes, class Options>
@@ -56,8 +60,7 @@ void bind_conv_transpose(nb::module_& m, const char* name, const char* text) {
       },
       "in_channels"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = 0, "output_padding"_a = 0,
       "groups"_a = 1, "bias"_a = true, "dilation"_a = 1, kept_arguments);
-  bind_parameter<&L::weight>(layer, "weight", "(in_channels, out_channels / groups, *kernel_size)");
-  bind_parameter<&L::bias>(layer, "bias", "(out_channels), or None.");
+  bind_weight_and_bias<L>(layer, "(in_channels, out_channels / groups, *kernel_size)");
 }
 
 template <class L, class Sizes, class Options>
