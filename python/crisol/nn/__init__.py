@@ -10,3 +10,6 @@ for _name, _class in vars(_nn).items():
 
 from . import functional, init, models, utils  # noqa: E402, F401
 from .loss import CrossEntropyLoss, MSELoss, NLLLoss  # noqa: E402, F401
+
+for _class in (CrossEntropyLoss, MSELoss, NLLLoss):
+    _class.__module__ = "crisol.nn"

@@ -11,6 +11,7 @@ from .. import _crisol
 from .._crisol import _nn
 from ._module import Module, _method
 
+_LIBRARY = {value for value in (*vars(_nn).values(), _crisol._onnx.Model) if isinstance(value, type)}
 _CONTAINERS = (_nn.Sequential, _nn.ModuleList, _nn.ModuleDict)
 _KEYWORDS = {_nn.MaxPool2d: ["ceil_mode"], _nn.MaxPool3d: ["ceil_mode"]}  # The last arguments, which are given by name.
 _objects = WeakValueDictionary()
@@ -48,7 +49,7 @@ def __reduce__(self):
 
 def constructor_of(module):
     """The class of the library whose constructor made a module, and the arguments."""
-    base = next(cls for cls in type(module).__mro__ if cls.__module__ in ("crisol", "crisol.nn", "crisol.onnx"))
+    base = next(cls for cls in type(module).__mro__ if cls in _LIBRARY)
     if base in _CONTAINERS or (base is Module and type(module) is not Module):
         return base, (), {}
     arguments = module.__dict__.get("_arguments")

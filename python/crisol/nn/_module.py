@@ -125,12 +125,14 @@ def requires_grad_(self, requires_grad=True):
     return self
 
 
-@_method(Module)
-def __dir__(self):
+def _names_of(self):
     names = {name for name, _ in self._named_children()}
     for name, _ in self._named_parameters() + self._named_buffers():
         names.add(name.partition(".")[0])
     return sorted(names.union(object.__dir__(self)))
+
+
+Module.__dir__ = _names_of  # A function __dir__ would be that of this Python module.
 
 
 def _numbered(cls):
