@@ -2,7 +2,6 @@
 
 import copy
 import multiprocessing
-import os
 import pickle
 
 import crisol
@@ -264,7 +263,6 @@ def answer(net, queue):
     queue.put(net(crisol.ones((1, 3))).tolist())
 
 
-@pytest.mark.skipif("CRISOL_DEVICE" in os.environ, reason="another process may not see the device")
 def test_another_process():
     context = multiprocessing.get_context("spawn")
     net, queue = Net(), context.Queue()

@@ -12,10 +12,11 @@ from pathlib import Path
 import crisol
 import numpy as np
 import pytest
+from checkout import root
 from crisol import from_pytorch, nn
 from numeric import assert_close
 
-SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "python"
+SAMPLES = root / "samples" / "python"
 
 
 def run(*arguments):
