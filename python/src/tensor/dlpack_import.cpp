@@ -91,7 +91,9 @@ bool uses_memory_of_host(Device device) {
   const auto found = known.find(device.index());
   if (found != known.end()) return found->second;
   const DeviceInfo& info = device.info();
-  return known[device.index()] = info.type == DeviceType::cpu && info.unified_memory && sees_memory_of_host(device);
+  const bool uses = info.type == DeviceType::cpu && info.unified_memory &&
+                    unlocked([&] { return sees_memory_of_host(device); });  // Waits for the queued work.
+  return known[device.index()] = uses;
 }
 
 DType dtype_of(const dlpack::Type& type) {
