@@ -165,3 +165,15 @@ def test_from_pytorch_refuses_code(tmp_path):
     torch_save([1], tmp_path / "list.pt")
     with pytest.raises(ValueError, match="holds a list"):
         from_pytorch.read(tmp_path / "list.pt")
+
+
+def test_from_pytorch_refuses_other_files(tmp_path):
+    (tmp_path / "old.pt").write_bytes(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.")  # The first bytes before PyTorch 1.6.
+    with pytest.raises(ValueError, match="before 1.6"):
+        from_pytorch.read(tmp_path / "old.pt")
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("a.txt", "text")
+    with pytest.raises(ValueError, match=r"without data\.pkl"):
+        from_pytorch.read(tmp_path / "other.zip")
+    with pytest.raises(FileNotFoundError):
+        from_pytorch.read(tmp_path / "missing.pt")
