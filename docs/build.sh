@@ -22,5 +22,6 @@ samples/cuda_vs_opencl/tables.py
 if command -v doxygen >/dev/null; then doxygen docs/Doxyfile; fi
 python=build/python-tests/bin/python
 if [ -x "$python" ] && [ -e build/python/crisol/_crisol/__init__.pyi ]; then
-  PYTHONPATH=build/python "$python" -m pdoc --docformat restructuredtext --output-directory build/api/python crisol
+  PYTHONPATH=build/python "$python" -m pdoc --docformat restructuredtext --output-directory build/api/python \
+    crisol crisol.from_pytorch '!crisol\._' '!crisol\.nn\._'
 fi

@@ -8,6 +8,8 @@ object, as NumPy's does, so type checkers are told to ignore it. A function such
 and one for expressions, and both take numbers. Type checkers take the first one for numbers alone, as the module does, so
 they are told to ignore that the overloads overlap.
 
+pdoc runs the stubs, so their annotations are texts: some name what comes later.
+
 nanobind takes _crisol for a module at the top, but its place is crisol._crisol. The stub of a submodule gets it from there.
 A signature that the binding wrote itself may name a class of _crisol without its module, so the stub adds the module.
 """
@@ -94,7 +96,7 @@ def mend(tree, names_of_crisol):
                 more.annotation = more.annotation or renamer.parse("typing.Any")
         elif isinstance(node, (ast.arg, ast.AnnAssign)) and node.annotation:
             node.annotation = renamer.visit(node.annotation)
-    return f"import builtins\nimport typing\n{ast.unparse(tree)}\n{aliases}"
+    return f"from __future__ import annotations\nimport builtins\nimport typing\n{ast.unparse(tree)}\n{aliases}"
 
 
 source, target = map(pathlib.Path, sys.argv[1:])

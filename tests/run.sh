@@ -273,10 +273,27 @@ divide_tests() {
 declare -A passed=() failed=() skipped=() note=() seconds=()
 declare -A test_program=() # Used instead of build/bin/crisol_tests.
 
+# take_counts NAME STATUS START SUMMARY: the counts, the note and the time of a program that began at START and ended with
+# STATUS. Its log ends with the line "SUMMARY: N passed, N failed, N skipped". What it refuses counts as skipped.
+take_counts() {
+  local name=$1 status=$2 line
+  line=$(grep -aE "^$4: [0-9]+ passed, [0-9]+ failed, [0-9]+ (skipped|refused)\$" -- "$work/$name.log" | tail -n 1) || true
+  read -r "passed[$name]" "failed[$name]" "skipped[$name]" < <(tr -dc '0-9 \n' <<<"${line:-0 0 0}")
+  if [ -e "$work/$name.progress.stopped" ]; then
+    note[$name]="stopped: $(cat -- "$work/$name.progress.stopped")"
+  elif [ "$status" -gt 1 ] || { [ "$status" -ne 0 ] && [ "${failed[$name]}" -eq 0 ]; }; then
+    note[$name]="ended with exit code $status"
+  elif [ -z "$line" ]; then
+    note[$name]="no summary"
+  fi
+  [ -z "${note[$name]:-}" ] || [ "${failed[$name]}" -gt 0 ] || failed[$name]=1
+  seconds[$name]=$((SECONDS - $3))
+}
+
 # run_tests NAME: runs the tests on one implementation. Removes the user's variables for crisol, and for OpenCL too
 # unless NAME is a GPU.
 run_tests() {
-  local name=$1 log=$work/$1.log status=0 clean place enter=() its_variables its_filter start=$SECONDS line
+  local name=$1 log=$work/$1.log status=0 clean place enter=() its_variables its_filter start=$SECONDS
   mapfile -t clean < <(foreign_variables)
   if [ -n "${gpu_number[$name]:-}" ]; then
     place=("CRISOL_DEVICE=gpu:${gpu_number[$name]}")
@@ -296,18 +313,7 @@ run_tests() {
     "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" "${its_variables[@]}" \
     "${test_program[$name]:-$crisol_build/bin/crisol_tests}" "${its_filter[@]}" \
     "${doctest_arguments[@]}" </dev/null >"$log" 2>&1 || status=$?
-
-  line=$(grep -aE '^crisol_tests: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' -- "$log" | tail -n 1) || true
-  read -r "passed[$name]" "failed[$name]" "skipped[$name]" < <(tr -dc '0-9 \n' <<<"${line:-0 0 0}")
-  if [ -e "$work/$name.progress.stopped" ]; then
-    note[$name]="stopped: $(cat -- "$work/$name.progress.stopped")"
-  elif [ "$status" -gt 1 ] || { [ "$status" -ne 0 ] && [ "${failed[$name]}" -eq 0 ]; }; then
-    note[$name]="ended with exit code $status"
-  elif [ -z "$line" ]; then
-    note[$name]="no summary"
-  fi
-  [ -z "${note[$name]:-}" ] || [ "${failed[$name]}" -gt 0 ] || failed[$name]=1
-  seconds[$name]=$((SECONDS - start))
+  take_counts "$name" "$status" "$start" crisol_tests
 }
 
 # run_selftest NAME PROGRAM ARGUMENT…: runs the command's own test of all or some ops. The counts are ops.
@@ -325,18 +331,14 @@ run_selftest() {
   seconds[$name]=$((SECONDS - start))
 }
 
-# run_onnx_program NAME PROGRAM ARGUMENT…: a program of tests/onnx on PoCL. What the library refuses counts as skipped.
+# run_onnx_program NAME PROGRAM ARGUMENT…: a program of tests/onnx on PoCL.
 run_onnx_program() {
-  local name=$1 log=$work/$1.log clean start=$SECONDS status=0 line
+  local name=$1 log=$work/$1.log clean start=$SECONDS status=0
   mapfile -t clean < <(foreign_variables)
   watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/pocl" \
     "CRISOL_CACHE_DIR=$work/cache/onnx" "$pocl_cache" "$onnx_python" "$crisol_root/tests/onnx/$2" \
     --library "$crisol_build/lib/libcrisol.so" --json "$work/$name.json" "${@:3}" </dev/null >"$log" 2>&1 || status=$?
-  line=$(grep -aE '^onnx: [0-9]+ passed, [0-9]+ failed, [0-9]+ refused$' -- "$log" | tail -n 1) || true
-  read -r "passed[$name]" "failed[$name]" "skipped[$name]" < <(tr -dc '0-9 \n' <<<"${line:-0 0 0}")
-  [ "$status" -eq 0 ] || note[$name]="ended with exit code $status"
-  [ "$status" -eq 0 ] || [ "${failed[$name]}" -gt 0 ] || failed[$name]=1
-  seconds[$name]=$((SECONDS - start))
+  take_counts "$name" "$status" "$start" onnx
 }
 run_onnx() { run_onnx_program onnx conformance.py --least "$onnx_least_passed"; }
 run_onnx-models() { run_onnx_program onnx-models real_models.py --least "$onnx_least_models"; }

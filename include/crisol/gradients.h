@@ -18,7 +18,7 @@ using EndOfBackward = std::function<void(std::exception_ptr error)>;
 CRISOL_API void call_after_backward(EndOfBackward function);
 
 /// Replaces the grad() of a leaf by a copy of `gradient`, which has the shape, dtype and device of the leaf. An
-/// undefined tensor discards it. Refuses a leaf that wants no gradient.
+/// undefined tensor discards the grad() of any tensor. Otherwise refuses a leaf that wants no gradient.
 CRISOL_API void set_grad(const Tensor& leaf, const Tensor& gradient);
 
 }  // namespace crisol

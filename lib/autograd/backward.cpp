@@ -51,14 +51,15 @@ void call_after_backward(EndOfBackward function) {
 
 void set_grad(const Tensor& leaf, const Tensor& gradient) {
   constexpr const char* op = "set_grad";
-  require(leaf.defined() && leaf.is_leaf() && leaf.requires_grad(), op, "the tensor is no leaf that wants a gradient");
-  if (gradient.defined())
-    require(gradient.shape() == leaf.shape() && gradient.dtype() == leaf.dtype() && gradient.device() == leaf.device(),
-            op, "the gradient has shape ", gradient.shape(), " and dtype ", gradient.dtype(), " on ", gradient.device(),
-            ", the leaf ", leaf.shape(), " and ", leaf.dtype(), " on ", leaf.device());
-  const Tensor value = gradient.defined() ? gradient.detach() : Tensor();
+  require(leaf.defined(), op, "the tensor is undefined");
+  if (!gradient.defined()) return autograd::clear_gradient(leaf);
+  require(leaf.is_leaf() && leaf.requires_grad(), op, "the tensor is no leaf that wants a gradient");
+  require(gradient.shape() == leaf.shape() && gradient.dtype() == leaf.dtype() && gradient.device() == leaf.device(),
+          op, "the gradient has shape ", gradient.shape(), " and dtype ", gradient.dtype(), " on ", gradient.device(),
+          ", the leaf ", leaf.shape(), " and ", leaf.dtype(), " on ", leaf.device());
+  const Tensor value = gradient.detach();
   autograd::clear_gradient(leaf);
-  if (value.defined()) autograd::accumulate_leaf(*autograd::slot_of(leaf), Tensor(value));
+  autograd::accumulate_leaf(*autograd::slot_of(leaf), Tensor(value));
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,

@@ -17,6 +17,9 @@ from ._crisol._functional import multinomial, sample_logits
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 
 # The classes have the name under which they are used.
-for _class in (Tensor, device, dtype, CapturedGraph, Checkpoint, Compiled, Expr, Kernel, Profile, fuse, with_precision):
-    _class.__module__ = "crisol"
-del _class
+for _value in list(vars().values()):
+    if isinstance(_value, type) and _value.__module__ == "crisol._crisol":
+        _value.__module__ = "crisol"
+del _value
+
+__all__ = [_name for _name in vars() if not _name.startswith("_")]

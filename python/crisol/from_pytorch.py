@@ -69,8 +69,14 @@ def _tensor(storage, offset, shape, strides, *_):
 
 def read(path):
     """The tensors of a file from torch.save, as NumPy arrays by name."""
-    with zipfile.ZipFile(path) as archive:
-        (pickled,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+    try:
+        archive = zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"{path} is no file of torch.save, or one of a PyTorch before 1.6: save it again") from error
+    with archive:
+        pickled = next((name for name in archive.namelist() if name.endswith("/data.pkl")), None)
+        if pickled is None:
+            raise ValueError(f"{path} is an archive without data.pkl, so torch.save has not written it")
         folder = pickled[: -len("data.pkl")]
         order = folder + "byteorder"
         if order in archive.namelist() and archive.read(order) != b"little":

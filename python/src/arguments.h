@@ -34,6 +34,14 @@ inline std::optional<Tensor> if_defined(Tensor x) { return x.defined() ? std::op
 /// The undefined tensor for None.
 inline Tensor or_undefined(const std::optional<Tensor>& x) { return x.value_or(Tensor()); }
 
+/// Defines a function with the arguments `extra` after x, and the method of the same name.
+template <class Function, class... Extra>
+void define(nb::module_& m, TensorClass& tensor, const char* name, Function function, const char* text,
+            const Extra&... extra) {
+  m.def(name, function, "x"_a, extra..., Unlocked(), text);
+  tensor.def(name, function, extra..., Unlocked(), text);
+}
+
 /// Raises the class of crisol that has this name.
 [[noreturn]] void raise(const char* class_name, const std::string& text);
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "crisol/dtype.h"
 #include "crisol/scalar.h"
@@ -61,52 +62,45 @@ struct type_caster<crisol::Shape> {
   }
 };
 
-template <>
-struct type_caster<crisol::Scalar> {
-  using Value = crisol::Scalar;
-  static constexpr auto Name = const_name("bool | int | float");
-  template <class T>
-  using Cast = crisol::Scalar;
-  template <class T>
+/// The base of a caster of a type without a default constructor.
+template <class T>
+struct value_caster {
+  using Value = T;
+  template <class>
+  using Cast = T;
+  template <class>
   static constexpr bool can_cast() {
     return true;
   }
+  explicit operator T() const { return *value; }
 
-  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
-    return crisol::python::read_scalar(source.ptr(), value);
-  }
-  explicit operator crisol::Scalar() const { return value; }
-
-  crisol::Scalar value = 0;
+  std::optional<T> value;
 };
 
 template <>
-struct type_caster<crisol::Operand> {
-  using Value = crisol::Operand;
-  static constexpr auto Name = const_name("Tensor | bool | int | float");
-  template <class T>
-  using Cast = crisol::Operand;
-  template <class T>
-  static constexpr bool can_cast() {
-    return true;
+struct type_caster<crisol::Scalar> : value_caster<crisol::Scalar> {
+  static constexpr auto Name = const_name("bool | int | float");
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    return crisol::python::read_scalar(source.ptr(), value.emplace(0));
   }
+};
 
+template <>
+struct type_caster<crisol::Operand> : value_caster<crisol::Operand> {
+  static constexpr auto Name = const_name("Tensor | bool | int | float");
   bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
     make_caster<crisol::Tensor> tensor;
     if (tensor.from_python(source, flags & ~static_cast<std::uint32_t>(cast_flags::convert), cleanup)) {
       crisol::Tensor* pointer = tensor.operator crisol::Tensor*();
       if (pointer == nullptr) return false;
-      value = crisol::Operand(*pointer);
+      value.emplace(*pointer);
       return true;
     }
     crisol::Scalar number = 0;
     if (!crisol::python::read_scalar(source.ptr(), number)) return false;
-    value = crisol::Operand(number);
+    value.emplace(number);
     return true;
   }
-  explicit operator crisol::Operand() const { return value; }
-
-  crisol::Operand value{0};
 };
 
 }  // namespace nanobind::detail

@@ -3,9 +3,9 @@
 
 #include <nanobind/nanobind.h>
 
-#include <optional>
 #include <string>
 
+#include "casters.h"
 #include "crisol/named_tensors.h"
 #include "crisol/options/int_pair.h"
 #include "crisol/options/int_triple.h"
@@ -28,23 +28,8 @@ PyObject* dict_of(const NamedTensors& tensors) noexcept;
 
 namespace nanobind::detail {
 
-/// A caster for a type without a default constructor.
-template <class T>
-struct option_caster {
-  using Value = T;
-  template <class>
-  using Cast = T;
-  template <class>
-  static constexpr bool can_cast() {
-    return true;
-  }
-  explicit operator T() const { return *value; }
-
-  std::optional<T> value;
-};
-
 template <>
-struct type_caster<crisol::IntPair> : option_caster<crisol::IntPair> {
+struct type_caster<crisol::IntPair> : value_caster<crisol::IntPair> {
   static constexpr auto Name = const_name("int | tuple[int, int]");
   bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
     int v[2];
@@ -58,7 +43,7 @@ struct type_caster<crisol::IntPair> : option_caster<crisol::IntPair> {
 };
 
 template <>
-struct type_caster<crisol::IntTriple> : option_caster<crisol::IntTriple> {
+struct type_caster<crisol::IntTriple> : value_caster<crisol::IntTriple> {
   static constexpr auto Name = const_name("int | tuple[int, int, int]");
   bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
     int v[3];

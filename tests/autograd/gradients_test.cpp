@@ -78,6 +78,11 @@ TEST_CASE("gradients: set_grad replaces a gradient") {
   CHECK(w.grad().sum().item() == 24);
   set_grad(w, Tensor());
   CHECK(!w.grad().defined());
+  set_grad(w, given);
+  w.requires_grad_(false);
+  set_grad(w, Tensor());
+  CHECK(!w.grad().defined());
+  w.requires_grad_();
   CHECK_THROWS_WITH_AS(set_grad(w, ones({3})), doctest::Contains("[set_grad] the gradient has shape (3)"), Error);
   CHECK_THROWS_WITH_AS(set_grad(ones({3}), ones({3})), doctest::Contains("no leaf that wants a gradient"), Error);
   CHECK_THROWS_AS(set_grad(w * 2, ones({2, 3})), Error);

@@ -53,3 +53,13 @@ def log_softmax(x):
     x = np.asarray(x, dtype=np.float64)
     x = x - x.max(-1, keepdims=True)
     return x - np.log(np.exp(x).sum(-1, keepdims=True))
+
+
+def of(values, dtype=crisol.float32):
+    """A tensor of an element type."""
+    return crisol.asarray(values, dtype=dtype)
+
+
+def same(x, expected):
+    """Asserts that the elements are equal but for rounding."""
+    np.testing.assert_allclose(np.asarray(x), expected, rtol=1e-6)

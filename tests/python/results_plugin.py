@@ -34,15 +34,22 @@ def pytest_runtest_logreport(report):
         if outcome == "failed":
             lines.append(f"[failed] {report.nodeid}")
         elif outcome == "skipped":
-            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
-            lines.append(f"[skipped] {report.nodeid}: {str(reason).removeprefix('Skipped: ')}")
+            add_skipped(report)
+
+
+def add_skipped(report):
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+    lines.append(f"[skipped] {report.nodeid}: {str(reason).removeprefix('Skipped: ')}")
 
 
 def pytest_collectreport(report):
     """A file that cannot be read counts as one failed test case, and one that skips itself as a skipped one."""
     if not report.passed:
         counts[report.outcome] += 1
-        lines.append(f"[{report.outcome}] {report.nodeid}")
+        if report.skipped:
+            add_skipped(report)
+        else:
+            lines.append(f"[failed] {report.nodeid}")
 
 
 def pytest_unconfigure(config):

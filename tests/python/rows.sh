@@ -18,7 +18,7 @@ prepare_wheel() {
 # run_python_command NAME ICD COMMAND…: a command with the built package on one implementation. The command ends with a
 # line "python: N passed, N failed, N skipped".
 run_python_command() {
-  local name=$1 icd=$2 log=$work/$1.log clean its_variables start=$SECONDS status=0 line
+  local name=$1 icd=$2 log=$work/$1.log clean its_variables start=$SECONDS status=0
   mapfile -t clean < <(foreign_variables)
   mapfile -t its_variables < <(grep . <<<"${variables[$icd]:-}")
   rm -rf -- "${work:?}/cache/$name"
@@ -26,17 +26,7 @@ run_python_command() {
   watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$icd" \
     "CRISOL_CACHE_DIR=$work/cache/$name" "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]:-}" "${its_variables[@]}" \
     "PYTHONPATH=$crisol_build/python:$crisol_root/tests/python" PYTHONDONTWRITEBYTECODE=1 "${@:3}" </dev/null >"$log" 2>&1 || status=$?
-  line=$(grep -aE '^python: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' -- "$log" | tail -n 1) || true
-  read -r "passed[$name]" "failed[$name]" "skipped[$name]" < <(tr -dc '0-9 \n' <<<"${line:-0 0 0}")
-  if [ -e "$work/$name.progress.stopped" ]; then
-    note[$name]="stopped: $(cat -- "$work/$name.progress.stopped")"
-  elif [ "$status" -gt 1 ] || { [ "$status" -ne 0 ] && [ "${failed[$name]}" -eq 0 ]; }; then
-    note[$name]="ended with exit code $status"
-  elif [ -z "$line" ]; then
-    note[$name]="no summary"
-  fi
-  [ -z "${note[$name]:-}" ] || [ "${failed[$name]}" -gt 0 ] || failed[$name]=1
-  seconds[$name]=$((SECONDS - start))
+  take_counts "$name" "$status" "$start" python
 }
 
 python_suite=("$python_of_tests" "${pytest_arguments[@]}" "$crisol_root/tests/python")

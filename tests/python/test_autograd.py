@@ -70,6 +70,31 @@ def test_grad_options():
         autograd.grad(z, (x, y), grad_outputs=tensor([1, 10]))
 
 
+def test_gradient_is_assigned():
+    w = crisol.ones((2, 3)).requires_grad_()
+    given = crisol.full((2, 3), 4.0)
+    w.grad = given
+    (w * 1).sum().backward()
+    assert w.grad.tolist() == [[5] * 3] * 2 and given.tolist() == [[4] * 3] * 2
+    optimizer = crisol.optim.SGD([w], lr=1)
+    w.grad = given.T.clone().T
+    optimizer.step()
+    assert w.tolist() == [[-3] * 3] * 2
+    w.grad = None
+    assert w.grad is None
+    for x in (w.requires_grad_(False), w * 2, crisol.asarray(1)):
+        x.grad = None
+        assert x.grad is None
+    w.requires_grad_()
+    halves = given.to(crisol.float16)
+    for x, gradient in ((crisol.ones((2, 3)), given), (w, crisol.ones(3)), (w, halves), (w * 2, given)):
+        with pytest.raises(ValueError, match="set_grad"):
+            x.grad = gradient
+    with pytest.raises(TypeError):
+        w.grad = 1
+    assert w.grad is None
+
+
 def test_function():
     x = tensor([1, -2], requires_grad=True)
     y = Cube.apply(x, 2.0)

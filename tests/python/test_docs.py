@@ -1,12 +1,10 @@
 """Runs the Python blocks of README.md and docs/*.md, as docs/design.md describes."""
 
-import os
-import pathlib
 import re
 
 import pytest
+from checkout import root
 
-root = pathlib.Path(os.environ.get("CRISOL_TEST_ROOT", pathlib.Path(__file__).parents[2]))
 comment = re.compile(r"<!-- test: (skip|file) ?(.*?) ?-->")
 
 

@@ -99,6 +99,29 @@ def test_values_are_cast():
     assert x.tolist() == [1, 2, 7]
 
 
+@pytest.mark.parametrize("key", [I, (I, I), (slice(None), I), (I, slice(2)), (..., I, None), np.array([True, False, True])])
+def test_values_with_axes_of_size_1_in_front(key):
+    a = numbers()
+    value = np.arange(a[key].size, dtype=np.int32).reshape((1, 1, *a[key].shape)) + 1000
+    x = crisol.asarray(a)
+    a[key] = value
+    x[tensors_in(key)] = crisol.asarray(value)
+    check(x, a)
+
+
+@pytest.mark.parametrize("key", [(I, I), (slice(None), I), (I, slice(2)), (..., np.array([True, False, True, False]))])
+def test_writing_does_not_read_the_elements(key):
+    def kernels(act):
+        with crisol.Profile() as profile:
+            act()
+        return {row.kernel for row in profile.rows}
+
+    x = crisol.zeros((3, 5, 4))
+    key = tensors_in(key)
+    reading = {kernel for kernel in kernels(lambda: x[key]) if kernel.startswith(("gather", "select"))}
+    assert reading and not reading & kernels(lambda: x.__setitem__(key, 1))
+
+
 def test_scalars():
     x = crisol.asarray(5)
     assert x[()].item() == 5 and x[...].item() == 5 and x[None].shape == (1,)

@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 
@@ -55,6 +56,20 @@ def has_text(value):
     lines = [line for line in text.splitlines() if line.strip()]
     is_signature = [line for line in lines if "->" in line and "(" in line]
     return len(lines) > len(is_signature)
+
+
+def test_reference_has_every_public_name(tmp_path):
+    pytest.importorskip("pdoc")
+    # As docs/build.sh does.
+    command = [sys.executable, "-m", "pdoc", "--docformat", "restructuredtext", "--output-directory", str(tmp_path)]
+    command += ["crisol", "crisol.from_pytorch", r"!crisol\._", r"!crisol\.nn\._"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and "warn" not in done.stderr.lower(), done.stderr
+    for module in modules():
+        page = (tmp_path / f"{module.replace('.', '/')}.html").read_text()
+        places = set(re.findall(r'id="([^"]+)"', page))
+        names = {path.removeprefix(f"{module}.") for path, _ in public_names(module)}
+        assert names and names <= places, (module, names - places)
 
 
 def test_namespace_of_a_tensor():

@@ -1,41 +1,11 @@
-"""crisol.nn: modules that are written in Python, their states, hooks, copies and errors."""
-
-import copy
-import gc
-import pickle
-import weakref
+"""crisol.nn: modules that are written in Python, their attributes, states and errors."""
 
 import crisol
 import numpy as np
 import pytest
 from crisol import nn
+from nets import Block, Net
 from numeric import assert_close, tensor
-
-
-class Block(nn.Module):
-    def __init__(self, size):
-        super().__init__()
-        self.linear = nn.Linear(size, size)
-        self.scale = nn.Parameter(crisol.ones(size))
-        self.register_buffer("count", crisol.zeros(1))
-        self.note = "text"
-
-    def forward(self, x, factor=1.0):
-        self.count = self.count + 1
-        return self.linear(x) * self.scale * factor
-
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.blocks = nn.ModuleList([Block(3), Block(3)])
-        self.head = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(3, 2, bias=False))
-
-    def forward(self, x):
-        for block in self.blocks:
-            x = block(x, factor=2.0)
-        return self.head(x)
-
 
 NAMES = ["blocks.0.scale", "blocks.0.linear.weight", "blocks.0.linear.bias"]
 NAMES += ["blocks.1.scale", "blocks.1.linear.weight", "blocks.1.linear.bias", "head.1.weight"]
@@ -217,135 +187,6 @@ def test_subclass_of_a_layer():
     assert_close(layer(x), 2 * plain)
     assert_close(nn.Sequential(layer)(x), 2 * plain)  # C++ calls Python's forward.
     assert layer.calls == 2 and "Doubled(in_features=3" in repr(layer)
-    with pytest.raises(TypeError, match="cannot be copied"):
-        copy.deepcopy(layer)
-
-
-def test_hooks():
-    net = Net()
-    x = tensor(np.ones((2, 3)), requires_grad=True)
-    plain = np.asarray(net(x))
-    seen = []
-    handles = [
-        net.register_forward_pre_hook(lambda module, args: seen.append((module, args))),
-        net.register_forward_hook(lambda module, args, y: 3 * y),
-        net.head[1].register_full_backward_hook(lambda module, gi, go: seen.append((module, gi, go))),
-    ]
-    assert_close(net(x), 3 * plain)
-    assert seen[0][0] is net and seen[0][1][0].shape == (2, 3)
-    crisol.sum(net(x)).backward()
-    module, grad_input, grad_output = seen[-1]
-    assert module is net.head[1] and grad_input[0].shape == (2, 3)
-    assert_close(grad_output[0], np.full((2, 2), 3))
-    for handle in handles:
-        handle.remove()
-    assert_close(net(x), plain)
-    net.blocks[0].register_forward_pre_hook(lambda module, args: (0 * args[0],))
-    bias = np.asarray(net.blocks[0].linear.bias)
-    assert_close(net.blocks[0](x, factor=1.0), np.tile(bias, (2, 1)))
-
-
-def test_hook_of_a_module_with_several_outputs():
-    class Two(nn.Module):
-        def forward(self, x, shift):
-            return x + shift, "rest"
-
-    module = Two()
-    module.register_forward_hook(lambda module, args, y: 10 * y)
-    y, rest = module(tensor([1, 2]), shift=1)
-    assert_close(y, [20, 30])
-    assert rest == "rest"
-    with pytest.raises(TypeError, match="first argument"):
-        module(x=tensor([1]), shift=1)
-
-
-def test_exceptions_arrive_unchanged():
-    error = KeyError("mine")
-
-    class Raises(nn.Module):
-        def forward(self, x):
-            raise error
-
-    for module in (Raises(), nn.Sequential(nn.ReLU(), Raises())):
-        with pytest.raises(KeyError) as raised:
-            module(crisol.ones(1))
-        assert raised.value is error
-    layer = nn.ReLU()
-    layer.register_forward_hook(lambda module, args, y: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        layer(crisol.ones(1))
-
-
-def test_copies():
-    net = Net()
-    copied = copy.deepcopy(net)
-    assert set(copied.state_dict()) == set(net.state_dict()) and copied.blocks[0].note == "text"
-    for name, value in net.state_dict().items():
-        assert (np.asarray(value) == np.asarray(copied.state_dict()[name])).all()
-        assert not value.shares_storage_with(copied.state_dict()[name])
-    x = tensor(np.ones((1, 3)))
-    assert (np.asarray(net(x)) == np.asarray(copied(x))).all()
-    model = nn.models.SimpleCNN()
-    assert not copy.deepcopy(model).conv1.weight.shares_storage_with(model.conv1.weight)
-    with pytest.raises(TypeError, match="state_dict"):
-        copy.deepcopy(nn.models.resnet18().layer1[0])  # A class of C++ that Python does not know.
-    with pytest.raises(TypeError, match="state_dict"):
-        pickle.dumps(net)
-
-
-def test_modules_are_freed():
-    class Cyclic(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.child = Block(2)
-            self.child.parent_list = [self]
-            self.itself = [self]
-            self.method = self.forward
-
-        def forward(self, x):
-            return self.child(x)
-
-    module = Cyclic()
-    module(tensor(np.ones((1, 2))))
-    gone = [weakref.ref(module), weakref.ref(module.child), weakref.ref(module.child.linear)]
-    del module
-    gc.collect()
-    assert [reference() for reference in gone] == [None] * 3
-
-
-def test_children_outlive_python_names():
-    layers = nn.Sequential(*[Block(2) for _ in range(3)])
-    gc.collect()
-    assert layers[1].note == "text" and layers(tensor(np.ones((1, 2)))).shape == (1, 2)
-    child = layers[0]
-    del layers
-    gc.collect()
-    assert child(tensor(np.ones((1, 2)))).shape == (1, 2)
-
-
-def test_containers():
-    seq = nn.Sequential(nn.Linear(1, 2), nn.ReLU())
-    assert seq.append(nn.Linear(2, 3)) is seq and len(seq) == 3
-    assert [type(m).__name__ for m in seq] == ["Linear", "ReLU", "Linear"]
-    assert seq[-1].weight.shape == (3, 2) and len(seq[:2]) == 2 and seq[:2][0] is seq[0]
-    named = nn.Sequential({"first": nn.Linear(1, 2), "act": nn.ReLU()})
-    assert named.first.weight.shape == (2, 1) and named(crisol.ones((1, 1))).shape == (1, 2)
-    blocks = nn.ModuleList(nn.Linear(1, 1) for _ in range(2))
-    blocks.extend([nn.ReLU()])
-    assert [type(m).__name__ for m in blocks] == ["Linear", "Linear", "ReLU"]
-    heads = nn.ModuleDict({"a": nn.Linear(1, 2)})
-    heads["b"] = nn.ReLU()
-    heads["b"] = nn.Tanh()
-    heads.update({"c": nn.Identity()})
-    assert list(heads) == ["a", "b", "c"] and len(heads) == 3 and "b" in heads and "d" not in heads
-    assert isinstance(heads["b"], nn.Tanh) and [k for k, _ in heads.items()] == list(heads.keys())
-    assert [type(m).__name__ for m in heads.values()] == ["Linear", "Tanh", "Identity"]
-    with pytest.raises(KeyError):
-        heads["d"]
-    with pytest.raises(crisol.InvalidArgumentError, match="contains"):
-        seq.append(nn.Sequential(seq))
-    with pytest.raises((TypeError, RuntimeError)):
-        nn.Sequential(3)
 
 
 def test_train_in_python_thread():

@@ -1,14 +1,12 @@
 """samples/python/mnist.ipynb runs, learns, and shows its pictures."""
 
-import os
-import pathlib
 import re
 
 import pytest
+from checkout import root
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
-root = pathlib.Path(os.environ.get("CRISOL_TEST_ROOT", pathlib.Path(__file__).parents[2]))
 
 
 def test_mnist(tmp_path, monkeypatch):

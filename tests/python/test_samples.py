@@ -12,10 +12,11 @@ from pathlib import Path
 import crisol
 import numpy as np
 import pytest
+from checkout import root
 from crisol import from_pytorch, nn
 from numeric import assert_close
 
-SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "python"
+SAMPLES = root / "samples" / "python"
 
 
 def run(*arguments):
@@ -166,18 +167,13 @@ def test_from_pytorch_refuses_code(tmp_path):
         from_pytorch.read(tmp_path / "list.pt")
 
 
-def test_resnet18_of_torchvision(tmp_path):
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    torchvision = pytest.importorskip("torchvision", reason="torchvision is not installed")
-    torch.manual_seed(0)
-    theirs = torchvision.models.resnet18()
-    theirs(torch.randn(4, 3, 64, 64))  # Moves the running statistics.
-    theirs.eval()
-    torch.save(theirs.state_dict(), tmp_path / "resnet18.pt")
-    from_pytorch.convert(tmp_path / "resnet18.pt", tmp_path / "resnet18.safetensors")
-    ours = nn.models.resnet18().eval()
-    ours.load_state_dict(crisol.load(tmp_path / "resnet18.safetensors"))
-    x = np.random.default_rng(0).standard_normal((2, 3, 96, 96)).astype(np.float32)
-    with torch.no_grad(), crisol.no_grad():
-        expected = theirs(torch.from_numpy(x)).numpy()
-        np.testing.assert_allclose(np.asarray(ours(crisol.asarray(x))), expected, rtol=1e-5, atol=1e-5)
+def test_from_pytorch_refuses_other_files(tmp_path):
+    (tmp_path / "old.pt").write_bytes(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.")  # The first bytes before PyTorch 1.6.
+    with pytest.raises(ValueError, match="before 1.6"):
+        from_pytorch.read(tmp_path / "old.pt")
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("a.txt", "text")
+    with pytest.raises(ValueError, match=r"without data\.pkl"):
+        from_pytorch.read(tmp_path / "other.zip")
+    with pytest.raises(FileNotFoundError):
+        from_pytorch.read(tmp_path / "missing.pt")

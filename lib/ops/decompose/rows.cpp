@@ -6,6 +6,7 @@
 #include "crisol/ops/triangle.h"
 #include "crisol/ops/view.h"
 #include "decompose/sizes.h"
+#include "ops/product/leading_axes.h"
 
 namespace crisol::ops {
 
@@ -45,9 +46,8 @@ RowSharing sharing_of(const Target& target, std::int64_t matrices, std::int64_t 
 
 Tensor batch_of(const Tensor& x, bool transposed) {
   const Tensor matrices = transposed ? transpose(x, -1, -2) : x;
-  std::int64_t batch = 1;
-  for (int i = 0; i < x.dim() - 2; ++i) batch *= x.size(i);
-  return reshape(contiguous(cast(matrices, DType::f32)), {batch, matrices.size(-2), matrices.size(-1)});
+  return reshape(contiguous(cast(matrices, DType::f32)),
+                 {leading_axes(x.shape()).numel(), matrices.size(-2), matrices.size(-1)});
 }
 
 Tensor like_batch(const Tensor& y, const Tensor& x) {

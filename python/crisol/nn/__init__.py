@@ -1,7 +1,7 @@
 """Layers and models, under PyTorch's names."""
 
 from .._crisol import _nn
-from . import _module  # noqa: F401
+from . import _copies  # noqa: F401
 from .._crisol._nn import *  # noqa: F403
 
 for _name, _class in vars(_nn).items():
@@ -10,3 +10,6 @@ for _name, _class in vars(_nn).items():
 
 from . import functional, init, models, utils  # noqa: E402, F401
 from .loss import CrossEntropyLoss, MSELoss, NLLLoss  # noqa: E402, F401
+
+for _class in (CrossEntropyLoss, MSELoss, NLLLoss):
+    _class.__module__ = "crisol.nn"

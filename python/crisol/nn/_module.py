@@ -1,6 +1,5 @@
 """The members of Module and of the containers that are written in Python."""
 
-import copy
 from collections import namedtuple
 
 from .._crisol import _nn
@@ -126,39 +125,14 @@ def requires_grad_(self, requires_grad=True):
     return self
 
 
-@_method(Module)
-def __dir__(self):
+def _names_of(self):
     names = {name for name, _ in self._named_children()}
     for name, _ in self._named_parameters() + self._named_buffers():
         names.add(name.partition(".")[0])
     return sorted(names.union(object.__dir__(self)))
 
 
-def _rebuilt(self, memo, base):
-    """A deep copy of a module whose class is written in Python, attribute by attribute."""
-    copied = type(self).__new__(type(self))
-    base.__init__(copied)
-    memo[id(self)] = copied
-    for name, value in self.__dict__.items():
-        setattr(copied, name, copy.deepcopy(value, memo))
-    for name, child in self._named_children():
-        if name not in self.__dict__:
-            copied.add_module(name, copy.deepcopy(child, memo))
-    return copied.train(self.training)
-
-
-@_method(Module)
-def __deepcopy__(self, memo):
-    base = next(cls for cls in type(self).__mro__ if cls.__module__ in ("crisol", "crisol.nn", "crisol.onnx"))
-    rebuildable = (_nn.Sequential, _nn.ModuleList, _nn.ModuleDict)
-    if base not in rebuildable and (base is not Module or type(self) is Module):
-        raise TypeError(f"a {type(self).__name__} cannot be copied: copy its state_dict()")
-    return _rebuilt(self, memo, base)
-
-
-@_method(Module)
-def __reduce__(self):
-    raise TypeError(f"{type(self).__name__} cannot be pickled: save its state_dict() with crisol.save()")
+Module.__dir__ = _names_of  # A function __dir__ would be that of this Python module.
 
 
 def _numbered(cls):
@@ -184,14 +158,11 @@ def _numbered(cls):
             self.append(module)
         return self
 
-    cls.__deepcopy__ = __deepcopy__
-
 
 _numbered(_nn.Sequential)
 _numbered(_nn.ModuleList)
 
 ModuleDict = _nn.ModuleDict
-ModuleDict.__deepcopy__ = __deepcopy__
 
 
 @_method(ModuleDict)

@@ -3,7 +3,7 @@
 import math
 
 from .._crisol._nn import _fans, _normal_, _uniform_
-from ..autograd import no_grad
+from ..autograd import no_grad as _no_grad
 
 _GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 0.75}
 _GAINS.update({f"conv{n}d": 1.0 for n in (2, 3)})
@@ -30,7 +30,7 @@ def normal_(tensor, mean=0.0, std=1.0):
 
 def constant_(tensor, val):
     """One value everywhere."""
-    with no_grad():
+    with _no_grad():
         return tensor.fill_(val)
 
 

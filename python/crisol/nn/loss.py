@@ -3,6 +3,8 @@
 from . import functional as F
 from .._crisol._nn import Module
 
+__all__ = ["CrossEntropyLoss", "MSELoss", "NLLLoss"]
+
 
 class CrossEntropyLoss(Module):
     """functional.cross_entropy of logits (N, C) against labels (N)."""

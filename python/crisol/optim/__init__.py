@@ -3,7 +3,9 @@
 from collections.abc import MutableMapping
 
 from .._crisol import _optim
+from .._crisol._nn import Parameter
 from .._crisol._optim import EMA, SGD, Adam, AdamW, Lion, Optimizer, RMSprop
+from ..nn._copies import one_object
 from . import lr_scheduler
 
 __all__ = ["EMA", "SGD", "Adam", "AdamW", "Lion", "Optimizer", "RMSprop", "lr_scheduler"]
@@ -47,3 +49,22 @@ def _param_groups(self):
 
 
 Optimizer.param_groups = property(_param_groups)
+
+
+def _groups_for_copies(optimizer):
+    """The groups with the objects by which modules are copied, so that a copy of both has the same parameters."""
+    for group in optimizer._groups():
+        yield group | {"params": [one_object(Parameter(p, p.requires_grad)) for p in group["params"]]}
+
+
+def _reduce(self, protocol):
+    return type(self), (list(_groups_for_copies(self)),), (self.state_dict(), self.__dict__)
+
+
+def _set_state(self, state):
+    self.load_state_dict(state[0])
+    self.__dict__.update(state[1])
+
+
+Optimizer.__reduce_ex__ = _reduce
+Optimizer.__setstate__ = _set_state

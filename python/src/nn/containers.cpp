@@ -107,7 +107,12 @@ void bind_child(Class& model, const char* name, const char* text) {
           if (its_name == name) return child;
         return Child();
       },
-      [name](M& self, const Layer& layer) { self.replace_module(name, self.*member, layer); }, text);
+      [name](nb::handle self, nb::handle_t<Layer> layer) {
+        M& m = nb::cast<M&>(self);
+        m.replace_module(name, m.*member, nb::cast<const Layer&>(layer));
+        nb::cast<nb::dict>(self.attr("__dict__"))[name] = layer;  // For pickles: the constructor makes another one.
+      },
+      text);
 }
 
 template <class M>
@@ -115,7 +120,7 @@ void bind_classifier(nb::module_& m, const char* name, double dropout, const cha
   auto model = bind_layer<M>(m, name, text);
   model.def(
       "__init__", [](nb::pointer_and_handle<M> self, std::int64_t classes, double p) { construct(self, classes, p); },
-      "num_classes"_a = 1000, "dropout"_a = dropout);
+      "num_classes"_a = 1000, "dropout"_a = dropout, kept_arguments);
   bind_child<&M::features>(model, "features", "The convolutions.");
   bind_child<&M::classifier>(model, "classifier", "The layers after them.");
   if constexpr (!std::is_same_v<M, nn::MobileNetV2>) bind_child<&M::avgpool>(model, "avgpool", "The pooling between.");
@@ -131,7 +136,7 @@ void bind_resnet(nb::module_& m) {
         const auto [a, b, c, d] = layers;
         construct(self, std::array<int, 4>{a, b, c, d}, classes);
       },
-      "layers"_a, "num_classes"_a = 1000);
+      "layers"_a, "num_classes"_a = 1000, kept_arguments);
   bind_child<&nn::ResNet::conv1>(resnet, "conv1", "7×7.");
   bind_child<&nn::ResNet::bn1>(resnet, "bn1", "After conv1.");
   bind_child<&nn::ResNet::layer1>(resnet, "layer1", "The first stage.");
@@ -158,7 +163,7 @@ void bind_models(nb::module_& m) {
       [](nb::pointer_and_handle<nn::VGG> self, const std::vector<int>& layers, std::int64_t classes, double dropout) {
         construct(self, layers, classes, dropout);
       },
-      "layers"_a, "num_classes"_a = 1000, "dropout"_a = 0.5);
+      "layers"_a, "num_classes"_a = 1000, "dropout"_a = 0.5, kept_arguments);
   bind_child<&nn::VGG::features>(vgg, "features", "The convolutions.");
   bind_child<&nn::VGG::avgpool>(vgg, "avgpool", "The pooling between.");
   bind_child<&nn::VGG::classifier>(vgg, "classifier", "The layers after them.");
@@ -168,7 +173,7 @@ void bind_models(nb::module_& m) {
       [](nb::pointer_and_handle<nn::SimpleCNN> self, std::int64_t in_channels, std::int64_t classes) {
         construct(self, in_channels, classes);
       },
-      "in_channels"_a = 1, "num_classes"_a = 10);
+      "in_channels"_a = 1, "num_classes"_a = 10, kept_arguments);
   bind_child<&nn::SimpleCNN::conv1>(cnn, "conv1", "To 32 channels.");
   bind_child<&nn::SimpleCNN::conv2>(cnn, "conv2", "To 64 channels.");
   bind_child<&nn::SimpleCNN::fc1>(cnn, "fc1", "To 128 units.");
@@ -179,7 +184,7 @@ void bind_models(nb::module_& m) {
       [](nb::pointer_and_handle<nn::RowLSTM> self, std::int64_t columns, std::int64_t hidden, std::int64_t classes) {
         construct(self, columns, hidden, classes);
       },
-      "columns"_a = 28, "hidden"_a = 128, "num_classes"_a = 10);
+      "columns"_a = 28, "hidden"_a = 128, "num_classes"_a = 10, kept_arguments);
   bind_child<&nn::RowLSTM::lstm>(rows, "lstm", "Reads the rows.");
   bind_child<&nn::RowLSTM::fc>(rows, "fc", "Gives the logits.");
 }

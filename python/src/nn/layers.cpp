@@ -7,6 +7,12 @@ namespace crisol::python {
 
 namespace {
 
+template <class L, class Class>
+void bind_weight_and_bias(Class& layer, const char* shape_of_weight) {
+  bind_parameter<&L::weight>(layer, "weight", shape_of_weight);
+  bind_parameter<&L::bias>(layer, "bias", "One element for each output channel or feature, or None.");
+}
+
 void bind_linear(nb::module_& m) {
   auto linear =
       bind_layer<nn::Linear>(m, "Linear", "y = x · weightᵀ + bias. x is (…, in_features), y (…, out_features).");
@@ -15,16 +21,15 @@ void bind_linear(nb::module_& m) {
       [](nb::pointer_and_handle<nn::Linear> self, std::int64_t in_features, std::int64_t out_features, bool bias) {
         construct(self, in_features, out_features, nn::LinearOptions{bias});
       },
-      "in_features"_a, "out_features"_a, "bias"_a = true);
-  bind_parameter<&nn::Linear::weight>(linear, "weight", "(out_features, in_features)");
-  bind_parameter<&nn::Linear::bias>(linear, "bias", "(out_features), or None.");
+      "in_features"_a, "out_features"_a, "bias"_a = true, kept_arguments);
+  bind_weight_and_bias<nn::Linear>(linear, "(out_features, in_features)");
   auto embedding = bind_layer<nn::Embedding>(
       m, "Embedding", "One row of weight for each index: x (…) of whole numbers gives y (…, embedding_dim).");
   embedding.def(
       "__init__",
       [](nb::pointer_and_handle<nn::Embedding> self, std::int64_t count, std::int64_t size,
          std::optional<std::int64_t> padding) { construct(self, count, size, nn::EmbeddingOptions{padding}); },
-      "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none());
+      "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none(), kept_arguments);
   bind_parameter<&nn::Embedding::weight>(embedding, "weight", "(num_embeddings, embedding_dim)");
 }
 
@@ -39,9 +44,8 @@ void bind_conv(nb::module_& m, const char* name, const char* text) {
                   Options{stride, padding_of(padding, kernel, stride, dilation), dilation, groups, bias});
       },
       "in_channels"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1,
-      "groups"_a = 1, "bias"_a = true);
-  bind_parameter<&L::weight>(layer, "weight", "(out_channels, in_channels / groups, *kernel_size)");
-  bind_parameter<&L::bias>(layer, "bias", "(out_channels), or None.");
+      "groups"_a = 1, "bias"_a = true, kept_arguments);
+  bind_weight_and_bias<L>(layer, "(out_channels, in_channels / groups, *kernel_size)");
 }
 
 template <class L, class Sizes, class Options>
@@ -55,9 +59,8 @@ void bind_conv_transpose(nb::module_& m, const char* name, const char* text) {
                   Options{stride, padding, output_padding, dilation, groups, bias});
       },
       "in_channels"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = 0, "output_padding"_a = 0,
-      "groups"_a = 1, "bias"_a = true, "dilation"_a = 1);
-  bind_parameter<&L::weight>(layer, "weight", "(in_channels, out_channels / groups, *kernel_size)");
-  bind_parameter<&L::bias>(layer, "bias", "(out_channels), or None.");
+      "groups"_a = 1, "bias"_a = true, "dilation"_a = 1, kept_arguments);
+  bind_weight_and_bias<L>(layer, "(in_channels, out_channels / groups, *kernel_size)");
 }
 
 template <class L, class Sizes, class Options>
@@ -70,7 +73,7 @@ void bind_max_pool(nb::module_& m, const char* name, const char* text) {
             construct(self, kernel, Options{kernel, stride.value_or(0), padding, dilation, ceil_mode});
           },
           "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "dilation"_a = 1, nb::kw_only(),
-          "ceil_mode"_a = false);
+          "ceil_mode"_a = false, kept_arguments);
 }
 
 template <class L, class Sizes, class Options>
@@ -84,14 +87,15 @@ void bind_avg_pool(nb::module_& m, const char* name, const char* text) {
                       Options{kernel, stride.value_or(0), padding, ceil_mode, count_include_pad, divisor.value_or(0)});
           },
           "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "ceil_mode"_a = false,
-          "count_include_pad"_a = true, "divisor_override"_a = nb::none());
+          "count_include_pad"_a = true, "divisor_override"_a = nb::none(), kept_arguments);
 }
 
 template <class L, class Sizes>
 void bind_adaptive_pool(nb::module_& m, const char* name, const char* text) {
   bind_layer<L>(m, name, text)
       .def(
-          "__init__", [](nb::pointer_and_handle<L> self, Sizes output) { construct(self, output); }, "output_size"_a);
+          "__init__", [](nb::pointer_and_handle<L> self, Sizes output) { construct(self, output); }, "output_size"_a,
+          kept_arguments);
 }
 
 /// An activation without settings. PyTorch's argument inplace is accepted; the result is always a new tensor.
@@ -99,7 +103,8 @@ template <class L>
 void bind_activation(nb::module_& m, const char* name) {
   bind_layer<L>(m, name, "The function of the same name, element by element. `inplace` changes nothing.")
       .def(
-          "__init__", [](nb::pointer_and_handle<L> self, bool) { construct(self); }, "inplace"_a = false);
+          "__init__", [](nb::pointer_and_handle<L> self, bool) { construct(self); }, "inplace"_a = false,
+          kept_arguments);
 }
 
 template <class L>
@@ -107,14 +112,14 @@ void bind_activation_of(nb::module_& m, const char* name, const char* parameter,
   bind_layer<L>(m, name, "The function of the same name, element by element. `inplace` changes nothing.")
       .def(
           "__init__", [](nb::pointer_and_handle<L> self, double value, bool) { construct(self, value); },
-          nb::arg(parameter) = initial, "inplace"_a = false);
+          nb::arg(parameter) = initial, "inplace"_a = false, kept_arguments);
 }
 
 template <class L>
 void bind_over_axis(nb::module_& m, const char* name, const char* text) {
   bind_layer<L>(m, name, text)
       .def(
-          "__init__", [](nb::pointer_and_handle<L> self, int dim) { construct(self, dim); }, "dim"_a);
+          "__init__", [](nb::pointer_and_handle<L> self, int dim) { construct(self, dim); }, "dim"_a, kept_arguments);
 }
 
 void bind_activations(nb::module_& m) {
@@ -140,14 +145,14 @@ void bind_activations(nb::module_& m) {
           [](nb::pointer_and_handle<nn::Softplus> self, double beta, double threshold) {
             construct(self, beta, threshold);
           },
-          "beta"_a = 1.0, "threshold"_a = 20.0);
+          "beta"_a = 1.0, "threshold"_a = 20.0, kept_arguments);
   bind_over_axis<nn::Softmax>(m, "Softmax", "exp(x) / sum(exp(x)) along an axis.");
   bind_over_axis<nn::LogSoftmax>(m, "LogSoftmax", "x - log(sum(exp(x))) along an axis.");
   bind_layer<nn::Flatten>(m, "Flatten", "Merges the axes start_dim to end_dim into one axis.")
       .def(
           "__init__",
           [](nb::pointer_and_handle<nn::Flatten> self, int first, int last) { construct(self, first, last); },
-          "start_dim"_a = 1, "end_dim"_a = -1);
+          "start_dim"_a = 1, "end_dim"_a = -1, kept_arguments);
 }
 
 }  // namespace

@@ -41,10 +41,23 @@ void construct(nb::pointer_and_handle<L> self, Args&&... args) {
     new (static_cast<void*>(self.p)) L(std::forward<Args>(args)...);
 }
 
-/// A deep copy of a layer. A Python class below L may have more members, so only the exact class is copied.
+/// Keeps the arguments of a constructor in the attribute _arguments, a tuple. A pickle makes the layer from them.
+void keep_arguments(nb::handle self, PyObject** arguments, std::size_t count);
+
+struct KeepArguments {
+  static void precall(PyObject**, std::size_t, nb::detail::cleanup_list*) {}
+  template <std::size_t count>
+  static void postcall(PyObject** arguments, std::integral_constant<std::size_t, count>, nb::handle) {
+    keep_arguments(arguments[0], arguments + 1, count - 1);
+  }
+};
+
+/// For __init__ of a layer.
+inline constexpr nb::call_policy<KeepArguments> kept_arguments;
+
+/// A deep copy of a layer that the library made, so that it has no arguments of a constructor.
 template <class L>
 std::shared_ptr<nn::Module> copy_of(const L& layer) {
-  if (typeid(layer) != typeid(L)) throw nb::type_error("a Python class below a layer cannot be copied");
   const nb::gil_scoped_release free;
   const nn::detail::CloneScope scope(layer, typeid(L));
   return std::make_shared<L>(layer);
@@ -57,8 +70,7 @@ LayerClass<L, Base> make_class(nb::module_& m, const char* name, const char* tex
                             text);
   layer.def(
       "extra_repr", [](const L& self) { return self.L::extra_repr(); }, "The settings of the layer for printing.");
-  layer.def(
-      "__deepcopy__", [](const L& self, nb::handle) { return copy_of(self); }, "memo"_a);
+  layer.def("_copy", &copy_of<L>);
   return layer;
 }
 

@@ -14,8 +14,21 @@ LayerClass<L, Base> bind_batch_norm(nb::module_& m, const char* name, const char
       [](nb::pointer_and_handle<L> self, std::int64_t features, double eps, double momentum, bool affine, bool track) {
         construct(self, features, nn::BatchNorm2dOptions{eps, momentum, affine, track});
       },
-      "num_features"_a, "eps"_a = 1e-5, "momentum"_a = 0.1, "affine"_a = true, "track_running_stats"_a = true);
+      "num_features"_a, "eps"_a = 1e-5, "momentum"_a = 0.1, "affine"_a = true, "track_running_stats"_a = true,
+      kept_arguments);
   return layer;
+}
+
+/// A function that fills a tensor with random numbers. It takes the handle, so that Python gets the same object back.
+template <auto fill>
+void bind_fill(nb::module_& m, const char* name, const char* first, const char* second) {
+  m.def(
+      name,
+      [](Tensor& x, double a, double b) -> Tensor& {
+        const NoGrad no_grad;
+        return fill(x, a, b), x;
+      },
+      "tensor"_a, nb::arg(first), nb::arg(second), Unlocked(), itself);
 }
 
 }  // namespace
@@ -37,7 +50,7 @@ void bind_norm_layers(nb::module_& m) {
       [](nb::pointer_and_handle<nn::LayerNorm> self, const Shape& shape, double eps, bool affine) {
         construct(self, shape, nn::LayerNormOptions{eps, affine});
       },
-      "normalized_shape"_a, "eps"_a = 1e-5, "elementwise_affine"_a = true);
+      "normalized_shape"_a, "eps"_a = 1e-5, "elementwise_affine"_a = true, kept_arguments);
   bind_parameter<&nn::LayerNorm::weight>(layer, "weight", "normalized_shape, or None.");
   bind_parameter<&nn::LayerNorm::bias>(layer, "bias", "normalized_shape, or None.");
 }
@@ -50,21 +63,8 @@ void bind_init(nb::module_& m) {
         return std::make_pair(fans.in, fans.out);
       },
       "shape"_a);
-  // Both take the handle, so that Python gets the same object back.
-  m.def(
-      "_uniform_",
-      [](Tensor& x, double low, double high) -> Tensor& {
-        const NoGrad no_grad;
-        return nn::init::uniform_(x, low, high), x;
-      },
-      "tensor"_a, "a"_a, "b"_a, Unlocked(), itself);
-  m.def(
-      "_normal_",
-      [](Tensor& x, double mean, double std) -> Tensor& {
-        const NoGrad no_grad;
-        return nn::init::normal_(x, mean, std), x;
-      },
-      "tensor"_a, "mean"_a, "std"_a, Unlocked(), itself);
+  bind_fill<&nn::init::uniform_>(m, "_uniform_", "a", "b");
+  bind_fill<&nn::init::normal_>(m, "_normal_", "mean", "std");
 }
 
 }  // namespace crisol::python

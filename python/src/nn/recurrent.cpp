@@ -40,7 +40,7 @@ LayerClass<L> bind_network(nb::module_& m, const char* name, const char* text) {
                                          nonlinearity_of(nonlinearity)});
         },
         "input_size"_a, "hidden_size"_a, "num_layers"_a = 1, "nonlinearity"_a = "tanh", "bias"_a = true,
-        "batch_first"_a = false, "dropout"_a = 0.0, "bidirectional"_a = false);
+        "batch_first"_a = false, "dropout"_a = 0.0, "bidirectional"_a = false, kept_arguments);
   else
     layer.def(
         "__init__",
@@ -50,7 +50,7 @@ LayerClass<L> bind_network(nb::module_& m, const char* name, const char* text) {
                     nn::RecurrentOptions{num_layers, bias, batch_first, dropout, bidirectional, proj_size});
         },
         "input_size"_a, "hidden_size"_a, "num_layers"_a = 1, "bias"_a = true, "batch_first"_a = false,
-        "dropout"_a = 0.0, "bidirectional"_a = false, "proj_size"_a = 0);
+        "dropout"_a = 0.0, "bidirectional"_a = false, "proj_size"_a = 0, kept_arguments);
   if constexpr (std::is_same_v<L, nn::LSTM>)
     layer.def(
         "forward",
@@ -84,14 +84,14 @@ void bind_cell(nb::module_& m, const char* name, const char* text) {
            const std::string& nonlinearity) {
           construct(self, input_size, hidden_size, nn::RecurrentCellOptions{bias, nonlinearity_of(nonlinearity)});
         },
-        "input_size"_a, "hidden_size"_a, "bias"_a = true, "nonlinearity"_a = "tanh");
+        "input_size"_a, "hidden_size"_a, "bias"_a = true, "nonlinearity"_a = "tanh", kept_arguments);
   else
     layer.def(
         "__init__",
         [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, bool bias) {
           construct(self, input_size, hidden_size, nn::RecurrentCellOptions{bias});
         },
-        "input_size"_a, "hidden_size"_a, "bias"_a = true);
+        "input_size"_a, "hidden_size"_a, "bias"_a = true, kept_arguments);
   if constexpr (std::is_same_v<L, nn::LSTMCell>)
     layer.def(
         "forward",

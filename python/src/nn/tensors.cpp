@@ -1,5 +1,6 @@
 // The parameters and buffers of modules, their states, and hooks.
 #include "arguments.h"
+#include "crisol/opencl_interop.h"
 #include "nn/module.h"
 
 namespace crisol::python {
@@ -43,11 +44,24 @@ nb::object only(const nb::object& value) {
   return nb::isinstance<nb::tuple>(value) && nb::len(value) == 1 ? nb::object(value[0]) : value;
 }
 
+/// What all handles of a tensor share.
+nb::object place_of(const Tensor& x) {
+  const OpenclBuffer buffer = opencl_buffer(x);
+  return nb::make_tuple(reinterpret_cast<std::uintptr_t>(buffer.memory), buffer.offset);
+}
+
 nb::object or_none(const Tensor& x) { return nb::cast(if_defined(x)); }
 
 }  // namespace
 
+void keep_arguments(nb::handle self, PyObject** arguments, std::size_t count) {
+  nb::list kept;
+  for (std::size_t i = 0; i < count; ++i) kept.append(nb::handle(arguments[i]));
+  nb::cast<nb::dict>(self.attr("__dict__"))["_arguments"] = nb::tuple(kept);
+}
+
 void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
+  m.def("_place", &place_of);
   nb::class_<nn::Parameter, Tensor>(m, "Parameter",
                                     "A tensor that a module trains. As an attribute of a module it is registered "
                                     "under the attribute's name. All its handles are the same parameter.")

@@ -1,4 +1,4 @@
-// Exchange of arrays with other libraries by DLPack.
+// Arrays for other libraries by DLPack. dlpack_import.cpp takes theirs.
 #include "tensor/dlpack.h"
 
 #include <CL/cl.h>
@@ -13,13 +13,6 @@
 namespace crisol::python {
 
 namespace {
-
-constexpr std::array<dlpack::Type, 6> types{{{dlpack::floating, 32, 1},
-                                             {dlpack::floating, 16, 1},
-                                             {dlpack::whole, 32, 1},
-                                             {dlpack::whole, 64, 1},
-                                             {dlpack::natural, 8, 1},
-                                             {dlpack::boolean, 8, 1}}};
 
 /// What an exported array needs until its user gives it back.
 struct Export {
@@ -49,8 +42,6 @@ dlpack::Device device_of(const Tensor& x) {
   return {dlpack::opencl, x.device().index()};
 }
 
-[[noreturn]] void refuse(const std::string& text) { throw nb::buffer_error(("[dlpack] " + text).c_str()); }
-
 void copy_to_host(Export& target) {
   const Tensor& x = target.tensor;
   target.bytes.resize(static_cast<std::size_t>(x.numel()) * size_of(x.dtype()));
@@ -74,7 +65,7 @@ std::size_t span_of(const Tensor& x) {
 void map_to_host(Export& target) {
   const Tensor& x = target.tensor;
   if (!x.device().info().unified_memory || x.device().info().type != DeviceType::cpu)
-    refuse("copy=False, but the memory of " + x.device().name() + " is not the host's");
+    dlpack::refuse("copy=False, but the memory of " + x.device().name() + " is not the host's");
   target.shape = x.shape();
   target.strides = x.strides();
   if (x.numel() == 0) return;
@@ -85,14 +76,14 @@ void map_to_host(Export& target) {
     return clEnqueueMapBuffer(opencl_queue(x.device()), buffer.memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
                               buffer.offset, span_of(x), 0, nullptr, nullptr, &error);
   });
-  if (error != CL_SUCCESS) refuse("the driver cannot map the memory: error " + std::to_string(error));
+  if (error != CL_SUCCESS) dlpack::refuse("the driver cannot map the memory: error " + std::to_string(error));
 }
 
 dlpack::Array array_of(Export& source, bool as_buffer) {
   const Tensor& x = source.tensor;
   dlpack::Array array{};
   array.rank = x.dim();
-  array.type = types[static_cast<std::size_t>(x.dtype())];
+  array.type = dlpack::types[static_cast<std::size_t>(x.dtype())];
   array.shape = const_cast<std::int64_t*>(source.shape.begin());
   array.strides = const_cast<std::int64_t*>(source.strides.begin());
   if (as_buffer) {
@@ -125,8 +116,8 @@ nb::object to_dlpack(const Tensor& x, nb::handle, const std::optional<Pair>& max
   const Pair wanted = dl_device.value_or(Pair(own.type, own.id));
   const bool as_buffer = wanted.first == dlpack::opencl;
   if (as_buffer ? wanted.second != x.device().index() : wanted != Pair(dlpack::cpu, 0))
-    refuse("a tensor on " + x.device().name() + " can go to the host (1, 0) or stay as OpenCL memory (4, " +
-           std::to_string(x.device().index()) + ")");
+    dlpack::refuse("a tensor on " + x.device().name() + " can go to the host (1, 0) or stay as OpenCL memory (4, " +
+                   std::to_string(x.device().index()) + ")");
   auto exported = std::make_unique<Export>();
   exported->tensor = copy == true && as_buffer ? x.clone() : x;
   if (as_buffer) {
@@ -152,84 +143,6 @@ nb::object to_dlpack(const Tensor& x, nb::handle, const std::optional<Pair>& max
   return nb::steal(capsule);
 }
 
-DType dtype_of_array(const dlpack::Type& type) {
-  for (std::size_t i = 0; i < types.size(); ++i)
-    if (types[i].code == type.code && types[i].bits == type.bits && type.lanes == 1) return static_cast<DType>(i);
-  refuse("there is no dtype for elements of code " + std::to_string(type.code) + " with " + std::to_string(type.bits) +
-         " bits");
-}
-
-void gather_bytes(const dlpack::Array& array, const std::byte* at, int axis, std::size_t size, std::byte*& to) {
-  if (axis == array.rank) {
-    std::copy_n(at, size, to);
-    to += size;
-    return;
-  }
-  for (std::int64_t i = 0; i < array.shape[axis]; ++i)
-    gather_bytes(array, at + i * array.strides[axis] * static_cast<std::int64_t>(size), axis + 1, size, to);
-}
-
-Tensor from_array(const dlpack::Array& array, Device device) {
-  if (array.rank > Shape::max_rank) refuse("the array has more than 8 axes");
-  const DType dtype = dtype_of_array(array.type);
-  const Shape shape(array.shape, static_cast<std::size_t>(array.rank));
-  const nb::gil_scoped_release free;
-  if (array.device.type == dlpack::opencl) {
-    std::int64_t stride = 1;
-    for (int axis = array.rank - 1; axis >= 0 && array.strides != nullptr; --axis) {
-      if (shape[axis] != 1 && array.strides[axis] != stride) refuse("an OpenCL array is not contiguous");
-      stride *= shape[axis];
-    }
-    return from_opencl(static_cast<_cl_mem*>(array.data), shape, dtype, device, array.byte_offset);
-  }
-  const std::byte* first = static_cast<const std::byte*>(array.data) + array.byte_offset;
-  if (array.strides == nullptr) return from_bytes(first, shape, dtype, device);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(shape.numel()) * size_of(dtype));
-  std::byte* to = bytes.data();
-  gather_bytes(array, first, 0, size_of(dtype), to);
-  return from_bytes(bytes.data(), shape, dtype, device);
-}
-
-/// Reads the array of a capsule and gives it back to its owner.
-template <class Struct>
-Tensor consume(nb::handle capsule, const char* name, const char* used_name, Device device) {
-  auto* managed = static_cast<Struct*>(PyCapsule_GetPointer(capsule.ptr(), name));
-  if (managed == nullptr) throw nb::python_error();
-  const Tensor x = from_array(managed->array, device);
-  PyCapsule_SetName(capsule.ptr(), used_name);
-  if (managed->deleter != nullptr) managed->deleter(managed);
-  return x;
-}
-
-nb::object capsule_of(nb::handle source) {
-  const nb::object own = source.attr("__dlpack_device__")();
-  const bool on_device = nb::cast<int>(own[0]) == dlpack::opencl;
-  try {
-    return source.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0),
-                                     "dl_device"_a = on_device ? own : nb::object(nb::make_tuple(1, 0)));
-  } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_TypeError)) throw;
-    return source.attr("__dlpack__")();  // A library from before DLPack 1.0.
-  }
-}
-
-Tensor from_dlpack(nb::handle source, const std::optional<Device>& device, const std::optional<bool>& copy) {
-  if (nb::isinstance<Tensor>(source)) {
-    const Tensor& x = nb::cast<const Tensor&>(source);
-    if (device && *device != x.device()) {
-      if (copy == false) refuse("copy=False, but the tensor is on another device");
-      return unlocked([&] { return x.to(*device); });
-    }
-    return copy == true ? unlocked([&] { return x.clone(); }) : x.detach();
-  }
-  if (copy == false) refuse("copy=False, but elements of another library are copied to the device");
-  const Device place = device ? *device : Device();
-  const nb::object capsule = capsule_of(source);
-  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0)
-    return consume<dlpack::Versioned>(capsule, "dltensor_versioned", "used_dltensor_versioned", place);
-  return consume<dlpack::Managed>(capsule, "dltensor", "used_dltensor", place);
-}
-
 }  // namespace
 
 void bind_dlpack(nb::module_& m, TensorClass& tensor) {
@@ -246,8 +159,7 @@ void bind_dlpack(nb::module_& m, TensorClass& tensor) {
             return Pair(device.type, device.id);
           },
           "(1, 0) for a CPU, otherwise (4, index): OpenCL memory.");
-  m.def("from_dlpack", &from_dlpack, "x"_a, nb::kw_only(), "device"_a = nb::none(), "copy"_a = nb::none(),
-        "A tensor of the elements of another library's array. A crisol tensor gives a tensor over the same memory.");
+  bind_from_dlpack(m);
 }
 
 }  // namespace crisol::python

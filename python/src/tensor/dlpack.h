@@ -1,7 +1,17 @@
 // The structs of DLPack 1.0 (https://dmlc.github.io/dlpack), by which libraries exchange arrays.
 #pragma once
 
+#include <array>
 #include <cstdint>
+
+#include "bindings.h"
+
+namespace crisol::python {
+
+/// from_dlpack().
+void bind_from_dlpack(nb::module_& m);
+
+}  // namespace crisol::python
 
 namespace crisol::python::dlpack {
 
@@ -45,6 +55,14 @@ struct Versioned {
   Array array;
 };
 
-constexpr std::uint64_t is_copied = 2;
+/// Bits of `flags`.
+constexpr std::uint64_t is_read_only = 1, is_copied = 2;
+
+/// The types of elements, by the number of the DType.
+inline constexpr std::array<Type, 6> types{
+    {{floating, 32, 1}, {floating, 16, 1}, {whole, 32, 1}, {whole, 64, 1}, {natural, 8, 1}, {boolean, 8, 1}}};
+
+/// Raises BufferError.
+[[noreturn]] inline void refuse(const std::string& text) { throw nb::buffer_error(("[dlpack] " + text).c_str()); }
 
 }  // namespace crisol::python::dlpack

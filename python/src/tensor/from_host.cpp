@@ -196,11 +196,26 @@ Tensor from_tensor(const Tensor& x, const std::optional<DType>& dtype, const std
   return copy == true && !copied ? x.clone() : y;
 }
 
+/// A tensor over the memory of another library's array.
+Tensor without_copy(nb::handle object, const std::optional<DType>& dtype, const std::optional<Device>& device) {
+  if (!nb::hasattr(object, "__dlpack__"))
+    throw nb::value_error("[asarray] copy=False needs a tensor, or an array that has __dlpack__");
+  try {
+    const nb::object from_dlpack = nb::module_::import_("crisol._crisol").attr("from_dlpack");
+    const Tensor x = nb::cast<Tensor>(from_dlpack(object, "device"_a = device, "copy"_a = false));
+    if (!dtype || *dtype == x.dtype()) return x;
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_BufferError)) throw;
+    nb::raise_from(error, PyExc_ValueError, "[asarray] a copy is needed, but copy=False");
+  }
+  throw nb::value_error("[asarray] another dtype needs a copy, but copy=False");
+}
+
 Tensor asarray(nb::handle object, const std::optional<DType>& dtype, const std::optional<Device>& device,
                const std::optional<bool>& copy) {
   if (nb::isinstance<Tensor>(object))
     return unlocked([&, x = nb::cast<Tensor>(object)] { return from_tensor(x, dtype, device, copy); });
-  if (copy == false) throw nb::value_error("[asarray] only a tensor can be used without a copy, but copy=False");
+  if (copy == false) return without_copy(object, dtype, device);
   const Device place = device ? *device : Device();
   if (PyObject_CheckBuffer(object.ptr()) != 0) return from_buffer(object, dtype, place);
   if (!nb::hasattr(object, "__len__") || PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
@@ -215,7 +230,7 @@ void bind_from_host(nb::module_& m) {
   const char* text =
       "A tensor of the elements of `obj`: a tensor, a number, nested sequences, or an object with a buffer, such as a "
       "NumPy array. Without a dtype, bool, whole and other numbers become bool, int64 and float32. float64 becomes "
-      "float32.";
+      "float32. copy=False gives a tensor over the same memory, as from_dlpack() does, or raises ValueError.";
   m.def("asarray", &asarray, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
         "copy"_a = nb::none(), text);
   m.def(

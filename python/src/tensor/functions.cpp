@@ -7,13 +7,6 @@ namespace crisol::python {
 
 namespace {
 
-template <class Function, class... Extra>
-void define(nb::module_& m, TensorClass& tensor, const char* name, Function function, const char* text,
-            const Extra&... extra) {
-  m.def(name, function, "x"_a, extra..., Unlocked(), text);
-  tensor.def(name, function, extra..., Unlocked(), text);
-}
-
 using OptionalType = std::optional<DType>;
 
 Tensor astype(const Tensor& x, DType dtype, bool copy, const std::optional<Device>& device) {

@@ -38,12 +38,13 @@ class Reader {
   void check_count() {
     int ellipses = 0;
     for (const nb::object& entry : entries_) {
-      used_ += axes_of(entry);
+      key_.used_axes += axes_of(entry);
       ellipses += entry.ptr() == Py_Ellipsis ? 1 : 0;
     }
     if (ellipses > 1) raise_key("more than one Ellipsis");
-    if (used_ > x_.dim())
-      raise_key("entries for " + std::to_string(used_) + " axes, but the tensor has rank " + std::to_string(x_.dim()));
+    if (key_.used_axes > x_.dim())
+      raise_key("entries for " + std::to_string(key_.used_axes) + " axes, but the tensor has rank " +
+                std::to_string(x_.dim()));
   }
 
   void read_entry(nb::handle entry) {
@@ -51,7 +52,7 @@ class Reader {
       key_.entries.emplace_back(NewAxis);
     } else if (entry.ptr() == Py_Ellipsis) {
       key_.entries.emplace_back(Ellipsis);
-      axis_ += x_.dim() - used_;
+      axis_ += x_.dim() - key_.used_axes;
     } else if (PySlice_Check(entry.ptr())) {
       read_slice(entry);
     } else if (nb::isinstance<Tensor>(entry)) {
@@ -121,7 +122,6 @@ class Reader {
   const std::vector<nb::object>& entries_;
   bool has_tensor_;
   Key key_;
-  int used_ = 0;  ///< The axes of x that have an entry.
   int axis_ = 0;  ///< The next axis of x.
 };
 

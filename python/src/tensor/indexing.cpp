@@ -34,17 +34,50 @@ Tensor without_front_axes(Tensor value, int rank) {
   return value;
 }
 
-void set(const Tensor& x, const Key& key, const Operand& value) {
-  Tensor target = key.source(x);
-  if (key.entries.size() == 1 && key.tensors.size() == 1) {
-    target.index_put_({key.tensors.front()}, value);  // Without the copy of the elements that x[key] makes.
-    return;
+/// The axes that a tensor of a key takes.
+int axes_of(const Tensor& entry) { return entry.dtype() == DType::boolean ? entry.dim() : 1; }
+
+/// The elements that a key with tensors chooses: those of index_get(view, picks).
+struct Place {
+  Tensor view;
+  std::vector<Tensor> picks;
+  int rank;  ///< Of the chosen elements.
+};
+
+/// The place of a key with tensors. Nothing if a slice goes backwards, because no view shows its elements.
+std::optional<Place> place_of(const Tensor& x, const Key& key) {
+  std::vector<TensorIndex> entries;
+  std::vector<Tensor> picks;
+  int picked_axes = 0, picked_rank = 0;
+  for (const TensorIndex& entry : key.entries) {
+    if (entry.kind() == TensorIndex::Kind::slice && entry.slice().step < 0) return std::nullopt;
+    if (entry.kind() != TensorIndex::Kind::positions) {
+      const bool is_ellipsis = entry.kind() == TensorIndex::Kind::ellipsis;
+      picks.resize(picks.size() + static_cast<std::size_t>(is_ellipsis ? x.dim() - key.used_axes : 1));
+      entries.push_back(entry);
+      continue;
+    }
+    const Tensor& tensor = *entry.positions();
+    picks.push_back(tensor);
+    entries.insert(entries.end(), static_cast<std::size_t>(axes_of(tensor)), Slice());
+    picked_axes += axes_of(tensor);
+    picked_rank = std::max(picked_rank, tensor.dtype() == DType::boolean ? 1 : tensor.dim());
   }
-  Tensor part = get(x, key);
-  if (value.tensor() != nullptr)
-    std::move(part) = without_front_axes(*value.tensor(), part.dim());
+  const Tensor view = part_of(x, entries);
+  return Place{view, std::move(picks), view.dim() - picked_axes + picked_rank};
+}
+
+void set(const Tensor& x, const Key& key, const Operand& value) {
+  std::optional<Place> place;
+  if (!key.tensors.empty()) place = place_of(key.source(x), key);
+  Tensor part = place ? place->view : get(x, key);
+  Tensor tensor;  // An Operand does not keep its tensor.
+  if (value.tensor() != nullptr) tensor = without_front_axes(*value.tensor(), place ? place->rank : part.dim());
+  const Operand fitting = value.tensor() != nullptr ? Operand(tensor) : value;
+  if (place)
+    part.index_put_(place->picks, fitting);  // Assigning to x[key] would read the elements first.
   else
-    std::move(part) = value;
+    std::move(part) = fitting;
 }
 
 /// x[0], x[-1]: the usual steps of a loop, without a Key.

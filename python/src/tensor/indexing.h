@@ -16,6 +16,7 @@ namespace crisol::python {
 struct Key {
   std::vector<TensorIndex> entries;
   std::deque<Tensor> tensors;  ///< Those to which the entries refer.
+  int used_axes = 0;           ///< The axes of x that have an entry.
   bool new_front = false;      ///< x first gets an axis of size 1, which a mask of rank 0 selects or not.
 
   /// x, or x with the new axis.

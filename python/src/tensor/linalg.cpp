@@ -7,13 +7,6 @@ namespace crisol::python {
 
 namespace {
 
-template <class Function, class... Extra>
-void define(nb::module_& m, TensorClass& tensor, const char* name, Function function, const char* text,
-            const Extra&... extra) {
-  m.def(name, function, "x"_a, extra..., Unlocked(), text);
-  tensor.def(name, function, extra..., Unlocked(), text);
-}
-
 using AxesOrCount = std::variant<std::int64_t, std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>>;
 
 Tensor tensordot_of(const Tensor& a, const Tensor& b, const AxesOrCount& axes) {

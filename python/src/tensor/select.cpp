@@ -45,14 +45,6 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> unique_of(const Tensor& x, bool sorte
   return {found.values, found.indices, axis ? found.inverse : found.inverse.reshape(x.shape()), found.counts};
 }
 
-// Defines a function with the arguments `extra` after x, and the method of the same name.
-template <class Function, class... Extra>
-void define(nb::module_& m, TensorClass& tensor, const char* name, Function function, const char* text,
-            const Extra&... extra) {
-  m.def(name, function, "x"_a, extra..., Unlocked(), text);
-  tensor.def(name, function, extra..., Unlocked(), text);
-}
-
 void bind_order(nb::module_& m, TensorClass& tensor) {
   define(m, tensor, "sort", &sort_values,
          "The elements along an axis from small to large, or with `descending` from large to small. NaN counts as "

@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "crisol/gradients.h"
 
 namespace crisol::python {
 
@@ -160,9 +161,14 @@ void bind_gradients(TensorClass& tensor) {
       .def("requires_grad_", &Tensor::requires_grad_, "requires_grad"_a = true, itself,
            "Makes this leaf want a gradient, or no longer want one. Returns this tensor.")
       .def_prop_ro("is_leaf", &Tensor::is_leaf, "Whether this tensor is not the result of a recorded function.")
-      .def_prop_ro(
+      .def_prop_rw(
           "grad", [](const Tensor& x) { return if_defined(x.grad()); },
-          "The gradient that backward() added up, or None.")
+          [](const Tensor& x, const std::optional<Tensor>& gradient) {
+            unlocked([&] { set_grad(x, or_undefined(gradient)); });
+          },
+          nb::for_setter("gradient"_a.none()),
+          "The gradient that backward() added up, or None. A tensor that is assigned to it is copied. None discards "
+          "it.")
       .def(
           "backward",
           [](const Tensor& x, const Tensor* gradient, bool retain_graph, bool create_graph) {

@@ -1,0 +1,113 @@
+"""How modules and parameters are copied and pickled.
+
+A module is made again by the constructor of its class in the library, with the arguments that it had. The state then
+adds attributes, children and tensors. A Python __init__ is not called. Hooks stay with the original.
+"""
+
+import copy
+from weakref import WeakValueDictionary
+
+from .. import _crisol
+from .._crisol import _nn
+from ._module import Module, _method
+
+_LIBRARY = {value for value in (*vars(_nn).values(), _crisol._onnx.Model) if isinstance(value, type)}
+_CONTAINERS = (_nn.Sequential, _nn.ModuleList, _nn.ModuleDict)
+_KEYWORDS = {_nn.MaxPool2d: ["ceil_mode"], _nn.MaxPool3d: ["ceil_mode"]}  # The last arguments, which are given by name.
+_objects = WeakValueDictionary()
+
+
+def one_object(tensor):
+    """One Python object for all handles of a parameter: pickles and copies tie what is the same object."""
+    if tensor.size == 0:
+        return tensor
+    key = key_of(tensor)
+    known = _objects.get(key)
+    if known is None or key_of(known) != key:  # The known parameter has other memory now.
+        _objects[key] = known = tensor
+    return known
+
+
+def key_of(tensor):
+    return type(tensor), _nn._place(tensor), tensor.shape, tensor.strides
+
+
+def rebuild_parameter(cls, data, *arguments):
+    """A parameter or buffer of a pickle."""
+    return cls(data, *arguments)
+
+
+@_method(_nn.Parameter)
+def __reduce__(self):
+    return rebuild_parameter, (type(self), self.detach(), self.requires_grad)
+
+
+@_method(_nn.Buffer)
+def __reduce__(self):
+    return rebuild_parameter, (type(self), self.detach())
+
+
+def constructor_of(module):
+    """The class of the library whose constructor made a module, and the arguments."""
+    base = next(cls for cls in type(module).__mro__ if cls in _LIBRARY)
+    if base in _CONTAINERS or (base is Module and type(module) is not Module):
+        return base, (), {}
+    arguments = module.__dict__.get("_arguments")
+    if arguments is None:
+        name = type(module).__name__
+        raise TypeError(f"a {name} that the library made cannot be copied or pickled: use its state_dict()")
+    keywords = _KEYWORDS.get(base, [])
+    positional = len(arguments) - len(keywords)
+    return base, arguments[:positional], dict(zip(keywords, arguments[positional:]))
+
+
+def rebuild_module(cls, base, arguments, keywords):
+    """A module with the initial values of its class in the library. The default generator stays as it is."""
+    module = cls.__new__(cls)
+    generator = _crisol.default_generator()
+    before = generator.get_state()
+    base.__init__(module, *arguments, **keywords)
+    generator.set_state(before)
+    return module
+
+
+@_method(Module)
+def __reduce_ex__(self, protocol):
+    attributes = {name: value for name, value in self.__dict__.items() if name != "_arguments"}
+    for name, value in attributes.items():
+        if isinstance(value, (_nn.Parameter, _nn.Buffer)):
+            attributes[name] = one_object(value)
+    if isinstance(self, _CONTAINERS):
+        attributes = {**dict(self._named_children()), **attributes}
+    state = {
+        "attributes": attributes,
+        "tensors": {
+            path: one_object(tensor)
+            for path, tensor in self._named_parameters() + self._named_buffers()
+            if path.partition(".")[0] not in attributes
+        },
+        "training": [module.training for module in self.modules()],
+    }
+    return rebuild_module, (type(self), *constructor_of(self)), state
+
+
+@_method(Module)
+def __setstate__(self, state):
+    for name, value in state["attributes"].items():
+        setattr(self, name, value)
+    for path, tensor in state["tensors"].items():
+        owner, _, name = path.rpartition(".")
+        setattr(self.get_submodule(owner), name, tensor)
+    for module, mode in zip(self.modules(), state["training"]):
+        if module.training != mode:
+            Module.train(module, mode)  # Changes the modules below it too, which come later.
+
+
+@_method(Module)
+def __deepcopy__(self, memo):
+    if hasattr(self, "_copy") and not isinstance(self, _CONTAINERS) and "_arguments" not in self.__dict__:
+        return self._copy()
+    function, arguments, state = self.__reduce_ex__(4)
+    memo[id(self)] = copied = function(*arguments)
+    copied.__setstate__(copy.deepcopy(state, memo))
+    return copied
