@@ -7,7 +7,7 @@ import time
 
 SAMPLE_S = 0.005
 WARM_UP_S = 0.1
-FEWEST_SAMPLES, MOST_SAMPLES = 5, 10000
+FEWEST_SAMPLES, MAX_SAMPLES = 5, 10000
 
 
 def _sample(run, runs):
@@ -29,7 +29,7 @@ def measure(run, seconds, wait):
     samples = []
     start = time.perf_counter()
     while len(samples) < FEWEST_SAMPLES or (
-        time.perf_counter() - start < seconds and len(samples) < MOST_SAMPLES
+        time.perf_counter() - start < seconds and len(samples) < MAX_SAMPLES
     ):
         samples.append(1e3 * _sample(run, runs))
     return {

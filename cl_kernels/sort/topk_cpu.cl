@@ -8,8 +8,8 @@
 #include "sort/radix.h"
 #include "sort/sort_key.h"
 
-#define LEAST_COUNTED 200
-#define MOST_COUNTED 4096L
+#define MIN_COUNTED 200
+#define MAX_COUNTED 4096L
 #define BIN(key) ((key) >> (32 - BIN_BITS))
 
 // Lists the entries whose keys are not above `limit`, and returns their number.
@@ -50,9 +50,9 @@ void select_rows(__global const MEMORY* restrict x, const ulong x_offset, __glob
   for (long row = rows * item / (long)get_global_size(0); row < end; ++row) {
     __global const MEMORY* from = x + x_offset + row * n;
     int last = BINS - 1;
-    if (n >= LEAST_COUNTED) {
+    if (n >= MIN_COUNTED) {
       for (int i = 0; i < BINS; ++i) counts[i] = 0;
-      const long counted = min(n, max(MOST_COUNTED, 16 * k));
+      const long counted = min(n, max(MAX_COUNTED, 16 * k));
       for (long i = 0; i < counted; ++i) ++counts[BIN(KEY(from, i) ^ flip)];
       last = 0;
       long before = counts[0];

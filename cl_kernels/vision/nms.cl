@@ -38,7 +38,7 @@ __kernel void nms_select(__global const float* restrict boxes, const ulong boxes
                          __global const long* restrict order, const ulong order_offset, __global int* restrict selected,
                          const ulong selected_offset, __global int* restrict taken, const ulong taken_offset,
                          const long rows, const int classes, const long count, const int most, const int centered,
-                         const float threshold, const float least_score, const long begin, const long end) {
+                         const float threshold, const float min_score, const long begin, const long end) {
   const long row = get_global_id(0);
   if (row >= rows) return;
   boxes += boxes_offset + row / classes * count * 4;
@@ -47,7 +47,7 @@ __kernel void nms_select(__global const float* restrict boxes, const ulong boxes
   selected += selected_offset + row * most;
   int found = begin == 0 ? 0 : taken[taken_offset + row];
   for (long k = begin; k < end && found < most; ++k) {
-    if (!(scores[k] > least_score || least_score == -INFINITY)) continue;
+    if (!(scores[k] > min_score || min_score == -INFINITY)) continue;
     const float4 box = box_at(boxes + order[k] * 4, centered);
     bool keep = true;
     for (int i = 0; i < found && keep; ++i)

@@ -242,7 +242,7 @@ struct SaveOptions {
   std::string batch = "batch";            ///< The name of the size that may change from call to call.
   int batch_axis = 0;                     ///< The axis of all inputs that has this size.
   /// If the weights take more bytes, they are stored in a file beside the model: "net.onnx.data".
-  std::uint64_t most_bytes = 2'000'000'000;
+  std::uint64_t max_bytes = 2'000'000'000;
 };
 
 /// A function of several tensors.

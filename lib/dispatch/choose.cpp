@@ -53,7 +53,7 @@ const char* against_device(DeviceClass devices, const Target& target, bool force
 }
 
 void log_refused(const char* op, const std::string& variant, const char* reason) {
-  runtime::say(runtime::Topic::dispatch, op, ": ", variant, " refused: ", reason);
+  runtime::log(runtime::Topic::dispatch, op, ": ", variant, " refused: ", reason);
 }
 
 constexpr const char* wrong_reason = "wrong where it was verified on this driver";

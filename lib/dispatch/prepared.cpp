@@ -139,7 +139,7 @@ void note_choices(const Plan& plan, runtime::DeviceState& device) {
     choice.table->note_use(choice.row);
     if (note) runtime::note_choice(choice.table->op, choice.variant.c_str());
     if (log)
-      runtime::say_line(concat(choice.table->op, ": ", choice.variant, choice.tuned ? " chosen, as tuned" : " chosen"));
+      runtime::log_line(concat(choice.table->op, ": ", choice.variant, choice.tuned ? " chosen, as tuned" : " chosen"));
   }
   for (std::size_t part = 1; part < plan.choices.size(); ++part)
     note_problem(*plan.choices[part].table, plan.choices[part].problem, device);

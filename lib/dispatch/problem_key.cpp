@@ -7,7 +7,7 @@
 namespace crisol::ops {
 
 ProblemKey::ProblemKey(std::initializer_list<KeyField> fields) {
-  assert(fields.size() <= most_fields);
+  assert(fields.size() <= max_fields);
   for (const KeyField& field : fields) fields_[count_++] = field;
 }
 

@@ -21,7 +21,7 @@ struct KeyField {
 
 class ProblemKey {
  public:
-  static constexpr std::size_t most_fields = 18;
+  static constexpr std::size_t max_fields = 18;
 
   ProblemKey(std::initializer_list<KeyField> fields);
 
@@ -36,7 +36,7 @@ class ProblemKey {
  private:
   bool selects_programs(const KeyField& field) const noexcept;
 
-  std::array<KeyField, most_fields> fields_;
+  std::array<KeyField, max_fields> fields_;
   std::size_t count_ = 0;
 };
 

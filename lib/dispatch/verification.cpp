@@ -120,13 +120,13 @@ Found compare(const replay::Replay& replay, const std::vector<Tensor>& results, 
 }
 
 /// A reference with more multiply-adds would take longer than a trial should.
-constexpr double most_effort = 3e7;
+constexpr double max_operations = 3e7;
 
 Found try_problem(const Unit& unit, const replay::Problem& problem) {
   std::optional<replay::Replay> replay;
   try {
     replay = replay::replay_of(problem);
-    if (!replay || replay->effort > most_effort) return {Result::unknown};
+    if (!replay || replay->operations > max_operations) return {Result::unknown};
   } catch (const Error& error) {
     return {error.code() == ErrorCode::out_of_memory ? Result::no_memory : Result::unknown};
   }
@@ -169,7 +169,7 @@ Found try_variant(const Unit& unit, const replay::Problem& problem) {
 }
 
 void say_disagrees(const DeviceInfo& info, const Verification& v) {
-  runtime::say_line(concat("verification: ", v.op, " by ", v.variant, " is wrong on ", info.name, " (", info.platform,
+  runtime::log_line(concat("verification: ", v.op, " by ", v.variant, " is wrong on ", info.name, " (", info.platform,
                            ", driver ", info.driver_version, "): ", v.detail,
                            "; it is passed over where the op has another variant. Please report this line with what "
                            "`crisol doctor` prints"));
@@ -190,7 +190,7 @@ Verdict find_verdict(Device device, const Unit& unit, const replay::Problem& pro
   device.synchronize();               // Errors from here on come from the trial.
   const auto start = std::chrono::steady_clock::now();
   const Found found = try_variant(unit, problem);
-  runtime::say(runtime::Topic::dispatch, unit.first, ": ", unit.second, " tried in ",
+  runtime::log(runtime::Topic::dispatch, unit.first, ": ", unit.second, " tried in ",
                runtime::milliseconds_since(start), " ms: ", name_of(found.result));
   if (found.result == Result::no_memory) return {true, false};
   if (found.result == Result::refused || found.result == Result::unknown) {
@@ -257,7 +257,7 @@ void warn_of_wrong(const char* op, const std::string& variant, const DeviceInfo&
     const std::lock_guard lock(one_at_a_time());
     if (!warned().insert({device_of(info)->index(), {op, variant}}).second) return;
   }
-  runtime::say_line(concat("verification: ", op, " by ", variant, " is wrong on ", info.name,
+  runtime::log_line(concat("verification: ", op, " by ", variant, " is wrong on ", info.name,
                            " and used all the same, as it is forced or the only one"));
 }
 

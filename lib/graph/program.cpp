@@ -17,8 +17,8 @@ namespace crisol::graph {
 
 namespace {
 
-constexpr std::size_t most_programs = 8;  // Each keeps the memory of one run.
-constexpr std::size_t most_refused = 4;   // To find that there is no program takes as long as a run.
+constexpr std::size_t max_programs = 8;  // Each keeps the memory of one run.
+constexpr std::size_t max_refused = 4;   // To find that there is no program takes as long as a run.
 
 /// While it lives, the thread makes a program.
 class Making {
@@ -153,7 +153,7 @@ std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>&
     refuse(std::move(layouts));
     return {};
   }
-  if (programs_.size() == most_programs) programs_.pop_back();
+  if (programs_.size() == max_programs) programs_.pop_back();
   programs_.insert(programs_.begin(), program);
   return program->outputs();
 }
@@ -164,7 +164,7 @@ bool Programs::is_refused(const Layouts& layouts) const {
 
 void Programs::refuse(Layouts layouts) {
   refused_.push_back(std::move(layouts));
-  if (refused_.size() <= most_refused) return;
+  if (refused_.size() <= max_refused) return;
   has_programs_ = !programs_.empty();
   refused_.erase(refused_.begin());
 }

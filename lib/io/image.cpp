@@ -12,7 +12,7 @@ namespace crisol::io {
 
 namespace {
 
-constexpr std::int64_t most_pixels = std::int64_t{1} << 26;
+constexpr std::int64_t max_pixels = std::int64_t{1} << 26;
 
 // The largest memory that reading the present picture may take at once. A PNG of one pixel can hold gigabytes of zeros.
 thread_local std::size_t largest_allocation = 0;
@@ -120,8 +120,8 @@ Image read_image(const std::string& path, std::int64_t channels) {
   if (stbi_info_from_memory(data, size, &width, &height, &found) == 0)
     file.refuse("cannot be read: ", stbi_failure_reason());
   const std::int64_t pixels = std::int64_t{width} * height;
-  if (pixels <= 0 || pixels > most_pixels)
-    file.refuse("a picture of ", width, " x ", height, " pixels, at most ", most_pixels, " are read");
+  if (pixels <= 0 || pixels > max_pixels)
+    file.refuse("a picture of ", width, " x ", height, " pixels, at most ", max_pixels, " are read");
   // Sixteen bytes a pixel are enough for four channels of 16 bits and a copy.
   largest_allocation = (std::size_t{1} << 20) + 16 * static_cast<std::size_t>(pixels) + 2 * bytes.size();
   const std::unique_ptr<stbi_uc, void (*)(void*)> decoded(
@@ -134,8 +134,8 @@ Image read_image(const std::string& path, std::int64_t channels) {
 
 Image resize(const Image& image, std::int64_t height, std::int64_t width, bool stretch) {
   for (const std::int64_t side : {height, width, image.height, image.width})
-    require(side >= 1 && side <= most_pixels, "resize", "from ", image.height, " x ", image.width, " pixels to ",
-            height, " x ", width);
+    require(side >= 1 && side <= max_pixels, "resize", "from ", image.height, " x ", image.width, " pixels to ", height,
+            " x ", width);
   require(height <= largest_side && width <= largest_side, "resize", "to ", height, " x ", width, " pixels: at most ",
           largest_side, " on a side");
   require(image.channels >= 1 && image.channels <= 4 &&

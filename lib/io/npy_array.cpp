@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "elements are stored in the byte order of the machine");
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::uint64_t most_elements = std::uint64_t{1} << 59;  // Their bytes fit into 2^62.
+constexpr std::uint64_t max_elements = std::uint64_t{1} << 59;  // Their bytes fit into 2^62.
 
 template <class From, class To>
 void convert(const char* from, std::byte* to, std::size_t count, bool swapped) {
@@ -204,7 +204,7 @@ NpyArray parse_npy(const InputFile& file, const std::string& name, std::string_v
                 "': floats, integers up to 64 bits (uint64 apart) and booleans are read");
   std::uint64_t count = 1;
   for (const std::int64_t size : header.shape) {
-    if (size != 0 && count > most_elements / static_cast<std::uint64_t>(size))
+    if (size != 0 && count > max_elements / static_cast<std::uint64_t>(size))
       file.refuse(where, "shape ", header.shape, " has too many elements");
     count *= static_cast<std::uint64_t>(std::max<std::int64_t>(size, 1));
   }

@@ -14,7 +14,7 @@ using graph::Value;
 namespace {
 
 // A function may call others, so few bytes can mean many nodes.
-constexpr std::size_t most_parts = 1'000'000;
+constexpr std::size_t max_parts = 1'000'000;
 constexpr int deepest_body = 30;
 
 }  // namespace
@@ -32,7 +32,7 @@ Imported Importer::import() {
 
 void Importer::charge(std::size_t parts) {
   parts_ += parts;
-  require_io(parts_ <= most_parts, "the model has more than ", most_parts,
+  require_io(parts_ <= max_parts, "the model has more than ", max_parts,
              " nodes and values, with those of the functions that it calls");
 }
 

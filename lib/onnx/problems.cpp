@@ -7,18 +7,18 @@ namespace crisol::onnx {
 namespace {
 
 // A hostile file may have any number of both.
-constexpr std::size_t most_nodes = 5, most_problems = 1000;
+constexpr std::size_t max_nodes = 5, max_problems = 1000;
 
 }  // namespace
 
 void Problems::add(const std::string& what, const std::string& node) {
-  if (problems_.size() >= most_problems && problems_.count(what) == 0) {
+  if (problems_.size() >= max_problems && problems_.count(what) == 0) {
     ++more_;
     return;
   }
   Nodes& nodes = problems_[what];
   ++nodes.count;
-  if (nodes.first.size() < most_nodes) nodes.first.push_back(node);
+  if (nodes.first.size() < max_nodes) nodes.first.push_back(node);
 }
 
 void Problems::add_from(const Error& error, const std::string& op, const std::string& node) {
@@ -34,7 +34,7 @@ void Problems::refuse(const std::string& path) const {
   for (const auto& [what, nodes] : problems_) {
     text += "\n  " + what + ": ";
     for (std::size_t i = 0; i < nodes.first.size(); ++i) text += (i == 0 ? "" : ", ") + nodes.first[i];
-    if (nodes.count > most_nodes) text += concat(" and ", nodes.count - most_nodes, " more");
+    if (nodes.count > max_nodes) text += concat(" and ", nodes.count - max_nodes, " more");
   }
   if (more_ > 0) text += concat("\n  and ", more_, " more problems");
   fail(ErrorCode::invalid_argument, "onnx", text);

@@ -70,8 +70,8 @@ Datum Tensors::shared(const file::TensorProto& tensor) {
 }
 
 std::optional<Datum> Tensors::left_in_file(const file::TensorProto& tensor) {
-  constexpr std::size_t least_bytes = 4096;  // A page.
-  if (tensor.place != file::TensorProto::Place::raw || tensor.bytes.size() < least_bytes ||
+  constexpr std::size_t min_bytes = 4096;  // A page.
+  if (tensor.place != file::TensorProto::Place::raw || tensor.bytes.size() < min_bytes ||
       !io::MappedFile::may_be_replaced())
     return {};
   const auto [dtype, shape] = layout_of(tensor);

@@ -61,9 +61,9 @@ std::int64_t first_largest(const std::vector<double>& values) {
 }
 
 std::int64_t first_smallest(const std::vector<double>& values) {
-  std::vector<double> turned = values;
-  for (double& value : turned) value = -value;
-  return first_largest(turned);
+  std::vector<double> negated = values;
+  for (double& value : negated) value = -value;
+  return first_largest(negated);
 }
 
 double product(const std::vector<double>& values) {

@@ -51,7 +51,7 @@ std::optional<Replay> make_reduce(const Problem& p) {
                         results.push_back(of_group(group));
                       return std::vector<Values>{results};
                     },
-                .effort = static_cast<double>(shape.numel()),
+                .operations = static_cast<double>(shape.numel()),
                 .tolerance = within(kinds[kind].factor, kinds[kind].scale * static_cast<double>(elements))};
 }
 
@@ -73,7 +73,7 @@ std::optional<Replay> make_cumsum(const Problem& p) {
   return Replay{
       .run = [=] { return std::vector<Tensor>{reverse ? ops::cumsum_backward(input, 1) : ops::cumsum(input, 1)}; },
       .reference = [=] { return std::vector<Values>{reference::cumsum(x, outer, n, inner, reverse)}; },
-      .effort = static_cast<double>(x.size()),
+      .operations = static_cast<double>(x.size()),
       .tolerance = within(10, static_cast<double>(n))};
 }
 
@@ -101,7 +101,7 @@ Replay ordered(const Problem& p, std::int64_t count, bool descending,
                 return std::vector<Tensor>{result.values, result.indices};
               },
           .reference = [=] { return sorted_rows(values, length, count, descending); },
-          .effort = static_cast<double>(values.size()),
+          .operations = static_cast<double>(values.size()),
           .tolerance = within(0)};
 }
 

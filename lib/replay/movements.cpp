@@ -48,7 +48,7 @@ std::optional<Replay> make_gather(const Problem& p) {
                                                          : reference::gather(x, 1, {i.index_shape, i.index}))
                                                      .values};
                     },
-                .effort = static_cast<double>(i.src.size()),
+                .operations = static_cast<double>(i.src.size()),
                 .tolerance = within(0)};
 }
 
@@ -74,7 +74,7 @@ std::optional<Replay> make_scatter(const Problem& p, std::optional<ScatterReduct
                                               : reference::scatter(x, 1, {i.index_shape, i.index}, src, reduction))
                                            .values};
           },
-      .effort = static_cast<double>(i.src.size()),
+      .operations = static_cast<double>(i.src.size()),
       .tolerance = rounds ? within(std::sqrt(most), most) : within(0)};
 }
 
@@ -111,14 +111,14 @@ std::optional<Replay> make_transpose_copy(const Problem& p) {
   return Replay{.run = [=] { return std::vector<Tensor>{x.transpose(1, 2).contiguous()}; },
                 .reference =
                     [=] {
-                      Values turned;
+                      Values transposed;
                       for (std::int64_t b = 0; b < batch; ++b)
                         for (std::int64_t j = 0; j < columns; ++j)
                           for (std::int64_t i = 0; i < rows; ++i)
-                            turned.push_back(values[static_cast<std::size_t>((b * rows + i) * columns + j)]);
-                      return std::vector<Values>{turned};
+                            transposed.push_back(values[static_cast<std::size_t>((b * rows + i) * columns + j)]);
+                      return std::vector<Values>{transposed};
                     },
-                .effort = static_cast<double>(values.size()),
+                .operations = static_cast<double>(values.size()),
                 .tolerance = within(0)};
 }
 
@@ -144,7 +144,7 @@ std::optional<Replay> make_pointwise(const Problem& p) {
                       }
                       return std::vector<Values>{across, twice};
                     },
-                .effort = static_cast<double>(x.size()),
+                .operations = static_cast<double>(x.size()),
                 .tolerance = within(1, 2)};
 }
 

@@ -63,7 +63,7 @@ std::optional<Replay> make_matmul(const Problem& p) {
   const Precision precision = precision_of(p);
   const Matrices a = operand(p, 1, matrices(m, k), p["transa"] != 0);
   Replay replay;
-  replay.effort = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * batch);
+  replay.operations = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * batch);
   replay.tolerance = within(2 + rounding_of(precision), static_cast<double>(k + 1));
   if (p["weight"] == 0) {
     const Matrices b = operand(p, 2, matrices(k, n), p["transb"] != 0);
@@ -107,7 +107,7 @@ struct Convolution {
   /// Makes a replay of `run`, whose results are sums of `terms` products.
   Replay replay(std::int64_t terms, std::function<Tensor()> run) const {
     Replay made;
-    made.effort = static_cast<double>(y.numel()) * static_cast<double>(weight[1] * weight[2] * weight[3]);
+    made.operations = static_cast<double>(y.numel()) * static_cast<double>(weight[1] * weight[2] * weight[3]);
     made.tolerance = [terms, rounding = rounding_of(precision)](std::string_view variant) {
       reference::Tolerance tolerance = reference::conv2d_tolerance(terms, variant);
       tolerance.factor += rounding;

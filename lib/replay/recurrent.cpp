@@ -40,7 +40,7 @@ struct Layer {
     terms = static_cast<double>(i + h + t * b);
   }
 
-  double effort() const {
+  double operations() const {
     return static_cast<double>(sizes.steps * sizes.batch) *
            static_cast<double>(numbers.weight_ih.size() + numbers.weight_hh.size());
   }
@@ -63,7 +63,7 @@ std::optional<Replay> make_forward(const Problem& p) {
                       const reference::RnnOutputs out = reference::rnn_forward(l.sizes, l.inputs, l.numbers);
                       return std::vector<Values>{out.y, out.h_n};
                     },
-                .effort = l.effort(),
+                .operations = l.operations(),
                 .tolerance = within(32 + 4 * std::sqrt(l.terms), 1)};
 }
 
@@ -85,7 +85,7 @@ std::optional<Replay> make_backward(const Problem& p) {
             const reference::RnnGradients g = reference::rnn_backward(l.sizes, l.inputs, l.numbers, dout);
             return std::vector<Values>{g.inputs.x, g.weights.weight_ih, g.weights.weight_hh, g.weights.bias_ih};
           },
-      .effort = 3 * l.effort(),
+      .operations = 3 * l.operations(),
       // Relative to the largest gradient. If that gradient is below 1, the bound of docs/tolerances.md is wider.
       .tolerance = within(2 * (64 + 4 * std::sqrt(l.terms)))};
 }

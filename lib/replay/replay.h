@@ -49,7 +49,7 @@ struct Replay {
   std::function<void()> renew = {};
   /// Computes the results by plain loops in double.
   std::function<std::vector<Values>()> reference = {};
-  double effort = 0;  ///< The number of multiply-adds or elements that the reference processes.
+  double operations = 0;  ///< The number of multiply-adds or elements that the reference processes.
   /// The allowed rounding error of a variant's results.
   std::function<reference::Tolerance(std::string_view variant)> tolerance;
 };

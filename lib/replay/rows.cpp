@@ -38,7 +38,7 @@ std::optional<Replay> make_softmax(const Problem& p) {
   const Values x = scores_for(l.shape().numel());
   const Tensor input = p.tensor(x, l.shape());
   Replay replay;
-  replay.effort = static_cast<double>(x.size());
+  replay.operations = static_cast<double>(x.size());
   replay.run = [=] { return std::vector<Tensor>{log ? ops::log_softmax(input, 1) : ops::softmax(input, 1)}; };
   replay.reference = [=] {
     return std::vector<Values>{log ? reference::log_softmax(x, l.outer, l.n, l.inner)
@@ -58,7 +58,7 @@ std::optional<Replay> make_softmax_backward(const Problem& p) {
   for (double& value : y) value = static_cast<float>(value);
   const Tensor result = p.tensor(y, l.shape()), gradient = p.tensor(dy, l.shape());
   Replay replay;
-  replay.effort = static_cast<double>(x.size());
+  replay.operations = static_cast<double>(x.size());
   replay.run = [=] {
     return std::vector<Tensor>{log ? ops::log_softmax_backward(gradient, result, 1)
                                    : ops::softmax_backward(gradient, result, 1)};
@@ -85,7 +85,7 @@ std::optional<Replay> make_layer_norm(const Problem& p) {
   const Values x = values_for(1, rows * n), weight = values_for(2, n), bias = values_for(3, n);
   const Tensor input = p.tensor(x, {rows, n}), w = p.tensor(weight, {n}), b = p.tensor(bias, {n});
   Replay replay;
-  replay.effort = static_cast<double>(x.size());
+  replay.operations = static_cast<double>(x.size());
   replay.run = [=] { return std::vector<Tensor>{ops::layer_norm(input, {n}, w, b, epsilon).y}; };
   replay.reference = [=] { return std::vector<Values>{reference::layer_norm(x, rows, n, weight, bias, epsilon).y}; };
   // A row of one value has zero variance. Its rounding error is multiplied by 1 / sqrt(epsilon).
@@ -102,7 +102,7 @@ std::optional<Replay> make_layer_norm_backward(const Problem& p) {
   const reference::NormForward f = reference::layer_norm(xs, rows, n, ws, ws, epsilon);
   const Tensor w = p.tensor(ws, {n}), mean = p.tensor(f.mean, {rows}), rstd = p.tensor(inverse_roots(f.var), {rows});
   Replay replay;
-  replay.effort = static_cast<double>(xs.size());
+  replay.operations = static_cast<double>(xs.size());
   replay.run = [=] {
     const ops::NormGradients g = ops::layer_norm_backward(dy, x, {n}, w, mean, rstd);
     return std::vector<Tensor>{g.x, g.weight, g.bias};
@@ -134,7 +134,7 @@ struct Images {
 std::optional<Replay> make_batch_norm(const Problem& p) {
   const Images i(p);
   Replay replay;
-  replay.effort = static_cast<double>(i.shape.numel());
+  replay.operations = static_cast<double>(i.shape.numel());
   replay.run = [=] { return std::vector<Tensor>{ops::batch_norm2d(i.x, i.weight, i.bias, i.mean, i.var).y}; };
   replay.reference = [=] {
     return std::vector<Values>{reference::batch_norm(reference::values_of(i.x), i.shape[0], i.shape[1], i.shape[2],
@@ -153,7 +153,7 @@ std::optional<Replay> make_batch_norm_backward(const Problem& p) {
                             reference::values_of(i.weight), reference::values_of(i.bias), epsilon);
   const Tensor mean = p.tensor(f.mean, i.row), invstd = p.tensor(inverse_roots(f.var), i.row);
   Replay replay;
-  replay.effort = static_cast<double>(i.shape.numel());
+  replay.operations = static_cast<double>(i.shape.numel());
   replay.run = [=] {
     const ops::NormGradients g = ops::batch_norm2d_backward(i.dy, i.x, i.weight, mean, invstd, true);
     return std::vector<Tensor>{g.x, g.weight, g.bias};
@@ -190,7 +190,7 @@ std::optional<Replay> make_cross_entropy(const Problem& p) {
   const Labelled l(p);
   return Replay{.run = [=] { return std::vector<Tensor>{ops::cross_entropy(l.x, l.labels).loss}; },
                 .reference = [=] { return std::vector<Values>{l.expected().loss}; },
-                .effort = static_cast<double>(l.scores.size()),
+                .operations = static_cast<double>(l.scores.size()),
                 .tolerance = within(16)};
 }
 
@@ -210,7 +210,7 @@ std::optional<Replay> make_cross_entropy_backward(const Problem& p) {
   const Tensor one = ones({}, DType::f32, p.device);
   return Replay{.run = [=] { return std::vector<Tensor>{ops::cross_entropy_backward(one, l.x, l.labels, forward)}; },
                 .reference = [=] { return std::vector<Values>{l.expected().dx}; },
-                .effort = static_cast<double>(l.scores.size()),
+                .operations = static_cast<double>(l.scores.size()),
                 .tolerance = within(32)};
 }
 
@@ -231,7 +231,7 @@ std::optional<Replay> make_mse(const Problem& p) {
   const Compared c(p);
   return Replay{.run = [=] { return std::vector<Tensor>{ops::mse_loss(c.x, c.target)}; },
                 .reference = [=] { return std::vector<Values>{c.expected().loss}; },
-                .effort = static_cast<double>(c.values.size()),
+                .operations = static_cast<double>(c.values.size()),
                 .tolerance = within(16)};
 }
 
@@ -239,7 +239,7 @@ std::optional<Replay> make_mse_backward(const Problem& p) {
   const Compared c(p);
   return Replay{.run = [=] { return std::vector<Tensor>{ops::mse_loss_backward(c.one, c.x, c.target)}; },
                 .reference = [=] { return std::vector<Values>{c.expected().dx}; },
-                .effort = static_cast<double>(c.values.size()),
+                .operations = static_cast<double>(c.values.size()),
                 .tolerance = within(8)};
 }
 

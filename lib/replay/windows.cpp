@@ -45,15 +45,15 @@ struct Images {
 };
 
 /// A replay with one result.
-Replay replay_with(std::function<Tensor()> run, std::function<Values()> reference, double effort, double factor,
+Replay replay_with(std::function<Tensor()> run, std::function<Values()> reference, double operations, double factor,
                    double scale) {
   return {.run = [run = std::move(run)] { return std::vector<Tensor>{run()}; },
           .reference = [reference = std::move(reference)] { return std::vector<Values>{reference()}; },
-          .effort = effort,
+          .operations = operations,
           .tolerance = within(factor, scale)};
 }
 
-double effort_of(const Problem& p) {
+double operations_of(const Problem& p) {
   return static_cast<double>(outputs_of(p).numel()) * static_cast<double>(p["r"] * p["s"]);
 }
 
@@ -71,7 +71,7 @@ std::optional<Replay> make_max(const Problem& p) {
                       const reference::MaxPool result = reference::max_pool2d(x.values, x.shape, options);
                       return std::vector<Values>{result.values, result.indices};
                     },
-                .effort = effort_of(p),
+                .operations = operations_of(p),
                 .tolerance = within(0)};
 }
 
@@ -82,15 +82,15 @@ std::optional<Replay> make_max_backward(const Problem& p) {
   if (forward.shape != dy.shape) return std::nullopt;
   const Tensor indices = p.tensor(forward.indices, dy.shape, DType::i32);
   return replay_with([=] { return ops::max_pool2d_backward(dy.tensor, indices, x.shape, options); },
-                     [=] { return reference::max_pool2d_backward(dy.values, forward, x.shape); }, 2 * effort_of(p), 4,
-                     0);
+                     [=] { return reference::max_pool2d_backward(dy.values, forward, x.shape); }, 2 * operations_of(p),
+                     4, 0);
 }
 
 std::optional<Replay> make_avg(const Problem& p) {
   const Images x(p, 1, planes_of(p));
   const AvgPool2dOptions options = with_window(p, AvgPool2dOptions{1});
   return replay_with([=] { return ops::avg_pool2d(x.tensor, options); },
-                     [=] { return reference::avg_pool2d(x.values, x.shape, options).values; }, effort_of(p), 10, 1);
+                     [=] { return reference::avg_pool2d(x.values, x.shape, options).values; }, operations_of(p), 10, 1);
 }
 
 std::optional<Replay> make_avg_backward(const Problem& p) {
@@ -98,7 +98,7 @@ std::optional<Replay> make_avg_backward(const Problem& p) {
   const AvgPool2dOptions options = with_window(p, AvgPool2dOptions{1});
   return replay_with([=, shape = planes_of(p)] { return ops::avg_pool2d_backward(dy.tensor, shape, options); },
                      [=, shape = planes_of(p)] { return reference::avg_pool2d_backward(dy.values, shape, options); },
-                     effort_of(p), 12, 1);
+                     operations_of(p), 12, 1);
 }
 
 std::optional<Replay> make_adaptive(const Problem& p) {
@@ -121,14 +121,14 @@ std::optional<Replay> make_adaptive_backward(const Problem& p) {
 // The planes are the blocks of one image. The last block lacks a channel.
 Shape blocked_image(const Problem& p) { return {1, p["planes"] * p["block"] - 1, p["h"], p["w"]}; }
 
-double effort_of_blocks(const Problem& p) { return static_cast<double>(p["block"]) * effort_of(p); }
+double operations_of_blocks(const Problem& p) { return static_cast<double>(p["block"]) * operations_of(p); }
 
 std::optional<Replay> make_max_blocks(const Problem& p) {
   const Images x(p, 1, blocked_image(p));
   const MaxPool2dOptions options = max_options(p);
   return replay_with([=, block = p["block"]] { return ops::max_pool2d_in_blocks(x.tensor, options, block); },
-                     [=] { return reference::max_pool2d(x.values, x.shape, options).values; }, effort_of_blocks(p), 0,
-                     0);
+                     [=] { return reference::max_pool2d(x.values, x.shape, options).values; }, operations_of_blocks(p),
+                     0, 0);
 }
 
 std::optional<Replay> make_avg_blocks(const Problem& p) {
@@ -136,8 +136,8 @@ std::optional<Replay> make_avg_blocks(const Problem& p) {
   AvgPool2dOptions options = with_window(p, AvgPool2dOptions{1});
   options.count_include_pad = p["include_pad"] != 0;
   return replay_with([=, block = p["block"]] { return ops::avg_pool2d_in_blocks(x.tensor, options, block); },
-                     [=] { return reference::avg_pool2d(x.values, x.shape, options).values; }, effort_of_blocks(p), 10,
-                     1);
+                     [=] { return reference::avg_pool2d(x.values, x.shape, options).values; }, operations_of_blocks(p),
+                     10, 1);
 }
 
 // Keeps the window, and at least as many elements as the window needs.

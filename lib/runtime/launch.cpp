@@ -84,7 +84,7 @@ void say_launch(const BuiltKernel& kernel, const NdRange& range) {
     text += concat(d == 0 ? " global " : "x", range.global[static_cast<std::size_t>(d)]);
   for (int d = 0; d < range.dimensions; ++d)
     text += concat(d == 0 ? " local " : "x", range.local[static_cast<std::size_t>(d)]);
-  say_line(text);
+  log_line(text);
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
   if (capturer != nullptr) capturer->add_launch(kernel, range, args, count);
   if (first && timed) {  // Some implementations compile a kernel at its first run.
     device.finish();
-    say(Topic::build, "first run of ", kernel.name, " in ", milliseconds_since(start), " ms");
+    log(Topic::build, "first run of ", kernel.name, " in ", milliseconds_since(start), " ms");
   }
   name_blocks(args, count, current_op() == nullptr ? kernel.name.c_str() : current_op());
   timer.queued(kernel.name);

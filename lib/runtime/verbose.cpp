@@ -25,7 +25,7 @@ unsigned parse_topics(const std::string& words) {
     else if (word == "all" || word == "1")
       topics = ~0u;
     else if (!word.empty() && word != "0")
-      say_line("CRISOL_VERBOSE: unknown word '" + word + "'; known: device, build, dispatch, launch, memory, all");
+      log_line("CRISOL_VERBOSE: unknown word '" + word + "'; known: device, build, dispatch, launch, memory, all");
   }
   return topics;
 }
@@ -39,7 +39,7 @@ bool verbose(Topic topic) noexcept {
   return (topics & static_cast<unsigned>(topic)) != 0;
 }
 
-void say_line(const std::string& text) {
+void log_line(const std::string& text) {
   const std::string line = "crisol: " + text + '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

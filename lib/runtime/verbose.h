@@ -15,11 +15,11 @@ enum class Topic : unsigned { device = 1, build = 2, dispatch = 4, launch = 8, m
 bool verbose(Topic topic) noexcept;
 
 /// Prints one line on stderr. Lines of several threads do not mix.
-void say_line(const std::string& text);
+void log_line(const std::string& text);
 
 template <class... Parts>
-void say(Topic topic, const Parts&... parts) {
-  if (verbose(topic)) say_line(concat(parts...));
+void log(Topic topic, const Parts&... parts) {
+  if (verbose(topic)) log_line(concat(parts...));
 }
 
 inline std::int64_t milliseconds_since(std::chrono::steady_clock::time_point start) {

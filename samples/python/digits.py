@@ -21,7 +21,7 @@ def glyphs():
 
 
 def render(count, seed=0):
-    """Images (count, 1, 28, 28) in [0, 1] and labels (count): glyphs turned, scaled, sheared and moved, with noise."""
+    """Images (count, 1, 28, 28) in [0, 1] and labels (count): glyphs rotated, scaled, sheared and moved, with noise."""
     random = np.random.default_rng(seed)
     labels = random.integers(0, 10, count)
     angle, shear = random.uniform(-0.25, 0.25, (2, count, 1, 1))

@@ -127,13 +127,13 @@ double Trainer::take_loss() {
 }
 
 double Trainer::validate() {
-  constexpr std::int64_t most_rows = 128;
+  constexpr std::int64_t max_rows = 128;
   const crisol::NoGrad no_grad;
   model_.eval();
   crisol::nn::LSTMState state;
   double sum = 0;
-  for (std::int64_t first = 0; validation_share_ > 0 && first < validation_.length(); first += most_rows) {
-    const std::int64_t rows = std::min(most_rows, validation_.length() - first);
+  for (std::int64_t first = 0; validation_share_ > 0 && first < validation_.length(); first += max_rows) {
+    const std::int64_t rows = std::min(max_rows, validation_.length() - first);
     auto [logits, last] = model_.run(validation_.inputs(first, rows), state);
     state = std::move(last);
     sum += crisol::cross_entropy(logits, validation_.targets(first, rows)).item<double>() * static_cast<double>(rows);

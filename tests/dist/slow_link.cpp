@@ -61,7 +61,7 @@ class Direction {
       const std::chrono::duration<double> own(static_cast<double>(size) * seconds_per_byte_);
       free = std::max(free, Clock::now()) + std::chrono::duration_cast<Clock::duration>(own);
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return packets_.size() < most_packets; });
+      changed_.wait(lock, [this] { return packets_.size() < max_packets; });
       packets_.emplace_back(free + latency_, std::vector<char>(bytes.data(), bytes.data() + size));
       changed_.notify_all();
     }
@@ -83,7 +83,7 @@ class Direction {
   }
 
  private:
-  static constexpr std::size_t most_packets = 1000;  // As netem.
+  static constexpr std::size_t max_packets = 1000;  // As netem.
 
   const int from_, to_;
   const std::chrono::microseconds latency_;

@@ -14,8 +14,8 @@ constexpr DType dtypes[] = {DType::f32, DType::f16, DType::i32, DType::i64, DTyp
 
 // So small that every dtype computes exactly.
 constexpr double largest_value = 16;
-constexpr std::int64_t most_elements = 96;
-constexpr std::size_t most_values = 6;
+constexpr std::int64_t max_elements = 96;
+constexpr std::size_t max_values = 6;
 
 Tensor tensor_of(const Model& model) {
   const std::vector<double> values = model.values();
@@ -29,7 +29,7 @@ Value first_value(ByteReader& in) {
   const int rank = in.below(5);
   for (int i = 0; i < rank; ++i) {
     const int size = in.below(6);
-    if (shape.numel() * size <= most_elements) shape.push_back(size);
+    if (shape.numel() * size <= max_elements) shape.push_back(size);
   }
   std::vector<double> values;
   const int start = in.byte();
@@ -49,15 +49,15 @@ Program::Program(const std::uint8_t* bytes, std::size_t count) : in(bytes, count
 
 void Program::keep(Value value) {
   const std::vector<double> values = value.model.values();
-  if (values.size() > static_cast<std::size_t>(most_elements)) return;
+  if (values.size() > static_cast<std::size_t>(max_elements)) return;
   for (const double v : values)
     if (!(std::abs(v) <= largest_value)) return;
-  if (values_.size() < most_values) {
+  if (values_.size() < max_values) {
     values_.push_back(std::move(value));
     return;
   }
   values_[next_] = std::move(value);
-  next_ = (next_ + 1) % most_values;
+  next_ = (next_ + 1) % max_values;
 }
 
 void Program::check_all() {
@@ -69,13 +69,13 @@ void Program::check_all() {
 void Program::fail(const std::string& finding) const { throw std::runtime_error(steps_ + finding); }
 
 void run_op_program(const std::uint8_t* bytes, std::size_t count) {
-  constexpr int most_steps = 12;
+  constexpr int max_steps = 12;
   Program program(bytes, count);
   std::vector<Step> steps = view_steps();
   // View steps count twice, because views create strides.
   steps.insert(steps.end(), view_steps().begin(), view_steps().end());
   for (const auto* more : {&compute_steps(), &window_steps()}) steps.insert(steps.end(), more->begin(), more->end());
-  for (int i = 0; i < most_steps && !program.in.done(); ++i)
+  for (int i = 0; i < max_steps && !program.in.done(); ++i)
     steps[static_cast<std::size_t>(program.in.below(static_cast<int>(steps.size())))](program);
   program.check_all();
 }

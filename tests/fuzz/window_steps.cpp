@@ -29,9 +29,9 @@ IntPair pair(Program& program, int low, int high) {
 }
 
 // A batch of images or volumes. The channels may be the last axis in memory.
-Value batch(Program& program, int spatial_axes, int most_channels, int most_side) {
-  Shape shape{program.in.below(2) + 1, program.in.below(most_channels) + 1};
-  for (int i = 0; i < spatial_axes; ++i) shape.push_back(program.in.below(most_side) + 1);
+Value batch(Program& program, int spatial_axes, int max_channels, int max_side) {
+  Shape shape{program.in.below(2) + 1, program.in.below(max_channels) + 1};
+  for (int i = 0; i < spatial_axes; ++i) shape.push_back(program.in.below(max_side) + 1);
   const bool channels_last = program.in.flag();
   const int start = program.in.byte();
   Shape in_memory = shape, to_first{0, spatial_axes + 1};

@@ -53,9 +53,9 @@ TEST_CASE("onnx: recurrent layers step by step give what the library's cells giv
     Tensors batch_first = inputs;
     for (const std::size_t i : {0, 5, 6})
       if (i < inputs.size()) batch_first[i] = inputs[i].transpose(0, 1);
-    const Tensors turned = run_op({name, attributes, 22, "", outputs}, batch_first);
-    CHECK(nearly(turned[0], by_cell[0].permute({2, 0, 1, 3})));
-    CHECK(nearly(turned[1], by_cell[1].transpose(0, 1)));
+    const Tensors transposed = run_op({name, attributes, 22, "", outputs}, batch_first);
+    CHECK(nearly(transposed[0], by_cell[0].permute({2, 0, 1, 3})));
+    CHECK(nearly(transposed[1], by_cell[1].transpose(0, 1)));
   }
 }
 

@@ -288,7 +288,7 @@ TEST_CASE("onnx::save: names, modes, external data, and a model that was loaded"
   net.module("3").eval();
   const Tensor x = randn({3, 1, 8, 8});
   onnx::save(path, net, {randn({1, 1, 8, 8})},
-             {.inputs = {"images"}, .outputs = {"logits"}, .batch = "N", .most_bytes = 1000});
+             {.inputs = {"images"}, .outputs = {"logits"}, .batch = "N", .max_bytes = 1000});
   CHECK(net.training());
   CHECK(net.module("1").training());
   CHECK(!net.module("3").training());

@@ -44,5 +44,5 @@ TEST_CASE("onnx: positions, states and linear attention") {
     CHECK(nearly(there.norm(2, -1), tokens.norm(2, -1)));
   }
   CHECK(refusal_of_op({"RotaryEmbedding", {number("rotary_embedding_dim", 5)}}, {tokens, angle, angle, at}) ==
-        Contains("5 elements of 8 are turned"));
+        Contains("5 elements of 8 are rotated"));
 }

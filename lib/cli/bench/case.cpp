@@ -41,8 +41,8 @@ const Case& find_case(const std::string& name) {
 }
 
 bool is_number_at_least(const std::string& value, long long least) {
-  constexpr std::size_t most_digits = 15;
-  const bool digits = !value.empty() && value.size() <= most_digits &&
+  constexpr std::size_t max_digits = 15;
+  const bool digits = !value.empty() && value.size() <= max_digits &&
                       std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
   return digits && std::stoll(value) >= least;
 }

@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double sample_ms = 5;
 constexpr double warm_up_ms = 100;
-constexpr int fewest_samples = 5, most_samples = 10000;
+constexpr int min_samples = 5, max_samples = 10000;
 
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -64,7 +64,7 @@ Timing measure(const Work& work, bool wait, const Effort& effort) {
   const auto enough = [&] {
     const int taken = static_cast<int>(totals.size());
     if (effort.repeat > 0) return taken >= effort.repeat;
-    return taken >= most_samples || (taken >= fewest_samples && ms_since(start) >= 1e3 * effort.seconds);
+    return taken >= max_samples || (taken >= min_samples && ms_since(start) >= 1e3 * effort.seconds);
   };
   while (!enough()) {
     const Sample taken = sample(work, timing.runs);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Less room than this is soon used up: a program takes some 100 KB.
-constexpr std::uintmax_t least_room = 16 << 20;
+constexpr std::uintmax_t min_room = 16 << 20;
 
 std::string permissions_text(fs::perms permissions) {
   std::string text;
@@ -103,7 +103,7 @@ Json program_facts(Problems& problems) {
     problems.push_back({concat("compiled programs cannot be stored: ", fault),
                         "make that folder writable for this user, or set CRISOL_CACHE_DIR to another one; until then "
                         "every run compiles its kernels again"});
-  else if (!error && space.available < least_room)
+  else if (!error && space.available < min_room)
     problems.push_back({concat(space.available, " bytes are free for compiled programs in ", folder),
                         "make room on that disk, or set CRISOL_CACHE_DIR to a folder on another one"});
   return facts;

@@ -138,12 +138,12 @@ std::string bar(double part, const std::string& css_class) {
 std::string roofline(const std::vector<Roof>& roofs) {
   const std::vector<Point> points = all_points(roofs);
   if (points.empty()) return {};
-  const auto [least_x, most_x] =
+  const auto [min_x, max_x] =
       std::minmax_element(points.begin(), points.end(), [](Point a, Point b) { return a.intensity < b.intensity; });
-  const auto [least_y, most_y] =
+  const auto [min_y, max_y] =
       std::minmax_element(points.begin(), points.end(), [](Point a, Point b) { return a.gflops < b.gflops; });
-  const Axis x(least_x->intensity, most_x->intensity, left, width - right);
-  const Axis y(least_y->gflops, most_y->gflops, height - bottom, top);
+  const Axis x(min_x->intensity, max_x->intensity, left, width - right);
+  const Axis y(min_y->gflops, max_y->gflops, height - bottom, top);
   std::string svg = concat("<svg class=\"plot\" viewBox=\"0 0 ", width, ' ', height,
                            "\" role=\"img\" aria-label=\"Roofline of each device, with the workloads\">\n", grid(x, y));
   for (std::size_t i = 0; i < roofs.size(); ++i)

@@ -50,11 +50,11 @@ void check_copies(Check& check) {
   for (const DType dtype : all_dtypes) {
     const auto values = random_integers(2, 6 * 35 * 40, 0, 1);
     const Values x{{6, 35, 40}, values};
-    std::vector<double> turned;
+    std::vector<double> transposed;
     for (std::size_t i = 0; i < 6; ++i)
       for (std::size_t k = 0; k < 40; ++k)
-        for (std::size_t j = 0; j < 35; ++j) turned.push_back(values[(i * 35 + j) * 40 + k]);
-    check.equal(ops::contiguous(ops::transpose(tensor(x, dtype), 1, 2)), {6, 40, 35}, turned);
+        for (std::size_t j = 0; j < 35; ++j) transposed.push_back(values[(i * 35 + j) * 40 + k]);
+    check.equal(ops::contiguous(ops::transpose(tensor(x, dtype), 1, 2)), {6, 40, 35}, transposed);
     check.equal(full({517}, 1, dtype), {517}, std::vector<double>(517, 1));
   }
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr double sample_ms = 10;
 // After the first sample: a variant this many times slower than the fastest is not measured any further.
 constexpr double hopeless = 1.5;
-constexpr double most_reference_effort = 2e8;
+constexpr double max_reference_operations = 2e8;
 
 /// A variant to time.
 struct Runner {
@@ -59,7 +59,7 @@ double check(const Replay& replay, const TuningProblem& problem, VariantTime& va
 }
 
 bool is_better(const VariantTime& a, const VariantTime& usual) {
-  if (a.rounds_ms.size() != usual.rounds_ms.size() || a.median_ms > (1 - least_gain) * usual.median_ms) return false;
+  if (a.rounds_ms.size() != usual.rounds_ms.size() || a.median_ms > (1 - min_gain) * usual.median_ms) return false;
   std::size_t faster = 0;
   for (std::size_t i = 0; i < a.rounds_ms.size(); ++i) faster += a.rounds_ms[i] < usual.rounds_ms[i] ? 1 : 0;
   return a.rounds_ms.size() - faster <= a.rounds_ms.size() / 8;
@@ -133,7 +133,7 @@ Measured measure(const Replay& replay, const TuningProblem& problem, const Effor
     const bool wanted = measured.best == 0 && is_better(variant, measured.usual());
     if (!wanted && !effort.check_all) continue;
     if (!expected) {
-      const bool by_reference = replay.reference && replay.effort <= most_reference_effort;
+      const bool by_reference = replay.reference && replay.operations <= max_reference_operations;
       expected = by_reference ? Expected{replay.reference(), 1}
                               : Expected{results_of(replay, problem, measured.usual().variant), 2};
       measured.checked_against = by_reference ? "the reference" : measured.usual().variant;

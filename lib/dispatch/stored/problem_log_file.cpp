@@ -67,7 +67,7 @@ class ProblemLogFile {
     try {
       write();
     } catch (const Error& error) {
-      runtime::say_line(error.what());
+      runtime::log_line(error.what());
     }
   }
 

@@ -44,7 +44,7 @@ bool parse_line(std::string_view line, TuningEntry& e) {
 std::vector<TuningEntry> usable_entries(const std::string& path, std::string_view text) {
   runtime::TuningFile file = runtime::read_tuning(text);
   if (file.fault != nullptr)
-    runtime::say_line(concat("tuning: ", path, ' ', file.fault, "; nothing of it is used: run crisol tune again"));
+    runtime::log_line(concat("tuning: ", path, ' ', file.fault, "; nothing of it is used: run crisol tune again"));
   return std::move(file.entries);
 }
 

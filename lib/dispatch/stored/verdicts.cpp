@@ -89,7 +89,7 @@ AllOutcomes parse(const std::string& path, std::string_view text) {
     all[std::string(fields[0])][{v.op, v.variant}] = v;
   }
   if (checked.fault == nullptr) return all;
-  runtime::say_line(concat("verification: ", path, ' ', checked.fault, "; variants are verified again"));
+  runtime::log_line(concat("verification: ", path, ' ', checked.fault, "; variants are verified again"));
   return {};
 }
 
@@ -170,7 +170,7 @@ void note_verification(Device device, const Verification& outcome, bool lasting)
   try {
     store(path, device.info(), kept);
   } catch (const Error& error) {
-    say(Topic::build, "verification: nothing is stored: ", error.what());
+    log(Topic::build, "verification: nothing is stored: ", error.what());
   }
 }
 

@@ -54,10 +54,10 @@ Tensor pinv(const Tensor& x, const Tensor& rtol) {
   if (!autograd::recording(x)) return y;
   // For matrices near x of the same rank. Source: Golub and Pereyra, 1973, (4.12).
   return autograd::record_higher(op, y, {x}, [x = Saved(x), y = SavedResult(y)](const Tensor& dy, Needs) {
-    const Tensor a = x.get(), p = y.get(), turned = matrix_transpose(p);
-    const Tensor d = matrix_transpose(dy), k = matmul(d, p), right = matmul(k, turned);
+    const Tensor a = x.get(), p = y.get(), transposed = matrix_transpose(p);
+    const Tensor d = matrix_transpose(dy), k = matmul(d, p), right = matmul(k, transposed);
     return Gradients{right - matrix_transpose(matmul(p, k)) - matmul(matmul(a, p), right) +
-                     matmul(matmul(turned, p), d - matmul(k, a))};
+                     matmul(matmul(transposed, p), d - matmul(k, a))};
   });
 }
 

@@ -144,8 +144,8 @@ Tensor cross(const Tensor& a, const Tensor& b, int axis) {
   const bool fits = a.dim() >= -back && b.dim() >= -back && a.size(back) == 3 && b.size(back) == 3;
   require(fits, op, "both operands must have 3 elements along axis ", axis, ", their shapes are ", a.shape(), " and ",
           b.shape());
-  const auto turned = [back](const Tensor& x, std::int64_t by) { return roll(x, {by}, {back}); };
-  return turned(a, -1) * turned(b, 1) - turned(a, 1) * turned(b, -1);
+  const auto rolled = [back](const Tensor& x, std::int64_t by) { return roll(x, {by}, {back}); };
+  return rolled(a, -1) * rolled(b, 1) - rolled(a, 1) * rolled(b, -1);
 }
 
 }  // namespace crisol

@@ -162,9 +162,9 @@ Tensor cholesky(const Tensor& x, bool upper) {
   if (!autograd::recording(x)) return upper ? matrix_transpose(y) : y;
   // The gradient is L^-T P L^-1, made symmetric. P is the lower triangle of L^T dy with half the diagonal.
   const Tensor recorded = autograd::record_higher(op, y, {x}, [y = SavedResult(y)](const Tensor& dy, Needs) {
-    const Tensor l = y.get(), turned = matrix_transpose(l), product = matmul(turned, tril(dy));
+    const Tensor l = y.get(), transposed = matrix_transpose(l), product = matmul(transposed, tril(dy));
     const Tensor half = (tril(product) + tril(product, -1)) * 0.5;
-    const Tensor right = solve(turned, matrix_transpose(solve(turned, half)));
+    const Tensor right = solve(transposed, matrix_transpose(solve(transposed, half)));
     return Gradients{(right + matrix_transpose(right)) * 0.5};
   });
   return upper ? matrix_transpose(recorded) : recorded;

@@ -119,8 +119,8 @@ void conv3d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bi
 
 void linear(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y) {
   if (x.dim() == 2 && bias.defined()) return r.note("Gemm", {x, weight, bias}, y, {{"transB", 1}});
-  const Value turned = r.node("Transpose", {r.of(weight)}, {{"perm", Numbers{1, 0}}});
-  const Value product = r.node("MatMul", {r.of(x), turned});
+  const Value transposed = r.node("Transpose", {r.of(weight)}, {{"perm", Numbers{1, 0}}});
+  const Value product = r.node("MatMul", {r.of(x), transposed});
   r.bind(y, bias.defined() ? r.node("Add", {product, r.of(bias)}) : product);
 }
 
@@ -159,15 +159,15 @@ void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y) {
   if (y.size(2) == 1 && y.size(3) == 1) return r.note("GlobalAveragePool", {x}, y);
   if (y.shape() == x.shape()) return r.bind(y, r.of(x));
   // A product from each side with a matrix of means.
-  const auto means = [&](int axis, bool turned) {
+  const auto means = [&](int axis, bool transposed) {
     const std::int64_t from = x.size(axis), to = y.size(axis);
     std::vector<float> values(static_cast<std::size_t>(from * to));
     for (std::int64_t i = 0; i < to; ++i) {
       const std::int64_t first = i * from / to, end = ((i + 1) * from + to - 1) / to;
       for (std::int64_t k = first; k < end; ++k)
-        values[static_cast<std::size_t>(turned ? k * to + i : i * from + k)] = 1 / static_cast<float>(end - first);
+        values[static_cast<std::size_t>(transposed ? k * to + i : i * from + k)] = 1 / static_cast<float>(end - first);
     }
-    return matrix(r, values, turned ? from : to, turned ? to : from, x.device());
+    return matrix(r, values, transposed ? from : to, transposed ? to : from, x.device());
   };
   r.bind(y, r.node("MatMul", {r.node("MatMul", {means(2, false), r.of(x)}), means(3, true)}));
 }

@@ -23,10 +23,10 @@ class Layer {
     const std::vector<Value> parts =
         r_.node("Split", {value, r_.numbers(Numbers(static_cast<std::size_t>(gates), hidden_))}, {{"axis", 0}},
                 static_cast<int>(gates));
-    const std::vector<Value> turned = cell_ == RnnCell::lstm
-                                          ? std::vector<Value>{parts[0], parts[3], parts[1], parts[2]}
-                                          : std::vector<Value>{parts[1], parts[0], parts[2]};
-    return r_.node("Concat", turned, {{"axis", 0}});
+    const std::vector<Value> ordered = cell_ == RnnCell::lstm
+                                           ? std::vector<Value>{parts[0], parts[3], parts[1], parts[2]}
+                                           : std::vector<Value>{parts[1], parts[0], parts[2]};
+    return r_.node("Concat", ordered, {{"axis", 0}});
   }
 
  private:

@@ -216,7 +216,7 @@ class Blocker {
                                      w.pads[1],
                                      w.dilations[0],
                                      w.dilations[1]};
-    if (geometry.window() > ops::most_pool_taps) return false;
+    if (geometry.window() > ops::max_pool_taps) return false;
     if (node.op == "MaxPool")
       return add_of_one(node, [geometry](const Tensor& t) { return ops::max_pool2d_blocks(t, geometry); });
     const bool include_pad = integer_of(node, "count_include_pad", 0) != 0;

@@ -184,10 +184,10 @@ std::map<std::string, graph::Attribute> Call::attributes() const {
   return all;
 }
 
-void Call::check_counts(std::size_t least_inputs, std::size_t most_inputs, std::size_t most_outputs) const {
-  require(inputs() <= most_inputs, "onnx", inputs(), " inputs, at most ", most_inputs, " allowed");
-  for (std::size_t i = 0; i < least_inputs; ++i) require(has_input(i), "onnx", "input ", i, " is missing");
-  for (std::size_t i = most_outputs; i < outputs(); ++i)
+void Call::check_counts(std::size_t min_inputs, std::size_t max_inputs, std::size_t max_outputs) const {
+  require(inputs() <= max_inputs, "onnx", inputs(), " inputs, at most ", max_inputs, " allowed");
+  for (std::size_t i = 0; i < min_inputs; ++i) require(has_input(i), "onnx", "input ", i, " is missing");
+  for (std::size_t i = max_outputs; i < outputs(); ++i)
     require(!has_output(i), "onnx", "output ", i, " is not supported");
 }
 

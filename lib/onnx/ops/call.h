@@ -121,7 +121,7 @@ class Call {
   void gives_type_of(std::size_t i, std::optional<int> rank = {}) { gives(0, value_of(dtype_of(i), rank)); }
 
   /// Refuses inputs that are missing or too many, and more outputs than the op computes here.
-  void check_counts(std::size_t least_inputs, std::size_t most_inputs, std::size_t most_outputs = 1) const;
+  void check_counts(std::size_t min_inputs, std::size_t max_inputs, std::size_t max_outputs = 1) const;
   /// Refuses attributes that no one asked for, and sequences for an op that takes tensors.
   void check_all_known() const;
 

@@ -20,7 +20,7 @@ using protozero::pbf_writer;
 
 constexpr const char* op = "onnx";
 constexpr std::uint64_t alignment = 4096;  // Of elements in the file beside the model, so that they can be mapped.
-constexpr std::uint64_t least_external = 1024;
+constexpr std::uint64_t min_external = 1024;
 
 /// A constant of the model.
 struct Initializer {
@@ -171,7 +171,7 @@ void write_external(const std::string& path, std::vector<Initializer>& all) {
   io::AtomicFile data(op, path);
   std::uint64_t end = 0;
   for (Initializer& one : all) {
-    if (one.bytes() < least_external) continue;
+    if (one.bytes() < min_external) continue;
     one.is_external = true;
     one.offset = (end + alignment - 1) / alignment * alignment;
     const std::vector<std::byte> elements = one.elements(), gap(one.offset - end);
@@ -209,13 +209,13 @@ std::string graph_message(const graph::Graph& graph) {
 }  // namespace
 
 void write_model(const std::string& path, const graph::Graph& graph, const std::vector<Tensor>& weights,
-                 std::uint64_t most_bytes) {
+                 std::uint64_t max_bytes) {
   check_names(graph);
   std::vector<Initializer> initializers = initializers_of(graph, weights);
   std::uint64_t total = 0;
   for (const Initializer& one : initializers) total += one.bytes();
   const std::string data_file = std::filesystem::path(path).filename().string() + ".data";
-  if (total > most_bytes) write_external(path + ".data", initializers);
+  if (total > max_bytes) write_external(path + ".data", initializers);
 
   // The elements are read from the device one tensor after another, so the lengths of all messages come first.
   struct Piece {

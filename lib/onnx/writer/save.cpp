@@ -11,7 +11,7 @@ void save(const std::string& path, const Function& function, const std::vector<T
           const NamedTensors& state, const SaveOptions& options) {
   const graph::Traced traced =
       graph::trace(function, examples, state, {options.inputs, options.outputs, options.batch, options.batch_axis});
-  write_model(path, traced.graph, traced.weights, options.most_bytes);
+  write_model(path, traced.graph, traced.weights, options.max_bytes);
 }
 
 void save(const std::string& path, nn::Module& module, const std::vector<Tensor>& examples,

@@ -38,10 +38,10 @@ Conv2dSizes as_lines(Conv2dSizes s) {
   return s;
 }
 
-constexpr std::int64_t most_positions = std::numeric_limits<std::int32_t>::max() / 16;
+constexpr std::int64_t max_positions = std::numeric_limits<std::int32_t>::max() / 16;
 
 /// Registers for the sums of a tile.
-std::int64_t most_sums(const Conv2dBlocksProblem& p, const Target& target) {
+std::int64_t max_sums(const Conv2dBlocksProblem& p, const Target& target) {
   return target.cpu_vector_width() == 16 && p.block == 16 ? 28 : 12;
 }
 
@@ -55,7 +55,7 @@ std::int32_t flags_of(const Conv2dBlocksProblem& p) {
 
 /// The columns for which the fewest are computed twice or in vain. Wide tiles load a weight less often.
 std::int64_t best_columns(const Conv2dBlocksProblem& p, std::int64_t out_w, const Target& target) {
-  const std::int64_t most = most_sums(p, target) / (p.is_depthwise() ? 2 : p.tile_blocks);
+  const std::int64_t most = max_sums(p, target) / (p.is_depthwise() ? 2 : p.tile_blocks);
   std::int64_t best = 0;
   double least = 0;
   for (const std::int64_t columns : tile_columns) {
@@ -79,21 +79,21 @@ std::int64_t loops_of_tile(const Conv2dBlocksProblem& p, const Conv2dSizes& s, s
 
 /// Pieces of the planes: several for each core, but none that computes for only some microseconds.
 BlockCut cut_of(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const Target& target, std::int64_t columns) {
-  constexpr std::int64_t least_work = 1 << 15;  // Multiply-adds of vectors.
+  constexpr std::int64_t min_work = 1 << 15;  // Multiply-adds of vectors.
   BlockCut cut{columns, ceil_div(s.out_w, columns) * s.out_h, 0, 0};
   cut.seen = (columns - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
   const std::int64_t steps = p.is_depthwise() ? s.taps() : s.channels * s.taps();
   const std::int64_t work = steps * columns * (p.is_depthwise() ? 1 : p.tile_blocks);
   const std::int64_t wanted = ceil_div(std::int64_t{4} * target.info.compute_units, s.images * groups_of(p));
   const std::int64_t most = target.loop_budget / loops_of_tile(p, s, cut.seen, columns);
-  const std::int64_t least = std::min(cut.tiles, ceil_div(least_work, work));
+  const std::int64_t least = std::min(cut.tiles, ceil_div(min_work, work));
   cut.tiles_of_item = std::min(std::max(ceil_div(cut.tiles, wanted), least), most);
   return cut;
 }
 
 const char* check(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const BlockCut& cut) {
   if (!tiles_take(s, p.block)) return "too large an image or kernel";
-  if (cut.seen > most_positions / p.block_in) return "too large a kernel";
+  if (cut.seen > max_positions / p.block_in) return "too large a kernel";
   if (cut.tiles_of_item == 0) return "too large for the device's loops";
   return nullptr;
 }
@@ -189,9 +189,9 @@ ProblemKey Conv2dBlocksProblem::key() const {
 }
 
 bool tiles_take(const Conv2dSizes& s, std::int64_t block) {
-  constexpr std::int64_t most_unrolled = 32;
-  return std::max(s.plane(), s.pixels()) <= most_positions / block && s.channels <= most_positions &&
-         s.outputs <= most_positions && (s.groups == 1 || s.kernel_w <= most_unrolled);
+  constexpr std::int64_t max_unrolled = 32;
+  return std::max(s.plane(), s.pixels()) <= max_positions / block && s.channels <= max_positions &&
+         s.outputs <= max_positions && (s.groups == 1 || s.kernel_w <= max_unrolled);
 }
 
 std::int64_t channel_block(const Target& target) {

@@ -20,7 +20,7 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t most_image_bytes = std::int64_t{1} << 28;  // Unless the limit is lower.
+constexpr std::int64_t max_image_bytes = std::int64_t{1} << 28;  // Unless the limit is lower.
 
 /// The slices slice … slice + slices - 1 of some volumes of the result.
 struct Piece {
@@ -105,7 +105,7 @@ Shape VolumeConvolution::image_output(std::int64_t count) const {
 template <class Run>
 void VolumeConvolution::for_pieces(Run run) const {
   const auto limit = static_cast<std::int64_t>(workspace_limit());
-  const std::int64_t most = limit == 0 ? most_image_bytes : std::min(limit, most_image_bytes);
+  const std::int64_t most = limit == 0 ? max_image_bytes : std::min(limit, max_image_bytes);
   const std::int64_t image = std::max<std::int64_t>(4 * image_input(1).numel(), 1);
   const std::int64_t images = std::max<std::int64_t>(most / image, 1), depth = output_[2];
   const std::int64_t volumes = std::max<std::int64_t>(images / depth, 1), slices = std::min(images, depth);

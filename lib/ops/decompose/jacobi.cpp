@@ -12,7 +12,7 @@ namespace crisol::ops {
 namespace {
 
 // Random matrices take 6 (n = 8), 9 (n = 64) and 12 sweeps (n = 256). The last sweep finds nothing to rotate.
-constexpr std::int64_t most_sweeps = 24;
+constexpr std::int64_t max_sweeps = 24;
 
 // Products below this factor of the norms count as 0. An f32 product of two long rows has an error of this size.
 constexpr float tolerance = 0x1p-21f;
@@ -33,14 +33,14 @@ Tensor rotate_rows(const MatrixRows& rows, bool symmetric, const RowSharing& sha
   defines.add({"SYMMETRIC", symmetric ? 1 : 0});
   runtime::BuiltKernel& kernel = runtime::resolve(device, {"decompose/jacobi.cl", "jacobi_rounds", defines});
   runtime::BuiltKernel& last = runtime::resolve(device, {"decompose/jacobi.cl", "jacobi_values", defines});
-  const Tensor moved = zeros({batch, most_sweeps}, DType::i32, rows.x.device());
+  const Tensor moved = zeros({batch, max_sweeps}, DType::i32, rows.x.device());
   const Tensor values = empty({batch, n}, DType::f32, rows.x.device());
   // The root of the mean square of the rows' norms. No eigenvalue's magnitude exceeds it by more than the root of n.
   const Tensor norms = div(norm(narrow(rows.x, 2, 0, rows.m), 2, {1, 2}), std::sqrt(static_cast<double>(n)));
   const std::int64_t iterations = pairs * (ceil_div(w_chunks, g.group) + ceil_div(chunks, g.group) + 8);
-  in_steps(target, sharing, rounds * most_sweeps, iterations, [&](std::int64_t begin, std::int64_t end) {
+  in_steps(target, sharing, rounds * max_sweeps, iterations, [&](std::int64_t begin, std::int64_t end) {
     runtime::launch(device, kernel, g.range(batch * sharing.slots), out(rows.x), in(norms), out(moved), batch,
-                    sharing.slots, n, w_chunks, chunks, most_sweeps, tolerance, begin, end);
+                    sharing.slots, n, w_chunks, chunks, max_sweeps, tolerance, begin, end);
   });
   runtime::launch(device, last, g.range(batch * n), out(rows.x), in(rows.scales), out(values), batch * n, n, w_chunks,
                   chunks);

@@ -36,8 +36,8 @@ Tensor completed(const Tensor& rows, std::int64_t count) {
   const Tensor q = columns_of(reflections_of(load_rows(rows, false)), count);
   const std::int64_t known = rows.size(1);
   const Tensor first = narrow(q, 1, 0, known), products = sum(mul(first, rows), {2}, true);
-  const Tensor turned = mul(first, where(lt(products, 0), -1, 1));
-  return known == count ? turned : cat({turned, narrow(q, 1, known, count - known)}, 1);
+  const Tensor mirrored = mul(first, where(lt(products, 0), -1, 1));
+  return known == count ? mirrored : cat({mirrored, narrow(q, 1, known, count - known)}, 1);
 }
 
 /// The factors of matrices whose columns are the rows of `columns` (batch, n, m), for n <= m.

@@ -63,7 +63,7 @@ PointwiseKernels::PointwiseKernels(const PointwiseGraph& graph, std::int64_t num
   constexpr std::int64_t of_function = 14, per_item = 262144;
   const std::int64_t cost = static_cast<std::int64_t>(graph.input_count() + graph.outputs().size()) +
                             of_function * static_cast<std::int64_t>(function_calls(graph));
-  least_chunk_ = std::max<std::int64_t>(8192, per_item / cost);
+  min_chunk_ = std::max<std::int64_t>(8192, per_item / cost);
   // A lane of a vector over several rows goes through two loops, integer powers through up to 63 rounds a vector; fmod
   // takes a round for each bit that the exponents differ in.
   loop_rounds_ = 12 + 300 * static_cast<std::int64_t>(function_calls(graph, "fmod"));

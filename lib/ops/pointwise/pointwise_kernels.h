@@ -36,7 +36,7 @@ class PointwiseKernels {
 
   const PointwiseGraph& graph() const noexcept { return graph_; }
   /// Elements that are worth a work-item of their own on a CPU: more where each costs less.
-  std::int64_t least_chunk() const noexcept { return least_chunk_; }
+  std::int64_t min_chunk() const noexcept { return min_chunk_; }
   /// Rounds of loops that an element may take, for devices that bound them.
   std::int64_t loop_rounds() const noexcept { return loop_rounds_; }
 
@@ -75,7 +75,7 @@ class PointwiseKernels {
 
   const PointwiseGraph graph_;
   const std::int64_t number_;
-  std::int64_t least_chunk_, loop_rounds_;
+  std::int64_t min_chunk_, loop_rounds_;
   mutable std::mutex mutex_;
   mutable std::map<int, std::string> preludes_;  ///< By the width of the vectors; 1 for single elements.
 };

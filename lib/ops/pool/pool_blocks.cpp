@@ -52,8 +52,8 @@ Tensor pool(const Table<BlockPool>& table, const Tensor& x, const PoolGeometry& 
   require(block == 4 || block == 8 || block == 16, op, "a block of ", block, " channels; 4, 8 or 16 is expected");
   require(x.size(0) * x.size(1) == g.planes && x.size(2) == g.height && x.size(3) == g.width, op,
           "the input has shape ", x.shape(), ", the pooling is of ", g.planes, " planes of ", g.height, " x ", g.width);
-  require(g.window() <= most_pool_taps, op, "a window of ", g.kernel_h, " x ", g.kernel_w, ", more than ",
-          most_pool_taps, " elements");
+  require(g.window() <= max_pool_taps, op, "a window of ", g.kernel_h, " x ", g.kernel_w, ", more than ", max_pool_taps,
+          " elements");
   const Shape shape{x.size(0), x.size(1), g.out_h, g.out_w, block};
   if (shape.numel() == 0) return empty(shape, DType::f32, x.device());
   return pooled(table, {g, block, include_pad ? 1 : 0}, x, shape);

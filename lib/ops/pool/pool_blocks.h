@@ -5,7 +5,7 @@
 
 namespace crisol::ops {
 
-constexpr std::int64_t most_pool_taps = 1 << 13;
+constexpr std::int64_t max_pool_taps = 1 << 13;
 
 /// The largest element of each window, or NaN if the window contains a NaN. All elements are f32:
 ///
@@ -13,7 +13,7 @@ constexpr std::int64_t most_pool_taps = 1 << 13;
 ///
 /// pad_h and pad_w are the padding before the first row and column. The padding behind the last row and column may
 /// differ: it follows from the size of the output. Throws invalid_argument for another shape, for blocks that are not
-/// 4, 8 or 16, and for windows of more than most_pool_taps.
+/// 4, 8 or 16, and for windows of more than max_pool_taps.
 Tensor max_pool2d_blocks(const Tensor& x, const PoolGeometry& geometry);
 
 /// The mean of each window, without dilation. With `include_pad` the elements in the padding count too, and the padding

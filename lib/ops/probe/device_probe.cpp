@@ -41,7 +41,7 @@ ProbeOutcome find(runtime::DeviceState& device, const std::string& name, const c
   if (const auto stored = runtime::load_probe(info, name, source)) return *stored;
   const runtime::PauseCapture pause;  // Its launches are not the user's.
   const Probed probed = probe();
-  runtime::say(runtime::Topic::build, "probe of ", name, " on ", info.name, ": ", probed.outcome.found, ' ',
+  runtime::log(runtime::Topic::build, "probe of ", name, " on ", info.name, ": ", probed.outcome.found, ' ',
                probed.outcome.reason);
   if (probed.lasting) runtime::store_probe(info, name, source, probed.outcome);
   return probed.outcome;

@@ -36,8 +36,8 @@ runtime::NdRange RowGeometry::each_row(const Target& target, std::int64_t rows, 
   const DeviceInfo& info = target.info;
   const double work = static_cast<double>(rows) * static_cast<double>(length);
   const auto worth = static_cast<std::int64_t>(std::min(work / (1 << 14), 32.0 * info.compute_units));
-  const std::int64_t most_rows = rows_of_item(target, length);
-  const std::int64_t items = std::max({std::int64_t{1}, worth, ceil_div(rows, most_rows)});
+  const std::int64_t max_rows = rows_of_item(target, length);
+  const std::int64_t items = std::max({std::int64_t{1}, worth, ceil_div(rows, max_rows)});
   return {{std::min(items, rows)}, {1}};
 }
 

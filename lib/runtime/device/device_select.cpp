@@ -29,7 +29,7 @@ int parse_index(std::string_view text) {
 void say_ambiguous(const std::string& what, std::size_t count, const DeviceInfo& first) {
   static std::once_flag said;
   std::call_once(said, [&] {
-    say(Topic::device, '\'', what, "' matches ", count, " devices; taking the first, ", first.name, " (write ", what,
+    log(Topic::device, '\'', what, "' matches ", count, " devices; taking the first, ", first.name, " (write ", what,
         ":n for another)");
   });
 }

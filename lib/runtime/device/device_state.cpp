@@ -47,7 +47,7 @@ void DeviceState::begin() {
   if (tracing()) trace_device(index_, concat(info_.name, " (", info_.platform, ')'));
   used_.store(true, std::memory_order_release);
   finish_before_exit();
-  say(Topic::device, "using ", info_.name, " (", info_.platform, ", driver ", info_.driver_version, ")");
+  log(Topic::device, "using ", info_.name, " (", info_.platform, ", driver ", info_.driver_version, ")");
 }
 
 const cl::Context& DeviceState::context() {

@@ -15,7 +15,7 @@ namespace crisol::runtime {
 namespace {
 
 constexpr std::size_t large_page = std::size_t{2} << 20;  // On x86-64, and on aarch64 with base pages of 4 KB.
-constexpr std::size_t least_bytes = 2 * large_page;
+constexpr std::size_t min_bytes = 2 * large_page;
 
 struct Unmap {
   std::size_t bytes;
@@ -41,7 +41,7 @@ Pages map_pages(std::size_t bytes) {
 void CL_CALLBACK unmap(cl_mem /*memory*/, void* pages) { delete static_cast<Pages*>(pages); }
 
 bool wants_large_pages(const DeviceInfo& info, std::uint64_t bytes) {
-  return info.type == DeviceType::cpu && info.unified_memory && bytes >= least_bytes;
+  return info.type == DeviceType::cpu && info.unified_memory && bytes >= min_bytes;
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes, const BlockContents& contents
     // Queued work may still use cached memory. OpenCL frees a released buffer when this work is done.
     const std::uint64_t released = release_cached();
     device_.finish();
-    say(Topic::memory, "out of memory for ", size, " bytes; released ", released, " cached bytes and trying again");
+    log(Topic::memory, "out of memory for ", size, " bytes; released ", released, " cached bytes and trying again");
     if (!create(*block, size)) fail_out_of_memory(size, "memory is exhausted");
   }
   if (capturer != nullptr) block->made_for_ = capturer->number();
@@ -187,7 +187,7 @@ bool MemoryPool::create(PooledBlock& block, std::uint64_t bytes) {
   }
   const std::lock_guard lock(mutex_);
   ++stats_.allocations;
-  say(Topic::memory, "new buffer of ", bytes, " bytes; in use ", stats_.in_use, ", cached ", stats_.cached);
+  log(Topic::memory, "new buffer of ", bytes, " bytes; in use ", stats_.in_use, ", cached ", stats_.cached);
   give(block, memory, bytes);
   return true;
 }

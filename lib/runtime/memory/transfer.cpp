@@ -138,13 +138,13 @@ namespace {
 // clEnqueueFillBuffer is used only for a few bytes, because it is slow or fails for many. PoCL's runs at 14 GB/s and
 // Intel's CPU runtime's at 1.5, where a kernel writes 60. NVIDIA's hangs or breaks a later call from 2 GiB on
 // (github.com/inducer/pyopencl/issues/395).
-constexpr std::size_t least_filled_by_kernel = std::size_t{1} << 14;
+constexpr std::size_t min_filled_by_kernel = std::size_t{1} << 14;
 
 // Queues a kernel that fills whole words of 8 bytes. Returns the number of bytes that it fills.
 std::size_t fill_words(Block& block, std::uint64_t offset, std::size_t size, const void* pattern,
                        std::size_t pattern_size) {
   DeviceState& device = block.device();
-  if (size < least_filled_by_kernel || offset % 8 != 0) return 0;
+  if (size < min_filled_by_kernel || offset % 8 != 0) return 0;
   std::array<std::byte, 8> bytes;
   for (std::size_t i = 0; i < 8; i += pattern_size) std::memcpy(bytes.data() + i, pattern, pattern_size);
   const auto words = static_cast<std::int64_t>(size / 8);

@@ -111,7 +111,7 @@ std::optional<CachedProgram> DiskCache::load(std::string_view key) const {
   if (contents.fault == nullptr && contents.key_hash != hash_of(key, second_seed))
     contents.fault = "belongs to another program";
   if (contents.fault == nullptr) return std::move(contents.program);
-  say(Topic::build, "cache: ", path_of(key), ' ', contents.fault, "; compiling from source");
+  log(Topic::build, "cache: ", path_of(key), ' ', contents.fault, "; compiling from source");
   return std::nullopt;
 }
 
@@ -148,7 +148,7 @@ void DiskCache::store(std::string_view key, const CachedProgram& program) const 
   system::make_private_folder(system::path_of(folder_), error);
   const fs::path path = system::path_of(path_of(key));
   const auto give_up = [&](const char* why) {
-    say(Topic::build, "cache: cannot store ", system::text_of(path), ": ", why);
+    log(Topic::build, "cache: cannot store ", system::text_of(path), ": ", why);
   };
   if (error) return give_up(error.message().c_str());
   if (!is_trusted_folder(folder_)) return;

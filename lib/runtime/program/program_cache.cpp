@@ -164,7 +164,7 @@ bool ProgramCache::build_from_binary(Program& program) const {
   if (error == CL_SUCCESS)
     error = clBuildProgram(program.handle(), 1, &device, program.options.c_str(), nullptr, nullptr);
   if (error != CL_SUCCESS) {
-    say(Topic::build, "the driver refuses the cached binary of ", program.name, " (", cl_error_name(error),
+    log(Topic::build, "the driver refuses the cached binary of ", program.name, " (", cl_error_name(error),
         "); compiling from source");
     return false;
   }
@@ -183,7 +183,7 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
   program->options = options_of(spec);
   device_.context();
   if (build_from_binary(*program)) {
-    say(Topic::build, program->name, " from the disk cache in ", milliseconds_since(start), " ms");
+    log(Topic::build, program->name, " from the disk cache in ", milliseconds_since(start), " ms");
     slice.note("from", "the disk cache");
     dump(*program, source, device_.info());
     return program;
@@ -200,7 +200,7 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
          device_.info().platform, "): ", cl_error_name(error), "\noptions: ", program->options, "\nlog:\n", log,
          "\nsource:\n", numbered(source));
   }
-  say(Topic::build, "compiled ", program->name, " for ", device_.info().name, " in ", milliseconds_since(start), " ms");
+  log(Topic::build, "compiled ", program->name, " for ", device_.info().name, " in ", milliseconds_since(start), " ms");
   dump(*program, source, device_.info());
   return program;
 }

@@ -22,7 +22,7 @@ void say_once(const std::string& folder, const std::string& text) {
   static std::mutex mutex;
   static auto& said = *new std::set<std::string>;  // Kept for threads that outlive static objects.
   const std::lock_guard lock(mutex);
-  if (said.insert(folder).second) say_line("cache: " + text);
+  if (said.insert(folder).second) log_line("cache: " + text);
 }
 
 std::string folder_of(const std::string& path) { return system::text_of(system::path_of(path).parent_path()); }

@@ -50,8 +50,8 @@ TEST_CASE("max_pool3d: the first of equal elements, NaN, a view, one volume") {
   CHECK(nan.indices.item<std::int64_t>() == 4);
 
   const auto values = random_values(2, 2 * 3 * 4 * 5 * 6);
-  const Tensor volumes = tensor_of(values, {2, 3, 4, 5, 6}), turned = volumes.transpose(1, 4);
-  CHECK(max_pool3d(turned, {2}).to_vector<float>() == max_pool3d(turned.contiguous(), {2}).to_vector<float>());
+  const Tensor volumes = tensor_of(values, {2, 3, 4, 5, 6}), transposed = volumes.transpose(1, 4);
+  CHECK(max_pool3d(transposed, {2}).to_vector<float>() == max_pool3d(transposed.contiguous(), {2}).to_vector<float>());
   const Tensor single = volumes.select(0, 1);
   CHECK(max_pool3d(single, {2}).shape() == Shape{3, 2, 2, 3});
   CHECK(max_pool3d(single, {2}).to_vector<float>() == max_pool3d(volumes, {2}).select(0, 1).to_vector<float>());

@@ -61,8 +61,8 @@ void check_whole_product(std::int64_t m, std::int64_t k, std::int64_t n, DType d
   CHECK(y.dtype() == dtype);
   CHECK(y.shape() == Shape{m, n});
   CHECK(y.to(DType::i64).to_vector<std::int64_t>() == wanted);
-  const Tensor turned = matmul(left.t().contiguous().t(), right.t().contiguous().t());
-  CHECK(turned.to(DType::i64).to_vector<std::int64_t>() == wanted);
+  const Tensor transposed = matmul(left.t().contiguous().t(), right.t().contiguous().t());
+  CHECK(transposed.to(DType::i64).to_vector<std::int64_t>() == wanted);
 }
 
 }  // namespace

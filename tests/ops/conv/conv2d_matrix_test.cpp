@@ -26,7 +26,7 @@ namespace {
 using ops::Conv2dProblem;
 using ops::TileShape;
 using testing::Kind;
-using testing::least_tile;
+using testing::min_tile;
 using testing::random_values;
 using testing::tensor_of;
 using Case = reference::Conv2dCase;
@@ -194,14 +194,14 @@ TEST_CASE("conv2d matrix: odd windows within the precision's bound") {
   const Unit unit{Kind::mma_sm80, true, Precision::fp16};
   int i = 0;
   for (const Case& c : reference::small_conv2d_cases)
-    if (!testing::slow_launches() || i++ % 3 == 1) check_all(c, least_tile, unit);
+    if (!testing::slow_launches() || i++ % 3 == 1) check_all(c, min_tile, unit);
 }
 
 TEST_CASE("conv2d matrix: every precision, cut depths") {
   if (testing::slow_device()) CRISOL_SKIP("two programs and 3 million multiply-adds");
   for (const Precision precision : testing::rounded_precisions)
     if (precision == Precision::tf32 || compiles_soon())
-      check_all(cut_case, least_tile, {Kind::mma_sm80, true, precision});
+      check_all(cut_case, min_tile, {Kind::mma_sm80, true, precision});
 }
 
 TEST_CASE("conv2d matrix: every tile, and the places of every unit") {

@@ -17,8 +17,8 @@ using reference::conv3d_tolerance;
 
 /// A tensor (N, C, D, H, W) with these values. Its channels are the last axis in memory.
 Tensor channels_last(const std::vector<double>& values, const Shape& shape) {
-  Tensor turned = zeros({shape[0], shape[2], shape[3], shape[4], shape[1]});
-  const Tensor view = ops::permute(turned, {0, 4, 1, 2, 3});
+  Tensor transposed = zeros({shape[0], shape[2], shape[3], shape[4], shape[1]});
+  const Tensor view = ops::permute(transposed, {0, 4, 1, 2, 3});
   ops::copy_into(view, tensor_of(values, shape));
   return view;
 }

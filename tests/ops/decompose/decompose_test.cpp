@@ -35,12 +35,12 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 // Twice the largest error that was seen: of the product of two vectors of a Q (100, 100).
 constexpr double factor = 15;
 
-Tensor turned(const Tensor& x) { return ops::contiguous(ops::transpose(x, -1, -2)); }
+Tensor transposed(const Tensor& x) { return ops::contiguous(ops::transpose(x, -1, -2)); }
 
 /// The columns of q are orthonormal.
 void check_orthonormal(const Tensor& q) {
   const std::int64_t n = q.size(-1);
-  const Tensor product = ops::matmul(turned(q), q);
+  const Tensor product = ops::matmul(transposed(q), q);
   check_close(product, values_of(ops::expand(eye(n), product.shape())), {factor, 1});
 }
 
@@ -76,7 +76,7 @@ void check_svd(const Tensor& x, bool full) {
   CHECK(found.u.shape().back() == (full ? m : k));
   CHECK(found.vh.size(-2) == (full ? n : k));
   check_orthonormal(found.u);
-  check_orthonormal(turned(found.vh));
+  check_orthonormal(transposed(found.vh));
   const Tensor u = ops::narrow(found.u, -1, 0, k), vh = ops::narrow(found.vh, -2, 0, k);
   check_close(ops::matmul(ops::mul(u, ops::unsqueeze(found.s, -2)), vh), values_of(x), {factor, largest_of(x)});
   const Numbers values = values_of(found.s), alone = values_of(ops::svdvals(x));
@@ -96,9 +96,9 @@ void check_eigh(const Tensor& x) {
   const std::int64_t n = x.size(-1);
   const EighResult found = ops::eigh(x);
   check_orthonormal(found.eigenvectors);
-  const Tensor lower = ops::tril(x), whole = ops::add(lower, turned(ops::tril(x, -1)));
+  const Tensor lower = ops::tril(x), whole = ops::add(lower, transposed(ops::tril(x, -1)));
   const Tensor back =
-      ops::matmul(ops::mul(found.eigenvectors, ops::unsqueeze(found.eigenvalues, -2)), turned(found.eigenvectors));
+      ops::matmul(ops::mul(found.eigenvectors, ops::unsqueeze(found.eigenvalues, -2)), transposed(found.eigenvectors));
   check_close(back, values_of(whole), {factor, largest_of(whole)});
   for (std::int64_t i = 0; i < x.numel() / (n * n); ++i) {
     const Numbers all = values_of(found.eigenvalues);
@@ -165,7 +165,7 @@ TEST_CASE("eigh: equal eigenvalues, opposite signs, singular matrices") {
   check_eigh(tensor_of({0, 1, 1, 0}, {2, 2}));
   check_eigh(ops::mul(eye(4), -3));
   const Tensor x = of_rank(11, 9, 9, 3);
-  check_eigh(ops::matmul(x, turned(x)));
+  check_eigh(ops::matmul(x, transposed(x)));
 }
 
 TEST_CASE("qr, svd and eigh: very large and very small elements") {

@@ -97,9 +97,9 @@ TEST_CASE("copy: contiguous gives the tensor itself where it can, clone never") 
   CHECK(ops::contiguous(x).impl() == x.impl());
   CHECK(ops::cast(x, DType::f32).impl() == x.impl());
   CHECK_FALSE(ops::clone(x).shares_storage_with(x));
-  const Tensor turned = make_view(x, {2, 2}, {1, 2}, 0);
-  check_close(ops::contiguous(turned), {1, 3, 2, 4}, {0});
-  CHECK_FALSE(ops::contiguous(turned).shares_storage_with(x));
+  const Tensor transposed = make_view(x, {2, 2}, {1, 2}, 0);
+  check_close(ops::contiguous(transposed), {1, 3, 2, 4}, {0});
+  CHECK_FALSE(ops::contiguous(transposed).shares_storage_with(x));
 }
 
 TEST_CASE("copy: transposes of every size around the tile") {
@@ -121,8 +121,8 @@ TEST_CASE("copy: transposes of every size around the tile") {
             for (std::int64_t j = 0; j < columns; ++j)
               for (std::int64_t i = 0; i < rows; ++i)
                 expected.push_back(values[static_cast<std::size_t>((b * rows + i) * columns + j)]);
-          const Tensor turned = make_view(x, {2, columns, rows}, {rows * columns, 1, columns}, 0);
-          check_close(ops::contiguous(turned), {2, columns, rows}, expected, {0});
+          const Tensor transposed = make_view(x, {2, columns, rows}, {rows * columns, 1, columns}, 0);
+          check_close(ops::contiguous(transposed), {2, columns, rows}, expected, {0});
           // Into a transposed destination.
           const Tensor target = zeros(shape, dtype);
           ops::copy_into(make_view(target, {2, columns, rows}, {rows * columns, 1, columns}, 0),
@@ -138,7 +138,7 @@ TEST_CASE("copy: transposes between views") {
   const MustRun variants("transpose_copy", {on_cpus("squares"), "tiles"});
   for_each_variant(variants, [] {
     // NCHW to NHWC and back, from and to the middle of larger tensors.
-    const Shape shape{2, 18, 5, 7}, turned{2, 5, 7, 18};
+    const Shape shape{2, 18, 5, 7}, transposed{2, 5, 7, 18};
     const std::vector<double> values = random_values(6, shape.numel());
     std::vector<double> expected;
     for (std::size_t n = 0; n < 2; ++n)
@@ -147,9 +147,9 @@ TEST_CASE("copy: transposes between views") {
     for (const Layout from : all_layouts) {
       for (const Layout to : all_layouts) {
         const Tensor x = view_of(values, shape, from);
-        const Tensor y = view_of(std::vector<double>(values.size(), 0), turned, to);
+        const Tensor y = view_of(std::vector<double>(values.size(), 0), transposed, to);
         ops::copy_into(y, ops::permute(x, {0, 2, 3, 1}));
-        check_close(y, turned, expected, {0});
+        check_close(y, transposed, expected, {0});
       }
     }
   });

@@ -41,9 +41,9 @@ TEST_CASE("view: reshape keeps the order, as a view where it can") {
       check_close(ops::reshape(view, shape), shape, order, {0});
     CHECK(ops::reshape(view, {2, 3, 2, 2}).shares_storage_with(view));
   }
-  const Tensor turned = ops::transpose(x, 0, 2);  // (4, 3, 2)
-  CHECK_FALSE(ops::reshape(turned, {12, 2}).shares_storage_with(x));
-  CHECK(ops::reshape(turned, {2, 2, 3, 2}).shares_storage_with(x));
+  const Tensor transposed = ops::transpose(x, 0, 2);  // (4, 3, 2)
+  CHECK_FALSE(ops::reshape(transposed, {12, 2}).shares_storage_with(x));
+  CHECK(ops::reshape(transposed, {2, 2, 3, 2}).shares_storage_with(x));
   const Tensor wide = ops::expand(counted({3, 1}), {3, 4});
   check_close(ops::reshape(wide, {12}), {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}, {0});
   check_close(ops::reshape(wide, {3, 2, 2}), {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}, {0});

@@ -93,12 +93,12 @@ TEST_CASE("elementwise: large transposed inputs") {
   for (std::size_t n = 0; n < 2; ++n)
     for (std::size_t j = 0; j < 99; ++j)
       for (std::size_t i = 0; i < 130; ++i) expected.push_back(static_cast<float>(a[at(n, i, j)] + b[at(n, i, j)]));
-  std::vector<double> turned_b;
+  std::vector<double> transposed_b;
   for (std::size_t n = 0; n < 2; ++n)
     for (std::size_t j = 0; j < 99; ++j)
-      for (std::size_t i = 0; i < 130; ++i) turned_b.push_back(b[at(n, i, j)]);
+      for (std::size_t i = 0; i < 130; ++i) transposed_b.push_back(b[at(n, i, j)]);
   const Tensor x = ops::transpose(tensor_of(a, shape), 1, 2);
-  check_close(ops::add(x, tensor_of(turned_b, {2, 99, 130})), {2, 99, 130}, expected, {0});
+  check_close(ops::add(x, tensor_of(transposed_b, {2, 99, 130})), {2, 99, 130}, expected, {0});
   check_close(ops::add(x, ops::transpose(tensor_of(b, shape), 1, 2)), {2, 99, 130}, expected, {0});
 }
 

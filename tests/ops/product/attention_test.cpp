@@ -221,7 +221,7 @@ TEST_CASE("engine: attention can be written with matrix units") {
     CAPTURE(std::string(ops::facts_of(kind).name));
     CAPTURE(precision);
     // Scores, weights and values are rounded.
-    check_attention(ops::mma_engine({kind, true}, precision), testing::least_tile, cases[1],
+    check_attention(ops::mma_engine({kind, true}, precision), testing::min_tile, cases[1],
                     4 * testing::unit_error(precision));
   };
   for (const auto kind : testing::all_kinds) check(kind, Precision::fp16);

@@ -27,7 +27,7 @@ using ops::TileShape;
 using testing::all_kinds;
 using testing::check_close;
 using testing::Kind;
-using testing::least_tile;
+using testing::min_tile;
 using testing::random_values;
 using testing::round_to;
 using testing::target_of;
@@ -98,17 +98,17 @@ std::span<const TileShape> tiles_of(Kind kind) { return mma_engine({kind, false}
 // Programs take seconds to compile on CPUs, so sizes share them. With odd rows no vectors are read or stored.
 TEST_CASE("gemm matrix: every precision within its bound") {
   for (const Precision precision : testing::rounded_precisions) {
-    check_product(least_tile, Kind::mma_sm80, true, precision, {3, 5, 7});
-    check_product(least_tile, Kind::mma_sm80, true, precision, {35, 17, 101});
+    check_product(min_tile, Kind::mma_sm80, true, precision, {3, 5, 7});
+    check_product(min_tile, Kind::mma_sm80, true, precision, {35, 17, 101});
   }
 }
 
 TEST_CASE("gemm matrix: operands in either order, aligned and not, cut depths") {
   if (testing::slow_launches()) CRISOL_SKIP("four programs take half a minute to compile");
-  check_product(least_tile, Kind::mma_sm80, true, Precision::fp16, {36, 20, 68, 1, true, true});
-  check_product(least_tile, Kind::mma_sm80, true, Precision::fp16, {68, 36, 4, 1, true, true});
-  check_product(least_tile, Kind::mma_sm80, true, Precision::fp16, {9, 11, 545, 3, true, false});
-  check_product(least_tile, Kind::mma_sm80, true, Precision::tf32, {36, 20, 52, 1, true, true});
+  check_product(min_tile, Kind::mma_sm80, true, Precision::fp16, {36, 20, 68, 1, true, true});
+  check_product(min_tile, Kind::mma_sm80, true, Precision::fp16, {68, 36, 4, 1, true, true});
+  check_product(min_tile, Kind::mma_sm80, true, Precision::fp16, {9, 11, 545, 3, true, false});
+  check_product(min_tile, Kind::mma_sm80, true, Precision::tf32, {36, 20, 52, 1, true, true});
 }
 
 TEST_CASE("gemm matrix: every tile, and the places of every unit's results") {

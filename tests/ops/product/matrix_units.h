@@ -33,7 +33,7 @@ inline std::string broken_matrix_units() {
 }
 
 /// A tile of two waves, because emulation is slow.
-inline constexpr ops::TileShape least_tile{32, 16, 16, 16, 1.0};
+inline constexpr ops::TileShape min_tile{32, 16, 16, 16, 1.0};
 
 /// The bound of an operand's relative error, as in include/crisol/precision.h.
 inline double unit_error(Precision precision) { return std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11); }

@@ -59,7 +59,7 @@ void for_each_engine(const Check& check) {
   SUBCASE("multiply-adds") { check(ops::fma_engine(), ops::TileShape{32, 32, 4, 4, 1.0, 16}); }
   SUBCASE("matrix units") {
     if (Device().info().platform != "Intel(R) OpenCL") return;
-    check(ops::mma_engine({testing::Kind::mma_sm80, true}, Precision::fp16), testing::least_tile);
+    check(ops::mma_engine({testing::Kind::mma_sm80, true}, Precision::fp16), testing::min_tile);
   }
 }
 

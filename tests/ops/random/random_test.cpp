@@ -171,9 +171,9 @@ TEST_CASE("random: in place") {
   for (std::size_t i = 0; i < normal.size(); ++i) CHECK(normal[i] == doctest::Approx(10 + 0.5 * normal_of(words, i)));
 
   Tensor whole = zeros({5, 3});
-  Tensor turned = whole.transpose(0, 1);
-  uniform_(turned, -2, 3, generator_at(late));
-  CHECK(turned.to_vector<float>() == values);
+  Tensor transposed = whole.transpose(0, 1);
+  uniform_(transposed, -2, 3, generator_at(late));
+  CHECK(transposed.to_vector<float>() == values);
   CHECK(whole.to_vector<float>() != values);
 
   // Rounding must not reach the upper bound.

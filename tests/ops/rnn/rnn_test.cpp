@@ -30,14 +30,14 @@ namespace {
 /// The variants of both directions. Says how many loop iterations "rows" does in one work-item.
 struct RnnVariants {
   explicit RnnVariants(std::int64_t iterations = 0)
-      : RnnVariants({on_cpus("rows", iterations), "resident", where(Device().info().max_work_group >= 128, "group"),
-                     "steps"}) {}
+      : RnnVariants({on_cpus("rows", iterations), "persistent_weights",
+                     where(Device().info().max_work_group >= 128, "persistent_rows"), "steps"}) {}
   explicit RnnVariants(const std::vector<Expected>& all) : forward("rnn_forward", all), backward("rnn_backward", all) {}
 
   MustRun forward, backward;
 };
 
-/// Sizes for which "resident" would have to build separate programs leave it out, and so do slow devices.
+/// Sizes for which "persistent_weights" would have to build separate programs leave it out, and so do slow devices.
 enum class Resident { tried, left_out };
 
 constexpr RnnCell all_cells[] = {RnnCell::tanh, RnnCell::relu, RnnCell::lstm, RnnCell::gru};
@@ -127,7 +127,7 @@ void check_layer(const RnnVariants& variants, const RnnLayer& l, Layout layout =
   ops::RnnResult result;
   bool first = true;
   const auto is_left_out = [&](std::string_view variant) {
-    return resident == Resident::left_out && variant == "resident";
+    return resident == Resident::left_out && variant == "persistent_weights";
   };
   for_each_variant(variants.forward, [&](const char* forward) {
     if (is_left_out(forward)) return;
@@ -194,7 +194,7 @@ TEST_CASE("rnn: odd sizes, views as inputs, no bias") {
 }
 
 TEST_CASE("rnn: an LSTM with projection") {
-  const RnnVariants variants({may_run("rows"), may_run("resident"), may_run("group"), "steps"});
+  const RnnVariants variants({may_run("rows"), may_run("persistent_weights"), may_run("persistent_rows"), "steps"});
   for (const bool reverse : {false, true}) {
     check_layer(variants, {RnnCell::lstm, reverse, 3, 2, 3, 5, 2});
     check_layer(variants, {RnnCell::lstm, reverse, 4, 3, 2, 4, 3, true, mixed_lengths(4, 3)});

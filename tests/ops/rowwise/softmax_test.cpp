@@ -83,10 +83,12 @@ TEST_CASE("softmax: large logits and infinities") {
   for_each_variant(softmax, [&] { check_close(ops::softmax(tensor_of(x, {5, 40}), 1), y, {16, 1}); });
   for_each_variant(log_softmax, [&] { check_close(ops::log_softmax(tensor_of(x, {5, 40}), 1), log_y, {4, 40}); });
   // The same rows, stored transposed.
-  std::vector<double> turned(x.size()), turned_y(x.size());
+  std::vector<double> transposed(x.size()), transposed_y(x.size());
   for (std::size_t i = 0; i < 5; ++i)
-    for (std::size_t j = 0; j < 40; ++j) turned[j * 5 + i] = x[i * 40 + j], turned_y[j * 5 + i] = y[i * 40 + j];
-  for_each_variant(softmax, [&] { check_close(ops::softmax(tensor_of(turned, {40, 5}), 0), turned_y, {16, 1}); });
+    for (std::size_t j = 0; j < 40; ++j) transposed[j * 5 + i] = x[i * 40 + j], transposed_y[j * 5 + i] = y[i * 40 + j];
+  for_each_variant(softmax, [&] {
+    check_close(ops::softmax(tensor_of(transposed, {40, 5}), 0), transposed_y, {16, 1});
+  });
 }
 
 TEST_CASE("softmax: f16 is computed in float") {

@@ -28,11 +28,11 @@ Datum no_rows(std::int64_t axis, const Value& known, Device device) {
 
 Datum joined(const Data& rows, std::int64_t axis, const Value& known, Device device) {
   if (rows.empty()) return no_rows(axis, known, device);
-  constexpr std::size_t most_on_host = 1024;
+  constexpr std::size_t max_on_host = 1024;
   const auto is_number = [&](const Datum& row) {
     return row.on_host() && row.shape().rank() == 0 && row.dtype() == rows[0].dtype();
   };
-  if (rows.size() <= most_on_host && std::all_of(rows.begin(), rows.end(), is_number)) {
+  if (rows.size() <= max_on_host && std::all_of(rows.begin(), rows.end(), is_number)) {
     Numbers numbers;
     for (const Datum& row : rows) numbers.push_back(row.numbers()[0]);
     return Datum(std::move(numbers), Shape(static_cast<std::int64_t>(rows.size())), rows[0].dtype());

@@ -94,9 +94,9 @@ Run cum_sum(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const int axis = axis_of(number_of(in[1], "axis"), x.dim());
-    const Tensor turned = reverses ? x.flip(axis) : x;
-    Tensor y = cumsum(turned, axis).to(x.dtype());
-    if (excludes) y = y - turned;
+    const Tensor ordered = reverses ? x.flip(axis) : x;
+    Tensor y = cumsum(ordered, axis).to(x.dtype());
+    if (excludes) y = y - ordered;
     return Data{reverses ? y.flip(axis) : y};
   };
 }

@@ -82,12 +82,12 @@ RnnWeights for_cell(RnnCell cell, const RnnWeights& w) {
   std::vector<int> order;
   if (cell == RnnCell::lstm) order = {0, 2, 3, 1};
   if (cell == RnnCell::gru) order = {1, 0, 2};
-  RnnWeights turned;
-  turned.weight_ih = reordered(w.weight_ih, order);
-  turned.weight_hh = reordered(w.weight_hh, order);
-  turned.bias_ih = reordered(w.bias_ih, order);
-  turned.bias_hh = reordered(w.bias_hh, order);
-  return turned;
+  RnnWeights result;
+  result.weight_ih = reordered(w.weight_ih, order);
+  result.weight_hh = reordered(w.weight_hh, order);
+  result.bias_ih = reordered(w.bias_ih, order);
+  result.bias_hh = reordered(w.bias_hh, order);
+  return result;
 }
 
 /// The tensors of a node in f32. Axes of directions come first, then steps, then the batch.

@@ -30,7 +30,7 @@ Tensor angles(const Tensor& table, const Tensor& positions, int axis_of_heads, s
 }
 
 /// x (N, heads, L, D), or (N, L, heads · D) with the number of heads as an attribute. Pairs of the first R elements of
-/// each head are turned: neighbours if interleaved, otherwise elements i and i + R / 2.
+/// each head are rotated: neighbours if interleaved, otherwise elements i and i + R / 2.
 Run rotary_embedding(Call& call) {
   call.check_counts(3, 4);
   const bool interleaved = call.integer("interleaved", 0) != 0;
@@ -42,18 +42,18 @@ Run rotary_embedding(Call& call) {
             given.shape(), " with ", heads, " heads");
     const Tensor x = packed ? given.reshape({given.size(0), given.size(1), heads, given.size(2) / heads}) : given;
     const std::int64_t size = given_size == 0 ? x.size(3) : given_size, half = size / 2;
-    require(size > 0 && size % 2 == 0 && size <= x.size(3), "onnx", size, " elements of ", x.size(3), " are turned");
+    require(size > 0 && size % 2 == 0 && size <= x.size(3), "onnx", size, " elements of ", x.size(3), " are rotated");
     const int axis = packed ? 2 : 1;
     const Tensor cosines = angles(in[1].tensor(device), positions, axis, half),
                  sines = angles(in[2].tensor(device), positions, axis, half);
-    const Tensor turned = x.narrow(3, 0, size);
+    const Tensor rotated = x.narrow(3, 0, size);
     Shape pairs = x.shape();
     pairs[3] = interleaved ? half : 2;
     pairs.push_back(interleaved ? 2 : half);
     const int axis_of_pair = interleaved ? 4 : 3;
-    const Tensor as_pairs = turned.reshape(pairs);
+    const Tensor as_pairs = rotated.reshape(pairs);
     const Tensor a = as_pairs.select(axis_of_pair, 0), b = as_pairs.select(axis_of_pair, 1);
-    Tensor y = stack({cosines * a - sines * b, sines * a + cosines * b}, axis_of_pair).reshape(turned.shape());
+    Tensor y = stack({cosines * a - sines * b, sines * a + cosines * b}, axis_of_pair).reshape(rotated.shape());
     if (size < x.size(3)) y = cat({y, x.narrow(3, size, x.size(3) - size)}, 3);
     return Data{packed ? y.reshape(given.shape()) : y};
   };

@@ -35,9 +35,9 @@ Tensor extended(const Tensor& x, int axis, AxisPadding padding, const std::strin
   places.reserve(static_cast<std::size_t>(before + size + after));
   const std::int64_t period = mode == "wrap" ? size : std::max<std::int64_t>(2 * (size - 1), 1);
   for (std::int64_t i = -before; i < size + after; ++i) {
-    const std::int64_t turned = (i % period + period) % period;
+    const std::int64_t wrapped = (i % period + period) % period;
     places.push_back(mode == "edge" ? std::clamp<std::int64_t>(i, 0, size - 1)
-                                    : std::min(turned, mode == "wrap" ? turned : period - turned));
+                                    : std::min(wrapped, mode == "wrap" ? wrapped : period - wrapped));
   }
   return index_select(kept, axis, from_vector(places, {before + size + after}, x.device()));
 }

@@ -10,19 +10,19 @@
 
 namespace crisol::onnx {
 
-Windows::Windows(Call& call, int most_axes)
+Windows::Windows(Call& call, int max_axes)
     : kernel(call.integers("kernel_shape")),
       strides(call.integers("strides")),
       dilations(call.integers("dilations")),
       pads(call.integers("pads")),
       auto_pad(call.text("auto_pad", "NOTSET")) {
-  call.require_rank(0, 3, 2 + most_axes);
+  call.require_rank(0, 3, 2 + max_axes);
   require(auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER", "onnx",
           "auto_pad is ", file::in_quotes(auto_pad), ", NOTSET, VALID, SAME_UPPER or SAME_LOWER expected");
   for (const auto* list : {&kernel, &strides, &dilations, &pads}) {
     const std::size_t along = list->size() / (list == &pads ? 2 : 1);
-    require(along <= static_cast<std::size_t>(most_axes), "onnx", "windows along ", along,
-            " axes are not supported: along one to ", most_axes, " they are");
+    require(along <= static_cast<std::size_t>(max_axes), "onnx", "windows along ", along,
+            " axes are not supported: along one to ", max_axes, " they are");
   }
   for (const auto* list : {&kernel, &strides, &dilations, &pads})
     for (const std::int64_t value : *list)

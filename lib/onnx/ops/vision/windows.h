@@ -19,8 +19,8 @@ struct Windows {
   std::vector<std::int64_t> kernel, strides, dilations, pads;
   std::string auto_pad;
 
-  /// For inputs of one to `most_axes` spatial axes.
-  explicit Windows(Call& call, int most_axes = 2);
+  /// For inputs of one to `max_axes` spatial axes.
+  explicit Windows(Call& call, int max_axes = 2);
 
   /// The same for an input of `axes` spatial axes: every list has that many entries, two for each axis in pads.
   Windows for_input(const Shape& input, const Shape& kernel_shape) const;

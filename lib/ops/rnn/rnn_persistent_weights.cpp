@@ -1,4 +1,5 @@
-// A recurrent layer of few hidden units on GPUs in one launch that reads the recurrent weights once: rnn_resident.cl.
+// A recurrent layer of few hidden units on GPUs in one launch that reads the recurrent weights once:
+// rnn_persistent_weights.cl.
 #include <algorithm>
 
 #include "base/ceil_div.h"
@@ -16,7 +17,7 @@ constexpr std::int64_t max_weights = 192, many_weights = 96, few_weights = 32, u
 // What an Intel multiprocessor runs at once for certain, in sub-groups of eight.
 constexpr std::int64_t max_items = 512;
 
-/// UNITS, SLICES and ROWS of rnn_resident.cl.
+/// UNITS, SLICES and ROWS of rnn_persistent_weights.cl.
 struct Split {
   std::int64_t gates, units, slices = 0, rows = 0;
 
@@ -65,7 +66,7 @@ const char* reason_against(const RnnProblem& p, const Target& target, const Spli
 runtime::KernelSpec kernel_of(const RnnProblem& p, const Target& target, const Split& split, const char* entry) {
   runtime::Defines defines{{"UNITS", split.units}, {"SLICES", split.slices}, {"ROWS", split.rows}};
   if (target.takes_cpu_kernels()) defines.add({"ROLLED", 1});
-  return rnn_kernel(p, target, "rnn/rnn_resident.cl", entry, defines);
+  return rnn_kernel(p, target, "rnn/rnn_persistent_weights.cl", entry, defines);
 }
 
 /// `outputs` of a hidden unit are computed by neighbouring items.
@@ -81,8 +82,8 @@ PlanOr plan_rnn_forward_resident(const RnnForward& p, const Target& target, std:
   const Split split = split_weights(p, target);
   if (const char* reason = reason_against(p, target, split)) return reason;
   Plan plan;
-  add_one_launch(plan, p, target, kernel_of(p, target, split, "rnn_resident_forward"), groups_of(p, split, split.gates),
-                 RnnForwardOperands{}.weight_hh);
+  add_one_launch(plan, p, target, kernel_of(p, target, split, "rnn_persistent_weights_forward"),
+                 groups_of(p, split, split.gates), RnnForwardOperands{}.weight_hh);
   return plan;
 }
 
@@ -90,8 +91,8 @@ PlanOr plan_rnn_backward_resident(const RnnBackward& p, const Target& target, st
   const Split split = split_weights(p, target);
   if (const char* reason = reason_against(p, target, split)) return reason;
   Plan plan;
-  add_one_launch(plan, p, target, kernel_of(p, target, split, "rnn_resident_backward"), groups_of(p, split, 1),
-                 RnnBackwardOperands{}.weight_hh);
+  add_one_launch(plan, p, target, kernel_of(p, target, split, "rnn_persistent_weights_backward"),
+                 groups_of(p, split, 1), RnnBackwardOperands{}.weight_hh);
   return plan;
 }
 

@@ -1,4 +1,4 @@
-// A recurrent layer of few hidden units in one launch: rnn_group.cl.
+// A recurrent layer of few hidden units in one launch: rnn_persistent_rows.cl.
 #include "base/ceil_div.h"
 #include "ops/layout/transpose_copy.h"
 #include "ops/rnn/rnn_one_launch.h"
@@ -7,13 +7,14 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t group = 128, rows = 2, max_hidden = 256;  // GROUP, ROWS and MOST_HIDDEN of rnn_group.cl.
+constexpr std::int64_t group = 128, rows = 2,
+                       max_hidden = 256;  // GROUP, ROWS and MAX_HIDDEN of rnn_persistent_rows.cl.
 // A work-group reads all weights in every step, which must not take longer than the launches that it saves.
 constexpr std::int64_t max_weight_bytes = std::int64_t{512} << 10;
 
 runtime::KernelSpec kernel_of(const RnnProblem& p, const Target& target, const char* entry) {
-  return rnn_kernel(p, target, "rnn/rnn_group.cl", entry,
-                    {{"GROUP", group}, {"ROWS", rows}, {"MOST_HIDDEN", max_hidden}});
+  return rnn_kernel(p, target, "rnn/rnn_persistent_rows.cl", entry,
+                    {{"GROUP", group}, {"ROWS", rows}, {"MAX_HIDDEN", max_hidden}});
 }
 
 runtime::NdRange groups_of(const RnnProblem& p) { return {{ceil_div(p.batch, rows) * group}, {group}}; }
@@ -39,7 +40,7 @@ Place add_transposed(Plan& plan, const RnnProblem& p, const Target& target, cons
 
 /// (depth, unit, gate).
 Place add_forward_weight(Plan& plan, const RnnProblem& p, const Target& target, Place weight) {
-  static constexpr char kind[] = "rnn_group_forward";
+  static constexpr char kind[] = "rnn_persistent_rows_forward";
   const std::int64_t h = p.hidden, gates = p.kind().gates;
   TransposeProblem of{.rows = h, .columns = h, .src_ld = h, .dst_ld = h};
   if (gates == 1) {
@@ -55,7 +56,7 @@ Place add_forward_weight(Plan& plan, const RnnProblem& p, const Target& target, 
 
 /// (unit, depth, gate).
 Place add_backward_weight(Plan& plan, const RnnProblem& p, const Target& target, Place weight) {
-  static constexpr char kind[] = "rnn_group_backward";
+  static constexpr char kind[] = "rnn_persistent_rows_backward";
   const std::int64_t h = p.hidden, gates = p.kind().gates;
   if (gates == 1) return weight;
   TransposeProblem of{.rows = h * h, .columns = gates, .src_ld = h * h, .dst_ld = gates};
@@ -69,7 +70,7 @@ PlanOr plan_rnn_forward_group(const RnnForward& p, const Target& target, std::si
   if (const char* reason = reason_against(p, target)) return reason;
   Plan plan;
   const Place weight = add_forward_weight(plan, p, target, RnnForwardOperands{}.weight_hh);
-  add_one_launch(plan, p, target, kernel_of(p, target, "rnn_group_forward"), groups_of(p), weight);
+  add_one_launch(plan, p, target, kernel_of(p, target, "rnn_persistent_rows_forward"), groups_of(p), weight);
   return plan;
 }
 
@@ -77,7 +78,7 @@ PlanOr plan_rnn_backward_group(const RnnBackward& p, const Target& target, std::
   if (const char* reason = reason_against(p, target)) return reason;
   Plan plan;
   const Place weight = add_backward_weight(plan, p, target, RnnBackwardOperands{}.weight_hh);
-  add_one_launch(plan, p, target, kernel_of(p, target, "rnn_group_backward"), groups_of(p), weight);
+  add_one_launch(plan, p, target, kernel_of(p, target, "rnn_persistent_rows_backward"), groups_of(p), weight);
   return plan;
 }
 

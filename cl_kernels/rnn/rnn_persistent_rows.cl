@@ -11,8 +11,8 @@
 #ifndef ROWS
 #define ROWS 2
 #endif
-#ifndef MOST_HIDDEN  // Local memory is 8 ROWS MOST_HIDDEN bytes forward and 4 GATES ROWS MOST_HIDDEN bytes backward.
-#define MOST_HIDDEN 256
+#ifndef MAX_HIDDEN  // Local memory is 8 ROWS MAX_HIDDEN bytes forward and 4 GATES ROWS MAX_HIDDEN bytes backward.
+#define MAX_HIDDEN 256
 #endif
 
 #include "rnn/rnn_unit.h"
@@ -36,7 +36,7 @@
   }
 
 // Computes v of unit j for all rows: the bias, and the product of the state with the weights (H, H, GATES).
-INLINE void multiply_state(float v[ROWS][GATES], __local float (*state)[MOST_HIDDEN], __global const float* weight,
+INLINE void multiply_state(float v[ROWS][GATES], __local float (*state)[MAX_HIDDEN], __global const float* weight,
                            __global const float* bias, const int j, const int hidden, const int flags) {
   for (int gate = 0; gate < GATES; ++gate)
     for (int r = 0; r < ROWS; ++r) v[r][gate] = flags & WITH_BIAS ? bias[gate * hidden + j] : 0.0f;
@@ -52,7 +52,7 @@ INLINE void multiply_state(float v[ROWS][GATES], __local float (*state)[MOST_HID
 }
 
 // Computes the product of the gates' gradients with the weights (H, H, GATES), for unit j and all rows.
-INLINE void multiply_gradients(float sums[ROWS], __local float (*dv)[GATES * MOST_HIDDEN],
+INLINE void multiply_gradients(float sums[ROWS], __local float (*dv)[GATES * MAX_HIDDEN],
                                __global const float* weight, const int j, const int hidden) {
   for (int r = 0; r < ROWS; ++r) sums[r] = 0.0f;
   uint from = j * GATES;  // A 32-bit offset from an address that is the same for all items.
@@ -72,13 +72,13 @@ INLINE void multiply_gradients(float sums[ROWS], __local float (*dv)[GATES * MOS
 // The axes of weight (H, H, GATES) are the unit that is read, the unit that is computed, and its gates. gates (T, B,
 // SAVED H) holds the input's part on entry. states (T + 1, B, H). cells has the same shape, or (1, B, H) with cell_slot
 // 0.
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forward(
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_persistent_rows_forward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
     const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
     const ulong states_offset, __global float* cells, const ulong cells_offset, __global const long* restrict lengths,
     const ulong lengths_offset, const int steps, const int batch, const int hidden, const long cell_slot,
     const int flags) {
-  __local float h[2][ROWS][MOST_HIDDEN] __attribute__((aligned(16)));
+  __local float h[2][ROWS][MAX_HIDDEN] __attribute__((aligned(16)));
   weight += weight_offset;
   bias += bias_offset;
   gates += gates_offset;
@@ -126,14 +126,14 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_forwa
 // The axes of weight (H, H, GATES) are the unit whose gates are read, the unit that is computed, and the gates. dinput
 // and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H) hold the gradients of the
 // last states on entry, and of the first states on return.
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_group_backward(
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void rnn_persistent_rows_backward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
     const ulong gates_offset, __global const float* restrict states, const ulong states_offset,
     __global const float* restrict dy, const ulong dy_offset, __global float* dh, const ulong dh_offset,
     __global float* dc, const ulong dc_offset, __global float* dinput, const ulong dinput_offset,
     __global float* drecurrent, const ulong drecurrent_offset, __global const long* restrict lengths,
     const ulong lengths_offset, const int steps, const int batch, const int hidden, const int flags) {
-  __local float dv[ROWS][GATES * MOST_HIDDEN] __attribute__((aligned(16)));  // A row is [unit][gate].
+  __local float dv[ROWS][GATES * MAX_HIDDEN] __attribute__((aligned(16)));  // A row is [unit][gate].
   weight += weight_offset;
   gates += gates_offset;
   states += states_offset;

@@ -1,6 +1,6 @@
 // Recurrent layers of few hidden units on GPUs; B rows, T steps, H hidden units. A work-group takes ROWS rows of the
-// batch through the whole sequence, as in rnn_group.cl. Its items hold all recurrent weights in registers during this
-// time, so that a step reads no weights. Formulas are in rnn/rnn_cell.h, flags in rnn/flags.h.
+// batch through the whole sequence, as in rnn_persistent_rows.cl. Its items hold all recurrent weights in registers
+// during this time, so that a step reads no weights. Formulas are in rnn/rnn_cell.h, flags in rnn/flags.h.
 //
 // A step multiplies x (ROWS, INPUTS), in local memory, with W (INPUTS, OUTPUTS). Forward, x is the state, and an output
 // is a gate of a unit. Backward, x is the gradients of the gates, and an output is the gradient of a unit's state.
@@ -97,7 +97,7 @@ INLINE void sum_gates(float v[GATES], const float of_bias[GATES], __local float 
 
 // weight (GATES H, H). gates (T, B, SAVED H) holds the input's part on entry. states (T + 1, B, H). cells has the same
 // shape, or (1, B, H) with cell_slot 0.
-__kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rnn_resident_forward(
+__kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rnn_persistent_weights_forward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
     const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
     const ulong states_offset, __global float* cells, const ulong cells_offset, __global const long* restrict lengths,
@@ -175,7 +175,7 @@ INLINE float add_slices(float of_state, __local float (*sums)[ROWS][UNITS], cons
 
 // weight (GATES H, H). dinput and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H)
 // hold the gradients of the last states on entry, and of the first states on return.
-__kernel __attribute__((reqd_work_group_size(UNITS / 4, GATES * SLICES, 1))) void rnn_resident_backward(
+__kernel __attribute__((reqd_work_group_size(UNITS / 4, GATES * SLICES, 1))) void rnn_persistent_weights_backward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
     const ulong gates_offset, __global const float* restrict states, const ulong states_offset,
     __global const float* restrict dy, const ulong dy_offset, __global float* dh, const ulong dh_offset,
