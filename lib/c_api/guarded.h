@@ -1,4 +1,4 @@
-// What every C function does with exceptions and pointers, also in libraries on top of this one.
+// Guards that every C function puts around exceptions and pointers, also in libraries on top of this one.
 #pragma once
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-// What the tests of training on ranks have in common.
+// Helpers for the tests of training on ranks.
 #pragma once
 
 #include <algorithm>

@@ -5,19 +5,19 @@
 
 namespace crisol {
 
-/// What qr gives: x = Q R.
+/// The result of qr: x = Q R.
 struct QrResult {
   Tensor q;  ///< Orthonormal columns: (…, m, k), or (…, m, m) where complete.
   Tensor r;  ///< Upper triangular: (…, k, n), or (…, m, n) where complete.
 };
 
-/// What eigh gives: x = V diag(λ) Vᵀ.
+/// The result of eigh: x = V diag(λ) Vᵀ.
 struct EighResult {
   Tensor eigenvalues;   ///< λ from small to large, (…, n).
   Tensor eigenvectors;  ///< The columns of V, orthonormal: (…, n, n).
 };
 
-/// What svd gives: x = U diag(S) Vᵀ.
+/// The result of svd: x = U diag(S) Vᵀ.
 struct SvdResult {
   Tensor u;   ///< Orthonormal columns: (…, m, m), or (…, m, k) where reduced.
   Tensor s;   ///< The singular values from large to small, (…, k).

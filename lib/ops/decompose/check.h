@@ -1,4 +1,4 @@
-// What functions of matrices require.
+// Checks for functions of matrices.
 #pragma once
 
 #include "base/text.h"
