@@ -22,6 +22,10 @@ samples/cuda_vs_opencl/tables.py
 if command -v doxygen >/dev/null; then doxygen docs/Doxyfile; fi
 python=build/python-tests/bin/python
 if [ -x "$python" ] && [ -e build/python/crisol/_crisol/__init__.pyi ]; then
-  PYTHONPATH=build/python "$python" -m pdoc --docformat restructuredtext --output-directory build/api/python \
-    crisol crisol.from_pytorch '!crisol\._' '!crisol\.nn\._'
+  # Modules that crisol itself does not import are named.
+  modules="crisol crisol.from_pytorch"
+  if compgen -G "build/python/crisol/_dist*" >/dev/null; then modules="$modules crisol.dist"; fi
+  # shellcheck disable=SC2086
+  PYTHONPATH=build/python "$python" -m pdoc --docformat restructuredtext --output-directory build/api/python $modules \
+    '!crisol\._' '!crisol\.nn\._'
 fi

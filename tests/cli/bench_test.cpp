@@ -98,7 +98,7 @@ TEST_CASE("bench: the host's time for a device that is not there") {
   REQUIRE(result.status == 0);
   const nlohmann::json json = nlohmann::json::parse(result.out);
   CHECK(contains(json.at("device"), "H100"));
-  CHECK(contains(json.at("variant"), "rnn_forward:resident"));
+  CHECK(contains(json.at("variant"), "rnn_forward:persistent_weights"));
   CHECK(json.at("host_ms").get<double>() > 0);
   CHECK(bench("launch --for nowhere.json").status == 1);
 }

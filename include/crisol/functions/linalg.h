@@ -70,11 +70,13 @@ CRISOL_API Tensor svdvals(const Tensor& x);
 /// times the epsilon of the dtype, as in the array API standard. The gradient is right for matrices near x of the same
 /// rank.
 CRISOL_API Tensor pinv(const Tensor& x, const Tensor& rtol = Tensor());
+/// As above, with one rtol for all matrices.
 CRISOL_API Tensor pinv(const Tensor& x, double rtol);
 
 /// The number of singular values of x (…, m, n) above rtol times the largest, i64 (…). rtol is as in pinv. It has no
 /// gradient.
 CRISOL_API Tensor matrix_rank(const Tensor& x, const Tensor& rtol = Tensor());
+/// As above, with one rtol for all matrices.
 CRISOL_API Tensor matrix_rank(const Tensor& x, double rtol);
 
 /// A norm of each matrix of x (…, m, n), in the shape (…), or with `keepdim` (…, 1, 1). "fro" is the root of the sum of
