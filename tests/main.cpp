@@ -4,9 +4,11 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -40,19 +42,30 @@ bool is_expected_device() {
   }
 }
 
-/// CRISOL_TEST_REFUSE=op:variant lets that variant refuse every problem. The cases that need it have to fail then.
+/// CRISOL_TEST_REFUSE=op:variant lets that variant refuse every problem, and op:variant:3 lets it take three problems
+/// before. The cases that need it have to fail then.
 void refuse_as_asked() {
   const char* const asked = std::getenv("CRISOL_TEST_REFUSE");
   if (asked == nullptr) return;
-  const std::string text = asked;
-  const std::size_t colon = text.find(':');
-  crisol::dispatch::refuse_always(text.substr(0, colon), text.substr(colon + 1));
+  std::istringstream text(asked);
+  std::string op, variant;
+  std::int64_t taken = 0;
+  std::getline(text, op, ':');
+  std::getline(text, variant, ':');
+  text >> taken;
+  crisol::dispatch::refuse_after(op, variant, taken);
 }
 
-/// In a run of all tests, every variant that the device could take must have run. CRISOL_TEST_ALL_VARIANTS=1 asks for
-/// this check. A process that a test starts has arguments, and checks nothing.
-bool all_variants_ran(bool all_tests) {
-  if (!all_tests || std::getenv("CRISOL_TEST_ALL_VARIANTS") == nullptr) return true;
+/// The value of a variable of the environment, which processes that tests start do not see.
+std::string take_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  const std::string taken = value == nullptr ? "" : value;
+  crisol::testing::set_variable(name, "");
+  return taken;
+}
+
+/// Whether the short cases of the ops ran every variant that the device could take.
+bool all_variants_ran() {
   const std::vector<std::string> never = crisol::testing::variants_never_run();
   for (const std::string& variant : never) std::cout << "[failed] never ran: " << variant << std::endl;
   return never.empty();
@@ -68,10 +81,9 @@ int main(int argc, char** argv) {
   if (std::getenv("CRISOL_VERIFY") == nullptr) set_variable("CRISOL_VERIFY", "off");
   if (!is_expected_device()) return 2;
   refuse_as_asked();
-  const char* const statements = std::getenv("CRISOL_TEST_STATEMENTS");
-  const std::string statements_file = statements == nullptr ? "" : statements;
-  set_variable("CRISOL_TEST_STATEMENTS", "");  // Processes that tests start write no statements.
+  const std::string statements = take_variable("CRISOL_TEST_STATEMENTS");
+  const bool wants_all_variants = !take_variable("CRISOL_TEST_ALL_VARIANTS").empty();
   const int status = doctest::Context(argc, argv).run();
-  if (!statements_file.empty()) crisol::testing::write_statements(statements_file);
-  return all_variants_ran(argc == 1) ? status : 1;
+  if (!statements.empty()) crisol::testing::write_statements(statements);
+  return !wants_all_variants || all_variants_ran() ? status : 1;
 }

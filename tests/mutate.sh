@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
-# tests/mutate.sh [--only OP,…] [-- arguments of doctest]
+# tests/mutate.sh [--only OP,…] [--after N] [-- arguments of doctest]
 #
 # Shows that the tests notice a variant that refuses every problem. First runs the tests of ops and functions on the
 # default device, or those that the arguments select. In this run each case states which variants it must run. Then lets
 # one variant after the other refuse everything, and runs its cases until one fails. Prints a line for each variant that
 # the device could take: "red" and the case that failed, or "NOT NOTICED". Ends with "N red, N not noticed", and fails
-# when a variant was not noticed. --only OP,… takes only the variants of these ops. Logs: build/mutate/.
+# when a variant was not noticed. --only OP,… takes only the variants of these ops. --after N lets each variant take N
+# problems of a case before it refuses the others. Then a case with at most N problems cannot fail. Logs: build/mutate/.
 # OCL_ICD_VENDORS and CRISOL_DEVICE choose another device. Takes half an hour on PoCL, so it is no part of tests/run.sh.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-only= # Ops between commas, or nothing for all ops.
+only=  # Ops between commas, or nothing for all ops.
+after=0 # Problems that a variant takes before it refuses.
 doctest_arguments=('--source-file=*/tests/ops/*,*/tests/functions/*')
 while [ $# -gt 0 ]; do
   case $1 in
     --only) [ $# -ge 2 ] || die "--only wants names of ops"; only=,$2,; shift 2 ;;
+    --after) [ $# -ge 2 ] || die "--after wants a number"; after=$2; shift 2 ;;
     --) shift; doctest_arguments=("$@"); break ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
     *) die "unknown argument $1 (see --help)" ;;
@@ -38,7 +41,7 @@ CRISOL_TEST_STATEMENTS=$statements tests "${doctest_arguments[@]}" >"$work/tests
 # notices VARIANT CASE: whether the case fails when the variant refuses everything. Filters split names at commas.
 notices() {
   local log=$work/${1/:/-}.log
-  CRISOL_TEST_REFUSE=$1 tests "--test-case=${2//,/?}" >>"$log" 2>&1 || true
+  CRISOL_TEST_REFUSE=$1:$after tests "--test-case=${2//,/?}" >>"$log" 2>&1 || true
   grep -qaxF "[failed] $2" -- "$log"
 }
 

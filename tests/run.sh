@@ -305,8 +305,8 @@ run_tests() {
   mkdir -p -- "$work/cache/$name"
   mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}") # One per line.
   mapfile -t its_filter < <(grep . <<<"${filter[$name]:-}")
-  # With all tests of the ops on a CPU, every variant that it could take must run.
-  if [[ "$name" == pocl || "$name" == intel ]] && [ -z "${doctest_arguments[*]}" ]; then
+  # A run of PoCL, Intel or a GPU takes all short tests of the ops. Those must run every variant that the device could take.
+  if [[ "$name" == pocl || "$name" == intel || -n "${gpu_number[$name]:-}" ]] && [ -z "${doctest_arguments[*]}" ]; then
     its_variables+=(CRISOL_TEST_ALL_VARIANTS=1)
   fi
   watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \

@@ -18,9 +18,18 @@ std::vector<const AnyTable*>& tables() {
   return all;
 }
 
-/// Op and variant; empty texts but for tests.
-std::pair<std::string, std::string>& refused_always() {
-  static std::pair<std::string, std::string> one;
+/// A variant that refuses problems for a test. Its texts are empty but for tests.
+struct RefusedForTest {
+  std::string op, variant;
+  std::atomic<std::int64_t> left;  ///< Problems that it still takes.
+
+  bool refuses(std::string_view asked_op, std::string_view asked_variant) {
+    return op == asked_op && variant == asked_variant && left.fetch_sub(1) <= 0;
+  }
+};
+
+RefusedForTest& refused_for_test() {
+  static RefusedForTest one;
   return one;
 }
 
@@ -87,8 +96,7 @@ class Chooser {
     const AnyTable::Row& row = *candidate.row;
     if (!forced && is_forbidden(table_.op, row.name)) return "forbidden by CRISOL_VARIANT";
     if (const char* reason = against_device(row.devices, target_, forced)) return reason;
-    const auto& [refused_op, refused_variant] = refused_always();
-    if (refused_op == table_.op && refused_variant == row.name) return "refused for a test";
+    if (refused_for_test().refuses(table_.op, row.name)) return "refused for a test";
     PlanOr plan = table_.plan(row, problem_, target_, candidate.config);
     if (plan && !forced && plan.reason_unless_forced() != nullptr) return plan.reason_unless_forced();
     // The limit does not apply to the last variant, because no other one takes every problem.
@@ -172,8 +180,11 @@ AnyTable::AnyTable(const char* name, std::size_t size_of_problem, std::vector<Ro
 
 std::span<const AnyTable* const> all_tables() { return tables(); }
 
-void refuse_always(std::string_view op, std::string_view variant) {
-  refused_always() = {std::string(op), std::string(variant)};
+void refuse_after(std::string_view op, std::string_view variant, std::int64_t taken) {
+  RefusedForTest& refused = refused_for_test();
+  refused.op = op;
+  refused.variant = variant;
+  refused.left = taken;
   forget_prepared();
 }
 

@@ -14,6 +14,7 @@
 // CRISOL_VERBOSE=dispatch prints every refusal and the choice. CRISOL_VARIANT=conv2d:direct,matmul:-block forces one
 // variant and forbids another. What `crisol tune` stored for the problem comes before the order of the table. On a
 // driver that nobody has tried, a variant that computes wrong numbers is passed over (see dispatch/verification.h).
+// There choose() runs trials of variants, which queue work.
 #pragma once
 
 #include <atomic>
@@ -154,8 +155,8 @@ PreparedPtr prepare(const Table<Problem>& table, const std::type_identity_t<Prob
 /// What every variant and configuration says of a problem that has a key: for ProblemLog.
 TuningProblem describe(const AnyTable& table, const void* problem, const Target& target);
 
-/// For tests: lets a variant refuse every problem from now on.
-void refuse_always(std::string_view op, std::string_view variant);
+/// For tests: lets a variant take that many problems, and refuse every problem after them.
+void refuse_after(std::string_view op, std::string_view variant, std::int64_t taken);
 
 /// Forgets every prepared plan: what choices depend on has changed.
 void forget_prepared() noexcept;

@@ -136,8 +136,10 @@ void note_problem(const AnyTable& table, std::span<const std::byte> problem, run
 void note_choices(const Plan& plan, runtime::DeviceState& device) {
   const bool log = runtime::verbose(runtime::Topic::dispatch), note = !ops::is_trying();
   for (const Plan::Choice& choice : plan.choices) {
-    choice.table->note_use(choice.row);
-    if (note) runtime::note_choice(choice.table->op, choice.variant.c_str());
+    if (note) {
+      choice.table->note_use(choice.row);
+      runtime::note_choice(choice.table->op, choice.variant.c_str());
+    }
     if (log)
       runtime::log_line(concat(choice.table->op, ": ", choice.variant, choice.tuned ? " chosen, as tuned" : " chosen"));
   }

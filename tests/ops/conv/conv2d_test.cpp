@@ -28,6 +28,7 @@ using testing::MustRun;
 using testing::on_cpus;
 using testing::random_values;
 using testing::run_variant;
+using testing::some;
 using testing::tensor_of;
 using testing::view_of;
 using testing::where;
@@ -42,14 +43,16 @@ testing::Tolerance tolerance(std::int64_t terms, std::string_view variant = "") 
 struct Variants {
   MustRun forward, data, weight;
 
-  /// Layers of all kinds, with as many channels as Winograd's filtering needs. On devices with slow launches, the
-  /// cases leave out the layers that are plain products.
-  Variants()
-      : Variants(
-            {"depthwise", where(!testing::slow_launches(), "gemm"), "winograd_f4", "winograd_f2", on_cpus("planes"),
-             on_cpus("winograd", 100'000), on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"},
-            {"depthwise", where(!testing::slow_launches(), "gemm"), on_cpus("planes"), on_cpus("winograd", 100'000),
-             on_cpus("cpu_rows"), "block", "im2col_gemm", "direct"}) {}
+  /// Layers of all kinds: how many are depthwise, and how many Winograd's filtering takes on GPUs and on CPUs. On
+  /// devices with slow launches, the cases leave out the layers that are plain products.
+  Variants(int depthwise, int filtered_on_gpus, int filtered_on_cpus)
+      : Variants({some(depthwise, "depthwise"), some(1, where(!testing::slow_launches(), "gemm")),
+                  some(filtered_on_gpus, "winograd_f4"), some(filtered_on_gpus, "winograd_f2"),
+                  some(depthwise, on_cpus("planes")), some(filtered_on_cpus, on_cpus("winograd", 100'000)),
+                  on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"},
+                 {some(depthwise, "depthwise"), some(1, where(!testing::slow_launches(), "gemm")),
+                  some(depthwise, on_cpus("planes")), some(filtered_on_cpus, on_cpus("winograd", 100'000)),
+                  on_cpus("cpu_rows"), "block", "im2col_gemm", "direct"}) {}
   Variants(const std::vector<Expected>& of_images, const std::vector<Expected>& of_weight)
       : forward("conv2d", of_images),
         data("conv2d_backward_data", of_images),
@@ -134,25 +137,25 @@ void check_case(const Variants& variants, const Case& c, bool gpus = true) {
 
 TEST_CASE("conv2d: values and gradients of odd windows") {
   const bool slow = testing::slow_device();
-  const Variants variants(
-      {"depthwise", "gemm", where(!slow, "winograd_f4"), where(!slow, "winograd_f2"), on_cpus("planes"),
-       may_run("winograd"), on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"},
-      {"depthwise", "gemm", on_cpus("planes"), may_run("winograd"), on_cpus("cpu_rows"), "block", "im2col_gemm",
-       "direct"});
+  const Variants variants({some(2, "depthwise"), some(3, "gemm"), some(1, where(!slow, "winograd_f4")),
+                           some(1, where(!slow, "winograd_f2")), some(8, on_cpus("planes")), on_cpus("cpu_gemm"),
+                           "block", "im2col_gemm", "direct"},
+                          {some(2, "depthwise"), some(1, "gemm"), some(2, on_cpus("planes")), on_cpus("cpu_rows"),
+                           "block", "im2col_gemm", "direct"});
   int i = 0;  // On the simulator, GPU variants take seconds per case.
   for (const Case& c : reference::small_conv2d_cases) check_case(variants, c, !slow || i++ % 3 == 0);
 }
 
 TEST_CASE("conv2d: values and gradients of layers") {
   if (testing::slow_device()) CRISOL_SKIP("100 million multiply-adds");
-  const Variants variants;
-  std::size_t i = 0;  // rusticl is slow with GPU variants, and runs them for every third case.
-  for (const Case& c : reference::large_conv2d_cases)
-    check_case(variants, c, !testing::slow_launches() || i++ % 3 == 0);
+  const bool slow = testing::slow_launches();  // rusticl is slow with GPU variants, and runs them for every third case.
+  const Variants variants(slow ? 1 : 2, slow ? 4 : 9, 6);
+  std::size_t i = 0;
+  for (const Case& c : reference::large_conv2d_cases) check_case(variants, c, !slow || i++ % 3 == 0);
 }
 
 TEST_CASE("conv2d: outputs of a few pixels") {
-  const MustRun variants("conv2d", {on_cpus("few_pixels"), on_cpus("cpu_gemm"), "direct"});
+  const MustRun variants("conv2d", {some(7, on_cpus("few_pixels")), on_cpus("cpu_gemm"), "direct"});
   const Case cases[] = {{{1, 13, 1, 4}, {20, 13, 1, 3}, {1, {0, 1}}},     // a signal with zeros around it
                         {{1, 1, 1, 85}, {19, 1, 1, 37}, {{1, 12}, 0}},    // taps by vectors, and an odd rest
                         {{2, 5, 5, 6}, {33, 5, 3, 2}, {2, 1}},            // two images of 3 x 4 pixels: too many
@@ -194,7 +197,7 @@ TEST_CASE("conv2d: every tile of the products for GPUs") {
 }
 
 TEST_CASE("child: conv2d of layers, for one vector width" * doctest::skip()) {
-  const Variants variants;
+  const Variants variants(1, 1, 1);
   for (const Case& c : {Case{{2, 33, 9, 9}, {20, 33, 3, 3}, {1, 1}}, Case{{2, 3, 21, 19}, {10, 3, 5, 5}, {2, 2}},
                         Case{{2, 6, 11, 9}, {6, 1, 3, 3}, {1, 1, 1, 6}}, Case{{1, 12, 6, 7}, {9, 12, 1, 1}, {}},
                         Case{{1, 32, 8, 9}, {20, 32, 3, 3}, {1, 1}}})

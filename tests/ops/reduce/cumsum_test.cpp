@@ -14,7 +14,10 @@ using namespace crisol::testing;
 
 namespace {
 
-std::vector<Expected> variants() { return {on_cpus("rows"), on_cpus("columns"), "groups", "items"}; }
+/// "rows" and "groups" take contiguous axes, and "columns" takes the others: so many of each.
+std::vector<Expected> variants(int contiguous, int others) {
+  return {some(contiguous, on_cpus("rows")), some(others, on_cpus("columns")), some(contiguous, "groups"), "items"};
+}
 
 std::vector<double> expect(const std::vector<double>& x, const Shape& shape, int axis, bool reverse) {
   std::int64_t outer = 1, inner = 1;
@@ -39,7 +42,7 @@ void check_axis(const MustRun& variants, const Tensor& t, const std::vector<doub
 }  // namespace
 
 TEST_CASE("cumsum: every axis, layout and variant") {
-  const MustRun cumsums("cumsum", variants());
+  const MustRun cumsums("cumsum", variants(40, 48));
   for (const Shape& shape : {Shape{3, 50, 7}, Shape{1}, Shape{37}, Shape{2, 1, 3}, Shape{5, 3, 20}}) {
     if (slow_device() && shape.numel() > 250) continue;
     const std::vector<double> x = random_integers(1, shape.numel(), -9, 9);
@@ -51,7 +54,7 @@ TEST_CASE("cumsum: every axis, layout and variant") {
 
 TEST_CASE("cumsum: long axes, in blocks") {
   if (slow_device()) CRISOL_SKIP("too large for this device");
-  const MustRun cumsums("cumsum", variants());
+  const MustRun cumsums("cumsum", variants(6, 6));
   for (const Shape& shape : {Shape{400003}, Shape{2, 150001}, Shape{70001, 5}, Shape{3, 20001, 18}}) {
     const std::vector<double> x = random_integers(2, shape.numel(), -9, 9);
     check_axis(cumsums, tensor_of(x, shape), x, shape.rank() == 1 ? 0 : 1);

@@ -75,7 +75,7 @@ struct Parameters {
 }  // namespace
 
 TEST_CASE("batch_norm2d: training forward and running statistics") {
-  const MustRun variants("batch_norm2d", row_variants());
+  const MustRun variants("batch_norm2d", row_variants(7));
   for (const Case& c : cases()) {
     CAPTURE(c.shape);
     const Shape row{c.channels()};
@@ -100,7 +100,7 @@ TEST_CASE("batch_norm2d: training forward and running statistics") {
 }
 
 TEST_CASE("batch_norm2d: inference leaves the running statistics alone") {
-  const MustRun variants("batch_norm2d", row_variants());
+  const MustRun variants("batch_norm2d", row_variants(8));
   for (const Case& c : cases()) {
     CAPTURE(c.shape);
     const Shape row{c.channels()};
@@ -124,7 +124,7 @@ TEST_CASE("batch_norm2d: inference leaves the running statistics alone") {
 }
 
 TEST_CASE("batch_norm2d: backward") {
-  const MustRun variants("batch_norm2d_backward", row_variants());
+  const MustRun variants("batch_norm2d_backward", row_variants(16));
   for (const Case& c : cases()) {
     CAPTURE(c.shape);
     const Shape row{c.channels()};

@@ -9,9 +9,14 @@ namespace crisol::testing {
 
 /// For cases with rows of fewer than 32 elements, which every device takes one to a work-item, and rows that are as
 /// long as a CPU's vector.
-inline std::vector<Expected> row_variants() { return {on_cpus("vector"), "item", "tree"}; }
+/// "vector" takes `long_rows` of the problems, or all. A device with shorter vectors than 16 takes more of them.
+inline std::vector<Expected> row_variants(int long_rows = 0) {
+  return {some(long_rows, on_cpus("vector")), "item", "tree"};
+}
 
-/// For cases with longer rows alone.
-inline std::vector<Expected> long_row_variants() { return {on_cpus("vector"), on_cpus("item"), "tree"}; }
+/// For cases with longer rows alone. "vector" takes those that are contiguous: so many, or all.
+inline std::vector<Expected> long_row_variants(int contiguous = 0) {
+  return {some(contiguous, on_cpus("vector")), on_cpus("item"), "tree"};
+}
 
 }  // namespace crisol::testing
