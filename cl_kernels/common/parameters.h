@@ -14,6 +14,8 @@
 PARAMETERS_BEGIN
 using Long = std::int64_t;
 using Int = std::int32_t;
+/// A number of the host that a kernel gets as an Int. The plan has checked that it fits.
+constexpr Int number(std::int64_t value) { return static_cast<Int>(value); }
 PARAMETERS_END
 #else
 #define PARAMETERS_BEGIN

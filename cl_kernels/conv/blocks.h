@@ -3,6 +3,7 @@
 //
 // The host defines T, the columns of y that are computed at a time, and STRIDE, the columns of x between them.
 #include "common/vector.h"
+#include "conv/parameters.h"
 #include "product/epilogue.h"
 
 DEFINE_FINISH(floatv, finish_vector)

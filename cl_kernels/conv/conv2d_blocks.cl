@@ -6,8 +6,8 @@
 // registers. A step loads OB vectors of w and multiplies them by T numbers of x, which are at fixed distances. So w is
 // read in the order of memory, and a vector of w is used T times.
 //
-// sizes = (N, C, H, W, blocks of y, OH, OW, tiles of an item), window as in conv/conv.h. Work-items count (groups of OB
-// blocks, pieces of the plane, images). `slice` is the number of floats of scratch of an item.
+// Work-items count (groups of OB blocks, pieces of the plane, images). An item takes tiles_of_item tiles. `slice` is
+// the number of floats of its scratch.
 #include "conv/blocks.h"
 
 // Adds the products of one tap with `depth` channels to the sums of a tile. Its columns of x are at `from`, and its
@@ -30,15 +30,14 @@ INLINE void add_tap(floatv acc[OB * T], __global const float* from, __global con
 CPU_KERNEL void conv2d_blocks(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
                               const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
                               __global float* restrict y, const ulong y_offset, __global float* restrict scratch,
-                              const ulong scratch_offset, EPILOGUE_PARAMETERS, const long8 sizes, const long8 window,
-                              const long slice, const int flags) {
-  const int channels = (int)sizes.s1, height = (int)sizes.s2, width = (int)sizes.s3, blocks = (int)sizes.s4;
-  const int out_h = (int)sizes.s5, out_w = (int)sizes.s6, tiles_of_item = (int)sizes.s7;
-  const int taps_h = (int)window.s0, taps_w = (int)window.s1, stride_h = (int)window.s2, pad_h = (int)window.s4;
-  const int pad_w = (int)window.s5, dil_h = (int)window.s6, dil_w = (int)window.s7;
+                              const ulong scratch_offset, EPILOGUE_PARAMETERS, const BlocksParameters sizes,
+                              const ConvWindow window, const int tiles_of_item, const long slice, const int flags) {
+  const int channels = (int)sizes.channels, height = (int)sizes.height, width = (int)sizes.width;
+  const int blocks = (int)sizes.blocks, out_h = (int)sizes.out_h, out_w = (int)sizes.out_w;
+  const int taps_h = window.taps_h, taps_w = window.taps_w, pad_w = window.pad_w, dilation_w = window.dilation_w;
   const int group = (int)get_global_id(0), image = (int)get_global_id(2);
   const int in_blocks = (channels + XB - 1) / XB;
-  const int seen = (T - 1) * STRIDE + (taps_w - 1) * dil_w + 1;
+  const int seen = (T - 1) * STRIDE + (taps_w - 1) * dilation_w + 1;
   const int tiles = (out_w + T - 1) / T * out_h;
   const int first = (int)get_global_id(1) * tiles_of_item, last = min(first + tiles_of_item, tiles);
   const Finish finish = FINISH_OF(image);
@@ -58,13 +57,14 @@ CPU_KERNEL void conv2d_blocks(__global const float* restrict x, const ulong x_of
       const int depth = min(XB, channels - ib * XB);
       NO_UNROLL
       for (int r = 0; r < taps_h; ++r) {
-        const int h = at.row * stride_h - pad_h + r * dil_h;
+        const int h = at.row * window.stride_h - window.pad_h + r * window.dilation_h;
         if (h < 0 || h >= height) continue;
         __global const float* from = columns_of_line(x + ((long)ib * height + h) * width * XB, at.column * STRIDE - pad_w,
                                                      seen, width, XB, scratch);
         __global const float* weight = w + ((long)ib * taps_h + r) * taps_w * XB * OB * VW;
         NO_UNROLL
-        for (int s = 0; s < taps_w; ++s, from += dil_w * XB, weight += XB * OB * VW) add_tap(acc, from, weight, depth);
+        for (int s = 0; s < taps_w; ++s, from += dilation_w * XB, weight += XB * OB * VW)
+          add_tap(acc, from, weight, depth);
       }
     }
     floatv sums[OB * T];

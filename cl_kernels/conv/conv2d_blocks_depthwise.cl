@@ -13,12 +13,10 @@ CPU_KERNEL void conv2d_blocks_depthwise(__global const float* restrict x, const 
                                         __global const float* restrict bias, const ulong bias_offset,
                                         __global float* restrict y, const ulong y_offset,
                                         __global float* restrict scratch, const ulong scratch_offset,
-                                        EPILOGUE_PARAMETERS, const long8 sizes, const long8 window, const long slice,
-                                        const int flags) {
-  const int height = (int)sizes.s2, width = (int)sizes.s3, blocks = (int)sizes.s4;
-  const int out_h = (int)sizes.s5, out_w = (int)sizes.s6, tiles_of_item = (int)sizes.s7;
-  const int taps_h = (int)window.s0, stride_h = (int)window.s2, pad_h = (int)window.s4, pad_w = (int)window.s5;
-  const int dil_h = (int)window.s6;
+                                        EPILOGUE_PARAMETERS, const BlocksParameters sizes, const ConvWindow window,
+                                        const int tiles_of_item, const long slice, const int flags) {
+  const int height = (int)sizes.height, width = (int)sizes.width, blocks = (int)sizes.blocks;
+  const int out_h = (int)sizes.out_h, out_w = (int)sizes.out_w, taps_h = window.taps_h;
   const int block = (int)get_global_id(0), image = (int)get_global_id(2);
   const int tiles = (out_w + T - 1) / T * out_h;
   const int first = (int)get_global_id(1) * tiles_of_item, last = min(first + tiles_of_item, tiles);
@@ -37,10 +35,10 @@ CPU_KERNEL void conv2d_blocks_depthwise(__global const float* restrict x, const 
     for (int t = 0; t < T; ++t) acc[t] = (floatv)(0.0f);
     NO_UNROLL
     for (int r = 0; r < taps_h; ++r) {
-      const int h = at.row * stride_h - pad_h + r * dil_h;
+      const int h = at.row * window.stride_h - window.pad_h + r * window.dilation_h;
       if (h < 0 || h >= height) continue;
       __global const float* from =
-          columns_of_line(x + (long)h * width * VW, at.column * STRIDE - pad_w, SEEN, width, VW, scratch);
+          columns_of_line(x + (long)h * width * VW, at.column * STRIDE - window.pad_w, SEEN, width, VW, scratch);
       __global const float* weight = w + r * TAPS_W * VW;
 #pragma unroll
       for (int s = 0; s < TAPS_W; ++s) {

@@ -10,34 +10,35 @@ __kernel void conv2d_blocks_direct(__global const float* restrict x, const ulong
                                    __global const float* restrict w, const ulong w_offset,
                                    __global const float* restrict bias, const ulong bias_offset,
                                    __global float* restrict y, const ulong y_offset, EPILOGUE_PARAMETERS,
-                                   const long count, const long8 sizes, const long8 window, const int block_in,
-                                   const int blocks_of_group, const int depthwise, const int flags) {
+                                   const long count, const BlocksParameters sizes, const ConvWindow window,
+                                   const int block_in, const int blocks_of_group, const int depthwise,
+                                   const int flags) {
   const long id = get_global_id(0);
   if (id >= count) return;
   long image = id;
   const long lane = take_index(&image, VW);
-  const long pixel = take_index(&image, sizes.s5 * sizes.s6);
-  const long block = take_index(&image, sizes.s4);
-  const long i = pixel / sizes.s6, j = pixel % sizes.s6;
-  const long in_blocks = depthwise != 0 ? sizes.s4 : (sizes.s1 + block_in - 1) / block_in;
-  x += x_offset + image * in_blocks * sizes.s2 * sizes.s3 * block_in;
+  const long pixel = take_index(&image, sizes.out_h * sizes.out_w);
+  const long block = take_index(&image, sizes.blocks);
+  const long i = pixel / sizes.out_w, j = pixel % sizes.out_w;
+  const long in_blocks = depthwise != 0 ? sizes.blocks : (sizes.channels + block_in - 1) / block_in;
+  x += x_offset + image * in_blocks * sizes.height * sizes.width * block_in;
   w += w_offset;
   float sum = flags & BIAS_PER_ROW ? bias[bias_offset + block * VW + lane] : 0.0f;
   // A depthwise convolution has one channel, that of the result.
-  for (long n = 0; n < (depthwise != 0 ? 1 : sizes.s1); ++n) {
+  for (long n = 0; n < (depthwise != 0 ? 1 : sizes.channels); ++n) {
     const long c = depthwise != 0 ? block * VW + lane : n;
     float part = 0.0f;
-    for (long r = 0; r < window.s0; ++r) {
-      const long h = i * window.s2 - window.s4 + r * window.s6;
-      if (h < 0 || h >= sizes.s2) continue;
-      for (long s = 0; s < window.s1; ++s) {
-        const long column = j * window.s3 - window.s5 + s * window.s7;
-        if (column < 0 || column >= sizes.s3) continue;
-        const long tap = r * window.s1 + s, taps = window.s0 * window.s1;
+    for (long r = 0; r < window.taps_h; ++r) {
+      const long h = i * window.stride_h - window.pad_h + r * window.dilation_h;
+      if (h < 0 || h >= sizes.height) continue;
+      for (long s = 0; s < window.taps_w; ++s) {
+        const long column = j * window.stride_w - window.pad_w + s * window.dilation_w;
+        if (column < 0 || column >= sizes.width) continue;
+        const long tap = r * window.taps_w + s, taps = (long)window.taps_h * window.taps_w;
         const long at = depthwise != 0 ? (block * taps + tap) * VW + lane
                                        : ((((block / blocks_of_group * in_blocks + c / block_in) * taps + tap) * block_in +
                                            c % block_in) * blocks_of_group + block % blocks_of_group) * VW + lane;
-        part += x[((c / block_in * sizes.s2 + h) * sizes.s3 + column) * block_in + c % block_in] * w[at];
+        part += x[((c / block_in * sizes.height + h) * sizes.width + column) * block_in + c % block_in] * w[at];
       }
     }
     sum += part;

@@ -14,22 +14,21 @@
 #define FLIPPED 0
 #endif
 
-// sizes = (outputs, rows of an output, columns, rows of the input, columns, ins, outs, unused).
 __kernel void conv2d_depthwise(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
                                const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
                                __global float* restrict y, const ulong y_offset, EPILOGUE_PARAMETERS, const uint count,
-                               const long8 sizes, const int pad_h, const int pad_w, const int flags) {
+                               const DepthwiseParameters p, const int flags) {
   const uint id = (uint)get_global_id(0);
   if (id >= count) return;
-  const uint outputs = (uint)sizes.s0, out_h = (uint)sizes.s1, out_w = (uint)sizes.s2;
-  const uint ins = (uint)sizes.s5, outs = (uint)sizes.s6;
+  const uint outputs = (uint)p.outputs, out_h = (uint)p.out_h, out_w = (uint)p.out_w;
+  const uint ins = (uint)p.ins, outs = (uint)p.outs;
   const uint bands = (out_h + ROWS - 1) / ROWS;
   const uint strip = id / out_w, j = id - strip * out_w;
   const uint plane = strip / bands, i = (strip - plane * bands) * ROWS;
   const uint image = plane / outputs, k = plane - image * outputs;
-  const Piece piece = {(int)i * STRIDE_H - pad_h, (int)j * STRIDE_W - pad_w, (int)sizes.s3, (int)sizes.s4};
+  const Piece piece = {(int)i * STRIDE_H - p.pad_h, (int)j * STRIDE_W - p.pad_w, p.height, p.width};
 
-  const long size = sizes.s3 * sizes.s4;
+  const long size = (long)p.height * p.width;
   x += x_offset + ((long)image * (outputs / outs) + k / outs) * ins * size;
   w += w_offset + (long)k * ins * (TAPS_H * TAPS_W);
   float sums[ROWS];

@@ -28,19 +28,19 @@ INLINE void store_sum_of_items(__global float* to, __local float* shared, float 
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// sizes = (outputs, rows of dy, columns, rows of x, columns, outs, images, parts).
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void conv2d_depthwise_weight(
     __global const float* restrict x, const ulong x_offset, __global const float* restrict y, const ulong y_offset,
-    __global float* restrict sums, const ulong sums_offset, const long8 sizes, const int pad_h, const int pad_w) {
+    __global float* restrict sums, const ulong sums_offset, const DepthwiseParameters p, const uint images,
+    const uint parts) {
   __local float shared[ITEMS];
   const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0);
-  const uint outputs = (uint)sizes.s0, out_h = (uint)sizes.s1, out_w = (uint)sizes.s2, parts = (uint)sizes.s7;
+  const uint outputs = (uint)p.outputs, out_h = (uint)p.out_h, out_w = (uint)p.out_w;
   const uint part = group / outputs, k = group - part * outputs;
-  const uint bands = (out_h + ROWS - 1) / ROWS, strips = bands * out_w, all = strips * (uint)sizes.s6;
+  const uint bands = (out_h + ROWS - 1) / ROWS, strips = bands * out_w, all = strips * images;
   const uint each = (all + parts - 1) / parts, end = min(all, (part + 1) * each);
-  const uint channels = outputs / (uint)sizes.s5;
-  const long x_plane = sizes.s3 * sizes.s4, y_plane = sizes.s1 * sizes.s2;
-  x += x_offset + k / (uint)sizes.s5 * x_plane;
+  const uint channels = outputs / (uint)p.outs;
+  const long x_plane = (long)p.height * p.width, y_plane = (long)p.out_h * p.out_w;
+  x += x_offset + k / (uint)p.outs * x_plane;
   y += y_offset + k * y_plane;
 
   float acc[TAPS_H][TAPS_W];
@@ -51,7 +51,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void conv2d_depthwis
   for (uint at = part * each + item; at < end; at += ITEMS) {
     const uint image = at / strips, strip = at - image * strips;
     const uint band = strip / out_w, j = strip - band * out_w, i = band * ROWS;
-    const Piece piece = {(int)i * STRIDE_H - pad_h, (int)j * STRIDE_W - pad_w, (int)sizes.s3, (int)sizes.s4};
+    const Piece piece = {(int)i * STRIDE_H - p.pad_h, (int)j * STRIDE_W - p.pad_w, p.height, p.width};
     __global const float* plane = x + (long)image * channels * x_plane;
     __global const float* from = y + (long)image * outputs * y_plane;
     float dy[ROWS];

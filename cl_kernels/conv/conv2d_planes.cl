@@ -1,7 +1,7 @@
 // Convolution of planes for CPUs, fp32. It is for groups of few channels or few outputs (depthwise layers, first
 // layers, the gradient of an image). There a GEMM would read its panels too few times to pay for packing them.
 //
-//   y[n][k][i][j] = f(bias[k] + sum over c, r, s of x[n][gC + c][i stride_h + r dil_h - pad_h][…] * w[…])
+//   y[n][k][i][j] = f(bias[k] + sum over c, r, s of x[n][gC + c][i stride_h + r dilation_h - pad_h][…] * w[…])
 //
 // A work-item is a work-group of its own and takes units of work (image, group, band of rows of y) one after another.
 // It copies the rows of x that a band reads into its slice of `scratch`, with the zeros around them. The columns are
@@ -11,11 +11,9 @@
 // insert_h and insert_w above 1 put x's elements that far apart, with zeros between them. The gradient of a strided
 // convolution's input needs this. The stride of the kernel is then 1.
 //
-// sizes = (N, channels of x in a group, rows of x, columns of x, outputs of y in a group, OH, OW, groups),
-// window as in conv/conv.h,
-// steps = (distance in w of outputs, of channels, of groups; 1 if flipped (taps run backwards); insert_h, insert_w,
-//          rows of a band, floats of a slice).
+// The channels and outputs of `sizes` are those of one group.
 #include "product/gemm_store.h"
+#include "conv/parameters.h"
 #include "conv/sizes.h"
 
 #define ROWS PLANES_ROWS
@@ -26,8 +24,8 @@ typedef struct {
   int pad_w, insert_w;
 } Line;
 
-INLINE Line line_of(int out_w, int taps_w, int stride_w, int dil_w, int pad_w, int insert_w) {
-  const int step = (out_w + VW - 1) / VW * VW + (taps_w - 1) * dil_w / stride_w + 1;
+INLINE Line line_of(int out_w, int taps_w, int stride_w, int dilation_w, int pad_w, int insert_w) {
+  const int step = (out_w + VW - 1) / VW * VW + (taps_w - 1) * dilation_w / stride_w + 1;
   const Line line = {stride_w, step, stride_w * step, pad_w, insert_w};
   return line;
 }
@@ -72,27 +70,18 @@ INLINE void copy_rows(__global float* to, __global const float* from, int first,
   }
 }
 
-typedef struct {
-  int taps_h, taps_w, stride_h, dil_h, dil_w;
-} Window;
-
-INLINE Window window_of(long8 window) {
-  const Window w = {(int)window.s0, (int)window.s1, (int)window.s2, (int)window.s6, (int)window.s7};
-  return w;
-}
-
 // The place in a row of the elements that the taps of column s read. It is relative to the place for column 0.
-INLINE int place_of_column(int s, const Window* window, const Line* line) {
-  const int column = s * window->dil_w;
+INLINE int place_of_column(int s, const ConvWindow* window, const Line* line) {
+  const int column = s * window->dilation_w;
   return column % line->stride_w * line->step + column / line->stride_w;
 }
 
 // Adds a channel to the sums of ROWS rows of outputs, VW columns each. `from` is the first element that they read, and
 // `weight` is their first tap.
 INLINE void add_channel(floatv acc[ROWS], __global const float* from, __global const float* weight, int tap_step,
-                        const Window* window, const int* places, int pitch) {
+                        const ConvWindow* window, const int* places, int pitch) {
   NO_UNROLL
-  for (int r = 0; r < window->taps_h; ++r, from += window->dil_h * pitch) {
+  for (int r = 0; r < window->taps_h; ++r, from += window->dilation_h * pitch) {
     NO_UNROLL
     for (int s = 0; s < window->taps_w; ++s, weight += tap_step) {
       const floatv tap = (floatv)(*weight);
@@ -118,27 +107,27 @@ INLINE void store_rows(const floatv acc[ROWS], int count, const Target* target, 
 CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
                               const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
                               __global float* restrict y, const ulong y_offset, __global float* restrict scratch,
-                              const ulong scratch_offset, EPILOGUE_PARAMETERS, const long8 sizes, const long8 window,
-                              const long8 steps, const int flags) {
-  const int channels = (int)sizes.s1, height = (int)sizes.s2, width = (int)sizes.s3, outputs = (int)sizes.s4;
-  const int out_h = (int)sizes.s5, out_w = (int)sizes.s6, groups = (int)sizes.s7, band = (int)steps.s6;
-  const Window of = window_of(window);
-  const Line line = line_of(out_w, of.taps_w, (int)window.s3, of.dil_w, (int)window.s5, (int)steps.s5);
-  const int rows = (band - 1) * of.stride_h + (of.taps_h - 1) * of.dil_h + 1;
+                              const ulong scratch_offset, EPILOGUE_PARAMETERS, const ConvSizes sizes,
+                              const ConvWindow window, const PlanesParameters steps, const int flags) {
+  const int channels = (int)sizes.channels, height = (int)sizes.height, width = (int)sizes.width;
+  const int outputs = (int)sizes.outputs, out_h = (int)sizes.out_h, out_w = (int)sizes.out_w;
+  const int groups = (int)sizes.groups, band = steps.band;
+  const Line line = line_of(out_w, window.taps_w, window.stride_w, window.dilation_w, window.pad_w, steps.insert_w);
+  const int rows = (band - 1) * window.stride_h + (window.taps_h - 1) * window.dilation_h + 1;
   const int bands = (out_h + band - 1) / band;
   const Finish finish = FINISH_OF(0);
   int places[PLANES_MAX_TAPS];
   NO_UNROLL
-  for (int s = 0; s < of.taps_w; ++s) places[s] = place_of_column(s, &of, &line);
-  const int tap_step = steps.s3 != 0 ? -1 : 1;
+  for (int s = 0; s < window.taps_w; ++s) places[s] = place_of_column(s, &window, &line);
+  const int tap_step = steps.flipped != 0 ? -1 : 1;
   x += x_offset;
   y += y_offset;
-  w += w_offset + (steps.s3 != 0 ? of.taps_h * of.taps_w - 1 : 0);
+  w += w_offset + (steps.flipped != 0 ? window.taps_h * window.taps_w - 1 : 0);
   bias += bias_offset;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
-  __global float* planes = scratch + scratch_offset + item * steps.s7;
-  const long units = sizes.s0 * groups * bands;
+  __global float* planes = scratch + scratch_offset + item * steps.slice;
+  const long units = sizes.images * groups * bands;
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const int row_first = (int)(unit % bands) * band;
@@ -148,7 +137,7 @@ CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_of
     NO_UNROLL
     for (int c = 0; c < channels; ++c)
       copy_rows(planes + (long)c * rows * line.pitch, x + (plane * channels + c) * height * width,
-                row_first * of.stride_h - (int)window.s4, rows, height, width, (int)steps.s4, &line);
+                row_first * window.stride_h - window.pad_h, rows, height, width, steps.insert_h, &line);
     const long at_image = plane / groups * groups * outputs * out_h * out_w;
     NO_UNROLL
     for (int k = 0; k < outputs; ++k) {
@@ -163,8 +152,9 @@ CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_of
           for (int o = 0; o < ROWS; ++o) acc[o] = (floatv)(0.0f);
           NO_UNROLL
           for (int c = 0; c < channels; ++c)
-            add_channel(acc, planes + ((long)c * rows + (i - row_first) * of.stride_h) * line.pitch + j,
-                        w + group * steps.s2 + k * steps.s0 + c * steps.s1, tap_step, &of, places, line.pitch);
+            add_channel(acc, planes + ((long)c * rows + (i - row_first) * window.stride_h) * line.pitch + j,
+                        w + group * steps.group + k * steps.output + c * steps.channel, tap_step, &window, places,
+                        line.pitch);
           store_rows(acc, min(ROWS, out_h - i), &target, &finish, at_image + (long)i * out_w + j, out_w,
                      min(VW, out_w - j));
         }
@@ -197,15 +187,14 @@ INLINE floatv tap_products(__global const float* from, __global const float* dy,
 CPU_KERNEL void conv2d_planes_weight(__global const float* restrict x, const ulong x_offset,
                                      __global const float* restrict dy, const ulong dy_offset,
                                      __global float* restrict dw, const ulong dw_offset,
-                                     __global float* restrict scratch, const ulong scratch_offset, const long8 sizes,
-                                     const long8 window, const long slice) {
-  const int height = (int)sizes.s2, width = (int)sizes.s3, outputs = (int)sizes.s4;
-  const int out_h = (int)sizes.s5, out_w = (int)sizes.s6, groups = (int)sizes.s7;
-  const Window of = window_of(window);
-  const Line line = line_of(out_w, of.taps_w, (int)window.s3, of.dil_w, (int)window.s5, 1);
+                                     __global float* restrict scratch, const ulong scratch_offset,
+                                     const ConvSizes sizes, const ConvWindow window, const long slice) {
+  const int height = (int)sizes.height, width = (int)sizes.width, outputs = (int)sizes.outputs;
+  const int out_h = (int)sizes.out_h, out_w = (int)sizes.out_w, groups = (int)sizes.groups;
+  const Line line = line_of(out_w, window.taps_w, window.stride_w, window.dilation_w, window.pad_w, 1);
   const Line out_line = line_of(out_w, 1, 1, 1, 0, 1);
-  const int out_rows = (out_h + ROWS - 1) / ROWS * ROWS, taps = of.taps_h * of.taps_w;
-  const int rows = (out_rows - 1) * of.stride_h + (of.taps_h - 1) * of.dil_h + 1;
+  const int out_rows = (out_h + ROWS - 1) / ROWS * ROWS, taps = window.taps_h * window.taps_w;
+  const int rows = (out_rows - 1) * window.stride_h + (window.taps_h - 1) * window.dilation_h + 1;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   __global float* plane = scratch + scratch_offset + item * slice;
@@ -218,17 +207,18 @@ CPU_KERNEL void conv2d_planes_weight(__global const float* restrict x, const ulo
   for (long k = channels * item / items; k < channels * (item + 1) / items; ++k) {
     clear(sums, taps * VW);
     NO_UNROLL
-    for (long image = 0; image < sizes.s0; ++image) {
-      copy_rows(plane, x + x_offset + (image * groups + k / outputs) * height * width, -(int)window.s4, rows, height,
+    for (long image = 0; image < sizes.images; ++image) {
+      copy_rows(plane, x + x_offset + (image * groups + k / outputs) * height * width, -window.pad_h, rows, height,
                 width, 1, &line);
       copy_rows(out_plane, dy + dy_offset + (image * channels + k) * out_h * out_w, 0, out_h, out_h, out_w, 1,
                 &out_line);
       NO_UNROLL
       for (int tap = 0; tap < taps; ++tap) {
         __global const float* from =
-            plane + tap / of.taps_w * of.dil_h * line.pitch + place_of_column(tap % of.taps_w, &of, &line);
+            plane + tap / window.taps_w * window.dilation_h * line.pitch +
+            place_of_column(tap % window.taps_w, &window, &line);
         UNALIGNED(sums + tap * VW) +=
-            tap_products(from, out_plane, out_rows, out_w, of.stride_h * line.pitch, out_line.pitch);
+            tap_products(from, out_plane, out_rows, out_w, window.stride_h * line.pitch, out_line.pitch);
       }
     }
     NO_UNROLL

@@ -24,6 +24,7 @@
 //                    With many channels V is larger than the L2 cache. So each part of V that was fetched is used for
 //                    PANELS panels.
 #include "product/gemm_store.h"
+#include "conv/parameters.h"
 #include "conv/sizes.h"
 #include "conv/winograd_lanes.h"
 #include "conv/winograd_pieces.h"
@@ -183,25 +184,23 @@ INLINE void store_strip(__global const float* strip, const Tiles* tiles, const T
   }
 }
 
-// sizes = (images, channels, height, width, outputs, out_h, out_w, slice).
 CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong u_offset,
                                   __global const float* restrict x, const ulong x_offset, __global float* restrict y,
                                   const ulong y_offset, __global const float* restrict bias, const ulong bias_offset,
                                   __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
-                                  const long8 sizes, const int pad_h, const int pad_w, const int blocks,
-                                  const int flags) {
-  const int channels = (int)sizes.s1, outputs = (int)sizes.s4, out_h = (int)sizes.s5, out_w = (int)sizes.s6;
+                                  const WinogradParameters p, const int flags) {
+  const int channels = p.channels, outputs = p.outputs, out_h = p.out_h, out_w = p.out_w, blocks = p.blocks;
   const int tiles_h = (out_h + 3) / 4, tiles_w = (out_w + 3) / 4, panels = (outputs + MR - 1) / MR;
-  const long all_tiles = sizes.s0 * tiles_h * tiles_w;
-  const long plane_size = sizes.s2 * sizes.s3, out_plane = (long)out_h * out_w;
-  const Plane plane = {channels * plane_size, (int)sizes.s2, (int)sizes.s3, pad_h, pad_w};
+  const long all_tiles = p.images * tiles_h * tiles_w;
+  const long plane_size = (long)p.height * p.width, out_plane = (long)out_h * out_w;
+  const Plane plane = {channels * plane_size, p.height, p.width, p.pad_h, p.pad_w};
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   u += u_offset;
   x += x_offset;
   y += y_offset;
   bias += bias_offset;
-  __global float* v = scratch + scratch_offset + item * sizes.s7;
+  __global float* v = scratch + scratch_offset + item * p.slice;
   __global float* m = v + 36L * channels * NR;
   __global float* pieces = m + 36 * M_STEP;
   __global float* strip = pieces + 36 * PIECE;

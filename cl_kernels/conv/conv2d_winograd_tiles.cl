@@ -6,6 +6,7 @@
 // gemm_tiled.cl computes the products M = U V, one matrix product for each position. conv2d_winograd_output.cl does the
 // rest. Tiles are counted through all images, row by row, up to `stride`. Tiles after the last one are zeros.
 #include "conv/hidden_reads.h"
+#include "conv/parameters.h"
 #include "conv/winograd_tile.h"
 
 // Reads the tile whose first pixel is (h, w) of a plane. The plane starts at x[plane] and has `height` rows. The tile
@@ -43,18 +44,18 @@ INLINE void tile_read(float d[SIDE][SIDE], __global const float* x, uint plane, 
 }
 
 // One work-item for each tile of each channel.
-// sizes = (tiles, stride, tiles of a column, of a row, channels, height, width, unused).
 __kernel void winograd_input(__global const float* restrict x, const ulong x_offset, __global float* restrict v,
-                             const ulong v_offset, const uint count, const long8 sizes, const int pad_h,
+                             const ulong v_offset, const uint count, const WinogradTiles p, const int pad_h,
                              const int pad_w) {
   const uint id = (uint)get_global_id(0);
   if (id >= count) return;
-  const uint channel = id / (uint)sizes.s1, tile = id - channel * (uint)sizes.s1;
-  const uint row = tile / (uint)sizes.s3, image = row / (uint)sizes.s2;
-  const int height = (int)sizes.s5, width = (int)sizes.s6;
-  const int h = (int)(row - image * (uint)sizes.s2) * TILE - pad_h, w = (int)(tile - row * (uint)sizes.s3) * TILE - pad_w;
-  const bool none = tile >= (uint)sizes.s0;
-  const uint plane = none ? 0 : (image * (uint)sizes.s4 + channel) * (uint)(height * width);
+  const uint channel = id / (uint)p.stride, tile = id - channel * (uint)p.stride;
+  const uint row = tile / (uint)p.tiles_w, image = row / (uint)p.tiles_h;
+  const int height = p.height, width = p.width;
+  const int h = (int)(row - image * (uint)p.tiles_h) * TILE - pad_h;
+  const int w = (int)(tile - row * (uint)p.tiles_w) * TILE - pad_w;
+  const bool none = tile >= (uint)p.tiles;
+  const uint plane = none ? 0 : (image * (uint)p.channels + channel) * (uint)(height * width);
   float d[SIDE][SIDE];
   tile_read(d, x + x_offset, plane, h, w, none ? 0 : height, width);
   TRANSFORM(d, line_input, SIDE, SIDE)

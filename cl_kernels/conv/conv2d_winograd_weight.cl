@@ -23,13 +23,14 @@
 #include "product/gemm_tile.h"
 #include "common/lanes.h"
 #include "common/transpose_memory.h"
+#include "conv/parameters.h"
 #include "conv/winograd_lanes.h"
 
 CPU_KERNEL void winograd_pixels(__global const float* restrict x, const ulong x_offset, __global float* restrict pixels,
-                                const ulong pixels_offset, const int images, const int channels, const int height,
-                                const int width, const int rows, const int columns, const int pad_h, const int pad_w) {
-  const int blocks = (channels + VW - 1) / VW, plane = height * width;
-  const long units = (long)images * blocks;
+                                const ulong pixels_offset, const PaddedParameters p) {
+  const int channels = p.channels, width = p.width, rows = p.rows, columns = p.columns;
+  const int blocks = (channels + VW - 1) / VW, plane = p.height * width;
+  const long units = (long)p.images * blocks;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   NO_UNROLL
@@ -39,16 +40,16 @@ CPU_KERNEL void winograd_pixels(__global const float* restrict x, const ulong x_
     __global float* to = pixels + pixels_offset + unit * rows * columns * VW;
     NO_UNROLL
     for (int h = 0; h < rows; ++h) {  // The zeros around the image.
-      const bool inside = h >= pad_h && h < pad_h + height;
+      const bool inside = h >= p.pad_h && h < p.pad_h + p.height;
       NO_UNROLL
       for (int w = 0; w < columns; ++w) {
-        if (inside && w == pad_w) w += width;
+        if (inside && w == p.pad_w) w += width;
         if (w < columns) ALIGNED(to + ((long)h * columns + w) * VW) = (floatv)(0.0f);
       }
     }
     NO_UNROLL
-    for (int p = 0; p < plane; p += VW) {
-      const int first = plane < VW ? 0 : min(p, plane - VW);
+    for (int at = 0; at < plane; at += VW) {
+      const int first = plane < VW ? 0 : min(at, plane - VW);
       floatv squares[2][VW];
       NO_UNROLL
       for (int i = 0; i < VW; ++i) {
@@ -59,7 +60,7 @@ CPU_KERNEL void winograd_pixels(__global const float* restrict x, const ulong x_
       const int square = transpose_private(squares);
       const int h = first / width;
       int w = first % width;
-      __global float* pixel = to + ((long)(h + pad_h) * columns + w + pad_w) * VW;
+      __global float* pixel = to + ((long)(h + p.pad_h) * columns + w + p.pad_w) * VW;
       NO_UNROLL
       for (int i = 0; i < min(VW, plane); ++i, pixel += VW) {
         ALIGNED(pixel) = squares[square][i];
@@ -175,21 +176,19 @@ INLINE void store_kernels(__global float* dw, __global const float* m, const Pro
   }
 }
 
-// sizes = (images, channels of x, of dy, tiles of a column, of a row, parts of the tiles, block_k, block_c).
 CPU_KERNEL void winograd_gradient(__global const float* restrict x, const ulong x_offset,
                                   __global const float* restrict dy, const ulong dy_offset, __global float* restrict dw,
                                   const ulong dw_offset, __global float* restrict scratch, const ulong scratch_offset,
-                                  const long8 sizes, const int chunk, const long slice) {
-  const int block_k = (int)sizes.s6, block_c = (int)sizes.s7;
+                                  const WinogradWeightParameters of) {
+  const int block_k = of.block_k, block_c = of.block_c, chunk = of.chunk, parts = of.parts;
   // Each position has an additional vector, so that the distance of the 36 positions is no power of two.
-  const Problem p = {(int)sizes.s1, (int)sizes.s2, (int)sizes.s3, (int)sizes.s4, block_k, block_c,
+  const Problem p = {of.channels, of.outputs, of.tiles_h, of.tiles_w, block_k, block_c,
                      (long)chunk * block_k + VW, (long)chunk * block_c + VW, (long)block_k * block_c + VW};
-  const int parts = (int)sizes.s5;
   const int blocks_k = (p.outputs + block_k - 1) / block_k, blocks_c = (p.channels + block_c - 1) / block_c;
-  const long tiles = sizes.s0 * p.tiles_h * p.tiles_w;
+  const long tiles = of.images * p.tiles_h * p.tiles_w;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
-  __global float* u = scratch + scratch_offset + item * slice;
+  __global float* u = scratch + scratch_offset + item * of.slice;
   __global float* v = u + 36 * p.u_step;
   __global float* m = v + 36 * p.v_step;
   const long units = (long)parts * blocks_k * blocks_c;

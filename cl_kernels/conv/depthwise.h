@@ -4,6 +4,7 @@
 // registers. INSERT_H, INSERT_W: the plane is read as if its elements were that far apart, with zeros between them.
 #include "common/inline.h"
 #include "common/unroll.h"
+#include "conv/parameters.h"
 #include "conv/sizes.h"
 
 #ifndef TAPS_H

@@ -1,11 +1,82 @@
-// The parameters of convolutions as products in tiles. Distances count elements.
+// The parameters of convolutions. Distances count elements.
 #ifndef CRISOL_CONV_PARAMETERS_H
 #define CRISOL_CONV_PARAMETERS_H
 #include "common/parameters.h"
 PARAMETERS_BEGIN
 
-// The pixels of src that a product reads. The result has `pixels` pixels in an image, pixels_hw in a slice (all of them
-// with two axes), and pixels_w in a row. `image` and `group` are distances in src.
+// A convolution of x (images, channels, height, width) with the result y (images, outputs, out_h, out_w).
+typedef struct {
+  Long images, channels, height, width, outputs, out_h, out_w, groups;
+} ConvSizes;
+CHECK_PARAMETERS(ConvSizes, 64);
+
+typedef struct {
+  Int taps_h, taps_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
+} ConvWindow;
+CHECK_PARAMETERS(ConvWindow, 32);
+
+// The weight of conv2d_planes.cl: distances of outputs, of channels and of groups. With `flipped`, the taps run
+// backwards. The elements of x are insert_h and insert_w apart, with zeros between them. A unit of work is `band` rows
+// of y. `slice` is the scratch of a work-item.
+typedef struct {
+  Long output, channel, group, slice;
+  Int flipped, insert_h, insert_w, band;
+} PlanesParameters;
+CHECK_PARAMETERS(PlanesParameters, 48);
+
+// Channels in blocks (conv/blocks.h): y has `blocks` blocks of outputs.
+typedef struct {
+  Long channels, height, width, blocks, out_h, out_w;
+} BlocksParameters;
+CHECK_PARAMETERS(BlocksParameters, 48);
+
+// The matrix of patches of im2col.cl, where `channels` channels of a group become rows. The first three are distances:
+// of images of x, of images of the matrix, and of its rows.
+typedef struct {
+  Long x_image, image, row;
+  Int channels, height, width, out_h, out_w, unused;
+} ColumnsParameters;
+CHECK_PARAMETERS(ColumnsParameters, 48);
+
+// The result of conv2d_depthwise.cl has `outputs` channels of out_h x out_w, and its input has channels of height x
+// width. An output reads `ins` channels, and `outs` outputs share them. conv2d_depthwise_weight.cl has the same, where
+// the result is dy.
+typedef struct {
+  Int outputs, out_h, out_w, height, width, ins, outs, pad_h, pad_w, unused;
+} DepthwiseParameters;
+CHECK_PARAMETERS(DepthwiseParameters, 40);
+
+// Winograd's filtering on CPUs (conv2d_winograd.cl). The outputs are cut into `blocks`. `slice` is the scratch of a
+// work-item.
+typedef struct {
+  Long images, slice;
+  Int channels, height, width, outputs, out_h, out_w, pad_h, pad_w, blocks, unused;
+} WinogradParameters;
+CHECK_PARAMETERS(WinogradParameters, 56);
+
+// Winograd's tiles on GPUs, of planes of height x width. All images have `tiles` tiles, and a channel has place for
+// `stride` tiles. An image has tiles_h x tiles_w.
+typedef struct {
+  Int tiles, stride, tiles_h, tiles_w, channels, height, width, unused;
+} WinogradTiles;
+CHECK_PARAMETERS(WinogradTiles, 32);
+
+// Planes of height x width that are copied into planes of rows x columns, pad_h and pad_w from their first element on.
+typedef struct {
+  Int images, channels, height, width, rows, columns, pad_h, pad_w;
+} PaddedParameters;
+CHECK_PARAMETERS(PaddedParameters, 32);
+
+// The gradient of a weight by Winograd's filtering (conv2d_winograd_weight.cl). All tiles of all images are cut into
+// `parts`. A unit of work has block_k outputs and block_c channels, and takes `chunk` tiles at a time.
+typedef struct {
+  Long images, slice;
+  Int channels, outputs, tiles_h, tiles_w, parts, block_k, block_c, chunk;
+} WinogradWeightParameters;
+CHECK_PARAMETERS(WinogradWeightParameters, 48);
+
+// The pixels of src that a product in tiles reads. The result has `pixels` pixels in an image, pixels_hw in a slice (all
+// of them with two axes), and pixels_w in a row. `image` and `group` are distances in src.
 typedef struct {
   Long image, group;
   Int pixels, pixels_hw, pixels_w, unused;

@@ -3,7 +3,7 @@
 
 // `divisor` if it is not 0, else the number of the window's elements. With include_pad = 1 the elements in the padding
 // count too. With ceil_mode, a last window may reach beyond the padding. It counts only up to the end of the padding.
-static inline float elements_of_window(const Window* w, int oh, int ow, int include_pad, int divisor) {
+static inline float elements_of_window(const PoolWindow* w, int oh, int ow, int include_pad, int divisor) {
   if (divisor != 0) return (float)divisor;
   const int h0 = oh * w->stride_h - w->pad_h;
   const int w0 = ow * w->stride_w - w->pad_w;
@@ -14,7 +14,7 @@ static inline float elements_of_window(const Window* w, int oh, int ow, int incl
   return (float)tall * (float)wide;
 }
 
-static inline float average_of_window(__global const float* plane, const Window* w, int oh, int ow, int include_pad,
+static inline float average_of_window(__global const float* plane, const PoolWindow* w, int oh, int ow, int include_pad,
                                       int divisor) {
   const int h0 = oh * w->stride_h - w->pad_h;
   const int w0 = ow * w->stride_w - w->pad_w;

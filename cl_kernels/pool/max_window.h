@@ -2,18 +2,18 @@
 // or the last NaN if there is one.
 #include "pool/window.h"
 
-static inline float max_of_window(__global const float* plane, const Window* w, int oh, int ow, int* position) {
+static inline float max_of_window(__global const float* plane, const PoolWindow* w, int oh, int ow, int* position) {
   const int h0 = oh * w->stride_h - w->pad_h;
   const int w0 = ow * w->stride_w - w->pad_w;
-  const int r0 = first_tap(h0, w->dil_h);
-  const int r1 = end_tap(h0, w->dil_h, w->kernel_h, w->height);
-  const int s0 = first_tap(w0, w->dil_w);
-  const int s1 = end_tap(w0, w->dil_w, w->kernel_w, w->width);
+  const int r0 = first_tap(h0, w->dilation_h);
+  const int r1 = end_tap(h0, w->dilation_h, w->kernel_h, w->height);
+  const int s0 = first_tap(w0, w->dilation_w);
+  const int s1 = end_tap(w0, w->dilation_w, w->kernel_w, w->width);
   float best = -INFINITY;
-  int at = (h0 + r0 * w->dil_h) * w->width + w0 + s0 * w->dil_w;
+  int at = (h0 + r0 * w->dilation_h) * w->width + w0 + s0 * w->dilation_w;
   for (int r = r0; r < r1; ++r)
     for (int s = s0; s < s1; ++s) {
-      const int here = (h0 + r * w->dil_h) * w->width + w0 + s * w->dil_w;
+      const int here = (h0 + r * w->dilation_h) * w->width + w0 + s * w->dilation_w;
       const float x = plane[here];
       const bool take = x > best || isnan(x);
       best = take ? x : best;

@@ -6,20 +6,17 @@
 #include "pool/adaptive_window.h"
 #include "pool/window.h"
 
-// `sizes` = (height, width, out_h, out_w).
 __kernel void adaptive_avg_pool_forward(__global const float* restrict x, const ulong x_offset,
                                         __global float* restrict y, const ulong y_offset, const long count,
-                                        const long8 sizes) {
+                                        const AdaptivePlane p) {
   const long i = get_global_id(0);
   if (i >= count) return;
-  const int height = (int)sizes.s0, width = (int)sizes.s1, out_h = (int)sizes.s2, out_w = (int)sizes.s3;
-  const long row = divide_index(i, out_w);
-  const long plane = divide_index(row, out_h);
-  const int oh = (int)(row - plane * out_h);
-  const int ow = (int)(i - row * out_w);
+  const int height = p.height, width = p.width, out_h = p.out_h, out_w = p.out_w;
+  const PlaceInPlanes at = place_in_planes(i, out_h, out_w);
+  const int oh = at.row, ow = at.column;
   const int h0 = range_begin(oh, height, out_h), h1 = range_end(oh, height, out_h);
   const int w0 = range_begin(ow, width, out_w), w1 = range_end(ow, width, out_w);
-  x += x_offset + plane * height * width;
+  x += x_offset + at.plane * height * width;
   float sum = 0.0f;
   for (int h = h0; h < h1; ++h) {
     float row_sum = 0.0f;
@@ -31,17 +28,15 @@ __kernel void adaptive_avg_pool_forward(__global const float* restrict x, const 
 
 __kernel void adaptive_avg_pool_backward(__global const float* restrict dy, const ulong dy_offset,
                                          __global float* restrict dx, const ulong dx_offset, const long count,
-                                         const long8 sizes) {
+                                         const AdaptivePlane p) {
   const long i = get_global_id(0);
   if (i >= count) return;
-  const int height = (int)sizes.s0, width = (int)sizes.s1, out_h = (int)sizes.s2, out_w = (int)sizes.s3;
-  const long row = divide_index(i, width);
-  const long plane = divide_index(row, height);
-  const int h = (int)(row - plane * height);
-  const int w = (int)(i - row * width);
+  const int height = p.height, width = p.width, out_h = p.out_h, out_w = p.out_w;
+  const PlaceInPlanes at = place_in_planes(i, height, width);
+  const int h = at.row, w = at.column;
   const int oh1 = range_end(h, out_h, height);
   const int ow1 = range_end(w, out_w, width);
-  dy += dy_offset + plane * out_h * out_w;
+  dy += dy_offset + at.plane * out_h * out_w;
   float sum = 0.0f;
   for (int oh = range_begin(h, out_h, height); oh < oh1; ++oh) {
     const int tall = range_end(oh, height, out_h) - range_begin(oh, height, out_h);

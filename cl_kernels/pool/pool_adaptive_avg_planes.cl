@@ -3,9 +3,10 @@
 //   y[p][oh][ow] = mean of x[p] over rows(oh) and columns(ow), see pool/adaptive_window.h
 //   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for all (h, w) of the window, from zero; one item owns the plane
 //
-// VW: lanes of a vector. `sizes` = (height, width, out_h, out_w).
+// VW: lanes of a vector.
 #include "pool/adaptive_window.h"
 #include "common/vector.h"
+#include "pool/parameters.h"
 
 // One window as `count` segments of `length` neighbouring elements, `step` apart. Whole rows together are one segment.
 typedef struct {
@@ -47,8 +48,8 @@ static inline void add_to_segment(__global float* x, int length, float value) {
 
 CPU_KERNEL void adaptive_avg_pool_forward_planes(
     __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
-    const long planes, const long8 sizes) {
-  const int height = (int)sizes.s0, width = (int)sizes.s1, out_h = (int)sizes.s2, out_w = (int)sizes.s3;
+    const long planes, const AdaptivePlane p) {
+  const int height = p.height, width = p.width, out_h = p.out_h, out_w = p.out_w;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   for (long plane = planes * item / items; plane < planes * (item + 1) / items; ++plane)
@@ -64,8 +65,8 @@ CPU_KERNEL void adaptive_avg_pool_forward_planes(
 
 CPU_KERNEL void adaptive_avg_pool_backward_planes(
     __global const float* restrict dy, const ulong dy_offset, __global float* restrict dx, const ulong dx_offset,
-    const long planes, const long8 sizes) {
-  const int height = (int)sizes.s0, width = (int)sizes.s1, out_h = (int)sizes.s2, out_w = (int)sizes.s3;
+    const long planes, const AdaptivePlane p) {
+  const int height = p.height, width = p.width, out_h = p.out_h, out_w = p.out_w;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   for (long plane = planes * item / items; plane < planes * (item + 1) / items; ++plane) {

@@ -11,7 +11,8 @@
 
 // The sums of VW windows of a row. w0 is the input column of the first window's first tap. `step` is the stride. A call
 // passes it as a constant if loads with this stride are vectors.
-static inline floatv sums_of_windows(__global const float* plane, const Window* w, int h0, int h1, int w0, int step) {
+static inline floatv sums_of_windows(__global const float* plane, const PoolWindow* w, int h0, int h1, int w0,
+                                     int step) {
   floatv sum = (floatv)(0.0f);
   for (int h = h0; h < h1; ++h)
     for (int s = 0; s < w->kernel_w; ++s) sum += load_stepped(plane + h * w->width + w0 + s, step);
@@ -20,39 +21,27 @@ static inline floatv sums_of_windows(__global const float* plane, const Window* 
 
 CPU_KERNEL void avg_pool_forward_rows(
     __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
-    const long planes, const long8 sizes, const long8 taps, const int include_pad, const int divisor) {
-  const Window w = window_of(sizes, taps);
-  const int inner = first_inner_column(&w);
-  const int inner_end = end_inner_column(&w);
-  const long reach = vector_reach(&w);
-  const RowRange rows = row_range(planes, w.out_h);
-  long plane = rows.begin / w.out_h;
-  int oh = (int)(rows.begin - plane * w.out_h);
+    const long planes, const PoolWindow w, const int include_pad, const int divisor) {
+  const InnerColumns inner = inner_columns(&w);
   y += y_offset;
-  for (long row = rows.begin; row < rows.end; ++row) {
-    const int h0 = max(oh * w.stride_h - w.pad_h, 0);
-    const int h1 = min(oh * w.stride_h - w.pad_h + w.kernel_h, w.height);
-    const long left = (planes - plane) * w.height * w.width;  // Elements from the plane's start to the tensor's end.
-    __global const float* src = x + x_offset + plane * w.height * w.width;
+  for (OutputRow at = first_output_row(planes, w.out_h); at.row < at.end; next_output_row(&at, w.out_h)) {
+    const int h0 = max(at.oh * w.stride_h - w.pad_h, 0);
+    const int h1 = min(at.oh * w.stride_h - w.pad_h + w.kernel_h, w.height);
+    __global const float* src = x + x_offset + at.plane * w.height * w.width;
+    __global float* to = y + at.row * w.out_w;
     for (int ow = 0; ow < w.out_w;) {
-      const int w0 = ow * w.stride_w - w.pad_w;
-      const long to = row * w.out_w + ow;
-      if (ow >= inner && ow < inner_end && (long)(h1 - 1) * w.width + w0 + reach <= left) {
-        // Lanes past the end of the row go into rows that this work-item writes later.
-        const long room = inner_end < w.out_w ? inner_end - ow : rows.end * w.out_w - to;
+      if (takes_vector(&inner, &w, &at, planes, ow, (long)(h1 - 1) * w.width)) {
+        const int w0 = ow * w.stride_w - w.pad_w;
         const floatv sum = w.stride_w == 1   ? sums_of_windows(src, &w, h0, h1, w0, 1)
                            : w.stride_w == 2 ? sums_of_windows(src, &w, h0, h1, w0, 2)
                                              : sums_of_windows(src, &w, h0, h1, w0, w.stride_w);
-        store_lanes(sum / elements_of_window(&w, oh, ow, include_pad, divisor), (int)min(room, (long)VW), y + to);
-        ow += min(VW, inner_end - ow);
+        store_lanes(sum / elements_of_window(&w, at.oh, ow, include_pad, divisor),
+                    lanes_to_store(&inner, &w, &at, ow), to + ow);
+        ow += min(VW, inner.end - ow);
       } else {
-        y[to] = average_of_window(src, &w, oh, ow, include_pad, divisor);
+        to[ow] = average_of_window(src, &w, at.oh, ow, include_pad, divisor);
         ++ow;
       }
-    }
-    if (++oh == w.out_h) {
-      oh = 0;
-      ++plane;
     }
   }
 }
@@ -60,7 +49,7 @@ CPU_KERNEL void avg_pool_forward_rows(
 #define SHARES 64  // The number of outputs whose shares are kept at a time.
 
 // Adds the shares of the outputs ow0 … ow0+n-1 of a row to the elements that they cover, tap by tap.
-static inline void spread_row(__global const float* dy, __global float* dx, const Window* w, int oh, int ow0, int n,
+static inline void spread_row(__global const float* dy, __global float* dx, const PoolWindow* w, int oh, int ow0, int n,
                               int include_pad, int divisor) {
   float shares[SHARES];
   for (int i = 0; i < n; ++i) shares[i] = dy[i] / elements_of_window(w, oh, ow0 + i, include_pad, divisor);
@@ -76,7 +65,7 @@ static inline void spread_row(__global const float* dy, __global float* dx, cons
 }
 
 // Fills one plane with zeros, then adds the share of each window.
-static inline void spread_plane(__global const float* dy, __global float* dx, const Window* w, int include_pad,
+static inline void spread_plane(__global const float* dy, __global float* dx, const PoolWindow* w, int include_pad,
                                 int divisor) {
   const int area = w->height * w->width;
   int i = 0;
@@ -89,8 +78,7 @@ static inline void spread_plane(__global const float* dy, __global float* dx, co
 
 CPU_KERNEL void avg_pool_backward_planes(
     __global const float* restrict dy, const ulong dy_offset, __global float* restrict dx, const ulong dx_offset,
-    const long planes, const long8 sizes, const long8 taps, const int include_pad, const int divisor) {
-  const Window w = window_of(sizes, taps);
+    const long planes, const PoolWindow w, const int include_pad, const int divisor) {
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   for (long plane = planes * item / items; plane < planes * (item + 1) / items; ++plane)

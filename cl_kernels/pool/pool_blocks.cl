@@ -5,37 +5,36 @@
 #include "pool/avg_window.h"
 
 // The first output of this work-item and the one behind its last, counted over all planes.
-INLINE long first_output(long planes, const Window* w, long item) {
+INLINE long first_output(long planes, const PoolWindow* w, long item) {
   return planes * w->out_h * w->out_w * item / (long)get_global_size(0);
 }
 
-#define FOR_EACH_OUTPUT(at)                                                  \
-  const Window w = window_of(sizes, taps);                                   \
-  const long end = first_output(planes, &w, (long)get_global_id(0) + 1);     \
-  NO_UNROLL                                                                  \
+#define FOR_EACH_OUTPUT(at)                                              \
+  const long end = first_output(planes, &w, (long)get_global_id(0) + 1); \
+  NO_UNROLL                                                              \
   for (long at = first_output(planes, &w, (long)get_global_id(0)); at < end; ++at)
 
 // The window of output `at`: its first row and column, and the taps r0 … r1-1 and s0 … s1-1 inside of the plane.
-#define WINDOW_OF(at)                                                                                   \
-  const long row = divide_index(at, w.out_w), plane = divide_index(row, w.out_h);                       \
-  const int ow = (int)(at - row * w.out_w), oh = (int)(row - plane * w.out_h);                          \
-  const int h0 = oh * w.stride_h - w.pad_h, w0 = ow * w.stride_w - w.pad_w;                             \
-  const int r0 = first_tap(h0, w.dil_h), r1 = end_tap(h0, w.dil_h, w.kernel_h, w.height);               \
-  const int s0 = first_tap(w0, w.dil_w), s1 = end_tap(w0, w.dil_w, w.kernel_w, w.width);                \
-  __global const float* src = x + x_offset + plane * w.height * w.width * VW
+#define WINDOW_OF(at)                                                                               \
+  const PlaceInPlanes place = place_in_planes(at, w.out_h, w.out_w);                                \
+  const int oh = place.row, ow = place.column;                                                      \
+  const int h0 = oh * w.stride_h - w.pad_h, w0 = ow * w.stride_w - w.pad_w;                         \
+  const int r0 = first_tap(h0, w.dilation_h), r1 = end_tap(h0, w.dilation_h, w.kernel_h, w.height); \
+  const int s0 = first_tap(w0, w.dilation_w), s1 = end_tap(w0, w.dilation_w, w.kernel_w, w.width);  \
+  __global const float* src = x + x_offset + place.plane * w.height * w.width * VW
 
 // NaN is the largest element.
 CPU_KERNEL void max_pool_blocks(__global const float* restrict x, const ulong x_offset, __global float* restrict y,
-                                const ulong y_offset, const long planes, const long8 sizes, const long8 taps) {
+                                const ulong y_offset, const long planes, const PoolWindow w) {
   FOR_EACH_OUTPUT(at) {
     WINDOW_OF(at);
     floatv best = (floatv)(-INFINITY);
     NO_UNROLL
     for (int r = r0; r < r1; ++r) {
-      __global const float* line = src + (long)(h0 + r * w.dil_h) * w.width * VW;
+      __global const float* line = src + (long)(h0 + r * w.dilation_h) * w.width * VW;
       NO_UNROLL
       for (int s = s0; s < s1; ++s) {
-        const floatv v = UNALIGNED_CONST(line + (w0 + s * w.dil_w) * VW);
+        const floatv v = UNALIGNED_CONST(line + (w0 + s * w.dilation_w) * VW);
         best = select(best, v, (v > best) | isnan(v));
       }
     }
@@ -44,8 +43,7 @@ CPU_KERNEL void max_pool_blocks(__global const float* restrict x, const ulong x_
 }
 
 CPU_KERNEL void avg_pool_blocks(__global const float* restrict x, const ulong x_offset, __global float* restrict y,
-                                const ulong y_offset, const long planes, const long8 sizes, const long8 taps,
-                                const int include_pad) {
+                                const ulong y_offset, const long planes, const PoolWindow w, const int include_pad) {
   FOR_EACH_OUTPUT(at) {
     WINDOW_OF(at);
     floatv sum = (floatv)(0.0f);

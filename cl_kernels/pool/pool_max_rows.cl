@@ -8,68 +8,55 @@
 #include "pool/max_window.h"
 #include "pool/row_window.h"
 
-// VW outputs of a row, of which `room` may be stored. w0 is the input column of the first output's first tap. `step` is
+// VW outputs of a row, of which `count` are stored. w0 is the input column of the first output's first tap. `step` is
 // the stride. A call passes it as a constant if loads with this stride are vectors.
-static inline void max_of_vector(__global const float* plane, const Window* w, int h0, int w0, int step, long room,
+static inline void max_of_vector(__global const float* plane, const PoolWindow* w, int h0, int w0, int step, int count,
                                  __global float* y, __global int* index) {
-  const int r0 = first_tap(h0, w->dil_h);
-  const int r1 = end_tap(h0, w->dil_h, w->kernel_h, w->height);
+  const int r0 = first_tap(h0, w->dilation_h);
+  const int r1 = end_tap(h0, w->dilation_h, w->kernel_h, w->height);
   const intv first = w0 + LANES * step;
   floatv best = (floatv)(-INFINITY);
-  intv at = first + (h0 + r0 * w->dil_h) * w->width;
+  intv at = first + (h0 + r0 * w->dilation_h) * w->width;
   for (int r = r0; r < r1; ++r) {
-    const int row = (h0 + r * w->dil_h) * w->width;
+    const int row = (h0 + r * w->dilation_h) * w->width;
     for (int s = 0; s < w->kernel_w; ++s) {
-      const floatv x = load_stepped(plane + row + w0 + s * w->dil_w, step);
+      const floatv x = load_stepped(plane + row + w0 + s * w->dilation_w, step);
       const intv take = (x > best) | isnan(x);
       best = select(best, x, take);
-      at = select(at, first + row + s * w->dil_w, take);
+      at = select(at, first + row + s * w->dilation_w, take);
     }
   }
-  store_lanes(best, (int)min(room, (long)VW), y);
-  store_int_lanes(at, (int)min(room, (long)VW), index);
+  store_lanes(best, count, y);
+  store_int_lanes(at, count, index);
 }
 
 CPU_KERNEL void max_pool_forward_rows(
     __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
-    __global int* restrict index, const ulong index_offset, const long planes, const long8 sizes, const long8 taps) {
-  const Window w = window_of(sizes, taps);
-  const int inner = first_inner_column(&w);
-  const int inner_end = end_inner_column(&w);
-  const long reach = vector_reach(&w);
-  const RowRange rows = row_range(planes, w.out_h);
-  long plane = rows.begin / w.out_h;
-  int oh = (int)(rows.begin - plane * w.out_h);
+    __global int* restrict index, const ulong index_offset, const long planes, const PoolWindow w) {
+  const InnerColumns inner = inner_columns(&w);
   y += y_offset;
   index += index_offset;
-  for (long row = rows.begin; row < rows.end; ++row) {
-    const int h0 = oh * w.stride_h - w.pad_h;
-    const long left = (planes - plane) * w.height * w.width;  // Elements from the plane's start to the tensor's end.
-    __global const float* src = x + x_offset + plane * w.height * w.width;
-    const long last_row = (long)min(w.height - 1, h0 + w.dil_h * (w.kernel_h - 1)) * w.width;
+  for (OutputRow at = first_output_row(planes, w.out_h); at.row < at.end; next_output_row(&at, w.out_h)) {
+    const int h0 = at.oh * w.stride_h - w.pad_h;
+    const long last_row = (long)min(w.height - 1, h0 + w.dilation_h * (w.kernel_h - 1)) * w.width;
+    __global const float* src = x + x_offset + at.plane * w.height * w.width;
     for (int ow = 0; ow < w.out_w;) {
-      const int w0 = ow * w.stride_w - w.pad_w;
-      const long to = row * w.out_w + ow;
-      if (ow >= inner && ow < inner_end && last_row + w0 + reach <= left) {
-        // Lanes past the end of the row go into rows that this work-item writes later.
-        const long room = inner_end < w.out_w ? inner_end - ow : rows.end * w.out_w - to;
+      const long to = at.row * w.out_w + ow;
+      if (takes_vector(&inner, &w, &at, planes, ow, last_row)) {
+        const int w0 = ow * w.stride_w - w.pad_w, count = lanes_to_store(&inner, &w, &at, ow);
         if (w.stride_w == 1)
-          max_of_vector(src, &w, h0, w0, 1, room, y + to, index + to);
+          max_of_vector(src, &w, h0, w0, 1, count, y + to, index + to);
         else if (w.stride_w == 2)
-          max_of_vector(src, &w, h0, w0, 2, room, y + to, index + to);
+          max_of_vector(src, &w, h0, w0, 2, count, y + to, index + to);
         else
-          max_of_vector(src, &w, h0, w0, w.stride_w, room, y + to, index + to);
-        ow += min(VW, inner_end - ow);
+          max_of_vector(src, &w, h0, w0, w.stride_w, count, y + to, index + to);
+        ow += min(VW, inner.end - ow);
       } else {
         int position;
-        y[to] = max_of_window(src, &w, oh, ow, &position);
+        y[to] = max_of_window(src, &w, at.oh, ow, &position);
         index[to] = position;
         ++ow;
       }
-    }
-    if (++oh == w.out_h) {
-      oh = 0;
-      ++plane;
     }
   }
 }

@@ -3,32 +3,61 @@
 #include "common/lanes.h"
 #include "pool/window.h"
 
-// The output rows of this work-item, counted over all planes.
+// An output row: `row` counts the rows of all planes, and `oh` those of its plane. A work-item takes the rows up to
+// `end`.
 typedef struct {
-  long begin, end;
-} RowRange;
+  long row, end, plane;
+  int oh;
+} OutputRow;
 
-static inline RowRange row_range(long planes, int out_h) {
+static inline OutputRow first_output_row(long planes, int out_h) {
   const long rows = planes * out_h;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
-  RowRange range;
-  range.begin = rows * item / items;
-  range.end = rows * (item + 1) / items;
-  return range;
+  OutputRow at;
+  at.row = rows * item / items;
+  at.end = rows * (item + 1) / items;
+  at.plane = at.row / out_h;
+  at.oh = (int)(at.row - at.plane * out_h);
+  return at;
+}
+static inline void next_output_row(OutputRow* at, int out_h) {
+  ++at->row;
+  if (++at->oh < out_h) return;
+  at->oh = 0;
+  ++at->plane;
 }
 
-// The columns first … end-1 of an output row have all their taps inside the input's row.
-static inline int first_inner_column(const Window* w) {
-  return min(w->out_w, (w->pad_w + w->stride_w - 1) / w->stride_w);
-}
-static inline int end_inner_column(const Window* w) {
-  const int room = w->width + w->pad_w - w->dil_w * (w->kernel_w - 1) - 1;
-  return room < 0 ? 0 : min(w->out_w, room / w->stride_w + 1);
+// The columns begin … end-1 of an output row, whose taps are all inside the input's row, and the number of elements that
+// a vector of outputs reads, from its first output's first tap on.
+typedef struct {
+  int begin, end;
+  long reach;
+} InnerColumns;
+
+static inline InnerColumns inner_columns(const PoolWindow* w) {
+  const int room = w->width + w->pad_w - w->dilation_w * (w->kernel_w - 1) - 1;
+  InnerColumns inner;
+  inner.begin = min(w->out_w, (w->pad_w + w->stride_w - 1) / w->stride_w);
+  inner.end = room < 0 ? 0 : min(w->out_w, room / w->stride_w + 1);
+  inner.reach = (long)VW * w->stride_w + (long)w->dilation_w * (w->kernel_w - 1);
+  return inner;
 }
 
-// The number of elements that a vector of outputs reads, from its first output's first tap on.
-static inline long vector_reach(const Window* w) { return (long)VW * w->stride_w + (long)w->dil_w * (w->kernel_w - 1); }
+// Whether the outputs from column ow on can be computed as a vector, whose reads in the plane end before the tensor
+// does. `last_row` is the first element of the last row that they read.
+static inline bool takes_vector(const InnerColumns* inner, const PoolWindow* w, const OutputRow* at, long planes,
+                                int ow, long last_row) {
+  const long left = (planes - at->plane) * w->height * w->width;
+  return ow >= inner->begin && ow < inner->end && last_row + ow * w->stride_w - w->pad_w + inner->reach <= left;
+}
+
+// The outputs from column ow on that a vector may store. Lanes past the end of the row go into rows that this work-item
+// writes later.
+static inline int lanes_to_store(const InnerColumns* inner, const PoolWindow* w, const OutputRow* at, int ow) {
+  const long room = inner->end < w->out_w ? inner->end - ow : (at->end - at->row) * w->out_w - ow;
+  return (int)min(room, (long)VW);
+}
 
 // Lane i is p[i * step]. May touch VW * step elements.
 static inline floatv load_stepped(__global const float* p, int step) {

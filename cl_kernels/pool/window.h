@@ -1,30 +1,5 @@
-// Windows that slide over the planes of an image batch [planes][height][width], one output per window:
-// output (oh, ow) covers the taps h = oh * stride_h - pad_h + r * dil_h, w = ow * stride_w - pad_w + s * dil_w with
-// r < kernel_h, s < kernel_w. Taps outside the plane do not exist.
-typedef struct {
-  int height, width, out_h, out_w;
-  int kernel_h, kernel_w, stride_h, stride_w;
-  int pad_h, pad_w, dil_h, dil_w;
-} Window;
-
-// Made from the kernel arguments `sizes` = (height, width, out_h, out_w, pad_h, pad_w) and `taps` = (kernel_h,
-// kernel_w, stride_h, stride_w, dil_h, dil_w).
-static inline Window window_of(long8 sizes, long8 taps) {
-  Window w;
-  w.height = (int)sizes.s0;
-  w.width = (int)sizes.s1;
-  w.out_h = (int)sizes.s2;
-  w.out_w = (int)sizes.s3;
-  w.pad_h = (int)sizes.s4;
-  w.pad_w = (int)sizes.s5;
-  w.kernel_h = (int)taps.s0;
-  w.kernel_w = (int)taps.s1;
-  w.stride_h = (int)taps.s2;
-  w.stride_w = (int)taps.s3;
-  w.dil_h = (int)taps.s4;
-  w.dil_w = (int)taps.s5;
-  return w;
-}
+// The windows of poolings: their taps, and the elements of planes.
+#include "pool/parameters.h"
 
 // The taps first … end-1 of a window are inside 0 … size-1. The window starts at `start`, which may be negative.
 static inline int first_tap(int start, int dilation) { return start < 0 ? (dilation - 1 - start) / dilation : 0; }
@@ -32,7 +7,29 @@ static inline int end_tap(int start, int dilation, int kernel_size, int size) {
   return min(kernel_size, (size - start + dilation - 1) / dilation);
 }
 
-// Only the windows first … end-1 along an axis can cover `position`. Without dilation all of them do.
+// A 64-bit division takes some hundred instructions on a GPU, so a small dividend is divided in 32 bits.
+static inline long divide_index(long a, int b) { return a >> 31 == 0 ? (long)((uint)a / (uint)b) : a / b; }
+
+// The place of an element in planes [planes][height][width].
+typedef struct {
+  long plane;
+  int row, column;
+} PlaceInPlanes;
+
+static inline PlaceInPlanes place_in_planes(long i, int height, int width) {
+  const long row = divide_index(i, width);
+  PlaceInPlanes at;
+  at.plane = divide_index(row, height);
+  at.row = (int)(row - at.plane * height);
+  at.column = (int)(i - row * width);
+  return at;
+}
+
+// Only the windows h0 … h1-1, w0 … w1-1 can cover an element of the plane. Without dilation all of them do.
+typedef struct {
+  int h0, h1, w0, w1;
+} Windows;
+
 static inline int first_window(int position, int pad, int extent, int stride) {
   const int behind = position + pad - extent + 1;
   return behind > 0 ? (behind + stride - 1) / stride : 0;
@@ -40,6 +37,11 @@ static inline int first_window(int position, int pad, int extent, int stride) {
 static inline int end_window(int position, int pad, int stride, int count) {
   return min(count, (position + pad) / stride + 1);
 }
-
-// A 64-bit division takes some hundred instructions on a GPU, so a small dividend is divided in 32 bits.
-static inline long divide_index(long a, int b) { return a >> 31 == 0 ? (long)((uint)a / (uint)b) : a / b; }
+static inline Windows windows_at(const PoolWindow* w, int row, int column) {
+  Windows of;
+  of.h0 = first_window(row, w->pad_h, w->dilation_h * (w->kernel_h - 1) + 1, w->stride_h);
+  of.h1 = end_window(row, w->pad_h, w->stride_h, w->out_h);
+  of.w0 = first_window(column, w->pad_w, w->dilation_w * (w->kernel_w - 1) + 1, w->stride_w);
+  of.w1 = end_window(column, w->pad_w, w->stride_w, w->out_w);
+  return of;
+}

@@ -53,6 +53,10 @@ std::int32_t flags_of(const Conv2dBlocksProblem& p) {
   return (p.has_bias != 0 ? bias_per_row : 0) | epilogue_flags(p.epilogue);
 }
 
+kernels::BlocksParameters kernel_sizes(const Conv2dBlocksProblem& p, const Conv2dSizes& s) {
+  return {s.channels, s.height, s.width, p.blocks(), s.out_h, s.out_w};
+}
+
 /// The columns for which the fewest are computed twice or in vain. Wide tiles load a weight less often.
 std::int64_t best_columns(const Conv2dBlocksProblem& p, std::int64_t out_w, const Target& target) {
   const std::int64_t most = max_sums(p, target) / (p.is_depthwise() ? 2 : p.tile_blocks);
@@ -122,9 +126,8 @@ PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_
   const EpilogueArgs e = epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight);
   Plan plan;
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(groups_of(p) * cut.pieces() * s.images * slice));
-  plan.add(spec, range, x, weight, bias_of(p, weight), y, scratch, e,
-           Shape{s.images, s.channels, s.height, s.width, p.blocks(), s.out_h, s.out_w, cut.tiles_of_item},
-           s.kernel_window(), slice, flags_of(p));
+  plan.add(spec, range, x, weight, bias_of(p, weight), y, scratch, e, kernel_sizes(p, s), s.kernel_window(),
+           kernels::number(cut.tiles_of_item), slice, flags_of(p));
   return plan;
 }
 
@@ -133,12 +136,11 @@ PlanOr plan_direct(const Conv2dBlocksProblem& p, const Target& target, std::size
   const Conv2dSizes& s = p.sizes;
   const std::int64_t count = s.images * p.blocks() * s.pixels() * p.block;
   const EpilogueArgs e = epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight);
-  const auto number = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
   Plan plan;
   plan.add({"conv/conv2d_blocks_direct.cl", "conv2d_blocks_direct", {{"VW", p.block}}, epilogue_prelude(p.epilogue)},
-           target.flat_range(count), x, weight, bias_of(p, weight), y, e, count,
-           Shape{s.images, s.channels, s.height, s.width, p.blocks(), s.out_h, s.out_w}, s.kernel_window(),
-           number(p.block_in), number(p.tile_blocks), number(p.is_depthwise() ? 1 : 0), flags_of(p));
+           target.flat_range(count), x, weight, bias_of(p, weight), y, e, count, kernel_sizes(p, s), s.kernel_window(),
+           kernels::number(p.block_in), kernels::number(p.tile_blocks), kernels::number(p.is_depthwise() ? 1 : 0),
+           flags_of(p));
   return plan;
 }
 

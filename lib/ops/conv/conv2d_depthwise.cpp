@@ -50,7 +50,20 @@ runtime::Defines defines_of(const Conv2dSizes& s, const Target& target, bool fli
   return defines;
 }
 
-std::int32_t number(std::int64_t value) { return static_cast<std::int32_t>(value); }
+using kernels::number;
+
+kernels::DepthwiseParameters forward_parameters(const Conv2dSizes& s) {
+  return {.outputs = number(s.outputs),
+          .out_h = number(s.out_h),
+          .out_w = number(s.out_w),
+          .height = number(s.height),
+          .width = number(s.width),
+          .ins = 1,
+          .outs = number(s.group_outputs()),
+          .pad_h = number(s.pad_h),
+          .pad_w = number(s.pad_w),
+          .unused = 0};
+}
 
 // A convolution as the kernel sees it: backward data is a convolution of dy with flipped kernels.
 Plan plan_strips(const Conv2dProblem& p, const Target& target, bool flipped) {
@@ -60,14 +73,22 @@ Plan plan_strips(const Conv2dProblem& p, const Target& target, bool flipped) {
                            epilogue_prelude(p.epilogue)};
   if (flipped) spec.defines.add({"FLIPPED", 1});
   const EpilogueArgs e = p.epilogue_args(weight);
-  const std::int64_t group_ins = flipped ? s.group_outputs() : 1, group_outs = flipped ? 1 : s.group_outputs();
-  const Shape sizes = flipped ? Shape{s.channels, s.height, s.width, s.out_h, s.out_w, group_ins, group_outs}
-                              : Shape{s.outputs, s.out_h, s.out_w, s.height, s.width, group_ins, group_outs};
-  const std::int64_t count = strips(s.images * sizes[0], sizes[1], sizes[2]);
+  kernels::DepthwiseParameters sizes = forward_parameters(s);
+  if (flipped)
+    sizes = {.outputs = number(s.channels),
+             .out_h = number(s.height),
+             .out_w = number(s.width),
+             .height = number(s.out_h),
+             .width = number(s.out_w),
+             .ins = number(s.group_outputs()),
+             .outs = 1,
+             .pad_h = number((s.kernel_h - 1) * s.dilation_h - s.pad_h),
+             .pad_w = number((s.kernel_w - 1) * s.dilation_w - s.pad_w),
+             .unused = 0};
+  const std::int64_t count = strips(s.images * sizes.outputs, sizes.out_h, sizes.out_w);
   Plan plan;
   plan.add(spec, target.flat_range(count), from, weight, p.bias_or(weight), to, e, static_cast<std::uint32_t>(count),
-           sizes, number(flipped ? (s.kernel_h - 1) * s.dilation_h - s.pad_h : s.pad_h),
-           number(flipped ? (s.kernel_w - 1) * s.dilation_w - s.pad_w : s.pad_w), p.flags());
+           sizes, p.flags());
   return plan;
 }
 
@@ -103,9 +124,8 @@ PlanOr plan_depthwise_weight(const Conv2dProblem& p, const Target& target, std::
   Plan plan;
   const Place to = split_k > 1 ? plan.workspace(4 * static_cast<std::uint64_t>(split_k * count)) : dw;
   plan.add({"conv/conv2d_depthwise_weight.cl", "conv2d_depthwise_weight", defines_of(s, target, false)},
-           {{split_k * s.outputs * DEPTHWISE_ITEMS}, {DEPTHWISE_ITEMS}}, x, dy, to,
-           Shape{s.outputs, s.out_h, s.out_w, s.height, s.width, s.group_outputs(), s.images, split_k}, number(s.pad_h),
-           number(s.pad_w));
+           {{split_k * s.outputs * DEPTHWISE_ITEMS}, {DEPTHWISE_ITEMS}}, x, dy, to, forward_parameters(s),
+           static_cast<std::uint32_t>(s.images), static_cast<std::uint32_t>(split_k));
   if (split_k == 1) return plan;
   add_parts_sum(plan, target,
                 {.parts = to,

@@ -25,7 +25,7 @@ std::int64_t packed_floats(const GatheredProduct& p) { return p.groups * p.m * p
 
 bool is_multiple(std::int64_t value) { return value % 4 == 0; }
 
-std::int32_t number(std::int64_t value) { return static_cast<std::int32_t>(value); }
+using kernels::number;
 
 // Whether four neighbours of a row of the result can be written, and the epilogue's operands read, at once.
 bool stores_vectors(const GatheredProduct& p, const Conv2dProblem& problem) {

@@ -10,6 +10,8 @@ namespace crisol::ops {
 
 namespace {
 
+using kernels::number;
+
 constexpr std::int64_t workspace_floats = std::int64_t{1} << 26;  // 256 MB, unless the limit is lower.
 constexpr std::int64_t max_elements = std::int64_t{1} << 30;      // The kernels count them in 32 bits.
 
@@ -67,9 +69,16 @@ class Planner {
   void add_columns(const char* entry, std::int64_t count, const Place& from, const Place& to, std::int64_t image_stride,
                    std::int64_t row_stride) {
     plan_.add({"conv/im2col.cl", entry}, target_.flat_range(count), from, to, static_cast<std::uint32_t>(count),
-              static_cast<std::uint32_t>(s_.group_channels()), s_.input_image(), image_stride, row_stride,
-              Shape{s_.height, s_.width, s_.out_h, s_.out_w, s_.kernel_h, s_.kernel_w},
-              Shape{s_.stride_h, s_.stride_w, s_.pad_h, s_.pad_w, s_.dilation_h, s_.dilation_w});
+              kernels::ColumnsParameters{.x_image = s_.input_image(),
+                                         .image = image_stride,
+                                         .row = row_stride,
+                                         .channels = number(s_.group_channels()),
+                                         .height = number(s_.height),
+                                         .width = number(s_.width),
+                                         .out_h = number(s_.out_h),
+                                         .out_w = number(s_.out_w),
+                                         .unused = 0},
+              s_.kernel_window());
   }
 
   /// Copies dy so that the pixels of all images follow one another in each output channel: what im2col makes of it for
@@ -80,8 +89,16 @@ class Planner {
       const std::int64_t count = std::min(step, s_.images - first) * s_.output_image();
       plan_.add({"conv/im2col.cl", "im2col"}, target_.flat_range(count), dy.offset_by(first * s_.output_image()),
                 to.offset_by(first * s_.pixels()), static_cast<std::uint32_t>(count),
-                static_cast<std::uint32_t>(s_.outputs), s_.output_image(), s_.pixels(), s_.images * s_.pixels(),
-                Shape{s_.out_h, s_.out_w, s_.out_h, s_.out_w, 1, 1}, Shape{1, 1, 0, 0, 1, 1});
+                kernels::ColumnsParameters{.x_image = s_.output_image(),
+                                           .image = s_.pixels(),
+                                           .row = s_.images * s_.pixels(),
+                                           .channels = number(s_.outputs),
+                                           .height = number(s_.out_h),
+                                           .width = number(s_.out_w),
+                                           .out_h = number(s_.out_h),
+                                           .out_w = number(s_.out_w),
+                                           .unused = 0},
+                kernels::ConvWindow{1, 1, 1, 1, 0, 0, 1, 1});
     }
   }
 

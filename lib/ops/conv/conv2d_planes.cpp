@@ -10,6 +10,8 @@ namespace crisol::ops {
 
 namespace {
 
+using kernels::number;
+
 constexpr std::int64_t wanted_slice = 1 << 16;  // Floats: a quarter of a usual L2 cache.
 constexpr std::int64_t max_slice = std::int64_t{1} << 24;
 
@@ -17,17 +19,21 @@ constexpr std::int64_t max_slice = std::int64_t{1} << 24;
 // stride, dy has zeros between its elements.
 struct Planes {
   std::int64_t images, channels, height, width, outputs, out_h, out_w, groups;  // channels and outputs of a group
-  Shape window;
+  kernels::ConvWindow window;
   std::int64_t output_step, channel_step, group_step, flipped, insert_h, insert_w;
 
   std::int64_t width_of_line(std::int64_t lanes) const {
-    return window[3] * (ceil_div(out_w, lanes) * lanes + (window[1] - 1) * window[7] / window[3] + 1);
+    return window.stride_w * (ceil_div(out_w, lanes) * lanes +
+                              (std::int64_t{window.taps_w} - 1) * window.dilation_w / window.stride_w + 1);
   }
-  std::int64_t rows_of(std::int64_t band) const { return (band - 1) * window[2] + (window[0] - 1) * window[6] + 1; }
+  std::int64_t rows_of(std::int64_t band) const {
+    return (band - 1) * window.stride_h + (std::int64_t{window.taps_h} - 1) * window.dilation_h + 1;
+  }
   std::int64_t slice_of(std::int64_t band, std::int64_t lanes) const {
     return ceil_div(channels * rows_of(band) * width_of_line(lanes) + lanes, 16) * 16;
   }
-  Shape sizes() const { return {images, channels, height, width, outputs, out_h, out_w, groups}; }
+  std::int64_t taps() const { return std::int64_t{window.taps_h} * window.taps_w; }
+  kernels::ConvSizes sizes() const { return {images, channels, height, width, outputs, out_h, out_w, groups}; }
 };
 
 Planes forward_planes(const Conv2dSizes& s) {
@@ -49,14 +55,10 @@ Planes forward_planes(const Conv2dSizes& s) {
 }
 
 Planes data_planes(const Conv2dSizes& s) {
-  const Shape window{s.kernel_h,
-                     s.kernel_w,
-                     1,
-                     1,
-                     s.dilation_h * (s.kernel_h - 1) - s.pad_h,
-                     s.dilation_w * (s.kernel_w - 1) - s.pad_w,
-                     s.dilation_h,
-                     s.dilation_w};
+  kernels::ConvWindow window = s.kernel_window();
+  window.stride_h = window.stride_w = 1;
+  window.pad_h = number(s.dilation_h * (s.kernel_h - 1) - s.pad_h);
+  window.pad_w = number(s.dilation_w * (s.kernel_w - 1) - s.pad_w);
   return {s.images, s.group_outputs(), s.out_h,   s.out_w,  s.group_channels(), s.height,
           s.width,  s.groups,          window,    s.taps(), s.depth(),          s.group_outputs() * s.depth(),
           1,        s.stride_h,        s.stride_w};
@@ -78,7 +80,7 @@ Bands bands_of(const Planes& p, const Target& target) {
   const std::int64_t vectors = ceil_div(p.out_w, bands.lanes);
   const std::int64_t copying =
       p.slice_of(bands.band, bands.lanes) / bands.lanes + p.channels * p.rows_of(bands.band) * (p.width + 1);
-  const std::int64_t taps = p.channels * p.window[0] * (p.window[1] + 2);
+  const std::int64_t taps = p.channels * p.window.taps_h * (std::int64_t{p.window.taps_w} + 2);
   const std::int64_t iterations =
       copying + p.outputs * bands.band / PLANES_ROWS * vectors * (taps + PLANES_ROWS * (2 * bands.lanes + 4));
   const std::int64_t units_of_item = target.loop_budget / iterations;
@@ -88,8 +90,8 @@ Bands bands_of(const Planes& p, const Target& target) {
 
 const char* check_planes(const Planes& p, const Target& target) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 8;
-  if (p.window[1] > PLANES_MAX_TAPS) return "a kernel of more than 64 columns";
-  if (p.window[4] < 0 || p.window[5] < 0) return "a padding larger than the kernel";
+  if (p.window.taps_w > PLANES_MAX_TAPS) return "a kernel of more than 64 columns";
+  if (p.window.pad_h < 0 || p.window.pad_w < 0) return "a padding larger than the kernel";
   if (p.height * p.width > most || p.out_h * p.out_w > most || p.insert_h * p.height > most)
     return "too large an image";
   if (p.slice_of(PLANES_ROWS, 16) > max_slice) return "too many channels or columns for the cache";
@@ -113,7 +115,8 @@ PlanOr plan_of(const Conv2dProblem& p, const Planes& s, const Target& target) {
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(bands.items * slice));
   plan.add({"conv/conv2d_planes.cl", "conv2d_planes", defines_of(target, bands.lanes), epilogue_prelude(p.epilogue)},
            {{bands.items}, {1}}, from, weight, p.bias_or(weight), to, scratch, e, s.sizes(), s.window,
-           Shape{s.output_step, s.channel_step, s.group_step, s.flipped, s.insert_h, s.insert_w, bands.band, slice},
+           kernels::PlanesParameters{s.output_step, s.channel_step, s.group_step, slice, number(s.flipped),
+                                     number(s.insert_h), number(s.insert_w), number(bands.band)},
            p.flags());
   return plan;
 }
@@ -122,7 +125,7 @@ PlanOr plan_of(const Conv2dProblem& p, const Planes& s, const Target& target) {
 std::int64_t weight_slice(const Planes& p, std::int64_t lanes) {
   const std::int64_t rows = ceil_div(p.out_h, PLANES_ROWS) * PLANES_ROWS;
   const std::int64_t out_line = ceil_div(p.out_w, lanes) * lanes + 1;
-  const std::int64_t taps = p.window[0] * p.window[1];
+  const std::int64_t taps = p.taps();
   return ceil_div(p.rows_of(rows) * p.width_of_line(lanes) + rows * out_line + (taps + 1) * lanes, 16) * 16;
 }
 
@@ -137,8 +140,8 @@ std::int64_t weight_items(const Planes& p, const Target& target) {
 // Whether the loops of a work-item that computes the weight's gradient are short enough for the device.
 bool weight_fits_loops(const Planes& s, const Target& target) {
   const std::int64_t lanes = target.cpu_vector_width();
-  const std::int64_t image = (s.height * s.width + s.out_h * s.out_w) +
-                             s.window[0] * s.window[1] * (s.out_h + 4) * (ceil_div(s.out_w, lanes) + 2);
+  const std::int64_t image =
+      (s.height * s.width + s.out_h * s.out_w) + s.taps() * (s.out_h + 4) * (ceil_div(s.out_w, lanes) + 2);
   return s.images * image + weight_slice(s, lanes) <= target.loop_budget;
 }
 

@@ -7,6 +7,16 @@
 
 namespace crisol::ops {
 
+kernels::ConvSizes Conv2dSizes::kernel_sizes() const noexcept {
+  return {images, channels, height, width, outputs, out_h, out_w, groups};
+}
+
+kernels::ConvWindow Conv2dSizes::kernel_window() const noexcept {
+  using kernels::number;
+  return {number(kernel_h), number(kernel_w), number(stride_h),   number(stride_w),
+          number(pad_h),    number(pad_w),    number(dilation_h), number(dilation_w)};
+}
+
 ProblemKey Conv2dProblem::key() const {
   const Conv2dSizes& s = sizes;
   return {{"n", s.images},         {"c", s.channels},        {"h", s.height},

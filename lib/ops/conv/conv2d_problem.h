@@ -1,6 +1,7 @@
 // What the variants of the three convolution ops get.
 #pragma once
 
+#include "conv/parameters.h"
 #include "crisol/ops/conv.h"
 #include "crisol/precision.h"
 #include "dispatch/choose.h"
@@ -33,9 +34,9 @@ struct Conv2dSizes {
   std::int64_t weight_size() const noexcept { return outputs * depth(); }
   Shape output_shape() const { return {images, outputs, out_h, out_w}; }
 
-  /// The arguments of kernels that include conv/conv.h.
-  Shape kernel_sizes() const { return {images, channels, height, width, outputs, out_h, out_w, groups}; }
-  Shape kernel_window() const { return {kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w}; }
+  /// The arguments of kernels.
+  kernels::ConvSizes kernel_sizes() const noexcept;
+  kernels::ConvWindow kernel_window() const noexcept;
 };
 
 /// Checks the channels of an input (N, C, …) and a weight (K, C/groups, …). Throws, naming op.

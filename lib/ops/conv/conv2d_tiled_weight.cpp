@@ -31,7 +31,7 @@ const char* check_sizes(const Conv2dSizes& s, const Target& target) {
   return s.images * s.pixels() / 4 > target.loop_budget ? "too deep" : nullptr;
 }
 
-std::int32_t number(std::int64_t value) { return static_cast<std::int32_t>(value); }
+using kernels::number;
 
 // A table of the pixels' addresses.
 Place add_table(Plan& plan, const Target& target, const Conv2dSizes& s) {

@@ -30,6 +30,8 @@ const char* check_winograd_form(const Conv2dSizes& s) {
 
 namespace {
 
+using kernels::number;
+
 struct Cut {
   std::int64_t width, rows, vectors;  // The register tile.
   std::int64_t blocks;                // Parts of the outputs.
@@ -98,9 +100,8 @@ Place derive_weight(Plan& plan, const Place& weight, const WinogradSizes& s, con
   const Place transformed = plan.derive(weight, key, 4 * static_cast<std::uint64_t>(cut.weight_floats(s)));
   const std::int64_t units = ceil_div(s.outputs, cut.rows) * ceil_div(s.channels, cut.width / cut.rows);
   plan.add_to_derived(transformed, {"conv/conv2d_winograd.cl", "winograd_weights", defines},
-                      persistent_range(target, units, cut.width * 20), weight, transformed,
-                      static_cast<std::int32_t>(s.outputs), static_cast<std::int32_t>(s.channels), s.output_stride(),
-                      s.channel_stride(), s.flipped ? 1 : 0);
+                      persistent_range(target, units, cut.width * 20), weight, transformed, number(s.outputs),
+                      number(s.channels), s.output_stride(), s.channel_stride(), s.flipped ? 1 : 0);
   return transformed;
 }
 
@@ -118,8 +119,19 @@ PlanOr plan_of(const Conv2dProblem& p, const Target& target, bool data) {
   const EpilogueArgs e = p.epilogue_args(transformed);
   plan.add({"conv/conv2d_winograd.cl", "winograd_multiply", defines, epilogue_prelude(p.epilogue)}, {{cut.items}, {1}},
            transformed, from, to, p.bias_or(transformed), scratch, e,
-           Shape{s.images, s.channels, s.height, s.width, s.outputs, s.out_h, s.out_w, cut.slice}, s.pad_h, s.pad_w,
-           static_cast<std::int32_t>(cut.blocks), p.flags());
+           kernels::WinogradParameters{.images = s.images,
+                                       .slice = cut.slice,
+                                       .channels = number(s.channels),
+                                       .height = number(s.height),
+                                       .width = number(s.width),
+                                       .outputs = number(s.outputs),
+                                       .out_h = number(s.out_h),
+                                       .out_w = number(s.out_w),
+                                       .pad_h = s.pad_h,
+                                       .pad_w = s.pad_w,
+                                       .blocks = number(cut.blocks),
+                                       .unused = 0},
+           p.flags());
   return plan;
 }
 

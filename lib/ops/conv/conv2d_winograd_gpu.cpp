@@ -10,6 +10,8 @@ namespace crisol::ops {
 
 namespace {
 
+using kernels::number;
+
 // 256 MB, unless the limit is lower or an image needs more.
 constexpr std::int64_t workspace_floats = std::int64_t{1} << 26;
 // The kernels count elements of a position, and bytes of the input, in 32 bits.
@@ -103,6 +105,19 @@ class Planner {
     return spec;
   }
 
+  // The tiles of some images whose planes have this size.
+  kernels::WinogradTiles tiles_parameters(std::int64_t images, std::int64_t channels, std::int64_t height,
+                                          std::int64_t width) const {
+    return {.tiles = number(s_.tiles_of(images)),
+            .stride = number(s_.columns(images)),
+            .tiles_h = number(s_.tiles_h()),
+            .tiles_w = number(s_.tiles_w()),
+            .channels = number(channels),
+            .height = number(height),
+            .width = number(width),
+            .unused = 0};
+  }
+
   // The transformed kernels.
   Place derive_kernels() {
     static constexpr char kind[] = "winograd tiles";
@@ -122,9 +137,8 @@ class Planner {
     const Place from = operand(0, first * s_.channels * s_.height * s_.width);
     const Place products = tiles_.offset_by(s_.positions() * inputs);
     plan_.add(spec("conv/conv2d_winograd_tiles.cl", "winograd_input"), target_.flat_range(inputs), from, tiles_,
-              static_cast<std::uint32_t>(inputs),
-              Shape{s_.tiles_of(images), columns, s_.tiles_h(), s_.tiles_w(), s_.channels, s_.height, s_.width},
-              s_.pad_h, s_.pad_w);
+              static_cast<std::uint32_t>(inputs), tiles_parameters(images, s_.channels, s_.height, s_.width), s_.pad_h,
+              s_.pad_w);
     add_products(products, columns);
     add_output(first, images, products);
   }
@@ -157,9 +171,7 @@ class Planner {
     ending.prelude = epilogue_prelude(p_.epilogue);
     ending.defines.add({"VEC_C", vectors ? 4 : 1});
     plan_.add(ending, target_.flat_range(count), products, p_.bias_or(products), operand(2, elements), e,
-              static_cast<std::uint32_t>(count),
-              Shape{s_.tiles_of(images), columns, s_.tiles_h(), s_.tiles_w(), s_.outputs, s_.out_h, s_.out_w},
-              p_.flags());
+              static_cast<std::uint32_t>(count), tiles_parameters(images, s_.outputs, s_.out_h, s_.out_w), p_.flags());
   }
 };
 

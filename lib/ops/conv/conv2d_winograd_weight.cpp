@@ -79,7 +79,7 @@ const char* check(const Conv2dSizes& s, const Cut& cut, const Target& target) {
   return nullptr;
 }
 
-std::int32_t number(std::int64_t value) { return static_cast<std::int32_t>(value); }
+using kernels::number;
 
 // Planes of x or dy.
 struct Images {
@@ -93,8 +93,9 @@ void add_pixels(Plan& plan, const Target& target, const runtime::Defines& define
   const std::int64_t width = target.cpu_vector_width(), blocks = ceil_div(s.channels, width);
   const std::int64_t iterations = rows * (columns + 1) + ceil_div(s.height * s.width, width) * 3 * (width + 6);
   plan.add({"conv/conv2d_winograd_weight.cl", "winograd_pixels", defines},
-           persistent_range(target, s.images * blocks, iterations), from, to, number(s.images), number(s.channels),
-           number(s.height), number(s.width), number(rows), number(columns), number(pad_h), number(pad_w));
+           persistent_range(target, s.images * blocks, iterations), from, to,
+           kernels::PaddedParameters{number(s.images), number(s.channels), number(s.height), number(s.width),
+                                     number(rows), number(columns), number(pad_h), number(pad_w)});
 }
 
 }  // namespace
@@ -118,8 +119,16 @@ PlanOr plan_winograd_weight(const Conv2dProblem& p, const Target& target, std::s
   add_pixels(plan, target, defines, {s.images, s.outputs, s.out_h, s.out_w}, dy, dy_pixels, {rows, columns, 0, 0});
   plan.add({"conv/conv2d_winograd_weight.cl", "winograd_gradient", defines}, {{cut.items}, {1}}, x_pixels, dy_pixels,
            sums, scratch,
-           Shape{s.images, s.channels, s.outputs, cut.tiles_h, cut.tiles_w, cut.split_k, cut.block_k, cut.block_c},
-           number(cut.chunk), cut.slice);
+           kernels::WinogradWeightParameters{.images = s.images,
+                                             .slice = cut.slice,
+                                             .channels = number(s.channels),
+                                             .outputs = number(s.outputs),
+                                             .tiles_h = number(cut.tiles_h),
+                                             .tiles_w = number(cut.tiles_w),
+                                             .parts = number(cut.split_k),
+                                             .block_k = number(cut.block_k),
+                                             .block_c = number(cut.block_c),
+                                             .chunk = number(cut.chunk)});
   if (cut.split_k == 1) return plan;
   plan.add({"conv/conv2d_winograd_weight.cl", "winograd_add_parts", defines},
            persistent_range(target, ceil_div(s.weight_size(), cut.width), 2 * cut.width * cut.split_k), sums, dw,

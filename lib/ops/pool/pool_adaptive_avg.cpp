@@ -16,7 +16,10 @@ namespace {
 struct AdaptivePoolProblem {
   std::int64_t planes, height, width, out_h, out_w;
 
-  Shape sizes() const { return {height, width, out_h, out_w}; }
+  kernels::AdaptivePlane sizes() const {
+    using kernels::number;
+    return {number(height), number(width), number(out_h), number(out_w)};
+  }
   ProblemKey key() const {
     return {{"planes", planes}, {"h", height}, {"w", width}, {"out_h", out_h}, {"out_w", out_w}};
   }

@@ -27,7 +27,7 @@ PlanOr plan_rows(const AvgPoolProblem& p, const Target& target, const char* entr
   const auto [from, to] = operands<2>();
   Plan plan;
   plan.add({"pool/pool_avg_rows.cl", entry, {{"VW", target.cpu_vector_width()}}},
-           persistent_range(target, units, iterations), from, to, p.planes, p.sizes(), p.taps(),
+           persistent_range(target, units, iterations), from, to, p.planes, p.kernel_window(),
            static_cast<std::int32_t>(p.include_pad), static_cast<std::int32_t>(p.divisor));
   return plan;
 }
@@ -36,7 +36,7 @@ PlanOr plan_rows(const AvgPoolProblem& p, const Target& target, const char* entr
 PlanOr plan_pixel(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t count) {
   const auto [from, to] = operands<2>();
   Plan plan;
-  plan.add({"pool/pool_avg.cl", entry}, target.flat_range(count), from, to, count, p.sizes(), p.taps(),
+  plan.add({"pool/pool_avg.cl", entry}, target.flat_range(count), from, to, count, p.kernel_window(),
            static_cast<std::int32_t>(p.include_pad), static_cast<std::int32_t>(p.divisor));
   return plan;
 }

@@ -33,9 +33,9 @@ PlanOr plan_outputs(const BlockPool& p, const Target& target, std::size_t) {
       "pool/pool_blocks.cl", is_max ? "max_pool_blocks" : "avg_pool_blocks", {{"VW", p.block}}};
   Plan plan;
   if constexpr (is_max)
-    plan.add(spec, range, x, y, g.planes, g.sizes(), g.taps());
+    plan.add(spec, range, x, y, g.planes, g.kernel_window());
   else
-    plan.add(spec, range, x, y, g.planes, g.sizes(), g.taps(), static_cast<std::int32_t>(p.include_pad));
+    plan.add(spec, range, x, y, g.planes, g.kernel_window(), static_cast<std::int32_t>(p.include_pad));
   return plan;
 }
 

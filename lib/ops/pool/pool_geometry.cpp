@@ -31,6 +31,12 @@ ProblemKey PoolGeometry::key() const {
           {"pad_w", pad_w},   {"dil_h", dilation_h}, {"dil_w", dilation_w}};
 }
 
+kernels::PoolWindow PoolGeometry::kernel_window() const {
+  using kernels::number;
+  return {number(height),   number(width),    number(out_h), number(out_w), number(kernel_h),   number(kernel_w),
+          number(stride_h), number(stride_w), number(pad_h), number(pad_w), number(dilation_h), number(dilation_w)};
+}
+
 PoolGeometry pool_geometry(const char* op, const Shape& shape, IntPair kernel, IntPair stride, IntPair padding,
                            IntPair dilation, bool ceil_mode) {
   require_images(op, shape);

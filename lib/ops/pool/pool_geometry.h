@@ -8,6 +8,7 @@
 #include "dispatch/choose.h"
 #include "ops/check.h"
 #include "ops/window.h"
+#include "pool/parameters.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -20,9 +21,8 @@ struct PoolGeometry {
   std::int64_t inputs() const { return planes * height * width; }
   std::int64_t outputs() const { return planes * out_h * out_w; }
   std::int64_t window() const { return kernel_h * kernel_w; }
-  /// As cl_kernels/pool/window.h reads them.
-  Shape sizes() const { return {height, width, out_h, out_w, pad_h, pad_w}; }
-  Shape taps() const { return {kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w}; }
+  /// The argument of kernels.
+  kernels::PoolWindow kernel_window() const;
   ProblemKey key() const;
 };
 

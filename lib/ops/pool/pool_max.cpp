@@ -20,7 +20,7 @@ PlanOr plan_forward_rows(const PoolGeometry& p, const Target& target, std::size_
   const auto [x, values, indices] = operands<3>();
   Plan plan;
   plan.add({"pool/pool_max_rows.cl", "max_pool_forward_rows", {{"VW", target.cpu_vector_width()}}},
-           persistent_range(target, p.planes * p.out_h, iterations), x, values, indices, p.planes, p.sizes(), p.taps());
+           persistent_range(target, p.planes * p.out_h, iterations), x, values, indices, p.planes, p.kernel_window());
   return plan;
 }
 
@@ -28,8 +28,8 @@ PlanOr plan_forward_pixel(const PoolGeometry& p, const Target& target, std::size
   const auto [x, values, indices] = operands<3>();
   const std::int64_t count = p.outputs();
   Plan plan;
-  plan.add({"pool/pool_max.cl", "max_pool_forward"}, target.flat_range(count), x, values, indices, count, p.sizes(),
-           p.taps());
+  plan.add({"pool/pool_max.cl", "max_pool_forward"}, target.flat_range(count), x, values, indices, count,
+           p.kernel_window());
   return plan;
 }
 
@@ -48,8 +48,8 @@ PlanOr plan_backward_pixel(const PoolGeometry& p, const Target& target, std::siz
   const auto [dy, indices, dx] = operands<3>();
   const std::int64_t count = p.inputs();
   Plan plan;
-  plan.add({"pool/pool_max.cl", "max_pool_backward"}, target.flat_range(count), dy, indices, dx, count, p.sizes(),
-           p.taps());
+  plan.add({"pool/pool_max.cl", "max_pool_backward"}, target.flat_range(count), dy, indices, dx, count,
+           p.kernel_window());
   return plan;
 }
 
