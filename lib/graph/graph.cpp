@@ -143,7 +143,7 @@ class Walk {
       for (const int input : node.inputs)
         if (input != absent && last_uses_[static_cast<std::size_t>(input)] == i) at(input) = Datum();
       const auto compute = [&] { return run_node(node, std::move(arguments), device); };
-      Data results = by ? by(node, compute) : compute();
+      Data results = by ? by(node, arguments, compute) : compute();
       for (std::size_t k = 0; k < node.outputs.size(); ++k)
         if (node.outputs[k] != absent && last_uses_[static_cast<std::size_t>(node.outputs[k])] != unused)
           at(node.outputs[k]) = std::move(results[k]);

@@ -56,14 +56,14 @@ std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std:
   return fixed;
 }
 
-Program::Program(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
-                 Device device)
+Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device)
     : device_(device) {
   const NoGrad no_grad;
   for (const Tensor& weight : weights)
     weights_.push_back({weight.impl()->storage, weight.impl()->storage->version.load()});
-  for (const Tensor& input : inputs) inputs_.push_back(input.detach().clone());
-  std::optional<Graph> fixed = optimise(graph, data_of(inputs_), weights, device);
+  for (const Datum& input : inputs)
+    inputs_.push_back(input.on_host() ? input : Datum(input.tensor(device).detach().clone()));
+  std::optional<Graph> fixed = optimise(graph, inputs_, weights, device);
   if (!fixed) return;
   try {
     capture_run(*fixed);
@@ -86,18 +86,17 @@ void Program::capture_run(Graph& graph) {
   captured_ = capture(
       [&] {
         // Each run writes the inputs, so other layouts of them are made anew.
-        for (const Tensor& input : inputs_) input.impl()->storage->written();
-        outputs_ = walk(graph, data_of(inputs_), {}, device_, std::move(constants));
+        for (const Datum& input : inputs_)
+          if (!input.on_host()) input.tensor(device_).impl()->storage->written();
+        outputs_ = walk(graph, inputs_, {}, device_, std::move(constants));
       },
       device_);
   device_.synchronize();  // rusticl (Mesa 22.3) does not keep a released buffer for the kernels that are queued.
   device_.release_cached_memory();
 }
 
-bool Program::fits_inputs(const std::vector<Tensor>& inputs) const {
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].shape() != inputs_[i].shape() || inputs[i].dtype() != inputs_[i].dtype()) return false;
-  return true;
+bool Program::fits_inputs(const Data& inputs) const {
+  return std::equal(inputs.begin(), inputs.end(), inputs_.begin(), inputs_.end(), are_alike);
 }
 
 bool Program::fits_weights(const std::vector<Tensor>& weights) const {
@@ -108,12 +107,13 @@ bool Program::fits_weights(const std::vector<Tensor>& weights) const {
   return true;
 }
 
-Data Program::run(const std::vector<Tensor>& inputs) {
+Data Program::run(const Data& inputs) {
   const NoGrad no_grad;
   const std::lock_guard lock(mutex_);
   // Without a capture, a result may be a constant or an input.
-  if (!captured_) return copies_of(graph::run(*graph_, data_of(inputs), {}, device_), device_);
-  for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_from(inputs[i]);
+  if (!captured_) return copies_of(graph::run(*graph_, inputs, {}, device_), device_);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].on_host()) inputs_[i].tensor(device_).copy_from(inputs[i].tensor(device_));
   captured_->replay();
   return outputs();
 }
@@ -129,11 +129,18 @@ bool needs_nodes(const std::vector<Tensor>& inputs, const std::vector<Tensor>& w
 
 }  // namespace
 
+Data Programs::known(const std::vector<Tensor>& inputs) {
+  return by_numbers_ ? numbers_.read(inputs) : data_of(inputs);
+}
+
 std::optional<Graph> Programs::graph_of(const Graph& graph, const std::vector<Tensor>& inputs,
                                         const std::vector<Tensor>& weights, Device device, PassChanges* changes) {
   if (!run(graph, inputs, weights, device)) return {};
   const NoGrad no_grad;
-  return optimise(graph, data_of(inputs), weights, device, changes);
+  std::unique_lock lock(mutex_);
+  const Data data = known(inputs);
+  lock.unlock();
+  return optimise(graph, data, weights, device, changes);
 }
 
 std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>& inputs,
@@ -141,21 +148,37 @@ std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>&
   if (needs_nodes(inputs, weights)) return {};
   std::unique_lock lock(mutex_);
   if (!has_programs_) return {};
-  if (const std::shared_ptr<Program> program = find(inputs, weights)) {
+  const Data data = known(inputs);
+  if (const std::shared_ptr<Program> program = find(data, weights)) {
     lock.unlock();
-    return program->run(inputs);
+    return program->run(data);
   }
   Layouts layouts;
   for (const Tensor& input : inputs) layouts.emplace_back(input.dtype(), input.shape());
-  if (is_refused(layouts)) return {};
-  const auto program = std::make_shared<Program>(graph, inputs, weights, device);
-  if (!program->can_run()) {
+  if (is_refused(layouts) || (by_numbers_ && !numbers_.admit(data))) return {};
+  const std::shared_ptr<Program> program = make(graph, inputs, weights, device);
+  if (!program) {
     refuse(std::move(layouts));
     return {};
   }
   if (programs_.size() == max_programs) programs_.pop_back();
   programs_.insert(programs_.begin(), program);
   return program->outputs();
+}
+
+std::shared_ptr<Program> Programs::make(const Graph& graph, const std::vector<Tensor>& inputs,
+                                        const std::vector<Tensor>& weights, Device device) {
+  const auto made_for = [&](const Data& data) {
+    auto program = std::make_shared<Program>(graph, data, weights, device);
+    return program->can_run() ? program : nullptr;
+  };
+  if (auto program = made_for(known(inputs))) return program;
+  if (by_numbers_) return nullptr;
+  const Data data = numbers_.read(inputs);
+  if (!has_numbers(data) || !numbers_.admit(data)) return nullptr;
+  auto program = made_for(data);
+  by_numbers_ = program != nullptr;
+  return program;
 }
 
 bool Programs::is_refused(const Layouts& layouts) const {
@@ -169,7 +192,7 @@ void Programs::refuse(Layouts layouts) {
   refused_.erase(refused_.begin());
 }
 
-std::shared_ptr<Program> Programs::find(const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights) {
+std::shared_ptr<Program> Programs::find(const Data& inputs, const std::vector<Tensor>& weights) {
   const auto at = std::find_if(programs_.begin(), programs_.end(), [&](const auto& program) {
     return program->fits_inputs(inputs) && program->fits_weights(weights);
   });

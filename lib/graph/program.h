@@ -11,6 +11,7 @@
 
 #include "crisol/capture.h"
 #include "graph/graph.h"
+#include "graph/input_numbers.h"
 
 namespace crisol {
 struct Storage;
@@ -21,23 +22,24 @@ namespace crisol::graph {
 /// A pair for each pass: its name, and the number of nodes that it removed or joined.
 using PassChanges = std::vector<std::pair<std::string, std::size_t>>;
 
-/// A graph for inputs like these, after the passes. Nothing if a size or a branch depends on the values of inputs.
+/// A graph for inputs like these, after the passes. Inputs on the host have these numbers in each run. Nothing if a
+/// size or a branch depends on the values of other inputs.
 std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
                               PassChanges* changes = nullptr);
 
 class Program {
  public:
-  /// Throws Error if a node fails. Computes the outputs too.
-  Program(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights, Device device);
+  /// Throws Error if a node fails. Computes the outputs too. Inputs on the host have these numbers in each run.
+  Program(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device);
 
-  /// Whether it was made for inputs of these dtypes and shapes.
-  bool fits_inputs(const std::vector<Tensor>& inputs) const;
+  /// Whether it was made for inputs of these dtypes and shapes, and for the numbers of those on the host.
+  bool fits_inputs(const Data& inputs) const;
   /// Whether it was made for these values of the weights.
   bool fits_weights(const std::vector<Tensor>& weights) const;
-  /// False if a size or a branch depends on values of inputs. There is no run then.
+  /// False if a size or a branch depends on values of inputs that are not on the host. There is no run then.
   bool can_run() const noexcept { return captured_ || graph_; }
   /// The outputs. Several threads may call it.
-  Data run(const std::vector<Tensor>& inputs);
+  Data run(const Data& inputs);
   /// Those of the last run.
   Data outputs() const;
 
@@ -53,8 +55,8 @@ class Program {
   Device device_;
   std::vector<Weight> weights_;
   std::mutex mutex_;
-  std::vector<Tensor> inputs_;  ///< That the commands read.
-  Data outputs_;                ///< That they write.
+  Data inputs_;   ///< Tensors that the commands read, and the numbers of inputs on the host.
+  Data outputs_;  ///< That they write.
   std::optional<CapturedGraph> captured_;
   std::optional<Graph> graph_;  ///< After the passes, instead of captured_.
 };
@@ -62,10 +64,11 @@ class Program {
 /// The programs of one graph for the last few shapes of its inputs.
 class Programs {
  public:
-  /// The outputs, by the program for such inputs, which is made if there is none yet. Nothing if there is no program
-  /// for inputs of these shapes, because sizes or branches depend on values of inputs. After a few such shapes without
-  /// a program between them, the graph counts as one that has none for any shapes. Nothing too while gradients are
-  /// wanted, and while the thread traces or captures: these have to see the nodes.
+  /// The outputs, by the program for such inputs, which is made if there is none yet. If sizes or branches depend on
+  /// values of inputs, a program is for the numbers of its small inputs too, and there are programs for the first few
+  /// numbers. Nothing if there is no program for inputs of these shapes. After a few such shapes without a program
+  /// between them, the graph counts as one that has none for any shapes. Nothing too while gradients are wanted, and
+  /// while the thread traces or captures: these have to see the nodes.
   std::optional<Data> run(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
                           Device device);
   /// The graph that run() runs, after the passes. Its weights are constants. Nothing if run() gives nothing.
@@ -76,7 +79,12 @@ class Programs {
   /// The dtypes and shapes of inputs.
   using Layouts = std::vector<std::pair<DType, Shape>>;
 
-  std::shared_ptr<Program> find(const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights);
+  /// The inputs as programs take them.
+  Data known(const std::vector<Tensor>& inputs);
+  /// Makes a program, and asks for the numbers of inputs if it is not possible without. Null if it is not possible.
+  std::shared_ptr<Program> make(const Graph& graph, const std::vector<Tensor>& inputs,
+                                const std::vector<Tensor>& weights, Device device);
+  std::shared_ptr<Program> find(const Data& inputs, const std::vector<Tensor>& weights);
   /// Whether inputs like these have no program.
   bool is_refused(const Layouts& layouts) const;
   void refuse(Layouts layouts);
@@ -85,6 +93,8 @@ class Programs {
   std::vector<std::shared_ptr<Program>> programs_;  ///< The one that was used last comes first.
   std::vector<Layouts> refused_;                    ///< The last inputs without a program.
   bool has_programs_ = true;
+  InputNumbers numbers_;
+  bool by_numbers_ = false;  ///< Whether programs are for the numbers of small inputs.
 };
 
 }  // namespace crisol::graph

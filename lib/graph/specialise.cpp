@@ -12,34 +12,83 @@ namespace crisol::graph {
 
 namespace {
 
+/// Where values of a graph are among those of the specialised graph.
+using Places = std::vector<int>;
+
+int place_in(const Places& places, int value) {
+  return value == absent ? absent : places[static_cast<std::size_t>(value)];
+}
+
 class Specialiser {
  public:
-  explicit Specialiser(const Graph& graph) : graph_(graph) {
-    fixed_.values = graph.values;
-    fixed_.inputs = graph.inputs;
-    fixed_.outputs = graph.outputs;
-  }
+  explicit Specialiser(Device device) : device_(device) {}
 
-  Graph specialise(const Data& inputs, const std::vector<Tensor>& weights, Device device) {
-    for (std::size_t i = 0; i < inputs.size(); ++i) note(graph_.inputs[i], inputs[i]);
-    for (std::size_t i = 0; i < weights.size(); ++i) add_constant(graph_.weights[i], weights[i]);
-    std::vector<std::pair<int, Datum>> constants;
-    for (const auto& [value, datum] : graph_.constants) {
-      add_constant(value, datum.apart());
-      constants.emplace_back(value, datum.apart());
-    }
-    walk(graph_, inputs, weights, device, std::move(constants),
-         [&](const Node& node, const std::function<Data()>& compute) {
-           const bool folds = is_known(node);
-           Data results = folds ? compute_values(compute) : compute();
-           add(node, results, folds);
-           return results;
-         });
+  Graph specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights) {
+    Places places = new_places(graph);
+    for (std::size_t i = 0; i < inputs.size(); ++i) add_input(place_in(places, graph.inputs[i]), inputs[i]);
+    for (std::size_t i = 0; i < weights.size(); ++i) add_constant(place_in(places, graph.weights[i]), weights[i]);
+    add_nodes(graph, places, inputs, weights);
+    for (const int output : graph.outputs) fixed_.outputs.push_back(place_in(places, output));
     keep_constants();
     return std::move(fixed_);
   }
 
  private:
+  /// Adds the values of a graph.
+  Places new_places(const Graph& graph) {
+    Places places(graph.values.size());
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int>(fixed_.values.size() + i);
+    fixed_.values.insert(fixed_.values.end(), graph.values.begin(), graph.values.end());
+    return places;
+  }
+
+  /// Runs the graph, and adds its nodes and constants.
+  Data add_nodes(const Graph& graph, Places& places, const Data& inputs, const std::vector<Tensor>& weights) {
+    std::vector<std::pair<int, Datum>> constants;
+    for (const auto& [value, datum] : graph.constants) {
+      add_constant(place_in(places, value), datum.apart());
+      constants.emplace_back(value, datum.apart());
+    }
+    return walk(graph, inputs, weights, device_, std::move(constants),
+                [&](const Node& node, const Data& arguments, const std::function<Data()>& compute) {
+                  return node.op == "If" && node.control && is_constant(place_in(places, node.inputs[0]))
+                             ? add_branch(node, arguments, places)
+                             : add_node(node, places, compute);
+                });
+  }
+
+  /// Adds the branch that is known to run, whose values become those of the graph around it.
+  Data add_branch(const Node& node, const Data& arguments, Places& places) {
+    const Graph& body = node.bodies[arguments[0].number() != 0 ? 0 : 1];
+    Places inner = new_places(body);
+    const std::size_t first = node.inputs.size() - node.captures;
+    for (std::size_t i = 0; i < node.captures; ++i)
+      inner[static_cast<std::size_t>(body.inputs[i])] = place_in(places, node.inputs[first + i]);
+    const Data captured(arguments.begin() + static_cast<std::ptrdiff_t>(first), arguments.end());
+    Data results = add_nodes(body, inner, captured, {});
+    for (std::size_t k = 0; k < node.outputs.size(); ++k)
+      if (node.outputs[k] != absent)
+        places[static_cast<std::size_t>(node.outputs[k])] = place_in(inner, body.outputs[k]);
+    return results;
+  }
+
+  Data add_node(const Node& original, const Places& places, const std::function<Data()>& compute) {
+    Node node = original;
+    for (int& input : node.inputs) input = place_in(places, input);
+    for (int& output : node.outputs) output = place_in(places, output);
+    const bool folds = is_known(node);
+    Data results = folds ? compute_values(compute) : compute();
+    for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+      if (node.outputs[k] == absent) continue;
+      if (folds)
+        add_constant(node.outputs[k], results[k]);
+      else
+        note(node.outputs[k], results[k]);
+    }
+    if (!folds) fixed_.nodes.push_back(std::move(node));
+    return results;
+  }
+
   /// Keeps the dtype and the sizes of a value.
   void note(int value, const Datum& datum) {
     Value& noted = fixed_.values[static_cast<std::size_t>(value)];
@@ -49,14 +98,28 @@ class Specialiser {
     noted.shape = sizes_of(datum.shape());
   }
 
+  /// An input whose numbers are known becomes a constant, and another value that no node uses takes its place.
+  void add_input(int value, const Datum& datum) {
+    note(value, datum);
+    if (!datum.on_host()) {
+      fixed_.inputs.push_back(value);
+      return;
+    }
+    constants_[value] = datum;
+    fixed_.inputs.push_back(static_cast<int>(fixed_.values.size()));
+    fixed_.values.push_back(Value(fixed_.values[static_cast<std::size_t>(value)]));
+  }
+
   void add_constant(int value, const Datum& datum) {
     note(value, datum);
     constants_[value] = datum;
   }
 
+  bool is_constant(int value) const { return constants_.count(value) > 0; }
+
   /// Whether the results depend only on weights, constants and sizes.
   bool is_known(const Node& node) const {
-    const auto known = [&](int input) { return input == absent || constants_.count(input) > 0; };
+    const auto known = [&](int input) { return input == absent || is_constant(input); };
     const bool reads_sizes = node.op == "Shape" || node.op == "Size";
     return !is_random(node) && (reads_sizes || std::all_of(node.inputs.begin(), node.inputs.end(), known));
   }
@@ -65,17 +128,6 @@ class Specialiser {
   static Data compute_values(const std::function<Data()>& compute) {
     const runtime::PauseCapture pause;
     return compute();
-  }
-
-  void add(const Node& node, const Data& results, bool folds) {
-    for (std::size_t k = 0; k < node.outputs.size(); ++k) {
-      if (node.outputs[k] == absent) continue;
-      if (folds)
-        add_constant(node.outputs[k], results[k]);
-      else
-        note(node.outputs[k], results[k]);
-    }
-    if (!folds) fixed_.nodes.push_back(node);
   }
 
   /// Those that a node or an output needs. Weights are constants here too.
@@ -89,7 +141,7 @@ class Specialiser {
     }
   }
 
-  const Graph& graph_;
+  const Device device_;
   Graph fixed_;
   std::map<int, Datum> constants_;
 };
@@ -101,9 +153,10 @@ std::optional<Graph> specialise(const Graph& graph, const Data& inputs, const st
   const runtime::DryRun dry_run;
   Data sizes;  // Like the inputs, but without values.
   sizes.reserve(inputs.size());
-  for (const Datum& input : inputs) sizes.emplace_back(empty(input.shape(), input.dtype(), device));
+  for (const Datum& input : inputs)
+    sizes.push_back(input.on_host() ? input : empty(input.shape(), input.dtype(), device));
   try {
-    return Specialiser(graph).specialise(sizes, weights, device);
+    return Specialiser(device).specialise(graph, sizes, weights);
   } catch (const Error&) {
     if (!dry_run.needed_values()) throw;
     return {};

@@ -9,8 +9,8 @@
 
 namespace crisol::graph {
 
-/// Gives the results of a node, which `compute` computes.
-using RunNode = std::function<Data(const Node& node, const std::function<Data()>& compute)>;
+/// Gives the results of a node for these inputs. `compute` computes them, once at most, and may take the inputs.
+using RunNode = std::function<Data(const Node& node, const Data& inputs, const std::function<Data()>& compute)>;
 
 /// The same as run(). Every node runs by `run_node`, or as usual if that is null. This run alone owns the values in
 /// `replaced`, so that they too are given back as soon as no further node needs them.

@@ -34,6 +34,28 @@ Proto branch(const char* name, const Proto& node) {
   return of::graph_attribute(name, of::graph({.nodes = {node}, .outputs = {Proto().text(1, "r")}}));
 }
 
+std::int64_t launches_of(const onnx::Model& model, const Tensor& x) {
+  const NoGrad no_grad;
+  model({{"x", x}});
+  const Profile profile;
+  model({{"x", x}});
+  Device().synchronize();
+  std::int64_t launches = 0;
+  for (const ProfileRow& row : profile.rows()) launches += row.launches;
+  return launches;
+}
+
+/// -x if the input "s" is 2, and otherwise exp(x).
+onnx::Model negative_for_two() {
+  return loaded(of::model(of::graph(
+      {.nodes = {node("Equal", {"s", "two"}, {"c"}), node("If", {"c"}, {"y"},
+                                                          {branch("then_branch", node("Neg", {"x"}, {"r"})),
+                                                           branch("else_branch", node("Exp", {"x"}, {"r"}))})},
+       .initializers = {number("two", 2)},
+       .inputs = {value("x", of::f32, {"N"}), value("s", of::i64, {})},
+       .outputs = {value("y", Proto().message(1, Proto().integer(1, of::f32)))}})));
+}
+
 /// The places of numbers that are not 0 if x has more than two rows, and otherwise its sign.
 ModelFile places_of_many_rows() {
   return ModelFile(
@@ -89,15 +111,6 @@ TEST_CASE("graph: a Gather with one constant index only looks at another place")
         {node("Gather", {"x", "i"}, {"g"}, {attribute("axis", std::int64_t{1})}), node("Exp", {"g"}, {"y"})},
         {of::raw_tensor<std::int64_t>("i", of::i64, {}, {index})});
   };
-  const auto launches_of = [](const onnx::Model& model, const Tensor& input) {
-    model({{"x", input}});
-    const Profile profile;
-    model({{"x", input}});
-    Device().synchronize();
-    std::int64_t launches = 0;
-    for (const ProfileRow& row : profile.rows()) launches += row.launches;
-    return launches;
-  };
   const Tensor x = randn({4, 3, 5});
   for (const std::int64_t index : {0, 2, -1, -3}) {
     CAPTURE(index);
@@ -110,5 +123,94 @@ TEST_CASE("graph: a Gather with one constant index only looks at another place")
   for (const std::int64_t index : {3, -4}) {
     const onnx::Model model = file_of(index).load();
     CHECK(refusal(ErrorCode::invalid_argument, [&] { model({{"x", x}}); }) == doctest::Contains("of 3 elements"));
+  }
+}
+
+TEST_CASE("graph: of an If on a constant the nodes of one branch are left") {
+  const auto then_branch = branch("then_branch", node("If", {"yes"}, {"r"},
+                                                      {branch("then_branch", node("Relu", {"x"}, {"r"})),
+                                                       branch("else_branch", node("NonZero", {"x"}, {"r"}))}));
+  const ModelFile file(
+      {node("If", {"yes"}, {"b"}, {then_branch, branch("else_branch", node("Identity", {"x"}, {"r"}))}),
+       node("Conv", {"b", "w"}, {"y"})},
+      {of::raw_tensor<std::uint8_t>("yes", of::boolean, {}, {1}), weight("w", randn({4, 3, 1, 1}))});
+  onnx::Model model = file.load();
+  const Tensor x = randn({2, 3, 5, 7});
+  const std::string nodes = model.optimized({{"x", x}});
+  CHECK(nodes.find("Relu") != std::string::npos);
+  CHECK(nodes.find("If") == std::string::npos);
+  check_program(model, x);
+}
+
+TEST_CASE("graph: an input that decides about a branch has programs for its first few numbers") {
+  const onnx::Model model = negative_for_two();
+  const NoGrad no_grad;
+  const Tensor x = randn({6});
+  const auto check = [&](const Tensor& s) {
+    CAPTURE(s.item<std::int64_t>());
+    CHECK(model({{"x", x}, {"s", s}})["y"].allclose(s.item<std::int64_t>() == 2 ? -x : exp(x), 1e-6, 1e-6));
+  };
+  const auto number_of = [](std::int64_t n) { return from_vector(std::vector<std::int64_t>{n}, Shape(), DType::i64); };
+  Tensor s = number_of(2);
+  check(s);
+  check(s);
+  CHECK(model.optimized({{"x", x}, {"s", s}}).find("Neg") != std::string::npos);
+  s.copy_from(number_of(3));  // The same tensor, with another number.
+  check(s);
+  CHECK(model.optimized({{"x", x}, {"s", s}}).find("Exp") != std::string::npos);
+  for (std::int64_t n = 4; n < 9; ++n) check(number_of(n));
+  CHECK(model.optimized({{"x", x}, {"s", number_of(9)}}).rfind("no program", 0) == 0);
+  check(number_of(2));
+  CHECK(model.optimized({{"x", x}, {"s", number_of(2)}}).rfind("pass", 0) == 0);
+}
+
+TEST_CASE("graph: a reduction of single elements only changes the shape") {
+  for (const char* op : {"ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"})
+    for (const std::int64_t keeps : {0, 1}) {
+      CAPTURE(op);
+      const auto file_of = [&](std::int64_t axis) {
+        const Proto attributes = attribute("keepdims", keeps);
+        if (std::string(op) == "ReduceSum")
+          return ModelFile({node(op, {"x", "a"}, {"r"}, {attributes}), node("Exp", {"r"}, {"y"})},
+                           {of::raw_tensor<std::int64_t>("a", of::i64, {1}, {axis})});
+        return ModelFile(
+            {node(op, {"x"}, {"r"}, {attributes, attribute("axes", Sizes{axis})}), node("Exp", {"r"}, {"y"})}, {});
+      };
+      const Tensor x = randn({3, 1, 5});
+      onnx::Model model = file_of(1).load();
+      check_program(model, x);
+      CHECK(file_of(1).changes(x)["remove_identities"] == 1);
+      CHECK(file_of(2).changes(x)["remove_identities"] == 0);
+    }
+}
+
+TEST_CASE("graph: a small result computes single numbers for each element") {
+  const ModelFile file({node("ReduceMax", {"x"}, {"m"}, {attribute("keepdims", std::int64_t{0})}),
+                        node("Cast", {"m"}, {"i"}, {attribute("to", std::int64_t{of::i64})}),
+                        node("Cast", {"i"}, {"f"}, {attribute("to", std::int64_t{of::f32})}), node("Exp", {"f"}, {"e"}),
+                        node("Mul", {"x", "e"}, {"y"})},
+                       {});
+  onnx::Model model = file.load();
+  for (const auto& [rows, joined] : {std::pair{5, 2}, std::pair{5000, 1}}) {
+    const Tensor x = randn({rows, 3});
+    CHECK(file.changes(x)["fuse_elements"] == static_cast<std::size_t>(joined));
+    check_program(model, x);
+  }
+}
+
+TEST_CASE("graph: a convolution over one axis computes what follows") {
+  const std::vector<Proto> weights{weight("w", randn({4, 3, 3})), weight("row", randn({7})),
+                                   weight("column", randn({4, 1}))};
+  const Tensor x = randn({2, 3, 9});
+  const auto activated = [](const Proto& w) {
+    return ModelFile({node("Conv", {"x", "w"}, {"c"}), node("Relu", {"c"}, {"y"})}, {w}).load();
+  };
+  onnx::Model model = activated(weights[0]);
+  check_program(model, x);
+  CHECK(launches_of(model, x) == launches_of(activated(weight("w", randn({4, 3, 1, 3}))), x.unsqueeze(2)));
+  for (const char* other : {"row", "column"}) {
+    CAPTURE(other);
+    onnx::Model sum = ModelFile({node("Conv", {"x", "w"}, {"c"}), node("Add", {"c", other}, {"y"})}, weights).load();
+    check_program(sum, x);
   }
 }

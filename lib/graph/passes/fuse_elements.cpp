@@ -9,6 +9,9 @@ namespace crisol::graph {
 
 namespace {
 
+/// A kernel that computes one number takes longer than to compute it for each of so many elements.
+constexpr std::int64_t max_repeats = 4096;
+
 /// Nodes whose elements one kernel computes. The last one gives the result.
 class Group {
  public:
@@ -67,6 +70,12 @@ class Group {
 
   std::optional<Shape> result_shape() const { return shape_of(graph_, graph_.nodes[*members_.rbegin()].outputs[0]); }
 
+  /// Whether a value of this shape may be computed for each element of the result.
+  bool repeats(const Shape& shape) const {
+    const Shape result = *result_shape();
+    return shape == result || (shape.numel() == 1 && shape.rank() <= result.rank() && result.numel() <= max_repeats);
+  }
+
   /// Adds the maker of an input if only members use its value.
   bool grow() {
     const std::set<std::size_t> before = members_;
@@ -76,7 +85,7 @@ class Group {
         if (maker == nullptr || !is_of_elements(graph_, *maker) || uses_.is_output(input)) continue;
         const std::size_t place = uses_.place(input);
         const std::vector<std::size_t>& users = uses_.users(input);
-        if (taken_[place] || members_.count(place) > 0 || shape_of(graph_, input) != result_shape() ||
+        if (taken_[place] || members_.count(place) > 0 || !repeats(*shape_of(graph_, input)) ||
             std::any_of(users.begin(), users.end(), [&](std::size_t user) { return members_.count(user) == 0; }))
           continue;
         members_.insert(place);

@@ -7,6 +7,23 @@ namespace crisol::graph {
 
 namespace {
 
+/// For a reduction of one element at a time: its result has the elements of its input.
+bool is_of_single_elements(const Graph& graph, const Node& node) {
+  static const std::set<std::string_view> ops{"ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"};
+  if (ops.count(node.op) == 0 || node.outputs[0] == absent) return false;
+  const std::optional<Shape> x = shape_of(graph, node.inputs[0]), y = shape_of(graph, node.outputs[0]);
+  return x && y && x->numel() == y->numel() && x->numel() > 0;
+}
+
+/// Gives the elements of the first input another shape.
+Node reshape_to(const Shape& shape, Node node) {
+  node.op = "Reshape";
+  node.inputs.resize(1);
+  node.attributes.clear();
+  node.run = [shape](const Data& in, Device device) { return Data{in[0].tensor(device).reshape(shape)}; };
+  return node;
+}
+
 /// Whether the only output is the first input: for these ops it is, if element type and shape are the same.
 bool is_identity(const Graph& graph, const Node& node) {
   static const std::set<std::string_view> ops{"Identity", "Dropout", "Cast",      "CastLike", "Reshape",
@@ -29,9 +46,14 @@ std::size_t remove_identities(Graph& graph, Device) {
   std::size_t removed = 0;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     aliases.apply(graph.nodes[i]);
+    const bool reshapes = is_of_single_elements(graph, graph.nodes[i]);
+    if (reshapes) {
+      const Shape shape = *shape_of(graph, graph.nodes[i].outputs[0]);
+      graph.nodes[i] = reshape_to(shape, std::move(graph.nodes[i]));
+    }
     gone[i] = is_identity(graph, graph.nodes[i]);
     if (gone[i]) aliases.add(graph.nodes[i].outputs[0], graph.nodes[i].inputs[0]);
-    removed += gone[i] ? 1 : 0;
+    removed += reshapes || gone[i] ? 1 : 0;
   }
   aliases.apply(graph);
   remove_marked(graph, gone);

@@ -109,6 +109,13 @@ Options convolution_options(const Windows& w, int groups) {
   return options;
 }
 
+/// Whether the epilogue computes the same behind a result with one more axis before its last one.
+bool takes_axis(const Epilogue& epilogue, const Tensor& any) {
+  const auto arguments = epilogue.arguments(any);
+  return std::all_of(arguments.begin() + 1, arguments.end(),
+                     [](const auto& a) { return a.tensor() == nullptr || a.tensor()->dim() <= 1; });
+}
+
 Run conv(Call& call) {
   call.check_counts(2, 3);
   const Windows given(call, 3);
@@ -131,7 +138,10 @@ Run conv(Call& call) {
       return epilogue == nullptr ? y : (*epilogue)(y);
     }
     const auto options = convolution_options<Conv2dOptions>(w, groups);
-    if (epilogue != nullptr && !one_axis) return conv2d(x, weight, bias, options, *epilogue);
+    if (epilogue != nullptr && (!one_axis || takes_axis(*epilogue, x))) {
+      const Tensor y = conv2d(x, weight, bias, options, *epilogue);
+      return one_axis ? y.squeeze(2) : y;
+    }
     const Tensor y = one_axis ? conv2d(x, weight, bias, options).squeeze(2) : conv2d(x, weight, bias, options);
     return epilogue == nullptr ? y : (*epilogue)(y);
   };

@@ -204,7 +204,7 @@ Run cast(Call& call) {
   value.dtype = dtype;
   call.gives(0, value);
   call.integer("saturate", 1);  // For element types that the library does not have.
-  return [=](const Data& in, Device device) -> Data {
+  Run run([=](const Data& in, Device device) -> Data {
     if (in[0].on_host() && (dtype == DType::i64 || dtype == in[0].dtype()))
       return {Datum(in[0].numbers(), in[0].shape(), dtype)};
     if (in[0].on_host() && dtype == DType::boolean) {
@@ -213,7 +213,9 @@ Run cast(Call& call) {
       return {Datum(std::move(numbers), in[0].shape(), dtype)};
     }
     return {in[0].tensor(device).to(dtype)};
-  };
+  });
+  if (dtype == DType::f32) run.formula = [](std::span<const Expr> in) { return in[0].to(DType::f32); };
+  return run;
 }
 
 Run expand_(Call& call) {
