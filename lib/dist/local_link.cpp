@@ -16,6 +16,15 @@ constexpr std::size_t small_bytes = std::size_t{32} << 10;
 constexpr std::uint32_t usual_distance = 2;
 static_assert(SharedMemory::slots > 2 * usual_distance, "a slot is used again when the last step of its chunk is done");
 
+enum class Function : std::uint8_t { all_reduce, all_reduce_at_once, reduce_scatter, all_gather };
+
+// A number that tells exchanges apart which are different calls. Sizes count modulo 2^20.
+std::uint32_t exchange_of(Function function, std::size_t count, ReduceOp op = ReduceOp::sum, DType dtype = DType::u8) {
+  const auto kind = static_cast<std::uint32_t>(function) << 6 | static_cast<std::uint32_t>(op) << 4 |
+                    static_cast<std::uint32_t>(dtype);
+  return kind << 20 | static_cast<std::uint32_t>(count % (1u << 20));
+}
+
 std::size_t chunks_of(std::size_t size, std::size_t chunk) { return (size + chunk - 1) / chunk; }
 
 }  // namespace
@@ -30,7 +39,7 @@ std::vector<Byte*> LocalLink::places(std::uint32_t round, std::size_t offset, By
 // In its round R a rank has seen that all others ended R + 1 - distance rounds. So a step sees what the others did
 // `distance` rounds before. The others read and wrote a slot for the last time at most 2 · distance rounds after the
 // chunk was copied in.
-void LocalLink::run(std::size_t chunks, const Step& copy_in, const std::vector<Step>& then) {
+void LocalLink::run(std::uint32_t exchange, std::size_t chunks, const Step& copy_in, const std::vector<Step>& then) {
   const std::uint32_t distance = chunks > usual_distance ? usual_distance : 1;
   const std::size_t rounds = chunks + then.size() * distance;
   for (std::size_t i = 0; i < rounds; ++i) {
@@ -41,7 +50,7 @@ void LocalLink::run(std::size_t chunks, const Step& copy_in, const std::vector<S
       const std::size_t before = (step + 1) * distance;
       if (i >= before && i - before < chunks) then[step](i - before, round - static_cast<std::uint32_t>(before));
     }
-    memory_.end_round();
+    memory_.end_round(exchange);
   }
 }
 
@@ -50,7 +59,7 @@ void LocalLink::all_reduce_at_once(std::byte* data, std::size_t count, ReduceOp 
   const std::uint32_t round = memory_.round();
   memory_.wait_for(round, heartbeat_);
   std::memcpy(memory_.slot(memory_.rank(), round), data, count * size_of(dtype));
-  memory_.end_round();
+  memory_.end_round(exchange_of(Function::all_reduce_at_once, count, op, dtype));
   memory_.wait_for(round + 1, heartbeat_);
   fold(op, dtype, count, places<const std::byte>(round, 0, data), weights, {data});
 }
@@ -73,7 +82,7 @@ void LocalLink::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DTyp
     copy(number * slot_bytes, std::size_t{0}, sums.begin * element);
     copy(number * slot_bytes, end * element, (size - end) * element);
   };
-  run(chunks_of(count, chunk),
+  run(exchange_of(Function::all_reduce, count, op, dtype), chunks_of(count, chunk),
       [&](std::size_t number, std::uint32_t round) {
         std::byte* const slot = memory_.slot(own, round);
         copy_others(number, [&](std::size_t place, std::size_t begin, std::size_t bytes) {
@@ -101,7 +110,7 @@ void LocalLink::reduce_scatter(const std::byte* data, std::size_t count, ReduceO
   const std::size_t chunk = std::max<std::size_t>(slot_bytes / element / ranks, 1);
   const auto bytes_of = [&](std::size_t number) { return std::min(chunk, count - number * chunk) * element; };
   const auto place = [&](std::size_t rank, std::size_t number) { return (rank * count + number * chunk) * element; };
-  run(chunks_of(count, chunk),
+  run(exchange_of(Function::reduce_scatter, count, op, dtype), chunks_of(count, chunk),
       [&](std::size_t number, std::uint32_t round) {
         std::byte* const slot = memory_.slot(memory_.rank(), round);
         for (std::size_t r = 0; r < ranks; ++r)
@@ -116,7 +125,7 @@ void LocalLink::reduce_scatter(const std::byte* data, std::size_t count, ReduceO
 
 void LocalLink::all_gather(const std::byte* own, std::size_t bytes, std::byte* all) {
   const auto bytes_of = [&](std::size_t number) { return std::min(slot_bytes, bytes - number * slot_bytes); };
-  run(chunks_of(bytes, slot_bytes),
+  run(exchange_of(Function::all_gather, bytes), chunks_of(bytes, slot_bytes),
       [&](std::size_t number, std::uint32_t round) {
         std::memcpy(memory_.slot(memory_.rank(), round), own + number * slot_bytes, bytes_of(number));
       },

@@ -26,7 +26,7 @@ class LocalLink {
   /// Rounds that copy chunks in, and rounds later deal with the chunks of all ranks. `then` has one function for each
   /// later step of a chunk. Chunks are numbered; `round` is the one in which the chunk was copied in.
   using Step = std::function<void(std::size_t chunk, std::uint32_t round)>;
-  void run(std::size_t chunks, const Step& copy_in, const std::vector<Step>& then);
+  void run(std::uint32_t exchange, std::size_t chunks, const Step& copy_in, const std::vector<Step>& then);
   void all_reduce_at_once(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
                           const std::vector<float>& weights);
   /// The slots of all ranks in a round, `offset` bytes from their begins. `own` replaces the slot of this rank.

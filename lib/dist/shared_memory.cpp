@@ -97,10 +97,18 @@ std::byte* SharedMemory::slot(int rank, std::uint32_t round) const noexcept {
   return memory_ + slots_begin(ranks_) + (static_cast<std::size_t>(rank) * slots + round % slots) * slot_bytes;
 }
 
-void SharedMemory::end_round() noexcept {
+void SharedMemory::end_round(std::uint32_t exchange) noexcept {
   Progress& own = progress_[rank_];
+  own.exchanges[round_ % slots].store(exchange, std::memory_order_relaxed);
   own.rounds.store(++round_);
   if (own.waiting.load() != 0) wake_all(own.rounds);
+}
+
+// Ranks that make different calls would read each other's bytes as something else.
+void SharedMemory::check_exchange(int rank, std::uint32_t round) const {
+  const auto of = [&](int r) { return progress_[r].exchanges[round % slots].load(std::memory_order_relaxed); };
+  if (of(rank) != of(rank_))
+    fail(ErrorCode::io, "SharedMemory", "rank ", rank, " of this machine makes another exchange than rank ", rank_);
 }
 
 void SharedMemory::wait_for(std::uint32_t rounds, Heartbeat& heartbeat) const {
@@ -121,6 +129,7 @@ void SharedMemory::wait_for(std::uint32_t rounds, Heartbeat& heartbeat) const {
       heartbeat.beat();
       seen = other.rounds.load();
     }
+    if (rounds != 0) check_exchange(r, rounds - 1);
   }
 }
 

@@ -35,18 +35,22 @@ class SharedMemory {
   std::uint32_t round() const noexcept { return round_; }
   /// The slot of a rank in a round.
   std::byte* slot(int rank, std::uint32_t round) const noexcept;
-  /// Ends a round: the other ranks may read what this rank wrote by now.
-  void end_round() noexcept;
-  /// Waits until each rank has ended `rounds` rounds. The core is free meanwhile, and the heartbeat goes on.
+  /// Ends a round: the other ranks may read what this rank wrote by now. `exchange` tells exchanges of different
+  /// functions or sizes apart.
+  void end_round(std::uint32_t exchange) noexcept;
+  /// Waits until each rank has ended `rounds` rounds. The core is free meanwhile, and the heartbeat goes on. Throws
+  /// Error (io) if a rank ended the last of them for another exchange than this rank.
   void wait_for(std::uint32_t rounds, Heartbeat& heartbeat) const;
 
  private:
   /// At the begin of the memory, one for each rank, on lines of the cache of their own.
   struct alignas(128) Progress {
-    std::atomic<std::uint32_t> rounds, waiting;  ///< `waiting`: ranks that sleep until `rounds` changes.
+    std::atomic<std::uint32_t> rounds, waiting;   ///< `waiting`: ranks that sleep until `rounds` changes.
+    std::atomic<std::uint32_t> exchanges[slots];  ///< Of the last rounds.
   };
 
   SharedMemory(MPI_Win window, int rank, int ranks, std::byte* memory);
+  void check_exchange(int rank, std::uint32_t round) const;
   static std::size_t slots_begin(int ranks) noexcept;
 
   MPI_Win window_;
