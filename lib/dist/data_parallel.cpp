@@ -65,7 +65,7 @@ void DataParallelImpl::begin_exchange(bool with_samples) {
   sums.clear();
   sums.push_back(session.worker().queue([this, own = PassHeader{passes, with_samples ? weight : 0}](Link& link) {
     std::vector<PassHeader> headers(static_cast<std::size_t>(link.world()));
-    link.wait(link.begin_gather(&own, headers.data(), sizeof own));
+    link.all_gather(&own, sizeof own, headers.data());
     for (int r = 0; r < link.world(); ++r)
       require(headers[static_cast<std::size_t>(r)].pass == own.pass, op, "rank ", r, " is in backward() number ",
               headers[static_cast<std::size_t>(r)].pass, " and rank ", link.rank(), " in number ", own.pass);
@@ -114,12 +114,7 @@ void DataParallelImpl::begin_sum(const std::shared_ptr<FlatGradients>& gradients
 }
 
 void DataParallelImpl::begin_note(bool own_is_whole) {
-  whole.assign(static_cast<std::size_t>(session.world()), 0);
-  const auto request = std::make_shared<MPI_Request>(MPI_REQUEST_NULL);
-  const auto own = std::make_shared<char>(own_is_whole ? 1 : 0);
-  sums.push_back(session.worker().queue(
-      [this, request, own](Link& link) { *request = link.begin_note(own.get(), whole.data(), 1); }));
-  end_of_note = [request, own](Link& link) { link.wait(*request); };
+  sums.push_back(session.worker().queue([own_is_whole](Link& link) { link.begin_note(own_is_whole ? 1 : 0); }));
 }
 
 void DataParallelImpl::end_pass(const std::exception_ptr& error) {
@@ -145,7 +140,7 @@ void DataParallelImpl::end_pass(const std::exception_ptr& error) {
 }
 
 void DataParallelImpl::end_exchange(const std::vector<char>& its_present) {
-  sums.push_back(session.worker().queue(std::exchange(end_of_note, nullptr)));
+  sums.push_back(session.worker().queue([this](Link& link) { whole = link.end_note(); }));
   exchanges = false;
   std::exception_ptr first_error;
   for (std::future<void>& sum : sums) {

@@ -77,7 +77,7 @@ void DataParallelImpl::check_weights() {
   for (const auto& [name, parameter] : all) own.push_back(hash_of_elements(parameter));
   const std::size_t bytes = own.size() * sizeof own[0];
   std::vector<std::uint64_t> hashes(own.size() * static_cast<std::size_t>(session.world()));
-  session.worker().run([&](Link& link) { link.wait(link.begin_gather(own.data(), hashes.data(), bytes)); });
+  session.worker().run([&](Link& link) { link.all_gather(own.data(), bytes, hashes.data()); });
   std::string differences;
   for (std::size_t r = 1; r < static_cast<std::size_t>(session.world()); ++r)
     for (std::size_t i = 0; i < own.size(); ++i)

@@ -66,7 +66,6 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   std::vector<float> weights;  ///< The ranks' weights; empty if they are equal. Only the worker uses it.
   std::vector<std::future<void>> sums;
   std::vector<char> whole;  ///< By rank: it has all gradients.
-  Worker::Job end_of_note;  ///< Waits for `whole`.
 };
 
 }  // namespace crisol::dist

@@ -9,9 +9,9 @@
 
 namespace crisol::dist {
 
-/// Combines part r of each rank r, `count` elements each, in the order of the ranks. The parts follow each other in
-/// `parts`. `result` may be one of them. `weights` has a factor for each rank, for sums of f32, or nothing.
-void fold(ReduceOp op, DType dtype, std::size_t count, const std::byte* parts, std::size_t ranks,
-          const std::vector<float>& weights, std::byte* result);
+/// Combines `parts`, of `count` elements each, in the order of the ranks. Writes the result to all places in `results`,
+/// which may be parts. `weights` has a factor for each rank, for sums of f32, or nothing.
+void fold(ReduceOp op, DType dtype, std::size_t count, const std::vector<const std::byte*>& parts,
+          const std::vector<float>& weights, const std::vector<std::byte*>& results);
 
 }  // namespace crisol::dist

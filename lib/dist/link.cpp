@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <thread>
+#include <utility>
 
-#include "base/ceil_div.h"
+#include "dist/part.h"
 
 namespace crisol::dist {
 
@@ -16,30 +17,33 @@ namespace {
 constexpr std::size_t piece_bytes = std::size_t{64} << 20;
 // Below this size, one round in which each rank sums all is faster than two rounds in which each sums a part.
 constexpr std::size_t small_bytes = std::size_t{32} << 10;
-// Parts of all ranks start at multiples of this number of elements.
-constexpr std::int64_t part_alignment = 16;
-
 /// The parts of `count` elements, one for each rank, in bytes.
 struct Parts {
   std::vector<int> sizes, places;
   Parts(std::size_t count, std::size_t element, int world) {
-    const auto part = static_cast<std::size_t>(
-        ceil_div(ceil_div(static_cast<std::int64_t>(count), world), part_alignment) * part_alignment);
     for (int r = 0; r < world; ++r) {
-      const std::size_t begin = std::min(count, part * static_cast<std::size_t>(r)),
-                        end = std::min(count, begin + part);
-      sizes.push_back(static_cast<int>((end - begin) * element));
-      places.push_back(static_cast<int>(begin * element));
+      const Part part = part_of_rank(count, r, world);
+      sizes.push_back(static_cast<int>(part.count * element));
+      places.push_back(static_cast<int>(part.begin * element));
     }
   }
 };
 
+// Parts that follow each other.
+std::vector<const std::byte*> parts_from(const std::byte* first, std::size_t bytes, std::size_t ranks) {
+  std::vector<const std::byte*> parts;
+  for (std::size_t r = 0; r < ranks; ++r) parts.push_back(first + r * bytes);
+  return parts;
+}
+
 }  // namespace
 
-Link::Link(MPI_Comm comm, MPI_Comm notes, Heartbeat& heartbeat, const std::atomic<int>& urgent)
+Link::Link(MPI_Comm comm, MPI_Comm notes, SharedMemory* memory, Heartbeat& heartbeat, const std::atomic<int>& urgent)
     : comm_(comm), notes_(notes), heartbeat_(heartbeat), urgent_(urgent) {
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &world_), "MPI_Comm_size");
+  if (memory != nullptr) local_.emplace(*memory, heartbeat_);
+  notes_of_all_.resize(static_cast<std::size_t>(world_));
 }
 
 void Link::wait(const std::function<bool()>& done) {
@@ -67,46 +71,46 @@ std::byte* Link::scratch(std::size_t bytes) {
   return scratch_.data();
 }
 
-MPI_Request Link::begin_gather(const void* own, void* all, std::size_t bytes) {
+void Link::gather_piece(const void* own, std::size_t bytes, void* all) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int size = static_cast<int>(bytes);
   const bool in_place = own == static_cast<std::byte*>(all) + bytes * static_cast<std::size_t>(rank_);
   check_mpi(MPI_Iallgather(in_place ? MPI_IN_PLACE : own, size, MPI_BYTE, all, size, MPI_BYTE, comm_, &request),
             "MPI_Iallgather");
-  return request;
+  wait(request);
 }
 
-MPI_Request Link::begin_note(const void* own, void* all, std::size_t bytes) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int size = static_cast<int>(bytes);
-  check_mpi(MPI_Iallgather(own, size, MPI_BYTE, all, size, MPI_BYTE, notes_, &request), "MPI_Iallgather");
-  return request;
+void Link::begin_note(char own) {
+  own_note_ = own;
+  if (!local_)
+    check_mpi(MPI_Iallgather(&own_note_, 1, MPI_BYTE, notes_of_all_.data(), 1, MPI_BYTE, notes_, &note_),
+              "MPI_Iallgather");
+}
+
+std::vector<char> Link::end_note() {
+  if (local_)
+    all_gather(&own_note_, 1, notes_of_all_.data());
+  else
+    wait(std::exchange(note_, MPI_REQUEST_NULL));
+  return notes_of_all_;
 }
 
 std::vector<std::string> Link::gather_text(const std::string& own) {
-  const auto ranks = static_cast<std::size_t>(world_);
-  std::vector<int> sizes(ranks), places(ranks);
-  const int size = static_cast<int>(own.size());
-  wait(begin_gather(&size, sizes.data(), sizeof size));
-  int end = 0;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    places[r] = end;
-    end += sizes[r];
-  }
-  std::string joined(static_cast<std::size_t>(end), ' ');
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgatherv(own.data(), size, MPI_CHAR, joined.data(), sizes.data(), places.data(), MPI_CHAR, comm_,
-                            &request),
-            "MPI_Iallgatherv");
-  wait(request);
+  std::vector<std::size_t> sizes(static_cast<std::size_t>(world_));
+  const std::size_t size = own.size();
+  all_gather(&size, sizeof size, sizes.data());
+  const std::size_t longest = *std::max_element(sizes.begin(), sizes.end());
+  std::string padded = own, joined(longest * sizes.size(), ' ');
+  padded.resize(longest);
+  all_gather(padded.data(), longest, joined.data());
   std::vector<std::string> texts;
-  for (std::size_t r = 0; r < ranks; ++r)
-    texts.push_back(joined.substr(static_cast<std::size_t>(places[r]), static_cast<std::size_t>(sizes[r])));
+  for (std::size_t r = 0; r < sizes.size(); ++r) texts.push_back(joined.substr(r * longest, sizes[r]));
   return texts;
 }
 
 void Link::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype, const std::vector<float>& weights) {
   if (world_ == 1) return;
+  if (local_) return local_->all_reduce(data, count, op, dtype, weights);
   const std::size_t element = size_of(dtype), piece = piece_bytes / element;
   for (std::size_t first = 0; first < count; first += piece)
     all_reduce_piece(data + first * element, std::min(piece, count - first), op, dtype, weights);
@@ -119,8 +123,8 @@ void Link::all_reduce_piece(std::byte* data, std::size_t count, ReduceOp op, DTy
   const std::size_t element = size_of(dtype), bytes = count * element, ranks = static_cast<std::size_t>(world_);
   if (bytes * ranks <= small_bytes) {
     std::byte* const all = scratch(bytes * ranks);
-    wait(begin_gather(data, all, bytes));
-    return fold(op, dtype, count, all, ranks, weights, data);
+    gather_piece(data, bytes, all);
+    return fold(op, dtype, count, parts_from(all, bytes, ranks), weights, {data});
   }
   const Parts parts(count, element, world_);
   const auto own = static_cast<std::size_t>(rank_);
@@ -133,8 +137,8 @@ void Link::all_reduce_piece(std::byte* data, std::size_t count, ReduceOp op, DTy
                            own_places.data(), MPI_BYTE, comm_, &request),
             "MPI_Ialltoallv");
   wait(request);
-  fold(op, dtype, static_cast<std::size_t>(parts.sizes[own]) / element, received, ranks, weights,
-       data + parts.places[own]);
+  const auto own_bytes = static_cast<std::size_t>(parts.sizes[own]);
+  fold(op, dtype, own_bytes / element, parts_from(received, own_bytes, ranks), weights, {data + parts.places[own]});
   check_mpi(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, parts.sizes.data(), parts.places.data(), MPI_BYTE, comm_,
                             &request),
             "MPI_Iallgatherv");
@@ -143,6 +147,7 @@ void Link::all_reduce_piece(std::byte* data, std::size_t count, ReduceOp op, DTy
 
 void Link::reduce_scatter(const std::byte* data, std::size_t count, ReduceOp op, DType dtype,
                           const std::vector<float>& weights, std::byte* result) {
+  if (local_) return local_->reduce_scatter(data, count, op, dtype, weights, result);
   const std::size_t element = size_of(dtype), ranks = static_cast<std::size_t>(world_);
   const std::size_t piece = std::max<std::size_t>(piece_bytes / element / ranks / 2, 1);
   for (std::size_t first = 0; first < count; first += piece) {
@@ -160,18 +165,21 @@ void Link::reduce_scatter(const std::byte* data, std::size_t count, ReduceOp op,
                              comm_, &request),
               "MPI_Ialltoallv");
     wait(request);
-    fold(op, dtype, size, received, ranks, weights, result + first * element);
+    fold(op, dtype, size, parts_from(received, size * element, ranks), weights, {result + first * element});
   }
 }
 
-void Link::all_gather(const std::byte* own, std::size_t bytes, std::byte* all) {
+void Link::all_gather(const void* own, std::size_t bytes, void* all) {
+  const auto* const from = static_cast<const std::byte*>(own);
+  auto* const to = static_cast<std::byte*>(all);
+  if (local_) return local_->all_gather(from, bytes, to);
   const std::size_t ranks = static_cast<std::size_t>(world_), piece = std::max<std::size_t>(piece_bytes / ranks, 1);
-  if (bytes <= piece) return wait(begin_gather(own, all, bytes));
+  if (bytes <= piece) return gather_piece(own, bytes, all);
   for (std::size_t first = 0; first < bytes; first += piece) {
     const std::size_t size = std::min(piece, bytes - first);
     std::byte* const received = scratch(ranks * size);
-    wait(begin_gather(own + first, received, size));
-    for (std::size_t r = 0; r < ranks; ++r) std::memcpy(all + r * bytes + first, received + r * size, size);
+    gather_piece(from + first, size, received);
+    for (std::size_t r = 0; r < ranks; ++r) std::memcpy(to + r * bytes + first, received + r * size, size);
   }
 }
 

@@ -4,11 +4,13 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "dist/fold.h"
 #include "dist/heartbeat.h"
+#include "dist/local_link.h"
 #include "dist/mpi.h"
 
 namespace crisol::dist {
@@ -17,19 +19,18 @@ namespace crisol::dist {
 class Link {
  public:
   /// `urgent`: how many threads wait for the link. While some do, it tests without sleep.
-  /// `notes` is another communicator of all ranks.
-  Link(MPI_Comm comm, MPI_Comm notes, Heartbeat& heartbeat, const std::atomic<int>& urgent);
+  /// `notes` is another communicator of all ranks. `memory` is shared by all ranks, or null: then all goes through MPI.
+  Link(MPI_Comm comm, MPI_Comm notes, SharedMemory* memory, Heartbeat& heartbeat, const std::atomic<int>& urgent);
 
   int rank() const noexcept { return rank_; }
   int world() const noexcept { return world_; }
 
   void wait(const std::function<bool()>& done);
-  void wait(MPI_Request request);
 
-  /// `own` and `all` hold `bytes` bytes for one rank and for each rank. `own` may be the place in `all`.
-  MPI_Request begin_gather(const void* own, void* all, std::size_t bytes);
-  /// The same beside everything else: ranks may begin it before or after other exchanges.
-  MPI_Request begin_note(const void* own, void* all, std::size_t bytes);
+  /// Begins a gather of one byte of each rank. Ranks may begin it before or after other exchanges.
+  void begin_note(char own);
+  /// Ends it: the bytes of all ranks.
+  std::vector<char> end_note();
   /// The texts of all ranks.
   std::vector<std::string> gather_text(const std::string& own);
 
@@ -38,11 +39,14 @@ class Link {
   /// Combines part r of the data of all ranks on rank r: `count` elements in each of the world parts.
   void reduce_scatter(const std::byte* data, std::size_t count, ReduceOp op, DType dtype,
                       const std::vector<float>& weights, std::byte* result);
-  void all_gather(const std::byte* own, std::size_t bytes, std::byte* all);
+  /// `own` and `all` hold `bytes` bytes for one rank and for each rank. `own` may be the place in `all`.
+  void all_gather(const void* own, std::size_t bytes, void* all);
   void broadcast(std::byte* data, std::size_t bytes, int root);
   void barrier();
 
  private:
+  void wait(MPI_Request request);
+  void gather_piece(const void* own, std::size_t bytes, void* all);
   void all_reduce_piece(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
                         const std::vector<float>& weights);
   std::byte* scratch(std::size_t bytes);
@@ -52,6 +56,10 @@ class Link {
   const std::atomic<int>& urgent_;
   int rank_ = 0, world_ = 1;
   std::vector<std::byte> scratch_;
+  std::optional<LocalLink> local_;
+  MPI_Request note_ = MPI_REQUEST_NULL;
+  char own_note_ = 0;
+  std::vector<char> notes_of_all_;
 };
 
 }  // namespace crisol::dist

@@ -35,6 +35,14 @@ int silence_limit() {
   return seconds;
 }
 
+bool wants_shared_memory() {
+  const char* const text = std::getenv("CRISOL_DIST_SHARED");
+  if (text == nullptr) return true;
+  const std::string_view choice(text);
+  require(choice == "0" || choice == "1", init_op, "CRISOL_DIST_SHARED is '", choice, "', and must be 0 or 1");
+  return choice == "1";
+}
+
 /// Prints and ends all ranks.
 [[noreturn]] void end_run(const std::string& text) noexcept {
   std::fflush(nullptr);
@@ -71,12 +79,13 @@ Session::Session() {
   open();
   read_places();
   choose_resources();
+  share_memory();
   const auto silent = [this](int rank, int seconds) {
     end_run(concat(name_of(rank), " has given no sign of life for ", seconds, " seconds; ", name_of(rank_),
                    " ends the run"));
   };
   const auto broken = [](const char* text) { fail(concat("an exchange with the other ranks failed: ", text)); };
-  worker_ = std::make_unique<Worker>(comm_, notes_, beats_, silence_limit(), silent, broken);
+  worker_ = std::make_unique<Worker>(comm_, notes_, beats_, memory_.get(), silence_limit(), silent, broken);
 }
 
 void Session::open() {
@@ -118,15 +127,14 @@ void Session::read_places() {
     require(std::string_view(all[static_cast<std::size_t>(r)].version) == all[0].version, init_op, name_of(r),
             " has version ", all[static_cast<std::size_t>(r)].version, " of the library, ", name_of(0), " has ",
             all[0].version);
-  MPI_Comm local = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local), "MPI_Comm_split_type");
-  check_mpi(MPI_Comm_rank(local, &local_rank_), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(local, &local_world_), "MPI_Comm_size");
+  check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local_), "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_set_errhandler(local_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check_mpi(MPI_Comm_rank(local_, &local_rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(local_, &local_world_), "MPI_Comm_size");
   const CoreSet cores = own_cores();
   std::vector<CoreSet> theirs(static_cast<std::size_t>(local_world_));
-  check_mpi(MPI_Allgather(&cores, sizeof cores, MPI_BYTE, theirs.data(), sizeof cores, MPI_BYTE, local),
+  check_mpi(MPI_Allgather(&cores, sizeof cores, MPI_BYTE, theirs.data(), sizeof cores, MPI_BYTE, local_),
             "MPI_Allgather");
-  check_mpi(MPI_Comm_free(&local), "MPI_Comm_free");
   // Before a driver starts its threads.
   use_cores(share_of_cores(theirs, local_rank_));
 }
@@ -144,6 +152,18 @@ void Session::choose_resources() const {
   const char* const wanted = std::getenv("CRISOL_DEVICE");
   const std::string spec = device_of_rank(wanted == nullptr ? "" : wanted, local_rank_, fits);
   if (!spec.empty()) set_default_device(Device(spec));
+}
+
+// The ranks of a run within one machine exchange by memory that they share.
+void Session::share_memory() {
+  int wanted = wants_shared_memory() ? 1 : 0, all_want = 0;
+  check_mpi(MPI_Allreduce(&wanted, &all_want, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  if (all_want == 0 || world_ == 1 || local_world_ != world_) return;
+  std::string reason;
+  memory_ = SharedMemory::open(local_, reason);
+  if (memory_ == nullptr && rank_ == 0)
+    std::fprintf(stderr, "crisol: the ranks exchange by MPI alone, because they cannot share memory: %s\n",
+                 reason.c_str());
 }
 
 std::string Session::name_of(int rank) const {
@@ -164,7 +184,8 @@ void Session::require_same(const char* op, const char* what, const std::string& 
 void Session::end() {
   worker_->run([](Link& link) { link.barrier(); });
   worker_.reset();
-  for (MPI_Comm* const comm : {&comm_, &notes_, &beats_}) check_mpi(MPI_Comm_free(comm), "MPI_Comm_free");
+  memory_.reset();
+  for (MPI_Comm* const comm : {&comm_, &notes_, &beats_, &local_}) check_mpi(MPI_Comm_free(comm), "MPI_Comm_free");
   if (owns_mpi_) check_mpi(MPI_Finalize(), "MPI_Finalize");
 }
 

@@ -41,11 +41,13 @@ class Session {
   void open();
   void read_places();
   void choose_resources() const;
+  void share_memory();
 
   bool owns_mpi_ = false;
-  MPI_Comm comm_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL, beats_ = MPI_COMM_NULL;
+  MPI_Comm comm_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL, beats_ = MPI_COMM_NULL, local_ = MPI_COMM_NULL;
   int rank_ = 0, world_ = 1, local_rank_ = 0, local_world_ = 1;
   std::vector<std::string> hosts_;  ///< By rank.
+  std::unique_ptr<SharedMemory> memory_;
   std::unique_ptr<Worker> worker_;
 };
 

@@ -149,7 +149,7 @@ void ShardedOptimizerImpl::average() {
   if (averaged) return;
   std::vector<bool> present = touched();
   std::vector<double> weights(static_cast<std::size_t>(session.world()));
-  session.worker().run([&](Link& link) { link.wait(link.begin_gather(&weight, weights.data(), sizeof weight)); });
+  session.worker().run([&](Link& link) { link.all_gather(&weight, sizeof weight, weights.data()); });
   const std::vector<float> normalised = normalised_weights(op, weights);
   for (std::size_t b = 0; b < buckets.size(); ++b) {
     const Tensor all = collect(buckets[b], [&](std::size_t i) { return parameters[i].second.grad(); });

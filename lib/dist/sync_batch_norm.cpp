@@ -41,8 +41,7 @@ Statistics merged(const Tensor& x, Session& session) {
   own.insert(own.end(), mean.begin(), mean.end());
   own.insert(own.end(), variance.begin(), variance.end());
   std::vector<double> rows(own.size() * static_cast<std::size_t>(session.world()));
-  session.worker().run(
-      [&](Link& link) { link.wait(link.begin_gather(own.data(), rows.data(), own.size() * sizeof(double))); });
+  session.worker().run([&](Link& link) { link.all_gather(own.data(), own.size() * sizeof(double), rows.data()); });
   Statistics all{std::vector<double>(channels), std::vector<double>(channels), 0};
   for (std::size_t r = 0; r < static_cast<std::size_t>(session.world()); ++r) {
     const double* const row = &rows[r * own.size()];

@@ -10,11 +10,11 @@
 
 namespace crisol::dist {
 
-Worker::Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, int limit, std::function<void(int, int)> silent,
-               std::function<void(const char*)> broken)
+Worker::Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, SharedMemory* memory, int limit,
+               std::function<void(int, int)> silent, std::function<void(const char*)> broken)
     : broken_(std::move(broken)),
       heartbeat_(beats, limit, std::move(silent)),
-      link_(comm, notes, heartbeat_, urgent_),
+      link_(comm, notes, memory, heartbeat_, urgent_),
       thread_([this] { loop(); }) {}
 
 Worker::~Worker() {

@@ -18,10 +18,10 @@ class Worker {
  public:
   using Job = std::function<void(Link& link)>;
 
-  /// Three communicators of all ranks. Calls `broken` with the text of an error of MPI: the ranks no longer agree on
-  /// what they exchange, so the next exchange might wait for ever.
-  Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, int limit, std::function<void(int rank, int seconds)> silent,
-         std::function<void(const char* text)> broken);
+  /// Three communicators of all ranks, and the memory that all share, or null. Calls `broken` with the text of an error
+  /// of MPI: the ranks no longer agree on what they exchange, so the next exchange might wait for ever.
+  Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, SharedMemory* memory, int limit,
+         std::function<void(int rank, int seconds)> silent, std::function<void(const char* text)> broken);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;

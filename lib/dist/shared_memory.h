@@ -1,0 +1,63 @@
+// Memory that the ranks of one machine share.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "dist/heartbeat.h"
+#include "dist/mpi.h"
+
+namespace crisol::dist {
+
+/// Each rank has some slots, which all ranks read and write, and a number of rounds that it has ended. An exchange is a
+/// sequence of rounds, the same one on all ranks. The slots of a rank take turns: round r uses slot r modulo `slots`.
+class SharedMemory {
+ public:
+  /// Slots of a rank, and their size. All slots of a rank fit into the second cache of a core.
+  static constexpr std::uint32_t slots = 5;
+  static constexpr std::size_t slot_bytes = std::size_t{256} << 10;
+
+  /// The memory of the ranks of `local`, all of one machine. Null where MPI cannot make a shared window: `reason` says
+  /// why. All ranks of `local` get the same answer.
+  static std::unique_ptr<SharedMemory> open(MPI_Comm local, std::string& reason);
+  /// All ranks end it together.
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  int rank() const noexcept { return rank_; }
+  int ranks() const noexcept { return ranks_; }
+
+  /// The rounds that this rank has ended. It is in the round of this number.
+  std::uint32_t round() const noexcept { return round_; }
+  /// The slot of a rank in a round.
+  std::byte* slot(int rank, std::uint32_t round) const noexcept;
+  /// Ends a round: the other ranks may read what this rank wrote by now. `exchange` tells exchanges of different
+  /// functions or sizes apart.
+  void end_round(std::uint32_t exchange) noexcept;
+  /// Waits until each rank has ended `rounds` rounds. The core is free meanwhile, and the heartbeat goes on. Throws
+  /// Error (io) if a rank ended the last of them for another exchange than this rank.
+  void wait_for(std::uint32_t rounds, Heartbeat& heartbeat) const;
+
+ private:
+  /// At the begin of the memory, one for each rank, on lines of the cache of their own.
+  struct alignas(128) Progress {
+    std::atomic<std::uint32_t> rounds, waiting;   ///< `waiting`: ranks that sleep until `rounds` changes.
+    std::atomic<std::uint32_t> exchanges[slots];  ///< Of the last rounds.
+  };
+
+  SharedMemory(MPI_Win window, int rank, int ranks, std::byte* memory);
+  void check_exchange(int rank, std::uint32_t round) const;
+  static std::size_t slots_begin(int ranks) noexcept;
+
+  MPI_Win window_;
+  const int rank_, ranks_;
+  std::byte* const memory_;
+  Progress* const progress_;
+  std::uint32_t round_ = 0;
+};
+
+}  // namespace crisol::dist
