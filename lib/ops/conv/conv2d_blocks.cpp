@@ -1,5 +1,6 @@
 // Convolution of channels in blocks: checks, and the variants.
 #include "ops/conv/conv2d_blocks.h"
+#include "ops/contiguous.h"
 
 #include <algorithm>
 #include <limits>
@@ -213,9 +214,9 @@ Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   applied = true;
   if (y.numel() == 0) return y;
   problem.epilogue = layout_of(f);
-  const Tensor images = contiguous(x), filters = contiguous(weight), shift = bias.defined() ? contiguous(bias) : bias;
+  const Contiguous images(x), filters(weight), shift(bias);
   const PreparedPtr prepared = prepare(conv2d_blocks_table, problem, state_of(y));
-  applied = launch_conv2d(*prepared, images, in(filters), shift, y, f);
+  applied = launch_conv2d(*prepared, images.filled(), in(filters), shift.filled(), y, f);
   return y;
 }
 

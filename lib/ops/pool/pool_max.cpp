@@ -4,6 +4,7 @@
 #include "dispatch/choose.h"
 #include "dispatch/stored/persistent.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/pool/pool_geometry.h"
 #include "tensor/kernel_args.h"
 
@@ -71,7 +72,7 @@ MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
   require_dtype(op, "the input", x, DType::f32);
   const PoolGeometry geometry = geometry_of(op, x.shape(), options);
   const Shape shape{x.size(0), x.size(1), geometry.out_h, geometry.out_w};
-  const Tensor input = contiguous(x);
+  const Contiguous input(x);
   MaxPool2dResult result{empty(shape, DType::f32, x.device()), empty(shape, DType::i32, x.device())};
   const PreparedPtr prepared = prepare(forward_table, geometry, state_of(x));
   launch(*prepared, {in(input), out(result.values), out(result.indices)});
@@ -88,7 +89,7 @@ Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape&
           " and shape ", indices.shape(), ", they must be i32 of shape ", shape);
   require(indices.device() == dy.device(), op, "the gradient is on ", dy.device(), ", the indices are on ",
           indices.device());
-  const Tensor gradient = contiguous(dy), positions = contiguous(indices);
+  const Contiguous gradient(dy), positions(indices);
   const Tensor dx = empty(input_shape, DType::f32, dy.device());
   const PreparedPtr prepared = prepare(backward_table, geometry, state_of(dy));
   launch(*prepared, {in(gradient), in(positions), out(dx)});
