@@ -1,5 +1,6 @@
 // Convolution of channels in blocks: checks, and the variants.
 #include "ops/conv/conv2d_blocks.h"
+#include "dispatch/device_defines.h"
 #include "ops/contiguous.h"
 
 #include <algorithm>
@@ -117,7 +118,7 @@ PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_
     spec.defines.add({"XB", p.block_in});
     spec.defines.add({"OB", p.tile_blocks});
   }
-  if (!target.info.fast_fma) spec.defines.add({"NO_FMA", 1});
+  dispatch::define_fma(spec.defines, target.info);
   const runtime::NdRange range{{groups_of(p), cut.pieces(), s.images}, {1, 1, 1}};
   const std::int64_t slice = ceil_div(cut.seen * p.block_in, std::int64_t{16}) * 16;
   const EpilogueArgs e = epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight);

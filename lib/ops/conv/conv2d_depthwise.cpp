@@ -4,6 +4,7 @@
 #include "base/ceil_div.h"
 #include "conv/sizes.h"
 #include "ops/conv/conv2d_variants.h"
+#include "ops/product/indices.h"
 #include "ops/product/tiled_product.h"
 
 namespace crisol::ops {
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::int64_t max_taps = 49;       // The taps are held in registers.
 constexpr std::int64_t max_seen_rows = 32;  // Rows that an item reads. The kernel has code for each of them.
-constexpr std::int64_t max_index = std::int64_t{1} << 30;
 
 std::int64_t strips(std::int64_t planes, std::int64_t rows, std::int64_t columns) {
   return planes * ceil_div(rows, DEPTHWISE_ROWS) * columns;
@@ -49,8 +49,6 @@ runtime::Defines defines_of(const Conv2dSizes& s, const Target& target, bool fli
   define_device(defines, target);
   return defines;
 }
-
-std::int32_t number(std::int64_t value) { return static_cast<std::int32_t>(value); }
 
 // A convolution as the kernel sees it: backward data is a convolution of dy with flipped kernels.
 Plan plan_strips(const Conv2dProblem& p, const Target& target, bool flipped) {

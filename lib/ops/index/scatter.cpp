@@ -7,7 +7,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/view.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/index/indexing.h"

@@ -2,7 +2,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/pool.h"
 #include "dispatch/choose.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/pool/pool_geometry.h"
@@ -25,13 +25,16 @@ PlanOr plan_forward_rows(const PoolGeometry& p, const Target& target, std::size_
   return plan;
 }
 
-PlanOr plan_forward_pixel(const PoolGeometry& p, const Target& target, std::size_t) {
-  const auto [x, values, indices] = operands<3>();
-  const std::int64_t count = p.outputs();
+/// A kernel with a work-item for each of `count` elements of the result.
+PlanOr plan_pixel(const PoolGeometry& p, const Target& target, const char* entry, std::int64_t count) {
   Plan plan;
-  plan.add({"pool/pool_max.cl", "max_pool_forward"}, target.flat_range(count), x, values, indices, count, p.sizes(),
-           p.taps());
+  const auto [first, second, third] = operands<3>();
+  plan.add({"pool/pool_max.cl", entry}, target.flat_range(count), first, second, third, count, p.sizes(), p.taps());
   return plan;
+}
+
+PlanOr plan_forward_pixel(const PoolGeometry& p, const Target& target, std::size_t) {
+  return plan_pixel(p, target, "max_pool_forward", p.outputs());
 }
 
 PlanOr plan_backward_rows(const PoolGeometry& p, const Target& target, std::size_t) {
@@ -46,12 +49,7 @@ PlanOr plan_backward_rows(const PoolGeometry& p, const Target& target, std::size
 }
 
 PlanOr plan_backward_pixel(const PoolGeometry& p, const Target& target, std::size_t) {
-  const auto [dy, indices, dx] = operands<3>();
-  const std::int64_t count = p.inputs();
-  Plan plan;
-  plan.add({"pool/pool_max.cl", "max_pool_backward"}, target.flat_range(count), dy, indices, dx, count, p.sizes(),
-           p.taps());
-  return plan;
+  return plan_pixel(p, target, "max_pool_backward", p.inputs());
 }
 
 constexpr Variant<PoolGeometry> forward_variants[] = {{"rows", DeviceClass::cpu, plan_forward_rows},

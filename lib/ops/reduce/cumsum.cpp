@@ -7,7 +7,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/contiguous.h"
 #include "ops/reduce/reduce_problem.h"
 #include "ops/rehearsed.h"

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "base/text.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/rehearsed.h"
 #include "ops/sort/ordered_axis.h"
 #include "ops/sort/sort_entries.h"

@@ -10,7 +10,7 @@
 
 #include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/index/indexing.h"
 #include "tensor/kernel_args.h"
