@@ -182,6 +182,21 @@ std::vector<std::string> faults(const std::string& file, const std::string& text
   return found;
 }
 
+/// The definitions in a file of lib/ that belong to a namespace of a layer to its left. Their callers would stand to
+/// the left of their text, and no include would show the arrow: a function that the later layer sets is the way.
+std::vector<std::string> foreign_definitions(const std::string& file, const std::string& text) {
+  static const std::regex definition(R"((?:^|\n)\w[\w:<>&*, ]*?\bcrisol::(\w+)::\w+\()");
+  const std::string own = file.substr(file.find('/') + 1);
+  const auto from = rank_of_include(own);
+  std::vector<std::string> found;
+  const std::string code = without_comments_and_literals(text);
+  for (std::sregex_iterator at(code.begin(), code.end(), definition), end; at != end; ++at) {
+    const auto to = rank_of((*at)[1].str());
+    if (from && to && *to != *from) found.push_back(file + " defines a function of crisol::" + (*at)[1].str());
+  }
+  return found;
+}
+
 /// Whether a file may ask for a vendor, a platform or an architecture.
 bool may_ask_for_vendors(std::string_view file) {
   // The runtime fills DeviceInfo and works around drivers, the null driver shows what is in it, and the command prints
@@ -225,9 +240,9 @@ TEST_CASE("layers: includes of lib/ and include/ point to the left") {
       const fs::path extension = entry.path().extension();
       if (extension != ".h" && extension != ".cpp" && extension != ".def") continue;
       ++files;
-      for (const std::string& fault : faults(fs::relative(entry.path(), root).generic_string(), read(entry.path()))) {
-        FAIL_CHECK(fault);
-      }
+      const std::string file = fs::relative(entry.path(), root).generic_string(), text = read(entry.path());
+      for (const std::string& fault : faults(file, text)) FAIL_CHECK(fault);
+      for (const std::string& fault : foreign_definitions(file, text)) FAIL_CHECK(fault);
     }
   }
   CHECK(files > 10);
@@ -276,6 +291,13 @@ TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
     CHECK(count("lib/functions/conv/conv.cpp", "#include \"autograd/record.h\"\n#include <vector>\n") == 0);
     CHECK(count("lib/autograd/engine.cpp", "// #include \"nn/module.h\"\n") == 0);
     CHECK(count("include/crisol/crisol.h", "#include \"crisol/io/idx.h\"\n#include \"crisol/error.h\"\n") == 0);
+  }
+  SUBCASE("definitions for a layer to the left") {
+    const auto definitions = [](const char* file, const char* text) { return foreign_definitions(file, text).size(); };
+    CHECK(definitions("lib/ops/probe/swap.cpp", "\nbool crisol::dispatch::probe(State& device) {\n") == 1);
+    CHECK(definitions("lib/dispatch/target.cpp", "bool crisol::dispatch::probe(State& device) {\n") == 0);
+    CHECK(definitions("lib/ops/probe/swap.cpp", "\n  return crisol::dispatch::probe(device);\n") == 0);
+    CHECK(definitions("lib/ops/probe/swap.cpp", "\n// bool crisol::dispatch::probe(State& device) {\n") == 0);
   }
   SUBCASE("paths without a layer") {
     CHECK(count("lib/ops/conv.cpp", "#include \"conv.h\"\n") == 1);

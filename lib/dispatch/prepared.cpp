@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "dispatch/choose.h"
+#include "dispatch/rehearsal.h"
 #include "dispatch/requests.h"
 #include "dispatch/stored/problem_log.h"
 #include "dispatch/variant_log.h"
@@ -159,7 +160,7 @@ PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, r
   if (prepared == nullptr) {
     const runtime::TraceSlice slice("prepare", table.op);
     prepared = prepare(choose(table, problem.data(), target_of(device)).plan, device);
-    if (prepared->plan.lasting && !runtime::in_dry_run()) plans_of(hash).add(key, hash, prepared);
+    if (prepared->plan.lasting && !runtime::needs_no_kernels()) plans_of(hash).add(key, hash, prepared);
   }
   if (!runtime::in_dry_run()) note_choices(prepared->plan, device);
   return prepared;
@@ -167,6 +168,7 @@ PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, r
 
 void forget_prepared() noexcept {
   generation.fetch_add(1, std::memory_order_relaxed);
+  forget_rehearsed();
   for (PreparedPlans& part : all_plans()) part.clear();
 }
 

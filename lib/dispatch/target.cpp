@@ -5,6 +5,7 @@
 
 #include "base/per_thread.h"
 #include "crisol/ops/workspace.h"
+#include "dispatch/probes.h"
 
 namespace crisol::dispatch {
 
@@ -29,11 +30,19 @@ Facts& facts_of(runtime::DeviceState& device) {
 
 }  // namespace
 
+Probes& probes() noexcept {
+  static Probes of_process;
+  return of_process;
+}
+
 const GpuTraits& traits_of(runtime::DeviceState& device) { return facts_of(device).traits; }
 
 Target target_of(runtime::DeviceState& device) {
   Facts& facts = facts_of(device);
-  if (!facts.assembly_shuffles) facts.assembly_shuffles = probe_assembly_shuffles(device);
+  if (!facts.assembly_shuffles) {
+    const auto probe = probes().assembly_shuffles;
+    facts.assembly_shuffles = probe != nullptr && probe(device);
+  }
   return {runtime::info_of(device), runtime::vector_width(device), facts.traits.loop_budget,
           ops::workspace_limit(),   *facts.assembly_shuffles,      facts.traits};
 }

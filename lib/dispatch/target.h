@@ -39,7 +39,4 @@ const GpuTraits& traits_of(runtime::DeviceState& device);
 /// The target of a device of this process. The first call for a device may run a probe on it.
 Target target_of(runtime::DeviceState& device);
 
-/// Whether shuffles in inline assembly work on the device, found by trying: ops/probe/swap.cpp.
-bool probe_assembly_shuffles(runtime::DeviceState& device);
-
 }  // namespace crisol::dispatch

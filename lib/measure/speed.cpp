@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "crisol/profile.h"
+#include "dispatch/device_defines.h"
 #include "measure/sizes.h"
 #include "measure/timing.h"
 #include "runtime/launch.h"
@@ -49,7 +50,7 @@ class Probe {
   BuiltKernel& kernel(const char* entry) {
     runtime::KernelSpec spec{"measure/probe.cl", entry, {{"VW", width_}, {"VECTORS", vectors()}}};
     if (!cpu_) spec.defines.add({"INTERLEAVED", 1});
-    if (!info_.fast_fma) spec.defines.add({"NO_FMA", 1});
+    dispatch::define_fma(spec.defines, info_);
     return runtime::resolve(device_, spec);
   }
 

@@ -12,7 +12,9 @@ constexpr char no_op[] = "a dry run";
 
 }  // namespace
 
-DryRun::DryRun() noexcept : outer_(thread_context().dry_run) { thread_context().dry_run = this; }
+DryRun::DryRun(Kernels kernels) noexcept : outer_(thread_context().dry_run), kernels_(kernels) {
+  thread_context().dry_run = this;
+}
 DryRun::~DryRun() { thread_context().dry_run = outer_; }
 
 void note_no_values(Block& block) noexcept { static_cast<PooledBlock&>(block).set_op(no_op); }

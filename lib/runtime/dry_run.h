@@ -1,5 +1,7 @@
-// Runs of functions for the sizes of their results alone.
+// Runs of functions that queue nothing: for the sizes of their results, or to resolve their kernels.
 #pragma once
+
+#include <cstdint>
 
 #include "base/thread_context.h"
 
@@ -13,21 +15,28 @@ class Block;
 /// runs too.
 class DryRun {
  public:
-  DryRun() noexcept;
+  /// Which kernels it looks up and builds. With `all`, every launch of the same function finds its kernels afterwards.
+  enum class Kernels : std::uint8_t { none, all };
+
+  explicit DryRun(Kernels kernels = Kernels::none) noexcept;
   ~DryRun();
   DryRun(const DryRun&) = delete;
   DryRun& operator=(const DryRun&) = delete;
 
   /// Whether a function asked for values that are not there.
   bool needed_values() const noexcept { return needed_values_; }
+  bool resolves_kernels() const noexcept { return kernels_ == Kernels::all; }
   void note_needed_values() noexcept { needed_values_ = true; }
 
  private:
   DryRun* const outer_;
+  const Kernels kernels_;
   bool needed_values_ = false;
 };
 
 inline bool in_dry_run() noexcept { return thread_context().dry_run != nullptr; }
+/// Whether the thread needs no kernels: it is in a dry run for sizes alone.
+inline bool needs_no_kernels() noexcept { return in_dry_run() && !thread_context().dry_run->resolves_kernels(); }
 
 /// Says that a new block has no values, because a dry run allocated it.
 void note_no_values(Block& block) noexcept;

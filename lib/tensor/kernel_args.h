@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dispatch/plan.h"
+#include "runtime/dry_run.h"
 #include "runtime/launch.h"
 #include "tensor/impl.h"
 
@@ -18,9 +19,10 @@ inline runtime::BufferView in(const Tensor& x) {
           impl.storage->base / size_of(impl.dtype) + static_cast<std::uint64_t>(impl.offset)};
 }
 
-/// A tensor that the kernel writes. The call increases the storage's version.
+/// A tensor that the kernel writes. The call increases the storage's version, except in a dry run, which writes
+/// nothing.
 inline runtime::BufferView out(const Tensor& x) {
-  x.impl()->storage->written();
+  if (!runtime::in_dry_run()) x.impl()->storage->written();
   return in(x);
 }
 

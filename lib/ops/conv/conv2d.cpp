@@ -3,6 +3,7 @@
 
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/with_epilogue.h"
 #include "tensor/kernel_args.h"
@@ -36,14 +37,14 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   const Tensor y = empty(sizes.output_shape(), DType::f32, x.device());
   applied = true;
   if (y.numel() == 0) return y;
-  const Tensor images = contiguous(x), filters = contiguous(weight), shift = bias.defined() ? contiguous(bias) : bias;
-  Conv2dProblem problem = conv2d_problem(op, sizes, {&images, &filters, &y});
+  const Contiguous images(x), filters(weight), shift(bias);
+  Conv2dProblem problem = conv2d_problem(op, sizes, {&images.layout(), &filters.layout(), &y});
   problem.has_bias = bias.defined() ? 1 : 0;
   problem.epilogue = layout_of(f);
   for (EpilogueLayout::Operand& operand : problem.epilogue.operands)
     operand.batch = sizes.group_outputs() * operand.row;  // The kernels' batch is the group of channels.
   const PreparedPtr prepared = prepare(conv2d_table, problem, state_of(y));
-  applied = launch_conv2d(*prepared, images, in_with_copies(filters), shift, y, f);
+  applied = launch_conv2d(*prepared, images.filled(), in_with_copies(filters.filled()), shift.filled(), y, f);
   return y;
 }
 

@@ -2,6 +2,7 @@
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/conv/conv2d_variants.h"
 #include "tensor/kernel_args.h"
 
@@ -33,10 +34,10 @@ Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
   require_operand(op, "the weight", weight, "the gradient", dy, sizes.output_shape());
   const Tensor dx = empty(input, DType::f32, dy.device());
   if (dx.numel() == 0) return dx;
-  const Tensor gradient = contiguous(dy), filters = contiguous(weight);
-  const Conv2dProblem problem = conv2d_problem(op, sizes, {&gradient, &filters, &dx});
+  const Contiguous gradient(dy), filters(weight);
+  const Conv2dProblem problem = conv2d_problem(op, sizes, {&gradient.layout(), &filters.layout(), &dx});
   const PreparedPtr prepared = prepare(conv2d_backward_data_table, problem, state_of(dx));
-  launch(*prepared, {in(gradient), in_with_copies(filters), out(dx)});
+  launch(*prepared, {in(gradient), in_with_copies(filters.filled()), out(dx)});
   return dx;
 }
 

@@ -2,6 +2,7 @@
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/conv/conv2d_variants.h"
 #include "tensor/kernel_args.h"
 
@@ -31,8 +32,8 @@ Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
   require_operand(op, "the input", x, "the gradient", dy, sizes.output_shape());
   const Tensor dw = empty(weight, DType::f32, x.device());
   if (dw.numel() == 0) return dw;
-  const Tensor gradient = contiguous(dy), images = contiguous(x);
-  const Conv2dProblem problem = conv2d_problem(op, sizes, {&gradient, &images, &dw});
+  const Contiguous gradient(dy), images(x);
+  const Conv2dProblem problem = conv2d_problem(op, sizes, {&gradient.layout(), &images.layout(), &dw});
   const PreparedPtr prepared = prepare(conv2d_backward_weight_table, problem, state_of(dw));
   launch(*prepared, {in(gradient), in(images), out(dw)});
   return dw;

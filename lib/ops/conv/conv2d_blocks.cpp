@@ -1,5 +1,7 @@
 // Convolution of channels in blocks: checks, and the variants.
 #include "ops/conv/conv2d_blocks.h"
+#include "dispatch/device_defines.h"
+#include "ops/contiguous.h"
 
 #include <algorithm>
 #include <limits>
@@ -120,7 +122,7 @@ PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_
     spec.defines.add({"XB", p.block_in});
     spec.defines.add({"OB", p.tile_blocks});
   }
-  if (!target.info.fast_fma) spec.defines.add({"NO_FMA", 1});
+  dispatch::define_fma(spec.defines, target.info);
   const runtime::NdRange range{{groups_of(p), cut.pieces(), s.images}, {1, 1, 1}};
   const std::int64_t slice = ceil_div(cut.seen * p.block_in, std::int64_t{16}) * 16;
   const EpilogueArgs e = epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight);
@@ -215,9 +217,9 @@ Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   applied = true;
   if (y.numel() == 0) return y;
   problem.epilogue = layout_of(f);
-  const Tensor images = contiguous(x), filters = contiguous(weight), shift = bias.defined() ? contiguous(bias) : bias;
+  const Contiguous images(x), filters(weight), shift(bias);
   const PreparedPtr prepared = prepare(conv2d_blocks_table, problem, state_of(y));
-  applied = launch_conv2d(*prepared, images, in(filters), shift, y, f);
+  applied = launch_conv2d(*prepared, images.filled(), in(filters), shift.filled(), y, f);
   return y;
 }
 

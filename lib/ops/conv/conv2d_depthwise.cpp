@@ -4,6 +4,7 @@
 #include "base/ceil_div.h"
 #include "conv/sizes.h"
 #include "ops/conv/conv2d_variants.h"
+#include "ops/product/indices.h"
 #include "ops/product/tiled_product.h"
 
 namespace crisol::ops {
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::int64_t max_taps = 49;       // The taps are held in registers.
 constexpr std::int64_t max_seen_rows = 32;  // Rows that an item reads. The kernel has code for each of them.
-constexpr std::int64_t max_index = std::int64_t{1} << 30;
 
 std::int64_t strips(std::int64_t planes, std::int64_t rows, std::int64_t columns) {
   return planes * ceil_div(rows, DEPTHWISE_ROWS) * columns;
@@ -49,8 +49,6 @@ runtime::Defines defines_of(const Conv2dSizes& s, const Target& target, bool fli
   define_device(defines, target);
   return defines;
 }
-
-using kernels::number;
 
 kernels::DepthwiseParameters forward_parameters(const Conv2dSizes& s) {
   return {.outputs = number(s.outputs),

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "ops/product/indices.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t max_index = std::int64_t{1} << 30;  // The kernels count bytes of a few images in 32 bits.
-constexpr std::int64_t max_columns = 128;                  // Of all tiles.
+constexpr std::int64_t max_columns = 128;  // Of all tiles.
 
 std::int64_t row_entries(const GatheredProduct& p) { return p.packed_depth() / p.channel_vector(); }
 
@@ -22,10 +22,6 @@ std::int64_t seen_by_tile(const GatheredProduct& p) {
 }
 
 std::int64_t packed_floats(const GatheredProduct& p) { return p.groups * p.m * p.packed_depth(); }
-
-bool is_multiple(std::int64_t value) { return value % 4 == 0; }
-
-using kernels::number;
 
 // Whether four neighbours of a row of the result can be written, and the epilogue's operands read, at once.
 bool stores_vectors(const GatheredProduct& p, const Conv2dProblem& problem) {

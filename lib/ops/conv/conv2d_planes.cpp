@@ -4,6 +4,7 @@
 
 #include "base/ceil_div.h"
 #include "conv/sizes.h"
+#include "dispatch/device_defines.h"
 #include "ops/conv/conv2d_variants.h"
 
 namespace crisol::ops {
@@ -101,7 +102,7 @@ const char* check_planes(const Planes& p, const Target& target) {
 
 runtime::Defines defines_of(const Target& target, std::int64_t lanes) {
   runtime::Defines defines{{"VW", lanes}};
-  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  dispatch::define_fma(defines, target.info);
   return defines;
 }
 

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "ops/conv/conv2d_gather.h"
+#include "ops/product/indices.h"
 
 namespace crisol::ops {
 
@@ -74,7 +75,6 @@ GatheredProduct phase_product(const Conv2dSizes& s, const Phase& h, const Phase&
 }  // namespace
 
 GatheredProduct forward_product(const Conv2dSizes& s) {
-  const auto number = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
   return {.groups = s.groups,
           .m = s.group_outputs(),
           .images = s.images,

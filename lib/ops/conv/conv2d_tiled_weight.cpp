@@ -6,13 +6,12 @@
 #include "ops/conv/conv2d_gather.h"
 #include "ops/conv/conv2d_tiled.h"
 #include "ops/conv/conv2d_variants.h"
+#include "ops/product/indices.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {
 
 namespace {
-
-constexpr std::int64_t max_index = std::int64_t{1} << 30;
 
 // The table has a slice of pixels at least.
 std::int64_t table_images(const Conv2dSizes& s) { return ceil_div(std::int64_t{MAX_SLICE}, s.pixels()); }
@@ -30,8 +29,6 @@ const char* check_sizes(const Conv2dSizes& s, const Target& target) {
     return "too large for the kernel's indices";
   return s.images * s.pixels() / 4 > target.loop_budget ? "too deep" : nullptr;
 }
-
-using kernels::number;
 
 // A table of the pixels' addresses.
 Place add_table(Plan& plan, const Target& target, const Conv2dSizes& s) {

@@ -1,11 +1,12 @@
 // Convolution of 3 x 3 kernels by Winograd's F(4 x 4, 3 x 3) on CPUs (conv2d_winograd.cl), forward and backward data.
 #include "ops/conv/conv2d_winograd.h"
+#include "dispatch/device_defines.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "conv/sizes.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/cpu_tiles.h"
 
@@ -112,7 +113,7 @@ PlanOr plan_of(const Conv2dProblem& p, const Target& target, bool data) {
   const Cut cut = cut_of(s, target);
   if (const char* reason = check(s, cut, target)) return reason;
   runtime::Defines defines{{"VW", cut.width}, {"MR", cut.rows}, {"NV", cut.vectors}};
-  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  dispatch::define_fma(defines, target.info);
   Plan plan;
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(cut.items * cut.slice));
   const Place transformed = derive_weight(plan, weight, s, cut, defines, target);

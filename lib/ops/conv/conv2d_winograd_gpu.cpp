@@ -5,18 +5,15 @@
 #include "ops/conv/conv2d_variants.h"
 #include "ops/conv/conv2d_winograd.h"
 #include "ops/product/gemm_tiled.h"
+#include "ops/product/indices.h"
 
 namespace crisol::ops {
 
 namespace {
 
-using kernels::number;
-
 // 256 MB, unless the limit is lower or an image needs more.
 constexpr std::int64_t workspace_floats = std::int64_t{1} << 26;
 // The kernels count elements of a position, and bytes of the input, in 32 bits.
-constexpr std::int64_t max_index = std::int64_t{1} << 30;
-
 struct Sizes : WinogradSizes {
   std::int64_t positions() const noexcept { return (tile + 2) * (tile + 2); }
   /// Columns of the products, which are read four at a time.

@@ -4,7 +4,8 @@
 #include <limits>
 
 #include "base/ceil_div.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/device_defines.h"
+#include "dispatch/work_split.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/conv/conv2d_winograd.h"
 
@@ -107,7 +108,7 @@ PlanOr plan_winograd_weight(const Conv2dProblem& p, const Target& target, std::s
   const Cut cut = cut_of(s, target);
   if (const char* reason = check(s, cut, target)) return reason;
   runtime::Defines defines{{"VW", cut.width}, {"MR", cut.rows}, {"NV", vectors}};
-  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  dispatch::define_fma(defines, target.info);
   Plan plan;
   const auto workspace = [&](std::int64_t floats) { return plan.workspace(4 * static_cast<std::uint64_t>(floats)); };
   const Place x_pixels = workspace(cut.x_pixels(s)), dy_pixels = workspace(cut.dy_pixels(s));

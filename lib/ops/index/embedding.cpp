@@ -4,6 +4,7 @@
 #include "crisol/ops/view.h"
 #include "ops/check.h"
 #include "ops/index/indexing.h"
+#include "ops/rehearsed.h"
 
 namespace crisol::ops {
 
@@ -20,7 +21,8 @@ Tensor embedding(const Tensor& weight, const Tensor& indices) {
   check_indices(op, indices, weight.shape()[0]);
   Shape shape = indices.shape();
   shape.push_back(weight.shape()[1]);
-  return reshape(index_select(weight, 0, reshape(indices, {indices.numel()})), shape);
+  const auto rows = [&] { return reshape(index_select(weight, 0, reshape(indices, {indices.numel()})), shape); };
+  return indices.is_contiguous() ? rows() : rehearsed(call_key(op, {&weight, &indices}), rows);
 }
 
 Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t num_embeddings,
@@ -37,10 +39,12 @@ Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t 
   require(!padding_idx || (*padding_idx >= 0 && *padding_idx < num_embeddings), op, "padding_idx ",
           padding_idx.value_or(0), " is not in [0, ", num_embeddings, ")");
   check_indices(op, indices, num_embeddings);
-  const Tensor sums = zeros({num_embeddings, width}, DType::f32, dy.device());
-  index_add_into(backward_table, sums, {1, num_embeddings, width}, reshape(indices, {indices.numel()}), dy,
-                 padding_idx);
-  return cast(sums, dy.dtype());
+  return rehearsed(call_key(op, {&dy, &indices}, {num_embeddings}), [&] {
+    const Tensor sums = zeros({num_embeddings, width}, DType::f32, dy.device());
+    index_add_into(backward_table, sums, {1, num_embeddings, width}, reshape(indices, {indices.numel()}), dy,
+                   padding_idx);
+    return cast(sums, dy.dtype());
+  });
 }
 
 }  // namespace crisol::ops

@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "base/ceil_div.h"
-#include "crisol/ops/copy.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/view.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/index/indexing.h"
 #include "tensor/kernel_args.h"
 
@@ -67,7 +67,7 @@ constexpr Variant<GatherProblem> variants[] = {{"rows", DeviceClass::cpu, plan_r
 const Table<GatherProblem> gather_table("gather", gather_variants());
 const Table<GatherProblem> select_table("index_select", variants);
 
-// Gives y, where x and index are contiguous.
+// Gives y.
 Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& split, const Tensor& index,
            std::int64_t picked, bool whole_slices, const Tensor& y, std::uint64_t value_of_missing) {
   if (y.numel() == 0) return y;
@@ -78,8 +78,9 @@ Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& 
                               whole_slices ? 1 : 0,
                               static_cast<std::int64_t>(x.dtype()),
                               static_cast<std::int64_t>(index.dtype())};
+  const Contiguous elements(x), positions(index);
   const PreparedPtr prepared = prepare(table, problem, state_of(x));
-  launch(*prepared, {in(x), in(index), out(y)}, {value_of_missing});
+  launch(*prepared, {in(elements), in(positions), out(y)}, {value_of_missing});
   return y;
 }
 
@@ -103,8 +104,7 @@ Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, c
   }
   check_indices(op, index, x.shape()[at]);
   const Tensor y = empty(index.shape(), x.dtype(), x.device());
-  return run(table, contiguous(part), split_at(part.shape(), at), contiguous(index), index.shape()[at], false, y,
-             value_of_missing);
+  return run(table, part, split_at(part.shape(), at), index, index.shape()[at], false, y, value_of_missing);
 }
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
@@ -121,8 +121,7 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   Shape shape = x.shape();
   shape[at] = index.numel();
   const Tensor y = empty(shape, x.dtype(), x.device());
-  return run(select_table, contiguous(x), split_at(x.shape(), at), contiguous(index), index.numel(), true, y,
-             missing_element(x.dtype()));
+  return run(select_table, x, split_at(x.shape(), at), index, index.numel(), true, y, missing_element(x.dtype()));
 }
 
 }  // namespace crisol::ops

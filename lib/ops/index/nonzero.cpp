@@ -1,4 +1,6 @@
 // The positions of elements that are not 0: cl_kernels/index/nonzero.cl.
+#include <utility>
+
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/index.h"
@@ -7,6 +9,7 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/index/indexing.h"
+#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -16,16 +19,19 @@ Tensor nonzero(const Tensor& x) {
   const std::int64_t elements = x.numel();
   const std::int32_t rank = x.dim();
   if (elements == 0) return empty({0, rank}, DType::i64, x.device());
-  const Tensor flags = reshape(ne(x, 0), {elements});
-  const Tensor counts = cumsum(flags, 0);
+  runtime::DeviceState& device = state_of(x);
+  runtime::BuiltKernel& kernel = runtime::resolve(device, {"index/nonzero.cl", "nonzero", {}});
+  const auto [flags, counts] = rehearsed(call_key("nonzero", {&x}), [&] {
+    const Tensor not_zero = reshape(ne(x, 0), {elements});
+    return std::pair(not_zero, cumsum(not_zero, 0));
+  });
   const auto rows = narrow(counts, 0, elements - 1, 1).item<std::int64_t>();
   const Tensor y = empty({rows, rank}, DType::i64, x.device());
   if (y.numel() == 0) return y;
-  runtime::DeviceState& device = state_of(x);
   const dispatch::Target target = dispatch::target_of(device);
   const WorkSplit split = split_for(target, elements, 8192, 16, 2 + rank);
-  runtime::launch(device, {"index/nonzero.cl", "nonzero", {}}, range_of(target, split.items), in(flags), in(counts),
-                  out(y), elements, rank, x.shape(), split.chunk);
+  runtime::launch(device, kernel, range_of(target, split.items), in(flags), in(counts), out(y), elements, rank,
+                  x.shape(), split.chunk);
   return y;
 }
 

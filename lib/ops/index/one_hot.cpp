@@ -4,6 +4,7 @@
 #include "crisol/ops/index.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/index/indexing.h"
 #include "tensor/kernel_args.h"
 
@@ -32,7 +33,7 @@ Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
   runtime::DeviceState& device = state_of(indices);
   const Tensor y = empty(shape, dtype, indices.device());
   if (y.numel() == 0) return y;
-  const Tensor labels = contiguous(indices);
+  const Contiguous labels(indices);
   const bool half = dtype == DType::f16;
   const dispatch::Target target = dispatch::target_of(device);
   const WorkSplit split = split_for(target, y.numel());

@@ -7,9 +7,11 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/view.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/index/indexing.h"
+#include "ops/rehearsed.h"
 #include "ops/sort/sort_rows.h"
 #include "tensor/kernel_args.h"
 
@@ -135,7 +137,7 @@ const ScatterTable index_copy_table("index_copy", variants), index_add_table("in
 
 constexpr auto sum = static_cast<std::int64_t>(ScatterReduction::sum);
 
-// The tensors are contiguous.
+// y is contiguous and holds the dtype of the computation.
 void run(const ScatterTable& table, const Tensor& y, const AxisSplit& split, const Tensor& index, const Tensor& src,
          std::int64_t picked, bool whole_slices, std::int64_t reduction, std::int64_t skipped_destination) {
   if (index.numel() == 0 || split.outer * split.inner == 0 || split.size == 0) return;
@@ -147,8 +149,9 @@ void run(const ScatterTable& table, const Tensor& y, const AxisSplit& split, con
                                static_cast<std::int64_t>(y.dtype()),
                                static_cast<std::int64_t>(index.dtype()),
                                reduction};
+  const Contiguous positions(index), source(src, y.dtype());
   const PreparedPtr prepared = prepare(table, problem, state_of(y));
-  launch(*prepared, {out(y), in(index), in(src)}, {skipped_destination});
+  launch(*prepared, {out(y), in(positions), in(source)}, {skipped_destination});
 }
 
 // --- the dtypes of the results
@@ -188,19 +191,19 @@ int check_slices(const char* op, const Tensor& x, int axis, const Tensor& index,
   return at;
 }
 
-// y is contiguous and holds the dtype of the computation.
 void run_slices(const ScatterTable& table, const Tensor& y, int at, const Tensor& index, const Tensor& src,
                 std::int64_t reduction) {
-  run(table, y, split_at(y.shape(), at), contiguous(index), contiguous(cast(src, y.dtype())), index.numel(), true,
-      reduction, -1);
+  run(table, y, split_at(y.shape(), at), index, src, index.numel(), true, reduction, -1);
 }
 
 Tensor scatter_slices(const ScatterTable& table, const Tensor& x, int axis, const Tensor& index, const Tensor& src,
                       std::int64_t reduction) {
   const int at = check_slices(table.op, x, axis, index, src, reduction);
-  const Tensor y = start_of_result(x, reduction);
-  run_slices(table, y, at, index, src, reduction);
-  return cast(y, x.dtype());
+  return rehearsed(call_key(table.op, {&x, &index, &src}, {axis, reduction}), [&] {
+    const Tensor y = start_of_result(x, reduction);
+    run_slices(table, y, at, index, src, reduction);
+    return cast(y, x.dtype());
+  });
 }
 
 Tensor scatter_elements(const ScatterTable& table, const Tensor& x, int axis, const Tensor& index, const Tensor& src,
@@ -215,17 +218,18 @@ Tensor scatter_elements(const ScatterTable& table, const Tensor& x, int axis, co
             "the index has shape ", index.shape(), ", the source ", src.shape(), ", the tensor ", x.shape(),
             ": along axis ", i, " the index is larger");
   check_indices(op, index, x.shape()[at]);
-  const Tensor y = start_of_result(x, reduction);
-  Tensor part = y, source = src;
-  for (int i = 0; i < x.dim(); ++i) {
-    if (i != at) part = narrow(part, i, 0, index.shape()[i]);
-    source = narrow(source, i, 0, index.shape()[i]);
-  }
-  const Tensor result = contiguous(part);
-  run(table, result, split_at(part.shape(), at), contiguous(index), contiguous(cast(source, y.dtype())),
-      index.shape()[at], false, reduction, -1);
-  if (!part.is_contiguous()) copy_into(part, result);
-  return cast(y, x.dtype());
+  return rehearsed(call_key(op, {&x, &index, &src}, {axis, reduction}), [&] {
+    const Tensor y = start_of_result(x, reduction);
+    Tensor part = y, source = src;
+    for (int i = 0; i < x.dim(); ++i) {
+      if (i != at) part = narrow(part, i, 0, index.shape()[i]);
+      source = narrow(source, i, 0, index.shape()[i]);
+    }
+    const Tensor result = contiguous(part);
+    run(table, result, split_at(part.shape(), at), index, source, index.shape()[at], false, reduction, -1);
+    if (!part.is_contiguous()) copy_into(part, result);
+    return cast(y, x.dtype());
+  });
 }
 
 }  // namespace
@@ -234,8 +238,7 @@ std::span<const Variant<ScatterProblem>> scatter_variants() { return variants; }
 
 void index_add_into(const ScatterTable& table, const Tensor& y, const AxisSplit& split, const Tensor& index,
                     const Tensor& src, std::optional<std::int64_t> not_added) {
-  run(table, y, split, contiguous(index), contiguous(cast(src, y.dtype())), index.numel(), true, sum,
-      not_added.value_or(-1));
+  run(table, y, split, index, src, index.numel(), true, sum, not_added.value_or(-1));
 }
 
 Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
@@ -255,11 +258,14 @@ void index_write(const Tensor& x, int axis, const Tensor& index, const Tensor& s
   const ScatterTable& table = accumulate ? index_add_table : index_copy_table;
   const std::int64_t reduction = accumulate ? sum : ScatterProblem::replaces;
   const int at = check_slices(table.op, x, axis, index, src, reduction);
-  const Tensor source = src.shares_storage_with(x) ? clone(src) : src;
-  const bool direct = x.is_contiguous() && computed_dtype(x.dtype(), reduction) == x.dtype();
-  const Tensor y = direct ? x : start_of_result(x, reduction);
-  run_slices(table, y, at, index, source, reduction);
-  if (!direct) copy_into(x, y);
+  const bool shared = src.shares_storage_with(x);
+  rehearsed(call_key(table.op, {&x, &index, &src}, {axis, reduction, shared ? 1 : 0}), [&] {
+    const Tensor source = shared ? clone(src) : src;
+    const bool direct = x.is_contiguous() && computed_dtype(x.dtype(), reduction) == x.dtype();
+    const Tensor y = direct ? x : start_of_result(x, reduction);
+    run_slices(table, y, at, index, source, reduction);
+    if (!direct) copy_into(x, y);
+  });
 }
 
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/view.h"
+#include "ops/rehearsed.h"
 #include "tensor/impl.h"
 
 namespace crisol::ops {
@@ -35,13 +36,15 @@ Tensor cat(const std::vector<Tensor>& tensors, int axis) {
   Shape shape = tensors.front().shape();
   shape[at] = 0;
   for (const Tensor& tensor : tensors) shape[at] += tensor.size(at);
-  const Tensor result = empty(shape, tensors.front().dtype(), tensors.front().device());
-  std::int64_t start = 0;
-  for (const Tensor& tensor : tensors) {
-    copy_into(narrow(result, at, start, tensor.size(at)), tensor);
-    start += tensor.size(at);
-  }
-  return result;
+  return rehearsed(call_key("cat", tensors, {at}), [&] {
+    const Tensor result = empty(shape, tensors.front().dtype(), tensors.front().device());
+    std::int64_t start = 0;
+    for (const Tensor& tensor : tensors) {
+      copy_into(narrow(result, at, start, tensor.size(at)), tensor);
+      start += tensor.size(at);
+    }
+    return result;
+  });
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, int axis) {
@@ -51,13 +54,15 @@ Tensor stack(const std::vector<Tensor>& tensors, int axis) {
   check_alike("stack", tensors, -1, axis);
   Shape stacked = shape;
   stacked.insert(at, static_cast<std::int64_t>(tensors.size()));
-  const Tensor result = empty(stacked, tensors.front().dtype(), tensors.front().device());
-  const Shape& strides = result.strides();
-  Shape inner = strides;
-  inner.erase(at);
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    copy_into(make_view(result, shape, inner, static_cast<std::int64_t>(i) * strides[at]), tensors[i]);
-  return result;
+  return rehearsed(call_key("stack", tensors, {at}), [&] {
+    const Tensor result = empty(stacked, tensors.front().dtype(), tensors.front().device());
+    const Shape& strides = result.strides();
+    Shape inner = strides;
+    inner.erase(at);
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      copy_into(make_view(result, shape, inner, static_cast<std::int64_t>(i) * strides[at]), tensors[i]);
+    return result;
+  });
 }
 
 }  // namespace crisol::ops

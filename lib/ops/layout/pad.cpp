@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/view.h"
+#include "ops/rehearsed.h"
 
 namespace crisol::ops {
 
@@ -27,7 +28,6 @@ Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double val
     grows = grows || padding.before > 0 || padding.after > 0;
   }
   const Tensor result = empty(shape, x.dtype(), x.device());
-  if (grows) fill_into(result, value);
   Tensor from = x;
   Tensor to = result;
   axis = x.dim();
@@ -38,7 +38,10 @@ Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double val
     from = narrow(from, axis, cut_before, kept);
     to = narrow(to, axis, std::max<std::int64_t>(padding.before, 0), kept);
   }
-  copy_into(to, from);
+  rehearsed(call_key("pad", {&from, &to, &result}, {grows ? 1 : 0}), [&] {
+    if (grows) fill_into(result, value);
+    copy_into(to, from);
+  });
   return result;
 }
 

@@ -22,12 +22,12 @@ std::int64_t tiles_of(const TransposeProblem& p, std::int64_t height, std::int64
 }
 
 // Returns the copy as a batch of transposes. Returns nothing if it is no transpose or is too small for tiles to help.
-std::optional<TransposeProblem> as_transposes(const Tensor& dst, const Tensor& src) {
-  if (size_of(dst.dtype()) != 4 || dst.numel() == 0) return std::nullopt;
-  const std::array<Shape, 2> strides{broadcast_strides(src, dst.shape()), dst.strides()};
+std::optional<TransposeProblem> as_transposes(const Tensor& src, const Shape& shape, const Shape& dst_strides) {
+  if (size_of(src.dtype()) != 4 || shape.numel() == 0) return std::nullopt;
+  const std::array<Shape, 2> strides{broadcast_strides(src, shape), dst_strides};
   for (const std::int64_t stride : strides[0])
     if (stride < 0) return std::nullopt;  // ops::flip reads backwards.
-  const Loop loop = collapse(dst.shape(), strides);
+  const Loop loop = collapse(shape, strides);
   int row_axis = -1, column_axis = -1;
   for (int i = 0; i < loop.shape.rank(); ++i) {
     if (loop.strides[0][i] == 1 && loop.strides[1][i] != 1) row_axis = i;
@@ -92,16 +92,13 @@ Plan plan_transposes(const TransposeProblem& p, const Target& target) {
   return plan_tiles_of(p, target, "tiles", {{tiles * TRANSPOSE_TILE, lines}, {TRANSPOSE_TILE, lines}});
 }
 
-std::optional<Tensor> transposed_copy(const Tensor& x) {
+bool is_worth_transposing(const Tensor& x) {
   constexpr std::int64_t worth_it = 1 << 14;  // In elements; below, a launch costs more than scattered reads.
-  if (x.numel() < worth_it || x.strides().back() == 1) return std::nullopt;
-  Tensor copy = empty(x.shape(), x.dtype(), x.device());
-  if (!transpose_copy(copy, x)) return std::nullopt;
-  return copy;
+  return x.numel() >= worth_it && x.strides().back() != 1 && as_transposes(x, x.shape(), contiguous_strides(x.shape()));
 }
 
 bool transpose_copy(const Tensor& dst, const Tensor& src) {
-  const std::optional<TransposeProblem> problem = as_transposes(dst, src);
+  const std::optional<TransposeProblem> problem = as_transposes(src, dst.shape(), dst.strides());
   if (!problem) return false;
   const PreparedPtr prepared = prepare(table, *problem, state_of(dst));
   launch(*prepared, {in(src), out(dst)});

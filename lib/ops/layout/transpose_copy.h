@@ -35,8 +35,8 @@ dispatch::Plan plan_transposes(const TransposeProblem& problem, const dispatch::
 /// dtypes are equal and that src broadcasts to dst. It has also checked devices and overlap.
 bool transpose_copy(const Tensor& dst, const Tensor& src);
 
-/// Returns a contiguous copy of a large tensor that is contiguous along an axis other than the last. Kernels that walk
-/// along the last axis read this copy many times faster. Returns nothing for other tensors.
-std::optional<Tensor> transposed_copy(const Tensor& x);
+/// Whether x is large, and contiguous along an axis other than the last. Kernels that walk along the last axis read a
+/// contiguous copy of such a tensor many times faster.
+bool is_worth_transposing(const Tensor& x);
 
 }  // namespace crisol::ops

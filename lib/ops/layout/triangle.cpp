@@ -5,6 +5,7 @@
 #include "crisol/ops/copy.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/index/indexing.h"
 #include "tensor/kernel_args.h"
 
@@ -19,7 +20,7 @@ Tensor triangle(const char* op, const Tensor& x, std::int64_t diagonal, bool upp
   const std::int64_t height = x.shape()[x.dim() - 2], width = x.shape().back();
   const Tensor y = empty(x.shape(), x.dtype(), x.device());
   if (y.numel() == 0) return y;
-  const Tensor from = contiguous(x);
+  const Contiguous from(x);
   const dispatch::Target target = dispatch::target_of(device);
   const WorkSplit split = split_for(target, y.numel());
   // All diagonals outside of the matrix give the same result. Diagonals near the matrix cannot overflow.

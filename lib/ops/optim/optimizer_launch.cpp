@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "runtime/memory/transfer.h"
 
 namespace crisol::ops {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "dispatch/device_defines.h"
 #include "ops/pointwise/pointwise_source.h"
 
 namespace crisol::ops {
@@ -117,7 +118,7 @@ runtime::KernelSpec PointwiseKernels::spec(const Target& target, Form form, bool
   runtime::KernelSpec spec{"pointwise/pointwise.cl", "flat", {}, prelude};
   spec.defines.add({"VW", width_of(target, form)});
   if (in_place) spec.defines.add({"IN_PLACE", 1});
-  if (!info.fast_fma) spec.defines.add({"NO_FMA", 1});
+  dispatch::define_fma(spec.defines, info);
   if (info.type == DeviceType::cpu) spec.defines.add({"CPU", 1});
   if (form == Form::flat_stream || form == Form::rows_stream_4) spec.defines.add({"STREAM", 1});
   if (form >= Form::flat_whole_vectors && form < Form::items_2) spec.defines.add({"WHOLE_VECTORS", 1});

@@ -1,11 +1,10 @@
 // From tensors to the launch of pointwise kernels: checks, broadcasting, operands.
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "base/text.h"
-#include "crisol/ops/copy.h"
 #include "crisol/ops/view.h"
+#include "ops/contiguous.h"
 #include "ops/fixed_list.h"
 #include "ops/layout/transpose_copy.h"
 #include "ops/overlap.h"
@@ -58,20 +57,16 @@ PointwiseProblem problem_of(const PointwiseKernels& kernels, Inputs inputs, std:
 void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs,
             bool in_place) {
   const Tensor& first = outputs[0];
-  if (first.numel() == 0 || runtime::in_dry_run()) return;
-  std::vector<Tensor> copies;
+  if (first.numel() == 0 || runtime::needs_no_kernels()) return;
+  std::vector<Contiguous> copies;
   FixedList<const Tensor*, Graph::max_inputs> read;
   FixedList<Shape, Loop::max_operands> strides;
   const bool crowded = parameter_bytes(inputs.size(), outputs.size(), scalars.size(), first.dim()) > 1024;
   for (const Tensor* x : inputs) {
-    std::optional<Tensor> copy;
-    if (crowded && (!x->is_contiguous() || x->shape() != first.shape()))
-      copy = clone(expand(*x, first.shape()));
-    else if (!in_place && !x->is_contiguous())
-      copy = transposed_copy(*x);
-    if (copy) {
+    const bool expands = crowded && (!x->is_contiguous() || x->shape() != first.shape());
+    if (expands || (!in_place && !x->is_contiguous() && is_worth_transposing(*x))) {
       copies.reserve(inputs.size());  // So that copies stay where they are.
-      x = &copies.emplace_back(std::move(*copy));
+      x = &copies.emplace_back(expands ? expand(*x, first.shape()) : *x).layout();
     }
     read.add(x);
     strides.add(broadcast_strides(*x, first.shape()));
@@ -79,6 +74,7 @@ void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std
   strides.add(first.strides());
   const PointwiseProblem problem = problem_of(kernels, read.span(), outputs, strides.span(), in_place);
   const PreparedPtr prepared = prepare(pointwise_table, problem.key_bytes(strides.count()), state_of(first));
+  for (const Contiguous& copy : copies) copy.filled();
   FixedList<OperandView, Graph::max_inputs + Graph::max_outputs> views;
   for (const Tensor* x : read.span()) views.add(in(*x));
   for (const Tensor& y : outputs) views.add(out(y));

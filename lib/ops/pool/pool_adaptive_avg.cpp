@@ -3,7 +3,7 @@
 
 #include "crisol/ops/pool.h"
 #include "dispatch/choose.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
 

@@ -1,7 +1,7 @@
 // Average pooling. The variants are "rows" (CPUs) and "pixel".
 #include "crisol/ops/pool.h"
 #include "dispatch/choose.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
 

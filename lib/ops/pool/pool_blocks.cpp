@@ -1,7 +1,7 @@
 // Pooling of channels in blocks. Each op has one variant.
 #include "ops/pool/pool_blocks.h"
 
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 
 namespace crisol::ops {
 

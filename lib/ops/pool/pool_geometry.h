@@ -7,6 +7,7 @@
 #include "crisol/options/int_pair.h"
 #include "dispatch/choose.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/window.h"
 #include "pool/parameters.h"
 #include "tensor/kernel_args.h"
@@ -42,7 +43,8 @@ inline void require_gradient(const char* op, const Tensor& dy, const Shape& want
 /// Runs an op of one operand x, and returns its result of the given shape. `problem` describes the op for its table.
 template <class Problem>
 Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, const Tensor& x, const Shape& shape) {
-  const Tensor input = contiguous(x), y = empty(shape, DType::f32, x.device());
+  const Contiguous input(x);
+  const Tensor y = empty(shape, DType::f32, x.device());
   const dispatch::PreparedPtr prepared = dispatch::prepare(table, problem, state_of(x));
   dispatch::launch(*prepared, {in(input), out(y)});
   return y;

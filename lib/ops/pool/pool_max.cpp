@@ -2,8 +2,9 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/pool.h"
 #include "dispatch/choose.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/pool/pool_geometry.h"
 #include "tensor/kernel_args.h"
 
@@ -24,13 +25,16 @@ PlanOr plan_forward_rows(const PoolGeometry& p, const Target& target, std::size_
   return plan;
 }
 
-PlanOr plan_forward_pixel(const PoolGeometry& p, const Target& target, std::size_t) {
-  const auto [x, values, indices] = operands<3>();
-  const std::int64_t count = p.outputs();
+/// A kernel with a work-item for each of `count` elements of the result.
+PlanOr plan_pixel(const PoolGeometry& p, const Target& target, const char* entry, std::int64_t count) {
   Plan plan;
-  plan.add({"pool/pool_max.cl", "max_pool_forward"}, target.flat_range(count), x, values, indices, count,
-           p.kernel_window());
+  const auto [first, second, third] = operands<3>();
+  plan.add({"pool/pool_max.cl", entry}, target.flat_range(count), first, second, third, count, p.kernel_window());
   return plan;
+}
+
+PlanOr plan_forward_pixel(const PoolGeometry& p, const Target& target, std::size_t) {
+  return plan_pixel(p, target, "max_pool_forward", p.outputs());
 }
 
 PlanOr plan_backward_rows(const PoolGeometry& p, const Target& target, std::size_t) {
@@ -45,12 +49,7 @@ PlanOr plan_backward_rows(const PoolGeometry& p, const Target& target, std::size
 }
 
 PlanOr plan_backward_pixel(const PoolGeometry& p, const Target& target, std::size_t) {
-  const auto [dy, indices, dx] = operands<3>();
-  const std::int64_t count = p.inputs();
-  Plan plan;
-  plan.add({"pool/pool_max.cl", "max_pool_backward"}, target.flat_range(count), dy, indices, dx, count,
-           p.kernel_window());
-  return plan;
+  return plan_pixel(p, target, "max_pool_backward", p.inputs());
 }
 
 constexpr Variant<PoolGeometry> forward_variants[] = {{"rows", DeviceClass::cpu, plan_forward_rows},
@@ -71,7 +70,7 @@ MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
   require_dtype(op, "the input", x, DType::f32);
   const PoolGeometry geometry = geometry_of(op, x.shape(), options);
   const Shape shape{x.size(0), x.size(1), geometry.out_h, geometry.out_w};
-  const Tensor input = contiguous(x);
+  const Contiguous input(x);
   MaxPool2dResult result{empty(shape, DType::f32, x.device()), empty(shape, DType::i32, x.device())};
   const PreparedPtr prepared = prepare(forward_table, geometry, state_of(x));
   launch(*prepared, {in(input), out(result.values), out(result.indices)});
@@ -88,7 +87,7 @@ Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape&
           " and shape ", indices.shape(), ", they must be i32 of shape ", shape);
   require(indices.device() == dy.device(), op, "the gradient is on ", dy.device(), ", the indices are on ",
           indices.device());
-  const Tensor gradient = contiguous(dy), positions = contiguous(indices);
+  const Contiguous gradient(dy), positions(indices);
   const Tensor dx = empty(input_shape, DType::f32, dy.device());
   const PreparedPtr prepared = prepare(backward_table, geometry, state_of(dy));
   launch(*prepared, {in(gradient), in(positions), out(dx)});

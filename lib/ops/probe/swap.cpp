@@ -1,6 +1,7 @@
 #include "ops/probe/swap.h"
 
 #include "crisol/tensor.h"
+#include "dispatch/probes.h"
 #include "dispatch/target.h"
 #include "ops/probe/device_probe.h"
 #include "ops/probe/swap_probe.h"
@@ -9,6 +10,18 @@
 namespace crisol::ops {
 
 using dispatch::Shuffle;
+
+namespace {
+
+// Set here, beside add_swap_define, so that every program whose kernels shuffle has the probe.
+const bool is_set = [] {
+  dispatch::probes().assembly_shuffles = [](runtime::DeviceState& device) {
+    return found_shuffles(device).found == "nvidia";
+  };
+  return true;
+}();
+
+}  // namespace
 
 runtime::ProbeOutcome found_shuffles(runtime::DeviceState& device) {
   if (dispatch::traits_of(device).shuffle != Shuffle::assembly) return {"none", "the device is no GPU of NVIDIA"};
@@ -37,7 +50,3 @@ void add_swap_define(runtime::Defines& defines, const dispatch::Target& target, 
 }
 
 }  // namespace crisol::ops
-
-bool crisol::dispatch::probe_assembly_shuffles(runtime::DeviceState& device) {
-  return ops::found_shuffles(device).found == "nvidia";
-}

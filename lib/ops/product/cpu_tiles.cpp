@@ -4,7 +4,8 @@
 #include <limits>
 
 #include "base/ceil_div.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/device_defines.h"
+#include "dispatch/work_split.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {
@@ -94,7 +95,7 @@ std::optional<CpuTilePlan> plan_cpu_tiles(const Target& target, std::int64_t m, 
 runtime::Defines cpu_tile_defines(const Target& target, std::int64_t vector_width, std::int64_t rows,
                                   std::int64_t vectors) {
   runtime::Defines defines{{"VW", vector_width}, {"MR", rows}, {"NV", vectors}};
-  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  dispatch::define_fma(defines, target.info);
   return defines;
 }
 

@@ -110,6 +110,8 @@ GemmProblem problem_of(const Gemm& product) {
 }
 
 void launch_gemm(const Prepared& plan, const Gemm& product, const OperandView& b) {
+  for (const Contiguous* const copy : product.copies)
+    if (copy != nullptr) copy->filled();
   const runtime::BufferView any = product.a.first;
   const bool has_bias = (product.flags & (bias_per_row | bias_per_column)) != 0;
   const ProductEpilogue* const f = product.epilogue;

@@ -7,6 +7,7 @@
 #include "crisol/precision.h"
 #include "dispatch/choose.h"
 #include "dispatch/matrix_unit.h"
+#include "ops/contiguous.h"
 #include "ops/product/epilogue_layout.h"
 #include "runtime/launch.h"
 #include "tensor/impl.h"
@@ -90,7 +91,8 @@ struct Gemm {
   std::int32_t flags = 0;
   runtime::BufferView bias{};
   const ProductEpilogue* epilogue = nullptr;
-  Storage* b_storage = nullptr;  ///< The owner of B where B is a weight.
+  Storage* b_storage = nullptr;               ///< The owner of B where B is a weight.
+  std::array<const Contiguous*, 4> copies{};  ///< Those behind the operands; launch_gemm() lets them be made.
 };
 
 /// The problem without its context: in fp32, of operands that may be captured.

@@ -5,7 +5,8 @@
 #include <numeric>
 
 #include "base/ceil_div.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/device_defines.h"
+#include "dispatch/work_split.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {
@@ -88,7 +89,7 @@ namespace {
 
 runtime::KernelSpec spec_of(const DotPlan& cut, const Target& target, const char* entry, const EpilogueLayout& f) {
   runtime::Defines defines{{"VW", cut.vector_width}, {"DOT_M", cut.tile_m}, {"DOT_N", cut.tile_n}};
-  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  dispatch::define_fma(defines, target.info);
   return {"product/gemm_dot_cpu.cl", entry, defines, epilogue_prelude(f)};
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/ceil_div.h"
+#include "dispatch/device_defines.h"
 #include "ops/product/gemm.h"
 
 namespace crisol::ops {
@@ -16,7 +17,7 @@ PlanOr plan_gemm_plain(const GemmProblem& p, const Target& target, std::size_t) 
   const std::int64_t tiles = ceil_div(p.m, side) * ceil_div(p.n, side) * p.batch;
   runtime::KernelSpec spec{
       "product/gemm_plain.cl", "gemm_plain", {{"GROUP", group}, {"PER", per}}, epilogue_prelude(p.epilogue)};
-  if (!target.info.fast_fma) spec.defines.add({"NO_FMA", 1});
+  dispatch::define_fma(spec.defines, target.info);
   const GemmPlaces at = gemm_places(p);
   const EpilogueArgs e = at.epilogue(p, at.a);
   Plan plan;

@@ -2,7 +2,7 @@
 // at the speed of the memory that holds the weight. The first use takes the same kernel, so that it gives the same
 // bits.
 #include "base/ceil_div.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/product/cpu_tiles.h"
 #include "product/sizes.h"
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/product/indices.h"
 #include "ops/product/tile_configs.h"
 
 namespace crisol::ops {
@@ -19,8 +20,6 @@ bool has_unit_stride(const MatrixLayout& matrix) { return matrix.row == 1 || mat
 bool is_near(const OperandLayout& operand) {
   return operand.leading_dimension >= 0 && operand.leading_dimension <= max_leading_dimension;
 }
-
-bool is_multiple(std::int64_t value, std::int64_t of = 4) { return value % of == 0; }
 
 int vectors_of(const PlacedGemm& p) { return p.a().vectors && p.b().vectors ? 4 : 1; }
 

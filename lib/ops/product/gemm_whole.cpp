@@ -1,5 +1,6 @@
 // Products of matrices of whole numbers: cl_kernels/product/gemm_whole.cl.
 #include "ops/product/gemm_whole.h"
+#include "ops/contiguous.h"
 
 #include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
@@ -17,7 +18,7 @@ Tensor multiply_whole(const Tensor& a, const Tensor& b, const Shape& shape) {
     fill_into(y, 0);
     return y;
   }
-  const Tensor right = b.strides()[b.dim() - 1] == 1 ? b : contiguous(b);
+  const Contiguous right = b.strides()[b.dim() - 1] == 1 ? Contiguous::as_is(b) : Contiguous(b);
   const Shape leading = leading_axes(shape);
   runtime::DeviceState& device = state_of(y);
   const dispatch::Target target = dispatch::target_of(device);
@@ -29,11 +30,11 @@ Tensor multiply_whole(const Tensor& a, const Tensor& b, const Shape& shape) {
       "product/gemm_whole.cl",
       "multiply_whole",
       {{"T", type_of_whole(a.dtype())}, {"U", wide ? "ulong" : "uint"}, {"ROWS", rows}, {"COLUMNS", columns}}};
-  const Shape a_strides = leading_strides(a, leading), b_strides = leading_strides(right, leading);
+  const Shape a_strides = leading_strides(a, leading), b_strides = leading_strides(right.layout(), leading);
   in_launches(target, a.size(-1), 2 * rows * columns, [&](std::int64_t first, std::int64_t end) {
     runtime::launch(device, spec, range_of(target, blocks), in(a), in(right), out(y), blocks, y.size(-2), y.size(-1),
-                    a.strides()[a.dim() - 2], a.strides()[a.dim() - 1], right.strides()[b.dim() - 2], first, end,
-                    std::int32_t{leading.rank()}, leading, a_strides, b_strides);
+                    a.strides()[a.dim() - 2], a.strides()[a.dim() - 1], right.layout().strides()[b.dim() - 2], first,
+                    end, std::int32_t{leading.rank()}, leading, a_strides, b_strides);
   });
   return y;
 }

@@ -9,10 +9,12 @@
 #include "crisol/ops/view.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
+#include "ops/contiguous.h"
 #include "ops/product/gemm.h"
 #include "ops/product/gemm_whole.h"
 #include "ops/product/leading_axes.h"
 #include "ops/product/with_epilogue.h"
+#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -20,10 +22,19 @@ namespace crisol::ops {
 namespace {
 
 // The GEMM kernels want one of a matrix's strides to be 1.
-Tensor with_unit_stride(const Tensor& x) {
+Contiguous with_unit_stride(const Tensor& x) {
   const std::int64_t row = x.strides()[x.dim() - 2];
   const std::int64_t column = x.strides()[x.dim() - 1];
-  return row == 1 || column == 1 ? x : contiguous(x);
+  return row == 1 || column == 1 ? Contiguous::as_is(x) : Contiguous(x);
+}
+
+// Whether all rows of x have one distance, so that x without its last axis is one axis.
+bool is_matrix(const Tensor& x) {
+  if (x.dim() <= 2 || x.is_contiguous()) return true;
+  Shape shape = x.shape(), strides[] = {x.strides()};
+  shape.erase(x.dim() - 1);
+  strides[0].erase(x.dim() - 1);
+  return collapse(shape, strides).shape.rank() == 1;
 }
 
 Matrix matrix_of(const Tensor& x, runtime::BufferView first) {
@@ -81,16 +92,19 @@ Tensor multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, bool
   shape.push_back(m);
   shape.push_back(n);
   applied = false;
-  if (a.dtype() == DType::f16) return cast(matmul(cast(a, DType::f32), cast(b, DType::f32)), a.dtype());
+  if (a.dtype() == DType::f16)
+    return rehearsed(call_key(op, {&a, &b}),
+                     [&] { return cast(matmul(cast(a, DType::f32), cast(b, DType::f32)), a.dtype()); });
   if (a.dtype() != DType::f32) return multiply_whole(a, b, shape);
   const Tensor y = empty(shape, DType::f32, a.device());
   applied = true;
   if (y.numel() == 0) return y;
 
-  const Tensor left = with_unit_stride(a);
-  const Tensor right = with_unit_stride(b);
+  const Contiguous left_operand = with_unit_stride(a), right_operand = with_unit_stride(b);
+  const Tensor &left = left_operand.layout(), &right = right_operand.layout();
   Gemm product{state_of(y), m, n, k, 1, matrix_of(left, in(left)), matrix_of(right, in(right)), matrix_of(y, out(y))};
   product.epilogue = f;
+  product.copies = {&left_operand, &right_operand};
   const Shape strides[] = {leading_strides(left, batch), leading_strides(right, batch), leading_strides(y, batch)};
   Loop loop = collapse(batch, strides);
   // One right matrix for all: the left ones, where they lie one below the other, are one taller matrix.
@@ -122,11 +136,12 @@ Tensor multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
   applied = true;
   if (y.numel() == 0) return y;
 
-  const Tensor rows =
-      with_unit_stride(k == 0 ? empty({y.numel() / n, 0}, DType::f32, x.device()) : reshape(x, {x.numel() / k, k}));
-  const Tensor columns = with_unit_stride(weight);
-  const Tensor shift = bias.defined() ? contiguous(bias) : bias;
-  const bool has_bias = shift.defined();
+  const Contiguous input = is_matrix(x) ? Contiguous::as_is(x) : Contiguous(x);
+  const Contiguous row_operand = with_unit_stride(k == 0 ? empty({y.numel() / n, 0}, DType::f32, x.device())
+                                                         : reshape(input.layout(), {x.numel() / k, k}));
+  const Contiguous column_operand = with_unit_stride(weight), shift(bias);
+  const Tensor &rows = row_operand.layout(), &columns = column_operand.layout();
+  const bool has_bias = bias.defined();
   applied = gemm({.device = state_of(y),
                   .m = rows.size(0),
                   .n = n,
@@ -135,9 +150,10 @@ Tensor multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
                   .b = matrix_of(columns, in(columns)).transposed(),
                   .c = {out(y), n, 1},
                   .flags = has_bias ? bias_per_column : 0,
-                  .bias = has_bias ? in(shift) : runtime::BufferView{nullptr, 0},
+                  .bias = has_bias ? in(shift.layout()) : runtime::BufferView{nullptr, 0},
                   .epilogue = f,
-                  .b_storage = columns.impl()->storage.get()});
+                  .b_storage = columns.impl()->storage.get(),
+                  .copies = {&input, &row_operand, &column_operand, &shift}});
   return y;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/ceil_div.h"
+#include "dispatch/device_defines.h"
 
 namespace crisol::ops {
 
@@ -79,7 +80,7 @@ runtime::NdRange range_of(const Engine& engine, const TilePlan& plan) {
 }
 
 void define_device(runtime::Defines& defines, const Target& target) {
-  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  dispatch::define_fma(defines, target.info);
   if (target.takes_cpu_kernels()) defines.add({"ROLLED", 1});
 }
 

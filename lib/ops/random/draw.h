@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/thread_context.h"
+#include "runtime/dry_run.h"
 #include "runtime/launch.h"
 #include "tensor/generator.h"
 #include "tensor/kernel_args.h"
@@ -31,7 +32,7 @@ void draw(const Generator& generator, runtime::BuiltKernel& kernel, std::int64_t
   runtime::DeviceState& device = state_of(impl.state);
   runtime::BuiltKernel& next = advance_kernel(generator);
   const std::int64_t blocks = random_blocks(elements);
-  if (blocks == 0) return;
+  if (blocks == 0 || runtime::in_dry_run()) return;
   if (DrawObserver* observer = thread_context().draw_observer) observer->before_draw(generator);
   const std::lock_guard lock(impl.mutex);
   runtime::launch(device, kernel, runtime::flat_range(device, blocks), in(impl.state), args...);

@@ -2,6 +2,7 @@
 
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/random/draw.h"
 
 namespace crisol::ops {
@@ -22,7 +23,7 @@ DropoutResult dropout(const Tensor& x, double p, const Generator& generator) {
   require(x.device() == generator.device(), op, "the input is on ", x.device(), ", the generator on ",
           generator.device());
   runtime::BuiltKernel& kernel = runtime::resolve(state_of(x), {"random/dropout.cl", "dropout_forward"});
-  const Tensor input = contiguous(x);
+  const Contiguous input(x);
   const DropoutResult result{empty(x.shape(), DType::f32, x.device()), empty(x.shape(), DType::u8, x.device())};
   draw(generator, kernel, x.numel(), in(input), out(result.y), out(result.mask), x.numel(), probability_bound(p),
        scale);
@@ -36,7 +37,7 @@ Tensor dropout_backward(const Tensor& dy, const Tensor& mask, double p) {
   require_operand(op, "the mask", mask, "the result's gradient", dy, mask.shape());
   const Tensor dx = empty(dy.shape(), DType::f32, dy.device());
   runtime::launch(state_of(dy), {"random/dropout.cl", "dropout_backward"},
-                  runtime::flat_range(state_of(dy), dy.numel()), in(contiguous(dy)), in(contiguous(mask)), out(dx),
+                  runtime::flat_range(state_of(dy), dy.numel()), in(Contiguous(dy)), in(Contiguous(mask)), out(dx),
                   dy.numel(), scale);
   return dx;
 }

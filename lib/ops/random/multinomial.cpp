@@ -9,6 +9,7 @@
 #include "ops/check.h"
 #include "ops/index/indexing.h"
 #include "ops/random/draw.h"
+#include "ops/rehearsed.h"
 
 namespace crisol::ops {
 
@@ -83,9 +84,11 @@ Tensor without_replacement(const Tensor& weights, std::int64_t count, const Gene
 Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement, const Generator& generator) {
   check(weights, num_samples, replacement, generator);
   const std::int64_t n = weights.shape().back();
-  const Tensor rows = contiguous(cast(reshape(weights, {weights.numel() / n, n}), DType::f32));
-  const Tensor samples =
-      replacement ? with_replacement(rows, num_samples, generator) : without_replacement(rows, num_samples, generator);
+  const Tensor samples = rehearsed(call_key(op, {&weights}, {num_samples, replacement ? 1 : 0}), [&] {
+    const Tensor rows = contiguous(cast(reshape(weights, {weights.numel() / n, n}), DType::f32));
+    return replacement ? with_replacement(rows, num_samples, generator)
+                       : without_replacement(rows, num_samples, generator);
+  });
   check_indices(op, samples, n);
   return weights.dim() == 1 ? reshape(samples, {num_samples}) : samples;
 }

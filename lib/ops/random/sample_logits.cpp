@@ -10,6 +10,7 @@
 #include "crisol/ops/view.h"
 #include "ops/check.h"
 #include "ops/index/indexing.h"
+#include "ops/rehearsed.h"
 
 namespace crisol::ops {
 
@@ -43,16 +44,18 @@ Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_
   check(logits, temperature, top_k, generator);
   const std::int64_t n = logits.shape().back(), rows = logits.numel() / n;
   const Shape shape = logits.dim() == 1 ? Shape{} : Shape{rows};
-  const Tensor scores = cast(reshape(logits, {rows, n}), DType::f32);
   if (rows == 0) return empty(shape, DType::i64, logits.device());
-  if (temperature < FLT_MIN) return reshape(argmax(scores, {1}), shape);
-  if (top_k == 0 || top_k == n)
-    return reshape(multinomial(probabilities(scores, temperature), 1, true, generator), shape);
-  const SortResult best = topk(scores, top_k);
-  const Tensor picked = multinomial(probabilities(best.values, temperature), 1, true, generator);
-  // If nothing was drawn for a row, its class is missing too.
-  constexpr auto none = static_cast<std::uint64_t>(std::int64_t{-1});
-  return reshape(gather_or(table, best.indices, 1, picked, none), shape);
+  const bool greedy = temperature < FLT_MIN, all = top_k == 0 || top_k == n;
+  return rehearsed(call_key(table.op, {&logits}, {top_k, greedy ? 1 : 0}), [&] {
+    const Tensor scores = cast(reshape(logits, {rows, n}), DType::f32);
+    if (greedy) return reshape(argmax(scores, {1}), shape);
+    if (all) return reshape(multinomial(probabilities(scores, temperature), 1, true, generator), shape);
+    const SortResult best = topk(scores, top_k);
+    const Tensor picked = multinomial(probabilities(best.values, temperature), 1, true, generator);
+    // If nothing was drawn for a row, its class is missing too.
+    constexpr auto none = static_cast<std::uint64_t>(std::int64_t{-1});
+    return reshape(gather_or(table, best.indices, 1, picked, none), shape);
+  });
 }
 
 Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_k) {

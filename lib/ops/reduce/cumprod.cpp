@@ -8,7 +8,9 @@
 #include "crisol/ops/view.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/index/indexing.h"
+#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -43,17 +45,19 @@ Tensor cumprod(const Tensor& x, int axis) {
   require(x.defined(), op, "the tensor is undefined");
   if (x.dim() == 0) return reshape(cumprod(reshape(x, {1}), axis), {});
   const int at = normalized_axis(op, axis, x.dim());
-  // Halves are multiplied as floats, integers as i64. Unsigned products wrap around.
-  const bool floating = is_floating(x.dtype());
+  if (x.dtype() == DType::f16)
+    return rehearsed(call_key(op, {&x}, {axis}), [&] { return cast(cumprod(cast(x, DType::f32), axis), DType::f16); });
+  // Integers are multiplied as i64. Unsigned products wrap around.
+  const bool floating = x.dtype() == DType::f32;
   const DType computed = floating ? DType::f32 : DType::i64;
   const Tensor y = empty(x.shape(), computed, x.device());
   if (x.numel() > 0) {
-    const Tensor from = contiguous(cast(x, computed));
-    const Lines lines(from, at);
+    const Contiguous from(x, computed);
+    const Lines lines(x, at);
     for (std::int64_t first = 0; first < lines.split.size; first += lines.step)
       lines.launch(state_of(x), "products", floating ? "float" : "ulong", first, in(from), out(y));
   }
-  return floating ? cast(y, x.dtype()) : y;
+  return y;
 }
 
 Tensor cumprod_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int axis) {
@@ -67,17 +71,19 @@ Tensor cumprod_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int 
   if (x.dim() == 0) return clone(dy);
   const int at = normalized_axis(op, axis, x.dim());
   if (x.numel() == 0) return clone(dy);
-  const Tensor more = contiguous(cast(dy, DType::f32)), factors = contiguous(cast(x, DType::f32));
-  const Tensor suffixes = empty(x.shape(), DType::f32, x.device());
-  const Lines lines(factors, at);
-  const std::int64_t last = (lines.split.size - 1) / lines.step * lines.step;
-  for (std::int64_t first = last; first >= 0; first -= lines.step)
-    lines.launch(state_of(x), "suffixes", "float", first, in(more), in(factors), out(suffixes));
-  Shape one = x.shape();
-  one[at] = 1;
-  const Tensor before =
-      cat({ones(one, DType::f32, x.device()), narrow(cast(y, DType::f32), at, 0, x.shape()[at] - 1)}, at);
-  return cast(mul(suffixes, before), dy.dtype());
+  return rehearsed(call_key(op, {&dy, &x, &y}, {axis}), [&] {
+    const Contiguous more(dy, DType::f32), factors(x, DType::f32);
+    const Tensor suffixes = empty(x.shape(), DType::f32, x.device());
+    const Lines lines(x, at);
+    const std::int64_t last = (lines.split.size - 1) / lines.step * lines.step;
+    for (std::int64_t first = last; first >= 0; first -= lines.step)
+      lines.launch(state_of(x), "suffixes", "float", first, in(more), in(factors), out(suffixes));
+    Shape one = x.shape();
+    one[at] = 1;
+    const Tensor before =
+        cat({ones(one, DType::f32, x.device()), narrow(cast(y, DType::f32), at, 0, x.shape()[at] - 1)}, at);
+    return cast(mul(suffixes, before), dy.dtype());
+  });
 }
 
 }  // namespace crisol::ops

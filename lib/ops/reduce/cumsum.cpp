@@ -7,8 +7,10 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
+#include "ops/contiguous.h"
 #include "ops/reduce/reduce_problem.h"
+#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -132,21 +134,25 @@ Tensor running_sum(const char* op, const Tensor& x, int axis, bool reverse) {
   require(x.defined(), op, "the tensor is undefined");
   if (x.dim() == 0) return reshape(running_sum(op, reshape(x, {1}), axis, reverse), {});
   axis = normalized_axis(op, axis, x.dim());
-  // Halves are added up as floats, integers as i64.
-  const bool floating = is_floating(x.dtype());
+  if (x.dtype() == DType::f16)
+    return rehearsed(call_key(op, {&x}, {axis, reverse ? 1 : 0}),
+                     [&] { return cast(running_sum(op, cast(x, DType::f32), axis, reverse), DType::f16); });
+  // Integers are added up as i64.
+  const bool floating = x.dtype() == DType::f32;
   const DType computed = floating ? DType::f32 : DType::i64;
   const Tensor y = empty(x.shape(), computed, x.device());
   if (x.numel() > 0) {
     std::int64_t outer = 1, inner = 1;
     for (int i = 0; i < axis; ++i) outer *= x.shape()[i];
     for (int i = axis + 1; i < x.dim(); ++i) inner *= x.shape()[i];
-    const Tensor input = contiguous(cast(x, computed));
-    const CumsumProblem problem{
-        outer, x.shape()[axis], inner, floating ? 0 : 1, reverse ? 1 : 0, static_cast<std::int64_t>(in(input).offset)};
+    const Contiguous input(x, computed);
+    const CumsumProblem problem{outer,           x.shape()[axis],
+                                inner,           floating ? 0 : 1,
+                                reverse ? 1 : 0, static_cast<std::int64_t>(in(input.layout()).offset)};
     const PreparedPtr prepared = prepare(cumsum_table, problem, state_of(x));
     launch(*prepared, {in(input), out(y)});
   }
-  return floating ? cast(y, x.dtype()) : y;
+  return y;
 }
 
 }  // namespace

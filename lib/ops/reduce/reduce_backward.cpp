@@ -11,6 +11,7 @@
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduce/reduce_axes.h"
 #include "ops/reduce/reduce_tensor.h"
+#include "ops/rehearsed.h"
 #include "tensor/impl.h"
 
 namespace crisol::ops {
@@ -46,6 +47,12 @@ constexpr PointwiseRow row_of(const char* op, std::array<const char*, 3> inputs,
           forward};
 }
 
+dispatch::CallKey key_of(const char* op, std::initializer_list<const Tensor*> operands, const Shape& axes) {
+  dispatch::CallKey key = call_key(op, operands);
+  for (const std::int64_t axis : axes) key.add(axis);
+  return key;
+}
+
 }  // namespace
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
@@ -77,10 +84,12 @@ Tensor prod_backward(const Tensor& dy, const Tensor& x, const Shape& axes) {
   // The product without the zeros, and their number: with one zero it alone has a gradient, with more none has.
   static const ReduceRule others{op, Combine::prod, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : x"};
   static const ReduceRule zeros{op, Combine::sum, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : (T)(0)"};
-  const Tensor product = reduce(others, x, axes, true).values, count = reduce(zeros, x, axes, true).values;
-  static constexpr PointwiseRow share =
-      row_of(op, {"x", "p", "z"}, "(x == 0.0f) ? ((z == 1.0f) ? p : (T)(0.0f)) : ((z == 0.0f) ? p / x : (T)(0.0f))");
-  return mul(pointwise(share, {x, product, count}), at.dy);
+  return rehearsed(key_of(op, {&dy, &x}, axes), [&] {
+    const Tensor product = reduce(others, x, axes, true).values, count = reduce(zeros, x, axes, true).values;
+    static constexpr PointwiseRow share =
+        row_of(op, {"x", "p", "z"}, "(x == 0.0f) ? ((z == 1.0f) ? p : (T)(0.0f)) : ((z == 0.0f) ? p / x : (T)(0.0f))");
+    return mul(pointwise(share, {x, product, count}), at.dy);
+  });
 }
 
 Tensor max_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes) {
@@ -88,8 +97,10 @@ Tensor max_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Sh
   // A NaN result came from the NaNs.
   static constexpr PointwiseRow equal =
       row_of("max_backward", {"x", "y"}, "((x == y) | ((x != x) & (y != y))) ? (T)(1.0f) : (T)(0.0f)");
-  const Tensor hits = pointwise(equal, {x, at.y});
-  return mul(hits, div(at.dy, sum(hits, axes, true)));
+  return rehearsed(key_of("max_backward", {&dy, &x, &y}, axes), [&] {
+    const Tensor hits = pointwise(equal, {x, at.y});
+    return mul(hits, div(at.dy, sum(hits, axes, true)));
+  });
 }
 
 Tensor max_with_indices_backward(const Tensor& dy, const Tensor& indices, const Shape& x_shape, int axis) {
@@ -100,23 +111,29 @@ Tensor max_with_indices_backward(const Tensor& dy, const Tensor& indices, const 
   require(at.dtype() == DType::i64, op, "the indices are ", at.dtype(), ", must be i64");
   Shape along = Shape::filled(x_shape.rank(), 1);
   along[axis] = x_shape[axis];
-  const Tensor numbers = reshape(arange(0, static_cast<double>(x_shape[axis]), 1, DType::i64, dy.device()), along);
-  return where(eq(numbers, at), gradient, 0);
+  return rehearsed(call_key(op, {&dy, &indices}, {axis, x_shape[axis]}), [&] {
+    const Tensor numbers = reshape(arange(0, static_cast<double>(x_shape[axis]), 1, DType::i64, dy.device()), along);
+    return where(eq(numbers, at), gradient, 0);
+  });
 }
 
 Tensor var_backward(const Tensor& dy, const Tensor& x, const Shape& axes, double correction) {
   const Spread at = spread_over("var_backward", dy, x, nullptr, axes);
-  const Tensor middle = mean(x, axes, true);
-  static constexpr PointwiseRow slope = row_of("var_backward", {"x", "m", "g"}, "(x - m) * g * factor", "factor");
-  const double factor = 2 / std::fmax(0.0, static_cast<double>(at.count) - correction);
-  return pointwise(slope, {x, middle, at.dy}, {factor});
+  return rehearsed(key_of("var_backward", {&dy, &x}, axes), [&] {
+    const Tensor middle = mean(x, axes, true);
+    static constexpr PointwiseRow slope = row_of("var_backward", {"x", "m", "g"}, "(x - m) * g * factor", "factor");
+    const double factor = 2 / std::fmax(0.0, static_cast<double>(at.count) - correction);
+    return pointwise(slope, {x, middle, at.dy}, {factor});
+  });
 }
 
 Tensor stddev_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes, double correction) {
   const Spread at = spread_over("stddev_backward", dy, x, &y, axes);
   static constexpr PointwiseRow root =
       row_of("stddev_backward", {"g", "y"}, "(y == 0.0f) ? (T)(0.0f) : g / (y * 2.0f)");
-  return var_backward(pointwise(root, {at.dy, at.y}), x, axes, correction);
+  return rehearsed(key_of("stddev_backward", {&dy, &x, &y}, axes), [&] {
+    return var_backward(pointwise(root, {at.dy, at.y}), x, axes, correction);
+  });
 }
 
 Tensor norm_backward(const Tensor& dy, const Tensor& x, const Tensor& y, double p, const Shape& axes) {
@@ -125,8 +142,10 @@ Tensor norm_backward(const Tensor& dy, const Tensor& x, const Tensor& y, double 
   if (p == 0) return mul(x, 0);
   if (std::isinf(p)) {
     static constexpr PointwiseRow equal = row_of(op, {"x", "y"}, "(fabs(x) == y) ? sign(x) : (T)(0.0f)");
-    const Tensor hits = pointwise(equal, {x, at.y});
-    return mul(hits, div(at.dy, sum(mul(hits, hits), axes, true)));
+    return rehearsed(key_of(op, {&dy, &x, &y}, axes), [&] {
+      const Tensor hits = pointwise(equal, {x, at.y});
+      return mul(hits, div(at.dy, sum(mul(hits, hits), axes, true)));
+    });
   }
   if (p == 1) {
     static constexpr PointwiseRow side = row_of(op, {"x", "g"}, "sign(x) * g");

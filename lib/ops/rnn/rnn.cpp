@@ -5,6 +5,7 @@
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
+#include "ops/rehearsed.h"
 #include "ops/rnn/rnn_check.h"
 #include "ops/rnn/rnn_problem.h"
 #include "tensor/kernel_args.h"
@@ -26,6 +27,17 @@ const Table<RnnForward> forward_table("rnn_forward", forward_variants);
 const Table<RnnBackward> backward_table("rnn_backward", backward_variants);
 
 Tensor contiguous_or_none(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
+
+/// The key of a call, of which the options say what the shapes do not.
+dispatch::CallKey key_of(const char* op, const RnnInput& input, const RnnWeights& w, const RnnOptions& options,
+                         std::initializer_list<const Tensor*> others, std::initializer_list<std::int64_t> settings) {
+  dispatch::CallKey key = call_key(op,
+                                   {&input.x, &input.h0, &input.c0, &input.lengths, &w.weight_ih, &w.weight_hh,
+                                    &w.bias_ih, &w.bias_hh, &w.weight_hr},
+                                   settings);
+  for (const Tensor* const x : others) add_tensor(key, *x);
+  return key.add(static_cast<std::int64_t>(options.cell)).add(std::int64_t{options.reverse});
+}
 
 /// For an operand that may be absent: a plan does not read the other one.
 const Tensor& defined_or(const Tensor& wanted, const Tensor& other) { return wanted.defined() ? wanted : other; }
@@ -149,28 +161,30 @@ RnnInputGradients finish_backward(const RnnSizes& s, const RnnInput& input, cons
 
 RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options, bool save) {
   const RnnSizes s = check_rnn(forward_table.op, input, weights, options);
-  const Device device = input.x.device();
-  const Inputs inputs = inputs_of(input, weights);
-  const bool projects = weights.weight_hr.defined(), padded = input.lengths.defined();
-  const Buffers b = buffers_of(s, projects, save, device);
-  const std::int64_t last = s.slot_after(s.step(s.steps - 1));
-  RnnResult result;
-  result.y =
-      padded ? empty({s.steps, s.batch, s.outputs}, DType::f32, device) : narrow(b.states, 0, s.slot_after(0), s.steps);
-  result.h_n = select(b.states, 0, last);
-  if (b.cells.defined()) result.c_n = select(b.cells, 0, save ? last : 0);
-  if (save) result.saved = {s.kind().saves_gates ? b.gates : Tensor(), b.states, b.cells, b.projected};
-  if (s.batch == 0) return result;
-  const RnnWeights& w = inputs.weights;
-  const RnnForward p{problem_of(s, w.weight_hh, w.weight_hr, inputs.lengths),
-                     offset_of(inputs.x),
-                     offset_of(w.weight_ih),
-                     w.bias_hh.defined() ? 1 : 0,
-                     save ? 1 : 0,
-                     input.h0.defined() ? 1 : 0,
-                     input.c0.defined() ? 1 : 0};
-  run_forward(p, inputs, input, b, result.y);
-  return result;
+  return rehearsed(key_of(forward_table.op, input, weights, options, {}, {save}), [&] {
+    const Device device = input.x.device();
+    const Inputs inputs = inputs_of(input, weights);
+    const bool projects = weights.weight_hr.defined(), padded = input.lengths.defined();
+    const Buffers b = buffers_of(s, projects, save, device);
+    const std::int64_t last = s.slot_after(s.step(s.steps - 1));
+    RnnResult result;
+    result.y = padded ? empty({s.steps, s.batch, s.outputs}, DType::f32, device)
+                      : narrow(b.states, 0, s.slot_after(0), s.steps);
+    result.h_n = select(b.states, 0, last);
+    if (b.cells.defined()) result.c_n = select(b.cells, 0, save ? last : 0);
+    if (save) result.saved = {s.kind().saves_gates ? b.gates : Tensor(), b.states, b.cells, b.projected};
+    if (s.batch == 0) return result;
+    const RnnWeights& w = inputs.weights;
+    const RnnForward p{problem_of(s, w.weight_hh, w.weight_hr, inputs.lengths),
+                       offset_of(inputs.x),
+                       offset_of(w.weight_ih),
+                       w.bias_hh.defined() ? 1 : 0,
+                       save ? 1 : 0,
+                       input.h0.defined() ? 1 : 0,
+                       input.c0.defined() ? 1 : 0};
+    run_forward(p, inputs, input, b, result.y);
+    return result;
+  });
 }
 
 RnnInputGradients rnn_backward(const RnnOutputGradients& dy, const RnnInput& input, const RnnWeights& weights,
@@ -178,9 +192,14 @@ RnnInputGradients rnn_backward(const RnnOutputGradients& dy, const RnnInput& inp
   const char* const op = backward_table.op;
   const RnnSizes s = check_rnn(op, input, weights, options);
   check_rnn_gradients(op, s, dy, input, weights, saved);
-  const Gradients g = gradients_of(s, weights.weight_hr.defined(), input.x.device());
-  if (s.batch > 0) run_backward(s, dy, input, weights, saved, g);
-  return finish_backward(s, input, weights, saved, g, wanted);
+  const auto key =
+      key_of(op, input, weights, options, {&dy.y, &dy.h_n, &dy.c_n, &saved.states},
+             {wanted.x, wanted.weight_ih, wanted.weight_hh, wanted.bias_ih, wanted.bias_hh, wanted.weight_hr});
+  return rehearsed(key, [&] {
+    const Gradients g = gradients_of(s, weights.weight_hr.defined(), input.x.device());
+    if (s.batch > 0) run_backward(s, dy, input, weights, saved, g);
+    return finish_backward(s, input, weights, saved, g, wanted);
+  });
 }
 
 }  // namespace crisol::ops

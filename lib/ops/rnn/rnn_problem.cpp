@@ -1,5 +1,6 @@
 #include "ops/rnn/rnn_problem.h"
 
+#include "dispatch/device_defines.h"
 #include "ops/layout/fill_plan.h"
 #include "rnn/flags.h"
 
@@ -45,7 +46,7 @@ runtime::KernelSpec rnn_kernel(const RnnSizes& s, const Target& target, const ch
   defines.add({"CELL", kind.name});
   defines.add({"GATES", kind.gates});
   defines.add({"SAVED", kind.saved});
-  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  dispatch::define_fma(defines, target.info);
   return {source, entry, defines};
 }
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/ceil_div.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/rnn/rnn_product.h"
 #include "rnn/flags.h"
 

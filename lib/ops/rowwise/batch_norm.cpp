@@ -4,6 +4,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/norm.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/rowwise/rows.h"
 #include "tensor/kernel_args.h"
 
@@ -24,16 +25,17 @@ struct BatchNormProblem : RowProblem {
   ProblemKey key() const { return {{"images", images}, {"channels", channels}, {"spatial", spatial}}; }
 };
 
-/// Checked and contiguous.
+/// Checked.
 struct Inputs {
-  Tensor x, weight, bias;
+  Contiguous x, weight, bias;
   std::int64_t images, channels, spatial = 1;
 
   std::int64_t count() const noexcept { return images * spatial; }
   /// A tensor that a kernel reads, or x, at which it does not look.
-  runtime::BufferView or_x(const Tensor& t) const { return in(t.defined() ? t : x); }
-  BatchNormProblem problem(bool training, bool running, const Tensor& dy = {}) const {
-    const bool in_quads = spatial % 4 == 0 && in(x).offset % 4 == 0 && (!dy.defined() || in(dy).offset % 4 == 0);
+  ContiguousArg or_x(const Contiguous& t) const { return in(t.defined() ? t : x); }
+  BatchNormProblem problem(bool training, bool running, const Contiguous& dy = {}) const {
+    const auto in_quads_from = [](const Contiguous& t) { return in(t.layout()).offset % 4 == 0; };
+    const bool in_quads = spatial % 4 == 0 && in_quads_from(x) && (!dy.defined() || in_quads_from(dy));
     return {{images * channels, spatial, 1},
             images,
             channels,
@@ -51,8 +53,7 @@ Inputs inputs_of(const char* op, const Tensor& x, const Tensor& weight, const Te
   const std::int64_t channels = x.shape()[1];
   if (weight.defined()) require_operand(op, "the input", x, "the weight", weight, {channels});
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {channels});
-  const auto made_contiguous = [](const Tensor& t) { return t.defined() ? contiguous(t) : t; };
-  Inputs inputs{contiguous(x), made_contiguous(weight), made_contiguous(bias), x.shape()[0], channels};
+  Inputs inputs{Contiguous(x), Contiguous(weight), Contiguous(bias), x.shape()[0], channels};
   for (int i = 2; i < x.dim(); ++i) inputs.spatial *= x.shape()[i];
   return inputs;
 }
@@ -132,8 +133,8 @@ void check_running(const char* op, const Inputs& inputs, const Tensor& mean, con
   require(mean.defined() == var.defined(), op, "running mean and variance must both be given, or neither");
   require(mean.defined() || training, op, "inference needs running statistics");
   if (!mean.defined()) return;
-  require_operand(op, "the input", inputs.x, "the running mean", mean, {inputs.channels});
-  require_operand(op, "the input", inputs.x, "the running variance", var, {inputs.channels});
+  require_operand(op, "the input", inputs.x.layout(), "the running mean", mean, {inputs.channels});
+  require_operand(op, "the input", inputs.x.layout(), "the running variance", var, {inputs.channels});
   require(mean.is_contiguous() && var.is_contiguous(), op, "the running statistics must be contiguous");
 }
 
@@ -173,7 +174,7 @@ NormGradients batch_norm2d_backward(const Tensor& dy, const Tensor& x, const Ten
   require_operand(op, "the input", x, "the result's gradient", dy, x.shape());
   require_operand(op, "the input", x, "the mean", mean, {inputs.channels});
   require_operand(op, "the input", x, "invstd", invstd, {inputs.channels});
-  const Tensor gradient = contiguous(dy), means = contiguous(mean), invstds = contiguous(invstd);
+  const Contiguous gradient(dy), means(mean), invstds(invstd);
   const Shape per_channel{inputs.channels};
   const NormGradients to{empty(x.shape(), DType::f32, x.device()), empty(per_channel, DType::f32, x.device()),
                          empty(per_channel, DType::f32, x.device())};

@@ -1,5 +1,6 @@
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/index/indexing.h"
 #include "ops/rowwise/label_loss.h"
 
@@ -43,11 +44,11 @@ LabelLossProblem problem_of(const char* op, const Tensor& logits, const Tensor& 
 CrossEntropyResult cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
   const LabelLossProblem p = problem_of(forward_table.op, logits, labels, options);
   check_indices(forward_table.op, labels, p.length, options.ignore_index);
-  const Tensor scores = contiguous(logits), classes = contiguous(labels);
-  const LabelLossOutput to = make_label_loss_output(p, logits.device());
+  const Contiguous scores(logits), classes(labels);
   const Tensor moments = empty({p.rows, 2}, DType::f32, logits.device());
   runtime::FaultFlag& fault = fault_flag_of(state_of(logits));
   const PreparedPtr prepared = prepare(forward_table, p, state_of(logits));
+  const LabelLossOutput to = make_label_loss_output(p, logits.device());
   launch(*prepared, {in(scores), in(classes), out(to.rows), out(moments), out(to.loss), out(to.scale), fault.words()},
          {static_cast<float>(options.label_smoothing)});
   fault.expect();
@@ -61,8 +62,9 @@ Tensor cross_entropy_backward(const Tensor& dy, const Tensor& logits, const Tens
   require_loss_gradient(op, dy, labels, options.reduction);
   require_operand(op, "the input", logits, "the rows' moments", forward.moments, {p.rows, 2});
   require_operand(op, "the input", logits, "the scale", forward.scale, {});
-  const Tensor gradient = contiguous(dy), scores = contiguous(logits), classes = contiguous(labels);
-  const Tensor moments = contiguous(forward.moments), dx = empty(logits.shape(), DType::f32, logits.device());
+  const Contiguous gradient(dy), scores(logits), classes(labels);
+  const Contiguous moments(forward.moments);
+  const Tensor dx = empty(logits.shape(), DType::f32, logits.device());
   const PreparedPtr prepared = prepare(backward_table, p, state_of(logits));
   launch(*prepared, {in(gradient), in(scores), in(classes), in(moments), in(forward.scale), out(dx)},
          {static_cast<float>(options.label_smoothing)});

@@ -4,6 +4,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/norm.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/rowwise/rows.h"
 #include "tensor/kernel_args.h"
 
@@ -19,13 +20,13 @@ struct LayerNormProblem : RowProblem {
   std::int64_t parameters;  ///< Backward: whether their gradients are wanted.
 };
 
-/// Checked and contiguous.
+/// Checked.
 struct Inputs {
-  Tensor x, weight, bias;
+  Contiguous x, weight, bias;
   Shape row_shape;  ///< x's, without the normalised axes.
 
   /// A tensor that a kernel reads, or x, at which it does not look.
-  runtime::BufferView or_x(const Tensor& t) const { return in(t.defined() ? t : x); }
+  ContiguousArg or_x(const Contiguous& t) const { return in(t.defined() ? t : x); }
 };
 
 Inputs inputs_of(const char* op, const Tensor& x, const Shape& normalized, const Tensor& weight, const Tensor& bias) {
@@ -39,8 +40,7 @@ Inputs inputs_of(const char* op, const Tensor& x, const Shape& normalized, const
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, normalized);
   Shape row_shape;
   for (int i = 0; i < outer; ++i) row_shape.push_back(x.shape()[i]);
-  const auto made_contiguous = [](const Tensor& t) { return t.defined() ? contiguous(t) : t; };
-  return {contiguous(x), made_contiguous(weight), made_contiguous(bias), row_shape};
+  return {Contiguous(x), Contiguous(weight), Contiguous(bias), row_shape};
 }
 
 LayerNormProblem problem_of(const Inputs& inputs, const Shape& normalized, bool parameters) {
@@ -107,7 +107,7 @@ NormGradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Shape
   require_operand(op, "the input", x, "the result's gradient", dy, x.shape());
   require_operand(op, "the input", x, "the mean", mean, inputs.row_shape);
   require_operand(op, "the input", x, "rstd", rstd, inputs.row_shape);
-  const Tensor gradient = contiguous(dy), means = contiguous(mean), rstds = contiguous(rstd);
+  const Contiguous gradient(dy), means(mean), rstds(rstd);
   NormGradients to{empty(x.shape(), DType::f32, x.device()), {}, {}};
   if (parameters) {
     to.weight = empty(normalized_shape, DType::f32, x.device());

@@ -3,6 +3,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/loss.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/rowwise/rows.h"
 #include "tensor/kernel_args.h"
 
@@ -63,7 +64,7 @@ Shape shape_of_loss(const Tensor& x, Reduction reduction) { return reduction == 
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
   const MseProblem p = problem_of(forward_table.op, x, target, reduction);
-  const Tensor values = contiguous(x), targets = contiguous(target);
+  const Contiguous values(x), targets(target);
   const Tensor loss = empty(shape_of_loss(x, reduction), DType::f32, x.device());
   const PreparedPtr prepared = prepare(forward_table, p, state_of(x));
   launch(*prepared, {in(values), in(targets), out(loss)});
@@ -73,7 +74,7 @@ Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
 Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target, Reduction reduction) {
   const MseProblem p = problem_of(backward_table.op, x, target, reduction);
   require_operand(backward_table.op, "the input", x, "the loss' gradient", dy, shape_of_loss(x, reduction));
-  const Tensor gradient = contiguous(dy), values = contiguous(x), targets = contiguous(target);
+  const Contiguous gradient(dy), values(x), targets(target);
   const Tensor dx = empty(x.shape(), DType::f32, x.device());
   const PreparedPtr prepared = prepare(backward_table, p, state_of(x));
   launch(*prepared, {in(gradient), in(values), in(targets), out(dx)});

@@ -1,5 +1,6 @@
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/index/indexing.h"
 #include "ops/rowwise/label_loss.h"
 
@@ -44,9 +45,9 @@ const Table<NllProblem> backward_table("nll_loss_backward", backward_variants);
 NllResult nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
   const LabelLossProblem p = label_loss_problem(forward_table.op, x, labels, reduction, ignore_index);
   check_indices(forward_table.op, labels, p.length, ignore_index);
-  const Tensor scores = contiguous(x), classes = contiguous(labels);
-  const LabelLossOutput to = make_label_loss_output(p, x.device());
+  const Contiguous scores(x), classes(labels);
   const PreparedPtr prepared = prepare(forward_table, {p}, state_of(x));
+  const LabelLossOutput to = make_label_loss_output(p, x.device());
   runtime::FaultFlag& fault = fault_flag_of(state_of(x));
   launch(*prepared, {in(scores), in(classes), out(to.rows), out(to.loss), out(to.scale), fault.words()});
   fault.expect();
@@ -62,7 +63,7 @@ Tensor nll_loss_backward(const Tensor& dy, const Tensor& labels, const Tensor& s
   const LabelLossProblem p = label_loss_problem(op, dx, labels, reduction, ignore_index);
   require_loss_gradient(op, dy, labels, reduction);
   require_operand(op, "the labels", labels, "the scale", scale, {});
-  const Tensor gradient = contiguous(dy), positions = contiguous(labels);
+  const Contiguous gradient(dy), positions(labels);
   const PreparedPtr prepared = prepare(backward_table, {p}, state_of(dx));
   launch(*prepared, {in(gradient), in(positions), in(scale), out(dx)});
   return dx;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "dispatch/device_defines.h"
 #include "ops/probe/swap.h"
 
 namespace crisol::ops {
@@ -43,7 +44,7 @@ runtime::NdRange RowGeometry::each_row(const Target& target, std::int64_t rows, 
 
 runtime::Defines row_defines(const Target& target, const RowGeometry& g) {
   runtime::Defines defines{{"VW", g.lanes}, {"GROUP", g.group}};
-  if (!target.info.fast_fma) defines.add({"NO_FMA", 1});
+  dispatch::define_fma(defines, target.info);
   if (g.group > 1) add_swap_define(defines, target, g.group);
   return defines;
 }

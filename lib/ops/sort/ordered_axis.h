@@ -12,8 +12,8 @@ namespace crisol::ops {
 
 class OrderedAxis {
  public:
+  /// x is defined. A tensor of another layout is copied.
   OrderedAxis(const char* op, const Tensor& x, int axis) {
-    require(x.defined(), op, "the tensor is undefined");
     scalar_ = x.dim() == 0;
     const Tensor lines = scalar_ ? reshape(x, {1}) : x;
     axis_ = normalized_axis(op, axis, lines.dim());

@@ -3,6 +3,7 @@
 #include "crisol/ops/sort.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/whole_types.h"
 #include "tensor/kernel_args.h"
 
@@ -24,7 +25,7 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
   const Tensor y = empty(values.shape(), DType::i64, values.device());
   if (y.numel() == 0) return y;
   const DType dtype = compared(sorted.dtype());
-  const Tensor list = contiguous(cast(sorted, dtype)), wanted = contiguous(cast(values, dtype));
+  const Contiguous list(sorted, dtype), wanted(values, dtype);
   const dispatch::Target target = dispatch::target_of(state_of(y));
   const WorkSplit split = split_for(target, y.numel(), 1024, 16, 64);
   runtime::launch(state_of(y),

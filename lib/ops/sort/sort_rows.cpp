@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "dispatch/stored/persistent.h"
 #include "dispatch/work_split.h"
 #include "ops/sort/sort_entries.h"
 #include "sort/sizes.h"

@@ -4,7 +4,8 @@
 #include <bit>
 
 #include "base/text.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
+#include "ops/rehearsed.h"
 #include "ops/sort/ordered_axis.h"
 #include "ops/sort/sort_entries.h"
 #include "sort/sizes.h"
@@ -85,17 +86,20 @@ const Table<TopkProblem> topk_table("topk", variants);
 }  // namespace
 
 SortResult topk(const Tensor& x, std::int64_t k, int axis, bool largest) {
-  const OrderedAxis ordered(topk_table.op, x, axis);
-  require(k >= 0 && k <= ordered.length(), topk_table.op, "k is ", k, ", axis ", axis, " of shape ", x.shape(), " has ",
-          ordered.length(), " elements");
-  const std::int64_t rows = ordered.rows().shape()[0];
-  const SortResult first = ordered.empty_result(k);
-  if (rows > 0 && k > 0) {
-    const TopkProblem problem{rows, ordered.length(), k, largest ? 1 : 0, static_cast<std::int64_t>(x.dtype())};
-    const PreparedPtr prepared = prepare(topk_table, problem, state_of(x));
-    launch(*prepared, {in(ordered.rows()), out(first.values), out(first.indices)});
-  }
-  return ordered.restore(first);
+  require(x.defined(), topk_table.op, "the tensor is undefined");
+  return rehearsed(call_key(topk_table.op, {&x}, {k, axis, largest ? 1 : 0}), [&] {
+    const OrderedAxis ordered(topk_table.op, x, axis);
+    require(k >= 0 && k <= ordered.length(), topk_table.op, "k is ", k, ", axis ", axis, " of shape ", x.shape(),
+            " has ", ordered.length(), " elements");
+    const std::int64_t rows = ordered.rows().shape()[0];
+    const SortResult first = ordered.empty_result(k);
+    if (rows > 0 && k > 0) {
+      const TopkProblem problem{rows, ordered.length(), k, largest ? 1 : 0, static_cast<std::int64_t>(x.dtype())};
+      const PreparedPtr prepared = prepare(topk_table, problem, state_of(x));
+      launch(*prepared, {in(ordered.rows()), out(first.values), out(first.indices)});
+    }
+    return ordered.restore(first);
+  });
 }
 
 }  // namespace crisol::ops

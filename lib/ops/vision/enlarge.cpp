@@ -3,8 +3,9 @@
 
 #include "crisol/ops/copy.h"
 #include "crisol/ops/vision.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/index/indexing.h"
 #include "tensor/kernel_args.h"
 
@@ -22,7 +23,7 @@ Tensor enlarge(const Tensor& x, std::int64_t down, std::int64_t across) {
   runtime::DeviceState& device = state_of(x);
   const Tensor y = empty(shape, x.dtype(), x.device());
   if (y.numel() == 0) return y;
-  const Tensor from = contiguous(x);
+  const Contiguous from(x);
   const dispatch::Target target = dispatch::target_of(device);
   const std::int64_t width = x.shape().back(), rows = x.numel() / width;
   const bool cpu = target.info.type == DeviceType::cpu;

@@ -8,6 +8,8 @@
 #include "crisol/ops/vision.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
+#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -85,7 +87,7 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
   require_device(op, "the input", x, "the grid", grid);
   const Tensor y = empty(shape_of_result(x.shape(), grid), DType::f32, x.device());
   if (y.numel() == 0) return y;
-  const Tensor image = contiguous(x), places = contiguous(grid);
+  const Contiguous image(x), places(grid);
   // A CPU computes the taps of a place once for many channels. A GPU has an item for each element.
   const std::int64_t block = s.on_cpu() ? std::min<std::int64_t>(s.channels, 64) : 1;
   const std::int64_t elements = s.images * ceil_div(s.channels, block) * s.points;
@@ -101,15 +103,17 @@ Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, const Shape& i
   const Sampling s = sampling_of(op, input, grid, options);
   require(dy.defined(), op, "the gradient is undefined");
   require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(input, grid));
-  const Tensor dx = zeros(input, DType::f32, dy.device());
-  if (dx.numel() == 0 || dy.numel() == 0) return dx;
-  const Tensor gradient = contiguous(dy), places = contiguous(grid);
-  const std::int64_t planes = s.images * s.channels, all_rows = s.depth * s.height, rows = s.on_cpu() ? all_rows : 1;
-  in_launches(s.target, s.points, s.iterations(), [&](std::int64_t begin, std::int64_t end) {
-    s.run("grid_sample_backward", planes * ceil_div(all_rows, rows), std::tuple(in(gradient), in(places), out(dx)),
-          planes, rows, begin, end);
+  return rehearsed(call_key(op, {&dy, &grid}, {s.taps(), s.depth, s.height, s.width}), [&] {
+    const Tensor dx = zeros(input, DType::f32, dy.device());
+    if (dx.numel() == 0 || dy.numel() == 0) return dx;
+    const Contiguous gradient(dy), places(grid);
+    const std::int64_t planes = s.images * s.channels, all_rows = s.depth * s.height, rows = s.on_cpu() ? all_rows : 1;
+    in_launches(s.target, s.points, s.iterations(), [&](std::int64_t begin, std::int64_t end) {
+      s.run("grid_sample_backward", planes * ceil_div(all_rows, rows), std::tuple(in(gradient), in(places), out(dx)),
+            planes, rows, begin, end);
+    });
+    return dx;
   });
-  return dx;
 }
 
 Tensor grid_sample_backward_grid(const Tensor& dy, const Tensor& x, const Tensor& grid,
@@ -122,7 +126,7 @@ Tensor grid_sample_backward_grid(const Tensor& dy, const Tensor& x, const Tensor
   require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(x.shape(), grid));
   const Tensor dgrid = empty(grid.shape(), DType::f32, grid.device());
   if (dgrid.numel() == 0) return dgrid;
-  const Tensor gradient = contiguous(dy), image = contiguous(x), places = contiguous(grid);
+  const Contiguous gradient(dy), image(x), places(grid);
   const std::int64_t count = s.images * s.points;
   const WorkSplit split = s.split(count, std::max<std::int64_t>(s.channels, 1) * s.iterations());
   s.run("grid_sample_places", split.items, std::tuple(in(gradient), in(image), in(places), out(dgrid)), count,

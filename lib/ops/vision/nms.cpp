@@ -9,6 +9,8 @@
 #include "crisol/ops/vision.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
+#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -30,23 +32,27 @@ Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonM
   if (rows == 0 || most == 0) return empty({0, 3}, DType::i64, boxes.device());
 
   runtime::DeviceState& device = state_of(boxes);
-  const SortResult sorted = sort(scores, -1, true);
-  const Tensor places = contiguous(boxes), values = contiguous(sorted.values), order = contiguous(sorted.indices);
+  runtime::BuiltKernel& select = runtime::resolve(device, {"vision/nms.cl", "nms_select", {}});
+  runtime::BuiltKernel& collect = runtime::resolve(device, {"vision/nms.cl", "nms_collect", {}});
   const Tensor selected = empty({rows, most}, DType::i32, boxes.device());
   const Tensor taken = empty({rows}, DType::i32, boxes.device());
-  in_launches(dispatch::target_of(device), count, most + 1, [&](std::int64_t begin, std::int64_t end) {
-    runtime::launch(device, {"vision/nms.cl", "nms_select", {}}, runtime::flat_range(device, rows), in(places),
-                    in(values), in(order), out(selected), out(taken), rows, static_cast<std::int32_t>(classes), count,
-                    static_cast<std::int32_t>(most), std::int32_t{options.centered},
-                    static_cast<float>(options.iou_threshold), static_cast<float>(options.score_threshold), begin, end);
+  const Tensor ends = rehearsed(call_key(op, {&boxes, &scores}), [&] {
+    const SortResult sorted = sort(scores, -1, true);
+    const Contiguous places(boxes), values(sorted.values), order(sorted.indices);
+    in_launches(dispatch::target_of(device), count, most + 1, [&](std::int64_t begin, std::int64_t end) {
+      runtime::launch(device, select, runtime::flat_range(device, rows), in(places), in(values), in(order),
+                      out(selected), out(taken), rows, static_cast<std::int32_t>(classes), count,
+                      static_cast<std::int32_t>(most), std::int32_t{options.centered},
+                      static_cast<float>(options.iou_threshold), static_cast<float>(options.score_threshold), begin,
+                      end);
+    });
+    return cumsum(cast(taken, DType::i64), 0);
   });
-  const Tensor ends = cumsum(cast(taken, DType::i64), 0);
   const auto total = narrow(ends, 0, rows - 1, 1).item<std::int64_t>();
   const Tensor y = empty({total, 3}, DType::i64, boxes.device());
   if (total == 0) return y;
-  runtime::launch(device, {"vision/nms.cl", "nms_collect", {}}, runtime::flat_range(device, rows), in(selected),
-                  in(taken), in(ends), out(y), rows, static_cast<std::int32_t>(classes),
-                  static_cast<std::int32_t>(most));
+  runtime::launch(device, collect, runtime::flat_range(device, rows), in(selected), in(taken), in(ends), out(y), rows,
+                  static_cast<std::int32_t>(classes), static_cast<std::int32_t>(most));
   return y;
 }
 

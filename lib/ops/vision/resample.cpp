@@ -1,5 +1,6 @@
 // Weighted sums along one axis: cl_kernels/vision/resample.cl.
 #include "ops/vision/resample.h"
+#include "ops/contiguous.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +10,7 @@
 
 #include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/index/indexing.h"
 #include "tensor/kernel_args.h"
@@ -91,7 +92,8 @@ Tensor resample(const Tensor& x, int axis, const AxisWeights& weights) {
   runtime::DeviceState& device = state_of(x);
   const Tensor y = empty(shape, DType::f32, x.device());
   if (y.numel() == 0) return y;
-  const Tensor from = contiguous(x), table = uploaded(weights, x.device());
+  const Contiguous from(x);
+  const Tensor table = uploaded(weights, x.device());
   const AxisSplit split = split_at(x.shape(), at);
   const auto count = static_cast<std::int32_t>(weights.count());
   const dispatch::Target target = dispatch::target_of(device);

@@ -8,6 +8,8 @@
 #include "crisol/ops/vision.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
+#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -74,7 +76,7 @@ Tensor roi_align(const Tensor& x, const Tensor& boxes, const Tensor& images, con
   const Alignment a = alignment_of("roi_align", x, boxes, images, options);
   const Tensor y = empty(a.result(), DType::f32, x.device());
   if (y.numel() == 0) return y;
-  const Tensor input = contiguous(x), places = contiguous(boxes), owners = contiguous(images);
+  const Contiguous input(x), places(boxes), owners(images);
   const WorkSplit split = split_for(a.target, y.numel(), 64, 1, a.iterations());
   a.run("roi_align_forward", split.items, std::tuple(in(input), in(places), in(owners), out(y)), y.numel(),
         split.chunk);
@@ -87,18 +89,19 @@ Tensor roi_align_backward(const Tensor& dy, const Tensor& x, const Tensor& boxes
   const Alignment a = alignment_of(op, x, boxes, images, options);
   require(dy.defined(), op, "the gradient is undefined");
   require_operand(op, "the input", x, "the gradient", dy, a.result());
-  const Tensor dx = zeros(x.shape(), DType::f32, x.device());
-  if (dx.numel() == 0 || dy.numel() == 0) return dx;
-  const Tensor gradient = contiguous(dy), input = contiguous(x), places = contiguous(boxes),
-               owners = contiguous(images);
-  const std::int64_t planes = x.size(0) * x.size(1), rows = a.target.info.type == DeviceType::cpu ? x.size(2) : 1;
-  const std::int64_t of_box = a.iterations() * options.height * options.width;
-  in_launches(a.target, a.boxes, of_box, [&](std::int64_t begin, std::int64_t end) {
-    a.run("roi_align_backward", planes * ceil_div(x.size(2), rows),
-          std::tuple(in(gradient), in(input), in(places), in(owners), out(dx)), planes, static_cast<std::int32_t>(rows),
-          begin, end);
+  return rehearsed(call_key(op, {&dy, &x, &boxes, &images}), [&] {
+    const Tensor dx = zeros(x.shape(), DType::f32, x.device());
+    if (dx.numel() == 0 || dy.numel() == 0) return dx;
+    const Contiguous gradient(dy), input(x), places(boxes), owners(images);
+    const std::int64_t planes = x.size(0) * x.size(1), rows = a.target.info.type == DeviceType::cpu ? x.size(2) : 1;
+    const std::int64_t of_box = a.iterations() * options.height * options.width;
+    in_launches(a.target, a.boxes, of_box, [&](std::int64_t begin, std::int64_t end) {
+      a.run("roi_align_backward", planes * ceil_div(x.size(2), rows),
+            std::tuple(in(gradient), in(input), in(places), in(owners), out(dx)), planes,
+            static_cast<std::int32_t>(rows), begin, end);
+    });
+    return dx;
   });
-  return dx;
 }
 
 }  // namespace crisol::ops

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "doctest/doctest.h"
 #include "ops/product/matrix_units.h"
 #include "support/compare.h"

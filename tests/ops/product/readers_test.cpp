@@ -8,7 +8,7 @@
 #include <string>
 
 #include "conv/parameters.h"
-#include "dispatch/stored/persistent.h"
+#include "dispatch/work_split.h"
 #include "doctest/doctest.h"
 #include "ops/product/matrix_units.h"
 #include "support/compare.h"

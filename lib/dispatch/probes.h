@@ -1,0 +1,16 @@
+// What a device is found to do by trying. Trying takes ops, which stand to the right of dispatch.
+#pragma once
+
+#include "runtime/launch.h"
+
+namespace crisol::dispatch {
+
+/// The ops set these functions when the library is loaded, in files whose kernels use the answers. So where a function
+/// is not set, nothing asks for its answer.
+struct Probes {
+  /// Whether shuffles in inline assembly work on the device.
+  bool (*assembly_shuffles)(runtime::DeviceState& device) = nullptr;
+};
+Probes& probes() noexcept;
+
+}  // namespace crisol::dispatch

@@ -1,0 +1,54 @@
+// Ops that consist of several launches, of which none is queued before all kernels are there.
+//
+//     return rehearsed(key, [&] { return second(first(x)); });
+//
+// The first call with a key runs the function in a dry run, which resolves its kernels and queues nothing. If a kernel
+// cannot be built, the op throws here, and nothing is changed. The next calls cost one look-up.
+#pragma once
+
+#include <cstdint>
+
+#include "base/hash.h"
+#include "runtime/dry_run.h"
+
+namespace crisol::runtime {
+class DeviceState;
+}
+
+namespace crisol::dispatch {
+
+/// Everything that decides which kernels a call of an op needs. The constructor adds what the thread and the process
+/// decide: forced variants, the precision, and whether the work is captured.
+class CallKey {
+ public:
+  CallKey(const char* op, const runtime::DeviceState& device);
+  CallKey& add(std::int64_t number) noexcept {
+    hash_.add(static_cast<std::uint64_t>(number));
+    return *this;
+  }
+  std::uint64_t value() const noexcept { return hash_.value(); }
+
+ private:
+  runtime::Hash hash_;
+};
+
+/// Whether a call with this key has resolved its kernels.
+bool is_rehearsed(const CallKey& key);
+void note_rehearsed(const CallKey& key);
+/// Forgets all calls, because what choices depend on has changed.
+void forget_rehearsed() noexcept;
+
+/// What `work` returns. Its kernels are resolved before it queues its first launch. `work` reads no values on the host.
+template <class Work>
+auto rehearsed(const CallKey& key, const Work& work) {
+  if (!runtime::in_dry_run() && !is_rehearsed(key)) {
+    {
+      const runtime::DryRun rehearsal(runtime::DryRun::Kernels::all);
+      static_cast<void>(work());
+    }
+    note_rehearsed(key);
+  }
+  return work();
+}
+
+}  // namespace crisol::dispatch

@@ -1,0 +1,32 @@
+#include "ops/contiguous.h"
+
+#include "crisol/ops/copy.h"
+
+namespace crisol::ops {
+
+Contiguous::Contiguous(const Tensor& x) : Contiguous(x, x.defined() ? x.dtype() : DType::f32) {}
+
+Contiguous::Contiguous(const Tensor& x, DType dtype) : tensor_(x) {
+  if (!x.defined() || (x.is_contiguous() && x.dtype() == dtype)) return;
+  tensor_ = empty(x.shape(), dtype, x.device());
+  source_ = x;
+  if (runtime::in_dry_run()) return;
+  const runtime::DryRun rehearsal(runtime::DryRun::Kernels::all);
+  copy_into(tensor_, source_);
+}
+
+Contiguous Contiguous::as_is(const Tensor& x) {
+  Contiguous operand;
+  operand.tensor_ = x;
+  return operand;
+}
+
+const Tensor& Contiguous::filled() const {
+  if (source_.defined()) {
+    copy_into(tensor_, source_);
+    source_ = Tensor();
+  }
+  return tensor_;
+}
+
+}  // namespace crisol::ops

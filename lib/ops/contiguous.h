@@ -1,0 +1,42 @@
+// Operands that kernels read in row-major order.
+#pragma once
+
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+/// A tensor, or a row-major copy of it where its layout or its dtype is another one. The constructor allocates the copy
+/// and resolves the kernel that makes it, and queues nothing. The copy is queued when a launch takes the operand, and a
+/// launch takes it after its own kernels are resolved. So an op that makes its operands first and prepares its kernels
+/// next has queued nothing when a kernel cannot be built.
+class Contiguous {
+ public:
+  Contiguous() = default;
+  /// An undefined tensor gives an undefined operand.
+  explicit Contiguous(const Tensor& x);
+  Contiguous(const Tensor& x, DType dtype);
+  /// x itself, in any layout.
+  static Contiguous as_is(const Tensor& x);
+
+  bool defined() const noexcept { return tensor_.defined(); }
+  /// Where the elements will be: for problems, which need shape, strides, offset and dtype. Nothing may read it.
+  const Tensor& layout() const noexcept { return tensor_; }
+  /// The tensor with its elements. The first call queues the copy.
+  const Tensor& filled() const;
+
+ private:
+  Tensor tensor_;
+  mutable Tensor source_;  ///< Defined until the copy is queued.
+};
+
+/// An operand in a list of arguments: a launch converts it after it has resolved its kernel.
+struct ContiguousArg {
+  const Contiguous& operand;
+
+  operator runtime::BufferView() const { return in(operand.filled()); }
+  operator dispatch::OperandView() const { return in(operand.filled()); }
+};
+
+inline ContiguousArg in(const Contiguous& x) { return {x}; }
+
+}  // namespace crisol::ops

@@ -1,0 +1,18 @@
+// Indices and sizes as the kernels of products and convolutions take them.
+#pragma once
+
+#include <cstdint>
+
+#include "common/parameters.h"
+
+namespace crisol::ops {
+
+/// Kernels that count in 32 bits take tensors of fewer elements, because they count the bytes of a few images too.
+constexpr std::int64_t max_index = std::int64_t{1} << 30;
+
+using kernels::number;
+
+/// Whether vectors of `of` elements fill `value` elements.
+constexpr bool is_multiple(std::int64_t value, std::int64_t of = 4) { return value % of == 0; }
+
+}  // namespace crisol::ops

@@ -1,0 +1,41 @@
+// Ops of several launches that change nothing when a kernel cannot be built: dispatch/rehearsal.h for tensors.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+
+#include "dispatch/rehearsal.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+/// Adds what kernels depend on of an operand, which may be undefined.
+inline void add_tensor(dispatch::CallKey& key, const Tensor& x) {
+  constexpr std::int64_t alignment = 64;  // In elements; no kernel asks for more.
+  key.add(x.defined() ? static_cast<std::int64_t>(x.dtype()) : -1);
+  if (!x.defined()) return;
+  key.add(x.dim());
+  for (const std::int64_t size : x.shape()) key.add(size);
+  for (const std::int64_t stride : x.strides()) key.add(stride);
+  key.add(static_cast<std::int64_t>(in(x).offset) % alignment);
+}
+
+/// The key of an op's call. The first operand is defined. `settings` are the numbers that the kernels depend on.
+inline dispatch::CallKey call_key(const char* op, std::initializer_list<const Tensor*> operands,
+                                  std::initializer_list<std::int64_t> settings = {}) {
+  dispatch::CallKey key(op, state_of(**operands.begin()));
+  for (const Tensor* const x : operands) add_tensor(key, *x);
+  for (const std::int64_t number : settings) key.add(number);
+  return key;
+}
+inline dispatch::CallKey call_key(const char* op, std::span<const Tensor> operands,
+                                  std::initializer_list<std::int64_t> settings) {
+  dispatch::CallKey key(op, state_of(operands.front()));
+  for (const Tensor& x : operands) add_tensor(key, x);
+  for (const std::int64_t number : settings) key.add(number);
+  return key;
+}
+
+using dispatch::rehearsed;
+
+}  // namespace crisol::ops
