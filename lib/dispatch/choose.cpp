@@ -197,4 +197,11 @@ TuningProblem describe(const AnyTable& table, const void* problem, const Target&
   return described;
 }
 
+double crisol::variant_growth(const std::string& op, const std::string& variant) {
+  for (const dispatch::AnyTable* const table : dispatch::all_tables())
+    if (table->op == op)
+      if (const auto* const row = dispatch::candidate_named(*table, variant).row; row != nullptr) return row->growth;
+  return 1;
+}
+
 }  // namespace crisol::dispatch

@@ -11,14 +11,15 @@ namespace crisol::ops {
 
 namespace {
 
+// Winograd's transforms add up to eight times as much as the sums; tiles of 2 x 2 add twice as much.
 constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"depthwise", DeviceClass::gpu, plan_depthwise, nullptr, true},
     {"gemm", DeviceClass::gpu, plan_conv2d_gemm, nullptr, true},
-    {"winograd_f4", DeviceClass::gpu, plan_winograd_f4, nullptr, true},
-    {"winograd_f2", DeviceClass::gpu, plan_winograd_f2, nullptr, true},
+    {"winograd_f4", DeviceClass::gpu, plan_winograd_f4, nullptr, true, 8},
+    {"winograd_f2", DeviceClass::gpu, plan_winograd_f2, nullptr, true, 2},
     {"few_pixels", DeviceClass::cpu, plan_few_pixels, nullptr, true},
     {"planes", DeviceClass::cpu, plan_planes, nullptr, true},
-    {"winograd", DeviceClass::cpu, plan_winograd, nullptr, true},
+    {"winograd", DeviceClass::cpu, plan_winograd, nullptr, true, 8},
     {"cpu_gemm", DeviceClass::cpu, plan_cpu_gemm, nullptr, true},
     {"matrix", DeviceClass::any, plan_conv2d_matrix, conv2d_matrix_tiles, true},
     {"block", DeviceClass::gpu, plan_conv2d_block, conv2d_block_tiles, true},

@@ -9,11 +9,12 @@ namespace crisol::ops {
 
 namespace {
 
+// Winograd's transforms add up to eight times as much as the sums; tiles of 2 x 2 add twice as much.
 constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"depthwise", DeviceClass::gpu, plan_depthwise_weight},
     {"gemm", DeviceClass::gpu, plan_conv2d_gemm_weight},
     {"planes", DeviceClass::cpu, plan_planes_weight},
-    {"winograd", DeviceClass::cpu, plan_winograd_weight},
+    {"winograd", DeviceClass::cpu, plan_winograd_weight, nullptr, false, 8},
     {"cpu_rows", DeviceClass::cpu, plan_cpu_rows},
     {"matrix", DeviceClass::any, plan_conv2d_matrix_weight, conv2d_matrix_weight_tiles},
     {"block", DeviceClass::gpu, plan_conv2d_block_weight, conv2d_block_weight_tiles},
