@@ -26,8 +26,8 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"im2col_gemm", DeviceClass::any, plan_im2col},
     {"direct", DeviceClass::any, plan_direct, nullptr, true}};
 
-Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
-                const ProductEpilogue* f, bool& applied) {
+ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
+                       const ProductEpilogue* f) {
   const char* const op = conv2d_table.op;
   require_dtype(op, "the input", x, DType::f32);
   require_dtype(op, "the weight", weight, DType::f32);
@@ -35,8 +35,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight.shape(), options);
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {sizes.outputs});
   const Tensor y = empty(sizes.output_shape(), DType::f32, x.device());
-  applied = true;
-  if (y.numel() == 0) return y;
+  if (y.numel() == 0) return {y, true};
   const Tensor images = contiguous(x), filters = contiguous(weight), shift = bias.defined() ? contiguous(bias) : bias;
   Conv2dProblem problem = conv2d_problem(op, sizes, {&images, &filters, &y});
   problem.has_bias = bias.defined() ? 1 : 0;
@@ -44,8 +43,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   for (EpilogueLayout::Operand& operand : problem.epilogue.operands)
     operand.batch = sizes.group_outputs() * operand.row;  // The kernels' batch is the group of channels.
   const PreparedPtr prepared = prepare(conv2d_table, problem, state_of(y));
-  applied = launch_conv2d(*prepared, images, in_with_copies(filters), shift, y, f);
-  return y;
+  return {y, launch_conv2d(*prepared, images, in_with_copies(filters), shift, y, f)};
 }
 
 }  // namespace
@@ -53,13 +51,12 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
 const Table<Conv2dProblem> conv2d_table("conv2d", variants);
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
-  bool applied = false;
-  return convolve(x, weight, bias, options, nullptr, applied);
+  return convolve(x, weight, bias, options, nullptr).y;
 }
 
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
-              const ProductEpilogue& f, bool& applied) {
-  return convolve(x, weight, bias, options, &f, applied);
+ProductResult conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
+                     const ProductEpilogue& f) {
+  return convolve(x, weight, bias, options, &f);
 }
 
 }  // namespace crisol::ops

@@ -176,8 +176,7 @@ TEST_CASE("conv2d_in_blocks: ordinary tensors") {
 TEST_CASE("conv2d_blocks: refusals") {
   const Tensor x = ones({1, 12, 5, 5}), weight = ones({10, 12, 3, 3});
   const auto run = [](const Blocked& conv) {
-    bool applied = false;
-    return ops::conv2d_blocks(conv.x, conv.weight, conv.bias, conv.sizes, nullptr, applied);
+    return ops::conv2d_blocks(conv.x, conv.weight, conv.bias, conv.sizes, nullptr).y;
   };
   const auto change = [&](const auto& f) {
     Blocked conv(x, weight, ones({10}), {}, 8, 8);
