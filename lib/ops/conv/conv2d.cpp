@@ -37,7 +37,7 @@ ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias
   const Tensor y = empty(sizes.output_shape(), DType::f32, x.device());
   if (y.numel() == 0) return {y, true};
   const Tensor images = contiguous(x), filters = contiguous(weight), shift = bias.defined() ? contiguous(bias) : bias;
-  Conv2dProblem problem = conv2d_problem(op, sizes, {&images, &filters, &y});
+  Conv2dProblem problem = conv2d_problem(sizes, {&images, &filters, &y});
   problem.has_bias = bias.defined() ? 1 : 0;
   problem.epilogue = layout_of(f);
   for (EpilogueLayout::Operand& operand : problem.epilogue.operands)

@@ -35,7 +35,7 @@ Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
   const Tensor dx = empty(input, DType::f32, dy.device());
   if (dx.numel() == 0) return dx;
   const Tensor gradient = contiguous(dy), filters = contiguous(weight);
-  const Conv2dProblem problem = conv2d_problem(op, sizes, {&gradient, &filters, &dx});
+  const Conv2dProblem problem = conv2d_problem(sizes, {&gradient, &filters, &dx});
   const PreparedPtr prepared = prepare(conv2d_backward_data_table, problem, state_of(dx));
   launch(*prepared, {in(gradient), in_with_copies(filters), out(dx)});
   return dx;

@@ -33,7 +33,7 @@ Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
   const Tensor dw = empty(weight, DType::f32, x.device());
   if (dw.numel() == 0) return dw;
   const Tensor gradient = contiguous(dy), images = contiguous(x);
-  const Conv2dProblem problem = conv2d_problem(op, sizes, {&gradient, &images, &dw});
+  const Conv2dProblem problem = conv2d_problem(sizes, {&gradient, &images, &dw});
   const PreparedPtr prepared = prepare(conv2d_backward_weight_table, problem, state_of(dw));
   launch(*prepared, {in(gradient), in(images), out(dw)});
   return dw;

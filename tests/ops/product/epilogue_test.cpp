@@ -1,9 +1,15 @@
 // Products that end in an epilogue: every form and variant, compared with the plain result.
 #include <algorithm>
 #include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "crisol/ops/matmul.h"
 #include "doctest/doctest.h"
+#include "ops/conv/conv2d_problem.h"
+#include "ops/product/matrix_units.h"
 #include "ops/product/with_epilogue.h"
 #include "reference/images/conv2d.h"
 #include "reference/matmul.h"
@@ -157,6 +163,27 @@ TEST_CASE("conv2d ends in every form of epilogue") {
       if (!slow) CHECK(applied == (variant == "im2col_gemm" ? 1 : 5));
     });
   }
+}
+
+TEST_CASE("conv2d by a matrix product: refused where the product would leave the epilogue") {
+  const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
+  dispatch::Target target{info, 1, std::numeric_limits<std::int64_t>::max()};
+  ops::Conv2dProblem problem{};
+  problem.sizes = ops::conv2d_sizes("conv2d", {8, 64, 28, 28}, {96, 64, 1, 1}, {});
+  const auto parts = [&] {
+    std::vector<std::string> names;
+    for (const dispatch::Plan::Choice& part : choose(ops::conv2d_table, problem, target).plan.choices)
+      names.push_back(part.variant);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(parts() == Names{"gemm", "block"});
+  problem.epilogue.form = static_cast<std::int64_t>(ProductEpilogue::Form::relu);
+  CHECK(parts() == Names{"gemm", "block"});
+  target.clblast = true;  // CLBlast takes no epilogue.
+  CHECK(parts() == Names{"block"});
+  problem.epilogue = {};
+  CHECK(parts() == Names{"gemm", "clblast"});
 }
 
 // Kernels for GPUs store one, two or four results at a time.
