@@ -284,6 +284,10 @@ struct OperandView {
   OperandView(const runtime::BufferView& v, DerivedOwner* o, std::uint64_t at) : view(v), owner(o), version(at) {}
 };
 
+/// Whether the owner of the operand keeps this copy of it, or the copy pays from this call on. It is for ops whose plan
+/// depends on that, because a choice sees no operands.
+bool keeps_copy(const OperandView& operand, const DerivedKey& key);
+
 /// Queues the plan with the operands and scalars of one call. All of its memory is allocated before its first launch.
 void launch(const Prepared& prepared, std::span<const OperandView> operands,
             std::span<const runtime::KernelArg> scalars = {});

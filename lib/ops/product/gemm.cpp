@@ -44,17 +44,13 @@ GemmProblem with_tidy_strides(GemmProblem p) {
 OperandView right_operand(const Gemm& product, GemmProblem& p) {
   if (product.b_storage == nullptr) return product.b.first;
   Storage& owner = *product.b_storage;
-  const std::uint64_t version = owner.version.load(std::memory_order_relaxed);
+  const OperandView b{product.b.first, &owner, owner.version.load(std::memory_order_relaxed)};
   const Target target = target_of(product.device);
-  if (!target.takes_cpu_kernels()) return {product.b.first, &owner, version};
+  if (!target.takes_cpu_kernels()) return b;
   const std::optional<PackSource> source = b_source(p);
-  if (!source) return product.b.first;
-  DerivedKey key = pack_key(*source, panel_columns(target));
-  key.offset = product.b.first.offset;
-  const DerivedOwner::Found found = owner.find_derived(key, version);
-  p.b_kept = found.data != nullptr || found.worth_keeping ? 1 : 0;
-  if (p.b_kept == 0) return product.b.first;
-  return {product.b.first, &owner, version};
+  if (!source || !keeps_copy(b, pack_key(*source, panel_columns(target)))) return product.b.first;
+  p.b_kept = 1;
+  return b;
 }
 
 }  // namespace
