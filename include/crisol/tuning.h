@@ -59,6 +59,11 @@ class CRISOL_API ForcedVariant {
   ForcedVariant& operator=(const ForcedVariant&) = delete;
 };
 
+/// How many times as large as the terms of a result the numbers are that a variant adds: 1 for plain sums, 8 for
+/// Winograd's largest tiles. Rounding errors grow as much. `variant` may name a configuration. 1 for an op or a variant
+/// that does not exist.
+CRISOL_API double variant_growth(const std::string& op, const std::string& variant);
+
 /// A stored choice of a variant.
 struct TuningEntry {
   std::string device;                  ///< tuning_device() of the measured device.

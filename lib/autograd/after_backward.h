@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/thread_context.h"
 #include "crisol/gradients.h"
 
 namespace crisol::autograd {
@@ -12,19 +13,16 @@ namespace crisol::autograd {
 class AfterBackward {
  public:
   AfterBackward() noexcept : is_outer_(current() == nullptr) {
-    if (is_outer_) current() = this;
+    if (is_outer_) thread_context().after_backward = this;
   }
   ~AfterBackward() {
-    if (is_outer_) current() = nullptr;
+    if (is_outer_) thread_context().after_backward = nullptr;
   }
   AfterBackward(const AfterBackward&) = delete;
   AfterBackward& operator=(const AfterBackward&) = delete;
 
   /// The list of the outermost backward() on this thread, or null.
-  static AfterBackward*& current() noexcept {
-    constinit thread_local AfterBackward* list = nullptr;
-    return list;
-  }
+  static AfterBackward* current() noexcept { return thread_context().after_backward; }
   void add(EndOfBackward function) { functions_.push_back(std::move(function)); }
 
   /// Runs `walk` and then the functions. They get the error if `walk` throws.

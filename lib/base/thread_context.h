@@ -14,6 +14,7 @@ class Recorder;
 class VariantLog;
 struct DrawObserver;
 namespace autograd {
+class AfterBackward;
 class CheckpointFrame;
 class Node;
 }  // namespace autograd
@@ -52,10 +53,11 @@ struct ThreadContext {
   autograd::Node* backward_node = nullptr;       ///< The op whose backward function runs.
   /// The innermost checkpoint() whose function runs.
   autograd::CheckpointFrame* checkpoint = nullptr;
-  DrawObserver* draw_observer = nullptr;  ///< Is told of each generator before it draws.
-  nn::CloneContext* clone = nullptr;      ///< The innermost clone() of a module.
-  std::uint32_t trace_number = 0;         ///< Of the thread in timelines, from 1; 0 before its first slice.
-  bool traces_backward = false;           ///< The thread's slices belong to its row for backward.
+  DrawObserver* draw_observer = nullptr;              ///< Is told of each generator before it draws.
+  nn::CloneContext* clone = nullptr;                  ///< The innermost clone() of a module.
+  std::uint32_t trace_number = 0;                     ///< Of the thread in timelines, from 1; 0 before its first slice.
+  bool traces_backward = false;                       ///< The thread's slices belong to its row for backward.
+  autograd::AfterBackward* after_backward = nullptr;  ///< What the outermost backward() calls at its end.
 };
 
 /// The context of the calling thread.

@@ -146,10 +146,8 @@ class Chooser {
 
   Choice chosen(Plan plan, const AnyTable::Row& row, const std::string& name, bool tuned) const {
     const auto position = static_cast<std::size_t>(&row - table_.rows().data());
-    const bool fuses = row.fuses_epilogue && !plan.leaves_epilogue;
     const auto* const bytes = static_cast<const std::byte*>(problem_);
-    plan.choices.insert(plan.choices.begin(),
-                        {&table_, position, name, tuned, fuses, {bytes, bytes + table_.problem_size}});
+    plan.choices.insert(plan.choices.begin(), {&table_, position, name, tuned, {bytes, bytes + table_.problem_size}});
     plan.lasting = plan.lasting && lasting_;
     return {std::move(plan), name};
   }
@@ -209,3 +207,10 @@ TuningProblem describe(const AnyTable& table, const void* problem, const Target&
 }
 
 }  // namespace crisol::dispatch
+
+double crisol::variant_growth(const std::string& op, const std::string& variant) {
+  for (const dispatch::AnyTable* const table : dispatch::all_tables())
+    if (table->op == op)
+      if (const auto* const row = dispatch::candidate_named(*table, variant).row; row != nullptr) return row->growth;
+  return 1;
+}

@@ -8,7 +8,8 @@
 //     launch(*prepared, {in(x), out(y)});
 //
 // A variant's function gives a plan for the problem, or the reason why it cannot take it. It sees the problem and the
-// Target, and never what is forced, forbidden, tuned or limited: that is choose()'s part. Variants are tried in the
+// Target, and never what is forced, forbidden or tuned: that is choose()'s part. The Target's limit on workspaces tells
+// a variant how much to do at once. choose() alone refuses a plan that is above the limit. Variants are tried in the
 // order of the table, and the last one takes every problem.
 //
 // CRISOL_VERBOSE=dispatch prints every refusal and the choice. CRISOL_VARIANT=conv2d:direct,matmul:-block forces one
@@ -50,7 +51,8 @@ struct Variant {
   PlanOr (*plan)(const Problem&, const Target&, std::size_t config);
   /// Names of the configurations, the same for every problem: "variant/name" forces one. nullptr for none.
   std::span<const std::string> (*configs)() = nullptr;
-  bool fuses_epilogue = false;  ///< Whether its plans run the epilogue of a problem (but see Plan::leaves_epilogue).
+  bool fuses_epilogue = false;  ///< Whether its plans run the epilogue of a problem.
+  double growth = 1;            ///< See variant_growth().
 };
 
 /// A table without the type of its problems.
@@ -62,6 +64,7 @@ class AnyTable {
     std::span<const std::string> (*configs)();
     const void* variant;
     bool fuses_epilogue = false;
+    double growth = 1;
   };
 
   AnyTable(const AnyTable&) = delete;
@@ -113,7 +116,8 @@ class Table : public AnyTable {
  private:
   static std::vector<Row> rows_of(std::span<const Variant<Problem>> variants) {
     std::vector<Row> rows;
-    for (const Variant<Problem>& v : variants) rows.push_back({v.name, v.devices, v.configs, &v, v.fuses_epilogue});
+    for (const Variant<Problem>& v : variants)
+      rows.push_back({v.name, v.devices, v.configs, &v, v.fuses_epilogue, v.growth});
     return rows;
   }
   static PlanOr plan_by(const void* variant, const void* problem, const Target& target, std::size_t config) {

@@ -64,7 +64,7 @@ struct GpuTraits {
   /// The kinds of `matrix_units` for a precision, without Kind::none.
   std::vector<ops::MatrixUnit::Kind> matrix_candidates(Precision precision) const;
   /// How many times as fast as fp32's multiply-adds the unit is in a kernel that gathers its operands. It is 1 without
-  /// a unit.
+  /// a true unit.
   double matrix_gain(const ops::MatrixUnit& unit, Precision precision) const noexcept;
 };
 

@@ -93,6 +93,11 @@ struct Missing {
 
 }  // namespace
 
+bool keeps_copy(const OperandView& operand, const DerivedKey& key) {
+  const DerivedOwner::Found found = find_derived(key, {Place::Kind::operand, 0}, {&operand, 1});
+  return found.data != nullptr || found.worth_keeping;
+}
+
 void launch(const Prepared& prepared, std::span<const OperandView> operands,
             std::span<const runtime::KernelArg> scalars) {
   if (runtime::in_dry_run()) return;

@@ -167,6 +167,10 @@ Place Plan::append(const Plan& part, std::span<const Place> operands, const std:
   return result_of_part;
 }
 
+bool Plan::fuses_epilogue() const noexcept {
+  return !choices.empty() && choices.front().table->rows()[choices.front().row].fuses_epilogue;
+}
+
 std::uint64_t Plan::workspace_bytes() const noexcept {
   std::uint64_t bytes = 0;
   for (const std::uint64_t workspace : workspaces_) bytes += workspace;

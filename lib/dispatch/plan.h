@@ -150,8 +150,8 @@ class Plan {
   /// their workspaces, because they run one after the other.
   void append_sharing(const Plan& part, std::span<const Place> operands);
 
-  /// Whether the plan that choose() gave runs the epilogue of its problem.
-  bool fuses_epilogue() const noexcept { return !choices.empty() && choices.front().fuses_epilogue; }
+  /// Whether the plan that choose() gave runs the epilogue of its problem: as its variant's row says.
+  bool fuses_epilogue() const noexcept;
 
   /// Arguments of all steps together: a measure for the memory that the plan itself takes.
   std::size_t arg_count() const noexcept { return args_.size(); }
@@ -165,14 +165,11 @@ class Plan {
     std::size_t row;      ///< Of the table.
     std::string variant;  ///< Its name, with the configuration where one was asked for.
     bool tuned;
-    bool fuses_epilogue;  ///< Whether this plan runs the epilogue of its problem.
     std::vector<std::byte> problem;
   };
   std::vector<Choice> choices;
   /// False where the next call may choose otherwise, so that nobody keeps this plan.
   bool lasting = true;
-  /// Set by a variant that fuses epilogues where this plan of it does not.
-  bool leaves_epilogue = false;
 
   /// Where the result is, for an op that leaves this to its variants: an operand or a workspace of the plan.
   Place result = operand(0);
@@ -286,6 +283,10 @@ struct OperandView {
   OperandView(const runtime::BufferView& v) : view(v) {}
   OperandView(const runtime::BufferView& v, DerivedOwner* o, std::uint64_t at) : view(v), owner(o), version(at) {}
 };
+
+/// Whether the owner of the operand keeps this copy of it, or the copy pays from this call on. It is for ops whose plan
+/// depends on that, because a choice sees no operands.
+bool keeps_copy(const OperandView& operand, const DerivedKey& key);
 
 /// Queues the plan with the operands and scalars of one call. All of its memory is allocated before its first launch.
 void launch(const Prepared& prepared, std::span<const OperandView> operands,

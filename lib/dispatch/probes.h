@@ -1,6 +1,8 @@
 // What a device is found to do by trying. Trying takes ops, which stand to the right of dispatch.
 #pragma once
 
+#include "crisol/precision.h"
+#include "dispatch/matrix_unit.h"
 #include "runtime/launch.h"
 
 namespace crisol::dispatch {
@@ -10,6 +12,8 @@ namespace crisol::dispatch {
 struct Probes {
   /// Whether shuffles in inline assembly work on the device.
   bool (*assembly_shuffles)(runtime::DeviceState& device) = nullptr;
+  /// The matrix unit of the device for a precision.
+  ops::MatrixUnit (*matrix_unit)(runtime::DeviceState& device, Precision precision) = nullptr;
 };
 Probes& probes() noexcept;
 

@@ -6,6 +6,7 @@
 #include "base/per_thread.h"
 #include "crisol/ops/workspace.h"
 #include "dispatch/probes.h"
+#include "runtime/clblast.h"
 
 namespace crisol::dispatch {
 
@@ -13,7 +14,9 @@ namespace {
 
 struct Facts {
   GpuTraits traits;
-  std::optional<bool> assembly_shuffles;  // Nothing before the first target_of().
+  std::optional<bool> assembly_shuffles, clblast;  // Nothing before the first target_of().
+  std::array<ops::MatrixUnit, 4> units{};
+  std::array<bool, 4> has_unit{};  // Whether the unit for a precision is known.
 };
 
 // Asked for each launch: a thread remembers the answers.
@@ -25,7 +28,22 @@ Facts& facts_of(runtime::DeviceState& device) {
   auto& answers = per_thread<FactsOfDevices>().of;
   const auto known = answers.find(&device);
   if (known != answers.end()) return known->second;
-  return answers[&device] = {gpu_traits(runtime::info_of(device)), {}};
+  return answers[&device] = {gpu_traits(runtime::info_of(device)), {}, {}};
+}
+
+// CLBlast takes seconds for its first call and a tenth of the peak on CPUs. It frees its programs at exit, when a
+// simulator is gone already.
+bool takes_clblast(const DeviceInfo& info, const GpuTraits& traits) {
+  return info.type != DeviceType::cpu && !traits.simulated && runtime::has_clblast();
+}
+
+ops::MatrixUnit unit_of(runtime::DeviceState& device, const GpuTraits& traits, Precision precision) {
+  const auto probe = probes().matrix_unit;
+  if (precision == Precision::fp32 || probe == nullptr) return {};
+  const ops::MatrixUnit found = probe(device, precision);
+  const bool has_candidates = !traits.matrix_candidates(precision).empty();
+  if (found.kind != ops::MatrixUnit::Kind::none || has_candidates) return found;
+  return {ops::MatrixUnit::Kind::mma_sm80, true};
 }
 
 }  // namespace
@@ -43,8 +61,19 @@ Target target_of(runtime::DeviceState& device) {
     const auto probe = probes().assembly_shuffles;
     facts.assembly_shuffles = probe != nullptr && probe(device);
   }
-  return {runtime::info_of(device), runtime::vector_width(device), facts.traits.loop_budget,
-          ops::workspace_limit(),   *facts.assembly_shuffles,      facts.traits};
+  if (!facts.clblast) facts.clblast = takes_clblast(runtime::info_of(device), facts.traits);
+  const Precision wanted = precision();
+  const auto at = static_cast<std::size_t>(wanted);
+  if (!facts.has_unit[at]) facts.units[at] = unit_of(device, facts.traits, wanted);
+  facts.has_unit[at] = true;  // Not before, because the probe asks for targets too.
+  return {runtime::info_of(device),
+          runtime::vector_width(device),
+          facts.traits.loop_budget,
+          ops::workspace_limit(),
+          *facts.assembly_shuffles,
+          *facts.clblast,
+          facts.units,
+          facts.traits};
 }
 
 }  // namespace crisol::dispatch

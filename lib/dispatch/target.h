@@ -2,6 +2,7 @@
 // device that is not there.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "crisol/device.h"
@@ -16,7 +17,13 @@ struct Target {
   std::int64_t loop_budget = 0;       ///< Loop iterations that one work-item may do in all its loops together.
   std::uint64_t workspace_limit = 0;  ///< Bytes, 0 for no limit; see ops::set_workspace_limit.
   bool assembly_shuffles = false;     ///< Whether the probe of shuffles in inline assembly found that they work.
+  bool clblast = false;               ///< Whether CLBlast is there, which takes GPUs alone.
+  /// What multiplies matrices in each Precision, as probes found: none where nobody has asked yet. Where the device has
+  /// no unit that could, it is an emulated one, which is planned for tests alone (see unless_emulated()).
+  std::array<ops::MatrixUnit, 4> units{};
   GpuTraits traits = gpu_traits(info);
+
+  ops::MatrixUnit unit(Precision precision) const noexcept { return units[static_cast<std::size_t>(precision)]; }
 
   /// Whether the device runs the kernels for CPUs. CPUs do, and so does the simulator, so that the tests can check the
   /// accesses of these kernels.
@@ -29,6 +36,13 @@ struct Target {
     return iterations <= loop_budget ? nullptr : "the device does not run loops of that length";
   }
 
+  /// The bytes of workspaces that a plan may have together: `most`, or the limit where that is lower. A plan that does
+  /// its work in pieces makes them as large as that. A plan for which one piece is too large is refused by choose().
+  std::int64_t bytes_at_once(std::int64_t most) const noexcept {
+    if (workspace_limit == 0 || workspace_limit >= static_cast<std::uint64_t>(most)) return most;
+    return static_cast<std::int64_t>(workspace_limit);
+  }
+
   /// One work-item for each of `count`, rounded up to whole groups: see runtime::flat_range.
   runtime::NdRange flat_range(std::int64_t count) const { return runtime::flat_range(info, count); }
 };
@@ -36,7 +50,8 @@ struct Target {
 /// The traits of a device of this process. Runs no probe.
 const GpuTraits& traits_of(runtime::DeviceState& device);
 
-/// The target of a device of this process. The first call for a device may run a probe on it.
+/// The target of a device of this process, with the matrix unit for the thread's precision. The first call for a
+/// device, and the first one in a precision, may run a probe on it.
 Target target_of(runtime::DeviceState& device);
 
 }  // namespace crisol::dispatch

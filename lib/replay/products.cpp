@@ -8,6 +8,7 @@
 #include "crisol/ops/conv.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/precision.h"
+#include "crisol/tuning.h"
 #include "reference/images/conv2d.h"
 #include "reference/images/conv2d_cases.h"
 #include "reference/matmul.h"
@@ -89,12 +90,14 @@ std::optional<Replay> make_matmul(const Problem& p) {
 }
 
 struct Convolution {
+  std::string op;
   Shape x, weight, y;
   Conv2dOptions options;
   Precision precision;
 
   explicit Convolution(const Problem& p)
-      : x{p["n"], p["c"], p["h"], p["w"]},
+      : op(p.op),
+        x{p["n"], p["c"], p["h"], p["w"]},
         weight{p["k"], p["c"] / std::max<std::int64_t>(1, p["groups"]), p["r"], p["s"]},
         options{{p.small("stride_h"), p.small("stride_w")},
                 {p.small("pad_h"), p.small("pad_w")},
@@ -108,8 +111,8 @@ struct Convolution {
   Replay replay(std::int64_t terms, std::function<Tensor()> run) const {
     Replay made;
     made.operations = static_cast<double>(y.numel()) * static_cast<double>(weight[1] * weight[2] * weight[3]);
-    made.tolerance = [terms, rounding = rounding_of(precision)](std::string_view variant) {
-      reference::Tolerance tolerance = reference::conv2d_tolerance(terms, variant);
+    made.tolerance = [terms, rounding = rounding_of(precision), op = op](std::string_view variant) {
+      reference::Tolerance tolerance = reference::conv2d_tolerance(terms, variant_growth(op, std::string(variant)));
       tolerance.factor += rounding;
       return tolerance;
     };

@@ -37,12 +37,11 @@ std::size_t size_of(std::int64_t value) { return static_cast<std::size_t>(value)
 
 }  // namespace
 
-const char* clblast_missing() {
-  return gemm_function() != nullptr && batched_function() != nullptr ? nullptr : "CLBlast is not installed";
-}
+bool has_clblast() { return gemm_function() != nullptr && batched_function() != nullptr; }
 
-void clblast_gemm(DeviceState& device, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
-                  const ClblastMatrix& a, const ClblastMatrix& b, const ClblastMatrix& c, float beta) {
+void clblast_gemm(const char* op, DeviceState& device, std::int64_t m, std::int64_t n, std::int64_t k,
+                  std::int64_t batch, const ClblastMatrix& a, const ClblastMatrix& b, const ClblastMatrix& c,
+                  float beta) {
   cl_command_queue queue = device.queue();
   const cl_mem a_memory = a.first.block->memory();
   const cl_mem b_memory = b.first.block->memory();
@@ -57,8 +56,8 @@ void clblast_gemm(DeviceState& device, std::int64_t m, std::int64_t n, std::int6
                                b_memory, b.first.offset, size_of(b.leading), size_of(b.batch), beta, c_memory,
                                c.first.offset, size_of(c.leading), size_of(c.batch), size_of(batch), &queue, nullptr);
   if (status != CLBlastSuccess)
-    fail(ErrorCode::device_failure, "matmul", "CLBlast failed with status ", static_cast<int>(status), " for ", m,
-         " x ", n, " x ", k);
+    fail(ErrorCode::device_failure, op, "CLBlast failed with status ", static_cast<int>(status), " for ", m, " x ", n,
+         " x ", k);
 }
 
 }  // namespace crisol::runtime
@@ -67,11 +66,11 @@ void clblast_gemm(DeviceState& device, std::int64_t m, std::int64_t n, std::int6
 
 namespace crisol::runtime {
 
-const char* clblast_missing() { return "crisol was built without CLBlast"; }
+bool has_clblast() { return false; }
 
-void clblast_gemm(DeviceState&, std::int64_t, std::int64_t, std::int64_t, std::int64_t, const ClblastMatrix&,
-                  const ClblastMatrix&, const ClblastMatrix&, float) {
-  fail(ErrorCode::device_failure, "matmul", clblast_missing());
+void clblast_gemm(const char* op, DeviceState&, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                  const ClblastMatrix&, const ClblastMatrix&, const ClblastMatrix&, float) {
+  fail(ErrorCode::device_failure, op, "crisol was built without CLBlast");
 }
 
 }  // namespace crisol::runtime

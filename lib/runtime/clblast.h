@@ -8,8 +8,8 @@
 
 namespace crisol::runtime {
 
-/// The reason why CLBlast cannot be used, or nullptr. The first call looks for the library.
-const char* clblast_missing();
+/// Whether CLBlast is installed and crisol was built with it. The first call looks for the library.
+bool has_clblast();
 
 struct ClblastMatrix {
   BufferView first;
@@ -18,8 +18,10 @@ struct ClblastMatrix {
   std::int64_t batch;
 };
 
-/// C = A·B + beta·C for a batch of row-major matrices m x k and k x n. C is never transposed. Throws device_failure.
-void clblast_gemm(DeviceState& device, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
-                  const ClblastMatrix& a, const ClblastMatrix& b, const ClblastMatrix& c, float beta);
+/// C = A·B + beta·C for a batch of row-major matrices m x k and k x n. C is never transposed. Throws
+/// device_failure, naming op.
+void clblast_gemm(const char* op, DeviceState& device, std::int64_t m, std::int64_t n, std::int64_t k,
+                  std::int64_t batch, const ClblastMatrix& a, const ClblastMatrix& b, const ClblastMatrix& c,
+                  float beta);
 
 }  // namespace crisol::runtime

@@ -23,6 +23,15 @@ Tensor sums() { return ops::cumsum(ones({2, 2}), 0); }
 
 }  // namespace
 
+TEST_CASE("variant_growth is 1 but for Winograd's tiles") {
+  CHECK(variant_growth("conv2d", "winograd_f4") == 8);
+  CHECK(variant_growth("conv2d_backward_data", "winograd_f2") == 2);
+  CHECK(variant_growth("conv2d_backward_weight", "winograd") == 8);
+  CHECK(variant_growth("conv2d", "block/64x64") == 1);
+  CHECK(variant_growth("conv2d", "none") == 1);
+  CHECK(variant_growth("none", "winograd") == 1);
+}
+
 TEST_CASE("child: CRISOL_VARIANT without a variant" * doctest::skip()) {
   for (int round = 0; round < 2; ++round)
     check_error([] { sums(); }, {"[CRISOL_VARIANT]", "'cumsum' is not of the form op:variant"});

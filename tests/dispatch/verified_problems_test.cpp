@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "crisol/crisol.h"
 #include "crisol/verification.h"
+#include "dispatch/choose.h"
 #include "dispatch/verification.h"
 #include "doctest/doctest.h"
 #include "replay/replay.h"
@@ -188,6 +190,22 @@ TEST_CASE("verification: problems become small and odd, and keep what selects th
   CHECK((*given)["rows"] == 5);
   CHECK((*given)["step"] == 1);
   CHECK_FALSE(replay::with_sizes(replay::parse_problem("no_op m=1"), {}).has_value());
+}
+
+TEST_CASE("verification: every maker of a replay names an op with variants, and so does every op that borrows them") {
+  std::set<std::string> ops;
+  for (const dispatch::AnyTable* const table : dispatch::all_tables()) ops.insert(table->op);
+  for (const std::vector<replay::Maker>* makers :
+       {&replay::product_makers, &replay::row_makers, &replay::window_makers, &replay::axis_makers,
+        &replay::recurrent_makers, &replay::movement_makers})
+    for (const replay::Maker& maker : *makers) CHECK_MESSAGE(ops.count(maker.op) == 1, maker.op);
+  int borrowers = 0;
+  for (const std::string& op : ops) {
+    const std::string other(replay::replayed_op(op));
+    CHECK_MESSAGE(ops.count(other) == 1, op << " borrows the variants of " << other);
+    borrowers += other != op;
+  }
+  CHECK(borrowers == 2);  // All pairs of lib/replay/replay.cpp.
 }
 
 TEST_CASE("verification: the list of drivers knows versions by their numbers") {

@@ -8,7 +8,6 @@
 
 #include "crisol/device.h"
 #include "dispatch/choose.h"
-#include "runtime/clblast.h"
 #include "support/listener.h"
 #include "support/skip.h"
 #include "tensor/kernel_args.h"
@@ -19,7 +18,7 @@ namespace {
 
 dispatch::Target target() { return dispatch::target_of(Device().state()); }
 
-bool takes_clblast() { return !target().takes_cpu_kernels() && runtime::clblast_missing() == nullptr; }
+bool takes_clblast() { return target().clblast; }
 
 /// Calls of one variant, over all tables of the op. Nothing where there is no such variant.
 std::optional<std::uint64_t> uses_of(const std::string& op, const std::string& variant) {

@@ -5,6 +5,7 @@
 #include "crisol/ops/conv.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/view.h"
+#include "crisol/tuning.h"
 #include "reference/images/conv2d.h"
 #include "reference/images/conv2d_cases.h"
 #include "reference/matmul.h"
@@ -69,7 +70,9 @@ void for_each_convolution(Body body) {
 }
 
 reference::Tolerance tolerance(ops::Conv2dPass pass, const Conv2dCase& c, std::int64_t terms) {
-  return reference::conv2d_tolerance(terms, ops::conv2d_choice(pass, c.x, c.weight, c.options).variant);
+  constexpr const char* names[] = {"conv2d", "conv2d_backward_data", "conv2d_backward_weight"};
+  const std::string variant = ops::conv2d_choice(pass, c.x, c.weight, c.options).variant;
+  return reference::conv2d_tolerance(terms, variant_growth(names[static_cast<int>(pass)], variant));
 }
 
 void check_conv2d(Check& check) {

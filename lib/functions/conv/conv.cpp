@@ -51,8 +51,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
        .layout = {.shape = sizes.output_shape(), .by_channel = true},
        .inputs = {x, weight, bias},
        .plain = [&] { return conv2d(x, weight, bias, options); },
-       .raw = [&](const ops::ProductEpilogue& f,
-                  bool& applied) { return ops::conv2d(x, weight, bias, options, f, applied); },
+       .raw = [&](const ops::ProductEpilogue& f) { return ops::conv2d(x, weight, bias, options, f); },
        .backward = [&] { return conv2d_backward(x, weight, options); }},
       epilogue);
 }

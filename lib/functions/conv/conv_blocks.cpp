@@ -57,17 +57,15 @@ Tensor depthwise_weight_in_blocks(const Tensor& weight, std::int64_t block) {
 
 Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const ops::Conv2dSizes& sizes,
                      const Epilogue* epilogue) {
-  bool applied = true;
-  if (epilogue == nullptr) return ops::conv2d_blocks(x, weight, bias, sizes, nullptr, applied);
+  if (epilogue == nullptr) return ops::conv2d_blocks(x, weight, bias, sizes, nullptr).y;
   const std::int64_t block = weight.size(-1);
   return run_with_epilogue(
       {.name = "conv2d_blocks",
        .layout = {.shape = {sizes.images, ceil_div(sizes.outputs, block), sizes.out_h, sizes.out_w, block},
                   .by_block = true},
        .inputs = {x, weight, bias},
-       .plain = [&] { return conv2d_blocks(x, weight, bias, sizes, nullptr); },
-       .raw = [&](const ops::ProductEpilogue& f,
-                  bool& done) { return ops::conv2d_blocks(x, weight, bias, sizes, &f, done); },
+       .plain = [&] { return detail::conv2d_blocks(x, weight, bias, sizes, nullptr); },
+       .raw = [&](const ops::ProductEpilogue& f) { return ops::conv2d_blocks(x, weight, bias, sizes, &f); },
        .backward = nullptr},
       *epilogue);
 }

@@ -32,9 +32,8 @@ Tensor conv2d_in_blocks(const Tensor& x, const Tensor& weight, const Conv2dOptio
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight.shape(), options);
   const Tensor filters = sizes.groups > 1 ? detail::depthwise_weight_in_blocks(weight, block)
                                           : detail::weight_in_blocks(weight, block_in, block);
-  bool applied = false;
-  return detail::from_blocks(conv2d_blocks(detail::to_blocks(x, block_in), filters, Tensor(), sizes, nullptr, applied),
-                             sizes.outputs);
+  const ProductResult made = conv2d_blocks(detail::to_blocks(x, block_in), filters, Tensor(), sizes, nullptr);
+  return detail::from_blocks(made.y, sizes.outputs);
 }
 
 Tensor max_pool2d_in_blocks(const Tensor& x, const MaxPool2dOptions& options, std::int64_t block) {

@@ -173,11 +173,10 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
     if (std::find(reads.begin(), reads.end(), TensorOrigin{}) != reads.end()) return epilogue(op.plain());
   }
 
-  bool applied = true;
-  Tensor y = op.raw(kernel->epilogue, applied);
+  auto [y, has_epilogue] = op.raw(kernel->epilogue);
   const std::vector<FusedArgument> arguments = epilogue.arguments(y);
   values.arguments = arguments;
-  if (!applied) y = fused.forward(values)[0];
+  if (!has_epilogue) y = fused.forward(values)[0];
   if (backward == nullptr || backward->differentiable().empty()) {
     if (detects_anomaly()) autograd::check_results(op.name, {y}, op.inputs);
     return y;

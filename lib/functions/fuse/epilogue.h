@@ -6,7 +6,7 @@
 
 #include "autograd/node.h"
 #include "crisol/fuse.h"
-#include "ops/product/epilogue.h"
+#include "ops/product/with_epilogue.h"
 
 namespace crisol::detail {
 
@@ -26,8 +26,8 @@ struct EpilogueOp {
   std::vector<Tensor> inputs;
   /// The differentiable op.
   std::function<Tensor()> plain;
-  /// The raw op with an epilogue in its kernel. It sets `applied` to false if it did not apply the epilogue.
-  std::function<Tensor(const ops::ProductEpilogue&, bool& applied)> raw;
+  /// The raw op with an epilogue in its kernel.
+  std::function<ops::ProductResult(const ops::ProductEpilogue&)> raw;
   /// Returns a function that computes the gradients of `inputs` from the gradient of the plain result. Called only if a
   /// gradient is wanted.
   std::function<std::function<autograd::Gradients(const Tensor&, autograd::Needs)>()> backward;

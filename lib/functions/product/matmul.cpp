@@ -82,15 +82,14 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
   Shape shape = ops::broadcast_shape("matmul", leading_axes(a), leading_axes(b));
   shape.push_back(a.size(-2));
   shape.push_back(b.size(-1));
-  return detail::run_with_epilogue(
-      {.name = "matmul",
-       .layout = {.shape = shape, .in_products = true},
-       .inputs = {a, b},
-       .plain = [&] { return matmul(a, b); },
-       .raw = [&](const ops::ProductEpilogue& f, bool& applied) { return ops::matmul(a, b, f, applied); },
-       .backward = [&] { return matmul_backward(a, b); },
-       .higher = true},
-      epilogue);
+  return detail::run_with_epilogue({.name = "matmul",
+                                    .layout = {.shape = shape, .in_products = true},
+                                    .inputs = {a, b},
+                                    .plain = [&] { return matmul(a, b); },
+                                    .raw = [&](const ops::ProductEpilogue& f) { return ops::matmul(a, b, f); },
+                                    .backward = [&] { return matmul_backward(a, b); },
+                                    .higher = true},
+                                   epilogue);
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -109,7 +108,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const E
        .layout = {.shape = shape},
        .inputs = {x, weight, bias},
        .plain = [&] { return linear(x, weight, bias); },
-       .raw = [&](const ops::ProductEpilogue& f, bool& applied) { return ops::linear(x, weight, bias, f, applied); },
+       .raw = [&](const ops::ProductEpilogue& f) { return ops::linear(x, weight, bias, f); },
        .backward = [&] { return linear_backward(x, weight); },
        .higher = true},
       epilogue);

@@ -12,22 +12,23 @@ namespace crisol::ops {
 
 namespace {
 
+// Winograd's transforms add up to eight times as much as the sums; tiles of 2 x 2 add twice as much.
 constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"depthwise", DeviceClass::gpu, plan_depthwise, nullptr, true},
     {"gemm", DeviceClass::gpu, plan_conv2d_gemm, nullptr, true},
-    {"winograd_f4", DeviceClass::gpu, plan_winograd_f4, nullptr, true},
-    {"winograd_f2", DeviceClass::gpu, plan_winograd_f2, nullptr, true},
+    {"winograd_f4", DeviceClass::gpu, plan_winograd_f4, nullptr, true, 8},
+    {"winograd_f2", DeviceClass::gpu, plan_winograd_f2, nullptr, true, 2},
     {"few_pixels", DeviceClass::cpu, plan_few_pixels, nullptr, true},
     {"planes", DeviceClass::cpu, plan_planes, nullptr, true},
-    {"winograd", DeviceClass::cpu, plan_winograd, nullptr, true},
+    {"winograd", DeviceClass::cpu, plan_winograd, nullptr, true, 8},
     {"cpu_gemm", DeviceClass::cpu, plan_cpu_gemm, nullptr, true},
     {"matrix", DeviceClass::any, plan_conv2d_matrix, conv2d_matrix_tiles, true},
     {"block", DeviceClass::gpu, plan_conv2d_block, conv2d_block_tiles, true},
     {"im2col_gemm", DeviceClass::any, plan_im2col},
     {"direct", DeviceClass::any, plan_direct, nullptr, true}};
 
-Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
-                const ProductEpilogue* f, bool& applied) {
+ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
+                       const ProductEpilogue* f) {
   const char* const op = conv2d_table.op;
   require_dtype(op, "the input", x, DType::f32);
   require_dtype(op, "the weight", weight, DType::f32);
@@ -35,17 +36,15 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight.shape(), options);
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {sizes.outputs});
   const Tensor y = empty(sizes.output_shape(), DType::f32, x.device());
-  applied = true;
-  if (y.numel() == 0) return y;
+  if (y.numel() == 0) return {y, true};
   const Contiguous images(x), filters(weight), shift(bias);
-  Conv2dProblem problem = conv2d_problem(op, sizes, {&images.layout(), &filters.layout(), &y});
+  Conv2dProblem problem = conv2d_problem(sizes, {&images.layout(), &filters.layout(), &y});
   problem.has_bias = bias.defined() ? 1 : 0;
   problem.epilogue = layout_of(f);
   for (EpilogueLayout::Operand& operand : problem.epilogue.operands)
     operand.batch = sizes.group_outputs() * operand.row;  // The kernels' batch is the group of channels.
   const PreparedPtr prepared = prepare(conv2d_table, problem, state_of(y));
-  applied = launch_conv2d(*prepared, images.filled(), in_with_copies(filters.filled()), shift.filled(), y, f);
-  return y;
+  return {y, launch_conv2d(*prepared, images.filled(), in_with_copies(filters.filled()), shift.filled(), y, f)};
 }
 
 }  // namespace
@@ -53,13 +52,12 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const
 const Table<Conv2dProblem> conv2d_table("conv2d", variants);
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
-  bool applied = false;
-  return convolve(x, weight, bias, options, nullptr, applied);
+  return convolve(x, weight, bias, options, nullptr).y;
 }
 
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
-              const ProductEpilogue& f, bool& applied) {
-  return convolve(x, weight, bias, options, &f, applied);
+ProductResult conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
+                     const ProductEpilogue& f) {
+  return convolve(x, weight, bias, options, &f);
 }
 
 }  // namespace crisol::ops

@@ -10,13 +10,14 @@ namespace crisol::ops {
 
 namespace {
 
+// Winograd's transforms add up to eight times as much as the sums; tiles of 2 x 2 add twice as much.
 constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"depthwise", DeviceClass::gpu, plan_depthwise_data},
     {"gemm", DeviceClass::gpu, plan_conv2d_gemm_data},
-    {"winograd_f4", DeviceClass::gpu, plan_winograd_f4_data},
-    {"winograd_f2", DeviceClass::gpu, plan_winograd_f2_data},
+    {"winograd_f4", DeviceClass::gpu, plan_winograd_f4_data, nullptr, false, 8},
+    {"winograd_f2", DeviceClass::gpu, plan_winograd_f2_data, nullptr, false, 2},
     {"planes", DeviceClass::cpu, plan_planes_data},
-    {"winograd", DeviceClass::cpu, plan_winograd_data},
+    {"winograd", DeviceClass::cpu, plan_winograd_data, nullptr, false, 8},
     {"cpu_gemm", DeviceClass::cpu, plan_cpu_gemm_data},
     {"matrix", DeviceClass::any, plan_conv2d_matrix_data, conv2d_matrix_tiles},
     {"block", DeviceClass::gpu, plan_conv2d_block_data, conv2d_block_tiles},
@@ -35,7 +36,7 @@ Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
   const Tensor dx = empty(input, DType::f32, dy.device());
   if (dx.numel() == 0) return dx;
   const Contiguous gradient(dy), filters(weight);
-  const Conv2dProblem problem = conv2d_problem(op, sizes, {&gradient.layout(), &filters.layout(), &dx});
+  const Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &filters.layout(), &dx});
   const PreparedPtr prepared = prepare(conv2d_backward_data_table, problem, state_of(dx));
   launch(*prepared, {in(gradient), in_with_copies(filters.filled()), out(dx)});
   return dx;

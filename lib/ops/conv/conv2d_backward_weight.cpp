@@ -10,11 +10,12 @@ namespace crisol::ops {
 
 namespace {
 
+// Winograd's transforms add up to eight times as much as the sums; tiles of 2 x 2 add twice as much.
 constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"depthwise", DeviceClass::gpu, plan_depthwise_weight},
     {"gemm", DeviceClass::gpu, plan_conv2d_gemm_weight},
     {"planes", DeviceClass::cpu, plan_planes_weight},
-    {"winograd", DeviceClass::cpu, plan_winograd_weight},
+    {"winograd", DeviceClass::cpu, plan_winograd_weight, nullptr, false, 8},
     {"cpu_rows", DeviceClass::cpu, plan_cpu_rows},
     {"matrix", DeviceClass::any, plan_conv2d_matrix_weight, conv2d_matrix_weight_tiles},
     {"block", DeviceClass::gpu, plan_conv2d_block_weight, conv2d_block_weight_tiles},
@@ -33,7 +34,7 @@ Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
   const Tensor dw = empty(weight, DType::f32, x.device());
   if (dw.numel() == 0) return dw;
   const Contiguous gradient(dy), images(x);
-  const Conv2dProblem problem = conv2d_problem(op, sizes, {&gradient.layout(), &images.layout(), &dw});
+  const Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &images.layout(), &dw});
   const PreparedPtr prepared = prepare(conv2d_backward_weight_table, problem, state_of(dw));
   launch(*prepared, {in(gradient), in(images), out(dw)});
   return dw;

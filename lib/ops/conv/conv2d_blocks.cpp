@@ -209,18 +209,16 @@ std::int64_t blocks_of_tile(std::int64_t outputs, std::int64_t block) {
   return blocks == 1 ? 1 : blocks % 2 != 0 && blocks % 3 == 0 ? 3 : 2;
 }
 
-Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dSizes& sizes,
-                     const ProductEpilogue* f, bool& applied) {
+ProductResult conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dSizes& sizes,
+                            const ProductEpilogue* f) {
   Conv2dBlocksProblem problem = problem_of(x, weight, bias, sizes);
   const Tensor y =
       empty({sizes.images, problem.blocks(), sizes.out_h, sizes.out_w, problem.block}, DType::f32, x.device());
-  applied = true;
-  if (y.numel() == 0) return y;
+  if (y.numel() == 0) return {y, true};
   problem.epilogue = layout_of(f);
   const Contiguous images(x), filters(weight), shift(bias);
   const PreparedPtr prepared = prepare(conv2d_blocks_table, problem, state_of(y));
-  applied = launch_conv2d(*prepared, images.filled(), in(filters), shift.filled(), y, f);
-  return y;
+  return {y, launch_conv2d(*prepared, images.filled(), in(filters), shift.filled(), y, f)};
 }
 
 }  // namespace crisol::ops

@@ -7,6 +7,7 @@
 
 #include "crisol/tensor.h"
 #include "ops/conv/conv2d_problem.h"
+#include "ops/product/with_epilogue.h"
 
 namespace crisol::ops {
 
@@ -31,10 +32,10 @@ std::int64_t blocks_of_tile(std::int64_t outputs, std::int64_t block);
 ///     x (N, ceil(C / c), H, W, c)   weight (ceil(C / c), R, S, c)   y (N, ceil(C / c), H', W', c)
 ///
 /// The bias is undefined, or (ceil(K / c), c). All tensors are f32 and on one device. The epilogue's operands are those
-/// of a ResultLayout with blocks; `applied` is as in with_epilogue.h. Throws invalid_argument for shapes that do not
-/// fit each other, and for other groups.
-Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dSizes& sizes,
-                     const ProductEpilogue* f, bool& applied);
+/// of a ResultLayout with blocks; `f` may be nullptr. Throws invalid_argument for shapes that do not fit each other,
+/// and for other groups.
+ProductResult conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dSizes& sizes,
+                            const ProductEpilogue* f);
 
 /// A convolution of channels in blocks.
 struct Conv2dBlocksProblem {

@@ -10,7 +10,7 @@ Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const Shape& wei
                                                 &conv2d_backward_weight_table};
   const Table<Conv2dProblem>& table = *tables[static_cast<int>(pass)];
   const Conv2dSizes sizes = conv2d_sizes(table.op, input, weight, options);
-  const Conv2dProblem problem = conv2d_problem(table.op, sizes, device.state());
+  const Conv2dProblem problem = conv2d_problem(sizes);
   const dispatch::Choice choice = choose(table, problem, target_of(device.state()));
   return {choice.variant.substr(0, choice.variant.find('/')), choice.plan.workspace_bytes()};
 }

@@ -7,7 +7,6 @@ namespace crisol::ops {
 
 namespace {
 
-using Kind = MatrixUnit::Kind;
 using Tiles = std::span<const TileShape>;
 
 // As for matrix products (ops/product/fma_engine.cpp), but few, since each is a program more to compile. There are no
@@ -23,9 +22,6 @@ constexpr TileShape matrix_tiles_32[] = {
     {128, 128, 64, 32, 1.0}, {64, 128, 32, 32, 1.2}, {64, 64, 32, 32, 1.3}, {32, 128, 32, 32, 1.6}};
 constexpr TileShape matrix_tiles_64[] = {
     {128, 128, 64, 64, 1.0}, {64, 128, 32, 64, 1.2}, {64, 64, 32, 32, 1.3}, {32, 128, 32, 32, 1.6}};
-
-// The tiles of the weight's gradient, which have names: each kind of unit has some of these.
-Tiles named_weight_tiles() { return mma_engine({Kind::mma_sm80, false}, Precision::fp16).tiles(); }
 
 // If items share a multiprocessor's registers, these hold one group of the first tile, or three groups of the second.
 // On other devices the registers hold as many items of the first tile as of the second, and the second needs more
@@ -60,8 +56,11 @@ ConvEngine with_tile(ConvEngine engine, const TileShape& tile) {
   return engine;
 }
 
-ConvEngine mma_engine_with(const Conv2dProblem& p, std::vector<TileShape> tiles) {
-  return {mma_engine(p.matrix_unit(), p.precision()), std::move(tiles), against_unit(p.matrix_unit(), p.precision())};
+// The tile of a configuration, which is named by one of `named`, or all of these tiles.
+ConvEngine mma_engine_with(const Conv2dProblem& p, const Target& target, std::vector<TileShape> tiles, Tiles named,
+                           std::size_t config) {
+  ConvEngine made = matrix_engine(target.unit(p.precision()), p.precision(), std::move(tiles));
+  return config == own_config || made.reason != nullptr ? made : with_tile(std::move(made), named[config]);
 }
 
 }  // namespace
@@ -84,24 +83,18 @@ ConvEngine block_weight_engine(const Target& target, std::size_t config) {
   return fma_engine_with(block_weight_tiles, target, config, [](const TileShape&) { return true; });
 }
 
-ConvEngine matrix_engine(const Conv2dProblem& p, std::vector<TileShape> tiles) {
-  return mma_engine_with(p, std::move(tiles));
+ConvEngine matrix_engine(const MatrixUnit& unit, Precision precision, std::vector<TileShape> tiles) {
+  return {mma_engine(unit, precision), std::move(tiles), against_unit(unit, precision)};
 }
 
-ConvEngine matrix_weight_engine(const Conv2dProblem& p, std::vector<TileShape> tiles) {
-  return mma_engine_with(p, std::move(tiles));
+ConvEngine matrix_engine(const Conv2dProblem& p, const Target& target, std::size_t config) {
+  return mma_engine_with(p, target, gathered_matrix_tiles(target.unit(p.precision()), p.precision()), matrix_tiles_32,
+                         config);
 }
 
-ConvEngine matrix_engine(const Conv2dProblem& p, std::size_t config) {
-  ConvEngine made = matrix_engine(p, gathered_matrix_tiles(p.matrix_unit(), p.precision()));
-  return config == own_config || made.reason != nullptr ? made : with_tile(std::move(made), matrix_tiles_32[config]);
-}
-
-ConvEngine matrix_weight_engine(const Conv2dProblem& p, std::size_t config) {
-  const Tiles all = mma_engine(p.matrix_unit(), p.precision()).tiles();
-  ConvEngine made = matrix_weight_engine(p, std::vector<TileShape>(all.begin(), all.end()));
-  return config == own_config || made.reason != nullptr ? made
-                                                        : with_tile(std::move(made), named_weight_tiles()[config]);
+ConvEngine matrix_weight_engine(const Conv2dProblem& p, const Target& target, std::size_t config) {
+  const Tiles all = mma_engine(target.unit(p.precision()), p.precision()).tiles();
+  return mma_engine_with(p, target, {all.begin(), all.end()}, named_mma_tiles(), config);
 }
 
 // ---- Configurations: the tiles ----
@@ -122,7 +115,7 @@ std::span<const std::string> conv2d_matrix_tiles() {
 }
 
 std::span<const std::string> conv2d_matrix_weight_tiles() {
-  static const std::vector<std::string> names = tile_names(named_weight_tiles());
+  static const std::vector<std::string> names = tile_names(named_mma_tiles());
   return names;
 }
 

@@ -18,8 +18,7 @@ constexpr std::int64_t max_elements = std::int64_t{1} << 30;      // The kernels
 std::int64_t images_at_once(const Conv2dSizes& s, const Target& target) {
   const std::int64_t image = std::max(
       {std::int64_t{1}, s.depth() * s.pixels(), s.group_channels() * s.plane() * workspace_floats / max_elements});
-  const auto limit = static_cast<std::int64_t>(target.workspace_limit / 4);
-  const std::int64_t floats = limit == 0 ? workspace_floats : std::min(limit, workspace_floats);
+  const std::int64_t floats = target.bytes_at_once(4 * workspace_floats) / 4;
   return std::clamp<std::int64_t>(floats / image, 1, std::max<std::int64_t>(1, s.images));
 }
 

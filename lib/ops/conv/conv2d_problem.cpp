@@ -1,7 +1,6 @@
 #include "ops/conv/conv2d_problem.h"
 
 #include "base/text.h"
-#include "ops/probe/matrix_probe.h"
 #include "ops/window.h"
 #include "tensor/kernel_args.h"
 
@@ -26,18 +25,15 @@ ProblemKey Conv2dProblem::key() const {
           {"dil_w", s.dilation_w}, {"groups", s.groups},     {"precision", product.precision}};
 }
 
-Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, runtime::DeviceState& device) {
-  const MatrixUnit unit = matrix_unit_of(device, precision(), op);
+Conv2dProblem conv2d_problem(const Conv2dSizes& sizes) {
   Conv2dProblem problem{};
   problem.sizes = sizes;
-  problem.product = product_context(device);
-  problem.unit = static_cast<std::int64_t>(unit.kind);
-  problem.unit_is_emulated = unit.emulated ? 1 : 0;
+  problem.product = product_context();
   return problem;
 }
 
-Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, const std::array<const Tensor*, 3>& operands) {
-  Conv2dProblem problem = conv2d_problem(op, sizes, state_of(*operands.back()));
+Conv2dProblem conv2d_problem(const Conv2dSizes& sizes, const std::array<const Tensor*, 3>& operands) {
+  Conv2dProblem problem = conv2d_problem(sizes);
   for (std::size_t i = 0; i < operands.size(); ++i)
     problem.offsets[i] = static_cast<std::int64_t>(in(*operands[i]).offset % 4);
   return problem;

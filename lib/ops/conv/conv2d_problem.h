@@ -5,7 +5,6 @@
 #include "crisol/ops/conv.h"
 #include "crisol/precision.h"
 #include "dispatch/choose.h"
-#include "dispatch/matrix_unit.h"
 #include "ops/product/epilogue_layout.h"
 #include "ops/product/gemm.h"
 
@@ -63,14 +62,12 @@ bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const di
 /// A convolution, or one of its gradients.
 struct Conv2dProblem {
   Conv2dSizes sizes;
-  std::int64_t unit, unit_is_emulated;  ///< The MatrixUnit of the variants that gather their operands.
-  ProductContext product;               ///< The precision, and what a matrix product inside a plan has for it.
+  ProductContext product;               ///< That of matrix products inside a plan.
   std::array<std::int64_t, 3> offsets;  ///< Positions of the operands' first elements, modulo 4.
   std::int64_t has_bias;                ///< conv2d only.
   EpilogueLayout epilogue;              ///< conv2d only. The batch of its operands is the group of channels.
 
   Precision precision() const noexcept { return static_cast<Precision>(product.precision); }
-  MatrixUnit matrix_unit() const noexcept { return {static_cast<MatrixUnit::Kind>(unit), unit_is_emulated != 0}; }
   /// Flags of the kernels that convolve: bias and epilogue.
   std::int32_t flags() const noexcept { return (has_bias != 0 ? bias_per_row : 0) | epilogue_flags(epilogue); }
   /// The epilogue's arguments of a kernel. `any` is a buffer that stands for operands that are not there.
@@ -85,11 +82,10 @@ struct Conv2dProblem {
 GemmProblem inner_product(const Conv2dProblem& problem, std::int64_t m, std::int64_t n, std::int64_t k,
                           std::int64_t batch);
 
-/// A problem in the thread's precision(), with what the device multiplies in it. The first question for a device may
-/// run a probe on it.
-Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, runtime::DeviceState& device);
-/// The problem of these operands, on the device of the result.
-Conv2dProblem conv2d_problem(const char* op, const Conv2dSizes& sizes, const std::array<const Tensor*, 3>& operands);
+/// A problem in the thread's precision().
+Conv2dProblem conv2d_problem(const Conv2dSizes& sizes);
+/// The problem of these operands.
+Conv2dProblem conv2d_problem(const Conv2dSizes& sizes, const std::array<const Tensor*, 3>& operands);
 
 extern const Table<Conv2dProblem> conv2d_table, conv2d_backward_data_table, conv2d_backward_weight_table;
 

@@ -60,11 +60,11 @@ PlanOr plan_conv2d_block_data(const Conv2dProblem& p, const Target& target, std:
 }
 
 PlanOr plan_conv2d_matrix(const Conv2dProblem& p, const Target& target, std::size_t config) {
-  return plan_forward_product(p, target, matrix_engine(p, config));
+  return unless_emulated(plan_forward_product(p, target, matrix_engine(p, target, config)), target.unit(p.precision()));
 }
 
 PlanOr plan_conv2d_matrix_data(const Conv2dProblem& p, const Target& target, std::size_t config) {
-  return plan_phase_products(p, target, matrix_engine(p, config));
+  return unless_emulated(plan_phase_products(p, target, matrix_engine(p, target, config)), target.unit(p.precision()));
 }
 
 }  // namespace crisol::ops

@@ -19,11 +19,10 @@ struct ConvEngine {
 /// The engine of a configuration, or with the tiles that the device is given by itself.
 ConvEngine block_engine(const Target& target, std::size_t config);
 ConvEngine block_weight_engine(const Target& target, std::size_t config);
-ConvEngine matrix_engine(const Conv2dProblem& problem, std::size_t config);
-ConvEngine matrix_weight_engine(const Conv2dProblem& problem, std::size_t config);
-/// Those with these tiles.
-ConvEngine matrix_engine(const Conv2dProblem& problem, std::vector<TileShape> tiles);
-ConvEngine matrix_weight_engine(const Conv2dProblem& problem, std::vector<TileShape> tiles);
+ConvEngine matrix_engine(const Conv2dProblem& problem, const Target& target, std::size_t config);
+ConvEngine matrix_weight_engine(const Conv2dProblem& problem, const Target& target, std::size_t config);
+/// Matrix units with these tiles.
+ConvEngine matrix_engine(const MatrixUnit& unit, Precision precision, std::vector<TileShape> tiles);
 
 /// The tiles of matrix units for the forward pass and the gradient of the input.
 std::vector<TileShape> gathered_matrix_tiles(const MatrixUnit& unit, Precision precision);

@@ -95,7 +95,8 @@ PlanOr plan_conv2d_block_weight(const Conv2dProblem& p, const Target& target, st
 }
 
 PlanOr plan_conv2d_matrix_weight(const Conv2dProblem& p, const Target& target, std::size_t config) {
-  return plan_weight_product(p, target, matrix_weight_engine(p, config));
+  return unless_emulated(plan_weight_product(p, target, matrix_weight_engine(p, target, config)),
+                         target.unit(p.precision()));
 }
 
 }  // namespace crisol::ops

@@ -25,8 +25,7 @@ struct Sizes : WinogradSizes {
 };
 
 std::int64_t images_at_once(const Sizes& s, const Target& target) {
-  const auto limit = static_cast<std::int64_t>(target.workspace_limit / 4);
-  const std::int64_t floats = (limit == 0 ? workspace_floats : std::min(limit, workspace_floats)) - s.kernel_floats();
+  const std::int64_t floats = target.bytes_at_once(4 * workspace_floats) / 4 - s.kernel_floats();
   return std::clamp<std::int64_t>(floats / s.tile_floats(1), 1, s.images);
 }
 
@@ -44,14 +43,6 @@ double direct_cost(const Conv2dSizes& s) {
          static_cast<double>(s.outputs);
 }
 
-// Why the device can run no tile, or nullptr.
-const char* check_tiles(const Target& target) {
-  const char* reason = nullptr;
-  for (const TileShape& tile : fma_engine().tiles())
-    if ((reason = fma_engine().against_tile(tile, target, 1)) == nullptr) return nullptr;
-  return reason;
-}
-
 const char* check_sizes(const Sizes& s, const Target& target) {
   const std::int64_t images = images_at_once(s, target);
   if (s.height * s.width >= max_index || s.out_h * s.out_w >= max_index ||
@@ -65,7 +56,8 @@ const char* check_sizes(const Sizes& s, const Target& target) {
 const char* check_cost(const Conv2dProblem& p, const Sizes& s, const Target& target) {
   // The products are fp32, because the transforms would enlarge the errors of rounding to less: what Winograd saves
   // must be more than what matrix units save.
-  const double direct = direct_cost(p.sizes), gain = target.traits.matrix_gain(p.matrix_unit(), p.precision());
+  const double direct = direct_cost(p.sizes),
+               gain = target.traits.matrix_gain(target.unit(p.precision()), p.precision());
   if (cost_of(s) > direct) return "too few channels or too small planes to pay";
   if (cost_of(s) > direct / gain) return "matrix units take less";
   if (cost_of({winograd_sizes(p.sizes, 6 - s.tile, s.flipped)}) < cost_of(s))
@@ -174,7 +166,7 @@ class Planner {
 
 PlanOr plan_of(const Conv2dProblem& p, const Target& target, std::int64_t tile, bool data) {
   if (const char* reason = check_winograd_form(p.sizes)) return reason;
-  if (const char* reason = check_tiles(target)) return reason;
+  if (const char* reason = against_tiles(fma_engine(), target)) return reason;
   const Sizes s{winograd_sizes(p.sizes, tile, data)};
   if (const char* reason = check_sizes(s, target)) return reason;
   const char* const costs = check_cost(p, s, target);

@@ -16,6 +16,7 @@
 #include "ops/rehearsed.h"
 #include "ops/window.h"
 #include "tensor/impl.h"
+#include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
@@ -47,7 +48,7 @@ class VolumeConvolution {
 
   /// Calls run(piece) for pieces that are all of the result.
   template <class Run>
-  void for_pieces(Run run) const;
+  void for_pieces(const Target& target, Run run) const;
 
   /// The shape of x with its padding at both ends of the depth, and x so.
   Shape padded_shape() const;
@@ -107,9 +108,8 @@ Shape VolumeConvolution::image_output(std::int64_t count) const {
 }
 
 template <class Run>
-void VolumeConvolution::for_pieces(Run run) const {
-  const auto limit = static_cast<std::int64_t>(workspace_limit());
-  const std::int64_t most = limit == 0 ? max_image_bytes : std::min(limit, max_image_bytes);
+void VolumeConvolution::for_pieces(const Target& target, Run run) const {
+  const std::int64_t most = target.bytes_at_once(max_image_bytes);
   const std::int64_t image = std::max<std::int64_t>(4 * image_input(1).numel(), 1);
   const std::int64_t images = std::max<std::int64_t>(most / image, 1), depth = output_[2];
   const std::int64_t volumes = std::max<std::int64_t>(images / depth, 1), slices = std::min(images, depth);
@@ -168,7 +168,7 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   if (c.is_line()) return reshape(convolve(x, x.size(0)), c.output());
   return rehearsed(c.key(op, {&x, &weight, &bias}), [&] {
     const Tensor y = empty(c.output(), DType::f32, x.device()), source = c.padded(x);
-    c.for_pieces([&](const Piece& piece) {
+    c.for_pieces(target_of(state_of(x)), [&](const Piece& piece) {
       const Tensor to = c.piece_of(y, piece);
       copy_into(to, reshape(convolve(c.windows_of(source, piece), c.images_in(piece)), to.shape()));
     });
@@ -189,7 +189,7 @@ Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
   if (c.is_line()) return reshape(gradient(dy, input[0]), input);
   return rehearsed(c.key(op, {&dy, &weight}), [&] {
     const Tensor dx = zeros(c.padded_shape(), DType::f32, dy.device());
-    c.for_pieces([&](const Piece& piece) {
+    c.for_pieces(target_of(state_of(dy)), [&](const Piece& piece) {
       const Tensor windows = c.windows_of(dx, piece);
       const Tensor parts = reshape(gradient(c.piece_of(dy, piece), c.images_in(piece)), windows.shape());
       // The windows share no elements at one tap.
@@ -213,7 +213,7 @@ Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
   return rehearsed(c.key(op, {&dy, &x}), [&] {
     const Tensor source = c.padded(x);
     Tensor dw;
-    c.for_pieces([&](const Piece& piece) {
+    c.for_pieces(target_of(state_of(x)), [&](const Piece& piece) {
       const Tensor part = gradient(c.piece_of(dy, piece), c.windows_of(source, piece), c.images_in(piece));
       if (dw.defined())
         add_into(dw, part);

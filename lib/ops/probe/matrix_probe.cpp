@@ -1,8 +1,7 @@
-#include "ops/probe/matrix_probe.h"
-
+// Which matrix units a device has. The first question of a driver compiles a kernel for each candidate until one gives
+// the right numbers; the answer is remembered on disk.
 #include "base/text.h"
 #include "crisol/ops/matmul.h"
-#include "dispatch/requests.h"
 #include "dispatch/target.h"
 #include "ops/probe/device_probe.h"
 #include "ops/product/gemm_tiled.h"
@@ -74,15 +73,14 @@ ProbeOutcome known_unit(runtime::DeviceState& device, Precision precision) {
   });
 }
 
-}  // namespace
+const bool is_set = [] {
+  dispatch::probes().matrix_unit = [](runtime::DeviceState& device, Precision precision) {
+    return MatrixUnit{matrix_unit_named(known_unit(device, precision).found), false};
+  };
+  return true;
+}();
 
-MatrixUnit matrix_unit_of(runtime::DeviceState& device, Precision precision, const char* op) {
-  if (precision == Precision::fp32) return {};
-  if (dispatch::forced_variant(op).rfind("matrix", 0) == 0 &&
-      dispatch::traits_of(device).matrix_candidates(precision).empty())
-    return {Kind::mma_sm80, true};
-  return {matrix_unit_named(known_unit(device, precision).found), false};
-}
+}  // namespace
 
 MatrixUnits matrix_units(Device device, Precision precision) {
   if (precision == Precision::fp32) return {"", "fp32 needs none"};

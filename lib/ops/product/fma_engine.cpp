@@ -19,6 +19,8 @@ constexpr TileShape fma_tiles[] = {
     {128, 32, 8, 4, 1.15, 16}, {32, 128, 8, 4, 1.15, 16}, {16, 128, 4, 8, 1.15, 16}, {32, 32, 4, 4, 1.35, 16},
 };
 
+constexpr int min_depth = 8;  // Of the tiles' slices.
+
 // Costs in multiply-adds of one compute unit: of a group for each of its results beside the multiply-adds (reading the
 // first slices, storing), of a part of the depth for each result (written, read again), and of another launch.
 constexpr double of_result = 48, of_part = 24, of_launch = 5e5;
@@ -50,7 +52,9 @@ class FmaEngine final : public Engine {
  public:
   std::span<const TileShape> tiles() const override { return fma_tiles; }
 
-  const char* against(const ProductExtent&, const Target&) const override { return nullptr; }
+  const char* against(const ProductExtent& extent, const Target& target) const override {
+    return extent.k / min_depth > target.loop_budget ? "too deep" : nullptr;
+  }
 
   const char* against_tile(const TileShape& tile, const Target& target, int vectors) const override {
     const DeviceInfo& info = target.info;

@@ -1,8 +1,5 @@
 #include "ops/product/gemm.h"
 
-#include <algorithm>
-
-#include "ops/probe/matrix_probe.h"
 #include "ops/product/cpu_tiles.h"
 #include "runtime/capture/capture.h"
 
@@ -12,42 +9,22 @@ using namespace dispatch;
 
 namespace {
 
-constexpr Variant<GemmProblem> matrix_packed{"matrix_packed", DeviceClass::any, plan_gemm_packed, nullptr, true};
-constexpr Variant<GemmProblem> matrix{"matrix", DeviceClass::any, plan_gemm_matrix, matrix_configs, true};
-constexpr Variant<GemmProblem> clblast{"clblast", DeviceClass::any, plan_gemm_clblast};
-constexpr Variant<GemmProblem> block{"block", DeviceClass::gpu, plan_gemm_block, block_configs, true};
-constexpr Variant<GemmProblem> cpu_skinny{"cpu_skinny", DeviceClass::cpu, plan_gemm_skinny, nullptr, true};
-constexpr Variant<GemmProblem> cpu_tiled{"cpu_tiled", DeviceClass::cpu, plan_gemm_cpu_tiled, cpu_tiled_configs, true};
-constexpr Variant<GemmProblem> cpu_rows{"cpu_rows", DeviceClass::cpu, plan_gemm_cpu_rows, nullptr, true};
-constexpr Variant<GemmProblem> plain{"plain", DeviceClass::any, plan_gemm_plain, nullptr, true};
-
 // clblast comes before block until measurements on a GPU show that block is faster.
-constexpr Variant<GemmProblem> variants[] = {matrix_packed, matrix,    clblast,  block,
-                                             cpu_skinny,    cpu_tiled, cpu_rows, plain};
-constexpr Variant<GemmProblem> variants_for_depth[] = {matrix_packed, matrix,   clblast,   block,
-                                                       cpu_skinny,    cpu_rows, cpu_tiled, plain};
+constexpr Variant<GemmProblem> variants[] = {
+    {"matrix_packed", DeviceClass::any, plan_gemm_packed, nullptr, true},
+    {"matrix", DeviceClass::any, plan_gemm_matrix, matrix_configs, true},
+    {"clblast", DeviceClass::any, plan_gemm_clblast},
+    {"block", DeviceClass::gpu, plan_gemm_block, block_configs, true},
+    {"cpu_skinny", DeviceClass::cpu, plan_gemm_skinny, nullptr, true},
+    {"cpu_tiled", DeviceClass::cpu, plan_gemm_cpu_tiled, cpu_tiled_configs, true},
+    {"cpu_rows", DeviceClass::cpu, plan_gemm_cpu_rows, nullptr, true},
+    {"plain", DeviceClass::any, plan_gemm_plain, nullptr, true}};
 
 }  // namespace
 
 const Table<GemmProblem> gemm_table("matmul", variants);
 
 namespace {
-
-const Table<GemmProblem> table_for_depth(gemm_table.op, variants_for_depth);
-
-// Row products do not transpose an operand, which costs most where few rows share it. Their own cost is a sum across
-// lanes at the end of the depth, for each result. Weights use this path only when they have few columns, because such a
-// weight leaves most of a tile empty. The rule ignores whether a packed copy exists, so that the result never depends
-// on it.
-bool is_deep(const GemmProblem& p, const Target& target) {
-  if (p.b_is_weight == 0) return p.k >= p.m + p.n && std::min(p.m, p.n) <= 96;
-  const std::int64_t lanes = target.cpu_vector_width();
-  return p.n <= lanes && p.k >= 2 * lanes;
-}
-
-const Table<GemmProblem>& table_for(const GemmProblem& p, const Target& target) {
-  return is_deep(p, target) ? table_for_depth : gemm_table;
-}
 
 // Along an axis of one element any stride is right. Strides that show the matrix to be contiguous allow more variants.
 void tidy_strides(MatrixLayout& of, std::int64_t rows, std::int64_t columns) {
@@ -62,38 +39,28 @@ GemmProblem with_tidy_strides(GemmProblem p) {
   return p;
 }
 
-// B with its owner where a packed copy of it is kept, or is worth keeping from this call on.
-OperandView right_operand(const Gemm& product, GemmProblem& p, const Target& target) {
-  if (product.b_storage == nullptr || !target.takes_cpu_kernels()) return product.b.first;
-  const std::optional<PackSource> source = b_source(p);
-  if (!source) return product.b.first;
+// B with its owner where a packed copy of it is kept, or is worth keeping from this call on. On CPUs the plan depends
+// on that, and `p` is told.
+OperandView right_operand(const Gemm& product, GemmProblem& p) {
+  if (product.b_storage == nullptr) return product.b.first;
   Storage& owner = *product.b_storage;
-  const std::uint64_t version = owner.version.load(std::memory_order_relaxed);
-  DerivedKey key = pack_key(*source, panel_columns(target));
-  key.offset = product.b.first.offset;
-  const DerivedOwner::Found found = owner.find_derived(key, version);
-  p.b_kept = found.data != nullptr || found.worth_keeping ? 1 : 0;
-  if (p.b_kept == 0) return product.b.first;
-  return {product.b.first, &owner, version};
+  const OperandView b{product.b.first, &owner, owner.version.load(std::memory_order_relaxed)};
+  const Target target = target_of(product.device);
+  if (!target.takes_cpu_kernels()) return b;
+  const std::optional<PackSource> source = b_source(p);
+  if (!source || !keeps_copy(b, pack_key(*source, panel_columns(target)))) return product.b.first;
+  p.b_kept = 1;
+  return b;
 }
 
 }  // namespace
 
-ProductContext product_context(runtime::DeviceState& device) {
-  const Precision wanted = precision();
-  ProductContext context{static_cast<std::int64_t>(wanted)};
-  if (wanted != Precision::fp32) {
-    const MatrixUnit unit = matrix_unit_of(device, wanted, gemm_table.op);
-    context.unit = static_cast<std::int64_t>(unit.kind);
-    context.emulated = unit.emulated ? 1 : 0;
-  }
-  context.captured = runtime::current_capturer() != nullptr ? 1 : 0;
-  return context;
+ProductContext product_context() {
+  return {static_cast<std::int64_t>(precision()), runtime::current_capturer() != nullptr ? 1 : 0};
 }
 
 Choice choose_gemm(const GemmProblem& problem, const Target& target) {
-  const GemmProblem tidy = with_tidy_strides(problem);
-  return choose(table_for(tidy, target), tidy, target);
+  return choose(gemm_table, with_tidy_strides(problem), target);
 }
 
 GemmProblem problem_of(const Gemm& product) {
@@ -126,10 +93,9 @@ void launch_gemm(const Prepared& plan, const Gemm& product, const OperandView& b
 
 PreparedGemm prepare_gemm(const Gemm& product) {
   GemmProblem p = problem_of(product);
-  p.context = product_context(product.device);
-  const Target target = target_of(product.device);
-  const OperandView b = right_operand(product, p, target);
-  return {prepare(table_for(p, target), p, product.device), b};
+  p.context = product_context();
+  const OperandView b = right_operand(product, p);
+  return {prepare(gemm_table, p, product.device), b};
 }
 
 bool gemm(const Gemm& product) {

@@ -6,7 +6,6 @@
 
 #include "crisol/precision.h"
 #include "dispatch/choose.h"
-#include "dispatch/matrix_unit.h"
 #include "ops/contiguous.h"
 #include "ops/product/epilogue_layout.h"
 #include "runtime/launch.h"
@@ -24,14 +23,13 @@ struct MatrixLayout {
   MatrixLayout transposed() const noexcept { return {column, row, batch, offset}; }
 };
 
-/// What multiplies the operands of a product, and what they may be rounded to.
+/// What the state of the thread says about a product.
 struct ProductContext {
-  std::int64_t precision = 0, unit = 0, emulated = 0;
-  std::int64_t captured = 0;  ///< Whether the thread captures its launches.
+  std::int64_t precision = 0;  ///< A Precision, which the operands may be rounded to.
+  std::int64_t captured = 0;   ///< Whether the thread captures its launches.
 };
-/// That of this thread and device. A precision below fp32 may run a probe on the device, so an op asks after it has
-/// checked its arguments.
-ProductContext product_context(runtime::DeviceState& device);
+/// That of this thread.
+ProductContext product_context();
 
 /// C = f(A·B (+ C) (+ bias)): `batch` products of m x k with k x n matrices. A plan's operands are A, B, C, the bias (m
 /// or n elements, as the flags say; the same for the whole batch), and the two operands of the epilogue f. Its scalars
@@ -48,7 +46,6 @@ struct GemmProblem {
   ProductContext context{};
 
   Precision precision() const noexcept { return static_cast<Precision>(context.precision); }
-  MatrixUnit unit() const noexcept { return {static_cast<MatrixUnit::Kind>(context.unit), context.emulated != 0}; }
   std::int32_t gemm_flags() const noexcept { return static_cast<std::int32_t>(flags); }
   /// Which operands are stored transposed, whether B is a weight, and the number of the precision.
   dispatch::ProblemKey key() const {
@@ -64,7 +61,6 @@ struct GemmProblem {
   }
 };
 
-/// The variants in the order in which products are tried that are not deep.
 extern const dispatch::Table<GemmProblem> gemm_table;
 
 /// The product as part of another op's plan, which gives its operands to Plan::append() in the order that GemmProblem

@@ -44,14 +44,12 @@ runtime::ClblastMatrix matrix_of(std::span<const runtime::KernelArg> args) {
 
 void call_clblast(runtime::DeviceState& device, std::span<const runtime::KernelArg> args) {
   const auto number = [&](std::size_t i) { return value_of<std::int64_t>(args[i]); };
-  runtime::clblast_gemm(device, number(0), number(1), number(2), number(3), matrix_of(args.subspan(5)),
+  runtime::clblast_gemm(gemm_table.op, device, number(0), number(1), number(2), number(3), matrix_of(args.subspan(5)),
                         matrix_of(args.subspan(9)), matrix_of(args.subspan(13)), value_of<float>(args[4]));
 }
 
 const char* against(const GemmProblem& p, const Target& target) {
-  if (target.info.type == DeviceType::cpu)
-    return "made for GPUs: seconds for its first call and a tenth of the peak on CPUs";
-  if (target.traits.simulated) return "CLBlast frees its programs at exit, when this simulator is gone already";
+  if (!target.clblast) return "CLBlast is not there, or the device is no GPU";
   if (p.context.captured != 0) return "what it launches cannot be captured";
   if (p.k == 0) return "the depth is 0";
   // One work-item adds all products of a result, one after the other: few work-groups, and the sums lose digits.
@@ -60,7 +58,7 @@ const char* against(const GemmProblem& p, const Target& target) {
   if ((p.flags & with_relu) != 0) return "it has no relu";
   if (p.c.column != 1 || p.c.row < p.n) return "the rows of the result are not contiguous";
   if (!is_blas_matrix(p.a, p.m, p.k) || !is_blas_matrix(p.b, p.k, p.n)) return "neither stride of an operand is 1";
-  return runtime::clblast_missing();
+  return nullptr;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "base/ceil_div.h"
 #include "ops/product/cpu_tiles.h"
+#include "ops/product/gemm_dot.h"
 
 namespace crisol::ops {
 
@@ -131,7 +132,10 @@ PlanOr plan_gemm_cpu_tiled(const GemmProblem& problem, const Target& target, std
   const std::optional<CpuTilePlan> tiles = plan_cpu_tiles(target, p.m, p.n, p.k, p.batch, false, choice);
   if (!tiles && config == own_config) return "too large for the kernel's indices or the device's loops";
   if (!tiles) return "too large for the device's loops";
-  return plan_of(p, at, target, *tiles, choice);
+  Plan plan = plan_of(p, at, target, *tiles, choice);
+  if (config == own_config && takes_row_products(problem, target))
+    return PlanOr::only_forced(std::move(plan), "products of rows take less, because the depth is large");
+  return plan;
 }
 
 }  // namespace crisol::ops

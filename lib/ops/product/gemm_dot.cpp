@@ -124,8 +124,28 @@ void add_dot(Plan& plan, const Target& target, const DotPlan& cut, const DotProd
   if (is_split) add_sum(plan, target, cut, product, to);
 }
 
+namespace {
+
+bool has_contiguous_depth(const GemmProblem& p) { return p.a.column == 1 && p.b.row == 1; }
+
+// Row products do not transpose an operand, which costs most where few rows share it. Their own cost is a sum across
+// lanes at the end of the depth, for each result. Weights use this path only when they have few columns, because such a
+// weight leaves most of a tile empty. The rule ignores whether a packed copy exists, so that the result never depends
+// on it.
+bool is_deep(const GemmProblem& p, const Target& target) {
+  if (p.b_is_weight == 0) return p.k >= p.m + p.n && std::min(p.m, p.n) <= 96;
+  const std::int64_t lanes = target.cpu_vector_width();
+  return p.n <= lanes && p.k >= 2 * lanes;
+}
+
+}  // namespace
+
+bool takes_row_products(const GemmProblem& p, const Target& target) {
+  return is_deep(p, target) && has_contiguous_depth(p) && plan_dot(target, p.m, p.n, p.k, p.batch, 0).has_value();
+}
+
 PlanOr plan_gemm_cpu_rows(const GemmProblem& p, const Target& target, std::size_t) {
-  if (p.a.column != 1 || p.b.row != 1) return "the depth is not contiguous in both operands";
+  if (!has_contiguous_depth(p)) return "the depth is not contiguous in both operands";
   const std::optional<DotPlan> cut = plan_dot(target, p.m, p.n, p.k, p.batch, 0);
   if (!cut) return "too large for the kernel's indices or the device's loops";
   Plan plan;

@@ -22,6 +22,9 @@ struct DotPlan {
 std::optional<DotPlan> plan_dot(const dispatch::Target& target, std::int64_t m, std::int64_t n, std::int64_t k,
                                 std::int64_t batch, std::int64_t gathered_taps);
 
+/// Whether products of rows with columns are faster than tiles, and can be had.
+bool takes_row_products(const GemmProblem& problem, const dispatch::Target& target);
+
 /// What gemm_dot multiplies, see there. The problem gives m, n, k, batch, the strides of batches and of C, the flags
 /// and the epilogue.
 struct DotProduct {

@@ -33,31 +33,54 @@ int stages_of(MatrixUnit::Kind kind) { return kind == MatrixUnit::Kind::mma_sm80
 
 int local_bytes(const TileShape& tile) { return 4 * SLICE_WORDS * (tile.rows + tile.columns); }
 
-runtime::KernelSpec spec_of(const GemmProblem& p, const TileShape& tile, const char* file, const char* entry) {
-  runtime::KernelSpec spec{file,
-                           entry,
-                           {{"UNIT", static_cast<int>(p.unit().kind)},
-                            {"PRECISION", static_cast<int>(p.precision())},
-                            {"BM", tile.rows},
-                            {"BN", tile.columns},
-                            {"WM", tile.part_rows},
-                            {"WN", tile.part_columns}}};
-  if (p.unit().emulated) spec.defines.add({"EMULATED", 1});
+runtime::KernelSpec spec_of(const GemmProblem& p, const Target& target, const TileShape& tile, const char* file,
+                            const char* entry) {
+  runtime::KernelSpec spec{file, entry};
+  define_unit(spec.defines, target.unit(p.precision()), p.precision(), tile);
   return spec;
 }
 
-// Packs an operand with so many rows; B is given transposed.
-Place add_packing(Plan& plan, const Target& target, const GemmProblem& p, const TileShape& tile, Place from,
-                  const OperandLayout& layout, std::int64_t rows) {
-  const std::int64_t packed_rows = padded(rows, tile), lanes = facts_of(p.unit().kind).lanes;
-  const Place packed = plan.workspace(static_cast<std::uint64_t>(slices_of(p) * packed_rows * SLICE_WORDS * 4));
-  runtime::KernelSpec spec = spec_of(p, tile, "product/gemm_matrix_pack.cl", "gemm_matrix_pack");
+/// An operand with so many rows; B transposed.
+struct Packing {
+  Place from;
+  OperandLayout layout;
+  std::int64_t rows;
+};
+
+// Calls add(spec, range, arguments…) for the launch that packs an operand.
+template <class Add>
+void pack(const Target& target, const GemmProblem& p, const TileShape& tile, const Packing& of, Place packed,
+          const Add& add) {
+  const std::int64_t packed_rows = padded(of.rows, tile), lanes = facts_of(target.unit(p.precision()).kind).lanes;
+  runtime::KernelSpec spec = spec_of(p, target, tile, "product/gemm_matrix_pack.cl", "gemm_matrix_pack");
+  const OperandLayout& layout = of.layout;
   spec.defines.add({"ALONG_K", layout.along_depth ? 1 : 0});
   spec.defines.add({"VEC", layout.vectors ? 4 : 1});
   if (target.takes_cpu_kernels()) spec.defines.add({"ROLLED", 1});
   const std::int64_t groups = slices_of(p) * packed_rows / tile.rows;
-  plan.add(spec, {{groups * lanes, tile.parts()}, {lanes, tile.parts()}}, from, packed, layout.leading_dimension, rows,
-           p.k, packed_rows);
+  add(spec, runtime::NdRange{{groups * lanes, tile.parts()}, {lanes, tile.parts()}}, of.from, packed,
+      layout.leading_dimension, of.rows, p.k, packed_rows);
+}
+
+std::uint64_t packed_bytes(const GemmProblem& p, const TileShape& tile, std::int64_t rows) {
+  return static_cast<std::uint64_t>(slices_of(p) * padded(rows, tile) * SLICE_WORDS * 4);
+}
+
+Place add_packing(Plan& plan, const Target& target, const GemmProblem& p, const TileShape& tile, const Packing& of) {
+  const Place packed = plan.workspace(packed_bytes(p, tile, of.rows));
+  pack(target, p, tile, of, packed, [&](const auto&... args) { plan.add(args...); });
+  return packed;
+}
+
+// The same of a weight, whose owner may keep the copy.
+Place derive_packing(Plan& plan, const Target& target, const GemmProblem& p, const TileShape& tile, const Packing& of) {
+  static constexpr char kind[] = "gemm_matrix_pack";
+  const DerivedKey key{
+      kind,
+      {of.rows, p.k, of.layout.along_depth, of.layout.leading_dimension, tile.rows,
+       static_cast<std::int64_t>(target.unit(p.precision()).kind), static_cast<std::int64_t>(p.precision())}};
+  const Place packed = plan.derive(of.from, key, packed_bytes(p, tile, of.rows));
+  pack(target, p, tile, of, packed, [&](const auto&... args) { plan.add_to_derived(packed, args...); });
   return packed;
 }
 
@@ -67,12 +90,14 @@ Plan packed_product(const GemmProblem& problem, const Target& target, const Tile
   const PlacedGemm product = as_row_major(problem);
   const GemmProblem& p = product.problem;
   const GemmPlaces& at = product.at;
-  const MatrixUnitFacts& unit = facts_of(p.unit().kind);
+  const MatrixUnitFacts& unit = facts_of(target.unit(p.precision()).kind);
   Plan plan;
-  const Place a = add_packing(plan, target, p, tile, at.a, product.a(), p.m);
-  const Place b = add_packing(plan, target, p, tile, at.b, product.b(), p.n);
-  runtime::KernelSpec spec = spec_of(p, tile, "product/gemm_matrix_packed.cl", "gemm_matrix_packed");
-  spec.defines.add({"STAGES", stages_of(p.unit().kind)});
+  const Packing of_b{at.b, product.b(), p.n};
+  const Place a = add_packing(plan, target, p, tile, {at.a, product.a(), p.m});
+  const Place b =
+      p.b_is_weight != 0 ? derive_packing(plan, target, p, tile, of_b) : add_packing(plan, target, p, tile, of_b);
+  runtime::KernelSpec spec = spec_of(p, target, tile, "product/gemm_matrix_packed.cl", "gemm_matrix_packed");
+  spec.defines.add({"STAGES", stages_of(unit.kind)});
   define_result(spec, target, p.epilogue, std::min(unit.run, product.result_vectors()));
   const EpilogueArgs e = at.epilogue(p, at.a);
   plan.add(spec, {{tiles_of(p, tile) * unit.lanes, tile.parts()}, {unit.lanes, tile.parts()}}, a, b, at.c, at.bias, e,
@@ -82,7 +107,7 @@ Plan packed_product(const GemmProblem& problem, const Target& target, const Tile
 }
 
 PlanOr plan_gemm_packed(const GemmProblem& problem, const Target& target, std::size_t) {
-  const MatrixUnit unit = problem.unit();
+  const MatrixUnit unit = target.unit(problem.precision());
   const PlacedGemm product = as_row_major(problem);
   const GemmProblem& p = product.problem;
   if (const char* reason = mma_engine(unit, problem.precision()).against(product.extent(), target)) return reason;
@@ -95,7 +120,7 @@ PlanOr plan_gemm_packed(const GemmProblem& problem, const Target& target, std::s
   const bool worth =
       std::min(p.m, p.n) >= min_side && p.k >= min_depth && tiles_of(p, large_tile) >= target.info.compute_units;
   if (!worth && !unit.emulated) return "too small for packing to pay";
-  return packed_product(problem, target, large_tile);
+  return unless_emulated(packed_product(problem, target, large_tile), unit);
 }
 
 }  // namespace crisol::ops

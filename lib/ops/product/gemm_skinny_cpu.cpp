@@ -17,7 +17,7 @@ constexpr std::int64_t max_rows = 16, max_depth_of_few_columns = 8192;
 // A weight of 1 MB stays in a core's cache, so that it does not matter that a unit reads a third of each panel's row.
 constexpr std::int64_t small_weight = std::int64_t{1} << 18, few_panels = 8;
 
-// Whether cpu_tiled has enough panels of columns for all cores, and takes less time. There, 16 rows of depth 384 with
+// Whether tiles have enough panels of columns for all cores, and take less time. With tiles, 16 rows of depth 384 with
 // 1536 columns take 98 instead of 130 us. One row of depth 1024 with 4096 columns takes 610 instead of 1010 us.
 bool fits_tiles(const GemmProblem& p, const Target& target) {
   return (p.m > SKINNY_ROWS || p.n * p.k > small_weight) && ceil_div(p.n, panel_columns(target)) >= few_panels;
@@ -39,7 +39,7 @@ PlanOr plan_gemm_skinny(const GemmProblem& p, const Target& target, std::size_t)
   if (p.m > max_rows) return "more than 16 rows";
   const std::optional<PackSource> source = b_source(p);
   if (p.b_is_weight == 0 || !source) return "the right operand is not known as a weight";
-  if (fits_tiles(p, target)) return "the tiles of cpu_tiled give all cores work";
+  if (fits_tiles(p, target)) return "tiles give all cores work";
   if (p.c.column != 1) return "the rows of the result are not contiguous";
   if (p.batch != 1) return "a batch of products";
   if (p.k > max_depth_of_few_columns && vectors_of(p, target) < 16) return "too deep for so few columns";

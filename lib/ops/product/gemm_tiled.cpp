@@ -125,6 +125,27 @@ void add_tiled_product(Plan& plan, const Target& target, const Engine& engine, c
                  .vectors = stored});
 }
 
+namespace {
+
+// The plan on an engine. A configuration is one of the named tiles, some of which the engine has, and a split_k.
+PlanOr plan_on(const Engine& engine, std::span<const TileShape> named, const GemmProblem& problem, const Target& target,
+               std::size_t config) {
+  const PlacedGemm p = as_row_major(problem);
+  if (const char* reason = engine.against(p.extent(), target)) return reason;
+  if (const char* reason = against_tiles(engine, target)) return reason;
+  if (const char* reason = against_tiled_operands(problem)) return reason;
+  const int vectors = vectors_of(p);
+  if (config == own_config)
+    return plan_of(p, target, engine, plan_tiles(engine, target, p.extent(), vectors, split_limit(p, target)));
+  const TileConfig chosen(config);
+  const TileShape* const tile = tile_like(named[chosen.tile], engine.tiles());
+  if (tile == nullptr) return no_such_tile;
+  if (const char* reason = engine.against_tile(*tile, target, vectors)) return reason;
+  return plan_configured(p, target, engine, *tile, chosen.split_k);
+}
+
+}  // namespace
+
 // ---- The variant "block" ----
 
 std::span<const std::string> block_configs() {
@@ -133,46 +154,19 @@ std::span<const std::string> block_configs() {
 }
 
 PlanOr plan_gemm_block(const GemmProblem& problem, const Target& target, std::size_t config) {
-  const Engine& engine = fma_engine();
-  if (const char* reason = against_tiles(engine, target)) return reason;
-  if (const char* reason = against_tiled_operands(problem)) return reason;
-  if (problem.k / 8 > target.loop_budget) return "too deep";
-  const PlacedGemm p = as_row_major(problem);
-  const int vectors = vectors_of(p);
-  if (config == own_config)
-    return plan_of(p, target, engine, plan_tiles(engine, target, p.extent(), vectors, split_limit(p, target)));
-  const TileConfig chosen(config);
-  const TileShape& tile = engine.tiles()[chosen.tile];
-  if (const char* reason = engine.against_tile(tile, target, vectors)) return reason;
-  return plan_configured(p, target, engine, tile, chosen.split_k);
+  return plan_on(fma_engine(), fma_engine().tiles(), problem, target, config);
 }
 
 // ---- The variant "matrix" ----
 
-namespace {
-
-// Each kind of unit has some of these tiles.
-std::span<const TileShape> all_matrix_tiles() {
-  return mma_engine({MatrixUnit::Kind::mma_sm80, false}, Precision::fp16).tiles();
-}
-
-}  // namespace
-
 std::span<const std::string> matrix_configs() {
-  static const std::vector<std::string> names = names_with_split_k(tile_names(all_matrix_tiles()));
+  static const std::vector<std::string> names = names_with_split_k(tile_names(named_mma_tiles()));
   return names;
 }
 
 PlanOr plan_gemm_matrix(const GemmProblem& problem, const Target& target, std::size_t config) {
-  const Engine& engine = mma_engine(problem.unit(), problem.precision());
-  const PlacedGemm p = as_row_major(problem);
-  if (const char* reason = engine.against(p.extent(), target)) return reason;
-  if (const char* reason = against_tiled_operands(problem)) return reason;
-  if (config == own_config)
-    return plan_of(p, target, engine, plan_tiles(engine, target, p.extent(), 1, split_limit(p, target)));
-  const TileConfig chosen(config);
-  const TileShape* const tile = tile_like(all_matrix_tiles()[chosen.tile], engine.tiles());
-  return tile == nullptr ? PlanOr(no_such_tile) : plan_configured(p, target, engine, *tile, chosen.split_k);
+  const Engine& engine = mma_engine(target.unit(problem.precision()), problem.precision());
+  return unless_emulated(plan_on(engine, named_mma_tiles(), problem, target, config), target.unit(problem.precision()));
 }
 
 }  // namespace crisol::ops

@@ -76,7 +76,7 @@ bool rows_continue(const ProductEpilogue* f, std::int64_t m) {
   return true;
 }
 
-Tensor multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, bool& applied) {
+ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f) {
   const char* const op = gemm_table.op;
   require(a.defined() && b.defined(), op, "an operand is undefined");
   require(a.dtype() == b.dtype() && a.dtype() != DType::boolean, op,
@@ -91,14 +91,13 @@ Tensor multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, bool
   Shape shape = batch;
   shape.push_back(m);
   shape.push_back(n);
-  applied = false;
   if (a.dtype() == DType::f16)
-    return rehearsed(call_key(op, {&a, &b}),
-                     [&] { return cast(matmul(cast(a, DType::f32), cast(b, DType::f32)), a.dtype()); });
-  if (a.dtype() != DType::f32) return multiply_whole(a, b, shape);
+    return {rehearsed(call_key(op, {&a, &b}),
+                      [&] { return cast(matmul(cast(a, DType::f32), cast(b, DType::f32)), a.dtype()); }),
+            false};
+  if (a.dtype() != DType::f32) return {multiply_whole(a, b, shape), false};
   const Tensor y = empty(shape, DType::f32, a.device());
-  applied = true;
-  if (y.numel() == 0) return y;
+  if (y.numel() == 0) return {y, true};
 
   const Contiguous left_operand = with_unit_stride(a), right_operand = with_unit_stride(b);
   const Tensor &left = left_operand.layout(), &right = right_operand.layout();
@@ -114,12 +113,10 @@ Tensor multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, bool
     product.m *= loop.shape[last];
     loop.shape[last] = 1;
   }
-  applied = run_batches(product, loop);
-  return y;
+  return {y, run_batches(product, loop)};
 }
 
-Tensor multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue* f,
-                       bool& applied) {
+ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue* f) {
   constexpr const char* op = "linear";
   require_dtype(op, "the input", x, DType::f32);
   require_dtype(op, "the weight", weight, DType::f32);
@@ -133,8 +130,7 @@ Tensor multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
   Shape shape = x.shape();
   shape[shape.rank() - 1] = n;
   const Tensor y = empty(shape, DType::f32, x.device());
-  applied = true;
-  if (y.numel() == 0) return y;
+  if (y.numel() == 0) return {y, true};
 
   const Contiguous input = is_matrix(x) ? Contiguous::as_is(x) : Contiguous(x);
   const Contiguous row_operand = with_unit_stride(k == 0 ? empty({y.numel() / n, 0}, DType::f32, x.device())
@@ -142,39 +138,33 @@ Tensor multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias
   const Contiguous column_operand = with_unit_stride(weight), shift(bias);
   const Tensor &rows = row_operand.layout(), &columns = column_operand.layout();
   const bool has_bias = bias.defined();
-  applied = gemm({.device = state_of(y),
-                  .m = rows.size(0),
-                  .n = n,
-                  .k = k,
-                  .a = matrix_of(rows, in(rows)),
-                  .b = matrix_of(columns, in(columns)).transposed(),
-                  .c = {out(y), n, 1},
-                  .flags = has_bias ? bias_per_column : 0,
-                  .bias = has_bias ? in(shift.layout()) : runtime::BufferView{nullptr, 0},
-                  .epilogue = f,
-                  .b_storage = columns.impl()->storage.get(),
-                  .copies = {&input, &row_operand, &column_operand, &shift}});
-  return y;
+  const bool has_epilogue = gemm({.device = state_of(y),
+                                  .m = rows.size(0),
+                                  .n = n,
+                                  .k = k,
+                                  .a = matrix_of(rows, in(rows)),
+                                  .b = matrix_of(columns, in(columns)).transposed(),
+                                  .c = {out(y), n, 1},
+                                  .flags = has_bias ? bias_per_column : 0,
+                                  .bias = has_bias ? in(shift.layout()) : runtime::BufferView{nullptr, 0},
+                                  .epilogue = f,
+                                  .b_storage = columns.impl()->storage.get(),
+                                  .copies = {&input, &row_operand, &column_operand, &shift}});
+  return {y, has_epilogue};
 }
 
 }  // namespace
 
-Tensor matmul(const Tensor& a, const Tensor& b) {
-  bool applied = false;
-  return multiply(a, b, nullptr, applied);
-}
+Tensor matmul(const Tensor& a, const Tensor& b) { return multiply(a, b, nullptr).y; }
 
-Tensor matmul(const Tensor& a, const Tensor& b, const ProductEpilogue& f, bool& applied) {
-  return multiply(a, b, &f, applied);
-}
+ProductResult matmul(const Tensor& a, const Tensor& b, const ProductEpilogue& f) { return multiply(a, b, &f); }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  bool applied = false;
-  return multiply_weight(x, weight, bias, nullptr, applied);
+  return multiply_weight(x, weight, bias, nullptr).y;
 }
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue& f, bool& applied) {
-  return multiply_weight(x, weight, bias, &f, applied);
+ProductResult linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue& f) {
+  return multiply_weight(x, weight, bias, &f);
 }
 
 }  // namespace crisol::ops

@@ -76,15 +76,8 @@ class MmaEngine final : public Engine {
   void define(runtime::Defines& defines, const TileShape& tile, const Target& target) const override {
     const int local_bytes = 4 * SLICE_WORDS * (tile.rows + tile.columns);  // For a slice of the depth.
     const bool two_slices = 2 * local_bytes <= static_cast<std::int64_t>(target.info.local_memory);
-    for (const auto& [name, value] : {std::pair<const char*, int>{"UNIT", static_cast<int>(unit_.kind)},
-                                      {"PRECISION", static_cast<int>(precision_)},
-                                      {"BM", tile.rows},
-                                      {"BN", tile.columns},
-                                      {"WM", tile.part_rows},
-                                      {"WN", tile.part_columns},
-                                      {"STAGES", two_slices ? 2 : 1}})
-      defines.add({name, value});
-    if (unit_.emulated) defines.add({"EMULATED", 1});
+    define_unit(defines, unit_, precision_, tile);
+    defines.add({"STAGES", two_slices ? 2 : 1});
   }
 
  private:
@@ -99,6 +92,8 @@ static_assert(static_cast<int>(Precision::bf16) == PRECISION_BF16);
 
 constexpr Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
 constexpr int kind_count = static_cast<int>(MatrixUnit::kinds);
+
+constexpr const char* no_unit = "the device has no matrix units for the precision";
 
 }  // namespace
 
@@ -117,9 +112,27 @@ const Engine& mma_engine(MatrixUnit unit, Precision precision) {
 
 int slice_depth(Precision precision) noexcept { return (precision == Precision::tf32 ? 1 : 2) * SLICE_WORDS; }
 
+std::span<const TileShape> named_mma_tiles() { return tiles_32; }
+
+void define_unit(runtime::Defines& defines, const MatrixUnit& unit, Precision precision, const TileShape& tile) {
+  for (const auto& [name, value] : {std::pair<const char*, int>{"UNIT", static_cast<int>(unit.kind)},
+                                    {"PRECISION", static_cast<int>(precision)},
+                                    {"BM", tile.rows},
+                                    {"BN", tile.columns},
+                                    {"WM", tile.part_rows},
+                                    {"WN", tile.part_columns}})
+    defines.add({name, value});
+  if (unit.emulated) defines.add({"EMULATED", 1});
+}
+
 const char* against_unit(const MatrixUnit& unit, Precision precision) {
   if (precision == Precision::fp32) return "the precision is fp32";
-  return unit.kind == Kind::none ? "the device has no matrix units for the precision" : nullptr;
+  return unit.kind == Kind::none ? no_unit : nullptr;
+}
+
+PlanOr unless_emulated(PlanOr plan, const MatrixUnit& unit) {
+  if (!plan || !unit.emulated) return plan;
+  return PlanOr::only_forced(std::move(plan.plan()), no_unit);
 }
 
 }  // namespace crisol::ops

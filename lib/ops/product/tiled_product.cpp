@@ -65,13 +65,8 @@ TilePlan plan_tiles(const Engine& engine, const Target& target, const ProductExt
 }
 
 int max_split_k(const Target& target, std::int64_t part_bytes, std::int64_t other_bytes) {
-  int parts = static_cast<int>(std::min(max_workspace / part_bytes, max_parts));
-  const auto exceeds_limit = [&] {
-    return target.workspace_limit != 0 &&
-           static_cast<std::uint64_t>(part_bytes * parts + other_bytes) > target.workspace_limit;
-  };
-  while (parts > 1 && exceeds_limit()) parts /= 2;
-  return std::max(1, parts);
+  const std::int64_t bytes = target.bytes_at_once(max_workspace + other_bytes) - other_bytes;
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / part_bytes, 1, max_parts));
 }
 
 runtime::NdRange range_of(const Engine& engine, const TilePlan& plan) {

@@ -80,8 +80,15 @@ const Engine& mma_engine(MatrixUnit unit, Precision precision);
 /// The reason why the device can run no tile of the engine, or nullptr.
 const char* against_tiles(const Engine& engine, const dispatch::Target& target);
 
+/// The tiles whose sizes name the configurations of matrix products on matrix units. Each kind of unit has some of
+/// them.
+std::span<const TileShape> named_mma_tiles();
+/// The defines of a unit and its tile, which every kernel on matrix units gets.
+void define_unit(runtime::Defines& defines, const MatrixUnit& unit, Precision precision, const TileShape& tile);
 /// Why the unit multiplies nothing in the precision, or nullptr.
 const char* against_unit(const MatrixUnit& unit, Precision precision);
+/// The plan of a variant on matrix units. With an emulated unit it is taken only where the variant is forced.
+dispatch::PlanOr unless_emulated(dispatch::PlanOr plan, const MatrixUnit& unit);
 /// Elements of the depth in a slice of local memory of matrix units.
 int slice_depth(Precision precision) noexcept;
 

@@ -68,7 +68,7 @@ RnnProblem problem_of(const RnnSizes& sizes, const Tensor& weight_hh, const Tens
   return {sizes,
           lengths.defined() ? 1 : 0,
           weight_hr.defined() ? 1 : 0,
-          product_context(state_of(weight_hh)),
+          product_context(),
           offset_of(weight_hh),
           offset_of(weight_hr)};
 }

@@ -1,8 +1,6 @@
 // Convolutions that the tests and `crisol selftest` run, and the allowed error.
 #pragma once
 
-#include <string_view>
-
 #include "crisol/ops/conv.h"
 #include "crisol/shape.h"
 #include "reference/compare.h"
@@ -75,15 +73,14 @@ inline const Conv3dCase conv3d_cases[] = {
     {{1, 8, 6, 13, 17}, {12, 8, 3, 3, 3}, {1, 1}},
 };
 
-/// `terms` products of at most 1 are added, so no partial sum exceeds `terms`. Winograd's transforms add up to eight
-/// times as much, tiles of 2 x 2 twice as much. Their own error also counts if there are few channels.
-inline Tolerance conv2d_tolerance(std::int64_t terms, std::string_view variant) {
+/// `terms` products of at most 1 are added, so no partial sum exceeds `terms`. A variant's transforms make the numbers
+/// that are added `growth` times as large. Their own error also counts if there are few channels.
+inline Tolerance conv2d_tolerance(std::int64_t terms, double growth = 1) {
   const auto n = static_cast<double>(terms + 1);
-  if (variant.substr(0, 8) != "winograd") return {2, n};
-  return {variant == "winograd_f2" ? 4.0 : 16.0, n + 16};
+  return {2 * growth, growth == 1 ? n : n + 16};
 }
 
-/// conv3d may use any variant of conv2d.
-inline Tolerance conv3d_tolerance(std::int64_t terms) { return conv2d_tolerance(terms, "winograd"); }
+/// conv3d may use any variant of conv2d. The growth of 8 is the largest one.
+inline Tolerance conv3d_tolerance(std::int64_t terms) { return conv2d_tolerance(terms, 8); }
 
 }  // namespace crisol::reference

@@ -53,10 +53,8 @@ testing::RoundedSums sums_of(const Values& a, const Values& b, Precision precisi
   return {convolve(a, b), convolve(each(a, size), each(b, size)), convolve(each(a, round), each(b, round))};
 }
 
-Conv2dProblem with_unit(Conv2dProblem problem, ops::MatrixUnit unit, Precision precision) {
+Conv2dProblem in_precision(Conv2dProblem problem, Precision precision) {
   problem.product.precision = static_cast<std::int64_t>(precision);
-  problem.unit = static_cast<std::int64_t>(unit.kind);
-  problem.unit_is_emulated = unit.emulated ? 1 : 0;
   return problem;
 }
 
@@ -75,7 +73,7 @@ class Check {
   void forward() const {
     const Tensor y = full(y_shape_, NAN), x = tensor_of(x_, c_.x), weight = tensor_of(w_, c_.weight);
     const Conv2dProblem p = problem(x, weight, y);
-    run(ops::plan_forward_product(p, target_, ops::matrix_engine(p, {tile_})), x, weight, y);
+    run(ops::plan_forward_product(p, target_, engine()), x, weight, y);
     check(y, c_.weight.numel() / c_.weight[0], sums_of(x_, w_, unit_.precision, [&](const Values& a, const Values& b) {
             return reference::conv2d(a, c_.x, b, c_.weight, {}, c_.options);
           }));
@@ -84,7 +82,7 @@ class Check {
   void data() const {
     const Tensor dy = tensor_of(dy_, y_shape_), weight = tensor_of(w_, c_.weight), dx = full(c_.x, NAN);
     const Conv2dProblem p = problem(dy, weight, dx);
-    run(ops::plan_phase_products(p, target_, ops::matrix_engine(p, {tile_})), dy, weight, dx);
+    run(ops::plan_phase_products(p, target_, engine()), dy, weight, dx);
     check(dx, c_.weight[0] / c_.options.groups * c_.weight[2] * c_.weight[3],
           sums_of(dy_, w_, unit_.precision, [&](const Values& a, const Values& b) {
             return reference::conv2d_backward_data(a, b, c_.weight, c_.x, c_.options);
@@ -94,7 +92,7 @@ class Check {
   void weight() const {
     const Tensor dy = tensor_of(dy_, y_shape_), x = tensor_of(x_, c_.x), dw = full(c_.weight, NAN);
     const Conv2dProblem p = problem(dy, x, dw);
-    run(ops::plan_weight_product(p, target_, ops::matrix_weight_engine(p, {tile_})), dy, x, dw);
+    run(ops::plan_weight_product(p, target_, engine()), dy, x, dw);
     check(dw, y_shape_[0] * y_shape_[2] * y_shape_[3],
           sums_of(dy_, x_, unit_.precision, [&](const Values& a, const Values& b) {
             return reference::conv2d_backward_weight(a, b, c_.x, c_.weight, c_.options);
@@ -118,9 +116,10 @@ class Check {
   }
 
   Conv2dProblem problem(const Tensor& from, const Tensor& weight, const Tensor& to) const {
-    return with_unit(ops::conv2d_problem("conv2d", sizes_, {&from, &weight, &to}), {unit_.kind, unit_.emulated},
-                     unit_.precision);
+    return in_precision(ops::conv2d_problem(sizes_, {&from, &weight, &to}), unit_.precision);
   }
+
+  ops::ConvEngine engine() const { return ops::matrix_engine({unit_.kind, unit_.emulated}, unit_.precision, {tile_}); }
 
   void run(dispatch::PlanOr plan, const Tensor& from, const Tensor& weight, const Tensor& to) const {
     REQUIRE_MESSAGE(static_cast<bool>(plan), std::string(plan.reason() == nullptr ? "" : plan.reason()));
@@ -159,31 +158,33 @@ std::span<const TileShape> weight_tiles(Kind kind, Precision precision) {
 /// channels, or 297, without groups of eight. There are 33 x 35 results.
 const Case cut_case{{1, 128, 5, 7}, {66, 64, 3, 3}, {1, 1, 1, 2}};
 
-dispatch::Target target_of(const DeviceInfo& info) {
-  return {info, 1, std::numeric_limits<std::int64_t>::max(), 0, false};
+dispatch::Target target_of(const DeviceInfo& info, Kind kind) {
+  dispatch::Target target{info, 1, std::numeric_limits<std::int64_t>::max()};
+  target.units.fill({kind, false});
+  return target;
 }
 
-Conv2dProblem problem_for(const ops::Conv2dSizes& sizes, Kind kind, Precision precision) {
+Conv2dProblem problem_for(const ops::Conv2dSizes& sizes, Precision precision) {
   Conv2dProblem problem{};
   problem.sizes = sizes;
-  return with_unit(problem, {kind, false}, precision);
+  return in_precision(problem, precision);
 }
 
 using ConvTable = dispatch::Table<Conv2dProblem>;
 
 /// The number of configurations of "matrix" that take the problem.
-std::size_t configs_for(const ConvTable& table, const Conv2dProblem& problem, const DeviceInfo& info) {
+std::size_t configs_for(const ConvTable& table, const Conv2dProblem& problem, const dispatch::Target& target) {
   std::size_t count = 0;
   for (const auto& row : table.rows())
     if (row.name == std::string("matrix"))
       for (std::size_t i = 0; i < row.configs().size(); ++i)
-        count += static_cast<bool>(table.plan(row, &problem, target_of(info), i));
+        count += static_cast<bool>(table.plan(row, &problem, target, i));
   return count;
 }
 
 /// The first variant that takes the problem.
-std::string chosen(const ConvTable& table, const Conv2dProblem& problem, const DeviceInfo& info) {
-  return choose(table, problem, target_of(info)).variant;
+std::string chosen(const ConvTable& table, const Conv2dProblem& problem, const dispatch::Target& target) {
+  return choose(table, problem, target).variant;
 }
 
 }  // namespace
@@ -273,7 +274,7 @@ TEST_CASE("conv2d matrix: chosen where the precision allows and the unit is wort
                              options);
   };
   const auto of = [&](const ops::Conv2dSizes& s, Kind kind, Precision precision, const DeviceInfo& info) {
-    return chosen(ops::conv2d_table, problem_for(s, kind, precision), info);
+    return chosen(ops::conv2d_table, problem_for(s, precision), target_of(info, kind));
   };
   const ops::Conv2dSizes wide = sizes(256, 28, 3, {1, 1}), strided = sizes(64, 56, 3, {2, 1});
   CHECK(of(wide, Kind::none, Precision::fp32, a100) == "winograd_f4");
@@ -286,13 +287,21 @@ TEST_CASE("conv2d matrix: chosen where the precision allows and the unit is wort
   CHECK(of(strided, Kind::none, Precision::tf32, geforce) == "block");
   CHECK(of(sizes(64, 56, 3, {1, 1, 1, 64}), Kind::mma_sm80, Precision::fp16, a100) == "depthwise");
   CHECK(of(sizes(64, 56, 1, {}), Kind::mma_sm80, Precision::fp16, a100) == "gemm");
-  const Conv2dProblem problem = problem_for(strided, Kind::mfma, Precision::bf16);
-  CHECK(chosen(ops::conv2d_backward_data_table, problem, a100) == "matrix");
-  CHECK(chosen(ops::conv2d_backward_weight_table, problem, a100) == "matrix");
+  const Conv2dProblem problem = problem_for(strided, Precision::bf16);
+  const dispatch::Target with_mfma = target_of(a100, Kind::mfma);
+  CHECK(chosen(ops::conv2d_backward_data_table, problem, with_mfma) == "matrix");
+  CHECK(chosen(ops::conv2d_backward_weight_table, problem, with_mfma) == "matrix");
+  dispatch::Target emulating = target_of(a100, Kind::mma_sm80);
+  emulating.units.fill({Kind::mma_sm80, true});
+  CHECK(chosen(ops::conv2d_table, problem_for(wide, Precision::tf32), emulating) == "winograd_f4");
+  {
+    const ForcedVariant forced("conv2d", "matrix");
+    CHECK(chosen(ops::conv2d_table, problem_for(wide, Precision::tf32), emulating) == "matrix");
+  }
   const ops::Conv2dSizes large = sizes(4, 60, 17, {});
-  const Conv2dProblem too_large = problem_for(large, Kind::mfma, Precision::bf16);
+  const Conv2dProblem too_large = problem_for(large, Precision::bf16);
   const dispatch::PlanOr plan =
-      ops::plan_forward_product(too_large, target_of(a100), ops::matrix_engine(too_large, dispatch::own_config));
+      ops::plan_forward_product(too_large, with_mfma, ops::matrix_engine(too_large, with_mfma, dispatch::own_config));
   REQUIRE(!plan);
   CHECK(std::string(plan.reason()) == "the kernel is larger than 16 x 15");
 }
@@ -304,10 +313,11 @@ TEST_CASE("conv2d matrix: tiles whose items gather whole fours, each of them a c
     for (const Precision precision : testing::rounded_precisions) {
       const auto tiles = ops::gathered_matrix_tiles({kind, false}, precision);
       CHECK(!tiles.empty());
-      const Conv2dProblem problem = problem_for(sizes, kind, precision);
-      CHECK(configs_for(ops::conv2d_table, problem, info) == tiles.size());
-      CHECK(configs_for(ops::conv2d_backward_data_table, problem, info) == tiles.size());
-      CHECK(configs_for(ops::conv2d_backward_weight_table, problem, info) == weight_tiles(kind, precision).size());
+      const Conv2dProblem problem = problem_for(sizes, precision);
+      const dispatch::Target target = target_of(info, kind);
+      CHECK(configs_for(ops::conv2d_table, problem, target) == tiles.size());
+      CHECK(configs_for(ops::conv2d_backward_data_table, problem, target) == tiles.size());
+      CHECK(configs_for(ops::conv2d_backward_weight_table, problem, target) == weight_tiles(kind, precision).size());
       for (const TileShape& tile : tiles)
         CHECK(tile.columns * ops::slice_depth(precision) / (tile.parts() * ops::facts_of(kind).lanes) % 4 == 0);
     }

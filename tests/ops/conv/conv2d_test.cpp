@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "crisol/ops/conv.h"
+#include "crisol/tuning.h"
 #include "doctest/doctest.h"
 #include "ops/conv/conv2d_tiled.h"
 #include "ops/product/tile_configs.h"
@@ -36,7 +37,7 @@ using testing::where;
 using Case = reference::Conv2dCase;
 
 testing::Tolerance tolerance(std::int64_t terms, std::string_view variant = "") {
-  return reference::conv2d_tolerance(terms, variant);
+  return reference::conv2d_tolerance(terms, variant_growth("conv2d", std::string(variant)));
 }
 
 /// The variants of a convolution and of its gradients. "matrix" has its own test, conv2d_matrix_test.cpp.

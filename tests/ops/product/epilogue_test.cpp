@@ -2,10 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "crisol/ops/matmul.h"
 #include "doctest/doctest.h"
+#include "ops/conv/conv2d_problem.h"
+#include "ops/product/matrix_units.h"
 #include "ops/product/with_epilogue.h"
 #include "reference/images/conv2d.h"
 #include "reference/matmul.h"
@@ -63,7 +69,7 @@ std::vector<double> expected_of(const Result& y, ProductEpilogue::Form form, con
 constexpr std::array all_forms{ProductEpilogue::Form::none, ProductEpilogue::Form::relu, ProductEpilogue::Form::add,
                                ProductEpilogue::Form::add_relu, ProductEpilogue::Form::generic};
 
-using Run = std::function<Tensor(const ProductEpilogue&, bool&)>;
+using Run = std::function<ops::ProductResult(const ProductEpilogue&)>;
 
 /// Runs the forms by each variant. CLBlast has no epilogue, and a product of copied windows is a part of a plan.
 void check_forms(const MustRun& variants, const Result& y, double scale, const Run& run,
@@ -84,10 +90,10 @@ void check_forms(const MustRun& variants, const Result& y, double scale, const R
       f.scalar_count = 1;
     }
     for_each_variant(variants, [&](std::string_view variant) {
-      bool applied = false;
-      const Tensor out = run(f, applied);
-      if (form != ProductEpilogue::Form::none) CHECK(applied == (variant != "clblast" && variant != "im2col_gemm"));
-      check_close(out, y.shape, applied ? expected_of(y, form, residual, by_row) : y.values, {16, scale});
+      const auto [out, has_epilogue] = run(f);
+      if (form != ProductEpilogue::Form::none)
+        CHECK(has_epilogue == (variant != "clblast" && variant != "im2col_gemm"));
+      check_close(out, y.shape, has_epilogue ? expected_of(y, form, residual, by_row) : y.values, {16, scale});
     });
   }
 }
@@ -107,7 +113,7 @@ TEST_CASE("matmul and linear end in every form of epilogue") {
     const Tensor a = tensor_of(x, {m, k}), weight = tensor_of(w, {n, k}), shift = tensor_of(bias, {n});
     // Each kind of size needs two programs of "block".
     check_forms(n < 60 ? without_block : variants, {{m, n}, product.values, m, n, n, 0}, static_cast<double>(k + 2),
-                [&](const ProductEpilogue& f, bool& done) { return ops::linear(a, weight, shift, f, done); });
+                [&](const ProductEpilogue& f) { return ops::linear(a, weight, shift, f); });
   }
 }
 
@@ -119,10 +125,10 @@ TEST_CASE("products of batches end in an epilogue") {
   const MustRun variants("matmul", {"block", clblast(), on_cpus("cpu_tiled"), "plain"});
   const Tensor x = tensor_of(a, left), y = tensor_of(b, right);
   check_forms(variants, {each.shape, each.values, 4, 5, 5, 20}, 8,
-              [&](const ProductEpilogue& f, bool& done) { return ops::matmul(x, y, f, done); });
+              [&](const ProductEpilogue& f) { return ops::matmul(x, y, f); });
   if (testing::slow_device()) return;  // The rest uses the same kernels.
-  check_forms(variants, {shared.shape, shared.values, 4, 5, 5, 20}, 8, [&](const ProductEpilogue& f, bool& done) {
-    return ops::matmul(x, y.narrow(0, 0, 1).reshape({6, 5}), f, done);
+  check_forms(variants, {shared.shape, shared.values, 4, 5, 5, 20}, 8, [&](const ProductEpilogue& f) {
+    return ops::matmul(x, y.narrow(0, 0, 1).reshape({6, 5}), f);
   });
 }
 
@@ -137,7 +143,7 @@ TEST_CASE("conv2d ends in every form of epilogue") {
   const bool slow = testing::slow_device();
   const MustRun variants(
       "conv2d",
-      {some(5, where(!slow, "depthwise")), some(5, where(!slow, "gemm")), some(20, where(!slow, "winograd_f4")),
+      {some(5, where(!slow, "depthwise")), some(1, where(!slow, "gemm")), some(20, where(!slow, "winograd_f4")),
        some(20, where(!slow, "winograd_f2")), some(5, on_cpus("planes")), some(2, on_cpus("few_pixels")),
        some(10, on_cpus("winograd", 100'000)), on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"});
   for (const auto& c : cases) {
@@ -151,12 +157,32 @@ TEST_CASE("conv2d ends in every form of epilogue") {
     const double scale = static_cast<double>(c.weight.numel() / c.weight[0] + 2);
     check_forms(
         variants, {shape, values, shape[1], pixels, pixels, 0}, scale,
-        [&](const ProductEpilogue& f, bool& done) {
-          return ops::conv2d(tensor_of(x, c.x), tensor_of(w, c.weight), tensor_of(bias, {shape[1]}), c.options, f,
-                             done);
+        [&](const ProductEpilogue& f) {
+          return ops::conv2d(tensor_of(x, c.x), tensor_of(w, c.weight), tensor_of(bias, {shape[1]}), c.options, f);
         },
         slow ? std::span(all_forms).last(2) : all_forms);
   }
+}
+
+TEST_CASE("conv2d by a matrix product: refused where the product would leave the epilogue") {
+  const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
+  dispatch::Target target{info, 1, std::numeric_limits<std::int64_t>::max()};
+  ops::Conv2dProblem problem{};
+  problem.sizes = ops::conv2d_sizes("conv2d", {8, 64, 28, 28}, {96, 64, 1, 1}, {});
+  const auto parts = [&] {
+    std::vector<std::string> names;
+    for (const dispatch::Plan::Choice& part : choose(ops::conv2d_table, problem, target).plan.choices)
+      names.push_back(part.variant);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(parts() == Names{"gemm", "block"});
+  problem.epilogue.form = static_cast<std::int64_t>(ProductEpilogue::Form::relu);
+  CHECK(parts() == Names{"gemm", "block"});
+  target.clblast = true;  // CLBlast takes no epilogue.
+  CHECK(parts() == Names{"block"});
+  problem.epilogue = {};
+  CHECK(parts() == Names{"gemm", "clblast"});
 }
 
 // Kernels for GPUs store one, two or four results at a time.

@@ -158,14 +158,18 @@ TEST_CASE("gemm clblast: leaves few results of great depth to products that cut 
   const DeviceInfo info = gpu(108);
   ops::GemmProblem problem = testing::contiguous_problem(8, 2, 66000);
   const std::string reason = "few results of great depth, which it does not cut";
+  dispatch::Target target = target_of(info);
+  target.clblast = true;
   const auto refusal = [&] {
-    return testing::reason_of(ops::plan_gemm_clblast(problem, target_of(info), dispatch::own_config));
+    return testing::reason_of(ops::plan_gemm_clblast(problem, target, dispatch::own_config));
   };
   CHECK(refusal() == reason);
   problem.batch = 5000;
-  CHECK(refusal() != reason);
+  CHECK(refusal().empty());
   problem = testing::contiguous_problem(8, 2, 500);
-  CHECK(refusal() != reason);
+  CHECK(refusal().empty());
+  target.clblast = false;
+  CHECK(refusal() == "CLBlast is not there, or the device is no GPU");
 }
 
 }  // namespace crisol

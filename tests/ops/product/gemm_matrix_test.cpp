@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "crisol/ops/copy.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/profile.h"
 #include "doctest/doctest.h"
@@ -14,6 +15,7 @@
 #include "reference/matmul.h"
 #include "support/compare.h"
 #include "support/coverage.h"
+#include "support/launches.h"
 #include "support/skip.h"
 #include "tensor/kernel_args.h"
 
@@ -62,8 +64,10 @@ void check_product(const TileShape& tile, Kind kind, bool emulated, Precision pr
   const ops::MatrixUnit unit{kind, emulated};
   if (packed) {
     ops::GemmProblem problem = ops::problem_of(product);
-    problem.context = testing::context_of(precision, unit);
-    testing::run_plan(ops::packed_product(problem, dispatch::target_of(product.device), tile), product);
+    problem.context = testing::context_of(precision);
+    dispatch::Target target = dispatch::target_of(product.device);
+    target.units.fill(unit);
+    testing::run_plan(ops::packed_product(problem, target, tile), product);
   } else {
     testing::run_tiled(product, mma_engine(unit, precision), tile, split_k);
   }
@@ -86,8 +90,8 @@ void check_product(const TileShape& tile, Kind kind, bool emulated, Precision pr
   testing::check_rounded(tensors.y().to_vector<float>(), sums, precision, k);
 }
 
-ops::GemmProblem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, Precision precision, Kind kind) {
-  return testing::contiguous_problem(m, n, k, testing::context_of(precision, {kind, false}));
+ops::GemmProblem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, Precision precision) {
+  return testing::contiguous_problem(m, n, k, testing::context_of(precision));
 }
 
 // The tiles do not depend on the precision.
@@ -194,15 +198,45 @@ TEST_CASE("gemm matrix: forced with packed operands") {
   });
 }
 
+TEST_CASE("gemm matrix: the packed copy of a weight is kept from the second use on, until the weight is written") {
+  if (const std::string reason = testing::broken_matrix_units(); !reason.empty()) CRISOL_SKIP(reason);
+  if (testing::slow_launches()) CRISOL_SKIP("two programs with large tiles take a minute to compile");
+  if (!ops::matrix_units(Device(), Precision::bf16).unit.empty())
+    CRISOL_SKIP("a true unit packs the operands of large products alone");
+  const std::int64_t m = 5, n = 135, k = 39;
+  std::vector<double> a = random_values(1, m * k), b = random_values(2, n * k);
+  for (std::vector<double>* values : {&a, &b})
+    for (double& value : *values) value = round_to(static_cast<float>(value), Precision::bf16);
+  const WithPrecision rounded_to(Precision::bf16);
+  const testing::MustRun must("matmul", {"matrix_packed"});
+  const ForcedVariant forced("matmul", "matrix_packed");
+  const Tensor x = tensor_of(a, {m, k}), weight = tensor_of(b, {n, k});
+  const auto check = [&](std::int64_t launches) {
+    const reference::Product expected = reference::linear(a, {m, k}, b, {n, k}, {});
+    Tensor y;
+    CHECK(testing::launches_of([&] { y = ops::linear(x, weight, Tensor()); }) == launches);
+    check_close(y, expected.shape, expected.values, {2, static_cast<double>(k + 1)});
+  };
+  const std::int64_t packs_both = 3, packs_x = 2;
+  check(packs_both);
+  check(packs_both);
+  // On CPUs the op asks for the copy that their tiles need, and for this copy only where that one is worth keeping.
+  if (dispatch::target_of(Device().state()).takes_cpu_kernels()) check(packs_both);
+  check(packs_x);
+  for (double& value : b) value = -value;
+  ops::copy_into(weight, tensor_of(b, {n, k}));
+  check(packs_both);
+}
+
 TEST_CASE("gemm matrix: packed where packing pays") {
   const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
   const auto reason = [&](std::int64_t m, std::int64_t n, std::int64_t k, Kind kind = Kind::mma_sm80) {
     return testing::reason_of(
-        ops::plan_gemm_packed(problem_of(m, n, k, Precision::fp16, kind), target_of(info), dispatch::own_config));
+        ops::plan_gemm_packed(problem_of(m, n, k, Precision::fp16), target_of(info, kind), dispatch::own_config));
   };
   testing::state_choice("matmul", "matrix_packed");
-  const ops::GemmProblem large = problem_of(4096, 4096, 4096, Precision::fp16, Kind::mma_sm80);
-  CHECK(ops::choose_gemm(large, target_of(info)).variant == "matrix_packed");
+  const ops::GemmProblem large = problem_of(4096, 4096, 4096, Precision::fp16);
+  CHECK(ops::choose_gemm(large, target_of(info, Kind::mma_sm80)).variant == "matrix_packed");
   CHECK(reason(4096, 4096, 4096).empty());
   CHECK(reason(1024, 1024, 1024) == "too small for packing to pay");  // 64 tiles for 108 units.
   CHECK(reason(128, 65536, 4096) == "too small for packing to pay");
@@ -210,7 +244,7 @@ TEST_CASE("gemm matrix: packed where packing pays") {
   for (const Kind kind : {Kind::mma_sm75, Kind::mfma, Kind::wmma, Kind::wmma_gfx12})
     CHECK(reason(4096, 4096, 4096, kind).empty());
   CHECK(reason(4096, 4096, 4096, Kind::xmx8) == "the device has too few registers for its tile");
-  CHECK(ops::packed_product(problem_of(100, 300, 33, Precision::fp16, Kind::mma_sm80), target_of(info),
+  CHECK(ops::packed_product(problem_of(100, 300, 33, Precision::fp16), target_of(info, Kind::mma_sm80),
                             {128, 128, 64, 64, 1.0})
             .workspace_bytes() == 2 * (128 + 384) * 64);
 }
@@ -222,7 +256,7 @@ TEST_CASE("gemm matrix: configurations are the tiles of the unit, in parts that 
     const auto config = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
     REQUIRE(config < names.size());
     return testing::reason_of(
-        ops::plan_gemm_matrix(problem_of(500, 300, k, Precision::fp16, kind), target_of(info), config));
+        ops::plan_gemm_matrix(problem_of(500, 300, k, Precision::fp16), target_of(info, kind), config));
   };
   for (const Kind kind : all_kinds)
     for (const TileShape& tile : tiles_of(kind)) {
@@ -254,16 +288,31 @@ TEST_CASE("gemm matrix: a forced configuration") {
 
 TEST_CASE("gemm matrix: chosen where the precision allows and the device can, refused with the reason elsewhere") {
   const DeviceInfo a100 = testing::imagined("NVIDIA CUDA", "NVIDIA A100");
-  const auto reason = [&](const ops::GemmProblem& problem) {
-    return testing::reason_of(ops::plan_gemm_matrix(problem, target_of(a100), dispatch::own_config));
+  const auto reason = [&](const ops::GemmProblem& problem, Kind kind = Kind::mma_sm80) {
+    return testing::reason_of(ops::plan_gemm_matrix(problem, target_of(a100, kind), dispatch::own_config));
   };
   testing::state_choice("matmul", "matrix");
-  const ops::GemmProblem least = problem_of(8, 8, 8, Precision::fp16, Kind::mma_sm80);
-  CHECK(ops::choose_gemm(least, target_of(a100)).variant == "matrix");
+  const ops::GemmProblem least = problem_of(8, 8, 8, Precision::fp16);
+  CHECK(ops::choose_gemm(least, target_of(a100, Kind::mma_sm80)).variant == "matrix");
   CHECK(reason(least).empty());
-  CHECK(reason(problem_of(8, 8, 8, Precision::fp32, Kind::mma_sm80)) == "the precision is fp32");
-  CHECK(reason(problem_of(8, 8, 8, Precision::tf32, Kind::none)) == "the device has no matrix units for the precision");
-  CHECK(reason(problem_of(8, 8, 0, Precision::fp16, Kind::mma_sm80)) == "the depth is 0");
+  CHECK(reason(problem_of(8, 8, 8, Precision::fp32)) == "the precision is fp32");
+  CHECK(reason(problem_of(8, 8, 8, Precision::tf32), Kind::none) == "the device has no matrix units for the precision");
+  CHECK(reason(problem_of(8, 8, 0, Precision::fp16)) == "the depth is 0");
+}
+
+TEST_CASE("gemm matrix: an emulated unit is planned, and taken only where the variant is forced") {
+  const DeviceInfo info = testing::imagined("nobody", "a GPU without matrix units");
+  dispatch::Target target = target_of(info);
+  target.units.fill({Kind::mma_sm80, true});
+  const ops::GemmProblem problem = problem_of(70, 50, 90, Precision::fp16);
+  CHECK(ops::choose_gemm(problem, target).variant == "block");
+  for (const TuningCandidate& candidate : describe(ops::gemm_table, &problem, target).candidates)
+    if (candidate.variant.starts_with("matrix"))
+      CHECK(candidate.refusal == "the device has no matrix units for the precision");
+  for (const char* name : {"matrix", "matrix/64x64", "matrix_packed"}) {
+    const ForcedVariant forced("matmul", name);
+    CHECK(ops::choose_gemm(problem, target).variant == name);
+  }
 }
 
 TEST_CASE("gemm matrix: large tiles for large products, skinny ones for few rows, cuts for deep ones") {

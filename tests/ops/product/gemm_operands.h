@@ -63,8 +63,10 @@ class GemmTensors {
 };
 
 /// What a choice sees of a device that is not there.
-inline dispatch::Target target_of(const DeviceInfo& info) {
-  return {info, 8, dispatch::gpu_traits(info).loop_budget, ops::workspace_limit()};
+inline dispatch::Target target_of(const DeviceInfo& info, ops::MatrixUnit::Kind kind = ops::MatrixUnit::Kind::none) {
+  dispatch::Target target{info, 8, dispatch::gpu_traits(info).loop_budget, ops::workspace_limit()};
+  target.units.fill({kind, false});
+  return target;
 }
 
 /// A product of contiguous matrices.
@@ -73,9 +75,7 @@ inline ops::GemmProblem contiguous_problem(std::int64_t m, std::int64_t n, std::
   return {.m = m, .n = n, .k = k, .a = {k, 1}, .b = {n, 1}, .c = {n, 1}, .context = context};
 }
 
-inline ops::ProductContext context_of(Precision precision, const ops::MatrixUnit& unit) {
-  return {static_cast<std::int64_t>(precision), static_cast<std::int64_t>(unit.kind), unit.emulated ? 1 : 0};
-}
+inline ops::ProductContext context_of(Precision precision) { return {static_cast<std::int64_t>(precision)}; }
 
 /// Why there is no plan, or an empty text.
 inline std::string reason_of(const dispatch::PlanOr& plan) { return plan ? "" : plan.reason(); }

@@ -2,6 +2,7 @@
 #include "crisol/ops/matmul.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -292,6 +293,27 @@ TEST_CASE("a packed weight is counted, kept from its second use on, and dropped 
   ops::fill_into(weight, 2);
   CHECK(held() == before);
   check_close(ops::linear(input, weight), {2, 96}, std::vector<double>(192, 200.0), {0});
+}
+
+TEST_CASE("matmul on CPUs: products of rows where the depth is large and contiguous, tiles elsewhere") {
+  DeviceInfo info;
+  info.type = DeviceType::cpu;
+  info.compute_units = 8;
+  dispatch::Target target{info, 16, std::numeric_limits<std::int64_t>::max()};
+  const auto chosen = [&](std::int64_t m, std::int64_t n, std::int64_t k, bool b_by_columns, bool b_is_weight = false) {
+    ops::GemmProblem problem{.m = m, .n = n, .k = k, .a = {k, 1}, .b = {n, 1}, .c = {n, 1}};
+    if (b_by_columns) problem.b = {1, k};
+    problem.b_is_weight = b_is_weight ? 1 : 0;
+    return ops::choose_gemm(problem, target).variant;
+  };
+  CHECK(chosen(64, 64, 4096, true) == "cpu_rows");
+  CHECK(chosen(64, 64, 4096, false) == "cpu_tiled");
+  CHECK(chosen(64, 64, 64, true) == "cpu_tiled");
+  CHECK(chosen(512, 512, 4096, true) == "cpu_tiled");
+  CHECK(chosen(64, 10, 4096, true, true) == "cpu_rows");
+  CHECK(chosen(64, 64, 4096, true, true) == "cpu_tiled");
+  const ForcedVariant forced("matmul", "cpu_tiled");
+  CHECK(chosen(64, 64, 4096, true) == "cpu_tiled");
 }
 
 TEST_CASE("matmul: the same bits on every run") {
