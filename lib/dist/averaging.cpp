@@ -18,6 +18,7 @@ std::vector<float> normalised_weights(const char* op, const std::vector<double>&
   require(sum > 0, op, "no rank has samples: all weights are 0");
   if (std::count(weights.begin(), weights.end(), weights[0]) == static_cast<std::ptrdiff_t>(weights.size())) return {};
   std::vector<float> normalised;
+  normalised.reserve(weights.size());
   for (const double weight : weights) normalised.push_back(static_cast<float>(weight / sum));
   return normalised;
 }
