@@ -1,9 +1,12 @@
-// crisol_dist_bench [MODEL [BATCH [STEPS]]]: measures training on the ranks of mpirun, and prints JSON on rank 0.
+// crisol_dist_bench [MODEL [BATCH [STEPS [SIZE]]]]: measures training on the ranks of mpirun, and prints JSON on rank
+// 0.
 //
-// MODEL is mlp, lstm or resnet18 (images of 64 x 64). BATCH is the batch of all ranks together. The figures:
+// MODEL is mlp, lstm or resnet18. BATCH is the batch of all ranks together. The images of resnet18 have SIZE x SIZE
+// pixels (64). The figures:
 //   step_ms       a step with the sums of gradients
 //   local_ms      a step without them: the difference is the time that backward does not hide
 //   serial_ms     a step with the sums after backward
+//   processor_ms  processor time of a step with sums, all ranks together
 //   hidden        the share of the sums that backward hides: (serial - step) / (serial - local)
 //   gradients     by parameter: its bytes, and when its gradient is complete, in ms from the begin of a step
 //   all_reduce    sums of one tensor: bytes and ms
@@ -12,6 +15,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,7 +54,7 @@ struct CharNet : nn::Module {
   }
 };
 
-Task task_of(const std::string& model, std::int64_t batch) {
+Task task_of(const std::string& model, std::int64_t batch, std::int64_t image_size) {
   manual_seed(1);
   if (model == "mlp") {
     const auto net = std::make_shared<nn::Sequential>(nn::Linear(784, 1024), nn::ReLU(), nn::Linear(1024, 1024),
@@ -66,14 +71,17 @@ Task task_of(const std::string& model, std::int64_t batch) {
             }};
   }
   const auto net = std::make_shared<nn::ResNet>(nn::resnet18());
-  const Tensor x = randn({batch, 3, 64, 64}), labels = zeros({batch}, DType::i64);
+  const Tensor x = randn({batch, 3, image_size, image_size}), labels = zeros({batch}, DType::i64);
   return {net, [net, x, labels] { return cross_entropy((*net)(x), labels); }};
 }
 
 /// Medians of steps in ms.
 struct Steps {
-  double with_sums, without, serial;
+  double with_sums, without, serial, processor;
 };
+
+/// All threads of this process.
+double processor_ms() { return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// The kinds of steps take turns, so that all see the same load of the machine.
 Steps measure_steps(const Task& task, int steps) {
@@ -91,13 +99,17 @@ Steps measure_steps(const Task& task, int steps) {
     return ms_since(start);
   };
   for (int i = 0; i < 3; ++i) step(true, true), step(false, true);
-  std::vector<double> with_sums, without, after;
+  std::vector<double> with_sums, without, after, processor;
   for (int i = 0; i < steps; ++i) {
+    const double before = processor_ms();
     with_sums.push_back(step(true, true));
+    processor.push_back(processor_ms() - before);
     without.push_back(step(true, false));
     after.push_back(step(false, true));
   }
-  return {median(with_sums), median(without), median(after)};
+  Tensor of_all = full({}, median(processor));
+  dist::all_reduce(of_all);
+  return {median(with_sums), median(without), median(after), of_all.item<double>()};
 }
 
 struct Gradient {
@@ -143,8 +155,9 @@ int main(int argc, char** argv) {
   const std::string model = argc > 1 ? argv[1] : "resnet18";
   const std::int64_t batch = argc > 2 ? std::atoll(argv[2]) : 16;
   const int steps = argc > 3 ? std::atoi(argv[3]) : 10;
+  const std::int64_t image_size = argc > 4 ? std::atoll(argv[4]) : 64;
   const std::int64_t first = batch * dist::rank() / dist::world(), last = batch * (dist::rank() + 1) / dist::world();
-  const Task task = task_of(model, last - first);
+  const Task task = task_of(model, last - first, image_size);
   const Steps measured = measure_steps(task, steps);
   const std::vector<Gradient> gradients = measure_gradients(task);
   std::string sums;
@@ -154,9 +167,10 @@ int main(int argc, char** argv) {
   if (dist::rank() == 0) {
     std::printf("{\"model\": \"%s\", \"batch\": %lld, \"ranks\": %d, ", model.c_str(), static_cast<long long>(batch),
                 dist::world());
-    std::printf("\"step_ms\": %.3f, \"local_ms\": %.3f, \"serial_ms\": %.3f, \"hidden\": %.2f,\n", measured.with_sums,
-                measured.without, measured.serial,
-                (measured.serial - measured.with_sums) / (measured.serial - measured.without));
+    std::printf(
+        "\"step_ms\": %.3f, \"local_ms\": %.3f, \"serial_ms\": %.3f, \"processor_ms\": %.3f, \"hidden\": %.2f,\n",
+        measured.with_sums, measured.without, measured.serial, measured.processor,
+        (measured.serial - measured.with_sums) / (measured.serial - measured.without));
     std::printf(" \"gradients\": [");
     for (std::size_t i = 0; i < gradients.size(); ++i)
       std::printf("%s[%lld, %.3f]", i == 0 ? "" : ", ", static_cast<long long>(gradients[i].bytes),

@@ -143,25 +143,31 @@ class CRISOL_API DataParallel {
 struct ShardedOptimizerImpl;
 
 /// An optimiser whose state is divided among the ranks (stage 1 of ZeRO, Rajbhandari et al. 2020). Each rank updates
-/// one part of all parameters, and has the state of this part alone. step() averages the gradients, updates the own
-/// part, and gives the new values to all ranks. So it replaces DataParallel: backward() itself sums nothing.
+/// one part of all parameters, and has the state of this part alone. backward() starts to average a bucket of gradients
+/// when they are complete. step() waits for the averages, updates the own part, and gives the new values to all
+/// ranks. So it replaces DataParallel. All ranks call backward() and zero_grad() alike.
 ///
 ///     dist::ShardedOptimizer optimizer(net.named_parameters(), [](const std::vector<Tensor>& parts) {
 ///       return std::make_unique<optim::Adam>(parts, 1e-3);
 ///     });
 ///
-/// Parameters stay where they are. For a moment, step() needs the memory of a bucket, and a rank keeps a second copy of
-/// its own part and of the gradients of this part. All optimisers of the library work on each element by itself, so the
-/// weights are those of the undivided optimiser.
+/// The grad() of a parameter stays that of the rank. If it changes after the first backward(), by another backward() or
+/// otherwise, step() averages its bucket once more. A new weight has the same effect. Replays of a captured backward()
+/// average nothing, so step() does it.
+///
+/// Parameters stay where they are. For a moment, backward() and step() need the memory of two buckets. A rank keeps a
+/// second copy of its own part and of the gradients of this part. All optimisers of the library work on each element by
+/// itself, so the weights are those of the undivided optimiser.
 class CRISOL_API ShardedOptimizer {
  public:
   /// Makes the optimiser of this rank for parts of the parameters, which are tensors of rank 1.
   using Make = std::function<std::shared_ptr<optim::Optimizer>(const std::vector<Tensor>& parts)>;
 
   /// Gives all ranks the parameters of rank 0. Parameters must be f32 leaves on one device that want gradients. Throws
-  /// invalid_argument on every rank if the ranks have different parameters, and if there are too few elements for a
-  /// part on each rank.
-  ShardedOptimizer(const NamedTensors& parameters, const Make& make);
+  /// invalid_argument on every rank if the ranks have different parameters or buckets, and if there are too few
+  /// elements for a part on each rank.
+  ShardedOptimizer(const NamedTensors& parameters, const Make& make,
+                   std::int64_t bucket_bytes = std::int64_t{25} << 20);
   ~ShardedOptimizer();
   ShardedOptimizer(const ShardedOptimizer&) = delete;
   ShardedOptimizer& operator=(const ShardedOptimizer&) = delete;
@@ -190,7 +196,7 @@ class CRISOL_API ShardedOptimizer {
   void load_state_dict(const NamedTensors& state);
 
  private:
-  std::unique_ptr<ShardedOptimizerImpl> impl_;
+  std::shared_ptr<ShardedOptimizerImpl> impl_;
 };
 
 }  // namespace crisol::dist

@@ -5,13 +5,48 @@
 
 namespace crisol::dist {
 
+namespace {
+
+/// What a rank tells the others when its pass begins.
+struct PassHeader {
+  std::int64_t pass;
+  double weight;
+};
+
 std::vector<float> normalised_weights(const char* op, const std::vector<double>& weights) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   require(sum > 0, op, "no rank has samples: all weights are 0");
   if (std::count(weights.begin(), weights.end(), weights[0]) == static_cast<std::ptrdiff_t>(weights.size())) return {};
   std::vector<float> normalised;
+  normalised.reserve(weights.size());
   for (const double weight : weights) normalised.push_back(static_cast<float>(weight / sum));
   return normalised;
+}
+
+}  // namespace
+
+std::vector<float> gather_weights(const char* op, Link& link, std::int64_t pass, double own) {
+  const PassHeader header{pass, own};
+  std::vector<PassHeader> headers(static_cast<std::size_t>(link.world()));
+  link.all_gather(&header, sizeof header, headers.data());
+  std::vector<double> weights;
+  for (int r = 0; r < link.world(); ++r) {
+    const PassHeader& theirs = headers[static_cast<std::size_t>(r)];
+    require(theirs.pass == pass, op, "rank ", r, " is in backward() number ", theirs.pass, " and rank ", link.rank(),
+            " in number ", pass);
+    weights.push_back(theirs.weight);
+  }
+  return normalised_weights(op, weights);
+}
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    return known.what();
+  } catch (...) {
+    return "an unknown exception";
+  }
 }
 
 void require_same_gradients(const char* op, Session& session, const NamedTensors& parameters,

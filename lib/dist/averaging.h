@@ -1,6 +1,9 @@
 // What averages of gradients over all ranks have in common.
 #pragma once
 
+#include <cstdint>
+#include <exception>
+#include <string>
 #include <vector>
 
 #include "crisol/named_tensors.h"
@@ -8,8 +11,12 @@
 
 namespace crisol::dist {
 
-/// The weights of all ranks, divided by their sum. Empty if all weights are equal. Throws if all are 0.
-std::vector<float> normalised_weights(const char* op, const std::vector<double>& weights);
+/// The weights of all ranks, divided by their sum. Empty if all weights are equal. Throws on every rank if all are 0,
+/// or if the ranks are in passes of different numbers.
+std::vector<float> gather_weights(const char* op, Link& link, std::int64_t pass, double own);
+
+/// What an exception says.
+std::string text_of(const std::exception_ptr& error);
 
 /// Throws on every rank, and names the parameter, if a parameter has a gradient on some ranks only. `present` tells
 /// which parameters have one on this rank.

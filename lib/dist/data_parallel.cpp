@@ -17,22 +17,6 @@ namespace {
 
 constexpr const char* op = "DataParallel";
 
-/// What a rank tells the others when its pass begins.
-struct PassHeader {
-  std::int64_t pass;
-  double weight;
-};
-
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& known) {
-    return known.what();
-  } catch (...) {
-    return "an unknown exception";
-  }
-}
-
 }  // namespace
 
 void DataParallelImpl::exchange(std::function<void(DataParallelImpl& own)> part) {
@@ -63,15 +47,8 @@ void DataParallelImpl::begin_exchange(bool with_samples) {
   exchanges = true;
   ++passes;
   sums.clear();
-  sums.push_back(session.worker().queue([this, own = PassHeader{passes, with_samples ? weight : 0}](Link& link) {
-    std::vector<PassHeader> headers(static_cast<std::size_t>(link.world()));
-    link.all_gather(&own, sizeof own, headers.data());
-    for (int r = 0; r < link.world(); ++r)
-      require(headers[static_cast<std::size_t>(r)].pass == own.pass, op, "rank ", r, " is in backward() number ",
-              headers[static_cast<std::size_t>(r)].pass, " and rank ", link.rank(), " in number ", own.pass);
-    std::vector<double> all_weights;
-    for (const PassHeader& header : headers) all_weights.push_back(header.weight);
-    weights = normalised_weights(op, all_weights);
+  sums.push_back(session.worker().queue([this, pass = passes, own = with_samples ? weight : 0](Link& link) {
+    weights = gather_weights(op, link, pass, own);
   }));
 }
 

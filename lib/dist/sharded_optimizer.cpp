@@ -15,7 +15,6 @@ namespace crisol::dist {
 namespace {
 
 constexpr const char* op = "ShardedOptimizer";
-constexpr std::int64_t bucket_bytes = std::int64_t{25} << 20;
 
 using optim::ArenaLayout;
 
@@ -38,13 +37,16 @@ ArenaLayout ShardedOptimizerImpl::layout_of(const NamedTensors& parameters) {
   return ArenaLayout({sizes});
 }
 
-ShardedOptimizerImpl::ShardedOptimizerImpl(const NamedTensors& given, const ShardedOptimizer::Make& make)
+ShardedOptimizerImpl::ShardedOptimizerImpl(const NamedTensors& given, const ShardedOptimizer::Make& make,
+                                           std::int64_t bucket_bytes)
     : session(Session::get(op)), parameters(given), layout(layout_of(parameters)) {
   require(!parameters.empty(), op, "there are no parameters");
+  require(bucket_bytes > 0, op, "bucket_bytes is ", bucket_bytes, ", and must be positive");
   session.require_same(op, "their parameters", descriptions_of(parameters));
+  session.require_same(op, "their buckets", concat(bucket_bytes, " bytes"));
   for (const ArenaLayout::Bucket& bucket : layout.buckets(bucket_bytes, bucket_bytes, sizeof(float))) {
     const std::int64_t world = session.world();
-    buckets.push_back({bucket.range, (bucket.range.count() + world - 1) / world});
+    buckets.push_back({bucket.range, bucket.first, bucket.last, (bucket.range.count() + world - 1) / world});
   }
   check_pieces();
   const NoGrad no_grad;
@@ -54,10 +56,8 @@ ShardedOptimizerImpl::ShardedOptimizerImpl(const NamedTensors& given, const Shar
   for (const Piece& piece : pieces) leaves.push_back(piece.leaf);
   optimizer = make(leaves);
   require(optimizer != nullptr, op, "the function made no optimiser");
-  for (const auto& [name, parameter] : parameters)
-    hooks.push_back(parameter.register_post_accumulate_grad_hook([this](const Tensor&) {
-      require(!averaged, op, "backward() after clip_grad_norm(): call step() or zero_grad() between them");
-    }));
+  present.resize(parameters.size());
+  averages.resize(buckets.size());
 }
 
 ShardedOptimizerImpl::~ShardedOptimizerImpl() {
@@ -120,21 +120,24 @@ int ShardedOptimizerImpl::owner_of(std::size_t parameter) const {
 }
 
 std::vector<bool> ShardedOptimizerImpl::touched() const {
-  std::vector<char> present;
-  for (const auto& [name, parameter] : parameters) present.push_back(parameter.grad().defined() ? 1 : 0);
-  require_same_gradients(op, session, parameters, present);
-  require(std::count(present.begin(), present.end(), char{1}) > 0, op, "step: none of the ", parameters.size(),
-          " parameters has a gradient; call backward() between zero_grad() and step()");
-  return {present.begin(), present.end()};
+  std::vector<char> with_gradient;
+  for (const auto& [name, parameter] : parameters) with_gradient.push_back(parameter.grad().defined() ? 1 : 0);
+  require_same_gradients(op, session, parameters, with_gradient);
+  require(std::count(with_gradient.begin(), with_gradient.end(), char{1}) > 0, op, "step: none of the ",
+          parameters.size(), " parameters has a gradient; call backward() between zero_grad() and step()");
+  return {with_gradient.begin(), with_gradient.end()};
 }
 
-ShardedOptimizer::ShardedOptimizer(const NamedTensors& parameters, const Make& make)
-    : impl_(std::make_unique<ShardedOptimizerImpl>(parameters, make)) {}
+ShardedOptimizer::ShardedOptimizer(const NamedTensors& parameters, const Make& make, std::int64_t bucket_bytes)
+    : impl_(std::make_shared<ShardedOptimizerImpl>(parameters, make, bucket_bytes)) {
+  impl_->add_hooks();
+}
 
 ShardedOptimizer::~ShardedOptimizer() = default;
 
 void ShardedOptimizer::zero_grad() {
   impl_->averaged = false;
+  impl_->finish_averages();
   for (const auto& [name, parameter] : impl_->parameters) set_grad(parameter, Tensor());
 }
 
@@ -143,23 +146,6 @@ optim::Optimizer& ShardedOptimizer::own() { return *impl_->optimizer; }
 void ShardedOptimizer::set_weight(double weight) {
   require(weight >= 0 && std::isfinite(weight), op, "the weight ", weight, " must be 0 or more, and finite");
   impl_->weight = impl_->session.weight = weight;
-}
-
-void ShardedOptimizerImpl::average() {
-  if (averaged) return;
-  std::vector<bool> present = touched();
-  std::vector<double> weights(static_cast<std::size_t>(session.world()));
-  session.worker().run([&](Link& link) { link.all_gather(&weight, sizeof weight, weights.data()); });
-  const std::vector<float> normalised = normalised_weights(op, weights);
-  for (std::size_t b = 0; b < buckets.size(); ++b) {
-    const Tensor all = collect(buckets[b], [&](std::size_t i) { return parameters[i].second.grad(); });
-    const Tensor own = reduce_scatter_weighted(session, all, normalised);
-    for (Piece& piece : pieces)
-      if (piece.bucket == b)
-        set_grad(piece.leaf, present[piece.parameter] ? own.narrow(0, piece.place, piece.leaf.numel()) : Tensor());
-  }
-  has_gradient = std::move(present);
-  averaged = true;
 }
 
 double ShardedOptimizer::clip_grad_norm(double max_norm) {

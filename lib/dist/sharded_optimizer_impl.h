@@ -2,11 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <functional>
+#include <future>
 #include <memory>
 #include <vector>
 
 #include "crisol/dist.h"
+#include "dist/part_average.h"
 #include "dist/session.h"
 #include "optim/arena_layout.h"
 
@@ -15,7 +18,8 @@ namespace crisol::dist {
 /// A range of elements of all parameters, which is cut into one part for each rank.
 struct ShardedBucket {
   optim::ArenaLayout::Range range;
-  std::int64_t part;  ///< Elements of a rank. Those behind the end of the range are padding.
+  std::size_t first, last;  ///< The parameters that it has: first, … before last.
+  std::int64_t part;        ///< Elements of a rank. Those behind the end of the range are padding.
 
   optim::ArenaLayout::Range part_of(int rank) const {
     const std::int64_t begin = std::min(range.begin + part * rank, range.end);
@@ -31,14 +35,25 @@ struct Piece {
   Tensor leaf;
 };
 
-struct ShardedOptimizerImpl {
-  ShardedOptimizerImpl(const NamedTensors& parameters, const ShardedOptimizer::Make& make);
+struct ShardedOptimizerImpl : std::enable_shared_from_this<ShardedOptimizerImpl> {
+  ShardedOptimizerImpl(const NamedTensors& parameters, const ShardedOptimizer::Make& make, std::int64_t bucket_bytes);
 
   static optim::ArenaLayout layout_of(const NamedTensors& parameters);
   void cut();
   void check_pieces() const;
   std::vector<bool> touched() const;
   ~ShardedOptimizerImpl();
+  /// Lets backward() begin the averages.
+  void add_hooks();
+  void begin_pass();
+  void complete(std::size_t parameter);
+  void end_pass(const std::exception_ptr& error);
+  void begin_outside_capture(std::size_t bucket);
+  void begin_average(std::size_t bucket);
+  std::vector<Tensor> gradients_of(std::size_t bucket) const;
+  /// Ends what began, and forgets it.
+  std::vector<std::shared_ptr<PartAverage>> finish_averages();
+  std::vector<char> outdated(const std::vector<std::shared_ptr<PartAverage>>& finished) const;
   /// Gives each piece the average of its gradients on all ranks, unless clip_grad_norm did.
   void average();
   /// The elements of a bucket, from the tensors `value(parameter)`; zeros where one is undefined.
@@ -61,6 +76,19 @@ struct ShardedOptimizerImpl {
   bool averaged = false;           ///< The pieces have their gradients.
   std::vector<bool> has_gradient;  ///< By parameter, when they got them.
   std::vector<HookHandle> hooks;
+
+  // A backward().
+  bool in_backward = false;
+  bool first_pass = false;    ///< The first one after a step: it begins the averages.
+  std::vector<char> present;  ///< By parameter: its gradient is complete.
+  std::size_t next = 0;       ///< The first bucket whose gradients were not complete.
+
+  // From the first backward() after a step until the next step.
+  std::int64_t passes = 0;  ///< Steps whose averages began.
+  double used_weight = 1;
+  StepWeights step_weights;
+  std::future<void> weighing;                          ///< The exchange of the weights.
+  std::vector<std::shared_ptr<PartAverage>> averages;  ///< By bucket; null before its exchange began.
 };
 
 }  // namespace crisol::dist

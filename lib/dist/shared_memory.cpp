@@ -3,6 +3,7 @@
 #include <chrono>
 #include <new>
 #include <thread>
+#include <utility>
 
 #ifdef __linux__
 #include <linux/futex.h>
@@ -36,58 +37,29 @@ void wake_all([[maybe_unused]] const std::atomic<std::uint32_t>& value) noexcept
 #endif
 }
 
-std::string text_of(int code) {
-  char text[MPI_MAX_ERROR_STRING + 1] = {};
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  return text;
-}
-
-// Loads and stores of one rank are seen by the others without calls of MPI.
-bool is_unified(MPI_Win window) {
-  int* model = nullptr;
-  int found = 0;
-  check_mpi(MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &found), "MPI_Win_get_attr");
-  return found != 0 && *model == MPI_WIN_UNIFIED;
-}
-
 }  // namespace
 
 std::unique_ptr<SharedMemory> SharedMemory::open(MPI_Comm local, std::string& reason) {
   int rank = 0, ranks = 1;
   check_mpi(MPI_Comm_rank(local, &rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(local, &ranks), "MPI_Comm_size");
-  const std::size_t bytes = slots_begin(ranks) + static_cast<std::size_t>(ranks) * slots * slot_bytes;
-  MPI_Win window = MPI_WIN_NULL;
-  void* memory = nullptr;
-  const int code =
-      MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(bytes) : 0, 1, MPI_INFO_NULL, local, &memory, &window);
-  int good = code == MPI_SUCCESS && is_unified(window) ? 1 : 0, all_good = 0;
-  check_mpi(MPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, local), "MPI_Allreduce");
-  if (all_good == 0) {
-    reason = code == MPI_SUCCESS ? "another rank has no shared window, or its memory is not unified" : text_of(code);
-    if (code == MPI_SUCCESS) check_mpi(MPI_Win_free(&window), "MPI_Win_free");
-    return nullptr;
-  }
-  MPI_Aint size = 0;
-  int unit = 1;
-  check_mpi(MPI_Win_shared_query(window, 0, &size, &unit, &memory), "MPI_Win_shared_query");
-  std::unique_ptr<SharedMemory> result(new SharedMemory(window, rank, ranks, static_cast<std::byte*>(memory)));
+  auto pages =
+      SharedMapping::open(local, slots_begin(ranks) + static_cast<std::size_t>(ranks) * slots * slot_bytes, reason);
+  if (pages == nullptr) return nullptr;
+  std::unique_ptr<SharedMemory> result(new SharedMemory(std::move(pages), rank, ranks));
   check_mpi(MPI_Barrier(local), "MPI_Barrier");  // Nobody reads a rank's progress before its begin.
   return result;
 }
 
-SharedMemory::SharedMemory(MPI_Win window, int rank, int ranks, std::byte* memory)
-    : window_(window),
+SharedMemory::SharedMemory(std::unique_ptr<SharedMapping> pages, int rank, int ranks)
+    : pages_(std::move(pages)),
       rank_(rank),
       ranks_(ranks),
-      memory_(memory),
-      progress_(std::launder(reinterpret_cast<Progress*>(memory))) {
+      memory_(pages_->memory()),
+      progress_(std::launder(reinterpret_cast<Progress*>(memory_))) {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free && sizeof(std::atomic<std::uint32_t>) == 4);
-  new (memory + static_cast<std::size_t>(rank) * sizeof(Progress)) Progress{};
+  new (memory_ + static_cast<std::size_t>(rank) * sizeof(Progress)) Progress{};
 }
-
-SharedMemory::~SharedMemory() { MPI_Win_free(&window_); }
 
 std::size_t SharedMemory::slots_begin(int ranks) noexcept {
   return (static_cast<std::size_t>(ranks) * sizeof(Progress) + page_bytes - 1) / page_bytes * page_bytes;

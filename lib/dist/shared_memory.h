@@ -9,6 +9,7 @@
 
 #include "dist/heartbeat.h"
 #include "dist/mpi.h"
+#include "dist/shared_mapping.h"
 
 namespace crisol::dist {
 
@@ -20,11 +21,9 @@ class SharedMemory {
   static constexpr std::uint32_t slots = 5;
   static constexpr std::size_t slot_bytes = std::size_t{256} << 10;
 
-  /// The memory of the ranks of `local`, all of one machine. Null where MPI cannot make a shared window: `reason` says
-  /// why. All ranks of `local` get the same answer.
+  /// The memory of the ranks of `local`, all of one machine. Null on every rank if a rank cannot map it: `reason` says
+  /// why.
   static std::unique_ptr<SharedMemory> open(MPI_Comm local, std::string& reason);
-  /// All ranks end it together.
-  ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
@@ -49,11 +48,11 @@ class SharedMemory {
     std::atomic<std::uint32_t> exchanges[slots];  ///< Of the last rounds.
   };
 
-  SharedMemory(MPI_Win window, int rank, int ranks, std::byte* memory);
+  SharedMemory(std::unique_ptr<SharedMapping> pages, int rank, int ranks);
   void check_exchange(int rank, std::uint32_t round) const;
   static std::size_t slots_begin(int ranks) noexcept;
 
-  MPI_Win window_;
+  const std::unique_ptr<SharedMapping> pages_;
   const int rank_, ranks_;
   std::byte* const memory_;
   Progress* const progress_;

@@ -37,7 +37,13 @@ int main(int argc, char** argv) {
   nn::Linear first(30, 20), second(20, 10);
   nn::Sequential net(first, second);
   optim::SGD optimizer(net.parameters(), 0.01);
-  const dist::DataParallel model(net, {.bucket_bytes = 100, .first_bucket_bytes = 100});
+  std::optional<dist::DataParallel> model;
+  std::optional<dist::ShardedOptimizer> divided;
+  if (scenario == "divided")
+    divided.emplace(
+        net.named_parameters(), [](const auto& parts) { return std::make_shared<optim::SGD>(parts, 0.01); }, 100);
+  else
+    model.emplace(net, dist::DataParallelOptions{.bucket_bytes = 100, .first_bucket_bytes = 100});
   const bool fails = dist::rank() == dist::world() - 1;
   bool in_backward = false;
   const Tensor x = ones({4, 30});
@@ -48,9 +54,9 @@ int main(int argc, char** argv) {
         if (in_backward && error == nullptr) throw std::runtime_error("a hook of the scenario threw");
       });
     });
-    optimizer.zero_grad();
+    divided ? divided->zero_grad() : optimizer.zero_grad();
     sum(y * y).backward();
-    optimizer.step();
+    divided ? divided->step() : optimizer.step();
   };
   train();
   std::optional<CapturedGraph> graph;
@@ -60,7 +66,7 @@ int main(int argc, char** argv) {
       std::printf("rank %d now fails: %s\n", dist::rank(), scenario.c_str());
       std::fflush(stdout);
       fail_by(scenario);
-      in_backward = scenario == "backward" || scenario == "replay";
+      in_backward = scenario == "backward" || scenario == "replay" || scenario == "divided";
     }
     graph ? graph->replay() : train();
     if (scenario.empty() && step == healthy_steps) break;

@@ -1,11 +1,19 @@
 // The exchange by shared memory against the exchange by MPI: the same bits, whatever the sizes are.
 #include <mpi.h>
 
+#ifdef __linux__
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
+
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -135,3 +143,33 @@ TEST_CASE("dist: ranks that share memory gather bytes, notes and texts") {
   REQUIRE(texts.size() == ranks);
   for (int r = 0; r < dist::world(); ++r) CHECK((texts[static_cast<std::size_t>(r)] == text_of(r)));
 }
+
+#ifdef __linux__
+TEST_CASE("dist: if one rank cannot share memory, no rank does, and the reason is there") {
+  MPI_Comm local = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &local);
+  const auto reason_with = [&](auto resource, rlim_t most, int rank) {
+    rlimit before{};
+    REQUIRE(getrlimit(resource, &before) == 0);
+    rlimit limit = before;
+    limit.rlim_cur = most;
+    std::string reason;
+    if (dist::rank() == rank) REQUIRE(setrlimit(resource, &limit) == 0);
+    const auto memory = dist::SharedMemory::open(local, reason);
+    REQUIRE(setrlimit(resource, &before) == 0);
+    CHECK(memory == nullptr);
+    return reason;
+  };
+  void (*const before)(int) = std::signal(SIGXFSZ, SIG_IGN);
+  CHECK(reason_with(RLIMIT_FSIZE, 65536, 0) == std::generic_category().message(EFBIG));
+  std::signal(SIGXFSZ, before);
+  const int last = dist::world() - 1;
+  const int next_file = dup(0);
+  close(next_file);
+  CHECK(reason_with(RLIMIT_NOFILE, static_cast<rlim_t>(next_file), last) == std::generic_category().message(EMFILE));
+  std::string reason;
+  CHECK(dist::SharedMemory::open(local, reason) != nullptr);
+  CHECK(reason.empty());
+  MPI_Comm_free(&local);
+}
+#endif

@@ -130,6 +130,7 @@ all_of_dist() {
   dist_passes "a run without faults" on_ranks 3 "$crisol_build/bin/crisol_dist_faults"
   dist_passes "an exception" ends_by 2 throw "the scenario threw"
   dist_passes "an exception in backward" ends_by 3 backward "a hook of the scenario threw"
+  dist_passes "an exception in backward, with a divided optimizer" ends_by 2 divided "a hook of the scenario threw"
   dist_passes "an exception in a replay" ends_by 3 replay "a replay threw: a hook of the scenario threw"
   dist_passes "a rank that gives up" ends_by 2 fail "the scenario gave up"
   dist_passes "other calls than the other ranks" ends_by 2 differ "ended the run"

@@ -6,6 +6,7 @@
 
 #include "crisol/crisol.h"
 #include "crisol/dist.h"
+#include "crisol/opencl_interop.h"
 #include "dist/parts.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
@@ -108,6 +109,7 @@ TEST_CASE("dist: what a divided optimiser refuses") {
   Net net;
   dist::ShardedOptimizer optimizer(net.named_parameters(), make_adam);
   check_error([&] { optimizer.step(); }, {"[ShardedOptimizer] step: none of the 6 parameters has a gradient"});
+  check_error([&] { dist::ShardedOptimizer(net.named_parameters(), make_adam, 0); }, {"bucket_bytes is 0"});
   check_error([&] { optimizer.load_state_dict({}); }, {"the state has 0 entries, the state of 6 parameters has 20"});
   NamedTensors state = copy_of(optimizer.state_dict());
   state[0].second = zeros({2});
@@ -125,6 +127,8 @@ TEST_CASE("dist: what a divided optimiser refuses") {
     optimizer.step();
     CHECK(net.third.weight.to_vector<float>() == before);
     Tensor tiny = zeros({1}).requires_grad_();
+    check_error([&] { dist::ShardedOptimizer(net.named_parameters(), make_adam, 100 + dist::rank()); },
+                {"the ranks differ in their buckets: rank 0: 100 bytes; rank 1: 101 bytes"});
     check_error([&] { dist::ShardedOptimizer({{"x", tiny}}, make_adam); }, {"too few for a part on each of"});
   }
 }
@@ -156,4 +160,111 @@ TEST_CASE("dist: a divided optimiser limits the norm of the gradients of all ran
   divided.zero_grad();
   sum(together.first.bias).backward();
   check_error([&] { divided.clip_grad_norm(0); }, {"clip_grad_norm: max_norm is 0, and must be positive"});
+}
+
+namespace {
+
+constexpr double rate = 0.5;
+// Three buckets: the last three parameters, second.weight, and the first two parameters.
+constexpr std::int64_t small_buckets = 2000;
+
+dist::ShardedOptimizer make_sgd(const Net& net) {
+  return {net.named_parameters(), [](const auto& parts) { return std::make_shared<optim::SGD>(parts, rate); },
+          small_buckets};
+}
+
+/// The gradient of third.bias is `factor` on this rank, and each parameter has a gradient.
+void backward_of_bias(Net& net, const Tensor& factor) {
+  (sum(net.third.bias) * factor + 0.0 * sum(net(ones({1, 10})))).backward();
+}
+
+/// What step() subtracted from third.bias, divided by the learning rate.
+double average_of_bias(Net& net, dist::ShardedOptimizer& optimizer) {
+  const float before = net.third.bias.to_vector<float>()[1];
+  optimizer.step();
+  return (before - net.third.bias.to_vector<float>()[1]) / rate;
+}
+
+}  // namespace
+
+TEST_CASE("dist: a divided optimiser averages the last layer's gradients before backward computes the first layer's") {
+  Net net;
+  dist::ShardedOptimizer optimizer = make_sgd(net);
+  const Tensor factor = full({}, dist::rank() + 2.0);
+  const double average = (dist::world() + 3) / 2.0;
+  const auto overwrite = [&] {  // Through a tensor of its own, so the gradient's version stays.
+    const Tensor gradient = net.third.bias.grad();
+    const OpenclBuffer buffer = opencl_buffer(gradient);
+    from_opencl(buffer.memory, gradient.shape(), DType::f32, gradient.device(), buffer.offset).mul_(100.0);
+  };
+  const Tensor hidden = relu(net.first(ones({1, 10})));
+  bool first_has_gradient = true;
+  hidden.register_hook([&](const Tensor&) {
+    first_has_gradient = net.first.weight.grad().defined();
+    overwrite();
+    return Tensor();
+  });
+  (sum(net.third(relu(net.second(hidden)))) * factor).backward();
+  CHECK(!first_has_gradient);
+  CHECK(net.third.bias.grad().to_vector<float>()[1] == doctest::Approx(100.0 * (dist::rank() + 2)));
+  CHECK(average_of_bias(net, optimizer) == doctest::Approx(average));
+}
+
+TEST_CASE("dist: a divided optimiser averages gradients once more that change after backward") {
+  Net net;
+  dist::ShardedOptimizer optimizer = make_sgd(net);
+  const double mean = (dist::world() - 1) / 2.0;
+  const Tensor rank = full({}, static_cast<double>(dist::rank()));
+  // Another pass adds up.
+  backward_of_bias(net, rank);
+  backward_of_bias(net, rank * 2.0);
+  CHECK(average_of_bias(net, optimizer) == doctest::Approx(3 * mean));
+  // The module discards the gradients of a pass.
+  optimizer.zero_grad();
+  backward_of_bias(net, rank);
+  net.zero_grad();
+  backward_of_bias(net, rank + 5.0);
+  CHECK(average_of_bias(net, optimizer) == doctest::Approx(mean + 5));
+  // Rank 0 alone changes a gradient.
+  optimizer.zero_grad();
+  backward_of_bias(net, rank);
+  if (dist::rank() == 0) net.third.bias.grad().add_(1.0);
+  CHECK(average_of_bias(net, optimizer) == doctest::Approx(mean + 1.0 / dist::world()));
+  // The optimiser discards the gradients of a pass.
+  optimizer.zero_grad();
+  backward_of_bias(net, rank);
+  optimizer.zero_grad();
+  backward_of_bias(net, rank * 4.0);
+  CHECK(average_of_bias(net, optimizer) == doctest::Approx(4 * mean));
+  // A new weight.
+  optimizer.zero_grad();
+  backward_of_bias(net, rank + 3.0);
+  optimizer.set_weight(dist::rank() == 0 ? 2 : 0);
+  CHECK(average_of_bias(net, optimizer) == doctest::Approx(3));
+  optimizer.set_weight(1);
+  CHECK(average_of_bias(net, optimizer) == doctest::Approx(mean + 3));
+}
+
+TEST_CASE("dist: a divided optimiser averages the gradients of a captured backward") {
+  Net net;
+  dist::ShardedOptimizer optimizer = make_sgd(net);
+  const double mean = (dist::world() - 1) / 2.0;
+  Tensor factor = full({}, static_cast<double>(dist::rank()));
+  const auto pass = [&] {
+    optimizer.zero_grad();
+    backward_of_bias(net, factor);
+  };
+  pass();
+  CHECK(average_of_bias(net, optimizer) == doctest::Approx(mean));
+  const CapturedGraph graph = capture(pass);
+  for (int i = 0; i < 3; ++i) {
+    factor.add_(1.0);
+    graph.replay();
+    CHECK(average_of_bias(net, optimizer) == doctest::Approx(mean + i + 1));
+  }
+  // What its last replay began to average does not matter to a later pass.
+  factor.add_(1.0);
+  graph.replay();
+  pass();
+  CHECK(average_of_bias(net, optimizer) == doctest::Approx(mean + 4));
 }

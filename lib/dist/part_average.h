@@ -1,0 +1,42 @@
+// The average of a bucket's gradients, of which each rank gets one part.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <vector>
+
+#include "crisol/host_access.h"
+#include "crisol/tensor.h"
+#include "dist/session.h"
+
+namespace crisol::dist {
+
+/// The ranks' weights in the average of a step. Only the worker uses them; empty if they are equal.
+using StepWeights = std::shared_ptr<std::vector<float>>;
+
+/// One exchange: it begins when the gradients are complete, and goes on beside the work of the device.
+class PartAverage {
+ public:
+  /// `flat` has one part for each rank. `gradients` are the tensors whose elements it has; one that is undefined counts
+  /// as zeros.
+  PartAverage(const Tensor& flat, std::vector<Tensor> gradients, int world);
+  /// Queues the exchange of `average`.
+  static void begin(const std::shared_ptr<PartAverage>& average, Worker& worker, const StepWeights& weights);
+  /// Waits for the exchange, and frees the elements of the other ranks.
+  void finish(Worker& worker);
+  /// `now` are other gradients than those that the constructor got, or somebody changed them.
+  bool is_outdated(const std::vector<Tensor>& now) const;
+  /// The part of this rank, after finish().
+  const Tensor& own() const noexcept { return own_; }
+
+ private:
+  const std::vector<Tensor> gradients_;
+  std::vector<std::uint64_t> versions_;
+  Tensor own_;
+  const std::int64_t part_;
+  std::unique_ptr<HostAccess> source_, result_;
+  std::future<void> done_;
+};
+
+}  // namespace crisol::dist

@@ -1,0 +1,145 @@
+// How ShardedOptimizer averages gradients while backward() goes on.
+#include <algorithm>
+#include <utility>
+
+#include "crisol/functions/elementwise.h"
+#include "crisol/grad_mode.h"
+#include "crisol/gradients.h"
+#include "crisol/replay_calls.h"
+#include "dist/averaging.h"
+#include "dist/collectives.h"
+#include "dist/sharded_optimizer_impl.h"
+
+namespace crisol::dist {
+
+namespace {
+
+constexpr const char* op = "ShardedOptimizer";
+// Buckets that are exchanged at a time: so many have memory for the elements of other ranks.
+constexpr std::size_t in_flight = 2;
+
+}  // namespace
+
+void ShardedOptimizerImpl::add_hooks() {
+  const std::weak_ptr<ShardedOptimizerImpl> self = weak_from_this();
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    hooks.push_back(parameters[i].second.register_post_accumulate_grad_hook([self, i](const Tensor&) {
+      if (const auto impl = self.lock()) impl->complete(i);
+    }));
+}
+
+void ShardedOptimizerImpl::begin_pass() {
+  in_backward = true;
+  first_pass = averages[0] == nullptr;
+  next = 0;
+  std::fill(present.begin(), present.end(), char{0});
+  call_after_backward([self = weak_from_this()](const std::exception_ptr& error) {
+    if (const auto impl = self.lock()) impl->end_pass(error);
+  });
+}
+
+// The gradient of a parameter has its value.
+void ShardedOptimizerImpl::complete(std::size_t parameter) {
+  require(!averaged, op, "backward() after clip_grad_norm(): call step() or zero_grad() between them");
+  if (!in_backward) begin_pass();
+  present[parameter] = 1;
+  const auto is_complete = [&](const ShardedBucket& bucket) {
+    return std::all_of(present.begin() + static_cast<std::ptrdiff_t>(bucket.first),
+                       present.begin() + static_cast<std::ptrdiff_t>(bucket.last), [](char p) { return p != 0; });
+  };
+  while (next < buckets.size() && is_complete(buckets[next])) begin_outside_capture(next++);
+}
+
+void ShardedOptimizerImpl::end_pass(const std::exception_ptr& error) {
+  in_backward = false;
+  if (error == nullptr)
+    while (next < buckets.size()) begin_outside_capture(next++);
+  else if (first_pass && averages[0] != nullptr)  // The other ranks wait for gradients that never come.
+    fail("backward() threw: " + text_of(error));
+}
+
+// A replay begins nothing. The versions of the gradients change when it ends, so step() would average them once more.
+void ShardedOptimizerImpl::begin_outside_capture(std::size_t bucket) {
+  call_in_replays([self = weak_from_this(), bucket, captured = false](const std::exception_ptr&) mutable {
+    if (std::exchange(captured, true)) return;
+    if (const auto impl = self.lock()) impl->begin_average(bucket);
+  });
+}
+
+// The second backward() before a step begins nothing: step() sees that the gradients changed.
+void ShardedOptimizerImpl::begin_average(std::size_t bucket) {
+  if (averages[bucket] != nullptr) return;
+  const NoGrad no_grad;
+  if (bucket == 0) {
+    used_weight = weight;
+    step_weights = std::make_shared<std::vector<float>>();
+    weighing = session.worker().queue([all = step_weights, pass = ++passes, own = weight](Link& link) {
+      *all = gather_weights(op, link, pass, own);
+    });
+  }
+  if (bucket >= in_flight) averages[bucket - in_flight]->finish(session.worker());
+  const Tensor flat = collect(buckets[bucket], [&](std::size_t i) { return parameters[i].second.grad(); });
+  averages[bucket] = std::make_shared<PartAverage>(flat, gradients_of(bucket), session.world());
+  PartAverage::begin(averages[bucket], session.worker(), step_weights);
+}
+
+std::vector<Tensor> ShardedOptimizerImpl::gradients_of(std::size_t bucket) const {
+  std::vector<Tensor> gradients;
+  for (std::size_t i = buckets[bucket].first; i < buckets[bucket].last; ++i)
+    gradients.push_back(parameters[i].second.grad());
+  return gradients;
+}
+
+// Waits for all exchanges, also when one throws.
+std::vector<std::shared_ptr<PartAverage>> ShardedOptimizerImpl::finish_averages() {
+  auto finished = std::exchange(averages, std::vector<std::shared_ptr<PartAverage>>(buckets.size()));
+  std::exception_ptr first_error;
+  const auto wait = [&](const auto& function) {
+    try {
+      function();
+    } catch (...) {
+      if (first_error == nullptr) first_error = std::current_exception();
+    }
+  };
+  if (weighing.valid()) wait([&] { session.worker().wait(weighing); });
+  for (const auto& average : finished)
+    if (average != nullptr) wait([&] { average->finish(session.worker()); });
+  if (first_error != nullptr) std::rethrow_exception(first_error);
+  return finished;
+}
+
+// Which buckets must be averaged once more: on some rank their gradients or its weight are others than at the begin.
+std::vector<char> ShardedOptimizerImpl::outdated(const std::vector<std::shared_ptr<PartAverage>>& finished) const {
+  std::vector<char> own, all(buckets.size() * static_cast<std::size_t>(session.world())), some(buckets.size());
+  for (std::size_t b = 0; b < buckets.size(); ++b)
+    own.push_back(weight != used_weight || finished[b]->is_outdated(gradients_of(b)) ? 1 : 0);
+  session.worker().run([&](Link& link) { link.all_gather(own.data(), own.size(), all.data()); });
+  for (std::size_t i = 0; i < all.size(); ++i) some[i % buckets.size()] |= all[i];
+  return some;
+}
+
+void ShardedOptimizerImpl::average() {
+  if (averaged) return;
+  for (std::size_t b = 0; b < buckets.size(); ++b) begin_average(b);
+  const auto finished = finish_averages();
+  std::vector<bool> with_gradient = touched();
+  const std::vector<char> again = outdated(finished);
+  std::vector<float> weights;
+  if (std::count(again.begin(), again.end(), char{1}) > 0)
+    session.worker().run([&](Link& link) { weights = gather_weights(op, link, passes, weight); });
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    Tensor own = finished[b]->own();
+    if (again[b] != 0) {
+      const Tensor all = collect(buckets[b], [&](std::size_t i) { return parameters[i].second.grad(); });
+      own = reduce_scatter_weighted(session, all, weights);
+    }
+    for (Piece& piece : pieces)
+      if (piece.bucket == b)
+        set_grad(piece.leaf,
+                 with_gradient[piece.parameter] ? own.narrow(0, piece.place, piece.leaf.numel()) : Tensor());
+  }
+  has_gradient = std::move(with_gradient);
+  averaged = true;
+}
+
+}  // namespace crisol::dist
