@@ -16,7 +16,7 @@ std::span<const Pass> all_passes() {
       Pass{"move_transposes", move_transposes},     Pass{"fold_affine", fold_affine},
       Pass{"remove_dead_nodes", remove_dead_nodes}, Pass{"block_channels", block_channels},
       Pass{"fuse_elements", fuse_elements},         Pass{"find_lookups", find_lookups},
-      Pass{"fuse_epilogues", fuse_epilogues},
+      Pass{"join_products", join_products},         Pass{"fuse_epilogues", fuse_epilogues},
   };
   return passes;
 }

@@ -29,6 +29,9 @@ std::size_t fuse_elements(Graph& graph, Device device);
 /// Replaces products of rows that are 1 in one place and 0 elsewhere by lookups in the other factor. The table
 /// takes in the ops of single elements behind the product.
 std::size_t find_lookups(Graph& graph, Device device);
+/// Joins products of one value with several matrices, and the biases behind these products. The number of products that
+/// were joined.
+std::size_t join_products(Graph& graph, Device device);
 /// Lets the kernels of products and convolutions compute what follows for each element.
 std::size_t fuse_epilogues(Graph& graph, Device device);
 
