@@ -4,9 +4,9 @@
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, m small
 //
 // B is in the column panels [ceil(n / NR)][k][NR] of gemm_pack, and A[i][k] = a[i * a_row + k * a_column]. A unit of
-// work is one vector of columns over the whole depth, so that few columns still give every core its share. Of one row, an
-// item multiplies a whole panel at once where it has all vectors of this panel: the panel is then read from its start to
-// its end.
+// work is one vector of columns over the whole depth, so that few columns still give every core its share. If A
+// has one row, an item multiplies a whole panel at once where it has all vectors of this panel. The item then reads the
+// panel from its start to its end.
 #include "product/skinny_tile.h"
 
 #define ROWS SKINNY_ROWS

@@ -62,9 +62,9 @@ class CaptureScope {
   runtime::Capturer& capturer_;
 };
 
-// CPUs' drivers queue the commands of a buffer one by one, and take longer for each than for a launch: 1.7 instead of
-// 1.2 us on PoCL, 2.3 instead of 1.5 us on Intel's runtime. A replay of 25 short commands takes 76 instead of 94 us
-// there.
+// Drivers of CPUs queue the commands of a buffer one by one, and take longer for a command than for a launch. It is 1.7
+// instead of 1.2 us on PoCL, and 2.3 instead of 1.5 us on Intel's runtime. There a replay of 25 short commands takes 76
+// instead of 94 us.
 bool replays_by_launches(const Device& device, ReplayBy by) {
   return by == ReplayBy::launches || (by == ReplayBy::any && device.info().type == DeviceType::cpu);
 }

@@ -83,7 +83,7 @@ class Joiner {
     return add_constant(graph_, name, cat(parts, -1));
   }
 
-  /// A value like that of one product, with the columns of all.
+  /// Adds a value like the result of one product, but with `columns` columns.
   int add_value(const Product& like, std::int64_t columns, const std::string& name) {
     Shape shape = *shape_of(graph_, like.result);
     shape[shape.rank() - 1] = columns;
