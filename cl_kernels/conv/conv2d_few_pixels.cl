@@ -71,7 +71,7 @@ CPU_KERNEL void conv2d_few_pixels(__global const float* restrict x, const ulong 
 #pragma unroll
       for (int i = 0; i < ROWS; ++i) from[i] = patches + (long)min(first + i, rows - 1) * k;
       floatv tile[ROWS];
-      skinny_multiply(tile, from, 1, panel, k);
+      skinny_multiply(tile, from, rows - first, 1, panel, k);
       NO_UNROLL
       for (int row = first; row < min(rows, first + ROWS); ++row) {
         __global float* to = y + (row / pixels * sizes.outputs + unit * VW) * pixels + row % pixels;

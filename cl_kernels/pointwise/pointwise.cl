@@ -117,31 +117,7 @@ VECTOR_KERNEL void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR
 
 #elif defined(ROWS) || defined(SHORT_ROWS)
 
-// The place of a work-item: `column` within a row, and for each operand the element with which the row begins. All
-// outputs have the same strides.
-#define INPUT_STEPS(k, type, R) \
-  long p##k##_step[RANK];       \
-  JOIN(vstore, RANK)(p##k##_strides, 0, p##k##_step); \
-  long p##k##_row = 0;
-#define INPUT_BEGIN(k, type, R) p##k##_row += index[d] * p##k##_step[d];
-#define INPUT_NEXT(k, type, R) p##k##_row += p##k##_step[d];
-#define INPUT_WRAP(k, type, R) p##k##_row -= size[d] * p##k##_step[d];
-#define FIRST_ROW                            \
-  for (int d = last - 1; d >= 0; --d) {      \
-    index[d] = rest % size[d];               \
-    rest /= size[d];                         \
-    EACH_INPUT(INPUT_BEGIN)                  \
-    q_row += index[d] * q_step[d];           \
-  }
-#define NEXT_ROW                             \
-  for (int d = last - 1; d >= 0; --d) {      \
-    EACH_INPUT(INPUT_NEXT)                   \
-    q_row += q_step[d];                      \
-    if (++index[d] < size[d]) break;         \
-    EACH_INPUT(INPUT_WRAP)                   \
-    q_row -= size[d] * q_step[d];            \
-    index[d] = 0;                            \
-  }
+#include "pointwise/row_places.h"
 
 // Up to VW elements of one row.
 #define LOAD_PART(k, type, R)                                        \
@@ -204,14 +180,27 @@ VECTOR_KERNEL void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALA
   while (left > 0) {
     const long start = column, end = min(size[last], column + left);
     left -= end - start;
-    for (; column < end; column += VW) {
+    // Whole rows that follow along the axis before take one addition for each operand, without indices.
+    long rows = 1;
+    if (last > 0 && start == 0 && end == size[last]) {
+      rows = min(left / end + 1, size[last - 1] - index[last - 1]);
+      left -= (rows - 1) * end;
+      index[last - 1] += rows - 1;
+    }
+    for (long row = 0; row < rows; ++row) {
+      if (row > 0) {
+        EACH_INPUT(INPUT_DOWN)
+        q_row += q_step[last - 1];
+      }
+      for (column = start; column < end; column += VW) {
 #ifndef IN_PLACE
-      if (end - start >= VW) column = min(column, end - VW);
+        if (end - start >= VW) column = min(column, end - VW);
 #endif
-      const int count = (int)min((long)VW, end - column);
-      EACH_INPUT(LOAD_PART)
-      CALL(of_vector);
-      EACH_OUTPUT(STORE_PART)
+        const int count = (int)min((long)VW, end - column);
+        EACH_INPUT(LOAD_PART)
+        CALL(of_vector);
+        EACH_OUTPUT(STORE_PART)
+      }
     }
     column = 0;
     NEXT_ROW

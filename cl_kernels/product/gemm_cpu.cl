@@ -2,7 +2,7 @@
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one problem per batch index
 //
-// 1. gemm_pack copies A into row panels [ceil(m / MR)][k][MR]. A few rows that are contiguous stay where they are.
+// 1. gemm_pack copies A into row panels [ceil(m / MR)][k][MR]. Contiguous rows stay where they are.
 // 2. gemm_multiply: every work-item is a work-group of its own. It takes units of work (batch index, block of block_n
 //    columns, block of block_m rows) one after another. For each block of block_k rows of B it packs its part of B into
 //    column panels [block_n / NR][block_k][NR]. They are in the item's own slice of `scratch` and stay in the L2 cache.

@@ -4,7 +4,9 @@
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, m small
 //
 // B is in the column panels [ceil(n / NR)][k][NR] of gemm_pack, and A[i][k] = a[i * a_row + k * a_column]. A unit of
-// work is one vector of columns over the whole depth, so that few columns still give every core its share.
+// work is one vector of columns over the whole depth, so that few columns still give every core its share. If A
+// has one row, an item multiplies a whole panel at once where it has all vectors of this panel. The item then reads the
+// panel from its start to its end.
 #include "product/skinny_tile.h"
 
 #define ROWS SKINNY_ROWS
@@ -22,19 +24,29 @@ CPU_KERNEL void gemm_skinny(__global const float* restrict a, const ulong a_offs
   const long items = get_global_size(0);
   const long units = (n + VW - 1) / VW;
   const Finish finish = FINISH_OF(0);
+  const long end = units * (item + 1) / items;
+  int vectors;
   NO_UNROLL
-  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+  for (long unit = units * item / items; unit < end; unit += vectors) {
     __global const float* panel = b + unit / NV * k * NR + unit % NV * VW;
+    vectors = m == 1 && unit % NV == 0 && unit + NV <= end ? NV : 1;
     NO_UNROLL
     for (int row = 0; row < m; row += ROWS) {
       __global const float* from[ROWS];
 #pragma unroll
       for (int i = 0; i < ROWS; ++i) from[i] = a + min(row + i, m - 1) * a_row;
-      floatv tile[ROWS];
-      skinny_multiply(tile, from, a_column, panel, k);
-      __global const float* shift = bias + (flags & BIAS_PER_COLUMN ? unit * VW : row);
-      const Target target = {c + row * c_row, c_row, row, min(ROWS, m - row), flags, shift};
-      store_columns(tile, 1, &target, &finish, 0, unit * VW, (int)min((long)VW, n - unit * VW), shift);
+      floatv tile[ROWS > NV ? ROWS : NV];
+      if (vectors == NV)
+        skinny_row_of_panel(tile, from, a_column, panel, k);
+      else
+        skinny_multiply(tile, from, m - row, a_column, panel, k);
+      NO_UNROLL
+      for (long vector = unit; vector < unit + vectors; ++vector) {
+        __global const float* shift = bias + (flags & BIAS_PER_COLUMN ? vector * VW : row);
+        const Target target = {c + row * c_row, c_row, row, min(ROWS, m - row), flags, shift};
+        store_columns(tile + (vector - unit), 1, &target, &finish, 0, vector * VW, (int)min((long)VW, n - vector * VW),
+                      shift);
+      }
     }
   }
 }

@@ -44,7 +44,7 @@ INLINE void store_columns(const floatv* tile, int step, const Target* t, const F
     contiguous = contiguous && info[COLUMN_TO_RUN];
   }
   floatv column_bias = (floatv)(0.0f);
-  if (flags & BIAS_PER_COLUMN) column_bias = load_some(bias, lanes, 1);
+  if (flags & BIAS_PER_COLUMN) column_bias = lanes == VW ? UNALIGNED_CONST(bias) : load_some(bias, lanes, 1);
   if (contiguous && !(flags & (ADD_E0 | SNIPPET))) {  // Most tiles. A shallow product does little else than this loop.
     const floatv least = (floatv)(flags & RELU ? 0.0f : -INFINITY);
     __global float* out = t->c + first;

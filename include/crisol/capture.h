@@ -27,7 +27,7 @@ namespace crisol {
 
 /// How commands are queued again.
 enum class ReplayBy {
-  any,             ///< By a command buffer if the device supports them, otherwise one by one.
+  any,             ///< By a command buffer on GPUs that support them, otherwise one by one.
   command_buffer,  ///< By one call: the driver keeps the commands (cl_khr_command_buffer).
   launches,        ///< One by one, with arguments that were set once.
 };

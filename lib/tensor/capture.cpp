@@ -62,6 +62,13 @@ class CaptureScope {
   runtime::Capturer& capturer_;
 };
 
+// Drivers of CPUs queue the commands of a buffer one by one, and take longer for a command than for a launch. It is 1.7
+// instead of 1.2 us on PoCL, and 2.3 instead of 1.5 us on Intel's runtime. There a replay of 25 short commands takes 76
+// instead of 94 us.
+bool replays_by_launches(const Device& device, ReplayBy by) {
+  return by == ReplayBy::launches || (by == ReplayBy::any && device.info().type == DeviceType::cpu);
+}
+
 }  // namespace
 
 CapturedGraph capture(const std::function<void()>& work, Device device, ReplayBy by) {
@@ -72,7 +79,7 @@ CapturedGraph capture(const std::function<void()>& work, Device device, ReplayBy
     const CaptureScope scope(*impl->capturer, impl->uses);
     work();
   }
-  if (by == ReplayBy::launches) return CapturedGraph(std::move(impl));
+  if (replays_by_launches(device, by)) return CapturedGraph(std::move(impl));
   const char* why_not = runtime::keep_in_command_buffer(*impl->capturer);
   require(by == ReplayBy::any || why_not == nullptr, "capture", device, ": ", why_not == nullptr ? "" : why_not);
   return CapturedGraph(std::move(impl));

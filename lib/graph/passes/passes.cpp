@@ -15,7 +15,8 @@ std::span<const Pass> all_passes() {
       Pass{"remove_identities", remove_identities}, Pass{"find_layer_norms", find_layer_norms},
       Pass{"move_transposes", move_transposes},     Pass{"fold_affine", fold_affine},
       Pass{"remove_dead_nodes", remove_dead_nodes}, Pass{"block_channels", block_channels},
-      Pass{"fuse_elements", fuse_elements},         Pass{"fuse_epilogues", fuse_epilogues},
+      Pass{"fuse_elements", fuse_elements},         Pass{"find_lookups", find_lookups},
+      Pass{"join_products", join_products},         Pass{"fuse_epilogues", fuse_epilogues},
   };
   return passes;
 }

@@ -26,6 +26,12 @@ std::size_t fold_affine(Graph& graph, Device device);
 std::size_t block_channels(Graph& graph, Device device);
 /// Joins nodes that compute each element by itself, so that one kernel computes all of them.
 std::size_t fuse_elements(Graph& graph, Device device);
+/// Replaces products of rows that are 1 in one place and 0 elsewhere by lookups in the other factor. The table
+/// takes in the ops of single elements behind the product.
+std::size_t find_lookups(Graph& graph, Device device);
+/// Joins products of one value with several matrices, and the biases behind these products. The number of products that
+/// were joined.
+std::size_t join_products(Graph& graph, Device device);
 /// Lets the kernels of products and convolutions compute what follows for each element.
 std::size_t fuse_epilogues(Graph& graph, Device device);
 

@@ -44,11 +44,9 @@ CpuTileChoice choose_tiles(const GemmProblem& p, const Target& target) {
           .depth = shares_b(p) ? depth_of_panels : CpuTileChoice().depth};
 }
 
-// Packing A takes a launch of its own, which costs as much as a small product.
-bool reads_rows(const GemmProblem& p) {
-  constexpr std::int64_t few_rows = 128;
-  return p.a.column == 1 && p.m <= few_rows;
-}
+// Contiguous rows stay where they are, because packing takes a launch of its own and does not make the tiles faster.
+// Products of 512, 1024 and 2048 take 0.88 to 0.95 of the time, and 2048 rows with 64 columns take 0.44 of it.
+bool reads_rows(const GemmProblem& p) { return p.a.column == 1; }
 
 constexpr std::int64_t config_depths[] = {256, 512, 1024};
 

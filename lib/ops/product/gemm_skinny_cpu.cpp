@@ -18,9 +18,10 @@ constexpr std::int64_t max_rows = 16, max_depth_of_few_columns = 8192;
 constexpr std::int64_t small_weight = std::int64_t{1} << 18, few_panels = 8;
 
 // Whether tiles have enough panels of columns for all cores, and take less time. With tiles, 16 rows of depth 384 with
-// 1536 columns take 98 instead of 130 us. One row of depth 1024 with 4096 columns takes 610 instead of 1010 us.
+// 1536 columns take 98 instead of 130 us. But for one row a tile computes 8 rows, and takes twice as long.
 bool fits_tiles(const GemmProblem& p, const Target& target) {
-  return (p.m > SKINNY_ROWS || p.n * p.k > small_weight) && ceil_div(p.n, panel_columns(target)) >= few_panels;
+  return p.m > 1 && (p.m > SKINNY_ROWS || p.n * p.k > small_weight) &&
+         ceil_div(p.n, panel_columns(target)) >= few_panels;
 }
 
 std::int64_t vectors_of(const GemmProblem& p, const Target& target) {

@@ -251,7 +251,8 @@ TEST_CASE("linear keeps a packed weight for as long as it stays as it is") {
                          {some(10, on_cpus("cpu_skinny")), on_cpus("cpu_tiled"), on_cpus("cpu_rows"), "plain"});
   const struct {
     std::int64_t m, n, k;
-  } sizes[] = {{1, 10, 128}, {1, 200, 77}, {3, 48, 16}, {5, 65, 33}, {16, 7, 50}, {17, 100, 9}, {64, 50, 600}};
+  } sizes[] = {{1, 10, 128}, {1, 200, 77}, {1, 800, 31}, {3, 48, 16},
+               {5, 65, 33},  {16, 7, 50},  {17, 100, 9}, {64, 50, 600}};
   for (const auto& size : sizes) {
     const auto [m, n, k] = size;
     if (testing::slow_device() && m * n * k > 30000) continue;

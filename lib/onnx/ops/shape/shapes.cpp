@@ -5,6 +5,7 @@
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
+#include "crisol/fuse.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/table.h"
@@ -186,8 +187,9 @@ Run gather_(Call& call) {
     }
     const Tensor x = in[0].tensor(device);
     if (in[1].on_host() && in[1].shape().rank() == 0) return {x.select(axis, place_of(in[1].numbers()[0], size))};
-    Tensor index = in[1].tensor(device).to(DType::i64);
-    index = where(index.lt(0), index + size, index);
+    static const auto from_front =
+        fuse([](const Expr& i, const Expr& n) { return where(i < 0, i + n, i); }, "from_front");
+    const Tensor index = from_front(in[1].tensor(device).to(DType::i64), size);
     Shape sizes;
     for (int i = 0; i < axis; ++i) sizes.push_back(x.size(i));
     for (const std::int64_t one : index.shape()) sizes.push_back(one);
