@@ -10,6 +10,7 @@
 #include "graph/specialise.h"
 #include "graph/walk.h"
 #include "runtime/capture/capture.h"
+#include "runtime/memory/stored_block.h"
 #include "tensor/impl.h"
 #include "tensor/recorder.h"
 
@@ -46,6 +47,7 @@ Data copies_of(Data data, Device device) {
 
 std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
                               PassChanges* changes) {
+  const runtime::BorrowedBlocks borrowed;  // A pass reads weights to compute others.
   std::optional<Graph> fixed = specialise(graph, inputs, weights, device);
   if (!fixed) return {};
   for (const Pass& pass : all_passes()) {
@@ -80,6 +82,7 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
 
 void Program::capture_run(Graph& graph) {
   const Making making;
+  runtime::BorrowedBlocks borrowed;
   // A weight that the kernels read in another layout is given back as soon as this layout is made.
   std::vector<std::pair<int, Datum>> constants;
   if (is_enabled("capture")) constants.swap(graph.constants);
@@ -88,9 +91,15 @@ void Program::capture_run(Graph& graph) {
         // Each run writes the inputs, so other layouts of them are made anew.
         for (const Datum& input : inputs_)
           if (!input.on_host()) input.tensor(device_).impl()->storage->written();
-        outputs_ = walk(graph, inputs_, {}, device_, std::move(constants));
+        outputs_ = walk(graph, inputs_, {}, device_, std::move(constants),
+                        [&](const Node&, const Data&, const std::function<Data()>& compute) {
+                          Data results = compute();
+                          borrowed.give_back_unused();
+                          return results;
+                        });
       },
       device_);
+  borrowed_ = borrowed.take();
   device_.synchronize();  // rusticl (Mesa 22.3) does not keep a released buffer for the kernels that are queued.
   device_.release_cached_memory();
 }
