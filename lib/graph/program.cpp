@@ -32,6 +32,11 @@ class Making {
 
 Data data_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
 
+void release_unused_memory(Device device) {
+  device.synchronize();  // rusticl (Mesa 22.3) does not keep a released buffer for the kernels that are queued.
+  device.release_cached_memory();
+}
+
 /// Copies that the next run does not write.
 Data copies_of(Data data, Device device) {
   for (Datum& datum : data) {
@@ -67,6 +72,7 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
     inputs_.push_back(input.on_host() ? input : Datum(input.tensor(device).detach().clone()));
   std::optional<Graph> fixed = optimise(graph, inputs_, weights, device);
   if (!fixed) return;
+  release_unused_memory(device);  // Of weights from which the passes computed others.
   try {
     capture_run(*fixed);
   } catch (const Error& error) {
@@ -100,8 +106,7 @@ void Program::capture_run(Graph& graph) {
       },
       device_);
   borrowed_ = borrowed.take();
-  device_.synchronize();  // rusticl (Mesa 22.3) does not keep a released buffer for the kernels that are queued.
-  device_.release_cached_memory();
+  release_unused_memory(device_);
 }
 
 bool Program::fits_inputs(const Data& inputs) const {
