@@ -33,7 +33,7 @@ class Block {
   }
   std::uint64_t bytes() const noexcept { return bytes_; }
   bool pooled() const noexcept { return kind_ == Kind::pooled; }
-  /// Whether the memory comes from the pool: that of a pooled block, and that of a stored one.
+  /// Whether the memory comes from the pool. Pooled blocks and stored blocks have such memory.
   bool from_pool() const noexcept { return kind_ != Kind::shared; }
 
  protected:

@@ -20,7 +20,7 @@ class StoredBlock final : public Block {
   StoredBlock(DeviceState& device, std::uint64_t bytes, std::function<BlockPtr()> read)
       : Block(device, Kind::stored, bytes), read_(std::move(read)) {}
 
-  /// What memory() returns while the block keeps no memory.
+  /// memory() calls it while the block keeps no memory.
   _cl_mem* read_memory() const;
 
  private:
@@ -30,7 +30,7 @@ class StoredBlock final : public Block {
 
   mutable std::mutex mutex_;
   mutable std::function<BlockPtr()> read_;  ///< Empty once the block keeps its memory.
-  mutable std::weak_ptr<Block> lent_;       ///< What threads have borrowed and programs use.
+  mutable std::weak_ptr<Block> lent_;       ///< Threads borrow it, and programs use it.
   mutable BlockPtr kept_;
 };
 
@@ -46,7 +46,7 @@ class BorrowedBlocks {
   /// Gives back what the commands that this thread captures do not use so far. Kernels that use it may be queued: its
   /// next user runs behind them.
   void give_back_unused();
-  /// The memory that is still borrowed. Who holds it shares it with later borrowers and with those who keep it.
+  /// The memory that is still borrowed. While somebody holds it, later borrowers and the block itself share it.
   std::vector<BlockPtr> take();
 
  private:
