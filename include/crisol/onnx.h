@@ -182,6 +182,9 @@ class CRISOL_API Model : public nn::Module {
 
 /// Loads a model to a device. Throws io for a file that is damaged or contradicts itself. Throws invalid_argument for a
 /// model that uses what the library does not support: the text lists all of it, with versions of ops and nodes.
+///
+/// Large weights stay in the file until somebody needs them. So the file may be removed or replaced, but not written in
+/// place: what then needs a weight that is not in memory throws io.
 CRISOL_API Model load(const std::string& path, Device device = Device());
 
 /// The tensor in a file of its own (a TensorProto, mostly `.pb`), with its name, which may be empty. The inputs and

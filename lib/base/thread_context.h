@@ -22,6 +22,7 @@ namespace nn {
 struct CloneContext;
 }
 namespace runtime {
+class BorrowedBlocks;
 class Capturer;
 class DryRun;
 }  // namespace runtime
@@ -36,14 +37,15 @@ struct ThreadContext {
 
   std::int16_t precision = no_precision;  ///< A Precision; without one, that of the process holds.
   bool grad_enabled = true;
-  const char* op = nullptr;               ///< The op that runs; see runtime/op_scope.h.
-  runtime::Capturer* capturer = nullptr;  ///< Captures the work that the thread queues.
-  runtime::DryRun* dry_run = nullptr;     ///< The innermost run for sizes alone; see runtime/dry_run.h.
-  int capture_pauses = 0;                 ///< PauseCapture objects of the thread.
-  CapturedUses* captured_uses = nullptr;  ///< The storages that the captured work uses.
   /// The thread makes a program of a graph: new tensors of host values are its constants, and packed copies of operands
   /// are kept from their first use on.
   bool makes_program = false;
+  const char* op = nullptr;                     ///< The op that runs; see runtime/op_scope.h.
+  runtime::Capturer* capturer = nullptr;        ///< Captures the work that the thread queues.
+  runtime::DryRun* dry_run = nullptr;           ///< The innermost run for sizes alone; see runtime/dry_run.h.
+  int capture_pauses = 0;                       ///< PauseCapture objects of the thread.
+  CapturedUses* captured_uses = nullptr;        ///< The storages that the captured work uses.
+  runtime::BorrowedBlocks* borrowed = nullptr;  ///< The innermost of the thread; see runtime/memory/stored_block.h.
   Recorder* recorder = nullptr;  ///< Is told what functions compute while they are traced; see tensor/recorder.h.
   std::vector<ForcedRequest>* forced = nullptr;  ///< The requests of the thread, the innermost last.
   ProblemLog* problem_log = nullptr;             ///< The innermost log of problems.

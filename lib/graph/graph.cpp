@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "graph/walk.h"
-#include "runtime/capture/capture.h"
 
 namespace crisol::graph {
 
@@ -26,23 +25,6 @@ struct Datum::Host {
 Datum::Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype)
     : host_(new Host{std::move(numbers)}), shape_(shape), dtype_(dtype) {}
 
-/// A tensor, once it is needed.
-struct Datum::Stored {
-  const std::function<Tensor()> read;
-  std::mutex mutex = {};
-  Tensor tensor = {};
-};
-
-Datum Datum::stored(const Shape& shape, DType dtype, std::function<Tensor()> read) {
-  Datum datum;
-  datum.stored_.reset(new Stored{std::move(read)});
-  datum.shape_ = shape;
-  datum.dtype_ = dtype;
-  return datum;
-}
-
-Datum Datum::apart() const { return is_stored() ? stored(shape_, dtype_, stored_->read) : *this; }
-
 Datum Datum::sequence(std::vector<Datum> elements) {
   Datum datum;
   datum.elements_ = std::make_shared<const std::vector<Datum>>(std::move(elements));
@@ -52,13 +34,7 @@ Datum Datum::sequence(std::vector<Datum> elements) {
 const Tensor& Datum::own_tensor() const {
   require(!is_sequence(), "graph", "a tensor is needed, and the value is a sequence of ",
           is_sequence() ? elements_->size() : 0, " elements");
-  if (!is_stored()) return tensor_;
-  const std::lock_guard lock(stored_->mutex);
-  if (!stored_->tensor.defined()) {
-    const runtime::PauseCapture pause;  // A replay only reads it, and a dry run needs its values.
-    stored_->tensor = stored_->read();
-  }
-  return stored_->tensor;
+  return tensor_;
 }
 
 Tensor Datum::tensor(Device device) const {

@@ -37,14 +37,12 @@ class Datum {
   Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype = DType::i64);
   /// A sequence.
   static Datum sequence(std::vector<Datum> elements);
-  /// A tensor that `read` gives when it is first needed. This datum and its copies keep it then.
-  static Datum stored(const Shape& shape, DType dtype, std::function<Tensor()> read);
 
-  bool defined() const noexcept { return tensor_.defined() || on_host() || is_stored() || is_sequence(); }
+  bool defined() const noexcept { return tensor_.defined() || on_host() || is_sequence(); }
   bool on_host() const noexcept { return host_ != nullptr; }
   bool is_sequence() const noexcept { return elements_ != nullptr; }
-  const Shape& shape() const { return on_host() || is_stored() ? shape_ : own_tensor().shape(); }
-  DType dtype() const { return on_host() || is_stored() ? dtype_ : own_tensor().dtype(); }
+  const Shape& shape() const { return on_host() ? shape_ : own_tensor().shape(); }
+  DType dtype() const { return on_host() ? dtype_ : own_tensor().dtype(); }
 
   /// The tensor; an undefined one of an undefined value. Numbers on the host are copied to the device once; copies of
   /// this datum share the tensor.
@@ -58,20 +56,15 @@ class Datum {
   void remember();
   /// The elements of a sequence.
   const std::vector<Datum>& elements() const;
-  /// The same value. A stored tensor is read anew, so that its memory is freed when this copy goes.
-  Datum apart() const;
 
  private:
   struct Host;
-  struct Stored;
 
-  bool is_stored() const noexcept { return stored_ != nullptr; }
   const Tensor& own_tensor() const;
 
   Tensor tensor_;
   std::optional<double> number_;
   std::shared_ptr<Host> host_;
-  std::shared_ptr<Stored> stored_;
   Shape shape_;
   DType dtype_ = DType::i64;
   std::shared_ptr<const std::vector<Datum>> elements_;

@@ -10,6 +10,7 @@
 #include "graph/specialise.h"
 #include "graph/walk.h"
 #include "runtime/capture/capture.h"
+#include "runtime/memory/stored_block.h"
 #include "tensor/impl.h"
 #include "tensor/recorder.h"
 
@@ -31,6 +32,11 @@ class Making {
 
 Data data_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
 
+void release_unused_memory(Device device) {
+  device.synchronize();  // rusticl (Mesa 22.3) does not keep a released buffer for the kernels that are queued.
+  device.release_cached_memory();
+}
+
 /// Copies that the next run does not write.
 Data copies_of(Data data, Device device) {
   for (Datum& datum : data) {
@@ -46,6 +52,7 @@ Data copies_of(Data data, Device device) {
 
 std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
                               PassChanges* changes) {
+  const runtime::BorrowedBlocks borrowed;  // A pass reads weights to compute others.
   std::optional<Graph> fixed = specialise(graph, inputs, weights, device);
   if (!fixed) return {};
   for (const Pass& pass : all_passes()) {
@@ -65,6 +72,7 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
     inputs_.push_back(input.on_host() ? input : Datum(input.tensor(device).detach().clone()));
   std::optional<Graph> fixed = optimise(graph, inputs_, weights, device);
   if (!fixed) return;
+  release_unused_memory(device);  // The pool has that of weights from which the passes computed others.
   try {
     capture_run(*fixed);
   } catch (const Error& error) {
@@ -80,6 +88,7 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
 
 void Program::capture_run(Graph& graph) {
   const Making making;
+  runtime::BorrowedBlocks borrowed;
   // A weight that the kernels read in another layout is given back as soon as this layout is made.
   std::vector<std::pair<int, Datum>> constants;
   if (is_enabled("capture")) constants.swap(graph.constants);
@@ -88,11 +97,16 @@ void Program::capture_run(Graph& graph) {
         // Each run writes the inputs, so other layouts of them are made anew.
         for (const Datum& input : inputs_)
           if (!input.on_host()) input.tensor(device_).impl()->storage->written();
-        outputs_ = walk(graph, inputs_, {}, device_, std::move(constants));
+        outputs_ = walk(graph, inputs_, {}, device_, std::move(constants),
+                        [&](const Node&, const Data&, const std::function<Data()>& compute) {
+                          Data results = compute();
+                          borrowed.give_back_unused();
+                          return results;
+                        });
       },
       device_);
-  device_.synchronize();  // rusticl (Mesa 22.3) does not keep a released buffer for the kernels that are queued.
-  device_.release_cached_memory();
+  borrowed_ = borrowed.take();
+  release_unused_memory(device_);
 }
 
 bool Program::fits_inputs(const Data& inputs) const {

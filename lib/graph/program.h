@@ -15,7 +15,10 @@
 
 namespace crisol {
 struct Storage;
+namespace runtime {
+class Block;
 }
+}  // namespace crisol
 
 namespace crisol::graph {
 
@@ -54,6 +57,8 @@ class Program {
   };
   Device device_;
   std::vector<Weight> weights_;
+  /// Memory that the commands read of weights whose values stay in a file.
+  std::vector<std::shared_ptr<runtime::Block>> borrowed_;
   std::mutex mutex_;
   Data inputs_;   ///< Tensors that the commands read, and the numbers of inputs on the host.
   Data outputs_;  ///< That they write.

@@ -7,6 +7,7 @@
 #include "graph/walk.h"
 #include "runtime/capture/capture.h"
 #include "runtime/dry_run.h"
+#include "runtime/memory/stored_block.h"
 
 namespace crisol::graph {
 
@@ -44,12 +45,8 @@ class Specialiser {
 
   /// Runs the graph, and adds its nodes and constants.
   Data add_nodes(const Graph& graph, Places& places, const Data& inputs, const std::vector<Tensor>& weights) {
-    std::vector<std::pair<int, Datum>> constants;
-    for (const auto& [value, datum] : graph.constants) {
-      add_constant(place_in(places, value), datum.apart());
-      constants.emplace_back(value, datum.apart());
-    }
-    return walk(graph, inputs, weights, device_, std::move(constants),
+    for (const auto& [value, datum] : graph.constants) add_constant(place_in(places, value), datum);
+    return walk(graph, inputs, weights, device_, {},
                 [&](const Node& node, const Data& arguments, const std::function<Data()>& compute) {
                   return node.op == "If" && node.control && is_constant(place_in(places, node.inputs[0]))
                              ? add_branch(node, arguments, places)
@@ -127,6 +124,7 @@ class Specialiser {
   /// Also in a dry run.
   static Data compute_values(const std::function<Data()>& compute) {
     const runtime::PauseCapture pause;
+    const runtime::BorrowedBlocks borrowed;
     return compute();
   }
 

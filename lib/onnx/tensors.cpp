@@ -55,9 +55,15 @@ Datum Tensors::read(const file::TensorProto& tensor) {
   const auto [dtype, shape] = layout_of(tensor);
   const file::Elements elements = file_.elements_of(tensor);
   if (graph::may_be_shape(shape, dtype)) return Datum(numbers_of(elements.bytes(), dtype), shape, dtype);
+  constexpr std::size_t least_in_file = 4096;  // A page.
+  if (is_floating(dtype) && elements.file != nullptr && elements.mapped.size() >= least_in_file &&
+      io::MappedFile::may_be_replaced())
+    return stored_tensor(
+        elements.mapped, shape, dtype, device_, [file = elements.file] { file->require_unchanged("onnx"); },
+        io::MappedFile::give_back);
   // The memory of a large model then never holds both the file and the tensors.
   Tensor made = upload_in_parts(elements.bytes(), shape, dtype, device_, [&](std::string_view part) {
-    if (elements.mapped.data() != nullptr) io::MappedFile::give_back(part);
+    if (elements.file != nullptr) io::MappedFile::give_back(part);
   });
   if (shape.numel() != 1) return made;
   return {std::move(made), number_of(elements.bytes(), dtype)};
@@ -69,30 +75,13 @@ Datum Tensors::shared(const file::TensorProto& tensor) {
   return at->second;
 }
 
-std::optional<Datum> Tensors::left_in_file(const file::TensorProto& tensor) {
-  constexpr std::size_t min_bytes = 4096;  // A page.
-  if (tensor.place != file::TensorProto::Place::raw || tensor.bytes.size() < min_bytes ||
-      !io::MappedFile::may_be_replaced())
-    return {};
-  const auto [dtype, shape] = layout_of(tensor);
-  if (!is_floating(dtype)) return {};
-  const auto read = [file = file_.mapping(), bytes = tensor.bytes, shape = shape, dtype = dtype, device = device_] {
-    file->require_unchanged("onnx");
-    return upload_in_parts(bytes, shape, dtype, device, io::MappedFile::give_back);
-  };
-  return known_.try_emplace(&tensor, Datum::stored(shape, dtype, read)).first->second;
-}
-
 Datum Tensors::constant(const std::vector<Call::Attribute>& attributes) {
   using Kind = file::Attribute::Kind;
   require(attributes.size() == 1, "onnx", "a constant has ", attributes.size(), " attributes, 1 expected");
   const file::Attribute& a = *attributes[0].value;
   const auto count = [](const auto& list) { return Shape(static_cast<std::int64_t>(list.size())); };
   switch (a.kind) {
-    case Kind::tensor: {
-      const std::optional<Datum> left = left_in_file(a.tensors[0]);
-      return left ? *left : shared(a.tensors[0]);
-    }
+    case Kind::tensor: return shared(a.tensors[0]);
     case Kind::f32: return {from_vector(a.floats, Shape(), device_), a.floats.front()};
     case Kind::floats: return from_vector(a.floats, count(a.floats), device_);
     case Kind::integer: return Datum(a.integers, Shape());

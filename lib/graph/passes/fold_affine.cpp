@@ -6,6 +6,7 @@
 #include "graph/passes/formulas.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/uses.h"
+#include "runtime/memory/stored_block.h"
 
 namespace crisol::graph {
 
@@ -111,8 +112,9 @@ class Folder {
   }
 
   void change_conv(Node& conv, const Affine& affine) {
+    const runtime::BorrowedBlocks borrowed;  // The next convolution's weight may take the memory of this one.
     const std::string name = graph_.values[static_cast<std::size_t>(conv.inputs[1])].name;
-    const Tensor weight = uses_.constant(conv.inputs[1])->apart().tensor(device_);
+    const Tensor weight = uses_.constant(conv.inputs[1])->tensor(device_);
     const std::int64_t channels = weight.size(0);
     Tensor shift = affine.shift;
     if (conv.inputs.size() > 2 && conv.inputs[2] != absent)

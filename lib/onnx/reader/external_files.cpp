@@ -34,7 +34,7 @@ bool is_below(const fs::path& folder, const fs::path& file) {
 
 }  // namespace
 
-const io::MappedFile& ExternalFiles::file_at(std::string_view location) {
+const std::shared_ptr<const io::MappedFile>& ExternalFiles::file_at(std::string_view location) {
   if (const auto known = files_.find(location); known != files_.end()) return known->second;
   const auto refuse = [&](const auto&... reason) {
     fail(ErrorCode::io, "onnx", model_path_, ": external data in ", in_quotes(location), ": ", reason...);
@@ -48,12 +48,13 @@ const io::MappedFile& ExternalFiles::file_at(std::string_view location) {
   if (error) refuse("no such file in the model's folder");
   if (!is_below(folder, file))
     refuse("the location is refused: a symbolic link leads out of the model's folder (copy the file there)");
-  return files_.try_emplace(std::string(location), "onnx", system::text_of(file)).first->second;
+  auto mapped = std::make_shared<const io::MappedFile>("onnx", system::text_of(file));
+  return files_.try_emplace(std::string(location), std::move(mapped)).first->second;
 }
 
 std::string_view ExternalFiles::bytes_of(const TensorProto& tensor) {
   const ExternalData& data = tensor.external;
-  const std::string_view bytes = file_at(data.location).bytes();
+  const std::string_view bytes = file_at(data.location)->bytes();
   const std::uint64_t size = bytes.size(), wanted = tensor.byte_count();
   if (data.offset > size || wanted > size - data.offset)
     fail(ErrorCode::io, "onnx", model_path_, ": external data in ", in_quotes(data.location), ": tensor ",

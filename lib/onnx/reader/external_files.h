@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -20,12 +21,14 @@ class ExternalFiles {
 
   /// The bytes of a tensor whose place is external.
   std::string_view bytes_of(const TensorProto& tensor);
+  /// The file with these bytes.
+  std::shared_ptr<const io::MappedFile> file_of(const TensorProto& tensor) { return file_at(tensor.external.location); }
 
  private:
-  const io::MappedFile& file_at(std::string_view location);
+  const std::shared_ptr<const io::MappedFile>& file_at(std::string_view location);
 
   std::string model_path_;
-  std::map<std::string, io::MappedFile, std::less<>> files_;
+  std::map<std::string, std::shared_ptr<const io::MappedFile>, std::less<>> files_;
 };
 
 }  // namespace crisol::onnx::file

@@ -96,14 +96,15 @@ TensorFile::TensorFile(const std::string& path) : ProtoFile(path, "a tensor of O
 }
 
 Elements ProtoFile::elements_of(const TensorProto& tensor) {
-  if (tensor.place == TensorProto::Place::fields) return {{}, field_data(document_, tensor)};
-  const std::string_view bytes = tensor.place == TensorProto::Place::raw ? tensor.bytes : external_.bytes_of(tensor);
+  if (tensor.place == TensorProto::Place::fields) return {{}, field_data(document_, tensor), nullptr};
+  const bool is_raw = tensor.place == TensorProto::Place::raw;
+  const std::string_view bytes = is_raw ? tensor.bytes : external_.bytes_of(tensor);
   if (tensor.type == ElementType::boolean)
     for (std::size_t i = 0; i < bytes.size(); ++i)
       if (const auto value = static_cast<unsigned char>(bytes[i]); value > 1)
         fail(ErrorCode::io, "onnx", path(), ": tensor ", in_quotes(tensor.name), " of bool holds ",
              static_cast<int>(value), " at element ", i, ", only 0 and 1 allowed");
-  return {bytes, {}};
+  return {bytes, {}, is_raw ? file_ : external_.file_of(tensor)};
 }
 
 std::vector<std::string_view> ProtoFile::strings_of(const TensorProto& tensor) {

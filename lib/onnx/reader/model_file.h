@@ -16,10 +16,11 @@ namespace crisol::onnx::file {
 /// Elements of a tensor, little-endian and without gaps, as raw_data holds them. Elements of less than 8 bits lie side
 /// by side, the first in the lowest bits.
 struct Elements {
-  std::string_view mapped;  ///< In a file; nothing if the elements were decoded.
+  std::string_view mapped;  ///< In `file`; nothing if the elements were decoded.
   std::string decoded;
+  std::shared_ptr<const io::MappedFile> file;
 
-  std::string_view bytes() const noexcept { return mapped.data() != nullptr ? mapped : decoded; }
+  std::string_view bytes() const noexcept { return file != nullptr ? mapped : decoded; }
 };
 
 /// A mapped file with one message, and the data of the tensors in it. Nothing of it is trusted: every failure throws
@@ -28,8 +29,6 @@ class ProtoFile {
  public:
   const std::string& path() const noexcept { return file_->path(); }
   std::uint64_t size() const noexcept { return file_->bytes().size(); }
-  /// The file, for those who read elements when they are needed.
-  const std::shared_ptr<const io::MappedFile>& mapping() const noexcept { return file_; }
 
   /// The elements of a tensor of numbers. Their values are checked too: a bool is 0 or 1, an i8 has 8 bits.
   Elements elements_of(const TensorProto& tensor);

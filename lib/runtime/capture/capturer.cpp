@@ -91,7 +91,7 @@ void Capturer::use(const Block& block) {
   if (!used_.insert(block.memory()).second) return;
   memory_.emplace_back(block.memory(), true);
   may_fault_ = may_fault_ || device_.fault_flag().owns(block);
-  if (!block.pooled()) return;
+  if (!block.from_pool()) return;
   reserved_.push_back(block.memory());
   device_.pool().reserve(block.memory());
 }

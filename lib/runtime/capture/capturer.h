@@ -73,6 +73,8 @@ class Capturer {
   void replay();
 
   std::size_t size() const noexcept;
+  /// Whether a command uses the block.
+  bool uses(const Block& block) const { return used_.count(block.memory()) > 0; }
   /// Is another one for each capture of the process, and not 0.
   std::uint64_t number() const noexcept { return number_; }
   DeviceState& device() const noexcept { return device_; }

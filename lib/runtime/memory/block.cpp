@@ -4,11 +4,16 @@
 #include "base/forked.h"
 #include "base/text.h"
 #include "runtime/device/device_state.h"
+#include "runtime/memory/stored_block.h"
 
 namespace crisol::runtime {
 
 Block::~Block() {
-  if (!pooled_ && !system::forked()) clReleaseMemObject(memory_);
+  if (kind_ == Kind::shared && !system::forked()) clReleaseMemObject(memory_);
+}
+
+_cl_mem* Block::stored_memory() const {
+  return kind_ == Kind::stored ? static_cast<const StoredBlock&>(*this).read_memory() : nullptr;
 }
 
 PooledBlock::~PooledBlock() {

@@ -20,26 +20,36 @@ class Block {
  public:
   /// Memory that another owner has too; the block releases one reference.
   Block(DeviceState& device, _cl_mem* memory, std::uint64_t bytes) noexcept
-      : device_(device), memory_(memory), bytes_(bytes) {}
+      : device_(device), memory_(memory), bytes_(bytes), kind_(Kind::shared) {}
   ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
   DeviceState& device() const noexcept { return device_; }
-  _cl_mem* memory() const noexcept { return memory_; }
+  /// Throws only for a stored block, whose elements may have to be read (see stored_block.h).
+  _cl_mem* memory() const {
+    _cl_mem* const memory = memory_.load(std::memory_order_acquire);
+    return memory != nullptr ? memory : stored_memory();
+  }
   std::uint64_t bytes() const noexcept { return bytes_; }
-  bool pooled() const noexcept { return pooled_; }
+  bool pooled() const noexcept { return kind_ == Kind::pooled; }
+  /// Whether the memory comes from the pool. Pooled blocks and stored blocks have such memory.
+  bool from_pool() const noexcept { return kind_ != Kind::shared; }
 
  protected:
-  /// A block of the pool, which sets memory and bytes.
-  explicit Block(DeviceState& device) noexcept : device_(device), pooled_(true) {}
+  enum class Kind : std::uint8_t { shared, pooled, stored };
+  /// A block of the pool, which sets memory and bytes, or a stored block, which gets its memory later.
+  Block(DeviceState& device, Kind kind, std::uint64_t bytes) noexcept : device_(device), bytes_(bytes), kind_(kind) {}
+  void set_memory(_cl_mem* memory) const noexcept { memory_.store(memory, std::memory_order_release); }
 
  private:
   friend class MemoryPool;
+  _cl_mem* stored_memory() const;
+
   DeviceState& device_;
-  _cl_mem* memory_ = nullptr;
+  mutable std::atomic<_cl_mem*> memory_{nullptr};
   std::uint64_t bytes_ = 0;
-  bool pooled_ = false;
+  const Kind kind_;
 };
 
 using BlockPtr = std::shared_ptr<Block>;
@@ -57,7 +67,7 @@ class PooledBlock final : public Block {
  public:
   /// A block without memory. `op` is the op that makes it, or null; then name_block names one later.
   PooledBlock(DeviceState& device, const BlockContents& contents, const char* op) noexcept
-      : Block(device), op_(op), contents_(contents) {}
+      : Block(device, Kind::pooled, 0), op_(op), contents_(contents) {}
   ~PooledBlock();
 
   const BlockContents& contents() const noexcept { return contents_; }
