@@ -3,7 +3,7 @@
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, m small
 //
-// B is in the column panels [ceil(n / NR)][k][NR] of gemm_pack, and A[i][k] = a[i * a_row + k * a_column]. A unit of
+// B is in the column panels [ceil(n / NR)][k][NR] of gemm_pack, and A[i][k] = a[i * from_a.row + k * from_a.column]. A unit of
 // work is one vector of columns over the whole depth, so that few columns still give every core its share.
 #include "product/skinny_tile.h"
 
@@ -12,12 +12,14 @@
 CPU_KERNEL void gemm_skinny(__global const float* restrict a, const ulong a_offset, __global const float* restrict b,
                             const ulong b_offset, __global float* restrict c, const ulong c_offset,
                             __global const float* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
-                            const int m, const long n, const int k, const long a_row, const long a_column,
-                            const long c_row, const int flags) {
+                            const ProductParameters product, const StridedParameters from_a,
+                            const ResultParameters to) {
   a += a_offset;
   b += b_offset;
   c += c_offset;
   bias += bias_offset;
+  const int m = (int)product.m, k = (int)product.k, flags = product.flags;
+  const long n = product.n;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   const long units = (n + VW - 1) / VW;
@@ -29,11 +31,11 @@ CPU_KERNEL void gemm_skinny(__global const float* restrict a, const ulong a_offs
     for (int row = 0; row < m; row += ROWS) {
       __global const float* from[ROWS];
 #pragma unroll
-      for (int i = 0; i < ROWS; ++i) from[i] = a + min(row + i, m - 1) * a_row;
+      for (int i = 0; i < ROWS; ++i) from[i] = a + min(row + i, m - 1) * from_a.row;
       floatv tile[ROWS];
-      skinny_multiply(tile, from, a_column, panel, k);
+      skinny_multiply(tile, from, from_a.column, panel, k);
       __global const float* shift = bias + (flags & BIAS_PER_COLUMN ? unit * VW : row);
-      const Target target = {c + row * c_row, c_row, row, min(ROWS, m - row), flags, shift};
+      const Target target = {c + row * to.row, to.row, row, min(ROWS, m - row), flags, shift};
       store_columns(tile, 1, &target, &finish, 0, unit * VW, (int)min((long)VW, n - unit * VW), shift);
     }
   }

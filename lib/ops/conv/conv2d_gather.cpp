@@ -76,6 +76,10 @@ bool GatheredProduct::is_packed() const noexcept {
   return in_order && depth() == packed_depth() && weight_strides == packed;
 }
 
+kernels::ColumnParameters GatheredProduct::places() const noexcept {
+  return {c_image, number(pixels()), number(columns), number(c_h), number(c_w)};
+}
+
 kernels::WindowParameters GatheredProduct::window() const noexcept {
   return {.depth = 1,
           .height = number(height),
@@ -128,8 +132,6 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
   const Place sums = is_split ? plan.workspace(4 * static_cast<std::uint64_t>(count * split_k)) : c;
   const Place bias = problem.bias_or(weight);
   const EpilogueArgs e = problem.epilogue_args(src);
-  const kernels::ColumnParameters columns{p.c_image, number(p.pixels()), number(p.columns), number(p.c_h),
-                                          number(p.c_w)};
   const std::int64_t size = p.m * p.n();
 
   runtime::KernelSpec multiply{"conv/conv2d_tiled.cl", "conv2d_tiled"};
@@ -147,7 +149,7 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
            p.window(),
            is_split ? kernels::ResultParameters{split_k * size, p.n(), 1, size}
                     : kernels::ResultParameters{p.c_group, p.c_row, 1, 0},
-           is_split ? kernels::ColumnParameters{} : columns);
+           is_split ? kernels::ColumnParameters{} : p.places());
   if (!is_split) return;
   add_parts_sum(plan, target,
                 {.parts = sums,
@@ -165,7 +167,7 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
                  .epilogue = problem.epilogue,
                  .args = e,
                  .vectors = vectors,
-                 .columns = columns});
+                 .columns = p.places()});
 }
 
 }  // namespace crisol::ops

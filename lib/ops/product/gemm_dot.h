@@ -27,9 +27,10 @@ std::optional<DotPlan> plan_dot(const dispatch::Target& target, std::int64_t m, 
 struct DotProduct {
   GemmProblem problem;
   GemmPlaces at;
-  std::int64_t bias_batch = 0;
   std::int32_t flags = 0;  ///< gathered or none.
-  Shape places{}, plane{}, walk{};
+  /// Where the operands are gathered, with the pixels over which both run.
+  kernels::GatherParameters images_a{}, images_b{};
+  kernels::ColumnParameters pixels{};
 };
 /// Adds the launches, with scratch and the sums of the parts.
 void add_dot(dispatch::Plan& plan, const dispatch::Target& target, const DotPlan& cut, const DotProduct& product);
