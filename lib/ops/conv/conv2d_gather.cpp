@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "conv/sizes.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {
@@ -100,9 +101,10 @@ kernels::WindowParameters GatheredProduct::window() const noexcept {
 }
 
 const char* check_gathering(const Conv2dSizes& s) {
-  if (s.kernel_h > 16 || s.kernel_w > 15) return "the kernel is larger than 16 x 15";
-  const std::int64_t rows = s.height + s.out_h + 2 * s.pad_h + 16 * s.dilation_h;
-  const std::int64_t columns = s.width + s.out_w + 2 * s.pad_w + 16 * s.dilation_w;
+  static_assert(WINDOW_ROWS == 16 && WINDOW_COLUMNS == 15, "the reason names them");
+  if (s.kernel_h > WINDOW_ROWS || s.kernel_w > WINDOW_COLUMNS) return "the kernel is larger than 16 x 15";
+  const std::int64_t rows = s.height + s.out_h + 2 * s.pad_h + WINDOW_ROWS * s.dilation_h;
+  const std::int64_t columns = s.width + s.out_w + 2 * s.pad_w + WINDOW_COLUMNS * s.dilation_w;
   if (rows >= max_index / columns) return "the padded planes are too large for the kernel's indices";
   if (std::max(s.input_image(), s.output_image()) >= max_index)
     return "one image is too large for the kernel's indices";
