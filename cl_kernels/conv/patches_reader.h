@@ -19,8 +19,8 @@
 #define TOGETHER 1
 #endif
 
-#define GATHER (BN * SLICE / ITEMS)
-#if GATHER % 4
+#define GATHER GATHER_OF_ITEM(BN, SLICE, ITEMS)
+#if GATHER % GATHER_MULTIPLE
 #error "an item reads whole fours of the table"
 #endif
 #define SHARED (GATHER < TOGETHER ? GATHER : TOGETHER)  // The neighbours of an item that share one entry.

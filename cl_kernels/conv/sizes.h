@@ -14,4 +14,13 @@
 // conv2d_winograd.cl: the panels of MR outputs that are computed at a time.
 #define WINOGRAD_PANELS 4
 
+// conv/window.h: the most rows and columns of a window with two axes. A tap is two bits of a word, one of each.
+#define WINDOW_ROWS 16
+#define WINDOW_COLUMNS 15
+
+// conv/patches_reader.h: the neighbours of the depth that an item reads, for a tile of so many columns and a slice so
+// deep. They are a multiple of GATHER_MULTIPLE, because the table is read in such pieces.
+#define GATHER_OF_ITEM(columns, slice, items) ((columns) * (slice) / (items))
+#define GATHER_MULTIPLE 4
+
 #endif

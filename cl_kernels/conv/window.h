@@ -1,10 +1,11 @@
 // The window of a convolution with AXES spatial axes: 2 (also for one axis, whose other axis has size 1), or 3.
 //
 // The taps of a window are bits, so one `and` tells whether a tap is in the padding. A place has the bits of all taps
-// that are outside of the plane there. Two axes have at most 16 x 15 taps: row r is 1 << r, and column s is
-// 1 << (16 + s). Three axes have at most 10 taps each, with ten bits for each axis.
+// that are outside of the plane there. Two axes have at most WINDOW_ROWS x WINDOW_COLUMNS taps: row r is bit r,
+// and column s is bit WINDOW_ROWS + s. Three axes have at most 10 taps each, with ten bits for each axis.
 #include "common/inline.h"
 #include "conv/parameters.h"
+#include "conv/sizes.h"
 
 #ifndef AXES
 #define AXES 2
@@ -20,7 +21,7 @@ INLINE uint tap_bits(const Tap* tap) {
 #if AXES == 3
   return 1u << tap->q | 1u << (10 + tap->r) | 1u << (20 + tap->s);
 #else
-  return 1u << tap->r | 0x10000u << tap->s;
+  return 1u << tap->r | 1u << WINDOW_ROWS << tap->s;
 #endif
 }
 
@@ -62,6 +63,6 @@ INLINE int first_element(uint pixel, const PatchesParameters* p, const WindowPar
   const int at_h = (int)oh * w->step_h + w->start_h, at_w = (int)ow * w->step_w + w->start_w;
   const uint rows = axis_outside(at_h, w->tap_h, w->taps_h, w->height);
   const uint columns = axis_outside(at_w, w->tap_w, w->taps_w, w->width);
-  *outside |= AXES == 3 ? rows << 10 | columns << 20 : rows | columns << 16;
+  *outside |= AXES == 3 ? rows << 10 | columns << 20 : rows | columns << WINDOW_ROWS;
   return element + at_h * w->width + at_w;
 }

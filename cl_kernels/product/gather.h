@@ -12,6 +12,7 @@
 // columns is one load, or two loads around one such end, with a mask that depends only on the tap. If step_w is 2 or 4,
 // such a load reads 2 or 4 vectors and takes every second or fourth element.
 #include "common/vector.h"
+#include "product/parameters.h"
 #include "product/sizes.h"
 
 typedef struct {
@@ -25,6 +26,13 @@ typedef struct {
   long to_image;         // strides of images, rows and columns of pixels in the result; below 2^27, the last two small
   int to_h, to_w;
 } Gather;
+
+// Of GatherParameters and ColumnParameters.
+#define GATHER_OF(images, places, columns, size)                                                                      \
+  {(images).height, (images).width,   (images).taps,    (images).taps_w, (images).step_h, (images).step_w,            \
+   (images).start_h, (images).start_w, (images).tap_h,  (images).tap_w,  (places).pixels, (places).width,             \
+   columns,          (images).image,   (images).plane,  size,            (places).to_image, (places).to_row,          \
+   (places).to_column}
 
 // The data that is kept about VW neighbouring columns: vectors of int, and a few scalars.
 #define COLUMN_H 0             // source row at tap 0; far outside for columns past the end

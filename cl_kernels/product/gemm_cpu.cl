@@ -9,17 +9,14 @@
 //    Then the item runs the register tile MR x NR over all pairs of a row panel and a column panel.
 //
 // Flags choose at run time where B and C come from, because two programs would take twice as long to compile:
-//   (none)    B[k][j] = b[k * b_row + j * b_column], one of the strides being 1; C[i][j] = c[i * c_row + j].
-//   B_PACKED  gemm_pack has packed B into column panels [ceil(n / NR)][k][NR], b_batch elements a matrix.
+//   (none)    B[k][j] = b[k * from_b.row + j * from_b.column], one of the strides being 1; C[i][j] = c[i * to.row + j].
+//   B_PACKED  gemm_pack has packed B into column panels [ceil(n / NR)][k][NR], from_b.batch elements a matrix.
 //   GATHERED  B is the virtual im2col matrix of product/gather.h. Its columns also say where in a row of C they go.
 //             This is for forward convolution and for backward data. Backward data needs one launch for each remainder
 //             of the pixel position modulo the stride.
-//   A_ROWS    `packed` is A itself, whose rows are plane.s0 apart. The sums are the same.
+//   A_ROWS    `packed` is A itself, whose rows are from_a.step apart. The sums are the same.
 //
-// Shapes and strides are arguments: strides = (a_batch of packed A, b_batch, c_batch, bias_batch, c_row, b_row,
-// b_column, slice), plane = (height, width, taps, taps_w, pixels, pixels_w, to_h, to_w) and walk = (step_h, step_w,
-// start_h, start_w, tap_h, tap_w, image, plane) of the Gather. bias, e0 and e1 may be any buffers if no flag asks for
-// them.
+// Shapes and strides are arguments. bias, e0 and e1 may be any buffers if no flag asks for them.
 #include "product/gemm_tile.h"
 #include "product/gemm_pack.h"
 #include "common/transpose_memory.h"
@@ -63,19 +60,19 @@ INLINE void pack_columns(__global float* dst, __global const float* b, long b_co
   }
 }
 
-// Copies `depth` rows of B from k_first on to panels, `columns` columns from column_first on. strides are the kernel's.
+// Copies `depth` rows of B from k_first on to panels, `columns` columns from column_first on.
 INLINE void pack_block(__global float* dst, __global const float* matrix, const Gather* gather, __global int* table,
-                       const long8 strides, int k_first, int depth, long column_first, int columns, int flags) {
+                       const StridedParameters* from_b, int k_first, int depth, long column_first, int columns, int flags) {
   if (flags & GATHERED) {
     const int vectors = (columns + NR - 1) / NR * NV;
     gather_rows(dst, 1, NR, NV, (long)depth * NR, VW, matrix, gather, table, vectors, k_first, k_first + depth);
     return;
   }
-  __global const float* from = matrix + k_first * strides.s5 + column_first * strides.s6;
-  if (strides.s6 == 1)
-    pack_rows(dst, from, strides.s5, depth, columns);
+  __global const float* from = matrix + k_first * from_b->row + column_first * from_b->column;
+  if (from_b->column == 1)
+    pack_rows(dst, from, from_b->row, depth, columns);
   else
-    pack_columns(dst, from, strides.s6, depth, columns);
+    pack_columns(dst, from, from_b->column, depth, columns);
 }
 
 // Multiplies a panel of A with a panel of B. With A_ROWS, a is the first of `rows` rows of A itself, a_row apart.
@@ -92,20 +89,22 @@ CPU_KERNEL void gemm_multiply(
     __global const float* restrict packed, const ulong packed_offset, __global const float* restrict b,
     const ulong b_offset, __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
     const ulong bias_offset, __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
-    const int m, const long n, const int k, const int batch, const long8 strides, const long8 plane, const long8 walk,
-    const long b_size, const long to_image, const int block_m, const int block_n, const int block_k, const int flags) {
+    const CpuProductParameters product, const MatrixParameters from_a, const StridedParameters from_b,
+    const ResultParameters to, const GatherParameters images, const ColumnParameters places) {
   packed += packed_offset;
   b += b_offset;
   c += c_offset;
   bias += bias_offset;
-  const long c_row = strides.s4;
+  const int m = (int)product.m, k = (int)product.k, flags = product.flags;
+  const int block_m = product.block_m, block_n = product.block_n, block_k = product.block_k;
+  const long n = product.n, c_row = to.row;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
-  __global float* scratch_block = scratch + scratch_offset + item * strides.s7;
+  __global float* scratch_block = scratch + scratch_offset + item * product.slice;
   __global int* table = (__global int*)(scratch_block + (long)block_k * block_n);
   const long blocks_n = (n + block_n - 1) / block_n;
   const int blocks_m = (m + block_m - 1) / block_m;
-  const long units = batch * blocks_n * blocks_m;
+  const long units = product.batch * blocks_n * blocks_m;
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const int row_first = (int)(unit % blocks_m) * block_m, row_end = min(m, row_first + block_m);
@@ -113,11 +112,8 @@ CPU_KERNEL void gemm_multiply(
     const int columns = (int)min((long)block_n, n - column_first);
     const int vectors = (columns + NR - 1) / NR * NV;
     const long index = unit / blocks_m / blocks_n;
-    __global const float* matrix = b + index * strides.s1;
-    const Gather gather = {(int)plane.s0, (int)plane.s1, (int)plane.s2, (int)plane.s3,        (int)walk.s0, (int)walk.s1,
-                           (int)walk.s2,  (int)walk.s3,  (int)walk.s4,  (int)walk.s5,         (int)plane.s4,
-                           (int)plane.s5, n,             walk.s6,       walk.s7, b_size - index * strides.s1,
-                           to_image,      (int)plane.s6, (int)plane.s7};
+    __global const float* matrix = b + index * from_b.batch;
+    const Gather gather = GATHER_OF(images, places, n, images.size - index * from_b.batch);
     if (flags & GATHERED) gather_columns(table, &gather, column_first, vectors);
     const Finish finish = FINISH_OF(index);
     int k_first = 0;
@@ -127,19 +123,19 @@ CPU_KERNEL void gemm_multiply(
       __global const float* block = is_packed ? matrix + (column_first * k + (long)k_first * NR) : scratch_block;
       const long panel_depth = is_packed ? k : depth;
       if (!is_packed)
-        pack_block(scratch_block, matrix, &gather, table, strides, k_first, depth, column_first, columns, flags);
+        pack_block(scratch_block, matrix, &gather, table, &from_b, k_first, depth, column_first, columns, flags);
       const int now = flags_of_part(flags, k_first == 0, k_first + depth >= k);
       NO_UNROLL
       for (int v0 = 0; v0 < vectors; v0 += NV) {
         NO_UNROLL
         for (int row = row_first; row < row_end; row += MR) {
-          const Target target = {c + index * strides.s2 + row * c_row, c_row, row, min(MR, row_end - row), now,
-                                 bias + index * strides.s3 + (flags & BIAS_PER_COLUMN ? column_first : row)};
+          const Target target = {c + index * to.batch + row * c_row, c_row, row, min(MR, row_end - row), now,
+                                 bias + index * product.bias_batch + (flags & BIAS_PER_COLUMN ? column_first : row)};
           if ((now & (ADD_TO_C | GATHERED)) == ADD_TO_C)
             prefetch_rows(target.c + column_first + v0 * VW, c_row, target.rows, min(NR, columns - v0 * VW));
           floatv acc[MR * NV];
-          const long a_first = flags & A_ROWS ? row * plane.s0 + k_first : (long)row * k + (long)k_first * MR;
-          multiply_panels(acc, packed + index * strides.s0 + a_first, plane.s0, target.rows,
+          const long a_first = flags & A_ROWS ? row * from_a.step + k_first : (long)row * k + (long)k_first * MR;
+          multiply_panels(acc, packed + index * from_a.batch + a_first, from_a.step, target.rows,
                           block + PANEL_AT(v0, panel_depth), depth, flags);
           store_tile(acc, &target, &finish, table, column_first, v0, columns);
         }

@@ -13,14 +13,10 @@
 // splits. So every run gives the same bits, whatever else runs at the same time.
 //
 // A flag chooses at run time where the rows come from, because two programs would take twice as long to compile:
-//   (none)    A[i][k] = a[i * a_row + k], B[j][k] = b[j * b_row + k].
+//   (none)    A[i][k] = a[i * from_a.step + k], B[j][k] = b[j * from_b.step + k].
 //   GATHERED  Backward weights of a convolution; k runs over the pixels of all images. A is dy, one row for each output
 //             channel. B is the virtual im2col matrix of product/gather.h, made from x, one row for each (channel, r,
 //             s).
-//
-// strides = (a_batch, b_batch, c_batch, bias_batch, c_split, c_row, c_column, slice), places = (a_row, b_row), or with
-// GATHERED (distance of images in dy, in x, elements of dy, of x), plane = (height, width, taps, taps_w, pixels,
-// pixels_w) and walk = (step_h, step_w, start_h, start_w, tap_h, tap_w) of the Gather of x.
 #include "product/dot_tile.h"
 #include "product/gather.h"
 #include "product/part_flags.h"
@@ -41,32 +37,12 @@ INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const
   }
 }
 
-// With GATHERED, copies `count` rows of an operand from row `first` on to panels. From k_first on, it takes `vectors`
-// vectors of dy's own planes, or of the windows of the convolution. Images are `image` apart, and `size` elements may be
-// read. The arguments are no struct, because Intel's CPU compiler crashed on one (docs/implementations.md).
-INLINE void gather_operand(bool dy, __global float* dst, int tile, __global int* table, __global const float* src,
-                           int first, int count, const long8 plane, const long8 walk, long image, long size,
+// With GATHERED, copies `count` rows of an operand from row `first` on to panels, and of the pixels `vectors` vectors
+// from k_first on. src is `skipped` elements behind the first element of the images.
+INLINE void gather_operand(__global float* dst, int tile, __global int* table, __global const float* src, int first,
+                           int count, const GatherParameters* images, const ColumnParameters* pixels, long skipped,
                            long k_first, long k_end, int vectors) {
-  const int height = (int)(plane.s4 / plane.s5), width = (int)plane.s5;
-  const Gather gather = {dy ? height : (int)plane.s0,
-                         dy ? width : (int)plane.s1,
-                         dy ? 1 : (int)plane.s2,
-                         dy ? 1 : (int)plane.s3,
-                         dy ? 1 : (int)walk.s0,
-                         dy ? 1 : (int)walk.s1,
-                         dy ? 0 : (int)walk.s2,
-                         dy ? 0 : (int)walk.s3,
-                         dy ? 0 : (int)walk.s4,
-                         dy ? 0 : (int)walk.s5,
-                         (int)plane.s4,
-                         width,
-                         k_end,
-                         image,
-                         dy ? plane.s4 : plane.s0 * plane.s1,
-                         size,
-                         0,
-                         0,
-                         0};
+  const Gather gather = GATHER_OF(*images, *pixels, k_end, images->size - skipped);
   gather_columns(table, &gather, k_first, vectors);
   gather_rows(dst, tile, (long)vectors * tile * VW, 1, tile * VW, 0, src, &gather, table, vectors, first,
               first + count);
@@ -96,21 +72,21 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
                          const ulong b_offset, __global float* restrict c, const ulong c_offset,
                          __global const float* restrict bias, const ulong bias_offset,
                          __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
-                         const int m, const int n, const long k, const int batch, const int splits,
-                         const long8 strides, const long8 places, const long8 plane, const long8 walk,
-                         const int block_m, const int block_n, const int block_k, const int flags) {
+                         const CpuProductParameters product, const MatrixParameters from_a,
+                         const MatrixParameters from_b, const ResultParameters to, const GatherParameters images_a,
+                         const GatherParameters images_b, const ColumnParameters pixels) {
   a += a_offset;
   b += b_offset;
-  c += c_offset;
-  bias += bias_offset;
-  const long item = get_global_id(0);
-  const long items = get_global_size(0);
-  __global float* part_a = scratch + scratch_offset + item * strides.s7;
+  const long item = get_global_id(0), items = get_global_size(0);
+  const int m = (int)product.m, n = (int)product.n, splits = product.parts, flags = product.flags;
+  const int block_m = product.block_m, block_n = product.block_n, block_k = product.block_k;
+  const long k = product.k;
+  __global float* part_a = scratch + scratch_offset + item * product.slice;
   __global float* part_b = part_a + (long)block_m * block_k;
   __global int* table = (__global int*)(part_b + (long)block_n * block_k);
   const int blocks_m = (m + block_m - 1) / block_m;
   const int blocks_n = (n + block_n - 1) / block_n;
-  const long units = (long)batch * splits * blocks_n * blocks_m;
+  const long units = (long)product.batch * splits * blocks_n * blocks_m;
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const int row_first = (int)(unit % blocks_m) * block_m;
@@ -133,20 +109,18 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
         const int first = side == 0 ? row_first : column_first;
         const int count = side == 0 ? rows : columns;
         __global float* part = side == 0 ? part_a : part_b;
-        __global const float* from = side == 0 ? a + index * strides.s0 : b + index * strides.s1;
+        __global const float* from = side == 0 ? a + index * from_a.batch : b + index * from_b.batch;
         if (flags & GATHERED) {
-          gather_operand(side == 0, part, tile, table, from, first, count, plane, walk,
-                         side == 0 ? places.s0 : places.s1,
-                         side == 0 ? places.s2 - index * strides.s0 : places.s3 - index * strides.s1, k_first, k_end,
-                         vectors);
+          gather_operand(part, tile, table, from, first, count, side == 0 ? &images_a : &images_b, &pixels,
+                         index * (side == 0 ? from_a.batch : from_b.batch), k_first, k_end, vectors);
         } else {
-          const long step = side == 0 ? places.s0 : places.s1;
+          const long step = side == 0 ? from_a.step : from_b.step;
           copy_rows(part, tile, vectors, from + first * step + k_first, step, count, depth);
         }
       }
       k_first += block_k;
-      const Target target = {c + split * strides.s4 + index * strides.s2, bias + index * strides.s3, strides.s5,
-                             strides.s6, flags_of_part(flags, is_first, k_first >= k_end)};
+      const Target target = {c + c_offset + split * to.part + index * to.batch, bias + bias_offset, to.row, to.column,
+                             flags_of_part(flags, is_first, k_first >= k_end)};
       multiply_block(part_a, part_b, vectors, row_first, rows, column_first, columns, &target, &finish);
       is_first = false;
     } while (k_first < k_end);
@@ -156,15 +130,14 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
 // C = f(the partials [splits][batch][m][n], added in order, (+ C) (+ bias)). A unit of work is VW neighbouring columns.
 CPU_KERNEL void gemm_sum_partials(__global const float* restrict partials, const ulong partials_offset,
                                   __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
-                                  const ulong bias_offset, EPILOGUE_PARAMETERS, const int m, const int n,
-                                  const int batch, const int splits, const long c_batch, const long bias_batch,
-                                  const long c_row, const long c_column, const int flags) {
+                                  const ulong bias_offset, EPILOGUE_PARAMETERS, const PartsParameters p) {
   partials += partials_offset;
   c += c_offset;
   bias += bias_offset;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
-  const long rows = (long)batch * m;
+  const int m = (int)p.m, n = (int)p.n, splits = p.parts;
+  const long rows = p.batch * m;
   const int blocks = (n + VW - 1) / VW;
   const long units = rows * blocks;
   NO_UNROLL
@@ -175,7 +148,7 @@ CPU_KERNEL void gemm_sum_partials(__global const float* restrict partials, const
     const long index = row / m;
     const int i = (int)(row % m);
     const Finish finish = FINISH_OF(index);
-    const Target target = {c + index * c_batch, bias + index * bias_batch, c_row, c_column, flags};
+    const Target target = {c + index * p.c_batch, bias + index * p.bias_batch, p.c_row, p.c_column, p.flags};
     __global const float* part = partials + row * n + column;
     float sums[VW];
     if (lanes == VW) {

@@ -1,9 +1,10 @@
 // Packs a matrix into row panels [ceil(m / width)][k][width]. The rows past m are zero. width is a multiple of 4.
 //
-// Element (i, k) of a matrix is a[i * row_stride + k0 * stride0 + k1 * stride1 + k2 * stride2] with
+// Element (i, k) of a matrix is a[i * row + k0 * stride0 + k1 * stride1 + k2 * stride2] with
 // k = (k0 * count1 + k1) * count2 + k2. There are three levels because the weights of a convolution's backward data are
 // read in the order (output channel, r, s). A plain matrix has count1 = count2 = 1.
 #include "common/vector.h"
+#include "product/parameters.h"
 #include "product/sizes.h"
 
 // Packs four columns of four rows at a time. k is contiguous in each row.
@@ -79,14 +80,14 @@ INLINE void pack_strided(__global float* dst, long panel, __global const float* 
 
 CPU_KERNEL void gemm_pack(
     __global const float* restrict a, const ulong a_offset, __global float* restrict packed, const ulong packed_offset,
-    const int m, const int k, const int width, const int group, const long row_stride, const int count1, const int count2,
-    const long stride0, const long stride1, const long stride2, const int batch, const long a_batch) {
+    const PanelParameters p) {
   a += a_offset;
   packed += packed_offset;
+  const int m = p.m, k = p.k, width = p.width, group = p.group;
   const int panels = (m + width - 1) / width;
   const int chunks = (k + PACK_CHUNK - 1) / PACK_CHUNK;
   const int groups = (panels + group - 1) / group;
-  const long units = (long)batch * groups * chunks;
+  const long units = (long)p.count * groups * chunks;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
@@ -96,11 +97,12 @@ CPU_KERNEL void gemm_pack(
     const int panel = (int)(unit / chunks % groups) * group;
     const int row = panel * width;
     const int rows = min(group * width, m - row);
-    __global const float* src = a + index * a_batch + row * row_stride;
+    __global const float* src = a + index * p.batch + row * p.row;
     __global float* dst = packed + ((index * panels + panel) * k + first) * width;
-    if (group == 1 && count1 == 1 && count2 == 1 && stride0 == 1)
-      pack_contiguous(dst, src + first, row_stride, rows, width, depth);
+    if (group == 1 && p.count1 == 1 && p.count2 == 1 && p.stride0 == 1)
+      pack_contiguous(dst, src + first, p.row, rows, width, depth);
     else
-      pack_strided(dst, (long)k * width, src, row_stride, rows, width, first, depth, count1, count2, stride0, stride1, stride2);
+      pack_strided(dst, (long)k * width, src, p.row, rows, width, first, depth, p.count1, p.count2, p.stride0, p.stride1,
+                   p.stride2);
   }
 }

@@ -1,7 +1,7 @@
 // GEMM that runs on every device: C = f(A * B (+ C) (+ bias)), fp32, any strides; f is as in product/epilogue.h.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one problem per batch index
-//   A[i][k] = a[batch * a_batch + i * a_row + k * a_column], B and C likewise; bias as product/gemm_flags.h says.
+//   A[i][k] = a[batch * from_a.batch + i * from_a.row + k * from_a.column], B and C likewise; bias as product/gemm_flags.h says.
 //
 // A work-group of GROUP x GROUP work-items computes a tile of SIDE x SIDE (SIDE = GROUP * PER). It reads slices of A
 // and B from local memory (2 * GROUP * (SIDE + 1) floats). Work-item (x, y) owns rows y, y + GROUP, … and columns x, x
@@ -36,11 +36,11 @@ static inline void load_tile(__local float tile[GROUP][SIDE + 1], __global const
 __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
     __global const float* restrict a, const ulong a_offset, __global const float* restrict b, const ulong b_offset,
     __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
-    EPILOGUE_PARAMETERS, const long m, const long n, const long k, const long a_batch, const long a_row, const long a_column,
-    const long b_batch, const long b_row, const long b_column, const long c_batch, const long c_row,
-    const long c_column, const long bias_batch, const int flags) {
+    EPILOGUE_PARAMETERS, const ProductParameters product, const StridedParameters from_a,
+    const StridedParameters from_b, const ResultParameters to) {
   __local float tile_a[GROUP][SIDE + 1];
   __local float tile_b[GROUP][SIDE + 1];
+  const long m = product.m, n = product.n, k = product.k;
   const long tiles_m = (m + SIDE - 1) / SIDE;
   const long tiles_n = (n + SIDE - 1) / SIDE;
   const long tile = get_group_id(0);
@@ -51,10 +51,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
   // dimensions.
   const int x = get_local_id(0);
   const int y = get_local_id(1);
-  a += a_offset + index * a_batch;
-  b += b_offset + index * b_batch;
-  const Target target = {c + c_offset + index * c_batch, bias + bias_offset + index * bias_batch, c_row, c_column,
-                         flags};
+  a += a_offset + index * from_a.batch;
+  b += b_offset + index * from_b.batch;
+  const Target target = {c + c_offset + index * to.batch, bias + bias_offset, to.row, to.column, product.flags};
   const Finish finish = FINISH_OF(index);
 
   float acc[PER][PER];
@@ -63,8 +62,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
 #pragma unroll
     for (int j = 0; j < PER; ++j) acc[i][j] = 0.0f;
   for (long first = 0; first < k; first += GROUP) {
-    load_tile(tile_a, a, a_row, a_column, row_first, m, first, k);
-    load_tile(tile_b, b, b_column, b_row, column_first, n, first, k);
+    load_tile(tile_a, a, from_a.row, from_a.column, row_first, m, first, k);
+    load_tile(tile_b, b, from_b.column, from_b.row, column_first, n, first, k);
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (int at = 0; at < GROUP; ++at) {

@@ -3,8 +3,8 @@
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, m small
 //
-// B is in the column panels [ceil(n / NR)][k][NR] of gemm_pack, and A[i][k] = a[i * a_row + k * a_column]. A unit of
-// work is one vector of columns over the whole depth, so that few columns still give every core its share. If A
+// B is in the column panels [ceil(n / NR)][k][NR] of gemm_pack, and A[i][k] = a[i * from_a.row + k * from_a.column]. A
+// unit of work is one vector of columns over the whole depth, so that few columns still give every core its share. If A
 // has one row, an item multiplies a whole panel at once where it has all vectors of this panel. The item then reads the
 // panel from its start to its end.
 #include "product/skinny_tile.h"
@@ -14,12 +14,14 @@
 CPU_KERNEL void gemm_skinny(__global const float* restrict a, const ulong a_offset, __global const float* restrict b,
                             const ulong b_offset, __global float* restrict c, const ulong c_offset,
                             __global const float* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
-                            const int m, const long n, const int k, const long a_row, const long a_column,
-                            const long c_row, const int flags) {
+                            const ProductParameters product, const StridedParameters from_a,
+                            const ResultParameters to) {
   a += a_offset;
   b += b_offset;
   c += c_offset;
   bias += bias_offset;
+  const int m = (int)product.m, k = (int)product.k, flags = product.flags;
+  const long n = product.n;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   const long units = (n + VW - 1) / VW;
@@ -34,16 +36,16 @@ CPU_KERNEL void gemm_skinny(__global const float* restrict a, const ulong a_offs
     for (int row = 0; row < m; row += ROWS) {
       __global const float* from[ROWS];
 #pragma unroll
-      for (int i = 0; i < ROWS; ++i) from[i] = a + min(row + i, m - 1) * a_row;
+      for (int i = 0; i < ROWS; ++i) from[i] = a + min(row + i, m - 1) * from_a.row;
       floatv tile[ROWS > NV ? ROWS : NV];
       if (vectors == NV)
-        skinny_row_of_panel(tile, from, a_column, panel, k);
+        skinny_row_of_panel(tile, from, from_a.column, panel, k);
       else
-        skinny_multiply(tile, from, m - row, a_column, panel, k);
+        skinny_multiply(tile, from, m - row, from_a.column, panel, k);
       NO_UNROLL
       for (long vector = unit; vector < unit + vectors; ++vector) {
         __global const float* shift = bias + (flags & BIAS_PER_COLUMN ? vector * VW : row);
-        const Target target = {c + row * c_row, c_row, row, min(ROWS, m - row), flags, shift};
+        const Target target = {c + row * to.row, to.row, row, min(ROWS, m - row), flags, shift};
         store_columns(tile + (vector - unit), 1, &target, &finish, 0, vector * VW, (int)min((long)VW, n - vector * VW),
                       shift);
       }

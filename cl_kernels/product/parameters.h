@@ -20,6 +20,12 @@ typedef struct {
 } MatrixParameters;
 CHECK_PARAMETERS(MatrixParameters, 16);
 
+// A matrix of any strides.
+typedef struct {
+  Long batch, row, column;
+} StridedParameters;
+CHECK_PARAMETERS(StridedParameters, 24);
+
 // A result. `part` is from part to part of a product whose depth is cut.
 typedef struct {
   Long batch, row, column, part;
@@ -47,6 +53,31 @@ typedef struct {
   Int bias_batch, parts, flags, unused;
 } PartsParameters;
 CHECK_PARAMETERS(PartsParameters, 64);
+
+// `batch` products of a CPU, each an m x n result of depth k. The depth is cut into `parts`. A unit of work is a block
+// of block_m x block_n results of one part, which takes block_k of the depth at a time. `slice` is the scratch of a
+// work-item.
+typedef struct {
+  Long m, n, k, bias_batch, slice;
+  Int batch, parts, block_m, block_n, block_k, flags;
+} CpuProductParameters;
+CHECK_PARAMETERS(CpuProductParameters, 64);
+
+// The images of the virtual matrix of product/gather.h, which says what the names mean. `image` and `plane` are
+// distances. ColumnParameters say the rest: the pixels, and where the columns go in the result.
+typedef struct {
+  Long image, plane, size;
+  Int height, width, taps, taps_w, step_h, step_w, start_h, start_w, tap_h, tap_w;
+} GatherParameters;
+CHECK_PARAMETERS(GatherParameters, 64);
+
+// The matrix of `m` rows that product/gemm_pack.h packs into panels of `width` rows, which says what the strides and
+// counts mean. A unit of work packs `group` panels. There are `count` matrices.
+typedef struct {
+  Long batch, row, stride0;
+  Int stride1, stride2, count1, count2, m, k, width, group, count, unused;
+} PanelParameters;
+CHECK_PARAMETERS(PanelParameters, 64);
 
 PARAMETERS_END
 #endif

@@ -9,10 +9,14 @@ namespace {
 using Kind = MatrixUnit::Kind;
 
 constexpr MatrixUnitFacts kinds[] = {
-    {Kind::none, "none", 1, 1},           {Kind::mma_sm80, "mma_sm80", 32, 2},
-    {Kind::mma_sm75, "mma_sm75", 32, 2},  {Kind::mfma, "mfma", 64, 4},
-    {Kind::wmma, "wmma", 32, 1},          {Kind::wmma_gfx12, "wmma_gfx12", 32, 4},
-    {Kind::xmx8, "xmx8", 8, 1, true, 16}, {Kind::xmx16, "xmx16", 16, 1, true, 16},
+    {Kind::none, "none", 1, 1},
+    {Kind::mma_sm80, "mma_sm80", LANES_MMA, RUN_MMA},
+    {Kind::mma_sm75, "mma_sm75", LANES_MMA, RUN_MMA},
+    {Kind::mfma, "mfma", LANES_MFMA, RUN_MFMA},
+    {Kind::wmma, "wmma", LANES_WMMA, RUN_WMMA},
+    {Kind::wmma_gfx12, "wmma_gfx12", LANES_WMMA, RUN_WMMA_GFX12},
+    {Kind::xmx8, "xmx8", LANES_XMX8, RUN_XMX, true, 16},
+    {Kind::xmx16, "xmx16", LANES_XMX16, RUN_XMX, true, 16},
 };
 static_assert(std::size(kinds) == MatrixUnit::kinds);
 

@@ -3,11 +3,11 @@
 //
 // The tests read the first part as C++.
 #include "product/units/kinds.h"
-#define LANES 64
+#define LANES LANES_MFMA
 #define FM 16
 #define FN 16
 #define ACC 4
-#define RUN 4
+#define RUN RUN_MFMA
 
 INLINE int acc_row(int i, int lane) { return lane % 16; }
 INLINE int acc_column(int i, int lane) { return lane / 16 * 4 + i; }

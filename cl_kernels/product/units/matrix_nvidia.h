@@ -4,11 +4,11 @@
 //
 // The tests read the first part as C++.
 #include "product/units/kinds.h"
-#define LANES 32
+#define LANES LANES_MMA
 #define FM 16
 #define FN 16
 #define ACC 8
-#define RUN 2
+#define RUN RUN_MMA
 
 INLINE int acc_row(int i, int lane) { return lane / 4 + (i & 2) * 4; }
 INLINE int acc_column(int i, int lane) { return lane % 4 * 2 + (i & 1) + (i & 4) * 2; }

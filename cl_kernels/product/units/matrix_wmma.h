@@ -4,19 +4,19 @@
 //
 // The tests read the first part as C++.
 #include "product/units/kinds.h"
-#define LANES 32
+#define LANES LANES_WMMA
 #define FM 16
 #define FN 16
 #define ACC 8
 
 #if UNIT == UNIT_WMMA
-#define RUN 1
+#define RUN RUN_WMMA
 #define LANE_WORDS 8
 INLINE int acc_row(int i, int lane) { return i * 2 + lane / 16; }
 INLINE int acc_column(int i, int lane) { return lane % 16; }
 INLINE int a_word_of(int lane) { return 0; }
 #else
-#define RUN 4
+#define RUN RUN_WMMA_GFX12
 #define LANE_WORDS 4
 INLINE int acc_row(int i, int lane) { return lane % 16; }
 INLINE int acc_column(int i, int lane) { return lane / 16 * 8 + i; }

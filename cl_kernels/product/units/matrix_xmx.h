@@ -2,14 +2,14 @@
 // has sub-groups of 8 (Arc). UNIT_XMX16 has sub-groups of 16 (Data Center GPU Max, which also has tf32).
 #include "product/units/kinds.h"
 #if UNIT == UNIT_XMX8
-#define LANES 8
+#define LANES LANES_XMX8
 #else
-#define LANES 16
+#define LANES LANES_XMX16
 #endif
 #define FM 8
 #define FN LANES
 #define ACC 8
-#define RUN 1
+#define RUN RUN_XMX
 
 INLINE int acc_row(int i, int lane) { return i; }
 INLINE int acc_column(int i, int lane) { return lane; }

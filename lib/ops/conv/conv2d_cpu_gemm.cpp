@@ -10,6 +10,8 @@ namespace crisol::ops {
 
 namespace {
 
+using kernels::number;
+
 constexpr std::int64_t max_phases = 256;  // A plan names its packed weights with 8 bits.
 constexpr const char* too_large = "too large for the kernel's indices or the device's loops";
 
@@ -35,8 +37,8 @@ PackSource pack_source(const GatheredProduct& p, bool forward) {
           .count1 = p.taps_h,
           .count2 = p.taps_w,
           .stride0 = p.weight_strides[2],
-          .stride1 = p.weight_strides[3],
-          .stride2 = p.weight_strides[4],
+          .stride1 = number(p.weight_strides[3]),
+          .stride2 = number(p.weight_strides[4]),
           .count = p.groups,
           .batch = p.weight_strides[0]};
 }
@@ -56,7 +58,7 @@ Plan plan_product(const Conv2dProblem& problem, const Target& target, const Gath
                  .n = p.n(),
                  .k = p.depth(),
                  .batch = p.groups,
-                 .a_batch = cut.packed_size(p.m, p.depth(), 1),
+                 .a = {cut.packed_size(p.m, p.depth(), 1), 0},
                  .b_batch = p.src_group,
                  .c_batch = p.c_group,
                  .bias_batch = forward ? p.m : 0,
@@ -64,10 +66,20 @@ Plan plan_product(const Conv2dProblem& problem, const Target& target, const Gath
                  .flags = gathered | (problem.has_bias != 0 ? bias_per_row : 0),
                  .epilogue = problem.epilogue,
                  .args = problem.epilogue_args(packed),
-                 .plane = {p.height, p.width, p.taps(), p.taps_w, p.pixels(), p.columns, p.c_h, p.c_w},
-                 .walk = {p.step_h, p.step_w, p.start_h, p.start_w, p.tap_h, p.tap_w, p.src_image, p.src_channel},
-                 .b_size = p.images * p.src_image,
-                 .to_image = p.c_image});
+                 .images = {.image = p.src_image,
+                            .plane = p.src_channel,
+                            .size = p.images * p.src_image,
+                            .height = number(p.height),
+                            .width = number(p.width),
+                            .taps = number(p.taps()),
+                            .taps_w = p.taps_w,
+                            .step_h = p.step_h,
+                            .step_w = p.step_w,
+                            .start_h = p.start_h,
+                            .start_w = p.start_w,
+                            .tap_h = p.tap_h,
+                            .tap_w = p.tap_w},
+                 .places = p.places()});
   return plan;
 }
 
@@ -105,6 +117,32 @@ PlanOr plan_cpu_rows(const Conv2dProblem& p, const Target& target, std::size_t) 
   const std::optional<DotPlan> cut = plan_dot(target, m, n, k, s.groups, s.taps());
   if (!cut) return too_large;
   // A row of A is an output channel of dy, a row of B a (channel, r, s) of the im2col matrix. Both run over all pixels.
+  const kernels::GatherParameters planes_of_dy{.image = s.output_image(),
+                                               .plane = s.pixels(),
+                                               .size = s.images * s.output_image(),
+                                               .height = number(s.out_h),
+                                               .width = number(s.out_w),
+                                               .taps = 1,
+                                               .taps_w = 1,
+                                               .step_h = 1,
+                                               .step_w = 1,
+                                               .start_h = 0,
+                                               .start_w = 0,
+                                               .tap_h = 0,
+                                               .tap_w = 0};
+  const kernels::GatherParameters windows_of_x{.image = s.input_image(),
+                                               .plane = s.plane(),
+                                               .size = s.images * s.input_image(),
+                                               .height = number(s.height),
+                                               .width = number(s.width),
+                                               .taps = number(s.taps()),
+                                               .taps_w = number(s.kernel_w),
+                                               .step_h = number(s.stride_h),
+                                               .step_w = number(s.stride_w),
+                                               .start_h = number(-s.pad_h),
+                                               .start_w = number(-s.pad_w),
+                                               .tap_h = number(s.dilation_h),
+                                               .tap_w = number(s.dilation_w)};
   GemmProblem product = inner_product(p, m, n, k, s.groups);
   product.a = {0, 0, m * s.pixels()};
   product.b = {0, 0, s.group_channels() * s.plane()};
@@ -114,9 +152,9 @@ PlanOr plan_cpu_rows(const Conv2dProblem& p, const Target& target, std::size_t) 
           {.problem = product,
            .at = {dy, x, dw, dw, dy, dy},
            .flags = gathered,
-           .places = {s.output_image(), s.input_image(), s.images * s.output_image(), s.images * s.input_image()},
-           .plane = {s.height, s.width, s.taps(), s.kernel_w, s.pixels(), s.out_w},
-           .walk = {s.stride_h, s.stride_w, -s.pad_h, -s.pad_w, s.dilation_h, s.dilation_w}});
+           .images_a = planes_of_dy,
+           .images_b = windows_of_x,
+           .pixels = {0, number(s.pixels()), number(s.out_w), 0, 0}});
   return plan;
 }
 

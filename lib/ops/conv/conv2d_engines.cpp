@@ -1,4 +1,5 @@
 // The engines' tiles for convolutions.
+#include "conv/sizes.h"
 #include "ops/conv/conv2d_tiled.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/tile_configs.h"
@@ -70,8 +71,9 @@ std::vector<TileShape> gathered_matrix_tiles(const MatrixUnit& unit, Precision p
   Tiles all = lanes == 64 ? Tiles(matrix_tiles_64) : Tiles(matrix_tiles_32);
   if (facts_of(unit.kind).waves_share_registers) all = mma_engine(unit, precision).tiles();
   std::vector<TileShape> usable;
-  for (const TileShape& tile : all)  // GATHER of conv/patches_reader.h.
-    if (tile.columns * slice_depth(precision) / (tile.parts() * lanes) % 4 == 0) usable.push_back(tile);
+  for (const TileShape& tile : all)
+    if (GATHER_OF_ITEM(tile.columns, slice_depth(precision), tile.parts() * lanes) % GATHER_MULTIPLE == 0)
+      usable.push_back(tile);
   return usable;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "conv/sizes.h"
 #include "ops/product/indices.h"
 #include "product/sizes.h"
 
@@ -72,6 +73,10 @@ bool GatheredProduct::is_packed() const noexcept {
   return in_order && depth() == packed_depth() && weight_strides == packed;
 }
 
+kernels::ColumnParameters GatheredProduct::places() const noexcept {
+  return {c_image, number(pixels()), number(columns), number(c_h), number(c_w)};
+}
+
 kernels::WindowParameters GatheredProduct::window() const noexcept {
   return {.depth = 1,
           .height = number(height),
@@ -92,9 +97,10 @@ kernels::WindowParameters GatheredProduct::window() const noexcept {
 }
 
 const char* check_gathering(const Conv2dSizes& s) {
-  if (s.kernel_h > 16 || s.kernel_w > 15) return "the kernel is larger than 16 x 15";
-  const std::int64_t rows = s.height + s.out_h + 2 * s.pad_h + 16 * s.dilation_h;
-  const std::int64_t columns = s.width + s.out_w + 2 * s.pad_w + 16 * s.dilation_w;
+  static_assert(WINDOW_ROWS == 16 && WINDOW_COLUMNS == 15, "the reason names them");
+  if (s.kernel_h > WINDOW_ROWS || s.kernel_w > WINDOW_COLUMNS) return "the kernel is larger than 16 x 15";
+  const std::int64_t rows = s.height + s.out_h + 2 * s.pad_h + WINDOW_ROWS * s.dilation_h;
+  const std::int64_t columns = s.width + s.out_w + 2 * s.pad_w + WINDOW_COLUMNS * s.dilation_w;
   if (rows >= max_index / columns) return "the padded planes are too large for the kernel's indices";
   if (std::max(s.input_image(), s.output_image()) >= max_index)
     return "one image is too large for the kernel's indices";
@@ -124,8 +130,6 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
   const Place sums = is_split ? plan.workspace(4 * static_cast<std::uint64_t>(count * split_k)) : c;
   const Place bias = problem.bias_or(weight);
   const EpilogueArgs e = problem.epilogue_args(src);
-  const kernels::ColumnParameters columns{p.c_image, number(p.pixels()), number(p.columns), number(p.c_h),
-                                          number(p.c_w)};
   const std::int64_t size = p.m * p.n();
 
   runtime::KernelSpec multiply{"conv/conv2d_tiled.cl", "conv2d_tiled"};
@@ -143,7 +147,7 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
            p.window(),
            is_split ? kernels::ResultParameters{split_k * size, p.n(), 1, size}
                     : kernels::ResultParameters{p.c_group, p.c_row, 1, 0},
-           is_split ? kernels::ColumnParameters{} : columns);
+           is_split ? kernels::ColumnParameters{} : p.places());
   if (!is_split) return;
   add_parts_sum(plan, target,
                 {.parts = sums,
@@ -161,7 +165,7 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
                  .epilogue = problem.epilogue,
                  .args = e,
                  .vectors = vectors,
-                 .columns = columns});
+                 .columns = p.places()});
 }
 
 }  // namespace crisol::ops

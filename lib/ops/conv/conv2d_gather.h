@@ -41,6 +41,8 @@ struct GatheredProduct {
   bool is_packed() const noexcept;
   /// The window as the kernels for GPUs take it.
   kernels::WindowParameters window() const noexcept;
+  /// The places of its columns in the result.
+  kernels::ColumnParameters places() const noexcept;
   ProductExtent extent() const noexcept { return {m, n(), packed_depth(), groups}; }
 };
 

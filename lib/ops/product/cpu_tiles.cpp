@@ -11,6 +11,7 @@
 namespace crisol::ops {
 
 using namespace dispatch;
+using kernels::number;
 
 namespace {
 
@@ -148,9 +149,20 @@ void pack(const Target& target, const runtime::Defines& defines, Place from, con
   const std::int64_t units = units_of(group);
   if (units == 0) return;
   add(runtime::KernelSpec{"product/gemm_cpu.cl", "gemm_pack", defines},
-      persistent_range(target, units, PACK_CHUNK * group * (width + 1)), from, to, static_cast<std::int32_t>(s.m),
-      static_cast<std::int32_t>(s.k), static_cast<std::int32_t>(width), static_cast<std::int32_t>(group), s.row,
-      s.count1, s.count2, s.stride0, s.stride1, s.stride2, static_cast<std::int32_t>(s.count), s.batch);
+      persistent_range(target, units, PACK_CHUNK * group * (width + 1)), from, to,
+      kernels::PanelParameters{.batch = s.batch,
+                               .row = s.row,
+                               .stride0 = s.stride0,
+                               .stride1 = s.stride1,
+                               .stride2 = s.stride2,
+                               .count1 = s.count1,
+                               .count2 = s.count2,
+                               .m = number(s.m),
+                               .k = number(s.k),
+                               .width = number(width),
+                               .group = number(group),
+                               .count = number(s.count),
+                               .unused = 0});
 }
 
 }  // namespace
@@ -176,11 +188,20 @@ void add_cpu_tiles(Plan& plan, const Target& target, const CpuTilePlan& tiles, c
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(tiles.items * tiles.slice));
   const EpilogueArgs& e = p.args;
   plan.add({"product/gemm_cpu.cl", "gemm_multiply", cpu_tile_defines(target, tiles), epilogue_prelude(p.epilogue)},
-           {{tiles.items}, {1}}, p.packed, p.b, p.c, p.bias, scratch, e, static_cast<std::int32_t>(p.m), p.n,
-           static_cast<std::int32_t>(p.k), static_cast<std::int32_t>(p.batch),
-           Shape{p.a_batch, p.b_batch, p.c_batch, p.bias_batch, p.c_row, p.b_row, p.b_column, tiles.slice}, p.plane,
-           p.walk, p.b_size, p.to_image, tiles.block_m, tiles.block_n, tiles.block_k,
-           p.flags | epilogue_flags(p.epilogue));
+           {{tiles.items}, {1}}, p.packed, p.b, p.c, p.bias, scratch, e,
+           kernels::CpuProductParameters{.m = p.m,
+                                         .n = p.n,
+                                         .k = p.k,
+                                         .bias_batch = p.bias_batch,
+                                         .slice = tiles.slice,
+                                         .batch = number(p.batch),
+                                         .parts = 1,
+                                         .block_m = tiles.block_m,
+                                         .block_n = tiles.block_n,
+                                         .block_k = tiles.block_k,
+                                         .flags = p.flags | epilogue_flags(p.epilogue)},
+           p.a, kernels::StridedParameters{p.b_batch, p.b_row, p.b_column},
+           kernels::ResultParameters{p.c_batch, p.c_row, 1, 0}, p.images, p.places);
 }
 
 }  // namespace crisol::ops

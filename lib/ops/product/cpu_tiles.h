@@ -12,7 +12,8 @@ namespace crisol::ops {
 struct PackSource {
   std::int64_t m, k, row;
   std::int32_t count1 = 1, count2 = 1;
-  std::int64_t stride0, stride1 = 0, stride2 = 0;
+  std::int64_t stride0;
+  std::int32_t stride1 = 0, stride2 = 0;
   std::int64_t count = 1, batch = 0;  ///< Matrices, and the distance between them.
 };
 
@@ -65,12 +66,13 @@ dispatch::Place derive_packed(dispatch::Plan& plan, const dispatch::Target& targ
 struct CpuTileProduct {
   dispatch::Place packed, b, c, bias;
   std::int64_t m, n, k, batch;
-  std::int64_t a_batch, b_batch, c_batch, bias_batch, c_row, b_row = 0, b_column = 0;
+  kernels::MatrixParameters a;  ///< Its step is read with a_rows.
+  std::int64_t b_batch, c_batch, bias_batch, c_row, b_row = 0, b_column = 0;
   std::int32_t flags = 0;
   EpilogueLayout epilogue{};
   EpilogueArgs args;
-  Shape plane{}, walk{};  ///< Where B is gathered.
-  std::int64_t b_size = 0, to_image = 0;
+  kernels::GatherParameters images{};  ///< Where B is gathered, with the places of its columns in C.
+  kernels::ColumnParameters places{};
 };
 /// Adds the launch of gemm_multiply, with its scratch.
 void add_cpu_tiles(dispatch::Plan& plan, const dispatch::Target& target, const CpuTilePlan& tiles,

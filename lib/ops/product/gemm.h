@@ -8,6 +8,7 @@
 #include "dispatch/choose.h"
 #include "ops/contiguous.h"
 #include "ops/product/epilogue_layout.h"
+#include "product/parameters.h"
 #include "runtime/launch.h"
 #include "tensor/impl.h"
 
@@ -21,6 +22,7 @@ struct MatrixLayout {
   std::int64_t offset = 0;  ///< Position of the first element in its buffer, modulo 4.
 
   MatrixLayout transposed() const noexcept { return {column, row, batch, offset}; }
+  kernels::StridedParameters parameters() const noexcept { return {batch, row, column}; }
 };
 
 /// What the state of the thread says about a product.
@@ -47,6 +49,9 @@ struct GemmProblem {
 
   Precision precision() const noexcept { return static_cast<Precision>(context.precision); }
   std::int32_t gemm_flags() const noexcept { return static_cast<std::int32_t>(flags); }
+  std::int32_t kernel_flags() const noexcept { return gemm_flags() | epilogue_flags(epilogue); }
+  /// The arguments of a kernel that computes the whole depth, without parts.
+  kernels::ProductParameters whole() const noexcept { return {m, n, k, k, 1, kernel_flags()}; }
   /// Which operands are stored transposed, whether B is a weight, and the number of the precision.
   dispatch::ProblemKey key() const {
     return {{"m", m},

@@ -87,9 +87,10 @@ Plan plan_of(const GemmProblem& p, const GemmPlaces& at, const Target& target, c
                  .n = p.n,
                  .k = p.k,
                  .batch = p.batch,
-                 .a_batch = a_count == 1 ? 0
-                            : rows       ? p.a.batch
-                                         : tiles.packed_size(p.m, p.k, 1),
+                 .a = {a_count == 1 ? 0
+                       : rows       ? p.a.batch
+                                    : tiles.packed_size(p.m, p.k, 1),
+                       p.a.row},
                  .b_batch = choice.b_packed ? columns_batch : p.b.batch,
                  .c_batch = p.c.batch,
                  .bias_batch = 0,
@@ -98,8 +99,7 @@ Plan plan_of(const GemmProblem& p, const GemmPlaces& at, const Target& target, c
                  .b_column = p.b.column,
                  .flags = p.gemm_flags() | (choice.b_packed ? b_packed : 0) | (rows ? a_rows : 0),
                  .epilogue = p.epilogue,
-                 .args = at.epilogue(p, a),
-                 .plane = {rows ? p.a.row : 0}});
+                 .args = at.epilogue(p, a)});
   return plan;
 }
 

@@ -99,10 +99,10 @@ void add_sum(Plan& plan, const Target& target, const DotPlan& cut, const DotProd
   const std::int64_t units = p.batch * p.m * ceil_div(p.n, cut.vector_width);
   const std::int64_t iterations = cut.vector_width * (cut.split_k + 2);
   const EpilogueArgs e = at.epilogue(p, partials);
-  plan.add(spec_of(cut, target, "gemm_sum_partials", p.epilogue), persistent_range(target, units, iterations), partials,
-           at.c, at.bias, e, static_cast<std::int32_t>(p.m), static_cast<std::int32_t>(p.n),
-           static_cast<std::int32_t>(p.batch), cut.split_k, p.c.batch, std::int64_t{0}, p.c.row, p.c.column,
-           p.gemm_flags() | epilogue_flags(p.epilogue));
+  plan.add(
+      spec_of(cut, target, "gemm_sum_partials", p.epilogue), persistent_range(target, units, iterations), partials,
+      at.c, at.bias, e,
+      kernels::PartsParameters{p.m, p.n, p.batch, p.c.batch, p.c.row, p.c.column, 0, cut.split_k, p.kernel_flags(), 0});
 }
 
 }  // namespace
@@ -115,12 +115,22 @@ void add_dot(Plan& plan, const Target& target, const DotPlan& cut, const DotProd
   const Place to = is_split ? plan.workspace(4 * static_cast<std::uint64_t>(cut.split_k * p.batch * p.m * p.n)) : at.c;
   const MatrixLayout c = is_split ? MatrixLayout{p.n, 1, p.m * p.n} : p.c;
   const EpilogueArgs e = is_split ? no_epilogue(at.a) : at.epilogue(p, at.a);
-  const std::int32_t flags = product.flags | (is_split ? 0 : p.gemm_flags() | epilogue_flags(p.epilogue));
+  const std::int32_t flags = product.flags | (is_split ? 0 : p.kernel_flags());
   plan.add(spec_of(cut, target, "gemm_dot", p.epilogue), {{cut.items}, {1}}, at.a, at.b, to, at.bias, scratch, e,
-           static_cast<std::int32_t>(p.m), static_cast<std::int32_t>(p.n), p.k, static_cast<std::int32_t>(p.batch),
-           cut.split_k,
-           Shape{p.a.batch, p.b.batch, c.batch, product.bias_batch, p.batch * p.m * p.n, c.row, c.column, cut.slice},
-           product.places, product.plane, product.walk, cut.block_m, cut.block_n, cut.block_k, flags);
+           kernels::CpuProductParameters{.m = p.m,
+                                         .n = p.n,
+                                         .k = p.k,
+                                         .bias_batch = 0,
+                                         .slice = cut.slice,
+                                         .batch = kernels::number(p.batch),
+                                         .parts = cut.split_k,
+                                         .block_m = cut.block_m,
+                                         .block_n = cut.block_n,
+                                         .block_k = cut.block_k,
+                                         .flags = flags},
+           kernels::MatrixParameters{p.a.batch, p.a.row}, kernels::MatrixParameters{p.b.batch, p.b.column},
+           kernels::ResultParameters{c.batch, c.row, c.column, p.batch * p.m * p.n}, product.images_a, product.images_b,
+           product.pixels);
   if (is_split) add_sum(plan, target, cut, product, to);
 }
 
@@ -149,7 +159,7 @@ PlanOr plan_gemm_cpu_rows(const GemmProblem& p, const Target& target, std::size_
   const std::optional<DotPlan> cut = plan_dot(target, p.m, p.n, p.k, p.batch, 0);
   if (!cut) return "too large for the kernel's indices or the device's loops";
   Plan plan;
-  add_dot(plan, target, *cut, {.problem = p, .at = gemm_places(p), .places = {p.a.row, p.b.column}});
+  add_dot(plan, target, *cut, {.problem = p, .at = gemm_places(p)});
   return plan;
 }
 

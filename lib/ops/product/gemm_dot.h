@@ -30,9 +30,10 @@ bool takes_row_products(const GemmProblem& problem, const dispatch::Target& targ
 struct DotProduct {
   GemmProblem problem;
   GemmPlaces at;
-  std::int64_t bias_batch = 0;
   std::int32_t flags = 0;  ///< gathered or none.
-  Shape places{}, plane{}, walk{};
+  /// Where the operands are gathered, with the pixels over which both run.
+  kernels::GatherParameters images_a{}, images_b{};
+  kernels::ColumnParameters pixels{};
 };
 /// Adds the launches, with scratch and the sums of the parts.
 void add_dot(dispatch::Plan& plan, const dispatch::Target& target, const DotPlan& cut, const DotProduct& product);

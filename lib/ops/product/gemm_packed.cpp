@@ -101,8 +101,7 @@ Plan packed_product(const GemmProblem& problem, const Target& target, const Tile
   define_result(spec, target, p.epilogue, std::min(unit.run, product.result_vectors()));
   const EpilogueArgs e = at.epilogue(p, at.a);
   plan.add(spec, {{tiles_of(p, tile) * unit.lanes, tile.parts()}, {unit.lanes, tile.parts()}}, a, b, at.c, at.bias, e,
-           kernels::ProductParameters{p.m, p.n, p.k, p.k, 1, p.gemm_flags() | epilogue_flags(p.epilogue)},
-           padded(p.m, tile), padded(p.n, tile), p.c.row, static_cast<std::int32_t>(slices_of(p)));
+           p.whole(), padded(p.m, tile), padded(p.n, tile), p.c.row, static_cast<std::int32_t>(slices_of(p)));
   return plan;
 }
 

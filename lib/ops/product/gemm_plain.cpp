@@ -21,9 +21,8 @@ PlanOr plan_gemm_plain(const GemmProblem& p, const Target& target, std::size_t) 
   const GemmPlaces at = gemm_places(p);
   const EpilogueArgs e = at.epilogue(p, at.a);
   Plan plan;
-  plan.add(spec, {{tiles * group, group}, {group, group}}, at.a, at.b, at.c, at.bias, e, p.m, p.n, p.k, p.a.batch,
-           p.a.row, p.a.column, p.b.batch, p.b.row, p.b.column, p.c.batch, p.c.row, p.c.column, std::int64_t{0},
-           p.gemm_flags() | epilogue_flags(p.epilogue));
+  plan.add(spec, {{tiles * group, group}, {group, group}}, at.a, at.b, at.c, at.bias, e, p.whole(), p.a.parameters(),
+           p.b.parameters(), kernels::ResultParameters{p.c.batch, p.c.row, p.c.column, 0});
   return plan;
 }
 

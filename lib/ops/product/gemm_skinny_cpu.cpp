@@ -54,8 +54,7 @@ PlanOr plan_gemm_skinny(const GemmProblem& p, const Target& target, std::size_t)
   const EpilogueArgs e = at.epilogue(p, at.a);
   plan.add({"product/gemm_skinny_cpu.cl", "gemm_skinny", defines, epilogue_prelude(p.epilogue)},
            persistent_range(target, vectors_of(p, target), iterations_of_unit(p, target)), at.a, packed, at.c, at.bias,
-           e, static_cast<std::int32_t>(p.m), p.n, static_cast<std::int32_t>(p.k), p.a.row, p.a.column, p.c.row,
-           p.gemm_flags() | epilogue_flags(p.epilogue));
+           e, p.whole(), p.a.parameters(), kernels::ResultParameters{p.c.batch, p.c.row, p.c.column, 0});
   return plan;
 }
 
