@@ -5,9 +5,9 @@
 
 #include "crisol/device.h"
 #include "doctest/doctest.h"
-#include "support/commands.h"
-#include "support/consumers.h"
 #include "support/files.h"
+#include "support/processes/commands.h"
+#include "support/processes/consumers.h"
 #include "support/skip.h"
 
 using namespace crisol;

@@ -11,7 +11,7 @@ set(left_out
   "package_test.cpp: is about Debian's packages"
   "runtime/fault_test.cpp: the driver of faults is written for Linux"
   "runtime/fork_test.cpp: Windows has no fork()")
-list(REMOVE_ITEM CRISOL_TEST_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/support/consumers.cpp)
+list(REMOVE_ITEM CRISOL_TEST_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/support/processes/consumers.cpp)
 foreach(line IN LISTS left_out)
   string(REGEX REPLACE ":.*" "" file ${line})
   list(REMOVE_ITEM CRISOL_TEST_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/${file})

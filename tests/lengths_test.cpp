@@ -1,6 +1,8 @@
-// Files of lib/ and cl_kernels/ have at most 300 lines, and functions at most 60, so that a reader keeps them in view.
+// Files of lib/ and cl_kernels/ have at most 300 lines, functions at most 60, and folders at most 30 files, so that a
+// reader keeps them in view.
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -44,6 +46,16 @@ std::vector<std::string> long_functions(const std::string& text, std::size_t lim
   return found;
 }
 
+/// The folders that hold more than `limit` of these files. The files of sub-folders do not count.
+std::vector<fs::path> full_folders(const std::vector<fs::path>& files, int limit) {
+  std::map<fs::path, int> counts;
+  for (const fs::path& file : files) ++counts[file.parent_path()];
+  std::vector<fs::path> found;
+  for (const auto& [folder, count] : counts)
+    if (count > limit) found.push_back(folder);
+  return found;
+}
+
 std::string function_of(std::size_t lines, const std::string& indent = "") {
   std::string text = indent + "void f(int a,\n" + indent + "       int b) {\n";
   for (std::size_t i = 3; i < lines; ++i) text += i == 5 ? "#pragma unroll\n" : indent + "  {}\n";
@@ -76,4 +88,23 @@ TEST_CASE("lengths: a long function is found") {
   CHECK(long_functions("class A {\n public:\n" + function_of(60, "  ") + function_of(61, "  ") + "};\n", 60) ==
         std::vector<std::string>{"  void f(int a,"});
   CHECK(long_functions("namespace {\n" + function_of(59) + "}  // namespace\n", 58).size() == 1);
+}
+
+// Paths below include/ and docs/ are addresses that programs and pages elsewhere name, so their files stay where they
+// are.
+TEST_CASE("lengths: folders have at most 30 files") {
+  std::vector<fs::path> files;
+  for (const char* tree : {"bench", "cl_kernels", "cmake", "devices", "lib", "python", "samples", "tests", "tools"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(CRISOL_SOURCE_DIR) / tree))
+      if (entry.is_regular_file()) files.push_back(entry.path());
+  CHECK(files.size() > 1000);
+  for (const fs::path& folder : full_folders(files, 30))
+    FAIL_CHECK(folder.generic_string() << " has more than 30 files");
+}
+
+TEST_CASE("lengths: a full folder is found") {
+  const std::vector<fs::path> files{"a/1.h", "a/2.h", "a/b/1.h", "a/b/2.h", "a/b/3.h", "c/1.h"};
+  CHECK(full_folders(files, 3).empty());
+  CHECK(full_folders(files, 2) == std::vector<fs::path>{"a/b"});
+  CHECK(full_folders(files, 1) == std::vector<fs::path>{"a", "a/b"});
 }

@@ -16,7 +16,7 @@
 #include "dispatch/choose.h"
 #include "doctest/doctest.h"
 #include "support/coverage.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 namespace {
 

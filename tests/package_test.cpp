@@ -13,9 +13,9 @@
 #include "crisol/device.h"
 #include "crisol/version.h"
 #include "doctest/doctest.h"
-#include "support/commands.h"
-#include "support/consumers.h"
 #include "support/files.h"
+#include "support/processes/commands.h"
+#include "support/processes/consumers.h"
 #include "support/skip.h"
 
 using namespace crisol;

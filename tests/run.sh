@@ -331,12 +331,12 @@ run_selftest() {
   seconds[$name]=$((SECONDS - start))
 }
 
-# run_onnx_program NAME PROGRAM ARGUMENT…: a program of tests/onnx on PoCL.
+# run_onnx_program NAME PROGRAM ARGUMENT…: a program of tests/onnx/programs on PoCL.
 run_onnx_program() {
   local name=$1 log=$work/$1.log clean start=$SECONDS status=0
   mapfile -t clean < <(foreign_variables)
   watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/pocl" \
-    "CRISOL_CACHE_DIR=$work/cache/onnx" "$pocl_cache" "$onnx_python" "$crisol_root/tests/onnx/$2" \
+    "CRISOL_CACHE_DIR=$work/cache/onnx" "$pocl_cache" "$onnx_python" "$crisol_root/tests/onnx/programs/$2" \
     --library "$crisol_build/lib/libcrisol.so" --json "$work/$name.json" "${@:3}" </dev/null >"$log" 2>&1 || status=$?
   take_counts "$name" "$status" "$start" onnx
 }

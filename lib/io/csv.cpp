@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "io/input_file.h"
+#include "io/files/input_file.h"
 
 namespace crisol::io {
 

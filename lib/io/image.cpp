@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "io/files/input_file.h"
 #include "io/image_size.h"
-#include "io/input_file.h"
 
 namespace crisol::io {
 

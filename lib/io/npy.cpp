@@ -1,7 +1,7 @@
 #include "crisol/io/npy.h"
 
+#include "io/files/zip_file.h"
 #include "io/npy_array.h"
-#include "io/zip_file.h"
 
 namespace crisol::io {
 

@@ -7,7 +7,7 @@
 
 #include "crisol/dtype.h"
 #include "crisol/shape.h"
-#include "io/input_file.h"
+#include "io/files/input_file.h"
 
 namespace crisol::io {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "base/text.h"
-#include "io/atomic_file.h"
-#include "io/input_file.h"
+#include "io/files/atomic_file.h"
+#include "io/files/input_file.h"
 #include "io/safetensors_header.h"
 
 namespace crisol::io {

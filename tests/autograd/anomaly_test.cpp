@@ -7,7 +7,7 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/launches.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol;
 using crisol::testing::check_error;

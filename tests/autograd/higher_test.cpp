@@ -19,7 +19,7 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
-#include "support/pointwise_calls.h"
+#include "support/pointwise/pointwise_calls.h"
 #include "support/random_tensor.h"
 
 using namespace crisol;

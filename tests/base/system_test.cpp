@@ -10,10 +10,10 @@
 #include "crisol/crisol.h"
 #include "dispatch/stored/tuning.h"
 #include "doctest/doctest.h"
-#include "io/atomic_file.h"
+#include "io/files/atomic_file.h"
 #include "runtime/program/disk_cache.h"
 #include "support/files.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;

@@ -3,7 +3,7 @@
 #include "crisol/crisol.h"
 #include "crisol/opencl_interop.h"
 #include "crisol/ops.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing::c_api;

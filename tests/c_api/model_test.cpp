@@ -2,8 +2,8 @@
 #include <string>
 
 #include "c_api/handle.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing::c_api;

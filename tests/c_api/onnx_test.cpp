@@ -5,7 +5,7 @@
 #include "c_api/handle.h"
 #include "support/files.h"
 #include "support/onnx_writer.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol::testing;
 using namespace crisol::testing::c_api;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "c_api/handle.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing::c_api;

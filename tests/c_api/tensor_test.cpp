@@ -5,7 +5,7 @@
 
 #include "c_api/handle.h"
 #include "crisol/device.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing::c_api;

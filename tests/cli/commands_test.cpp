@@ -11,9 +11,9 @@
 #include "crisol/device.h"
 #include "crisol/version.h"
 #include "doctest/doctest.h"
-#include "support/commands.h"
 #include "support/files.h"
-#include "support/program.h"
+#include "support/processes/commands.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 using namespace crisol;

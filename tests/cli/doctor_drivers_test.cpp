@@ -4,7 +4,7 @@
 #include <string>
 
 #include "doctest/doctest.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 using namespace crisol::testing;

@@ -9,7 +9,7 @@
 #include "crisol/version.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 #include "support/small_disk.h"
 

@@ -7,7 +7,7 @@
 #include "crisol/device.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 using namespace crisol;

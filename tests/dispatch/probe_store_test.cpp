@@ -3,7 +3,7 @@
 
 #include "base/system.h"
 #include "doctest/doctest.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 namespace crisol {
 

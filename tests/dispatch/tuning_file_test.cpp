@@ -8,9 +8,9 @@
 #include "base/hash.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
 #include "support/small_disk.h"
-#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;

@@ -6,7 +6,7 @@
 #include "crisol/ops/reduce.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 namespace crisol {
 

@@ -14,9 +14,9 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/files.h"
-#include "support/program.h"
+#include "support/processes/program.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;

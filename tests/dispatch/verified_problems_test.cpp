@@ -14,8 +14,8 @@
 #include "doctest/doctest.h"
 #include "replay/replay.h"
 #include "support/forced.h"
-#include "support/program.h"
-#include "support/subprocess.h"
+#include "support/processes/program.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;

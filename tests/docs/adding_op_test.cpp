@@ -5,10 +5,10 @@
 #include "crisol/device.h"
 #include "docs/pages.h"
 #include "doctest/doctest.h"
-#include "support/commands.h"
 #include "support/files.h"
+#include "support/processes/commands.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;

@@ -7,8 +7,8 @@
 #include "crisol/device.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;

@@ -7,8 +7,8 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
+#include "support/processes/subprocess.h"
 #include "support/random_tensor.h"
-#include "support/subprocess.h"
 
 namespace crisol {
 

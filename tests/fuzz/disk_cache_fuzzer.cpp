@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "expect.h"
 #include "runtime/program/disk_cache.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::fuzz;

@@ -16,9 +16,9 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/files.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
 #include "support/small_disk.h"
-#include "support/subprocess.h"
 
 namespace crisol {
 

@@ -7,8 +7,8 @@
 
 #include "doctest/doctest.h"
 #include "support/files.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 #include "support/unopenable.h"
 
 namespace fs = std::filesystem;

@@ -9,7 +9,7 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/files.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol;
 using doctest::Contains;

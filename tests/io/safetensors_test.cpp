@@ -5,7 +5,7 @@
 
 #include "doctest/doctest.h"
 #include "support/files.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 #include "support/unopenable.h"
 
 namespace fs = std::filesystem;

@@ -8,8 +8,8 @@
 
 #include "crisol/device.h"
 #include "doctest/doctest.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 #include "support/training.h"
 #include "support/two_devices.h"
 

@@ -6,9 +6,9 @@
 #include "doctest/doctest.h"
 #include "support/files.h"
 #include "support/onnx_writer.h"
-#include "support/program.h"
+#include "support/processes/program.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;

@@ -6,7 +6,7 @@
 #include "onnx/reader/model_file.h"
 #include "support/files.h"
 #include "support/onnx_writer.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol::onnx::file;
 using namespace crisol::testing::onnx_file;

@@ -9,7 +9,7 @@
 #include "support/compare.h"
 #include "support/files.h"
 #include "support/onnx_writer.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;

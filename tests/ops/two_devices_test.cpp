@@ -14,7 +14,7 @@
 #include "crisol/random.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 namespace crisol {
 

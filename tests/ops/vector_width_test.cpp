@@ -1,8 +1,8 @@
 // Kernels for CPUs with every vector width, not only this device's own width. A process reads the width once.
 #include "crisol/device.h"
 #include "doctest/doctest.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 namespace crisol {
 

@@ -34,6 +34,6 @@ run_python() { run_python_command python pocl "${python_suite[@]}"; }
 run_python-intel() { run_python_command python-intel intel "${python_suite[@]}"; }
 run_array-api() {
   run_python_command array-api intel "CRISOL_ARRAY_API_TESTS=$CRISOL_ARRAY_API_TESTS" \
-    "$crisol_root/tests/python/array_api.sh" --examples 5
+    "$crisol_root/tests/python/array_api/run.sh" --examples 5
 }
-run_wheel() { run_python_command wheel none "$crisol_root/tests/python/wheels.sh"; }
+run_wheel() { run_python_command wheel none "$crisol_root/tests/python/wheels/run.sh"; }

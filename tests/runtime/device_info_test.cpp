@@ -2,7 +2,7 @@
 #include "crisol/error.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 
 #include "crisol/error.h"
 #include "doctest/doctest.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 namespace {
 

@@ -14,8 +14,8 @@
 #include "base/locked_file.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 namespace fs = std::filesystem;
 using crisol::runtime::CachedProgram;

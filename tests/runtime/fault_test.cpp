@@ -15,8 +15,8 @@
 #include "fault_driver/control.h"
 #include "runtime/cl.h"
 #include "support/compare.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing;

@@ -12,8 +12,8 @@
 
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 using namespace crisol;
 

@@ -9,9 +9,9 @@
 #include "crisol/profile.h"
 #include "doctest/doctest.h"
 #include "runtime/program/kernel_source.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
 #include "support/small_disk.h"
-#include "support/subprocess.h"
 #include "tensor/kernel_args.h"
 
 namespace fs = std::filesystem;

@@ -10,7 +10,7 @@
 #include "doctest/doctest.h"
 #include "ops/product/matrix_units.h"
 #include "support/compare.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 namespace crisol {

@@ -15,8 +15,8 @@
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 using namespace crisol;
 using nlohmann::json;

@@ -1,6 +1,6 @@
 // The c_api sample, as users run it.
 #include "doctest/doctest.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 using namespace crisol::testing;

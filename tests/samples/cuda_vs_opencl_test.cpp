@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "doctest/doctest.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 using namespace crisol::testing;

@@ -1,7 +1,7 @@
 // The devices sample, as users run it.
 #include "crisol/device.h"
 #include "doctest/doctest.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 using namespace crisol::testing;

@@ -4,7 +4,7 @@
 
 #include "doctest/doctest.h"
 #include "support/files.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 namespace crisol {

@@ -12,7 +12,7 @@
 #include "digits/digits.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION

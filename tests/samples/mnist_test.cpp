@@ -9,7 +9,7 @@
 #include "crisol/nn/models/simple_cnn.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 namespace crisol {

@@ -4,7 +4,7 @@
 
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 namespace crisol {

@@ -10,7 +10,7 @@
 #include "crisol/io/checkpoint.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
-#include "support/program.h"
+#include "support/processes/program.h"
 #include "support/skip.h"
 
 namespace crisol {

@@ -2,7 +2,7 @@
 
 #include "crisol/functions/compare.h"
 #include "support/files.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 namespace crisol::testing {
 

@@ -14,7 +14,7 @@
 #include "crisol/device.h"
 #include "doctest/doctest.h"
 #include "support/listener.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 namespace crisol::testing {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 
 namespace crisol::testing {
 

@@ -1,7 +1,7 @@
 #include "support/two_devices.h"
 
 #include "crisol/device.h"
-#include "support/run_process.h"
+#include "support/processes/run_process.h"
 
 namespace crisol::testing {
 

@@ -10,8 +10,8 @@
 #include "runtime/program/kernel_signature.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 #include "support/two_devices.h"
 
 namespace crisol {

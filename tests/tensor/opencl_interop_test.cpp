@@ -7,7 +7,7 @@
 #include "doctest/doctest.h"
 #include "runtime/cl.h"
 #include "support/compare.h"
-#include "support/subprocess.h"
+#include "support/processes/subprocess.h"
 #include "support/two_devices.h"
 
 using namespace crisol;

@@ -1,5 +1,5 @@
 // decay_(a) = e^-a for a >= 0, also where the result is subnormal. On CPUs the error is at most 1.1 ulp.
-#include "common/math/power.h"
+#include "common/math/parts/power.h"
 
 #ifdef CPU
 #define DEFINE_DECAY(T, I)                                                              \

@@ -1,6 +1,6 @@
 // dividei_(a, b) = a / b for integers, cut toward zero, and 0 where b is 0. The smallest number divided by -1 is
 // itself, because it wraps around. Without the checks, both divisions would trap.
-#include "common/math/types.h"
+#include "common/math/parts/types.h"
 
 #define DEFINE_DIVIDEI(T, U, bits)                                \
   INLINE T JOIN(dividei_, T)(const T a, const T b) {              \

@@ -1,7 +1,7 @@
 // erf_(x). On CPUs the error is at most 2 ulp. For |x| < 1 the result is x + x p(x^2) (minimax, within 2^-29). For
 // other x it is 1 - erfc(|x|), with the sign of x.
-#include "common/math/gauss.h"
-#include "common/math/scaled_erfc.h"
+#include "common/math/parts/gauss.h"
+#include "common/math/parts/scaled_erfc.h"
 
 #ifdef CPU
 #define DEFINE_ERF(T, I)                                                                            \

@@ -1,6 +1,6 @@
 // erfc_(x). On CPUs it is e^(-x^2) times scaled_erfc_.
-#include "common/math/gauss.h"
-#include "common/math/scaled_erfc.h"
+#include "common/math/parts/gauss.h"
+#include "common/math/parts/scaled_erfc.h"
 
 #ifdef CPU
 #define DEFINE_ERFC(T, I)                                                                  \

@@ -1,5 +1,5 @@
 // exp_(x), also where the result is subnormal. On CPUs the error is at most 1.1 ulp.
-#include "common/math/reduced_exp.h"
+#include "common/math/parts/reduced_exp.h"
 
 #ifdef CPU
 // 2^n is applied as two factors, because n may be outside the range of a float's exponent.

@@ -1,5 +1,5 @@
 // expm1_(x) = e^x - 1. On CPUs the error is at most 2 ulp.
-#include "common/math/reduced_exp.h"
+#include "common/math/parts/reduced_exp.h"
 
 #ifdef CPU
 // (e^r - 1) 2^n + (2^n - 1). It is computed at half its size until the end, because 2^128 is not a float. Below -20 the

@@ -1,7 +1,7 @@
 // floor_divide_(a, b) is the largest whole number that is not above a / b, Python's a // b. fmod is exact, so
 // (a - fmod(a, b)) / b is whole up to the rounding of one division, which rint removes. If an operand is infinite, it is
 // floor(a / b), as the array API standard asks. Python gives NaN for an infinite a, and -1 for 2 // -inf.
-#include "common/math/types.h"
+#include "common/math/parts/types.h"
 
 #define DEFINE_FLOOR_DIVIDE(T, I)                                                       \
   INLINE T JOIN(floor_divide_, T)(const T a, const T b) {                               \

@@ -1,5 +1,5 @@
 // log_(x). On CPUs the error is at most 1.5 ulp: x = (1 + m) 2^e with 0.75 <= 1 + m < 1.5.
-#include "common/math/reduced_log.h"
+#include "common/math/parts/reduced_log.h"
 
 #ifdef CPU
 #define DEFINE_LOG(T, I)                                                                                 \

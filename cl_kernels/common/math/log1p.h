@@ -1,6 +1,6 @@
 // log1p_(x) = log(1 + x). On CPUs the error is at most 2 ulp: 1 + x = (1 + m) 2^e. m is computed from x itself, because
 // the sum 1 + x would be rounded.
-#include "common/math/reduced_log.h"
+#include "common/math/parts/reduced_log.h"
 
 #ifdef CPU
 #define DEFINE_LOG1P(T, I)                                                                              \

@@ -1,7 +1,7 @@
 // nextafter_(a, b) is the float next to a in the direction of b, and b where they are equal. It counts in the order of
 // the floats, which is the order of their bits from 0 on, and the opposite order below 0. So subnormal numbers count on
 // every device.
-#include "common/math/types.h"
+#include "common/math/parts/types.h"
 
 #define FLOAT_ORDER(bits) ((bits) < 0 ? (int)(0x80000000) - (bits) : (bits))
 

@@ -1,8 +1,8 @@
 // normal_cdf_(x) is the probability that a standard normal variable is at most x. It is exact even far to the left. It
 // is erfc(z) / 2 with z = |x| / sqrt(2) for x < 0. OpenCL's erfc would get a rounded z, and the relative error of z
 // appears x^2 times as large in the result.
-#include "common/math/gauss.h"
-#include "common/math/scaled_erfc.h"
+#include "common/math/parts/gauss.h"
+#include "common/math/parts/scaled_erfc.h"
 
 #define DEFINE_NORMAL_CDF(T, I)                                                                                 \
   INLINE T JOIN(normal_cdf_, T)(const T x) {                                                                    \

@@ -1,5 +1,5 @@
 // powi_(a, b) = a^b for integers; overflow wraps around. A negative b gives 0, unless a is 1 or -1.
-#include "common/math/types.h"
+#include "common/math/parts/types.h"
 
 #define DEFINE_POWI(T, U, bits)                                                                 \
   INLINE T JOIN(powi_, T)(const T a, const T b) {                                               \

@@ -1,5 +1,5 @@
 // shift_left_(a, b) = a << b for integers. A negative b, and a b of at least the number of bits, give 0.
-#include "common/math/types.h"
+#include "common/math/parts/types.h"
 
 #define DEFINE_SHIFT_LEFT(T, U, bits)                                    \
   INLINE T JOIN(shift_left_, T)(const T a, const T b) {                  \

@@ -1,5 +1,5 @@
 // tanh_(x). On CPUs it is t / (t + 2) with t = e^2|x| - 1 and the sign of x; the error is at most 3 ulp.
-#include "common/math/reduced_exp.h"
+#include "common/math/parts/reduced_exp.h"
 
 #ifdef CPU
 #define DEFINE_TANH(T, I)                                                       \

@@ -3,7 +3,7 @@
 //   0 <= x < 6   trigamma(x) = trigamma(x+1) + 1/x^2
 //   x < 0        trigamma(x) = (pi / sin(pi x))^2 - trigamma(1-x)
 // It is inf at 0, -1, -2, ...
-#include "common/math/types.h"
+#include "common/math/parts/types.h"
 
 #define DEFINE_TRIGAMMA(T, I)                                                                     \
   INLINE T JOIN(trigamma_, T)(const T x) {                                                        \

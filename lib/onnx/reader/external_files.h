@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/mapped_file.h"
+#include "io/files/mapped_file.h"
 #include "onnx/reader/model.h"
 
 namespace crisol::onnx::file {

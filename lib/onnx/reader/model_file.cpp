@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 
-#include "io/input_file.h"
+#include "io/files/input_file.h"
 #include "onnx/reader/decode.h"
 
 namespace crisol::onnx::file {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/mapped_file.h"
+#include "io/files/mapped_file.h"
 #include "onnx/reader/external_files.h"
 #include "onnx/reader/message.h"
 #include "onnx/reader/model.h"

@@ -9,7 +9,7 @@
 #include "base/element_number.h"
 #include "base/text.h"
 #include "crisol/version.h"
-#include "io/atomic_file.h"
+#include "io/files/atomic_file.h"
 #include "onnx/reader/message.h"
 
 namespace crisol::onnx {

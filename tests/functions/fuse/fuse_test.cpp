@@ -18,7 +18,7 @@
 #include "support/compare.h"
 #include "support/coverage.h"
 #include "support/launches.h"
-#include "support/pointwise_calls.h"
+#include "support/pointwise/pointwise_calls.h"
 #include "support/skip.h"
 #include "tensor/kernel_args.h"
 

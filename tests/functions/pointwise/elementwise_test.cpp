@@ -9,7 +9,7 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
-#include "support/pointwise_check.h"
+#include "support/pointwise/pointwise_check.h"
 #include "support/skip.h"
 
 using namespace crisol;

@@ -9,8 +9,8 @@
 #include "reference/indexing.h"
 #include "support/compare.h"
 #include "support/coverage.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 namespace crisol {
 

@@ -9,7 +9,7 @@
 #include "ops/pointwise/pointwise.h"
 #include "support/compare.h"
 #include "support/coverage.h"
-#include "support/pointwise_calls.h"
+#include "support/pointwise/pointwise_calls.h"
 #include "support/skip.h"
 #include "tensor/impl.h"
 

@@ -12,7 +12,7 @@
 #include "crisol/functions/elementwise.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
-#include "support/pointwise_check.h"
+#include "support/pointwise/pointwise_check.h"
 #include "support/skip.h"
 
 using namespace crisol;

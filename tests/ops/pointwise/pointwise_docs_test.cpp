@@ -7,7 +7,7 @@
 
 #include "doctest/doctest.h"
 #include "ops/pointwise/whole_rows.h"
-#include "support/pointwise_calls.h"
+#include "support/pointwise/pointwise_calls.h"
 
 using namespace crisol;
 using namespace crisol::testing;

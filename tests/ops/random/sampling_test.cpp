@@ -12,8 +12,8 @@
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/coverage.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 
 namespace crisol {
 
