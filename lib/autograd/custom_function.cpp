@@ -1,7 +1,7 @@
 #include "autograd/node.h"
 #include "autograd/refusal.h"
+#include "base/interned_text.h"
 #include "base/text.h"
-#include "dispatch/interned_text.h"
 
 namespace crisol {
 
@@ -39,7 +39,7 @@ Tensor custom_function(const std::string& name, const std::vector<Tensor>& input
   if (!autograd::recording(inputs)) return y;
 
   // The record and the timeline refer to the name for as long as they live.
-  const char* const op = dispatch::interned(dispatch::intern(name)).c_str();
+  const char* const op = interned(intern(name)).c_str();
   const std::vector<autograd::Saved> saved(inputs.begin(), inputs.end());
   return autograd::record_higher(
       op, y, inputs, [op, backward, saved, result = autograd::SavedResult(y)](const Tensor& dy, autograd::Needs) {

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "dist/link.h"
+#include "dist/links/link.h"
 
 namespace crisol::dist {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "crisol/dist.h"
-#include "dist/link.h"
+#include "dist/links/link.h"
 #include "doctest/doctest.h"
 
 using namespace crisol;

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "graph/model_file.h"
-#include "io/mapped_file.h"
+#include "io/files/mapped_file.h"
 #include "support/skip.h"
 
 namespace {

@@ -8,8 +8,8 @@
 #include "doctest/doctest.h"
 #include "runtime/program/kernel_source.h"
 #include "support/launches.h"
+#include "support/processes/subprocess.h"
 #include "support/skip.h"
-#include "support/subprocess.h"
 #include "tensor/impl.h"
 
 using namespace crisol;

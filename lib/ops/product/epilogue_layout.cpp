@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dispatch/interned_text.h"
+#include "base/interned_text.h"
 
 namespace crisol::ops {
 
@@ -18,7 +18,7 @@ EpilogueLayout layout_of(const ProductEpilogue* epilogue) {
   EpilogueLayout layout;
   if (epilogue == nullptr) return layout;
   layout.form = static_cast<std::int64_t>(epilogue->form);
-  layout.snippet = dispatch::intern(epilogue->prelude);
+  layout.snippet = intern(epilogue->prelude);
   layout.operand_count = static_cast<std::int64_t>(epilogue->operand_count);
   for (std::size_t i = 0; i < epilogue->operand_count; ++i) {
     const EpilogueOperand& e = epilogue->operands[i];
@@ -39,7 +39,7 @@ std::int32_t epilogue_flags(const EpilogueLayout& epilogue) {
 }
 
 std::string_view epilogue_prelude(const EpilogueLayout& epilogue) {
-  return dispatch::interned(static_cast<std::uint32_t>(epilogue.snippet));
+  return interned(static_cast<std::uint32_t>(epilogue.snippet));
 }
 
 bool reads_vectors(const EpilogueLayout& epilogue, int count) {

@@ -15,7 +15,7 @@ AxisList innermost_first(const Shape& axes) {
 
 std::string graph_prelude(std::uint32_t text, int width) {
   std::string prelude;
-  for (const char c : dispatch::interned(text))
+  for (const char c : interned(text))
     if (c == width_mark)
       prelude += std::to_string(width);
     else

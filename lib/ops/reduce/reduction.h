@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "base/interned_text.h"
 #include "crisol/tensor.h"
-#include "dispatch/interned_text.h"
 #include "reduce/kinds.h"
 
 namespace crisol::ops {
@@ -34,8 +34,8 @@ struct ReduceRule {
   const char* op;
   Combine combine;
   ReduceTypes types;
-  dispatch::InternedText map = "x";     ///< Of x, an element, and `parameter`.
-  dispatch::InternedText finish = "a";  ///< Of a, the combined value, `count`, the number of elements, and `parameter`.
+  InternedText map = "x";     ///< Of x, an element, and `parameter`.
+  InternedText finish = "a";  ///< Of a, the combined value, `count`, the number of elements, and `parameter`.
   bool needs_elements = false;
 };
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "dist/fold.h"
 #include "dist/heartbeat.h"
-#include "dist/local_link.h"
+#include "dist/links/fold.h"
+#include "dist/links/local_link.h"
 #include "dist/mpi.h"
 
 namespace crisol::dist {

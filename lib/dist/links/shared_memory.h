@@ -8,8 +8,8 @@
 #include <string>
 
 #include "dist/heartbeat.h"
+#include "dist/links/shared_mapping.h"
 #include "dist/mpi.h"
-#include "dist/shared_mapping.h"
 
 namespace crisol::dist {
 

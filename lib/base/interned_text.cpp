@@ -1,11 +1,11 @@
-#include "dispatch/interned_text.h"
+#include "base/interned_text.h"
 
 #include <deque>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
 
-namespace crisol::dispatch {
+namespace crisol {
 
 namespace {
 
@@ -51,4 +51,4 @@ std::uint32_t intern(std::string_view text) { return texts().number_of(text); }
 
 const std::string& interned(std::uint32_t number) { return texts().text_of(number); }
 
-}  // namespace crisol::dispatch
+}  // namespace crisol

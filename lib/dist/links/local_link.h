@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "dist/fold.h"
-#include "dist/shared_memory.h"
+#include "dist/links/fold.h"
+#include "dist/links/shared_memory.h"
 
 namespace crisol::dist {
 

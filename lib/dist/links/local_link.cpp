@@ -1,4 +1,4 @@
-#include "dist/local_link.h"
+#include "dist/links/local_link.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "dist/link.h"
+#include "dist/links/link.h"
 
 #include <algorithm>
 #include <chrono>

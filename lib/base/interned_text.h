@@ -1,12 +1,12 @@
-// Texts as whole numbers. A problem (dispatch/choose.h) consists of whole numbers, so it holds a text, such as a
-// generated part of a kernel, by its number.
+// Texts as whole numbers. The problems of ops consist of whole numbers, so a problem holds a text, such as a generated
+// part of a kernel, by its number.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace crisol::dispatch {
+namespace crisol {
 
 /// The number of a text in this process. Equal texts have the same number; the empty text has 0.
 std::uint32_t intern(std::string_view text);
@@ -21,4 +21,4 @@ struct InternedText {
   InternedText(const char* text) : number(intern(text)) {}
 };
 
-}  // namespace crisol::dispatch
+}  // namespace crisol

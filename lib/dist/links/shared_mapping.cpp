@@ -1,4 +1,4 @@
-#include "dist/shared_mapping.h"
+#include "dist/links/shared_mapping.h"
 
 #ifdef __linux__
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "dist/fold.h"
+#include "dist/links/fold.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "dispatch/interned_text.h"
+#include "base/interned_text.h"
 
 #include <string>
 #include <thread>

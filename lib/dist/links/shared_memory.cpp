@@ -1,4 +1,4 @@
-#include "dist/shared_memory.h"
+#include "dist/links/shared_memory.h"
 
 #include <chrono>
 #include <new>
