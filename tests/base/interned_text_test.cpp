@@ -6,7 +6,7 @@
 
 #include "doctest/doctest.h"
 
-namespace crisol::dispatch {
+namespace crisol {
 
 TEST_CASE("interned texts: equal texts have one number, which gives the text back") {
   CHECK(intern("") == 0);
@@ -31,4 +31,4 @@ TEST_CASE("interned texts: several threads get the same numbers") {
   for (std::size_t i = 0; i < texts; ++i) CHECK(interned(numbers[0][i]) == "interned_text_test: " + std::to_string(i));
 }
 
-}  // namespace crisol::dispatch
+}  // namespace crisol
