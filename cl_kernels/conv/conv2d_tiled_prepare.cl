@@ -47,7 +47,7 @@ __kernel void conv2d_tiled_pack(__global const float* restrict w, const ulong w_
   for (uint j = 0; j < together; ++j) packed[j] = w[(long)j * p.channel];
 }
 
-// The table of conv/pixels_reader.h for `count` pixels of the result, one work-item for each pixel. An entry has the
+// The table of conv/pixels.h for `count` pixels of the result, one work-item for each pixel. An entry has the
 // bytes from the start of x to the pixel's first tap, the taps that are outside the plane, and the bytes from the start
 // of dy to the pixel. x is the src of `p`, and dy_image is the distance of images of dy.
 __kernel void conv2d_tiled_pixels(__global int4* restrict table, const ulong table_offset, const PatchesParameters p,

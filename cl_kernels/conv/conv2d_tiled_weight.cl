@@ -5,7 +5,40 @@
 //   j = (channel, r, s), k = (image, pixel), h = oh * step_h + start_h + r * tap_h, w likewise; zero outside the plane
 //
 // The depth is cut as in gemm_tiled.cl, and gemm_parts.cl adds up the parts.
-#include "conv/pixels_reader.h"
+#include "conv/planes_reader.h"
+#include "conv/windows_reader.h"
+
+typedef struct {
+  Pixels pixels;
+  PlanesReader dy;
+  WindowsReader x;
+} Operands;
+
+INLINE void operands_load(Operands* o, float* a, float* b) {
+  UNROLL
+  for (int e = 0; e < PIXELS; ++e) {
+    const int4 pixel = (o->pixels.table + o->pixels.at)[o->pixels.pixel[e]];
+    planes_load(&o->dy, a, e, pixel);
+    windows_load(&o->x, b, e, pixel);
+  }
+}
+
+INLINE void operands_end(float* a, float* b, int depth) {
+  pixels_end(a, ROWS, depth);
+  pixels_end(b, COLUMNS, depth);
+}
+
+INLINE void operands_move(Operands* o, int depth) {
+  const bool next = pixels_move(&o->pixels, depth);
+  o->x.x += next ? o->x.step : 0;
+  o->dy.y += next ? o->dy.step : 0;
+}
+
+INLINE void operands_keep(const Operands* o, const float* a, const float* b, __local StageWord* stage) {
+  planes_keep(a, STAGE_A(stage));
+  windows_keep(&o->x, b, STAGE_B(stage));
+}
+
 #include "product/engines/multiply.h"
 #include "product/sink.h"
 #include "product/tile_place.h"
@@ -24,7 +57,9 @@ TILE_KERNEL void conv2d_tiled_weight(__global const char* restrict y, const ulon
   x += (x_offset + index * pixels.x_group) * STORED_BYTES(SRC_STORAGE);
   y += (y_offset + index * pixels.dy_group) * STORED_BYTES(SRC_STORAGE);
   Operands o;
-  pixels_begin(&o, y, x, table + table_offset / 4, &pixels, tile.first, tile.depth, row, m, column, n);
+  const uint turn = pixels_begin(&o.pixels, table + table_offset / 4, pixels.table_size, tile.first, tile.depth);
+  planes_begin(&o.dy, y, &pixels, turn, row, m);
+  windows_begin(&o.x, x, &pixels, turn, column, n);
   TileSums acc;
   tile_multiply(acc, &o, stages, tile.depth);
 

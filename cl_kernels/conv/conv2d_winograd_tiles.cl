@@ -5,7 +5,7 @@
 //
 // gemm_tiled.cl computes the products M = U V, one matrix product for each position. conv2d_winograd_output.cl does the
 // rest. Tiles are counted through all images, row by row, up to `stride`. Tiles after the last one are zeros.
-#include "conv/hidden_reads.h"
+#include "conv/window.h"
 #include "conv/parameters.h"
 #include "conv/winograd_tile.h"
 

@@ -6,7 +6,6 @@
 // the first pixel of the entry. The second is the tap, as bits of conv/window.h. A column has the bits of all
 // taps that are outside of the plane.
 //
-#include "conv/hidden_reads.h"
 #include "common/uniform.h"
 #include "conv/window.h"
 #include "product/engines/engine.h"

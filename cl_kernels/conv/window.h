@@ -6,9 +6,20 @@
 #include "common/inline.h"
 #include "conv/parameters.h"
 #include "conv/sizes.h"
+#include "product/units/kinds.h"
 
 #ifndef AXES
 #define AXES 2
+#endif
+// With SKIPS_HIDDEN, values that are outside of the plane are not read and are 0 from the start. NVIDIA's assembler
+// turns a branch over one read into a predicate, which costs little. On other devices a branch costs more than the
+// alternative: read a value that may be read, and replace it late, when it is used.
+#ifndef SKIPS_HIDDEN
+#if UNIT == UNIT_MMA_SM80 || UNIT == UNIT_MMA_SM75
+#define SKIPS_HIDDEN 1
+#else
+#define SKIPS_HIDDEN 0
+#endif
 #endif
 #define NO_TAP 0x80000000u  // Set for every place, so that an entry without a tap is outside everywhere.
 
