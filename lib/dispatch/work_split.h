@@ -27,16 +27,16 @@ inline WorkSplit split_for_cpu(const dispatch::Target& target, std::int64_t n, s
   return {ceil_div(n, chunk), chunk};
 }
 
-/// On a CPU the same as split_for_cpu. On other devices a work-item takes one element.
+/// The same as split_for_cpu where kernels for CPUs run. On other devices a work-item takes one element.
 inline WorkSplit split_for(const dispatch::Target& target, std::int64_t n, std::int64_t least = 8192,
                            std::int64_t multiple = 16, std::int64_t iterations = 2) {
-  if (target.info.type != DeviceType::cpu) return {n, 1};
+  if (!target.takes_cpu_kernels()) return {n, 1};
   return split_for_cpu(target, n, least, multiple, iterations);
 }
 
-/// The range of the work-items of split_for: on a CPU in groups of one.
+/// The range of the work-items of split_for: in groups of one where kernels for CPUs run.
 inline runtime::NdRange range_of(const dispatch::Target& target, std::int64_t items) {
-  if (target.info.type != DeviceType::cpu) return target.flat_range(items);
+  if (!target.takes_cpu_kernels()) return target.flat_range(items);
   return {{items}, {1}};
 }
 

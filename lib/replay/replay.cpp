@@ -49,7 +49,7 @@ namespace {
 
 const Maker* maker_of(const std::string& op) {
   for (const std::vector<Maker>* makers :
-       {&product_makers, &row_makers, &window_makers, &axis_makers, &recurrent_makers, &movement_makers})
+       {&product_makers, &row_makers, &window_makers, &axis_makers, &recurrent_makers, &movement_makers, &image_makers})
     for (const Maker& maker : *makers)
       if (op == maker.op) return &maker;
   return nullptr;

@@ -88,6 +88,7 @@ extern const std::vector<Maker> window_makers;
 extern const std::vector<Maker> axis_makers;
 extern const std::vector<Maker> recurrent_makers;
 extern const std::vector<Maker> movement_makers;
+extern const std::vector<Maker> image_makers;
 
 /// Values in (-1, 1). The first value is 0.5, which touch() writes.
 Values values_for(std::uint64_t seed, std::int64_t count);

@@ -145,13 +145,16 @@ index_select outer=2 size=7 inner=9 picked=5 slices=1 dtype=0
 scatter_add outer=2 size=7 inner=3 picked=5 slices=0 dtype=0
 index_add outer=1 size=7 inner=9 picked=5 slices=1 dtype=0
 transpose_copy batch=2 rows=9 columns=21
+enlarge rows=6 width=21 down=2 across=2 dtype=0
+resample outer=2 out_size=9 size=5 inner=7 terms=2
+resample outer=6 out_size=9 size=5 inner=1 terms=2
 rnn_forward cell=2 reverse=0 t=3 b=2 i=5 h=16 outputs=16 padded=0
 rnn_backward cell=3 reverse=1 t=3 b=2 i=5 h=16 outputs=16 padded=0
 )");
   const auto json = place.json("--shapes " + place.shapes + " --dry-run --repeat 1 --check");
   INFO(json.dump(1));
   CHECK(json.at("skipped").empty());
-  CHECK(json.at("problems").size() + json.at("one_variant").get<std::size_t>() == 36);
+  CHECK(json.at("problems").size() + json.at("one_variant").get<std::size_t>() == 39);
   for (const auto& problem : json.at("problems"))
     for (const auto& variant : problem.at("variants")) CHECK(variant.at("share_of_bound").get<double>() <= 1);
 }

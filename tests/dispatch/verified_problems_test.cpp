@@ -88,6 +88,10 @@ constexpr const char* problems[] = {
     "scatter_reduce outer=32 size=1000 inner=4 picked=100 slices=0 dtype=0 kind=1",
     "index_reduce outer=1 size=1000 inner=64 picked=320 slices=1 dtype=0 kind=2",
     "transpose_copy batch=4 rows=128 columns=256",
+    "enlarge rows=64 width=56 down=2 across=2 dtype=0",
+    "enlarge rows=64 width=56 down=3 across=1 dtype=0",
+    "resample outer=12 out_size=64 size=31 inner=128 terms=2",
+    "resample outer=96 out_size=64 size=31 inner=1 terms=2",
     "pointwise",
 };
 

@@ -23,7 +23,7 @@ struct NormGeometry {
 };
 
 NormGeometry geometry_of(const dispatch::Target& target) {
-  if (target.info.type == DeviceType::cpu) return {target.cpu_vector_width(), 1, 64};
+  if (target.takes_cpu_kernels()) return {target.cpu_vector_width(), 1, 64};
   return {4, 64, 1024};
 }
 

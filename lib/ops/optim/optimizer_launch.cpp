@@ -17,7 +17,7 @@ struct StepGeometry {
 };
 
 StepGeometry geometry_of(const dispatch::Target& target) {
-  if (target.info.type == DeviceType::cpu) return {target.cpu_vector_width(), 256};
+  if (target.takes_cpu_kernels()) return {target.cpu_vector_width(), 256};
   return {4, 1};
 }
 

@@ -17,8 +17,9 @@ struct Probed {
 /// `what` where it works; else why not: that it gives wrong numbers, or the first line of what it throws.
 Probed probe_one(const char* what, const std::function<bool()>& works);
 
-/// What the probe of that name finds; where that is neither known nor stored, `probe` is run, whose kernels are those
-/// of `file` of cl_kernels/. One question at a time; others wait for its answer, so it must not lead to another.
+/// The outcome of the probe of that name: known in this process, stored, or found now by `probe`, whose kernels are in
+/// `file` of cl_kernels/. One thread probes at a time, and other threads wait. The ops that a probe runs may ask for
+/// outcomes of probes on the same thread. A probe that is running has the outcome "none" for them.
 runtime::ProbeOutcome probe_outcome(runtime::DeviceState& device, const std::string& name, const char* file,
                                     const std::function<Probed()>& probe);
 

@@ -22,7 +22,7 @@ Tensor multiply_whole(const Tensor& a, const Tensor& b, const Shape& shape) {
   const Shape leading = leading_axes(shape);
   runtime::DeviceState& device = state_of(y);
   const dispatch::Target target = dispatch::target_of(device);
-  const bool cpu = target.info.type == DeviceType::cpu;
+  const bool cpu = target.takes_cpu_kernels();
   const std::int64_t rows = 4, columns = cpu ? 16 : 1;
   const std::int64_t blocks = leading.numel() * ceil_div(y.size(-2), rows) * ceil_div(y.size(-1), columns);
   const bool wide = a.dtype() == DType::i64;

@@ -1,4 +1,4 @@
-// Repeating the elements of images: cl_kernels/vision/enlarge.cl.
+// Repeating the elements of images: cl_kernels/vision/enlarge.cl. The variants are "rows" (CPUs) and "elements".
 #include <algorithm>
 
 #include "crisol/ops/copy.h"
@@ -11,8 +11,45 @@
 
 namespace crisol::ops {
 
+namespace {
+
+struct EnlargeProblem {
+  std::int64_t rows, width, down, across, dtype;
+
+  std::int64_t outputs() const { return rows * down * width * across; }
+  ProblemKey key() const {
+    return {{"rows", rows}, {"width", width}, {"down", down}, {"across", across}, {"dtype", dtype}};
+  }
+};
+
+Plan plan_of(const EnlargeProblem& p, const Target& target, const char* entry, const runtime::NdRange& range) {
+  const auto [x, y] = operands<2>();
+  Plan plan;
+  plan.add({"vision/enlarge.cl",
+            entry,
+            {{"ELEMENT", type_of_element(static_cast<DType>(p.dtype))}, {"VW", target.cpu_vector_width()}}},
+           range, x, y, p.rows, p.width, static_cast<std::int32_t>(p.down), static_cast<std::int32_t>(p.across));
+  return plan;
+}
+
+PlanOr plan_rows(const EnlargeProblem& p, const Target& target, std::size_t) {
+  const std::int64_t iterations = p.width * p.across * (p.down + 1);
+  if (const char* reason = target.against_iterations(iterations)) return reason;
+  return plan_of(p, target, "enlarge_rows", persistent_range(target, p.rows, iterations));
+}
+
+PlanOr plan_elements(const EnlargeProblem& p, const Target& target, std::size_t) {
+  return plan_of(p, target, "enlarge_elements", target.flat_range(p.outputs()));
+}
+
+constexpr Variant<EnlargeProblem> variants[] = {{"rows", DeviceClass::cpu, plan_rows},
+                                                {"elements", DeviceClass::any, plan_elements}};
+const Table<EnlargeProblem> table("enlarge", variants);
+
+}  // namespace
+
 Tensor enlarge(const Tensor& x, std::int64_t down, std::int64_t across) {
-  constexpr const char* op = "enlarge";
+  const char* const op = table.op;
   require(x.defined(), op, "the input is undefined");
   require(x.dim() >= 2, op, "the input has shape ", x.shape(), ", (…, H, W) expected");
   require(down > 0 && across > 0 && std::max(down, across) < INT32_MAX, op, "elements are repeated ", down, " x ",
@@ -20,19 +57,13 @@ Tensor enlarge(const Tensor& x, std::int64_t down, std::int64_t across) {
   Shape shape = x.shape();
   shape[x.dim() - 2] *= down;
   shape[x.dim() - 1] *= across;
-  runtime::DeviceState& device = state_of(x);
   const Tensor y = empty(shape, x.dtype(), x.device());
   if (y.numel() == 0) return y;
+  const std::int64_t width = x.shape().back();
   const Contiguous from(x);
-  const dispatch::Target target = dispatch::target_of(device);
-  const std::int64_t width = x.shape().back(), rows = x.numel() / width;
-  const bool cpu = target.info.type == DeviceType::cpu;
-  runtime::launch(device,
-                  {"vision/enlarge.cl",
-                   cpu ? "enlarge_rows" : "enlarge_elements",
-                   {{"ELEMENT", type_of_element(x.dtype())}, {"VW", target.cpu_vector_width()}}},
-                  cpu ? persistent_range(target, rows, width * across * (down + 1)) : target.flat_range(y.numel()),
-                  in(from), out(y), rows, width, static_cast<std::int32_t>(down), static_cast<std::int32_t>(across));
+  const PreparedPtr prepared =
+      prepare(table, {x.numel() / width, width, down, across, static_cast<std::int64_t>(x.dtype())}, state_of(x));
+  launch(*prepared, {in(from), out(y)});
   return y;
 }
 

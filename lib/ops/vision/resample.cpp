@@ -1,6 +1,6 @@
-// Weighted sums along one axis: cl_kernels/vision/resample.cl.
+// Weighted sums along one axis: cl_kernels/vision/resample.cl. The variants are "lines" (CPUs, along the last axis),
+// "rows" (CPUs) and "elements".
 #include "ops/vision/resample.h"
-#include "ops/contiguous.h"
 
 #include <algorithm>
 #include <bit>
@@ -12,6 +12,7 @@
 #include "crisol/ops/copy.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/index/indexing.h"
 #include "tensor/kernel_args.h"
 
@@ -79,44 +80,75 @@ Tensor uploaded(const AxisWeights& weights, Device device) {
   return table;
 }
 
+struct ResampleProblem {
+  std::int64_t outer, count, size, inner;
+  std::int64_t terms;  ///< The most terms of a sum.
+
+  ProblemKey key() const {
+    return {{"outer", outer}, {"out_size", count}, {"size", size}, {"inner", inner}, {"terms", terms}};
+  }
+};
+
+template <class... More>
+Plan plan_of(const ResampleProblem& p, const Target& target, const char* entry, const runtime::NdRange& range,
+             More... more) {
+  const auto [x, weights, y] = operands<3>();
+  Plan plan;
+  plan.add({"vision/resample.cl", entry, {{"VW", target.cpu_vector_width()}}}, range, x, weights, y, p.outer,
+           static_cast<std::int32_t>(p.count), p.size, p.inner, more...);
+  return plan;
+}
+
+PlanOr plan_lines(const ResampleProblem& p, const Target& target, std::size_t) {
+  if (p.inner != 1) return "the axis is not the last one";
+  const std::int64_t iterations = p.terms + 2;
+  if (const char* reason = target.against_iterations(iterations)) return reason;
+  return plan_of(p, target, "resample_lines", persistent_range(target, p.outer * p.count, iterations));
+}
+
+PlanOr plan_rows(const ResampleProblem& p, const Target& target, std::size_t) {
+  const std::int64_t columns = std::min<std::int64_t>(p.inner, 4096), blocks = ceil_div(p.inner, columns);
+  // A vector costs some more than its terms, because the last one may be stored element by element.
+  const std::int64_t iterations = ceil_div(columns, target.cpu_vector_width()) * (p.terms + 34);
+  if (const char* reason = target.against_iterations(iterations)) return reason;
+  return plan_of(p, target, "resample_rows", persistent_range(target, p.outer * p.count * blocks, iterations), columns,
+                 blocks);
+}
+
+PlanOr plan_elements(const ResampleProblem& p, const Target& target, std::size_t) {
+  return plan_of(p, target, "resample_elements", target.flat_range(p.outer * p.count * p.inner));
+}
+
+constexpr Variant<ResampleProblem> variants[] = {{"lines", DeviceClass::cpu, plan_lines},
+                                                 {"rows", DeviceClass::cpu, plan_rows},
+                                                 {"elements", DeviceClass::any, plan_elements}};
+const Table<ResampleProblem> resample_table("resample", variants);
+
+std::int64_t most_terms(const AxisWeights& weights) {
+  std::int64_t most = 0;
+  for (std::size_t j = 1; j < weights.starts.size(); ++j)
+    most = std::max<std::int64_t>(most, weights.starts[j] - weights.starts[j - 1]);
+  return most;
+}
+
 }  // namespace
 
 Tensor resample(const Tensor& x, int axis, const AxisWeights& weights) {
-  constexpr const char* op = "resample";
+  const char* const op = resample_table.op;
   require_dtype(op, "the input", x, DType::f32);
   const int at = normalized_axis(op, axis, x.dim());
   require(x.size(at) == weights.size, op, "the weights are for an axis of ", weights.size, ", the input has shape ",
           x.shape());
   Shape shape = x.shape();
   shape[at] = weights.count();
-  runtime::DeviceState& device = state_of(x);
   const Tensor y = empty(shape, DType::f32, x.device());
   if (y.numel() == 0) return y;
   const Contiguous from(x);
-  const Tensor table = uploaded(weights, x.device());
   const AxisSplit split = split_at(x.shape(), at);
-  const auto count = static_cast<std::int32_t>(weights.count());
-  const dispatch::Target target = dispatch::target_of(device);
-  const auto run = [&](const char* entry, const runtime::NdRange& range, const auto&... more) {
-    runtime::launch(device, {"vision/resample.cl", entry, {{"VW", target.cpu_vector_width()}}}, range, in(from),
-                    in(table), out(y), split.outer, count, split.size, split.inner, more...);
-  };
-  if (target.info.type != DeviceType::cpu) {
-    run("resample_elements", target.flat_range(y.numel()));
-    return y;
-  }
-  // The most terms of a sum, with some more for the loop around them.
-  std::int64_t terms = 2;
-  for (std::size_t j = 1; j < weights.starts.size(); ++j)
-    terms = std::max<std::int64_t>(terms, weights.starts[j] - weights.starts[j - 1] + 2);
-  const std::int64_t rows = split.outer * count;
-  if (split.inner == 1) {
-    run("resample_lines", persistent_range(target, rows, terms));
-    return y;
-  }
-  const std::int64_t columns = std::min<std::int64_t>(split.inner, 4096), blocks = ceil_div(split.inner, columns);
-  const std::int64_t vectors = ceil_div(columns, target.cpu_vector_width());
-  run("resample_rows", persistent_range(target, rows * blocks, vectors * (terms + 32)), columns, blocks);
+  const PreparedPtr prepared = prepare(
+      resample_table, {split.outer, weights.count(), split.size, split.inner, most_terms(weights)}, state_of(x));
+  const Tensor table = uploaded(weights, x.device());
+  launch(*prepared, {in(from), in(table), out(y)});
   return y;
 }
 

@@ -93,7 +93,7 @@ Tensor roi_align_backward(const Tensor& dy, const Tensor& x, const Tensor& boxes
     const Tensor dx = zeros(x.shape(), DType::f32, x.device());
     if (dx.numel() == 0 || dy.numel() == 0) return dx;
     const Contiguous gradient(dy), input(x), places(boxes), owners(images);
-    const std::int64_t planes = x.size(0) * x.size(1), rows = a.target.info.type == DeviceType::cpu ? x.size(2) : 1;
+    const std::int64_t planes = x.size(0) * x.size(1), rows = a.target.takes_cpu_kernels() ? x.size(2) : 1;
     const std::int64_t of_box = a.iterations() * options.height * options.width;
     in_launches(a.target, a.boxes, of_box, [&](std::int64_t begin, std::int64_t end) {
       a.run("roi_align_backward", planes * ceil_div(x.size(2), rows),

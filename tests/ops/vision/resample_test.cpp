@@ -4,6 +4,7 @@
 #include "doctest/doctest.h"
 #include "reference/index_loop.h"
 #include "support/compare.h"
+#include "support/coverage.h"
 
 namespace crisol {
 
@@ -42,12 +43,12 @@ std::vector<double> expected_of(const std::vector<double>& x, const Shape& shape
 
 }  // namespace
 
-TEST_CASE("resample: every axis, odd and empty sizes, every layout") {
-  for (const Shape& shape :
-       {Shape{1}, Shape{7}, Shape{5, 3}, Shape{3, 7, 21}, Shape{2, 9, 1, 33}, Shape{4, 130}, Shape{0, 3}})
+TEST_CASE("resample: every axis, odd sizes, every layout") {
+  const MustRun along_last("resample", {on_cpus("lines"), on_cpus("rows"), "elements"}),
+      across("resample", {on_cpus("rows"), "elements"});
+  for (const Shape& shape : {Shape{1}, Shape{7}, Shape{5, 3}, Shape{3, 7, 21}, Shape{2, 9, 1, 33}, Shape{4, 130}})
     for (int axis = 0; axis < shape.rank(); ++axis)
       for (const std::int64_t count : {1, 6, 19}) {
-        if (shape[axis] == 0) continue;
         CAPTURE(shape);
         CAPTURE(axis);
         CAPTURE(count);
@@ -55,9 +56,11 @@ TEST_CASE("resample: every axis, odd and empty sizes, every layout") {
         const std::vector<double> x = random_values(1, shape.numel());
         Shape result = shape;
         result[axis] = count;
-        for (const Layout layout : all_layouts)
-          check_close(ops::resample(view_of(x, shape, layout), axis, weights), result,
-                      expected_of(x, shape, axis, weights), {5, 5});  // Up to five terms of at most 1.25.
+        for_each_variant(axis == shape.rank() - 1 ? along_last : across, [&] {
+          for (const Layout layout : all_layouts)
+            check_close(ops::resample(view_of(x, shape, layout), axis, weights), result,
+                        expected_of(x, shape, axis, weights), {5, 5});  // Up to five terms of at most 1.25.
+        });
       }
 }
 
@@ -65,7 +68,16 @@ TEST_CASE("resample: rows that are longer than a block of a work-item") {
   const Shape shape{2, 3, 5000};
   const AxisWeights weights = uneven_weights(3, 4);
   const std::vector<double> x = random_values(2, shape.numel());
-  check_close(ops::resample(tensor_of(x, shape), 1, weights), {2, 4, 5000}, expected_of(x, shape, 1, weights), {5, 5});
+  const MustRun variants("resample", {on_cpus("rows", 50000), "elements"});
+  for_each_variant(variants, [&] {
+    check_close(ops::resample(tensor_of(x, shape), 1, weights), {2, 4, 5000}, expected_of(x, shape, 1, weights),
+                {5, 5});
+  });
+}
+
+TEST_CASE("resample: no elements") {
+  check_close(ops::resample(zeros({0, 3}), 1, uneven_weights(3, 4)), {0, 4}, {}, {0});
+  check_close(ops::resample(zeros({2, 3}), 1, uneven_weights(3, 0)), {2, 0}, {}, {0});
 }
 
 TEST_CASE("AxisWeights: equal neighbours are one term, and the transposed weights") {
